@@ -1,0 +1,230 @@
+/**
+ * What the worker's stages hand to each other: enrich → assign → fold.
+ *
+ * Numbers stand for records inside a shard (instance, session, user: given out in stream order by the
+ * store; topic, cluster, gap, …: given out per instance by assign). UUIDs are what the outside sees.
+ */
+import type { Role } from './records.ts';
+
+/** Satisfaction signals, after the rubrics of the satisfaction literature. The key never changes. */
+export const SIGNALS = [
+  {
+    key: 'gratitude',
+    type: 'SAT',
+    name: 'Gratitude',
+    description: 'The user thanks the assistant for its help.',
+  },
+  {
+    key: 'praise',
+    type: 'SAT',
+    name: 'Praise',
+    description: 'The user praises the assistant or its answer.',
+  },
+  {
+    key: 'problem-solved',
+    type: 'SAT',
+    name: 'Problem solved',
+    description: 'The user says that the problem is solved or the answer works.',
+  },
+  {
+    key: 'positive-closing',
+    type: 'SAT',
+    name: 'Positive closing',
+    description: 'The user ends the conversation content, with nothing left to ask.',
+  },
+  {
+    key: 'acknowledgement',
+    type: 'SAT',
+    name: 'Learning or acknowledgement',
+    description: 'The user says that they understood or learned something.',
+  },
+  {
+    key: 'negative-feedback',
+    type: 'DSAT',
+    name: 'Negative feedback',
+    description: 'The user says that the answer is bad or did not help.',
+  },
+  {
+    key: 'correction',
+    type: 'DSAT',
+    name: 'Correction',
+    description: 'The user says that the assistant misunderstood or answered something else.',
+  },
+  {
+    key: 'factual-error',
+    type: 'DSAT',
+    name: 'Factual error claimed',
+    description: 'The user says that the answer is wrong.',
+  },
+  {
+    key: 'repetition',
+    type: 'DSAT',
+    name: 'Request repeated',
+    description: 'The user asks again for what the assistant already answered.',
+  },
+  {
+    key: 'ignored-instruction',
+    type: 'DSAT',
+    name: 'Ignored instruction',
+    description: 'The user says that an instruction was not followed.',
+  },
+  {
+    key: 'insufficient-detail',
+    type: 'DSAT',
+    name: 'Insufficient detail',
+    description: 'The user finds the answer too short, vague or incomplete.',
+  },
+  {
+    key: 'frustration',
+    type: 'DSAT',
+    name: 'Frustration',
+    description: 'The user is angry, insults or complains.',
+  },
+  {
+    key: 'gives-up',
+    type: 'DSAT',
+    name: 'Gives up or asks for a human',
+    description: 'The user gives up or asks for a person instead of the assistant.',
+  },
+] as const satisfies readonly { key: string; type: 'SAT' | 'DSAT'; name: string; description: string }[];
+
+export type SignalKey = (typeof SIGNALS)[number]['key'];
+export type GapType = 'TOOL' | 'KNOWLEDGE';
+
+/** A message on its way through the worker. */
+export interface Turn {
+  readonly position: number;
+  readonly instance: number;
+  readonly instanceId: string;
+  readonly session: number;
+  readonly sessionId: string;
+  readonly role: Role;
+  /** End-user number of a user turn that carries a `userId`; else null. */
+  readonly user: number | null;
+  readonly content: string;
+  /** Event time, microseconds since 1970-01-01 UTC. */
+  readonly at: number;
+}
+
+/** What enrich finds out about one message, from that message alone. */
+export interface Enrichment {
+  /**
+   * `request`: a user turn that asks for or states something that can have a topic of its own.
+   * `reply`: thanks, confirmations, complaints, greetings, small talk, bare answers: no topic of its own.
+   * `none`: any turn that is not a user's.
+   */
+  readonly kind: 'request' | 'reply' | 'none';
+  /** The part of the turn that carries the request; '' unless `kind` is `request`. */
+  readonly request: string;
+  /** Unit-length embedding of `request`; null unless `kind` is `request`. */
+  readonly vector: Float32Array | null;
+  /** Signals in a user turn; `repetition` is never here: it takes two messages, so assign adds it. */
+  readonly signals: readonly SignalKey[];
+  /** An assistant turn that admits inability. */
+  readonly gap: GapType | null;
+}
+
+/** A message after assign: what the fold counts. */
+export interface MessageFact {
+  readonly position: number;
+  readonly instance: number;
+  readonly session: number;
+  /** The end user it belongs to (DECISIONS "Whose userId counts"); null: none, or not known yet. */
+  readonly user: number | null;
+  readonly at: number;
+  /** The micro-cluster under discussion; its topic is this message's topic. Null: no topic. */
+  readonly micro: number | null;
+  /** Indices into SIGNALS, ascending, no duplicates. */
+  readonly signals: readonly number[];
+  readonly repeatedRequest: number | null;
+  readonly gap: number | null;
+}
+
+export interface TopicRow {
+  readonly instance: number;
+  readonly topic: number;
+  readonly id: string;
+  readonly name: string;
+  readonly cluster: number | null;
+}
+export interface ClusterRow {
+  readonly instance: number;
+  readonly cluster: number;
+  readonly id: string;
+  readonly name: string;
+}
+export interface SignalRow {
+  readonly instance: number;
+  readonly signal: number;
+  readonly id: string;
+  readonly name: string;
+  readonly signalType: 'SAT' | 'DSAT';
+  readonly description: string;
+}
+export interface RepeatedRequestRow {
+  readonly instance: number;
+  readonly repeatedRequest: number;
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+}
+export interface GapRow {
+  readonly instance: number;
+  readonly gap: number;
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly gapType: GapType;
+}
+export interface SessionRow {
+  readonly instance: number;
+  readonly session: number;
+  readonly id: string;
+  /** The end user who started the conversation. */
+  readonly user: number | null;
+  readonly title: string | null;
+  readonly summary: string | null;
+  /** ISO 639-1 where there is one. */
+  readonly language: string | null;
+}
+
+/** A micro-cluster's topic: null until the topic is born (its third request turn). */
+export interface MicroTopic {
+  readonly instance: number;
+  readonly micro: number;
+  readonly topic: number | null;
+}
+
+/** Messages of a session that came before its first user turn now have their end user. */
+export interface OpeningAuthor {
+  readonly instance: number;
+  readonly session: number;
+  readonly user: number;
+  readonly beforePosition: number;
+}
+
+/** A row of assign's own state. `value` null deletes it. Opaque to the store. */
+export interface StateRow {
+  readonly instance: number;
+  readonly kind: string;
+  readonly key: number;
+  readonly value: Uint8Array | null;
+}
+
+/**
+ * What one batch changes. Rows are final values (an upsert), each key at most once: net over the batch,
+ * so that any split into batches ends in the same rows. Merged-away topics and empty clusters stay as
+ * rows (their ids are never given to something else); they just have no facts.
+ */
+export interface Assignment {
+  readonly messages: readonly MessageFact[];
+  /** New micro-clusters and those whose topic changed. */
+  readonly micros: readonly MicroTopic[];
+  readonly topics: readonly TopicRow[];
+  readonly clusters: readonly ClusterRow[];
+  readonly signals: readonly SignalRow[];
+  readonly repeatedRequests: readonly RepeatedRequestRow[];
+  readonly gaps: readonly GapRow[];
+  readonly sessions: readonly SessionRow[];
+  readonly openingAuthors: readonly OpeningAuthor[];
+}

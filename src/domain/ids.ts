@@ -1,0 +1,14 @@
+import { v5 } from 'uuid';
+
+/** Any RFC 9562 UUID of version 1 to 8 with variant 8, 9, a or b; the nil and the all-f UUID; any case. */
+export const UUID_PATTERN =
+  /^(?:[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}|00000000-0000-0000-0000-000000000000|ffffffff-ffff-ffff-ffff-ffffffffffff)$/i;
+
+/** A deterministic id for something of an instance: the same instance, kind and name always give the same UUIDv5. */
+export function derivedId(
+  instanceId: string,
+  kind: 'end-user' | 'topic' | 'cluster' | 'signal' | 'repeated-request' | 'gap',
+  name: string,
+): string {
+  return v5(`${kind}:${name}`, instanceId);
+}

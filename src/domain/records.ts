@@ -1,0 +1,64 @@
+/** What travels on the stream: one record holds the requests that were committed together. */
+
+/** A turn's part in the conversation, after DECISIONS "Words". `other` turns are counted, not analysed. */
+export type Role = 'user' | 'assistant' | 'other';
+
+const USER_ROLES = new Set(['user', 'human', 'customer', 'end_user']);
+const ASSISTANT_ROLES = new Set(['assistant', 'ai', 'bot', 'agent', 'model']);
+
+/** Classifies the role a caller sent; case does not matter. */
+export function roleOf(role: string): Role {
+  const lower = role.toLowerCase();
+  if (USER_ROLES.has(lower)) return 'user';
+  return ASSISTANT_ROLES.has(lower) ? 'assistant' : 'other';
+}
+
+/** One message as accepted. */
+export interface RecordedMessage {
+  readonly content: string;
+  /** As sent; `user` when the caller left it out. */
+  readonly role: string;
+  readonly userId?: string;
+  /** Event time in microseconds since 1970-01-01 UTC. */
+  readonly at: number;
+  readonly metadata?: Readonly<Record<string, unknown>>;
+}
+
+/** One accepted request. It is never split over two records. */
+export interface RecordedRequest {
+  /** Names the request for de-duplication in the worker: the same request published twice has the same id. */
+  readonly requestId: string;
+  readonly projectId: string;
+  readonly instanceId: string;
+  readonly sessionId: string;
+  /** Microseconds since 1970-01-01 UTC. */
+  readonly acceptedAt: number;
+  readonly messages: readonly RecordedMessage[];
+  readonly metadata?: {
+    readonly instance?: Readonly<Record<string, unknown>>;
+    readonly session?: Readonly<Record<string, unknown>>;
+    readonly users?: Readonly<Record<string, unknown>>;
+  };
+}
+
+/** The payload of one stream entry. `v` is raised when the shape changes; readers accept every older `v`. */
+export interface StreamRecord {
+  readonly v: 1;
+  readonly requests: readonly RecordedRequest[];
+}
+
+/**
+ * A message's place in the stream: its entry's sequence and its index within the entry, in one
+ * number that orders messages as the stream does. Exact up to sequence 2^33 in a double.
+ */
+export function positionOf(sequence: number, index: number): number {
+  return sequence * POSITIONS_PER_ENTRY + index;
+}
+
+/** The most messages that one stream entry can hold. */
+export const POSITIONS_PER_ENTRY = 2 ** 20;
+
+/** The stream sequence that a position belongs to. */
+export function sequenceOf(position: number): number {
+  return Math.floor(position / POSITIONS_PER_ENTRY);
+}

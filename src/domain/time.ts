@@ -1,0 +1,36 @@
+/** Event times are whole microseconds since 1970-01-01 UTC, in a double (exact until the year 2255). */
+export const GRANULARITIES = ['ALL', 'HOUR', 'DAY', 'WEEK', 'MONTH'] as const;
+export type Granularity = (typeof GRANULARITIES)[number];
+
+const INSTANT = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2})(?::(\d{2})(?:\.(\d+))?)?Z$/;
+
+/**
+ * Reads a UTC ISO-8601 instant ending in `Z` (seconds and fraction optional; digits past the
+ * microsecond are cut off). Returns microseconds, or null when it is malformed or no calendar date.
+ */
+export function parseInstant(text: string): number | null {
+  const match = INSTANT.exec(text);
+  if (match === null) return null;
+  const [year, month, day, hour, minute, second] = match.slice(1, 7).map((part) => Number(part ?? 0)) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ];
+  if (month < 1 || month > 12 || day < 1 || hour > 23 || minute > 59 || second > 59) return null;
+  const date = new Date(0);
+  date.setUTCFullYear(year, month - 1, day);
+  if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return null;
+  date.setUTCHours(hour, minute, second);
+  return date.getTime() * 1000 + Number((match[7] ?? '').slice(0, 6).padEnd(6, '0'));
+}
+
+/** Writes microseconds as `YYYY-MM-DDTHH:MM:SS.mmmZ`, with six digits when they are needed. */
+export function formatInstant(micros: number): string {
+  const ms = Math.floor(micros / 1000);
+  const rest = micros - ms * 1000;
+  const text = new Date(ms).toISOString();
+  return rest === 0 ? text : `${text.slice(0, -1)}${String(rest).padStart(3, '0')}Z`;
+}

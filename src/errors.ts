@@ -1,0 +1,54 @@
+/** Every error code that an answer can carry, with its HTTP status. `docs/errors.md` lists the same. */
+export const ERROR_CODES = {
+  VALIDATION_ERROR: 400,
+  BAD_REQUEST: 400,
+  UNAUTHORIZED: 401,
+  MISSING_API_KEY: 401,
+  INVALID_API_KEY: 401,
+  FORBIDDEN: 403,
+  NOT_FOUND: 404,
+  CONFLICT: 409,
+  PAYLOAD_TOO_LARGE: 413,
+  RATE_LIMIT_EXCEEDED: 429,
+  INTERNAL_ERROR: 500,
+  SERVICE_UNAVAILABLE: 503,
+} as const;
+
+export type ErrorCode = keyof typeof ERROR_CODES;
+
+/** One place where a request is wrong: a dotted path such as `messages.0.content`, and why. */
+export interface ErrorDetail {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** At most this many `details` are sent. */
+export const MAX_DETAILS = 100;
+
+/** An error meant for the caller. The message states the fact and what to do. */
+export class AppError extends Error {
+  readonly code: ErrorCode;
+  readonly details: readonly ErrorDetail[] | undefined;
+  /** Seconds after which trying again makes sense (`Retry-After`). */
+  readonly retryAfter: number | undefined;
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { details?: readonly ErrorDetail[]; retryAfter?: number; cause?: unknown } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'AppError';
+    this.code = code;
+    this.details = options.details?.slice(0, MAX_DETAILS);
+    this.retryAfter = options.retryAfter;
+  }
+}
+
+/** A fault in how the service is set up: ends the process with this one line. */
+export class SetupError extends Error {
+  constructor(message: string, options: { cause?: unknown } = {}) {
+    super(message, options);
+    this.name = 'SetupError';
+  }
+}
