@@ -1,0 +1,169 @@
+import { DuckDBInstance, type DuckDBConnection, DuckDBTimestampValue, type DuckDBValue, BLOB, INTEGER, TIMESTAMP, VARCHAR, BIGINT } from '@duckdb/node-api';
+
+/** The one door to DuckDB: plain values in, plain values out. */
+
+/** What a statement may bind. `{ at }` is an instant in microseconds since 1970-01-01 UTC (or ±Infinity). */
+export type BindValue = number | string | null | { readonly at: number };
+export type Bindings = Readonly<Record<string, BindValue>>;
+
+/**
+ * A column value read back: BIGINT and smaller as number, TIMESTAMP as microseconds, UUID, VARCHAR and
+ * enums as string, BLOB as bytes, LIST as array.
+ */
+export type Value = number | string | boolean | null | Uint8Array | readonly Value[];
+export type Row = Readonly<Record<string, Value>>;
+
+export interface DatabaseOptions {
+  readonly threads: number;
+  /** DuckDB's own notation, such as `512MB`. */
+  readonly memoryLimit?: string;
+}
+
+const NEGATIVE_INFINITY = -(2n ** 63n) + 1n;
+const POSITIVE_INFINITY = 2n ** 63n - 1n;
+
+/** An in-memory instance with the settings that every reader and writer needs; files are attached to it. */
+export async function openDatabase(options: DatabaseOptions): Promise<Database> {
+  const instance = await DuckDBInstance.create(':memory:', {
+    threads: String(options.threads),
+    autoinstall_known_extensions: 'false',
+    autoload_known_extensions: 'false',
+    ...(options.memoryLimit === undefined ? {} : { memory_limit: options.memoryLimit }),
+  });
+  return new Database(instance);
+}
+
+export class Database {
+  readonly #instance: DuckDBInstance;
+
+  constructor(instance: DuckDBInstance) {
+    this.#instance = instance;
+  }
+
+  async connect(): Promise<Connection> {
+    const connection = await this.#instance.connect();
+    await connection.run(`set TimeZone = 'UTC'`);
+    return new Connection(connection);
+  }
+
+  close(): void {
+    this.#instance.closeSync();
+  }
+}
+
+export type ColumnType = 'integer' | 'bigint' | 'text' | 'blob';
+
+export class Connection {
+  readonly #connection: DuckDBConnection;
+
+  constructor(connection: DuckDBConnection) {
+    this.#connection = connection;
+  }
+
+  /** Runs one or several statements without result. */
+  async run(sql: string, bindings?: Bindings): Promise<void> {
+    if (bindings === undefined) await this.#connection.run(sql);
+    else await this.#connection.run(sql, bound(bindings), boundTypes(bindings));
+  }
+
+  async all(sql: string, bindings?: Bindings): Promise<Row[]> {
+    const reader =
+      bindings === undefined
+        ? await this.#connection.runAndReadAll(sql)
+        : await this.#connection.runAndReadAll(sql, bound(bindings), boundTypes(bindings));
+    const names = reader.columnNames();
+    return reader.getRows().map((row) => {
+      const result: Record<string, Value> = {};
+      for (let i = 0; i < names.length; i++) result[names[i] as string] = plain(row[i] as DuckDBValue);
+      return result;
+    });
+  }
+
+  async one(sql: string, bindings?: Bindings): Promise<Row | undefined> {
+    return (await this.all(sql, bindings))[0];
+  }
+
+  /** Appends rows to a temporary table; a row has a value for each column. */
+  async append(table: string, columns: readonly ColumnType[], rows: Iterable<readonly (number | string | Uint8Array | null)[]>): Promise<void> {
+    const appender = await this.#connection.createAppender(table, 'main', 'temp');
+    try {
+      for (const row of rows) {
+        for (let i = 0; i < columns.length; i++) {
+          const value = row[i] as number | string | Uint8Array | null;
+          if (value === null) appender.appendNull();
+          else if (columns[i] === 'integer') appender.appendInteger(value as number);
+          else if (columns[i] === 'bigint') appender.appendBigInt(BigInt(value as number));
+          else if (columns[i] === 'text') appender.appendVarchar(value as string);
+          else appender.appendBlob(value as Uint8Array);
+        }
+        appender.endRow();
+      }
+      appender.flushSync();
+    } finally {
+      appender.closeSync();
+    }
+  }
+
+  /** Runs `work` in one transaction: all of it is kept, or nothing. */
+  async transaction<T>(work: () => Promise<T>): Promise<T> {
+    await this.#connection.run('begin transaction');
+    try {
+      const result = await work();
+      await this.#connection.run('commit');
+      return result;
+    } catch (error) {
+      await this.#connection.run('rollback').catch(() => undefined);
+      throw error;
+    }
+  }
+
+  close(): void {
+    this.#connection.closeSync();
+  }
+}
+
+/** A string literal of SQL. */
+export function quoted(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}
+
+function bound(bindings: Bindings): Record<string, DuckDBValue> {
+  const result: Record<string, DuckDBValue> = {};
+  for (const [name, value] of Object.entries(bindings)) {
+    if (typeof value === 'number') result[name] = Math.abs(value) < 2 ** 31 ? value : BigInt(value);
+    else if (value !== null && typeof value === 'object') result[name] = timestamp(value.at);
+    else result[name] = value;
+  }
+  return result;
+}
+
+function boundTypes(bindings: Bindings): Record<string, typeof INTEGER | typeof BIGINT | typeof VARCHAR | typeof TIMESTAMP> {
+  const result: Record<string, typeof INTEGER | typeof BIGINT | typeof VARCHAR | typeof TIMESTAMP> = {};
+  for (const [name, value] of Object.entries(bindings)) {
+    if (typeof value === 'number') result[name] = Math.abs(value) < 2 ** 31 ? INTEGER : BIGINT;
+    else if (value !== null && typeof value === 'object') result[name] = TIMESTAMP;
+    else result[name] = VARCHAR;
+  }
+  return result;
+}
+
+function timestamp(at: number): DuckDBTimestampValue {
+  if (at === Infinity) return new DuckDBTimestampValue(POSITIVE_INFINITY);
+  if (at === -Infinity) return new DuckDBTimestampValue(NEGATIVE_INFINITY);
+  return new DuckDBTimestampValue(BigInt(at));
+}
+
+function plain(value: DuckDBValue): Value {
+  if (value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value;
+  if (typeof value === 'bigint') return Number(value);
+  if (value instanceof DuckDBTimestampValue) {
+    if (value.micros === NEGATIVE_INFINITY) return -Infinity;
+    return value.micros === POSITIVE_INFINITY ? Infinity : Number(value.micros);
+  }
+  if (typeof value === 'object' && 'items' in value) return (value.items as DuckDBValue[]).map(plain);
+  if (typeof value === 'object' && 'bytes' in value) return value.bytes as Uint8Array;
+  return String(value);
+}
+
+/** Column types for callers that build chunks. */
+export const COLUMN_TYPES = { integer: INTEGER, bigint: BIGINT, text: VARCHAR, blob: BLOB } as const;

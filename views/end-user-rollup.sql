@@ -1,0 +1,60 @@
+-- view: end_user_rollup
+-- version: 1
+-- after: fact, dimensions
+-- publish: end_user_rollup key(instance, granularity, bucket, end_user) order(instance, granularity, bucket, end_user)
+--
+-- Who comes back, and how does it go for them?
+--
+-- granularity, bucket   as in entity_rollup
+-- id                    the end user's UUID: ties in every order are broken by it
+-- sessions              distinct sessions with a message that belongs to the end user
+-- messages              messages that belong to the end user, the assistant's among them
+-- sat, dsat             satisfaction signals on them
+-- repeated_requests     repeated requests on them
+-- first_at, last_at     event time of the first and the last of them
+-- seq                   stream sequence of the batch that last wrote the row
+--
+-- Facts of kind 0, whose entity is the end user. An opening turn changes from end user 0 to somebody; never
+-- from one end user to another, so first_at and last_at only widen. End user 0 has no rows.
+--
+-- Law: each row equals a plain aggregate over the end user's messages in the bucket.
+
+-- @schema
+create table end_user_rollup (
+  instance integer, granularity tinyint, bucket timestamp, end_user integer, id uuid,
+  sessions integer, messages integer, sat integer, dsat integer, repeated_requests integer,
+  first_at timestamp, last_at timestamp, seq bigint
+);
+
+-- @fold
+create or replace temp table end_user_change as
+with g as (
+  select c.*, granularity, case granularity
+    when 0 then date_trunc('hour', at)::timestamp when 1 then date_trunc('day', at)::timestamp
+    when 2 then date_trunc('week', at)::timestamp when 3 then date_trunc('month', at)::timestamp
+    else '-infinity'::timestamp end as bucket
+  from fact_change c, range(5) r(granularity)
+  where kind = 0 and entity <> 0
+)
+select instance, granularity::tinyint as granularity, bucket, entity as end_user,
+  sum(weight * (prev_session_at < bucket or prev_session_at = '-infinity')::integer)::integer as sessions,
+  sum(weight)::integer as messages, sum(weight * sat)::integer as sat, sum(weight * dsat)::integer as dsat,
+  sum(weight * repeated_requests)::integer as repeated_requests, min(at) as first_at, max(at) as last_at
+from g group by all;
+
+merge into end_user_rollup t using (
+  select c.*, u.id from end_user_change c join end_user u using (end_user)
+) d
+on t.instance = d.instance and t.granularity = d.granularity and t.bucket = d.bucket and t.end_user = d.end_user
+when matched then update set sessions = t.sessions + d.sessions, messages = t.messages + d.messages,
+  sat = t.sat + d.sat, dsat = t.dsat + d.dsat, repeated_requests = t.repeated_requests + d.repeated_requests,
+  first_at = least(t.first_at, d.first_at), last_at = greatest(t.last_at, d.last_at), seq = getvariable('seq')
+when not matched then insert
+  (instance, granularity, bucket, end_user, id, sessions, messages, sat, dsat, repeated_requests, first_at, last_at, seq)
+  values (d.instance, d.granularity, d.bucket, d.end_user, d.id, d.sessions, d.messages, d.sat, d.dsat,
+    d.repeated_requests, d.first_at, d.last_at, getvariable('seq'));
+
+-- @read
+-- $granularity; $from and $to bound the buckets.
+select bucket, end_user, id, sessions, messages, sat, dsat, repeated_requests, first_at, last_at
+from @end_user_rollup[instance = $instance and granularity = $granularity and bucket >= $from and bucket < $to]

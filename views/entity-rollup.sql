@@ -1,0 +1,55 @@
+-- view: entity_rollup
+-- version: 1
+-- after: fact
+-- publish: entity_rollup key(instance, granularity, kind, entity, bucket) order(instance, granularity, kind, bucket, entity)
+--
+-- How often did an entity (topic, topic cluster, signal, repeated request, gap) occur in each bucket?
+--
+-- granularity  0 HOUR, 1 DAY, 2 WEEK (from Monday), 3 MONTH, 4 ALL; UTC
+-- bucket       start of the bucket; -infinity for ALL
+-- kind, entity as in view fact (kinds 1 to 5)
+-- sessions     distinct sessions: facts in the bucket whose prev_session_at lies before it
+-- users        distinct end users, likewise
+-- messages     facts: messages of a topic or cluster, occurrences of the others
+-- sat, dsat    signals on those messages
+-- seq          stream sequence of the batch that last wrote the row
+--
+-- Late, moved and corrected facts come as pairs of weight -1 and 1 in fact_change, so adding up compensates.
+-- A row that has come down to 0 messages stays as a row and is not read.
+--
+-- Law: each row equals a plain count over all facts of its bucket.
+
+-- @schema
+create table entity_rollup (
+  instance integer, granularity tinyint, bucket timestamp, kind tinyint, entity integer,
+  sessions integer, users integer, messages integer, sat integer, dsat integer, seq bigint
+);
+
+-- @fold
+create or replace temp table entity_change as
+with g as (
+  select c.*, granularity, case granularity
+    when 0 then date_trunc('hour', at)::timestamp when 1 then date_trunc('day', at)::timestamp
+    when 2 then date_trunc('week', at)::timestamp when 3 then date_trunc('month', at)::timestamp
+    else '-infinity'::timestamp end as bucket
+  from fact_change c, range(5) r(granularity)
+  where kind <> 0
+)
+select instance, granularity::tinyint as granularity, bucket, kind, entity,
+  sum(weight * (prev_session_at < bucket or prev_session_at = '-infinity')::integer)::integer as sessions,
+  sum(weight * (end_user <> 0 and (prev_user_at < bucket or prev_user_at = '-infinity'))::integer)::integer as users,
+  sum(weight)::integer as messages, sum(weight * sat)::integer as sat, sum(weight * dsat)::integer as dsat
+from g group by all;
+
+merge into entity_rollup t using entity_change d
+on t.instance = d.instance and t.granularity = d.granularity and t.bucket = d.bucket and t.kind = d.kind and t.entity = d.entity
+when matched then update set sessions = t.sessions + d.sessions, users = t.users + d.users,
+  messages = t.messages + d.messages, sat = t.sat + d.sat, dsat = t.dsat + d.dsat, seq = getvariable('seq')
+when not matched then insert (instance, granularity, bucket, kind, entity, sessions, users, messages, sat, dsat, seq)
+  values (d.instance, d.granularity, d.bucket, d.kind, d.entity, d.sessions, d.users, d.messages, d.sat, d.dsat, getvariable('seq'));
+
+-- @read
+-- $kind, $granularity; $from and $to bound the buckets.
+select bucket, entity, sessions, users, messages, sat, dsat
+from @entity_rollup[instance = $instance and granularity = $granularity and kind = $kind and bucket >= $from and bucket < $to]
+where messages > 0
