@@ -1,0 +1,122 @@
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import { SetupError } from './errors.ts';
+
+const MIB = 2 ** 20;
+
+/** A whole number written in digits only, within inclusive bounds; `fallback` when the variable is absent. */
+function integer(fallback: number, min: number, max: number) {
+  return z
+    .string()
+    .regex(/^\d{1,16}$/, 'must be a whole number')
+    .default(String(fallback))
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, `must be between ${min} and ${max}`);
+}
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
+/** Every environment variable that the service reads. `.env.example` explains each to an operator. */
+const environment = z.object({
+  HOST: z.string().regex(/^\S+$/, 'must be a host name or an address').default('127.0.0.1'),
+  PORT: integer(8080, 0, 65_535),
+  SERVE: z.enum(['all', 'ingest', 'query'], 'must be all, ingest or query').default('all'),
+  DATA_DIR: z.string().default('./data'),
+  NATS_PORT: integer(4222, 1, 65_535),
+  NATS_URL: z
+    .string()
+    .regex(/^(?:nats|tls|ws|wss):\/\/\S+$/, 'must look like nats://host:4222')
+    .optional(),
+  NATS_TOKEN: z.string().optional(),
+  EMBEDDING_MODEL: z.string().default('baseline'),
+  RATE_LIMIT_PER_SECOND: integer(1000, 1, 1_000_000_000),
+  BODY_LIMIT_BYTES: integer(32 * MIB, 1024, 1024 * MIB),
+  INFLIGHT_LIMIT_BYTES: integer(256 * MIB, 1024, 64 * 1024 * MIB),
+  STREAM_MAX_BYTES: integer(16 * 1024 * MIB, MIB, 2 ** 53 - 1),
+  STREAM_REPLICAS: integer(1, 1, 5),
+  SHARDS: integer(1, 1, 8),
+  WORKER_BATCH_MESSAGES: integer(20_000, 1, 1_000_000),
+  WORKER_BATCH_WAIT_MS: integer(50, 0, 10_000),
+  QUERY_WAIT_MS: integer(5000, 0, 60_000),
+  SHUTDOWN_MS: integer(10_000, 100, 600_000),
+  LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
+});
+
+/** What the service was told by its surroundings: parsed once, frozen, handed on by `main`. */
+export interface Config {
+  /** Address that the web process listens on. */
+  readonly host: string;
+  /** 0 lets the system choose. */
+  readonly port: number;
+  /** Which routes the web process serves. */
+  readonly serve: 'all' | 'ingest' | 'query';
+  /** Absolute path. */
+  readonly dataDir: string;
+  /** Loopback port of the nats-server that we start ourselves. */
+  readonly natsPort: number;
+  /** A NATS server run by somebody else; absent: our own. */
+  readonly natsUrl: string | undefined;
+  readonly natsToken: string | undefined;
+  /** A folder of `models/`, a path, or a hub id. */
+  readonly embeddingModel: string;
+  /** Requests that one key may send in one window of one second. */
+  readonly rateLimitPerSecond: number;
+  /** Applies to a body after it was inflated. */
+  readonly bodyLimitBytes: number;
+  /** Bytes of accepted bodies that may wait for the stream at once; beyond it ingest answers 503. */
+  readonly inflightLimitBytes: number;
+  readonly streamMaxBytes: number;
+  readonly streamReplicas: number;
+  /** How many sets the eight partitions are divided into. A change asks for a rebuild. */
+  readonly shards: number;
+  /** The most messages that one worker batch may grow to. */
+  readonly workerBatchMessages: number;
+  /** How long a batch that is not full waits for more. */
+  readonly workerBatchWaitMs: number;
+  /** The longest that a query waits for `X-Wait-For-Position`. */
+  readonly queryWaitMs: number;
+  /** How long an ordered shutdown may take. */
+  readonly shutdownMs: number;
+  readonly logLevel: (typeof LOG_LEVELS)[number];
+}
+
+/**
+ * Reads the configuration. An empty variable counts as an absent one.
+ *
+ * @throws SetupError that lists every fault at once
+ */
+export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
+  const given = Object.fromEntries(
+    Object.keys(environment.shape).flatMap((name) => {
+      const value = env[name]?.trim();
+      return value === undefined || value === '' ? [] : [[name, value]];
+    }),
+  );
+  const parsed = environment.safeParse(given);
+  if (!parsed.success) {
+    const faults = parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`);
+    throw new SetupError(`The environment is not usable: ${faults.join('; ')}. See .env.example.`);
+  }
+  const values = parsed.data;
+  return Object.freeze({
+    host: values.HOST,
+    port: values.PORT,
+    serve: values.SERVE,
+    dataDir: resolve(values.DATA_DIR),
+    natsPort: values.NATS_PORT,
+    natsUrl: values.NATS_URL,
+    natsToken: values.NATS_TOKEN,
+    embeddingModel: values.EMBEDDING_MODEL,
+    rateLimitPerSecond: values.RATE_LIMIT_PER_SECOND,
+    bodyLimitBytes: values.BODY_LIMIT_BYTES,
+    inflightLimitBytes: values.INFLIGHT_LIMIT_BYTES,
+    streamMaxBytes: values.STREAM_MAX_BYTES,
+    streamReplicas: values.STREAM_REPLICAS,
+    shards: values.SHARDS,
+    workerBatchMessages: values.WORKER_BATCH_MESSAGES,
+    workerBatchWaitMs: values.WORKER_BATCH_WAIT_MS,
+    queryWaitMs: values.QUERY_WAIT_MS,
+    shutdownMs: values.SHUTDOWN_MS,
+    logLevel: values.LOG_LEVEL,
+  });
+}

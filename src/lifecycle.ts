@@ -1,0 +1,116 @@
+import { SetupError } from './errors.ts';
+import type { Logger } from './logger.ts';
+
+/** Something that was opened and has to be closed. */
+type Close = () => unknown;
+
+/** What a process has open, closed in reverse order of opening, once, within a deadline. */
+export interface Lifecycle {
+  /** Registers how to close what was just opened. */
+  opened(name: string, close: Close): void;
+  /**
+   * Closes everything, newest first. A close that throws or overruns the deadline is logged and the
+   * next one goes on. Later calls get the first call's promise. Resolves true when all closed cleanly.
+   */
+  close(): Promise<boolean>;
+  /** True from the first call of `close`. */
+  readonly closing: boolean;
+}
+
+/** `deadlineMs` is for all closes together; those that come after it each still get a short moment. */
+export function createLifecycle(log: Logger, deadlineMs: number): Lifecycle {
+  const open: { name: string; close: Close }[] = [];
+  let done: Promise<boolean> | undefined;
+
+  async function closeAll(): Promise<boolean> {
+    const deadline = performance.now() + deadlineMs;
+    let clean = true;
+    for (let entry = open.pop(); entry !== undefined; entry = open.pop()) {
+      const { name, close } = entry;
+      const leftMs = Math.max(deadline - performance.now(), LAST_MOMENT_MS);
+      try {
+        await within(leftMs, Promise.resolve().then(close));
+      } catch (error) {
+        clean = false;
+        log.error({ event: 'close_failed', part: name, err: error }, `could not close ${name}`);
+      }
+    }
+    return clean;
+  }
+
+  return {
+    opened(name, close) {
+      open.push({ name, close });
+    },
+    close() {
+      done ??= closeAll();
+      return done;
+    },
+    get closing() {
+      return done !== undefined;
+    },
+  };
+}
+
+const LAST_MOMENT_MS = 250;
+
+async function within(ms: number, work: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const overrun = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(`took longer than ${Math.round(ms)} ms`)), ms);
+  });
+  try {
+    await Promise.race([work, overrun]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/**
+ * Runs a process from start to end: `start` opens its parts on the lifecycle; SIGTERM and SIGINT close
+ * them and end the process with 0. A SetupError prints its one line on standard error and ends with 1;
+ * any other failure is logged with its stack and ends with 1.
+ */
+export function runProcess(
+  log: Logger,
+  deadlineMs: number,
+  start: (lifecycle: Lifecycle) => Promise<void>,
+): void {
+  const lifecycle = createLifecycle(log, deadlineMs);
+  const end = (code: number): void => {
+    void lifecycle.close().then((clean) => process.exit(clean ? code : Math.max(code, 1)));
+  };
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => {
+      if (lifecycle.closing) return;
+      log.info({ event: 'shutdown_started', signal }, 'shutting down');
+      end(0);
+    });
+  }
+  const fail = (error: unknown): void => {
+    if (error instanceof SetupError) printSetupError(error);
+    else log.fatal({ event: 'process_failed', err: error }, 'the process cannot go on');
+    end(1);
+  };
+  process.on('uncaughtException', fail);
+  process.on('unhandledRejection', fail);
+  start(lifecycle).catch(fail);
+}
+
+/** Prints a SetupError as the one line that says what to do. */
+export function printSetupError(error: SetupError): void {
+  process.stderr.write(`${error.message}\n`);
+}
+
+/**
+ * For commands: runs `work` and turns a SetupError (from `loadConfig` too) into its one line and exit code 1.
+ */
+export async function runCommand(work: () => Promise<number | void>): Promise<void> {
+  try {
+    process.exitCode = (await work()) ?? 0;
+  } catch (error) {
+    if (!(error instanceof SetupError)) throw error;
+    printSetupError(error);
+    process.exitCode = 1;
+  }
+}

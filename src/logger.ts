@@ -1,0 +1,34 @@
+import { pino } from 'pino';
+import type { Logger as PinoLogger } from 'pino';
+import pretty from 'pino-pretty';
+
+/** Named events in the past tense with fields: `log.info({ event: 'batch_folded', count }, 'batch folded')`. */
+export type Logger = Pick<PinoLogger, 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace'> & {
+  /** A logger that adds these fields to each of its lines. */
+  child(fields: Record<string, unknown>): Logger;
+};
+
+/**
+ * Logs to standard output: JSON, one object a line; readable lines on a terminal. Never give it
+ * message content or keys.
+ */
+export function createLogger(options: {
+  /** Which process speaks, e.g. `web`. */
+  readonly name: string;
+  readonly level: string;
+  /** Readable lines; by default when standard output is a terminal. */
+  readonly readable?: boolean;
+}): Logger {
+  const settings = { name: options.name, level: options.level, base: {} };
+  const readable = options.readable ?? process.stdout.isTTY === true;
+  if (!readable) return pino(settings);
+  return pino(
+    settings,
+    pretty({ colorize: true, ignore: 'pid,hostname', translateTime: 'HH:MM:ss.l', sync: true }),
+  );
+}
+
+/** A logger that says nothing, for tests and one-off commands. */
+export function silentLogger(): Logger {
+  return pino({ level: 'silent' });
+}
