@@ -29,8 +29,8 @@ create table entity_rollup (
 create or replace temp table entity_change as
 with g as (
   select c.*, granularity, case granularity
-    when 0 then date_trunc('hour', at)::timestamp when 1 then date_trunc('day', at)::timestamp
-    when 2 then date_trunc('week', at)::timestamp when 3 then date_trunc('month', at)::timestamp
+    when 0 then date_trunc('hour', event_at)::timestamp when 1 then date_trunc('day', event_at)::timestamp
+    when 2 then date_trunc('week', event_at)::timestamp when 3 then date_trunc('month', event_at)::timestamp
     else '-infinity'::timestamp end as bucket
   from fact_change c, range(5) r(granularity)
   where kind <> 0

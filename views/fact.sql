@@ -1,6 +1,6 @@
 -- view: fact
 -- version: 1
--- publish: message_fact key(fact_id) order(instance, kind, at, fact_id)
+-- publish: message_fact key(fact_id) order(instance, kind, event_at, fact_id)
 --
 -- Which message counts for which entity, and when did the same session and the same end user last do so?
 --
@@ -11,11 +11,11 @@
 --   kind 3 signal            slot 8 + signal
 --   kind 4 repeated request  slot 4
 --   kind 5 gap               slot 5
--- at                event time (UTC, microseconds)
+-- event_at                event time (UTC, microseconds)
 -- micro             micro-cluster under discussion (0: none); its topic, and the topic's cluster, are entities
 -- sat, dsat         satisfaction signals on the message
 -- prev_session_at   time of the fact just before this one among the facts of the same (kind, entity, session),
---                   in the order (at, fact_id); -infinity when there is none
+--                   in the order (event_at, fact_id); -infinity when there is none
 -- prev_user_at      the same for (kind, entity, end user); -infinity for kind 0 and where there is no end user
 -- gone              the fact was withdrawn (its message has no such entity any more); kept until compaction
 -- seq               stream sequence of the batch that last wrote the row
@@ -32,12 +32,12 @@
 
 -- @schema
 create table message (
-  position bigint, instance integer, session integer, end_user integer, at timestamp, micro integer,
+  position bigint, instance integer, session integer, end_user integer, event_at timestamp, micro integer,
   sat tinyint, dsat tinyint, repeated_requests tinyint, seq bigint
 );
 create table message_fact (
   fact_id bigint, position bigint, instance integer, kind tinyint, entity integer, session integer, end_user integer,
-  at timestamp, micro integer, sat tinyint, dsat tinyint, repeated_requests tinyint,
+  event_at timestamp, micro integer, sat tinyint, dsat tinyint, repeated_requests tinyint,
   prev_session_at timestamp, prev_user_at timestamp, gone boolean, seq bigint
 );
 -- The last time of each chain: by 0 = (kind, entity, session), by 1 = (kind, entity, end user).
@@ -64,10 +64,10 @@ where m.end_user = 0 and m.position < o.before_position;
 -- Every message to be (re)placed, with its end user, topic and cluster as they are after this batch.
 create or replace temp table placed as
 with m as (
-  select position, instance, session, end_user, make_timestamp(at) as at, micro, sat, dsat, repeated_requests, true as fresh
+  select position, instance, session, end_user, make_timestamp(event_at) as event_at, micro, sat, dsat, repeated_requests, true as fresh
   from batch_message
   union all
-  select position, instance, session, end_user, at, micro, sat, dsat, repeated_requests, false from affected_message
+  select position, instance, session, end_user, event_at, micro, sat, dsat, repeated_requests, false from affected_message
 ),
 owned as (
   select m.* replace (case when m.end_user = 0 and m.position < o.before_position then o.end_user else m.end_user end as end_user)
@@ -88,27 +88,27 @@ select m.*, n.topic, t.cluster
 from owned m left join new_micro n using (instance, micro) left join new_topic t using (instance, topic);
 
 insert into message
-select position, instance, session, end_user, at, micro, sat, dsat, repeated_requests, getvariable('seq')
+select position, instance, session, end_user, event_at, micro, sat, dsat, repeated_requests, getvariable('seq')
 from placed where fresh order by position;
 
 update message set end_user = p.end_user, seq = getvariable('seq')
 from placed p where not p.fresh and message.position = p.position and message.end_user <> p.end_user;
 
 create or replace temp table new_fact as
-select position * 32 as fact_id, position, instance, 0::tinyint as kind, end_user as entity, session, end_user, at, micro,
+select position * 32 as fact_id, position, instance, 0::tinyint as kind, end_user as entity, session, end_user, event_at, micro,
   sat, dsat, repeated_requests from placed
 union all
-select position * 32 + 1, position, instance, 1, topic, session, end_user, at, micro, sat, dsat, repeated_requests
+select position * 32 + 1, position, instance, 1, topic, session, end_user, event_at, micro, sat, dsat, repeated_requests
 from placed where topic is not null
 union all
-select position * 32 + 2, position, instance, 2, cluster, session, end_user, at, micro, sat, dsat, repeated_requests
+select position * 32 + 2, position, instance, 2, cluster, session, end_user, event_at, micro, sat, dsat, repeated_requests
 from placed where cluster is not null
 union all
 select p.position * 32 + case when o.kind = 3 then 8 + o.entity else o.kind end, p.position, p.instance, o.kind, o.entity,
-  p.session, p.end_user, p.at, p.micro, p.sat, p.dsat, p.repeated_requests
+  p.session, p.end_user, p.event_at, p.micro, p.sat, p.dsat, p.repeated_requests
 from placed p join batch_occurrence o using (position)
 union all
-select f.fact_id, f.position, f.instance, f.kind, f.entity, f.session, p.end_user, f.at, f.micro, f.sat, f.dsat, f.repeated_requests
+select f.fact_id, f.position, f.instance, f.kind, f.entity, f.session, p.end_user, f.event_at, f.micro, f.sat, f.dsat, f.repeated_requests
 from message_fact f join placed p using (position)
 where f.kind >= 3 and not f.gone and not p.fresh;
 
@@ -129,13 +129,13 @@ where f.fact_id is null or n.entity <> f.entity or n.end_user <> f.end_user;
 -- Chains that gain or lose a fact, from the first changed time on.
 create or replace temp table touched_chain as
 with t as (
-  select instance, kind, entity, session, end_user, at, false as loses from added
+  select instance, kind, entity, session, end_user, event_at, false as loses from added
   union all
-  select instance, kind, entity, session, end_user, at, true from withdrawn
+  select instance, kind, entity, session, end_user, event_at, true from withdrawn
 )
-select instance, kind, 0::tinyint as "by", entity, session as who, min(at) as from_at, bool_or(loses) as loses from t group by all
+select instance, kind, 0::tinyint as "by", entity, session as who, min(event_at) as from_at, bool_or(loses) as loses from t group by all
 union all
-select instance, kind, 1, entity, end_user, min(at), bool_or(loses) from t where end_user <> 0 and kind <> 0 group by all;
+select instance, kind, 1, entity, end_user, min(event_at), bool_or(loses) from t where end_user <> 0 and kind <> 0 group by all;
 
 create or replace temp table touched_tail as
 select c.*, t.last_at
@@ -160,20 +160,20 @@ where not f.gone and f.fact_id not in (select fact_id from withdrawn);
 create or replace temp table chain_start as
 select instance, kind, "by", entity, who, last_at from touched_tail where last_at is not null and not loses and last_at < from_at
 union all
-select instance, kind, "by", entity, who, max(at) from late_fact where at < from_at group by all;
+select instance, kind, "by", entity, who, max(event_at) from late_fact where event_at < from_at group by all;
 
 create or replace temp table linked as
 with f as (
-  select instance, kind, "by", entity, who, fact_id, at from late_fact where at >= from_at
+  select instance, kind, "by", entity, who, fact_id, event_at from late_fact where event_at >= from_at
   union all
-  select instance, kind, 0, entity, session, fact_id, at from added
+  select instance, kind, 0, entity, session, fact_id, event_at from added
   union all
-  select instance, kind, 1, entity, end_user, fact_id, at from added where end_user <> 0 and kind <> 0
+  select instance, kind, 1, entity, end_user, fact_id, event_at from added where end_user <> 0 and kind <> 0
 )
-select f.*, coalesce(lag(f.at) over chain, s.last_at, '-infinity'::timestamp) as prev_at
+select f.*, coalesce(lag(f.event_at) over chain, s.last_at, '-infinity'::timestamp) as prev_at
 from f left join chain_start s
   on s.instance = f.instance and s.kind = f.kind and s."by" = f."by" and s.entity = f.entity and s.who = f.who
-window chain as (partition by f.instance, f.kind, f."by", f.entity, f.who order by f.at, f.fact_id);
+window chain as (partition by f.instance, f.kind, f."by", f.entity, f.who order by f.event_at, f.fact_id);
 
 create or replace temp table new_link as
 select fact_id, max(prev_at) filter ("by" = 0) as prev_session_at, max(prev_at) filter ("by" = 1) as prev_user_at
@@ -189,16 +189,16 @@ where coalesce(n.prev_session_at, l.prev_session_at) <> l.prev_session_at
    or coalesce(n.prev_user_at, l.prev_user_at) <> l.prev_user_at;
 
 create or replace temp table fact_change as
-select -1 as weight, fact_id, position, instance, kind, entity, session, end_user, at, micro, sat, dsat, repeated_requests,
+select -1 as weight, fact_id, position, instance, kind, entity, session, end_user, event_at, micro, sat, dsat, repeated_requests,
   prev_session_at, prev_user_at from withdrawn
 union all
-select -1, fact_id, position, instance, kind, entity, session, end_user, at, micro, sat, dsat, repeated_requests,
+select -1, fact_id, position, instance, kind, entity, session, end_user, event_at, micro, sat, dsat, repeated_requests,
   prev_session_at, prev_user_at from relinked
 union all
-select 1, fact_id, position, instance, kind, entity, session, end_user, at, micro, sat, dsat, repeated_requests,
+select 1, fact_id, position, instance, kind, entity, session, end_user, event_at, micro, sat, dsat, repeated_requests,
   new_prev_session_at, new_prev_user_at from relinked
 union all
-select 1, a.fact_id, a.position, a.instance, a.kind, a.entity, a.session, a.end_user, a.at, a.micro, a.sat, a.dsat,
+select 1, a.fact_id, a.position, a.instance, a.kind, a.entity, a.session, a.end_user, a.event_at, a.micro, a.sat, a.dsat,
   a.repeated_requests, n.prev_session_at, coalesce(n.prev_user_at, '-infinity'::timestamp)
 from added a join new_link n using (fact_id);
 
@@ -211,14 +211,14 @@ update message_fact set gone = true, seq = getvariable('seq')
 from withdrawn w where message_fact.fact_id = w.fact_id and w.fact_id not in (select fact_id from added);
 
 insert into message_fact
-select fact_id, position, instance, kind, entity, session, end_user, at, micro, sat, dsat, repeated_requests,
+select fact_id, position, instance, kind, entity, session, end_user, event_at, micro, sat, dsat, repeated_requests,
   prev_session_at, prev_user_at, false, getvariable('seq')
 from fact_change c
 where weight = 1 and fact_id not in (select fact_id from relinked union all select fact_id from stored_fact)
-order by at, fact_id;
+order by event_at, fact_id;
 
 create or replace temp table new_tail as
-select c.instance, c.kind, c."by", c.entity, c.who, coalesce(max(l.at), any_value(s.last_at)) as last_at
+select c.instance, c.kind, c."by", c.entity, c.who, coalesce(max(l.event_at), any_value(s.last_at)) as last_at
 from touched_chain c
 left join linked l on l.instance = c.instance and l.kind = c.kind and l."by" = c."by" and l.entity = c.entity and l.who = c.who
 left join chain_start s on s.instance = c.instance and s.kind = c.kind and s."by" = c."by" and s.entity = c.entity and s.who = c.who

@@ -30,9 +30,9 @@ create table hour_fact (
 
 -- @fold
 create or replace temp table hour_change as
-select instance, kind, entity, session, end_user, date_trunc('hour', at)::timestamp as hour,
+select instance, kind, entity, session, end_user, date_trunc('hour', event_at)::timestamp as hour,
   sum(weight)::integer as messages, sum(weight * sat)::integer as sat, sum(weight * dsat)::integer as dsat,
-  sum(weight * repeated_requests)::integer as repeated_requests, min(at) as first_at, max(at) as last_at,
+  sum(weight * repeated_requests)::integer as repeated_requests, min(event_at) as first_at, max(event_at) as last_at,
   min(prev_session_at) as prev_session_at, min(prev_user_at) as prev_user_at, bool_or(weight < 0) as again
 from fact_change group by all;
 
@@ -52,11 +52,11 @@ when not matched then insert (instance, kind, entity, session, end_user, hour, m
 create or replace temp table hour_again as
 select h.instance, h.kind, h.entity, h.session, h.end_user, h.hour,
   count(f.fact_id)::integer as messages, coalesce(sum(f.sat), 0)::integer as sat, coalesce(sum(f.dsat), 0)::integer as dsat,
-  coalesce(sum(f.repeated_requests), 0)::integer as repeated_requests, min(f.at) as first_at, max(f.at) as last_at,
+  coalesce(sum(f.repeated_requests), 0)::integer as repeated_requests, min(f.event_at) as first_at, max(f.event_at) as last_at,
   min(f.prev_session_at) as prev_session_at, min(f.prev_user_at) as prev_user_at
 from (from hour_change where again) h left join (from message_fact where not gone) f
   on f.instance = h.instance and f.kind = h.kind and f.entity = h.entity and f.session = h.session
-  and f.end_user = h.end_user and date_trunc('hour', f.at) = h.hour
+  and f.end_user = h.end_user and date_trunc('hour', f.event_at) = h.hour
 group by all;
 
 merge into hour_fact t using hour_again d
@@ -74,15 +74,15 @@ when not matched then insert (instance, kind, entity, session, end_user, hour, m
 -- The facts of [$start, $end): whole hours in between from hour_fact, the cut hours at both ends message by message.
 -- $from_hour = $start rounded up to an hour, $to_hour = $end rounded down; when they cross, the range lies inside one
 -- hour and both read parts of message_fact meet at $to_hour.
-select kind, entity, session, end_user, hour as at, messages, sat, dsat, repeated_requests, first_at, last_at,
+select kind, entity, session, end_user, hour as event_at, messages, sat, dsat, repeated_requests, first_at, last_at,
   prev_session_at, prev_user_at
 from @hour_fact[instance = $instance and kind = $kind and hour >= $from_hour and hour < $to_hour]
 where messages > 0
 union all
-select kind, entity, session, end_user, at, 1, sat, dsat, repeated_requests, at, at, prev_session_at, prev_user_at
-from @message_fact[instance = $instance and kind = $kind and at >= $start and at < $head_end]
+select kind, entity, session, end_user, event_at, 1, sat, dsat, repeated_requests, event_at, event_at, prev_session_at, prev_user_at
+from @message_fact[instance = $instance and kind = $kind and event_at >= $start and event_at < $head_end]
 where not gone
 union all
-select kind, entity, session, end_user, at, 1, sat, dsat, repeated_requests, at, at, prev_session_at, prev_user_at
-from @message_fact[instance = $instance and kind = $kind and at >= $tail_start and at < $end]
+select kind, entity, session, end_user, event_at, 1, sat, dsat, repeated_requests, event_at, event_at, prev_session_at, prev_user_at
+from @message_fact[instance = $instance and kind = $kind and event_at >= $tail_start and event_at < $end]
 where not gone

@@ -28,15 +28,15 @@ create table session_rollup (
 create or replace temp table session_change as
 with g as (
   select c.*, granularity, case granularity
-    when 0 then date_trunc('hour', at)::timestamp when 1 then date_trunc('day', at)::timestamp
-    when 2 then date_trunc('week', at)::timestamp when 3 then date_trunc('month', at)::timestamp
+    when 0 then date_trunc('hour', event_at)::timestamp when 1 then date_trunc('day', event_at)::timestamp
+    when 2 then date_trunc('week', event_at)::timestamp when 3 then date_trunc('month', event_at)::timestamp
     else '-infinity'::timestamp end as bucket
   from fact_change c, range(5) r(granularity)
   where kind = 0
 )
 select instance, granularity::tinyint as granularity, bucket, session, sum(weight)::integer as messages,
   sum(weight * sat)::integer as sat, sum(weight * dsat)::integer as dsat,
-  sum(weight * repeated_requests)::integer as repeated_requests, min(at) as first_at, max(at) as last_at
+  sum(weight * repeated_requests)::integer as repeated_requests, min(event_at) as first_at, max(event_at) as last_at
 from g group by all;
 
 merge into session_rollup t using (select c.*, s.id from session_change c join session s using (session)) d

@@ -1,0 +1,207 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { openDatabase, quoted, type Bindings, type Connection, type Database, type Row } from './duckdb.ts';
+import { publishedTables, readGeneration, type Generation } from './publication.ts';
+import type { PublishedTable, View } from './view-files.ts';
+
+/** One generation of one shard, attached. */
+interface Attached {
+  readonly generation: Generation;
+  readonly base: string | null;
+  readonly delta: string;
+  readers: number;
+  retired: boolean;
+}
+
+/** A consistent picture: everything read through it belongs to one generation. */
+export interface Snapshot {
+  /** Stream sequence that it contains. */
+  readonly sequence: number;
+  /**
+   * Runs a SELECT in which `@table[condition]` stands for the rows of a published table that meet a condition.
+   * The condition may only use columns that never change for a row (its key, or what the key decides).
+   */
+  all(sql: string, bindings?: Bindings): Promise<Row[]>;
+  /** Must be called once, when nothing more is read. */
+  release(): void;
+}
+
+export interface SnapshotReaderOptions {
+  /** Folder of one shard. */
+  readonly directory: string;
+  readonly views: readonly View[];
+  readonly threads: number;
+  /** Statements that run side by side. */
+  readonly connections: number;
+  readonly memoryLimit?: string;
+}
+
+/** Opens what the worker publishes, newest first, in its own in-memory DuckDB; never the live file. */
+export class SnapshotReader {
+  readonly #options: SnapshotReaderOptions;
+  readonly #database: Database;
+  readonly #admin: Connection;
+  readonly #idle: Connection[];
+  readonly #waiting: ((connection: Connection) => void)[] = [];
+  readonly #tables: ReadonlyMap<string, PublishedTable>;
+  #bases = new Map<string, { alias: string; users: number }>();
+  #attached: Attached | null = null;
+  #stamp = '';
+  #aliases = 0;
+  #refreshing: Promise<void> | null = null;
+
+  private constructor(options: SnapshotReaderOptions, database: Database, admin: Connection, connections: Connection[]) {
+    this.#options = options;
+    this.#database = database;
+    this.#admin = admin;
+    this.#idle = connections;
+    this.#tables = new Map(publishedTables(options.views).map((table) => [table.name, table]));
+  }
+
+  static async open(options: SnapshotReaderOptions): Promise<SnapshotReader> {
+    const database = await openDatabase({ threads: options.threads, ...(options.memoryLimit === undefined ? {} : { memoryLimit: options.memoryLimit }) });
+    const admin = await database.connect();
+    const connections = await Promise.all(Array.from({ length: options.connections }, () => database.connect()));
+    return new SnapshotReader(options, database, admin, connections);
+  }
+
+  /** The newest generation; null while nothing is published. */
+  async snapshot(): Promise<Snapshot | null> {
+    await this.#refresh();
+    const attached = this.#attached;
+    if (attached === null) return null;
+    attached.readers += 1;
+    let released = false;
+    return {
+      sequence: attached.generation.seq,
+      all: (sql, bindings) => this.#run((connection) => connection.all(this.#expand(sql, attached), bindings)),
+      release: () => {
+        if (released) return;
+        released = true;
+        attached.readers -= 1;
+        if (attached.retired && attached.readers === 0) void this.#detach(attached);
+      },
+    };
+  }
+
+  /** Waits until a generation contains `sequence`, at most `timeoutMs`; true when it does. */
+  async waitFor(sequence: number, timeoutMs: number): Promise<boolean> {
+    const deadline = performance.now() + timeoutMs;
+    for (;;) {
+      await this.#refresh();
+      if ((this.#attached?.generation.seq ?? -1) >= sequence) return true;
+      if (performance.now() >= deadline) return false;
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  }
+
+  close(): void {
+    for (const connection of [...this.#idle, this.#admin]) connection.close();
+    this.#database.close();
+  }
+
+  async #refresh(): Promise<void> {
+    while (this.#refreshing !== null) await this.#refreshing;
+    const stamp = this.#currentStamp();
+    if (stamp === null || stamp === this.#stamp) return;
+    this.#refreshing = this.#attach(stamp).finally(() => {
+      this.#refreshing = null;
+    });
+    await this.#refreshing;
+  }
+
+  #currentStamp(): string | null {
+    const stat = statSync(join(this.#options.directory, 'CURRENT'), { bigint: true, throwIfNoEntry: false });
+    return stat === undefined ? null : `${stat.ino}:${stat.mtimeNs}:${stat.size}`;
+  }
+
+  async #attach(stamp: string): Promise<void> {
+    // A file can be replaced between reading CURRENT and opening it: look again, then give up with the reason.
+    for (let attempt = 1; ; attempt++) {
+      const generation = readGeneration(this.#options.directory);
+      if (generation === null) return;
+      if (generation.seq === this.#attached?.generation.seq && generation.delta === this.#attached.generation.delta) {
+        this.#stamp = stamp;
+        return;
+      }
+      try {
+        await this.#swap(generation);
+        this.#stamp = stamp;
+        return;
+      } catch (error) {
+        if (attempt < 5) continue;
+        // An old answer is better than none; without any, the caller must know.
+        if (this.#attached === null) throw error;
+        return;
+      }
+    }
+  }
+
+  async #swap(generation: Generation): Promise<void> {
+    const path = (file: string): string => quoted(join(this.#options.directory, file));
+    const fresh = `s${(this.#aliases += 1)}`;
+    let base: string | null = null;
+    if (generation.base !== null) {
+      const known = this.#bases.get(generation.base);
+      if (known === undefined) {
+        base = `b${fresh}`;
+        await this.#admin.run(`attach ${path(generation.base)} as ${base} (read_only)`);
+        this.#bases.set(generation.base, { alias: base, users: 1 });
+      } else {
+        known.users += 1;
+        base = known.alias;
+      }
+    }
+    const next: Attached = { generation, base, delta: `d${fresh}`, readers: 0, retired: false };
+    try {
+      await this.#admin.run(`attach ${path(generation.delta)} as ${next.delta} (read_only)`);
+    } catch (error) {
+      await this.#leaveBase(generation);
+      throw error;
+    }
+    const previous = this.#attached;
+    this.#attached = next;
+    if (previous !== null) {
+      previous.retired = true;
+      if (previous.readers === 0) await this.#detach(previous);
+    }
+  }
+
+  async #detach(attached: Attached): Promise<void> {
+    await this.#admin.run(`detach ${attached.delta}`);
+    await this.#leaveBase(attached.generation);
+  }
+
+  async #leaveBase(generation: Generation): Promise<void> {
+    if (generation.base === null) return;
+    const known = this.#bases.get(generation.base);
+    if (known === undefined) return;
+    known.users -= 1;
+    if (known.users > 0) return;
+    this.#bases.delete(generation.base);
+    await this.#admin.run(`detach ${known.alias}`);
+  }
+
+  async #run<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    const connection = this.#idle.pop() ?? (await new Promise<Connection>((resolve) => this.#waiting.push(resolve)));
+    try {
+      return await work(connection);
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#idle.push(connection);
+      else next(connection);
+    }
+  }
+
+  #expand(sql: string, attached: Attached): string {
+    return sql.replaceAll(/@(\w+)\[([^\]]*)\]/g, (_, name: string, condition: string) => {
+      const table = this.#tables.get(name);
+      if (table === undefined) throw new Error(`no view publishes ${name}`);
+      const where = condition.trim() === '' ? 'true' : condition;
+      const changed = `from ${attached.delta}.${name} where ${where}`;
+      if (attached.base === null) return `(${changed})`;
+      const key = table.key.join(', ');
+      return `(select * from (from ${attached.base}.${name} where ${where}) anti join (select ${key} ${changed}) using (${key}) union all by name ${changed})`;
+    });
+  }
+}

@@ -1,0 +1,316 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { SIGNALS, type Assignment, type StateRow } from '../domain/facts.ts';
+import { SetupError } from '../errors.ts';
+import { openDatabase, quoted, type ColumnType, type Connection, type Database, type Row } from './duckdb.ts';
+import type { View } from './view-files.ts';
+
+/** Kinds of entity in `message_fact` and the rollups (views/fact.sql). */
+export const KINDS = { all: 0, topic: 1, cluster: 2, signal: 3, repeatedRequest: 4, gap: 5 } as const;
+
+export interface InstanceRecord {
+  readonly instance: number;
+  readonly id: string;
+}
+export interface SessionRecord {
+  readonly session: number;
+  readonly instance: number;
+  readonly id: string;
+}
+
+/** One write: everything that a run of stream entries changes. */
+export interface Batch {
+  /** The position that the store must be at: the fence against a second worker. */
+  readonly expectedSequence: number;
+  /** Stream sequence of the last entry of the batch; the new position. */
+  readonly sequence: number;
+  /** Microseconds since 1970-01-01 UTC. */
+  readonly processedAt: number;
+  /** Instances with an entry in the batch. */
+  readonly instances: readonly { instance: number; id: string; projectId: string; lastSequence: number }[];
+  /** End users seen for the first time. */
+  readonly endUsers: readonly { instance: number; endUser: number; id: string; externalId: string }[];
+  readonly requests: readonly { id: string; acceptedAt: number }[];
+  readonly metadata: readonly { instance: number; record: 'instance' | 'session' | 'user'; key: string; member: string; value: string }[];
+  readonly assignment: Assignment;
+  readonly state: readonly StateRow[];
+}
+
+/** How long a request id guards against its repetition, in the stream's own time. */
+const REQUEST_MEMORY_MICROS = 48 * 3600 * 1_000_000;
+
+const STAGES: Readonly<Record<string, readonly [name: string, type: ColumnType][]>> = {
+  batch_message: [['position', 'bigint'], ['instance', 'integer'], ['session', 'integer'], ['end_user', 'integer'], ['event_at', 'bigint'], ['micro', 'integer'], ['sat', 'integer'], ['dsat', 'integer'], ['repeated_requests', 'integer']],
+  batch_occurrence: [['position', 'bigint'], ['kind', 'integer'], ['entity', 'integer']],
+  batch_opening_author: [['instance', 'integer'], ['session', 'integer'], ['end_user', 'integer'], ['before_position', 'bigint']],
+  batch_instance: [['instance', 'integer'], ['id', 'text'], ['project', 'text'], ['last_sequence', 'bigint'], ['processed_at', 'bigint']],
+  batch_session: [['instance', 'integer'], ['session', 'integer'], ['id', 'text'], ['end_user', 'integer'], ['title', 'text'], ['summary', 'text'], ['language', 'text']],
+  batch_end_user: [['instance', 'integer'], ['end_user', 'integer'], ['id', 'text'], ['external_id', 'text']],
+  batch_micro: [['instance', 'integer'], ['micro', 'integer'], ['topic', 'integer']],
+  batch_topic: [['instance', 'integer'], ['topic', 'integer'], ['id', 'text'], ['name', 'text'], ['cluster', 'integer']],
+  batch_cluster: [['instance', 'integer'], ['cluster', 'integer'], ['id', 'text'], ['name', 'text']],
+  batch_signal: [['instance', 'integer'], ['signal', 'integer'], ['id', 'text'], ['name', 'text'], ['signal_type', 'text'], ['description', 'text']],
+  batch_repeated_request: [['instance', 'integer'], ['repeated_request', 'integer'], ['id', 'text'], ['name', 'text'], ['description', 'text']],
+  batch_gap: [['instance', 'integer'], ['gap', 'integer'], ['id', 'text'], ['name', 'text'], ['description', 'text'], ['gap_type', 'text']],
+  batch_metadata: [['instance', 'integer'], ['record', 'text'], ['record_key', 'text'], ['member', 'text'], ['value', 'text']],
+  batch_request: [['id', 'text'], ['accepted_at', 'bigint']],
+  batch_state: [['instance', 'integer'], ['kind', 'text'], ['key', 'integer'], ['value', 'blob']],
+  wanted_id: [['id', 'text'], ['number', 'bigint']],
+};
+
+/** Tables of the worker alone, beside those of the views. */
+const OWN_SCHEMA = `
+create table meta (
+  store uuid, sequence bigint, instances integer, sessions integer, end_users integer, definition varchar
+);
+create table request (id uuid, accepted_at bigint);
+create table assign_state (instance integer, kind varchar, key integer, value blob);
+create table session_state (session integer, value blob);
+`;
+
+export interface StateStoreOptions {
+  /** Folder of one shard: `<data>/views/<epoch>/<shard>`. */
+  readonly directory: string;
+  readonly views: readonly View[];
+  /** What the rows depend on besides the stream (the embedding model): part of the definition. */
+  readonly model: string;
+  readonly threads: number;
+  readonly memoryLimit?: string;
+}
+
+/**
+ * The worker's own database: the live rows of every view, the position in the stream, and what assign
+ * remembers, changed together in one transaction. One process has it open.
+ */
+export class StateStore {
+  readonly directory: string;
+  readonly views: readonly View[];
+  readonly #database: Database;
+  readonly #connection: Connection;
+  #sequence: number;
+  #counters: { instances: number; sessions: number; endUsers: number };
+  readonly #storeId: string;
+
+  private constructor(options: StateStoreOptions, database: Database, connection: Connection, meta: Row) {
+    this.directory = options.directory;
+    this.views = options.views;
+    this.#database = database;
+    this.#connection = connection;
+    this.#sequence = meta['sequence'] as number;
+    this.#counters = { instances: meta['instances'] as number, sessions: meta['sessions'] as number, endUsers: meta['end_users'] as number };
+    this.#storeId = String(meta['store']);
+  }
+
+  /**
+   * Opens (or creates) the shard's database. Throws SetupError when another process has it open, when it
+   * cannot be read, or when it was made by other views or another model.
+   */
+  static async open(options: StateStoreOptions): Promise<StateStore> {
+    mkdirSync(options.directory, { recursive: true, mode: 0o700 });
+    const database = await openDatabase({ threads: options.threads, ...(options.memoryLimit === undefined ? {} : { memoryLimit: options.memoryLimit }) });
+    const file = join(options.directory, 'state.duckdb');
+    try {
+      const connection = await database.connect();
+      try {
+        await connection.run(`attach ${quoted(file)} as st`);
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error);
+        throw new SetupError(
+          reason.includes('lock')
+            ? `${file} is open in another process: a second worker runs on this data directory. Stop one of them.`
+            : `${file} cannot be opened (${reason.split('\n')[0]}). Delete ${options.directory} and start again: it is rebuilt from the stream.`,
+          { cause: error },
+        );
+      }
+      await connection.run('use st');
+      const definition = definitionOf(options.views, options.model);
+      if ((await connection.all(`select 1 from duckdb_tables() where database_name = 'st' and table_name = 'meta'`)).length === 0) {
+        await connection.transaction(async () => {
+          await connection.run(OWN_SCHEMA);
+          for (const view of options.views) if (view.schema !== '') await connection.run(view.schema);
+          await connection.run(`insert into meta values (uuid(), 0, 0, 0, 0, ${quoted(definition)})`);
+        });
+      }
+      const meta = (await connection.one('select * from meta')) as Row;
+      if (meta['definition'] !== definition) {
+        throw new SetupError(
+          `The views in ${options.directory} were made by other view definitions or another embedding model (${String(meta['definition'])} there, ${definition} now). ` +
+            `Run "npm run rebuild", or delete that folder: it is rebuilt from the stream.`,
+        );
+      }
+      for (const [table, columns] of Object.entries(STAGES)) {
+        await connection.run(`create temp table ${table} (${columns.map(([name, type]) => `"${name}" ${type === 'text' ? 'varchar' : type}`).join(', ')})`);
+      }
+      return new StateStore(options, database, connection, meta);
+    } catch (error) {
+      database.close();
+      throw error;
+    }
+  }
+
+  /** Stream sequence of the last entry that was applied; 0 at first. */
+  get sequence(): number {
+    return this.#sequence;
+  }
+
+  /** Tells this database from another that once stood in its place. */
+  get storeId(): string {
+    return this.#storeId;
+  }
+
+  /** The next free numbers; the caller numbers what is new in stream order and commits it with `commit`. */
+  get counters(): Readonly<{ instances: number; sessions: number; endUsers: number }> {
+    return this.#counters;
+  }
+
+  async findInstances(ids: readonly string[]): Promise<InstanceRecord[]> {
+    const rows = await this.#lookUp(ids, 'select i.instance, i.id::varchar as id from instance i join wanted_id w on i.id = w.id::uuid');
+    return rows.map((row) => ({ instance: row['instance'] as number, id: row['id'] as string }));
+  }
+
+  async findSessions(ids: readonly string[]): Promise<SessionRecord[]> {
+    const rows = await this.#lookUp(ids, 'select s.session, s.instance, s.id::varchar as id from session s join wanted_id w on s.id = w.id::uuid');
+    return rows.map((row) => ({ session: row['session'] as number, instance: row['instance'] as number, id: row['id'] as string }));
+  }
+
+  /** Ids are UUIDs derived from instance and external id, so they name an end user of one instance. */
+  async findEndUsers(ids: readonly string[]): Promise<{ endUser: number; id: string }[]> {
+    const rows = await this.#lookUp(ids, 'select u.end_user, u.id::varchar as id from end_user u join wanted_id w on u.id = w.id::uuid');
+    return rows.map((row) => ({ endUser: row['end_user'] as number, id: row['id'] as string }));
+  }
+
+  /** Those of the requests that were applied before (within 48 hours of their own time). */
+  async findRequests(requests: readonly { id: string; acceptedAt: number }[]): Promise<Set<string>> {
+    const rows = await this.#lookUpRows(
+      requests.map((request) => [request.id, request.acceptedAt]),
+      `select distinct r.id::varchar as id from request r join wanted_id w on r.id = w.id::uuid where r.accepted_at >= w.number - ${REQUEST_MEMORY_MICROS}`,
+    );
+    return new Set(rows.map((row) => row['id'] as string));
+  }
+
+  async loadInstanceState(instance: number): Promise<StateRow[]> {
+    const rows = await this.#connection.all(`select kind, key, value from assign_state where instance = ${instance} order by kind, key`);
+    return rows.map((row) => ({ instance, kind: row['kind'] as string, key: row['key'] as number, value: row['value'] as Uint8Array }));
+  }
+
+  async loadSessionStates(sessions: readonly number[]): Promise<Map<number, Uint8Array>> {
+    if (sessions.length === 0) return new Map();
+    const rows = await this.#lookUpRows(
+      sessions.map((session) => ['', session]),
+      'select s.session, s.value from session_state s join wanted_id w on s.session = w.number',
+    );
+    return new Map(rows.map((row) => [row['session'] as number, row['value'] as Uint8Array]));
+  }
+
+  /**
+   * Applies one batch: facts, every view, assign's state, request ids and the position, all or nothing.
+   * Throws when the position is not the expected one.
+   */
+  async commit(batch: Batch): Promise<void> {
+    const connection = this.#connection;
+    await this.#stage(batch);
+    const counters = {
+      instances: Math.max(this.#counters.instances, ...batch.instances.map((row) => row.instance)),
+      sessions: batch.assignment.sessions.reduce((most, row) => Math.max(most, row.session), this.#counters.sessions),
+      endUsers: batch.endUsers.reduce((most, row) => Math.max(most, row.endUser), this.#counters.endUsers),
+    };
+    await connection.transaction(async () => {
+      const moved = await connection.all(
+        `update meta set sequence = ${batch.sequence}, instances = ${counters.instances}, sessions = ${counters.sessions}, end_users = ${counters.endUsers}
+         where sequence = ${batch.expectedSequence} returning sequence`,
+      );
+      if (moved.length !== 1) {
+        throw new Error(`the views are not at sequence ${batch.expectedSequence}: another worker applied entries to ${this.directory}`);
+      }
+      await connection.run(`set variable seq = ${batch.sequence}::bigint`);
+      for (const view of this.views) {
+        for (const statement of view.fold) {
+          try {
+            await connection.run(statement);
+          } catch (error) {
+            throw new Error(`view ${view.name}: ${error instanceof Error ? error.message : String(error)} in: ${statement.slice(0, 200)}`, { cause: error });
+          }
+        }
+      }
+      await connection.run('insert into request select id::uuid, accepted_at from batch_request');
+      await connection.run(`
+        delete from assign_state using batch_state b
+          where b.kind <> 'session' and assign_state.instance = b.instance and assign_state.kind = b.kind and assign_state.key = b.key;
+        insert into assign_state from batch_state where kind <> 'session' and value is not null;
+        delete from session_state using batch_state b where b.kind = 'session' and session_state.session = b.key;
+        insert into session_state select key, value from batch_state where kind = 'session' and value is not null`);
+    });
+    this.#sequence = batch.sequence;
+    this.#counters = counters;
+  }
+
+  /** A second connection to the same database, for publication and compaction beside the fold. */
+  async connect(): Promise<Connection> {
+    const connection = await this.#database.connect();
+    await connection.run('use st');
+    return connection;
+  }
+
+  /** The connection that folds; nothing else may use it while `commit` runs. */
+  get connection(): Connection {
+    return this.#connection;
+  }
+
+  async close(): Promise<void> {
+    await this.#connection.run('use memory; checkpoint st; detach st').catch(() => undefined);
+    this.#connection.close();
+    this.#database.close();
+  }
+
+  async #stage(batch: Batch): Promise<void> {
+    const { assignment } = batch;
+    const none = (value: number | null): number => value ?? 0;
+    const rows: Record<string, Iterable<readonly (number | string | Uint8Array | null)[]>> = {
+      batch_message: assignment.messages.map((fact) => {
+        let sat = 0;
+        for (const signal of fact.signals) if (SIGNALS[signal]?.type === 'SAT') sat += 1;
+        return [fact.position, fact.instance, fact.session, none(fact.user), fact.at, none(fact.micro), sat, fact.signals.length - sat, fact.repeatedRequest === null ? 0 : 1];
+      }),
+      batch_occurrence: assignment.messages.flatMap((fact) => {
+        const found: [number, number, number][] = fact.signals.map((signal) => [fact.position, KINDS.signal, signal]);
+        if (fact.repeatedRequest !== null) found.push([fact.position, KINDS.repeatedRequest, fact.repeatedRequest]);
+        if (fact.gap !== null) found.push([fact.position, KINDS.gap, fact.gap]);
+        return found;
+      }),
+      batch_opening_author: assignment.openingAuthors.map((row) => [row.instance, row.session, row.user, row.beforePosition]),
+      batch_instance: batch.instances.map((row) => [row.instance, row.id, row.projectId, row.lastSequence, batch.processedAt]),
+      batch_session: assignment.sessions.map((row) => [row.instance, row.session, row.id, none(row.user), row.title, row.summary, row.language]),
+      batch_end_user: batch.endUsers.map((row) => [row.instance, row.endUser, row.id, row.externalId]),
+      batch_micro: assignment.micros.map((row) => [row.instance, row.micro, row.topic]),
+      batch_topic: assignment.topics.map((row) => [row.instance, row.topic, row.id, row.name, row.cluster]),
+      batch_cluster: assignment.clusters.map((row) => [row.instance, row.cluster, row.id, row.name]),
+      batch_signal: assignment.signals.map((row) => [row.instance, row.signal, row.id, row.name, row.signalType, row.description]),
+      batch_repeated_request: assignment.repeatedRequests.map((row) => [row.instance, row.repeatedRequest, row.id, row.name, row.description]),
+      batch_gap: assignment.gaps.map((row) => [row.instance, row.gap, row.id, row.name, row.description, row.gapType]),
+      batch_metadata: batch.metadata.map((row) => [row.instance, row.record, row.key, row.member, row.value]),
+      batch_request: batch.requests.map((row) => [row.id, row.acceptedAt]),
+      batch_state: batch.state.map((row) => [row.instance, row.kind, row.key, row.value]),
+    };
+    for (const [table, values] of Object.entries(rows)) await this.#fill(table, values);
+  }
+
+  async #fill(table: string, rows: Iterable<readonly (number | string | Uint8Array | null)[]>): Promise<void> {
+    await this.#connection.run(`truncate temp.${table}`);
+    await this.#connection.append(table, (STAGES[table] as [string, ColumnType][]).map(([, type]) => type), rows);
+  }
+
+  #lookUp(ids: readonly string[], sql: string): Promise<Row[]> {
+    return this.#lookUpRows(ids.map((id) => [id, 0]), sql);
+  }
+
+  async #lookUpRows(rows: readonly (readonly [string, number])[], sql: string): Promise<Row[]> {
+    if (rows.length === 0) return [];
+    await this.#fill('wanted_id', rows);
+    return this.#connection.all(sql);
+  }
+}
+
+/** Names what the rows mean: each view with its version, and the model. Another definition needs a rebuild. */
+export function definitionOf(views: readonly View[], model: string): string {
+  return `${views.map((view) => `${view.name}:${view.version}`).toSorted().join(' ')} model:${model}`;
+}

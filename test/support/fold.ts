@@ -1,0 +1,85 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Assignment, MessageFact, StateRow } from '../../src/domain/facts.ts';
+import { derivedId } from '../../src/domain/ids.ts';
+import { Publication } from '../../src/store/publication.ts';
+import { StateStore, type Batch } from '../../src/store/state-store.ts';
+import { SnapshotReader } from '../../src/store/snapshot-reader.ts';
+import { loadViews, type View } from '../../src/store/view-files.ts';
+
+/** A folder of the test's own, removed at the end of the process or by `remove`. */
+export function temporaryDirectory(): { path: string; remove: () => void } {
+  const path = mkdtempSync(join(tmpdir(), 'undertone-'));
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+export const VIEWS: readonly View[] = loadViews(new URL('../../views/', import.meta.url).pathname);
+
+/** `00000000-0000-8000-8000-…` with a number in it: ids that sort as their numbers. */
+export function uuid(kind: number, number: number): string {
+  return `00000000-0000-8${String(kind).padStart(3, '0')}-8000-${number.toString(16).padStart(12, '0')}`;
+}
+
+/** An assignment of nothing; a test states only what matters. */
+export function assignment(parts: Partial<Assignment> = {}): Assignment {
+  return {
+    messages: [], micros: [], topics: [], clusters: [], signals: [], repeatedRequests: [], gaps: [], sessions: [], openingAuthors: [], ...parts,
+  };
+}
+
+/** A message of the facts' kind, with every field filled. */
+export function fact(parts: Partial<MessageFact> & Pick<MessageFact, 'position'>): MessageFact {
+  return { instance: 1, session: 1, user: null, at: Date.UTC(2026, 0, 1) * 1000, micro: null, signals: [], repeatedRequest: null, gap: null, ...parts };
+}
+
+export interface Fixture {
+  readonly store: StateStore;
+  readonly publication: Publication;
+  readonly reader: SnapshotReader;
+  /** Applies an assignment as the entry after the last; new end users and instances are found by themselves. */
+  fold(assignment: Assignment, state?: readonly StateRow[]): Promise<void>;
+  publish(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A state store, its publication and a reader on real files. */
+export async function openFixture(options: { compactRows?: number; directory?: string; views?: readonly View[] } = {}): Promise<Fixture> {
+  const temporary = options.directory === undefined ? temporaryDirectory() : { path: options.directory, remove: () => undefined };
+  const views = options.views ?? VIEWS;
+  const store = await StateStore.open({ directory: temporary.path, views, model: 'test', threads: 1 });
+  const publication = new Publication({
+    store, graceMs: 0, compactRows: options.compactRows ?? 20_000, compactShare: 0.1, now: () => 0,
+    onError: (error) => { throw error; },
+  });
+  const reader = await SnapshotReader.open({ directory: temporary.path, views, threads: 1, connections: 2 });
+  const knownUsers = new Set<number>();
+  return {
+    store, publication, reader,
+    async fold(work, state = []) {
+      const instances = [...new Set(work.messages.map((message) => message.instance))];
+      const endUsers = [];
+      for (const { user, instance } of [...work.messages, ...work.openingAuthors]) {
+        if (user === null || knownUsers.has(user)) continue;
+        knownUsers.add(user);
+        endUsers.push({ instance, endUser: user, id: uuid(2, user), externalId: `user-${user}` });
+      }
+      const sequence = store.sequence + 1;
+      const batch: Batch = {
+        expectedSequence: store.sequence, sequence, processedAt: sequence * 1_000_000,
+        instances: instances.map((instance) => ({ instance, id: uuid(1, instance), projectId: uuid(0, 1), lastSequence: sequence })),
+        endUsers, requests: [], metadata: [], assignment: work, state,
+      };
+      await store.commit(batch);
+    },
+    publish: () => publication.publish(),
+    async close() {
+      await publication.close();
+      reader.close();
+      await store.close();
+      temporary.remove();
+    },
+  };
+}
+
+export { derivedId };
