@@ -1,0 +1,209 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { IngestMessage } from './mapper.ts';
+
+/** Body of POST /v1/ingest/. */
+export interface IngestBody {
+  readonly messages: readonly IngestMessage[];
+  readonly instanceId?: string;
+  readonly sessionId?: string;
+  readonly metadata?: {
+    readonly instance?: Readonly<Record<string, unknown>>;
+    readonly session?: Readonly<Record<string, unknown>>;
+    readonly users?: Readonly<Record<string, unknown>>;
+  };
+}
+
+export interface IngestAnswer {
+  readonly instanceId: string;
+  readonly sessionId: string;
+  /** `X-Stream-Position`: what a query may wait for. Null when the service sent none. */
+  readonly position: string | null;
+}
+
+export interface QueryElement {
+  readonly dimensions: Readonly<Record<string, unknown>>;
+  readonly fields: Readonly<Record<string, number | string | null>>;
+}
+
+export interface QueryAnswer {
+  readonly elements: readonly QueryElement[];
+  readonly pagination: { readonly total: number; readonly limit: number; readonly offset: number };
+  readonly lastProcessedAt: string | null;
+}
+
+/** The service answered with an error envelope that trying again will not change. */
+export class RefusedError extends Error {
+  readonly status: number;
+  readonly code: string;
+
+  constructor(status: number, code: string, message: string) {
+    super(message);
+    this.name = 'RefusedError';
+    this.status = status;
+    this.code = code;
+  }
+}
+
+/** The service could not be reached, or was too busy, for as long as we were willing to wait. */
+export class UnavailableError extends Error {
+  constructor(message: string, options: { cause?: unknown } = {}) {
+    super(message, options);
+    this.name = 'UnavailableError';
+  }
+}
+
+export interface ClientOptions {
+  /** Without `/v1`. */
+  readonly url: string;
+  readonly key: string;
+  /** Give up on a request when it has been tried for this long. Default two minutes. */
+  readonly patienceMs?: number;
+  /** First pause between tries; doubles up to `maxBackoffMs`. Default 200 ms and 10 s. */
+  readonly backoffMs?: number;
+  readonly maxBackoffMs?: number;
+  /** Hears of each retry: why, and how long the pause is. */
+  readonly onRetry?: (reason: string, pauseMs: number) => void;
+  /** Ends every wait and request. */
+  readonly signal?: AbortSignal;
+}
+
+/** Busy, restarting, or behind a proxy that cannot reach it: worth another try. */
+const RETRYABLE_STATUS = new Set([429, 502, 503, 504]);
+/** One try may take this long: 10,000 messages on a slow disk take seconds. */
+const TRY_TIMEOUT_MS = 120_000;
+
+/**
+ * Speaks to the service as any caller would: HTTP only. Repeats a request on 429, 502, 503, 504 and lost
+ * connections with exponentially growing pauses, at least as long as `Retry-After` asks. An ingest is
+ * safe to repeat because it always carries an `Idempotency-Key`.
+ */
+export class ServiceClient {
+  readonly url: string;
+  readonly #options: ClientOptions;
+
+  constructor(options: ClientOptions) {
+    this.url = options.url.replace(/\/+$/, '');
+    this.#options = options;
+  }
+
+  /** Throws UnavailableError at once when nothing at all answers at the address. */
+  async probe(): Promise<void> {
+    try {
+      const answer = await fetch(`${this.url}/livez`, { signal: AbortSignal.timeout(10_000) });
+      await answer.arrayBuffer();
+    } catch (error) {
+      throw new UnavailableError(`nothing answers at ${this.url} (${reasonOf(error)})`, { cause: error });
+    }
+  }
+
+  /**
+   * Stores messages; returns once the service says that they are durable.
+   * Throws RefusedError or UnavailableError.
+   */
+  async ingest(body: IngestBody, idempotencyKey: string): Promise<IngestAnswer> {
+    const { json, headers } = await this.#request('/v1/ingest/', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'idempotency-key': idempotencyKey },
+      body: JSON.stringify(body),
+    });
+    const { instanceId, sessionId } = json;
+    if (typeof instanceId !== 'string' || typeof sessionId !== 'string') {
+      throw new RefusedError(200, 'UNEXPECTED_ANSWER', `${this.url} did not answer as this service does`);
+    }
+    return { instanceId, sessionId, position: headers.get('x-stream-position') };
+  }
+
+  /** One query; `waitFor` is a position that an ingest answered with. Throws as `ingest`. */
+  async query(params: Readonly<Record<string, string>>, waitFor?: string): Promise<QueryAnswer> {
+    const { json } = await this.#request(`/v1/query/?${new URLSearchParams(params)}`, {
+      method: 'GET',
+      headers: waitFor === undefined ? {} : { 'x-wait-for-position': waitFor },
+    });
+    if (!isQueryAnswer(json)) {
+      throw new RefusedError(200, 'UNEXPECTED_ANSWER', `${this.url} did not answer as this service does`);
+    }
+    return json;
+  }
+
+  async #request(
+    path: string,
+    init: { method: string; headers: Record<string, string>; body?: string },
+  ): Promise<{ json: Record<string, unknown>; headers: Headers }> {
+    const { key, patienceMs = 120_000, backoffMs = 200, maxBackoffMs = 10_000, signal } = this.#options;
+    const startedAt = performance.now();
+    for (let attempt = 0; ; attempt += 1) {
+      let reason: string;
+      let cause: unknown;
+      let askedPauseMs = 0;
+      try {
+        const tryLimit = AbortSignal.timeout(TRY_TIMEOUT_MS);
+        const answer = await fetch(`${this.url}${path}`, {
+          ...init,
+          headers: { accept: 'application/json', 'x-api-key': key, ...init.headers },
+          signal: signal === undefined ? tryLimit : AbortSignal.any([signal, tryLimit]),
+        });
+        const text = await answer.text();
+        if (!RETRYABLE_STATUS.has(answer.status)) {
+          if (answer.status === 200) return { json: parseObject(text), headers: answer.headers };
+          throw refusal(answer.status, text);
+        }
+        reason = `status ${answer.status}`;
+        askedPauseMs = retryAfterMs(answer.headers.get('retry-after'));
+      } catch (error) {
+        if (error instanceof RefusedError || signal?.aborted === true) throw error;
+        reason = reasonOf(error);
+        cause = error;
+      }
+      const pauseMs = Math.max(askedPauseMs, Math.min(maxBackoffMs, backoffMs * 2 ** attempt));
+      if (performance.now() - startedAt + pauseMs > patienceMs) {
+        throw new UnavailableError(`${this.url} stayed unavailable (${reason})`, { cause });
+      }
+      this.#options.onRetry?.(reason, pauseMs);
+      await delay(pauseMs, undefined, signal === undefined ? {} : { signal });
+    }
+  }
+}
+
+/** `Retry-After` in milliseconds: seconds or an HTTP date; 0 when absent or unreadable. */
+export function retryAfterMs(header: string | null, now = Date.now()): number {
+  if (header === null) return 0;
+  if (/^\d+(?:\.\d+)?$/.test(header.trim())) return Number(header) * 1000;
+  const date = Date.parse(header);
+  return Number.isNaN(date) ? 0 : Math.max(0, date - now);
+}
+
+function refusal(status: number, text: string): RefusedError {
+  const error = parseObject(text)['error'];
+  if (!isObject(error))
+    return new RefusedError(status, `HTTP_${status}`, `status ${status} without an error envelope`);
+  const code = typeof error['code'] === 'string' ? error['code'] : `HTTP_${status}`;
+  const message = typeof error['message'] === 'string' ? error['message'] : `status ${status}`;
+  const details: unknown = error['details'];
+  const first: unknown = Array.isArray(details) ? details[0] : undefined;
+  const place = isObject(first) ? ` (${String(first['path'])}: ${String(first['message'])})` : '';
+  return new RefusedError(status, code, `${message}${place}`);
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { cause } = error;
+  if (cause instanceof Error && 'code' in cause && typeof cause.code === 'string') return cause.code;
+  return error.message;
+}
+
+function parseObject(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+function isQueryAnswer(value: Record<string, unknown>): value is Record<string, unknown> & QueryAnswer {
+  return Array.isArray(value['elements']) && isObject(value['pagination']) && 'lastProcessedAt' in value;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

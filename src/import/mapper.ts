@@ -1,0 +1,185 @@
+import { basename } from 'node:path';
+import { roleOf } from '../domain/records.ts';
+import { parseInstant } from '../domain/time.ts';
+
+/** A message as POST /v1/ingest/ takes it. `metadata.createdAt` is its event time. */
+export interface IngestMessage {
+  readonly content: string;
+  readonly role: string;
+  readonly userId?: string;
+  readonly metadata?: Readonly<Record<string, unknown>>;
+}
+
+/** One line of a file, ready to be sent. `source` and `id` together name the conversation. */
+export interface Conversation {
+  readonly line: number;
+  readonly source: string;
+  readonly id: string;
+  readonly messages: readonly IngestMessage[];
+  /** Kept with the session: the line's own metadata, source and id. */
+  readonly session: Readonly<Record<string, unknown>>;
+}
+
+/** A line as understood: a conversation with the indices of its empty turns, or the reason why not. */
+export type MappedLine =
+  | { readonly conversation: Conversation; readonly emptyTurns: readonly number[] }
+  | { readonly fault: string };
+
+/** The source of lines that name none: the file's name without folder and endings. */
+export function sourceOfFile(path: string): string {
+  const name = basename(path).replace(/(?:\.(?:gz|gzip|jsonl|ndjson|json|txt))+$/i, '');
+  return name === '' ? basename(path) : name;
+}
+
+/**
+ * Gives the second and later conversations of one file that carry the same source and id a suffix
+ * (`#2`, `#3`, …) in file order, so that each of them is a session of its own on every run.
+ */
+export class DuplicateIds {
+  readonly #seen = new Map<string, number>();
+
+  /** The id to use for this occurrence; the first keeps its own. */
+  next(source: string, id: string): string {
+    const name = nameOf(source, id);
+    const before = this.#seen.get(name);
+    if (before === undefined) {
+      this.#seen.set(name, 1);
+      return id;
+    }
+    let count = before;
+    let suffixed: string;
+    do {
+      count += 1;
+      suffixed = `${id}#${count}`;
+    } while (this.#seen.has(nameOf(source, suffixed)));
+    this.#seen.set(name, count);
+    this.#seen.set(nameOf(source, suffixed), 1);
+    return suffixed;
+  }
+}
+
+/** One string per (source, id); no two pairs share one. */
+export function nameOf(source: string, id: string): string {
+  return JSON.stringify([source, id]);
+}
+
+/**
+ * Reads one line: `{"id", "source"?, "turns": [{"role", "content", "userId"?, "createdAt"?,
+ * "metadata"?}], "userId"?, "metadata"?}`; `messages` may stand for `turns`. Other members (labels,
+ * ratings, licences) are left behind. A conversation without `id` is named after its line.
+ */
+export function mapLine(
+  text: string,
+  context: { readonly line: number; readonly source: string; readonly duplicates: DuplicateIds },
+): MappedLine {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return { fault: `not JSON: ${error instanceof Error ? error.message : String(error)}` };
+  }
+  if (!isObject(value)) return { fault: 'not a JSON object' };
+
+  const source = value['source'] ?? context.source;
+  if (typeof source !== 'string' || source === '') return { fault: 'source: must be a non-empty string' };
+  const id = value['id'] ?? `line-${context.line}`;
+  if ((typeof id !== 'string' || id === '') && typeof id !== 'number') {
+    return { fault: 'id: must be a non-empty string or a number' };
+  }
+  const turnsName = value['turns'] === undefined && value['messages'] !== undefined ? 'messages' : 'turns';
+  const turns = value[turnsName];
+  if (!Array.isArray(turns)) return { fault: 'turns: missing; expected an array of {role, content}' };
+  if (turns.length === 0) return { fault: `${turnsName}: empty` };
+  const author = value['userId'];
+  if (author !== undefined && author !== null && (typeof author !== 'string' || author === '')) {
+    return { fault: 'userId: must be a non-empty string' };
+  }
+  const sessionMetadata = value['metadata'] ?? {};
+  if (!isObject(sessionMetadata)) return { fault: 'metadata: must be an object' };
+
+  const messages: IngestMessage[] = [];
+  const emptyTurns: number[] = [];
+  for (const [index, turn] of turns.entries()) {
+    const mapped = mapTurn(turn, `${turnsName}.${index}`);
+    if ('fault' in mapped) return mapped;
+    if (mapped.message === null) emptyTurns.push(index);
+    else messages.push(mapped.message);
+  }
+  if (messages.length === 0) return { fault: `${turnsName}: every turn is empty` };
+
+  const uniqueId = context.duplicates.next(source, String(id));
+  return {
+    conversation: {
+      line: context.line,
+      source,
+      id: uniqueId,
+      messages: withAuthor(messages, author ?? `${source}:${uniqueId}`, typeof author === 'string'),
+      session: { ...sessionMetadata, source, id: uniqueId },
+    },
+    emptyTurns,
+  };
+}
+
+/** End users that a conversation's user turns name. */
+export function usersOf(conversation: Conversation): Set<string> {
+  const users = new Set<string>();
+  for (const message of conversation.messages) {
+    if (message.userId !== undefined && isUserTurn(message)) users.add(message.userId);
+  }
+  return users;
+}
+
+function isUserTurn(message: IngestMessage): boolean {
+  return roleOf(message.role) === 'user';
+}
+
+/**
+ * Fills in the author of user turns. An author that the file states for the whole line fills every gap;
+ * one that we made up only stands where no user turn names anyone, since mixing it with the file's own
+ * names would invent a second person.
+ */
+function withAuthor(messages: readonly IngestMessage[], author: string, stated: boolean): IngestMessage[] {
+  const someNamed = messages.some((message) => isUserTurn(message) && message.userId !== undefined);
+  if (someNamed && !stated) return [...messages];
+  return messages.map((message) =>
+    isUserTurn(message) && message.userId === undefined ? { ...message, userId: author } : message,
+  );
+}
+
+function mapTurn(turn: unknown, path: string): { message: IngestMessage | null } | { fault: string } {
+  if (!isObject(turn)) return { fault: `${path}: must be an object with role and content` };
+  const role = turn['role'];
+  const content = turn['content'];
+  const userId = turn['userId'];
+  const createdAt = turn['createdAt'];
+  if (typeof role !== 'string' || role.trim() === '') {
+    return { fault: `${path}.role: must be a non-empty string such as "user" or "assistant"` };
+  }
+  if (content !== undefined && content !== null && typeof content !== 'string') {
+    return { fault: `${path}.content: must be a string` };
+  }
+  if (userId !== undefined && userId !== null && (typeof userId !== 'string' || userId === '')) {
+    return { fault: `${path}.userId: must be a non-empty string` };
+  }
+  if (createdAt !== undefined && createdAt !== null) {
+    if (typeof createdAt !== 'string' || parseInstant(createdAt) === null) {
+      return { fault: `${path}.createdAt: must be a UTC instant such as 2026-03-01T09:30:00Z` };
+    }
+  }
+  const metadata = turn['metadata'] ?? {};
+  if (!isObject(metadata)) return { fault: `${path}.metadata: must be an object` };
+  if (content === undefined || content === null || content.trim() === '') return { message: null };
+  const carried = typeof createdAt === 'string' ? { ...metadata, createdAt } : metadata;
+  return {
+    message: {
+      content,
+      role,
+      ...(typeof userId === 'string' ? { userId } : {}),
+      ...(Object.keys(carried).length > 0 ? { metadata: carried } : {}),
+    },
+  };
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,200 @@
+/** `npm run import -- FILE.jsonl[.gz] …`: sends conversations from files to a running service. */
+import { parseArgs } from 'node:util';
+import { UUID_PATTERN } from '../domain/ids.ts';
+import { ServiceClient, UnavailableError } from '../import/client.ts';
+import { importFiles } from '../import/importer.ts';
+import type { Finding, ImportSummary } from '../import/importer.ts';
+import { openProgress } from '../import/progress.ts';
+
+const USAGE = `Usage: npm run import -- FILE.jsonl [FILE.jsonl.gz …] [options]
+
+  --instance UUID   import into this instance (else: the one the conversations were first imported
+                    into, or a new one, whose id is printed)
+  --url URL         address of the service   (default: UNDERTONE_URL, or http://127.0.0.1:PORT)
+  --key KEY         API key                  (default: UT_KEY)
+  --in-flight N     conversations sent at a time, 1 to 256 (default 16)
+  --no-wait         do not wait until everything is visible in queries
+
+One conversation a line: {"id", "source"?, "turns": [{"role", "content", "userId"?, "createdAt"?, "metadata"?}]}
+Exit status: 0 all imported, 1 a line failed or the import stopped, 2 wrong usage, 130 interrupted.`;
+
+/** At most this many findings are printed one by one. */
+const MAX_PRINTED_FINDINGS = 100;
+const VISIBLE_WAIT_MS = 120_000;
+
+interface Arguments {
+  readonly files: readonly string[];
+  readonly instanceId: string | undefined;
+  readonly url: string;
+  readonly key: string;
+  readonly concurrency: number;
+  readonly wait: boolean;
+}
+
+class UsageError extends Error {}
+
+function readArguments(
+  argv: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): Arguments | null {
+  let parsed;
+  try {
+    parsed = parseArgs({
+      args: [...argv],
+      allowPositionals: true,
+      allowNegative: true,
+      options: {
+        instance: { type: 'string' },
+        url: { type: 'string' },
+        key: { type: 'string' },
+        'in-flight': { type: 'string' },
+        wait: { type: 'boolean' },
+        help: { type: 'boolean', short: 'h' },
+      },
+    });
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+  const { values, positionals } = parsed;
+  if (values.help === true) return null;
+  if (positionals.length === 0) throw new UsageError('Name at least one file.');
+  if (values.instance !== undefined && !UUID_PATTERN.test(values.instance)) {
+    throw new UsageError(`--instance: "${values.instance}" is not a UUID.`);
+  }
+  const concurrency = Number(values['in-flight'] ?? 16);
+  if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > 256) {
+    throw new UsageError('--in-flight: must be a whole number from 1 to 256.');
+  }
+  const url = values.url ?? (env['UNDERTONE_URL'] || `http://127.0.0.1:${env['PORT'] || '8080'}`);
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
+    throw new UsageError(`--url: "${url}" is not an http address.`);
+  }
+  const key = values.key ?? env['UT_KEY'] ?? '';
+  if (key === '') {
+    throw new UsageError(
+      'No API key. Make one with "npm run keys -- create", then set UT_KEY or give --key. (The first "npm start" shows one too.)',
+    );
+  }
+  return {
+    files: positionals,
+    instanceId: values.instance,
+    url,
+    key,
+    concurrency,
+    wait: values.wait ?? true,
+  };
+}
+
+async function main(): Promise<number> {
+  const args = readArguments(process.argv.slice(2), process.env);
+  if (args === null) {
+    console.log(USAGE);
+    return 0;
+  }
+  const stop = new AbortController();
+  process.once('SIGINT', () => stop.abort());
+  process.once('SIGTERM', () => stop.abort());
+
+  const progress = openProgress(process.stderr);
+  let findings = 0;
+  const tell = (kind: string, finding: Finding): void => {
+    findings += 1;
+    if (findings <= MAX_PRINTED_FINDINGS)
+      progress.line(`${finding.file}:${finding.line}: ${kind}${finding.message}`);
+    if (findings === MAX_PRINTED_FINDINGS + 1) progress.line('… more like these are only counted');
+  };
+  let retryNotedAt = Number.NEGATIVE_INFINITY;
+  const client = new ServiceClient({
+    url: args.url,
+    key: args.key,
+    onRetry: (reason, pauseMs) => {
+      if (performance.now() - retryNotedAt < 5_000) return;
+      retryNotedAt = performance.now();
+      progress.line(
+        `the service is busy or away (${reason}); trying again in ${(pauseMs / 1000).toFixed(1)} s`,
+      );
+    },
+  });
+
+  let summary: ImportSummary;
+  try {
+    await client.probe();
+    summary = await importFiles({
+      files: args.files,
+      ...(args.instanceId === undefined ? {} : { instanceId: args.instanceId }),
+      target: client,
+      concurrency: args.concurrency,
+      signal: stop.signal,
+      observer: {
+        instance: (id) => progress.line(`instance ${id}`),
+        progress: (state) => progress.update(state),
+        notice: (finding) => tell('', finding),
+        failure: (finding) => tell('not imported: ', finding),
+      },
+    });
+  } finally {
+    progress.close();
+  }
+  printSummary(summary);
+  if (args.wait && summary.last !== null && !summary.interrupted) await waitUntilVisible(client, summary);
+  if (summary.stopped !== null || summary.interrupted) {
+    if (summary.stopped !== null) console.error(`import stopped: ${summary.stopped.message}`);
+    const instance = summary.instanceId === null ? '' : ` --instance ${summary.instanceId}`;
+    console.error(`To go on where it stopped: npm run import -- ${args.files.join(' ')}${instance}`);
+    return summary.interrupted ? 130 : 1;
+  }
+  return summary.failedLines > 0 ? 1 : 0;
+}
+
+function printSummary(summary: ImportSummary): void {
+  const seconds = summary.durationMs / 1000;
+  const number = (value: number): string => value.toLocaleString('en');
+  const lines = [
+    `instance      ${summary.instanceId ?? 'none'}`,
+    `conversations ${number(summary.conversations)} sent, ${number(summary.alreadyThere)} already there`,
+    `messages      ${number(summary.messages)} sent, ${number(summary.messagesAlreadyThere)} already there`,
+    `end users     ${number(summary.users)}`,
+    `skipped       ${number(summary.emptyTurns)} empty turns, ${number(summary.failedLines)} lines that failed`,
+    `time          ${seconds.toFixed(1)} s, ${number(Math.round(summary.messages / Math.max(seconds, 0.001)))} messages/s`,
+  ];
+  console.log(lines.join('\n'));
+}
+
+/** Polls until the last accepted conversation shows all of its messages. */
+async function waitUntilVisible(client: ServiceClient, summary: ImportSummary): Promise<void> {
+  const { last, instanceId } = summary;
+  if (last === null || instanceId === null) return;
+  const deadline = performance.now() + VISIBLE_WAIT_MS;
+  try {
+    for (;;) {
+      const answer = await client.query(
+        { groupBy: 'SESSION', instanceId, fields: 'messages', ids: last.sessionId },
+        last.position,
+      );
+      const messages = answer.elements[0]?.fields['messages'];
+      if (typeof messages === 'number' && messages >= last.messages) {
+        console.log('Everything is visible in queries.');
+        return;
+      }
+      if (performance.now() > deadline) break;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    console.log('Stored; the worker has not processed everything yet.');
+  } catch (error) {
+    console.log(
+      `Stored; could not see whether it is processed: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
+}
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  if (error instanceof UsageError) {
+    console.error(`${error.message}\n\n${USAGE}`);
+    process.exitCode = 2;
+  } else if (error instanceof UnavailableError) {
+    console.error(`${error.message}. Start the service with "npm start", or name another with --url.`);
+    process.exitCode = 1;
+  } else throw error;
+}

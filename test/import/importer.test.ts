@@ -1,0 +1,323 @@
+import { deepEqual, equal, match, notEqual } from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { ServiceClient } from '../../src/import/client.ts';
+import { importFiles, partsOf, sessionIdOf } from '../../src/import/importer.ts';
+import type { Finding, ImportOptions, ImportSummary } from '../../src/import/importer.ts';
+import { FakeService } from './fake-service.ts';
+
+let folder: string;
+let service: FakeService;
+let url: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'undertone-import-'));
+  service = new FakeService();
+  url = await service.listen();
+});
+afterEach(async () => {
+  await service.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+function dialogue(id: string, messages = 4): Record<string, unknown> {
+  const turns = Array.from({ length: messages }, (_, index) => ({
+    role: index % 2 === 0 ? 'user' : 'assistant',
+    content: `${id} says ${index}`,
+  }));
+  return { id, source: 'shop', turns };
+}
+
+async function fileOf(
+  lines: readonly (string | Record<string, unknown>)[],
+  name = 'chats.jsonl',
+): Promise<string> {
+  const path = join(folder, name);
+  const text = lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n');
+  await writeFile(path, name.endsWith('.gz') ? gzipSync(text) : text);
+  return path;
+}
+
+async function run(
+  files: string | readonly string[],
+  options: Partial<ImportOptions> = {},
+): Promise<ImportSummary> {
+  return await importFiles({
+    files: typeof files === 'string' ? [files] : files,
+    target: new ServiceClient({ url, key: service.key, backoffMs: 1, maxBackoffMs: 5, patienceMs: 2_000 }),
+    concurrency: 8,
+    visibilityWaitMs: 200,
+    ...options,
+  });
+}
+
+const hundred = Array.from({ length: 100 }, (_, index) => dialogue(`d${index}`, 2 + (index % 7)));
+const hundredMessages = hundred.reduce((sum, line) => sum + (line['turns'] as unknown[]).length, 0);
+
+describe('importFiles', () => {
+  it('sends every conversation of plain and gzip files into one new instance', async () => {
+    const files = [await fileOf(hundred.slice(0, 30)), await fileOf(hundred.slice(30), 'more.jsonl.gz')];
+    const announced: string[] = [];
+    const summary = await run(files, { observer: { instance: (id) => announced.push(id) } });
+    deepEqual(service.countOf(), { sessions: 100, messages: hundredMessages, users: 100 });
+    equal(service.instances.size, 1);
+    deepEqual(announced, [...service.instances]);
+    deepEqual(
+      [
+        summary.instanceId,
+        summary.conversations,
+        summary.messages,
+        summary.users,
+        summary.failedLines,
+        summary.stopped,
+      ],
+      [announced[0], 100, hundredMessages, 100, 0, null],
+    );
+  });
+
+  it('keeps several conversations in flight, never more than asked for', async () => {
+    await run(await fileOf(hundred), { concurrency: 4 });
+    equal(service.mostInFlight > 1 && service.mostInFlight <= 4, true);
+  });
+
+  it('counts nothing twice when repeated without naming the instance', async () => {
+    const file = await fileOf(hundred);
+    const first = await run(file);
+    const second = await run(file);
+    equal(second.instanceId, first.instanceId);
+    deepEqual(service.countOf(), { sessions: 100, messages: hundredMessages, users: 100 });
+    deepEqual([second.alreadyThere, second.users], [99, 100]);
+  });
+
+  it('counts nothing twice when repeated with --instance after the idempotency keys are forgotten', async () => {
+    const file = await fileOf(hundred);
+    const { instanceId } = await run(file);
+    service.claims.clear();
+    const again = await run(file, { instanceId: instanceId ?? '' });
+    deepEqual(
+      [again.alreadyThere, again.conversations, again.messagesAlreadyThere],
+      [100, 0, hundredMessages],
+    );
+    equal(service.countOf().messages, hundredMessages);
+  });
+
+  it('counts nothing twice when repeated before the worker has processed the first run', async () => {
+    const file = await fileOf(hundred);
+    const instanceId = service.addInstance();
+    await run(file, { instanceId });
+    for (const id of service.sessions.keys()) service.unprocessed.add(id);
+    const again = await run(file, { instanceId });
+    equal(again.conversations, 100);
+    equal(service.countOf().messages, hundredMessages);
+  });
+
+  it('says so when an old import is repeated without its instance and the first line is counted again', async () => {
+    const file = await fileOf(hundred.slice(0, 3));
+    await run(file);
+    service.claims.clear();
+    const notices: Finding[] = [];
+    await run(file, { observer: { notice: (finding) => notices.push(finding) } });
+    deepEqual(
+      notices.map(({ line }) => line),
+      [1],
+    );
+    match(notices[0]?.message ?? '', /--instance/);
+  });
+
+  it('imports the same file into a second instance, whole and repeatably', async () => {
+    const file = await fileOf(hundred);
+    const { instanceId: first } = await run(file);
+    const second = service.addInstance();
+    await run(file, { instanceId: second });
+    service.claims.clear();
+    const again = await run(file, { instanceId: second });
+    equal(again.alreadyThere, 100);
+    deepEqual(service.countOf(second), { sessions: 100, messages: hundredMessages, users: 100 });
+    deepEqual(service.countOf(first ?? ''), { sessions: 100, messages: hundredMessages, users: 100 });
+    notEqual(first, second);
+  });
+
+  it('sends only what a conversation has gained since the last import', async () => {
+    const { instanceId } = await run(await fileOf([dialogue('a', 4), dialogue('b', 2)]));
+    const summary = await run(await fileOf([dialogue('a', 7), dialogue('b', 2)]), {
+      instanceId: instanceId ?? '',
+    });
+    deepEqual([summary.messages, summary.alreadyThere], [3, 1]);
+    deepEqual(
+      service.sessions.get(sessionIdOf('shop', 'a'))?.messages.map(({ content }) => content),
+      Array.from({ length: 7 }, (_, index) => `a says ${index}`),
+    );
+  });
+
+  it('stores each message once although answers are lost and the service is busy', async () => {
+    service.disturb = (_body, count) => {
+      if (count % 5 === 0) return { kind: 'lose' };
+      if (count % 7 === 0) return { kind: 429, retryAfter: '0' };
+      return count % 11 === 0 ? { kind: 503 } : null;
+    };
+    const summary = await run(await fileOf(hundred));
+    equal(summary.stopped, null);
+    deepEqual(service.countOf(), { sessions: 100, messages: hundredMessages, users: 100 });
+  });
+
+  it('can be resumed after the service went away in the middle', async () => {
+    service.disturb = (_body, count) => (count > 40 ? { kind: 503 } : null);
+    const file = await fileOf(hundred);
+    const target = new ServiceClient({ url, key: service.key, backoffMs: 1, patienceMs: 30 });
+    const broken = await run(file, { target });
+    match(broken.stopped?.message ?? '', /stayed unavailable/);
+    equal(service.countOf().sessions, 40);
+    service.disturb = () => null;
+    const resumed = await run(file, { instanceId: broken.instanceId ?? '' });
+    equal(resumed.stopped, null);
+    deepEqual(service.countOf(), { sessions: 100, messages: hundredMessages, users: 100 });
+  });
+
+  it('finishes what is in flight when interrupted, and can be resumed', async () => {
+    const stop = new AbortController();
+    service.disturb = (_body, count) => {
+      if (count === 20) stop.abort();
+      return null;
+    };
+    const file = await fileOf(hundred);
+    const broken = await run(file, { signal: stop.signal });
+    equal(broken.interrupted, true);
+    equal(service.countOf().messages, broken.messages);
+    equal(service.countOf().sessions < 40, true);
+    service.disturb = () => null;
+    await run(file, { instanceId: broken.instanceId ?? '' });
+    equal(service.countOf().messages, hundredMessages);
+  });
+
+  it('reports bad lines and empty turns with their line numbers and imports the rest', async () => {
+    const failures: Finding[] = [];
+    const notices: Finding[] = [];
+    const file = await fileOf([
+      '{"id": ',
+      dialogue('a'),
+      '',
+      {
+        id: 'b',
+        source: 'shop',
+        turns: [
+          { role: 'user', content: '' },
+          { role: 'user', content: 'REFUSE ME' },
+        ],
+      },
+      { id: 'c', source: 'shop' },
+      dialogue('d'),
+    ]);
+    const summary = await run(file, {
+      observer: { failure: (finding) => failures.push(finding), notice: (finding) => notices.push(finding) },
+    });
+    deepEqual(failures.map(({ line }) => line).toSorted(), [1, 4, 5]);
+    match(
+      failures.find(({ line }) => line === 4)?.message ?? '',
+      /^VALIDATION_ERROR: request validation failed/,
+    );
+    deepEqual(notices, [{ file, line: 4, message: 'empty turn left out: 0' }]);
+    deepEqual([summary.failedLines, summary.emptyTurns, summary.conversations], [3, 1, 2]);
+    deepEqual(service.countOf(), { sessions: 2, messages: 8, users: 2 });
+  });
+
+  it('opens the instance with the first conversation that the service accepts', async () => {
+    const refused = { id: 'x', turns: [{ role: 'user', content: 'REFUSE ME' }] };
+    const summary = await run(await fileOf([refused, dialogue('a'), dialogue('b')]));
+    deepEqual([summary.failedLines, summary.conversations, service.instances.size], [1, 2, 1]);
+  });
+
+  it('cuts a conversation of more than 10,000 messages, in order, and resumes between the cuts', async () => {
+    const file = await fileOf([dialogue('first'), dialogue('long', 25_001)]);
+    service.disturb = (body) => (body.messages[0]?.content === 'long says 10000' ? { kind: 503 } : null);
+    const target = new ServiceClient({ url, key: service.key, backoffMs: 1, patienceMs: 20 });
+    const broken = await run(file, { target });
+    equal(service.countOf().messages, 10_004);
+    service.disturb = () => null;
+    const resumed = await run(file, { instanceId: broken.instanceId ?? '' });
+    equal(resumed.messages, 15_001);
+    deepEqual(
+      service.sessions.get(sessionIdOf('shop', 'long'))?.messages.map(({ content }) => content),
+      Array.from({ length: 25_001 }, (_, index) => `long says ${index}`),
+    );
+    equal(
+      service.requests.every(({ messages }) => messages <= 10_000),
+      true,
+    );
+  });
+
+  it('keeps two lines with the same id apart, on every run', async () => {
+    const file = await fileOf([dialogue('a'), dialogue('a'), dialogue('a', 2)]);
+    const { instanceId } = await run(file);
+    await run(file, { instanceId: instanceId ?? '' });
+    deepEqual(service.countOf(), { sessions: 3, messages: 10, users: 3 });
+  });
+
+  it('stops with the reason when the key or the instance is refused', async () => {
+    const file = await fileOf(hundred);
+    const keyless = await run(file, { target: new ServiceClient({ url, key: 'wrong' }) });
+    match(keyless.stopped?.message ?? '', /invalid or inactive/);
+    const lost = await run(file, { instanceId: '00000000-0000-0000-0000-000000000000' });
+    match(lost.stopped?.message ?? '', /no such instance/);
+    equal(service.countOf().messages, 0);
+  });
+
+  it('imports what a cut-off gzip file still holds, then says what is wrong', async () => {
+    const path = join(folder, 'cut.jsonl.gz');
+    const whole = gzipSync(
+      hundred
+        .map((line) => JSON.stringify({ ...line, note: Math.sin(Number(String(line['id']).slice(1))) }))
+        .join('\n'),
+    );
+    await writeFile(path, whole.subarray(0, Math.floor(whole.length * 0.7)));
+    const summary = await run(path);
+    match(summary.stopped?.message ?? '', /cut\.jsonl\.gz: unexpected end of file/);
+    equal(service.countOf().sessions, summary.conversations);
+    equal(summary.conversations > 10, true);
+  });
+
+  it('names the file that is not there', async () => {
+    const summary = await run(join(folder, 'absent.jsonl'));
+    match(summary.stopped?.message ?? '', /absent\.jsonl/);
+  });
+});
+
+describe('partsOf', () => {
+  it('cuts before a request grows too large in bytes, at the same places from any cut on', () => {
+    const messages = Array.from({ length: 9 }, (_, index) => ({
+      role: 'user',
+      content: String(index).repeat(3_000_000),
+    }));
+    const parts = partsOf(messages);
+    deepEqual(
+      parts.map(({ offset, messages: { length } }) => [offset, length]),
+      [
+        [0, 2],
+        [2, 2],
+        [4, 2],
+        [6, 2],
+        [8, 1],
+      ],
+    );
+    deepEqual(partsOf(messages, 4), parts.slice(2));
+  });
+});
+
+describe('sessionIdOf', () => {
+  it('is a UUIDv5 that depends on source, id and instance, each on its own', () => {
+    const ids = [
+      sessionIdOf('a', 'bc'),
+      sessionIdOf('ab', 'c'),
+      sessionIdOf('a', 'bc', '01900000-0000-7000-8000-000000000001'),
+      sessionIdOf('a', 'bc', '01900000-0000-7000-8000-000000000002'),
+    ];
+    equal(new Set(ids).size, 4);
+    equal(
+      ids.every((id) => /^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab]/.test(id)),
+      true,
+    );
+    equal(sessionIdOf('a', 'bc'), ids[0]);
+  });
+});
