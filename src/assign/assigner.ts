@@ -1,0 +1,288 @@
+import {
+  SIGNALS,
+  type Assignment,
+  type ClusterRow,
+  type Enrichment,
+  type GapRow,
+  type MessageFact,
+  type MicroTopic,
+  type OpeningAuthor,
+  type RepeatedRequestRow,
+  type SessionRow,
+  type SignalKey,
+  type SignalRow,
+  type StateRow,
+  type TopicRow,
+  type Turn,
+} from '../domain/facts.ts';
+import { beginning } from './bytes.ts';
+import { DotArena } from './dot-kernel.ts';
+import { GAP_TYPES, InstanceState, type Thresholds } from './instance-state.ts';
+import { isRepeated } from './repeated-requests.ts';
+import { SessionState } from './session-state.ts';
+import { dequantise, quantise } from './vectors.ts';
+
+export interface AssignerOptions {
+  /** Cosine similarities of the embedding model in use. */
+  readonly thresholds: Thresholds;
+  /** Length of the embedding vectors. */
+  readonly dimensions: number;
+  /** ISO 639-1 code of a text, or null when that cannot be told reliably. Must depend on the text alone. */
+  readonly detectLanguage: (text: string) => string | null;
+}
+
+const SIGNAL_INDEX = new Map<SignalKey, number>(SIGNALS.map(({ key }, index) => [key, index]));
+const LAST_REQUEST_LENGTH = 160;
+
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
+
+/**
+ * Gives every message its topic, signals, repeated request and gap, in stream order.
+ *
+ * All that it decides depends on the stream alone: not on how the stream was cut into batches, and not on
+ * restarts, as long as the rows of `takeState` are stored with the batch and given back by `restore…`.
+ */
+export class Assigner {
+  readonly #options: AssignerOptions;
+  readonly #arena: DotArena;
+  readonly #instances = new Map<number, InstanceState>();
+  /** By session number, the least recently used first. */
+  readonly #sessions = new Map<number, SessionState>();
+  readonly #dirtySessions = new Set<SessionState>();
+
+  constructor(options: AssignerOptions) {
+    this.#options = options;
+    this.#arena = new DotArena(options.dimensions);
+  }
+
+  hasInstance(instance: number): boolean {
+    return this.#instances.has(instance);
+  }
+
+  hasSession(instance: number, session: number): boolean {
+    return this.#sessions.get(session)?.instance === instance;
+  }
+
+  /** Takes back all of an instance's rows of kinds other than `session`; none for a new instance. */
+  restoreInstance(instance: number, instanceId: string, rows: readonly StateRow[]): void {
+    const { thresholds, dimensions } = this.#options;
+    this.#instances.get(instance)?.release();
+    const state = new InstanceState(instance, instanceId, thresholds, dimensions, this.#arena);
+    state.restore(rows);
+    this.#instances.set(instance, state);
+  }
+
+  /** Takes back a session's row; null for a new session. */
+  restoreSession(instance: number, session: number, value: Uint8Array | null): void {
+    const state =
+      value === null
+        ? new SessionState(instance, session)
+        : SessionState.read(instance, session, value, this.#options.dimensions);
+    this.#sessions.set(session, state);
+  }
+
+  /**
+   * Assigns a batch of turns in stream order; `enrichments` are parallel to `turns`. Throws when an
+   * instance or session was not restored before: then call `reset` and restore.
+   */
+  assign(turns: readonly Turn[], enrichments: readonly Enrichment[]): Assignment {
+    const messages: Mutable<MessageFact>[] = [];
+    const touched = new Map<SessionState, Turn>();
+    const touchedInstances = new Set<InstanceState>();
+    const openingAuthors: OpeningAuthor[] = [];
+    /** Turns of this batch that still wait for their session's first user turn. */
+    const waiting = new Map<SessionState, Mutable<MessageFact>[]>();
+    turns.forEach((turn, index) => {
+      const enrichment = enrichments[index];
+      if (enrichment === undefined) throw new Error(`turn at position ${turn.position} has no enrichment`);
+      const instance = this.#instances.get(turn.instance);
+      if (instance === undefined) throw new Error(`instance ${turn.instance} was not restored`);
+      const session = this.#session(turn);
+      touchedInstances.add(instance);
+      if (!touched.has(session)) touched.set(session, turn);
+      const fact = this.#assignTurn(turn, enrichment, instance, session);
+      messages.push(fact);
+      if (turn.role === 'user') {
+        if (!session.hasUserTurn) {
+          session.hasUserTurn = true;
+          session.user = turn.user;
+          const here = waiting.get(session) ?? [];
+          for (const opening of here) opening.user = turn.user;
+          if (session.hasOpening && turn.user !== null) {
+            openingAuthors.push({
+              instance: turn.instance,
+              session: turn.session,
+              user: turn.user,
+              beforePosition: turn.position,
+            });
+          }
+          session.hasOpening = false;
+        }
+      } else if (!session.hasUserTurn) {
+        const here = waiting.get(session);
+        if (here === undefined) waiting.set(session, [fact]);
+        else here.push(fact);
+      }
+    });
+    for (const session of waiting.keys()) if (!session.hasUserTurn) session.hasOpening = true;
+
+    const micros: MicroTopic[] = [];
+    const topics: TopicRow[] = [];
+    const clusters: ClusterRow[] = [];
+    const signals: SignalRow[] = [];
+    const repeatedRequests: RepeatedRequestRow[] = [];
+    const gaps: GapRow[] = [];
+    for (const instance of touchedInstances) {
+      const grouped = instance.topics.drain();
+      micros.push(...grouped.micros);
+      topics.push(...grouped.topics);
+      clusters.push(...grouped.clusters);
+      const other = instance.drain();
+      signals.push(...other.signals);
+      repeatedRequests.push(...other.repeatedRequests);
+      gaps.push(...other.gaps);
+    }
+    const sessions: SessionRow[] = [];
+    for (const [session, { instance, sessionId }] of touched) {
+      sessions.push({
+        instance,
+        session: session.session,
+        id: sessionId,
+        user: session.user,
+        title: session.text.title,
+        summary: session.text.summary,
+        language: session.text.language(this.#options.detectLanguage),
+      });
+      this.#dirtySessions.add(session);
+    }
+    return { messages, micros, topics, clusters, signals, repeatedRequests, gaps, sessions, openingAuthors };
+  }
+
+  /** The rows that changed since the last call, for the transaction that folds the batch. */
+  takeState(): StateRow[] {
+    const rows: StateRow[] = [];
+    for (const instance of this.#instances.values()) rows.push(...instance.takeState());
+    for (const session of this.#dirtySessions) {
+      rows.push({
+        instance: session.instance,
+        kind: 'session',
+        key: session.session,
+        value: session.write(),
+      });
+    }
+    this.#dirtySessions.clear();
+    return rows;
+  }
+
+  /** Forgets the least recently used sessions. Call after `takeState`: what was not taken stays. */
+  evictSessions(keepAtMost: number): void {
+    for (const [number, session] of this.#sessions) {
+      if (this.#sessions.size <= keepAtMost) return;
+      if (!this.#dirtySessions.has(session)) this.#sessions.delete(number);
+    }
+  }
+
+  /** Forgets everything in memory, also what was not taken. */
+  reset(): void {
+    for (const instance of this.#instances.values()) instance.release();
+    this.#instances.clear();
+    this.#sessions.clear();
+    this.#dirtySessions.clear();
+  }
+
+  #session(turn: Turn): SessionState {
+    const session = this.#sessions.get(turn.session);
+    if (session === undefined || session.instance !== turn.instance) {
+      throw new Error(`session ${turn.session} of instance ${turn.instance} was not restored`);
+    }
+    this.#sessions.delete(turn.session);
+    this.#sessions.set(turn.session, session);
+    return session;
+  }
+
+  #assignTurn(
+    turn: Turn,
+    enrichment: Enrichment,
+    instance: InstanceState,
+    session: SessionState,
+  ): Mutable<MessageFact> {
+    const fact: Mutable<MessageFact> = {
+      position: turn.position,
+      instance: turn.instance,
+      session: turn.session,
+      user: null,
+      at: turn.at,
+      micro: null,
+      signals: [],
+      repeatedRequest: null,
+      gap: null,
+    };
+    switch (turn.role) {
+      case 'user':
+        this.#assignUserTurn(turn, enrichment, instance, session, fact);
+        break;
+      case 'assistant':
+        fact.user = session.hasUserTurn ? session.author : null;
+        fact.micro = this.#discussed(instance, session);
+        if (enrichment.gap !== null) {
+          const asked = session.requests.at(-1);
+          fact.gap = instance.gaps.add(
+            asked === undefined ? null : dequantise(asked),
+            session.lastRequest,
+            GAP_TYPES.indexOf(enrichment.gap),
+            turn.position,
+            () => instance.topics.background(),
+          );
+        }
+        session.answered = session.requests.length;
+        session.text.addAssistantTurn(turn.content);
+        break;
+      case 'other':
+        fact.user = session.hasUserTurn ? session.author : null;
+        break;
+    }
+    return fact;
+  }
+
+  #assignUserTurn(
+    turn: Turn,
+    enrichment: Enrichment,
+    instance: InstanceState,
+    session: SessionState,
+    fact: Mutable<MessageFact>,
+  ): void {
+    fact.user = turn.user;
+    session.author = turn.user;
+    const signals = new Set<number>();
+    for (const key of enrichment.signals) signals.add(SIGNAL_INDEX.get(key)!);
+    if (enrichment.kind === 'request' && enrichment.vector !== null && saysAnything(enrichment.vector)) {
+      session.micro = instance.topics.add(enrichment.vector, enrichment.request, turn.position);
+      const request = quantise(enrichment.vector);
+      if (isRepeated(request, session.requests, session.answered, this.#options.thresholds.repeated)) {
+        fact.repeatedRequest = instance.repeated.add(
+          dequantise(request),
+          enrichment.request,
+          0,
+          turn.position,
+          () => instance.topics.background(),
+        );
+        signals.add(SIGNAL_INDEX.get('repetition')!);
+      }
+      session.remember(request);
+      session.lastRequest = beginning(enrichment.request, LAST_REQUEST_LENGTH);
+    }
+    fact.micro = this.#discussed(instance, session);
+    fact.signals = [...signals].sort((x, y) => x - y);
+    for (const signal of signals) instance.signal(signal);
+    session.text.addUserTurn(turn.content, enrichment);
+  }
+
+  #discussed(instance: InstanceState, session: SessionState): number | null {
+    return session.micro === null ? null : instance.topics.resolve(session.micro);
+  }
+}
+
+/** False for the all-zero vector of a text of which the model knows no word. */
+function saysAnything(vector: Float32Array): boolean {
+  return vector.some((component) => component !== 0);
+}

@@ -1,0 +1,133 @@
+import {
+  SIGNALS,
+  type GapRow,
+  type RepeatedRequestRow,
+  type SignalRow,
+  type StateRow,
+} from '../domain/facts.ts';
+import { derivedId } from '../domain/ids.ts';
+import { ByteReader, ByteWriter } from './bytes.ts';
+import type { DotArena } from './dot-kernel.ts';
+import { RequestGroups } from './request-groups.ts';
+import { Topics, type TopicThresholds } from './topics.ts';
+
+export interface Thresholds extends TopicThresholds {
+  /** Two requests of one session this close ask for the same; also what groups them over sessions. */
+  readonly repeated: number;
+}
+
+/** Labels that keep gaps of the two types apart. */
+export const GAP_TYPES = ['KNOWLEDGE', 'TOOL'] as const;
+
+/** Everything that assign remembers of one instance besides its sessions. */
+export class InstanceState {
+  readonly instance: number;
+  readonly instanceId: string;
+  readonly topics: Topics;
+  readonly gaps: RequestGroups;
+  readonly repeated: RequestGroups;
+  /** Bit i: signal i has occurred. */
+  #signals = 0;
+  #signalsBefore = 0;
+  #dirtySignals = false;
+
+  constructor(
+    instance: number,
+    instanceId: string,
+    thresholds: Thresholds,
+    dimensions: number,
+    arena: DotArena,
+  ) {
+    this.instance = instance;
+    this.instanceId = instanceId;
+    this.topics = new Topics(instance, instanceId, thresholds, dimensions, arena);
+    this.gaps = new RequestGroups(instance, 'gap', thresholds.repeated, dimensions, 'Unclear request', arena);
+    this.repeated = new RequestGroups(
+      instance,
+      'repeated',
+      thresholds.repeated,
+      dimensions,
+      'Repeated request',
+      arena,
+    );
+  }
+
+  /** Notes that a signal occurs. */
+  signal(index: number): void {
+    if ((this.#signals & (1 << index)) !== 0) return;
+    this.#signals |= 1 << index;
+    this.#dirtySignals = true;
+  }
+
+  /** Rows of signals, repeated requests and gaps that changed since the last call. */
+  drain(): { signals: SignalRow[]; repeatedRequests: RepeatedRequestRow[]; gaps: GapRow[] } {
+    const { instance } = this;
+    const signals: SignalRow[] = [];
+    SIGNALS.forEach(({ key, type, name, description }, signal) => {
+      if ((this.#signals & ~this.#signalsBefore & (1 << signal)) === 0) return;
+      signals.push({
+        instance,
+        signal,
+        id: derivedId(this.instanceId, 'signal', key),
+        name,
+        signalType: type,
+        description,
+      });
+    });
+    this.#signalsBefore = this.#signals;
+    const repeatedRequests = this.repeated.drain().map(({ number, position, name, example }) => ({
+      instance,
+      repeatedRequest: number,
+      id: derivedId(this.instanceId, 'repeated-request', String(position)),
+      name,
+      description: `Asked again in the same conversation: “${example}”`,
+    }));
+    const gaps = this.gaps.drain().map(({ number, position, label, name, example }) => {
+      const gapType = GAP_TYPES[label]!;
+      return {
+        instance,
+        gap: number,
+        id: derivedId(this.instanceId, 'gap', String(position)),
+        name,
+        description: gapDescription(gapType, example),
+        gapType,
+      };
+    });
+    return { signals, repeatedRequests, gaps };
+  }
+
+  takeState(): StateRow[] {
+    const rows = [...this.topics.takeState(), ...this.gaps.takeState(), ...this.repeated.takeState()];
+    if (this.#dirtySignals) {
+      rows.push({
+        instance: this.instance,
+        kind: 'signals',
+        key: 0,
+        value: new ByteWriter().count(this.#signals).finish(),
+      });
+    }
+    this.#dirtySignals = false;
+    return rows;
+  }
+
+  restore(rows: readonly StateRow[]): void {
+    this.topics.restore(rows);
+    this.gaps.restore(rows);
+    this.repeated.restore(rows);
+    for (const { kind, value } of rows) {
+      if (kind === 'signals' && value !== null) this.#signals = new ByteReader(value).count();
+    }
+    this.#signalsBefore = this.#signals;
+  }
+
+  release(): void {
+    this.topics.release();
+    this.gaps.release();
+    this.repeated.release();
+  }
+}
+
+function gapDescription(type: 'TOOL' | 'KNOWLEDGE', example: string): string {
+  const lack = type === 'TOOL' ? 'cannot do what was asked' : 'lacks the information that was asked for';
+  return example === '' ? `The assistant ${lack}.` : `The assistant ${lack}: “${example}”`;
+}

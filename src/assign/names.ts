@@ -1,0 +1,359 @@
+import { isUnspaced, wordsOf, type Word } from './words.ts';
+
+/** A member's request and how much it counts. */
+export interface Sample {
+  readonly text: string;
+  readonly weight: number;
+}
+
+/** How common words are in the instance: a name says what sets a group apart. */
+export interface Background {
+  /** Groups whose samples hold the stem. */
+  readonly groupsWith: (stem: string) => number;
+  readonly groups: number;
+}
+
+const LONGEST_NAME = 60;
+const MOST_WORDS = 5;
+/** Of a long request only the beginning is looked at. */
+const WORDS_READ = 40;
+
+/**
+ * Openings that ask without saying what for. Cut again and again from the front, longest first, as long as
+ * content is left.
+ */
+const OPENINGS = [
+  `hi there`,
+  `hello there`,
+  `good morning`,
+  `good afternoon`,
+  `good evening`,
+  `hi`,
+  `hello`,
+  `hey`,
+  `yes`,
+  `yeah`,
+  `ok`,
+  `okay`,
+  `please`,
+  `so`,
+  `well`,
+  `and`,
+  `but`,
+  `also`,
+  `now`,
+  `oh`,
+  `um`,
+  `uh`,
+  `can you`,
+  `could you`,
+  `would you`,
+  `will you`,
+  `can i`,
+  `could i`,
+  `may i`,
+  `can we`,
+  `do you`,
+  `would you mind`,
+  `i want to`,
+  `i want you to`,
+  `i wanna`,
+  `i would like to`,
+  `i would like you to`,
+  `i'd like to`,
+  `i would like`,
+  `i'd like`,
+  `i like to`,
+  `i need to`,
+  `i need you to`,
+  `i need some help with`,
+  `i need help with`,
+  `i need help`,
+  `i need`,
+  `i want`,
+  `i have to`,
+  `i'm trying to`,
+  `i am trying to`,
+  `i was wondering if`,
+  `i'm wondering if`,
+  `i was hoping to`,
+  `i'm looking to`,
+  `i'm looking for`,
+  `i am looking for`,
+  `i'm calling to`,
+  `i'm calling about`,
+  `how do i`,
+  `how do you`,
+  `how can i`,
+  `how can you`,
+  `how would i`,
+  `how should i`,
+  `how to`,
+  `how about`,
+  `what is`,
+  `what's`,
+  `what are`,
+  `what do i need to do to`,
+  `what do i do if`,
+  `what should i do if`,
+  `what if`,
+  `what was`,
+  `where can i`,
+  `where do i`,
+  `where is`,
+  `when is`,
+  `when will`,
+  `why is`,
+  `why was`,
+  `why did`,
+  `why does`,
+  `why has`,
+  `why are`,
+  `who is`,
+  `is it possible to`,
+  `is there a way to`,
+  `is there any way to`,
+  `is there`,
+  `are there`,
+  `help me`,
+  `help me to`,
+  `help with`,
+  `tell me`,
+  `tell me about`,
+  `tell me how to`,
+  `show me`,
+  `let me know`,
+  `let me`,
+  `give me`,
+  `let's`,
+  `explain`,
+  `you to`,
+  `me to`,
+  `me the`,
+  `go ahead and`,
+  `a way to`,
+  `if i`,
+  `if you can`,
+  `i think`,
+  `i believe`,
+  `it seems`,
+  `ich möchte`,
+  `ich würde gerne`,
+  `ich will`,
+  `ich brauche`,
+  `kann ich`,
+  `können sie`,
+  `könnten sie`,
+  `kannst du`,
+  `wie kann ich`,
+  `wie`,
+  `bitte`,
+  `hallo`,
+  `guten tag`,
+  `je voudrais`,
+  `je veux`,
+  `je souhaite`,
+  `j'aimerais`,
+  `pouvez-vous`,
+  `pouvez vous`,
+  `est-ce que je peux`,
+  `comment puis-je`,
+  `comment`,
+  `bonjour`,
+  `quiero`,
+  `quisiera`,
+  `me gustaría`,
+  `necesito`,
+  `puedo`,
+  `puede`,
+  `puedes`,
+  `cómo puedo`,
+  `cómo`,
+  `hola`,
+  `por favor`,
+  `eu quero`,
+  `quero`,
+  `gostaria de`,
+  `preciso`,
+  `como posso`,
+  `posso`,
+  `vorrei`,
+  `voglio`,
+  `posso`,
+  `come posso`,
+  `ciao`,
+  `ik wil`,
+  `kan ik`,
+  `hoe kan ik`,
+  `hoe`,
+]
+  .map((opening) => opening.split(' '))
+  .sort((x, y) => y.length - x.length);
+
+/** The words of a request without what merely introduces it. */
+export function coreWords(text: string): Word[] {
+  let words = wordsOf(text).slice(0, WORDS_READ);
+  for (;;) {
+    const opening = OPENINGS.find((candidate) => startsWith(words, candidate));
+    const rest = opening === undefined ? words : words.slice(opening.length);
+    if (rest.length === words.length || !rest.some((word) => word.content)) break;
+    words = rest;
+  }
+  let end = words.length;
+  while (end > 0 && !words[end - 1]!.content) end -= 1;
+  return words.slice(0, end);
+}
+
+function startsWith(words: readonly Word[], opening: readonly string[]): boolean {
+  return (
+    words.length >= opening.length &&
+    opening.every((part, index) => words[index]!.text.toLowerCase().replaceAll('’', "'") === part)
+  );
+}
+
+interface Candidate {
+  readonly stems: readonly string[];
+  support: number;
+  leading: number;
+  readonly surfaces: Map<string, number>;
+}
+
+/**
+ * Names for a group, best first: phrases of two to five words that its members share and that set it
+ * apart, after the rule of good intent labels. At least one unless no sample has a word.
+ */
+export function namesOf(samples: readonly Sample[], background: Background): string[] {
+  const read = samples.map((sample) => ({
+    words: coreWords(sample.text),
+    weight: sample.weight,
+    text: sample.text,
+  }));
+  const total = read.reduce((sum, { weight }) => sum + weight, 0);
+  const candidates = new Map<string, Candidate>();
+  for (const { words, weight } of read) collect(words, weight, candidates);
+  const stemSets = read.map(({ words }) => new Set(words.map((word) => word.stem)));
+  const scored: { name: string; score: number; key: string }[] = [];
+  for (const [key, candidate] of candidates) {
+    candidate.support = 0;
+    let members = 0;
+    read.forEach(({ weight }, index) => {
+      if (!candidate.stems.every((stem) => stemSets[index]!.has(stem))) return;
+      candidate.support += weight;
+      members += 1;
+    });
+    if (members < 2 && read.length > 1) continue;
+    const share = candidate.support / total;
+    let weightOfWords = 0;
+    for (const stem of candidate.stems) {
+      weightOfWords += Math.log(1 + background.groups / Math.max(1, background.groupsWith(stem)));
+    }
+    const score =
+      share * weightOfWords * (1 + 0.3 * (candidate.leading / candidate.support)) * lengthFactor(candidate);
+    scored.push({ name: surfaceOf(candidate), score, key });
+  }
+  scored.sort((x, y) => y.score - x.score || (x.key < y.key ? -1 : 1));
+  const names = scored.map(({ name }) => name).filter((name) => name !== '');
+  if (names.length > 0) return names.slice(0, 12);
+  const whole = read.map(({ words, text }) => phraseOf(words, text)).filter((name) => name !== '');
+  return [...new Set(whole)].sort((x, y) => x.length - y.length || (x < y ? -1 : 1)).slice(0, 12);
+}
+
+/** A short name for one request: its core, at most five content words. '' when it has no word. */
+export function phraseOf(words: readonly Word[], text: string): string {
+  const kept: Word[] = [];
+  let content = 0;
+  for (const word of words) {
+    if (kept.length > 0 && word.afterBreak && content >= 2) break;
+    if (word.determiner) continue;
+    if (word.content) content += 1;
+    kept.push(word);
+    if (content === MOST_WORDS || kept.length === MOST_WORDS + 2) break;
+  }
+  while (kept.length > 1 && !kept[kept.length - 1]!.content) kept.pop();
+  return finished(
+    kept.map((word) => word.text),
+    isUnspaced(text),
+  );
+}
+
+/** A short name for one request as it was made. '' when it has no word. */
+export function requestName(text: string): string {
+  return phraseOf(coreWords(text), text);
+}
+
+/** Spans of up to seven words that begin and end with content and hold one to four content words. */
+function collect(words: readonly Word[], weight: number, candidates: Map<string, Candidate>): void {
+  const seen = new Set<string>();
+  const firstContent = words.findIndex((word) => word.content);
+  for (let start = 0; start < words.length; start += 1) {
+    if (!words[start]!.content) continue;
+    const stems: string[] = [];
+    const shown: string[] = [];
+    for (let end = start; end < words.length && end < start + 7; end += 1) {
+      const word = words[end]!;
+      if (end > start && word.afterBreak) break;
+      if (!word.determiner) shown.push(word.text);
+      if (!word.content) continue;
+      if (stems.includes(word.stem)) break;
+      stems.push(word.stem);
+      if (stems.length > 4 || shown.length > MOST_WORDS) break;
+      const key = stems.join(' ');
+      let candidate = candidates.get(key);
+      if (candidate === undefined) {
+        candidate = { stems: [...stems], support: 0, leading: 0, surfaces: new Map() };
+        candidates.set(key, candidate);
+      }
+      if (seen.has(key)) continue;
+      seen.add(key);
+      if (start === firstContent) candidate.leading += weight;
+      const surface = finished(shown, isUnspaced(shown.join('')));
+      candidate.surfaces.set(surface, (candidate.surfaces.get(surface) ?? 0) + weight);
+    }
+  }
+}
+
+/** One word is too general for a name; more than three content words say more than most members do. */
+function lengthFactor(candidate: Candidate): number {
+  return [0, 0.55, 1, 0.95, 0.8][candidate.stems.length] ?? 0.6;
+}
+
+/** The form most members use; ties: the shorter, then by code point. */
+function surfaceOf(candidate: Candidate): string {
+  let best = '';
+  let bestWeight = -1;
+  for (const [surface, weight] of candidate.surfaces) {
+    const better =
+      weight > bestWeight ||
+      (weight === bestWeight &&
+        (surface.length < best.length || (surface.length === best.length && surface < best)));
+    if (better) {
+      best = surface;
+      bestWeight = weight;
+    }
+  }
+  return best;
+}
+
+/** Joins words into a name: first letter a capital, at most 60 characters, cut at a word. */
+function finished(words: readonly string[], unspaced: boolean): string {
+  let name = '';
+  for (const word of words) {
+    const longer = name === '' || unspaced ? name + word : `${name} ${word}`;
+    if (longer.length > LONGEST_NAME) break;
+    name = longer;
+  }
+  if (name === '' && words.length > 0) name = Array.from(words[0]!).slice(0, LONGEST_NAME).join('');
+  const [first = '', ...rest] = Array.from(name);
+  return first.toUpperCase() + rest.join('');
+}
+
+/** The first name not in `taken`; else the first with the next one's words added, else with a number. */
+export function uniqueName(names: readonly string[], taken: ReadonlySet<string>): string {
+  const free = names.find((name) => !taken.has(name));
+  if (free !== undefined) return free;
+  const base = names[0] ?? 'Unnamed';
+  for (let number = 2; ; number += 1) {
+    const name = `${base} (${number})`;
+    if (!taken.has(name)) return name;
+  }
+}

@@ -1,0 +1,79 @@
+import { ByteReader, ByteWriter } from './bytes.ts';
+import { REMEMBERED_REQUESTS } from './repeated-requests.ts';
+import { SessionText } from './session-text.ts';
+
+/** What assign remembers of one session. */
+export class SessionState {
+  readonly instance: number;
+  readonly session: number;
+  /** The end user who started it: the first user turn's; null when there is none or no user turn yet. */
+  user: number | null = null;
+  hasUserTurn = false;
+  /** There is no user turn yet, but an earlier batch held other turns. */
+  hasOpening = false;
+  /** The latest user turn's end user. */
+  author: number | null = null;
+  /** The micro-cluster under discussion. */
+  micro: number | null = null;
+  /** The last requests, oldest first, at most 32. */
+  readonly requests: Int8Array[] = [];
+  /** How many of `requests` an assistant turn has followed. */
+  answered = 0;
+  /** The latest request, as a gap is named after it. */
+  lastRequest = '';
+  text = new SessionText();
+
+  constructor(instance: number, session: number) {
+    this.instance = instance;
+    this.session = session;
+  }
+
+  remember(request: Int8Array): void {
+    this.requests.push(request);
+    if (this.requests.length <= REMEMBERED_REQUESTS) return;
+    this.requests.shift();
+    this.answered = Math.max(0, this.answered - 1);
+  }
+
+  write(): Uint8Array {
+    const writer = new ByteWriter()
+      .byte(1)
+      .byte((this.hasUserTurn ? 1 : 0) | (this.hasOpening ? 2 : 0))
+      .link(this.user ?? -1)
+      .link(this.author ?? -1)
+      .link(this.micro ?? -1)
+      .count(this.answered)
+      .text(this.lastRequest)
+      .count(this.requests.length);
+    for (const request of this.requests) {
+      writer.raw(new Uint8Array(request.buffer, request.byteOffset, request.byteLength));
+    }
+    this.text.write(writer);
+    return writer.finish();
+  }
+
+  static read(instance: number, session: number, value: Uint8Array, dimensions: number): SessionState {
+    const reader = new ByteReader(value);
+    const state = new SessionState(instance, session);
+    if (reader.byte() !== 1)
+      throw new Error('session state was written by another version: rebuild the views');
+    const flags = reader.byte();
+    state.hasUserTurn = (flags & 1) !== 0;
+    state.hasOpening = (flags & 2) !== 0;
+    state.user = numberOrNull(reader.link());
+    state.author = numberOrNull(reader.link());
+    state.micro = numberOrNull(reader.link());
+    state.answered = reader.count();
+    state.lastRequest = reader.text();
+    for (let left = reader.count(); left > 0; left -= 1) {
+      const bytes = reader.raw(dimensions);
+      state.requests.push(new Int8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+    }
+    state.text = SessionText.read(reader);
+    return state;
+  }
+}
+
+function numberOrNull(link: number): number | null {
+  return link < 0 ? null : link;
+}

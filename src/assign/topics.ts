@@ -1,0 +1,799 @@
+import type { ClusterRow, MicroTopic, StateRow, TopicRow } from '../domain/facts.ts';
+import { derivedId } from '../domain/ids.ts';
+import { beginning, ByteReader, ByteWriter } from './bytes.ts';
+import { clusterTopics, type ClusteredTopic } from './clusters.ts';
+import type { DotArena } from './dot-kernel.ts';
+import { averageLinkage, groupsAfter, type Merge } from './linkage.ts';
+import { coreWords, namesOf, uniqueName, type Background, type Sample } from './names.ts';
+import { continuations, wantedEntity } from './regrouping.ts';
+import { addTo, normOf, VectorTable } from './vectors.ts';
+
+/** Cosine similarities; they belong to the embedding model. */
+export interface TopicThresholds {
+  /** At least this close to a micro-cluster's centroid: the request joins it. */
+  readonly micro: number;
+  /** Mean pairwise similarity down to which micro-clusters form one topic. */
+  readonly topic: number;
+  /** Mean similarity of centroids down to which topics form one cluster. */
+  readonly cluster: number;
+}
+
+/** A topic is born at this many request turns. */
+const BIRTH_MASS = 3;
+/** More live micro-clusters than this are merged down to `KEPT_MICROS`. */
+const MOST_MICROS = 1000;
+const KEPT_MICROS = 850;
+/** How much the leader threshold gives way each time the micro-clusters had to be merged. */
+const RELAXATION = 0.02;
+/**
+ * Linkage with memory: two requests of one topic count as this much closer, of two topics this much
+ * farther, so that a topic only splits or merges when the change is clear.
+ */
+const MEMORY = 0.04;
+/** A group too small for a topic joins the nearest one down to this share of the topic threshold. */
+const FOLD_SHARE = 0.85;
+/** A topic is named anew when it has this many times the requests it had when it was named. */
+const RENAMING_GROWTH = 2;
+const SAMPLES_PER_MICRO = 4;
+const SAMPLE_LENGTH = 120;
+const SAMPLES_PER_NAME = 24;
+
+interface MicroSample {
+  readonly text: string;
+  readonly score: number;
+  /** Stems of the text, once they were needed. */
+  stems: ReadonlySet<string> | null;
+}
+interface Micro {
+  readonly number: number;
+  /** Position of the first request turn. */
+  readonly position: number;
+  count: number;
+  readonly sum: Float32Array;
+  norm: number;
+  /** Topic number, or −1. */
+  topic: number;
+  /** While there is no topic: the number of the first micro-cluster of the group it waits in. */
+  pending: number;
+  samples: MicroSample[];
+}
+interface Topic {
+  readonly number: number;
+  /** Position of the founding micro-cluster: the topic's identity. */
+  readonly position: number;
+  name: string;
+  /** Request turns when it was named. */
+  namedAt: number;
+  cluster: number;
+}
+interface Cluster {
+  readonly number: number;
+  /** Position of the topic it was founded on; with a counter when that topic founded one before. */
+  readonly origin: string;
+  name: string;
+  namedAt: number;
+}
+
+/** Topics and topic clusters of one instance. Requests come in stream order; the number of topics is never given. */
+export class Topics {
+  readonly #instance: number;
+  readonly #instanceId: string;
+  readonly #thresholds: TopicThresholds;
+  readonly #dimensions: number;
+  readonly #arena: DotArena;
+  readonly #table: VectorTable;
+  /** Live micro-clusters by row; numbers ascend. */
+  readonly #live: Micro[] = [];
+  readonly #micros = new Map<number, Micro>();
+  /** Merged micro-clusters → the one they went into (possibly merged itself later). */
+  readonly #mergedInto = new Map<number, number>();
+  /** Live micro-cluster → every number that ended in it. */
+  readonly #absorbed = new Map<number, number[]>();
+  readonly #topics: Topic[] = [];
+  readonly #clusters: Cluster[] = [];
+  /** Founding position → topic. */
+  readonly #founded = new Map<number, number>();
+  #scores = new Float32Array(64);
+
+  #requests = 0;
+  #nextRegrouping = BIRTH_MASS;
+  #leaderThreshold: number;
+  #nextMicro = 0;
+
+  /** What the batch changed: micro → topic before (undefined: new), topic and cluster rows before. */
+  readonly #microsBefore = new Map<number, number | undefined>();
+  readonly #topicsBefore = new Map<number, string>();
+  readonly #clustersBefore = new Map<number, string>();
+  readonly #dirtyMicros = new Set<number>();
+  readonly #dirtyTopics = new Set<number>();
+  readonly #dirtyClusters = new Set<number>();
+  readonly #dirtyMerged = new Set<number>();
+  #dirtyMeta = false;
+
+  constructor(
+    instance: number,
+    instanceId: string,
+    thresholds: TopicThresholds,
+    dimensions: number,
+    arena: DotArena,
+  ) {
+    this.#instance = instance;
+    this.#instanceId = instanceId;
+    this.#thresholds = thresholds;
+    this.#dimensions = dimensions;
+    this.#arena = arena;
+    this.#table = new VectorTable(arena);
+    this.#leaderThreshold = thresholds.micro;
+  }
+
+  /** Takes a request turn in; returns its micro-cluster's number. */
+  add(vector: Float32Array, request: string, position: number): number {
+    this.#requests += 1;
+    this.#dirtyMeta = true;
+    if (this.#scores.length < this.#live.length) this.#scores = new Float32Array(this.#live.length * 2);
+    this.#table.cosines(vector, this.#scores);
+    let best = -1;
+    let bestCosine = this.#leaderThreshold;
+    for (let row = 0; row < this.#live.length; row += 1) {
+      const cosine = this.#scores[row]!;
+      if (cosine > bestCosine || (best < 0 && cosine === bestCosine)) {
+        best = row;
+        bestCosine = cosine;
+      }
+    }
+    const micro = best >= 0 ? this.#join(best, vector) : this.#found(vector, position);
+    offerSample(micro, request, best >= 0 ? bestCosine : 1);
+    this.#dirtyMicros.add(micro.number);
+    if (micro.topic < 0) this.#bearIfDue(micro.pending);
+    if (this.#live.length > MOST_MICROS) this.#prune();
+    if (this.#requests >= this.#nextRegrouping) {
+      this.#regroup();
+      this.#nextRegrouping = nextRegroupingAfter(this.#requests);
+    }
+    return this.resolve(micro.number);
+  }
+
+  /** The live micro-cluster that `micro` is part of now. */
+  resolve(micro: number): number {
+    let live = micro;
+    for (let target = this.#mergedInto.get(live); target !== undefined; target = this.#mergedInto.get(live)) {
+      live = target;
+    }
+    return live;
+  }
+
+  /** Words as the instance's topics use them. */
+  background(): Background {
+    const groupsOf = new Map<string, Set<number>>();
+    const groups = new Set<number>();
+    for (const micro of this.#live) {
+      const group = micro.topic >= 0 ? micro.topic : -2 - micro.pending;
+      groups.add(group);
+      for (const sample of micro.samples) {
+        sample.stems ??= new Set(coreWords(sample.text).map((word) => word.stem));
+        for (const stem of sample.stems) {
+          let holders = groupsOf.get(stem);
+          if (holders === undefined) groupsOf.set(stem, (holders = new Set()));
+          holders.add(group);
+        }
+      }
+    }
+    return { groups: groups.size, groupsWith: (stem) => groupsOf.get(stem)?.size ?? 0 };
+  }
+
+  /** The rows that changed since the last call. */
+  drain(): { micros: MicroTopic[]; topics: TopicRow[]; clusters: ClusterRow[] } {
+    const micros: MicroTopic[] = [];
+    for (const [micro, before] of this.#microsBefore) {
+      const topic = this.#micros.get(this.resolve(micro))!.topic;
+      if (before === topic) continue;
+      micros.push({ instance: this.#instance, micro, topic: topic < 0 ? null : topic });
+    }
+    const topics: TopicRow[] = [];
+    for (const [number, before] of this.#topicsBefore) {
+      const topic = this.#topics[number]!;
+      if (before === topicKey(topic)) continue;
+      topics.push({
+        instance: this.#instance,
+        topic: number,
+        id: derivedId(this.#instanceId, 'topic', String(topic.position)),
+        name: topic.name,
+        cluster: topic.cluster < 0 ? null : topic.cluster,
+      });
+    }
+    const clusters: ClusterRow[] = [];
+    for (const [number, before] of this.#clustersBefore) {
+      const cluster = this.#clusters[number]!;
+      if (before === cluster.name) continue;
+      clusters.push({
+        instance: this.#instance,
+        cluster: number,
+        id: derivedId(this.#instanceId, 'cluster', cluster.origin),
+        name: cluster.name,
+      });
+    }
+    this.#microsBefore.clear();
+    this.#topicsBefore.clear();
+    this.#clustersBefore.clear();
+    return {
+      micros: micros.sort((x, y) => x.micro - y.micro),
+      topics: topics.sort((x, y) => x.topic - y.topic),
+      clusters: clusters.sort((x, y) => x.cluster - y.cluster),
+    };
+  }
+
+  /** State rows changed since the last call: kinds `topics`, `micro`, `merged`, `topic`, `cluster`. */
+  takeState(): StateRow[] {
+    const rows: StateRow[] = [];
+    const put = (kind: string, key: number, value: Uint8Array | null): void => {
+      rows.push({ instance: this.#instance, kind, key, value });
+    };
+    if (this.#dirtyMeta) {
+      put(
+        'topics',
+        0,
+        new ByteWriter()
+          .byte(1)
+          .count(this.#dimensions)
+          .count(this.#requests)
+          .count(this.#nextRegrouping)
+          .count(this.#nextMicro)
+          .text(String(this.#leaderThreshold))
+          .finish(),
+      );
+    }
+    for (const number of this.#dirtyMicros) {
+      const micro = this.#micros.get(number);
+      put('micro', number, micro === undefined ? null : writeMicro(micro));
+    }
+    for (const number of this.#dirtyMerged) {
+      put('merged', number, new ByteWriter().count(this.#mergedInto.get(number)!).finish());
+    }
+    for (const number of this.#dirtyTopics) {
+      const topic = this.#topics[number]!;
+      put(
+        'topic',
+        number,
+        new ByteWriter()
+          .count(topic.position)
+          .text(topic.name)
+          .count(topic.namedAt)
+          .link(topic.cluster)
+          .finish(),
+      );
+    }
+    for (const number of this.#dirtyClusters) {
+      const cluster = this.#clusters[number]!;
+      put(
+        'cluster',
+        number,
+        new ByteWriter().text(cluster.origin).text(cluster.name).count(cluster.namedAt).finish(),
+      );
+    }
+    this.#dirtyMeta = false;
+    for (const dirty of [this.#dirtyMicros, this.#dirtyMerged, this.#dirtyTopics, this.#dirtyClusters])
+      dirty.clear();
+    return rows;
+  }
+
+  /** Takes back the rows of `takeState`, in any order; rows of other kinds are left alone. Call on a fresh object. */
+  restore(rows: readonly StateRow[]): void {
+    const of = (kind: string): { key: number; read: ByteReader }[] =>
+      rows
+        .flatMap((row) =>
+          row.kind === kind && row.value !== null ? [{ key: row.key, read: new ByteReader(row.value) }] : [],
+        )
+        .sort((x, y) => x.key - y.key);
+    for (const { read } of of('topics')) {
+      if (read.byte() !== 1) throw new Error('topic state was written by another version: rebuild the views');
+      const dimensions = read.count();
+      if (dimensions !== this.#dimensions) {
+        throw new Error(
+          `topic state has vectors of ${dimensions} dimensions, the embedding model gives ${this.#dimensions}: rebuild the views`,
+        );
+      }
+      this.#requests = read.count();
+      this.#nextRegrouping = read.count();
+      this.#nextMicro = read.count();
+      this.#leaderThreshold = Number(read.text());
+    }
+    for (const { key, read } of of('topic')) {
+      const topic = {
+        number: key,
+        position: read.count(),
+        name: read.text(),
+        namedAt: read.count(),
+        cluster: read.link(),
+      };
+      this.#topics[key] = topic;
+      this.#founded.set(topic.position, key);
+    }
+    for (const { key, read } of of('cluster')) {
+      this.#clusters[key] = { number: key, origin: read.text(), name: read.text(), namedAt: read.count() };
+    }
+    for (const { key, read } of of('micro')) this.#insert(readMicro(key, read, this.#dimensions));
+    for (const { key, read } of of('merged')) this.#mergedInto.set(key, read.count());
+    for (const number of this.#mergedInto.keys()) {
+      const live = this.resolve(number);
+      const absorbed = this.#absorbed.get(live);
+      if (absorbed === undefined) this.#absorbed.set(live, [number]);
+      else absorbed.push(number);
+    }
+  }
+
+  /** Gives the memory of the vectors back. The object is of no use afterwards. */
+  release(): void {
+    this.#table.clear();
+  }
+
+  #insert(micro: Micro): void {
+    this.#live.push(micro);
+    this.#micros.set(micro.number, micro);
+    this.#table.push(micro.sum);
+    micro.norm = normOf(micro.sum);
+  }
+
+  #join(row: number, vector: Float32Array): Micro {
+    const micro = this.#live[row]!;
+    addTo(micro.sum, vector);
+    micro.count += 1;
+    micro.norm = this.#table.set(row, micro.sum);
+    return micro;
+  }
+
+  /** A micro-cluster of its own; its topic is the nearest one, else it waits with its nearest peers. */
+  #found(vector: Float32Array, position: number): Micro {
+    const number = this.#nextMicro;
+    this.#nextMicro += 1;
+    const micro: Micro = {
+      number,
+      position,
+      count: 1,
+      sum: Float32Array.from(vector),
+      norm: 1,
+      topic: -1,
+      pending: number,
+      samples: [],
+    };
+    this.#microsBefore.set(number, undefined);
+    const nearest = this.#nearestGroup(this.#scores, this.#live.length, () => true);
+    if (nearest !== null && nearest.similarity >= this.#thresholds.topic) {
+      micro.topic = nearest.topic;
+      if (nearest.topic < 0) micro.pending = nearest.pending;
+    }
+    this.#insert(micro);
+    return micro;
+  }
+
+  /**
+   * The topic or waiting group whose members are on average most similar to what `cosines` were measured
+   * from; a topic is taken before a waiting group when it is similar enough.
+   */
+  #nearestGroup(
+    cosines: Float32Array,
+    count: number,
+    accept: (micro: Micro) => boolean,
+  ): { topic: number; pending: number; similarity: number } | null {
+    const totals = new Map<number, { topic: number; pending: number; total: number; mass: number }>();
+    for (let row = 0; row < count; row += 1) {
+      const micro = this.#live[row]!;
+      if (!accept(micro)) continue;
+      const key = micro.topic >= 0 ? micro.topic : -1 - micro.pending;
+      const total = totals.get(key);
+      const similarity = cosines[row]! * micro.norm;
+      if (total === undefined) {
+        totals.set(key, { topic: micro.topic, pending: micro.pending, total: similarity, mass: micro.count });
+      } else {
+        total.total += similarity;
+        total.mass += micro.count;
+      }
+    }
+    let best: { topic: number; pending: number; similarity: number } | null = null;
+    let bestRank = Number.NEGATIVE_INFINITY;
+    for (const { topic, pending, total, mass } of totals.values()) {
+      const similarity = total / mass;
+      const rank = similarity + (topic >= 0 && similarity >= this.#thresholds.topic ? 1 : 0);
+      if (rank <= bestRank) continue;
+      bestRank = rank;
+      best = { topic, pending, similarity };
+    }
+    return best;
+  }
+
+  #bearIfDue(pending: number): void {
+    const members = this.#live.filter((micro) => micro.topic < 0 && micro.pending === pending);
+    if (massOf(members) < BIRTH_MASS) return;
+    const number = this.#foundTopic(members);
+    const background = this.background();
+    this.#name(this.#topics[number]!, background);
+    this.#recluster(background);
+  }
+
+  /** A topic of its own for `members`: a new one, or the one that its earliest free member founded before. */
+  #foundTopic(members: readonly Micro[]): number {
+    const holders = new Set(this.#live.map((micro) => micro.topic));
+    for (const micro of members) {
+      const founded = this.#founded.get(micro.position);
+      if (founded !== undefined && holders.has(founded)) continue;
+      const number = founded ?? this.#topics.length;
+      if (founded === undefined) {
+        this.#topicsBefore.set(number, '');
+        this.#topics.push({ number, position: micro.position, name: '', namedAt: 0, cluster: -1 });
+        this.#founded.set(micro.position, number);
+        this.#dirtyTopics.add(number);
+      }
+      for (const member of members) this.#setTopic(member, number);
+      return number;
+    }
+    return -1;
+  }
+
+  #setTopic(micro: Micro, topic: number): void {
+    if (micro.topic === topic) return;
+    this.#touch(micro);
+    micro.topic = topic;
+    micro.pending = micro.number;
+    this.#dirtyMicros.add(micro.number);
+  }
+
+  #touch(micro: Micro): void {
+    for (const number of [micro.number, ...(this.#absorbed.get(micro.number) ?? [])]) {
+      if (!this.#microsBefore.has(number)) this.#microsBefore.set(number, micro.topic);
+    }
+  }
+
+  /** Sums of pairwise similarities between micro-clusters, as `averageLinkage` takes them. */
+  #pairTotals(prior: (a: Micro, b: Micro) => number): Float64Array {
+    const count = this.#live.length;
+    const cosines = new Float32Array(count);
+    const totals = new Float64Array((count * (count - 1)) / 2);
+    let at = 0;
+    for (let row = 1; row < count; row += 1) {
+      this.#table.cosinesBefore(row, cosines, 0);
+      const micro = this.#live[row]!;
+      for (let other = 0; other < row; other += 1) {
+        const peer = this.#live[other]!;
+        totals[at] = cosines[other]! * micro.norm * peer.norm + prior(micro, peer) * micro.count * peer.count;
+        at += 1;
+      }
+    }
+    return totals;
+  }
+
+  #linked(threshold: number, prior: (a: Micro, b: Micro) => number): Merge[] {
+    return averageLinkage(
+      this.#pairTotals(prior),
+      this.#live.map((micro) => micro.count),
+      threshold,
+    );
+  }
+
+  #regroup(): void {
+    const merges = this.#linked(this.#thresholds.topic, (a, b) =>
+      a.topic < 0 || b.topic < 0 ? 0 : a.topic === b.topic ? MEMORY : -MEMORY,
+    );
+    const groups = new Map<number, Micro[]>();
+    groupsAfter(this.#live.length, merges).forEach((group, row) => {
+      const members = groups.get(group);
+      if (members === undefined) groups.set(group, [this.#live[row]!]);
+      else members.push(this.#live[row]!);
+    });
+    const all = [...groups.values()];
+    const large = all.filter((members) => massOf(members) >= BIRTH_MASS);
+    const continued = continuations(large.map(holdingsOf));
+    const continuedTopics = new Set(continued);
+    const small = all.filter((members) => massOf(members) < BIRTH_MASS);
+
+    // A topic that no large group continues goes where most of it went.
+    const before = this.#live.map((micro) => micro.topic);
+    large.forEach((members, index) => {
+      const topic = continued[index]!;
+      if (topic >= 0) for (const micro of members) this.#setTopic(micro, topic);
+    });
+    large.forEach((members, index) => {
+      if (continued[index]! >= 0) return;
+      const founded = this.#foundTopic(members);
+      if (founded >= 0) return;
+      const wanted = wantedEntity(holdingsOf(members));
+      for (const micro of members) this.#setTopic(micro, wanted?.entity ?? micro.topic);
+    });
+    this.#settleSmall(small, before, continuedTopics);
+    const background = this.background();
+    const masses = this.#topicMasses();
+    for (const [number, mass] of [...masses].sort(([x], [y]) => x - y)) {
+      const topic = this.#topics[number]!;
+      if (topic.namedAt === 0 || mass >= topic.namedAt * RENAMING_GROWTH) this.#name(topic, background);
+    }
+    this.#recluster(background);
+  }
+
+  /**
+   * Groups too small to be topics. What had a topic keeps it while it goes on, and follows it when it was
+   * merged; what had none joins the nearest topic if there is one near, or waits.
+   */
+  #settleSmall(small: readonly Micro[][], before: readonly number[], continued: ReadonlySet<number>): void {
+    const inLarge = new Set<Micro>(this.#live);
+    for (const members of small) for (const micro of members) inLarge.delete(micro);
+    const topicBefore = new Map(this.#live.map((micro, row) => [micro, before[row]!]));
+    const wentTo = (topic: number): number => {
+      const masses = new Map<number, number>();
+      for (const micro of inLarge) {
+        if (topicBefore.get(micro) !== topic) continue;
+        masses.set(micro.topic, (masses.get(micro.topic) ?? 0) + micro.count);
+      }
+      let best = topic;
+      let bestMass = 0;
+      for (const [target, mass] of masses) {
+        if (mass > bestMass || (mass === bestMass && target < best)) [best, bestMass] = [target, mass];
+      }
+      return best;
+    };
+    for (const members of small) {
+      const held = wantedEntity(holdingsOf(members));
+      if (held !== null) {
+        const topic = continued.has(held.entity) ? held.entity : wentTo(held.entity);
+        for (const micro of members) this.#setTopic(micro, topic);
+        continue;
+      }
+      const nearest = this.#nearestTopic(members, inLarge);
+      if (nearest !== null && nearest.similarity >= this.#thresholds.topic * FOLD_SHARE) {
+        for (const micro of members) this.#setTopic(micro, nearest.topic);
+        continue;
+      }
+      for (const micro of members) {
+        if (micro.pending === members[0]!.number) continue;
+        micro.pending = members[0]!.number;
+        this.#dirtyMicros.add(micro.number);
+      }
+    }
+  }
+
+  #nearestTopic(
+    members: readonly Micro[],
+    candidates: ReadonlySet<Micro>,
+  ): { topic: number; similarity: number } | null {
+    const sum = new Float32Array(this.#dimensions);
+    for (const micro of members) addTo(sum, micro.sum);
+    const norm = normOf(sum);
+    if (norm === 0) return null;
+    const unit = sum.map((value) => value / norm);
+    const cosines = new Float32Array(this.#live.length);
+    this.#table.cosines(unit, cosines);
+    const nearest = this.#nearestGroup(
+      cosines,
+      this.#live.length,
+      (micro) => candidates.has(micro) && micro.topic >= 0,
+    );
+    if (nearest === null) return null;
+    return { topic: nearest.topic, similarity: (nearest.similarity * norm) / massOf(members) };
+  }
+
+  /** Merges the nearest micro-clusters, never across topics, and lets the leader search be more generous. */
+  #prune(): void {
+    const apart = -4;
+    const merges = this.#linked(-1, (a, b) =>
+      a.topic >= 0 && b.topic >= 0 && a.topic !== b.topic ? apart : 0,
+    );
+    const rows = [...this.#live];
+    for (const { a, b } of merges.slice(0, this.#live.length - KEPT_MICROS)) {
+      const kept = rows[this.#rowIn(rows, a)]!;
+      const gone = rows[this.#rowIn(rows, b)]!;
+      this.#absorb(kept, gone);
+    }
+    const left = rows.filter((micro) => this.#micros.has(micro.number));
+    this.#live.length = 0;
+    this.#table.clear();
+    for (const micro of left) this.#insert(micro);
+    this.#leaderThreshold = Math.max(
+      (this.#thresholds.micro + this.#thresholds.topic) / 2,
+      this.#leaderThreshold - RELAXATION,
+    );
+    for (const pending of new Set(left.filter((micro) => micro.topic < 0).map((micro) => micro.pending))) {
+      this.#bearIfDue(pending);
+    }
+  }
+
+  #rowIn(rows: readonly Micro[], index: number): number {
+    const live = this.resolve(rows[index]!.number);
+    return rows.findIndex((micro) => micro.number === live);
+  }
+
+  #absorb(kept: Micro, gone: Micro): void {
+    this.#touch(gone);
+    if (kept.topic < 0 && gone.topic >= 0) {
+      const pending = kept.pending;
+      for (const micro of this.#live) {
+        if (micro.topic < 0 && micro.pending === pending && this.#micros.has(micro.number))
+          this.#setTopic(micro, gone.topic);
+      }
+    } else if (kept.topic < 0 && gone.pending !== kept.pending) {
+      const from = gone.pending;
+      for (const micro of this.#live) {
+        if (micro.topic >= 0 || micro.pending !== from) continue;
+        micro.pending = kept.pending;
+        this.#dirtyMicros.add(micro.number);
+      }
+    }
+    addTo(kept.sum, gone.sum);
+    kept.count += gone.count;
+    for (const { text, score } of gone.samples) offerSample(kept, text, score, true);
+    this.#micros.delete(gone.number);
+    this.#mergedInto.set(gone.number, kept.number);
+    this.#absorbed.set(kept.number, [
+      ...(this.#absorbed.get(kept.number) ?? []),
+      gone.number,
+      ...(this.#absorbed.get(gone.number) ?? []),
+    ]);
+    this.#absorbed.delete(gone.number);
+    this.#dirtyMerged.add(gone.number);
+    this.#dirtyMicros.add(gone.number);
+    this.#dirtyMicros.add(kept.number);
+  }
+
+  #topicMasses(): Map<number, number> {
+    const masses = new Map<number, number>();
+    for (const micro of this.#live) {
+      if (micro.topic >= 0) masses.set(micro.topic, (masses.get(micro.topic) ?? 0) + micro.count);
+    }
+    return masses;
+  }
+
+  #name(topic: Topic, background: Background): void {
+    const members = this.#live.filter((micro) => micro.topic === topic.number);
+    const taken = new Set<string>();
+    for (const number of this.#topicMasses().keys()) {
+      if (number !== topic.number) taken.add(this.#topics[number]!.name);
+    }
+    this.#changeTopic(topic, () => {
+      topic.name = uniqueName(namesOf(samplesOf(members), background), taken);
+      topic.namedAt = massOf(members);
+    });
+  }
+
+  #changeTopic(topic: Topic, change: () => void): void {
+    if (!this.#topicsBefore.has(topic.number)) this.#topicsBefore.set(topic.number, topicKey(topic));
+    change();
+    this.#dirtyTopics.add(topic.number);
+  }
+
+  /** Forms the clusters anew over all topics that have members. */
+  #recluster(background: Background): void {
+    const members = new Map<number, Micro[]>();
+    for (const micro of this.#live) {
+      if (micro.topic < 0) continue;
+      const list = members.get(micro.topic);
+      if (list === undefined) members.set(micro.topic, [micro]);
+      else list.push(micro);
+    }
+    const topics: ClusteredTopic[] = [...members]
+      .sort(([x], [y]) => x - y)
+      .map(([number, micros]) => {
+        const sum = new Float32Array(this.#dimensions);
+        for (const micro of micros) addTo(sum, micro.sum);
+        return { topic: number, sum, mass: massOf(micros), cluster: this.#topics[number]!.cluster };
+      });
+    const groups = clusterTopics(topics, this.#thresholds.cluster, this.#arena);
+    const used = new Set(groups.map(({ cluster }) => cluster));
+    const formed = groups.map(({ cluster, topics: grouped }) => {
+      const kept = cluster >= 0 ? this.#clusters[cluster]! : this.#foundCluster(grouped, used);
+      used.add(kept.number);
+      return { kept, grouped };
+    });
+    for (const { kept, grouped } of formed) {
+      for (const number of grouped) {
+        const topic = this.#topics[number]!;
+        if (topic.cluster !== kept.number) this.#changeTopic(topic, () => (topic.cluster = kept.number));
+      }
+      const mass = grouped.reduce((sum, number) => sum + massOf(members.get(number)!), 0);
+      if (kept.namedAt > 0 && mass < kept.namedAt * RENAMING_GROWTH) continue;
+      const taken = new Set(formed.flatMap(({ kept: other }) => (other === kept ? [] : [other.name])));
+      if (!this.#clustersBefore.has(kept.number)) this.#clustersBefore.set(kept.number, kept.name);
+      kept.name = this.#clusterName(grouped, members, background, taken);
+      kept.namedAt = mass;
+      this.#dirtyClusters.add(kept.number);
+    }
+  }
+
+  /** A cluster named after its first topic: an empty one of the same origin if there is one, else a new one. */
+  #foundCluster(topics: readonly number[], used: ReadonlySet<number>): Cluster {
+    const position = Math.min(...topics.map((number) => this.#topics[number]!.position));
+    for (let round = 1; ; round += 1) {
+      const origin = round === 1 ? String(position) : `${position}:${round}`;
+      const known = this.#clusters.find((cluster) => cluster.origin === origin);
+      if (known !== undefined && used.has(known.number)) continue;
+      if (known !== undefined) return known;
+      const cluster = { number: this.#clusters.length, origin, name: '', namedAt: 0 };
+      this.#clusters.push(cluster);
+      return cluster;
+    }
+  }
+
+  #clusterName(
+    topics: readonly number[],
+    members: ReadonlyMap<number, readonly Micro[]>,
+    background: Background,
+    taken: ReadonlySet<string>,
+  ): string {
+    const bySize = [...topics].sort((x, y) => massOf(members.get(y)!) - massOf(members.get(x)!) || x - y);
+    const largest = this.#topics[bySize[0]!]!.name;
+    if (topics.length === 1) return uniqueName([largest], taken);
+    const samples = bySize.slice(0, 12).flatMap((number) => {
+      const of = samplesOf(members.get(number)!).slice(0, 8);
+      const total = of.reduce((sum, { weight }) => sum + weight, 0);
+      return of.map(({ text, weight }) => ({ text, weight: weight / total }));
+    });
+    return uniqueName([...namesOf(samples, background), largest], taken);
+  }
+}
+
+/** 3, 4, 6, 9, … then every 500, growing to every 5,000 as a batch of new requests changes less. */
+export function nextRegroupingAfter(requests: number): number {
+  if (requests < 1000) return Math.min(Math.floor(requests * 1.5), requests + 500);
+  return requests + Math.min(5000, Math.max(500, Math.floor(requests / 20)));
+}
+
+function massOf(micros: readonly Micro[]): number {
+  return micros.reduce((sum, micro) => sum + micro.count, 0);
+}
+
+function holdingsOf(micros: readonly Micro[]): { holder: number; mass: number }[] {
+  return micros.map((micro) => ({ holder: micro.topic, mass: micro.count }));
+}
+
+function topicKey(topic: Topic): string {
+  return `${topic.cluster}:${topic.name}`;
+}
+
+/** Keeps the most central short requests of a micro-cluster, each text once. */
+function offerSample(micro: Micro, request: string, cosine: number, scored = false): void {
+  const text = beginning(request, SAMPLE_LENGTH);
+  const score = Math.fround(scored ? cosine : cosine - Math.min(text.length, SAMPLE_LENGTH) / 300);
+  const lower = text.toLowerCase();
+  if (micro.samples.some((sample) => sample.text.toLowerCase() === lower)) return;
+  micro.samples.push({ text, score, stems: null });
+  if (micro.samples.length <= SAMPLES_PER_MICRO) return;
+  let worst = 0;
+  micro.samples.forEach((sample, index) => {
+    if (sample.score <= micro.samples[worst]!.score) worst = index;
+  });
+  micro.samples.splice(worst, 1);
+}
+
+/** At most 24 samples: of the largest micro-clusters first, each text weighing its share of them. */
+function samplesOf(micros: readonly Micro[]): Sample[] {
+  const bySize = [...micros].sort((x, y) => y.count - x.count || x.number - y.number);
+  const samples: Sample[] = [];
+  for (let turn = 0; turn < SAMPLES_PER_MICRO; turn += 1) {
+    for (const micro of bySize) {
+      const sample = micro.samples[turn];
+      if (sample === undefined) continue;
+      samples.push({ text: sample.text, weight: micro.count / micro.samples.length });
+      if (samples.length === SAMPLES_PER_NAME) return samples;
+    }
+  }
+  return samples;
+}
+
+function writeMicro(micro: Micro): Uint8Array {
+  const writer = new ByteWriter()
+    .count(micro.position)
+    .count(micro.count)
+    .link(micro.topic)
+    .count(micro.pending)
+    .floats(micro.sum)
+    .count(micro.samples.length);
+  for (const { text, score } of micro.samples) writer.text(text).float(score);
+  return writer.finish();
+}
+
+function readMicro(number: number, read: ByteReader, dimensions: number): Micro {
+  const position = read.count();
+  const count = read.count();
+  const topic = read.link();
+  const pending = read.count();
+  const sum = read.floats(dimensions);
+  const samples: MicroSample[] = [];
+  for (let left = read.count(); left > 0; left -= 1)
+    samples.push({ text: read.text(), score: read.float(), stems: null });
+  return { number, position, count, sum, norm: 0, topic, pending, samples };
+}

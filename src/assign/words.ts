@@ -1,0 +1,102 @@
+/** Words of a text, with what naming needs to know about each. */
+export interface Word {
+  /** As written. */
+  readonly text: string;
+  /** Lower case, without the most common endings: what makes two words the same. */
+  readonly stem: string;
+  /** Carries meaning of its own (no article, pronoun, auxiliary, preposition, filler). */
+  readonly content: boolean;
+  /** An article or possessive, which a name leaves out. */
+  readonly determiner: boolean;
+  /** Something other than space stands between the word before and this one. */
+  readonly afterBreak: boolean;
+}
+
+function set(words: string): ReadonlySet<string> {
+  return new Set(words.split(/\s+/));
+}
+
+const DETERMINERS = set(
+  `a an the my your our his her their its this that these those some any
+   der die das den dem des ein eine einen einem einer eines mein meine meinen meinem meiner dein deine
+   le la les un une des mon ma mes ton ta tes votre vos notre nos ce cette ces
+   el los las una unos unas mi mis tu tus su sus este esta estos estas
+   o os as um uma uns umas meu minha meus minhas seu sua il lo gli i uno mio mia miei mie tuo tua
+   de het een mijn jouw uw`,
+);
+
+/** Short lists for the languages most often met; words that are common in an instance weigh little anyway. */
+const FUNCTION_WORDS = set(
+  `i you he she it we they me him us them myself yourself who whom which what when where why how
+   am is are was were be been being do does did doing done have has had having can could will would shall should may might must
+   and or but if then than so because as of at by for with about into to from in on off out over under up down
+   not no yes just very too also only there here again more most much many such own same other another
+   please thanks thank hello hi hey ok okay well im i'm i'd i'll i've it's that's there's what's don't can't isn't doesn't
+   want wanted need needed like know tell let get got give go going help way able possible one thing things something anything
+   dont cant id ill ive whats gonna wanna really now still want's yeah
+   ich du er sie es wir ihr mich mir dich dir uns euch ihnen ist sind war waren bin bist sein haben habe hat hatte kann können könnte möchte will wollen
+   und oder aber wenn dann als weil mit von zu zum zur für auf aus bei nach über unter in im an am um nicht kein keine ja nein bitte danke wie was wo wann warum
+   je tu il elle nous vous ils elles on me te se moi toi est sont suis es était être ai as a avons avez ont peux peut pouvez pourrais voudrais veux
+   et ou mais si donc car de du à au aux en dans sur sous pour par avec sans ne pas plus oui non merci comment que qui quoi où quand pourquoi
+   yo tú él ella nosotros ellos es son soy era ser estar está he ha han puedo puede podría quiero quisiera necesito
+   y o pero si porque de del a al en con sin por para no sí gracias cómo qué quién dónde cuándo
+   eu você ele ela nós eles é são sou foi ser estar tenho tem posso pode poderia quero preciso e ou mas se porque do da dos das no na em com sem por para não sim obrigado como que quem onde quando
+   io lui lei noi voi loro è sono sei siamo ho hai ha posso puoi può vorrei voglio e o ma se perché di del della da in con su per tra non sì grazie come che chi dove quando
+   ik jij hij zij wij jullie is zijn was ben heb heeft kan kunnen wil en of maar als want van voor met op aan bij naar niet geen ja nee hoe wat waar wanneer`,
+);
+
+const WORD = /[\p{L}\p{N}]+(?:['’\-.@_][\p{L}\p{N}]+)*/gu;
+/** Scripts that write no spaces between words. */
+const UNSPACED =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+const UNSPACED_WORDS = new Intl.Segmenter('zh', { granularity: 'word' });
+
+/** True where words follow each other without spaces, so that a phrase is joined without them too. */
+export function isUnspaced(text: string): boolean {
+  return UNSPACED.test(text);
+}
+
+export function wordsOf(text: string): Word[] {
+  const words: Word[] = [];
+  let end = -1;
+  for (const { word, index } of pieces(text)) {
+    const lower = word.toLowerCase().replaceAll('’', "'");
+    const gap = end < 0 ? '' : text.slice(end, index);
+    words.push({
+      text: word,
+      stem: stemOf(lower),
+      content: !DETERMINERS.has(lower) && !FUNCTION_WORDS.has(lower) && !/^\p{Script=Hiragana}$/u.test(lower),
+      determiner: DETERMINERS.has(lower),
+      afterBreak: /[^\s]/u.test(gap),
+    });
+    end = index + word.length;
+  }
+  return words;
+}
+
+function* pieces(text: string): Iterable<{ word: string; index: number }> {
+  if (!isUnspaced(text)) {
+    for (const match of text.matchAll(WORD)) yield { word: match[0], index: match.index };
+    return;
+  }
+  for (const piece of UNSPACED_WORDS.segment(text)) {
+    if (piece.isWordLike === true) yield { word: piece.segment, index: piece.index };
+  }
+}
+
+/** Cuts the endings that most often separate forms of one English word; other languages mostly keep theirs. */
+function stemOf(lower: string): string {
+  let stem = lower.replace(/'s$/, '');
+  if (/[^a-z'-]/.test(stem) || stem.length < 4) return stem;
+  if (stem.endsWith('ies') && stem.length > 4) stem = `${stem.slice(0, -3)}y`;
+  else if (/(?:ss|sh|ch|x|z)es$/.test(stem)) stem = stem.slice(0, -2);
+  else if (stem.endsWith('s') && !/(?:ss|us|is)$/.test(stem)) stem = stem.slice(0, -1);
+  if (stem.endsWith('ing') && stem.length > 5) stem = undoubled(stem.slice(0, -3));
+  else if (stem.endsWith('ed') && stem.length > 4) stem = undoubled(stem.slice(0, -2));
+  if (stem.length > 3 && stem.endsWith('e')) stem = stem.slice(0, -1);
+  return stem;
+}
+
+function undoubled(stem: string): string {
+  return /([bdgklmnprt])\1$/.test(stem) && !/(?:ll|ss)$/.test(stem) ? stem.slice(0, -1) : stem;
+}
