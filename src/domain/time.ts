@@ -34,3 +34,57 @@ export function formatInstant(micros: number): string {
   const text = new Date(ms).toISOString();
   return rest === 0 ? text : `${text.slice(0, -1)}${String(rest).padStart(3, '0')}Z`;
 }
+
+const HOUR_MICROS = 3_600_000_000;
+const DAY_MICROS = 24 * HOUR_MICROS;
+/** 1970-01-01 was a Thursday; weeks start on Monday. */
+const FIRST_MONDAY = 4 * DAY_MICROS;
+
+/** Start of the UTC bucket that holds an instant; `ALL` has one bucket, from -Infinity. ±Infinity is kept. */
+export function bucketStart(granularity: Granularity, at: number): number {
+  if (!Number.isFinite(at)) return at;
+  switch (granularity) {
+    case 'HOUR':
+      return Math.floor(at / HOUR_MICROS) * HOUR_MICROS;
+    case 'DAY':
+      return Math.floor(at / DAY_MICROS) * DAY_MICROS;
+    case 'WEEK':
+      return Math.floor((at - FIRST_MONDAY) / (7 * DAY_MICROS)) * 7 * DAY_MICROS + FIRST_MONDAY;
+    case 'MONTH':
+      return monthStart(at, 0);
+    case 'ALL':
+      return -Infinity;
+    default:
+      return granularity satisfies never;
+  }
+}
+
+/** The instant itself when a bucket starts there, else the start of the next bucket. */
+export function nextBucketStart(granularity: Granularity, at: number): number {
+  const start = bucketStart(granularity, at);
+  if (start === at || granularity === 'ALL') return granularity === 'ALL' ? Infinity : at;
+  switch (granularity) {
+    case 'HOUR':
+      return start + HOUR_MICROS;
+    case 'DAY':
+      return start + DAY_MICROS;
+    case 'WEEK':
+      return start + 7 * DAY_MICROS;
+    case 'MONTH':
+      return monthStart(at, 1);
+    default:
+      return granularity satisfies never;
+  }
+}
+
+function monthStart(at: number, monthsLater: number): number {
+  const date = new Date(Math.floor(at / 1000));
+  const start = new Date(0);
+  start.setUTCFullYear(date.getUTCFullYear(), date.getUTCMonth() + monthsLater, 1);
+  return start.getTime() * 1000;
+}
+
+/** The name of a bucket in answers: `YYYY-MM-DDTHH:00:00Z`. */
+export function formatBucket(start: number): string {
+  return `${new Date(start / 1000).toISOString().slice(0, 13)}:00:00Z`;
+}

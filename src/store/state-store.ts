@@ -34,6 +34,15 @@ export interface Batch {
   readonly metadata: readonly { instance: number; record: 'instance' | 'session' | 'user'; key: string; member: string; value: string }[];
   readonly assignment: Assignment;
   readonly state: readonly StateRow[];
+  /** The highest numbers given out, this batch's new ones included. */
+  readonly counters: Counters;
+}
+
+/** Highest number given out to instances, sessions and end users of the shard; 0 at first. */
+export interface Counters {
+  readonly instances: number;
+  readonly sessions: number;
+  readonly endUsers: number;
 }
 
 /** How long a request id guards against its repetition, in the stream's own time. */
@@ -88,7 +97,7 @@ export class StateStore {
   readonly #database: Database;
   readonly #connection: Connection;
   #sequence: number;
-  #counters: { instances: number; sessions: number; endUsers: number };
+  #counters: Counters;
   readonly #storeId: string;
 
   private constructor(options: StateStoreOptions, database: Database, connection: Connection, meta: Row) {
@@ -158,8 +167,8 @@ export class StateStore {
     return this.#storeId;
   }
 
-  /** The next free numbers; the caller numbers what is new in stream order and commits it with `commit`. */
-  get counters(): Readonly<{ instances: number; sessions: number; endUsers: number }> {
+  /** The caller numbers what is new in stream order, from here on, and commits the numbers with `commit`. */
+  get counters(): Counters {
     return this.#counters;
   }
 
@@ -209,11 +218,7 @@ export class StateStore {
   async commit(batch: Batch): Promise<void> {
     const connection = this.#connection;
     await this.#stage(batch);
-    const counters = {
-      instances: Math.max(this.#counters.instances, ...batch.instances.map((row) => row.instance)),
-      sessions: batch.assignment.sessions.reduce((most, row) => Math.max(most, row.session), this.#counters.sessions),
-      endUsers: batch.endUsers.reduce((most, row) => Math.max(most, row.endUser), this.#counters.endUsers),
-    };
+    const { counters } = batch;
     await connection.transaction(async () => {
       const moved = await connection.all(
         `update meta set sequence = ${batch.sequence}, instances = ${counters.instances}, sessions = ${counters.sessions}, end_users = ${counters.endUsers}

@@ -68,7 +68,7 @@ export async function openFixture(options: { compactRows?: number; directory?: s
       const batch: Batch = {
         expectedSequence: store.sequence, sequence, processedAt: sequence * 1_000_000,
         instances: instances.map((instance) => ({ instance, id: uuid(1, instance), projectId: uuid(0, 1), lastSequence: sequence })),
-        endUsers, requests: [], metadata: [], assignment: work, state,
+        endUsers, requests: [], metadata: [], assignment: work, state, counters: store.counters,
       };
       await store.commit(batch);
     },

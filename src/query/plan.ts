@@ -1,0 +1,244 @@
+import { bucketStart, nextBucketStart, type Granularity } from '../domain/time.ts';
+import type { GroupBy, SortField } from '../domain/metrics.ts';
+import type { Bindings, BindValue } from '../store/duckdb.ts';
+import type { View } from '../store/view-files.ts';
+import { KINDS } from '../store/state-store.ts';
+import type { QueryParameters } from './parameters.ts';
+
+/** A statement that gives one page and the total, over `@table[condition]` (store/snapshot-reader.ts). */
+export interface Plan {
+  readonly sql: string;
+  readonly bindings: Bindings;
+}
+
+/** What a grouping reads: an entity of the shared rollup with its dimension, or a rollup of its own. */
+type Source =
+  | { readonly view: 'entity_rollup'; readonly kind: number; readonly dimension: string; readonly columns: string }
+  | { readonly view: 'session_rollup' | 'end_user_rollup'; readonly number: 'session' | 'end_user' };
+
+/** The one place where a `groupBy` is mapped to views. */
+const SOURCES: Readonly<Record<GroupBy, Source>> = {
+  TOPIC: { view: 'entity_rollup', kind: KINDS.topic, dimension: 'topic', columns: 'd.name, d.cluster' },
+  TOPIC_CLUSTER: { view: 'entity_rollup', kind: KINDS.cluster, dimension: 'cluster', columns: 'd.name' },
+  CSAT_DSAT: { view: 'entity_rollup', kind: KINDS.signal, dimension: 'signal', columns: 'd.name, d.description, d.signal_type' },
+  REPEATED_REQUEST: { view: 'entity_rollup', kind: KINDS.repeatedRequest, dimension: 'repeated_request', columns: 'd.name, d.description' },
+  GAP: { view: 'entity_rollup', kind: KINDS.gap, dimension: 'gap', columns: 'd.name, d.description, d.gap_type' },
+  SESSION: { view: 'session_rollup', number: 'session' },
+  END_USER: { view: 'end_user_rollup', number: 'end_user' },
+};
+
+/** Granularities as the rollups number them. */
+const GRANULARITY_NUMBER: Readonly<Record<Granularity, number>> = { HOUR: 0, DAY: 1, WEEK: 2, MONTH: 3, ALL: 4 };
+
+/** A part of the range that no whole bucket of the rollup covers. */
+interface Segment {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** How a range is read: whole buckets `[from, to)` from the rollup, the rest from facts. */
+export interface Routing {
+  readonly rollup: { readonly from: number; readonly to: number } | null;
+  readonly segments: readonly Segment[];
+}
+
+/**
+ * Splits `[start, end)` (microseconds, ±Infinity for open ends): aligned ranges read the rollup alone; a cut
+ * bucket is read from facts; `ALL` over a bounded range has no rollup bucket of its own.
+ */
+export function route(granularity: Granularity, start: number, end: number): Routing {
+  if (start === -Infinity && end === Infinity) return { rollup: { from: start, to: end }, segments: [] };
+  if (granularity === 'ALL') return { rollup: null, segments: [{ start, end }] };
+  const from = start === -Infinity ? start : nextBucketStart(granularity, start);
+  const to = end === Infinity ? end : bucketStart(granularity, end);
+  if (from > to) return { rollup: null, segments: [{ start, end }] };
+  const segments: Segment[] = [];
+  if (start < from) segments.push({ start, end: from });
+  if (to < end) segments.push({ start: to, end });
+  return { rollup: from < to ? { from, to } : null, segments };
+}
+
+/** Collects a statement's bindings under names of its own. */
+class Statement {
+  readonly bindings: Record<string, BindValue> = {};
+  readonly #reads: ReadonlyMap<string, string>;
+  #parts = 0;
+
+  constructor(views: readonly View[]) {
+    this.#reads = new Map(views.filter((view) => view.read !== undefined).map((view) => [view.name, view.read as string]));
+  }
+
+  bind(value: BindValue): string {
+    const name = `v${Object.keys(this.bindings).length}`;
+    this.bindings[name] = value;
+    return `$${name}`;
+  }
+
+  /** A view's read part with its parameters bound. */
+  read(view: string, values: Readonly<Record<string, BindValue>>): string {
+    const text = this.#reads.get(view);
+    if (text === undefined) throw new Error(`view ${view} has no read part`);
+    const prefix = `p${(this.#parts += 1)}_`;
+    const used = new Set<string>();
+    const sql = text.replaceAll(/^--.*$/gm, '').replaceAll(/\$(\w+)/g, (_, name: string) => {
+      if (!(name in values)) throw new Error(`view ${view} reads $${name}, which the plan does not give`);
+      used.add(name);
+      return `$${prefix}${name}`;
+    });
+    for (const name of used) this.bindings[`${prefix}${name}`] = values[name] as BindValue;
+    return sql;
+  }
+
+  /** The facts of one kind in a segment. */
+  facts(instance: number, kind: number, { start, end }: Segment): string {
+    const fromHour = nextBucketStart('HOUR', start);
+    const toHour = bucketStart('HOUR', end);
+    const headEnd = Math.min(fromHour, end);
+    return this.read('hour_fact', {
+      instance, kind,
+      start: { at: start }, end: { at: end }, from_hour: { at: fromHour }, to_hour: { at: toHour },
+      head_end: { at: headEnd }, tail_start: { at: Math.max(toHour, headEnd) },
+    });
+  }
+
+  /** `column in (the UUIDs)`. */
+  among(column: string, ids: readonly string[]): string {
+    return `${column} in (select unnest(string_split(${this.bind(ids.join(','))}, ','))::uuid)`;
+  }
+}
+
+/**
+ * The statement for a query, one row of output per row of the answer:
+ * `total` (rows of the whole answer) and, for each row of the page, `bucket`, `number` (of the entity in its
+ * shard), `id` and the metrics in snake case. A page past the end is one row with `id` null.
+ */
+export function planQuery(parameters: QueryParameters, instance: number, views: readonly View[]): Plan {
+  const statement = new Statement(views);
+  const start = parameters.range.start ?? -Infinity;
+  const end = parameters.range.end ?? Infinity;
+  const routing = route(parameters.granularity, start, end);
+  const source = SOURCES[parameters.groupBy];
+  const rows =
+    source.view === 'entity_rollup'
+      ? entityRows(statement, source, parameters, instance, routing)
+      : ownRows(statement, source, parameters, instance, routing, { start, end });
+  const bounds = parameters.bounds.flatMap(({ metric, min, max }) => {
+    const column = COLUMN_OF[metric];
+    return [...(min === null ? [] : [`${column} >= ${statement.bind(min)}`]), ...(max === null ? [] : [`${column} <= ${statement.bind(max)}`])];
+  });
+  const order = orderOf(parameters);
+  const sql = `
+with q as materialized (${rows}),
+f as materialized (select * from q ${bounds.length === 0 ? '' : `where ${bounds.join(' and ')}`})
+select t.total, p.* from (select count(*) as total from f) t
+left join (select * from f order by ${order} limit ${statement.bind(parameters.limit)} offset ${statement.bind(parameters.offset)}) p on true
+order by ${order}`;
+  return { sql, bindings: statement.bindings };
+}
+
+const COLUMN_OF: Readonly<Record<SortField, string>> = {
+  sessions: 'sessions', users: 'users', messages: 'messages', avgMessagesPerSession: 'avg_messages_per_session', sat: 'sat', dsat: 'dsat',
+  netSat: 'net_sat', duration: 'duration', lastActiveAt: 'last_active_at', repeatedRequests: 'repeated_requests', createdAt: 'created_at',
+};
+
+/** `date` ascending, then the entity's own order, then id: DECISIONS "Order". */
+function orderOf({ sort, groupBy }: QueryParameters): string {
+  const date = 'bucket asc';
+  if (sort !== null) return `${COLUMN_OF[sort.field]} ${sort.order === 'ASC' ? 'asc' : 'desc'} nulls last, ${date}, id asc`;
+  return `${date}, ${groupBy === 'SESSION' || groupBy === 'END_USER' ? 'last_active_at' : 'messages'} desc nulls last, id asc`;
+}
+
+function bucketOf(granularity: Granularity, column: string): string {
+  return granularity === 'ALL' ? `'-infinity'::timestamp` : `date_trunc('${granularity.toLowerCase()}', ${column})::timestamp`;
+}
+
+/** Facts whose previous one of the chain lies before what is counted, so that each session or user counts once. */
+function firstInRow(column: string, start: string, bucket: string): string {
+  return `(${column} = '-infinity' or ${column} < greatest(${start}, ${bucket}))`;
+}
+
+function entityRows(
+  statement: Statement, source: Extract<Source, { view: 'entity_rollup' }>, parameters: QueryParameters, instance: number, routing: Routing,
+): string {
+  const { granularity } = parameters;
+  const parts: string[] = [];
+  if (routing.rollup !== null) {
+    parts.push(statement.read(source.view, {
+      instance, kind: source.kind, granularity: GRANULARITY_NUMBER[granularity], from: { at: routing.rollup.from }, to: { at: routing.rollup.to },
+    }));
+  }
+  for (const segment of routing.segments) {
+    const bucket = bucketOf(granularity, 'event_at');
+    const start = statement.bind({ at: segment.start });
+    parts.push(`select ${bucket} as bucket, entity,
+  count(*) filter (${firstInRow('prev_session_at', start, bucket)})::integer as sessions,
+  count(*) filter (end_user <> 0 and ${firstInRow('prev_user_at', start, bucket)})::integer as users,
+  sum(messages)::integer as messages, sum(sat)::integer as sat, sum(dsat)::integer as dsat
+from (${statement.facts(instance, source.kind, segment)}) group by all`);
+  }
+  const conditions = [
+    ...(parameters.ids === null ? [] : [statement.among('d.id', parameters.ids)]),
+    ...(parameters.gapType === null ? [] : [`d.gap_type = ${statement.bind(parameters.gapType)}`]),
+  ];
+  return `select r.bucket, r.entity as number, d.id, ${source.columns}, r.sessions, r.users, r.messages, r.sat, r.dsat,
+  r.messages / r.sessions as avg_messages_per_session, (r.sat - r.dsat) * 100.0 / r.messages as net_sat
+from (${parts.join('\nunion all\n')}) r
+join @${source.dimension}[instance = ${statement.bind(instance)}] d on d.${source.dimension} = r.entity
+${conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`}`;
+}
+
+/** SESSION and END_USER: their own rollup, or their facts where the range cuts. */
+function ownRows(
+  statement: Statement, source: Exclude<Source, { view: 'entity_rollup' }>, parameters: QueryParameters, instance: number, routing: Routing, range: Segment,
+): string {
+  const { granularity } = parameters;
+  const { number } = source;
+  const ofUsers = number === 'end_user';
+  const sessions = ofUsers ? 'sessions, ' : '';
+  const parts: string[] = [];
+  if (routing.rollup !== null) {
+    parts.push(`select bucket, ${number}, id, ${sessions}messages, sat, dsat, repeated_requests, first_at, last_at
+from (${statement.read(source.view, { instance, granularity: GRANULARITY_NUMBER[granularity], from: { at: routing.rollup.from }, to: { at: routing.rollup.to } })})`);
+  }
+  for (const segment of routing.segments) {
+    const bucket = bucketOf(granularity, 'event_at');
+    const counted = ofUsers
+      ? `count(*) filter (${firstInRow('prev_session_at', statement.bind({ at: segment.start }), bucket)})::integer as sessions, `
+      : '';
+    parts.push(`select g.bucket, g.${number}, d.id, ${sessions}messages, sat, dsat, repeated_requests, first_at, last_at from (
+  select ${bucket} as bucket, ${number}, ${counted}sum(messages)::integer as messages, sum(sat)::integer as sat, sum(dsat)::integer as dsat,
+    sum(repeated_requests)::integer as repeated_requests, min(first_at) as first_at, max(last_at) as last_at
+  from (${statement.facts(instance, KINDS.all, segment)}) ${ofUsers ? 'where end_user <> 0' : ''} group by all
+) g join @${number}[instance = ${statement.bind(instance)}] d on d.${number} = g.${number}`);
+  }
+  const filters: [kind: number, dimension: string, ids: readonly string[] | null][] = [
+    [KINDS.topic, 'topic', parameters.topicIds],
+    [KINDS.signal, 'signal', parameters.signalIds],
+    [KINDS.repeatedRequest, 'repeated_request', parameters.repeatedRequestIds],
+    [KINDS.gap, 'gap', parameters.gapIds],
+  ];
+  const conditions: string[] = [];
+  if (parameters.ids !== null) conditions.push(statement.among('r.id', parameters.ids));
+  for (const [kind, dimension, ids] of filters) {
+    if (ids === null) continue;
+    conditions.push(`r.${number} in (
+  select ${number} from (${statement.facts(instance, kind, range)})
+  where entity in (select d.${dimension} from @${dimension}[instance = ${statement.bind(instance)}] d where ${statement.among('d.id', ids)}))`);
+  }
+  if (parameters.language !== null) {
+    conditions.push(`r.session in (
+  select d.session from @session[instance = ${statement.bind(instance)}] d where lower(d.language) = lower(${statement.bind(parameters.language)}))`);
+  }
+  const where = conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`;
+  const metrics = `r.messages, r.sat, r.dsat, r.repeated_requests, (r.sat - r.dsat) * 100.0 / r.messages as net_sat`;
+  if (!ofUsers) {
+    return `select r.bucket, r.session as number, r.id, ${metrics},
+  case when r.messages >= 2 then (epoch_us(r.last_at) - epoch_us(r.first_at)) / 1e6 end as duration,
+  r.first_at as created_at, r.last_at as last_active_at
+from (${parts.join('\nunion all\n')}) r ${where}`;
+  }
+  // An end user's createdAt and lastActiveAt are of the whole history, whatever the range and the bucket.
+  const whole = statement.read(source.view, { instance, granularity: GRANULARITY_NUMBER.ALL, from: { at: -Infinity }, to: { at: Infinity } });
+  return `select r.bucket, r.end_user as number, r.id, r.sessions, ${metrics}, w.first_at as created_at, w.last_at as last_active_at
+from (${parts.join('\nunion all\n')}) r join (${whole}) w using (end_user) ${where}`;
+}

@@ -1,0 +1,196 @@
+import type { Metric } from '../domain/metrics.ts';
+import { formatBucket, formatInstant } from '../domain/time.ts';
+import type { Row, Value } from '../store/duckdb.ts';
+import type { Snapshot, SnapshotReader } from '../store/snapshot-reader.ts';
+import type { View } from '../store/view-files.ts';
+import type { QueryParameters } from './parameters.ts';
+import { planQuery } from './plan.ts';
+import type { QueryResponse } from './response-schema.ts';
+
+type Dimensions = QueryResponse['elements'][number]['dimensions'];
+type Fields = QueryResponse['elements'][number]['fields'];
+
+/** Topics shown of an end user, the most discussed first. */
+const TOP_TOPICS = 5;
+
+export interface QueryRunnerOptions {
+  readonly views: readonly View[];
+  /** The reader of the shard that an instance (UUID) belongs to. */
+  readonly readerOf: (instanceId: string) => SnapshotReader;
+}
+
+/** Answers queries from the newest snapshot; one answer is one snapshot. */
+export class QueryRunner {
+  readonly #options: QueryRunnerOptions;
+
+  constructor(options: QueryRunnerOptions) {
+    this.#options = options;
+  }
+
+  /** Waits until the instance's view contains a stream position, at most `timeoutMs`; true when it does. */
+  waitFor(instanceId: string, position: number, timeoutMs: number): Promise<boolean> {
+    return this.#options.readerOf(instanceId).waitFor(position, timeoutMs);
+  }
+
+  /** The instance is known to exist; one without processed messages gives an empty answer. */
+  async run(parameters: QueryParameters): Promise<QueryResponse> {
+    const empty: QueryResponse = {
+      elements: [],
+      pagination: { total: 0, limit: parameters.limit, offset: parameters.offset },
+      lastProcessedAt: null,
+    };
+    const snapshot = await this.#options.readerOf(parameters.instanceId).snapshot();
+    if (snapshot === null) return empty;
+    try {
+      const instance = (
+        await snapshot.all('select instance, processed_at from @instance[] where id = $id::uuid', { id: parameters.instanceId })
+      )[0];
+      if (instance === undefined) return empty;
+      const number = instance['instance'] as number;
+      const { sql, bindings } = planQuery(parameters, number, this.#options.views);
+      const rows = await snapshot.all(sql, bindings);
+      const page = rows.filter((row) => row['id'] !== null);
+      const dimensions = await this.#dimensions(snapshot, parameters, number, page);
+      return {
+        elements: page.map((row, index) => ({
+          dimensions: {
+            ...dimensions[index],
+            ...(parameters.granularity === 'ALL' ? {} : { date: formatBucket(row['bucket'] as number) }),
+          },
+          fields: fieldsOf(row, parameters.fields),
+        })),
+        pagination: { total: (rows[0]?.['total'] as number | undefined) ?? 0, limit: parameters.limit, offset: parameters.offset },
+        lastProcessedAt: formatInstant(instance['processed_at'] as number),
+      };
+    } finally {
+      snapshot.release();
+    }
+  }
+
+  async #dimensions(snapshot: Snapshot, parameters: QueryParameters, instance: number, page: readonly Row[]): Promise<Dimensions[]> {
+    const id = (row: Row): string => row['id'] as string;
+    switch (parameters.groupBy) {
+      case 'TOPIC': {
+        const clusters = await clusterIds(snapshot, instance);
+        return page.map((row) => ({
+          topic: { id: id(row), name: row['name'] as string, clusterId: clusters.get(row['cluster'] as number) ?? null },
+        }));
+      }
+      case 'TOPIC_CLUSTER':
+        return page.map((row) => ({ cluster: { id: id(row), name: row['name'] as string } }));
+      case 'CSAT_DSAT':
+        return page.map((row) => ({
+          csatDsatSignal: {
+            id: id(row), name: row['name'] as string, signalType: row['signal_type'] as 'SAT' | 'DSAT', description: row['description'] as string,
+          },
+        }));
+      case 'REPEATED_REQUEST':
+        return page.map((row) => ({
+          repeatedRequest: { id: id(row), name: row['name'] as string, description: row['description'] as string },
+        }));
+      case 'GAP': {
+        const topics = await topicsOf(snapshot, `select g.gap as number, m.topic, sum(g.occurrences) as messages
+          from @gap_micro[instance = ${instance}] g join @micro[instance = ${instance}] m using (micro)
+          where g.gap in (${numbers(page)}) and g.occurrences > 0 and m.topic is not null group by all`, instance, page);
+        return page.map((row) => ({
+          gap: {
+            id: id(row), name: row['name'] as string, description: row['description'] as string,
+            gapType: row['gap_type'] as 'TOOL' | 'KNOWLEDGE', topics: topics.get(row['number'] as number) ?? [],
+          },
+        }));
+      }
+      case 'SESSION': {
+        const wants = (name: string): boolean => parameters.dimensionFields.includes(name);
+        const texts = new Map<Value, Row>();
+        if (wants('title') || wants('summary') || wants('language')) {
+          const rows = page.length === 0 ? [] : await snapshot.all(
+            `select session, title, summary, language from @session[instance = ${instance}] where session in (${numbers(page)})`);
+          for (const row of rows) texts.set(row['session'] as number, row);
+        }
+        const topics = wants('topics') ? await factTopics(snapshot, instance, 'session', page) : new Map<number, Topic[]>();
+        return page.map((row) => {
+          const text = texts.get(row['number'] as number);
+          return {
+            session: {
+              id: id(row),
+              ...(wants('title') ? { title: (text?.['title'] ?? null) as string | null } : {}),
+              ...(wants('summary') ? { summary: (text?.['summary'] ?? null) as string | null } : {}),
+              ...(wants('topics') ? { topics: topics.get(row['number'] as number) ?? [] } : {}),
+              ...(wants('language') ? { language: (text?.['language'] ?? null) as string | null } : {}),
+            },
+          };
+        });
+      }
+      case 'END_USER': {
+        const wants = (name: string): boolean => parameters.dimensionFields.includes(name);
+        const names = new Map<Value, Value>();
+        if (wants('externalId') && page.length > 0) {
+          const rows = await snapshot.all(`select end_user, external_id from @end_user[instance = ${instance}] where end_user in (${numbers(page)})`);
+          for (const row of rows) names.set(row['end_user'] as number, row['external_id'] as string);
+        }
+        const topics = wants('topTopics') ? await factTopics(snapshot, instance, 'end_user', page) : new Map<number, Topic[]>();
+        return page.map((row) => ({
+          endUser: {
+            id: id(row),
+            ...(wants('externalId') ? { externalId: names.get(row['number'] as number) as string } : {}),
+            ...(wants('topTopics') ? { topTopics: (topics.get(row['number'] as number) ?? []).slice(0, TOP_TOPICS) } : {}),
+            ...(wants('createdAt') ? { createdAt: formatInstant(row['created_at'] as number) } : {}),
+            ...(wants('lastActiveAt') ? { lastActiveAt: formatInstant(row['last_active_at'] as number) } : {}),
+          },
+        }));
+      }
+      default:
+        return parameters.groupBy satisfies never;
+    }
+  }
+}
+
+interface Topic {
+  readonly id: string;
+  readonly name: string;
+}
+
+function numbers(page: readonly Row[]): string {
+  return [...new Set(page.map((row) => row['number'] as number))].join(', ') || 'null';
+}
+
+async function clusterIds(snapshot: Snapshot, instance: number): Promise<Map<number, string>> {
+  const rows = await snapshot.all(`select cluster, id::varchar as id from @cluster[instance = ${instance}]`);
+  return new Map(rows.map((row) => [row['cluster'] as number, row['id'] as string]));
+}
+
+/** Topics of the page's sessions or end users, the most discussed first, ties by id. */
+function factTopics(snapshot: Snapshot, instance: number, column: 'session' | 'end_user', page: readonly Row[]): Promise<Map<number, Topic[]>> {
+  return topicsOf(snapshot, `select ${column} as number, entity as topic, sum(messages) as messages
+    from @hour_fact[instance = ${instance} and kind = 1] where ${column} in (${numbers(page)}) and messages > 0 group by all`, instance, page);
+}
+
+async function topicsOf(snapshot: Snapshot, counts: string, instance: number, page: readonly Row[]): Promise<Map<number, Topic[]>> {
+  const result = new Map<number, Topic[]>();
+  if (page.length === 0) return result;
+  const rows = await snapshot.all(`select c.number, t.id::varchar as id, t.name from (${counts}) c
+    join @topic[instance = ${instance}] t using (topic) order by c.number, c.messages desc, t.id`);
+  for (const row of rows) {
+    const number = row['number'] as number;
+    const topics = result.get(number) ?? [];
+    topics.push({ id: row['id'] as string, name: row['name'] as string });
+    result.set(number, topics);
+  }
+  return result;
+}
+
+/** The requested metrics, in the order of the request. */
+function fieldsOf(row: Row, metrics: readonly Metric[]): Fields {
+  const fields: Record<string, number | string | null> = {};
+  for (const metric of metrics) {
+    const value = row[METRIC_COLUMN[metric]] as number | null;
+    fields[metric] = metric === 'lastActiveAt' && value !== null ? formatInstant(value) : value;
+  }
+  return fields as Fields;
+}
+
+const METRIC_COLUMN: Readonly<Record<Metric, string>> = {
+  sessions: 'sessions', users: 'users', messages: 'messages', avgMessagesPerSession: 'avg_messages_per_session', sat: 'sat', dsat: 'dsat',
+  netSat: 'net_sat', duration: 'duration', lastActiveAt: 'last_active_at', repeatedRequests: 'repeated_requests',
+};
+

@@ -1,0 +1,177 @@
+import { derivedId } from '../domain/ids.ts';
+import type { Turn } from '../domain/facts.ts';
+import { positionOf, roleOf, type RecordedRequest } from '../domain/records.ts';
+import type { Batch, Counters } from '../store/state-store.ts';
+
+/** A stream entry, decoded. */
+export interface Entry {
+  readonly sequence: number;
+  readonly requests: readonly RecordedRequest[];
+}
+
+/** What a number-giver must be able to look up. */
+export interface Lookups {
+  readonly counters: Counters;
+  findInstances(ids: readonly string[]): Promise<readonly { instance: number; id: string }[]>;
+  findSessions(ids: readonly string[]): Promise<readonly { session: number; instance: number; id: string }[]>;
+  findEndUsers(ids: readonly string[]): Promise<readonly { endUser: number; id: string }[]>;
+  findRequests(requests: readonly { id: string; acceptedAt: number }[]): Promise<ReadonlySet<string>>;
+}
+
+/** Entries with their records numbered: all of a batch but what enrich and assign find out. */
+export interface NumberedBatch extends Pick<Batch, 'instances' | 'endUsers' | 'requests' | 'metadata' | 'counters'> {
+  readonly turns: readonly Turn[];
+  /** For each turn, its place among the messages of the entries (repeated requests left out leave gaps). */
+  readonly sources: readonly number[];
+  /** Requests that had been applied before, and were left out. */
+  readonly repeated: number;
+}
+
+/** Messages of the entries in stream order, repeated requests included: what enrich works on ahead of numbering. */
+export function messagesOf(entries: readonly Entry[]): { role: Turn['role']; content: string }[] {
+  return entries.flatMap((entry) =>
+    entry.requests.flatMap((request) => request.messages.map((message) => ({ role: roleOf(message.role), content: message.content }))),
+  );
+}
+
+interface Known {
+  readonly instance: number;
+  readonly session: number;
+}
+
+/** How many sessions and end users are kept by UUID, to spare look-ups. */
+const REMEMBERED = 100_000;
+
+/**
+ * Gives numbers to instances, sessions and end users in stream order and drops requests that were applied
+ * before. Remembers numbers across batches; `forget` after a batch that was not committed.
+ */
+export class Numbering {
+  readonly #lookups: Lookups;
+  #instances = new Map<string, number>();
+  #sessions = new Map<string, Known>();
+  #endUsers = new Map<string, number>();
+
+  constructor(lookups: Lookups) {
+    this.#lookups = lookups;
+  }
+
+  forget(): void {
+    this.#instances = new Map();
+    this.#sessions = new Map();
+    this.#endUsers = new Map();
+  }
+
+  async number(entries: readonly Entry[]): Promise<NumberedBatch> {
+    const fresh = await this.#withoutRepeated(entries);
+    await this.#recall(fresh.flatMap((entry) => entry.requests.filter((request) => request !== null)));
+    const counters = { ...this.#lookups.counters };
+    const instances = new Map<number, Batch['instances'][number]>();
+    const endUsers: Batch['endUsers'][number][] = [];
+    const requests: Batch['requests'][number][] = [];
+    const metadata = new Map<string, Batch['metadata'][number]>();
+    const turns: Turn[] = [];
+    const sources: number[] = [];
+    let source = 0;
+    let repeated = 0;
+    for (const entry of fresh) {
+      let index = 0;
+      for (const [place, request] of entry.requests.entries()) {
+        const { messages } = entry.all[place] as RecordedRequest;
+        if (request === null) {
+          repeated += 1;
+          index += messages.length;
+          source += messages.length;
+          continue;
+        }
+        const instance = this.#instances.get(request.instanceId) ?? (counters.instances += 1);
+        this.#instances.set(request.instanceId, instance);
+        instances.set(instance, { instance, id: request.instanceId, projectId: request.projectId, lastSequence: entry.sequence });
+        const known = this.#sessions.get(request.sessionId) ?? { instance, session: (counters.sessions += 1) };
+        if (known.instance !== instance) {
+          throw new Error(`session ${request.sessionId} belongs to another instance than ${request.instanceId}`);
+        }
+        this.#sessions.set(request.sessionId, known);
+        requests.push({ id: request.requestId, acceptedAt: request.acceptedAt });
+        collectMetadata(metadata, instance, request);
+        for (const message of messages) {
+          const role = roleOf(message.role);
+          let user: number | null = null;
+          if (role === 'user' && message.userId !== undefined && message.userId !== '') {
+            const id = derivedId(request.instanceId, 'end-user', message.userId);
+            const found = this.#endUsers.get(id);
+            user = found ?? (counters.endUsers += 1);
+            if (found === undefined) {
+              this.#endUsers.set(id, user);
+              endUsers.push({ instance, endUser: user, id, externalId: message.userId });
+            }
+          }
+          turns.push({
+            position: positionOf(entry.sequence, index), instance, instanceId: request.instanceId, session: known.session,
+            sessionId: request.sessionId, role, user, content: message.content, at: message.at,
+          });
+          sources.push(source);
+          index += 1;
+          source += 1;
+        }
+      }
+    }
+    this.#trim();
+    return { turns, sources, repeated, instances: [...instances.values()], endUsers, requests, metadata: [...metadata.values()], counters };
+  }
+
+  async #withoutRepeated(entries: readonly Entry[]): Promise<{ sequence: number; all: readonly RecordedRequest[]; requests: (RecordedRequest | null)[] }[]> {
+    const seen = new Set(
+      await this.#lookups.findRequests(entries.flatMap((entry) => entry.requests.map((request) => ({ id: request.requestId, acceptedAt: request.acceptedAt })))),
+    );
+    return entries.map((entry) => ({
+      sequence: entry.sequence,
+      all: entry.requests,
+      requests: entry.requests.map((request) => {
+        if (seen.has(request.requestId)) return null;
+        seen.add(request.requestId);
+        return request;
+      }),
+    }));
+  }
+
+  async #recall(requests: readonly RecordedRequest[]): Promise<void> {
+    const missing = (ids: Iterable<string>, known: ReadonlyMap<string, unknown>): string[] => [...new Set(ids)].filter((id) => !known.has(id));
+    for (const row of await this.#lookups.findInstances(missing(requests.map((request) => request.instanceId), this.#instances))) {
+      this.#instances.set(row.id, row.instance);
+    }
+    for (const row of await this.#lookups.findSessions(missing(requests.map((request) => request.sessionId), this.#sessions))) {
+      this.#sessions.set(row.id, { session: row.session, instance: row.instance });
+    }
+    const users = requests.flatMap((request) =>
+      request.messages
+        .filter((message) => message.userId !== undefined && message.userId !== '' && roleOf(message.role) === 'user')
+        .map((message) => derivedId(request.instanceId, 'end-user', message.userId as string)),
+    );
+    for (const row of await this.#lookups.findEndUsers(missing(users, this.#endUsers))) this.#endUsers.set(row.id, row.endUser);
+  }
+
+  #trim(): void {
+    for (const map of [this.#sessions, this.#endUsers, this.#instances]) {
+      if (map.size <= 2 * REMEMBERED) continue;
+      let surplus = map.size - REMEMBERED;
+      for (const key of map.keys()) {
+        if (surplus-- <= 0) break;
+        map.delete(key);
+      }
+    }
+  }
+}
+
+/** DECISIONS: kept with the record, last write wins per member. */
+function collectMetadata(into: Map<string, Batch['metadata'][number]>, instance: number, request: RecordedRequest): void {
+  const keep = (record: 'instance' | 'session' | 'user', key: string, members: unknown): void => {
+    if (members === null || typeof members !== 'object') return;
+    for (const [member, value] of Object.entries(members)) {
+      into.set(JSON.stringify([instance, record, key, member]), { instance, record, key, member, value: JSON.stringify(value) });
+    }
+  };
+  keep('instance', request.instanceId, request.metadata?.instance);
+  keep('session', request.sessionId, request.metadata?.session);
+  for (const [externalId, members] of Object.entries(request.metadata?.users ?? {})) keep('user', externalId, members);
+}

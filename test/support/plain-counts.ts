@@ -1,0 +1,164 @@
+import { SIGNALS } from '../../src/domain/facts.ts';
+import { bucketStart, formatBucket, formatInstant, type Granularity } from '../../src/domain/time.ts';
+import type { GroupBy, Metric, SortField } from '../../src/domain/metrics.ts';
+import type { QueryParameters } from '../../src/query/parameters.ts';
+
+/** A message as it finally counts. Numbers as in domain/facts.ts; 0 or null: none. */
+export interface PlainMessage {
+  readonly position: number;
+  readonly session: number;
+  readonly user: number | null;
+  readonly at: number;
+  readonly topic: number | null;
+  readonly cluster: number | null;
+  readonly signals: readonly number[];
+  readonly repeatedRequest: number | null;
+  readonly gap: number | null;
+}
+
+/** UUIDs of numbered things, and what filters read besides. */
+export interface PlainNames {
+  readonly id: (kind: 'session' | 'user' | 'topic' | 'cluster' | 'signal' | 'repeatedRequest' | 'gap', number: number) => string;
+  readonly language: (session: number) => string | null;
+  readonly gapType: (gap: number) => 'TOOL' | 'KNOWLEDGE';
+}
+
+export interface PlainRow {
+  readonly id: string;
+  readonly date?: string;
+  readonly fields: Readonly<Record<string, number | string | null>>;
+}
+
+type Values = Readonly<Record<SortField, number | null>>;
+
+/**
+ * The answer to a query by looking at every message, in the plainest way: the reference for the views.
+ * Returns all rows in order; the caller cuts the page.
+ */
+export function plainAnswer(messages: readonly PlainMessage[], names: PlainNames, parameters: QueryParameters): PlainRow[] {
+  const { groupBy, granularity } = parameters;
+  const start = parameters.range.start ?? -Infinity;
+  const end = parameters.range.end ?? Infinity;
+  const inRange = messages.filter((message) => message.at >= start && message.at < end);
+  const groups = new Map<string, { entity: number; bucket: number; members: PlainMessage[] }>();
+  for (const message of inRange) {
+    const bucket = bucketStart(granularity, message.at);
+    for (const entity of entitiesOf(groupBy, message)) {
+      const key = `${entity}/${bucket}`;
+      const group = groups.get(key) ?? { entity, bucket, members: [] };
+      group.members.push(message);
+      groups.set(key, group);
+    }
+  }
+  const kind = KIND_OF[groupBy];
+  const rows = [...groups.values()]
+    .map((group) => ({ id: names.id(kind, group.entity), ...group, values: valuesOf(groupBy, group, messages) }))
+    .filter((row) => chosen(row.entity, row.id, inRange, names, parameters) && withinBounds(row.values, parameters));
+  rows.sort((a, b) => compare(a, b, parameters));
+  return rows.map((row) => ({
+    id: row.id,
+    ...(granularity === 'ALL' ? {} : { date: formatBucket(row.bucket) }),
+    fields: Object.fromEntries(
+      parameters.fields.map((field: Metric) => [field, field === 'lastActiveAt' ? formatInstant(row.values.lastActiveAt as number) : row.values[field]]),
+    ),
+  }));
+}
+
+const KIND_OF: Readonly<Record<GroupBy, Parameters<PlainNames['id']>[0]>> = {
+  TOPIC: 'topic', TOPIC_CLUSTER: 'cluster', CSAT_DSAT: 'signal', REPEATED_REQUEST: 'repeatedRequest', GAP: 'gap', SESSION: 'session', END_USER: 'user',
+};
+
+function entitiesOf(groupBy: GroupBy, message: PlainMessage): readonly number[] {
+  const one = (value: number | null): number[] => (value === null ? [] : [value]);
+  switch (groupBy) {
+    case 'TOPIC':
+      return one(message.topic);
+    case 'TOPIC_CLUSTER':
+      return one(message.cluster);
+    case 'CSAT_DSAT':
+      return message.signals;
+    case 'REPEATED_REQUEST':
+      return one(message.repeatedRequest);
+    case 'GAP':
+      return one(message.gap);
+    case 'SESSION':
+      return [message.session];
+    case 'END_USER':
+      return one(message.user);
+    default:
+      return groupBy satisfies never;
+  }
+}
+
+function signalsOf(message: PlainMessage, type: 'SAT' | 'DSAT'): number {
+  return message.signals.filter((signal) => SIGNALS[signal]?.type === type).length;
+}
+
+function valuesOf(groupBy: GroupBy, group: { entity: number; members: readonly PlainMessage[] }, all: readonly PlainMessage[]): Values {
+  const { members } = group;
+  const sessions = new Set(members.map((message) => message.session)).size;
+  const sat = members.reduce((sum, message) => sum + signalsOf(message, 'SAT'), 0);
+  const dsat = members.reduce((sum, message) => sum + signalsOf(message, 'DSAT'), 0);
+  const times = members.map((message) => message.at);
+  const [first, last] = [Math.min(...times), Math.max(...times)];
+  const own = groupBy === 'END_USER' ? all.filter((message) => message.user === group.entity).map((message) => message.at) : times;
+  return {
+    sessions,
+    users: new Set(members.flatMap((message) => (message.user === null ? [] : [message.user]))).size,
+    messages: members.length,
+    avgMessagesPerSession: members.length / sessions,
+    sat,
+    dsat,
+    netSat: ((sat - dsat) * 100) / members.length,
+    duration: members.length < 2 ? null : (last - first) / 1e6,
+    repeatedRequests: members.filter((message) => message.repeatedRequest !== null).length,
+    createdAt: Math.min(...own),
+    lastActiveAt: Math.max(...own),
+  };
+}
+
+function chosen(entity: number, id: string, inRange: readonly PlainMessage[], names: PlainNames, parameters: QueryParameters): boolean {
+  const { groupBy } = parameters;
+  if (parameters.ids !== null && !parameters.ids.includes(id)) return false;
+  if (parameters.gapType !== null && names.gapType(entity) !== parameters.gapType) return false;
+  if (parameters.language !== null && names.language(entity) !== parameters.language) return false;
+  const own = inRange.filter((message) => (groupBy === 'SESSION' ? message.session : message.user) === entity);
+  const has = (ids: readonly string[] | null, kind: 'topic' | 'signal' | 'repeatedRequest' | 'gap', of: (message: PlainMessage) => readonly number[]): boolean =>
+    ids === null || own.some((message) => of(message).some((number) => ids.includes(names.id(kind, number))));
+  return (
+    has(parameters.topicIds, 'topic', (message) => entitiesOf('TOPIC', message)) &&
+    has(parameters.signalIds, 'signal', (message) => message.signals) &&
+    has(parameters.repeatedRequestIds, 'repeatedRequest', (message) => entitiesOf('REPEATED_REQUEST', message)) &&
+    has(parameters.gapIds, 'gap', (message) => entitiesOf('GAP', message))
+  );
+}
+
+function withinBounds(values: Values, parameters: QueryParameters): boolean {
+  return parameters.bounds.every(({ metric, min, max }) => {
+    const value = values[metric];
+    return value !== null && (min === null || value >= min) && (max === null || value <= max);
+  });
+}
+
+interface Ordered {
+  readonly id: string;
+  readonly bucket: number;
+  readonly values: Values;
+}
+
+function compare(a: Ordered, b: Ordered, { sort, groupBy }: QueryParameters): number {
+  const byId = a.id < b.id ? -1 : a.id > b.id ? 1 : 0;
+  const byDate = a.bucket === b.bucket ? 0 : a.bucket - b.bucket;
+  const by = (field: SortField, order: 'ASC' | 'DESC'): number => {
+    const [left, right] = [a.values[field], b.values[field]];
+    if (left === right) return 0;
+    if (left === null) return 1;
+    if (right === null) return -1;
+    return order === 'ASC' ? left - right : right - left;
+  };
+  if (sort !== null) return by(sort.field, sort.order) || byDate || byId;
+  return byDate || by(groupBy === 'SESSION' || groupBy === 'END_USER' ? 'lastActiveAt' : 'messages', 'DESC') || byId;
+}
+
+/** A plain distinct list of a granularity's names, for generators. */
+export const ALL_GRANULARITIES: readonly Granularity[] = ['ALL', 'HOUR', 'DAY', 'WEEK', 'MONTH'];
