@@ -1,0 +1,198 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { jetstreamManager } from '@nats-io/jetstream';
+import {
+  AuthorizationError,
+  connect,
+  tokenAuthenticator,
+  usernamePasswordAuthenticator,
+  type Authenticator,
+  type NatsConnection,
+} from '@nats-io/transport-node';
+import { SetupError } from '../errors.ts';
+import { isVersionAtLeast, MINIMUM_SERVER_VERSION } from './server-binary.ts';
+import type { ServerAddress } from './server.ts';
+
+/** A change of the link to the server. After `closed` nothing more comes. */
+export type ConnectionState = 'disconnected' | 'reconnected' | 'closed';
+
+/** The link to NATS that everything in this room shares. Outside the room it is only passed on. */
+export interface StreamConnection {
+  /** The vendor's connection: for this room alone. */
+  readonly nats: NatsConnection;
+  /** False while the server is away; the link comes back by itself. */
+  readonly connected: boolean;
+  readonly serverVersion: string;
+  /** The largest message that the server takes, bytes. */
+  readonly maxPayload: number;
+  /** Returns what ends the listening. */
+  onStateChange(listener: (state: ConnectionState) => void): () => void;
+  /** Resolves true once connected, false when it is not within `timeoutMs` or the connection was closed. */
+  whenConnected(timeoutMs: number): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+export interface ConnectOptions extends ServerAddress {
+  /** Shown by the server's monitoring. */
+  readonly name: string;
+  /** How long to go on trying to reach the server at first. Afterwards it is tried for ever. Default 60 s. */
+  readonly giveUpAfterMs?: number;
+  /** Told once when the first attempt failed and we go on trying. */
+  readonly onWaiting?: (sentence: string) => void;
+}
+
+/** Attempts that a server may refuse before we believe it: it may be another one that is just going away. */
+const REFUSALS_BELIEVED = 3;
+
+/**
+ * Connects, and goes on trying until the server answers. Throws SetupError, saying what to do, when it
+ * cannot be reached in time, refuses the token, is too old or has no JetStream.
+ */
+export async function openConnection(options: ConnectOptions): Promise<StreamConnection> {
+  const deadline = performance.now() + (options.giveUpAfterMs ?? 60_000);
+  const servers = options.url.split(',').map((url) => url.trim());
+  const shown = servers.map(withoutCredentials).join(', ');
+  let refusals = 0;
+  let pause = 50;
+  let told = false;
+  for (;;) {
+    let nats: NatsConnection | undefined;
+    let fault: unknown;
+    try {
+      nats = await connect({
+        servers: servers.map(withoutCredentials),
+        authenticator: authenticators(servers, options.token),
+        name: options.name,
+        timeout: 5000,
+        maxReconnectAttempts: -1,
+        reconnectTimeWait: 100,
+        reconnectJitter: 100,
+        ignoreAuthErrorAbort: true,
+        pingInterval: 5000,
+        maxPingOut: 2,
+        noAsyncTraces: true,
+      });
+      const version = nats.info?.version ?? '0';
+      if (!isVersionAtLeast(version, MINIMUM_SERVER_VERSION)) {
+        throw new SetupError(
+          `The NATS server at ${shown} is version ${version}; ${MINIMUM_SERVER_VERSION} or newer is needed. Update it.`,
+        );
+      }
+      await askForJetStream(nats, shown);
+      return new Link(nats, version);
+    } catch (error) {
+      await nats?.close();
+      if (error instanceof SetupError) throw error;
+      if (error instanceof AuthorizationError && ++refusals >= REFUSALS_BELIEVED) {
+        throw new SetupError(
+          `The NATS server at ${shown} refuses our token. Set NATS_TOKEN (or user and password in NATS_URL); ` +
+            'if it should be the server that we start, another one has its port.',
+          { cause: error },
+        );
+      }
+      fault = error;
+    }
+    if (performance.now() + pause > deadline) {
+      throw new SetupError(
+        `NATS at ${shown} cannot be reached (${(fault as Error).message}). Start it with npm start, or set NATS_URL to a running server.`,
+        { cause: fault },
+      );
+    }
+    if (!told) options.onWaiting?.(`waiting for NATS at ${shown}`);
+    told = true;
+    await sleep(pause);
+    pause = Math.min(pause * 1.5, 1000);
+  }
+}
+
+/** A server that has just started may take a moment to load its streams. */
+async function askForJetStream(nats: NatsConnection, shown: string): Promise<void> {
+  const deadline = performance.now() + 5000;
+  for (;;) {
+    try {
+      const manager = await jetstreamManager(nats, { timeout: 5000, checkAPI: false });
+      await manager.getAccountInfo();
+      return;
+    } catch (error) {
+      if (nats.isClosed() || performance.now() > deadline) {
+        throw new SetupError(
+          `The NATS server at ${shown} does not offer JetStream (${(error as Error).message}). Start it with JetStream enabled.`,
+          { cause: error },
+        );
+      }
+      await sleep(100);
+    }
+  }
+}
+
+class Link implements StreamConnection {
+  readonly nats: NatsConnection;
+  readonly serverVersion: string;
+  connected = true;
+  #closed = false;
+  readonly #listeners = new Set<(state: ConnectionState) => void>();
+
+  constructor(nats: NatsConnection, serverVersion: string) {
+    this.nats = nats;
+    this.serverVersion = serverVersion;
+    void this.#follow();
+  }
+
+  get maxPayload(): number {
+    return this.nats.info?.max_payload ?? 1024 * 1024;
+  }
+
+  async #follow(): Promise<void> {
+    for await (const status of this.nats.status()) {
+      if (status.type === 'disconnect' && this.connected) this.#enter('disconnected');
+      if (status.type === 'reconnect' && !this.connected) this.#enter('reconnected');
+    }
+    this.#enter('closed');
+  }
+
+  #enter(state: ConnectionState): void {
+    if (this.#closed) return;
+    this.connected = state === 'reconnected';
+    this.#closed = state === 'closed';
+    for (const listener of this.#listeners) listener(state);
+  }
+
+  onStateChange(listener: (state: ConnectionState) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  async whenConnected(timeoutMs: number): Promise<boolean> {
+    if (this.connected || this.#closed) return this.connected;
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const timer = setTimeout(() => resolve(false), timeoutMs);
+    const stop = this.onStateChange((state) => resolve(state === 'reconnected'));
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(timer);
+      stop();
+    }
+  }
+
+  async close(): Promise<void> {
+    if (!this.#closed) await this.nats.close();
+    this.#enter('closed');
+  }
+}
+
+function withoutCredentials(url: string): string {
+  return url.replace(/^([a-z]+:\/\/)?[^@/]*@/i, '$1');
+}
+
+/** `user:password@` or `token@` in a URL, else the given token. */
+function authenticators(servers: readonly string[], token: () => string | undefined): Authenticator {
+  for (const server of servers) {
+    const credentials = /^(?:[a-z]+:\/\/)?([^@/:]*)(?::([^@/]*))?@/i.exec(server);
+    if (credentials === null) continue;
+    const [user, password] = credentials.slice(1, 3).map((part) => decodeURIComponent(part ?? ''));
+    return password === '' || password === undefined
+      ? tokenAuthenticator(user ?? '')
+      : usernamePasswordAuthenticator(user ?? '', password);
+  }
+  return tokenAuthenticator(() => token() ?? '');
+}

@@ -1,0 +1,118 @@
+import { JetStreamApiError, StorageType } from '@nats-io/jetstream';
+import { Kvm, type KV } from '@nats-io/kv';
+import type { StreamConnection } from './connection.ts';
+import { LogReader } from './log-reader.ts';
+
+/** A value as stored. */
+export interface KeyValueEntry {
+  readonly value: string;
+  /** Raised by every write to the bucket; what `update` compares. */
+  readonly revision: number;
+}
+
+/** A durable map of text shared by every process. Keys: letters, digits, `-`, `_`, `.`, `=`, `/`. */
+export interface KeyValueBucket {
+  /** The value as the last acknowledged write left it; null when there is none. */
+  get(key: string): Promise<KeyValueEntry | null>;
+  /** Writes a key that does not exist. Returns its revision, or null when it exists already. */
+  create(key: string, value: string): Promise<number | null>;
+  /** Writes a key that still has `revision`. Returns the new revision, or null when it was changed meanwhile. */
+  update(key: string, value: string, revision: number): Promise<number | null>;
+  /**
+   * Tells every key and then every change, in order; goes on through disconnects. Changes are seen some
+   * milliseconds after their acknowledgement. `value` null: the key was deleted.
+   */
+  watch(onChange: (key: string, value: string | null, revision: number) => void): KeyValueWatch;
+}
+
+export interface KeyValueWatch {
+  /** Resolves when everything that was there at the start has been told. Rejects when closed before. */
+  readonly loaded: Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface BucketOptions {
+  /** Keys vanish this long after their last write. Default: never. */
+  readonly ttlMs?: number;
+  readonly replicas?: number;
+}
+
+/** `JetStream` error code of a write whose expected revision is not the last one. */
+const WRONG_LAST_SEQUENCE = new Set([10071, 10164]);
+
+/** Opens a bucket, making it when it is missing. */
+export async function openKeyValue(
+  connection: StreamConnection,
+  name: string,
+  options: BucketOptions = {},
+): Promise<KeyValueBucket> {
+  const kv = await new Kvm(connection.nats).create(name, {
+    history: 1,
+    storage: StorageType.File,
+    replicas: options.replicas ?? 1,
+    // Reads go to the leader: a copy that lags would deny what was just written.
+    allow_direct: false,
+    ...(options.ttlMs === undefined ? {} : { ttl: options.ttlMs }),
+  });
+  return {
+    get: async (key) => {
+      const entry = await kv.get(key);
+      return entry === null || entry.operation !== 'PUT'
+        ? null
+        : { value: entry.string(), revision: entry.revision };
+    },
+    create: (key, value) => nullWhenOutrun(kv.create(key, value)),
+    update: (key, value, revision) => nullWhenOutrun(kv.update(key, value, revision)),
+    watch: (onChange) => watch(connection, name, onChange),
+  };
+}
+
+async function nullWhenOutrun(write: ReturnType<KV['create']>): Promise<number | null> {
+  try {
+    return await write;
+  } catch (error) {
+    if (error instanceof JetStreamApiError && WRONG_LAST_SEQUENCE.has(error.code)) return null;
+    throw error;
+  }
+}
+
+function watch(
+  connection: StreamConnection,
+  bucket: string,
+  onChange: (key: string, value: string | null, revision: number) => void,
+): KeyValueWatch {
+  const prefix = `$KV.${bucket}.`;
+  const reader = new LogReader(connection, {
+    stream: `KV_${bucket}`,
+    filterSubjects: [`${prefix}>`],
+    startSequence: 1,
+    readAheadBytes: 4 * 1024 * 1024,
+  });
+  const loaded = Promise.withResolvers<void>();
+  loaded.promise.catch(() => undefined);
+  let closed = false;
+  const follow = async (): Promise<void> => {
+    if ((await reader.opened) === 0) loaded.resolve();
+    while (!closed) {
+      for (const entry of await reader.take({ maxMessages: 10_000, maxBytes: Infinity, waitMs: 60_000 })) {
+        const deleted = entry.header('KV-Operation') !== '';
+        onChange(
+          entry.subject.slice(prefix.length),
+          deleted ? null : Buffer.from(entry.bytes).toString(),
+          entry.sequence,
+        );
+        if (entry.pending === 0) loaded.resolve();
+      }
+    }
+  };
+  const followed = follow().catch((error: unknown) => loaded.reject(error));
+  return {
+    loaded: loaded.promise,
+    close: async () => {
+      closed = true;
+      loaded.reject(new Error('the watch was closed'));
+      await reader.close();
+      await followed;
+    },
+  };
+}

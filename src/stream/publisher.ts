@@ -1,0 +1,186 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { jetstream, JetStreamApiError, type JetStreamClient } from '@nats-io/jetstream';
+import { AppError } from '../errors.ts';
+import type { RecordedRequest } from '../domain/records.ts';
+import { encodeRecord, encodeRequest } from './codec.ts';
+import type { StreamConnection } from './connection.ts';
+import { conversationsSubject, PARTITIONS, partitionOf } from './subjects.ts';
+
+export interface PublisherOptions {
+  /** Bytes of encoded requests that may wait or be under way at once; more get 503. Default 64 MiB. */
+  readonly maxPendingBytes?: number;
+  /** How long a request may take, queueing and retries included, before it gets 503. Default 8 s. */
+  readonly timeoutMs?: number;
+}
+
+/** Puts accepted requests on the stream. */
+export interface Publisher {
+  /**
+   * Resolves with the stream sequence once the server has stored the request durably. Rejects with AppError:
+   * SERVICE_UNAVAILABLE (stream full or unreachable, too much waiting; the request may or may not have been
+   * stored when the server fell silent, and may be published again with the same `requestId`) or
+   * PAYLOAD_TOO_LARGE (above the server's message size even when compressed).
+   */
+  publish(request: RecordedRequest): Promise<number>;
+  /** Bytes that wait or are under way. */
+  readonly pendingBytes: number;
+  /** Takes nothing more and resolves when everything taken is answered. */
+  drain(): Promise<void>;
+}
+
+const GROUP_MAX_REQUESTS = 500;
+const GROUP_MAX_BYTES = 1024 * 1024;
+/** Left below the server's limit for subject and headers. */
+const ENVELOPE_BYTES = 4096;
+const ATTEMPT_TIMEOUT_MS = 3000;
+/** JetStream error codes that say "full". */
+const FULL = new Set([10077, 10023, 10047]);
+const MESSAGE_TOO_LARGE = 10054;
+
+interface Waiting {
+  readonly bytes: Buffer;
+  readonly deadline: number;
+  readonly resolve: (sequence: number) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * Group commit: while a record of a partition is under way, further requests of the partition wait and then
+ * go out as one record, so that one synced write serves many. Requests of a partition are stored in the
+ * order of their `publish` calls, and none is split over records.
+ */
+export function createPublisher(connection: StreamConnection, options: PublisherOptions = {}): Publisher {
+  return new GroupCommit(connection, options);
+}
+
+class GroupCommit implements Publisher {
+  pendingBytes = 0;
+  readonly #connection: StreamConnection;
+  readonly #jetstream: JetStreamClient;
+  readonly #maxPendingBytes: number;
+  readonly #timeoutMs: number;
+  readonly #queues: Waiting[][] = Array.from({ length: PARTITIONS }, () => []);
+  readonly #senders: (Promise<void> | undefined)[] = Array.from({ length: PARTITIONS }, () => undefined);
+  #draining = false;
+
+  constructor(connection: StreamConnection, options: PublisherOptions) {
+    this.#connection = connection;
+    this.#jetstream = jetstream(connection.nats);
+    this.#maxPendingBytes = options.maxPendingBytes ?? 64 * 1024 * 1024;
+    this.#timeoutMs = options.timeoutMs ?? 8000;
+  }
+
+  async publish(request: RecordedRequest): Promise<number> {
+    if (this.#draining) throw unavailable('The service is shutting down. Try again.', 1);
+    const bytes = encodeRequest(request);
+    if (this.pendingBytes > 0 && this.pendingBytes + bytes.length > this.#maxPendingBytes) {
+      throw unavailable('Too many messages are waiting to be stored. Try again.', 1);
+    }
+    const { promise, resolve, reject } = Promise.withResolvers<number>();
+    const partition = partitionOf(request.instanceId);
+    this.pendingBytes += bytes.length;
+    this.#queues[partition]?.push({ bytes, deadline: performance.now() + this.#timeoutMs, resolve, reject });
+    this.#senders[partition] ??= this.#send(partition);
+    try {
+      return await promise;
+    } finally {
+      this.pendingBytes -= bytes.length;
+    }
+  }
+
+  async drain(): Promise<void> {
+    this.#draining = true;
+    await Promise.all(this.#senders);
+  }
+
+  async #send(partition: number): Promise<void> {
+    const queue = this.#queues[partition] ?? [];
+    while (queue.length > 0) {
+      const group = this.#takeGroup(queue);
+      try {
+        const sequence = await this.#store(partition, group);
+        for (const { resolve } of group) resolve(sequence);
+      } catch (error) {
+        for (const { reject } of group) reject(error);
+      }
+    }
+    this.#senders[partition] = undefined;
+  }
+
+  #takeGroup(queue: Waiting[]): Waiting[] {
+    const maxBytes = Math.min(GROUP_MAX_BYTES, this.#connection.maxPayload / 2);
+    let count = 0;
+    let bytes = 0;
+    for (const waiting of queue) {
+      bytes += waiting.bytes.length;
+      if (count === GROUP_MAX_REQUESTS || (count > 0 && bytes > maxBytes)) break;
+      count++;
+    }
+    return queue.splice(0, count);
+  }
+
+  /**
+   * Stores one record and tries again while the server is away. The message id lets the server recognise a
+   * record that it had stored although its answer was lost; beyond its window the worker's request ids do.
+   */
+  async #store(partition: number, group: readonly Waiting[]): Promise<number> {
+    const payload = await encodeRecord(group.map(({ bytes }) => bytes));
+    if (payload.length > this.#connection.maxPayload - ENVELOPE_BYTES) {
+      throw new AppError(
+        'PAYLOAD_TOO_LARGE',
+        `The request is ${payload.length} bytes compressed; the stream takes ${this.#connection.maxPayload - ENVELOPE_BYTES}. Send fewer messages per request.`,
+      );
+    }
+    const id = randomUUID();
+    const deadline = Math.max(...group.map((waiting) => waiting.deadline));
+    for (let pause = 25; ; pause = Math.min(pause * 2, 500)) {
+      let fault: unknown;
+      const left = deadline - performance.now();
+      if (left <= 0 || !(await this.#connection.whenConnected(left))) {
+        throw unavailable('The stream cannot be reached. Try again.', 2);
+      }
+      try {
+        return await this.#attempt(conversationsSubject(partition), payload, id, deadline);
+      } catch (error) {
+        fault = error;
+      }
+      if (fault instanceof JetStreamApiError) {
+        if (FULL.has(fault.code)) {
+          throw unavailable('The stream is full. Try again when its operator has made room.', 30, fault);
+        }
+        if (fault.code === MESSAGE_TOO_LARGE) {
+          throw new AppError(
+            'PAYLOAD_TOO_LARGE',
+            'The stream refuses a record of this size. Send fewer messages.',
+            {
+              cause: fault,
+            },
+          );
+        }
+      }
+      if (performance.now() + pause >= deadline) {
+        throw unavailable('The stream does not answer. Try again.', 2, fault);
+      }
+      await sleep(pause);
+    }
+  }
+
+  /** One publish; fails at once when the link breaks, instead of at the timeout. */
+  async #attempt(subject: string, payload: Uint8Array, id: string, deadline: number): Promise<number> {
+    const broken = Promise.withResolvers<never>();
+    const stop = this.#connection.onStateChange((state) => broken.reject(new Error(`the link was ${state}`)));
+    try {
+      const timeout = Math.max(100, Math.min(ATTEMPT_TIMEOUT_MS, deadline - performance.now()));
+      const sent = this.#jetstream.publish(subject, payload, { msgID: id, timeout, retries: 0 });
+      const ack = await Promise.race([sent, broken.promise]);
+      return ack.seq;
+    } finally {
+      stop();
+    }
+  }
+}
+
+function unavailable(message: string, retryAfter: number, cause?: unknown): AppError {
+  return new AppError('SERVICE_UNAVAILABLE', message, { retryAfter, cause });
+}

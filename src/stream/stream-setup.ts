@@ -1,0 +1,126 @@
+import {
+  DiscardPolicy,
+  jetstreamManager,
+  JetStreamApiError,
+  RetentionPolicy,
+  StorageType,
+  StoreCompression,
+  type JetStreamManager,
+  type StreamConfig,
+} from '@nats-io/jetstream';
+import { SetupError } from '../errors.ts';
+import type { StreamConnection } from './connection.ts';
+import {
+  CONVERSATIONS_STREAM,
+  CONVERSATIONS_SUBJECTS,
+  DEAD_LETTERS_STREAM,
+  DEAD_LETTERS_SUBJECT,
+} from './subjects.ts';
+
+export const DEFAULT_STREAM_MAX_BYTES = 50 * 1024 ** 3;
+const DEAD_LETTERS_MAX_BYTES = 256 * 1024 ** 2;
+/** JetStream error codes: no such stream; name in use; no room for the promised bytes. */
+const STREAM_NOT_FOUND = 10059;
+const STREAM_NAME_IN_USE = 10058;
+const NO_ROOM = new Set([10023, 10047]);
+
+export interface StreamOptions {
+  /**
+   * The most the stream may hold, bytes. When the server cannot promise that much, as much as it can (in
+   * halving steps) is taken. Default 50 GB.
+   */
+  readonly maxBytes?: number;
+  /** Servers of a cluster that keep a copy, 1 to 5. Default 1. */
+  readonly replicas?: number;
+}
+
+/**
+ * Makes the stream of conversations and the one of dead letters, or brings existing ones to these options.
+ * Safe to call from several processes at once. Throws SetupError when a stream of the name is of another
+ * kind or the server has no room.
+ */
+export async function setUpStreams(connection: StreamConnection, options: StreamOptions = {}): Promise<void> {
+  const manager = await jetstreamManager(connection.nats, { checkAPI: false });
+  const common = {
+    retention: RetentionPolicy.Limits,
+    storage: StorageType.File,
+    compression: StoreCompression.S2,
+    num_replicas: options.replicas ?? 1,
+  };
+  await setUp(manager, {
+    ...common,
+    name: CONVERSATIONS_STREAM,
+    subjects: [CONVERSATIONS_SUBJECTS],
+    discard: DiscardPolicy.New,
+    max_bytes: options.maxBytes ?? DEFAULT_STREAM_MAX_BYTES,
+  });
+  await setUp(manager, {
+    ...common,
+    name: DEAD_LETTERS_STREAM,
+    subjects: [DEAD_LETTERS_SUBJECT],
+    discard: DiscardPolicy.Old,
+    max_bytes: DEAD_LETTERS_MAX_BYTES,
+  });
+}
+
+type Wanted = Pick<
+  StreamConfig,
+  'name' | 'subjects' | 'retention' | 'storage' | 'compression' | 'num_replicas' | 'discard' | 'max_bytes'
+>;
+
+async function setUp(manager: JetStreamManager, wanted: Wanted): Promise<void> {
+  const existing = await configOf(manager, wanted.name);
+  if (existing !== null) return bringTo(manager, existing, wanted);
+  for (let maxBytes = wanted.max_bytes; ; maxBytes = Math.floor(maxBytes / 2)) {
+    try {
+      await manager.streams.add({ ...wanted, max_bytes: maxBytes });
+      return;
+    } catch (error) {
+      const code = error instanceof JetStreamApiError ? error.code : 0;
+      if (code === STREAM_NAME_IN_USE) {
+        const winner = await configOf(manager, wanted.name);
+        if (winner !== null) return bringTo(manager, winner, wanted);
+      }
+      if (NO_ROOM.has(code) && maxBytes > 1024 * 1024) continue;
+      throw new SetupError(
+        `NATS cannot make the stream ${wanted.name}: ${(error as Error).message}. ` +
+          'Free disk space, lower STREAM_MAX_BYTES, or ask who runs the server.',
+        { cause: error },
+      );
+    }
+  }
+}
+
+async function configOf(manager: JetStreamManager, name: string): Promise<StreamConfig | null> {
+  try {
+    return (await manager.streams.info(name)).config;
+  } catch (error) {
+    if (error instanceof JetStreamApiError && error.code === STREAM_NOT_FOUND) return null;
+    throw error;
+  }
+}
+
+async function bringTo(manager: JetStreamManager, existing: StreamConfig, wanted: Wanted): Promise<void> {
+  for (const name of ['retention', 'storage', 'discard'] as const) {
+    if (existing[name] !== wanted[name]) {
+      throw new SetupError(
+        `NATS already has a stream ${wanted.name} with ${name} "${existing[name]}" where "${wanted[name]}" is needed. ` +
+          'Use another NATS account, or remove that stream if it is not in use.',
+      );
+    }
+  }
+  const same =
+    existing.max_bytes === wanted.max_bytes &&
+    existing.num_replicas === wanted.num_replicas &&
+    existing.compression === wanted.compression &&
+    existing.subjects.join() === wanted.subjects.join();
+  if (same) return;
+  try {
+    await manager.streams.update(wanted.name, wanted);
+  } catch (error) {
+    if (!(error instanceof JetStreamApiError)) throw error;
+    // The server cannot promise more room than the stream has: it stays as large as it is.
+    if (NO_ROOM.has(error.code)) return;
+    throw new SetupError(`NATS cannot change the stream ${wanted.name}: ${error.message}.`, { cause: error });
+  }
+}

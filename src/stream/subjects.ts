@@ -1,0 +1,22 @@
+/** How many subjects the conversations are spread over. Changing it would move instances: never do. */
+export const PARTITIONS = 8;
+
+export const CONVERSATIONS_STREAM = 'CONVERSATIONS';
+export const CONVERSATIONS_SUBJECTS = 'conversations.*';
+export const DEAD_LETTERS_STREAM = 'DEAD_LETTERS';
+export const DEAD_LETTERS_SUBJECT = 'dead-letters';
+
+/**
+ * The partition of an instance, 0 to PARTITIONS − 1: FNV-1a (32 bit) over the lower-case id, modulo.
+ * The same in every version, so that an instance's messages stay in one order.
+ */
+export function partitionOf(instanceId: string): number {
+  let hash = 0x811c9dc5;
+  const id = instanceId.toLowerCase();
+  for (let i = 0; i < id.length; i++) hash = Math.imul(hash ^ id.charCodeAt(i), 0x01000193);
+  return (hash >>> 0) % PARTITIONS;
+}
+
+export function conversationsSubject(partition: number): string {
+  return `conversations.${partition}`;
+}
