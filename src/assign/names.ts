@@ -215,6 +215,7 @@ interface Candidate {
   readonly stems: readonly string[];
   support: number;
   leading: number;
+  tight: number;
   readonly surfaces: Map<string, number>;
 }
 
@@ -222,7 +223,11 @@ interface Candidate {
  * Names for a group, best first: phrases of two to five words that its members share and that set it
  * apart, after the rule of good intent labels. At least one unless no sample has a word.
  */
-export function namesOf(samples: readonly Sample[], background: Background): string[] {
+export function namesOf(
+  samples: readonly Sample[],
+  background: Background,
+  kind: 'topic' | 'cluster' = 'topic',
+): string[] {
   const read = samples.map((sample) => ({
     words: coreWords(sample.text),
     weight: sample.weight,
@@ -248,7 +253,11 @@ export function namesOf(samples: readonly Sample[], background: Background): str
       weightOfWords += Math.log(1 + background.groups / Math.max(1, background.groupsWith(stem)));
     }
     const score =
-      share * weightOfWords * (1 + 0.3 * (candidate.leading / candidate.support)) * lengthFactor(candidate);
+      share ** 1.3 *
+      weightOfWords *
+      (1 + 0.3 * (candidate.leading / candidate.support)) *
+      (0.7 + 0.3 * (candidate.tight / candidate.support)) *
+      (LENGTH_FACTORS[kind][candidate.stems.length] ?? 0);
     scored.push({ name: surfaceOf(candidate), score, key });
   }
   scored.sort((x, y) => y.score - x.score || (x.key < y.key ? -1 : 1));
@@ -281,10 +290,28 @@ export function requestName(text: string): string {
   return phraseOf(coreWords(text), text);
 }
 
-/** Spans of up to seven words that begin and end with content and hold one to four content words. */
+/**
+ * Notes what a request offers as a name: runs of up to seven words that begin and end with content, hold
+ * one to four content words and otherwise only what ties them together; and pairs of content words near
+ * each other, with the preposition before the second ("add … to playlist").
+ */
 function collect(words: readonly Word[], weight: number, candidates: Map<string, Candidate>): void {
   const seen = new Set<string>();
   const firstContent = words.findIndex((word) => word.content);
+  const note = (stems: readonly string[], shown: readonly string[], start: number, loose: boolean): void => {
+    const key = stems.join(' ');
+    let candidate = candidates.get(key);
+    if (candidate === undefined) {
+      candidate = { stems: [...stems], support: 0, leading: 0, tight: 0, surfaces: new Map() };
+      candidates.set(key, candidate);
+    }
+    if (seen.has(key)) return;
+    seen.add(key);
+    if (start === firstContent) candidate.leading += weight;
+    if (!loose) candidate.tight += weight;
+    const surface = finished(shown, isUnspaced(shown.join('')));
+    candidate.surfaces.set(surface, (candidate.surfaces.get(surface) ?? 0) + weight * (loose ? 0.25 : 1));
+  };
   for (let start = 0; start < words.length; start += 1) {
     if (!words[start]!.content) continue;
     const stems: string[] = [];
@@ -293,29 +320,37 @@ function collect(words: readonly Word[], weight: number, candidates: Map<string,
       const word = words[end]!;
       if (end > start && word.afterBreak) break;
       if (!word.determiner) shown.push(word.text);
-      if (!word.content) continue;
+      if (!word.content) {
+        if (word.determiner || word.connector) continue;
+        break;
+      }
       if (stems.includes(word.stem)) break;
       stems.push(word.stem);
       if (stems.length > 4 || shown.length > MOST_WORDS) break;
-      const key = stems.join(' ');
-      let candidate = candidates.get(key);
-      if (candidate === undefined) {
-        candidate = { stems: [...stems], support: 0, leading: 0, surfaces: new Map() };
-        candidates.set(key, candidate);
-      }
-      if (seen.has(key)) continue;
-      seen.add(key);
-      if (start === firstContent) candidate.leading += weight;
-      const surface = finished(shown, isUnspaced(shown.join('')));
-      candidate.surfaces.set(surface, (candidate.surfaces.get(surface) ?? 0) + weight);
+      note(stems, shown, start, false);
+    }
+  }
+  for (let start = 0; start < words.length; start += 1) {
+    const first = words[start]!;
+    if (!first.content) continue;
+    for (let end = start + 2; end < words.length && end <= start + FARTHEST_PAIR; end += 1) {
+      const second = words[end]!;
+      if (second.afterBreak) break;
+      if (!second.content || second.stem === first.stem) continue;
+      let before = end - 1;
+      while (before > start && words[before]!.determiner) before -= 1;
+      const tie = words[before]!;
+      const shown =
+        before > start && tie.connector ? [first.text, tie.text, second.text] : [first.text, second.text];
+      note([first.stem, second.stem], shown, start, true);
     }
   }
 }
 
-/** One word is too general for a name; more than three content words say more than most members do. */
-function lengthFactor(candidate: Candidate): number {
-  return [0, 0.55, 1, 0.95, 0.8][candidate.stems.length] ?? 0.6;
-}
+const FARTHEST_PAIR = 8;
+
+/** How good a name of so many content words is: of a topic two or three, of a cluster one or two. */
+const LENGTH_FACTORS = { topic: [0, 0.35, 1, 0.9, 0.7], cluster: [0, 0.85, 1, 0.6, 0.3] } as const;
 
 /** The form most members use; ties: the shorter, then by code point. */
 function surfaceOf(candidate: Candidate): string {

@@ -6,7 +6,7 @@ import type { DotArena } from './dot-kernel.ts';
 import { averageLinkage, groupsAfter, type Merge } from './linkage.ts';
 import { coreWords, namesOf, uniqueName, type Background, type Sample } from './names.ts';
 import { continuations, wantedEntity } from './regrouping.ts';
-import { addTo, normOf, VectorTable } from './vectors.ts';
+import { addTo, dotOf, normOf, VectorTable } from './vectors.ts';
 
 /** Cosine similarities; they belong to the embedding model. */
 export interface TopicThresholds {
@@ -30,8 +30,10 @@ const RELAXATION = 0.02;
  * farther, so that a topic only splits or merges when the change is clear.
  */
 const MEMORY = 0.04;
-/** A group too small for a topic joins the nearest one down to this share of the topic threshold. */
-const FOLD_SHARE = 0.85;
+/** A group is small below this many times the square root of the instance's request turns. */
+const SMALL_ROOT = 0.3;
+/** A small group joins the nearest large one down to this share of the topic threshold. */
+const FOLD_SHARE = 0.6;
 /** A topic is named anew when it has this many times the requests it had when it was named. */
 const RENAMING_GROWTH = 2;
 const SAMPLES_PER_MICRO = 4;
@@ -356,7 +358,7 @@ export class Topics {
       samples: [],
     };
     this.#microsBefore.set(number, undefined);
-    const nearest = this.#nearestGroup(this.#scores, this.#live.length, () => true);
+    const nearest = this.#nearestGroup(this.#scores);
     if (nearest !== null && nearest.similarity >= this.#thresholds.topic) {
       micro.topic = nearest.topic;
       if (nearest.topic < 0) micro.pending = nearest.pending;
@@ -369,15 +371,10 @@ export class Topics {
    * The topic or waiting group whose members are on average most similar to what `cosines` were measured
    * from; a topic is taken before a waiting group when it is similar enough.
    */
-  #nearestGroup(
-    cosines: Float32Array,
-    count: number,
-    accept: (micro: Micro) => boolean,
-  ): { topic: number; pending: number; similarity: number } | null {
+  #nearestGroup(cosines: Float32Array): { topic: number; pending: number; similarity: number } | null {
     const totals = new Map<number, { topic: number; pending: number; total: number; mass: number }>();
-    for (let row = 0; row < count; row += 1) {
+    for (let row = 0; row < this.#live.length; row += 1) {
       const micro = this.#live[row]!;
-      if (!accept(micro)) continue;
       const key = micro.topic >= 0 ? micro.topic : -1 - micro.pending;
       const total = totals.get(key);
       const similarity = cosines[row]! * micro.norm;
@@ -478,11 +475,9 @@ export class Topics {
       if (members === undefined) groups.set(group, [this.#live[row]!]);
       else members.push(this.#live[row]!);
     });
-    const all = [...groups.values()];
-    const large = all.filter((members) => massOf(members) >= BIRTH_MASS);
+    const { topical: large, small } = this.#fold([...groups.values()]);
     const continued = continuations(large.map(holdingsOf));
     const continuedTopics = new Set(continued);
-    const small = all.filter((members) => massOf(members) < BIRTH_MASS);
 
     // A topic that no large group continues goes where most of it went.
     const before = this.#live.map((micro) => micro.topic);
@@ -508,25 +503,55 @@ export class Topics {
   }
 
   /**
-   * Groups too small to be topics. What had a topic keeps it while it goes on, and follows it when it was
-   * merged; what had none joins the nearest topic if there is one near, or waits.
+   * Parts the linked groups into those that make topics and those too small for one. A group that is small
+   * beside the instance joins the nearest large one if there is one near, so that old instances do not
+   * fill up with topics of three requests; if there is none near, it is a topic like any other.
+   */
+  #fold(groups: readonly Micro[][]): { topical: Micro[][]; small: Micro[][] } {
+    const least = Math.max(BIRTH_MASS, Math.floor(SMALL_ROOT * Math.sqrt(this.#requests)));
+    const large = groups.filter((members) => massOf(members) >= least);
+    const targets = large.map((members) => ({
+      members: [...members],
+      sum: sumOf(members, this.#dimensions),
+      mass: massOf(members),
+    }));
+    const topical: Micro[][] = [];
+    const small: Micro[][] = [];
+    for (const members of groups) {
+      const mass = massOf(members);
+      if (mass >= least) continue;
+      const held = members.some((micro) => micro.topic >= 0);
+      if (mass < BIRTH_MASS && held) {
+        small.push(members);
+        continue;
+      }
+      const sum = sumOf(members, this.#dimensions);
+      let nearest: (typeof targets)[number] | null = null;
+      let similarity = this.#thresholds.topic * FOLD_SHARE + (held ? MEMORY : 0);
+      for (const target of targets) {
+        const mean = dotOf(sum, target.sum) / (mass * target.mass);
+        if (mean < similarity) continue;
+        nearest = target;
+        similarity = mean;
+      }
+      if (nearest !== null) nearest.members.push(...members);
+      else if (mass >= BIRTH_MASS) topical.push(members);
+      else small.push(members);
+    }
+    return { topical: [...targets.map(({ members }) => members), ...topical], small };
+  }
+
+  /**
+   * Groups that make no topic. What had a topic keeps it while it goes on, and follows it when it was
+   * merged; what had none waits.
    */
   #settleSmall(small: readonly Micro[][], before: readonly number[], continued: ReadonlySet<number>): void {
-    const inLarge = new Set<Micro>(this.#live);
-    for (const members of small) for (const micro of members) inLarge.delete(micro);
+    const settled = new Set<Micro>(this.#live);
+    for (const members of small) for (const micro of members) settled.delete(micro);
     const topicBefore = new Map(this.#live.map((micro, row) => [micro, before[row]!]));
     const wentTo = (topic: number): number => {
-      const masses = new Map<number, number>();
-      for (const micro of inLarge) {
-        if (topicBefore.get(micro) !== topic) continue;
-        masses.set(micro.topic, (masses.get(micro.topic) ?? 0) + micro.count);
-      }
-      let best = topic;
-      let bestMass = 0;
-      for (const [target, mass] of masses) {
-        if (mass > bestMass || (mass === bestMass && target < best)) [best, bestMass] = [target, mass];
-      }
-      return best;
+      const moved = [...settled].filter((micro) => topicBefore.get(micro) === topic);
+      return wantedEntity(holdingsOf(moved))?.entity ?? topic;
     };
     for (const members of small) {
       const held = wantedEntity(holdingsOf(members));
@@ -535,37 +560,12 @@ export class Topics {
         for (const micro of members) this.#setTopic(micro, topic);
         continue;
       }
-      const nearest = this.#nearestTopic(members, inLarge);
-      if (nearest !== null && nearest.similarity >= this.#thresholds.topic * FOLD_SHARE) {
-        for (const micro of members) this.#setTopic(micro, nearest.topic);
-        continue;
-      }
       for (const micro of members) {
         if (micro.pending === members[0]!.number) continue;
         micro.pending = members[0]!.number;
         this.#dirtyMicros.add(micro.number);
       }
     }
-  }
-
-  #nearestTopic(
-    members: readonly Micro[],
-    candidates: ReadonlySet<Micro>,
-  ): { topic: number; similarity: number } | null {
-    const sum = new Float32Array(this.#dimensions);
-    for (const micro of members) addTo(sum, micro.sum);
-    const norm = normOf(sum);
-    if (norm === 0) return null;
-    const unit = sum.map((value) => value / norm);
-    const cosines = new Float32Array(this.#live.length);
-    this.#table.cosines(unit, cosines);
-    const nearest = this.#nearestGroup(
-      cosines,
-      this.#live.length,
-      (micro) => candidates.has(micro) && micro.topic >= 0,
-    );
-    if (nearest === null) return null;
-    return { topic: nearest.topic, similarity: (nearest.similarity * norm) / massOf(members) };
   }
 
   /** Merges the nearest micro-clusters, never across topics, and lets the leader search be more generous. */
@@ -668,8 +668,7 @@ export class Topics {
     const topics: ClusteredTopic[] = [...members]
       .sort(([x], [y]) => x - y)
       .map(([number, micros]) => {
-        const sum = new Float32Array(this.#dimensions);
-        for (const micro of micros) addTo(sum, micro.sum);
+        const sum = sumOf(micros, this.#dimensions);
         return { topic: number, sum, mass: massOf(micros), cluster: this.#topics[number]!.cluster };
       });
     const groups = clusterTopics(topics, this.#thresholds.cluster, this.#arena);
@@ -722,7 +721,7 @@ export class Topics {
       const total = of.reduce((sum, { weight }) => sum + weight, 0);
       return of.map(({ text, weight }) => ({ text, weight: weight / total }));
     });
-    return uniqueName([...namesOf(samples, background), largest], taken);
+    return uniqueName([...namesOf(samples, background, 'cluster'), largest], taken);
   }
 }
 
@@ -734,6 +733,12 @@ export function nextRegroupingAfter(requests: number): number {
 
 function massOf(micros: readonly Micro[]): number {
   return micros.reduce((sum, micro) => sum + micro.count, 0);
+}
+
+function sumOf(micros: readonly Micro[], dimensions: number): Float32Array {
+  const sum = new Float32Array(dimensions);
+  for (const micro of micros) addTo(sum, micro.sum);
+  return sum;
 }
 
 function holdingsOf(micros: readonly Micro[]): { holder: number; mass: number }[] {

@@ -72,6 +72,13 @@ export function normOf(vector: Float32Array): number {
   return Math.sqrt(total);
 }
 
+/** Dot product of two vectors of one length. */
+export function dotOf(a: Float32Array, b: Float32Array): number {
+  let total = 0;
+  for (let index = 0; index < a.length; index += 1) total += a[index]! * b[index]!;
+  return total;
+}
+
 /** Adds `vector` to `sum` in place. */
 export function addTo(sum: Float32Array, vector: Float32Array): void {
   for (let index = 0; index < sum.length; index += 1) sum[index]! += vector[index]!;

@@ -6,6 +6,8 @@ export interface Word {
   readonly stem: string;
   /** Carries meaning of its own (no article, pronoun, auxiliary, preposition, filler). */
   readonly content: boolean;
+  /** May stand between two content words of a name: "proof of insurance", "order not delivered". */
+  readonly connector: boolean;
   /** An article or possessive, which a name leaves out. */
   readonly determiner: boolean;
   /** Something other than space stands between the word before and this one. */
@@ -29,11 +31,11 @@ const DETERMINERS = set(
 const FUNCTION_WORDS = set(
   `i you he she it we they me him us them myself yourself who whom which what when where why how
    am is are was were be been being do does did doing done have has had having can could will would shall should may might must
-   and or but if then than so because as of at by for with about into to from in on off out over under up down
+   and or but if then than so because as of at by for with about into to from in on over under
    not no yes just very too also only there here again more most much many such own same other another
    please thanks thank hello hi hey ok okay well im i'm i'd i'll i've it's that's there's what's don't can't isn't doesn't
    want wanted need needed like know tell let get got give go going help way able possible one thing things something anything
-   dont cant id ill ive whats gonna wanna really now still want's yeah
+   long yet already ever still after before while until since during without within via per says said saying dont cant id ill ive whats gonna wanna really now still want's yeah
    ich du er sie es wir ihr mich mir dich dir uns euch ihnen ist sind war waren bin bist sein haben habe hat hatte kann können könnte möchte will wollen
    und oder aber wenn dann als weil mit von zu zum zur für auf aus bei nach über unter in im an am um nicht kein keine ja nein bitte danke wie was wo wann warum
    je tu il elle nous vous ils elles on me te se moi toi est sont suis es était être ai as a avons avez ont peux peut pouvez pourrais voudrais veux
@@ -43,6 +45,12 @@ const FUNCTION_WORDS = set(
    eu você ele ela nós eles é são sou foi ser estar tenho tem posso pode poderia quero preciso e ou mas se porque do da dos das no na em com sem por para não sim obrigado como que quem onde quando
    io lui lei noi voi loro è sono sei siamo ho hai ha posso puoi può vorrei voglio e o ma se perché di del della da in con su per tra non sì grazie come che chi dove quando
    ik jij hij zij wij jullie is zijn was ben heb heeft kan kunnen wil en of maar als want van voor met op aan bij naar niet geen ja nee hoe wat waar wanneer`,
+);
+
+/** Prepositions and "not" that tie a name together. */
+const CONNECTORS = set(
+  `of for to with in on from by at into as not without
+   von für mit zu zum zur aus bei auf nicht ohne de du des pour avec sans à au pas del al para con sin por no em do da per senza van voor met op niet`,
 );
 
 const WORD = /[\p{L}\p{N}]+(?:['’\-.@_][\p{L}\p{N}]+)*/gu;
@@ -65,13 +73,20 @@ export function wordsOf(text: string): Word[] {
     words.push({
       text: word,
       stem: stemOf(lower),
-      content: !DETERMINERS.has(lower) && !FUNCTION_WORDS.has(lower) && !/^\p{Script=Hiragana}$/u.test(lower),
+      content: isContent(lower),
+      connector: CONNECTORS.has(lower),
       determiner: DETERMINERS.has(lower),
       afterBreak: /[^\s]/u.test(gap),
     });
     end = index + word.length;
   }
   return words;
+}
+
+/** Numbers and single kana say nothing by themselves. */
+function isContent(lower: string): boolean {
+  if (DETERMINERS.has(lower) || FUNCTION_WORDS.has(lower)) return false;
+  return !/^(?:[\p{N}.]+|\p{Script=Hiragana})$/u.test(lower);
 }
 
 function* pieces(text: string): Iterable<{ word: string; index: number }> {

@@ -1,0 +1,65 @@
+import { DotArena } from '../assign/dot-kernel.ts';
+import { addTo, VectorTable } from '../assign/vectors.ts';
+
+const ROUNDS = 40;
+const STARTS = 3;
+
+/** Spherical k-means with k-means++ starts, the best of three; reproducible. Group of each unit vector. */
+export function kMeans(vectors: readonly Float32Array[], k: number): number[] {
+  const dimensions = vectors[0]?.length ?? 0;
+  const arena = new DotArena(dimensions);
+  const cosines = new Float32Array(k);
+  let state = 12345;
+  const random = (): number => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state / 2 ** 32;
+  };
+  let best: number[] = [];
+  let bestTotal = Number.NEGATIVE_INFINITY;
+  for (let start = 0; start < STARTS; start += 1) {
+    let centroids = seeds(vectors, k, random);
+    let groups: number[] = [];
+    let total = 0;
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const table = new VectorTable(arena);
+      for (const centroid of centroids) table.push(centroid);
+      total = 0;
+      const next = vectors.map((vector) => {
+        table.cosines(vector, cosines);
+        let group = 0;
+        for (let other = 1; other < k; other += 1) if (cosines[other]! > cosines[group]!) group = other;
+        total += cosines[group]!;
+        return group;
+      });
+      table.clear();
+      const same = next.every((group, item) => group === groups[item]);
+      groups = next;
+      if (same) break;
+      const sums = centroids.map(() => new Float32Array(dimensions));
+      groups.forEach((group, item) => addTo(sums[group]!, vectors[item]!));
+      centroids = sums.map((sum, group) => (sum.some((value) => value !== 0) ? sum : centroids[group]!));
+    }
+    if (total > bestTotal) [best, bestTotal] = [groups, total];
+  }
+  return best;
+}
+
+function seeds(vectors: readonly Float32Array[], k: number, random: () => number): Float32Array[] {
+  const chosen = [vectors[Math.floor(random() * vectors.length)]!];
+  const distances = vectors.map(() => Number.POSITIVE_INFINITY);
+  while (chosen.length < k) {
+    const latest = chosen[chosen.length - 1]!;
+    let total = 0;
+    vectors.forEach((vector, item) => {
+      let dot = 0;
+      for (let index = 0; index < vector.length; index += 1) dot += vector[index]! * latest[index]!;
+      distances[item] = Math.min(distances[item]!, Math.max(0, 1 - dot));
+      total += distances[item]!;
+    });
+    let left = random() * total;
+    let pick = distances.findIndex((distance) => (left -= distance) <= 0);
+    if (pick < 0) pick = vectors.length - 1;
+    chosen.push(vectors[pick]!);
+  }
+  return chosen;
+}
