@@ -42,6 +42,8 @@ export interface ImportOptions {
   readonly files: readonly string[];
   /** Omitted: the service's answer to the first conversation decides. */
   readonly instanceId?: string;
+  /** Kept with the instance, such as its `name`. */
+  readonly instance?: Readonly<Record<string, unknown>>;
   readonly target: ImportTarget;
   /** Conversations in flight. */
   readonly concurrency: number;
@@ -366,7 +368,9 @@ class Import {
     ids: { readonly instanceId?: string; readonly sessionId: string },
     part: { readonly offset: number; readonly messages: readonly IngestMessage[] },
   ): Promise<IngestAnswer> {
-    const body: IngestBody = { ...ids, messages: part.messages, metadata: { session: conversation.session } };
+    const { instance } = this.#options;
+    const metadata = { ...(instance === undefined ? {} : { instance }), session: conversation.session };
+    const body: IngestBody = { ...ids, messages: part.messages, metadata };
     const digest = createHash('sha256')
       .update(JSON.stringify([part.offset, body]))
       .digest('base64url');
@@ -406,6 +410,30 @@ class Import {
       conversations: this.#conversations + this.#alreadyThere,
       messages: this.#messages + this.#messagesAlreadyThere,
     });
+  }
+}
+
+/**
+ * Polls until queries count every message that an import sent; false when the time is up first.
+ * One conversation tells: an instance's messages become visible in the order in which they were accepted.
+ */
+export async function waitUntilVisible(
+  target: ImportTarget,
+  summary: Pick<ImportSummary, 'instanceId' | 'last'>,
+  limitMs: number,
+): Promise<boolean> {
+  const { instanceId, last } = summary;
+  if (instanceId === null || last === null) return true;
+  const deadline = performance.now() + limitMs;
+  for (;;) {
+    const answer = await target.query(
+      { groupBy: 'SESSION', instanceId, fields: 'messages', ids: last.sessionId },
+      last.position,
+    );
+    const messages = answer.elements[0]?.fields['messages'];
+    if (typeof messages === 'number' && messages >= last.messages) return true;
+    if (performance.now() > deadline) return false;
+    await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }
 

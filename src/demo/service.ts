@@ -1,0 +1,122 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { createWriteStream } from 'node:fs';
+
+/** What an API key looks like wherever it is printed. */
+const KEY = /\but_(?:test|live)_[0-9A-Za-z]{32}\b/;
+
+/** A service that somebody started for a while. */
+export interface StartedService {
+  /** The key that the first start shows; null when it showed none. */
+  readonly key: () => string | null;
+  /** Settles when the service has ended, by itself or by `stop`: its exit code, or null by a signal. */
+  readonly ended: Promise<number | null>;
+  /** Asks it to end and waits until it has. */
+  stop(): Promise<void>;
+}
+
+/** Whether anything speaks HTTP at the address and says it is ready. */
+export async function isReady(url: string): Promise<boolean> {
+  try {
+    const answer = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(2_000) });
+    await answer.arrayBuffer();
+    return answer.status === 200;
+  } catch {
+    return false;
+  }
+}
+
+/** Whether anything at all accepts a connection at the address. */
+export async function answers(url: string): Promise<boolean> {
+  try {
+    await (await fetch(`${url}/livez`, { signal: AbortSignal.timeout(5_000) })).arrayBuffer();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Waits until the service is ready. Throws when `giveUp` settles first or the time is up. */
+export async function waitUntilReady(url: string, limitMs: number, giveUp?: Promise<unknown>): Promise<void> {
+  const deadline = performance.now() + limitMs;
+  let gone = false;
+  void giveUp?.then(() => {
+    gone = true;
+  });
+  while (!(await isReady(url))) {
+    if (gone) throw new Error('the service ended before it was ready');
+    if (performance.now() > deadline)
+      throw new Error(`${url} was not ready within ${Math.round(limitMs / 1000)} s`);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+/**
+ * Starts the whole service as `npm start` does, its output going to a file. It runs in a process group of
+ * its own, so that Ctrl-C reaches it once, through `stop`, in order.
+ */
+export function startService(options: {
+  readonly script: string;
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly logFile: string;
+}): StartedService {
+  const log = createWriteStream(options.logFile, { mode: 0o600 });
+  const child: ChildProcess = spawn(process.execPath, [options.script], {
+    cwd: options.cwd,
+    env: options.env,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let key: string | null = null;
+  let tail = '';
+  const onOutput = (chunk: Buffer): void => {
+    log.write(chunk);
+    if (key !== null) return;
+    tail = (tail + chunk.toString()).slice(-4_096);
+    key = KEY.exec(tail)?.[0] ?? null;
+  };
+  child.stdout?.on('data', onOutput);
+  child.stderr?.on('data', onOutput);
+  const ended = new Promise<number | null>((resolve) => {
+    child.once('error', (error) => {
+      log.end(`${error.message}\n`);
+      resolve(1);
+    });
+    child.once('close', (code) => {
+      log.end();
+      resolve(code);
+    });
+  });
+  return {
+    key: () => key,
+    ended,
+    async stop() {
+      if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM');
+      await ended;
+    },
+  };
+}
+
+/** Makes an API key with the project's own command. Throws when the command shows none. */
+export async function createKey(options: {
+  readonly script: string;
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+}): Promise<string> {
+  const child = spawn(process.execPath, [options.script, 'create'], {
+    cwd: options.cwd,
+    env: options.env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  await new Promise<void>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', () => resolve());
+  });
+  const key = KEY.exec(output)?.[0];
+  if (key === undefined) throw new Error(`no key could be made: ${output.trim()}`);
+  return key;
+}
