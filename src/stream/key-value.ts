@@ -28,6 +28,8 @@ export interface KeyValueBucket {
 export interface KeyValueWatch {
   /** Resolves when everything that was there at the start has been told. Rejects when closed before. */
   readonly loaded: Promise<void>;
+  /** Resolves with the reason when the watch ended by itself because the bucket was emptied or replaced. */
+  readonly failed: Promise<unknown>;
   close(): Promise<void>;
 }
 
@@ -105,9 +107,14 @@ function watch(
       }
     }
   };
-  const followed = follow().catch((error: unknown) => loaded.reject(error));
+  const failed = Promise.withResolvers<unknown>();
+  const followed = follow().catch((error: unknown) => {
+    loaded.reject(error);
+    if (!closed) failed.resolve(error);
+  });
   return {
     loaded: loaded.promise,
+    failed: failed.promise,
     close: async () => {
       closed = true;
       loaded.reject(new Error('the watch was closed'));

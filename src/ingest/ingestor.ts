@@ -1,0 +1,192 @@
+import { createHash } from 'node:crypto';
+import { v7 } from 'uuid';
+import { AppError } from '../errors.ts';
+import type { RecordedRequest } from '../domain/records.ts';
+import type { Instance, Registry } from '../registry/registry.ts';
+import type { Publisher } from '../stream/publisher.ts';
+import {
+  bodyDigest,
+  checkIdempotencyKey,
+  type IdempotencyClaim,
+  type IdempotencyStore,
+} from './idempotency.ts';
+import type { IngestBody } from './request-body.ts';
+
+export interface IngestorParts {
+  readonly registry: Registry;
+  readonly publisher: Publisher;
+  readonly idempotency: IdempotencyStore;
+  /** Microseconds since 1970-01-01 UTC. */
+  readonly clock: () => number;
+}
+
+export interface IngestRequest {
+  /** The project of the request's key. */
+  readonly projectId: string;
+  readonly body: IngestBody;
+  /** As sent in the header. */
+  readonly idempotencyKey?: string | undefined;
+}
+
+export interface Accepted {
+  readonly instanceId: string;
+  readonly sessionId: string;
+  /** Stream sequence of the record that holds the request: `X-Stream-Position`. */
+  readonly position: number;
+}
+
+/** Turns valid requests into stream records, by the rules of "Ingest" in the decisions. */
+export interface Ingestor {
+  /**
+   * Resolves once everything in the request is stored durably. Rejects with AppError: FORBIDDEN (another
+   * project's `projectId`), NOT_FOUND (`instanceId`), CONFLICT (session of another instance or project,
+   * `Idempotency-Key` with another body), BAD_REQUEST (`Idempotency-Key` malformed), and as Publisher and
+   * Registry do.
+   */
+  accept(request: IngestRequest): Promise<Accepted>;
+}
+
+/** Where a request goes; what has to be registered first, if anything, is `register`ed on the way. */
+interface Destination {
+  readonly instance: Instance;
+  readonly sessionId: string;
+}
+
+export function createIngestor(parts: IngestorParts): Ingestor {
+  const { registry, publisher, idempotency, clock } = parts;
+
+  return {
+    async accept({ projectId, body, idempotencyKey }) {
+      if (body.projectId !== undefined && body.projectId !== projectId) {
+        throw new AppError(
+          'FORBIDDEN',
+          'The projectId is not that of the API key. Leave it out or use its own key.',
+        );
+      }
+      if (idempotencyKey !== undefined) checkIdempotencyKey(idempotencyKey);
+      const digest = idempotencyKey === undefined ? '' : bodyDigest(body);
+      let claim =
+        idempotencyKey === undefined ? null : await idempotency.find(projectId, idempotencyKey, digest);
+      if (claim?.answer !== undefined) return claim.answer;
+
+      // Looked at before anything is written, so that a refused request leaves no trace.
+      const named = await findNamed(projectId, body);
+      if (idempotencyKey !== undefined) {
+        claim ??= await idempotency.claim(projectId, idempotencyKey, digest, clock());
+        if (claim.answer !== undefined) return claim.answer;
+      }
+      const acceptedAt = claim?.acceptedAt ?? clock();
+      const destination = await settle(projectId, body, named, claim, acceptedAt);
+      const answer = {
+        instanceId: destination.instance.id,
+        sessionId: destination.sessionId,
+        position: await publisher.publish(record(projectId, body, destination, claim, acceptedAt)),
+      };
+      await claim?.complete(answer);
+      return answer;
+    },
+  };
+
+  /** The instance that the request's ids lead to, and whether its session id is one that nobody holds yet. */
+  async function findNamed(
+    projectId: string,
+    body: IngestBody,
+  ): Promise<{ readonly instance: Instance | null; readonly unclaimed: boolean }> {
+    let instance: Instance | null = null;
+    if (body.instanceId !== undefined) {
+      instance = await registry.findInstance(body.instanceId);
+      if (instance === null || instance.projectId !== projectId) throw noInstance(body.instanceId);
+    }
+    if (body.sessionId === undefined) return { instance, unclaimed: false };
+    const issuedFor = await registry.instanceOfSessionId(body.sessionId);
+    if (issuedFor !== null)
+      return { instance: sessionsInstance(projectId, instance, issuedFor), unclaimed: false };
+    const claim = await registry.findSessionClaim(body.sessionId);
+    if (claim === null) return { instance, unclaimed: true };
+    if (claim.projectId !== projectId || (instance !== null && claim.instanceId !== instance.id))
+      throw otherSession();
+    return {
+      instance: instance ?? (await claimedInstance(claim.instanceId, projectId, body)),
+      unclaimed: false,
+    };
+  }
+
+  /** Makes what the request needs and does not exist yet. Doing it again for the same request changes nothing. */
+  async function settle(
+    projectId: string,
+    body: IngestBody,
+    named: { readonly instance: Instance | null; readonly unclaimed: boolean },
+    claim: IdempotencyClaim | null,
+    acceptedAt: number,
+  ): Promise<Destination> {
+    const newInstanceId = (): string => (claim === null ? v7() : derivedInstanceId(claim.seed, acceptedAt));
+    if (body.sessionId === undefined) {
+      const instance =
+        named.instance ??
+        (await registry.createInstance({ projectId, id: newInstanceId(), name: nameIn(body) }));
+      return { instance, sessionId: registry.issueSessionId(instance, claim?.seed) };
+    }
+    if (!named.unclaimed && named.instance !== null)
+      return { instance: named.instance, sessionId: body.sessionId };
+    // The claim comes before the instance, so that of two requests that open the same session at once
+    // only one makes an instance.
+    const instanceId = named.instance?.id ?? newInstanceId();
+    const held = await registry.claimSession(body.sessionId, { instanceId, projectId });
+    if (held.projectId !== projectId || (named.instance !== null && held.instanceId !== named.instance.id)) {
+      throw otherSession();
+    }
+    const instance = named.instance ?? (await claimedInstance(held.instanceId, projectId, body));
+    return { instance, sessionId: body.sessionId };
+  }
+
+  /** The instance of a claimed session; made now when whoever claimed the session has not come so far. */
+  function claimedInstance(id: string, projectId: string, body: IngestBody): Promise<Instance> {
+    return registry.createInstance({ projectId, id, name: nameIn(body) });
+  }
+}
+
+function sessionsInstance(projectId: string, named: Instance | null, own: Instance): Instance {
+  if (own.projectId !== projectId || (named !== null && named.id !== own.id)) throw otherSession();
+  return own;
+}
+
+function noInstance(id: string): AppError {
+  return new AppError('NOT_FOUND', `There is no instance ${id}. Leave instanceId out to create one.`);
+}
+
+function otherSession(): AppError {
+  return new AppError(
+    'CONFLICT',
+    'The session belongs to another instance. Use its instanceId or another sessionId.',
+  );
+}
+
+function nameIn(body: IngestBody): string | undefined {
+  const name = body.metadata?.instance?.['name'];
+  return typeof name === 'string' && name !== '' ? name : undefined;
+}
+
+/** A UUIDv7 of the claim's time and seed. */
+function derivedInstanceId(seed: string, acceptedAt: number): string {
+  const random = createHash('sha256').update(`instance:${seed}`).digest().subarray(0, 16);
+  return v7({ msecs: Math.floor(acceptedAt / 1000), seq: random.readUInt32BE(12), random });
+}
+
+function record(
+  projectId: string,
+  body: IngestBody,
+  { instance, sessionId }: Destination,
+  claim: IdempotencyClaim | null,
+  acceptedAt: number,
+): RecordedRequest {
+  return {
+    requestId:
+      claim === null ? v7() : createHash('sha256').update(`request:${claim.seed}`).digest('hex').slice(0, 32),
+    projectId,
+    instanceId: instance.id,
+    sessionId,
+    acceptedAt,
+    messages: body.messages.map(({ at, ...message }) => ({ ...message, at: at ?? acceptedAt })),
+    ...(body.metadata === undefined ? {} : { metadata: body.metadata }),
+  };
+}

@@ -1,0 +1,153 @@
+import { z } from 'zod';
+import { AppError, MAX_DETAILS, type ErrorDetail } from '../errors.ts';
+import { UUID_PATTERN } from '../domain/ids.ts';
+import type { RecordedRequest } from '../domain/records.ts';
+import { parseInstant } from '../domain/time.ts';
+
+export const MAX_MESSAGES = 10_000;
+/** How far an event time may lie ahead of our clock, microseconds: clocks differ, and time zones are mistaken. */
+export const MAX_AHEAD_MICROS = 24 * 3600 * 1_000_000;
+
+/** A message of a valid request. */
+export interface IngestMessage {
+  readonly content: string;
+  /** `user` when it was left out. */
+  readonly role: string;
+  readonly userId?: string;
+  /** Event time, microseconds; absent when the caller gave none. */
+  readonly at?: number;
+  readonly metadata?: Readonly<Record<string, unknown>>;
+}
+
+/** A valid request: UUIDs in lower case, defaults filled in, unknown members of messages left out. */
+export interface IngestBody {
+  readonly messages: readonly IngestMessage[];
+  readonly projectId?: string;
+  readonly instanceId?: string;
+  readonly sessionId?: string;
+  readonly metadata?: NonNullable<RecordedRequest['metadata']>;
+}
+
+const INSTANT_RULE = 'must be a UTC ISO 8601 instant that ends in Z, such as 2026-01-31T09:30:00Z';
+
+/**
+ * The schema of the body of POST /v1/ingest/. `now` gives microseconds since 1970-01-01 UTC; it bounds
+ * `createdAt`. Free of transforms, so that the OpenAPI document is generated from it.
+ */
+export function ingestBodySchema(now: () => number) {
+  const uuid = () =>
+    z
+      .string('must be a string')
+      .regex(UUID_PATTERN, 'must be a UUID')
+      .meta({ format: 'uuid', description: 'UUID of version 1 to 8, nil or all-f' });
+  const object = () => z.record(z.string(), z.unknown(), 'must be an object');
+  const createdAt = z
+    .string(INSTANT_RULE)
+    .superRefine((text, context) => {
+      const at = parseInstant(text);
+      if (at === null) context.addIssue(INSTANT_RULE);
+      else if (at > now() + MAX_AHEAD_MICROS) context.addIssue('must not be more than 24 hours ahead');
+    })
+    .nullish()
+    .meta({ format: 'date-time', description: 'Event time; the time of acceptance when absent or null' });
+  const message = z.object(
+    {
+      content: z.string('must be a string').min(1, 'must not be empty'),
+      role: z.string('must be a string').optional(),
+      userId: z.string('must be a string').optional(),
+      metadata: z.looseObject({ createdAt }, 'must be an object').optional(),
+    },
+    'must be an object',
+  );
+  return z.strictObject(
+    {
+      messages: z
+        .array(message, 'must be an array of messages')
+        .min(1, 'must hold at least 1 message')
+        .max(MAX_MESSAGES, `must hold at most ${MAX_MESSAGES} messages`),
+      projectId: uuid().optional(),
+      instanceId: uuid().optional(),
+      sessionId: uuid().optional(),
+      metadata: z
+        .strictObject(
+          { instance: object().optional(), session: object().optional(), users: object().optional() },
+          'must be an object',
+        )
+        .optional(),
+    },
+    'must be a JSON object',
+  );
+}
+
+/**
+ * Makes the function that checks a parsed JSON body. It throws AppError VALIDATION_ERROR with a detail for
+ * each fault, at most MAX_DETAILS of them.
+ */
+export function createBodyParser(now: () => number): (json: unknown) => IngestBody {
+  const schema = ingestBodySchema(now);
+  return (json) => {
+    const result = schema.safeParse(json);
+    if (!result.success) throw validationError(result.error.issues);
+    const { messages, projectId, instanceId, sessionId, metadata } = result.data;
+    return {
+      messages: messages.map(readMessage),
+      ...(projectId === undefined ? {} : { projectId: projectId.toLowerCase() }),
+      ...(instanceId === undefined ? {} : { instanceId: instanceId.toLowerCase() }),
+      ...(sessionId === undefined ? {} : { sessionId: sessionId.toLowerCase() }),
+      ...(metadata === undefined ? {} : { metadata: definedOnly(metadata) }),
+    };
+  };
+}
+
+type CheckedMessage = z.infer<ReturnType<typeof ingestBodySchema>>['messages'][number];
+
+/** Unpaired surrogates become U+FFFD, as they would in UTF-8. An empty `userId` names nobody. */
+function readMessage(message: CheckedMessage): IngestMessage {
+  const createdAt = message.metadata?.createdAt;
+  const at = typeof createdAt === 'string' ? parseInstant(createdAt) : null;
+  return {
+    content: message.content.toWellFormed(),
+    role: message.role?.toWellFormed() ?? 'user',
+    ...(message.userId === undefined || message.userId === ''
+      ? {}
+      : { userId: message.userId.toWellFormed() }),
+    ...(at === null ? {} : { at }),
+    ...(message.metadata === undefined ? {} : { metadata: message.metadata }),
+  };
+}
+
+function definedOnly(metadata: {
+  readonly instance?: Record<string, unknown> | undefined;
+  readonly session?: Record<string, unknown> | undefined;
+  readonly users?: Record<string, unknown> | undefined;
+}): NonNullable<IngestBody['metadata']> {
+  const { instance, session, users } = metadata;
+  return {
+    ...(instance === undefined ? {} : { instance }),
+    ...(session === undefined ? {} : { session }),
+    ...(users === undefined ? {} : { users }),
+  };
+}
+
+function validationError(issues: readonly z.core.$ZodIssue[]): AppError {
+  const details: ErrorDetail[] = [];
+  for (const issue of issues) {
+    if (details.length >= MAX_DETAILS) break;
+    if (issue.code === 'unrecognized_keys') {
+      for (const key of issue.keys) {
+        details.push({
+          path: [...issue.path, key].join('.'),
+          message: 'is not a member that this request knows',
+        });
+      }
+    } else {
+      const missing = issue.code === 'invalid_type' && issue.input === undefined;
+      details.push({ path: issue.path.join('.'), message: missing ? 'is required' : issue.message });
+    }
+  }
+  const first = details[0];
+  const where = first === undefined || first.path === '' ? 'The body' : first.path;
+  return new AppError('VALIDATION_ERROR', `The request is not valid: ${where} ${first?.message ?? ''}.`, {
+    details,
+  });
+}

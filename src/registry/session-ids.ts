@@ -1,0 +1,76 @@
+import { createHmac, randomBytes } from 'node:crypto';
+
+/** Highest instance number that fits a session id. */
+export const MAX_INSTANCE_NUMBER = 2 ** 40 - 1;
+
+/**
+ * Session ids that we issue: UUIDv8 (RFC 9562) that lead to their instance without a look-up.
+ *
+ * | bytes | bits | content |
+ * |---|---|---|
+ * | 0–4 | 40 | instance number, big-endian |
+ * | 5–7 | 24 | first tag: byte 6 begins with the version (4 bits), so 20 bits of it are tag |
+ * | 8–15 | 64 | variant (2 bits), then 62 bits that make the id unique |
+ *
+ * The tag is an HMAC-SHA256 over number and unique part, cut to 20 bits. A client's own UUIDv8 is taken for
+ * ours only when its tag fits (1 in a million) and its first 40 bits name an instance that exists.
+ */
+export interface SessionIds {
+  /** A new id; with `seed` the id that belongs to the seed, always the same. */
+  issue(instanceNumber: number, seed?: string): string;
+  /** The instance number in an id that we issued; null for any other UUID. Case does not matter. */
+  read(sessionId: string): number | null;
+}
+
+/** `secret`: hex, from the registry, the same in every process and for ever. */
+export function createSessionIds(secret: string): SessionIds {
+  const key = Buffer.from(secret, 'hex');
+  // A random start, counted up: ids of one process never collide, those of several hardly ever.
+  let unique = randomBytes(8).readBigUInt64BE() & UNIQUE_MASK;
+
+  const sign = (bytes: Buffer): void => {
+    const tag = createHmac('sha256', key)
+      .update('session-id')
+      .update(bytes.subarray(0, 5))
+      .update(bytes.subarray(8))
+      .digest();
+    bytes[5] = tag[0] ?? 0;
+    bytes[6] = 0x80 | ((tag[1] ?? 0) & 0x0f);
+    bytes[7] = tag[2] ?? 0;
+  };
+
+  return {
+    issue(instanceNumber, seed) {
+      if (!Number.isInteger(instanceNumber) || instanceNumber < 0 || instanceNumber > MAX_INSTANCE_NUMBER) {
+        throw new RangeError(`no instance number: ${instanceNumber}`);
+      }
+      const bytes = Buffer.alloc(16);
+      bytes.writeUIntBE(instanceNumber, 0, 5);
+      if (seed === undefined) {
+        unique = (unique + 1n) & UNIQUE_MASK;
+        bytes.writeBigUInt64BE(VARIANT | unique, 8);
+      } else {
+        const derived = createHmac('sha256', key)
+          .update('session-seed')
+          .update(bytes.subarray(0, 5))
+          .update(seed)
+          .digest();
+        bytes.writeBigUInt64BE(VARIANT | (derived.readBigUInt64BE() & UNIQUE_MASK), 8);
+      }
+      sign(bytes);
+      const hex = bytes.toString('hex');
+      return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+    },
+    read(sessionId) {
+      if (sessionId.charAt(14) !== '8') return null;
+      const given = Buffer.from(sessionId.replaceAll('-', ''), 'hex');
+      if (given.length !== 16) return null;
+      const signed = Buffer.from(given);
+      sign(signed);
+      return signed.equals(given) ? given.readUIntBE(0, 5) : null;
+    },
+  };
+}
+
+const UNIQUE_MASK = (1n << 62n) - 1n;
+const VARIANT = 2n << 62n;
