@@ -176,7 +176,7 @@ describe('laws of the views', () => {
   let instances = 0;
 
   before(async () => {
-    fixture = await openFixture({ compactRows: 400 });
+    fixture = await openFixture({ mergeRows: 400 });
     runner = new QueryRunner({ views: VIEWS, readerOf: () => fixture.reader });
   });
   after(() => fixture.close());

@@ -1,6 +1,6 @@
 -- view: fact
 -- version: 1
--- publish: message_fact key(fact_id) order(instance, kind, event_at, fact_id)
+-- publish: message_fact key(fact_id) order(instance, kind, event_at, fact_id) alive(not gone)
 --
 -- Which message counts for which entity, and when did the same session and the same end user last do so?
 --
@@ -17,7 +17,7 @@
 -- prev_session_at   time of the fact just before this one among the facts of the same (kind, entity, session),
 --                   in the order (event_at, fact_id); -infinity when there is none
 -- prev_user_at      the same for (kind, entity, end user); -infinity for kind 0 and where there is no end user
--- gone              the fact was withdrawn (its message has no such entity any more); kept until compaction
+-- gone              the fact was withdrawn (its message has no such entity any more); kept until a merge into the lowest level
 -- seq               stream sequence of the batch that last wrote the row
 --
 -- Distinct sessions in [a, b) = facts in [a, b) whose prev_session_at < a; end users likewise.

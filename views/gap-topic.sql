@@ -1,7 +1,7 @@
 -- view: gap_topic
 -- version: 1
 -- after: fact
--- publish: gap_micro key(instance, gap, micro) order(instance, gap, micro)
+-- publish: gap_micro key(instance, gap, micro) order(instance, gap, micro) alive(occurrences > 0)
 --
 -- Which topics does a gap concern?
 --

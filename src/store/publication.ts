@@ -4,17 +4,22 @@ import { quoted, type Connection } from './duckdb.ts';
 import type { StateStore } from './state-store.ts';
 import type { PublishedTable, View } from './view-files.ts';
 
+/** One immutable file: the rows whose newest change lies after the level before it and not after `seq`. */
+export interface Level {
+  readonly file: string;
+  /** Stream sequence up to which its rows were read. */
+  readonly seq: number;
+  readonly rows: number;
+}
+
 /** What `CURRENT` holds: the newest answerable generation of one shard. */
 export interface Generation {
   /** The state database it was made from. */
   readonly store: string;
   /** Stream sequence that it contains. */
   readonly seq: number;
-  /** File of all rows up to `baseSeq`; null while there is none. */
-  readonly base: string | null;
-  readonly baseSeq: number;
-  /** File of all rows changed after `baseSeq`. */
-  readonly delta: string;
+  /** Oldest and largest first; a row in a later level replaces the same row in every earlier one. */
+  readonly levels: readonly Level[];
 }
 
 /** Reads `CURRENT` of a shard's folder; null when there is none yet or it is not readable. */
@@ -35,36 +40,42 @@ export interface PublicationOptions {
   readonly store: StateStore;
   /** Milliseconds for which readers may still open a generation that was replaced, at least. */
   readonly graceMs: number;
-  /** Rows in a delta from which a new base is written, at least. */
-  readonly compactRows: number;
-  /** … and as a share of the base's rows. */
-  readonly compactShare: number;
+  /** Rows in the newest level from which it is merged into the one before it. */
+  readonly mergeRows: number;
+  /** A merge takes in every earlier level that is at most this many times as large as what is merged so far. */
+  readonly mergeRatio: number;
   readonly now: () => number;
   readonly onError: (error: unknown) => void;
 }
 
 /**
- * Writes what readers open: immutable files, then `CURRENT` by rename. A delta holds every row changed since
- * the base; when it grows, a new base is written from a snapshot on a second connection while folding goes on.
+ * Writes what readers open: immutable files, then `CURRENT` by rename. The newest level is written anew at
+ * each publication and holds every row changed since the levels before it; when it has grown, it is merged
+ * with older levels of like size on a second connection, from a snapshot, while folding goes on. So the cost
+ * of a publication does not depend on the length of history.
  */
 export class Publication {
   readonly #options: PublicationOptions;
   readonly #tables: readonly PublishedTable[];
+  /** Files that left `CURRENT`, with the time (ms) when they did. */
   readonly #replaced = new Map<string, number>();
   #generation: Generation | null;
-  #baseRows = 0;
-  #compaction: Promise<void> | null = null;
-  #newBase: { base: string; baseSeq: number; rows: number } | null = null;
+  /** Levels below the newest. */
+  #sealed: readonly Level[];
+  #merging: Promise<void> | null = null;
+  #merged: readonly Level[] | null = null;
   #connection: Connection | null = null;
+  #files = 0;
 
   constructor(options: PublicationOptions) {
     this.#options = options;
     this.#tables = publishedTables(options.store.views);
     this.#generation = this.#usable(readGeneration(options.store.directory));
+    this.#sealed = this.#generation?.levels.slice(0, -1) ?? [];
     this.#removeStrangers();
   }
 
-  /** Sequence that readers can see. */
+  /** Sequence that readers can see; -1 while there is nothing to see. */
   get sequence(): number {
     return this.#generation?.seq ?? -1;
   }
@@ -72,32 +83,25 @@ export class Publication {
   /** Makes everything committed visible to readers. */
   async publish(): Promise<void> {
     const { store } = this.#options;
-    const seq = store.sequence;
-    const finished = this.#newBase;
-    if (seq === this.#generation?.seq && finished === null) return;
-    const base = finished?.base ?? this.#generation?.base ?? null;
-    const baseSeq = finished?.baseSeq ?? this.#generation?.baseSeq ?? -1;
-    this.#newBase = null;
-    if (finished !== null) this.#baseRows = finished.rows;
-    const delta = `delta-${seq}-${baseSeq}.duckdb`;
-    const rows = await this.#write(store.connection, delta, (table) => `select * from st.${table.name} where seq > ${baseSeq}`);
-    const previous = this.#generation;
-    const generation: Generation = { store: store.storeId, seq, base, baseSeq, delta };
-    this.#switchTo(generation);
-    this.#replace(previous, generation);
+    if (store.sequence === this.#generation?.seq && this.#merged === null) return;
+    this.#sealed = this.#merged ?? this.#sealed;
+    this.#merged = null;
+    const after = this.#sealed.at(-1)?.seq ?? -1;
+    const newest = await this.#write(store.connection, 'newest', after, this.#sealed.length === 0);
+    this.#switchTo({ store: store.storeId, seq: newest.seq, levels: [...this.#sealed, newest] });
     this.#removeReplaced();
-    if (this.#compaction === null && rows > Math.max(this.#options.compactRows, this.#options.compactShare * this.#baseRows)) {
-      this.#compaction = this.#compact()
+    if (this.#merging === null && newest.rows >= this.#options.mergeRows) {
+      this.#merging = this.#merge(newest.rows)
         .catch(this.#options.onError)
         .finally(() => {
-          this.#compaction = null;
+          this.#merging = null;
         });
     }
   }
 
-  /** Waits for a base that is being written. */
+  /** Waits for a merge in work. */
   async settle(): Promise<void> {
-    await this.#compaction;
+    await this.#merging;
   }
 
   async close(): Promise<void> {
@@ -106,49 +110,52 @@ export class Publication {
     this.#connection = null;
   }
 
-  async #compact(): Promise<void> {
-    this.#connection ??= await this.#options.store.connect();
-    const connection = this.#connection;
-    const present = new Set((await connection.all(`select table_name || '.' || column_name as name from duckdb_columns() where database_name = 'st'`)).map((row) => row['name']));
-    let baseSeq = 0;
-    let rows = 0;
-    const name = (): string => `base-${baseSeq}.duckdb`;
-    const temporary = 'base.duckdb.tmp';
-    this.#remove(temporary);
-    await connection.run(`attach ${quoted(join(this.#options.store.directory, temporary))} as base_out (recovery_mode no_wal_writes)`);
-    try {
-      await connection.transaction(async () => {
-        baseSeq = (await connection.one('select sequence from st.meta'))?.['sequence'] as number;
-        for (const table of this.#tables) {
-          const alive = present.has(`${table.name}.gone`) ? 'where not gone' : present.has(`${table.name}.messages`) ? 'where messages > 0' : '';
-          await connection.run(`create table base_out.${table.name} as select * from st.${table.name} ${alive} order by ${table.order.join(', ')}`);
-          rows += (await connection.one(`select count(*) as rows from base_out.${table.name}`))?.['rows'] as number;
-        }
-      });
-    } finally {
-      await connection.run('detach base_out');
+  async #merge(newestRows: number): Promise<void> {
+    let kept = this.#sealed.length;
+    for (let rows = newestRows; kept > 0; kept--) {
+      const level = this.#sealed[kept - 1] as Level;
+      if (level.rows > this.#options.mergeRatio * rows) break;
+      rows += level.rows;
     }
-    this.#settleFile(temporary, name());
-    this.#newBase = { base: name(), baseSeq, rows };
+    const below = this.#sealed.slice(0, kept);
+    this.#connection ??= await this.#options.store.connect();
+    this.#merged = [...below, await this.#write(this.#connection, 'merged', below.at(-1)?.seq ?? -1, kept === 0)];
   }
 
-  async #write(connection: Connection, file: string, select: (table: PublishedTable) => string): Promise<number> {
-    const temporary = `${file}.tmp`;
+  /** Writes the rows changed after a sequence, from one snapshot. The lowest level leaves withdrawn rows out. */
+  async #write(connection: Connection, kind: 'newest' | 'merged', after: number, lowest: boolean): Promise<Level> {
+    const temporary = `${kind}.duckdb.tmp`;
     this.#remove(temporary);
-    await connection.run(`attach ${quoted(join(this.#options.store.directory, temporary))} as delta_out (block_size 16384, recovery_mode no_wal_writes)`);
+    // Small blocks keep small files small.
+    const blocks = kind === 'newest' ? 'block_size 16384, ' : '';
+    await connection.run(`attach ${quoted(join(this.#options.store.directory, temporary))} as ${kind}_out (${blocks}recovery_mode no_wal_writes)`);
+    let seq = 0;
     let rows = 0;
     try {
       await connection.transaction(async () => {
-        await connection.run(this.#tables.map((table) => `create table delta_out.${table.name} as ${select(table)}`).join(';\n'));
-        await connection.run('create table delta_out.meta as select sequence from st.meta');
-        const sum = this.#tables.map((table) => `(select count(*) from delta_out.${table.name})`).join(' + ');
+        seq = (await connection.one('select sequence from st.meta'))?.['sequence'] as number;
+        const made = this.#tables.map((table) => {
+          const alive = lowest && table.alive !== null ? ` and ${table.alive}` : '';
+          const order = kind === 'merged' ? ` order by ${table.order.join(', ')}` : '';
+          return `create table ${kind}_out.${table.name} as select * from st.${table.name} where seq > ${after}${alive}${order}`;
+        });
+        await connection.run(made.join(';\n'));
+        const sum = this.#tables.map((table) => `(select count(*) from ${kind}_out.${table.name})`).join(' + ');
         rows = (await connection.one(`select ${sum} as rows`))?.['rows'] as number;
       });
     } finally {
-      await connection.run('detach delta_out');
+      await connection.run(`detach ${kind}_out`);
     }
+    const file = `${kind}-${seq}-${after}-${this.#nextFile()}.duckdb`;
     this.#settleFile(temporary, file);
-    return rows;
+    return { file, seq, rows };
+  }
+
+  #nextFile(): number {
+    const taken = (): boolean => readdirSync(this.#options.store.directory).some((file) => file.endsWith(`-${this.#files}.duckdb`));
+    do this.#files += 1;
+    while (taken());
+    return this.#files;
   }
 
   #settleFile(temporary: string, file: string): void {
@@ -164,14 +171,9 @@ export class Publication {
     fsyncPath(temporary);
     renameSync(temporary, join(directory, 'CURRENT'));
     fsyncPath(directory);
+    const kept = new Set(generation.levels.map((level) => level.file));
+    for (const { file } of this.#generation?.levels ?? []) if (!kept.has(file)) this.#replaced.set(file, this.#options.now());
     this.#generation = generation;
-  }
-
-  #replace(previous: Generation | null, now: Generation): void {
-    if (previous === null) return;
-    const at = this.#options.now();
-    if (previous.delta !== now.delta) this.#replaced.set(previous.delta, at);
-    if (previous.base !== null && previous.base !== now.base) this.#replaced.set(previous.base, at);
   }
 
   #removeReplaced(): void {
@@ -187,14 +189,13 @@ export class Publication {
   #usable(generation: Generation | null): Generation | null {
     const { store } = this.#options;
     if (generation === null || generation.store !== store.storeId || generation.seq > store.sequence) return null;
-    const files = generation.base === null ? [generation.delta] : [generation.base, generation.delta];
-    return files.every((file) => existsSync(join(store.directory, file))) ? generation : null;
+    return generation.levels.every((level) => existsSync(join(store.directory, level.file))) ? generation : null;
   }
 
   #removeStrangers(): void {
-    const kept = new Set([this.#generation?.base, this.#generation?.delta]);
+    const kept = new Set(this.#generation?.levels.map((level) => level.file));
     for (const file of readdirSync(this.#options.store.directory)) {
-      if (!/^(base|delta)[-.].*duckdb/.test(file) || kept.has(file)) continue;
+      if (!/^(newest|merged)[-.].*duckdb/.test(file) || kept.has(file)) continue;
       // Files that a reader may have open go after the grace period; half-written ones at once.
       if (file.includes('.tmp')) this.#remove(file);
       else this.#replaced.set(file, this.#options.now());

@@ -7,8 +7,8 @@ import type { PublishedTable, View } from './view-files.ts';
 /** One generation of one shard, attached. */
 interface Attached {
   readonly generation: Generation;
-  readonly base: string | null;
-  readonly delta: string;
+  /** Catalog names of the levels, oldest first. */
+  readonly levels: readonly string[];
   readers: number;
   retired: boolean;
 }
@@ -44,7 +44,8 @@ export class SnapshotReader {
   readonly #idle: Connection[];
   readonly #waiting: ((connection: Connection) => void)[] = [];
   readonly #tables: ReadonlyMap<string, PublishedTable>;
-  #bases = new Map<string, { alias: string; users: number }>();
+  /** Attached files, by name, with the generations that use them. */
+  readonly #files = new Map<string, { alias: string; users: number }>();
   #attached: Attached | null = null;
   #stamp = '';
   #aliases = 0;
@@ -120,7 +121,7 @@ export class SnapshotReader {
     for (let attempt = 1; ; attempt++) {
       const generation = readGeneration(this.#options.directory);
       if (generation === null) return;
-      if (generation.seq === this.#attached?.generation.seq && generation.delta === this.#attached.generation.delta) {
+      if (sameFiles(generation, this.#attached?.generation)) {
         this.#stamp = stamp;
         return;
       }
@@ -138,47 +139,43 @@ export class SnapshotReader {
   }
 
   async #swap(generation: Generation): Promise<void> {
-    const path = (file: string): string => quoted(join(this.#options.directory, file));
-    const fresh = `s${(this.#aliases += 1)}`;
-    let base: string | null = null;
-    if (generation.base !== null) {
-      const known = this.#bases.get(generation.base);
-      if (known === undefined) {
-        base = `b${fresh}`;
-        await this.#admin.run(`attach ${path(generation.base)} as ${base} (read_only)`);
-        this.#bases.set(generation.base, { alias: base, users: 1 });
-      } else {
-        known.users += 1;
-        base = known.alias;
-      }
-    }
-    const next: Attached = { generation, base, delta: `d${fresh}`, readers: 0, retired: false };
+    const levels: string[] = [];
     try {
-      await this.#admin.run(`attach ${path(generation.delta)} as ${next.delta} (read_only)`);
+      for (const { file } of generation.levels) levels.push(await this.#use(file));
     } catch (error) {
-      await this.#leaveBase(generation);
+      for (const { file } of generation.levels.slice(0, levels.length)) await this.#leave(file);
       throw error;
     }
     const previous = this.#attached;
-    this.#attached = next;
+    this.#attached = { generation, levels, readers: 0, retired: false };
     if (previous !== null) {
       previous.retired = true;
       if (previous.readers === 0) await this.#detach(previous);
     }
   }
 
-  async #detach(attached: Attached): Promise<void> {
-    await this.#admin.run(`detach ${attached.delta}`);
-    await this.#leaveBase(attached.generation);
+  async #use(file: string): Promise<string> {
+    const known = this.#files.get(file);
+    if (known !== undefined) {
+      known.users += 1;
+      return known.alias;
+    }
+    const alias = `level${(this.#aliases += 1)}`;
+    await this.#admin.run(`attach ${quoted(join(this.#options.directory, file))} as ${alias} (read_only)`);
+    this.#files.set(file, { alias, users: 1 });
+    return alias;
   }
 
-  async #leaveBase(generation: Generation): Promise<void> {
-    if (generation.base === null) return;
-    const known = this.#bases.get(generation.base);
+  async #detach(attached: Attached): Promise<void> {
+    for (const { file } of attached.generation.levels) await this.#leave(file);
+  }
+
+  async #leave(file: string): Promise<void> {
+    const known = this.#files.get(file);
     if (known === undefined) return;
     known.users -= 1;
     if (known.users > 0) return;
-    this.#bases.delete(generation.base);
+    this.#files.delete(file);
     await this.#admin.run(`detach ${known.alias}`);
   }
 
@@ -198,10 +195,18 @@ export class SnapshotReader {
       const table = this.#tables.get(name);
       if (table === undefined) throw new Error(`no view publishes ${name}`);
       const where = condition.trim() === '' ? 'true' : condition;
-      const changed = `from ${attached.delta}.${name} where ${where}`;
-      if (attached.base === null) return `(${changed})`;
       const key = table.key.join(', ');
-      return `(select * from (from ${attached.base}.${name} where ${where}) anti join (select ${key} ${changed}) using (${key}) union all by name ${changed})`;
+      const parts = attached.levels.map((level, index) => {
+        const rows = `from ${level}.${name} where ${where}`;
+        const newer = attached.levels.slice(index + 1).map((other) => `select ${key} from ${other}.${name} where ${where}`);
+        return newer.length === 0 ? rows : `select * from (${rows}) anti join (${newer.join(' union all ')}) using (${key})`;
+      });
+      return `(${parts.join(' union all by name ')})`;
     });
   }
+}
+
+function sameFiles(a: Generation, b: Generation | undefined): boolean {
+  const names = (generation: Generation): string => generation.levels.map((level) => level.file).join(' ');
+  return b !== undefined && names(a) === names(b);
 }

@@ -7,8 +7,10 @@ export interface PublishedTable {
   readonly name: string;
   /** Columns that name a row; they never change for a row. */
   readonly key: readonly string[];
-  /** Columns that a base file is sorted by. */
+  /** Columns that a merged file is sorted by. */
   readonly order: readonly string[];
+  /** Condition that a row still says something; null: every row does. */
+  readonly alive: string | null;
 }
 
 /** One file of `views/`. */
@@ -53,10 +55,10 @@ export function parseView(file: string, text: string): View {
     version,
     after: values('after').flatMap((list) => list.split(',').map((item) => item.trim())),
     publishes: values('publish').map((line) => {
-      const match = /^(\w+) key\(([^)]+)\) order\(([^)]+)\)$/.exec(line);
-      if (match === null) throw new SetupError(`views/${file}: "-- publish: ${line}" is not "table key(columns) order(columns)"`);
+      const match = /^(\w+) key\(([^)]+)\) order\(([^)]+)\)(?: alive\(([^)]+)\))?$/.exec(line);
+      if (match === null) throw new SetupError(`views/${file}: "-- publish: ${line}" is not "table key(columns) order(columns) [alive(condition)]"`);
       const columns = (list: string): string[] => list.split(',').map((item) => item.trim());
-      return { name: match[1] as string, key: columns(match[2] as string), order: columns(match[3] as string) };
+      return { name: match[1] as string, key: columns(match[2] as string), order: columns(match[3] as string), alive: match[4] ?? null };
     }),
     schema: section('schema') ?? '',
     fold: statements(section('fold') ?? ''),

@@ -44,12 +44,12 @@ export interface Fixture {
 }
 
 /** A state store, its publication and a reader on real files. */
-export async function openFixture(options: { compactRows?: number; directory?: string; views?: readonly View[] } = {}): Promise<Fixture> {
+export async function openFixture(options: { mergeRows?: number; directory?: string; views?: readonly View[]; threads?: number } = {}): Promise<Fixture> {
   const temporary = options.directory === undefined ? temporaryDirectory() : { path: options.directory, remove: () => undefined };
   const views = options.views ?? VIEWS;
-  const store = await StateStore.open({ directory: temporary.path, views, model: 'test', threads: 1 });
+  const store = await StateStore.open({ directory: temporary.path, views, model: 'test', threads: options.threads ?? 1 });
   const publication = new Publication({
-    store, graceMs: 0, compactRows: options.compactRows ?? 20_000, compactShare: 0.1, now: () => 0,
+    store, graceMs: 0, mergeRows: options.mergeRows ?? 20_000, mergeRatio: 8, now: () => 0,
     onError: (error) => { throw error; },
   });
   const reader = await SnapshotReader.open({ directory: temporary.path, views, threads: 1, connections: 2 });
