@@ -7,7 +7,8 @@ import type { PublishedTable, View } from './view-files.ts';
 /** One generation of one shard, attached. */
 interface Attached {
   readonly generation: Generation;
-  /** Catalog names of the levels, oldest first. */
+  /** Paths of the levels, oldest first, and their catalog names. */
+  readonly files: readonly string[];
   readonly levels: readonly string[];
   readers: number;
   retired: boolean;
@@ -27,8 +28,8 @@ export interface Snapshot {
 }
 
 export interface SnapshotReaderOptions {
-  /** Folder of one shard. */
-  readonly directory: string;
+  /** Folder of one shard as it is now (a rebuild moves it); null while there is none. */
+  readonly directory: () => string | null;
   readonly views: readonly View[];
   readonly threads: number;
   /** Statements that run side by side. */
@@ -44,7 +45,7 @@ export class SnapshotReader {
   readonly #idle: Connection[];
   readonly #waiting: ((connection: Connection) => void)[] = [];
   readonly #tables: ReadonlyMap<string, PublishedTable>;
-  /** Attached files, by name, with the generations that use them. */
+  /** Attached files, by path, with the generations that use them. */
   readonly #files = new Map<string, { alias: string; users: number }>();
   #attached: Attached | null = null;
   #stamp = '';
@@ -112,21 +113,24 @@ export class SnapshotReader {
   }
 
   #currentStamp(): string | null {
-    const stat = statSync(join(this.#options.directory, 'CURRENT'), { bigint: true, throwIfNoEntry: false });
-    return stat === undefined ? null : `${stat.ino}:${stat.mtimeNs}:${stat.size}`;
+    const directory = this.#options.directory();
+    if (directory === null) return null;
+    const stat = statSync(join(directory, 'CURRENT'), { bigint: true, throwIfNoEntry: false });
+    return stat === undefined ? null : `${directory}:${stat.ino}:${stat.mtimeNs}:${stat.size}`;
   }
 
   async #attach(stamp: string): Promise<void> {
     // A file can be replaced between reading CURRENT and opening it: look again, then give up with the reason.
     for (let attempt = 1; ; attempt++) {
-      const generation = readGeneration(this.#options.directory);
-      if (generation === null) return;
-      if (sameFiles(generation, this.#attached?.generation)) {
+      const directory = this.#options.directory();
+      const generation = directory === null ? null : readGeneration(directory);
+      if (directory === null || generation === null) return;
+      if (sameFiles(directory, generation, this.#attached)) {
         this.#stamp = stamp;
         return;
       }
       try {
-        await this.#swap(generation);
+        await this.#swap(directory, generation);
         this.#stamp = stamp;
         return;
       } catch (error) {
@@ -138,16 +142,17 @@ export class SnapshotReader {
     }
   }
 
-  async #swap(generation: Generation): Promise<void> {
+  async #swap(directory: string, generation: Generation): Promise<void> {
+    const files = generation.levels.map((level) => join(directory, level.file));
     const levels: string[] = [];
     try {
-      for (const { file } of generation.levels) levels.push(await this.#use(file));
+      for (const file of files) levels.push(await this.#use(file));
     } catch (error) {
-      for (const { file } of generation.levels.slice(0, levels.length)) await this.#leave(file);
+      for (const file of files.slice(0, levels.length)) await this.#leave(file);
       throw error;
     }
     const previous = this.#attached;
-    this.#attached = { generation, levels, readers: 0, retired: false };
+    this.#attached = { generation, files, levels, readers: 0, retired: false };
     if (previous !== null) {
       previous.retired = true;
       if (previous.readers === 0) await this.#detach(previous);
@@ -161,13 +166,13 @@ export class SnapshotReader {
       return known.alias;
     }
     const alias = `level${(this.#aliases += 1)}`;
-    await this.#admin.run(`attach ${quoted(join(this.#options.directory, file))} as ${alias} (read_only)`);
+    await this.#admin.run(`attach ${quoted(file)} as ${alias} (read_only)`);
     this.#files.set(file, { alias, users: 1 });
     return alias;
   }
 
   async #detach(attached: Attached): Promise<void> {
-    for (const { file } of attached.generation.levels) await this.#leave(file);
+    for (const file of attached.files) await this.#leave(file);
   }
 
   async #leave(file: string): Promise<void> {
@@ -206,7 +211,7 @@ export class SnapshotReader {
   }
 }
 
-function sameFiles(a: Generation, b: Generation | undefined): boolean {
-  const names = (generation: Generation): string => generation.levels.map((level) => level.file).join(' ');
-  return b !== undefined && names(a) === names(b);
+function sameFiles(directory: string, generation: Generation, attached: Attached | null): boolean {
+  const files = generation.levels.map((level) => join(directory, level.file));
+  return attached !== null && files.length === attached.files.length && files.every((file, index) => file === attached.files[index]);
 }

@@ -3,20 +3,11 @@ import type { RecordedRequest } from '../domain/records.ts';
 import type { Logger } from '../logger.ts';
 import type { Publication } from '../store/publication.ts';
 import type { StateStore } from '../store/state-store.ts';
+import type { Delivered, StreamConsumer } from '../stream/consumer.ts';
 import { messagesOf, Numbering, type Entry, type NumberedBatch } from './batch.ts';
 
-/** An entry as the stream delivers it. */
-export interface Delivered {
-  readonly sequence: number;
-  readonly subject: string;
-  readonly data: Uint8Array;
-}
-
 /** The ordered source of a shard's entries, from the position that the views are at. */
-export interface EntrySource {
-  /** What is there, at most that much; waits up to `waitMs` for the first; empty when nothing came. */
-  next(limits: { maxEntries: number; maxBytes: number; waitMs: number }): Promise<readonly Delivered[]>;
-}
+export type EntrySource = Pick<StreamConsumer, 'next'>;
 
 export interface EnrichStage {
   enrich(messages: readonly Pick<Turn, 'role' | 'content'>[]): Promise<readonly Enrichment[]>;
@@ -35,7 +26,7 @@ export interface AssignStage {
 
 export interface WorkerLoopOptions {
   readonly source: EntrySource;
-  readonly decode: (data: Uint8Array) => readonly RecordedRequest[];
+  readonly decode: (bytes: Uint8Array) => readonly RecordedRequest[];
   readonly enricher: EnrichStage;
   readonly assigner: AssignStage;
   readonly store: StateStore;
@@ -45,6 +36,7 @@ export interface WorkerLoopOptions {
   readonly logger: Logger;
   /** Microseconds since 1970-01-01 UTC. */
   readonly now: () => number;
+  /** Most stream entries in a batch. */
   readonly maxEntries: number;
   readonly maxBytes: number;
   readonly waitMs: number;
@@ -112,12 +104,12 @@ export class WorkerLoop {
     const { source, maxEntries, maxBytes, waitMs } = this.#options;
     // With something unpublished, look only for what is there already, so that readers see it soon.
     const idle = this.#options.publication.sequence >= this.#options.store.sequence;
-    const delivered = await source.next({ maxEntries, maxBytes, waitMs: idle ? waitMs : Math.min(waitMs, this.#options.publishEveryMs) });
+    const delivered = await source.next({ maxMessages: maxEntries, maxBytes, waitMs: idle ? waitMs : Math.min(waitMs, this.#options.publishEveryMs) });
     const entries: Entry[] = [];
     const broken: { entry: Delivered; reason: string }[] = [];
     for (const entry of delivered) {
       try {
-        entries.push({ sequence: entry.sequence, requests: this.#options.decode(entry.data) });
+        entries.push({ sequence: entry.sequence, requests: this.#options.decode(entry.bytes) });
       } catch (error) {
         broken.push({ entry, reason: reasonOf(error) });
       }

@@ -52,7 +52,7 @@ export async function openFixture(options: { mergeRows?: number; directory?: str
     store, graceMs: 0, mergeRows: options.mergeRows ?? 20_000, mergeRatio: 8, now: () => 0,
     onError: (error) => { throw error; },
   });
-  const reader = await SnapshotReader.open({ directory: temporary.path, views, threads: 1, connections: 2 });
+  const reader = await SnapshotReader.open({ directory: () => temporary.path, views, threads: 1, connections: 2 });
   const knownUsers = new Set<number>();
   return {
     store, publication, reader,
