@@ -1,0 +1,86 @@
+/** Everything that can be found out about one message alone; pure: the same message, the same finding. */
+import { LRUCache } from 'lru-cache';
+import type { Enrichment, Turn } from '../domain/facts.ts';
+import type { Embedder } from './embedder.ts';
+import { detectGap } from './gaps.ts';
+import { requestOf } from './request-sentence.ts';
+import { detectSignals } from './signals.ts';
+import { analysedPart } from './text.ts';
+
+export interface Enricher {
+  /** One finding a turn, in order. What it says of a turn depends on that turn's role and content alone. */
+  enrich(turns: readonly Turn[]): Promise<Enrichment[]>;
+}
+
+export interface EnricherOptions {
+  readonly embedder: Pick<Embedder, 'embed'>;
+  /** How many vectors of recent requests are kept; 0 keeps none. The findings are the same either way. */
+  readonly rememberedVectors?: number;
+}
+
+const DEFAULT_REMEMBERED_VECTORS = 4096;
+
+type Finding = Omit<Enrichment, 'vector'>;
+
+/** Makes an enricher over an embedder. */
+export function createEnricher({
+  embedder,
+  rememberedVectors = DEFAULT_REMEMBERED_VECTORS,
+}: EnricherOptions): Enricher {
+  const remembered =
+    rememberedVectors > 0 ? new LRUCache<string, Float32Array>({ max: rememberedVectors }) : null;
+
+  async function vectorsOf(requests: ReadonlySet<string>): Promise<Map<string, Float32Array>> {
+    const vectors = new Map<string, Float32Array>();
+    const missing: string[] = [];
+    for (const request of requests) {
+      const known = remembered?.get(request);
+      if (known === undefined) missing.push(request);
+      else vectors.set(request, known);
+    }
+    const made = await embedder.embed(missing);
+    missing.forEach((request, i) => {
+      const vector = made[i];
+      if (vector === undefined) return;
+      vectors.set(request, vector);
+      remembered?.set(request, vector);
+    });
+    return vectors;
+  }
+
+  return {
+    async enrich(turns) {
+      const findings = turns.map(findingOf);
+      const requests = new Set<string>();
+      for (const finding of findings) if (finding.request !== '') requests.add(finding.request);
+      const vectors = await vectorsOf(requests);
+      return findings.map((finding): Enrichment => {
+        if (finding.kind !== 'request') return { ...finding, vector: null };
+        const vector = vectors.get(finding.request);
+        // No token of the request is known to the model: it cannot have a topic.
+        if (vector === undefined || isZero(vector))
+          return { ...finding, kind: 'reply', request: '', vector: null };
+        return { ...finding, vector };
+      });
+    },
+  };
+}
+
+function findingOf(turn: Turn): Finding {
+  switch (turn.role) {
+    case 'user': {
+      const text = analysedPart(turn.content);
+      const request = requestOf(text);
+      return { kind: request === '' ? 'reply' : 'request', request, signals: detectSignals(text), gap: null };
+    }
+    case 'assistant':
+      return { kind: 'none', request: '', signals: [], gap: detectGap(analysedPart(turn.content)) };
+    case 'other':
+      return { kind: 'none', request: '', signals: [], gap: null };
+  }
+}
+
+function isZero(vector: Float32Array): boolean {
+  for (const x of vector) if (x !== 0) return false;
+  return true;
+}

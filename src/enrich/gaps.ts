@@ -1,0 +1,146 @@
+/**
+ * Assistant turns that admit inability: TOOL, an action it cannot take, or KNOWLEDGE, information it
+ * lacks. Refusals on principle, questions back and plain negative facts are neither.
+ */
+import type { GapType } from '../domain/facts.ts';
+import { anyOf, fold, sentencesOf } from './text.ts';
+
+/** In a long answer only so many sentences at each end are judged: admissions stand there. */
+const SENTENCES_AT_EACH_END = 3;
+
+// Verbs of knowing and finding: being unable to do these is missing knowledge.
+const KNOWING =
+  '(?:find|locate|see|tell|say|know|determine|verify|confirm|answer|identify|recall|predict|speak to|comment|advise|recommend|suggest|(?:give|provide|share|offer|get|retrieve|obtain)(?: you)?(?: with)?(?: \\w+){0,4}? (?:information|info|details?|data|answer|figures?|numbers?|statistics|updates?|prices?|rates?|news))';
+const CANNOT =
+  "(?:can ?not|can't|cant|could ?n[o']t|couldn't|could not|am (?:currently |also |still |just )?unable to|'m (?:currently |also |still |just )?unable to|was unable to|were unable to|are (?:currently )?unable to|'re unable to|(?:am|'m|are|'re|was|were) (?:currently |just )?not (?:currently )?(?:able|capable|equipped|authori[sz]ed|permitted|programmed|set up) (?:to|of)|(?:wasn't|weren't|aren't|isn't|was no) able to|(?:am |was |have |had )?fail(?:ed)? to|have not been able to|haven't been able to|had (?:some )?(?:trouble|problems?|difficulty) (?:in )?)";
+const SUBJECT = "(?:i|we|it (?:looks|seems|appears) like i|i'm afraid i|i am afraid i|unfortunately,? i)";
+const ADVERBS = '(?: (?:really|actually|currently|unfortunately|also|just|even|yet|directly|seem to|,))*';
+
+const TOOL = anyOf(
+  [
+    // The subject may be left out ("Sorry, could not book that").
+    `(?:${SUBJECT}${ADVERBS} ?,? ?|^(?:sorry|unfortunately|apologies)[,. ]+(?:but )?(?:i )?)${CANNOT}${ADVERBS} (?!(?:be |help |assist |do that|do this|seem )?(?:${KNOWING})(?![\\p{L}]))(?!(?:help|assist|support|fulfil|comply|condone|engage|endorse|promote|participate|encourage|discuss|write|generate|have|feel|understand|imagine|say|wait|believe|think|be |stress|emphasi[sz]e|thank|agree|stand|express|hear|make out|in good)(?![\\p{L}]))[\\p{L}]{2,}`,
+    "(?:do not|don't|does not|doesn't|did not|didn't|lack) (?:currently |yet |actually )?(?:have )?(?:the|any|an?)? ?(?:\\w+ )?(?:ability|capability|capabilities|capacity|tools?|functions?|functionality|feature|permissions?|authori[sz]ation|authority|means|way) (?:to|of|for|that)",
+    "(?:do not|don't|no longer) (?:currently |yet )?have (?:\\w+ )?access to (?!(?:\\w+[ -]){0,4}?(?:information|info|data|details|statistics|news|knowledge|updates|sources|schedules|rates|prices|records of|internet))",
+    '(?:outside|beyond|not within|not part of) (?:of )?(?:my|the scope of my|our) (?:\\w+ )?(?:capabilit(?:y|ies)|abilit(?:y|ies)|functions?|functionality|reach|powers?)',
+    '(?:my|current) (?:\\w+ )?(?:capabilities|functions?|functionality|abilities) (?:are|is) (?:currently )?limited',
+    "(?:reservation|booking|appointment|order|payment|transfer|request|purchase|transaction|ticket|table|room|visit|ride|event)s? (?:\\w+ ){0,6}?(?:was|were|has|have|is|are|could|can) (?:unfortunately |currently )?(?:not |n't |unsuccessful|failed|been unsuccessful|been declined|denied|rejected)(?:be |been |go |get )?(?:successful|possible|made|booked|reserved|completed|processed|placed|scheduled|confirmed|purchased|through|done)?",
+    "(?:couldn't|could not|can't|cannot) be (?:booked|reserved|made|completed|processed|placed|scheduled|cancell?ed|changed|purchased|done)",
+    '(?:booking|reservation|payment|order|purchase|transaction)s? (?:was |has |were )?(?:failed|unsuccessful)',
+    '(?:was|been|is) (?:a |an |some )?(?:problem|issue|error|trouble) (?:with|in|making|while|when|booking|processing|scheduling|reserving)',
+    'not something (?:that )?i (?:can|am able to)',
+    'no (?:ability|capability|way) to',
+    "(?:isn't|is not) (?:something|a feature) (?:that )?(?:i|we) (?:can|support|offer)",
+    // es pt it
+    '(?:no|nao|non) (?:me es posible|es posible|puedo|podemos|he podido|pude|pudimos|soy capaz de|posso|podemos|consigo|conseguimos|consegui|sou capaz de|foi possivel|e possivel|posso|possiamo|riesco a|sono in grado di|ho potuto|sono riuscito a|e stato possibile) (?!(?:encontrar|saber|decir|dizer|trovare|sapere|dire|ayudar|ajudar|aiutar|responder|rispondere|confirmar|verificar|confermare|localizar|achar)\\p{L}*)\\p{L}{3,}',
+    '(?:no tengo|nao tenho|non ho) (?:la |a )?(?:capacidad|capacidade|capacita|posibilidad|possibilidade|possibilita|herramientas?|ferramentas?|funcion|funcao|funzione|permisos?|permissao|permesso|acceso a|acesso a|accesso a)(?! (?:\\p{L}+ ){0,3}(?:informacion|informacoes|informazioni|datos|dados|dati))',
+    'no estoy (?:autorizado|capacitado|habilitado)',
+    // fr
+    "je (?:ne peux|ne suis|n'ai) (?:malheureusement |actuellement )?pas (?:(?:en mesure|capable) (?:de |d')|(?:la |le |les )?(?:capacite|possibilite|pouvoir|outils?|fonction(?:nalite)?|droits?|acces a))(?!(?:trouver|savoir|dire|repondre|confirmer|verifier))\\p{L}+",
+    "je ne (?:peux|puis|pouvais) (?:malheureusement |actuellement )?pas (?!(?:trouver|savoir|vous dire|te dire|dire|repondre|vous aider|t'aider|confirmer|verifier|vous renseigner))\\p{L}+",
+    "(?:nous ne pouvons|je n'ai|nous n'avons) pas (?:pu )?(?:reserver|annuler|effectuer|modifier|ouvrir|envoyer|acceder)",
+    // de
+    '(?:ich|wir) (?:kann|konnte|konnen|konnten) (?:(?!wissen|finden|sagen|beantworten|helfen|bestatigen)\\p{L}+ ){1,9}?(?:nicht|keine?n?|leider) (?:(?!wissen|finden|sagen|beantworten|helfen|bestatigen)\\p{L}+ ?){1,8}\\W*$',
+    '(?:nicht in der lage|nicht moglich|ausserstande|keine (?:moglichkeit|berechtigung|funktion|fahigkeit)|keinen zugriff auf (?!(?:\\p{L}+ ){0,2}(?:informationen|daten|echtzeit)))',
+    // nl
+    '(?:ik|we|wij) kan?(?:kunnen)? (?:helaas |op dit moment )?(?:\\p{L}+ ){0,6}?(?:niet|geen) (?!(?:vinden|zeggen|weten|helpen|beantwoorden))(?:\\p{L}+ ){0,4}?(?:boeken|reserveren|annuleren|openen|wijzigen|versturen|uitvoeren|doen|bestellen|plannen|inzien)',
+    'niet in staat om|niet mogelijk (?:om|voor mij)|geen (?:mogelijkheid|toegang|bevoegdheid)',
+    // pl
+    'nie (?:moge|mozemy|moglem|moglam|udalo mi sie|udalo sie|jestem w stanie|potrafie) (?!(?:znalezc|powiedziec|odpowiedziec|pomoc|potwierdzic))\\p{L}{4,}|nie mam (?:mozliwosci|dostepu do|uprawnien)',
+    // ru uk
+    '(?:я |мы )?(?:к сожалению,? )?(?:я )?не (?:могу|можем|смог|смогла|смогли|в состоянии|умею) (?!(?:найти|сказать|ответить|помочь|знать|подтвердить))\\p{L}{3,}|не удалось (?!найти)\\p{L}{3,}|нет (?:возможности|доступа к|прав)|не имею (?:возможности|доступа)',
+    // tr
+    '(?:yapamam|yapamiyorum|edemiyorum|rezervasyon yapamiyorum|erisimim yok)',
+  ],
+  [
+    '(?:无法|不能|没法|没办法|无权|未能|不支持)(?!(?:回答|确定|确认|提供.{0,8}(?:信息|资料|数据)|查到|找到|查询到|得知|预测|告诉|协助|帮助(?!您?你?预)|满足|理解))(?=.{0,14}(?:预订|预定|订|执行|取消|打开|访问|操作|更新|修改|发送|购买|安排|支付|下单|办理|点外卖|播放|完成|搜索|查找|创建|设置|转账|打电话|登录))',
+    '没有(?:.{0,8})(?:能力|功能|权限|办法|工具)',
+    '(?:功能|能力)(?:.{0,6})(?:仅限|有限|限于)',
+    '(?:予約|実行|操作|キャンセル|変更|アクセス|注文|送信|購入|開く|手配)(?:を|は|が)?(?:する|行う)?(?:こと|事)?(?:が|は|も)?(?:でき(?:ません|ない|ず)|いたしかね)',
+    '(?:機能|権限|能力)(?:が|は)(?:あり|ござい)ません',
+    '(?:예약|취소|실행|주문|변경|접근|구매|전송)(?:을|를)?\\s?(?:해\\s?드릴|할)\\s?수\\s?없|권한이\\s?없|기능이\\s?없',
+  ],
+);
+
+const KNOWLEDGE = anyOf(
+  [
+    `(?:${SUBJECT}${ADVERBS} ?,? ?|^(?:sorry|unfortunately|apologies)[,. ]+(?:but )?(?:i )?)${CANNOT}${ADVERBS} (?:seem to |be able to )?${KNOWING}`,
+    "(?:i|we) (?:do not|don't|dont|didn't|did not) (?:really |actually |currently |yet |personally )*(?:know|have (?:any |enough |specific |the |much |sufficient |detailed |that |this |more |further |current |up-to-date |real-time |accurate )*(?:information|info|data|details|knowledge|answer|records?|idea|clue)|have (?:\\w+ )?access to (?:\\w+[ -]){0,4}?(?:information|info|data|details|statistics|news|knowledge|updates|sources|schedules|rates|prices|records))(?! what you(?:'re| are)? (?:mean|refer|talking|asking|want))",
+    "(?:do not|don't) have access to (?:\\w+[ -]){0,4}?(?:information|info|data|details|statistics|news|knowledge|updates|sources|schedules|rates|prices|internet)",
+    "(?:i'm|i am|we're|we are) not (?:really |entirely |exactly |quite |totally |very )?(?:sure(?!(?: that)? (?:what you|i (?:understand|follow|know what)|how i can))|certain|aware of|familiar with|knowledgeable)",
+    "(?:i|we) (?:have not|haven't|have never) (?:heard|seen|been told|been given|been able to find|found)",
+    '(?:i|we) (?:have|had|found|find|see|got|get) (?:no|zero) (?:information|info|data|details|knowledge|idea|record|records|results?|listings?|match(?:es)?|trains?|idea|options?|\\w+ (?:that|matching|in|available|with))',
+    "(?:there (?:is|are|was|were)|there's) (?:no|not any|0|zero) (?:\\w+ ){0,5}?(?:information|info|data|results?|records?|match(?:es)?|available|listed|matching|that (?:match|meet|fit)|with those|meeting|in (?:my|our|the) (?:database|system|records|list))",
+    'no (?:\\w+ ){0,3}?(?:information|info|data|results?|records?|match(?:es)?|listings?) (?:\\w+ ){0,3}?(?:available|found|match|about|on|for|regarding|in)',
+    "(?:did not|didn't|do not|don't|couldn't|could not) (?:\\w+ )?(?:find|see|show|return|locate) (?:any|anything|that|a|one|what)",
+    "(?:information|data|detail)s? (?:is|are|was) (?:not|n't) (?:currently |publicly |yet )?(?:available|listed|provided|known)|(?:isn't|is not|not) (?:listed|in (?:my|our|the) (?:database|system|records|list))",
+    "(?:my|our) (?:knowledge|training data|information|data|database) (?:only |is |does |was |was last )?(?:goes up|cut ?off|cuts off|limited|ends?|n't|not|doesn't)",
+    "(?:sorry|unfortunately|afraid|apologi[sz]e)[^.?!]{0,60}?(?:we|i|they) (?:do not|don't|no longer|dont) (?:currently |actually )?(?:have|carry|serve|offer|sell|stock|make|recogni[sz]e)",
+    "(?:we|i) (?:do not|don't|dont|no longer) (?:currently |actually |seem to )?(?:have|carry|serve|offer|sell|stock) (?:that|those|this|these|any|it|\\p{L}+(?: \\p{L}+){0,3} (?:here|on (?:the|our) menu|available|in stock))",
+    '(?:sorry|unfortunately|afraid)[^.?!]{0,40}?(?:no|not) (?:other |more |any )?(?:\\w+ ){0,3}?(?:suitable|available|matching|other|more|like that)',
+    "(?:isn't|is not|aren't|are not|not) on (?:the|our) menu",
+    // es pt it
+    '(?:no|nao|non) (?:lo |o |lo )?(?:se|sei|so|sabemos|sabemos|sappiamo|conozco|conheco|conosco)(?![\\p{L}])',
+    '(?:no|nao|non) (?:tengo|tenemos|dispongo de|cuento con|tenho|temos|disponho de|ho|abbiamo|dispongo di) (?:\\p{L}+ ){0,3}?(?:informacion|informacoes|informacao|informazioni|datos|dados|dati|detalles|detalhes|dettagli|conocimiento|conhecimento|conoscenz\\p{L}|idea|registro|respuesta|resposta|risposta)',
+    '(?:no|nao|non) (?:he encontrado|encontre|encontramos|pude encontrar|puedo encontrar|puedo decir\\p{L}*|encontrei|consegui encontrar|consigo encontrar|ho trovato|riesco a trovare|posso dir\\p{L}*|posso dizer|hay|existen) (?:\\p{L}+ ){0,3}?(?:ningun\\p{L}*|nada|nenhum\\p{L}*|nessun\\p{L}*|niente|resultados?|risultati|informacion|informacoes|informazioni|eso|isso|questo|lo que)',
+    // fr
+    "je ne (?:le )?(?:sais|connais) pas|je n'ai (?:malheureusement |actuellement )?(?:pas|aucune?) (?:\\p{L}+ ?['’]?){0,3}?(?:d'|de )?(?:information|informations|renseignements?|donnees?|reponse|idee|details?)|je (?:n'ai pas|n'ai rien|n'ai) (?:pu )?(?:trouve|trouver)(?:e|es)? (?:de|d'|aucun|rien)?|je n'ai (?:pas|rien) trouve|je ne (?:peux|trouve) pas (?:vous dire|trouver|de |d'|repondre)|aucun(?:e)? (?:resultat|information)",
+    // de
+    '(?:das |dies |es )?(?:weiss ich|ich weiss|wissen wir) (?:es |das |leider )*nicht|(?:keine|nicht genug(?:end)?) (?:\\p{L}+ )?(?:informationen?|daten|angaben|details|kenntnisse|treffer|ergebnisse|antwort)|(?:nichts|keine?n?s? \\p{L}+)(?: \\p{L}+){0,4} (?:gefunden|finden)|nicht (?:finden|sagen|beantworten)',
+    // nl pl
+    '(?:ik )?weet (?:ik )?(?:het |dat )?(?:helaas )?niet|geen (?:informatie|gegevens|details|antwoord|resultaten|idee)|(?:niets|geen \\p{L}+)(?: \\p{L}+){0,3} (?:gevonden|vinden)|nie wiem|nie mam (?:\\p{L}+ )?(?:informacji|danych|wiedzy|pojecia)|nie (?:znalazlem|znalazlam|moge znalezc|udalo (?:mi )?sie znalezc)|brak (?:informacji|danych|wynikow)',
+    // ru
+    '(?:я )?не (?:знаю|нашел|нашла|нашли|могу (?:найти|сказать|ответить)|располагаю|владею информацией)|нет (?:\\p{L}+ )?(?:информации|данных|сведений|ответа)|не удалось найти|ничего не (?:нашел|нашла|найдено)',
+    // tr
+    'bilmiyorum|bilgim yok|bulamadim',
+  ],
+  [
+    '(?:不知道|不清楚|不太清楚|不了解|不确定)(?!您|你)',
+    '没有(?:查到|找到|查询到|搜到|搜索到|符合|满足|这样|这个|那样|合适|相关|相应|关于|.{0,10}(?:的信息|信息|资料|数据|记录|符合|满足))',
+    '(?:查|找|搜)(?:询|索)?不到|未(?:查|找|搜)(?:询|索)?到|无法(?:回答|确定|得知|查到|找到|提供.{0,8}(?:信息|资料|数据)|获取.{0,8}(?:信息|数据))',
+    '(?:周边|附近).{0,6}没有',
+    '(?:抱歉|不好意思|遗憾|不巧|对不起)[^。！？]{0,24}没有',
+    '(?:わかりません|分かりません|存じません|存じ上げません|知りません|情報(?:が|は)(?:あり|ござい)ません|見つかりません|見つけられ(?:ません|ない)|データ(?:が|は)ありません|不明です)',
+    '(?:모르겠|알\\s?수\\s?없|정보가\\s?없|찾을\\s?수\\s?없|찾지\\s?못)',
+  ],
+);
+
+// A refusal on principle, in words of harm, law, taste or policy.
+const POLICY = anyOf(
+  [
+    'harm(?:ful|ing)?|illegal(?:ly)?|unlawful|unethical|ethical|immoral|inappropriate|offensive|violen(?:ce|t)|dangerous|hate(?:ful)?|discriminat\\p{L}+|derogatory|disrespectful|stereotyp\\p{L}+|racis[mt]|sexual(?:ly)?|explicit|malicious|unsafe|guidelines|polic(?:y|ies)|principles|condone|endorse|promote|encourage|respectful|against (?:my|the|our) \\p{L}+|misinformation|privacy|sensitive|defamatory|weapons?|crimes?|criminal',
+    'personal (?:opinions?|beliefs?|feelings?|experiences?|preferences?|emotions?)|(?:have|possess) (?:\\w+ )?(?:opinions?|beliefs?|feelings?|emotions?|preferences?|consciousness|desires)|take sides|political(?:ly)?',
+    'ilegal|inapropiad\\p{L}+|danin\\p{L}+|illegale|nuisible|illegal\\p{L}*|schadlich|szkodliw\\p{L}+|nielegaln\\p{L}+|незаконн\\p{L}+|вредн\\p{L}+',
+  ],
+  ['违法|非法|有害|不道德|不当|暴力|歧视|違法|有害|不適切|불법|유해'],
+);
+const CLARIFYING = anyOf(
+  [
+    "(?:need|require|provide|give|have|share|without)(?: me)?(?: with)? (?:a (?:little|bit) )?(?:more|additional|further|some more|enough) (?:context|information|details?|specifics|clarification)[^.]*(?:question|to (?:help|assist|give|provide|answer)|request|you(?:'re| are) (?:asking|referring))",
+    "(?:do not|don't|didn't|did not|not sure (?:that )?i|cannot|can't|couldn't) (?:quite |fully |really )?(?:understand|follow|catch|get) (?:what|your|the|that|you)|not sure what you|(?:could|can|would) you (?:please )?(?:clarify|rephrase|explain what|repeat|specify)|don't know what you(?:'re| are)? (?:mean|talking|asking|want|refer)|what do you mean",
+    '(?:podrias|puede|puedes|podria|poderia|pode|potresti|puo|pouvez-vous|pourriez-vous|konnen sie|kannst du|kunt u) (?:\\p{L}+ ){0,3}?(?:aclarar|explicar|repetir|reformular|esclarecer|chiarire|preciser|reformuler|prazisieren|wiederholen|verduidelijken)',
+  ],
+  ['(?:请|能).{0,6}(?:提供更多|说明|具体说|澄清|再说)|もう少し詳しく|詳しく教えて'],
+);
+
+/** What kind of inability an assistant's message admits; null when none. `content` may be of any language and length. */
+export function detectGap(content: string): GapType | null {
+  const sentences = sentencesOf(content);
+  const judged =
+    sentences.length <= 2 * SENTENCES_AT_EACH_END
+      ? sentences
+      : [...sentences.slice(0, SENTENCES_AT_EACH_END), ...sentences.slice(-SENTENCES_AT_EACH_END)];
+  let found: GapType | null = null;
+  for (const sentence of judged) {
+    const folded = fold(sentence);
+    if (CLARIFYING.test(folded)) {
+      if (found === 'KNOWLEDGE') found = null;
+      continue;
+    }
+    if (found !== null) continue;
+    if (TOOL.test(folded)) found = 'TOOL';
+    else if (KNOWLEDGE.test(folded)) found = 'KNOWLEDGE';
+  }
+  if (found !== null && POLICY.test(fold(judged.join(' ')))) return null;
+  return found;
+}

@@ -1,0 +1,100 @@
+/**
+ * Finds the part of a user turn that carries the request. Spoken and long turns open with greetings,
+ * names and small talk and end in politeness: what the turn is about stands in one of its sentences.
+ */
+import { anyOf, fold, sentencesOf, wordCount } from './text.ts';
+import { contentOf } from './turn-kind.ts';
+
+/** A request longer than this many UTF-16 units is cut at a word: more says no more about its topic. */
+const MAX_REQUEST = 400;
+/** Sentences with more words than this are also looked at clause by clause. */
+const LONG_SENTENCE = 28;
+/** Content beyond this many words does not make a sentence more of a request. */
+const ENOUGH_CONTENT = 8;
+/** At most so many sentences are weighed: the first ones. */
+const MAX_SENTENCES = 60;
+
+/** Wishes, questions and commands. */
+const ASKING = anyOf(
+  [
+    "(?:can|could|would|will|may|might|should|shall) (?:you|i|we|someone|somebody|u)|(?:i|we)(?:'d| would|'m| am|'re| are)? (?:also |really |just |actually |still |now )*(?:like|love|want|wanna|need|wish|hope|trying|looking|calling|interested|wondering|wonder|hoping|here|seeking|searching|after|thinking|planning|curious)|(?:need|want|looking|trying|how|where|when|why|what|which|who|whose|is there|are there|do you|does|did|is it|are you able)|help (?:me|with|us)|(?:please|kindly) \\p{L}+|tell me|show me|give me|send me|let me know|find me|get me|explain|any way|is it possible",
+    'quiero|quisiera|necesito|me gustaria|busco|puede[ns]?|podria[ns]?|puedo|como|donde|cuando|cuanto|por que|cual|ayuda|quero|queria|gostaria|preciso|pode|poderia|posso|onde|quando|quanto|qual|ajuda',
+    "je (?:veux|voudrais|souhaite|cherche|dois|peux)|j'(?:aimerais|ai besoin)|pouvez[- ]vous|pourriez[- ]vous|peux[- ]tu|est[- ]ce que|comment|ou est|quand|combien|pourquoi|quel(?:le)?s?|aide[rz]?|voglio|vorrei|ho bisogno|cerco|puo|puoi|potrebbe|posso|come|dove|quando|quanto|perche|quale|aiut\\p{L}+",
+    'ich (?:mochte|will|wurde|brauche|suche|benotige)|konnen sie|konnten sie|kannst du|kann ich|wie|wo|wann|warum|wieviel|welche[rs]?|hilfe|helfen|ik (?:wil|zou|heb|zoek)|kunt u|kun je|kan ik|hoe|waar|wanneer|waarom|welke|help',
+    'chce|chcialbym|chcialabym|potrzebuje|szukam|czy (?:moge|mozesz|mozna|moglbys)|jak|gdzie|kiedy|ile|dlaczego|pomoz|хочу|хотел(?:а)? бы|нужно|нужен|нужна|ищу|можете|можно|могу|как|где|когда|сколько|почему|какой|какая|помогите',
+  ],
+  [
+    '我(?:想|要|需要)|想(?:要|找|问|订|知道)|请|能不能|可以.{0,12}吗|怎么|哪|什么|多少|帮我?|吗|たい|ください|できます|方法|どう|どこ|いつ|何|なぜ|教えて|어떻게|어디|언제|얼마|해\\s?주세요|싶',
+  ],
+);
+/** Something is wrong: states a request without asking. */
+const PROBLEM = anyOf(
+  [
+    "(?:not|n't|never|no longer|cannot|unable to|failed to|won't|stopped) \\p{L}+|problem|issue|error|trouble|broken|broke|lost|stolen|missing|wrong|failed|fails|declined|late|delayed|damaged|accident|complaint|crash\\p{L}*|stuck|charged|expired|forgot|stopped working",
+    'no (?:funciona|puedo|llega|aparece)|problema|error|perdid[oa]|robad[oa]|roto|nao (?:funciona|consigo)|erro|quebrad[oa]|ne (?:marche|fonctionne) pas|probleme|erreur|perdu|vole|casse|non (?:funziona|riesco)|errore|rotto|funktioniert nicht|geht nicht|fehler|verloren|gestohlen|kaputt|werkt niet|probleem|fout|kapot|nie dziala|blad|zgubil\\p{L}+|не работает|проблема|ошибка|потерял\\p{L}*',
+  ],
+  ['不能|无法|没有?收到|坏了|丢了|问题|错误|できない|壊れ|エラー|問題|안\\s?돼|오류|문제'],
+);
+/** Asking for help in general names no topic. */
+const GENERIC = anyOf(
+  [
+    "(?:can|could|would|will|may) (?:you|someone|anyone|somebody|u) (?:please |possibly |kindly )*(?:help|assist)(?: me| us)?(?: (?:out|please|with (?:this|that|it|something|that please)))*(?=[\\s?.!]*$)|(?:i )?need (?:some |your )?(?:help|assistance)(?: please)?(?=[\\s?.!]*$)|(?:i have|i've got|got) (?:a |some |one |another )*(?:quick )?questions?(?: for you)?(?=[\\s?.!]*$)|help me(?: please)?(?=[\\s?.!]*$)|what (?:can|should) i do(?=[\\s?.!]*$)",
+  ],
+  [],
+);
+/** The opening of a sentence that only leads up to its request. */
+const LEAD = new RegExp(
+  `^(?:(?:${[
+    'hi+|hello+|hey+|hiya|hai|good (?:morning|afternoon|evening|day)|greetings|yes|yeah|yep|yup|yea|no|nope|ok(?:ay)?|sure|alright|well|so|oh|um+|uh+|er+|ah+|hmm+|mm+|like|great|perfect|awesome|excellent|cool|nice|thanks(?: (?:a lot|so much))?|thank you(?: (?:so|very) much)?|sorry|excuse me|please|also|and|but|then|actually|basically|listen|look|sir|madam|there|you know|i mean',
+    'hola|buenos dias|buenas (?:tardes|noches)|ola|oi|bom dia|boa tarde|bonjour|bonsoir|salut|hallo|guten (?:tag|morgen|abend)|ciao|buongiorno|buonasera|hoi|goedemorgen|goedemiddag|czesc|dzien dobry|привет|здравствуйте|добрый день|gracias|merci|danke|grazie|obrigad[oa]|bedankt|dziekuje|спасибо|si|oui|ja|sim|tak|да',
+    '你好|您好|好的|谢谢|こんにちは|すみません|안녕하세요',
+  ].join('|')})(?![\\p{L}\\p{N}'])[\\s,.!;:，。！、-]*)+`,
+  'iu',
+);
+const CJK_LEAD = /^(?:(?:你好|您好|好的|谢谢你?|请问|こんにちは|すみません|안녕하세요)[\s,.!，。！、]*)+/u;
+const CLAUSE = /[,;:–—]\s+|\s+(?=(?:and|but|because|so|since|y|pero|et|mais|und|aber|weil|e|ma|en|maar)\s)/iu;
+
+/** How much a folded sentence looks like the request of its turn; 0 when it says nothing. */
+function requestScore(folded: string, content: number): number {
+  if (content === 0) return 0;
+  let score = 0.25 * Math.min(content, ENOUGH_CONTENT);
+  if (GENERIC.test(folded)) return 0.1;
+  if (ASKING.test(folded)) score += 1;
+  if (PROBLEM.test(folded)) score += 0.5;
+  if (/[?？]/.test(folded)) score += 0.4;
+  return score;
+}
+
+/**
+ * The request in a user turn, without what leads up to it; '' when the turn has none (thanks, greetings,
+ * confirmations, complaints about the answer, bare numbers and names, small talk).
+ */
+export function requestOf(text: string): string {
+  let best = '';
+  let bestScore = 0;
+  const consider = (sentence: string, weight: number): void => {
+    const folded = fold(sentence);
+    const score = weight * requestScore(folded, contentOf(folded));
+    // The first of equals: people say what they want before they explain it.
+    if (score > bestScore + 1e-9) {
+      best = sentence;
+      bestScore = score;
+    }
+  };
+  for (const sentence of sentencesOf(text).slice(0, MAX_SENTENCES)) {
+    if (wordCount(sentence) <= LONG_SENTENCE) consider(sentence, 1);
+    else for (const clause of sentence.split(CLAUSE)) consider(clause.trim(), 1);
+  }
+  return best === '' ? '' : cut(withoutLead(best));
+}
+
+function withoutLead(sentence: string): string {
+  const trimmed = sentence.replace(LEAD, '').replace(CJK_LEAD, '').trim();
+  return trimmed === '' || contentOf(fold(trimmed)) === 0 ? sentence : trimmed;
+}
+
+function cut(text: string): string {
+  if (text.length <= MAX_REQUEST) return text;
+  const space = text.lastIndexOf(' ', MAX_REQUEST);
+  return text.slice(0, space > MAX_REQUEST / 2 ? space : MAX_REQUEST).toWellFormed();
+}

@@ -1,0 +1,131 @@
+/**
+ * Tells a user turn that asks for or states something (`request`) from one that only answers, thanks,
+ * greets, complains about the answer or makes small talk (`reply`), by taking away what carries no
+ * topic and looking at what is left. A turn with content in a language without rules is a request.
+ */
+import { anyOf, wordCount, wordsOf } from './text.ts';
+
+const flags = 'gu';
+
+/** Greetings, thanks, farewells, politeness, yes and no, fillers. */
+const COURTESY = anyOf(
+  [
+    // en
+    '(?:oh |well |and |but )*(?:hi+|hello+|hey+|hiya|howdy|hai|heya|hlo|greetings|good (?:morning|afternoon|evening|day|night|bye)|goodbye|bye+(?:[ -]bye)?|see (?:you|ya)(?: later| soon)?|cya|take care|later|cheers)(?: (?:there|again|everyone|all|sir|madam|team|buddy|friend|dear|to you))?',
+    '(?:no,? )?(?:many |thank|thanks?|thankyou|thanx|thx|tysm|ty|tnx)(?:s| you| u| ya)*(?: (?:so|very|a|for|in|again|much|lot|lots|bunch|ton|million|advance|anyway|all|everything|it|that|this|your|you|the|help|assistance|time|info|information|support|service|kind|quick|response|today|helping(?: me)?(?: out)?|me|out|doing (?:that|this|it)|checking|letting me know|answering|you)(?:s)?)*',
+    '(?:i )?(?:really |greatly |highly |do )*(?:appreciate|appreciated)(?: (?:it|that|this|you|your|the|all|help|assistance|time|so|very|much))*|much appreciated',
+    "(?:you(?:'re| are) |your )?(?:very |most )?welcome|no (?:problem|worries|prob)|my pleasure|nice (?:to meet you|talking to you)|pleased to meet you|same to you|you too",
+    '(?:have|enjoy) (?:a |an |your )?(?:\\w+ )?(?:day|one|night|evening|weekend|afternoon|week|rest of (?:your|the) \\w+)(?: too| ahead)?',
+    "(?:oh |ah |um+ |uh+ )*(?:yes|yeah|yep|yup|ya|yea|yess+|sure(?: thing)?|ok+|okay+|okey|okie|k|alright|all right|right|correct|exactly|absolutely|definitely|certainly|of course|indeed|fine|affirmative|agreed|no+|nope|nah|negative|not really|maybe|perhaps|please(?: do)?|pls|plz|kindly|go ahead|do (?:it|that|so)|that(?:'s| is| will be|'ll be| would be| sounds| works)? (?:right|correct|fine|good|great|ok|okay|perfect|it|all|everything|nice|enough|for me|cool|awesome|excellent|wonderful)(?: (?:for|with) (?:me|now|today))*|(?:that|this|it) works(?: (?:for me|now|great|well|fine|perfectly))*|sounds (?:good|great|perfect|fine|nice|like a plan)(?: to me)?|no preference|any(?:thing)?(?: is fine| will do| works)?|(?:i )?(?:do not|don't|dont) (?:care|mind|have (?:a|any) preference)|doesn't matter|either(?: one)?(?: is fine)?|whatever|i (?:guess|think|suppose|hope) so|i agree|(?:let's|lets) (?:do (?:it|that)|go (?:with|for) (?:that|it|this)(?: one)?))",
+    "(?:no,? )?(?:that(?:'s| is| was| will be|'ll be| would be| should be)|thats|it(?:'s| is)|i think (?:that(?:'s| is)|i(?:'m| am))|i(?:'m| am)) (?:all|it|everything|good|done|set|all set|all i need(?:ed)?)(?: (?:i|that|is|was|'s|need|needed|wanted|have|for|now|today|right|the|moment|thanks?|at|this|time|from|you))*|nothing(?: else| more)?(?: (?:for )?(?:now|today|right now|at the moment))?|not (?:right now|now|today|yet|at the moment|at this time|really)|no more|all good|all set|i(?:'ll| will) (?:let you know|be in touch|think about it|get back to you)|(?:i )?(?:do not|don't|dont) need (?:anything|any)(?: (?:else|more|help))*(?: (?:for )?(?:now|today|right now))?",
+    "(?:great|perfect|excellent|awesome|amazing|wonderful|fantastic|brilliant|lovely|superb|cool|nice|good|super|sweet|wow|yay|hooray|haha+|lol|hehe+|hmm+|mm+|oh+|ah+|aha|um+|uh+|er+|well|so|actually|anyway|great job|good job|well done|nice (?:job|work)|good (?:to know|work|bot)|i see|got it|gotcha|understood|makes sense|i understand|noted|interesting|sorry|excuse me|pardon(?: me)?|oops|my bad|i apologi[sz]e|apologies|never ?mind|forget it|wait|hold on|one (?:moment|second|sec|minute)|just a (?:moment|second|sec|minute)|let me (?:check|see|think)|i hope (?:you(?:'re| are)|this \\w+ finds you) (?:\\w+ ?){1,3})",
+    // es pt
+    '(?:hola|buen(?:os|as) (?:dias|tardes|noches)|buen dia|que tal|adios|hasta (?:luego|pronto|manana)|chao|ola|oi|bom dia|boa (?:tarde|noite)|tchau|ate (?:logo|mais|breve)|(?:muchas |mil )?gracias(?: por (?:todo|tu ayuda|su ayuda|la ayuda))?|de nada|muit[oa] obrigad[oa]|obrigad[oa](?: pela (?:ajuda|atencao))?|valeu|si|claro(?: que si)?|por supuesto|vale|de acuerdo|esta bien|bien|perfecto|genial|estupendo|excelente|correcto|exacto|no|nao|sim|certo|beleza|perfeito|otimo|por favor|nada mas|eso es todo|es todo|so isso|isso e tudo|mais nada|entiendo|entendido|entendi|lo siento|perdon|disculpe|disculpa|desculpe|que tenga (?:un )?buen dia|tenha um bom dia)',
+    // fr it
+    "(?:bonjour|bonsoir|salut|coucou|au revoir|a bientot|bonne (?:journee|soiree|nuit)|merci(?: (?:beaucoup|bien|infiniment|pour (?:tout|votre aide|ton aide|l'aide)|d'avance))*|de rien|oui|non|d'accord|ok|bien sur|parfait|super|genial|excellent|tres bien|exactement|c'est (?:bon|tout|parfait|ca|note)|rien d'autre|s'il (?:vous|te) plait|svp|stp|je vois|compris|j'ai compris|pardon|desolee?|excusez[- ]moi|ciao|buon ?giorno|buona ?sera|buona notte|buona giornata|arrivederci|salve|grazie(?: (?:mille|tante|infinite|per (?:tutto|l'aiuto|il tuo aiuto|il suo aiuto)))*|prego|va bene|certo|perfetto|ottimo|esatto|d'accordo|per favore|per piacere|niente altro|nient'altro|e tutto|ho capito|capito|scusa|scusi|mi dispiace)",
+    // de nl
+    "(?:hallo|guten (?:tag|morgen|abend)|gute nacht|servus|moin|gruss gott|tschuss|auf wiedersehen|bis (?:bald|dann|spater)|(?:vielen |herzlichen |besten )?dank(?:e)?(?: (?:schon|sehr|dir|ihnen|fur (?:die|ihre|deine) hilfe|im voraus))*|ich danke (?:ihnen|dir)|bitte(?: (?:schon|sehr))?|gern(?:e)?(?: geschehen)?|ja|nein|nee|genau|richtig|stimmt|klar|naturlich|okay|in ordnung|alles klar|gut|sehr gut|super|perfekt|prima|toll|wunderbar|ausgezeichnet|das (?:ist|war)(?:'s| es)? (?:alles|gut|perfekt|super|richtig)|das war'?s|sonst nichts|nichts weiter|verstehe|ich verstehe|verstanden|entschuldigung|sorry|schonen (?:tag|abend)(?: noch)?|hoi|goedemorgen|goedemiddag|goedenavond|dag|doei|tot ziens|bedankt(?: voor (?:je|uw|de) hulp)?|hartelijk dank|dank (?:je|u)(?: wel)?|alsjeblieft|alstublieft|graag(?: gedaan)?|ja hoor|nee|prima|goed|oke|geweldig|perfect|dat is (?:alles|goed|prima|het)|verder niets|begrepen|ik snap het|fijne dag(?: nog)?)",
+    // pl ru uk tr id vi sv da no cs ro
+    '(?:czesc|dzien dobry|dobry wieczor|witam|witaj|do widzenia|pa|dziekuje(?: (?:bardzo|za pomoc))*|dzieki|prosze|tak|nie|dobrze|okej|jasne|swietnie|super|rozumiem|to wszystko|przepraszam|milego dnia|привет|здравствуйте|здравствуй|добрый (?:день|вечер)|доброе утро|пока|до свидания|спасибо(?: (?:большое|огромное|вам|за помощь))*|благодарю(?: вас)?|пожалуйста|да|нет|хорошо|ладно|конечно|понятно|понял|поняла|ясно|отлично|супер|это все|больше ничего|извините|простите|привіт|дякую|так|ні|добре|merhaba|selam|tesekkur(?:ler)?(?: ederim)?|sag ?ol(?:un)?|evet|hayir|tamam|lutfen|gorusuruz|halo|hai|terima kasih(?: banyak)?|ya|tidak|baik|sama-sama|xin chao|cam on|vang|hej|hejsan|tack(?: sa mycket)?|tak|takk|ahoj|dekuji|diky|multumesc|mersi|buna(?: ziua)?)',
+    '(?:γεια(?: σας| σου)?|ευχαριστω|ναι|οχι|مرحبا|السلام عليكم|شكرا(?: جزيلا| لك)?|نعم|لا|سلام|ممنون|مرسی|متشکرم|بله|نه|שלום|תודה(?: רבה)?|כן|לא|नमस्ते|धन्यवाद|शुक्रिया|हाँ|हां|नहीं|ठीक है)',
+  ],
+  [
+    '你好[吗啊呀]?|您好|早上好|晚上好|下午好|(?:非常|十分|太|多)?(?:谢谢|感谢|谢啦|谢了|多谢|謝謝)(?:你|您|了|啦|哦|啊|呀|帮忙|的|帮助)*|再见|拜拜|好的[吧呢呀啊]?|好[吧啊呀嘞]|行[吧啊]?|可以[的啊]?|没问题|是的|是[啊呀]|对的?[啊呀]?|嗯+|哦+|不用了?|不是|没有了|没事了?|知道了|明白了?|懂了|了解了?|太好了|不错|麻烦(?:你|您)?了?|辛苦了|不客气|对不起|抱歉|请问?|那就这样吧?|记下了|收到',
+    'こんにちは|こんばんは|おはよう(?:ございます)?|はじめまして|ありがとう(?:ございま(?:す|した))?|どうも|助かりました|さようなら|またね|はい|いいえ|うん|そうです(?:ね)?|わかりました|分かりました|了解(?:です|しました)?|大丈夫です|結構です|お願いします|すみません|ごめん(?:なさい|ください)|なるほど|いいですね|すごい',
+    '안녕(?:하세요|히\\s?(?:가|계)세요)?|감사(?:합니다|해요|드립니다)|고마워(?:요)?|고맙습니다|네|예|아니(?:요|오)|알겠(?:습니다|어요)|좋아(?:요)?|괜찮(?:아요|습니다)|죄송합니다|สวัสดี(?:ครับ|ค่ะ)?|ขอบคุณ(?:ครับ|ค่ะ)?',
+  ],
+  flags,
+);
+
+/** Talk about the assistant, the weather of the soul, jokes: no topic. */
+const SMALL_TALK = anyOf(
+  [
+    "how(?:'s| is| are| r|'re)(?: you| u| ya| things| it| life| your (?:day|week|morning|evening|weekend))+(?: (?:going|doing|been|feeling|today|today|so far|treating you))*|how (?:have|'ve) you been|how do you (?:do|feel)|what(?:'s| is)? up|wassup|sup|how goes it",
+    "(?:are|r|is) (?:you|u|this|that|it|there)(?: \\w+){0,3}? (?:a |an )?(?:real|human|bot|robot|machine|ai|person|computer|chatbot|automated|alive|sentient|program)|(?:am i|i'm) (?:talking|speaking|chatting) (?:to|with) (?:a|an|the)(?: \\w+){0,2} (?:bot|robot|machine|ai|person|human|computer)",
+    'who (?:are you|is this|made you|created you|built you|fabricated you|programmed you|designed you|developed you|invented you|owns you|do you work for|is your (?:boss|maker|creator|manager|owner|manufacturer|employer|master|designer))|(?:who|which (?:company|person|people)) (?:\\w+ ){0,2}?(?:made|created|built|designed|programmed|developed|invented|manufactured) you',
+    "(?:what(?:'s| is| are|'re)?|tell me|know|say|give me) (?:is )?your (?:\\w+ )?(?:name|age|hobby|hobbies|birthday|birth ?date|favou?rite \\w+|purpose|gender|origin|job|boss|home ?(?:town|country|land))|what (?:do|should|can|may|could) i call you|what (?:are you called|do they call you|do you go by|should you be called)|do you have (?:a |any )?(?:names?|pets?|hobb(?:y|ies)|feelings|friends|family|siblings|kids|children|birthday|boss|girlfriend|boyfriend)|how old (?:are you|you are)|(?:what|when)(?:'s| is| was| year)? (?:were )?(?:your (?:age|birthday|date of birth|birth date)|you (?:born|made|created|built))|where (?:are|were|do|did) you (?:come )?(?:from|born|live|made|created|built|located|reside|originate)|(?:where|what country) (?:\\w+ ){0,3}?you(?:'re| are)? (?:from|born)|what do you (?:like|enjoy|love|do) (?:to do |doing )?(?:for fun|in your (?:free|spare) time|when you(?:'re| are) not)|do you (?:like|love|enjoy|dream|sleep|eat|have fun|work for|own|get bored|have feelings)",
+    "(?:tell|say|know|hear|give|share|got|read|make|crack|like)(?: \\w+){0,5}? (?:jokes?|pun|riddle|fun facts?|funny)|make me laugh|(?:meaning|purpose|point) of (?:life|existence|our existence|human life)|(?:i'm|i am|i feel|feeling) (?:so |very |really |a bit |quite |extremely )*(?:bored|lonely|tired|happy|sad|great|fine|good|excited|nervous|stressed|ok|okay|doing (?:well|good|fine|great))|i love you|do you love me|marry me|test(?:ing)?",
+    'what (?:all )?(?:can|could|do) you (?:do|help(?: me)? with|know)|what (?:\\w+ ){0,5}?(?:can|could|should|may|might) i (?:ask|say to) you|(?:are|r) you (?:there|ok|okay|alive|busy|married|single|smart|listening|happy)',
+    "como (?:estas|esta|te va|te llamas|se llama|vai|voce se chama)|que tal(?: estas)?|tudo bem|quien eres|quem e voce|eres (?:un|una) (?:robot|bot|humano|persona|maquina)|cuentame un chiste|conte(?:-me)? uma piada|que puedes hacer|comment (?:ca va|allez[- ]vous|vas[- ]tu|t'appelles[- ]tu|vous appelez[- ]vous)|ca va|qui es[- ]tu|qui etes[- ]vous|(?:es[- ]tu|etes[- ]vous) (?:un )?(?:robot|humain)|raconte[- ]moi une blague|wie geht(?:'s| es)(?: (?:dir|ihnen))?|wie heisst du|wer bist du|bist du (?:ein )?(?:roboter|mensch|bot)|erzahl (?:mir )?einen witz|come (?:stai|va|ti chiami)|chi sei|raccontami una barzelletta|hoe gaat het(?: met (?:je|u))?|wie ben je|hoe heet je|vertel een mop|jak sie masz|co slychac|kim jestes|как дела|как тебя зовут|кто ты|ты (?:робот|бот|человек)|расскажи (?:анекдот|шутку)|nasilsin|apa kabar",
+  ],
+  [
+    '你(?:叫什么|是谁|几岁|多大|是机器人|会什么|能做什么)|您贵姓|讲个笑话|お元気ですか|元気(?:ですか)?|あなたは誰|お?名前は|잘\\s?지내|누구(?:세요|야)|이름이\\s?뭐',
+  ],
+  flags,
+);
+
+/** Complaints about the answer and other talk about the talk: no topic of its own. */
+const ABOUT_THE_ANSWER = anyOf(
+  [
+    "(?:no,? )?(?:that|this|it|which)(?:'s| is| was| isn't| wasn't| are)?(?: \\w+){0,2}? (?:wrong|incorrect|not (?:right|correct|true|what i \\w+(?: for| about)?|helpful|useful|good|working)|right|true|helpful|useless|ridiculous|unacceptable|terrible|awful|confusing|too (?:short|long|vague)|vague)|(?:you(?:'re| are| were)|your answer is) (?:wrong|mistaken|incorrect|useless|not (?:helping|listening|understanding|helpful)|(?:very |so |really )?(?:helpful|kind|great|awesome|amazing|the best|stupid|dumb|an idiot))|you(?:'ve| have) been (?:very |so |really |most |a )?(?:great )?(?:helpful|great|kind|help|wonderful)|not what i (?:asked|meant|said|wanted)(?: for| about)?|(?:that|this|it) (?:did|does|do)(?: not|n't) (?:help|work|answer)(?: me| at all| (?:my )?question)*|you (?:misunderstood|did not understand|didn't understand|don't understand|do not understand)(?: me| my question)?|(?:i|we) (?:already )?(?:told|asked|said)(?: you)?(?: (?:that|this|so|already|before|twice|again))*",
+    "(?:that|this|it) (?:solved|fixed|worked|helped|helps|works)(?: (?:it|me|my (?:problem|issue)|the (?:problem|issue)|now|perfectly|great|a lot))*|problem solved|you(?:'re| are) (?:so |very |really |the |a )*(?:helpful|kind|awesome|great|amazing|best|lifesaver|life saver|doll|star|genius|smart)|(?:what the )?(?:hell|heck|fuck)(?: is (?:this|that))?|wtf|omg|come on|are you (?:kidding|serious|joking)(?: me)?|seriously|ugh+|try again|repeat(?: that)?|say (?:that|it) again|again|(?:can|could|would) you (?:please )?(?:repeat|say)(?: (?:that|it|this|again|please))*|what\\?*|huh|i (?:do not|don't|dont) (?:understand|know|get it|think so|remember)|i(?:'m| am) (?:not sure|confused|frustrated|angry|disappointed|listening|here|waiting|back|good|done|sorry|fine)",
+    "(?:eso|esto|isso|isto) (?:no|nao) (?:es|e|era) (?:correcto|cierto|verdad|lo que (?:pregunte|pedi)|o que (?:eu )?(?:pedi|perguntei)|correto|verdade)|no (?:me )?(?:ayuda|sirve|entiendes|entiende)|esta(?:s)? (?:mal|equivocado)|ce n'est pas (?:ca|correct|vrai|juste|ce que j'ai (?:demande|dit))|c'est faux|das (?:ist|stimmt) (?:falsch|nicht(?: (?:richtig|wahr|was ich (?:gefragt|gemeint) habe))?)|non e (?:corretto|vero|quello che ho chiesto)|e sbagliato|dat (?:klopt niet|is (?:fout|niet juist|niet wat ik vroeg))|to (?:nieprawda|nie to|bledne)|это (?:неправда|неверно|не то)|вы не правы",
+  ],
+  ['不对|错了|不是这个|你没听懂|答非所问|違います|間違って(?:います|る)|そうじゃない|틀렸|아니에요'],
+  flags,
+);
+
+/** Who one is and how one can be reached, numbers, dates, amounts: answers to a question back. */
+const PERSONAL = anyOf(
+  [
+    "(?:my|the|his|her|our)? ?(?:full |first |last |user ?|company |account |policy |phone |contact |mobile |telephone |email |e-mail |mail |order |booking |reference |customer |member |social security |zip |postal |home |billing |serial |card |id )*(?:name|number|no|address|email|e-mail|id|code|zip|phone|password|pin|dob|date of birth|birthday|username)(?:'s| is| was|:| are)+(?: (?!and|but|so|i|because)[\\p{L}\\p{N}@._-]+){1,6}|(?:my|the) (?:phone|contact|account|policy|order|reference|mobile|telephone|customer) number|(?:this is|i(?:'m| am)|it's|call me|you can call me|here) (?:mr|mrs|ms|miss|dr)\\.? [\\p{L}]+(?: [\\p{L}]+)?",
+    "(?:mi nombre es|me llamo|meu nome e|je m'appelle|mon nom est|ich heisse|mein name ist|mi chiamo|il mio nome e|ik heet|mijn naam is|nazywam sie|mam na imie|меня зовут)(?: [\\p{L}]+){1,2}",
+  ],
+  ['我(?:叫|是)[\\p{Script=Han}]{2,3}(?![\\p{Script=Han}])'],
+  flags,
+);
+
+/** Words that say nothing by themselves, in languages that have rules; all folded. */
+const STOP_WORDS = new Set(
+  (
+    "a an the this that these those it its it's he she they them his her their i i'm i'd i'll i've me my mine myself you you're your yours u we us our " +
+    "is are was were be been being am do does did done doing don't didn't doesn't have has had having will would can could shall should may might must let's lets " +
+    'to of in on at by for from with about into as and or but if so then than because when while just only also too very really much more most some any all both each ' +
+    "not no nor yes what what's which who whom how why where there here that's there's now today please help need want like get got go going gonna wanna know think say said tell make thing things one ones " +
+    'something anything everything someone anyone today again still already well good great ok okay hi hello thanks thank sir madam maam oh um uh ' +
+    'el la los las un una unos unas y o pero de del al en con por para que es son era ser estar esta este esto ese eso lo le les se me mi tu su te nos yo si no muy mas como quiero necesito puedo puede puedes ' +
+    'le la les un une des du de et ou mais dans sur avec pour par que qui quoi est sont etre ce cette ces cela je tu il elle nous vous ils me te se mon ma mes votre vos ne pas tres plus si veux voudrais peux pouvez ' +
+    'der die das den dem des ein eine einen einem einer und oder aber in im an am auf mit fur von zu zum zur dass ist sind war sein ich du er sie es wir ihr mich mir dich dir mein meine dein ihre nicht auch nur sehr so wie kann konnen mochte will wurde haben hat bitte ' +
+    'o a os as um uma e ou mas de do da dos das em no na nos nas com por para que eu voce ele ela nos meu minha seu sua nao muito mais como quero preciso posso pode ' +
+    'il lo la i gli le un uno una e o ma di del della dei in nel nella con per che sono sei ha ho io tu lui lei noi voi mi ti si mio mia suo non molto piu come voglio vorrei posso puo ' +
+    'de het een en of maar in op aan met voor van te dat die dit deze is zijn was ben ik je jij u hij zij we wij mijn jouw uw niet ook heel zo hoe kan kunt wil graag heb heeft'
+  ).split(' '),
+);
+
+const NUMERIC = /^[\d.,:/\-+#]*\d[\p{L}\d.,:/\-+#]*$/u;
+const SMALL_ANSWER = anyOf(
+  [
+    "(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|march|april|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|today|tomorrow|tonight|yesterday|(?:next|this|last) (?:week|month|year|weekend|\\w+day)|noon|midnight|morning|afternoon|evening|am|pm|o'clock",
+    'zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|hundred|thousand|first|second|third|last|double|single|triple|dash|dot|at|point',
+    'small|medium|large|regular|extra|none|neither|both|same|that one|this one|the (?:first|second|third|last|other|cheapest|former|latter)(?: one)?|people|persons?|nights?|days?|hours?|minutes?|weeks?|usd|dollars?|euros?|pounds?',
+    "lunes|martes|miercoles|jueves|viernes|sabado|domingo|hoy|manana|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|aujourd'hui|demain|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag|heute|morgen",
+  ],
+  [],
+  flags,
+);
+
+/**
+ * A folded sentence without greetings, thanks, confirmations, small talk, complaints about the answer
+ * and personal data; what it leaves is what the sentence is about. May be empty.
+ */
+export function substanceOf(folded: string): string {
+  return folded
+    .replace(COURTESY, ' ')
+    .replace(SMALL_TALK, ' ')
+    .replace(ABOUT_THE_ANSWER, ' ')
+    .replace(PERSONAL, ' ');
+}
+
+/**
+ * How much a folded sentence says: the number of its words that are neither stop words, numbers, dates
+ * nor courtesies. Zero: nothing that could have a topic.
+ */
+export function contentOf(folded: string): number {
+  const substance = substanceOf(folded).replace(SMALL_ANSWER, ' ');
+  let count = 0;
+  for (const word of wordsOf(substance)) {
+    if (STOP_WORDS.has(word) || NUMERIC.test(word)) continue;
+    count += wordCount(word) > 1 ? wordCount(word) : word.length > 1 || word > '\u02ff' ? 1 : 0;
+  }
+  return count;
+}
