@@ -1,0 +1,197 @@
+/**
+ * How many requests does ingest take, how fast, and is every message counted afterwards?
+ *
+ *   npm run bench -- ingest [--rate 1000] [--seconds 30] [--burst-seconds 5] [--url URL --key KEY]
+ *
+ * Without --url it starts a service of its own (empty data directory, no rate limit). The baseline, in the
+ * same run: the same requests one at a time, each waiting for its own synced commit, as without group commit.
+ */
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { readDemoConversations } from '../src/demo/conversations.ts';
+import { ServiceClient } from '../src/import/client.ts';
+import { ConnectionPool, closedLoop, openLoop } from './load/http-load.ts';
+import type { Measurements } from './load/http-load.ts';
+import { startMeasuredService } from './load/service.ts';
+import type { MeasuredService } from './load/service.ts';
+
+const MESSAGES_PER_REQUEST = 5;
+const USERS = 1_000;
+/** Of three requests one opens a session and two continue an open one. */
+const REQUESTS_PER_SESSION = 3;
+const CONNECTIONS = 256;
+const COUNTED_LIMIT_MS = 600_000;
+
+interface Turn {
+  readonly role: string;
+  readonly content: string;
+}
+
+/** Sends requests of five messages each and knows what has been accepted. */
+class Load {
+  readonly #pool: ConnectionPool;
+  readonly #key: string;
+  readonly #turns: readonly Turn[];
+  readonly #open: { readonly sessionId: string; readonly user: string; left: number }[] = [];
+  #requests = 0;
+  #sessions = 0;
+  instanceId: string | undefined;
+  acceptedMessages = 0;
+  acceptedSessions = 0;
+  lastPosition = 0;
+
+  constructor(service: MeasuredService, turns: readonly Turn[]) {
+    this.#pool = new ConnectionPool(service.url, CONNECTIONS);
+    this.#key = service.key;
+    this.#turns = turns;
+  }
+
+  /** One request; throws with the status and code when it is not accepted. */
+  readonly send = async (): Promise<void> => {
+    this.#requests += 1;
+    const continued = this.#requests % REQUESTS_PER_SESSION === 0 ? undefined : this.#open.shift();
+    const user = continued?.user ?? `user-${(this.#sessions += 1) % USERS}`;
+    const answer = await this.#post(this.#messages(MESSAGES_PER_REQUEST, user), continued?.sessionId);
+    if (continued === undefined) {
+      this.acceptedSessions += 1;
+      this.#open.push({ sessionId: answer.sessionId, user, left: REQUESTS_PER_SESSION - 1 });
+    } else if (continued.left > 1) this.#open.push({ ...continued, left: continued.left - 1 });
+  };
+
+  /** One request of `count` messages in a session of its own. */
+  async sendLarge(count: number): Promise<void> {
+    await this.#post(this.#messages(count, 'user-0'));
+    this.acceptedSessions += 1;
+  }
+
+  close(): void {
+    this.#pool.close();
+  }
+
+  #messages(count: number, userId: string): { role: string; content: string; userId?: string }[] {
+    return Array.from({ length: count }, (_, index) => {
+      const turn = this.#turns[(this.#requests * MESSAGES_PER_REQUEST + index) % this.#turns.length];
+      if (turn === undefined) throw new Error('no turns to send');
+      return turn.role === 'user' ? { ...turn, userId } : turn;
+    });
+  }
+
+  async #post(messages: readonly unknown[], sessionId?: string): Promise<{ sessionId: string }> {
+    const ids = { ...(this.instanceId && { instanceId: this.instanceId }), ...(sessionId && { sessionId }) };
+    const answer = await this.#pool.post(
+      '/v1/ingest/',
+      { 'x-api-key': this.#key },
+      JSON.stringify({ ...ids, messages }),
+    );
+    if (answer.status !== 200) {
+      const code = /"code":"(\w+)"/.exec(answer.body)?.[1] ?? '';
+      throw new Error(`status ${answer.status} ${code}`.trim());
+    }
+    const body = JSON.parse(answer.body) as { instanceId: string; sessionId: string };
+    this.instanceId ??= body.instanceId;
+    this.acceptedMessages += messages.length;
+    this.lastPosition = Math.max(this.lastPosition, Number(answer.headers.get('x-stream-position')));
+    return body;
+  }
+}
+
+export async function run(args: readonly string[]): Promise<void> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      url: { type: 'string' },
+      key: { type: 'string' },
+      rate: { type: 'string', default: '1000' },
+      seconds: { type: 'string', default: '30' },
+      'burst-seconds': { type: 'string', default: '5' },
+    },
+  });
+  const rate = Number(values.rate);
+  const seconds = Number(values.seconds);
+  const burstSeconds = Number(values['burst-seconds']);
+  const service: MeasuredService =
+    values.url === undefined
+      ? await startMeasuredService()
+      : { url: values.url, key: values.key ?? '', stop: () => Promise.resolve() };
+  const conversations = await readDemoConversations(
+    resolve(import.meta.dirname, '../demo/conversations.jsonl'),
+  );
+  const turns = conversations.flatMap((conversation) =>
+    conversation.turns.map((content, index) => ({ role: index % 2 === 0 ? 'user' : 'assistant', content })),
+  );
+  const load = new Load(service, turns);
+  const client = new ServiceClient(service);
+  let failures = 0;
+  const report = (what: string, measurements: Measurements, more = ''): void => {
+    for (const count of measurements.errors.values()) failures += count;
+    console.log(`${what.padEnd(34)} ${measurements.describe()}${more}`);
+  };
+
+  try {
+    await load.send();
+    report('warm-up, 200 requests/s for 3 s', await openLoop(200, 3, load.send));
+    await counted(client, load);
+
+    const steady = await openLoop(rate, seconds, load.send);
+    const steadyEndedAt = performance.now();
+    report(`${rate} requests/s of 5 messages, ${seconds} s`, steady);
+    const lag = await counted(client, load);
+    console.log(
+      `${'all of it counted'.padEnd(34)} ${Math.round(lag.at - steadyEndedAt)} ms after the last answer`,
+    );
+
+    const single = await closedLoop(1, burstSeconds, load.send);
+    report('one at a time (baseline)', single.measurements, `; ${Math.round(single.perSecond)} requests/s`);
+    const burst = await closedLoop(CONNECTIONS, burstSeconds, load.send);
+    report(
+      `burst, ${CONNECTIONS} at a time`,
+      burst.measurements,
+      `; ${Math.round(burst.perSecond)} requests/s, ${(burst.perSecond / single.perSecond).toFixed(1)} × the baseline`,
+    );
+    const burstEndedAt = performance.now();
+    const before = load.acceptedMessages;
+    const drained = await counted(client, load);
+    console.log(
+      `${'burst counted'.padEnd(34)} ${Math.round(drained.at - burstEndedAt)} ms after the last answer`,
+    );
+
+    const large = await closedLoop(1, 2, () => load.sendLarge(10_000));
+    report('one request of 10,000 messages', large.measurements);
+    const total = await counted(client, load);
+    console.log(
+      `${'counted in the end'.padEnd(34)} ${total.messages} of ${load.acceptedMessages} messages, ` +
+        `${total.sessions} of ${load.acceptedSessions} sessions (${load.acceptedMessages - before} in the last step)`,
+    );
+    if (
+      failures > 0 ||
+      total.messages !== load.acceptedMessages ||
+      total.sessions !== load.acceptedSessions
+    ) {
+      console.log('FAILED: see above');
+      process.exitCode = 1;
+    }
+  } finally {
+    load.close();
+    await service.stop();
+  }
+}
+
+/** Waits until queries count everything accepted so far (or too long); what they count, and when they did. */
+async function counted(
+  client: ServiceClient,
+  load: Load,
+): Promise<{ messages: number; sessions: number; at: number }> {
+  const deadline = performance.now() + COUNTED_LIMIT_MS;
+  for (;;) {
+    const answer = await client.query(
+      { groupBy: 'END_USER', instanceId: load.instanceId ?? '', fields: 'messages,sessions', limit: '10000' },
+      String(load.lastPosition),
+    );
+    const sum = (field: string): number =>
+      answer.elements.reduce((total, { fields }) => total + Number(fields[field]), 0);
+    const result = { messages: sum('messages'), sessions: sum('sessions'), at: performance.now() };
+    const all = result.messages >= load.acceptedMessages && result.sessions >= load.acceptedSessions;
+    if (all || performance.now() > deadline) return result;
+    await new Promise((done) => setTimeout(done, 20));
+  }
+}
