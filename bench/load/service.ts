@@ -52,7 +52,8 @@ export async function startMeasuredService(
   try {
     await waitUntilReady(url, 180_000, service.ended);
     const key =
-      service.key() ?? (await createKey({ script: 'src/main/keys.ts', cwd: ROOT, env: environment }));
+      service.key() ??
+      (await createKey({ project: 'default', script: 'src/main/keys.ts', cwd: ROOT, env: environment }));
     return { url, key, stop };
   } catch (error) {
     const tail = (await readFile(logFile, 'utf8').catch(() => '')).split('\n').slice(-15).join('\n');

@@ -100,11 +100,13 @@ export function startService(options: {
 
 /** Makes an API key with the project's own command. Throws when the command shows none. */
 export async function createKey(options: {
+  /** Name of the project the key is for; made when there is none. */
+  readonly project: string;
   readonly script: string;
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
 }): Promise<string> {
-  const child = spawn(process.execPath, [options.script, 'create'], {
+  const child = spawn(process.execPath, [options.script, 'create', '--project', options.project], {
     cwd: options.cwd,
     env: options.env,
     stdio: ['ignore', 'pipe', 'pipe'],

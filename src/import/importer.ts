@@ -281,7 +281,7 @@ class Import {
         this.#stop(
           new Error(
             `line ${conversation.line} of ${file} was imported before, with a key of another project; ` +
-              'make an instance with "npm run instances -- create" and name it with --instance',
+              'make an instance with "npm run instances -- create --project NAME" and name it with --instance',
           ),
         );
       } else this.#settle(file, conversation, error);

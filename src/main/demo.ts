@@ -155,7 +155,10 @@ async function findAccess(options: {
     if (usable.key) return usable.instance ? access : { url, key };
     if (key === options.given) throw new SetupError('The key given is not valid for this service.');
   }
-  return { url, key: await createKey({ script: 'src/main/keys.ts', cwd: ROOT, env: process.env }) };
+  return {
+    url,
+    key: await createKey({ project: 'default', script: 'src/main/keys.ts', cwd: ROOT, env: process.env }),
+  };
 }
 
 async function load(access: Remembered, signal: AbortSignal, notes: string): Promise<ImportSummary> {

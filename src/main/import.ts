@@ -72,7 +72,7 @@ function readArguments(
   const key = values.key ?? env['UT_KEY'] ?? '';
   if (key === '') {
     throw new UsageError(
-      'No API key. Make one with "npm run keys -- create", then set UT_KEY or give --key. (The first "npm start" shows one too.)',
+      'No API key. Make one with "npm run keys -- create --project default", then set UT_KEY or give --key. (The first "npm start" shows one too.)',
     );
   }
   return {

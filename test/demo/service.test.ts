@@ -59,12 +59,18 @@ describe('startService', () => {
 
 describe('createKey', () => {
   it('returns the key that the command shows', async () => {
-    const path = await script('keys.mjs', `console.log(process.argv[2] + 'd: ${KEY} (keep it)');`);
-    equal(await createKey({ script: path, cwd: folder, env: process.env }), KEY);
+    const path = await script(
+      'keys.mjs',
+      `console.log(process.argv.slice(2).join(' ') === 'create --project shop' && '${KEY} (keep it)');`,
+    );
+    equal(await createKey({ project: 'shop', script: path, cwd: folder, env: process.env }), KEY);
   });
 
   it('passes on what the command said when it shows none', async () => {
     const path = await script('none.mjs', `console.error('the registry is unreachable'); process.exit(1);`);
-    await rejects(createKey({ script: path, cwd: folder, env: process.env }), /the registry is unreachable/);
+    await rejects(
+      createKey({ project: 'shop', script: path, cwd: folder, env: process.env }),
+      /the registry is unreachable/,
+    );
   });
 });
