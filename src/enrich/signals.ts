@@ -254,3 +254,16 @@ function thanksLast(folded: string, thanks: RegExp): boolean {
   const at = folded.search(thanks);
   return at > 0 && contentOf(folded.slice(0, at)) > 1;
 }
+
+export interface TurnScores {
+  readonly sat: { readonly score: number; readonly decided: boolean };
+  readonly dsat: { readonly score: number; readonly decided: boolean };
+}
+
+/** How satisfied and how dissatisfied a user turn sounds; `decided`: a signal of that type is given. */
+export function scoreTurn(text: string): TurnScores {
+  const signals = detectSignals(text);
+  const sat = signals.filter((key) => typeOf(key) === 'SAT').length;
+  const dsat = signals.filter((key) => typeOf(key) === 'DSAT').length;
+  return { sat: { score: sat, decided: sat > 0 }, dsat: { score: dsat, decided: dsat > 0 } };
+}

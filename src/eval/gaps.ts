@@ -1,0 +1,143 @@
+/** How well admissions of inability are found, on the half of each data set that nothing was tuned on. */
+import { detectGap } from '../enrich/gaps.ts';
+import { dataSetPath, halfOf, readDialogues, type Dialogue } from './data.ts';
+import { BINARY_COLUMNS, binaryRow, type Evaluation, type Scored } from './report.ts';
+
+/** What anyone would write first. */
+const KEYWORDS =
+  /\b(sorry|unfortunately|unable|can't|cannot|couldn't|could not|don't know|don't have)\b|抱歉|无法|没有|不能/iu;
+
+/** An assistant turn and whether it admits inability; null: the labels do not say. */
+export interface GapExample {
+  readonly id: string;
+  readonly text: string;
+  readonly gap: boolean;
+}
+
+const strings = (value: unknown): string[] =>
+  Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : [];
+
+function byActs(act: string): (dialogue: Dialogue) => GapExample[] {
+  return (dialogue) => {
+    const acts = dialogue.labels?.['turn_acts'];
+    if (!Array.isArray(acts)) return [];
+    return dialogue.turns.flatMap((turn, i) => {
+      if (turn.role !== 'assistant') return [];
+      const gap = strings(acts[i]).some((label) => label === act || label.startsWith(`${act}-`));
+      return [{ id: dialogue.id, text: turn.content, gap }];
+    });
+  };
+}
+
+const MISSING = new Set([
+  'completely off topic',
+  'order a coffee drink wrong results',
+  'order a coffee drink no results',
+  'do you have x NO',
+]);
+
+/** In a gap-like scenario the first answer is the gap; what follows it is not labelled. */
+function byScenario(dialogue: Dialogue): GapExample[] {
+  const gap = MISSING.has(String(dialogue.labels?.['scenario']));
+  const answers = dialogue.turns.filter((turn) => turn.role === 'assistant');
+  return (gap ? answers.slice(0, 1) : answers).map((turn) => ({ id: dialogue.id, text: turn.content, gap }));
+}
+
+/** The label is of the last turn; only "does not know" is a gap, refusals on principle are the contrast. */
+function byTone(dialogue: Dialogue): GapExample[] {
+  const last = dialogue.turns.at(-1);
+  if (last?.role !== 'assistant') return [];
+  return [{ id: dialogue.id, text: last.content, gap: dialogue.labels?.['tone'] === 'dontknow' }];
+}
+
+const SETS = [
+  { set: 'dialogues/sgd-train', examplesOf: byActs('NOTIFY_FAILURE'), what: 'SGD, the action failed' },
+  {
+    set: 'dialogues/crosswoz-zh',
+    examplesOf: byActs('NoOffer'),
+    what: 'CrossWOZ (Chinese), nothing to offer',
+  },
+  {
+    set: 'dialogues/taskmaster4-coffee',
+    examplesOf: byScenario,
+    what: 'Taskmaster-4, not to be had or off topic',
+  },
+  {
+    set: 'gaps/chatgpt-refusals',
+    examplesOf: byTone,
+    what: 'ChatGPT refusals, "does not know" against the rest',
+  },
+] as const;
+
+/** Labelled assistant turns of one data set, one half. */
+export async function gapExamples(
+  path: string,
+  examplesOf: (dialogue: Dialogue) => GapExample[],
+  half: 'tune' | 'test',
+): Promise<GapExample[]> {
+  const examples: GapExample[] = [];
+  for await (const { value } of readDialogues(path)) {
+    if (halfOf(value.id) === half) examples.push(...examplesOf(value));
+  }
+  return examples;
+}
+
+function decide(examples: readonly GapExample[], says: (text: string) => boolean): Scored[] {
+  return examples.map(({ text, gap }) => {
+    const decided = says(text);
+    return { score: decided ? 1 : 0, decided, positive: gap };
+  });
+}
+
+export const evaluation: Evaluation = {
+  name: 'gaps',
+  async run({ dataDirectory, file }) {
+    const tables = [];
+    for (const { set, examplesOf, what } of SETS) {
+      if (file !== null && !file.includes(set.split('/')[1] ?? set)) continue;
+      const examples = await gapExamples(file ?? dataSetPath(dataDirectory, set), examplesOf, 'test');
+      tables.push({
+        title: `gaps: ${what}`,
+        columns: BINARY_COLUMNS,
+        rows: [
+          binaryRow(
+            'this project',
+            decide(examples, (text) => detectGap(text) !== null),
+          ),
+          binaryRow(
+            'key words',
+            decide(examples, (text) => KEYWORDS.test(text)),
+          ),
+          binaryRow(
+            'trivial: always',
+            decide(examples, () => true),
+          ),
+        ],
+      });
+    }
+    tables.push(await falseAlarms(dataDirectory));
+    return tables;
+  },
+};
+
+/** How often each tone of reply is taken for a gap. */
+async function falseAlarms(dataDirectory: string) {
+  const counts = new Map<string, { all: number; ours: number; keywords: number }>();
+  for await (const { value } of readDialogues(dataSetPath(dataDirectory, 'gaps/chatgpt-refusals'))) {
+    const text = value.turns.at(-1)?.content ?? '';
+    if (halfOf(value.id) !== 'test') continue;
+    const tone = String(value.labels?.['tone']);
+    const count = counts.get(tone) ?? { all: 0, ours: 0, keywords: 0 };
+    count.all += 1;
+    if (detectGap(text) !== null) count.ours += 1;
+    if (KEYWORDS.test(text)) count.keywords += 1;
+    counts.set(tone, count);
+  }
+  return {
+    title: 'gaps: share of each kind of ChatGPT reply taken for a gap (only "dontknow" is one)',
+    columns: ['reply', 'replies', 'this project', 'key words'],
+    rows: [...counts]
+      .sort((a, b) => b[1].all - a[1].all)
+      .map(([tone, { all, ours, keywords }]) => [tone, all, ours / all, keywords / all]),
+  };
+}
