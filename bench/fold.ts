@@ -43,7 +43,15 @@ export class SyntheticStream {
         const session = (this.#sessions += 1);
         const user = 1 + Math.floor(this.#random() * Math.max(10, session / 5));
         this.#open.push({ session, user, left: MESSAGES_PER_SESSION, micro: 1 });
-        sessions.push({ instance: 1, session, id: uuid(3, session), user, title: `session ${session}`, summary: null, language: 'en' });
+        sessions.push({
+          instance: 1,
+          session,
+          id: uuid(3, session),
+          user,
+          title: `session ${session}`,
+          summary: null,
+          language: 'en',
+        });
       }
       const at = Math.floor(this.#random() * this.#open.length);
       const turn = this.#open[at] as OpenSession;
@@ -52,27 +60,74 @@ export class SyntheticStream {
       if (turn.left === 0) this.#open.splice(at, 1);
       const draw = this.#random();
       messages.push({
-        position: this.#position * 32, instance: 1, session: turn.session, user: turn.user, at: this.#at, micro: turn.micro,
-        signals: draw < 0.11 ? [Math.floor(draw * 100) % SIGNALS.length] : [], repeatedRequest: draw > 0.98 ? 1 + (this.#position % 20) : null,
+        position: this.#position * 32,
+        instance: 1,
+        session: turn.session,
+        user: turn.user,
+        at: this.#at,
+        micro: turn.micro,
+        signals: draw < 0.11 ? [Math.floor(draw * 100) % SIGNALS.length] : [],
+        repeatedRequest: draw > 0.98 ? 1 + (this.#position % 20) : null,
         gap: draw > 0.96 && draw < 0.98 ? 1 + (this.#position % 20) : null,
       });
     }
-    const numbered = <T>(count: number, row: (number: number) => T): T[] => (first ? Array.from({ length: count }, (_, index) => row(index + 1)) : []);
+    const numbered = <T>(count: number, row: (number: number) => T): T[] =>
+      first ? Array.from({ length: count }, (_, index) => row(index + 1)) : [];
     return assignment({
-      messages, sessions,
+      messages,
+      sessions,
       micros: numbered(TOPICS, (micro) => ({ instance: 1, micro, topic: micro })),
-      topics: numbered(TOPICS, (topic) => ({ instance: 1, topic, id: uuid(5, topic), name: `topic ${topic}`, cluster: 1 + (topic % 20) })),
-      clusters: numbered(20, (cluster) => ({ instance: 1, cluster, id: uuid(6, cluster), name: `cluster ${cluster}` })),
-      signals: first ? SIGNALS.map((signal, number) => ({ instance: 1, signal: number, id: uuid(7, number), name: signal.name, signalType: signal.type, description: signal.description })) : [],
-      repeatedRequests: numbered(20, (repeatedRequest) => ({ instance: 1, repeatedRequest, id: uuid(8, repeatedRequest), name: `repeat ${repeatedRequest}`, description: '' })),
-      gaps: numbered(20, (gap) => ({ instance: 1, gap, id: uuid(4, gap), name: `gap ${gap}`, description: '', gapType: gap % 2 === 0 ? 'TOOL' : 'KNOWLEDGE' })),
+      topics: numbered(TOPICS, (topic) => ({
+        instance: 1,
+        topic,
+        id: uuid(5, topic),
+        name: `topic ${topic}`,
+        cluster: 1 + (topic % 20),
+      })),
+      clusters: numbered(20, (cluster) => ({
+        instance: 1,
+        cluster,
+        id: uuid(6, cluster),
+        name: `cluster ${cluster}`,
+      })),
+      signals: first
+        ? SIGNALS.map((signal, number) => ({
+            instance: 1,
+            signal: number,
+            id: uuid(7, number),
+            name: signal.name,
+            signalType: signal.type,
+            description: signal.description,
+          }))
+        : [],
+      repeatedRequests: numbered(20, (repeatedRequest) => ({
+        instance: 1,
+        repeatedRequest,
+        id: uuid(8, repeatedRequest),
+        name: `repeat ${repeatedRequest}`,
+        description: '',
+      })),
+      gaps: numbered(20, (gap) => ({
+        instance: 1,
+        gap,
+        id: uuid(4, gap),
+        name: `gap ${gap}`,
+        description: '',
+        gapType: gap % 2 === 0 ? 'TOOL' : 'KNOWLEDGE',
+      })),
     });
   }
 }
 
-const percentile = (values: readonly number[], share: number): number => values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] as number;
+const percentile = (values: readonly number[], share: number): number =>
+  values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] as number;
 
-async function measure(fixture: Fixture, stream: SyntheticStream, batch: number, batches: number): Promise<void> {
+async function measure(
+  fixture: Fixture,
+  stream: SyntheticStream,
+  batch: number,
+  batches: number,
+): Promise<void> {
   const folds: number[] = [];
   const publishes: number[] = [];
   for (let i = 0; i < batches; i++) {
@@ -102,7 +157,9 @@ export async function run(args: readonly string[]): Promise<void> {
     await fixture.publish();
   }
   await fixture.publication.settle();
-  console.log(`history of ${history} messages: ${Math.round((history * 1000) / (performance.now() - startedAt))} messages/s`);
+  console.log(
+    `history of ${history} messages: ${Math.round((history * 1000) / (performance.now() - startedAt))} messages/s`,
+  );
   await measure(fixture, stream, 500, 20);
   await measure(fixture, stream, 5_000, 6);
   await measure(fixture, stream, 50_000, 2);

@@ -7,7 +7,12 @@ import { bucketStart } from '../src/domain/time.ts';
 import type { QueryParameters } from '../src/query/parameters.ts';
 import { QueryRunner } from '../src/query/query-runner.ts';
 import { assignment, openFixture, uuid, VIEWS, type Fixture } from './support/fold.ts';
-import { ALL_GRANULARITIES, plainAnswer, type PlainMessage, type PlainNames } from './support/plain-counts.ts';
+import {
+  ALL_GRANULARITIES,
+  plainAnswer,
+  type PlainMessage,
+  type PlainNames,
+} from './support/plain-counts.ts';
 
 /** `VIEW_LAW_RUNS=2000 node --test test/view-laws.test.ts` is the long form; the seed is printed with a failure. */
 const RUNS = Number(process.env['VIEW_LAW_RUNS'] ?? 25);
@@ -44,7 +49,9 @@ const drawn: fc.Arbitrary<Drawn> = fc.record({
   speaker: fc.integer({ min: 0, max: USERS }),
   at: time,
   micro: fc.integer({ min: 0, max: MICROS }),
-  signals: fc.uniqueArray(fc.integer({ min: 0, max: SIGNALS.length - 1 }), { maxLength: 2 }).map((list) => list.toSorted((a, b) => a - b)),
+  signals: fc
+    .uniqueArray(fc.integer({ min: 0, max: SIGNALS.length - 1 }), { maxLength: 2 })
+    .map((list) => list.toSorted((a, b) => a - b)),
   repeatedRequest: fc.option(fc.integer({ min: 1, max: 2 }), { nil: null, freq: 5 }),
   gap: fc.option(fc.integer({ min: 1, max: 2 }), { nil: null, freq: 5 }),
 });
@@ -77,7 +84,11 @@ function spaceOf(instance: number): Space {
 }
 
 const names = (space: Space): PlainNames => ({
-  id: (kind, number) => uuid({ session: 3, user: 2, topic: 5, cluster: 6, signal: 7, repeatedRequest: 8, gap: 4 }[kind], kind === 'session' || kind === 'user' ? number : space.instance * 100 + number),
+  id: (kind, number) =>
+    uuid(
+      { session: 3, user: 2, topic: 5, cluster: 6, signal: 7, repeatedRequest: 8, gap: 4 }[kind],
+      kind === 'session' || kind === 'user' ? number : space.instance * 100 + number,
+    ),
   language: (session) => (session % 2 === 0 ? 'en' : null),
   gapType: (gap) => (gap === 1 ? 'TOOL' : 'KNOWLEDGE'),
 });
@@ -103,24 +114,83 @@ function assignments(space: Space, steps: readonly Step[]): { work: Assignment[]
         openingAuthors.push({ instance: space.instance, session, user, beforePosition: position });
       }
       messages.push({
-        position, instance: space.instance, session, user, at: message.at, micro: message.micro === 0 ? null : message.micro,
-        signals: message.signals, repeatedRequest: message.repeatedRequest, gap: message.gap,
+        position,
+        instance: space.instance,
+        session,
+        user,
+        at: message.at,
+        micro: message.micro === 0 ? null : message.micro,
+        signals: message.signals,
+        repeatedRequest: message.repeatedRequest,
+        gap: message.gap,
       });
     }
     facts.push(...messages);
     const first = index === 0;
-    const described = <T>(count: number, row: (number: number) => T): T[] => Array.from({ length: count }, (_, at) => row(at + 1));
-    work.push(assignment({
-      messages,
-      openingAuthors,
-      micros: step.topics.map((topic, micro) => ({ instance: space.instance, micro: micro + 1, topic: topic === 0 ? null : topic })),
-      topics: step.clusters.map((cluster, topic) => ({ instance: space.instance, topic: topic + 1, id: id('topic', topic + 1), name: `topic ${topic + 1}`, cluster })),
-      clusters: described(CLUSTERS, (cluster) => ({ instance: space.instance, cluster, id: id('cluster', cluster), name: `cluster ${cluster}` })),
-      signals: first ? SIGNALS.map((signal, number) => ({ instance: space.instance, signal: number, id: id('signal', number), name: signal.name, signalType: signal.type, description: signal.description })) : [],
-      repeatedRequests: first ? described(2, (number) => ({ instance: space.instance, repeatedRequest: number, id: id('repeatedRequest', number), name: `repeat ${number}`, description: '' })) : [],
-      gaps: first ? described(2, (number) => ({ instance: space.instance, gap: number, id: id('gap', number), name: `gap ${number}`, description: '', gapType: names(space).gapType(number) })) : [],
-      sessions: [...sessions].map((session) => ({ instance: space.instance, session, id: id('session', session), user: owners.get(session) ?? null, title: null, summary: null, language: names(space).language(session) })),
-    }));
+    const described = <T>(count: number, row: (number: number) => T): T[] =>
+      Array.from({ length: count }, (_, at) => row(at + 1));
+    work.push(
+      assignment({
+        messages,
+        openingAuthors,
+        micros: step.topics.map((topic, micro) => ({
+          instance: space.instance,
+          micro: micro + 1,
+          topic: topic === 0 ? null : topic,
+        })),
+        topics: step.clusters.map((cluster, topic) => ({
+          instance: space.instance,
+          topic: topic + 1,
+          id: id('topic', topic + 1),
+          name: `topic ${topic + 1}`,
+          cluster,
+        })),
+        clusters: described(CLUSTERS, (cluster) => ({
+          instance: space.instance,
+          cluster,
+          id: id('cluster', cluster),
+          name: `cluster ${cluster}`,
+        })),
+        signals: first
+          ? SIGNALS.map((signal, number) => ({
+              instance: space.instance,
+              signal: number,
+              id: id('signal', number),
+              name: signal.name,
+              signalType: signal.type,
+              description: signal.description,
+            }))
+          : [],
+        repeatedRequests: first
+          ? described(2, (number) => ({
+              instance: space.instance,
+              repeatedRequest: number,
+              id: id('repeatedRequest', number),
+              name: `repeat ${number}`,
+              description: '',
+            }))
+          : [],
+        gaps: first
+          ? described(2, (number) => ({
+              instance: space.instance,
+              gap: number,
+              id: id('gap', number),
+              name: `gap ${number}`,
+              description: '',
+              gapType: names(space).gapType(number),
+            }))
+          : [],
+        sessions: [...sessions].map((session) => ({
+          instance: space.instance,
+          session,
+          id: id('session', session),
+          user: owners.get(session) ?? null,
+          title: null,
+          summary: null,
+          language: names(space).language(session),
+        })),
+      }),
+    );
   });
   const final = steps.at(-1) as Step;
   const firstOwned = new Map(work.flatMap((step) => step.openingAuthors.map((row) => [row.session, row])));
@@ -129,7 +199,8 @@ function assignments(space: Space, steps: readonly Step[]): { work: Assignment[]
     const topic = message.micro === null ? 0 : (final.topics[message.micro - 1] as number);
     return {
       ...message,
-      user: message.user ?? (owned !== undefined && message.position < owned.beforePosition ? owned.user : null),
+      user:
+        message.user ?? (owned !== undefined && message.position < owned.beforePosition ? owned.user : null),
       topic: topic === 0 ? null : topic,
       cluster: topic === 0 ? null : (final.clusters[topic - 1] as number),
     };
@@ -140,9 +211,22 @@ function assignments(space: Space, steps: readonly Step[]): { work: Assignment[]
 const edge = fc.option(time, { nil: null });
 
 /** Any question that SPEC allows. */
-function question(instanceId: string, id: PlainNames['id'], sessions: readonly number[]): fc.Arbitrary<QueryParameters> {
-  const some = (kind: Parameters<PlainNames['id']>[0], numbers: readonly number[]): fc.Arbitrary<readonly string[] | null> =>
-    fc.option(fc.subarray(numbers.map((number) => id(kind, number)), { minLength: 1 }), { nil: null, freq: 3 });
+function question(
+  instanceId: string,
+  id: PlainNames['id'],
+  sessions: readonly number[],
+): fc.Arbitrary<QueryParameters> {
+  const some = (
+    kind: Parameters<PlainNames['id']>[0],
+    numbers: readonly number[],
+  ): fc.Arbitrary<readonly string[] | null> =>
+    fc.option(
+      fc.subarray(
+        numbers.map((number) => id(kind, number)),
+        { minLength: 1 },
+      ),
+      { nil: null, freq: 3 },
+    );
   const none = fc.constant(null);
   return fc.constantFrom(...GROUP_BYS).chain((groupBy: GroupBy) => {
     const metrics = METRICS_OF[groupBy];
@@ -151,21 +235,49 @@ function question(instanceId: string, id: PlainNames['id'], sessions: readonly n
     return fc.record({
       instanceId: fc.constant(instanceId),
       groupBy: fc.constant(groupBy),
-      range: fc.tuple(edge, edge).map(([a, b]) => (a !== null && b !== null ? (a < b ? { start: a, end: b } : { start: b, end: a === b ? a + 1 : a }) : { start: a, end: b })),
+      range: fc
+        .tuple(edge, edge)
+        .map(([a, b]) =>
+          a !== null && b !== null
+            ? a < b
+              ? { start: a, end: b }
+              : { start: b, end: a === b ? a + 1 : a }
+            : { start: a, end: b },
+        ),
       granularity: fc.constantFrom(...ALL_GRANULARITIES),
       fields: fc.constant(metrics),
       dimensionFields: fc.constant([]),
       ids: ofSession ? some('session', sessions) : none,
       topicIds: hasTopics ? some('topic', [1, 2, 3, 4]) : none,
-      signalIds: ofSession ? some('signal', SIGNALS.map((_, number) => number)) : none,
+      signalIds: ofSession
+        ? some(
+            'signal',
+            SIGNALS.map((_, number) => number),
+          )
+        : none,
       repeatedRequestIds: ofSession ? some('repeatedRequest', [1, 2]) : none,
       gapIds: ofSession ? some('gap', [1, 2]) : none,
       gapType: groupBy === 'GAP' ? fc.constantFrom('TOOL' as const, 'KNOWLEDGE' as const, null) : none,
       language: ofSession ? fc.constantFrom('en', null, null) : none,
       limit: fc.constant(10_000),
       offset: fc.constant(0),
-      sort: fc.option(fc.record({ field: fc.constantFrom(...metrics, ...EXTRA_SORTS_OF[groupBy]), order: fc.constantFrom('ASC' as const, 'DESC' as const) }), { nil: null }),
-      bounds: fc.option(fc.record({ metric: fc.constant('messages' as const), min: fc.constantFrom(1, 2, null), max: fc.constantFrom(3, 9, null) }), { nil: null, freq: 4 }).map((bound) => (bound === null ? [] : [bound])),
+      sort: fc.option(
+        fc.record({
+          field: fc.constantFrom(...metrics, ...EXTRA_SORTS_OF[groupBy]),
+          order: fc.constantFrom('ASC' as const, 'DESC' as const),
+        }),
+        { nil: null },
+      ),
+      bounds: fc
+        .option(
+          fc.record({
+            metric: fc.constant('messages' as const),
+            min: fc.constantFrom(1, 2, null),
+            max: fc.constantFrom(3, 9, null),
+          }),
+          { nil: null, freq: 4 },
+        )
+        .map((bound) => (bound === null ? [] : [bound])),
     }) as fc.Arbitrary<QueryParameters>;
   });
 }
@@ -181,7 +293,9 @@ describe('laws of the views', () => {
   });
   after(() => fixture.close());
 
-  async function ask(parameters: QueryParameters): Promise<{ total: number; rows: { id: string; date?: string; fields: unknown }[] }> {
+  async function ask(
+    parameters: QueryParameters,
+  ): Promise<{ total: number; rows: { id: string; date?: string; fields: unknown }[] }> {
     const answer = await runner.run(parameters);
     return {
       total: answer.pagination.total,
@@ -201,12 +315,22 @@ describe('laws of the views', () => {
         for (const step of work) await fixture.fold(step);
         await fixture.publish();
         const sessions = [...new Set(messages.map((message) => message.session))];
-        const questions = fc.sample(question(uuid(1, space.instance), names(space).id, sessions), { numRuns: 12, seed: seeds.next().value as number });
+        const questions = fc.sample(question(uuid(1, space.instance), names(space).id, sessions), {
+          numRuns: 12,
+          seed: seeds.next().value as number,
+        });
         for (const parameters of questions) {
           const expected = plainAnswer(messages, names(space), parameters);
-          deepEqual(await ask(parameters), { total: expected.length, rows: expected }, JSON.stringify(parameters));
+          deepEqual(
+            await ask(parameters),
+            { total: expected.length, rows: expected },
+            JSON.stringify(parameters),
+          );
           const offset = Math.floor(expected.length / 2);
-          deepEqual((await ask({ ...parameters, limit: 2, offset })).rows, expected.slice(offset, offset + 2));
+          deepEqual(
+            (await ask({ ...parameters, limit: 2, offset })).rows,
+            expected.slice(offset, offset + 2),
+          );
           equal((await ask({ ...parameters, offset: expected.length + 5 })).total, expected.length);
         }
       }),
@@ -234,12 +358,33 @@ describe('laws of the views', () => {
 
   it('a batch that was applied before is refused whole', async () => {
     const space = spaceOf((instances += 1));
-    const { work } = assignments(space, [{ messages: [{ session: 1, speaker: 1, at: ORIGIN, micro: 1, signals: [], repeatedRequest: null, gap: null }], topics: [1, 0, 0, 0, 0], clusters: [1, 1, 1, 1] }]);
+    const { work } = assignments(space, [
+      {
+        messages: [
+          { session: 1, speaker: 1, at: ORIGIN, micro: 1, signals: [], repeatedRequest: null, gap: null },
+        ],
+        topics: [1, 0, 0, 0, 0],
+        clusters: [1, 1, 1, 1],
+      },
+    ]);
     await fixture.fold(work[0] as Assignment);
     const before = await rowsOf(fixture, space);
-    const again = { expectedSequence: fixture.store.sequence - 1, sequence: fixture.store.sequence, processedAt: 0, instances: [], endUsers: [], requests: [], metadata: [], assignment: work[0] as Assignment, state: [], counters: fixture.store.counters };
+    const again = {
+      expectedSequence: fixture.store.sequence - 1,
+      sequence: fixture.store.sequence,
+      processedAt: 0,
+      instances: [],
+      endUsers: [],
+      requests: [],
+      metadata: [],
+      assignment: work[0] as Assignment,
+      state: [],
+      counters: fixture.store.counters,
+    };
     await fixture.store.commit(again).then(
-      () => { throw new Error('applied twice'); },
+      () => {
+        throw new Error('applied twice');
+      },
       (error: unknown) => equal(String(error).includes('another worker'), true),
     );
     deepEqual(await rowsOf(fixture, space), before);
@@ -247,10 +392,16 @@ describe('laws of the views', () => {
 
   it('the start of a bucket in the views is the start of a bucket in TypeScript', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.integer({ min: -62_135_596_800, max: 253_402_300_799 }), fc.constantFrom('HOUR' as const, 'DAY' as const, 'WEEK' as const, 'MONTH' as const), async (second, granularity) => {
-        const row = await fixture.store.connection.one(`select date_trunc('${granularity.toLowerCase()}', make_timestamp(${second} * 1000000::bigint))::timestamp as start`);
-        equal(row?.['start'], bucketStart(granularity, second * 1e6));
-      }),
+      fc.asyncProperty(
+        fc.integer({ min: -62_135_596_800, max: 253_402_300_799 }),
+        fc.constantFrom('HOUR' as const, 'DAY' as const, 'WEEK' as const, 'MONTH' as const),
+        async (second, granularity) => {
+          const row = await fixture.store.connection.one(
+            `select date_trunc('${granularity.toLowerCase()}', make_timestamp(${second} * 1000000::bigint))::timestamp as start`,
+          );
+          equal(row?.['start'], bucketStart(granularity, second * 1e6));
+        },
+      ),
       { numRuns: RUNS },
     );
   });
@@ -270,6 +421,7 @@ async function rowsOf(fixture: Fixture, space: Space): Promise<Record<string, un
     end_user_rollup: `select granularity, bucket, end_user - instance * 10 as end_user, sessions, messages, sat, dsat, repeated_requests, first_at, last_at from end_user_rollup where ${own}`,
     gap_micro: `select gap, micro, occurrences from gap_micro where ${own} and occurrences > 0`,
   };
-  for (const [name, sql] of Object.entries(statements)) result[name] = await fixture.store.connection.all(`${sql} order by all`);
+  for (const [name, sql] of Object.entries(statements))
+    result[name] = await fixture.store.connection.all(`${sql} order by all`);
   return result;
 }

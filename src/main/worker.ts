@@ -31,13 +31,21 @@ const config = loadConfig();
 const logger = createLogger({ name: 'worker', level: config.logLevel });
 
 runProcess(logger, config.shutdownMs, async (lifecycle) => {
-  const embedder = await loadEmbedder({ model: config.embeddingModel, modelsDirectory: join(ROOT, 'models') });
+  const embedder = await loadEmbedder({
+    model: config.embeddingModel,
+    modelsDirectory: join(ROOT, 'models'),
+  });
   lifecycle.opened('embedding model', () => embedder.close());
   const enricher = createEnricher({ embedder });
   const views = loadViews(join(ROOT, 'views'));
   const active = openActiveEpoch(config.dataDir, config.shards);
   const connection = await openConnection({
-    ...connectionOptions({ dataDir: config.dataDir, natsPort: config.natsPort, natsUrl: config.natsUrl, natsToken: config.natsToken }),
+    ...connectionOptions({
+      dataDir: config.dataDir,
+      natsPort: config.natsPort,
+      natsUrl: config.natsUrl,
+      natsToken: config.natsToken,
+    }),
     name: 'undertone worker',
     onWaiting: (sentence) => logger.warn({ event: 'stream_awaited' }, sentence),
   });
@@ -45,25 +53,52 @@ runProcess(logger, config.shutdownMs, async (lifecycle) => {
   await setUpStreams(connection, { maxBytes: config.streamMaxBytes, replicas: config.streamReplicas });
   const loops: Promise<void>[] = [];
   for (let shard = 0; shard < active.shards; shard++) {
-    const store = await StateStore.open({ directory: shardDirectory(config.dataDir, active.epoch, shard), views, model: embedder.id, threads: 2, memoryLimit: '768MB' });
+    const store = await StateStore.open({
+      directory: shardDirectory(config.dataDir, active.epoch, shard),
+      views,
+      model: embedder.id,
+      threads: 2,
+      memoryLimit: '768MB',
+    });
     lifecycle.opened(`views of shard ${shard}`, () => store.close());
     const publication = new Publication({
-      store, graceMs: GRACE_MS, mergeRows: 20_000, mergeRatio: 8, now: () => Date.now(),
-      onError: (error) => logger.error({ event: 'merge_failed', err: error }, 'files of the views could not be merged; the next publication tries again'),
+      store,
+      graceMs: GRACE_MS,
+      mergeRows: 20_000,
+      mergeRatio: 8,
+      now: () => Date.now(),
+      onError: (error) =>
+        logger.error(
+          { event: 'merge_failed', err: error },
+          'files of the views could not be merged; the next publication tries again',
+        ),
     });
     lifecycle.opened(`publication of shard ${shard}`, () => publication.close());
     const source = await openConsumer(connection, {
       startSequence: store.sequence + 1,
-      partitions: Array.from({ length: PARTITIONS }, (_, partition) => partition).filter((partition) => partition % active.shards === shard),
+      partitions: Array.from({ length: PARTITIONS }, (_, partition) => partition).filter(
+        (partition) => partition % active.shards === shard,
+      ),
     });
     lifecycle.opened(`consumer of shard ${shard}`, () => source.close());
     const loop = new WorkerLoop({
-      source, store, publication, enricher, logger,
+      source,
+      store,
+      publication,
+      enricher,
+      logger,
       decode: (bytes) => decodeRecord(bytes).requests,
-      assigner: new Assigner({ thresholds: embedder.thresholds, dimensions: embedder.dimensions, detectLanguage }),
+      assigner: new Assigner({
+        thresholds: embedder.thresholds,
+        dimensions: embedder.dimensions,
+        detectLanguage,
+      }),
       setAside: (entry, reason) => setAside(connection, entry, reason),
       now: () => Date.now() * 1000,
-      maxEntries: config.workerBatchMessages, maxBytes: BATCH_BYTES, waitMs: 1000, publishEveryMs: PUBLISH_EVERY_MS,
+      maxEntries: config.workerBatchMessages,
+      maxBytes: BATCH_BYTES,
+      waitMs: 1000,
+      publishEveryMs: PUBLISH_EVERY_MS,
     });
     const running = loop.run();
     loops.push(running);

@@ -13,22 +13,48 @@ export interface Plan {
 
 /** What a grouping reads: an entity of the shared rollup with its dimension, or a rollup of its own. */
 type Source =
-  | { readonly view: 'entity_rollup'; readonly kind: number; readonly dimension: string; readonly columns: string }
+  | {
+      readonly view: 'entity_rollup';
+      readonly kind: number;
+      readonly dimension: string;
+      readonly columns: string;
+    }
   | { readonly view: 'session_rollup' | 'end_user_rollup'; readonly number: 'session' | 'end_user' };
 
 /** The one place where a `groupBy` is mapped to views. */
 const SOURCES: Readonly<Record<GroupBy, Source>> = {
   TOPIC: { view: 'entity_rollup', kind: KINDS.topic, dimension: 'topic', columns: 'd.name, d.cluster' },
   TOPIC_CLUSTER: { view: 'entity_rollup', kind: KINDS.cluster, dimension: 'cluster', columns: 'd.name' },
-  CSAT_DSAT: { view: 'entity_rollup', kind: KINDS.signal, dimension: 'signal', columns: 'd.name, d.description, d.signal_type' },
-  REPEATED_REQUEST: { view: 'entity_rollup', kind: KINDS.repeatedRequest, dimension: 'repeated_request', columns: 'd.name, d.description' },
-  GAP: { view: 'entity_rollup', kind: KINDS.gap, dimension: 'gap', columns: 'd.name, d.description, d.gap_type' },
+  CSAT_DSAT: {
+    view: 'entity_rollup',
+    kind: KINDS.signal,
+    dimension: 'signal',
+    columns: 'd.name, d.description, d.signal_type',
+  },
+  REPEATED_REQUEST: {
+    view: 'entity_rollup',
+    kind: KINDS.repeatedRequest,
+    dimension: 'repeated_request',
+    columns: 'd.name, d.description',
+  },
+  GAP: {
+    view: 'entity_rollup',
+    kind: KINDS.gap,
+    dimension: 'gap',
+    columns: 'd.name, d.description, d.gap_type',
+  },
   SESSION: { view: 'session_rollup', number: 'session' },
   END_USER: { view: 'end_user_rollup', number: 'end_user' },
 };
 
 /** Granularities as the rollups number them. */
-const GRANULARITY_NUMBER: Readonly<Record<Granularity, number>> = { HOUR: 0, DAY: 1, WEEK: 2, MONTH: 3, ALL: 4 };
+const GRANULARITY_NUMBER: Readonly<Record<Granularity, number>> = {
+  HOUR: 0,
+  DAY: 1,
+  WEEK: 2,
+  MONTH: 3,
+  ALL: 4,
+};
 
 /** A part of the range that no whole bucket of the rollup covers. */
 interface Segment {
@@ -65,7 +91,9 @@ class Statement {
   #parts = 0;
 
   constructor(views: readonly View[]) {
-    this.#reads = new Map(views.filter((view) => view.read !== undefined).map((view) => [view.name, view.read as string]));
+    this.#reads = new Map(
+      views.filter((view) => view.read !== undefined).map((view) => [view.name, view.read as string]),
+    );
   }
 
   bind(value: BindValue): string {
@@ -95,9 +123,14 @@ class Statement {
     const toHour = bucketStart('HOUR', end);
     const headEnd = Math.min(fromHour, end);
     return this.read('hour_fact', {
-      instance, kind,
-      start: { at: start }, end: { at: end }, from_hour: { at: fromHour }, to_hour: { at: toHour },
-      head_end: { at: headEnd }, tail_start: { at: Math.max(toHour, headEnd) },
+      instance,
+      kind,
+      start: { at: start },
+      end: { at: end },
+      from_hour: { at: fromHour },
+      to_hour: { at: toHour },
+      head_end: { at: headEnd },
+      tail_start: { at: Math.max(toHour, headEnd) },
     });
   }
 
@@ -124,7 +157,10 @@ export function planQuery(parameters: QueryParameters, instance: number, views: 
       : ownRows(statement, source, parameters, instance, routing, { start, end });
   const bounds = parameters.bounds.flatMap(({ metric, min, max }) => {
     const column = COLUMN_OF[metric];
-    return [...(min === null ? [] : [`${column} >= ${statement.bind(min)}`]), ...(max === null ? [] : [`${column} <= ${statement.bind(max)}`])];
+    return [
+      ...(min === null ? [] : [`${column} >= ${statement.bind(min)}`]),
+      ...(max === null ? [] : [`${column} <= ${statement.bind(max)}`]),
+    ];
   });
   const order = orderOf(parameters);
   const sql = `
@@ -137,19 +173,31 @@ order by ${order}`;
 }
 
 const COLUMN_OF: Readonly<Record<SortField, string>> = {
-  sessions: 'sessions', users: 'users', messages: 'messages', avgMessagesPerSession: 'avg_messages_per_session', sat: 'sat', dsat: 'dsat',
-  netSat: 'net_sat', duration: 'duration', lastActiveAt: 'last_active_at', repeatedRequests: 'repeated_requests', createdAt: 'created_at',
+  sessions: 'sessions',
+  users: 'users',
+  messages: 'messages',
+  avgMessagesPerSession: 'avg_messages_per_session',
+  sat: 'sat',
+  dsat: 'dsat',
+  netSat: 'net_sat',
+  duration: 'duration',
+  lastActiveAt: 'last_active_at',
+  repeatedRequests: 'repeated_requests',
+  createdAt: 'created_at',
 };
 
 /** `date` ascending, then the entity's own order, then id: DECISIONS "Order". */
 function orderOf({ sort, groupBy }: QueryParameters): string {
   const date = 'bucket asc';
-  if (sort !== null) return `${COLUMN_OF[sort.field]} ${sort.order === 'ASC' ? 'asc' : 'desc'} nulls last, ${date}, id asc`;
+  if (sort !== null)
+    return `${COLUMN_OF[sort.field]} ${sort.order === 'ASC' ? 'asc' : 'desc'} nulls last, ${date}, id asc`;
   return `${date}, ${groupBy === 'SESSION' || groupBy === 'END_USER' ? 'last_active_at' : 'messages'} desc nulls last, id asc`;
 }
 
 function bucketOf(granularity: Granularity, column: string): string {
-  return granularity === 'ALL' ? `'-infinity'::timestamp` : `date_trunc('${granularity.toLowerCase()}', ${column})::timestamp`;
+  return granularity === 'ALL'
+    ? `'-infinity'::timestamp`
+    : `date_trunc('${granularity.toLowerCase()}', ${column})::timestamp`;
 }
 
 /** Facts whose previous one of the chain lies before what is counted, so that each session or user counts once. */
@@ -158,14 +206,24 @@ function firstInRow(column: string, start: string, bucket: string): string {
 }
 
 function entityRows(
-  statement: Statement, source: Extract<Source, { view: 'entity_rollup' }>, parameters: QueryParameters, instance: number, routing: Routing,
+  statement: Statement,
+  source: Extract<Source, { view: 'entity_rollup' }>,
+  parameters: QueryParameters,
+  instance: number,
+  routing: Routing,
 ): string {
   const { granularity } = parameters;
   const parts: string[] = [];
   if (routing.rollup !== null) {
-    parts.push(statement.read(source.view, {
-      instance, kind: source.kind, granularity: GRANULARITY_NUMBER[granularity], from: { at: routing.rollup.from }, to: { at: routing.rollup.to },
-    }));
+    parts.push(
+      statement.read(source.view, {
+        instance,
+        kind: source.kind,
+        granularity: GRANULARITY_NUMBER[granularity],
+        from: { at: routing.rollup.from },
+        to: { at: routing.rollup.to },
+      }),
+    );
   }
   for (const segment of routing.segments) {
     const bucket = bucketOf(granularity, 'event_at');
@@ -189,7 +247,12 @@ ${conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`}`;
 
 /** SESSION and END_USER: their own rollup, or their facts where the range cuts. */
 function ownRows(
-  statement: Statement, source: Exclude<Source, { view: 'entity_rollup' }>, parameters: QueryParameters, instance: number, routing: Routing, range: Segment,
+  statement: Statement,
+  source: Exclude<Source, { view: 'entity_rollup' }>,
+  parameters: QueryParameters,
+  instance: number,
+  routing: Routing,
+  range: Segment,
 ): string {
   const { granularity } = parameters;
   const { number } = source;
@@ -238,7 +301,12 @@ from (${statement.read(source.view, { instance, granularity: GRANULARITY_NUMBER[
 from (${parts.join('\nunion all\n')}) r ${where}`;
   }
   // An end user's createdAt and lastActiveAt are of the whole history, whatever the range and the bucket.
-  const whole = statement.read(source.view, { instance, granularity: GRANULARITY_NUMBER.ALL, from: { at: -Infinity }, to: { at: Infinity } });
+  const whole = statement.read(source.view, {
+    instance,
+    granularity: GRANULARITY_NUMBER.ALL,
+    from: { at: -Infinity },
+    to: { at: Infinity },
+  });
   return `select r.bucket, r.end_user as number, r.id, r.sessions, ${metrics}, w.first_at as created_at, w.last_at as last_active_at
 from (${parts.join('\nunion all\n')}) r join (${whole}) w using (end_user) ${where}`;
 }

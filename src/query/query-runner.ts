@@ -43,7 +43,9 @@ export class QueryRunner {
     if (snapshot === null) return empty;
     try {
       const instance = (
-        await snapshot.all('select instance, processed_at from @instance[] where id = $id::uuid', { id: parameters.instanceId })
+        await snapshot.all('select instance, processed_at from @instance[] where id = $id::uuid', {
+          id: parameters.instanceId,
+        })
       )[0];
       if (instance === undefined) return empty;
       const number = instance['instance'] as number;
@@ -59,7 +61,11 @@ export class QueryRunner {
           },
           fields: fieldsOf(row, parameters.fields),
         })),
-        pagination: { total: (rows[0]?.['total'] as number | undefined) ?? 0, limit: parameters.limit, offset: parameters.offset },
+        pagination: {
+          total: (rows[0]?.['total'] as number | undefined) ?? 0,
+          limit: parameters.limit,
+          offset: parameters.offset,
+        },
         lastProcessedAt: formatInstant(instance['processed_at'] as number),
       };
     } finally {
@@ -67,13 +73,22 @@ export class QueryRunner {
     }
   }
 
-  async #dimensions(snapshot: Snapshot, parameters: QueryParameters, instance: number, page: readonly Row[]): Promise<Dimensions[]> {
+  async #dimensions(
+    snapshot: Snapshot,
+    parameters: QueryParameters,
+    instance: number,
+    page: readonly Row[],
+  ): Promise<Dimensions[]> {
     const id = (row: Row): string => row['id'] as string;
     switch (parameters.groupBy) {
       case 'TOPIC': {
         const clusters = await clusterIds(snapshot, instance);
         return page.map((row) => ({
-          topic: { id: id(row), name: row['name'] as string, clusterId: clusters.get(row['cluster'] as number) ?? null },
+          topic: {
+            id: id(row),
+            name: row['name'] as string,
+            clusterId: clusters.get(row['cluster'] as number) ?? null,
+          },
         }));
       }
       case 'TOPIC_CLUSTER':
@@ -81,21 +96,36 @@ export class QueryRunner {
       case 'CSAT_DSAT':
         return page.map((row) => ({
           csatDsatSignal: {
-            id: id(row), name: row['name'] as string, signalType: row['signal_type'] as 'SAT' | 'DSAT', description: row['description'] as string,
+            id: id(row),
+            name: row['name'] as string,
+            signalType: row['signal_type'] as 'SAT' | 'DSAT',
+            description: row['description'] as string,
           },
         }));
       case 'REPEATED_REQUEST':
         return page.map((row) => ({
-          repeatedRequest: { id: id(row), name: row['name'] as string, description: row['description'] as string },
+          repeatedRequest: {
+            id: id(row),
+            name: row['name'] as string,
+            description: row['description'] as string,
+          },
         }));
       case 'GAP': {
-        const topics = await topicsOf(snapshot, `select g.gap as number, m.topic, sum(g.occurrences) as messages
+        const topics = await topicsOf(
+          snapshot,
+          `select g.gap as number, m.topic, sum(g.occurrences) as messages
           from @gap_micro[instance = ${instance}] g join @micro[instance = ${instance}] m using (micro)
-          where g.gap in (${numbers(page)}) and g.occurrences > 0 and m.topic is not null group by all`, instance, page);
+          where g.gap in (${numbers(page)}) and g.occurrences > 0 and m.topic is not null group by all`,
+          instance,
+          page,
+        );
         return page.map((row) => ({
           gap: {
-            id: id(row), name: row['name'] as string, description: row['description'] as string,
-            gapType: row['gap_type'] as 'TOOL' | 'KNOWLEDGE', topics: topics.get(row['number'] as number) ?? [],
+            id: id(row),
+            name: row['name'] as string,
+            description: row['description'] as string,
+            gapType: row['gap_type'] as 'TOOL' | 'KNOWLEDGE',
+            topics: topics.get(row['number'] as number) ?? [],
           },
         }));
       }
@@ -103,11 +133,17 @@ export class QueryRunner {
         const wants = (name: string): boolean => parameters.dimensionFields.includes(name);
         const texts = new Map<Value, Row>();
         if (wants('title') || wants('summary') || wants('language')) {
-          const rows = page.length === 0 ? [] : await snapshot.all(
-            `select session, title, summary, language from @session[instance = ${instance}] where session in (${numbers(page)})`);
+          const rows =
+            page.length === 0
+              ? []
+              : await snapshot.all(
+                  `select session, title, summary, language from @session[instance = ${instance}] where session in (${numbers(page)})`,
+                );
           for (const row of rows) texts.set(row['session'] as number, row);
         }
-        const topics = wants('topics') ? await factTopics(snapshot, instance, 'session', page) : new Map<number, Topic[]>();
+        const topics = wants('topics')
+          ? await factTopics(snapshot, instance, 'session', page)
+          : new Map<number, Topic[]>();
         return page.map((row) => {
           const text = texts.get(row['number'] as number);
           return {
@@ -125,17 +161,25 @@ export class QueryRunner {
         const wants = (name: string): boolean => parameters.dimensionFields.includes(name);
         const names = new Map<Value, Value>();
         if (wants('externalId') && page.length > 0) {
-          const rows = await snapshot.all(`select end_user, external_id from @end_user[instance = ${instance}] where end_user in (${numbers(page)})`);
+          const rows = await snapshot.all(
+            `select end_user, external_id from @end_user[instance = ${instance}] where end_user in (${numbers(page)})`,
+          );
           for (const row of rows) names.set(row['end_user'] as number, row['external_id'] as string);
         }
-        const topics = wants('topTopics') ? await factTopics(snapshot, instance, 'end_user', page) : new Map<number, Topic[]>();
+        const topics = wants('topTopics')
+          ? await factTopics(snapshot, instance, 'end_user', page)
+          : new Map<number, Topic[]>();
         return page.map((row) => ({
           endUser: {
             id: id(row),
             ...(wants('externalId') ? { externalId: names.get(row['number'] as number) as string } : {}),
-            ...(wants('topTopics') ? { topTopics: (topics.get(row['number'] as number) ?? []).slice(0, TOP_TOPICS) } : {}),
+            ...(wants('topTopics')
+              ? { topTopics: (topics.get(row['number'] as number) ?? []).slice(0, TOP_TOPICS) }
+              : {}),
             ...(wants('createdAt') ? { createdAt: formatInstant(row['created_at'] as number) } : {}),
-            ...(wants('lastActiveAt') ? { lastActiveAt: formatInstant(row['last_active_at'] as number) } : {}),
+            ...(wants('lastActiveAt')
+              ? { lastActiveAt: formatInstant(row['last_active_at'] as number) }
+              : {}),
           },
         }));
       }
@@ -160,12 +204,27 @@ async function clusterIds(snapshot: Snapshot, instance: number): Promise<Map<num
 }
 
 /** Topics of the page's sessions or end users, the most discussed first, ties by id. */
-function factTopics(snapshot: Snapshot, instance: number, column: 'session' | 'end_user', page: readonly Row[]): Promise<Map<number, Topic[]>> {
-  return topicsOf(snapshot, `select ${column} as number, entity as topic, sum(messages) as messages
-    from @hour_fact[instance = ${instance} and kind = 1] where ${column} in (${numbers(page)}) and messages > 0 group by all`, instance, page);
+function factTopics(
+  snapshot: Snapshot,
+  instance: number,
+  column: 'session' | 'end_user',
+  page: readonly Row[],
+): Promise<Map<number, Topic[]>> {
+  return topicsOf(
+    snapshot,
+    `select ${column} as number, entity as topic, sum(messages) as messages
+    from @hour_fact[instance = ${instance} and kind = 1] where ${column} in (${numbers(page)}) and messages > 0 group by all`,
+    instance,
+    page,
+  );
 }
 
-async function topicsOf(snapshot: Snapshot, counts: string, instance: number, page: readonly Row[]): Promise<Map<number, Topic[]>> {
+async function topicsOf(
+  snapshot: Snapshot,
+  counts: string,
+  instance: number,
+  page: readonly Row[],
+): Promise<Map<number, Topic[]>> {
   const result = new Map<number, Topic[]>();
   if (page.length === 0) return result;
   const rows = await snapshot.all(`select c.number, t.id::varchar as id, t.name from (${counts}) c
@@ -190,7 +249,14 @@ function fieldsOf(row: Row, metrics: readonly Metric[]): Fields {
 }
 
 const METRIC_COLUMN: Readonly<Record<Metric, string>> = {
-  sessions: 'sessions', users: 'users', messages: 'messages', avgMessagesPerSession: 'avg_messages_per_session', sat: 'sat', dsat: 'dsat',
-  netSat: 'net_sat', duration: 'duration', lastActiveAt: 'last_active_at', repeatedRequests: 'repeated_requests',
+  sessions: 'sessions',
+  users: 'users',
+  messages: 'messages',
+  avgMessagesPerSession: 'avg_messages_per_session',
+  sat: 'sat',
+  dsat: 'dsat',
+  netSat: 'net_sat',
+  duration: 'duration',
+  lastActiveAt: 'last_active_at',
+  repeatedRequests: 'repeated_requests',
 };
-

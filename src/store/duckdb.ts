@@ -1,4 +1,14 @@
-import { DuckDBInstance, type DuckDBConnection, DuckDBTimestampValue, type DuckDBValue, BLOB, INTEGER, TIMESTAMP, VARCHAR, BIGINT } from '@duckdb/node-api';
+import {
+  DuckDBInstance,
+  type DuckDBConnection,
+  DuckDBTimestampValue,
+  type DuckDBValue,
+  BLOB,
+  INTEGER,
+  TIMESTAMP,
+  VARCHAR,
+  BIGINT,
+} from '@duckdb/node-api';
 
 /** The one door to DuckDB: plain values in, plain values out. */
 
@@ -84,7 +94,11 @@ export class Connection {
   }
 
   /** Appends rows to a temporary table; a row has a value for each column. */
-  async append(table: string, columns: readonly ColumnType[], rows: Iterable<readonly (number | string | Uint8Array | null)[]>): Promise<void> {
+  async append(
+    table: string,
+    columns: readonly ColumnType[],
+    rows: Iterable<readonly (number | string | Uint8Array | null)[]>,
+  ): Promise<void> {
     const appender = await this.#connection.createAppender(table, 'main', 'temp');
     try {
       for (const row of rows) {
@@ -137,7 +151,9 @@ function bound(bindings: Bindings): Record<string, DuckDBValue> {
   return result;
 }
 
-function boundTypes(bindings: Bindings): Record<string, typeof INTEGER | typeof BIGINT | typeof VARCHAR | typeof TIMESTAMP> {
+function boundTypes(
+  bindings: Bindings,
+): Record<string, typeof INTEGER | typeof BIGINT | typeof VARCHAR | typeof TIMESTAMP> {
   const result: Record<string, typeof INTEGER | typeof BIGINT | typeof VARCHAR | typeof TIMESTAMP> = {};
   for (const [name, value] of Object.entries(bindings)) {
     if (typeof value === 'number') result[name] = Math.abs(value) < 2 ** 31 ? INTEGER : BIGINT;
@@ -154,7 +170,8 @@ function timestamp(at: number): DuckDBTimestampValue {
 }
 
 function plain(value: DuckDBValue): Value {
-  if (value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value;
+  if (value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean')
+    return value;
   if (typeof value === 'bigint') return Number(value);
   if (value instanceof DuckDBTimestampValue) {
     if (value.micros === NEGATIVE_INFINITY) return -Infinity;

@@ -1,4 +1,14 @@
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { quoted, type Connection } from './duckdb.ts';
 import type { StateStore } from './state-store.ts';
@@ -119,16 +129,26 @@ export class Publication {
     }
     const below = this.#sealed.slice(0, kept);
     this.#connection ??= await this.#options.store.connect();
-    this.#merged = [...below, await this.#write(this.#connection, 'merged', below.at(-1)?.seq ?? -1, kept === 0)];
+    this.#merged = [
+      ...below,
+      await this.#write(this.#connection, 'merged', below.at(-1)?.seq ?? -1, kept === 0),
+    ];
   }
 
   /** Writes the rows changed after a sequence, from one snapshot. The lowest level leaves withdrawn rows out. */
-  async #write(connection: Connection, kind: 'newest' | 'merged', after: number, lowest: boolean): Promise<Level> {
+  async #write(
+    connection: Connection,
+    kind: 'newest' | 'merged',
+    after: number,
+    lowest: boolean,
+  ): Promise<Level> {
     const temporary = `${kind}.duckdb.tmp`;
     this.#remove(temporary);
     // Small blocks keep small files small.
     const blocks = kind === 'newest' ? 'block_size 16384, ' : '';
-    await connection.run(`attach ${quoted(join(this.#options.store.directory, temporary))} as ${kind}_out (${blocks}recovery_mode no_wal_writes)`);
+    await connection.run(
+      `attach ${quoted(join(this.#options.store.directory, temporary))} as ${kind}_out (${blocks}recovery_mode no_wal_writes)`,
+    );
     let seq = 0;
     let rows = 0;
     try {
@@ -140,7 +160,9 @@ export class Publication {
           return `create table ${kind}_out.${table.name} as select * from st.${table.name} where seq > ${after}${alive}${order}`;
         });
         await connection.run(made.join(';\n'));
-        const sum = this.#tables.map((table) => `(select count(*) from ${kind}_out.${table.name})`).join(' + ');
+        const sum = this.#tables
+          .map((table) => `(select count(*) from ${kind}_out.${table.name})`)
+          .join(' + ');
         rows = (await connection.one(`select ${sum} as rows`))?.['rows'] as number;
       });
     } finally {
@@ -152,7 +174,8 @@ export class Publication {
   }
 
   #nextFile(): number {
-    const taken = (): boolean => readdirSync(this.#options.store.directory).some((file) => file.endsWith(`-${this.#files}.duckdb`));
+    const taken = (): boolean =>
+      readdirSync(this.#options.store.directory).some((file) => file.endsWith(`-${this.#files}.duckdb`));
     do this.#files += 1;
     while (taken());
     return this.#files;
@@ -172,7 +195,8 @@ export class Publication {
     renameSync(temporary, join(directory, 'CURRENT'));
     fsyncPath(directory);
     const kept = new Set(generation.levels.map((level) => level.file));
-    for (const { file } of this.#generation?.levels ?? []) if (!kept.has(file)) this.#replaced.set(file, this.#options.now());
+    for (const { file } of this.#generation?.levels ?? [])
+      if (!kept.has(file)) this.#replaced.set(file, this.#options.now());
     this.#generation = generation;
   }
 
@@ -188,8 +212,11 @@ export class Publication {
   /** A generation that an earlier run left: trusted when it belongs to this database and its files are there. */
   #usable(generation: Generation | null): Generation | null {
     const { store } = this.#options;
-    if (generation === null || generation.store !== store.storeId || generation.seq > store.sequence) return null;
-    return generation.levels.every((level) => existsSync(join(store.directory, level.file))) ? generation : null;
+    if (generation === null || generation.store !== store.storeId || generation.seq > store.sequence)
+      return null;
+    return generation.levels.every((level) => existsSync(join(store.directory, level.file)))
+      ? generation
+      : null;
   }
 
   #removeStrangers(): void {
@@ -203,7 +230,8 @@ export class Publication {
   }
 
   #remove(file: string): void {
-    for (const suffix of ['', '.wal']) rmSync(join(this.#options.store.directory, `${file}${suffix}`), { force: true });
+    for (const suffix of ['', '.wal'])
+      rmSync(join(this.#options.store.directory, `${file}${suffix}`), { force: true });
   }
 }
 

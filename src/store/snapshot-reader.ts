@@ -52,7 +52,12 @@ export class SnapshotReader {
   #aliases = 0;
   #refreshing: Promise<void> | null = null;
 
-  private constructor(options: SnapshotReaderOptions, database: Database, admin: Connection, connections: Connection[]) {
+  private constructor(
+    options: SnapshotReaderOptions,
+    database: Database,
+    admin: Connection,
+    connections: Connection[],
+  ) {
     this.#options = options;
     this.#database = database;
     this.#admin = admin;
@@ -61,9 +66,14 @@ export class SnapshotReader {
   }
 
   static async open(options: SnapshotReaderOptions): Promise<SnapshotReader> {
-    const database = await openDatabase({ threads: options.threads, ...(options.memoryLimit === undefined ? {} : { memoryLimit: options.memoryLimit }) });
+    const database = await openDatabase({
+      threads: options.threads,
+      ...(options.memoryLimit === undefined ? {} : { memoryLimit: options.memoryLimit }),
+    });
     const admin = await database.connect();
-    const connections = await Promise.all(Array.from({ length: options.connections }, () => database.connect()));
+    const connections = await Promise.all(
+      Array.from({ length: options.connections }, () => database.connect()),
+    );
     return new SnapshotReader(options, database, admin, connections);
   }
 
@@ -76,7 +86,8 @@ export class SnapshotReader {
     let released = false;
     return {
       sequence: attached.generation.seq,
-      all: (sql, bindings) => this.#run((connection) => connection.all(this.#expand(sql, attached), bindings)),
+      all: (sql, bindings) =>
+        this.#run((connection) => connection.all(this.#expand(sql, attached), bindings)),
       release: () => {
         if (released) return;
         released = true;
@@ -185,7 +196,8 @@ export class SnapshotReader {
   }
 
   async #run<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
-    const connection = this.#idle.pop() ?? (await new Promise<Connection>((resolve) => this.#waiting.push(resolve)));
+    const connection =
+      this.#idle.pop() ?? (await new Promise<Connection>((resolve) => this.#waiting.push(resolve)));
     try {
       return await work(connection);
     } finally {
@@ -203,8 +215,12 @@ export class SnapshotReader {
       const key = table.key.join(', ');
       const parts = attached.levels.map((level, index) => {
         const rows = `from ${level}.${name} where ${where}`;
-        const newer = attached.levels.slice(index + 1).map((other) => `select ${key} from ${other}.${name} where ${where}`);
-        return newer.length === 0 ? rows : `select * from (${rows}) anti join (${newer.join(' union all ')}) using (${key})`;
+        const newer = attached.levels
+          .slice(index + 1)
+          .map((other) => `select ${key} from ${other}.${name} where ${where}`);
+        return newer.length === 0
+          ? rows
+          : `select * from (${rows}) anti join (${newer.join(' union all ')}) using (${key})`;
       });
       return `(${parts.join(' union all by name ')})`;
     });
@@ -213,5 +229,9 @@ export class SnapshotReader {
 
 function sameFiles(directory: string, generation: Generation, attached: Attached | null): boolean {
   const files = generation.levels.map((level) => join(directory, level.file));
-  return attached !== null && files.length === attached.files.length && files.every((file, index) => file === attached.files[index]);
+  return (
+    attached !== null &&
+    files.length === attached.files.length &&
+    files.every((file, index) => file === attached.files[index])
+  );
 }

@@ -31,7 +31,13 @@ export interface Batch {
   /** End users seen for the first time. */
   readonly endUsers: readonly { instance: number; endUser: number; id: string; externalId: string }[];
   readonly requests: readonly { id: string; acceptedAt: number }[];
-  readonly metadata: readonly { instance: number; record: 'instance' | 'session' | 'user'; key: string; member: string; value: string }[];
+  readonly metadata: readonly {
+    instance: number;
+    record: 'instance' | 'session' | 'user';
+    key: string;
+    member: string;
+    value: string;
+  }[];
   readonly assignment: Assignment;
   readonly state: readonly StateRow[];
   /** The highest numbers given out, this batch's new ones included. */
@@ -49,22 +55,112 @@ export interface Counters {
 const REQUEST_MEMORY_MICROS = 48 * 3600 * 1_000_000;
 
 const STAGES: Readonly<Record<string, readonly [name: string, type: ColumnType][]>> = {
-  batch_message: [['position', 'bigint'], ['instance', 'integer'], ['session', 'integer'], ['end_user', 'integer'], ['event_at', 'bigint'], ['micro', 'integer'], ['sat', 'integer'], ['dsat', 'integer'], ['repeated_requests', 'integer']],
-  batch_occurrence: [['position', 'bigint'], ['kind', 'integer'], ['entity', 'integer']],
-  batch_opening_author: [['instance', 'integer'], ['session', 'integer'], ['end_user', 'integer'], ['before_position', 'bigint']],
-  batch_instance: [['instance', 'integer'], ['id', 'text'], ['project', 'text'], ['last_sequence', 'bigint'], ['processed_at', 'bigint']],
-  batch_session: [['instance', 'integer'], ['session', 'integer'], ['id', 'text'], ['end_user', 'integer'], ['title', 'text'], ['summary', 'text'], ['language', 'text']],
-  batch_end_user: [['instance', 'integer'], ['end_user', 'integer'], ['id', 'text'], ['external_id', 'text']],
-  batch_micro: [['instance', 'integer'], ['micro', 'integer'], ['topic', 'integer']],
-  batch_topic: [['instance', 'integer'], ['topic', 'integer'], ['id', 'text'], ['name', 'text'], ['cluster', 'integer']],
-  batch_cluster: [['instance', 'integer'], ['cluster', 'integer'], ['id', 'text'], ['name', 'text']],
-  batch_signal: [['instance', 'integer'], ['signal', 'integer'], ['id', 'text'], ['name', 'text'], ['signal_type', 'text'], ['description', 'text']],
-  batch_repeated_request: [['instance', 'integer'], ['repeated_request', 'integer'], ['id', 'text'], ['name', 'text'], ['description', 'text']],
-  batch_gap: [['instance', 'integer'], ['gap', 'integer'], ['id', 'text'], ['name', 'text'], ['description', 'text'], ['gap_type', 'text']],
-  batch_metadata: [['instance', 'integer'], ['record', 'text'], ['record_key', 'text'], ['member', 'text'], ['value', 'text']],
-  batch_request: [['id', 'text'], ['accepted_at', 'bigint']],
-  batch_state: [['instance', 'integer'], ['kind', 'text'], ['key', 'integer'], ['value', 'blob']],
-  wanted_id: [['id', 'text'], ['number', 'bigint']],
+  batch_message: [
+    ['position', 'bigint'],
+    ['instance', 'integer'],
+    ['session', 'integer'],
+    ['end_user', 'integer'],
+    ['event_at', 'bigint'],
+    ['micro', 'integer'],
+    ['sat', 'integer'],
+    ['dsat', 'integer'],
+    ['repeated_requests', 'integer'],
+  ],
+  batch_occurrence: [
+    ['position', 'bigint'],
+    ['kind', 'integer'],
+    ['entity', 'integer'],
+  ],
+  batch_opening_author: [
+    ['instance', 'integer'],
+    ['session', 'integer'],
+    ['end_user', 'integer'],
+    ['before_position', 'bigint'],
+  ],
+  batch_instance: [
+    ['instance', 'integer'],
+    ['id', 'text'],
+    ['project', 'text'],
+    ['last_sequence', 'bigint'],
+    ['processed_at', 'bigint'],
+  ],
+  batch_session: [
+    ['instance', 'integer'],
+    ['session', 'integer'],
+    ['id', 'text'],
+    ['end_user', 'integer'],
+    ['title', 'text'],
+    ['summary', 'text'],
+    ['language', 'text'],
+  ],
+  batch_end_user: [
+    ['instance', 'integer'],
+    ['end_user', 'integer'],
+    ['id', 'text'],
+    ['external_id', 'text'],
+  ],
+  batch_micro: [
+    ['instance', 'integer'],
+    ['micro', 'integer'],
+    ['topic', 'integer'],
+  ],
+  batch_topic: [
+    ['instance', 'integer'],
+    ['topic', 'integer'],
+    ['id', 'text'],
+    ['name', 'text'],
+    ['cluster', 'integer'],
+  ],
+  batch_cluster: [
+    ['instance', 'integer'],
+    ['cluster', 'integer'],
+    ['id', 'text'],
+    ['name', 'text'],
+  ],
+  batch_signal: [
+    ['instance', 'integer'],
+    ['signal', 'integer'],
+    ['id', 'text'],
+    ['name', 'text'],
+    ['signal_type', 'text'],
+    ['description', 'text'],
+  ],
+  batch_repeated_request: [
+    ['instance', 'integer'],
+    ['repeated_request', 'integer'],
+    ['id', 'text'],
+    ['name', 'text'],
+    ['description', 'text'],
+  ],
+  batch_gap: [
+    ['instance', 'integer'],
+    ['gap', 'integer'],
+    ['id', 'text'],
+    ['name', 'text'],
+    ['description', 'text'],
+    ['gap_type', 'text'],
+  ],
+  batch_metadata: [
+    ['instance', 'integer'],
+    ['record', 'text'],
+    ['record_key', 'text'],
+    ['member', 'text'],
+    ['value', 'text'],
+  ],
+  batch_request: [
+    ['id', 'text'],
+    ['accepted_at', 'bigint'],
+  ],
+  batch_state: [
+    ['instance', 'integer'],
+    ['kind', 'text'],
+    ['key', 'integer'],
+    ['value', 'blob'],
+  ],
+  wanted_id: [
+    ['id', 'text'],
+    ['number', 'bigint'],
+  ],
 };
 
 /** Tables of the worker alone, beside those of the views. */
@@ -99,6 +195,8 @@ export class StateStore {
   #sequence: number;
   #counters: Counters;
   readonly #storeId: string;
+  /** Stages that hold rows. */
+  readonly #filled = new Set<string>();
 
   private constructor(options: StateStoreOptions, database: Database, connection: Connection, meta: Row) {
     this.directory = options.directory;
@@ -106,7 +204,11 @@ export class StateStore {
     this.#database = database;
     this.#connection = connection;
     this.#sequence = meta['sequence'] as number;
-    this.#counters = { instances: meta['instances'] as number, sessions: meta['sessions'] as number, endUsers: meta['end_users'] as number };
+    this.#counters = {
+      instances: meta['instances'] as number,
+      sessions: meta['sessions'] as number,
+      endUsers: meta['end_users'] as number,
+    };
     this.#storeId = String(meta['store']);
   }
 
@@ -116,7 +218,10 @@ export class StateStore {
    */
   static async open(options: StateStoreOptions): Promise<StateStore> {
     mkdirSync(options.directory, { recursive: true, mode: 0o700 });
-    const database = await openDatabase({ threads: options.threads, ...(options.memoryLimit === undefined ? {} : { memoryLimit: options.memoryLimit }) });
+    const database = await openDatabase({
+      threads: options.threads,
+      ...(options.memoryLimit === undefined ? {} : { memoryLimit: options.memoryLimit }),
+    });
     const file = join(options.directory, 'state.duckdb');
     try {
       const connection = await database.connect();
@@ -133,7 +238,13 @@ export class StateStore {
       }
       await connection.run('use st');
       const definition = definitionOf(options.views, options.model);
-      if ((await connection.all(`select 1 from duckdb_tables() where database_name = 'st' and table_name = 'meta'`)).length === 0) {
+      if (
+        (
+          await connection.all(
+            `select 1 from duckdb_tables() where database_name = 'st' and table_name = 'meta'`,
+          )
+        ).length === 0
+      ) {
         await connection.transaction(async () => {
           await connection.run(OWN_SCHEMA);
           for (const view of options.views) if (view.schema !== '') await connection.run(view.schema);
@@ -148,7 +259,9 @@ export class StateStore {
         );
       }
       for (const [table, columns] of Object.entries(STAGES)) {
-        await connection.run(`create temp table ${table} (${columns.map(([name, type]) => `"${name}" ${type === 'text' ? 'varchar' : type}`).join(', ')})`);
+        await connection.run(
+          `create temp table ${table} (${columns.map(([name, type]) => `"${name}" ${type === 'text' ? 'varchar' : type}`).join(', ')})`,
+        );
       }
       return new StateStore(options, database, connection, meta);
     } catch (error) {
@@ -173,18 +286,31 @@ export class StateStore {
   }
 
   async findInstances(ids: readonly string[]): Promise<InstanceRecord[]> {
-    const rows = await this.#lookUp(ids, 'select i.instance, i.id::varchar as id from instance i join wanted_id w on i.id = w.id::uuid');
+    const rows = await this.#lookUp(
+      ids,
+      'select i.instance, i.id::varchar as id from instance i join wanted_id w on i.id = w.id::uuid',
+    );
     return rows.map((row) => ({ instance: row['instance'] as number, id: row['id'] as string }));
   }
 
   async findSessions(ids: readonly string[]): Promise<SessionRecord[]> {
-    const rows = await this.#lookUp(ids, 'select s.session, s.instance, s.id::varchar as id from session s join wanted_id w on s.id = w.id::uuid');
-    return rows.map((row) => ({ session: row['session'] as number, instance: row['instance'] as number, id: row['id'] as string }));
+    const rows = await this.#lookUp(
+      ids,
+      'select s.session, s.instance, s.id::varchar as id from session s join wanted_id w on s.id = w.id::uuid',
+    );
+    return rows.map((row) => ({
+      session: row['session'] as number,
+      instance: row['instance'] as number,
+      id: row['id'] as string,
+    }));
   }
 
   /** Ids are UUIDs derived from instance and external id, so they name an end user of one instance. */
   async findEndUsers(ids: readonly string[]): Promise<{ endUser: number; id: string }[]> {
-    const rows = await this.#lookUp(ids, 'select u.end_user, u.id::varchar as id from end_user u join wanted_id w on u.id = w.id::uuid');
+    const rows = await this.#lookUp(
+      ids,
+      'select u.end_user, u.id::varchar as id from end_user u join wanted_id w on u.id = w.id::uuid',
+    );
     return rows.map((row) => ({ endUser: row['end_user'] as number, id: row['id'] as string }));
   }
 
@@ -198,8 +324,15 @@ export class StateStore {
   }
 
   async loadInstanceState(instance: number): Promise<StateRow[]> {
-    const rows = await this.#connection.all(`select kind, key, value from assign_state where instance = ${instance} order by kind, key`);
-    return rows.map((row) => ({ instance, kind: row['kind'] as string, key: row['key'] as number, value: row['value'] as Uint8Array }));
+    const rows = await this.#connection.all(
+      `select kind, key, value from assign_state where instance = ${instance} order by kind, key`,
+    );
+    return rows.map((row) => ({
+      instance,
+      kind: row['kind'] as string,
+      key: row['key'] as number,
+      value: row['value'] as Uint8Array,
+    }));
   }
 
   async loadSessionStates(sessions: readonly number[]): Promise<Map<number, Uint8Array>> {
@@ -225,7 +358,9 @@ export class StateStore {
          where sequence = ${batch.expectedSequence} returning sequence`,
       );
       if (moved.length !== 1) {
-        throw new Error(`the views are not at sequence ${batch.expectedSequence}: another worker applied entries to ${this.directory}`);
+        throw new Error(
+          `the views are not at sequence ${batch.expectedSequence}: another worker applied entries to ${this.directory}`,
+        );
       }
       await connection.run(`set variable seq = ${batch.sequence}::bigint`);
       for (const view of this.views) {
@@ -233,7 +368,10 @@ export class StateStore {
           try {
             await connection.run(statement);
           } catch (error) {
-            throw new Error(`view ${view.name}: ${error instanceof Error ? error.message : String(error)} in: ${statement.slice(0, 200)}`, { cause: error });
+            throw new Error(
+              `view ${view.name}: ${error instanceof Error ? error.message : String(error)} in: ${statement.slice(0, 200)}`,
+              { cause: error },
+            );
           }
         }
       }
@@ -270,28 +408,82 @@ export class StateStore {
   async #stage(batch: Batch): Promise<void> {
     const { assignment } = batch;
     const none = (value: number | null): number => value ?? 0;
-    const rows: Record<string, Iterable<readonly (number | string | Uint8Array | null)[]>> = {
+    const rows: Record<string, readonly (readonly (number | string | Uint8Array | null)[])[]> = {
       batch_message: assignment.messages.map((fact) => {
         let sat = 0;
         for (const signal of fact.signals) if (SIGNALS[signal]?.type === 'SAT') sat += 1;
-        return [fact.position, fact.instance, fact.session, none(fact.user), fact.at, none(fact.micro), sat, fact.signals.length - sat, fact.repeatedRequest === null ? 0 : 1];
+        return [
+          fact.position,
+          fact.instance,
+          fact.session,
+          none(fact.user),
+          fact.at,
+          none(fact.micro),
+          sat,
+          fact.signals.length - sat,
+          fact.repeatedRequest === null ? 0 : 1,
+        ];
       }),
       batch_occurrence: assignment.messages.flatMap((fact) => {
-        const found: [number, number, number][] = fact.signals.map((signal) => [fact.position, KINDS.signal, signal]);
-        if (fact.repeatedRequest !== null) found.push([fact.position, KINDS.repeatedRequest, fact.repeatedRequest]);
+        const found: [number, number, number][] = fact.signals.map((signal) => [
+          fact.position,
+          KINDS.signal,
+          signal,
+        ]);
+        if (fact.repeatedRequest !== null)
+          found.push([fact.position, KINDS.repeatedRequest, fact.repeatedRequest]);
         if (fact.gap !== null) found.push([fact.position, KINDS.gap, fact.gap]);
         return found;
       }),
-      batch_opening_author: assignment.openingAuthors.map((row) => [row.instance, row.session, row.user, row.beforePosition]),
-      batch_instance: batch.instances.map((row) => [row.instance, row.id, row.projectId, row.lastSequence, batch.processedAt]),
-      batch_session: assignment.sessions.map((row) => [row.instance, row.session, row.id, none(row.user), row.title, row.summary, row.language]),
+      batch_opening_author: assignment.openingAuthors.map((row) => [
+        row.instance,
+        row.session,
+        row.user,
+        row.beforePosition,
+      ]),
+      batch_instance: batch.instances.map((row) => [
+        row.instance,
+        row.id,
+        row.projectId,
+        row.lastSequence,
+        batch.processedAt,
+      ]),
+      batch_session: assignment.sessions.map((row) => [
+        row.instance,
+        row.session,
+        row.id,
+        none(row.user),
+        row.title,
+        row.summary,
+        row.language,
+      ]),
       batch_end_user: batch.endUsers.map((row) => [row.instance, row.endUser, row.id, row.externalId]),
       batch_micro: assignment.micros.map((row) => [row.instance, row.micro, row.topic]),
       batch_topic: assignment.topics.map((row) => [row.instance, row.topic, row.id, row.name, row.cluster]),
       batch_cluster: assignment.clusters.map((row) => [row.instance, row.cluster, row.id, row.name]),
-      batch_signal: assignment.signals.map((row) => [row.instance, row.signal, row.id, row.name, row.signalType, row.description]),
-      batch_repeated_request: assignment.repeatedRequests.map((row) => [row.instance, row.repeatedRequest, row.id, row.name, row.description]),
-      batch_gap: assignment.gaps.map((row) => [row.instance, row.gap, row.id, row.name, row.description, row.gapType]),
+      batch_signal: assignment.signals.map((row) => [
+        row.instance,
+        row.signal,
+        row.id,
+        row.name,
+        row.signalType,
+        row.description,
+      ]),
+      batch_repeated_request: assignment.repeatedRequests.map((row) => [
+        row.instance,
+        row.repeatedRequest,
+        row.id,
+        row.name,
+        row.description,
+      ]),
+      batch_gap: assignment.gaps.map((row) => [
+        row.instance,
+        row.gap,
+        row.id,
+        row.name,
+        row.description,
+        row.gapType,
+      ]),
       batch_metadata: batch.metadata.map((row) => [row.instance, row.record, row.key, row.member, row.value]),
       batch_request: batch.requests.map((row) => [row.id, row.acceptedAt]),
       batch_state: batch.state.map((row) => [row.instance, row.kind, row.key, row.value]),
@@ -299,13 +491,25 @@ export class StateStore {
     for (const [table, values] of Object.entries(rows)) await this.#fill(table, values);
   }
 
-  async #fill(table: string, rows: Iterable<readonly (number | string | Uint8Array | null)[]>): Promise<void> {
-    await this.#connection.run(`truncate temp.${table}`);
-    await this.#connection.append(table, (STAGES[table] as [string, ColumnType][]).map(([, type]) => type), rows);
+  async #fill(
+    table: string,
+    rows: readonly (readonly (number | string | Uint8Array | null)[])[],
+  ): Promise<void> {
+    if (this.#filled.delete(table)) await this.#connection.run(`truncate temp.${table}`);
+    if (rows.length === 0) return;
+    this.#filled.add(table);
+    await this.#connection.append(
+      table,
+      (STAGES[table] as [string, ColumnType][]).map(([, type]) => type),
+      rows,
+    );
   }
 
   #lookUp(ids: readonly string[], sql: string): Promise<Row[]> {
-    return this.#lookUpRows(ids.map((id) => [id, 0]), sql);
+    return this.#lookUpRows(
+      ids.map((id) => [id, 0]),
+      sql,
+    );
   }
 
   async #lookUpRows(rows: readonly (readonly [string, number])[], sql: string): Promise<Row[]> {
@@ -317,5 +521,8 @@ export class StateStore {
 
 /** Names what the rows mean: each view with its version, and the model. Another definition needs a rebuild. */
 export function definitionOf(views: readonly View[], model: string): string {
-  return `${views.map((view) => `${view.name}:${view.version}`).toSorted().join(' ')} model:${model}`;
+  return `${views
+    .map((view) => `${view.name}:${view.version}`)
+    .toSorted()
+    .join(' ')} model:${model}`;
 }

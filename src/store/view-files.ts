@@ -33,7 +33,9 @@ export interface View {
  * (ties by name). Throws SetupError naming the file that is wrong.
  */
 export function loadViews(directory: string): readonly View[] {
-  const files = readdirSync(directory).filter((file) => file.endsWith('.sql')).toSorted();
+  const files = readdirSync(directory)
+    .filter((file) => file.endsWith('.sql'))
+    .toSorted();
   return inOrder(files.map((file) => parseView(file, readFileSync(join(directory, file), 'utf8'))));
 }
 
@@ -41,11 +43,14 @@ export function loadViews(directory: string): readonly View[] {
 export function parseView(file: string, text: string): View {
   const [header, ...sections] = text.split(/^-- @/m);
   const directives = [...(header as string).matchAll(/^-- (view|version|after|publish): *(.+)$/gm)];
-  const values = (name: string): string[] => directives.filter((match) => match[1] === name).map((match) => (match[2] as string).trim());
+  const values = (name: string): string[] =>
+    directives.filter((match) => match[1] === name).map((match) => (match[2] as string).trim());
   const name = values('view')[0];
   const version = Number(values('version')[0]);
-  if (name === undefined || !/^[a-z_]+$/.test(name)) throw new SetupError(`views/${file}: needs a line "-- view: name"`);
-  if (!Number.isInteger(version) || version < 1) throw new SetupError(`views/${file}: needs a line "-- version: N"`);
+  if (name === undefined || !/^[a-z_]+$/.test(name))
+    throw new SetupError(`views/${file}: needs a line "-- view: name"`);
+  if (!Number.isInteger(version) || version < 1)
+    throw new SetupError(`views/${file}: needs a line "-- version: N"`);
   const section = (title: string): string | undefined => {
     const found = sections.find((part) => part.startsWith(`${title}\n`));
     return found?.slice(title.length + 1);
@@ -56,9 +61,17 @@ export function parseView(file: string, text: string): View {
     after: values('after').flatMap((list) => list.split(',').map((item) => item.trim())),
     publishes: values('publish').map((line) => {
       const match = /^(\w+) key\(([^)]+)\) order\(([^)]+)\)(?: alive\(([^)]+)\))?$/.exec(line);
-      if (match === null) throw new SetupError(`views/${file}: "-- publish: ${line}" is not "table key(columns) order(columns) [alive(condition)]"`);
+      if (match === null)
+        throw new SetupError(
+          `views/${file}: "-- publish: ${line}" is not "table key(columns) order(columns) [alive(condition)]"`,
+        );
       const columns = (list: string): string[] => list.split(',').map((item) => item.trim());
-      return { name: match[1] as string, key: columns(match[2] as string), order: columns(match[3] as string), alive: match[4] ?? null };
+      return {
+        name: match[1] as string,
+        key: columns(match[2] as string),
+        order: columns(match[3] as string),
+        alive: match[4] ?? null,
+      };
     }),
     schema: section('schema') ?? '',
     fold: statements(section('fold') ?? ''),
@@ -79,9 +92,13 @@ function inOrder(views: readonly View[]): View[] {
   const placed: View[] = [];
   const waiting = views.toSorted((a, b) => (a.name < b.name ? -1 : 1));
   while (waiting.length > 0) {
-    const next = waiting.findIndex((view) => view.after.every((name) => placed.some((other) => other.name === name)));
+    const next = waiting.findIndex((view) =>
+      view.after.every((name) => placed.some((other) => other.name === name)),
+    );
     if (next < 0) {
-      throw new SetupError(`views: ${waiting.map((view) => view.name).join(', ')} wait for each other or for a view that is missing`);
+      throw new SetupError(
+        `views: ${waiting.map((view) => view.name).join(', ')} wait for each other or for a view that is missing`,
+      );
     }
     placed.push(...waiting.splice(next, 1));
   }

@@ -19,7 +19,10 @@ export interface Lookups {
 }
 
 /** Entries with their records numbered: all of a batch but what enrich and assign find out. */
-export interface NumberedBatch extends Pick<Batch, 'instances' | 'endUsers' | 'requests' | 'metadata' | 'counters'> {
+export interface NumberedBatch extends Pick<
+  Batch,
+  'instances' | 'endUsers' | 'requests' | 'metadata' | 'counters'
+> {
   readonly turns: readonly Turn[];
   /** For each turn, its place among the messages of the entries (repeated requests left out leave gaps). */
   readonly sources: readonly number[];
@@ -30,7 +33,9 @@ export interface NumberedBatch extends Pick<Batch, 'instances' | 'endUsers' | 'r
 /** Messages of the entries in stream order, repeated requests included: what enrich works on ahead of numbering. */
 export function messagesOf(entries: readonly Entry[]): { role: Turn['role']; content: string }[] {
   return entries.flatMap((entry) =>
-    entry.requests.flatMap((request) => request.messages.map((message) => ({ role: roleOf(message.role), content: message.content }))),
+    entry.requests.flatMap((request) =>
+      request.messages.map((message) => ({ role: roleOf(message.role), content: message.content })),
+    ),
   );
 }
 
@@ -86,10 +91,20 @@ export class Numbering {
         }
         const instance = this.#instances.get(request.instanceId) ?? (counters.instances += 1);
         this.#instances.set(request.instanceId, instance);
-        instances.set(instance, { instance, id: request.instanceId, projectId: request.projectId, lastSequence: entry.sequence });
-        const known = this.#sessions.get(request.sessionId) ?? { instance, session: (counters.sessions += 1) };
+        instances.set(instance, {
+          instance,
+          id: request.instanceId,
+          projectId: request.projectId,
+          lastSequence: entry.sequence,
+        });
+        const known = this.#sessions.get(request.sessionId) ?? {
+          instance,
+          session: (counters.sessions += 1),
+        };
         if (known.instance !== instance) {
-          throw new Error(`session ${request.sessionId} belongs to another instance than ${request.instanceId}`);
+          throw new Error(
+            `session ${request.sessionId} belongs to another instance than ${request.instanceId}`,
+          );
         }
         this.#sessions.set(request.sessionId, known);
         requests.push({ id: request.requestId, acceptedAt: request.acceptedAt });
@@ -107,8 +122,15 @@ export class Numbering {
             }
           }
           turns.push({
-            position: positionOf(entry.sequence, index), instance, instanceId: request.instanceId, session: known.session,
-            sessionId: request.sessionId, role, user, content: message.content, at: message.at,
+            position: positionOf(entry.sequence, index),
+            instance,
+            instanceId: request.instanceId,
+            session: known.session,
+            sessionId: request.sessionId,
+            role,
+            user,
+            content: message.content,
+            at: message.at,
           });
           sources.push(source);
           index += 1;
@@ -117,12 +139,27 @@ export class Numbering {
       }
     }
     this.#trim();
-    return { turns, sources, repeated, instances: [...instances.values()], endUsers, requests, metadata: [...metadata.values()], counters };
+    return {
+      turns,
+      sources,
+      repeated,
+      instances: [...instances.values()],
+      endUsers,
+      requests,
+      metadata: [...metadata.values()],
+      counters,
+    };
   }
 
-  async #withoutRepeated(entries: readonly Entry[]): Promise<{ sequence: number; all: readonly RecordedRequest[]; requests: (RecordedRequest | null)[] }[]> {
+  async #withoutRepeated(
+    entries: readonly Entry[],
+  ): Promise<{ sequence: number; all: readonly RecordedRequest[]; requests: (RecordedRequest | null)[] }[]> {
     const seen = new Set(
-      await this.#lookups.findRequests(entries.flatMap((entry) => entry.requests.map((request) => ({ id: request.requestId, acceptedAt: request.acceptedAt })))),
+      await this.#lookups.findRequests(
+        entries.flatMap((entry) =>
+          entry.requests.map((request) => ({ id: request.requestId, acceptedAt: request.acceptedAt })),
+        ),
+      ),
     );
     return entries.map((entry) => ({
       sequence: entry.sequence,
@@ -136,19 +173,34 @@ export class Numbering {
   }
 
   async #recall(requests: readonly RecordedRequest[]): Promise<void> {
-    const missing = (ids: Iterable<string>, known: ReadonlyMap<string, unknown>): string[] => [...new Set(ids)].filter((id) => !known.has(id));
-    for (const row of await this.#lookups.findInstances(missing(requests.map((request) => request.instanceId), this.#instances))) {
+    const missing = (ids: Iterable<string>, known: ReadonlyMap<string, unknown>): string[] =>
+      [...new Set(ids)].filter((id) => !known.has(id));
+    for (const row of await this.#lookups.findInstances(
+      missing(
+        requests.map((request) => request.instanceId),
+        this.#instances,
+      ),
+    )) {
       this.#instances.set(row.id, row.instance);
     }
-    for (const row of await this.#lookups.findSessions(missing(requests.map((request) => request.sessionId), this.#sessions))) {
+    for (const row of await this.#lookups.findSessions(
+      missing(
+        requests.map((request) => request.sessionId),
+        this.#sessions,
+      ),
+    )) {
       this.#sessions.set(row.id, { session: row.session, instance: row.instance });
     }
     const users = requests.flatMap((request) =>
       request.messages
-        .filter((message) => message.userId !== undefined && message.userId !== '' && roleOf(message.role) === 'user')
+        .filter(
+          (message) =>
+            message.userId !== undefined && message.userId !== '' && roleOf(message.role) === 'user',
+        )
         .map((message) => derivedId(request.instanceId, 'end-user', message.userId as string)),
     );
-    for (const row of await this.#lookups.findEndUsers(missing(users, this.#endUsers))) this.#endUsers.set(row.id, row.endUser);
+    for (const row of await this.#lookups.findEndUsers(missing(users, this.#endUsers)))
+      this.#endUsers.set(row.id, row.endUser);
   }
 
   #trim(): void {
@@ -164,14 +216,25 @@ export class Numbering {
 }
 
 /** DECISIONS: kept with the record, last write wins per member. */
-function collectMetadata(into: Map<string, Batch['metadata'][number]>, instance: number, request: RecordedRequest): void {
+function collectMetadata(
+  into: Map<string, Batch['metadata'][number]>,
+  instance: number,
+  request: RecordedRequest,
+): void {
   const keep = (record: 'instance' | 'session' | 'user', key: string, members: unknown): void => {
     if (members === null || typeof members !== 'object') return;
     for (const [member, value] of Object.entries(members)) {
-      into.set(JSON.stringify([instance, record, key, member]), { instance, record, key, member, value: JSON.stringify(value) });
+      into.set(JSON.stringify([instance, record, key, member]), {
+        instance,
+        record,
+        key,
+        member,
+        value: JSON.stringify(value),
+      });
     }
   };
   keep('instance', request.instanceId, request.metadata?.instance);
   keep('session', request.sessionId, request.metadata?.session);
-  for (const [externalId, members] of Object.entries(request.metadata?.users ?? {})) keep('user', externalId, members);
+  for (const [externalId, members] of Object.entries(request.metadata?.users ?? {}))
+    keep('user', externalId, members);
 }

@@ -104,7 +104,11 @@ export class WorkerLoop {
     const { source, maxEntries, maxBytes, waitMs } = this.#options;
     // With something unpublished, look only for what is there already, so that readers see it soon.
     const idle = this.#options.publication.sequence >= this.#options.store.sequence;
-    const delivered = await source.next({ maxMessages: maxEntries, maxBytes, waitMs: idle ? waitMs : Math.min(waitMs, this.#options.publishEveryMs) });
+    const delivered = await source.next({
+      maxMessages: maxEntries,
+      maxBytes,
+      waitMs: idle ? waitMs : Math.min(waitMs, this.#options.publishEveryMs),
+    });
     const entries: Entry[] = [];
     const broken: { entry: Delivered; reason: string }[] = [];
     for (const entry of delivered) {
@@ -123,15 +127,33 @@ export class WorkerLoop {
   }
 
   /** Enriches all entries together; when that fails, one by one to find the ones at fault. */
-  async #enrich(entries: readonly Entry[]): Promise<{ entries: Entry[]; enrichments: Enrichment[]; failed: { sequence: number; reason: string }[] }> {
+  async #enrich(
+    entries: readonly Entry[],
+  ): Promise<{
+    entries: Entry[];
+    enrichments: Enrichment[];
+    failed: { sequence: number; reason: string }[];
+  }> {
     try {
-      return { entries: [...entries], enrichments: [...(await this.#options.enricher.enrich(messagesOf(entries)))], failed: [] };
+      return {
+        entries: [...entries],
+        enrichments: [...(await this.#options.enricher.enrich(messagesOf(entries)))],
+        failed: [],
+      };
     } catch (error) {
       if (entries.length <= 1) {
-        return { entries: [], enrichments: [], failed: entries.map((entry) => ({ sequence: entry.sequence, reason: reasonOf(error) })) };
+        return {
+          entries: [],
+          enrichments: [],
+          failed: entries.map((entry) => ({ sequence: entry.sequence, reason: reasonOf(error) })),
+        };
       }
     }
-    const result: { entries: Entry[]; enrichments: Enrichment[]; failed: { sequence: number; reason: string }[] } = { entries: [], enrichments: [], failed: [] };
+    const result: {
+      entries: Entry[];
+      enrichments: Enrichment[];
+      failed: { sequence: number; reason: string }[];
+    } = { entries: [], enrichments: [], failed: [] };
     for (const entry of entries) {
       const one = await this.#enrich([entry]);
       result.entries.push(...one.entries);
@@ -148,14 +170,22 @@ export class WorkerLoop {
   }
 
   /** Applies entries and moves the position to `sequence`; splits the run when an entry in it is at fault. */
-  async #applyEntries(delivered: readonly Delivered[], entries: readonly Entry[], enrichments: readonly Enrichment[], sequence: number): Promise<void> {
+  async #applyEntries(
+    delivered: readonly Delivered[],
+    entries: readonly Entry[],
+    enrichments: readonly Enrichment[],
+    sequence: number,
+  ): Promise<void> {
     const startedAt = performance.now();
     let batch: NumberedBatch;
     let assignment: Assignment;
     try {
       batch = await this.#numbering.number(entries);
       await this.#restore(batch.turns);
-      assignment = this.#options.assigner.assign(batch.turns, batch.sources.map((source) => enrichments[source] as Enrichment));
+      assignment = this.#options.assigner.assign(
+        batch.turns,
+        batch.sources.map((source) => enrichments[source] as Enrichment),
+      );
     } catch (error) {
       this.#forget();
       if (entries.length > 1) {
@@ -175,9 +205,16 @@ export class WorkerLoop {
     const state = this.#options.assigner.takeState();
     try {
       await this.#options.store.commit({
-        expectedSequence: this.#options.store.sequence, sequence, processedAt: this.#options.now(),
-        instances: batch.instances, endUsers: batch.endUsers, requests: batch.requests, metadata: batch.metadata, counters: batch.counters,
-        assignment, state,
+        expectedSequence: this.#options.store.sequence,
+        sequence,
+        processedAt: this.#options.now(),
+        instances: batch.instances,
+        endUsers: batch.endUsers,
+        requests: batch.requests,
+        metadata: batch.metadata,
+        counters: batch.counters,
+        assignment,
+        state,
       });
     } catch (error) {
       this.#forget();
@@ -185,7 +222,14 @@ export class WorkerLoop {
     }
     this.#options.assigner.evictSessions(SESSIONS_IN_MEMORY);
     this.#options.logger.debug(
-      { event: 'batch_folded', entries: entries.length, messages: batch.turns.length, repeatedRequests: batch.repeated, lastSequence: sequence, durationMs: Math.round(performance.now() - startedAt) },
+      {
+        event: 'batch_folded',
+        entries: entries.length,
+        messages: batch.turns.length,
+        repeatedRequests: batch.repeated,
+        lastSequence: sequence,
+        durationMs: Math.round(performance.now() - startedAt),
+      },
       'batch folded',
     );
   }
@@ -194,11 +238,17 @@ export class WorkerLoop {
     const { assigner, store } = this.#options;
     const sessions = new Map<number, Turn>();
     for (const turn of turns) {
-      if (!assigner.hasInstance(turn.instance)) assigner.restoreInstance(turn.instance, turn.instanceId, await store.loadInstanceState(turn.instance));
+      if (!assigner.hasInstance(turn.instance))
+        assigner.restoreInstance(
+          turn.instance,
+          turn.instanceId,
+          await store.loadInstanceState(turn.instance),
+        );
       if (!assigner.hasSession(turn.instance, turn.session)) sessions.set(turn.session, turn);
     }
     const states = await store.loadSessionStates([...sessions.keys()]);
-    for (const [session, turn] of sessions) assigner.restoreSession(turn.instance, session, states.get(session) ?? null);
+    for (const [session, turn] of sessions)
+      assigner.restoreSession(turn.instance, session, states.get(session) ?? null);
   }
 
   #forget(): void {
@@ -208,7 +258,10 @@ export class WorkerLoop {
 
   async #setAside(entry: Delivered, reason: string): Promise<void> {
     await this.#options.setAside(entry, reason);
-    this.#options.logger.error({ event: 'entry_set_aside', sequence: entry.sequence, reason }, 'entry set aside: it could not be processed');
+    this.#options.logger.error(
+      { event: 'entry_set_aside', sequence: entry.sequence, reason },
+      'entry set aside: it could not be processed',
+    );
   }
 }
 

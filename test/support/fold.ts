@@ -24,13 +24,32 @@ export function uuid(kind: number, number: number): string {
 /** An assignment of nothing; a test states only what matters. */
 export function assignment(parts: Partial<Assignment> = {}): Assignment {
   return {
-    messages: [], micros: [], topics: [], clusters: [], signals: [], repeatedRequests: [], gaps: [], sessions: [], openingAuthors: [], ...parts,
+    messages: [],
+    micros: [],
+    topics: [],
+    clusters: [],
+    signals: [],
+    repeatedRequests: [],
+    gaps: [],
+    sessions: [],
+    openingAuthors: [],
+    ...parts,
   };
 }
 
 /** A message of the facts' kind, with every field filled. */
 export function fact(parts: Partial<MessageFact> & Pick<MessageFact, 'position'>): MessageFact {
-  return { instance: 1, session: 1, user: null, at: Date.UTC(2026, 0, 1) * 1000, micro: null, signals: [], repeatedRequest: null, gap: null, ...parts };
+  return {
+    instance: 1,
+    session: 1,
+    user: null,
+    at: Date.UTC(2026, 0, 1) * 1000,
+    micro: null,
+    signals: [],
+    repeatedRequest: null,
+    gap: null,
+    ...parts,
+  };
 }
 
 export interface Fixture {
@@ -44,18 +63,41 @@ export interface Fixture {
 }
 
 /** A state store, its publication and a reader on real files. */
-export async function openFixture(options: { mergeRows?: number; directory?: string; views?: readonly View[]; threads?: number } = {}): Promise<Fixture> {
-  const temporary = options.directory === undefined ? temporaryDirectory() : { path: options.directory, remove: () => undefined };
+export async function openFixture(
+  options: { mergeRows?: number; directory?: string; views?: readonly View[]; threads?: number } = {},
+): Promise<Fixture> {
+  const temporary =
+    options.directory === undefined
+      ? temporaryDirectory()
+      : { path: options.directory, remove: () => undefined };
   const views = options.views ?? VIEWS;
-  const store = await StateStore.open({ directory: temporary.path, views, model: 'test', threads: options.threads ?? 1 });
-  const publication = new Publication({
-    store, graceMs: 0, mergeRows: options.mergeRows ?? 20_000, mergeRatio: 8, now: () => 0,
-    onError: (error) => { throw error; },
+  const store = await StateStore.open({
+    directory: temporary.path,
+    views,
+    model: 'test',
+    threads: options.threads ?? 1,
   });
-  const reader = await SnapshotReader.open({ directory: () => temporary.path, views, threads: 1, connections: 2 });
+  const publication = new Publication({
+    store,
+    graceMs: 0,
+    mergeRows: options.mergeRows ?? 20_000,
+    mergeRatio: 8,
+    now: () => 0,
+    onError: (error) => {
+      throw error;
+    },
+  });
+  const reader = await SnapshotReader.open({
+    directory: () => temporary.path,
+    views,
+    threads: 1,
+    connections: 2,
+  });
   const knownUsers = new Set<number>();
   return {
-    store, publication, reader,
+    store,
+    publication,
+    reader,
     async fold(work, state = []) {
       const instances = [...new Set(work.messages.map((message) => message.instance))];
       const endUsers = [];
@@ -66,9 +108,21 @@ export async function openFixture(options: { mergeRows?: number; directory?: str
       }
       const sequence = store.sequence + 1;
       const batch: Batch = {
-        expectedSequence: store.sequence, sequence, processedAt: sequence * 1_000_000,
-        instances: instances.map((instance) => ({ instance, id: uuid(1, instance), projectId: uuid(0, 1), lastSequence: sequence })),
-        endUsers, requests: [], metadata: [], assignment: work, state, counters: store.counters,
+        expectedSequence: store.sequence,
+        sequence,
+        processedAt: sequence * 1_000_000,
+        instances: instances.map((instance) => ({
+          instance,
+          id: uuid(1, instance),
+          projectId: uuid(0, 1),
+          lastSequence: sequence,
+        })),
+        endUsers,
+        requests: [],
+        metadata: [],
+        assignment: work,
+        state,
+        counters: store.counters,
       };
       await store.commit(batch);
     },

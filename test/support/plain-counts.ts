@@ -18,7 +18,10 @@ export interface PlainMessage {
 
 /** UUIDs of numbered things, and what filters read besides. */
 export interface PlainNames {
-  readonly id: (kind: 'session' | 'user' | 'topic' | 'cluster' | 'signal' | 'repeatedRequest' | 'gap', number: number) => string;
+  readonly id: (
+    kind: 'session' | 'user' | 'topic' | 'cluster' | 'signal' | 'repeatedRequest' | 'gap',
+    number: number,
+  ) => string;
   readonly language: (session: number) => string | null;
   readonly gapType: (gap: number) => 'TOOL' | 'KNOWLEDGE';
 }
@@ -35,7 +38,11 @@ type Values = Readonly<Record<SortField, number | null>>;
  * The answer to a query by looking at every message, in the plainest way: the reference for the views.
  * Returns all rows in order; the caller cuts the page.
  */
-export function plainAnswer(messages: readonly PlainMessage[], names: PlainNames, parameters: QueryParameters): PlainRow[] {
+export function plainAnswer(
+  messages: readonly PlainMessage[],
+  names: PlainNames,
+  parameters: QueryParameters,
+): PlainRow[] {
   const { groupBy, granularity } = parameters;
   const start = parameters.range.start ?? -Infinity;
   const end = parameters.range.end ?? Infinity;
@@ -52,20 +59,35 @@ export function plainAnswer(messages: readonly PlainMessage[], names: PlainNames
   }
   const kind = KIND_OF[groupBy];
   const rows = [...groups.values()]
-    .map((group) => ({ id: names.id(kind, group.entity), ...group, values: valuesOf(groupBy, group, messages) }))
-    .filter((row) => chosen(row.entity, row.id, inRange, names, parameters) && withinBounds(row.values, parameters));
+    .map((group) => ({
+      id: names.id(kind, group.entity),
+      ...group,
+      values: valuesOf(groupBy, group, messages),
+    }))
+    .filter(
+      (row) => chosen(row.entity, row.id, inRange, names, parameters) && withinBounds(row.values, parameters),
+    );
   rows.sort((a, b) => compare(a, b, parameters));
   return rows.map((row) => ({
     id: row.id,
     ...(granularity === 'ALL' ? {} : { date: formatBucket(row.bucket) }),
     fields: Object.fromEntries(
-      parameters.fields.map((field: Metric) => [field, field === 'lastActiveAt' ? formatInstant(row.values.lastActiveAt as number) : row.values[field]]),
+      parameters.fields.map((field: Metric) => [
+        field,
+        field === 'lastActiveAt' ? formatInstant(row.values.lastActiveAt as number) : row.values[field],
+      ]),
     ),
   }));
 }
 
 const KIND_OF: Readonly<Record<GroupBy, Parameters<PlainNames['id']>[0]>> = {
-  TOPIC: 'topic', TOPIC_CLUSTER: 'cluster', CSAT_DSAT: 'signal', REPEATED_REQUEST: 'repeatedRequest', GAP: 'gap', SESSION: 'session', END_USER: 'user',
+  TOPIC: 'topic',
+  TOPIC_CLUSTER: 'cluster',
+  CSAT_DSAT: 'signal',
+  REPEATED_REQUEST: 'repeatedRequest',
+  GAP: 'gap',
+  SESSION: 'session',
+  END_USER: 'user',
 };
 
 function entitiesOf(groupBy: GroupBy, message: PlainMessage): readonly number[] {
@@ -94,14 +116,21 @@ function signalsOf(message: PlainMessage, type: 'SAT' | 'DSAT'): number {
   return message.signals.filter((signal) => SIGNALS[signal]?.type === type).length;
 }
 
-function valuesOf(groupBy: GroupBy, group: { entity: number; members: readonly PlainMessage[] }, all: readonly PlainMessage[]): Values {
+function valuesOf(
+  groupBy: GroupBy,
+  group: { entity: number; members: readonly PlainMessage[] },
+  all: readonly PlainMessage[],
+): Values {
   const { members } = group;
   const sessions = new Set(members.map((message) => message.session)).size;
   const sat = members.reduce((sum, message) => sum + signalsOf(message, 'SAT'), 0);
   const dsat = members.reduce((sum, message) => sum + signalsOf(message, 'DSAT'), 0);
   const times = members.map((message) => message.at);
   const [first, last] = [Math.min(...times), Math.max(...times)];
-  const own = groupBy === 'END_USER' ? all.filter((message) => message.user === group.entity).map((message) => message.at) : times;
+  const own =
+    groupBy === 'END_USER'
+      ? all.filter((message) => message.user === group.entity).map((message) => message.at)
+      : times;
   return {
     sessions,
     users: new Set(members.flatMap((message) => (message.user === null ? [] : [message.user]))).size,
@@ -117,18 +146,32 @@ function valuesOf(groupBy: GroupBy, group: { entity: number; members: readonly P
   };
 }
 
-function chosen(entity: number, id: string, inRange: readonly PlainMessage[], names: PlainNames, parameters: QueryParameters): boolean {
+function chosen(
+  entity: number,
+  id: string,
+  inRange: readonly PlainMessage[],
+  names: PlainNames,
+  parameters: QueryParameters,
+): boolean {
   const { groupBy } = parameters;
   if (parameters.ids !== null && !parameters.ids.includes(id)) return false;
   if (parameters.gapType !== null && names.gapType(entity) !== parameters.gapType) return false;
   if (parameters.language !== null && names.language(entity) !== parameters.language) return false;
-  const own = inRange.filter((message) => (groupBy === 'SESSION' ? message.session : message.user) === entity);
-  const has = (ids: readonly string[] | null, kind: 'topic' | 'signal' | 'repeatedRequest' | 'gap', of: (message: PlainMessage) => readonly number[]): boolean =>
+  const own = inRange.filter(
+    (message) => (groupBy === 'SESSION' ? message.session : message.user) === entity,
+  );
+  const has = (
+    ids: readonly string[] | null,
+    kind: 'topic' | 'signal' | 'repeatedRequest' | 'gap',
+    of: (message: PlainMessage) => readonly number[],
+  ): boolean =>
     ids === null || own.some((message) => of(message).some((number) => ids.includes(names.id(kind, number))));
   return (
     has(parameters.topicIds, 'topic', (message) => entitiesOf('TOPIC', message)) &&
     has(parameters.signalIds, 'signal', (message) => message.signals) &&
-    has(parameters.repeatedRequestIds, 'repeatedRequest', (message) => entitiesOf('REPEATED_REQUEST', message)) &&
+    has(parameters.repeatedRequestIds, 'repeatedRequest', (message) =>
+      entitiesOf('REPEATED_REQUEST', message),
+    ) &&
     has(parameters.gapIds, 'gap', (message) => entitiesOf('GAP', message))
   );
 }
@@ -157,7 +200,11 @@ function compare(a: Ordered, b: Ordered, { sort, groupBy }: QueryParameters): nu
     return order === 'ASC' ? left - right : right - left;
   };
   if (sort !== null) return by(sort.field, sort.order) || byDate || byId;
-  return byDate || by(groupBy === 'SESSION' || groupBy === 'END_USER' ? 'lastActiveAt' : 'messages', 'DESC') || byId;
+  return (
+    byDate ||
+    by(groupBy === 'SESSION' || groupBy === 'END_USER' ? 'lastActiveAt' : 'messages', 'DESC') ||
+    byId
+  );
 }
 
 /** A plain distinct list of a granularity's names, for generators. */

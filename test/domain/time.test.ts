@@ -1,0 +1,86 @@
+import { describe, it } from 'node:test';
+import { equal } from 'node:assert/strict';
+import fc from 'fast-check';
+import {
+  bucketStart,
+  formatBucket,
+  formatInstant,
+  nextBucketStart,
+  parseInstant,
+} from '../../src/domain/time.ts';
+
+describe('parseInstant', () => {
+  const accepted: [text: string, micros: number][] = [
+    ['1970-01-01T00:00Z', 0],
+    ['1970-01-01T00:00:01Z', 1e6],
+    ['1970-01-01T00:00:00.5Z', 500_000],
+    ['1970-01-01T00:00:00.000001Z', 1],
+    ['1970-01-01T00:00:00.0000019Z', 1],
+    ['1969-12-31T23:59:59.999999Z', -1],
+    ['2024-02-29T12:00:00Z', Date.UTC(2024, 1, 29, 12) * 1000],
+    ['0001-01-01T00:00:00Z', -62_135_596_800e6],
+  ];
+  for (const [text, micros] of accepted) it(`reads ${text}`, () => equal(parseInstant(text), micros));
+
+  const refused = [
+    '',
+    '2026-01-01',
+    '2026-01-01T00:00',
+    '2026-01-01T00:00:00+00:00',
+    '2026-01-01t00:00z',
+    '2026-02-29T00:00Z',
+    '2026-04-31T00:00Z',
+    '2026-00-10T00:00Z',
+    '2026-13-01T00:00Z',
+    '2026-01-00T00:00Z',
+    '2026-01-01T24:00Z',
+    '2026-01-01T00:60Z',
+    '2026-01-01T00:00:60Z',
+    '2026-01-01T00:00:00.Z',
+    ' 2026-01-01T00:00Z',
+    '2026-01-01T00:00Z ',
+    '26-01-01T00:00Z',
+    '2026-1-1T00:00Z',
+  ];
+  for (const text of refused) it(`refuses ${JSON.stringify(text)}`, () => equal(parseInstant(text), null));
+
+  it('reads back what formatInstant writes', () => {
+    fc.assert(
+      fc.property(
+        fc
+          .integer({ min: -62_135_596_800_000_000, max: 253_402_300_799_999_999 })
+          .filter(Number.isSafeInteger),
+        (micros) => {
+          equal(parseInstant(formatInstant(micros)), micros);
+        },
+      ),
+    );
+  });
+});
+
+describe('buckets', () => {
+  it('start on Monday for weeks, on the first for months', () => {
+    const sunday = Date.UTC(2026, 10, 22, 23, 59) * 1000;
+    equal(formatBucket(bucketStart('WEEK', sunday)), '2026-11-16T00:00:00Z');
+    equal(formatBucket(bucketStart('MONTH', sunday)), '2026-11-01T00:00:00Z');
+    equal(formatBucket(nextBucketStart('MONTH', Date.UTC(2026, 11, 5) * 1000)), '2027-01-01T00:00:00Z');
+  });
+
+  it('hold the instants between a start and the next', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: -9e15, max: 9e15 }),
+        fc.constantFrom('HOUR' as const, 'DAY' as const, 'WEEK' as const, 'MONTH' as const),
+        (micros, granularity) => {
+          const start = bucketStart(granularity, micros);
+          equal(start <= micros, true);
+          equal(bucketStart(granularity, start), start);
+          equal(nextBucketStart(granularity, start), start);
+          const next = nextBucketStart(granularity, start + 1);
+          equal(next > micros, true);
+          equal(bucketStart(granularity, next - 1), start);
+        },
+      ),
+    );
+  });
+});

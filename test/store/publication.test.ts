@@ -1,0 +1,142 @@
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { readGeneration } from '../../src/store/publication.ts';
+import { StateStore } from '../../src/store/state-store.ts';
+import { SetupError } from '../../src/errors.ts';
+import {
+  assignment,
+  fact,
+  openFixture,
+  temporaryDirectory,
+  uuid,
+  VIEWS,
+  type Fixture,
+} from '../support/fold.ts';
+
+describe('publication', () => {
+  let directory: { path: string; remove: () => void };
+  let fixture: Fixture;
+
+  beforeEach(async () => {
+    directory = temporaryDirectory();
+    fixture = await openFixture({ directory: directory.path, mergeRows: 60 });
+  });
+  afterEach(async () => {
+    await fixture.close();
+    directory.remove();
+  });
+
+  const turn = (position: number): Promise<void> =>
+    fixture.fold(
+      assignment({
+        messages: [fact({ position, session: position, user: position })],
+        sessions: [
+          {
+            instance: 1,
+            session: position,
+            id: uuid(3, position),
+            user: position,
+            title: null,
+            summary: null,
+            language: null,
+          },
+        ],
+      }),
+    );
+  const counted = async (): Promise<{ sequence: number; messages: number }> => {
+    const snapshot = await fixture.reader.snapshot();
+    ok(snapshot !== null);
+    try {
+      const rows = await snapshot.all(
+        'select sum(messages) as messages from @session_rollup[granularity = 4]',
+      );
+      return { sequence: snapshot.sequence, messages: rows[0]?.['messages'] as number };
+    } finally {
+      snapshot.release();
+    }
+  };
+
+  it('shows nothing before the first publication', async () => {
+    equal(await fixture.reader.snapshot(), null);
+  });
+
+  it('shows a batch after its publication, not after its commit', async () => {
+    await turn(1);
+    await fixture.publish();
+    await turn(2);
+    deepEqual(await counted(), { sequence: 1, messages: 1 });
+    await fixture.publish();
+    deepEqual(await counted(), { sequence: 2, messages: 2 });
+  });
+
+  it('merges levels and keeps every row, and removes replaced files', async () => {
+    for (let position = 1; position <= 40; position++) {
+      await turn(position);
+      await fixture.publish();
+      await fixture.publication.settle();
+      deepEqual(await counted(), { sequence: position, messages: position });
+    }
+    await fixture.publish();
+    const levels = readGeneration(directory.path)?.levels ?? [];
+    ok(levels.length >= 2, `merged into ${levels.length} levels`);
+    const files = readdirSync(directory.path).filter((file) => /^(newest|merged)/.test(file));
+    deepEqual(files.toSorted(), levels.map((level) => level.file).toSorted());
+  });
+
+  it('keeps a snapshot readable and unchanged while newer ones are published', async () => {
+    await turn(1);
+    await fixture.publish();
+    const old = await fixture.reader.snapshot();
+    for (let position = 2; position <= 20; position++) {
+      await turn(position);
+      await fixture.publish();
+      await fixture.publication.settle();
+      await counted();
+    }
+    deepEqual(await old?.all('select sum(messages) as messages from @session_rollup[granularity = 4]'), [
+      { messages: 1 },
+    ]);
+    old?.release();
+    deepEqual(await counted(), { sequence: 20, messages: 20 });
+  });
+
+  it('goes on from the files of an earlier run, and makes new ones when they are gone', async () => {
+    for (let position = 1; position <= 12; position++) {
+      await turn(position);
+      await fixture.publish();
+    }
+    await fixture.close();
+    fixture = await openFixture({ directory: directory.path, mergeRows: 60 });
+    equal(fixture.publication.sequence, 12);
+    deepEqual(await counted(), { sequence: 12, messages: 12 });
+    await fixture.close();
+    for (const file of readdirSync(directory.path))
+      if (/^(newest|merged)/.test(file)) rmSync(join(directory.path, file));
+    writeFileSync(join(directory.path, 'newest.duckdb.tmp'), 'half-written');
+    fixture = await openFixture({ directory: directory.path, mergeRows: 60 });
+    equal(fixture.publication.sequence, -1);
+    await fixture.publish();
+    deepEqual(await counted(), { sequence: 12, messages: 12 });
+    ok(!readdirSync(directory.path).includes('newest.duckdb.tmp'));
+  });
+
+  it('refuses views that other definitions or another model made', async () => {
+    await turn(1);
+    await fixture.store.close();
+    await rejects(
+      StateStore.open({ directory: directory.path, views: VIEWS, model: 'another', threads: 1 }),
+      (error: unknown) => {
+        ok(error instanceof SetupError);
+        ok(error.message.includes('npm run rebuild'));
+        return true;
+      },
+    );
+    const raised = VIEWS.map((view) => ({ ...view, version: view.version + 1 }));
+    await rejects(
+      StateStore.open({ directory: directory.path, views: raised, model: 'test', threads: 1 }),
+      SetupError,
+    );
+  });
+});
