@@ -64,6 +64,8 @@ export interface Registry {
   /** What a key may do; null when it is unknown, malformed or revoked. */
   findKey(rawKey: string): Promise<KeyGrant | null>;
   findProjectByName(name: string): Promise<Project | null>;
+  /** Oldest first. */
+  listProjects(): Promise<readonly Project[]>;
   /** Makes the project, or returns the one that has the name. */
   createProject(name: string): Promise<Project>;
   /** Makes a key (and the project when it is new). The raw key exists only in this answer. */
@@ -225,6 +227,11 @@ class SharedRegistry implements Registry {
     return (
       this.#projects.get(digest) ?? this.#ask(`project.${digest}`, (value) => JSON.parse(value) as Project)
     );
+  }
+
+  async listProjects(): Promise<readonly Project[]> {
+    this.#requireReady();
+    return [...this.#projects.values()].sort(byCreation((project) => project.id));
   }
 
   async createProject(name: string): Promise<Project> {

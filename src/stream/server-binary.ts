@@ -40,6 +40,8 @@ export interface ServerBinary {
 export interface FindServerOptions {
   /** Where a fetched nats-server is kept; made when it is missing. */
   readonly cacheDir: string;
+  /** Where to look besides the cache. Default: the PATH and where packagers put it. */
+  readonly places?: readonly string[];
   /** False: only look, never fetch. Default true. */
   readonly fetch?: boolean;
   /** Told, in a sentence, what takes time. */
@@ -68,8 +70,8 @@ function versionNumbers(version: string): number[] {
 export async function findServer(options: FindServerOptions): Promise<ServerBinary> {
   const cached = join(options.cacheDir, 'nats-server');
   const tooOld: string[] = [];
-  for (const file of [await lookUpOnPath(), cached, ...USUAL_PLACES]) {
-    if (file === null) continue;
+  const places = options.places ?? [...(await lookUpOnPath()), ...USUAL_PLACES];
+  for (const file of [...places, cached]) {
     const version = await versionOf(file);
     if (version === null) continue;
     if (isVersionAtLeast(version, MINIMUM_SERVER_VERSION)) return { file, version };
@@ -90,12 +92,12 @@ export async function findServer(options: FindServerOptions): Promise<ServerBina
   );
 }
 
-async function lookUpOnPath(): Promise<string | null> {
+async function lookUpOnPath(): Promise<string[]> {
   try {
     const { stdout } = await run('sh', ['-c', 'command -v nats-server']);
-    return stdout.trim().startsWith('/') ? stdout.trim() : null;
+    return stdout.trim().startsWith('/') ? [stdout.trim()] : [];
   } catch {
-    return null;
+    return [];
   }
 }
 

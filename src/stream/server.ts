@@ -46,11 +46,11 @@ export interface ServerAddress {
 
 /**
  * How to reach NATS: `natsUrl` with `natsToken` when a server elsewhere is named, else our own server on
- * `port` with the token in the data directory.
+ * `natsPort` with the token in the data directory. The service's configuration fits as it is.
  */
 export function connectionOptions(options: {
   readonly dataDir: string;
-  readonly port: number;
+  readonly natsPort: number;
   readonly natsUrl?: string | undefined;
   readonly natsToken?: string | undefined;
 }): ServerAddress {
@@ -58,7 +58,7 @@ export function connectionOptions(options: {
   if (natsUrl !== undefined) return { url: natsUrl, token: () => natsToken };
   const file = tokenFile(options.dataDir);
   return {
-    url: `nats://${HOST}:${options.port}`,
+    url: `nats://${HOST}:${options.natsPort}`,
     token: () => {
       try {
         return readFileSync(file, 'utf8').trim();
@@ -78,7 +78,8 @@ export async function prepareServer(options: ServerOptions): Promise<PreparedSer
   const folder = join(options.dataDir, 'nats');
   const store = join(folder, 'store');
   try {
-    for (const path of [options.dataDir, folder, store]) await makePrivateFolder(path);
+    await mkdir(options.dataDir, { recursive: true, mode: 0o700 });
+    for (const path of [folder, store]) await makePrivateFolder(path);
   } catch (error) {
     throw new SetupError(
       `The data directory ${options.dataDir} cannot be written (${(error as Error).message}). ` +

@@ -7,14 +7,15 @@ export const DEAD_LETTERS_STREAM = 'DEAD_LETTERS';
 export const DEAD_LETTERS_SUBJECT = 'dead-letters';
 
 /**
- * The partition of an instance, 0 to PARTITIONS − 1: FNV-1a (32 bit) over the lower-case id, modulo.
+ * The partition of an instance, 0 to PARTITIONS − 1: FNV-1a (32 bit) over the lower-case id, its halves
+ * folded by XOR, modulo.
  * The same in every version, so that an instance's messages stay in one order.
  */
 export function partitionOf(instanceId: string): number {
   let hash = 0x811c9dc5;
   const id = instanceId.toLowerCase();
   for (let i = 0; i < id.length; i++) hash = Math.imul(hash ^ id.charCodeAt(i), 0x01000193);
-  return (hash >>> 0) % PARTITIONS;
+  return ((hash ^ (hash >>> 16)) & 0xffff) % PARTITIONS;
 }
 
 export function conversationsSubject(partition: number): string {

@@ -1,0 +1,30 @@
+/** The Procfile's `nats`: finds or fetches nats-server, writes its configuration and becomes it. */
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { loadConfig } from '../config.ts';
+import { runCommand } from '../lifecycle.ts';
+import { prepareServer } from '../stream/server.ts';
+
+const CACHE_DIR = join(import.meta.dirname, '../../.cache');
+
+await runCommand(async () => {
+  const config = loadConfig();
+  if (config.natsUrl !== undefined) {
+    process.stdout.write('NATS_URL is set: no nats-server of our own is started\n');
+    // Stays, because a Procfile runner ends everything when one process ends.
+    const stay = setInterval(() => undefined, 2 ** 30);
+    await Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')]);
+    clearInterval(stay);
+    return;
+  }
+  const { binary, args, url } = await prepareServer({
+    dataDir: config.dataDir,
+    port: config.natsPort,
+    cacheDir: CACHE_DIR,
+    onProgress: (sentence) => process.stdout.write(`${sentence}\n`),
+  });
+  process.stdout.write(`nats-server ${binary.version} (${binary.file}) on ${url}\n`);
+  // In place of this process: signals, exit code and kill -9 reach the server itself.
+  if (process.execve === undefined) throw new Error('this platform cannot replace a process');
+  process.execve(binary.file, [binary.file, ...args]);
+});

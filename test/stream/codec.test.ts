@@ -1,0 +1,73 @@
+import { deepEqual, equal, ok, throws } from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { zstdCompressSync } from 'node:zlib';
+import fc from 'fast-check';
+import { decodeRecord, DecodeError, encodeRecord, encodeRequest } from '../../src/stream/codec.ts';
+import { recordedRequest } from '../support/requests.ts';
+
+const message = fc.record(
+  { content: fc.string({ unit: 'binary', maxLength: 200 }), role: fc.string(), at: fc.nat() },
+  { noNullPrototype: true },
+);
+
+describe('record codec', () => {
+  it('gives back what was encoded, whatever the text', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.array(message, { maxLength: 20 }), { minLength: 1, maxLength: 20 }),
+        async (lists) => {
+          const requests = lists.map((messages) => recordedRequest({ messages }));
+          deepEqual(decodeRecord(await encodeRecord(requests.map(encodeRequest))), { v: 1, requests });
+        },
+      ),
+      { numRuns: 50, seed: 7 },
+    );
+  });
+
+  for (const count of [1, 100, 5000]) {
+    it(`compresses above 4 KB and reads it again: ${count} messages`, async () => {
+      const messages = Array.from({ length: count }, (_, i) => ({
+        content: `message ${i}`,
+        role: 'user',
+        at: i,
+      }));
+      const request = recordedRequest({ messages });
+      const bytes = await encodeRecord([encodeRequest(request)]);
+      equal(String.fromCharCode(bytes[0] ?? 0), count === 1 ? '{' : '(');
+      if (count > 1) ok(bytes.length < encodeRequest(request).length / 3);
+      deepEqual(decodeRecord(bytes).requests, [request]);
+    });
+  }
+
+  const [first] = [JSON.parse(encodeRequest(recordedRequest()).toString()) as Record<string, unknown>];
+  const broken: [string, Uint8Array, RegExp][] = [
+    ['empty', Buffer.alloc(0), /neither JSON nor zstd/],
+    ['random bytes', Buffer.from([1, 2, 3]), /neither/],
+    ['bad UTF-8', Buffer.from([0x22, 0xff, 0x22]), /neither/],
+    ['cut zstd', zstdCompressSync(Buffer.from('{"v":1,"requests":[]}')).subarray(0, 12), /neither/],
+    ['a zstd bomb', zstdCompressSync(Buffer.alloc(300 * 1024 * 1024)), /neither/],
+    ['no object', Buffer.from('[]'), /no object/],
+    ['a later version', Buffer.from('{"v":2,"requests":[]}'), /version 2/],
+    ['no requests', Buffer.from('{"v":1}'), /no list of requests/],
+    ['a request without session', json({ ...first, sessionId: 7 }), /requests\.0\.sessionId/],
+    ['a request without time', json({ ...first, acceptedAt: 'now' }), /requests\.0\.acceptedAt/],
+    ['a message without content', json({ ...first, messages: [{ role: 'user', at: 1 }] }), /messages\.0/],
+    [
+      'a message with a fractional time',
+      json({ ...first, messages: [{ content: '', role: '', at: 1.5 }] }),
+      /messages\.0/,
+    ],
+  ];
+  for (const [name, bytes, reason] of broken) {
+    it(`refuses ${name} with a DecodeError`, () => {
+      throws(
+        () => decodeRecord(bytes),
+        (error) => error instanceof DecodeError && reason.test(error.message),
+      );
+    });
+  }
+});
+
+function json(request: unknown): Buffer {
+  return Buffer.from(JSON.stringify({ v: 1, requests: [request] }));
+}
