@@ -1,0 +1,101 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import fastify from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { addressOf, notFound, registerAuth, setRateLimitHeaders } from './auth.ts';
+import { createBodyReader } from './body.ts';
+import type { HeldBytes } from './body.ts';
+import type { HttpDependencies } from './dependencies.ts';
+import { registerDocsRoutes } from './docs-routes.ts';
+import { answerClientError, createErrorHandler, routeOf } from './error-handler.ts';
+import { registerHealthRoutes } from './health-routes.ts';
+import { registerIngestRoute } from './ingest-route.ts';
+import { createMetrics } from './metrics.ts';
+import { parseQueryString, registerQueryRoute } from './query-route.ts';
+import { createRateLimiter } from './rate-limit.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What the request's body takes from the common limit. */
+    held: HeldBytes;
+  }
+}
+
+/** Long filters are sent in the address: a thousand UUIDs fit. */
+const MAX_HEADER_BYTES = 64 * 1024;
+
+/** A request that has not arrived completely after this time is given up. */
+const REQUEST_TIMEOUT_MS = 120_000;
+
+/** Builds the HTTP side; the caller listens, or injects requests. */
+export function createApp(dependencies: HttpDependencies): FastifyInstance {
+  const { log, limits } = dependencies;
+  const limiter = createRateLimiter(limits.requestsPerSecond, dependencies.now);
+  const bodies = createBodyReader(limits);
+  const metrics = createMetrics();
+  const handleError = createErrorHandler(log);
+
+  const app: FastifyInstance = fastify({
+    logger: false,
+    genReqId: () => randomUUID(),
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    // Requests that arrive on open connections while we close are served, then the connection ends.
+    return503OnClosing: false,
+    http: { maxHeaderSize: MAX_HEADER_BYTES },
+    routerOptions: { ignoreTrailingSlash: true, querystringParser: parseQueryString },
+    clientErrorHandler: answerClientError,
+    frameworkErrors: (error, request, reply) => {
+      if (isUnderV1(request.url)) setRateLimitHeaders(reply, limiter.take(addressOf(request)));
+      handleError(error, request, reply);
+    },
+  });
+
+  app.decorateRequest('projectId', '');
+  app.decorateRequest('held');
+  app.setErrorHandler(handleError);
+  app.setNotFoundHandler((request) => {
+    throw notFound(request);
+  });
+
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', async (request: FastifyRequest, payload: IncomingMessage) =>
+    bodies.read(request.headers, payload, request.held),
+  );
+  app.addHook('onRequest', async (request, reply) => {
+    request.held = { bytes: 0 };
+    metrics.requestStarted();
+    // However the request ends, answered or broken off.
+    reply.raw.once('close', () => {
+      bodies.release(request.held);
+      metrics.requestEnded();
+    });
+    reply.header('X-Request-Id', request.id);
+  });
+  app.addHook('onResponse', async (request, reply) => {
+    const labels = { method: request.method, route: routeOf(request), status: reply.statusCode };
+    metrics.answered(labels, reply.elapsedTime / 1000);
+    log.debug({ event: 'request_answered', requestId: request.id, ...labels, durationMs: reply.elapsedTime });
+  });
+
+  registerHealthRoutes(app, dependencies.readiness, metrics);
+  const { ingest, query } = dependencies;
+  void app.register((scope) =>
+    registerDocsRoutes(scope, { ingest: ingest !== undefined, query: query !== undefined }),
+  );
+  void app.register(
+    async (scope) => {
+      registerAuth(scope, dependencies, limiter);
+      scope.setNotFoundHandler((request) => {
+        throw notFound(request);
+      });
+      if (ingest !== undefined) registerIngestRoute(scope, ingest);
+      if (query !== undefined) registerQueryRoute(scope, { ...query, waitMs: limits.queryWaitMs });
+    },
+    { prefix: '/v1' },
+  );
+  return app;
+}
+
+function isUnderV1(url: string): boolean {
+  return /^\/v1(?:[/?]|$)/.test(url);
+}

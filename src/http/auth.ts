@@ -1,0 +1,77 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { AppError } from '../errors.ts';
+import type { HttpDependencies } from './dependencies.ts';
+import type { Allowance, RateLimiter } from './rate-limit.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The project of the request's key; '' outside `/v1` and before the key was checked. */
+    projectId: string;
+  }
+}
+
+/**
+ * Checks the key of every request of this scope before its body is read, and counts it: per key, per
+ * address when there is no valid key. Unknown routes of the scope are answered here as well.
+ */
+export function registerAuth(
+  scope: FastifyInstance,
+  dependencies: Pick<HttpDependencies, 'keys'>,
+  limiter: RateLimiter,
+): void {
+  const { keys } = dependencies;
+  scope.addHook('onRequest', async (request, reply) => {
+    const finding = await findKey(request);
+    const allowance = limiter.take(finding.caller);
+    setRateLimitHeaders(reply, allowance);
+    if (!allowance.allowed) throw rateLimitExceeded(allowance);
+    if ('refusal' in finding) throw finding.refusal;
+    request.projectId = finding.projectId;
+    if (request.is404) throw notFound(request);
+  });
+
+  type Finding = { caller: string } & ({ refusal: AppError } | { projectId: string });
+
+  async function findKey(request: FastifyRequest): Promise<Finding> {
+    const caller = addressOf(request);
+    if (!keys.loaded) {
+      const message = 'The service is starting and has not read its keys yet. Try again in a moment.';
+      return { caller, refusal: new AppError('SERVICE_UNAVAILABLE', message, { retryAfter: 1 }) };
+    }
+    const given = request.headers['x-api-key'];
+    if (given === undefined || given.length === 0) {
+      return { caller, refusal: new AppError('MISSING_API_KEY', 'The x-api-key header is required.') };
+    }
+    try {
+      const found = typeof given === 'string' ? await keys.find(given) : null;
+      if (found !== null) return { caller: `key ${found.keyId}`, projectId: found.projectId };
+    } catch (error) {
+      // The registry cannot be asked: counted and answered like any other request.
+      if (error instanceof AppError) return { caller, refusal: error };
+      throw error;
+    }
+    return { caller, refusal: new AppError('INVALID_API_KEY', 'The API key is invalid or inactive.') };
+  }
+}
+
+/** The caller that a request without a valid key counts for. */
+export function addressOf(request: FastifyRequest): string {
+  return `address ${request.ip}`;
+}
+
+export function setRateLimitHeaders(reply: FastifyReply, allowance: Allowance): void {
+  reply.header('X-RateLimit-Limit', String(allowance.limit));
+  reply.header('X-RateLimit-Remaining', String(allowance.remaining));
+  reply.header('X-RateLimit-Reset', String(allowance.resetAt));
+}
+
+function rateLimitExceeded(allowance: Allowance): AppError {
+  const message = `More than ${allowance.limit} requests in one second. Wait, then try again more slowly.`;
+  return new AppError('RATE_LIMIT_EXCEEDED', message, { retryAfter: 1 });
+}
+
+/** The answer for a path or method that this process does not serve. */
+export function notFound(request: FastifyRequest): AppError {
+  const path = request.url.split('?', 1)[0] ?? '';
+  return new AppError('NOT_FOUND', `There is no ${request.method} ${path.slice(0, 200)} here. See /docs.`);
+}

@@ -1,0 +1,65 @@
+import type { QueryParameters } from '../query/parameters.ts';
+import type { QueryResponse } from '../query/response-schema.ts';
+import type { Logger } from '../logger.ts';
+
+/** Finds the project of a key. */
+export interface KeyFinder {
+  /** False until the registry has been read once: before that nobody can be told that a key is wrong. */
+  readonly loaded: boolean;
+  /** The key's project and a name of the key that may be kept in memory; null: unknown or revoked. */
+  find(key: string): Promise<{ readonly projectId: string; readonly keyId: string } | null>;
+}
+
+/** Accepts messages: validates the body, stores it durably, and only then answers. */
+export interface Ingestor {
+  /**
+   * @param request.body the parsed JSON, of any shape
+   * @throws AppError VALIDATION_ERROR, NOT_FOUND, CONFLICT, FORBIDDEN, PAYLOAD_TOO_LARGE, SERVICE_UNAVAILABLE
+   */
+  accept(request: {
+    readonly projectId: string;
+    readonly body: unknown;
+    readonly idempotencyKey: string | undefined;
+  }): Promise<{ readonly instanceId: string; readonly sessionId: string; readonly position: number }>;
+}
+
+/** Says whom an instance belongs to. */
+export interface InstanceFinder {
+  /** The project of an instance (lower-case id); null when there is no such instance. */
+  projectOf(instanceId: string): Promise<string | null>;
+}
+
+/** Answers queries about instances that exist. */
+export interface QueryRunner {
+  run(parameters: QueryParameters): Promise<QueryResponse>;
+  /** Resolves when the instance's view has reached the stream position, or after `timeoutMs`: never rejects for being late. */
+  waitFor(instanceId: string, position: number, timeoutMs: number): Promise<void>;
+}
+
+/** One thing that must be true for the process to take traffic. */
+export interface ReadinessCheck {
+  readonly name: string;
+  /** Null when ready; else what is missing, in words for an operator. */
+  check(): Promise<string | null>;
+}
+
+/** What the HTTP side needs from the rest of the service. */
+export interface HttpDependencies {
+  readonly log: Logger;
+  /** Milliseconds since 1970-01-01 UTC. */
+  readonly now: () => number;
+  readonly keys: KeyFinder;
+  /** Absent: POST /v1/ingest/ is not served by this process. */
+  readonly ingest?: Ingestor;
+  /** Absent: GET /v1/query/ is not served by this process. */
+  readonly query?: { readonly runner: QueryRunner; readonly instances: InstanceFinder };
+  readonly readiness: readonly ReadinessCheck[];
+  readonly limits: {
+    readonly requestsPerSecond: number;
+    /** Applied to the body after inflating it. */
+    readonly bodyBytes: number;
+    /** Bytes of bodies that may be held at once over all requests. */
+    readonly inflightBytes: number;
+    readonly queryWaitMs: number;
+  };
+}

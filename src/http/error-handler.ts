@@ -1,0 +1,94 @@
+import type { Socket } from 'node:net';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AppError, ERROR_CODES } from '../errors.ts';
+import type { ErrorCode, ErrorDetail } from '../errors.ts';
+import type { Logger } from '../logger.ts';
+
+/** SPEC "Errors": the body of every error answer. */
+export interface ErrorEnvelope {
+  readonly success: false;
+  readonly error: {
+    readonly code: ErrorCode;
+    readonly message: string;
+    readonly details?: readonly ErrorDetail[];
+  };
+}
+
+function envelopeOf(error: AppError): ErrorEnvelope {
+  const { code, message, details } = error;
+  return { success: false, error: details === undefined ? { code, message } : { code, message, details } };
+}
+
+/**
+ * Turns whatever was thrown into a status and the envelope: the only place where that happens. What is
+ * no AppError and no fault of the request is logged with the request's id and answered without its text.
+ */
+export function createErrorHandler(
+  log: Logger,
+): (thrown: unknown, request: FastifyRequest, reply: FastifyReply) => void {
+  return (thrown, request, reply) => {
+    const error = toAppError(thrown, request);
+    if (error.code === 'INTERNAL_ERROR') {
+      log.error(
+        { event: 'request_failed', requestId: request.id, route: routeOf(request), err: thrown },
+        'request failed',
+      );
+    }
+    if (error.retryAfter !== undefined) reply.header('Retry-After', String(Math.ceil(error.retryAfter)));
+    void reply.code(ERROR_CODES[error.code]).send(envelopeOf(error));
+  };
+}
+
+/** The route's own pattern, so that labels and log lines stay few. */
+export function routeOf(request: FastifyRequest): string {
+  return request.routeOptions.url ?? 'unknown';
+}
+
+function toAppError(thrown: unknown, request: FastifyRequest): AppError {
+  if (thrown instanceof AppError) return thrown;
+  const message = messageOfFrameworkFault(thrown);
+  if (message !== null) return new AppError('BAD_REQUEST', message, { cause: thrown });
+  return new AppError('INTERNAL_ERROR', `The request failed on our side. Its id in our log: ${request.id}.`, {
+    cause: thrown,
+  });
+}
+
+/** Faults that fastify finds in a request before our own code sees it; null for anything else. */
+function messageOfFrameworkFault(thrown: unknown): string | null {
+  if (!(thrown instanceof Error) || !('code' in thrown) || typeof thrown.code !== 'string') return null;
+  switch (thrown.code) {
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return 'The Content-Type header is not valid; send application/json.';
+    case 'FST_ERR_BAD_URL':
+      return 'The path is not a valid URL.';
+    case 'FST_ERR_MAX_PARAM_LENGTH':
+      return 'The path is too long.';
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return 'The body is not as long as its Content-Length says.';
+    default:
+      return null;
+  }
+}
+
+/** Answers what is no HTTP at all (or headers beyond every limit) in the envelope, and closes the connection. */
+export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const body = JSON.stringify(envelopeOf(new AppError('BAD_REQUEST', messageOfClientError(error.code))));
+  socket.end(
+    `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  );
+}
+
+function messageOfClientError(code: string | undefined): string {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return 'The address and headers are too long.';
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return 'The request did not arrive in time.';
+    default:
+      return 'This is not a valid HTTP request.';
+  }
+}

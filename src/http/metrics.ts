@@ -1,0 +1,44 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+/** What the process counts for Prometheus. */
+export interface HttpMetrics {
+  /** One request was answered. `route` is the route's pattern, so that labels stay few. */
+  answered(labels: { method: string; route: string; status: number }, seconds: number): void;
+  requestStarted(): void;
+  requestEnded(): void;
+  /** The exposition text and its content type. */
+  read(): Promise<{ text: string; contentType: string }>;
+}
+
+/** Each call has its own registry, with the process's default metrics in it. */
+export function createMetrics(): HttpMetrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const requests = new Counter({
+    name: 'undertone_http_requests_total',
+    help: 'Requests answered, by route and status.',
+    labelNames: ['method', 'route', 'status'] as const,
+    registers: [registry],
+  });
+  const durations = new Histogram({
+    name: 'undertone_http_request_duration_seconds',
+    help: 'From the arrival of the headers to the end of the answer.',
+    labelNames: ['method', 'route'] as const,
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers: [registry],
+  });
+  const inFlight = new Gauge({
+    name: 'undertone_http_requests_in_flight',
+    help: 'Requests being answered.',
+    registers: [registry],
+  });
+  return {
+    answered({ method, route, status }, seconds) {
+      requests.inc({ method, route, status: String(status) });
+      durations.observe({ method, route }, seconds);
+    },
+    requestStarted: () => inFlight.inc(),
+    requestEnded: () => inFlight.dec(),
+    read: async () => ({ text: await registry.metrics(), contentType: registry.contentType }),
+  };
+}

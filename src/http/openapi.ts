@@ -1,0 +1,194 @@
+import { z } from 'zod';
+import { ERROR_CODES, MAX_DETAILS } from '../errors.ts';
+import type { ErrorCode } from '../errors.ts';
+import { ingestBodySchema } from '../ingest/request-body.ts';
+import { queryParameterSchemas } from '../query/parameters.ts';
+import { queryResponseSchema } from '../query/response-schema.ts';
+import { UUID_PATTERN } from '../domain/ids.ts';
+
+/** A JSON Schema or a part of the OpenAPI document: plain JSON. */
+type Json = { readonly [member: string]: unknown };
+
+/** The envelope of SPEC "Errors". */
+export const errorEnvelopeSchema = z.strictObject({
+  success: z.literal(false),
+  error: z.strictObject({
+    code: z.enum(Object.keys(ERROR_CODES) as [ErrorCode, ...ErrorCode[]]),
+    message: z.string(),
+    details: z
+      .array(z.strictObject({ path: z.string(), message: z.string() }))
+      .max(MAX_DETAILS)
+      .optional(),
+  }),
+});
+
+/** The answer of POST /v1/ingest/. */
+export const ingestResponseSchema = z.strictObject({
+  instanceId: z.string().regex(new RegExp(UUID_PATTERN.source)).meta({ format: 'uuid' }),
+  sessionId: z.string().regex(new RegExp(UUID_PATTERN.source)).meta({ format: 'uuid' }),
+});
+
+/** `format: uuid` says it all; the pattern would lose its ignore-case flag in JSON Schema. */
+function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Json {
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
+    io,
+    unrepresentable: 'any',
+    override: ({ jsonSchema }) => {
+      if (jsonSchema.format === 'uuid') delete jsonSchema.pattern;
+    },
+  });
+  return rest;
+}
+
+function queryParameters(): Json[] {
+  return Object.entries(queryParameterSchemas.shape).map(([name, schema]) => {
+    const { description, ...rest } = schemaOf(schema, 'output');
+    return {
+      name,
+      in: 'query',
+      required: !schema.safeParse(undefined).success,
+      ...(description === undefined ? {} : { description }),
+      schema: rest,
+      // Lists are comma-separated.
+      ...(rest['type'] === 'array' ? { style: 'form', explode: false } : {}),
+    };
+  });
+}
+
+const RATE_LIMIT_HEADERS: Json = {
+  'X-RateLimit-Limit': { description: 'Requests allowed in one second.', schema: { type: 'integer' } },
+  'X-RateLimit-Remaining': { description: 'Requests left in this second.', schema: { type: 'integer' } },
+  'X-RateLimit-Reset': {
+    description: 'Unix timestamp at which the limit resets.',
+    schema: { type: 'integer' },
+  },
+};
+
+const STATUS_TEXTS: Readonly<Record<number, string>> = {
+  400: 'The request is malformed or not valid.',
+  401: 'The key is missing, invalid or inactive.',
+  403: 'The projectId is not that of the key.',
+  404: 'There is no such instance.',
+  409: 'The session belongs to another instance, or the Idempotency-Key was used with another body.',
+  413: 'The body is too large.',
+  429: 'Too many requests in this second.',
+  500: 'The request failed on our side.',
+  503: 'The service cannot store or read at the moment.',
+};
+
+function responses(success: Json, statuses: readonly (keyof typeof STATUS_TEXTS)[]): Json {
+  const errors = statuses.map((status) => [
+    String(status),
+    {
+      description: STATUS_TEXTS[status],
+      headers: {
+        ...RATE_LIMIT_HEADERS,
+        ...(status === 429 || status === 503
+          ? { 'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' } } }
+          : {}),
+      },
+      content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+    },
+  ]);
+  return { '200': success, ...Object.fromEntries(errors) };
+}
+
+/** The OpenAPI 3.1 document of the served routes, made from the schemas that validate. */
+export function createOpenApiDocument(served: { readonly ingest: boolean; readonly query: boolean }): Json {
+  const ingestPath: Json = {
+    post: {
+      operationId: 'ingest',
+      summary: 'Ingest messages',
+      description: 'Answers once every message of the request is stored durably.',
+      tags: ['Ingest'],
+      parameters: [
+        {
+          name: 'Idempotency-Key',
+          in: 'header',
+          description: 'The same key and body within 24 hours store nothing twice and get the same answer.',
+          schema: { type: 'string', minLength: 1, maxLength: 255 },
+        },
+        {
+          name: 'Content-Encoding',
+          in: 'header',
+          description: 'The limit of the body holds after decompression.',
+          schema: { type: 'string', enum: ['gzip', 'br', 'zstd'] },
+        },
+      ],
+      requestBody: {
+        required: true,
+        content: { 'application/json': { schema: { $ref: '#/components/schemas/IngestRequest' } } },
+      },
+      responses: responses(
+        {
+          description: 'Stored.',
+          headers: {
+            ...RATE_LIMIT_HEADERS,
+            'X-Stream-Position': {
+              description: 'Give it to a query as X-Wait-For-Position to read your own write.',
+              schema: { type: 'integer' },
+            },
+          },
+          content: { 'application/json': { schema: { $ref: '#/components/schemas/IngestResponse' } } },
+        },
+        [400, 401, 403, 404, 409, 413, 429, 500, 503],
+      ),
+    },
+  };
+  const queryPath: Json = {
+    get: {
+      operationId: 'query',
+      summary: 'Query metrics',
+      description: 'Aggregated metrics of the entities that groupBy names, for one instance.',
+      tags: ['Query'],
+      parameters: [
+        ...queryParameters(),
+        {
+          name: 'X-Wait-For-Position',
+          in: 'header',
+          description: 'Waits, for some seconds at most, until the answer contains this stream position.',
+          schema: { type: 'integer', minimum: 0 },
+        },
+      ],
+      responses: responses(
+        {
+          description: 'The rows of the asked-for page.',
+          headers: RATE_LIMIT_HEADERS,
+          content: { 'application/json': { schema: { $ref: '#/components/schemas/QueryResponse' } } },
+        },
+        [400, 401, 404, 429, 500, 503],
+      ),
+    },
+  };
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Undertone',
+      version: '1.0.0',
+      description: 'Conversation analytics: messages in over HTTP, live and exact metrics out.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    security: [{ apiKey: [] }],
+    paths: {
+      ...(served.ingest ? { '/v1/ingest/': ingestPath } : {}),
+      ...(served.query ? { '/v1/query/': queryPath } : {}),
+    },
+    components: {
+      securitySchemes: { apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' } },
+      schemas: {
+        ...(served.ingest
+          ? {
+              IngestRequest: schemaOf(
+                ingestBodySchema(() => Date.now() * 1000),
+                'input',
+              ),
+              IngestResponse: schemaOf(ingestResponseSchema, 'output'),
+            }
+          : {}),
+        ...(served.query ? { QueryResponse: schemaOf(queryResponseSchema, 'output') } : {}),
+        Error: schemaOf(errorEnvelopeSchema, 'output'),
+      },
+    },
+  };
+}

@@ -1,0 +1,292 @@
+import { z } from 'zod';
+import { AppError } from '../errors.ts';
+import type { ErrorDetail } from '../errors.ts';
+import { UUID_PATTERN } from '../domain/ids.ts';
+import {
+  DIMENSION_FIELDS_OF,
+  EXTRA_SORTS_OF,
+  GROUP_BYS,
+  METRICS,
+  METRICS_OF,
+  SORT_FIELDS,
+} from '../domain/metrics.ts';
+import type { GroupBy, Metric, SortField } from '../domain/metrics.ts';
+import { GRANULARITIES, parseInstant } from '../domain/time.ts';
+import type { Granularity } from '../domain/time.ts';
+
+/** A bound on the value of a row, inclusive on both sides; null: open. */
+export interface Bound {
+  readonly metric: Metric;
+  readonly min: number | null;
+  readonly max: number | null;
+}
+
+/** A valid query (SPEC "GET /v1/query/"). Every id is lower case; no list holds a value twice. */
+export interface QueryParameters {
+  readonly instanceId: string;
+  readonly groupBy: GroupBy;
+  /** Microseconds since 1970-01-01 UTC; start inclusive, end exclusive; null: open. */
+  readonly range: { readonly start: number | null; readonly end: number | null };
+  readonly granularity: Granularity;
+  /** At least one, all available for `groupBy`. */
+  readonly fields: readonly Metric[];
+  /** All available for `groupBy`. */
+  readonly dimensionFields: readonly string[];
+  /** Filters: null when not given, else at least one id. */
+  readonly ids: readonly string[] | null;
+  readonly topicIds: readonly string[] | null;
+  readonly signalIds: readonly string[] | null;
+  readonly repeatedRequestIds: readonly string[] | null;
+  readonly gapIds: readonly string[] | null;
+  readonly gapType: 'TOOL' | 'KNOWLEDGE' | null;
+  readonly language: string | null;
+  readonly limit: number;
+  readonly offset: number;
+  /** Null: the default order of DECISIONS "Order". */
+  readonly sort: { readonly field: SortField; readonly order: 'ASC' | 'DESC' } | null;
+  readonly bounds: readonly Bound[];
+}
+
+/** The most that `offset` and the bounds may be: the largest integer that JSON numbers carry exactly. */
+const MAX_INTEGER = 9_007_199_254_740_991;
+
+function oneOf<const Values extends readonly string[]>(values: Values) {
+  return z.enum(values, `must be one of ${values.join(', ')}`);
+}
+
+const uuid = z.string().regex(UUID_PATTERN, 'must be a UUID').toLowerCase().meta({ format: 'uuid' });
+
+/** Digits only: no sign, no fraction, no exponent. */
+function integer(min: number, max: number) {
+  const message = `must be a whole number from ${min} to ${max}`;
+  return z
+    .string()
+    .regex(/^\d{1,16}$/, message)
+    .transform(Number)
+    .pipe(z.int(message).min(min, message).max(max, message));
+}
+
+const instant = z
+  .string()
+  .transform((text, context) => {
+    const at = parseInstant(text);
+    if (at !== null) return at;
+    context.addIssue('must be a UTC date-time that exists, such as 2025-03-01T00:00:00Z');
+    return z.NEVER;
+  })
+  .meta({ type: 'string', format: 'date-time' });
+
+/** A comma-separated list. An empty list or item is a fault, a repetition is none. */
+function listOf<Item extends z.ZodType<string, string>>(item: Item) {
+  return z
+    .string()
+    .transform((text) => text.split(',').map((part) => part.trim()))
+    .pipe(z.array(item));
+}
+
+/** Each bound parameter: the metric it bounds and the side. */
+const BOUNDS = [
+  ['minSessions', 'sessions', 'min'],
+  ['maxSessions', 'sessions', 'max'],
+  ['minMessages', 'messages', 'min'],
+  ['maxMessages', 'messages', 'max'],
+  ['minSat', 'sat', 'min'],
+  ['maxSat', 'sat', 'max'],
+  ['minDsat', 'dsat', 'min'],
+  ['maxDsat', 'dsat', 'max'],
+  ['minRepeatedRequests', 'repeatedRequests', 'min'],
+  ['maxRepeatedRequests', 'repeatedRequests', 'max'],
+] as const;
+
+const bound = integer(0, MAX_INTEGER).optional();
+
+/**
+ * One schema per query parameter, from the text of the URL to its typed value. The rules between
+ * parameters (what a grouping has) are in `parseQueryParameters`.
+ */
+export const queryParameterSchemas = z.strictObject({
+  groupBy: oneOf(GROUP_BYS).describe('The entity that rows stand for.'),
+  instanceId: uuid.describe('The instance to query.'),
+  fields: listOf(oneOf(METRICS)).describe('Comma-separated metrics, of those that the grouping has.'),
+  'dateRange.start': instant.optional().describe('Only messages from this event time on (inclusive).'),
+  'dateRange.end': instant.optional().describe('Only messages before this event time (exclusive).'),
+  timeGranularity: oneOf(GRANULARITIES)
+    .default('ALL')
+    .describe('ALL: one row per group. Else one row per group and UTC bucket; weeks start on Monday.'),
+  dimensionFields: listOf(z.string().min(1, 'must not hold an empty name'))
+    .optional()
+    .describe(
+      'SESSION: title, summary, topics, language. END_USER: externalId, topTopics, createdAt, lastActiveAt.',
+    ),
+  ids: listOf(uuid).optional().describe('Only groups with these ids.'),
+  topicIds: listOf(uuid).optional().describe('SESSION and END_USER: only those with one of these topics.'),
+  signalIds: listOf(uuid).optional().describe('SESSION: only those with one of these satisfaction signals.'),
+  repeatedRequestIds: listOf(uuid)
+    .optional()
+    .describe('SESSION: only those with one of these repeated requests.'),
+  gapIds: listOf(uuid).optional().describe('SESSION: only those with one of these gaps.'),
+  gapType: oneOf(['TOOL', 'KNOWLEDGE']).optional().describe('GAP: only gaps of this type.'),
+  language: z
+    .string()
+    .min(1, 'must not be empty')
+    .max(10, 'must be at most 10 characters long')
+    .optional()
+    .describe('SESSION: only sessions in this language.'),
+  limit: integer(1, 10_000).default(50).describe('The most rows to answer.'),
+  offset: integer(0, MAX_INTEGER).default(0).describe('How many rows to skip.'),
+  'sort.field': oneOf(SORT_FIELDS)
+    .optional()
+    .describe('A metric of the grouping; SESSION and END_USER also createdAt and lastActiveAt.'),
+  'sort.order': oneOf(['ASC', 'DESC'])
+    .optional()
+    .describe('Of sort.field; DESC when left out. No effect without sort.field.'),
+  minSessions: bound,
+  maxSessions: bound,
+  minMessages: bound,
+  maxMessages: bound,
+  minSat: bound,
+  maxSat: bound,
+  minDsat: bound,
+  maxDsat: bound,
+  minRepeatedRequests: bound,
+  maxRepeatedRequests: bound,
+});
+
+type Values = z.output<typeof queryParameterSchemas>;
+type Name = keyof Values;
+
+/** Filters that only some groupings have. */
+const FILTER_GROUPINGS = {
+  topicIds: ['SESSION', 'END_USER'],
+  signalIds: ['SESSION'],
+  repeatedRequestIds: ['SESSION'],
+  gapIds: ['SESSION'],
+  gapType: ['GAP'],
+  language: ['SESSION'],
+} as const satisfies Partial<Record<Name, readonly GroupBy[]>>;
+
+/**
+ * Reads the parameters of a query URL: name to value, or to values when the name was repeated.
+ *
+ * @throws AppError VALIDATION_ERROR with every fault found; `details[].path` is the parameter's name
+ */
+export function parseQueryParameters(raw: Readonly<Record<string, string | string[]>>): QueryParameters {
+  const faults: ErrorDetail[] = [];
+  const fault = (path: string, message: string): void => {
+    if (!faults.some((known) => known.path === path && known.message === message))
+      faults.push({ path, message });
+  };
+  const values = readValues(raw, fault);
+  checkTogether(values, fault);
+  if (faults.length > 0) {
+    throw new AppError('VALIDATION_ERROR', `The query is not valid: ${summaryOf(faults)}`, {
+      details: faults,
+    });
+  }
+  return toParameters(values as Values);
+}
+
+function summaryOf(faults: readonly ErrorDetail[]): string {
+  const [first] = faults;
+  const rest = faults.length - 1;
+  const more = rest === 0 ? '' : ` (and ${rest} more)`;
+  return first === undefined ? '' : `${first.path} ${first.message}${more}.`;
+}
+
+type Fault = (path: string, message: string) => void;
+
+/** Each parameter by itself; one that is wrong is reported and left out. */
+function readValues(raw: Readonly<Record<string, string | string[]>>, fault: Fault): Partial<Values> {
+  const shape = queryParameterSchemas.shape;
+  for (const name of Object.keys(raw)) {
+    if (!Object.hasOwn(shape, name)) fault(name, 'is not a parameter of this operation');
+  }
+  const values: Record<string, unknown> = {};
+  for (const [name, schema] of Object.entries(shape)) {
+    const given = Object.hasOwn(raw, name) ? raw[name] : undefined;
+    if (Array.isArray(given)) {
+      fault(name, 'must be given once; separate several values with commas where a list is allowed');
+      continue;
+    }
+    if (given === undefined && REQUIRED.has(name)) {
+      fault(name, 'is required');
+      continue;
+    }
+    const parsed = schema.safeParse(given);
+    if (parsed.success) values[name] = Array.isArray(parsed.data) ? [...new Set(parsed.data)] : parsed.data;
+    else for (const issue of parsed.error.issues) fault(name, issue.message);
+  }
+  return values;
+}
+
+const REQUIRED: ReadonlySet<string> = new Set(['groupBy', 'instanceId', 'fields'] satisfies Name[]);
+
+/** What parameters say about each other. */
+function checkTogether(values: Partial<Values>, fault: Fault): void {
+  const start = values['dateRange.start'];
+  const end = values['dateRange.end'];
+  if (start !== undefined && end !== undefined && start >= end) {
+    fault('dateRange.start', 'must be before dateRange.end');
+  }
+  const { groupBy } = values;
+  if (groupBy === undefined) return;
+
+  const metrics = METRICS_OF[groupBy];
+  const has = `${groupBy} has ${metrics.join(', ')}`;
+  const missing = (values.fields ?? []).filter((field) => !metrics.includes(field));
+  if (missing.length > 0) fault('fields', `${missing.join(', ')} not available: ${has}`);
+
+  const dimensions = DIMENSION_FIELDS_OF[groupBy];
+  const unknown = (values.dimensionFields ?? []).filter((field) => !dimensions.includes(field));
+  if (unknown.length > 0) {
+    const available = dimensions.length === 0 ? 'no dimension fields' : dimensions.join(', ');
+    fault('dimensionFields', `${unknown.join(', ')} not available: ${groupBy} has ${available}`);
+  }
+
+  const sortField = values['sort.field'];
+  const sortable: readonly SortField[] = [...new Set([...metrics, ...EXTRA_SORTS_OF[groupBy]])];
+  if (sortField !== undefined && !sortable.includes(sortField)) {
+    fault('sort.field', `${sortField} not available: ${groupBy} sorts by ${sortable.join(', ')}`);
+  }
+
+  for (const [name, groupings] of Object.entries(FILTER_GROUPINGS)) {
+    if (values[name as Name] !== undefined && !(groupings as readonly GroupBy[]).includes(groupBy)) {
+      fault(name, `works with groupBy=${groupings.join(' and ')} only`);
+    }
+  }
+  for (const [name, metric] of BOUNDS) {
+    if (values[name] !== undefined && !metrics.includes(metric)) {
+      fault(name, `${metric} not available: ${has}`);
+    }
+  }
+}
+
+function toParameters(values: Values): QueryParameters {
+  const field = values['sort.field'];
+  const bounds = new Map<Metric, { metric: Metric; min: number | null; max: number | null }>();
+  for (const [name, metric, side] of BOUNDS) {
+    const value = values[name];
+    if (value === undefined) continue;
+    const known = bounds.get(metric) ?? { metric, min: null, max: null };
+    bounds.set(metric, { ...known, [side]: value });
+  }
+  return {
+    instanceId: values.instanceId,
+    groupBy: values.groupBy,
+    range: { start: values['dateRange.start'] ?? null, end: values['dateRange.end'] ?? null },
+    granularity: values.timeGranularity,
+    fields: values.fields,
+    dimensionFields: values.dimensionFields ?? [],
+    ids: values.ids ?? null,
+    topicIds: values.topicIds ?? null,
+    signalIds: values.signalIds ?? null,
+    repeatedRequestIds: values.repeatedRequestIds ?? null,
+    gapIds: values.gapIds ?? null,
+    gapType: values.gapType ?? null,
+    language: values.language ?? null,
+    limit: values.limit,
+    offset: values.offset,
+    sort: field === undefined ? null : { field, order: values['sort.order'] ?? 'DESC' },
+    bounds: [...bounds.values()],
+  };
+}

@@ -1,0 +1,114 @@
+import type { FastifyInstance } from 'fastify';
+import { createApp } from '../../src/http/app.ts';
+import type { HttpDependencies, Ingestor, QueryRunner } from '../../src/http/dependencies.ts';
+import { silentLogger } from '../../src/logger.ts';
+import type { Logger } from '../../src/logger.ts';
+import { createBodyParser } from '../../src/ingest/request-body.ts';
+import type { QueryParameters } from '../../src/query/parameters.ts';
+
+export const PROJECT = '0192f0a0-0000-7000-8000-000000000001';
+export const OTHER_PROJECT = '0192f0a0-0000-7000-8000-000000000002';
+export const INSTANCE = '0192f0a0-0000-7000-8000-00000000000a';
+export const FOREIGN_INSTANCE = '0192f0a0-0000-7000-8000-00000000000b';
+export const SESSION = '0192f0a0-0000-8000-8000-00000000000c';
+export const KEY = `ut_test_${'a'.repeat(32)}`;
+export const OTHER_KEY = `ut_live_${'b'.repeat(32)}`;
+/** 2025-03-01T12:00:00.250Z, milliseconds. */
+export const NOON = Date.UTC(2025, 2, 1, 12, 0, 0, 250);
+
+export interface Call {
+  readonly projectId: string;
+  readonly body: unknown;
+  readonly idempotencyKey: string | undefined;
+}
+
+export interface Harness {
+  readonly app: FastifyInstance;
+  /** What reached the ingestor. */
+  readonly accepted: Call[];
+  /** What reached the query side: runs and waits in order. */
+  readonly asked: (QueryParameters | { instanceId: string; position: number; timeoutMs: number })[];
+  /** What was logged at level error. */
+  readonly errors: unknown[];
+  /** The clock, milliseconds. */
+  time: number;
+  loaded: boolean;
+}
+
+/** The app with fakes behind it: they do what the real ones promise, and remember what they were given. */
+export function createHarness(
+  changes: Partial<Omit<HttpDependencies, 'limits' | 'keys' | 'log' | 'now'>> & {
+    readonly limits?: Partial<HttpDependencies['limits']>;
+    readonly accept?: Ingestor['accept'];
+    readonly run?: QueryRunner['run'];
+    readonly serve?: 'all' | 'ingest' | 'query';
+  } = {},
+): Harness {
+  const { limits, accept, run, serve = 'all', ...rest } = changes;
+  const parse = createBodyParser(() => NOON * 1000);
+  const errors: unknown[] = [];
+  const log: Logger = {
+    ...silentLogger(),
+    error: (fields: unknown) => {
+      errors.push(fields);
+    },
+    child: () => log,
+  };
+  const projects = new Map([
+    [KEY, PROJECT],
+    [OTHER_KEY, OTHER_PROJECT],
+  ]);
+  const ingest: Ingestor = {
+    async accept(call) {
+      if (accept !== undefined) return accept(call);
+      parse(call.body);
+      harness.accepted.push(call);
+      return { instanceId: INSTANCE, sessionId: SESSION, position: 42 };
+    },
+  };
+  const query: HttpDependencies['query'] = {
+    runner: {
+      async run(parameters) {
+        harness.asked.push(parameters);
+        if (run !== undefined) return run(parameters);
+        const { limit, offset } = parameters;
+        return { elements: [], pagination: { total: 0, limit, offset }, lastProcessedAt: null };
+      },
+      async waitFor(instanceId, position, timeoutMs) {
+        harness.asked.push({ instanceId, position, timeoutMs });
+      },
+    },
+    instances: {
+      async projectOf(instanceId) {
+        if (instanceId === INSTANCE) return PROJECT;
+        return instanceId === FOREIGN_INSTANCE ? OTHER_PROJECT : null;
+      },
+    },
+  };
+  const app = createApp({
+    log,
+    now: () => harness.time,
+    keys: {
+      get loaded() {
+        return harness.loaded;
+      },
+      async find(key) {
+        const projectId = projects.get(key);
+        return projectId === undefined ? null : { projectId, keyId: `id of ${key}` };
+      },
+    },
+    ...(serve === 'query' ? {} : { ingest }),
+    ...(serve === 'ingest' ? {} : { query }),
+    readiness: [],
+    limits: {
+      requestsPerSecond: 1000,
+      bodyBytes: 32 * 2 ** 20,
+      inflightBytes: 64 * 2 ** 20,
+      queryWaitMs: 5000,
+      ...limits,
+    },
+    ...rest,
+  });
+  const harness: Harness = { app, accepted: [], asked: [], errors, time: NOON, loaded: true };
+  return harness;
+}
