@@ -12,7 +12,7 @@
 --   kind 4 repeated request  slot 4
 --   kind 5 gap               slot 5
 -- event_at                event time (UTC, microseconds)
--- micro             micro-cluster under discussion (0: none); its topic, and the topic's cluster, are entities
+-- micro             micro-cluster under discussion (null: none); its topic, and the topic's cluster, are entities
 -- sat, dsat         satisfaction signals on the message
 -- prev_session_at   time of the fact just before this one among the facts of the same (kind, entity, session),
 --                   in the order (event_at, fact_id); -infinity when there is none
@@ -73,7 +73,7 @@ owned as (
   select m.* replace (case when m.end_user = 0 and m.position < o.before_position then o.end_user else m.end_user end as end_user)
   from m left join batch_opening_author o using (instance, session)
 ),
-wanted as (select distinct instance, micro from m where micro <> 0),
+wanted as (select distinct instance, micro from m where micro is not null),
 new_micro as (
   select instance, micro, topic from batch_micro
   union all

@@ -20,7 +20,7 @@ create table gap_micro (instance integer, gap integer, micro integer, occurrence
 -- @fold
 create or replace temp table gap_micro_change as
 select instance, entity as gap, micro, sum(weight)::integer as occurrences
-from fact_change where kind = 5 and micro <> 0 group by all having sum(weight) <> 0;
+from fact_change where kind = 5 and micro is not null group by all having sum(weight) <> 0;
 
 merge into gap_micro t using gap_micro_change d on t.instance = d.instance and t.gap = d.gap and t.micro = d.micro
 when matched then update set occurrences = t.occurrences + d.occurrences, seq = getvariable('seq')

@@ -418,7 +418,7 @@ export class StateStore {
           fact.session,
           none(fact.user),
           fact.at,
-          none(fact.micro),
+          fact.micro,
           sat,
           fact.signals.length - sat,
           fact.repeatedRequest === null ? 0 : 1,

@@ -1,0 +1,237 @@
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { deepEqual, equal, rejects } from 'node:assert/strict';
+import { Assigner } from '../../src/assign/assigner.ts';
+import type { Enrichment } from '../../src/domain/facts.ts';
+import type { RecordedRequest } from '../../src/domain/records.ts';
+import { silentLogger } from '../../src/logger.ts';
+import { WorkerLoop, type EnrichStage } from '../../src/worker/loop.ts';
+import { openFixture, temporaryDirectory, uuid, type Fixture } from '../support/fold.ts';
+
+const DIMENSIONS = 16;
+const AT = Date.UTC(2026, 0, 1) * 1000;
+const INSTANCE = uuid(9, 1);
+
+/** One axis for each of a few words; enough for equal texts to be equal and others not. */
+function vectorOf(text: string): Float32Array {
+  const vector = new Float32Array(DIMENSIONS);
+  for (const letter of text) vector[(letter.codePointAt(0) ?? 0) % DIMENSIONS]! += 1;
+  const length = Math.hypot(...vector);
+  return vector.map((value) => value / length);
+}
+
+const enricher: EnrichStage = {
+  enrich: (messages) =>
+    Promise.resolve(
+      messages.map(({ role, content }): Enrichment => {
+        if (content === 'poison for enrich') throw new Error('cannot be enriched');
+        const request = role === 'user' && content !== 'thanks';
+        return {
+          kind: request ? 'request' : role === 'user' ? 'reply' : 'none',
+          request: request ? content : '',
+          vector: request ? vectorOf(content) : null,
+          signals: content === 'thanks' ? ['gratitude'] : [],
+          gap: null,
+        };
+      }),
+    ),
+};
+
+interface Given {
+  readonly request: number;
+  readonly session?: number;
+  readonly contents: readonly string[];
+}
+
+function request({ request: number, session = number, contents }: Given): RecordedRequest {
+  return {
+    requestId: uuid(8, number),
+    projectId: uuid(0, 1),
+    instanceId: INSTANCE,
+    sessionId: uuid(7, session),
+    acceptedAt: AT,
+    messages: contents.map((content, index) => ({
+      content,
+      role: index % 2 === 0 ? 'user' : 'assistant',
+      userId: `user ${session % 3}`,
+      at: AT + number * 1e6 + index,
+    })),
+  };
+}
+
+describe('worker loop', () => {
+  let directory: { path: string; remove: () => void };
+  let fixture: Fixture;
+  let aside: { sequence: number; reason: string }[];
+
+  beforeEach(async () => {
+    directory = temporaryDirectory();
+    fixture = await openFixture({ directory: directory.path });
+    aside = [];
+  });
+  afterEach(async () => {
+    await fixture.close();
+    directory.remove();
+  });
+
+  /** Runs a loop over entries behind the store's position, `perBatch` at a time, until they are applied. */
+  async function work(
+    entries: readonly (readonly RecordedRequest[] | 'no record')[],
+    options: { perBatch?: number; fold?: Fixture; failCommit?: boolean } = {},
+  ): Promise<void> {
+    const { store, publication } = options.fold ?? fixture;
+    let next = store.sequence;
+    const loop: WorkerLoop = new WorkerLoop({
+      source: {
+        next: () => {
+          const batch = entries
+            .slice(next, next + (options.perBatch ?? 100))
+            .map((_, index) => ({
+              sequence: next + index + 1,
+              subject: 's',
+              timestamp: 0,
+              bytes: new Uint8Array([next + index]),
+            }));
+          next += batch.length;
+          if (batch.length === 0) loop.stop();
+          return Promise.resolve(batch);
+        },
+      },
+      decode: (bytes) => {
+        const entry = entries[bytes[0] as number];
+        if (entry === undefined || entry === 'no record') throw new Error('not a record');
+        return entry;
+      },
+      enricher,
+      store,
+      publication,
+      assigner: new Assigner({
+        thresholds: { micro: 0.9, topic: 0.8, cluster: 0.5, repeated: 0.95 },
+        dimensions: DIMENSIONS,
+        detectLanguage: () => null,
+      }),
+      setAside: ({ sequence }, reason) => {
+        aside.push({ sequence, reason });
+        return Promise.resolve();
+      },
+      logger: silentLogger(),
+      now: () => AT,
+      maxEntries: 100,
+      maxBytes: 1e9,
+      waitMs: 0,
+      publishEveryMs: 0,
+    });
+    await loop.run();
+  }
+
+  async function totals(of: Fixture = fixture): Promise<unknown> {
+    const snapshot = await of.reader.snapshot();
+    try {
+      return await snapshot?.all(`select
+        (select count(*) from @session_rollup[granularity = 4]) as sessions,
+        (select count(*) from @end_user_rollup[granularity = 4]) as users,
+        (select sum(messages) from @session_rollup[granularity = 4]) as messages`);
+    } finally {
+      snapshot?.release();
+    }
+  }
+
+  const dialogues = Array.from({ length: 12 }, (_, number) => [
+    request({
+      request: number + 1,
+      session: (number % 5) + 1,
+      contents: [`where is parcel ${number % 3}`, 'on its way', 'thanks'],
+    }),
+  ]);
+
+  it('counts every message of every entry, and shows it when it is done', async () => {
+    await work(dialogues);
+    deepEqual(await totals(), [{ sessions: 5, users: 3, messages: 36 }]);
+    equal(fixture.publication.sequence, 12);
+  });
+
+  it('applies a request once, however often it is in the stream', async () => {
+    await work([
+      ...dialogues,
+      ...dialogues.slice(3, 6),
+      [...(dialogues[0] as RecordedRequest[]), request({ request: 99, contents: ['hello there'] })],
+    ]);
+    deepEqual(await totals(), [{ sessions: 6, users: 3, messages: 37 }]);
+  });
+
+  it('ends in the same rows whatever the batches and wherever it was restarted', async () => {
+    const tables = [
+      'message_fact',
+      'hour_fact',
+      'entity_rollup',
+      'session_rollup',
+      'end_user_rollup',
+      'session',
+      'end_user',
+      'topic',
+      'micro',
+      'signal',
+      'cluster',
+      'repeated_request',
+    ];
+    const rows = async (of: Fixture): Promise<unknown[]> => {
+      const result = [];
+      for (const table of tables) {
+        const gone =
+          table === 'message_fact'
+            ? 'where not gone'
+            : table === 'hour_fact' || table === 'entity_rollup'
+              ? 'where messages > 0'
+              : '';
+        result.push(
+          await of.store.connection.all(
+            `select * exclude (seq ${table === 'message_fact' ? ', gone' : ''}) from ${table} ${gone} order by all`,
+          ),
+        );
+      }
+      return result;
+    };
+    await work(dialogues);
+    const whole = await rows(fixture);
+    const other = temporaryDirectory();
+    for (const until of [2, 3, 7, 12]) {
+      const fold = await openFixture({ directory: other.path });
+      await work(dialogues.slice(0, until), { perBatch: 2, fold });
+      if (until === 12) deepEqual(await rows(fold), whole);
+      await fold.close();
+    }
+    other.remove();
+  });
+
+  it('sets aside what is no record, and goes on', async () => {
+    await work([dialogues[0] as RecordedRequest[], 'no record', dialogues[1] as RecordedRequest[]]);
+    deepEqual(await totals(), [{ sessions: 2, users: 2, messages: 6 }]);
+    deepEqual(aside, [{ sequence: 2, reason: 'not a record' }]);
+    equal(fixture.store.sequence, 3);
+  });
+
+  it('sets aside an entry that cannot be enriched or assigned, and keeps its neighbours', async () => {
+    const stranger = {
+      ...request({ request: 50, session: 1, contents: ['session of another instance'] }),
+      instanceId: uuid(9, 2),
+    };
+    await work([
+      dialogues[0] as RecordedRequest[],
+      [request({ request: 51, contents: ['poison for enrich'] })],
+      dialogues[1] as RecordedRequest[],
+      [stranger],
+      dialogues[2] as RecordedRequest[],
+    ]);
+    deepEqual(await totals(), [{ sessions: 3, users: 3, messages: 9 }]);
+    deepEqual(
+      aside.map((entry) => entry.sequence),
+      [2, 4],
+    );
+  });
+
+  it('ends with the error when the views cannot be written, so that nothing is skipped', async () => {
+    await work(dialogues.slice(0, 3));
+    await fixture.store.connection.run('update meta set sequence = 1');
+    await rejects(work(dialogues), /another worker/);
+    deepEqual(await totals(), [{ sessions: 3, users: 3, messages: 9 }]);
+  });
+});
