@@ -15,6 +15,8 @@ export interface Background {
 
 const LONGEST_NAME = 60;
 const MOST_WORDS = 5;
+/** A phrase that fewer of the members hold is no name while a single word is to be had. */
+const LEAST_SHARE_OF_PHRASE = 0.12;
 /** Of a long request only the beginning is looked at. */
 const WORDS_READ = 40;
 
@@ -237,7 +239,18 @@ export function namesOf(
   const candidates = new Map<string, Candidate>();
   for (const { words, weight } of read) collect(words, weight, candidates);
   const stemSets = read.map(({ words }) => new Set(words.map((word) => word.stem)));
-  const scored: { name: string; score: number; key: string }[] = [];
+  const shares = new Map<string, number>();
+  const shareOf = (stem: string): number => {
+    let share = shares.get(stem);
+    if (share === undefined) {
+      share = 0;
+      for (const [index, { weight }] of read.entries())
+        if (stemSets[index]!.has(stem)) share += weight / total;
+      shares.set(stem, share);
+    }
+    return share;
+  };
+  let scored: { name: string; score: number; key: string; phrase: boolean; share: number }[] = [];
   for (const [key, candidate] of candidates) {
     candidate.support = 0;
     let members = 0;
@@ -249,22 +262,28 @@ export function namesOf(
     if (members < 2 && read.length > 1) continue;
     const share = candidate.support / total;
     let weightOfWords = 0;
-    for (const stem of candidate.stems) {
-      weightOfWords += Math.log(1 + background.groups / Math.max(1, background.groupsWith(stem)));
-    }
+    for (const stem of candidate.stems) weightOfWords += shareOf(stem) * rarityOf(stem, background);
     const score =
-      share ** 1.3 *
+      share ** 0.6 *
       weightOfWords *
-      (1 + 0.3 * (candidate.leading / candidate.support)) *
-      (0.7 + 0.3 * (candidate.tight / candidate.support)) *
+      (1 + 0.45 * (candidate.leading / candidate.support)) *
+      (0.75 + 0.25 * (candidate.tight / candidate.support)) *
       (LENGTH_FACTORS[kind][candidate.stems.length] ?? 0);
-    scored.push({ name: surfaceOf(candidate), score, key });
+    scored.push({ name: surfaceOf(candidate), score, key, phrase: candidate.stems.length > 1, share });
   }
+  // A single word is a name only where no phrase stands for enough members.
+  const phrases = scored.filter(({ phrase, share }) => phrase && share >= LEAST_SHARE_OF_PHRASE);
+  if (kind === 'topic' && phrases.length > 0) scored = phrases;
   scored.sort((x, y) => y.score - x.score || (x.key < y.key ? -1 : 1));
   const names = scored.map(({ name }) => name).filter((name) => name !== '');
   if (names.length > 0) return names.slice(0, 12);
   const whole = read.map(({ words, text }) => phraseOf(words, text)).filter((name) => name !== '');
   return [...new Set(whole)].sort((x, y) => x.length - y.length || (x < y ? -1 : 1)).slice(0, 12);
+}
+
+/** How much a word sets its group apart: from little for what every group says to much for what one says. */
+function rarityOf(stem: string, background: Background): number {
+  return Math.sqrt(Math.log(1 + background.groups / Math.max(1, background.groupsWith(stem))));
 }
 
 /** A short name for one request: its core, at most five content words. '' when it has no word. */
@@ -350,7 +369,7 @@ function collect(words: readonly Word[], weight: number, candidates: Map<string,
 const FARTHEST_PAIR = 8;
 
 /** How good a name of so many content words is: of a topic two or three, of a cluster one or two. */
-const LENGTH_FACTORS = { topic: [0, 0.35, 1, 0.9, 0.7], cluster: [0, 0.85, 1, 0.6, 0.3] } as const;
+const LENGTH_FACTORS = { topic: [0, 0.35, 1, 1, 0.7], cluster: [0, 0.85, 1, 0.6, 0.3] } as const;
 
 /** The form most members use; ties: the shorter, then by code point. */
 function surfaceOf(candidate: Candidate): string {

@@ -111,8 +111,8 @@ export class SessionText {
  */
 function mainScore(request: string, first: boolean): number {
   const content = wordsOf(request).filter((word) => word.content).length;
-  const telling = Math.min(content, 5) / 5;
-  return Math.fround(0.2 + telling + (first ? 0.5 : 0));
+  const telling = Math.min(content, 3) / 3;
+  return Math.fround(0.2 + telling + (first ? 0.4 : 0));
 }
 
 /** The request without greeting and introduction, from its own text, so that its language and spelling stay. */

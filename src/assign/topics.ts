@@ -38,7 +38,7 @@ const FOLD_SHARE = 0.6;
 const RENAMING_GROWTH = 2;
 const SAMPLES_PER_MICRO = 4;
 const SAMPLE_LENGTH = 120;
-const SAMPLES_PER_NAME = 24;
+const SAMPLES_PER_NAME = 48;
 
 interface MicroSample {
   readonly text: string;
@@ -764,7 +764,7 @@ function offerSample(micro: Micro, request: string, cosine: number, scored = fal
   micro.samples.splice(worst, 1);
 }
 
-/** At most 24 samples: of the largest micro-clusters first, each text weighing its share of them. */
+/** At most 48 samples: of the largest micro-clusters first, each text weighing its share of them. */
 function samplesOf(micros: readonly Micro[]): Sample[] {
   const bySize = [...micros].sort((x, y) => y.count - x.count || x.number - y.number);
   const samples: Sample[] = [];

@@ -27,9 +27,15 @@ const DETERMINERS = set(
    de het een mijn jouw uw`,
 );
 
-/** Short lists for the languages most often met; words that are common in an instance weigh little anyway. */
+/**
+ * Short lists for the languages most often met; words that are common in an instance weigh little anyway.
+ * Days and months are here too: when something is wanted is not what is wanted.
+ */
 const FUNCTION_WORDS = set(
-  `i you he she it we they me him us them myself yourself who whom which what when where why how
+  `today tomorrow yesterday tonight morning afternoon evening noon am pm
+   january february march april june july august september october november december
+   monday tuesday wednesday thursday friday saturday sunday
+   i you he she it we they me him us them myself yourself who whom which what when where why how
    am is are was were be been being do does did doing done have has had having can could will would shall should may might must
    and or but if then than so because as of at by for with about into to from in on over under
    not no yes just very too also only there here again more most much many such own same other another
@@ -83,10 +89,10 @@ export function wordsOf(text: string): Word[] {
   return words;
 }
 
-/** Numbers and single kana say nothing by themselves. */
+/** What begins with a digit (numbers, dates, times) and single kana say nothing by themselves. */
 function isContent(lower: string): boolean {
   if (DETERMINERS.has(lower) || FUNCTION_WORDS.has(lower)) return false;
-  return !/^(?:[\p{N}.]+|\p{Script=Hiragana})$/u.test(lower);
+  return !/^(?:\p{N}.*|\p{Script=Hiragana})$/u.test(lower);
 }
 
 function* pieces(text: string): Iterable<{ word: string; index: number }> {

@@ -124,6 +124,8 @@ export interface AssignedTurn {
 }
 export interface Assigned {
   readonly turns: readonly AssignedTurn[];
+  /** Every request of each topic, labelled or not, as the topic was given it. */
+  readonly requests: ReadonlyMap<number, readonly string[]>;
   /** For every turn of the stream: whether assign found it to repeat a request. */
   readonly repeated: readonly boolean[];
   /** Name and cluster of each topic. */
@@ -207,7 +209,16 @@ export async function loadPipeline(options: EvalOptions): Promise<Pipeline> {
           },
         ];
       });
-      return { turns, repeated, topics, clusters, sessions };
+      const requests = new Map<number, string[]>();
+      enrichments.forEach(({ kind, request }, index) => {
+        const micro = micros[index]!;
+        const topic = kind === 'request' && micro !== null ? (topicOf.get(micro) ?? null) : null;
+        if (topic === null) return;
+        const members = requests.get(topic);
+        if (members === undefined) requests.set(topic, [request]);
+        else members.push(request);
+      });
+      return { turns, requests, repeated, topics, clusters, sessions };
     },
   };
 }

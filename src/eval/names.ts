@@ -15,7 +15,8 @@ const LEAST_MEMBERS = 10;
 
 interface Named {
   readonly name: string;
-  readonly members: readonly AssignedTurn[];
+  /** Every request of the topic. */
+  readonly members: readonly string[];
   readonly label: string;
 }
 
@@ -45,8 +46,8 @@ function scores(topics: readonly Named[]): (string | number)[] {
       hits += 1;
       f1 += (2 * shared) / (words.size + wanted.size);
     }
-    const holding = members.filter(({ content }) => {
-      const stems = contentStems(content);
+    const holding = members.filter((request) => {
+      const stems = contentStems(request);
       return words.size > 0 && [...words].filter((stem) => stems.has(stem)).length * 2 > words.size;
     });
     covered += holding.length / members.length;
@@ -57,9 +58,9 @@ function scores(topics: readonly Named[]): (string | number)[] {
   return [f1, hits, covered, wellFormed, unique].map((value) => value / topics.length);
 }
 
-function frequentWords(members: readonly AssignedTurn[], contentOnly: boolean): string {
+function frequentWords(members: readonly string[], contentOnly: boolean): string {
   const counts = new Map<string, { word: string; count: number }>();
-  for (const { content } of members) {
+  for (const content of members) {
     const seen = new Set<string>();
     for (const word of wordsOf(content)) {
       if ((contentOnly && !word.content) || seen.has(word.stem)) continue;
@@ -107,12 +108,16 @@ export const evaluation: Evaluation = {
         else members.push(turn);
       }
       const topics: Named[] = [];
-      for (const [topic, members] of byTopic) {
-        if (members.length < LEAST_MEMBERS) continue;
+      for (const [topic, labelled] of byTopic) {
+        if (labelled.length < LEAST_MEMBERS) continue;
         const counts = new Map<string, number>();
-        for (const { label } of members) counts.set(label, (counts.get(label) ?? 0) + 1);
+        for (const { label } of labelled) counts.set(label, (counts.get(label) ?? 0) + 1);
         const [label] = [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))[0]!;
-        topics.push({ name: assigned.topics.get(topic)!.name, members, label });
+        topics.push({
+          name: assigned.topics.get(topic)!.name,
+          members: assigned.requests.get(topic)!,
+          label,
+        });
       }
       const as = (name: (topic: Named) => string): Named[] =>
         topics.map((topic) => ({ ...topic, name: name(topic) }));
@@ -134,7 +139,7 @@ export const evaluation: Evaluation = {
           title,
           'beginning of the first member',
           topics.length,
-          ...scores(as(({ members }) => phraseOf(wordsOf(members[0]!.content), members[0]!.content))),
+          ...scores(as(({ members }) => phraseOf(wordsOf(members[0]!), members[0]!))),
         ],
       );
     }

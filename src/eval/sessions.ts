@@ -13,6 +13,8 @@ import type { Evaluation, EvalOptions, EvalTable } from './report.ts';
 
 const TITLE_LENGTH = 60;
 const NEIGHBOURS = 5;
+/** A shorter session has no language by design. */
+const LEAST_CHARACTERS = 24;
 
 /** Share of texts whose five nearest other texts mostly carry their own label. */
 async function neighbourAccuracy(
@@ -179,9 +181,13 @@ async function languages(options: EvalOptions, pipeline: Pipeline): Promise<Eval
     })),
   );
   const rows: (string | number)[][] = [];
+  const longEnough = chatterbot.filter(({ turns }) => {
+    const said = turns.filter(({ role }) => role === 'user').map(({ content }) => content);
+    return said.join('\n').length >= LEAST_CHARACTERS;
+  });
   const sets: [string, readonly LabelledConversation[]][] = [
     ['three Tatoeba sentences', tatoeba],
-    ['chatterbot, mostly one short turn', chatterbot],
+    ['chatterbot, mostly one short turn', longEnough],
   ];
   for (const [name, conversations] of sets) {
     const { sessions } = await pipeline.assign(conversations);
