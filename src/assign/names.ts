@@ -191,12 +191,14 @@ const OPENINGS = [
 ]
   .map((opening) => opening.split(' '))
   .sort((x, y) => y.length - x.length);
+const OPENINGS_BY_FIRST_WORD = Map.groupBy(OPENINGS, (opening) => opening[0]!);
 
 /** The words of a request without what merely introduces it. */
 export function coreWords(text: string): Word[] {
   let words = wordsOf(text).slice(0, WORDS_READ);
   for (;;) {
-    const opening = OPENINGS.find((candidate) => startsWith(words, candidate));
+    const first = words[0] === undefined ? '' : spoken(words[0]);
+    const opening = OPENINGS_BY_FIRST_WORD.get(first)?.find((candidate) => startsWith(words, candidate));
     const rest = opening === undefined ? words : words.slice(opening.length);
     if (rest.length === words.length || !rest.some((word) => word.content)) break;
     words = rest;
@@ -206,11 +208,26 @@ export function coreWords(text: string): Word[] {
   return words.slice(0, end);
 }
 
+function spoken(word: Word): string {
+  return word.text.toLowerCase().replaceAll('’', "'");
+}
+
 function startsWith(words: readonly Word[], opening: readonly string[]): boolean {
-  return (
-    words.length >= opening.length &&
-    opening.every((part, index) => words[index]!.text.toLowerCase().replaceAll('’', "'") === part)
-  );
+  return words.length >= opening.length && opening.every((part, index) => spoken(words[index]!) === part);
+}
+
+/** Stems of a request's content words, each once. */
+export function contentStems(text: string): ReadonlySet<string> {
+  return new Set(coreWords(text).flatMap(({ content, stem }) => (content ? [stem] : [])));
+}
+
+/** Share of the samples that hold each stem: `shares` where nothing else is known of the members. */
+export function sharesIn(texts: readonly string[]): Map<string, number> {
+  const shares = new Map<string, number>();
+  for (const text of texts) {
+    for (const stem of contentStems(text)) shares.set(stem, (shares.get(stem) ?? 0) + 1 / texts.length);
+  }
+  return shares;
 }
 
 interface Candidate {
@@ -223,11 +240,13 @@ interface Candidate {
 
 /**
  * Names for a group, best first: phrases of two to five words that its members share and that set it
- * apart, after the rule of good intent labels. At least one unless no sample has a word.
+ * apart, after the rule of good intent labels. `shares` says which share of all members, not only of the
+ * samples, holds a stem. At least one unless no sample has a word.
  */
 export function namesOf(
   samples: readonly Sample[],
   background: Background,
+  shares: ReadonlyMap<string, number>,
   kind: 'topic' | 'cluster' = 'topic',
 ): string[] {
   const read = samples.map((sample) => ({
@@ -239,17 +258,6 @@ export function namesOf(
   const candidates = new Map<string, Candidate>();
   for (const { words, weight } of read) collect(words, weight, candidates);
   const stemSets = read.map(({ words }) => new Set(words.map((word) => word.stem)));
-  const shares = new Map<string, number>();
-  const shareOf = (stem: string): number => {
-    let share = shares.get(stem);
-    if (share === undefined) {
-      share = 0;
-      for (const [index, { weight }] of read.entries())
-        if (stemSets[index]!.has(stem)) share += weight / total;
-      shares.set(stem, share);
-    }
-    return share;
-  };
   let scored: { name: string; score: number; key: string; phrase: boolean; share: number }[] = [];
   for (const [key, candidate] of candidates) {
     candidate.support = 0;
@@ -262,7 +270,7 @@ export function namesOf(
     if (members < 2 && read.length > 1) continue;
     const share = candidate.support / total;
     let weightOfWords = 0;
-    for (const stem of candidate.stems) weightOfWords += shareOf(stem) * rarityOf(stem, background);
+    for (const stem of candidate.stems) weightOfWords += (shares.get(stem) ?? 0) * rarityOf(stem, background);
     const score =
       share ** 0.6 *
       weightOfWords *

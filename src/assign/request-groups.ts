@@ -1,7 +1,7 @@
 import type { StateRow } from '../domain/facts.ts';
 import { beginning, ByteReader, ByteWriter } from './bytes.ts';
 import type { DotArena } from './dot-kernel.ts';
-import { namesOf, requestName, uniqueName, type Background } from './names.ts';
+import { namesOf, requestName, sharesIn, uniqueName, type Background } from './names.ts';
 import { addTo, VectorTable } from './vectors.ts';
 
 /** Requests that mean the same, over all sessions of an instance. */
@@ -199,6 +199,7 @@ export class RequestGroups {
         ? namesOf(
             group.samples.map((text) => ({ text, weight: 1 })),
             background,
+            sharesIn(group.samples),
           )
         : group.samples.map(requestName).filter((name) => name !== '');
     group.name = uniqueName(names.length > 0 ? names : [this.#unnamed], taken);

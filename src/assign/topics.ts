@@ -4,7 +4,7 @@ import { beginning, ByteReader, ByteWriter } from './bytes.ts';
 import { clusterTopics, type ClusteredTopic } from './clusters.ts';
 import type { DotArena } from './dot-kernel.ts';
 import { averageLinkage, groupsAfter, type Merge } from './linkage.ts';
-import { coreWords, namesOf, uniqueName, type Background, type Sample } from './names.ts';
+import { contentStems, namesOf, uniqueName, type Background, type Sample } from './names.ts';
 import { continuations, wantedEntity } from './regrouping.ts';
 import { addTo, dotOf, normOf, VectorTable } from './vectors.ts';
 
@@ -38,13 +38,12 @@ const FOLD_SHARE = 0.6;
 const RENAMING_GROWTH = 2;
 const SAMPLES_PER_MICRO = 4;
 const SAMPLE_LENGTH = 120;
+const WORDS_PER_MICRO = 16;
 const SAMPLES_PER_NAME = 48;
 
 interface MicroSample {
   readonly text: string;
   readonly score: number;
-  /** Stems of the text, once they were needed. */
-  stems: ReadonlySet<string> | null;
 }
 interface Micro {
   readonly number: number;
@@ -58,6 +57,8 @@ interface Micro {
   /** While there is no topic: the number of the first micro-cluster of the group it waits in. */
   pending: number;
   samples: MicroSample[];
+  /** Requests that hold a stem, for at most `WORDS_PER_MICRO` stems: what the members say, beyond the samples. */
+  readonly words: Map<string, number>;
 }
 interface Topic {
   readonly number: number;
@@ -145,6 +146,7 @@ export class Topics {
     }
     const micro = best >= 0 ? this.#join(best, vector) : this.#found(vector, position);
     offerSample(micro, request, best >= 0 ? bestCosine : 1);
+    for (const stem of contentStems(request)) countWord(micro.words, stem, 1);
     this.#dirtyMicros.add(micro.number);
     if (micro.topic < 0) this.#bearIfDue(micro.pending);
     if (this.#live.length > MOST_MICROS) this.#prune();
@@ -171,13 +173,10 @@ export class Topics {
     for (const micro of this.#live) {
       const group = micro.topic >= 0 ? micro.topic : -2 - micro.pending;
       groups.add(group);
-      for (const sample of micro.samples) {
-        sample.stems ??= new Set(coreWords(sample.text).map((word) => word.stem));
-        for (const stem of sample.stems) {
-          let holders = groupsOf.get(stem);
-          if (holders === undefined) groupsOf.set(stem, (holders = new Set()));
-          holders.add(group);
-        }
+      for (const stem of micro.words.keys()) {
+        let holders = groupsOf.get(stem);
+        if (holders === undefined) groupsOf.set(stem, (holders = new Set()));
+        holders.add(group);
       }
     }
     return { groups: groups.size, groupsWith: (stem) => groupsOf.get(stem)?.size ?? 0 };
@@ -356,6 +355,7 @@ export class Topics {
       topic: -1,
       pending: number,
       samples: [],
+      words: new Map(),
     };
     this.#microsBefore.set(number, undefined);
     const nearest = this.#nearestGroup(this.#scores);
@@ -617,6 +617,7 @@ export class Topics {
     addTo(kept.sum, gone.sum);
     kept.count += gone.count;
     for (const { text, score } of gone.samples) offerSample(kept, text, score, true);
+    for (const [stem, count] of gone.words) countWord(kept.words, stem, count);
     this.#micros.delete(gone.number);
     this.#mergedInto.set(gone.number, kept.number);
     this.#absorbed.set(kept.number, [
@@ -645,7 +646,7 @@ export class Topics {
       if (number !== topic.number) taken.add(this.#topics[number]!.name);
     }
     this.#changeTopic(topic, () => {
-      topic.name = uniqueName(namesOf(samplesOf(members), background), taken);
+      topic.name = uniqueName(namesOf(samplesOf(members), background, wordShares(members)), taken);
       topic.namedAt = massOf(members);
     });
   }
@@ -721,7 +722,8 @@ export class Topics {
       const total = of.reduce((sum, { weight }) => sum + weight, 0);
       return of.map(({ text, weight }) => ({ text, weight: weight / total }));
     });
-    return uniqueName([...namesOf(samples, background, 'cluster'), largest], taken);
+    const clusterShares = meanShares(topics.map((number) => wordShares(members.get(number)!)));
+    return uniqueName([...namesOf(samples, background, clusterShares, 'cluster'), largest], taken);
   }
 }
 
@@ -755,7 +757,7 @@ function offerSample(micro: Micro, request: string, cosine: number, scored = fal
   const score = Math.fround(scored ? cosine : cosine - Math.min(text.length, SAMPLE_LENGTH) / 300);
   const lower = text.toLowerCase();
   if (micro.samples.some((sample) => sample.text.toLowerCase() === lower)) return;
-  micro.samples.push({ text, score, stems: null });
+  micro.samples.push({ text, score });
   if (micro.samples.length <= SAMPLES_PER_MICRO) return;
   let worst = 0;
   micro.samples.forEach((sample, index) => {
@@ -779,6 +781,39 @@ function samplesOf(micros: readonly Micro[]): Sample[] {
   return samples;
 }
 
+/** Adds to a stem's count; when there is no room, in the place of a stem that occurred once. */
+function countWord(words: Map<string, number>, stem: string, count: number): void {
+  const known = words.get(stem);
+  if (known === undefined && words.size >= WORDS_PER_MICRO) {
+    for (const [other, times] of words) {
+      if (times > 1) continue;
+      words.delete(other);
+      words.set(stem, count);
+      return;
+    }
+    return;
+  }
+  words.set(stem, (known ?? 0) + count);
+}
+
+/** Share of the requests that hold each stem. */
+function wordShares(micros: readonly Micro[]): Map<string, number> {
+  const mass = massOf(micros);
+  const shares = new Map<string, number>();
+  for (const { words } of micros) {
+    for (const [stem, count] of words) shares.set(stem, (shares.get(stem) ?? 0) + count / mass);
+  }
+  return shares;
+}
+
+function meanShares(all: readonly ReadonlyMap<string, number>[]): Map<string, number> {
+  const mean = new Map<string, number>();
+  for (const shares of all) {
+    for (const [stem, share] of shares) mean.set(stem, (mean.get(stem) ?? 0) + share / all.length);
+  }
+  return mean;
+}
+
 function writeMicro(micro: Micro): Uint8Array {
   const writer = new ByteWriter()
     .count(micro.position)
@@ -788,6 +823,8 @@ function writeMicro(micro: Micro): Uint8Array {
     .floats(micro.sum)
     .count(micro.samples.length);
   for (const { text, score } of micro.samples) writer.text(text).float(score);
+  writer.count(micro.words.size);
+  for (const [stem, count] of micro.words) writer.text(stem).count(count);
   return writer.finish();
 }
 
@@ -798,7 +835,8 @@ function readMicro(number: number, read: ByteReader, dimensions: number): Micro 
   const pending = read.count();
   const sum = read.floats(dimensions);
   const samples: MicroSample[] = [];
-  for (let left = read.count(); left > 0; left -= 1)
-    samples.push({ text: read.text(), score: read.float(), stems: null });
-  return { number, position, count, sum, norm: 0, topic, pending, samples };
+  for (let left = read.count(); left > 0; left -= 1) samples.push({ text: read.text(), score: read.float() });
+  const words = new Map<string, number>();
+  for (let left = read.count(); left > 0; left -= 1) words.set(read.text(), read.count());
+  return { number, position, count, sum, norm: 0, topic, pending, samples, words };
 }
