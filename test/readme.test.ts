@@ -235,7 +235,7 @@ describe('the README on a running service', { timeout: 240_000 }, () => {
   it('answers every query of the cookbook with rows', async () => {
     const definition = /ask\(\) \{ (curl .*?) "\$@"; \}/.exec(blockAfter('## Queries', 'sh'))?.[1];
     ok(definition);
-    const queries = BLOCKS.filter(({ language, text }) => language === 'sh' && /^ask -d/.test(text));
+    const queries = BLOCKS.filter(({ language, text }) => language === 'sh' && text.startsWith('ask -d'));
     const groupings = new Set<string>();
     for (const { text } of queries) {
       const [words] = commandsOf(text.replace(/^ask/, definition));

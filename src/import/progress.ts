@@ -49,6 +49,8 @@ function barView(stream: NodeJS.WriteStream): ProgressView {
       bars.log(`${text}\n`);
     },
     close() {
+      // Lines that wait for the next drawing of the bar would be lost by stop.
+      bars.update();
       bars.stop();
     },
   };
