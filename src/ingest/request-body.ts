@@ -87,7 +87,7 @@ export function createBodyParser(now: () => number): (json: unknown) => IngestBo
   const schema = ingestBodySchema(now);
   return (json) => {
     const result = schema.safeParse(json);
-    if (!result.success) throw validationError(result.error.issues);
+    if (!result.success) throw validationError(json, result.error.issues);
     const { messages, projectId, instanceId, sessionId, metadata } = result.data;
     return {
       messages: messages.map(readMessage),
@@ -129,7 +129,7 @@ function definedOnly(metadata: {
   };
 }
 
-function validationError(issues: readonly z.core.$ZodIssue[]): AppError {
+function validationError(json: unknown, issues: readonly z.core.$ZodIssue[]): AppError {
   const details: ErrorDetail[] = [];
   for (const issue of issues) {
     if (details.length >= MAX_DETAILS) break;
@@ -141,7 +141,7 @@ function validationError(issues: readonly z.core.$ZodIssue[]): AppError {
         });
       }
     } else {
-      const missing = issue.code === 'invalid_type' && issue.input === undefined;
+      const missing = issue.code === 'invalid_type' && valueAt(json, issue.path) === undefined;
       details.push({ path: issue.path.join('.'), message: missing ? 'is required' : issue.message });
     }
   }
@@ -150,4 +150,13 @@ function validationError(issues: readonly z.core.$ZodIssue[]): AppError {
   return new AppError('VALIDATION_ERROR', `The request is not valid: ${where} ${first?.message ?? ''}.`, {
     details,
   });
+}
+
+function valueAt(json: unknown, path: readonly PropertyKey[]): unknown {
+  let value = json;
+  for (const member of path) {
+    if (typeof value !== 'object' || value === null) return undefined;
+    value = (value as Record<PropertyKey, unknown>)[member];
+  }
+  return value;
 }

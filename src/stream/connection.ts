@@ -180,6 +180,20 @@ class Link implements StreamConnection {
   }
 }
 
+/**
+ * Does one request over the link; fails at once when the link breaks meanwhile, instead of at the request's
+ * timeout. Whether the server did it is then unknown.
+ */
+export async function whileConnected<T>(connection: StreamConnection, request: () => Promise<T>): Promise<T> {
+  const broken = Promise.withResolvers<never>();
+  const stop = connection.onStateChange((state) => broken.reject(new Error(`the link to NATS was ${state}`)));
+  try {
+    return await Promise.race([request(), broken.promise]);
+  } finally {
+    stop();
+  }
+}
+
 function withoutCredentials(url: string): string {
   return url.replace(/^([a-z]+:\/\/)?[^@/]*@/i, '$1');
 }

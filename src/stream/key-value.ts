@@ -1,6 +1,6 @@
 import { JetStreamApiError, StorageType } from '@nats-io/jetstream';
-import { Kvm, type KV } from '@nats-io/kv';
-import type { StreamConnection } from './connection.ts';
+import { Kvm } from '@nats-io/kv';
+import { whileConnected, type StreamConnection } from './connection.ts';
 import { LogReader } from './log-reader.ts';
 
 /** A value as stored. */
@@ -42,6 +42,9 @@ export interface BucketOptions {
 /** `JetStream` error code of a write whose expected revision is not the last one. */
 const WRONG_LAST_SEQUENCE = new Set([10071, 10164]);
 
+/** How long a read or write waits for a server that is just away. */
+const RIDE_OUT_MS = 2000;
+
 /** Opens a bucket, making it when it is missing. */
 export async function openKeyValue(
   connection: StreamConnection,
@@ -56,20 +59,24 @@ export async function openKeyValue(
     allow_direct: false,
     ...(options.ttlMs === undefined ? {} : { ttl: options.ttlMs }),
   });
+  const ask = async <T>(request: () => Promise<T>): Promise<T> => {
+    if (!(await connection.whenConnected(RIDE_OUT_MS))) throw new Error('NATS cannot be reached');
+    return whileConnected(connection, request);
+  };
   return {
     get: async (key) => {
-      const entry = await kv.get(key);
+      const entry = await ask(() => kv.get(key));
       return entry === null || entry.operation !== 'PUT'
         ? null
         : { value: entry.string(), revision: entry.revision };
     },
-    create: (key, value) => nullWhenOutrun(kv.create(key, value)),
-    update: (key, value, revision) => nullWhenOutrun(kv.update(key, value, revision)),
+    create: (key, value) => nullWhenOutrun(ask(() => kv.create(key, value))),
+    update: (key, value, revision) => nullWhenOutrun(ask(() => kv.update(key, value, revision))),
     watch: (onChange) => watch(connection, name, onChange),
   };
 }
 
-async function nullWhenOutrun(write: ReturnType<KV['create']>): Promise<number | null> {
+async function nullWhenOutrun(write: Promise<number>): Promise<number | null> {
   try {
     return await write;
   } catch (error) {

@@ -4,7 +4,7 @@ import { jetstream, JetStreamApiError, type JetStreamClient } from '@nats-io/jet
 import { AppError } from '../errors.ts';
 import type { RecordedRequest } from '../domain/records.ts';
 import { encodeRecord, encodeRequest } from './codec.ts';
-import type { StreamConnection } from './connection.ts';
+import { whileConnected, type StreamConnection } from './connection.ts';
 import { conversationsSubject, PARTITIONS, partitionOf } from './subjects.ts';
 
 export interface PublisherOptions {
@@ -141,7 +141,15 @@ class GroupCommit implements Publisher {
         throw unavailable('The stream cannot be reached. Try again.', 2);
       }
       try {
-        return await this.#attempt(conversationsSubject(partition), payload, id, deadline);
+        const timeout = Math.max(100, Math.min(ATTEMPT_TIMEOUT_MS, deadline - performance.now()));
+        const ack = await whileConnected(this.#connection, () =>
+          this.#jetstream.publish(conversationsSubject(partition), payload, {
+            msgID: id,
+            timeout,
+            retries: 0,
+          }),
+        );
+        return ack.seq;
       } catch (error) {
         fault = error;
       }
@@ -163,20 +171,6 @@ class GroupCommit implements Publisher {
         throw unavailable('The stream does not answer. Try again.', 2, fault);
       }
       await sleep(pause);
-    }
-  }
-
-  /** One publish; fails at once when the link breaks, instead of at the timeout. */
-  async #attempt(subject: string, payload: Uint8Array, id: string, deadline: number): Promise<number> {
-    const broken = Promise.withResolvers<never>();
-    const stop = this.#connection.onStateChange((state) => broken.reject(new Error(`the link was ${state}`)));
-    try {
-      const timeout = Math.max(100, Math.min(ATTEMPT_TIMEOUT_MS, deadline - performance.now()));
-      const sent = this.#jetstream.publish(subject, payload, { msgID: id, timeout, retries: 0 });
-      const ack = await Promise.race([sent, broken.promise]);
-      return ack.seq;
-    } finally {
-      stop();
     }
   }
 }

@@ -1,0 +1,353 @@
+import { deepEqual, equal, match, notEqual, ok, rejects } from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, describe, it } from 'node:test';
+import { AppError } from '../../src/errors.ts';
+import type { RecordedRequest } from '../../src/domain/records.ts';
+import { openIdempotencyStore, type IdempotencyStore } from '../../src/ingest/idempotency.ts';
+import { createIngestor, type Accepted, type Ingestor } from '../../src/ingest/ingestor.ts';
+import type { IngestBody } from '../../src/ingest/request-body.ts';
+import { openRegistry, type Registry } from '../../src/registry/registry.ts';
+import { decodeRecord } from '../../src/stream/codec.ts';
+import { openConnection, type StreamConnection } from '../../src/stream/connection.ts';
+import { openConsumer } from '../../src/stream/consumer.ts';
+import { createPublisher, type Publisher } from '../../src/stream/publisher.ts';
+import { setUpStreams } from '../../src/stream/stream-setup.ts';
+import { startTestServer, type TestServer } from '../support/nats.ts';
+
+const NOW = 1_772_366_400_000_000;
+const hello: IngestBody = { messages: [{ content: 'Hello', role: 'user', userId: 'ann' }] };
+
+interface Process {
+  readonly connection: StreamConnection;
+  readonly registry: Registry;
+  readonly publisher: Publisher;
+  readonly idempotency: IdempotencyStore;
+  readonly ingestor: Ingestor;
+}
+
+describe('ingestor', () => {
+  let server: TestServer;
+  let here: Process;
+  let there: Process;
+  let now = NOW;
+
+  async function startProcess(): Promise<Process> {
+    const connection = await openConnection({ ...server.address, name: 'test' });
+    await setUpStreams(connection);
+    const registry = await openRegistry(connection);
+    await registry.whenReady();
+    const publisher = createPublisher(connection, { timeoutMs: 2000 });
+    const idempotency = await openIdempotencyStore(connection);
+    const ingestor = createIngestor({ registry, publisher, idempotency, clock: () => now++ });
+    return { connection, registry, publisher, idempotency, ingestor };
+  }
+
+  before(async () => {
+    server = await startTestServer();
+    [here, there] = await Promise.all([startProcess(), startProcess()]);
+  });
+  after(async () => {
+    for (const process of [here, there]) {
+      await process.registry.close();
+      await process.connection.close();
+    }
+    await server.stop();
+  });
+
+  async function newProject(): Promise<string> {
+    return (await here.registry.createProject(randomUUID())).id;
+  }
+
+  /** The requests stored for an instance, in stream order. */
+  async function stored(instanceId: string): Promise<(RecordedRequest & { readonly sequence: number })[]> {
+    const consumer = await openConsumer(here.connection, { startSequence: 1 });
+    const last = await consumer.lastSequence();
+    const found: (RecordedRequest & { readonly sequence: number })[] = [];
+    for (let sequence = 0; sequence < last;) {
+      for (const entry of await consumer.next({ maxMessages: 100, maxBytes: 1e8, waitMs: 2000 })) {
+        sequence = entry.sequence;
+        for (const request of decodeRecord(entry.bytes).requests) {
+          if (request.instanceId === instanceId) found.push({ ...request, sequence });
+        }
+      }
+    }
+    await consumer.close();
+    return found;
+  }
+
+  function refused(code: AppError['code']) {
+    return (error: unknown): boolean => error instanceof AppError && error.code === code;
+  }
+
+  it('opens an instance and a session when none is named, and stores what it answers', async () => {
+    const projectId = await newProject();
+    const metadata = { instance: { name: 'Web chat' }, session: { channel: 'web' } };
+    const accepted = await here.ingestor.accept({ projectId, body: { ...hello, metadata } });
+    match(accepted.instanceId, /^[0-9a-f]{8}-[0-9a-f]{4}-7/);
+    match(accepted.sessionId, /^[0-9a-f]{8}-[0-9a-f]{4}-8/);
+    const [request] = await stored(accepted.instanceId);
+    deepEqual(request, {
+      requestId: request?.requestId,
+      projectId,
+      instanceId: accepted.instanceId,
+      sessionId: accepted.sessionId,
+      acceptedAt: request?.acceptedAt,
+      messages: [{ content: 'Hello', role: 'user', userId: 'ann', at: request?.acceptedAt }],
+      metadata,
+      sequence: accepted.position,
+    });
+    equal((await there.registry.findInstance(accepted.instanceId))?.name, 'Web chat');
+  });
+
+  it('keeps the event time of messages that have one', async () => {
+    const projectId = await newProject();
+    const messages = [
+      { content: 'then', role: 'user', at: 5 },
+      { content: 'now', role: 'user' },
+    ];
+    const { instanceId } = await here.ingestor.accept({ projectId, body: { messages } });
+    const [request] = await stored(instanceId);
+    deepEqual(
+      request?.messages.map(({ at }) => at),
+      [5, request?.acceptedAt],
+    );
+  });
+
+  it('appends to a session of ours, with or without its instance, from another process at once', async () => {
+    const projectId = await newProject();
+    const { instanceId, sessionId } = await here.ingestor.accept({ projectId, body: hello });
+    for (const body of [
+      { ...hello, sessionId },
+      { ...hello, sessionId, instanceId },
+    ]) {
+      const again = await there.ingestor.accept({ projectId, body });
+      deepEqual([again.instanceId, again.sessionId], [instanceId, sessionId]);
+    }
+    const other = await there.ingestor.accept({ projectId, body: { ...hello, instanceId } });
+    equal(other.instanceId, instanceId);
+    notEqual(other.sessionId, sessionId);
+  });
+
+  it('creates a session under the id that the client chose', async () => {
+    const projectId = await newProject();
+    const sessionId = randomUUID();
+    const first = await here.ingestor.accept({ projectId, body: { ...hello, sessionId } });
+    equal(first.sessionId, sessionId);
+    const again = await there.ingestor.accept({ projectId, body: { ...hello, sessionId } });
+    deepEqual([again.instanceId, again.sessionId], [first.instanceId, sessionId]);
+
+    const { instanceId } = await here.ingestor.accept({ projectId, body: hello });
+    const chosen = randomUUID();
+    equal(
+      (await here.ingestor.accept({ projectId, body: { ...hello, instanceId, sessionId: chosen } }))
+        .instanceId,
+      instanceId,
+    );
+    equal(
+      (await there.ingestor.accept({ projectId, body: { ...hello, sessionId: chosen } })).instanceId,
+      instanceId,
+    );
+  });
+
+  it('opens one instance when many requests open the same session at once', async () => {
+    const projectId = await newProject();
+    const sessionId = randomUUID();
+    const accepted = await Promise.all(
+      Array.from({ length: 20 }, (_, i) =>
+        (i % 2 === 0 ? here : there).ingestor.accept({ projectId, body: { ...hello, sessionId } }),
+      ),
+    );
+    equal(new Set(accepted.map(({ instanceId }) => instanceId)).size, 1);
+    const instances = await here.registry.listInstances();
+    equal(instances.filter((instance) => instance.projectId === projectId).length, 1);
+  });
+
+  describe('refuses', () => {
+    it("403: another project's projectId", async () => {
+      const projectId = await newProject();
+      const body = { ...hello, projectId: await newProject() };
+      await rejects(here.ingestor.accept({ projectId, body }), refused('FORBIDDEN'));
+      ok(await here.ingestor.accept({ projectId, body: { ...hello, projectId } }));
+    });
+
+    it('404: an unknown instance and one of another project, alike', async () => {
+      const projectId = await newProject();
+      const { instanceId } = await here.ingestor.accept({ projectId: await newProject(), body: hello });
+      const texts: string[] = [];
+      for (const id of [instanceId, randomUUID()]) {
+        await rejects(here.ingestor.accept({ projectId, body: { ...hello, instanceId: id } }), (error) => {
+          texts.push((error as Error).message.replace(id, 'ID'));
+          return refused('NOT_FOUND')(error);
+        });
+      }
+      equal(texts[0], texts[1]);
+    });
+
+    it('409: a session of another instance, ours or chosen by the client', async () => {
+      const projectId = await newProject();
+      const one = await here.ingestor.accept({ projectId, body: hello });
+      const two = await here.ingestor.accept({ projectId, body: { ...hello, sessionId: randomUUID() } });
+      for (const [a, b] of [
+        [one, two],
+        [two, one],
+      ] as const) {
+        const body = { ...hello, instanceId: a.instanceId, sessionId: b.sessionId };
+        await rejects(there.ingestor.accept({ projectId, body }), refused('CONFLICT'));
+      }
+    });
+
+    it('409: a session of another project when no instance is given', async () => {
+      const owner = await newProject();
+      const ours = await here.ingestor.accept({ projectId: owner, body: hello });
+      const chosen = await here.ingestor.accept({
+        projectId: owner,
+        body: { ...hello, sessionId: randomUUID() },
+      });
+      const projectId = await newProject();
+      for (const { sessionId } of [ours, chosen]) {
+        await rejects(
+          here.ingestor.accept({ projectId, body: { ...hello, sessionId } }),
+          refused('CONFLICT'),
+        );
+      }
+    });
+
+    it('nothing stays registered of a request that is refused', async () => {
+      const projectId = await newProject();
+      const sessionId = randomUUID();
+      const body = { ...hello, sessionId, instanceId: randomUUID() };
+      await rejects(here.ingestor.accept({ projectId, body, idempotencyKey: 'k' }), refused('NOT_FOUND'));
+      equal(await here.registry.findSessionClaim(sessionId), null);
+      const { instanceId } = await here.ingestor.accept({ projectId, body: hello });
+      ok(await here.ingestor.accept({ projectId, body: { ...body, instanceId }, idempotencyKey: 'k' }));
+    });
+  });
+
+  describe('with an Idempotency-Key', () => {
+    const ids = ({ instanceId, sessionId }: Accepted): string[] => [instanceId, sessionId];
+
+    /** The instance has the request once, as far as the worker can see: records of it share a request id. */
+    async function storedOnce({ instanceId }: Accepted): Promise<boolean> {
+      const requests = await stored(instanceId);
+      const [first] = requests;
+      for (const { sequence: _, ...request } of requests) {
+        const { sequence: _first, ...expected } = first ?? { sequence: 0 };
+        deepEqual(request, expected);
+      }
+      return requests.length > 0;
+    }
+
+    it('gives the same answer to the same request, from any process', async () => {
+      const projectId = await newProject();
+      const request = { projectId, body: hello, idempotencyKey: 'order 66' };
+      const first = await here.ingestor.accept(request);
+      deepEqual(await there.ingestor.accept(request), first);
+      deepEqual(await here.ingestor.accept(request), first);
+      equal((await stored(first.instanceId)).length, 1);
+    });
+
+    it('does not mind the order of members', async () => {
+      const projectId = await newProject();
+      const one = { messages: [{ content: 'x', role: 'user', metadata: { a: 1, b: { c: 1, d: 2 } } }] };
+      const two = { messages: [{ role: 'user', metadata: { b: { d: 2, c: 1 }, a: 1 }, content: 'x' }] };
+      const first = await here.ingestor.accept({ projectId, body: one, idempotencyKey: 'k' });
+      deepEqual(await here.ingestor.accept({ projectId, body: two, idempotencyKey: 'k' }), first);
+    });
+
+    it('409: the same key with another body', async () => {
+      const projectId = await newProject();
+      await here.ingestor.accept({ projectId, body: hello, idempotencyKey: 'k' });
+      for (const body of [
+        { messages: [{ content: 'Hello!', role: 'user', userId: 'ann' }] },
+        { ...hello, sessionId: randomUUID() },
+        { ...hello, metadata: {} },
+      ]) {
+        await rejects(there.ingestor.accept({ projectId, body, idempotencyKey: 'k' }), refused('CONFLICT'));
+      }
+    });
+
+    it('keeps projects apart', async () => {
+      const first = await here.ingestor.accept({
+        projectId: await newProject(),
+        body: hello,
+        idempotencyKey: 'k',
+      });
+      const second = await here.ingestor.accept({
+        projectId: await newProject(),
+        body: hello,
+        idempotencyKey: 'k',
+      });
+      notEqual(first.instanceId, second.instanceId);
+    });
+
+    it('gives concurrent duplicates one answer, and the worker one request', async () => {
+      for (const sessionId of [undefined, randomUUID()]) {
+        const projectId = await newProject();
+        const body = sessionId === undefined ? hello : { ...hello, sessionId };
+        const accepted = await Promise.all(
+          Array.from({ length: 12 }, (_, i) =>
+            (i % 2 === 0 ? here : there).ingestor.accept({ projectId, body, idempotencyKey: 'k' }),
+          ),
+        );
+        equal(new Set(accepted.map((one) => ids(one).join())).size, 1);
+        ok(accepted[0] && (await storedOnce(accepted[0])));
+        const instances = await here.registry.listInstances();
+        equal(instances.filter((instance) => instance.projectId === projectId).length, 1);
+      }
+    });
+
+    for (const failure of ['before', 'after'] as const) {
+      it(`gives a retry the ids of the first try when its answer was lost ${failure} storing`, async () => {
+        const projectId = await newProject();
+        let lost: RecordedRequest | undefined;
+        const failing = createIngestor({
+          registry: here.registry,
+          idempotency: here.idempotency,
+          clock: () => now++,
+          publisher: {
+            pendingBytes: 0,
+            drain: async () => undefined,
+            publish: async (request) => {
+              lost = request;
+              if (failure === 'after') await here.publisher.publish(request);
+              throw new AppError('SERVICE_UNAVAILABLE', 'lost', { retryAfter: 1 });
+            },
+          },
+        });
+        const request = { projectId, body: hello, idempotencyKey: 'k' };
+        await rejects(failing.accept(request), refused('SERVICE_UNAVAILABLE'));
+        const retried = await there.ingestor.accept(request);
+        deepEqual(ids(retried), [lost?.instanceId, lost?.sessionId]);
+        ok(await storedOnce(retried));
+        equal((await stored(retried.instanceId))[0]?.requestId, lost?.requestId);
+      });
+    }
+
+    it('400: a key that is no printable text of at most 255 characters', async () => {
+      const projectId = await newProject();
+      for (const idempotencyKey of ['', 'x'.repeat(256), 'a\nb', 'é']) {
+        await rejects(
+          here.ingestor.accept({ projectId, body: hello, idempotencyKey }),
+          refused('BAD_REQUEST'),
+        );
+      }
+      ok(await here.ingestor.accept({ projectId, body: hello, idempotencyKey: 'x'.repeat(255) }));
+    });
+  });
+
+  it('answers 503 while the server is away and works again after', async () => {
+    const projectId = await newProject();
+    const { instanceId } = await here.ingestor.accept({ projectId, body: hello });
+    await server.kill();
+    for (const body of [{ ...hello, instanceId }, hello]) {
+      await rejects(here.ingestor.accept({ projectId, body }), refused('SERVICE_UNAVAILABLE'));
+    }
+    await rejects(
+      here.ingestor.accept({ projectId, body: { ...hello, instanceId }, idempotencyKey: 'k' }),
+      refused('SERVICE_UNAVAILABLE'),
+    );
+    await server.restart();
+    ok(await here.connection.whenConnected(5000));
+    ok(await here.ingestor.accept({ projectId, body: { ...hello, instanceId }, idempotencyKey: 'k' }));
+  });
+});

@@ -1,0 +1,189 @@
+import { deepEqual, equal, ok, throws } from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { z } from 'zod';
+import { AppError } from '../../src/errors.ts';
+import { createBodyParser, ingestBodySchema } from '../../src/ingest/request-body.ts';
+import { parseInstant } from '../../src/domain/time.ts';
+
+const NOW = parseInstant('2026-03-01T12:00:00Z') ?? 0;
+const parse = createBodyParser(() => NOW);
+const UUID = 'ABCDEF01-2345-6789-8BCD-EF0123456789';
+const message = { content: 'Hello' };
+
+function faults(json: unknown): Record<string, string> {
+  let thrown: unknown;
+  try {
+    parse(json);
+  } catch (error) {
+    thrown = error;
+  }
+  ok(thrown instanceof AppError && thrown.code === 'VALIDATION_ERROR', String(thrown));
+  return Object.fromEntries((thrown.details ?? []).map(({ path, message: text }) => [path, text]));
+}
+
+describe('ingest body', () => {
+  it('is read with defaults filled in', () => {
+    deepEqual(
+      parse({
+        messages: [
+          {
+            content: 'Hi',
+            userId: 'ann',
+            role: 'User',
+            extra: 1,
+            metadata: { createdAt: '2026-02-28T23:59:59.5Z', a: [1] },
+          },
+          { content: ' ', userId: '', metadata: { createdAt: null } },
+        ],
+        projectId: UUID,
+        instanceId: 'FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF',
+        sessionId: '00000000-0000-0000-0000-000000000000',
+        metadata: { instance: { name: 'x' }, users: { ann: { plan: 'pro' } } },
+      }),
+      {
+        messages: [
+          {
+            content: 'Hi',
+            role: 'User',
+            userId: 'ann',
+            at: parseInstant('2026-02-28T23:59:59.5Z'),
+            metadata: { createdAt: '2026-02-28T23:59:59.5Z', a: [1] },
+          },
+          { content: ' ', role: 'user', metadata: { createdAt: null } },
+        ],
+        projectId: UUID.toLowerCase(),
+        instanceId: 'ffffffff-ffff-ffff-ffff-ffffffffffff',
+        sessionId: '00000000-0000-0000-0000-000000000000',
+        metadata: { instance: { name: 'x' }, users: { ann: { plan: 'pro' } } },
+      },
+    );
+  });
+
+  const wrong: [string, unknown, string, RegExp][] = [
+    ['no object', [], '', /JSON object/],
+    ['null', null, '', /JSON object/],
+    ['a number', 3, '', /JSON object/],
+    ['no messages', {}, 'messages', /is required/],
+    ['messages of another type', { messages: 'x' }, 'messages', /array/],
+    ['no message', { messages: [] }, 'messages', /at least 1/],
+    [
+      'too many messages',
+      { messages: Array.from({ length: 10_001 }, () => message) },
+      'messages',
+      /at most 10000/,
+    ],
+    ['a message that is no object', { messages: [message, 'x'] }, 'messages.1', /object/],
+    ['empty content', { messages: [{ content: '' }] }, 'messages.0.content', /not be empty/],
+    ['no content', { messages: [{}] }, 'messages.0.content', /is required/],
+    ['content null', { messages: [{ content: null }] }, 'messages.0.content', /string/],
+    ['a role of another type', { messages: [{ ...message, role: 1 }] }, 'messages.0.role', /string/],
+    ['a userId of another type', { messages: [{ ...message, userId: 7 }] }, 'messages.0.userId', /string/],
+    [
+      'metadata of another type',
+      { messages: [{ ...message, metadata: [] }] },
+      'messages.0.metadata',
+      /object/,
+    ],
+    ['a bad projectId', { messages: [message], projectId: 'x' }, 'projectId', /UUID/],
+    [
+      'an instanceId of version 9',
+      { messages: [message], instanceId: UUID.replace('-6', '-9') },
+      'instanceId',
+      /UUID/,
+    ],
+    [
+      'a sessionId of a bad variant',
+      { messages: [message], sessionId: UUID.replace('-8', '-7') },
+      'sessionId',
+      /UUID/,
+    ],
+    ['a misspelt member', { messages: [message], sessionID: UUID }, 'sessionID', /not a member/],
+    [
+      'a misspelt member of metadata',
+      { messages: [message], metadata: { user: {} } },
+      'metadata.user',
+      /not a member/,
+    ],
+    [
+      'metadata.users of another type',
+      { messages: [message], metadata: { users: 1 } },
+      'metadata.users',
+      /object/,
+    ],
+    ...(
+      [
+        ['a number', 1_767_225_600],
+        ['no zone', '2026-01-01T00:00:00'],
+        ['an offset', '2026-01-01T00:00:00+01:00'],
+        ['no such day', '2026-02-30T00:00:00Z'],
+        ['text', 'yesterday'],
+      ] as const
+    ).map(([name, createdAt]): [string, unknown, string, RegExp] => [
+      `createdAt: ${name}`,
+      { messages: [message, message, message, { ...message, metadata: { createdAt } }] },
+      'messages.3.metadata.createdAt',
+      /UTC ISO 8601/,
+    ]),
+    [
+      'createdAt more than 24 h ahead',
+      { messages: [{ ...message, metadata: { createdAt: '2026-03-02T12:00:00.001Z' } }] },
+      'messages.0.metadata.createdAt',
+      /24 hours ahead/,
+    ],
+  ];
+  for (const [name, json, path, text] of wrong) {
+    it(`is refused with the place: ${name}`, () => {
+      const found = faults(json);
+      deepEqual(Object.keys(found), [path]);
+      ok(text.test(found[path] ?? ''), found[path]);
+    });
+  }
+
+  it('may lie exactly 24 h ahead', () => {
+    const at = parse({ messages: [{ ...message, metadata: { createdAt: '2026-03-02T12:00:00Z' } }] })
+      .messages[0]?.at;
+    equal(at, NOW + 24 * 3600 * 1_000_000);
+  });
+
+  it('reports every fault at once', () => {
+    const found = faults({
+      messages: [{ content: '' }, { content: 'x', metadata: { createdAt: 'x' } }],
+      sessionId: 1,
+      x: 1,
+      y: 1,
+    });
+    deepEqual(Object.keys(found).sort(), [
+      'messages.0.content',
+      'messages.1.metadata.createdAt',
+      'sessionId',
+      'x',
+      'y',
+    ]);
+  });
+
+  it('reports at most 100 faults of 10,000 wrong messages, in order', () => {
+    const found = faults({
+      messages: Array.from({ length: 10_000 }, () => ({ content: '', role: 1, userId: 1 })),
+    });
+    equal(Object.keys(found).length, 100);
+    deepEqual(Object.keys(found).slice(0, 3), ['messages.0.content', 'messages.0.role', 'messages.0.userId']);
+  });
+
+  it('keeps text that is no Unicode out of the stream', () => {
+    equal(parse({ messages: [{ content: 'a\ud800b' }] }).messages[0]?.content, 'a\ufffdb');
+  });
+
+  it('takes 10,000 messages', () => {
+    equal(parse({ messages: Array.from({ length: 10_000 }, () => message) }).messages.length, 10_000);
+  });
+
+  it('has a schema that the OpenAPI document can be made from', () => {
+    const json = z.toJSONSchema(
+      ingestBodySchema(() => NOW),
+      { io: 'input' },
+    );
+    deepEqual(json.required, ['messages']);
+    equal(json.additionalProperties, false);
+    throws(() => parse({ messages: [message], other: 1 }));
+  });
+});

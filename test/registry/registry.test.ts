@@ -1,0 +1,222 @@
+import { deepEqual, equal, match, notEqual, ok, rejects } from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, describe, it } from 'node:test';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { AppError } from '../../src/errors.ts';
+import { openRegistry, type Registry } from '../../src/registry/registry.ts';
+import { openConnection, type StreamConnection } from '../../src/stream/connection.ts';
+import { startTestServer, type TestServer } from '../support/nats.ts';
+
+interface Process {
+  readonly registry: Registry;
+  readonly connection: StreamConnection;
+  close(): Promise<void>;
+}
+
+describe('registry', () => {
+  let server: TestServer;
+  let here: Process;
+  let there: Process;
+
+  async function startProcess(): Promise<Process> {
+    const connection = await openConnection({ ...server.address, name: 'test' });
+    const registry = await openRegistry(connection);
+    await registry.whenReady();
+    return {
+      registry,
+      connection,
+      close: async () => {
+        await registry.close();
+        await connection.close();
+      },
+    };
+  }
+
+  before(async () => {
+    server = await startTestServer();
+    [here, there] = await Promise.all([startProcess(), startProcess()]);
+  });
+  after(async () => {
+    await here.close();
+    await there.close();
+    await server.stop();
+  });
+
+  async function newProject(): Promise<{ projectId: string; rawKey: string; keyId: string }> {
+    const { rawKey, key } = await here.registry.createKey({ projectName: randomUUID(), env: 'test' });
+    return { rawKey, projectId: key.projectId, keyId: key.keyId };
+  }
+
+  describe('keys', () => {
+    it('have the form of the decisions and are known everywhere at once', async () => {
+      for (const env of ['test', 'live'] as const) {
+        const { rawKey, key } = await here.registry.createKey({ projectName: 'shop', env });
+        match(rawKey, new RegExp(`^ut_${env}_[0-9A-Za-z]{32}$`));
+        const grant = { keyId: key.keyId, projectId: key.projectId, env };
+        deepEqual(await there.registry.findKey(rawKey), grant);
+        deepEqual(await here.registry.findKey(rawKey), grant);
+      }
+    });
+
+    it('are stored only as digests', async () => {
+      const { rawKey } = await newProject();
+      const manager = await jetstreamManager(here.connection.nats);
+      const { state } = await manager.streams.info('KV_registry', { subjects_filter: '>' });
+      const subjects = Object.keys(state.subjects ?? {});
+      const stored = [...subjects];
+      for (const subject of subjects) {
+        const message = await manager.streams.getMessage('KV_registry', { last_by_subj: subject });
+        stored.push(Buffer.from(message?.data ?? []).toString());
+      }
+      ok(stored.length > 4);
+      ok(!stored.some((text) => text.includes(rawKey) || text.includes(rawKey.slice(8))));
+    });
+
+    it('are unknown when nobody made them', async () => {
+      for (const key of [
+        '',
+        'ut_test_',
+        `ut_test_${'a'.repeat(32)}`,
+        `xx_test_${'a'.repeat(32)}`,
+        'ut_test_*'.padEnd(40, '>'),
+      ]) {
+        equal(await here.registry.findKey(key), null);
+      }
+    });
+
+    it('stop working in every process within a second of being revoked', async () => {
+      const { rawKey, keyId } = await newProject();
+      ok(await there.registry.findKey(rawKey));
+      const revokedAt = performance.now();
+      equal(await here.registry.revokeKey(keyId), true);
+      equal(await here.registry.findKey(rawKey), null);
+      while ((await there.registry.findKey(rawKey)) !== null)
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      ok(performance.now() - revokedAt < 1000);
+      const key = (await there.registry.listKeys()).find((candidate) => candidate.keyId === keyId);
+      match(key?.revokedAt ?? '', /^\d{4}-.*Z$/);
+    });
+
+    it('stay revoked when revoked twice; unknown ones are reported', async () => {
+      const { rawKey, keyId } = await newProject();
+      await here.registry.revokeKey(keyId);
+      equal(await here.registry.revokeKey(keyId), true);
+      equal(await here.registry.findKey(rawKey), null);
+      equal(await here.registry.revokeKey('key_0000000000000000'), false);
+    });
+
+    it('follow revocations again after the server was restarted', async () => {
+      const { rawKey, keyId } = await newProject();
+      ok(await there.registry.findKey(rawKey));
+      await server.restart();
+      await Promise.all([here.connection.whenConnected(5000), there.connection.whenConnected(5000)]);
+      await here.registry.revokeKey(keyId);
+      const deadline = performance.now() + 5000;
+      while ((await there.registry.findKey(rawKey)) !== null) {
+        ok(performance.now() < deadline);
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+    });
+  });
+
+  describe('projects', () => {
+    it('are one for one name, also when several processes make it at once', async () => {
+      const name = `Zoë's shop ${randomUUID()}`;
+      const made = await Promise.all(
+        [here, there, here, there].map(({ registry }) => registry.createProject(name)),
+      );
+      equal(new Set(made.map(({ id }) => id)).size, 1);
+      deepEqual(await there.registry.findProjectByName(name), made[0]);
+      equal(await there.registry.findProjectByName(`${name}.`), null);
+    });
+
+    it('begin with "default" and a key that is shown once', async () => {
+      const firsts = await Promise.all(
+        [here, there, here].map(({ registry }) => registry.ensureFirstProject()),
+      );
+      const shown = firsts.filter((first) => first !== null);
+      equal(shown.length, 1);
+      match(shown[0]?.rawKey ?? '', /^ut_test_/);
+      equal(shown[0]?.project.name, 'default');
+      equal((await there.registry.findKey(shown[0]?.rawKey ?? ''))?.projectId, shown[0]?.project.id);
+      equal(await there.registry.ensureFirstProject(), null);
+    });
+  });
+
+  describe('instances', () => {
+    it('are found everywhere at once, in any case', async () => {
+      const { projectId } = await newProject();
+      const instance = await here.registry.createInstance({ projectId, name: 'Web chat' });
+      deepEqual(await there.registry.findInstance(instance.id.toUpperCase()), instance);
+      equal(await there.registry.findInstance(randomUUID()), null);
+      ok((await here.registry.listInstances()).some(({ id }) => id === instance.id));
+    });
+
+    it('have numbers of their own under concurrency', async () => {
+      const { projectId } = await newProject();
+      const makers = Array.from({ length: 60 }, (_, i) => (i % 2 === 0 ? here : there));
+      const made = await Promise.all(makers.map(({ registry }) => registry.createInstance({ projectId })));
+      equal(new Set(made.map(({ number }) => number)).size, 60);
+      equal(new Set(made.map(({ id }) => id)).size, 60);
+    });
+
+    it('are made once for one id, and belong to one project', async () => {
+      const { projectId } = await newProject();
+      const id = randomUUID();
+      const made = await Promise.all(
+        [here, there, here, there].map(({ registry }) => registry.createInstance({ projectId, id })),
+      );
+      equal(new Set(made.map(({ number }) => number)).size, 1);
+      const other = await newProject();
+      await rejects(
+        there.registry.createInstance({ projectId: other.projectId, id }),
+        (error) => error instanceof AppError && error.code === 'CONFLICT',
+      );
+    });
+  });
+
+  describe('sessions', () => {
+    it('of ours lead to their instance in every process, at once', async () => {
+      const { projectId } = await newProject();
+      const instance = await here.registry.createInstance({ projectId });
+      const sessionId = here.registry.issueSessionId(instance);
+      deepEqual(await there.registry.instanceOfSessionId(sessionId), instance);
+      equal(there.registry.issueSessionId(instance, 'seed'), here.registry.issueSessionId(instance, 'seed'));
+      notEqual(there.registry.issueSessionId(instance), here.registry.issueSessionId(instance));
+      equal(await there.registry.instanceOfSessionId(randomUUID()), null);
+    });
+
+    it('of clients belong to the first who claims them', async () => {
+      const sessionId = randomUUID();
+      equal(await here.registry.findSessionClaim(sessionId), null);
+      const claims = await Promise.all(
+        [here, there, here, there].map(({ registry }, i) =>
+          registry.claimSession(sessionId, { instanceId: `instance-${i}`, projectId: 'p' }),
+        ),
+      );
+      equal(new Set(claims.map(({ instanceId }) => instanceId)).size, 1);
+      deepEqual(await there.registry.findSessionClaim(sessionId), claims[0]);
+    });
+  });
+
+  it('answers 503, never "unknown", while it is loading and when NATS is away', async () => {
+    const connection = await openConnection({ ...server.address, name: 'test' });
+    const loading = await openRegistry(connection);
+    const unavailable = (error: unknown): boolean =>
+      error instanceof AppError && error.code === 'SERVICE_UNAVAILABLE';
+    equal(loading.ready, false);
+    await rejects(loading.findKey(`ut_test_${'a'.repeat(32)}`), unavailable);
+    await loading.whenReady();
+    equal(await loading.findKey(`ut_test_${'a'.repeat(32)}`), null);
+    const { rawKey } = await newProject();
+    ok(await loading.findKey(rawKey));
+    await server.kill();
+    await rejects(loading.findKey(`ut_test_${'b'.repeat(32)}`), unavailable);
+    await server.restart();
+    ok(await connection.whenConnected(5000));
+    equal(await loading.findKey(`ut_test_${'b'.repeat(32)}`), null);
+    ok(await loading.findKey(rawKey));
+    await loading.close();
+    await connection.close();
+  });
+});
