@@ -1,0 +1,124 @@
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { openRegistry, type Registry } from '../../src/registry/registry.ts';
+import { openConnection, type StreamConnection } from '../../src/stream/connection.ts';
+import { freePort, startTestServer, type TestServer } from '../support/nats.ts';
+
+interface Result {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+describe('registry commands', () => {
+  let server: TestServer;
+  let connection: StreamConnection;
+  let registry: Registry;
+  before(async () => {
+    server = await startTestServer();
+    connection = await openConnection({ ...server.address, name: 'test' });
+    registry = await openRegistry(connection);
+    await registry.whenReady();
+  });
+  after(async () => {
+    await registry.close();
+    await connection.close();
+    await server.stop();
+  });
+
+  async function run(
+    command: 'keys' | 'instances',
+    args: readonly string[],
+    port = server.port,
+  ): Promise<Result> {
+    const child = spawn(
+      process.execPath,
+      [join(import.meta.dirname, `../../src/main/${command}.ts`), ...args],
+      {
+        env: { PATH: process.env['PATH'], DATA_DIR: server.dataDir, NATS_PORT: String(port) },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      },
+    );
+    const output = { stdout: '', stderr: '' };
+    for (const name of ['stdout', 'stderr'] as const) {
+      child[name].setEncoding('utf8').on('data', (text: string) => (output[name] += text));
+    }
+    const [code] = (await once(child, 'close')) as [number];
+    return { code, ...output };
+  }
+
+  it('keys create prints the key alone, and it works', async () => {
+    const { code, stdout, stderr } = await run('keys', ['create', '--project', 'Web shop', '--env', 'live']);
+    equal(code, 0);
+    match(stdout, /^ut_live_[0-9A-Za-z]{32}\n$/);
+    match(stderr, /Web shop is new/);
+    const grant = await registry.findKey(stdout.trim());
+    equal(grant?.projectId, (await registry.findProjectByName('Web shop'))?.id);
+    equal((await run('keys', ['create', '--project', 'Web shop'])).stderr, '');
+  });
+
+  it('keys list shows keys, never what they are; revoke ends one', async () => {
+    const { rawKey, key } = await registry.createKey({ projectName: 'Listed', env: 'test' });
+    const listed = await run('keys', ['list']);
+    match(listed.stdout, new RegExp(`${key.keyId} +Listed +test +${key.createdAt}`));
+    ok(!listed.stdout.includes(rawKey.slice(8)));
+    const revoked = await run('keys', ['revoke', key.keyId]);
+    deepEqual(revoked, { code: 0, stdout: `${key.keyId} is revoked.\n`, stderr: '' });
+    while ((await registry.findKey(rawKey)) !== null) await new Promise((resolve) => setTimeout(resolve, 5));
+    match((await run('keys', ['list'])).stdout, new RegExp(`${key.keyId}.*Z +\\d{4}-.*Z`));
+  });
+
+  it('instances create makes one before its first message; list shows it', async () => {
+    const { key } = await registry.createKey({ projectName: 'With instances', env: 'test' });
+    const id = randomUUID().toUpperCase();
+    const made = await run('instances', [
+      'create',
+      '--project',
+      'With instances',
+      '--id',
+      id,
+      '--name',
+      'Web chat',
+    ]);
+    deepEqual(made, { code: 0, stdout: `${id.toLowerCase()}\n`, stderr: '' });
+    equal((await registry.findInstance(id))?.projectId, key.projectId);
+    match(
+      (await run('instances', ['list'])).stdout,
+      new RegExp(`${id.toLowerCase()} +With instances +Web chat +\\d{4}`),
+    );
+  });
+
+  const mistakes: ['keys' | 'instances', string[], number, RegExp][] = [
+    ['keys', [], 2, /A command is needed\.\nUsage:/],
+    ['keys', ['make'], 2, /Unknown command: make/],
+    ['keys', ['create'], 2, /needs --project/],
+    ['keys', ['create', '--project', ' '], 2, /needs --project/],
+    ['keys', ['create', '--project', 'x', '--env', 'prod'], 2, /test or live/],
+    ['keys', ['create', '--projekt', 'x'], 2, /--projekt/],
+    ['keys', ['list', 'all'], 2, /Unexpected: all/],
+    ['keys', ['list', '--env', 'test'], 2, /belong to create/],
+    ['keys', ['revoke'], 2, /needs a KEY_ID/],
+    ['keys', ['revoke', 'key_1', 'key_2'], 2, /Unexpected: key_2/],
+    ['keys', ['revoke', 'key_nobody'], 1, /^There is no key key_nobody\..*\n$/],
+    ['instances', ['create', '--project', 'nobody'], 1, /^There is no project nobody\..*\n$/],
+    ['instances', ['create', '--project', 'x', '--id', '1234'], 2, /--id must be a UUID/],
+    ['instances', ['list', '--name', 'x'], 2, /takes no options/],
+  ];
+  for (const [command, args, code, text] of mistakes) {
+    it(`${command} ${args.join(' ')}: ends with ${code} and says why`, async () => {
+      const result = await run(command, args);
+      deepEqual([result.code, result.stdout], [code, '']);
+      match(result.stderr, text);
+    });
+  }
+
+  it('say what to do when NATS does not run', async () => {
+    const { code, stderr } = await run('keys', ['list'], await freePort());
+    equal(code, 1);
+    match(stderr, /^NATS at .* cannot be reached.*npm start.*NATS_URL.*\n$/);
+  });
+});
