@@ -1,4 +1,5 @@
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
+import { loadEnvFile } from 'node:process';
 import { z } from 'zod';
 import { SetupError } from './errors.ts';
 
@@ -31,7 +32,7 @@ const environment = z.object({
   EMBEDDING_MODEL: z.string().default('baseline'),
   RATE_LIMIT_PER_SECOND: integer(1000, 1, 1_000_000_000),
   BODY_LIMIT_BYTES: integer(32 * MIB, 1024, 1024 * MIB),
-  INFLIGHT_LIMIT_BYTES: integer(256 * MIB, 1024, 64 * 1024 * MIB),
+  INFLIGHT_LIMIT_BYTES: integer(128 * MIB, 1024, 64 * 1024 * MIB),
   STREAM_MAX_BYTES: integer(16 * 1024 * MIB, MIB, 2 ** 53 - 1),
   STREAM_REPLICAS: integer(1, 1, 5),
   SHARDS: integer(1, 1, 8),
@@ -80,12 +81,25 @@ export interface Config {
   readonly logLevel: (typeof LOG_LEVELS)[number];
 }
 
+/** A `.env` in the repository's root, if there is one; what the environment says already stands. */
+function surroundings(): NodeJS.ProcessEnv {
+  try {
+    loadEnvFile(join(import.meta.dirname, '../.env'));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
+      throw new SetupError(`.env cannot be read: ${(error as Error).message}.`, { cause: error });
+    }
+  }
+  return process.env;
+}
+
 /**
- * Reads the configuration. An empty variable counts as an absent one.
+ * Reads the configuration: by default from the environment and a `.env` in the repository's root. An
+ * empty variable counts as an absent one.
  *
  * @throws SetupError that lists every fault at once
  */
-export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
+export function loadConfig(env: NodeJS.ProcessEnv = surroundings()): Config {
   const given = Object.fromEntries(
     Object.keys(environment.shape).flatMap((name) => {
       const value = env[name]?.trim();

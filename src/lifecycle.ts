@@ -68,7 +68,7 @@ async function within(ms: number, work: Promise<unknown>): Promise<void> {
 
 /**
  * Runs a process from start to end: `start` opens its parts on the lifecycle; SIGTERM and SIGINT close
- * them and end the process with 0. A SetupError prints its one line on standard error and ends with 1;
+ * them and end the process with 0, and so does the end of a parent that holds an IPC channel. A SetupError prints its one line on standard error and ends with 1;
  * any other failure is logged with its stack and ends with 1.
  */
 export function runProcess(
@@ -76,6 +76,7 @@ export function runProcess(
   deadlineMs: number,
   start: (lifecycle: Lifecycle) => Promise<void>,
 ): void {
+  orExit(checkNodeVersion);
   const lifecycle = createLifecycle(log, deadlineMs);
   const end = (code: number): void => {
     void lifecycle.close().then((clean) => process.exit(clean ? code : Math.max(code, 1)));
@@ -87,6 +88,12 @@ export function runProcess(
       end(0);
     });
   }
+  // Started by `npm start`, which is gone: nobody would stop us later.
+  process.on('disconnect', () => {
+    if (lifecycle.closing) return;
+    log.warn({ event: 'starter_lost' }, 'npm start is gone: shutting down');
+    end(0);
+  });
   const fail = (error: unknown): void => {
     if (error instanceof SetupError) printSetupError(error);
     else log.fatal({ event: 'process_failed', err: error }, 'the process cannot go on');
@@ -102,11 +109,32 @@ export function printSetupError(error: SetupError): void {
   process.stderr.write(`${error.message}\n`);
 }
 
+/** Does what a process needs before anything else; a SetupError prints its one line and ends the process with 1. */
+export function orExit<Result>(work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof SetupError)) throw error;
+    printSetupError(error);
+    process.exit(1);
+  }
+}
+
+function checkNodeVersion(): void {
+  const major = Number(process.versions.node.split('.', 1)[0]);
+  if (major < 24) {
+    throw new SetupError(
+      `Node ${process.versions.node} is too old: use node_modules/.bin/node, or npm start.`,
+    );
+  }
+}
+
 /**
  * For commands: runs `work` and turns a SetupError (from `loadConfig` too) into its one line and exit code 1.
  */
 export async function runCommand(work: () => Promise<number | void>): Promise<void> {
   try {
+    checkNodeVersion();
     process.exitCode = (await work()) ?? 0;
   } catch (error) {
     if (!(error instanceof SetupError)) throw error;

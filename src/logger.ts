@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import type { Logger as PinoLogger } from 'pino';
-import pretty from 'pino-pretty';
+import pretty, { prettyFactory } from 'pino-pretty';
 
 /** Named events in the past tense with fields: `log.info({ event: 'batch_folded', count }, 'batch folded')`. */
 export type Logger = Pick<PinoLogger, 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace'> & {
@@ -22,10 +22,15 @@ export function createLogger(options: {
   const settings = { name: options.name, level: options.level, base: {} };
   const readable = options.readable ?? process.stdout.isTTY === true;
   if (!readable) return pino(settings);
-  return pino(
-    settings,
-    pretty({ colorize: true, ignore: 'pid,hostname', translateTime: 'HH:MM:ss.l', sync: true }),
-  );
+  return pino(settings, pretty({ ...READABLE, sync: true }));
+}
+
+const READABLE = { colorize: true, ignore: 'pid,hostname', translateTime: 'HH:MM:ss.l' } as const;
+
+/** Makes a function that turns one line of JSON as our processes log it into readable lines; other text stays. */
+export function readableLines(): (line: string) => string {
+  const format = prettyFactory({ ...READABLE, ignore: 'pid,hostname,name' });
+  return (line) => (line.startsWith('{"level":') ? format(line).trimEnd() : line);
 }
 
 /** A logger that says nothing, for tests and one-off commands. */

@@ -32,8 +32,8 @@ export interface InstanceFinder {
 /** Answers queries about instances that exist. */
 export interface QueryRunner {
   run(parameters: QueryParameters): Promise<QueryResponse>;
-  /** Resolves when the instance's view has reached the stream position, or after `timeoutMs`: never rejects for being late. */
-  waitFor(instanceId: string, position: number, timeoutMs: number): Promise<void>;
+  /** Waits until the instance's view has reached a stream position, at most `timeoutMs`; true when it has. */
+  waitFor(instanceId: string, position: number, timeoutMs: number): Promise<boolean>;
 }
 
 /** One thing that must be true for the process to take traffic. */

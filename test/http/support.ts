@@ -76,6 +76,7 @@ export function createHarness(
       },
       async waitFor(instanceId, position, timeoutMs) {
         harness.asked.push({ instanceId, position, timeoutMs });
+        return true;
       },
     },
     instances: {

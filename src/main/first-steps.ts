@@ -1,0 +1,52 @@
+import { FIRST_PROJECT_NAME } from '../registry/registry.ts';
+import type { Registry } from '../registry/registry.ts';
+
+/** What `web` tells `npm start` over the channel between them. */
+export type StarterMessage =
+  | { readonly type: 'listening'; readonly url: string }
+  | { readonly type: 'first-steps'; readonly text: string };
+
+/** False when the process was not started by `npm start`. */
+export function tellStarter(message: StarterMessage): boolean {
+  if (process.send === undefined || !process.connected) return false;
+  process.send(message);
+  return true;
+}
+
+export function isStarterMessage(value: unknown): value is StarterMessage {
+  if (typeof value !== 'object' || value === null || !('type' in value)) return false;
+  if (value.type === 'listening') return 'url' in value && typeof value.url === 'string';
+  return value.type === 'first-steps' && 'text' in value && typeof value.text === 'string';
+}
+
+/**
+ * On the first start: makes project `default`, its first test key and an instance, and returns a text
+ * with the key and two commands to paste. Null ever after.
+ */
+export async function firstSteps(registry: Registry, url: string): Promise<string | null> {
+  const first = await registry.ensureFirstProject();
+  if (first === null) return null;
+  const instance = await registry.createInstance({ projectId: first.project.id, name: 'first' });
+  const conversation = JSON.stringify({
+    instanceId: instance.id,
+    messages: [
+      { role: 'user', userId: 'ada', content: 'How do I change the delivery address of my order?' },
+      { role: 'assistant', content: 'Open the order, choose "Delivery" and enter the new address.' },
+      { role: 'user', userId: 'ada', content: 'That worked, thank you so much!' },
+    ],
+  });
+  return `
+Project ${FIRST_PROJECT_NAME}, its first test key (shown this once; npm run keys makes others):
+
+  ${first.rawKey}
+
+Ingest a conversation:
+
+  curl ${url}/v1/ingest/ -H 'x-api-key: ${first.rawKey}' -H 'content-type: application/json' -d '${conversation}'
+
+Query it (the last header waits until the conversation has been processed):
+
+  curl '${url}/v1/query/?instanceId=${instance.id}&groupBy=SESSION&fields=messages,sat,duration&dimensionFields=title,summary,language' -H 'x-api-key: ${first.rawKey}' -H 'x-wait-for-position: 1'
+
+`;
+}

@@ -1,0 +1,199 @@
+/** The Procfile's `web`: ingest and query over HTTP. */
+import { join } from 'node:path';
+import { loadConfig } from '../config.ts';
+import type { Config } from '../config.ts';
+import { AppError, SetupError } from '../errors.ts';
+import { createApp } from '../http/app.ts';
+import type { HttpDependencies, Ingestor, ReadinessCheck } from '../http/dependencies.ts';
+import { openIdempotencyStore } from '../ingest/idempotency.ts';
+import { createIngestor } from '../ingest/ingestor.ts';
+import { createBodyParser } from '../ingest/request-body.ts';
+import { orExit, runProcess } from '../lifecycle.ts';
+import type { Lifecycle } from '../lifecycle.ts';
+import { createLogger } from '../logger.ts';
+import { QueryRunner } from '../query/query-runner.ts';
+import { openRegistry } from '../registry/registry.ts';
+import type { Registry } from '../registry/registry.ts';
+import { readActiveEpoch, shardDirectory } from '../store/epochs.ts';
+import { SnapshotReader } from '../store/snapshot-reader.ts';
+import { loadViews } from '../store/view-files.ts';
+import { openConnection } from '../stream/connection.ts';
+import type { StreamConnection } from '../stream/connection.ts';
+import { createPublisher } from '../stream/publisher.ts';
+import { connectionOptions } from '../stream/server.ts';
+import { setUpStreams } from '../stream/stream-setup.ts';
+import { partitionOf } from '../stream/subjects.ts';
+import { firstSteps, tellStarter } from './first-steps.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+
+const READER_THREADS = 2;
+const READER_CONNECTIONS = 4;
+const READER_MEMORY = '512MB';
+
+const config = orExit(loadConfig);
+const log = createLogger({ name: 'web', level: config.logLevel });
+const nowMicros = (): number => Date.now() * 1000;
+
+/** What is there only once NATS has answered; requests before that get 503. */
+let registry: Registry | null = null;
+let connection: StreamConnection | null = null;
+let ingestor: Ingestor | null = null;
+
+runProcess(log, config.shutdownMs, async (lifecycle) => {
+  const query = config.serve === 'ingest' ? undefined : await openQuery(config, lifecycle);
+  const app = createApp({
+    log,
+    now: Date.now,
+    keys: {
+      get loaded() {
+        return registry?.ready === true && (config.serve === 'query' || ingestor !== null);
+      },
+      find: async (key) => (await theRegistry().findKey(key)) ?? null,
+    },
+    ...(config.serve === 'query' ? {} : { ingest: { accept: (request) => theIngestor().accept(request) } }),
+    ...(query === undefined ? {} : { query }),
+    readiness: readinessChecks(config),
+    limits: {
+      requestsPerSecond: config.rateLimitPerSecond,
+      bodyBytes: config.bodyLimitBytes,
+      inflightBytes: config.inflightLimitBytes,
+      queryWaitMs: config.queryWaitMs,
+    },
+  });
+  const url = await listen(app, config);
+  log.info({ event: 'listening', url, serve: config.serve }, `listening on ${url}`);
+  tellStarter({ type: 'listening', url });
+
+  connection = await openConnection({
+    ...connectionOptions(config),
+    name: 'undertone web',
+    giveUpAfterMs: 10 * 60_000,
+    onWaiting: (sentence) => log.warn({ event: 'stream_awaited' }, sentence),
+  });
+  const stream = connection;
+  lifecycle.opened('stream connection', () => stream.close());
+  await setUpStreams(stream, { maxBytes: config.streamMaxBytes, replicas: config.streamReplicas });
+  const opened = await openRegistry(stream, { replicas: config.streamReplicas });
+  lifecycle.opened('registry', () => opened.close());
+  if (config.serve !== 'query') {
+    const publisher = createPublisher(stream);
+    lifecycle.opened('publisher', () => publisher.drain());
+    const idempotency = await openIdempotencyStore(stream, { replicas: config.streamReplicas });
+    const accepting = createIngestor({ registry: opened, publisher, idempotency, clock: nowMicros });
+    const parse = createBodyParser(nowMicros);
+    ingestor = {
+      accept: async ({ body, ...request }) => accepting.accept({ ...request, body: parse(body) }),
+    };
+  }
+  // Opened first, so that it answers while the rest is awaited; closed first all the same.
+  lifecycle.opened('http', () => app.close());
+  await opened.whenReady();
+  registry = opened;
+  log.info({ event: 'web_ready' }, 'web ready');
+  const first = await firstSteps(opened, url);
+  if (first !== null && !tellStarter({ type: 'first-steps', text: first })) process.stdout.write(first);
+});
+
+function theRegistry(): Registry {
+  if (registry === null) throw notStarted();
+  return registry;
+}
+
+function theIngestor(): Ingestor {
+  if (ingestor === null) throw notStarted();
+  return ingestor;
+}
+
+function notStarted(): AppError {
+  return new AppError('SERVICE_UNAVAILABLE', 'The service is starting. Try again in a moment.', {
+    retryAfter: 1,
+  });
+}
+
+/** @throws SetupError that says why the address cannot be had */
+async function listen(app: ReturnType<typeof createApp>, { host, port }: Config): Promise<string> {
+  try {
+    const address = await app.listen({ host, port });
+    return address.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    switch (code) {
+      case 'EADDRINUSE':
+        throw new SetupError(
+          `Port ${port} of ${host} is taken: stop what uses it, or set PORT to another one.`,
+        );
+      case 'EACCES':
+        throw new SetupError(
+          `Port ${port} of ${host} may not be opened by this user: set PORT to 1024 or above.`,
+        );
+      case 'EADDRNOTAVAIL':
+      case 'ENOTFOUND':
+      case 'EAI_AGAIN':
+        throw new SetupError(`HOST ${host} is no address of this machine: set HOST to one (${message}).`);
+      default:
+        throw error;
+    }
+  }
+}
+
+/** One snapshot reader per shard. */
+async function openQuery(
+  { dataDir, shards }: Config,
+  lifecycle: Lifecycle,
+): Promise<NonNullable<HttpDependencies['query']>> {
+  const views = loadViews(join(ROOT, 'views'));
+  const readers: SnapshotReader[] = [];
+  for (let shard = 0; shard < shards; shard += 1) {
+    const reader = await SnapshotReader.open({
+      directory: () => {
+        const active = readActiveEpoch(dataDir);
+        return active === null ? null : shardDirectory(dataDir, active.epoch, shard);
+      },
+      views,
+      threads: READER_THREADS,
+      connections: READER_CONNECTIONS,
+      memoryLimit: READER_MEMORY,
+    });
+    lifecycle.opened(`reader of shard ${shard}`, () => reader.close());
+    readers.push(reader);
+  }
+  const runner = new QueryRunner({
+    views,
+    readerOf: (instanceId) => {
+      const fault = shardFault(dataDir, shards);
+      const reader = readers[partitionOf(instanceId) % shards];
+      // Reading with another division would miss instances: no answer is better than a wrong one.
+      if (fault !== null || reader === undefined) {
+        throw new AppError('SERVICE_UNAVAILABLE', `The views cannot be read: ${fault}.`, { retryAfter: 5 });
+      }
+      return reader;
+    },
+  });
+  return {
+    runner,
+    instances: { projectOf: async (id) => (await theRegistry().findInstance(id))?.projectId ?? null },
+  };
+}
+
+function shardFault(dataDir: string, shards: number): string | null {
+  const active = readActiveEpoch(dataDir);
+  if (active === null || active.shards === shards) return null;
+  return `they are divided into ${active.shards} shards, but SHARDS is ${shards}`;
+}
+
+function readinessChecks({ serve, dataDir, shards }: Config): ReadinessCheck[] {
+  const checks: ReadinessCheck[] = [
+    { name: 'registry', check: async () => (registry?.ready === true ? null : 'is not loaded') },
+  ];
+  if (serve !== 'query') {
+    checks.push({
+      name: 'stream',
+      check: async () => (connection?.connected === true ? null : 'is not reachable'),
+    });
+  }
+  if (serve !== 'ingest') {
+    checks.push({ name: 'views', check: async () => shardFault(dataDir, shards) });
+  }
+  return checks;
+}
