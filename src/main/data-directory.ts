@@ -1,0 +1,92 @@
+import { createHash } from 'node:crypto';
+import { accessSync, constants, mkdirSync, realpathSync, rmSync, statSync } from 'node:fs';
+import { createConnection, createServer } from 'node:net';
+import type { Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SetupError } from '../errors.ts';
+
+/** Unix socket paths may be no longer than about this on every system. */
+const MAX_SOCKET_PATH = 100;
+
+/**
+ * Makes the data directory (0700) if it is not there.
+ *
+ * @throws SetupError when it cannot be made or written
+ */
+export function prepareDataDirectory(dataDir: string): void {
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    if (!statSync(dataDir).isDirectory()) throw new Error('it is not a directory');
+    accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (error) {
+    const reason = (error as Error).message;
+    throw new SetupError(
+      `The data directory ${dataDir} cannot be written (${reason}). Make it writable or set DATA_DIR to another one.`,
+      { cause: error },
+    );
+  }
+}
+
+/** A hold on a data directory that no other process has. */
+export interface DataDirectoryLock {
+  release(): void;
+}
+
+/**
+ * Takes the data directory for this process. The lock is a listening socket: it ends with the process,
+ * however that ends, so a crash leaves nothing to clean up.
+ *
+ * @throws SetupError when another `npm start` runs on it
+ */
+export async function lockDataDirectory(dataDir: string): Promise<DataDirectoryLock> {
+  const path = socketPath(realpathSync(dataDir));
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      const server = await listenOn(path);
+      return {
+        release() {
+          server.close();
+        },
+      };
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE' || attempt > 3) throw error;
+      if (await isAnswered(path)) {
+        throw new SetupError(
+          `Another npm start runs on the data directory ${dataDir}: stop it, or set DATA_DIR to another directory.`,
+        );
+      }
+      rmSync(path, { force: true });
+    }
+  }
+}
+
+function socketPath(directory: string): string {
+  const inside = join(directory, 'start.sock');
+  if (Buffer.byteLength(inside) <= MAX_SOCKET_PATH) return inside;
+  const name = createHash('sha256').update(directory).digest('hex').slice(0, 16);
+  return join(tmpdir(), `undertone-${name}.sock`);
+}
+
+function listenOn(path: string): Promise<Server> {
+  return new Promise((resolve, reject) => {
+    const server = createServer((socket) => socket.destroy());
+    server.once('error', reject);
+    server.listen(path, () => {
+      server.unref();
+      resolve(server);
+    });
+  });
+}
+
+/** Whether a process listens behind the socket file. */
+function isAnswered(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = createConnection(path);
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
+}

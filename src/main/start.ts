@@ -1,0 +1,103 @@
+/** `npm start`: runs the Procfile until it is told to stop. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { loadConfig } from '../config.ts';
+import { runCommand } from '../lifecycle.ts';
+import { readableLines } from '../logger.ts';
+import { lockDataDirectory, prepareDataDirectory } from './data-directory.ts';
+import { isStarterMessage } from './first-steps.ts';
+import { createSupervisor, parseProcfile } from './supervisor.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+/** Ingest ends first, the stream last. */
+const STOP_ORDER = ['web', 'worker', 'nats'];
+const COLOURS = [36, 33, 32, 35, 34];
+/** What a process may take beyond its own deadline before it is killed. */
+const GRACE_MS = 2000;
+
+/** `web` sends the first steps right after it is ready, if at all. */
+const FIRST_STEPS_MS = 2000;
+
+await runCommand(async () => {
+  const config = loadConfig();
+  prepareDataDirectory(config.dataDir);
+  const lock = await lockDataDirectory(config.dataDir);
+  const entries = parseProcfile(readFileSync(join(ROOT, 'Procfile'), 'utf8')).filter(
+    ({ name }) => name !== 'nats' || config.natsUrl === undefined,
+  );
+
+  const { promise: ended, resolve: end } = Promise.withResolvers<number>();
+  const print = createPrinter(['start', ...entries.map(({ name }) => name)]);
+  let firstSteps: string | null = null;
+  const supervisor = createSupervisor({
+    entries,
+    stopOrder: STOP_ORDER,
+    cwd: ROOT,
+    stopMs: config.shutdownMs + GRACE_MS,
+    onLine: print,
+    onMessage: (_name, message) => {
+      if (!isStarterMessage(message)) return;
+      if (message.type === 'listening') void announce(message.url);
+      else firstSteps = message.text;
+    },
+    onGivenUp: (reason) => {
+      process.stderr.write(`${reason}\n`);
+      end(1);
+    },
+  });
+
+  let announced = false;
+  async function announce(url: string): Promise<void> {
+    while (!(await isReady(url))) await sleep(50);
+    supervisor.markReady();
+    if (announced) return;
+    announced = true;
+    print('start', `ready: ${url} (documentation: ${url}/docs). Ctrl-C stops everything.`);
+    for (let waited = 0; firstSteps === null && waited < FIRST_STEPS_MS; waited += 50) await sleep(50);
+    if (firstSteps !== null) process.stdout.write(firstSteps);
+  }
+
+  let stops = 0;
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => {
+      stops += 1;
+      if (stops > 1) supervisor.killAll();
+      else print('start', 'stopping');
+      end(0);
+    });
+  }
+  supervisor.start();
+  const code = await ended;
+  await supervisor.stop();
+  lock.release();
+  process.exit(code);
+});
+
+async function isReady(url: string): Promise<boolean> {
+  try {
+    const answer = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(2000) });
+    await answer.arrayBuffer();
+    return answer.ok;
+  } catch {
+    return false;
+  }
+}
+
+/** Prints lines behind the name of the process they come from, readable and in colour on a terminal. */
+function createPrinter(names: readonly string[]): (name: string, line: string) => void {
+  const width = Math.max(...names.map((name) => name.length));
+  const terminal = process.stdout.isTTY === true;
+  const readable = readableLines();
+  return (name, line) => {
+    const label = `${name.padEnd(width)} |`;
+    if (!terminal) {
+      process.stdout.write(`${label} ${line}\n`);
+      return;
+    }
+    const colour = COLOURS[names.indexOf(name) % COLOURS.length] ?? 0;
+    for (const part of readable(line).split('\n')) {
+      process.stdout.write(`\u001b[${colour}m${label}\u001b[0m ${part}\n`);
+    }
+  };
+}
