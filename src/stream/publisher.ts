@@ -12,6 +12,8 @@ export interface PublisherOptions {
   readonly maxPendingBytes?: number;
   /** How long a request may take, queueing and retries included, before it gets 503. Default 8 s. */
   readonly timeoutMs?: number;
+  /** False: the disk of the server is nearly full, and requests get 503. Default: always true. */
+  readonly hasRoom?: () => boolean;
 }
 
 /** Puts accepted requests on the stream. */
@@ -62,17 +64,25 @@ class GroupCommit implements Publisher {
   readonly #timeoutMs: number;
   readonly #queues: Waiting[][] = Array.from({ length: PARTITIONS }, () => []);
   readonly #senders: (Promise<void> | undefined)[] = Array.from({ length: PARTITIONS }, () => undefined);
+  readonly #hasRoom: () => boolean;
   #draining = false;
 
   constructor(connection: StreamConnection, options: PublisherOptions) {
     this.#connection = connection;
     this.#jetstream = jetstream(connection.nats);
     this.#maxPendingBytes = options.maxPendingBytes ?? 64 * 1024 * 1024;
+    this.#hasRoom = options.hasRoom ?? (() => true);
     this.#timeoutMs = options.timeoutMs ?? 8000;
   }
 
   async publish(request: RecordedRequest): Promise<number> {
     if (this.#draining) throw unavailable('The service is shutting down. Try again.', 1);
+    if (!this.#hasRoom()) {
+      throw unavailable(
+        'The disk of the stream is nearly full. Try again when its operator has made room.',
+        30,
+      );
+    }
     const bytes = encodeRequest(request);
     if (this.pendingBytes > 0 && this.pendingBytes + bytes.length > this.#maxPendingBytes) {
       throw unavailable('Too many messages are waiting to be stored. Try again.', 1);

@@ -147,6 +147,15 @@ describe('publisher', () => {
     equal((await everything()).length, stored);
   });
 
+  it('answers 503 while the disk is nearly full, and goes on when there is room again', async () => {
+    await setUpStreams(connection);
+    let room = false;
+    const publisher = createPublisher(connection, { hasRoom: () => room });
+    await rejects(publisher.publish(recordedRequest()), appError('SERVICE_UNAVAILABLE'));
+    room = true;
+    equal(await publisher.publish(recordedRequest()), 1);
+  });
+
   it('answers 503 when too much is waiting', async () => {
     await setUpStreams(connection);
     const publisher = createPublisher(connection, { maxPendingBytes: 1000 });
