@@ -275,13 +275,18 @@ export function namesOf(
       share ** 0.6 *
       weightOfWords *
       (1 + 0.45 * (candidate.leading / candidate.support)) *
-      (0.75 + 0.25 * (candidate.tight / candidate.support)) *
+      (0.9 + 0.1 * (candidate.tight / candidate.support)) *
       (LENGTH_FACTORS[kind][candidate.stems.length] ?? 0);
     scored.push({ name: surfaceOf(candidate), score, key, phrase: candidate.stems.length > 1, share });
   }
-  // A single word is a name only where no phrase stands for enough members.
+  // A single word is a name only where no phrase stands for enough members; a phrase should hold the word
+  // that tells most about them.
   const phrases = scored.filter(({ phrase, share }) => phrase && share >= LEAST_SHARE_OF_PHRASE);
-  if (kind === 'topic' && phrases.length > 0) scored = phrases;
+  if (kind === 'topic' && phrases.length > 0) {
+    const telling = mostTelling(shares, background);
+    const holding = phrases.filter(({ key }) => key.split(' ').includes(telling));
+    scored = holding.length > 0 ? holding : phrases;
+  }
   scored.sort((x, y) => y.score - x.score || (x.key < y.key ? -1 : 1));
   const names = scored.map(({ name }) => name).filter((name) => name !== '');
   if (names.length > 0) return names.slice(0, 12);
@@ -292,6 +297,19 @@ export function namesOf(
 /** How much a word sets its group apart: from little for what every group says to much for what one says. */
 function rarityOf(stem: string, background: Background): number {
   return Math.sqrt(Math.log(1 + background.groups / Math.max(1, background.groupsWith(stem))));
+}
+
+/** The stem that many members hold and few other groups; ties by code point. */
+function mostTelling(shares: ReadonlyMap<string, number>, background: Background): string {
+  let best = '';
+  let most = -1;
+  for (const [stem, share] of shares) {
+    const weight = share * rarityOf(stem, background);
+    if (weight < most || (weight === most && stem > best)) continue;
+    best = stem;
+    most = weight;
+  }
+  return best;
 }
 
 /** A short name for one request: its core, at most five content words. '' when it has no word. */
@@ -409,11 +427,11 @@ function finished(words: readonly string[], unspaced: boolean): string {
   return first.toUpperCase() + rest.join('');
 }
 
-/** The first name not in `taken`; else the first with the next one's words added, else with a number. */
+/** The first name not in `taken`; else the first with a number. */
 export function uniqueName(names: readonly string[], taken: ReadonlySet<string>): string {
-  const free = names.find((name) => !taken.has(name));
-  if (free !== undefined) return free;
   const base = names[0] ?? 'Unnamed';
+  const free = [...names, base].find((name) => !taken.has(name));
+  if (free !== undefined) return free;
   for (let number = 2; ; number += 1) {
     const name = `${base} (${number})`;
     if (!taken.has(name)) return name;

@@ -58,7 +58,7 @@ function scores(topics: readonly Named[]): (string | number)[] {
   return [f1, hits, covered, wellFormed, unique].map((value) => value / topics.length);
 }
 
-function frequentWords(members: readonly string[], contentOnly: boolean): string {
+function frequentWords(members: readonly string[], contentOnly: boolean, count = 3): string {
   const counts = new Map<string, { word: string; count: number }>();
   for (const content of members) {
     const seen = new Set<string>();
@@ -72,7 +72,7 @@ function frequentWords(members: readonly string[], contentOnly: boolean): string
   }
   const best = [...counts.values()]
     .sort((a, b) => b.count - a.count || (a.word < b.word ? -1 : 1))
-    .slice(0, 3);
+    .slice(0, count);
   return best.map(({ word }) => word).join(' ');
 }
 
@@ -128,6 +128,12 @@ export const evaluation: Evaluation = {
           'three most frequent content words',
           topics.length,
           ...scores(as(({ members }) => frequentWords(members, true))),
+        ],
+        [
+          title,
+          'two most frequent content words',
+          topics.length,
+          ...scores(as(({ members }) => frequentWords(members, true, 2))),
         ],
         [
           title,

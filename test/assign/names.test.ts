@@ -1,0 +1,84 @@
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { coreWords, namesOf, requestName, sharesIn, uniqueName } from '../../src/assign/names.ts';
+
+const BACKGROUND = { groups: 10, groupsWith: (stem: string): number => (stem === 'order' ? 6 : 1) };
+
+function nameOf(texts: readonly string[], kind: 'topic' | 'cluster' = 'topic'): string | undefined {
+  const samples = texts.map((text) => ({ text, weight: 1 }));
+  return namesOf(samples, BACKGROUND, sharesIn(texts), kind)[0];
+}
+
+describe('namesOf', () => {
+  it('names a group after the phrase that its members share', () => {
+    const name = nameOf([
+      'I want to cancel my booking',
+      'Can you cancel the booking for Friday please?',
+      'hi, I need to cancel a booking',
+      'cancelling my booking, how?',
+    ]);
+    equal(name, 'Cancel booking');
+  });
+
+  it('joins words that stand apart, with the preposition between them', () => {
+    equal(
+      nameOf([
+        'add this song to my playlist',
+        'add Waterloo to the playlist',
+        'please add Hey Jude to playlist',
+      ]),
+      'Add to playlist',
+    );
+  });
+
+  it('takes no date, number or single word while there is a phrase', () => {
+    const name = nameOf([
+      'book a table for 2 on Monday',
+      'book a table at 7pm on Monday',
+      'book table Monday 19:30',
+    ]);
+    equal(name, 'Book table');
+  });
+
+  it('keeps the language of the members', () => {
+    equal(
+      nameOf([
+        'Ich möchte meine Rechnung bezahlen',
+        'Rechnung bezahlen bitte',
+        'Kann ich die Rechnung bezahlen?',
+      ]),
+      'Rechnung bezahlen',
+    );
+    match(nameOf(['我想取消订单', '请帮我取消订单', '取消订单']) ?? '', /取消.*订单/u);
+  });
+
+  it('keeps names short and finds one even where nothing is shared', () => {
+    const long = nameOf(['x'.repeat(200), 'y'.repeat(300)]);
+    ok(long !== undefined && long.length <= 60);
+    deepEqual(namesOf([{ text: '!!!', weight: 1 }], BACKGROUND, new Map()), []);
+    equal(nameOf(['opening hours on Sunday']), 'Opening hours');
+  });
+
+  it('does not depend on the order of equal members', () => {
+    const texts = ['reset my password', 'password reset', 'change a password', 'reset passwords'];
+    equal(nameOf(texts), nameOf([...texts].reverse()));
+  });
+});
+
+describe('requestName', () => {
+  it('cuts what only introduces the request', () => {
+    equal(requestName('Hello there, could you please tell me how to reset my router?'), 'Reset router');
+    deepEqual(
+      coreWords('I would like to').map(({ text }) => text),
+      [],
+    );
+  });
+});
+
+describe('uniqueName', () => {
+  it('takes the best free name, else counts', () => {
+    equal(uniqueName(['Pay bill', 'Bill'], new Set(['Pay bill'])), 'Bill');
+    equal(uniqueName(['Pay bill'], new Set(['Pay bill', 'Pay bill (2)'])), 'Pay bill (3)');
+    equal(uniqueName([], new Set()), 'Unnamed');
+  });
+});

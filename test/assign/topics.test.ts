@@ -1,0 +1,93 @@
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { DotArena } from '../../src/assign/dot-kernel.ts';
+import { nextRegroupingAfter, Topics } from '../../src/assign/topics.ts';
+import type { StateRow } from '../../src/domain/facts.ts';
+import { derivedId } from '../../src/domain/ids.ts';
+import { DIMENSIONS, INSTANCE_ID, OPTIONS, vectorOf } from './builders.ts';
+
+function fresh(): Topics {
+  return new Topics(1, INSTANCE_ID, OPTIONS.thresholds, DIMENSIONS, new DotArena(DIMENSIONS));
+}
+
+/** A request with a made-up direction: near `base` when `spread` is small. */
+function near(base: string, noise: string, spread: number): Float32Array {
+  const [x, y] = [vectorOf(base), vectorOf(noise)];
+  const vector = x.map((value, at) => value + spread * y[at]!);
+  const norm = Math.hypot(...vector);
+  return vector.map((value) => value / norm);
+}
+
+describe('Topics', () => {
+  it('regroups at growing counts, then every 500, then ever more seldom up to every 5,000', () => {
+    const counts = [3];
+    while (counts.length < 20) counts.push(nextRegroupingAfter(counts.at(-1)!));
+    deepEqual(counts.slice(0, 6), [3, 4, 6, 9, 13, 19]);
+    ok(counts.every((count, index) => index === 0 || count - counts[index - 1]! <= 500));
+    equal(nextRegroupingAfter(5000), 5500);
+    equal(nextRegroupingAfter(40_000), 42_000);
+    equal(nextRegroupingAfter(1_000_000), 1_005_000);
+  });
+
+  it('keeps the ids of topics while they grow and others come up', () => {
+    const topics = fresh();
+    const idOfTopic = new Map<number, string>();
+    const topicOf = new Map<number, number | null>();
+    const drain = (): void => {
+      const changed = topics.drain();
+      for (const { topic, id } of changed.topics) {
+        equal(idOfTopic.get(topic) ?? id, id);
+        idOfTopic.set(topic, id);
+      }
+      for (const { micro, topic } of changed.micros) topicOf.set(micro, topic);
+    };
+    const bases = ['orders', 'flights', 'passwords', 'recipes', 'meters'];
+    const firstMicro = new Map<string, number>();
+    const early = new Map<string, string>();
+    for (let position = 1; position <= 3000; position += 1) {
+      const base = bases[position % Math.min(bases.length, 2 + Math.floor(position / 100))]!;
+      const micro = topics.add(near(base, `${base} ${position}`, 0.7), `about ${base}`, position);
+      if (!firstMicro.has(base)) firstMicro.set(base, micro);
+      if (position % 50 !== 0) continue;
+      drain();
+      for (const [name, first] of firstMicro) {
+        const topic = topicOf.get(topics.resolve(first)) ?? null;
+        if (topic === null) continue;
+        if (!early.has(name)) early.set(name, idOfTopic.get(topic)!);
+        equal(idOfTopic.get(topic), early.get(name));
+      }
+    }
+    equal(new Set(early.values()).size, bases.length);
+    equal(early.get('flights'), derivedId(INSTANCE_ID, 'topic', '1'));
+  });
+
+  it('stays within its bounds however different the requests, and goes on the same after a restart', () => {
+    let topics = fresh();
+    const straight = fresh();
+    const state = new Map<string, StateRow>();
+    const rows = new Map<number, number | null>();
+    const straightRows = new Map<number, number | null>();
+    const tables: (readonly [Topics, Map<number, number | null>])[] = [];
+    for (let position = 1; position <= 4000; position += 1) {
+      const text = `${position} ${(position * 7919) % 1009}`;
+      const vector = near(text, `theme ${position % 200}`, 0.3);
+      equal(topics.add(vector, text, position), straight.add(vector, text, position));
+      if (position % 997 !== 0 && position !== 4000) continue;
+      tables.length = 0;
+      tables.push([topics, rows], [straight, straightRows]);
+      for (const [one, table] of tables)
+        for (const { micro, topic } of one.drain().micros) table.set(micro, topic);
+      for (const row of topics.takeState()) {
+        if (row.value === null) state.delete(`${row.kind} ${row.key}`);
+        else state.set(`${row.kind} ${row.key}`, row);
+      }
+      const live = [...state.values()].filter(({ kind }) => kind === 'micro').length;
+      ok(live <= 1000, `${live} live micro-clusters`);
+      topics = fresh();
+      topics.restore([...state.values()].reverse());
+    }
+    ok([...state.values()].some(({ kind }) => kind === 'merged'));
+    deepEqual(rows, straightRows);
+    for (const [micro, topic] of rows) equal(topic, rows.get(topics.resolve(micro)));
+  });
+});
