@@ -1,3 +1,4 @@
+import { setPriority } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig } from '../config.ts';
 import { Assigner } from '../assign/assigner.ts';
@@ -22,6 +23,8 @@ import { WorkerLoop } from '../worker/loop.ts';
 /** The repository's own folders: views and models belong to the code. */
 const ROOT = join(import.meta.dirname, '..', '..');
 
+/** Below web and NATS: under load the answer to a caller goes first, and the backlog is worked off after. */
+const PRIORITY = 5;
 const PUBLISH_EVERY_MS = 150;
 const BATCH_BYTES = 8 * 1024 * 1024;
 /** For how long readers may still open files of a generation that was replaced. */
@@ -31,6 +34,7 @@ const config = loadConfig();
 const logger = createLogger({ name: 'worker', level: config.logLevel });
 
 runProcess(logger, config.shutdownMs, async (lifecycle) => {
+  setPriority(PRIORITY);
   const embedder = await loadEmbedder({
     model: config.embeddingModel,
     modelsDirectory: join(ROOT, 'models'),
