@@ -13,6 +13,7 @@ import { RefusedError, ServiceClient } from '../import/client.ts';
 import { importFiles, waitUntilVisible } from '../import/importer.ts';
 import type { ImportSummary } from '../import/importer.ts';
 import { openProgress } from '../import/progress.ts';
+import { localUrl } from './local-url.ts';
 
 const USAGE = `Usage: npm run demo [-- --url URL] [--key KEY] [--once]
 
@@ -75,7 +76,7 @@ async function main(): Promise<number> {
     return 0;
   }
   const config = loadConfig();
-  const url = (values.url ?? `http://127.0.0.1:${config.port}`).replace(/\/+$/, '');
+  const url = (values.url ?? localUrl(config)).replace(/\/+$/, '');
   const stop = new AbortController();
   process.on('SIGINT', () => stop.abort());
   process.on('SIGTERM', () => stop.abort());

@@ -1,16 +1,19 @@
 /** `npm run import -- FILE.jsonl[.gz] …`: sends conversations from files to a running service. */
 import { parseArgs } from 'node:util';
+import { loadConfig } from '../config.ts';
 import { UUID_PATTERN } from '../domain/ids.ts';
+import { SetupError } from '../errors.ts';
 import { ServiceClient, UnavailableError } from '../import/client.ts';
 import { importFiles, waitUntilVisible } from '../import/importer.ts';
 import type { Finding, ImportSummary } from '../import/importer.ts';
 import { openProgress } from '../import/progress.ts';
+import { localUrl } from './local-url.ts';
 
 const USAGE = `Usage: npm run import -- FILE.jsonl [FILE.jsonl.gz …] [options]
 
   --instance UUID   import into this instance (else: the one the conversations were first imported
                     into, or a new one, whose id is printed)
-  --url URL         address of the service   (default: UNDERTONE_URL, or http://127.0.0.1:PORT)
+  --url URL         address of the service   (default: UNDERTONE_URL, or HOST and PORT of the configuration)
   --key KEY         API key                  (default: UT_KEY)
   --in-flight N     conversations sent at a time, 1 to 256 (default 16)
   --no-wait         do not wait until everything is visible in queries
@@ -65,7 +68,7 @@ function readArguments(
   if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > 256) {
     throw new UsageError('--in-flight: must be a whole number from 1 to 256.');
   }
-  const url = values.url ?? (env['UNDERTONE_URL'] || `http://127.0.0.1:${env['PORT'] || '8080'}`);
+  const url = values.url ?? (env['UNDERTONE_URL'] || localUrl(loadConfig()));
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
     throw new UsageError(`--url: "${url}" is not an http address.`);
   }
@@ -182,6 +185,9 @@ try {
     process.exitCode = 2;
   } else if (error instanceof UnavailableError) {
     console.error(`${error.message}. Start the service with "npm start", or name another with --url.`);
+    process.exitCode = 1;
+  } else if (error instanceof SetupError) {
+    console.error(error.message);
     process.exitCode = 1;
   } else throw error;
 }
