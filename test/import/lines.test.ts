@@ -91,12 +91,24 @@ describe('readLines', () => {
     equal(count > 100, true);
   });
 
-  it('hears the bytes of the file itself, not the inflated ones', async () => {
+  it('hears how much of the file its lines so far took up', async () => {
+    const heard: number[] = [];
+    const path = join(folder, 'bytes.jsonl');
+    await writeFile(path, 'one\ntwo\n\nthree');
+    for await (const line of readLines(path, { onRead: (bytes) => heard.push(bytes) }))
+      equal(line.fault, null);
+    deepEqual(heard, [4, 8, 14]);
+  });
+
+  it('hears the bytes of a gzip file itself, not the inflated ones, as far as its lines go', async () => {
     const path = join(folder, 'bytes.gz');
-    const content = gzipSync('x'.repeat(100_000));
+    const lines = Array.from({ length: 20_000 }, (_, index) => `line ${index} ${Math.sin(index)}`);
+    const content = gzipSync(lines.join('\n'));
     await writeFile(path, content);
     let heard = 0;
-    for await (const line of readLines(path, { onRead: (bytes) => (heard = bytes) })) equal(line.number, 1);
+    for await (const line of readLines(path, { onRead: (bytes) => (heard = bytes) })) {
+      if (line.number === 10_000) equal(Math.abs(heard / content.length - 0.5) < 0.1, true, `${heard}`);
+    }
     equal(heard, content.length);
   });
 
