@@ -4,7 +4,7 @@ import type { Enrichment, Turn } from '../domain/facts.ts';
 import type { Embedder } from './embedder.ts';
 import { detectGap } from './gaps.ts';
 import { requestOf } from './request-sentence.ts';
-import { detectSignals } from './signals.ts';
+import { detectSignals, loadSignalHeads, type SignalHeads } from './signals.ts';
 import { analysedPart } from './text.ts';
 
 export interface Enricher {
@@ -16,16 +16,19 @@ export interface EnricherOptions {
   readonly embedder: Pick<Embedder, 'embed'>;
   /** How many vectors of recent requests are kept; 0 keeps none. The findings are the same either way. */
   readonly rememberedVectors?: number;
+  /** Those that ship unless given. */
+  readonly signalHeads?: SignalHeads;
 }
 
 const DEFAULT_REMEMBERED_VECTORS = 4096;
 
 type Finding = Omit<Enrichment, 'vector'>;
 
-/** Makes an enricher over an embedder. */
+/** Makes an enricher over an embedder. Throws SetupError when the heads that ship cannot be used. */
 export function createEnricher({
   embedder,
   rememberedVectors = DEFAULT_REMEMBERED_VECTORS,
+  signalHeads = loadSignalHeads(),
 }: EnricherOptions): Enricher {
   const remembered =
     rememberedVectors > 0 ? new LRUCache<string, Float32Array>({ max: rememberedVectors }) : null;
@@ -50,7 +53,7 @@ export function createEnricher({
 
   return {
     async enrich(turns) {
-      const findings = turns.map(findingOf);
+      const findings = turns.map((turn) => findingOf(turn, signalHeads));
       const requests = new Set<string>();
       for (const finding of findings) if (finding.request !== '') requests.add(finding.request);
       const vectors = await vectorsOf(requests);
@@ -66,12 +69,17 @@ export function createEnricher({
   };
 }
 
-function findingOf(turn: Turn): Finding {
+function findingOf(turn: Turn, heads: SignalHeads): Finding {
   switch (turn.role) {
     case 'user': {
       const text = analysedPart(turn.content);
       const request = requestOf(text);
-      return { kind: request === '' ? 'reply' : 'request', request, signals: detectSignals(text), gap: null };
+      return {
+        kind: request === '' ? 'reply' : 'request',
+        request,
+        signals: detectSignals(text, heads),
+        gap: null,
+      };
     }
     case 'assistant':
       return { kind: 'none', request: '', signals: [], gap: detectGap(analysedPart(turn.content)) };

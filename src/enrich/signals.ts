@@ -1,8 +1,9 @@
 /**
- * Satisfaction signals in a user turn, by rule. Precision before recall: a complaint seen in an ordinary
+ * Satisfaction signals in a user turn, by rule and by a small head where it is sure. Precision before recall: a complaint seen in an ordinary
  * request does more harm than one overlooked, and the absence of a complaint is not satisfaction.
  */
 import { SIGNALS, type SignalKey } from '../domain/facts.ts';
+import { featuresOf, loadHead, type Head } from './heads.ts';
 import { anyOf, fold, sentencesOf, wordCount } from './text.ts';
 import { contentOf } from './turn-kind.ts';
 
@@ -41,7 +42,7 @@ const RULES: readonly Rule[] = [
     ),
     unless: anyOf(
       [
-        "(?:no|nope|nah|not? now|not right now)[, ]+(?:but )?(?:thanks?|thank you|gracias|merci|danke|grazie|obrigad[oa]|bedankt|dank je)(?! (?:so|very|for|a lot))(?=[.! ]*(?:$|(?:but|i) ))|thanks? for nothing|in advance|no,? gracias|non,? merci|nein,? danke|no,? grazie|nao,? obrigad[oa]|nee,? (?:bedankt|dank)|par avance|d'avance|de antemano|por adelantado|im voraus|in anticipo|thank god|thanks but no|por nada",
+        "(?:no|nope|nah|not? now|not right now)[, ]+(?:but )?(?:thanks?|thank you|gracias|merci|danke|grazie|obrigad[oa]|bedankt|dank je)(?! (?:so|very|for|a lot))(?=[.! ]*(?:$|(?:but|i) ))|thanks? for nothing|in advance|appreciate (?:it|that|this) (?:if|very much if|when)|(?:would|'d) (?:really |greatly |much |very much )*appreciate|no,? gracias|non,? merci|nein,? danke|no,? grazie|nao,? obrigad[oa]|nee,? (?:bedankt|dank)|par avance|d'avance|de antemano|por adelantado|im voraus|in anticipo|thank god|thanks but no|por nada",
       ],
       ['不用(?:了)?,?谢|結構です|괜찮'],
     ),
@@ -69,7 +70,7 @@ const RULES: readonly Rule[] = [
     key: 'problem-solved',
     says: anyOf(
       [
-        "(?:that|this|it|your (?:answer|solution|suggestion|fix|advice))(?:'s| has| have)? (?:just |really |finally |already |totally )*(?:solved|fixed|resolved|worked|helped|sorted|did the trick|cleared)|(?:it|that|this|everything)(?:'s| is)? (?:finally |now |all )*(?:working|works|fixed|solved|resolved|sorted)(?: (?:now|again|perfectly|fine|great|like a charm))|(?:^|[,.!] ?|and |yes |yay )(?:it|that) (?:works|worked)(?= *(?:!|\\.|,|$|now|great|perfectly))|(?:problem|issue|error|mystery)(?:'s| is| has been)? (?:now )?(?:solved|resolved|fixed|gone)|(?:got|have) it (?:working|to work)|did the trick|(?:that|this|it) (?:helps|helped)(?: (?:a lot|so much|me|immensely|tremendously))|(?:found|solved|fixed) it(?: now)?(?= *[!.]|$)|that answers my question|you(?:'ve| have)? (?:answered|solved|fixed) (?:my|the|all)",
+        "(?:that|this|it|your (?:answer|solution|suggestion|fix|advice))(?:'s| has| have)? (?:just |really |finally |already |totally )*(?:solved|fixed|resolved|worked|helped|sorted|did the trick|cleared)|(?:it|that|this|everything)(?:'s| is)? (?:finally |now |all )*(?:working|works|fixed|solved|resolved|sorted)(?: (?:now|again|perfectly|fine|great|like a charm))|(?:^|[,.!] ?|and |yes |yay )(?:it|that) (?:works|worked)(?= *(?:!|\\.|,|$|now|great|perfectly))|(?:problem|issue|error|mystery)(?:'s| is| has been)? (?:now )?(?:solved|resolved|fixed|gone)|(?:got|have) it (?:working|to work)|did the trick|(?:that|this|it) (?:helps|helped)(?: (?:a lot|so much|me|immensely|tremendously))|(?:solved|fixed) it(?: now)?(?= *[!.]|$)|that answers my question|you(?:'ve| have)? (?:answered|solved|fixed) (?:my|the|all)",
         "(?:ya |ahora )(?:funciona|esta (?:solucionado|resuelto|arreglado))|problema (?:resuelto|solucionado|resolvido)|(?:lo|se) (?:resolvio|soluciono|arreglo)|(?:agora|ja) (?:funciona|esta funcionando)|funcionou|resolveu|ca (?:marche|fonctionne)(?: (?:maintenant|parfaitement))|probleme (?:resolu|regle)|c'est (?:resolu|regle)|jetzt (?:funktioniert|geht|klappt) es|(?:es|das) (?:funktioniert|klappt|geht) jetzt|(?:das |)problem (?:ist )?(?:gelost|behoben)|hat (?:mir )?(?:sehr )?geholfen|(?:ora|adesso) funziona|(?:ha )?risolto|het werkt(?: nu)?|(?:is|het is) opgelost|(?:juz|teraz) dziala|rozwiazan[ey]|(?:теперь |всё |все )(?:работает|получилось)|проблема решена|помогло",
       ],
       [
@@ -78,7 +79,7 @@ const RULES: readonly Rule[] = [
     ),
     unless: anyOf(
       [
-        "not|n't|never|still|doesn't|didn't|isn't|how|if|whether|nothing|until|hope|no|nicht|pas|nao|non|niet|nie|не|when|before",
+        "not|n't|never|still|doesn't|didn't|isn't|please|get (?:this|it)|how|if|whether|nothing|until|hope|no|nicht|pas|nao|non|niet|nie|не|when|before",
       ],
       ['没|不|未|ない|ません'],
     ),
@@ -138,7 +139,7 @@ const RULES: readonly Rule[] = [
     key: 'correction',
     says: anyOf(
       [
-        "(?:that|this|it)?(?:'s| is| was)?(?: \\w+)? ?(?:not|isn't|wasn't) (?:at all )?(?:what|the \\w+|the one) (?:that )?(?:i|we)(?:'m| am| was|'d| had| have|'ve)? (?:\\w+ )?(?:asked|asking|meant|mean|said|saying|wanted|want|requested|ordered|looking|need|needed|had in mind)|(?:that|this|it|you) (?:did not|didn't|does not|doesn't|don't|do not|have not|haven't|hasn't|never) (?:even |really |actually )?(?:answer(?:ed)?|address(?:ed)?) (?:my|the|what|it|anything)|you(?:'ve| have)? (?:misunderst\\w+|misread|misheard|missed the point|got (?:it|that|me) wrong|mixed (?:it|that|them) up|confused)|you(?:'re| are)? (?:not|n't|aren't|don't|do not|didn't|did not|clearly don't) (?:understand(?:ing)?|listen(?:ing)?(?: to)?|get(?:ting)?|answering|following) (?:me|my|what|the question|it|to me)?|you(?:'re| are) not listening|(?:i|we) (?:never|did not|didn't) (?:say|said|ask(?:ed)?(?: for)?|want(?:ed)?|order(?:ed)?|mean|request(?:ed)?) (?:that|this|it|you|for|a |an |the )|(?:that|this)(?:'s| is) (?:not )?(?:the )?wrong (?:one|order|item|date|day|time|place|person|city|name|number|address|account|question|movie|restaurant|hotel)|(?:i|we) (?:said|meant|asked (?:for|about)) [^.]{2,60},? not |what i (?:meant|asked|said|wanted|was asking)(?: \\w+){0,3} (?:was|is)|(?:^|[,.] )(?:no[,. ]+)?(?:but |sorry |actually )*i (?:meant|was asking (?:about|for|if|how|what|whether)|was talking about|asked (?:you )?(?:about|for|if|how|what|when|where|why|who|whether))|wrong (?:answer|question)|answer (?:my|the) (?:question|actual question)|you messed up",
+        "(?:that|this|it)?(?:'s| is| was)?(?: \\w+)? ?(?:not|isn't|wasn't) (?:at all )?(?:what|the \\w+|the one) (?:that )?(?:i|we)(?:'m| am| was|'d| had| have|'ve)? (?:\\w+ )?(?:asked|asking|meant|mean|said|saying|wanted|want|requested|ordered|looking|need|needed|had in mind)|(?:that|this|it|you) (?:did not|didn't|does not|doesn't|don't|do not|have not|haven't|hasn't|never) (?:even |really |actually )?(?:answer(?:ed)?|address(?:ed)?) (?:my|the|what|it|anything)|you(?:'ve| have)? (?:misunderst\\w+|misread|misheard|missed the point|got (?:it|that|me) wrong|mixed (?:it|that|them) up|confused)|you(?:'re| are)? (?:not|n't|aren't|don't|do not|didn't|did not|clearly don't) (?:understand(?:ing)?|listen(?:ing)?(?: to)?|get(?:ting)?|answering|following) (?:me|my|what|the question|it|to me)?|you(?:'re| are) not listening|(?:i|we) (?:never|did not|didn't) (?:say|said|ask(?:ed)?(?: for)?|want(?:ed)?|mean) (?:that|this|it|you)(?= *[.,!]|$)|(?:that|this)(?:'s| is) (?:not )?(?:the )?wrong (?:one|order|item|date|day|time|place|person|city|name|number|address|account|question|movie|restaurant|hotel)|(?:i|we) (?:said|meant) [^.]{2,60},? not \\p{L}+|what i (?:meant|asked|said|wanted|was asking)(?: \\w+){0,3} (?:was|is)|(?:^|[,.] )(?:no[,. ]+)?(?:but |sorry |actually )*i (?:meant|was asking (?:about|for|if|how|what|whether)|was talking about|asked (?:you )?(?:about|for|if|how|what|when|where|why|who|whether))|wrong (?:answer|question)|answer (?:my|the) (?:question|actual question)|you messed up",
         "^(?:no|nope|nah|negative|wrong|incorrect)[,.! ]+(?:that(?:'s| is) (?:not |wrong|incorrect)[^.]{0,20}[,. ]+)?(?:sorry[, ]+|actually[, ]+|but )*(?:i|we)(?:'d| would)? (?:really |actually |said |also )*(?:need(?:ed)?|want(?:ed)?|meant|said|would like|like|would prefer|prefer|'d rather|rather|am looking|was looking|'m looking|asked|requested|live|am|was) (?!(?:nothing|no |to thank|not? any|more info|you to have|some time|just|only|to think))|^(?:no|nope|negative)[,. ]+(?:it|that|the \\p{L}+(?: \\p{L}+)?|my \\p{L}+(?: \\p{L}+)?|they|there)(?:'s| is| are| should be| needs to be| must be| will be| was)(?! (?:all|it|everything|fine|ok|okay|good|great|perfect|enough|no |nothing|not? (?:necessary|needed|a problem|important)))|^(?:no|nope|negative)[,. ]+(?:please )?(?:make (?:it|that)|change (?:it|that|the)|find (?:me )?(?:some |an)?other|try|play|show (?:me )?(?:some |an)?other|look for|search for) |^(?:no|nope)[,. ][^?]{2,60} instead(?= *[.!,]|$)",
         "(?:eso )?no es (?:eso )?lo que (?:pedi|pregunte|queria|dije|busco|necesito)|no (?:me )?(?:has |ha |me has |me ha )?(?:entendido|entiendes|entiende|contestado|respondido|contesta|responde)(?: (?:a )?(?:mi|la) pregunta)?(?= *[.,!]|$)|(?:yo )?(?:pedi|pregunte|queria decir|me referia)|(?:isso )?nao (?:e|foi) (?:isso )?(?:o )?que (?:eu )?(?:pedi|perguntei|queria|disse)|nao foi isso|voce nao (?:me )?(?:entendeu|respondeu)|(?:ce n'est|c'est) pas ce que (?:j'ai|je) (?:demande|dit|voulais|veux|cherche)\\p{L}*|vous (?:n'avez pas|ne) (?:compris|repond\\p{L}+|comprenez)(?: pas)?|je (?:parlais de|voulais dire|demandais)|(?:das )?(?:ist|war|habe ich) nicht (?:das,? )?was ich (?:gefragt|gemeint|wollte|gesucht|gesagt)|(?:danach|das) habe ich nicht gefragt|sie haben mich (?:falsch|nicht) verstanden|du hast mich (?:falsch|nicht) verstanden|ich meinte|non (?:e|era) quello che (?:ho |)(?:chiesto|intendevo|volevo|cercavo|detto)|non hai (?:capito|risposto)|non ha (?:capito|risposto)|intendevo|dat (?:is|was) niet wat ik (?:vroeg|bedoelde|wil|wilde|zocht)|(?:u|je) begrijpt (?:me|mij|het) niet|ik bedoelde?|nie o to (?:pytalem|pytalam|mi chodzilo|prosilem)|nie zrozumial\\p{L}+|chodzilo mi o|(?:это )?не то,? что я (?:спрашивал|просил|хотел|имел)[а]?|я (?:спрашивал|имел в виду|не об этом|просил)[а]?|вы (?:меня )?не (?:поняли|ответили)",
       ],
@@ -165,7 +166,7 @@ const RULES: readonly Rule[] = [
     key: 'ignored-instruction',
     says: anyOf(
       [
-        "(?:i|we)(?:'ve| have)? (?:already |just |clearly |specifically |explicitly )*(?:told|asked|instructed|begged) you (?:not |already |before |twice |specifically |several |multiple |again )*(?:to|for|in|that|about|times)|(?:i|we)(?:'ve| have)? (?:already|just|clearly|specifically|explicitly) (?:told|said|gave|given|mentioned|answered|provided|specified|asked|explained)|you (?:\\w+ )?(?:ignored|forgot|disregarded|skipped|didn't follow|did not follow|are ignoring|keep ignoring|aren't following|are not following|failed to follow|didn't do what|did not do what|didn't use|did not use)(?: (?:my|the|what|that|to))|(?:as|like) i (?:already |just )?(?:said|told you|mentioned|asked|explained|requested|specified)|(?:i )?(?:said|asked for|requested|wanted) (?:only|no |without|exactly|less than|at most|at least|not more|under|just )|follow (?:my|the) (?:instructions?|directions?)|(?:do|read) what i (?:said|asked|told you|wrote)|why (?:did|do) you (?:keep|still)|i (?:said|asked) (?:for )?\\d+ [\\p{L}]+,? not|you keep \\w+ing|please read (?:my|what)",
+        "(?:i|we)(?:'ve| have)? (?:already |just |clearly |specifically |explicitly )*(?:told|asked|instructed|begged) you (?:not |already |before |twice |specifically |several |multiple |again )*(?:to|for|in|that|about|times)|(?:i|we)(?:'ve| have)? (?:already|just|clearly|specifically|explicitly) (?:told|said|gave|given|mentioned|answered|provided|specified|asked|explained)|you (?:\\w+ )?(?:ignored|forgot|disregarded|skipped|didn't follow|did not follow|are ignoring|keep ignoring|aren't following|are not following|failed to follow|didn't do what|did not do what|didn't use|did not use)(?: (?:my|the|what|that|to))|(?:as|like) i (?:already |just )?(?:said|told you|mentioned|asked|explained|requested|specified)|(?:i )?(?:said|asked for|requested|wanted) (?:only|no |without|exactly|less than|at most|at least|not more|under|just )|(?:please |just )?follow my (?:instructions?|directions?)|(?:do|read) what i (?:said|asked|told you|wrote)|why (?:did|do) you (?:keep|still)|i (?:said|asked) (?:for )?\\d+ [\\p{L}]+,? not|you keep \\w+ing|please read (?:my|what)",
         "(?:ya )?te (?:dije|pedi|he dicho|habia dicho)(?: que)?|(?:ya )?le (?:dije|pedi|he dicho)|como (?:ya )?(?:dije|le dije|te dije|he dicho)|eu (?:ja )?(?:disse|falei|pedi)|como (?:eu )?(?:ja )?(?:disse|falei)|je (?:vous|t'|te) ?(?:ai|l'ai) (?:deja )?(?:dit|demande)\\p{L}*|comme je (?:vous )?l'ai dit|j'ai (?:deja|bien) (?:dit|demande|precise)|ich (?:habe|hatte) (?:doch |schon |bereits |ihnen |dir )+(?:\\p{L}+ )?(?:gesagt|geschrieben|mitgeteilt|gebeten|angegeben)|wie (?:ich )?(?:schon|bereits) (?:gesagt|erwahnt|geschrieben)|(?:ti |le |vi )?(?:ho|avevo) (?:gia )?(?:detto|chiesto) di|come (?:ho )?(?:gia )?detto|ik (?:heb|had) (?:toch |al |je |u )+(?:\\p{L}+ )?(?:gezegd|gevraagd)|zoals ik (?:al )?zei|(?:juz )?(?:mowilem|mowilam|prosilem|prosilam)|jak (?:juz )?(?:mowilem|wspomnialem|mowilam)|я (?:же |уже )+(?:говорил|сказал|просил|писал)[а]?|как я (?:уже )?(?:говорил|сказал)[а]?",
       ],
       [
@@ -191,7 +192,7 @@ const RULES: readonly Rule[] = [
     says: anyOf(
       [
         "wtf|what the (?:hell|heck|fuck|f)|(?:fuck|screw|damn) (?:you|this|off|it)|fucking (?:useless|stupid|bot|idiot|terrible|ridiculous|joke)|bull ?shit|go to hell|shut up|(?:you(?:'re| are)|u r|you)(?: such)?(?: a| an| so| really| very| just| fucking| freaking| too)* (?:stupid|dumb|idiot|idiotic|moron|useless|pathetic|ridiculous|incompetent|terrible|the worst|a joke|worthless|suck|sucks|annoying|rude|crazy|horrible|awful)|(?:stupid|dumb|useless|idiotic|bloody|damn|fucking) (?:bot|machine|ai|robot|computer|assistant|chatbot|thing|program|system)|(?:this|that|it)(?:'s| is) (?:just |so |really |absolutely |completely |getting |totally |beyond |truly |such |fucking )*(?:an? )?(?:ridiculous|unacceptable|outrageous|insane|crazy|absurd|a joke|joke|bad joke|nonsense|infuriating|maddening|frustrating|annoying|terrible|awful|horrible|exhausting|disgrace|scam|a waste|waste)(?! (?:movie|film|song|show))",
-        "(?:i'm|i am|i feel|we are|i was|getting|this makes me|makes me) (?:just |so |really |very |getting |extremely |beyond |quite |absolutely |pretty |becoming |feeling )*(?:frustrated|annoyed|angry|furious|mad|pissed(?: off)?|irritated|upset|fed up|outraged|livid|exasperated|sick of|sick and tired of|tired of)|so (?:frustrating|annoying|confusing)|(?:very|really|extremely|quite) (?:frustrating|annoying)|(?:waste|wasting|wasted)(?: of)? (?:my |our |of my )?(?:damn )?time|(?:sick|tired) (?:and tired )?of (?:this|you|your|it|repeating|waiting|explaining)|fed up|(?:i )?(?:hate|can't stand) (?:this|you|that|it)(?= *[.,!]| *$| bot| service| app| so)|how many times (?:do|must|have|should)|for the (?:second|third|fourth|fifth|last|hundredth|millionth|nth|umpteenth|\\d+(?:nd|rd|th)) time|(?:taking|takes|taken) (?:too long|forever|so long)|are you (?:kidding|joking|serious|stupid|dumb|deaf|even (?:listening|reading))|you(?:'ve| have) got to be kidding|(?:oh )?come on(?= *[!.,]| *$)|ugh+|argh+|grr+|worst (?:service|bot|assistant|experience|customer|support|company|app|answer)|seriously *[?!]{1,}|omfg|ffs|for (?:god|christ|heaven|fuck)'?s'? sake|jesus christ|(?:you )?suck(?:s)?(?= *[.!]| *$)",
+        "(?:i'm|i am|i feel|we are|i was|getting|this makes me|makes me) (?:just |so |really |very |getting |extremely |beyond |quite |absolutely |pretty |becoming |feeling )*(?:frustrated|annoyed|angry|furious|mad|pissed(?: off)?|irritated|upset|fed up|outraged|livid|exasperated|sick of|sick and tired of|tired of)|so (?:frustrating|annoying|confusing)|(?:very|really|extremely|quite) (?:frustrating|annoying)|(?:waste|wasting|wasted)(?: of)? (?:my |our |of my )?(?:damn )?time|(?:sick|tired) (?:and tired )?of (?:this|you|your|it|repeating|waiting|explaining)|fed up|(?:i )?(?:hate|can't stand) (?:this|you|that|it)(?= *[.,!]| *$| bot| service| app| so)|how many times (?:do|must|have|should)|for the (?:second|third|fourth|fifth|last|hundredth|millionth|nth|umpteenth|\\d+(?:nd|rd|th)) time|(?:this is|you(?:'re| are)|why is this|it is|it's) taking (?:too long|forever|so long|ages)(?= *[.,!?]| *$)|are you (?:kidding|joking|serious|stupid|dumb|deaf|even (?:listening|reading))|you(?:'ve| have) got to be kidding|(?:oh )?come on(?= *[!.,]| *$)|ugh+|argh+|grr+|worst (?:service|bot|assistant|experience|customer|support|company|app|answer)|seriously *[?!]{1,}|omfg|ffs|for (?:god|christ|heaven|fuck)'?s'? sake|jesus christ|(?:you )?suck(?:s)?(?= *[.!]| *$)",
         "(?:esto |eso )?es (?:ridiculo|inaceptable|una verguenza|una broma|indignante|absurdo|un desastre)|(?:eres|que) (?:un |una |tan )?(?:inutil|idiota|estupid[oa]|tont[oa])|estoy (?:muy |tan )?(?:frustrad|enojad|enfadad|molest|hart|cansad)[oa](?: de)?|que (?:asco|frustrante|rabia)|perdida de tiempo|mierda|(?:isso )?e (?:ridiculo|inaceitavel|um absurdo|uma vergonha|uma piada)|estou (?:muito |tao )?(?:frustrad|irritad|chatead|cansad)[oa]|perda de tempo|que (?:merda|droga|raiva)|porra|c'est (?:ridicule|inacceptable|scandaleux|n'importe quoi|une honte|enervant|penible|nul)|je suis (?:tres |vraiment )?(?:frustre|enerve|en colere|decu|furieux)e?s?|(?:une |de )?perte de temps|j'en ai (?:marre|assez)|merde|(?:tu es|vous etes) (?:nul|stupide|idiot|inutile)s?",
         '(?:das ist |so )(?:doch |wirklich |einfach |ja |absolut )*(?:lacherlich|unmoglich(?= *[!.])|inakzeptabel|eine frechheit|eine zumutung|unverschamt|nervig|ein witz)|ich bin (?:sehr |so |echt |wirklich )?(?:frustriert|genervt|wutend|sauer|verargert|enttauscht)|zeitverschwendung|(?:so ein |was fur ein )?(?:mist|scheisse|quatsch)(?= *[!.]| *$)|(?:du bist|sie sind) (?:so )?(?:dumm|nutzlos|blod)|e (?:ridicolo|inaccettabile|una vergogna|assurdo|uno scandalo)|sono (?:molto |davvero )?(?:frustrat|arrabbiat|delus|stuf)[oa]|perdita di tempo|(?:che )?schifo|cazzo|sei (?:inutile|stupido|un idiota)|(?:dit|dat) is (?:belachelijk|onacceptabel|een schande|waardeloos|irritant)|ik ben (?:erg |heel |zo )?(?:gefrustreerd|boos|teleurgesteld|geirriteerd)|tijdverspilling|(?:jestem )?(?:wsciekl[ya]|sfrustrowan[ya]|zdenerwowan[ya])|to (?:jest )?(?:smieszne|niedopuszczalne|zart|skandal)|strata czasu|cholera|kurwa|это (?:просто )?(?:смешно|неприемлемо|издевательство|безобразие|возмутительно)|я (?:очень )?(?:зол|злюсь|разочарован[а]?|возмущ[её]н[а]?)|(?:пустая )?трата времени|(?:ты )?(?:тупой|тупая|идиот|дурак)|бесит',
       ],
@@ -222,10 +223,10 @@ export function typeOf(key: SignalKey): 'SAT' | 'DSAT' {
 }
 
 /**
- * The signals that a user turn gives, in the order of SIGNALS, each at most once. Never `repetition`,
- * which takes two turns. `text` may be of any language and length.
+ * The signals that the rules see in a user turn, in the order of SIGNALS, each at most once. Never
+ * `repetition`, which takes two turns. `text` may be of any language and length.
  */
-export function detectSignals(text: string): SignalKey[] {
+export function detectByRule(text: string): SignalKey[] {
   const all = sentencesOf(text);
   const sentences =
     all.length <= 2 * SENTENCES_AT_EACH_END
@@ -255,15 +256,66 @@ function thanksLast(folded: string, thanks: RegExp): boolean {
   return at > 0 && contentOf(folded.slice(0, at)) > 1;
 }
 
-export interface TurnScores {
-  readonly sat: { readonly score: number; readonly decided: boolean };
-  readonly dsat: { readonly score: number; readonly decided: boolean };
+/** No, not, sorry, instead: alone they say little, but they tip the scales of a turn that sounds displeased. */
+const PUSHBACK = anyOf(
+  [
+    "no|nope|not|\\p{L}+n't|sorry|instead|wrong|but|actually|just|again",
+    'no|pero|sino|mal|otra vez|nao|mas|errado|de novo|non|pas|mais|faux|encore|ma|sbagliato|ancora|nein|nicht|kein\\p{L}*|sondern|aber|falsch|nochmal|nee|niet|geen|maar|fout|opnieuw|nie|ale|zle|znowu|нет|не|но|опять|снова',
+  ],
+  ['不[是要对行]|没|但|却|いいえ|違|ない|ません|でも|아니|안 |하지만'],
+);
+const PUSHBACK_LOGIT = 1.5;
+const RULE_LOGIT = 3;
+/** Log-odds from which a graded turn counts as satisfied or dissatisfied; tuned on the tune half of USS. */
+const LIKELY = { SAT: -0.5, DSAT: 0 } as const;
+/** Log-odds from which a head alone gives a signal; above every request of the intent sets. */
+const SURE = { SAT: 2, DSAT: 3.5 } as const;
+/** A head is only trusted alone on turns of at most so many words: in longer ones it sees too little. */
+const MAX_WORDS_ALONE = 14;
+
+export interface SignalHeads {
+  readonly sat: Head;
+  readonly dsat: Head;
 }
 
-/** How satisfied and how dissatisfied a user turn sounds; `decided`: a signal of that type is given. */
-export function scoreTurn(text: string): TurnScores {
-  const signals = detectSignals(text);
-  const sat = signals.filter((key) => typeOf(key) === 'SAT').length;
-  const dsat = signals.filter((key) => typeOf(key) === 'DSAT').length;
-  return { sat: { score: sat, decided: sat > 0 }, dsat: { score: dsat, decided: dsat > 0 } };
+/** Loads the heads that ship. Throws SetupError when they are absent or broken. */
+export function loadSignalHeads(directory?: string): SignalHeads {
+  return { sat: loadHead('sat', directory), dsat: loadHead('dsat', directory) };
+}
+
+export interface Grade {
+  /** Log-odds, rules included. */
+  readonly score: number;
+  /** The score is high enough to say so, right or wrong about equally often as not saying so. */
+  readonly likely: boolean;
+}
+
+/** How satisfied and how dissatisfied a user turn sounds: a measure for comparing, softer than the signals. */
+export function gradeTurn(text: string, heads: SignalHeads): { readonly sat: Grade; readonly dsat: Grade } {
+  const types = new Set(detectByRule(text).map(typeOf));
+  const { sat, dsat } = logits(text, heads);
+  const satScore = sat + (types.has('SAT') ? RULE_LOGIT : 0);
+  const dsatScore = dsat + (types.has('DSAT') ? RULE_LOGIT : 0);
+  return {
+    sat: { score: satScore, likely: types.has('SAT') || satScore >= LIKELY.SAT },
+    dsat: { score: dsatScore, likely: types.has('DSAT') || dsatScore >= LIKELY.DSAT },
+  };
+}
+
+function logits(text: string, heads: SignalHeads): { sat: number; dsat: number } {
+  const features = featuresOf(text);
+  const pushback = PUSHBACK.test(fold(text)) ? PUSHBACK_LOGIT : 0;
+  return { sat: heads.sat.logit(features), dsat: heads.dsat.logit(features) + pushback };
+}
+
+/**
+ * The signals that a user turn gives, in the order of SIGNALS: those of the rules, and praise or a
+ * correction where the rules are silent and a head is sure.
+ */
+export function detectSignals(text: string, heads: SignalHeads): SignalKey[] {
+  const keys = detectByRule(text);
+  if (keys.length > 0 || wordCount(fold(text.slice(0, 500))) > MAX_WORDS_ALONE) return keys;
+  const { sat, dsat } = logits(text, heads);
+  if (dsat >= SURE.DSAT && dsat > sat) return ['correction'];
+  return sat >= SURE.SAT && sat > dsat ? ['praise'] : keys;
 }

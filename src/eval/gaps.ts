@@ -50,7 +50,7 @@ function byTone(dialogue: Dialogue): GapExample[] {
   return [{ id: dialogue.id, text: last.content, gap: dialogue.labels?.['tone'] === 'dontknow' }];
 }
 
-const SETS = [
+export const GAP_SETS = [
   { set: 'dialogues/sgd-train', examplesOf: byActs('NOTIFY_FAILURE'), what: 'SGD, the action failed' },
   {
     set: 'dialogues/crosswoz-zh',
@@ -93,7 +93,7 @@ export const evaluation: Evaluation = {
   name: 'gaps',
   async run({ dataDirectory, file }) {
     const tables = [];
-    for (const { set, examplesOf, what } of SETS) {
+    for (const { set, examplesOf, what } of GAP_SETS) {
       if (file !== null && !file.includes(set.split('/')[1] ?? set)) continue;
       const examples = await gapExamples(file ?? dataSetPath(dataDirectory, set), examplesOf, 'test');
       tables.push({

@@ -2,7 +2,7 @@
  * How well satisfaction and dissatisfaction are found, against annotators' grades (USS: 1 to 5, several
  * a user turn; mean over 3.5 is satisfied, under 2.5 dissatisfied). No part of USS was trained on.
  */
-import { scoreTurn } from '../enrich/signals.ts';
+import { detectSignals, gradeTurn, loadSignalHeads, typeOf, type SignalHeads } from '../enrich/signals.ts';
 import { dataSetPath, halfOf, readDialogues } from './data.ts';
 import { BINARY_COLUMNS, binaryRow, type EvalTable, type Evaluation, type Scored } from './report.ts';
 
@@ -36,12 +36,17 @@ export async function gradedTurns(path: string, half: 'tune' | 'test'): Promise<
 const isSatisfied = (turn: GradedTurn): boolean => turn.grade > 3.5;
 const isDissatisfied = (turn: GradedTurn): boolean => turn.grade < 2.5;
 
-function table(set: string, type: 'SAT' | 'DSAT', turns: readonly GradedTurn[]): EvalTable {
+function table(
+  set: string,
+  type: 'SAT' | 'DSAT',
+  turns: readonly GradedTurn[],
+  heads: SignalHeads,
+): EvalTable {
   const isPositive = type === 'SAT' ? isSatisfied : isDissatisfied;
-  const ours = turns.map((turn): Scored => {
-    const scores = scoreTurn(turn.text);
-    const { score, decided } = type === 'SAT' ? scores.sat : scores.dsat;
-    return { score, decided, positive: isPositive(turn) };
+  const graded = turns.map((turn): Scored => {
+    const grades = gradeTurn(turn.text, heads);
+    const { score, likely } = type === 'SAT' ? grades.sat : grades.dsat;
+    return { score, decided: likely, positive: isPositive(turn) };
   });
   const by = (says: (text: string) => boolean): Scored[] =>
     turns.map((turn) => {
@@ -52,7 +57,11 @@ function table(set: string, type: 'SAT' | 'DSAT', turns: readonly GradedTurn[]):
     title: `signals: ${type} on ${set}`,
     columns: BINARY_COLUMNS,
     rows: [
-      binaryRow('this project', ours),
+      binaryRow('this project, graded', graded),
+      binaryRow(
+        'this project, signals given',
+        by((text) => detectSignals(text, heads).some((key) => typeOf(key) === type)),
+      ),
       binaryRow(
         'key words',
         by((text) => KEYWORDS[type].test(text)),
@@ -62,6 +71,10 @@ function table(set: string, type: 'SAT' | 'DSAT', turns: readonly GradedTurn[]):
         by(() => true),
       ),
     ],
+    notes: [
+      'Signals are given for precision; the grade is the same evidence at the point of best F1.',
+      'Half a grade decides what is "true": most turns under 2.5 decline an offer, few complain.',
+    ],
   };
 }
 
@@ -69,10 +82,11 @@ export const evaluation: Evaluation = {
   name: 'signals',
   async run({ dataDirectory, file }) {
     const sets = file === null ? ['satisfaction/uss-mwoz', 'satisfaction/uss-sgd'] : [file];
+    const heads = loadSignalHeads();
     const tables: EvalTable[] = [];
     for (const set of sets) {
       const turns = await gradedTurns(file ?? dataSetPath(dataDirectory, set), 'test');
-      tables.push(table(set, 'SAT', turns), table(set, 'DSAT', turns));
+      tables.push(table(set, 'SAT', turns, heads), table(set, 'DSAT', turns, heads));
     }
     return tables;
   },
