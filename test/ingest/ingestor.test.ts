@@ -12,7 +12,7 @@ import { openConnection, type StreamConnection } from '../../src/stream/connecti
 import { openConsumer } from '../../src/stream/consumer.ts';
 import { createPublisher, type Publisher } from '../../src/stream/publisher.ts';
 import { setUpStreams } from '../../src/stream/stream-setup.ts';
-import { startTestServer, type TestServer } from '../support/nats.ts';
+import { killUnder, startTestServer, type TestServer } from '../support/nats.ts';
 
 const NOW = 1_772_366_400_000_000;
 const hello: IngestBody = { messages: [{ content: 'Hello', role: 'user', userId: 'ann' }] };
@@ -338,7 +338,7 @@ describe('ingestor', () => {
   it('answers 503 while the server is away and works again after', async () => {
     const projectId = await newProject();
     const { instanceId } = await here.ingestor.accept({ projectId, body: hello });
-    await server.kill();
+    await killUnder(server, here.connection);
     for (const body of [{ ...hello, instanceId }, hello]) {
       await rejects(here.ingestor.accept({ projectId, body }), refused('SERVICE_UNAVAILABLE'));
     }

@@ -5,7 +5,7 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { AppError } from '../../src/errors.ts';
 import { openRegistry, type Registry } from '../../src/registry/registry.ts';
 import { openConnection, type StreamConnection } from '../../src/stream/connection.ts';
-import { startTestServer, type TestServer } from '../support/nats.ts';
+import { killUnder, restartUnder, startTestServer, type TestServer } from '../support/nats.ts';
 
 interface Process {
   readonly registry: Registry;
@@ -108,8 +108,7 @@ describe('registry', () => {
     it('follow revocations again after the server was restarted', async () => {
       const { rawKey, keyId } = await newProject();
       ok(await there.registry.findKey(rawKey));
-      await server.restart();
-      await Promise.all([here.connection.whenConnected(5000), there.connection.whenConnected(5000)]);
+      await restartUnder(server, here.connection, there.connection);
       await here.registry.revokeKey(keyId);
       const deadline = performance.now() + 5000;
       while ((await there.registry.findKey(rawKey)) !== null) {
@@ -210,7 +209,7 @@ describe('registry', () => {
     equal(await loading.findKey(`ut_test_${'a'.repeat(32)}`), null);
     const { rawKey } = await newProject();
     ok(await loading.findKey(rawKey));
-    await server.kill();
+    await killUnder(server, connection);
     await rejects(loading.findKey(`ut_test_${'b'.repeat(32)}`), unavailable);
     await server.restart();
     ok(await connection.whenConnected(5000));

@@ -7,7 +7,7 @@ import { after, before, describe, it } from 'node:test';
 import { SetupError } from '../../src/errors.ts';
 import { openConnection, type ConnectionState } from '../../src/stream/connection.ts';
 import { findServer } from '../../src/stream/server-binary.ts';
-import { freePort, startTestServer, type TestServer } from '../support/nats.ts';
+import { freePort, killUnder, startTestServer, type TestServer } from '../support/nats.ts';
 
 function setupError(message: RegExp) {
   return (error: unknown): boolean => error instanceof SetupError && message.test(error.message);
@@ -48,7 +48,7 @@ describe('connection', () => {
     const connection = await openConnection({ ...server.address, name: 'test' });
     const states: ConnectionState[] = [];
     connection.onStateChange((state) => states.push(state));
-    await server.kill();
+    await killUnder(server, connection);
     equal(await connection.whenConnected(50), false);
     await server.restart();
     equal(await connection.whenConnected(10_000), true);

@@ -9,7 +9,7 @@ import { openConsumer, readExtent } from '../../src/stream/consumer.ts';
 import { createPublisher } from '../../src/stream/publisher.ts';
 import { setUpStreams } from '../../src/stream/stream-setup.ts';
 import { conversationsSubject, partitionOf } from '../../src/stream/subjects.ts';
-import { startTestServer, type TestServer } from '../support/nats.ts';
+import { killUnder, startTestServer, type TestServer } from '../support/nats.ts';
 import { instanceIds, recordedRequest } from '../support/requests.ts';
 
 interface Stored {
@@ -171,7 +171,7 @@ describe('publisher', () => {
   it('answers 503 in time when the server is away, and works again when it is back', async () => {
     await setUpStreams(connection);
     const publisher = createPublisher(connection, { timeoutMs: 300 });
-    await server.kill();
+    await killUnder(server, connection);
     const started = performance.now();
     await rejects(publisher.publish(recordedRequest()), appError('SERVICE_UNAVAILABLE'));
     ok(performance.now() - started < 3000);

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { StreamConnection } from '../../src/stream/connection.ts';
 import { startServer, type RunningServer, type ServerAddress } from '../../src/stream/server.ts';
 
 const CACHE_DIR = join(import.meta.dirname, '../../.cache');
@@ -52,4 +53,27 @@ export async function startTestServer(): Promise<TestServer> {
       await rm(dataDir, { recursive: true, force: true });
     },
   };
+}
+
+/** Kills and restarts a server and waits until these connections have lost it and found it again. */
+export async function restartUnder(server: TestServer, ...connections: StreamConnection[]): Promise<void> {
+  const back = connections.map(
+    (connection) =>
+      new Promise<void>((resolve) => {
+        const stop = connection.onStateChange((state) => {
+          if (state !== 'reconnected') return;
+          stop();
+          resolve();
+        });
+      }),
+  );
+  await server.restart();
+  await Promise.all(back);
+}
+
+/** Kills a server and waits until this connection knows. */
+export async function killUnder(server: TestServer, connection: StreamConnection): Promise<void> {
+  const lost = new Promise<void>((resolve) => connection.onStateChange(() => resolve()));
+  await server.kill();
+  await lost;
 }
