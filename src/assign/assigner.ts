@@ -18,9 +18,9 @@ import {
 import { beginning } from './bytes.ts';
 import { DotArena } from './dot-kernel.ts';
 import { GAP_TYPES, InstanceState, type Thresholds } from './instance-state.ts';
-import { isRepeated } from './repeated-requests.ts';
+import { isRepeated, newRequest } from './repeated-requests.ts';
 import { SessionState } from './session-state.ts';
-import { dequantise, quantise } from './vectors.ts';
+import { dequantise } from './vectors.ts';
 
 export interface AssignerOptions {
   /** Cosine similarities of the embedding model in use. */
@@ -227,7 +227,7 @@ export class Assigner {
         if (enrichment.gap !== null) {
           const asked = session.requests.at(-1);
           fact.gap = instance.gaps.add(
-            asked === undefined ? null : dequantise(asked),
+            asked === undefined ? null : dequantise(asked.vector),
             session.lastRequest,
             GAP_TYPES.indexOf(enrichment.gap),
             turn.position,
@@ -257,10 +257,10 @@ export class Assigner {
     for (const key of enrichment.signals) signals.add(SIGNAL_INDEX.get(key)!);
     if (enrichment.kind === 'request' && enrichment.vector !== null && saysAnything(enrichment.vector)) {
       session.micro = instance.topics.add(enrichment.vector, enrichment.request, turn.position);
-      const request = quantise(enrichment.vector);
+      const request = newRequest(enrichment.request, enrichment.vector);
       if (isRepeated(request, session.requests, session.answered, this.#options.thresholds.repeated)) {
         fact.repeatedRequest = instance.repeated.add(
-          dequantise(request),
+          dequantise(request.vector),
           enrichment.request,
           0,
           turn.position,
@@ -268,7 +268,7 @@ export class Assigner {
         );
         signals.add(SIGNAL_INDEX.get('repetition')!);
       }
-      session.remember(request);
+      session.remember({ vector: request.vector, words: request.words });
       session.lastRequest = beginning(enrichment.request, LAST_REQUEST_LENGTH);
     }
     fact.micro = this.#discussed(instance, session);

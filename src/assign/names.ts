@@ -312,16 +312,17 @@ function mostTelling(shares: ReadonlyMap<string, number>, background: Background
   return best;
 }
 
-/** A short name for one request: its core, at most five content words. '' when it has no word. */
+/** A short name for one request: its first five words from the first that tells something. '' when it has no word. */
 export function phraseOf(words: readonly Word[], text: string): string {
   const kept: Word[] = [];
+  const hasContent = words.some((word) => word.content);
   let content = 0;
   for (const word of words) {
     if (kept.length > 0 && word.afterBreak && content >= 2) break;
-    if (word.determiner) continue;
+    if (word.determiner || (content === 0 && !word.content && hasContent)) continue;
     if (word.content) content += 1;
     kept.push(word);
-    if (content === MOST_WORDS || kept.length === MOST_WORDS + 2) break;
+    if (kept.length === MOST_WORDS) break;
   }
   while (kept.length > 1 && !kept[kept.length - 1]!.content) kept.pop();
   return finished(

@@ -1,5 +1,5 @@
 import { ByteReader, ByteWriter } from './bytes.ts';
-import { REMEMBERED_REQUESTS } from './repeated-requests.ts';
+import { REMEMBERED_REQUESTS, type RememberedRequest } from './repeated-requests.ts';
 import { SessionText } from './session-text.ts';
 
 /** What assign remembers of one session. */
@@ -16,7 +16,7 @@ export class SessionState {
   /** The micro-cluster under discussion. */
   micro: number | null = null;
   /** The last requests, oldest first, at most 32. */
-  readonly requests: Int8Array[] = [];
+  readonly requests: RememberedRequest[] = [];
   /** How many of `requests` an assistant turn has followed. */
   answered = 0;
   /** The latest request, as a gap is named after it. */
@@ -28,7 +28,7 @@ export class SessionState {
     this.session = session;
   }
 
-  remember(request: Int8Array): void {
+  remember(request: RememberedRequest): void {
     this.requests.push(request);
     if (this.requests.length <= REMEMBERED_REQUESTS) return;
     this.requests.shift();
@@ -45,8 +45,9 @@ export class SessionState {
       .count(this.answered)
       .text(this.lastRequest)
       .count(this.requests.length);
-    for (const request of this.requests) {
-      writer.raw(new Uint8Array(request.buffer, request.byteOffset, request.byteLength));
+    for (const { vector, words } of this.requests) {
+      writer.raw(new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength)).count(words.length);
+      for (const word of words) writer.byte(word & 0xff).byte(word >>> 8);
     }
     this.text.write(writer);
     return writer.finish();
@@ -67,7 +68,10 @@ export class SessionState {
     state.lastRequest = reader.text();
     for (let left = reader.count(); left > 0; left -= 1) {
       const bytes = reader.raw(dimensions);
-      state.requests.push(new Int8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+      const vector = new Int8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+      const words: number[] = [];
+      for (let more = reader.count(); more > 0; more -= 1) words.push(reader.byte() + reader.byte() * 0x100);
+      state.requests.push({ vector, words });
     }
     state.text = SessionText.read(reader);
     return state;

@@ -39,6 +39,7 @@ const FUNCTION_WORDS = set(
    am is are was were be been being do does did doing done have has had having can could will would shall should may might must
    and or but if then than so because as of at by for with about into to from in on over under
    not no yes just very too also only there here again more most much many such own same other another
+   however certainly course sure case instead
    please thanks thank hello hi hey ok okay well im i'm i'd i'll i've it's that's there's what's don't can't isn't doesn't
    want wanted need needed like know tell let get got give go going help way able possible one thing things something anything
    long yet already ever still after before while until since during without within via per says said saying dont cant id ill ive whats gonna wanna really now still want's yeah
@@ -50,6 +51,8 @@ const FUNCTION_WORDS = set(
    y o pero si porque de del a al en con sin por para no sí gracias cómo qué quién dónde cuándo
    eu você ele ela nós eles é são sou foi ser estar tenho tem posso pode poderia quero preciso e ou mas se porque do da dos das no na em com sem por para não sim obrigado como que quem onde quando
    io lui lei noi voi loro è sono sei siamo ho hai ha posso puoi può vorrei voglio e o ma se perché di del della da in con su per tra non sì grazie come che chi dove quando
+   你 您 我 他 她 它 我们 你们 他们 的 了 吗 吧 呢 啊 是 在 有 和 与 或 能 可以 请 请问 帮 帮我 给 把 被 将 就 都 也 还 很 最 再 不 没 没有 这 那 这个 那个 一个 一些 一下 什么 怎么 怎样 如何 哪 哪些 哪里 哪个 为什么 多少 需要 想 要 会 来 去 到 从 对 为 现在 告诉 知道 好 好的 谢谢
+   私 何 誰 方 事 物 時 人
    ik jij hij zij wij jullie is zijn was ben heb heeft kan kunnen wil en of maar als want van voor met op aan bij naar niet geen ja nee hoe wat waar wanneer`,
 );
 
@@ -89,10 +92,10 @@ export function wordsOf(text: string): Word[] {
   return words;
 }
 
-/** What begins with a digit (numbers, dates, times) and single kana say nothing by themselves. */
+/** What begins with a digit (numbers, dates, times) and words in hiragana alone (particles, endings) say nothing by themselves. */
 function isContent(lower: string): boolean {
   if (DETERMINERS.has(lower) || FUNCTION_WORDS.has(lower)) return false;
-  return !/^(?:\p{N}.*|\p{Script=Hiragana})$/u.test(lower);
+  return !/^(?:\p{N}.*|\p{Script=Hiragana}+)$/u.test(lower);
 }
 
 function* pieces(text: string): Iterable<{ word: string; index: number }> {

@@ -128,6 +128,8 @@ export interface Assigned {
   readonly requests: ReadonlyMap<number, readonly string[]>;
   /** For every turn of the stream: whether assign found it to repeat a request. */
   readonly repeated: readonly boolean[];
+  /** For every turn of the stream. */
+  readonly enrichments: readonly Enrichment[];
   /** Name and cluster of each topic. */
   readonly topics: ReadonlyMap<number, { readonly name: string; readonly cluster: number | null }>;
   readonly clusters: ReadonlyMap<number, string>;
@@ -218,7 +220,7 @@ export async function loadPipeline(options: EvalOptions): Promise<Pipeline> {
         if (members === undefined) requests.set(topic, [request]);
         else members.push(request);
       });
-      return { turns, requests, repeated, topics, clusters, sessions };
+      return { turns, requests, repeated, enrichments, topics, clusters, sessions };
     },
   };
 }
