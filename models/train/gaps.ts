@@ -7,7 +7,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { collect, dataSetPath, readDialogues } from '../../src/eval/data.ts';
 import { gapExamples, GAP_SETS } from '../../src/eval/gaps.ts';
-import { detectGap } from '../../src/enrich/gaps.ts';
+import { detectGapByRule } from '../../src/enrich/gaps.ts';
 import { encodeHead, featuresOf, HEADS_DIRECTORY } from '../../src/enrich/heads.ts';
 import { fit, type Example } from './logistic.ts';
 
@@ -33,7 +33,11 @@ export async function trainGaps(dataDirectory: string, outputDirectory = HEADS_D
     for (const { turns } of await collect(readDialogues(dataSetPath(dataDirectory, set)))) {
       for (const { role, content } of turns) {
         if (role !== 'assistant') continue;
-        examples.push({ features: featuresOf(content), positive: detectGap(content) !== null, weight: 1 });
+        examples.push({
+          features: featuresOf(content),
+          positive: detectGapByRule(content) !== null,
+          weight: 1,
+        });
       }
     }
   }

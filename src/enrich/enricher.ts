@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { Enrichment, Turn } from '../domain/facts.ts';
 import type { Embedder } from './embedder.ts';
 import { detectGap } from './gaps.ts';
+import { loadHead, type Head } from './heads.ts';
 import { requestOf } from './request-sentence.ts';
 import { detectSignals, loadSignalHeads, type SignalHeads } from './signals.ts';
 import { analysedPart } from './text.ts';
@@ -12,12 +13,22 @@ export interface Enricher {
   enrich(turns: readonly Turn[]): Promise<Enrichment[]>;
 }
 
+/** The heads that an enricher needs. */
+export interface Heads extends SignalHeads {
+  readonly gap: Head;
+}
+
+/** Loads the heads that ship. Throws SetupError when they are absent or broken. */
+export function loadHeads(directory?: string): Heads {
+  return { ...loadSignalHeads(directory), gap: loadHead('gap', directory) };
+}
+
 export interface EnricherOptions {
   readonly embedder: Pick<Embedder, 'embed'>;
   /** How many vectors of recent requests are kept; 0 keeps none. The findings are the same either way. */
   readonly rememberedVectors?: number;
   /** Those that ship unless given. */
-  readonly signalHeads?: SignalHeads;
+  readonly heads?: Heads;
 }
 
 const DEFAULT_REMEMBERED_VECTORS = 4096;
@@ -28,7 +39,7 @@ type Finding = Omit<Enrichment, 'vector'>;
 export function createEnricher({
   embedder,
   rememberedVectors = DEFAULT_REMEMBERED_VECTORS,
-  signalHeads = loadSignalHeads(),
+  heads = loadHeads(),
 }: EnricherOptions): Enricher {
   const remembered =
     rememberedVectors > 0 ? new LRUCache<string, Float32Array>({ max: rememberedVectors }) : null;
@@ -53,7 +64,7 @@ export function createEnricher({
 
   return {
     async enrich(turns) {
-      const findings = turns.map((turn) => findingOf(turn, signalHeads));
+      const findings = turns.map((turn) => findingOf(turn, heads));
       const requests = new Set<string>();
       for (const finding of findings) if (finding.request !== '') requests.add(finding.request);
       const vectors = await vectorsOf(requests);
@@ -69,7 +80,7 @@ export function createEnricher({
   };
 }
 
-function findingOf(turn: Turn, heads: SignalHeads): Finding {
+function findingOf(turn: Turn, heads: Heads): Finding {
   switch (turn.role) {
     case 'user': {
       const text = analysedPart(turn.content);
@@ -82,7 +93,12 @@ function findingOf(turn: Turn, heads: SignalHeads): Finding {
       };
     }
     case 'assistant':
-      return { kind: 'none', request: '', signals: [], gap: detectGap(analysedPart(turn.content)) };
+      return {
+        kind: 'none',
+        request: '',
+        signals: [],
+        gap: detectGap(analysedPart(turn.content), heads.gap),
+      };
     case 'other':
       return { kind: 'none', request: '', signals: [], gap: null };
   }

@@ -3,6 +3,7 @@
  * lacks. Refusals on principle, questions back and plain negative facts are neither.
  */
 import type { GapType } from '../domain/facts.ts';
+import { featuresOf, type Head } from './heads.ts';
 import { anyOf, fold, sentencesOf } from './text.ts';
 
 /**
@@ -24,7 +25,7 @@ const ADVERBS =
 const TOOL = anyOf(
   [
     // The subject may be left out ("Sorry, could not book that").
-    `(?:${SUBJECT}${ADVERBS} ?,? ?|^(?:(?:i'm |i am )?(?:very |so )?(?:sorry|afraid|unfortunately|apologies)[,. ]+(?:but )?)?(?:i )?)${CANNOT}${ADVERBS} (?!(?:be |help |assist |do that|do this|seem )?(?:${KNOWING})(?![\\p{L}]))(?!(?:(?:give|provide|offer|share|show)(?: you)?(?: with)?(?: \\p{L}+){0,3}? (?:opinions?|advice|judg\\p{L}+|biased|answers?|responses?|recommendations?|predictions?|endorsement|views?|assistance|bias|guidance|support|service)|make (?:\\p{L}+ ){0,2}?(?:judg\\p{L}+|general\\p{L}+|assum\\p{L}+|statements?|claims?|comparisons?|predictions?|it)|speak|form|speculate|state|critici[sz]e|ascribe|judge|infer|generali[sz]e|decide|draw|make decisions|(?:accurately |fully |properly )?answer|take|hold|possess|experience|help|assist|support|fulfil|comply|condone|engage|endorse|promote|participate|encourage|discuss|write|generate|have|feel|understand|imagine|say|wait|believe|think|be |stress|emphasi[sz]e|thank|agree|stand|express|hear|make out|in good)(?![\\p{L}]))[\\p{L}]{2,}`,
+    `(?:${SUBJECT}${ADVERBS} ?,? ?|^(?:(?:i'm |i am )?(?:very |so )?(?:sorry|afraid|unfortunately|apologies)[,. ]+(?:but )?)?(?:i )?)${CANNOT}${ADVERBS} (?!(?:be |help |assist |do that|do this|seem )?(?:${KNOWING})(?![\\p{L}]))(?!(?:(?:give|provide|offer|share|show)(?: you)?(?: with)?(?: \\p{L}+){0,3}? (?:opinions?|advice|judg\\p{L}+|biased|answers?|responses?|recommendations?|predictions?|endorsement|views?|assistance|bias|guidance|support|service)|make (?:\\p{L}+ ){0,2}?(?:judg\\p{L}+|general\\p{L}+|assum\\p{L}+|statements?|claims?|comparisons?|predictions?|it)|speak|form|speculate|state|critici[sz]e|ascribe|judge|infer|generali[sz]e|decide|draw|make decisions|(?:accurately |fully |properly )?answer|take|hold|possess|experience|help|assist|support|fulfil\\p{L}*|stay|comply|condone|engage|endorse|promote|participate|encourage|discuss|write|generate|have|feel|understand|imagine|say|wait|believe|think|be |stress|emphasi[sz]e|thank|agree|stand|express|hear|make out|in good)(?![\\p{L}]))[\\p{L}]{2,}`,
     "(?:do not|don't|does not|doesn't|did not|didn't|lack) (?:currently |yet |actually )?(?:have )?(?:the|any|an?)? ?(?:\\w+ )?(?:ability|capability|capabilities|capacity|tools?|functions?|functionality|feature|permissions?|authori[sz]ation|authority|means|way)(?: provided)? (?:to|of|for|that) (?!(?:determine|infer|judge|feel|have|form|experience|think|understand|hold|predict|express|love|believe))\\p{L}+",
     "(?:do not|don't|no longer) (?:currently |yet )?have (?:\\w+ )?access to (?!(?:\\w+[ -]){0,4}?(?:information|info|data|details|statistics|news|knowledge|updates|sources|schedules|rates|prices|records of|internet))",
     '(?:outside|beyond|not within|not part of) (?:of )?(?:my|the scope of my|our) (?:\\w+ )?(?:capabilit(?:y|ies)|abilit(?:y|ies)|functions?|functionality|reach|powers?)',
@@ -74,9 +75,9 @@ const TOOL = anyOf(
 const KNOWLEDGE = anyOf(
   [
     `(?:${SUBJECT}${ADVERBS} ?,? ?|^(?:sorry|unfortunately|apologies)[,. ]+(?:but )?(?:i )?)${CANNOT}${ADVERBS} (?:seem to |be able to )?${KNOWING}`,
-    "(?:i|we) (?:do not|don't|dont|didn't|did not) (?:really |actually |currently |yet |personally )*(?:know|have (?:an? |any |enough |specific |the |much |sufficient |detailed |that |this |more |further |current |up-to-date |real-time |accurate )*(?:information|info|data|details|knowledge|answers?|records?|idea|clue)|have (?:\\w+ )?access to (?:\\w+[ -]){0,4}?(?:information|info|data|details|statistics|news|knowledge|updates|sources|schedules|rates|prices|records))(?! what you(?:'re| are)? (?:mean|refer|talking|asking|want))",
+    "(?:i|we) (?:do not|don't|dont|did not have|didn't have|wouldn't) (?:really |actually |currently |yet |personally )*(?:know|have (?:an? |any |enough |specific |the |much |sufficient |detailed |that |this |more |further |current |up-to-date |real-time |accurate )*(?:information|info|data|details|knowledge|answers?|records?|idea|clue)|have (?:\\w+ )?access to (?:\\w+[ -]){0,4}?(?:information|info|data|details|statistics|news|knowledge|updates|sources|schedules|rates|prices|records))(?! what you(?:'re| are)? (?:mean|refer|talking|asking|want))",
     "(?:do not|don't) have access to (?:\\w+[ -]){0,4}?(?:information|info|data|details|statistics|news|knowledge|updates|sources|schedules|rates|prices|internet)",
-    "(?:i'm|i am|we're|we are) not (?:really |entirely |exactly |quite |totally |very )?(?:sure(?!(?: that)? (?:what you|i (?:understand|follow|know what)|how i can))|certain|aware of|familiar with|knowledgeable)",
+    "(?:i'm|i am|we're|we are) not (?:really |entirely |exactly |quite |totally |very )?(?:sure(?! (?:i|that i|if i|about that)(?![\\p{L}]))(?!(?: that)? (?:what you|i (?:understand|follow|know what)|how i can))|certain|aware of|familiar with|knowledgeable)",
     "(?:i|we) (?:have not|haven't|have never) (?:heard|seen|been told|been given|been able to find|found)",
     '(?:i|we) (?:have|had|found|find|see|got|get) (?:no|zero) (?:information|info|data|details|knowledge|idea|record|records|results?|listings?|match(?:es)?|trains?|idea|options?|\\w+ (?:that|matching|in|available|with))',
     "(?:there (?:is|are|was|were)|there's) (?:no|not any|0|zero) (?:\\w+ ){0,5}?(?:information|info|data|results?|records?|match(?:es)?|available|listed|matching|that (?:match|meet|fit)|with those|meeting|in (?:my|our|the) (?:database|system|records|list))",
@@ -89,7 +90,7 @@ const KNOWLEDGE = anyOf(
     '(?:sorry|unfortunately|afraid)[^.?!]{0,40}?(?:no|not) (?:other |more |any )?(?:\\w+ ){0,3}?(?:suitable|available|matching|other|more|like that)',
     "(?:isn't|is not|aren't|are not|not) on (?:the|our) menu",
     // es pt it
-    '(?:no|nao|non) (?:lo |o |lo )?(?:se|sei|so|sabemos|sabemos|sappiamo|conozco|conheco|conosco)(?![\\p{L}])',
+    'no (?:lo )?(?:se|sabemos|conozco)|nao (?:o )?(?:sei|sabemos|conheco)|non (?:lo )?(?:so|sappiamo|conosco)',
     '(?:no|nao|non) (?:tengo|tenemos|dispongo de|cuento con|tenho|temos|disponho de|ho|abbiamo|dispongo di) (?:\\p{L}+ ){0,3}?(?:informacion|informacoes|informacao|informazioni|datos|dados|dati|detalles|detalhes|dettagli|conocimiento|conhecimento|conoscenz\\p{L}|idea|registro|respuesta|resposta|risposta)',
     '(?:no|nao|non) (?:he encontrado|encontre|encontramos|pude encontrar|puedo encontrar|puedo decir\\p{L}*|encontrei|consegui encontrar|consigo encontrar|ho trovato|riesco a trovare|posso dir\\p{L}*|posso dizer|hay|existen) (?:\\p{L}+ ){0,3}?(?:ningun\\p{L}*|nada|nenhum\\p{L}*|nessun\\p{L}*|niente|resultados?|risultati|informacion|informacoes|informazioni|eso|isso|questo|lo que)',
     // fr
@@ -123,6 +124,9 @@ const POLICY = anyOf(
   ],
   ['违法|非法|有害|不道德|不当|暴力|歧视|違法|有害|不適切|불법|유해'],
 );
+/** "I can't help with that" and no more: a refusal as a rule, and it does not say why. */
+const BARE_REFUSAL =
+  /^(?:(?:i'm |i am )?(?:very |so |really )?sorry[,. ]+(?:but )?)?(?:i |we )?(?:can't|cannot|can not|won't|am unable to|'m unable to|am not able to|'m not able to) (?:help|assist|fulfil\p{L}*|comply)(?: you)?(?: with)?(?: (?:that|this|your))?(?: request)?\W*$/u;
 const CLARIFYING = anyOf(
   [
     "(?:need|require|provide|give|have|share|without)(?: me)?(?: with)? (?:a (?:little|bit) )?(?:more|additional|further|some more|enough) (?:context|information|details?|specifics|clarification)[^.]*(?:question|to (?:help|assist|give|provide|answer)|request|you(?:'re| are) (?:asking|referring))",
@@ -132,22 +136,61 @@ const CLARIFYING = anyOf(
   ['(?:请|能).{0,6}(?:提供更多|说明|具体说|澄清|再说)|もう少し詳しく|詳しく教えて'],
 );
 
-/** What kind of inability an assistant's message admits; null when none. `content` may be of any language and length. */
-export function detectGap(content: string): GapType | null {
-  const judged = openingOf(sentencesOf(content));
-  let found: GapType | null = null;
-  for (const sentence of judged) {
+/** Log-odds from which the head alone sees an inability that no rule names; tuned on the tune halves. */
+const SURE = 0;
+/** What the head alone finds is an action when one is named, else information. */
+const ACTION = anyOf(
+  [
+    '(?:re)?(?:book|reserv|schedul|cancel|order|purchas|pay|transfer|send|open|play|process|updat|chang|creat|set up|delet|access|plac|execut|perform|task)\\p{L}*',
+  ],
+  ['预订|预定|取消|打开|发送|购买|支付|执行|更新|修改'],
+);
+
+/** What kind of inability the rules see admitted in an assistant's message; null when none. */
+export function detectGapByRule(content: string): GapType | null {
+  return judge(openingOf(sentencesOf(content))).gap;
+}
+
+/**
+ * What kind of inability an assistant's message admits, by the rules or, where they are silent, by a
+ * head that is sure; null when none. `content` may be of any language and length.
+ */
+export function detectGap(content: string, head: Head): GapType | null {
+  const sentences = openingOf(sentencesOf(content));
+  const { gap, excused } = judge(sentences);
+  if (gap !== null || excused) return gap;
+  const opening = sentences.join(' ');
+  if (head.logit(featuresOf(opening)) < SURE || POLICY.test(fold(opening))) return null;
+  return ACTION.test(fold(opening)) ? 'TOOL' : 'KNOWLEDGE';
+}
+
+/** Log-odds that a message admits inability, rules included: a measure for comparing. */
+export function gradeGap(content: string, head: Head): number {
+  const sentences = openingOf(sentencesOf(content));
+  const { gap, excused } = judge(sentences);
+  return (
+    head.logit(featuresOf(sentences.join(' '))) + (gap !== null ? RULE_LOGIT : 0) - (excused ? RULE_LOGIT : 0)
+  );
+}
+const RULE_LOGIT = 4;
+
+/** `excused`: an inability was seen, but it is a refusal on principle or a question back. */
+function judge(sentences: readonly string[]): { readonly gap: GapType | null; readonly excused: boolean } {
+  let gap: GapType | null = null;
+  let excused = false;
+  for (const sentence of sentences) {
     const folded = fold(sentence);
-    if (CLARIFYING.test(folded)) {
-      if (found === 'KNOWLEDGE') found = null;
+    if (CLARIFYING.test(folded) || BARE_REFUSAL.test(folded)) {
+      excused = true;
+      if (gap === 'KNOWLEDGE') gap = null;
       continue;
     }
-    if (found !== null) continue;
-    if (TOOL.test(folded)) found = 'TOOL';
-    else if (KNOWLEDGE.test(folded)) found = 'KNOWLEDGE';
+    if (gap !== null) continue;
+    if (TOOL.test(folded)) gap = 'TOOL';
+    else if (KNOWLEDGE.test(folded)) gap = 'KNOWLEDGE';
   }
-  if (found !== null && POLICY.test(fold(judged.join(' ')))) return null;
-  return found;
+  if (gap !== null && POLICY.test(fold(sentences.join(' ')))) return { gap: null, excused: true };
+  return { gap, excused };
 }
 
 const HEAVY = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu;

@@ -1,5 +1,6 @@
 /** How well admissions of inability are found, on the half of each data set that nothing was tuned on. */
-import { detectGap } from '../enrich/gaps.ts';
+import { detectGap, gradeGap } from '../enrich/gaps.ts';
+import { loadHead, type Head } from '../enrich/heads.ts';
 import { dataSetPath, halfOf, readDialogues, type Dialogue } from './data.ts';
 import { BINARY_COLUMNS, binaryRow, type Evaluation, type Scored } from './report.ts';
 
@@ -92,6 +93,7 @@ function decide(examples: readonly GapExample[], says: (text: string) => boolean
 export const evaluation: Evaluation = {
   name: 'gaps',
   async run({ dataDirectory, file }) {
+    const head = loadHead('gap');
     const tables = [];
     for (const { set, examplesOf, what } of GAP_SETS) {
       if (file !== null && !file.includes(set.split('/')[1] ?? set)) continue;
@@ -102,7 +104,11 @@ export const evaluation: Evaluation = {
         rows: [
           binaryRow(
             'this project',
-            decide(examples, (text) => detectGap(text) !== null),
+            examples.map(({ text, gap }): Scored => ({
+              score: gradeGap(text, head),
+              decided: detectGap(text, head) !== null,
+              positive: gap,
+            })),
           ),
           binaryRow(
             'key words',
@@ -115,13 +121,13 @@ export const evaluation: Evaluation = {
         ],
       });
     }
-    tables.push(await falseAlarms(dataDirectory));
+    tables.push(await falseAlarms(dataDirectory, head));
     return tables;
   },
 };
 
 /** How often each tone of reply is taken for a gap. */
-async function falseAlarms(dataDirectory: string) {
+async function falseAlarms(dataDirectory: string, head: Head) {
   const counts = new Map<string, { all: number; ours: number; keywords: number }>();
   for await (const { value } of readDialogues(dataSetPath(dataDirectory, 'gaps/chatgpt-refusals'))) {
     const text = value.turns.at(-1)?.content ?? '';
@@ -129,7 +135,7 @@ async function falseAlarms(dataDirectory: string) {
     const tone = String(value.labels?.['tone']);
     const count = counts.get(tone) ?? { all: 0, ours: 0, keywords: 0 };
     count.all += 1;
-    if (detectGap(text) !== null) count.ours += 1;
+    if (detectGap(text, head) !== null) count.ours += 1;
     if (KEYWORDS.test(text)) count.keywords += 1;
     counts.set(tone, count);
   }
