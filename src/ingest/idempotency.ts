@@ -1,18 +1,11 @@
 import { createHash } from 'node:crypto';
 import { AppError } from '../errors.ts';
 import type { StreamConnection } from '../stream/connection.ts';
-import { openKeyValue, type KeyValueBucket } from '../stream/key-value.ts';
+import { openKeyValue } from '../stream/key-value.ts';
 import type { IngestBody } from './request-body.ts';
 
 /** How long a key is remembered. */
 export const IDEMPOTENCY_TTL_MS = 24 * 3600 * 1000;
-
-/** The answer that a completed request got. */
-export interface IdempotentAnswer {
-  readonly instanceId: string;
-  readonly sessionId: string;
-  readonly position: number;
-}
 
 /** What the first request with a key settled for all that follow. */
 export interface IdempotencyClaim {
@@ -20,16 +13,14 @@ export interface IdempotencyClaim {
   readonly seed: string;
   /** Microseconds; retries record the same time. */
   readonly acceptedAt: number;
-  /** Absent until the request was stored. */
-  readonly answer: IdempotentAnswer | undefined;
-  /** Writes the answer down for retries. Failing to is harmless: a retry then publishes the request again. */
-  complete(answer: IdempotentAnswer): Promise<void>;
 }
 
-/** Remembers (project, key) → body and answer, kept 24 h. */
+/**
+ * Remembers (project, key) → body, kept 24 h. What decides the ids is settled by one write before the request
+ * is stored, so that a retry needs no record of the answer: it gets the same ids, and stores the same request
+ * again, which the worker drops by its request id.
+ */
 export interface IdempotencyStore {
-  /** The claim of an earlier request; null when the key is new. Throws as `claim`. */
-  find(projectId: string, key: string, bodyDigest: string): Promise<IdempotencyClaim | null>;
   /**
    * Claims the key, or returns the claim of whoever was first. Throws AppError CONFLICT when the key was used
    * with another body, SERVICE_UNAVAILABLE when NATS cannot be asked.
@@ -40,7 +31,6 @@ export interface IdempotencyStore {
 interface StoredClaim {
   readonly digest: string;
   readonly acceptedAt: number;
-  readonly answer?: IdempotentAnswer;
 }
 
 const PRINTABLE = /^[\x20-\x7e]{1,255}$/;
@@ -76,54 +66,36 @@ export async function openIdempotencyStore(
 ): Promise<IdempotencyStore> {
   const bucket = await openKeyValue(connection, 'idempotency', { ...options, ttlMs: IDEMPOTENCY_TTL_MS });
 
-  const find: IdempotencyStore['find'] = async (projectId, key, digest) => {
-    const name = nameOf(projectId, key);
-    const entry = await asked(() => bucket.get(name));
-    if (entry === null) return null;
-    const stored = JSON.parse(entry.value) as StoredClaim;
-    if (stored.digest !== digest) {
-      throw new AppError(
-        'CONFLICT',
-        'The Idempotency-Key was used with another body. Use a new key for a new request.',
-      );
-    }
-    return claimFrom(bucket, name, stored, entry.revision);
-  };
-
   return {
-    find,
     claim: async (projectId, key, digest, acceptedAt) => {
       const name = nameOf(projectId, key);
-      const stored: StoredClaim = { digest, acceptedAt };
-      const revision = await asked(() => bucket.create(name, JSON.stringify(stored)));
-      if (revision !== null) return claimFrom(bucket, name, stored, revision);
-      const first = await find(projectId, key, digest);
-      if (first === null) {
+      const mine: StoredClaim = { digest, acceptedAt };
+      if ((await asked(() => bucket.create(name, JSON.stringify(mine)))) !== null)
+        return claimFrom(name, mine);
+      const entry = await asked(() => bucket.get(name));
+      if (entry === null) {
         throw new AppError('SERVICE_UNAVAILABLE', 'The Idempotency-Key expired meanwhile. Try again.', {
           retryAfter: 1,
         });
       }
-      return first;
+      const first = JSON.parse(entry.value) as StoredClaim;
+      if (first.digest !== digest) throw otherBody();
+      return claimFrom(name, first);
     },
   };
 }
 
-function claimFrom(
-  bucket: KeyValueBucket,
-  name: string,
-  stored: StoredClaim,
-  revision: number,
-): IdempotencyClaim {
-  return {
-    // The time is part of it: the same key after a day is another request.
-    seed: `${name}:${stored.digest}:${stored.acceptedAt}`,
-    acceptedAt: stored.acceptedAt,
-    answer: stored.answer,
-    complete: async (answer) => {
-      const value: StoredClaim = { digest: stored.digest, acceptedAt: stored.acceptedAt, answer };
-      await bucket.update(name, JSON.stringify(value), revision).catch(() => undefined);
-    },
-  };
+/** The answer to a key that was used with another body. */
+export function otherBody(): AppError {
+  return new AppError(
+    'CONFLICT',
+    'The Idempotency-Key was used with another body. Use a new key for a new request.',
+  );
+}
+
+// The time is part of the seed: the same key after a day is another request.
+function claimFrom(name: string, { digest, acceptedAt }: StoredClaim): IdempotencyClaim {
+  return { seed: `${name}:${digest}:${acceptedAt}`, acceptedAt };
 }
 
 function nameOf(projectId: string, key: string): string {

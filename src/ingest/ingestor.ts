@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import { v7 } from 'uuid';
 import { AppError } from '../errors.ts';
 import type { RecordedRequest } from '../domain/records.ts';
@@ -7,6 +8,7 @@ import type { Publisher } from '../stream/publisher.ts';
 import {
   bodyDigest,
   checkIdempotencyKey,
+  otherBody,
   type IdempotencyClaim,
   type IdempotencyStore,
 } from './idempotency.ts';
@@ -52,8 +54,17 @@ interface Destination {
   readonly sessionId: string;
 }
 
+/** Well below the 24 h that a key is remembered elsewhere. */
+const ANSWERS_KEPT_MS = 3600 * 1000;
+const ANSWERS_KEPT = 20_000;
+
 export function createIngestor(parts: IngestorParts): Ingestor {
   const { registry, publisher, idempotency, clock } = parts;
+  /** Answers of this process to requests with a key: most retries end here. */
+  const answers = new LRUCache<string, { readonly digest: string; readonly answer: Accepted }>({
+    max: ANSWERS_KEPT,
+    ttl: ANSWERS_KEPT_MS,
+  });
 
   return {
     async accept({ projectId, body, idempotencyKey }) {
@@ -64,17 +75,17 @@ export function createIngestor(parts: IngestorParts): Ingestor {
         );
       }
       if (idempotencyKey !== undefined) checkIdempotencyKey(idempotencyKey);
-      const digest = idempotencyKey === undefined ? '' : bodyDigest(body);
-      let claim =
-        idempotencyKey === undefined ? null : await idempotency.find(projectId, idempotencyKey, digest);
-      if (claim?.answer !== undefined) return claim.answer;
+      const keyed = idempotencyKey === undefined ? null : { key: idempotencyKey, digest: bodyDigest(body) };
+      const earlier = keyed === null ? undefined : answers.get(`${projectId}:${keyed.key}`);
+      if (earlier !== undefined) {
+        if (earlier.digest !== keyed?.digest) throw otherBody();
+        return earlier.answer;
+      }
 
       // Looked at before anything is written, so that a refused request leaves no trace.
       const named = await findNamed(projectId, body);
-      if (idempotencyKey !== undefined) {
-        claim ??= await idempotency.claim(projectId, idempotencyKey, digest, clock());
-        if (claim.answer !== undefined) return claim.answer;
-      }
+      const claim =
+        keyed === null ? null : await idempotency.claim(projectId, keyed.key, keyed.digest, clock());
       const acceptedAt = claim?.acceptedAt ?? clock();
       const destination = await settle(projectId, body, named, claim, acceptedAt);
       const answer = {
@@ -82,7 +93,7 @@ export function createIngestor(parts: IngestorParts): Ingestor {
         sessionId: destination.sessionId,
         position: await publisher.publish(record(projectId, body, destination, claim, acceptedAt)),
       };
-      await claim?.complete(answer);
+      if (keyed !== null) answers.set(`${projectId}:${keyed.key}`, { digest: keyed.digest, answer });
       return answer;
     },
   };

@@ -241,9 +241,9 @@ describe('ingestor', () => {
       const projectId = await newProject();
       const request = { projectId, body: hello, idempotencyKey: 'order 66' };
       const first = await here.ingestor.accept(request);
-      deepEqual(await there.ingestor.accept(request), first);
+      deepEqual(ids(await there.ingestor.accept(request)), ids(first));
       deepEqual(await here.ingestor.accept(request), first);
-      equal((await stored(first.instanceId)).length, 1);
+      ok(await storedOnce(first));
     });
 
     it('does not mind the order of members', async () => {
@@ -262,7 +262,9 @@ describe('ingestor', () => {
         { ...hello, sessionId: randomUUID() },
         { ...hello, metadata: {} },
       ]) {
-        await rejects(there.ingestor.accept({ projectId, body, idempotencyKey: 'k' }), refused('CONFLICT'));
+        for (const { ingestor } of [here, there]) {
+          await rejects(ingestor.accept({ projectId, body, idempotencyKey: 'k' }), refused('CONFLICT'));
+        }
       }
     });
 
