@@ -128,7 +128,10 @@ function collect(
     source.on('data', onData);
     source.on('end', () => resolve(Buffer.concat(chunks)));
     stream.on('error', (cause) => stop(new AppError('BAD_REQUEST', 'The body broke off.', { cause })));
-    stream.on('close', () => stop(new AppError('BAD_REQUEST', 'The body broke off.')));
+    stream.on('close', () => {
+      // What was read to its end may still be on its way through the inflater.
+      if (!stream.readableEnded) stop(new AppError('BAD_REQUEST', 'The body broke off.'));
+    });
     if (inflater !== null) {
       inflater.on('error', (cause) =>
         stop(new AppError('BAD_REQUEST', 'The body is not valid in its Content-Encoding.', { cause })),
