@@ -1,0 +1,46 @@
+/** Messages for whole flows: the words are plain enough that what they mean is beyond dispute. */
+export interface Message {
+  readonly role?: string;
+  readonly userId?: string;
+  readonly content: string;
+  readonly metadata?: Readonly<Record<string, unknown>>;
+}
+
+/** Four ways to ask for the same thing, which nothing else here is about. */
+export const CANCEL = [
+  'I want to cancel my hotel booking.',
+  'Please cancel my hotel booking.',
+  'How do I cancel a hotel booking?',
+  'Cancel the hotel booking please.',
+] as const;
+
+/** The same for a thing that has nothing to do with it. */
+export const PASSWORD = [
+  'I forgot my password and need to reset it.',
+  'Please reset my password.',
+  'How do I reset my password?',
+  'I need to reset the password.',
+] as const;
+
+export const THANKS = 'Thank you so much!';
+export const COMPLAINT = 'That is wrong, this is not what I asked for!';
+export const DONE = 'I have done that for you.';
+/** An assistant that cannot do something. */
+export const CANNOT = "I'm sorry, I am not able to cancel bookings.";
+/** An assistant that does not know something. */
+export const UNKNOWN = "I'm sorry, I don't have any information about that hotel.";
+export const GREETING = 'Hello! How can I help you today?';
+
+/** A user turn at an event time (ISO 8601); of `ada` unless said otherwise. `userId` null: left out. */
+export function user(content: string, at: string, userId: string | null = 'ada'): Message {
+  return { role: 'user', ...(userId === null ? {} : { userId }), content, metadata: { createdAt: at } };
+}
+
+export function assistant(content: string, at: string): Message {
+  return { role: 'assistant', content, metadata: { createdAt: at } };
+}
+
+/** A turn of any role. */
+export function turn(role: string, content: string, at: string): Message {
+  return { role, content, metadata: { createdAt: at } };
+}
