@@ -19,6 +19,7 @@ import { SnapshotReader } from '../store/snapshot-reader.ts';
 import { loadViews } from '../store/view-files.ts';
 import { openConnection } from '../stream/connection.ts';
 import type { StreamConnection } from '../stream/connection.ts';
+import { watchDiskRoom } from '../stream/disk-room.ts';
 import { createPublisher } from '../stream/publisher.ts';
 import { connectionOptions } from '../stream/server.ts';
 import { setUpStreams } from '../stream/stream-setup.ts';
@@ -77,7 +78,13 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
   const opened = await openRegistry(stream, { replicas: config.streamReplicas });
   lifecycle.opened('registry', () => opened.close());
   if (config.serve !== 'query') {
-    const publisher = createPublisher(stream);
+    // Only the disk of our own server is ours to watch.
+    const room = config.natsUrl === undefined ? await watchDiskRoom(config.dataDir) : null;
+    if (room !== null) lifecycle.opened('disk watch', () => room.close());
+    const publisher = createPublisher(stream, {
+      maxPendingBytes: config.inflightLimitBytes,
+      ...(room === null ? {} : { hasRoom: () => room.hasRoom }),
+    });
     lifecycle.opened('publisher', () => publisher.drain());
     const idempotency = await openIdempotencyStore(stream, { replicas: config.streamReplicas });
     const accepting = createIngestor({ registry: opened, publisher, idempotency, clock: nowMicros });
