@@ -50,6 +50,11 @@ describe('the README', () => {
       named.filter((script) => !(script in SCRIPTS)),
       [],
     );
+    const files = named.flatMap((script) => /^node (\S+)/.exec(SCRIPTS[script] ?? '')?.[1] ?? []);
+    deepEqual(
+      files.filter((file) => !existsSync(join(ROOT, file))),
+      [],
+    );
   });
 
   it('links only to files that there are', () => {
