@@ -11,6 +11,9 @@ const MAX_REQUEST = 400;
 const LONG_SENTENCE = 28;
 /** Content beyond this many words does not make a sentence more of a request. */
 const ENOUGH_CONTENT = 8;
+/** Sentences are kept, best first, up to this many words. */
+const ENOUGH_WORDS = 45;
+const GENERIC_SCORE = 0.1;
 /** At most so many sentences are weighed: the first ones. */
 const MAX_SENTENCES = 60;
 
@@ -58,34 +61,54 @@ const CLAUSE = /[,;:–—]\s+|\s+(?=(?:and|but|because|so|since|y|pero|et|mais|
 function requestScore(folded: string, content: number): number {
   if (content === 0) return 0;
   let score = 0.25 * Math.min(content, ENOUGH_CONTENT);
-  if (GENERIC.test(folded)) return 0.1;
+  if (GENERIC.test(folded)) return GENERIC_SCORE;
   if (ASKING.test(folded)) score += 1;
   if (PROBLEM.test(folded)) score += 0.5;
   if (/[?？]/.test(folded)) score += 0.4;
   return score;
 }
 
+interface Piece {
+  readonly text: string;
+  readonly score: number;
+  readonly words: number;
+}
+
 /**
  * The request in a user turn, without what leads up to it; '' when the turn has none (thanks, greetings,
- * confirmations, complaints about the answer, bare numbers and names, small talk).
+ * confirmations, complaints about the answer, bare numbers and names, small talk). Of a short turn all
+ * sentences that say something; of a longer one the most request-like, in their order.
  */
 export function requestOf(text: string): string {
-  let best = '';
-  let bestScore = 0;
-  const consider = (sentence: string, weight: number): void => {
-    const folded = fold(sentence);
-    const score = weight * requestScore(folded, contentOf(folded));
-    // The first of equals: people say what they want before they explain it.
-    if (score > bestScore + 1e-9) {
-      best = sentence;
-      bestScore = score;
-    }
-  };
+  const pieces: Piece[] = [];
   for (const sentence of sentencesOf(text).slice(0, MAX_SENTENCES)) {
-    if (wordCount(sentence) <= LONG_SENTENCE) consider(sentence, 1);
-    else for (const clause of sentence.split(CLAUSE)) consider(clause.trim(), 1);
+    const parts = wordCount(sentence) <= LONG_SENTENCE ? [sentence] : sentence.split(CLAUSE);
+    for (const part of parts) {
+      const folded = fold(part);
+      const score = requestScore(folded, contentOf(folded));
+      if (score > 0) pieces.push({ text: part.trim(), score, words: wordCount(folded) });
+    }
   }
-  return best === '' ? '' : cut(withoutLead(best));
+  if (pieces.length === 0) return '';
+  const real = pieces.filter(({ score }) => score > GENERIC_SCORE);
+  return cut(
+    chosen(real.length > 0 ? real : pieces)
+      .map(({ text }) => withoutLead(text))
+      .join(' '),
+  );
+}
+
+function chosen(pieces: readonly Piece[]): Piece[] {
+  // The first of equals: people say what they want before they explain it.
+  const byScore = [...pieces].sort((a, b) => b.score - a.score);
+  const kept = new Set<Piece>();
+  let words = 0;
+  for (const piece of byScore) {
+    if (kept.size > 0 && words + piece.words > ENOUGH_WORDS) continue;
+    kept.add(piece);
+    words += piece.words;
+  }
+  return pieces.filter((piece) => kept.has(piece));
 }
 
 function withoutLead(sentence: string): string {
