@@ -81,8 +81,8 @@ export interface Config {
   readonly logLevel: (typeof LOG_LEVELS)[number];
 }
 
-/** A `.env` in the repository's root, if there is one; what the environment says already stands. */
-function surroundings(): NodeJS.ProcessEnv {
+/** The environment, with what a `.env` in the repository's root adds; what the environment says already stands. */
+export function readEnvironment(): NodeJS.ProcessEnv {
   try {
     loadEnvFile(join(import.meta.dirname, '../.env'));
   } catch (error) {
@@ -99,7 +99,7 @@ function surroundings(): NodeJS.ProcessEnv {
  *
  * @throws SetupError that lists every fault at once
  */
-export function loadConfig(env: NodeJS.ProcessEnv = surroundings()): Config {
+export function loadConfig(env: NodeJS.ProcessEnv = readEnvironment()): Config {
   const given = Object.fromEntries(
     Object.keys(environment.shape).flatMap((name) => {
       const value = env[name]?.trim();

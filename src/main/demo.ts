@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { loadConfig } from '../config.ts';
+import { loadConfig, readEnvironment } from '../config.ts';
 import { dated, readDemoConversations } from '../demo/conversations.ts';
 import { printReport } from '../demo/report.ts';
 import { answers, createKey, startService, waitUntilReady } from '../demo/service.ts';
@@ -91,7 +91,7 @@ async function main(): Promise<number> {
       if (values.url !== undefined) throw new SetupError(`Nothing answers at ${url}.`);
       const logFile = join(config.dataDir, 'demo.log');
       console.log(`Nothing answers at ${url}: starting the service (its output: ${logFile}) …`);
-      service = startService({ script: 'src/main/start.ts', cwd: ROOT, env: process.env, logFile });
+      service = startService({ script: 'src/main/start.ts', cwd: ROOT, env: readEnvironment(), logFile });
       await Promise.race([waitUntilReady(url, START_LIMIT_MS, service.ended), stopped]).catch(
         async (error: unknown) => {
           const tail = (await readFile(logFile, 'utf8').catch(() => '')).split('\n').slice(-12).join('\n');
@@ -103,7 +103,7 @@ async function main(): Promise<number> {
 
     const access = await findAccess({
       url,
-      given: values.key ?? (process.env['UT_KEY'] || undefined),
+      given: values.key ?? (readEnvironment()['UT_KEY'] || undefined),
       shown: service?.key() ?? undefined,
       notes: join(config.dataDir, 'demo.json'),
     });
@@ -158,7 +158,12 @@ async function findAccess(options: {
   }
   return {
     url,
-    key: await createKey({ project: 'default', script: 'src/main/keys.ts', cwd: ROOT, env: process.env }),
+    key: await createKey({
+      project: 'default',
+      script: 'src/main/keys.ts',
+      cwd: ROOT,
+      env: readEnvironment(),
+    }),
   };
 }
 

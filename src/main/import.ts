@@ -1,6 +1,6 @@
 /** `npm run import -- FILE.jsonl[.gz] …`: sends conversations from files to a running service. */
 import { parseArgs } from 'node:util';
-import { loadConfig } from '../config.ts';
+import { loadConfig, readEnvironment } from '../config.ts';
 import { UUID_PATTERN } from '../domain/ids.ts';
 import { SetupError } from '../errors.ts';
 import { ServiceClient, UnavailableError } from '../import/client.ts';
@@ -89,7 +89,7 @@ function readArguments(
 }
 
 async function main(): Promise<number> {
-  const args = readArguments(process.argv.slice(2), process.env);
+  const args = readArguments(process.argv.slice(2), readEnvironment());
   if (args === null) {
     console.log(USAGE);
     return 0;

@@ -1,0 +1,187 @@
+import { deepEqual } from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize, relative } from 'node:path';
+import { describe, it } from 'node:test';
+
+const root = join(import.meta.dirname, '..');
+
+/** Who may import whom: a room, and the rooms it may import besides itself. `main` may import all. */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  domain: [],
+  enrich: ['domain'],
+  stream: ['domain'],
+  assign: ['domain'],
+  store: ['domain'],
+  registry: ['stream', 'domain'],
+  ingest: ['registry', 'stream', 'domain'],
+  worker: ['stream', 'enrich', 'assign', 'store', 'domain'],
+  query: ['store', 'domain'],
+  http: ['registry', 'ingest', 'query', 'domain'],
+  // Commands' own rooms: a client of the HTTP interface, and what measures the models.
+  import: ['domain'],
+  demo: ['import', 'domain'],
+  eval: ['enrich', 'assign', 'domain'],
+};
+
+/** Files at the top of `src`: their own imports of ours. Every room may import `errors.ts` and the logger's type. */
+const TOP_FILES: Readonly<Record<string, readonly string[]>> = {
+  'errors.ts': [],
+  'config.ts': ['errors.ts'],
+  'logger.ts': [],
+  'lifecycle.ts': ['errors.ts', 'logger.ts'],
+};
+
+/** Each vendor has one door: a folder (ending in `/`) or a file. */
+const VENDOR_DOORS: readonly (readonly [vendor: RegExp, doors: readonly string[]])[] = [
+  [/^(?:fastify|@fastify\/.*|prom-client)$/, ['src/http/']],
+  [/^@nats-io\//, ['src/stream/']],
+  [/^@duckdb\//, ['src/store/']],
+  [/^@huggingface\/transformers$/, ['src/enrich/embedder.ts']],
+  [/^eld(?:\/|$)/, ['src/enrich/language.ts']],
+  [/^pino(?:-pretty)?$/, ['src/logger.ts']],
+];
+
+interface Import {
+  readonly from: string;
+  readonly specifier: string;
+  readonly typeOnly: boolean;
+}
+
+/**
+ * The imports and re-exports of a module's text, dynamic ones with a literal included. Comments, strings
+ * and templates elsewhere do not count.
+ */
+function importsOf(file: string, text: string): Import[] {
+  const found: Import[] = [];
+  for (const [statement, type, specifier] of codeOnly(text).matchAll(
+    /(?:^|[;\n}])\s*(?:import|export)\s+(type\s)?(?:[\w$*{}\s,]*?\sfrom\s*)?(?:'|")([^'"\n]+)(?:'|")/g,
+  )) {
+    if (specifier === undefined) continue;
+    // `import { type A }` alone imports types only.
+    const names = /\{([^}]*)\}/
+      .exec(statement)?.[1]
+      ?.split(',')
+      .map((name) => name.trim());
+    const inline = names?.filter((name) => name !== '').every((name) => name.startsWith('type ')) ?? false;
+    found.push({ from: file, specifier, typeOnly: type !== undefined || inline });
+  }
+  for (const [, specifier] of codeOnly(text).matchAll(/\bimport\(\s*['"]([^'"\n]+)['"]/g)) {
+    if (specifier !== undefined) found.push({ from: file, specifier, typeOnly: false });
+  }
+  return found;
+}
+
+/** The text with comments and template literals blanked. */
+function codeOnly(text: string): string {
+  return text.replace(
+    /\/\*[\s\S]*?\*\/|\/\/[^\n]*|`(?:\\[\s\S]|[^`\\])*`|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"/g,
+    (token) => (token.startsWith("'") || token.startsWith('"') ? token : token.replace(/[^\n]/g, ' ')),
+  );
+}
+
+const sources = globSync('src/**/*.ts', { cwd: root })
+  .map((file) => file.replaceAll('\\', '/'))
+  .toSorted()
+  .map((file) => ({ file, text: readFileSync(join(root, file), 'utf8') }));
+const imports = sources.flatMap(({ file, text }) => importsOf(file, text));
+const ours = imports
+  .filter(({ specifier }) => specifier.startsWith('.'))
+  .map((entry) => ({ ...entry, to: normalize(join(dirname(entry.from), entry.specifier)) }));
+
+/** `domain` of `src/domain/ids.ts`; `ids.ts` of `src/ids.ts`. */
+function roomOf(file: string): string {
+  return relative('src', file).split('/')[0] ?? '';
+}
+
+function isAllowed(from: string, to: string, typeOnly: boolean): boolean {
+  const [room, target] = [roomOf(from), roomOf(to)];
+  if (target === 'main') return room === 'main';
+  if (room === 'main' || room === target) return true;
+  const topFile = TOP_FILES[room];
+  if (topFile !== undefined) return topFile.includes(target);
+  if (target === 'errors.ts' || (target === 'logger.ts' && typeOnly)) return true;
+  return MAY_IMPORT[room]?.includes(target) ?? false;
+}
+
+describe('architecture', () => {
+  it('reads imports as the compiler does', () => {
+    const text = [
+      "import { a } from './a.ts';",
+      "import type { B } from './b.ts';",
+      "import { type C, type D } from './c.ts';",
+      "import {\n  e,\n  f,\n} from './e.ts';",
+      "export * from './g.ts';",
+      "import './h.ts';",
+      "// import { x } from './no.ts';",
+      "/* import { x } from './no.ts'; */",
+      "const s = `import { x } from './no.ts';`;",
+      "const later = await import('./i.ts');",
+    ].join('\n');
+    deepEqual(
+      importsOf('x.ts', text).map(({ specifier, typeOnly }) => `${specifier}${typeOnly ? ' type' : ''}`),
+      ['./a.ts', './b.ts type', './c.ts type', './e.ts', './g.ts', './h.ts', './i.ts'],
+    );
+  });
+
+  it('knows every room', () => {
+    const known = new Set([...Object.keys(MAY_IMPORT), ...Object.keys(TOP_FILES), 'main']);
+    deepEqual(
+      [...new Set(sources.map(({ file }) => roomOf(file)))].filter((room) => !known.has(room)),
+      [],
+    );
+  });
+
+  it('lets each room import only what the table allows', () => {
+    deepEqual(
+      ours
+        .filter(({ from, to, typeOnly }) => !isAllowed(from, to, typeOnly))
+        .map(({ from, to }) => `${from} → ${to}`),
+      [],
+    );
+  });
+
+  it('has no cycle of imports', () => {
+    // Types are erased before the program runs: they may name each other within a room.
+    const targets = Map.groupBy(
+      ours.filter(({ typeOnly }) => !typeOnly),
+      ({ from }) => from,
+    );
+    const state = new Map<string, 'open' | 'done'>();
+    const cycles: string[] = [];
+    const visit = (file: string, path: readonly string[]): void => {
+      if (state.get(file) === 'done') return;
+      if (state.get(file) === 'open') {
+        cycles.push([...path.slice(path.indexOf(file)), file].join(' → '));
+        return;
+      }
+      state.set(file, 'open');
+      for (const { to } of targets.get(file) ?? []) visit(to, [...path, file]);
+      state.set(file, 'done');
+    };
+    for (const { file } of sources) visit(file, []);
+    deepEqual(cycles, []);
+  });
+
+  it('lets each vendor in through its one door', () => {
+    const strays = imports.filter(({ from, specifier }) =>
+      VENDOR_DOORS.some(
+        ([vendor, doors]) => vendor.test(specifier) && !doors.some((door) => from.startsWith(door)),
+      ),
+    );
+    deepEqual(
+      strays.map(({ from, specifier }) => `${from} imports ${specifier}`),
+      [],
+    );
+  });
+
+  it('reads the environment in config.ts only', () => {
+    const strays = sources.filter(
+      ({ file, text }) =>
+        file !== 'src/config.ts' && /\bprocess\s*\.\s*env\b|\bloadEnvFile\b/.test(codeOnly(text)),
+    );
+    deepEqual(
+      strays.map(({ file }) => file),
+      [],
+    );
+  });
+});
