@@ -1,0 +1,93 @@
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { queryParameterSchemas } from '../../src/query/parameters.ts';
+import { createHarness } from './support.ts';
+
+interface Operation {
+  readonly parameters: readonly {
+    name: string;
+    in: string;
+    required?: boolean;
+    explode?: boolean;
+    schema: { type: string };
+  }[];
+  readonly responses: Readonly<Record<string, unknown>>;
+}
+interface Document {
+  readonly openapi: string;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: {
+    readonly schemas: Readonly<Record<string, { properties: Record<string, unknown>; required: string[] }>>;
+  };
+}
+
+async function documentOf(serve: 'all' | 'ingest' | 'query' = 'all'): Promise<Document> {
+  const answer = await createHarness({ serve }).app.inject({ url: '/openapi.json' });
+  equal(answer.statusCode, 200);
+  return answer.json();
+}
+
+describe('OpenAPI document', () => {
+  it('is version 3.1 with both operations, and with one of them where only that is served', async () => {
+    const document = await documentOf();
+    equal(document.openapi, '3.1.0');
+    deepEqual(Object.keys(document.paths), ['/v1/ingest/', '/v1/query/']);
+    deepEqual(Object.keys((await documentOf('ingest')).paths), ['/v1/ingest/']);
+    deepEqual(Object.keys((await documentOf('query')).paths), ['/v1/query/']);
+  });
+
+  it('has every query parameter that is validated, and no other', async () => {
+    const parameters = (await documentOf()).paths['/v1/query/']?.['get']?.parameters ?? [];
+    const names = parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name);
+    deepEqual(names, Object.keys(queryParameterSchemas.shape));
+    deepEqual(
+      parameters.filter(({ required }) => required === true).map(({ name }) => name),
+      ['groupBy', 'instanceId', 'fields'],
+    );
+    for (const { schema, explode } of parameters) if (schema.type === 'array') equal(explode, false);
+  });
+
+  it('describes the ingest body by the schema that validates', async () => {
+    const schema = (await documentOf()).components.schemas['IngestRequest'];
+    deepEqual(Object.keys(schema?.properties ?? {}), [
+      'messages',
+      'projectId',
+      'instanceId',
+      'sessionId',
+      'metadata',
+    ]);
+    deepEqual(schema?.required, ['messages']);
+  });
+
+  it('resolves every reference within itself', async () => {
+    const document = await documentOf();
+    const references = JSON.stringify(document).match(/"\$ref":"[^"]+"/g) ?? [];
+    ok(references.length > 0);
+    for (const reference of references) {
+      const name = /#\/components\/schemas\/(\w+)"/.exec(reference)?.[1] ?? '';
+      ok(document.components.schemas[name] !== undefined, reference);
+    }
+  });
+});
+
+describe('documentation page', () => {
+  it('loads everything from this server', async () => {
+    const { app } = createHarness();
+    const page = await app.inject({ url: '/docs' });
+    equal(page.statusCode, 200);
+    const sources = [...page.body.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, source]) => source ?? '');
+    ok(sources.length >= 4);
+    for (const source of sources) {
+      ok(!/^(?:[a-z]+:)?\/\//i.test(source), source);
+      const url = new URL(source, 'http://localhost/docs').pathname;
+      equal((await app.inject({ url })).statusCode, 200, source);
+    }
+    const policy = String(page.headers['content-security-policy']);
+    ok(policy.startsWith("default-src 'self'") && !policy.includes('http'), policy);
+  });
+
+  it('asks no validator on another host about the document', async () => {
+    const script = await createHarness().app.inject({ url: '/docs/static/swagger-initializer.js' });
+    ok(/validatorUrl: null/.test(script.body));
+  });
+});
