@@ -36,8 +36,7 @@ const environment = z.object({
   STREAM_MAX_BYTES: integer(16 * 1024 * MIB, MIB, 2 ** 53 - 1),
   STREAM_REPLICAS: integer(1, 1, 5),
   SHARDS: integer(1, 1, 8),
-  WORKER_BATCH_MESSAGES: integer(20_000, 1, 1_000_000),
-  WORKER_BATCH_WAIT_MS: integer(50, 0, 10_000),
+  WORKER_BATCH_BYTES: integer(2 * MIB, 1024, 1024 * MIB),
   QUERY_WAIT_MS: integer(5000, 0, 60_000),
   SHUTDOWN_MS: integer(10_000, 100, 600_000),
   LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
@@ -70,10 +69,8 @@ export interface Config {
   readonly streamReplicas: number;
   /** How many sets the eight partitions are divided into. A change asks for a rebuild. */
   readonly shards: number;
-  /** The most messages that one worker batch may grow to. */
-  readonly workerBatchMessages: number;
-  /** How long a batch that is not full waits for more. */
-  readonly workerBatchWaitMs: number;
+  /** Bytes of stream entries (compressed) that one worker batch may grow to under a backlog. */
+  readonly workerBatchBytes: number;
   /** The longest that a query waits for `X-Wait-For-Position`. */
   readonly queryWaitMs: number;
   /** How long an ordered shutdown may take. */
@@ -127,8 +124,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = readEnvironment()): Config {
     streamMaxBytes: values.STREAM_MAX_BYTES,
     streamReplicas: values.STREAM_REPLICAS,
     shards: values.SHARDS,
-    workerBatchMessages: values.WORKER_BATCH_MESSAGES,
-    workerBatchWaitMs: values.WORKER_BATCH_WAIT_MS,
+    workerBatchBytes: values.WORKER_BATCH_BYTES,
     queryWaitMs: values.QUERY_WAIT_MS,
     shutdownMs: values.SHUTDOWN_MS,
     logLevel: values.LOG_LEVEL,

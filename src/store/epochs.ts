@@ -8,6 +8,8 @@ export interface ActiveEpoch {
   readonly epoch: number;
   /** Sets that the partitions are divided into: partition p belongs to shard p modulo this. */
   readonly shards: number;
+  /** What answered before the last switch, kept for going back. */
+  readonly previous?: { readonly epoch: number; readonly shards: number };
 }
 
 /** `<data>/views/<epoch>/<shard>`. */
@@ -23,8 +25,7 @@ export function readActiveEpoch(dataDir: string): ActiveEpoch | null {
   } catch {
     return null;
   }
-  const active = JSON.parse(text) as ActiveEpoch;
-  return { epoch: active.epoch, shards: active.shards };
+  return JSON.parse(text) as ActiveEpoch;
 }
 
 /** Switches readers to an epoch, atomically and durably. */

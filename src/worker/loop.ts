@@ -127,9 +127,7 @@ export class WorkerLoop {
   }
 
   /** Enriches all entries together; when that fails, one by one to find the ones at fault. */
-  async #enrich(
-    entries: readonly Entry[],
-  ): Promise<{
+  async #enrich(entries: readonly Entry[]): Promise<{
     entries: Entry[];
     enrichments: Enrichment[];
     failed: { sequence: number; reason: string }[];
