@@ -1,6 +1,9 @@
 /** Which language a text is in. The only door to eld. */
 import { eld } from 'eld/small';
 
+/** ISO 639-1 codes of the languages that can be told. */
+export const KNOWN_LANGUAGES: ReadonlySet<string> = new Set(Object.values(eld.info().Languages));
+
 /** Shorter texts say too little about their language. UTF-16 units, after trimming. */
 const MIN_LENGTH = 24;
 /** More than this decides nothing and costs time. */

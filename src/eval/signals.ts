@@ -73,7 +73,7 @@ function table(
     ],
     notes: [
       'Signals are given for precision; the grade is the same evidence at the point of best F1.',
-      'Half a grade decides what is "true": most turns under 2.5 decline an offer, few complain.',
+      'Most turns that annotators grade under 2.5 decline an offer ("No, not now"); few complain. Only complaints give a signal.',
     ],
   };
 }

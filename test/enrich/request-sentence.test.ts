@@ -1,0 +1,79 @@
+import { equal, ok } from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { requestOf } from '../../src/enrich/request-sentence.ts';
+
+const REPLIES = [
+  'Thank you so much for your help!',
+  'hi',
+  'Good morning, how are you today?',
+  'yes please',
+  'No, nothing else.',
+  'ok bye',
+  '42',
+  'two people',
+  'tomorrow at 6 pm',
+  'My name is Karen Smith',
+  'account number is 12345',
+  'That is wrong',
+  'are you a robot?',
+  'what is your name',
+  'tell me a joke',
+  'gracias, eso es todo',
+  'Merci beaucoup',
+  'ja, bitte',
+  'Obrigado!',
+  '谢谢你',
+  'はい、ありがとうございます',
+  'спасибо',
+  '',
+  '!?…',
+  '👍',
+];
+
+describe('requestOf', () => {
+  for (const text of REPLIES)
+    it(`sees no request in: ${JSON.stringify(text)}`, () => equal(requestOf(text), ''));
+
+  it('drops greeting, name and politeness', () => {
+    equal(
+      requestOf('Hi, my name is Karen. I am here to report a billing issue. Could you please help?'),
+      'I am here to report a billing issue.',
+    );
+    equal(requestOf('Yeah, hi, I need to cancel my plan'), 'I need to cancel my plan');
+    equal(requestOf('Hola, quiero cancelar mi pedido'), 'quiero cancelar mi pedido');
+    equal(requestOf('你好，我想取消订单'), '我想取消订单');
+  });
+
+  it('takes what is asked after thanks, confirmations and complaints', () => {
+    equal(
+      requestOf('Great, thanks. I also need a taxi to the station.'),
+      'I also need a taxi to the station.',
+    );
+    ok(requestOf('That is wrong, I want a refund').includes('refund'));
+  });
+
+  it('keeps the most request-like sentences of a long turn, in their order', () => {
+    const turn =
+      'Hello there, good evening. I was on a trip with my family in the mountains and the weather was lovely all week. ' +
+      'We came back on Sunday and everybody was tired and the children went straight to bed after dinner. ' +
+      'Can you tell me how to change the delivery address of my order? It was supposed to go to my office. ' +
+      'The office has moved to another building across the street since then and the old one is empty now. Thank you.';
+    const request = requestOf(turn);
+    ok(request.includes('change the delivery address'));
+    ok(!request.includes('Hello') && !request.includes('Thank'));
+    ok(request.split(' ').length <= 50);
+  });
+
+  it('takes a turn with content in any language for a request', () => {
+    for (const text of [
+      'Nataka kubadilisha nenosiri langu',
+      'मुझे अपना ऑर्डर रद्द करना है',
+      'أريد إلغاء طلبي',
+      'ฉันต้องการยกเลิกคำสั่งซื้อ',
+      '주문을 취소하고 싶어요',
+      'Θέλω να ακυρώσω την παραγγελία μου',
+    ]) {
+      ok(requestOf(text) !== '', text);
+    }
+  });
+});
