@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { accessSync, constants, mkdirSync, realpathSync, rmSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { createConnection, createServer } from 'node:net';
 import type { Server } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { SetupError } from '../errors.ts';
 
 /** Unix socket paths may be no longer than about this on every system. */
@@ -16,7 +16,7 @@ const MAX_SOCKET_PATH = 100;
  */
 export function prepareDataDirectory(dataDir: string): void {
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    makeDirectory(dataDir);
     if (!statSync(dataDir).isDirectory()) throw new Error('it is not a directory');
     accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
@@ -26,6 +26,13 @@ export function prepareDataDirectory(dataDir: string): void {
       { cause: error },
     );
   }
+}
+
+/** Parents first, one by one: the recursive mkdir of Node never returns where the system forbids a folder (`/proc`). */
+function makeDirectory(path: string): void {
+  if (existsSync(path)) return;
+  makeDirectory(dirname(path));
+  mkdirSync(path, { mode: 0o700 });
 }
 
 /** A hold on a data directory that no other process has. */

@@ -124,7 +124,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     }
     member.failures = end.ranMs < timing.quickMs ? member.failures + 1 : 1;
     if (member.failures >= timing.quickFailures) {
-      options.onGivenUp(`${name} ${how} for the ${member.failures}th time in a row${because}`);
+      options.onGivenUp(`${name} ${how}, ${member.failures} times in a row${because}`);
       return;
     }
     const pauseMs = Math.min(timing.firstPauseMs * 2 ** (member.failures - 1), timing.maxPauseMs);

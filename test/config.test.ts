@@ -1,0 +1,65 @@
+import { deepEqual, equal, match, ok, throws } from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { describe, it } from 'node:test';
+import { parseEnv } from 'node:util';
+import { loadConfig } from '../src/config.ts';
+import { SetupError } from '../src/errors.ts';
+
+function messageOf(env: NodeJS.ProcessEnv): string {
+  let message = '';
+  throws(
+    () => loadConfig(env),
+    (error) => {
+      ok(error instanceof SetupError);
+      message = error.message;
+      return true;
+    },
+  );
+  return message;
+}
+
+describe('config', () => {
+  it('has defaults for everything, and is frozen', () => {
+    const config = loadConfig({});
+    deepEqual(
+      [config.host, config.port, config.serve, config.natsUrl],
+      ['127.0.0.1', 8080, 'all', undefined],
+    );
+    equal(config.dataDir, resolve('data'));
+    ok(Object.isFrozen(config));
+  });
+
+  it('takes an empty variable for an absent one', () => {
+    deepEqual(loadConfig({ PORT: '', NATS_URL: ' ' }), loadConfig({}));
+  });
+
+  it('lists every fault at once', () => {
+    const message = messageOf({
+      PORT: '99999',
+      SERVE: 'both',
+      NATS_URL: 'x',
+      RATE_LIMIT_PER_SECOND: '1.5',
+      LOG_LEVEL: 'loud',
+    });
+    for (const name of ['PORT', 'SERVE', 'NATS_URL', 'RATE_LIMIT_PER_SECOND', 'LOG_LEVEL'])
+      match(message, new RegExp(`\\b${name} must`));
+    ok(!message.includes('\n'));
+  });
+
+  for (const [name, value] of [
+    ['PORT', '-1'],
+    ['PORT', '0x10'],
+    ['SHARDS', '0'],
+    ['SHARDS', '9'],
+    ['BODY_LIMIT_BYTES', '1e6'],
+    ['QUERY_WAIT_MS', '60001'],
+  ] as const) {
+    it(`refuses ${name}=${value}`, () => match(messageOf({ [name]: value }), new RegExp(name)));
+  }
+
+  it('has defaults that are those of .env.example', () => {
+    const example = parseEnv(readFileSync(join(import.meta.dirname, '../.env.example'), 'utf8'));
+    deepEqual(loadConfig(example as NodeJS.ProcessEnv), loadConfig({}));
+  });
+});

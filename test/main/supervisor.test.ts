@@ -1,0 +1,148 @@
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { lockDataDirectory, prepareDataDirectory } from '../../src/main/data-directory.ts';
+import { createSupervisor, parseProcfile } from '../../src/main/supervisor.ts';
+import type { SupervisorTiming } from '../../src/main/supervisor.ts';
+
+const root = join(import.meta.dirname, '../..');
+const folder = mkdtempSync(join(tmpdir(), 'undertone-start-'));
+after(() => rmSync(folder, { recursive: true }));
+
+const FAST: SupervisorTiming = {
+  startMs: 0,
+  quickMs: 60_000,
+  quickFailures: 3,
+  firstPauseMs: 1,
+  maxPauseMs: 4,
+};
+
+/** Runs commands until `until` is met by a line "name text", or the supervisor gives up; then stops. */
+async function supervise(
+  commands: Record<string, string>,
+  options: {
+    until: RegExp;
+    ready: boolean;
+    timing?: Partial<SupervisorTiming>;
+    stopMs?: number;
+    stopOrder?: string[];
+  },
+): Promise<{ lines: string[]; reason: string | null }> {
+  const lines: string[] = [];
+  const { promise: met, resolve: meet } = Promise.withResolvers<string | null>();
+  const supervisor = createSupervisor({
+    entries: Object.entries(commands).map(([name, command]) => ({ name, command })),
+    stopOrder: options.stopOrder ?? [],
+    cwd: root,
+    stopMs: options.stopMs ?? 5000,
+    onLine: (name, line) => {
+      lines.push(`${name} ${line}`);
+      if (options.until.test(lines.join('\n'))) meet(null);
+    },
+    onMessage: () => undefined,
+    onGivenUp: meet,
+    timing: { ...FAST, ...options.timing },
+  });
+  if (options.ready) supervisor.markReady();
+  supervisor.start();
+  const reason = await met;
+  await supervisor.stop();
+  return { lines, reason };
+}
+
+describe('Procfile', () => {
+  it('has nats, web and worker, each run by the node of this project', () => {
+    const entries = parseProcfile(readFileSync(join(root, 'Procfile'), 'utf8'));
+    deepEqual(
+      entries.map(({ name, command }) => [name, command]),
+      ['nats', 'web', 'worker'].map((name) => [name, `node_modules/.bin/node src/main/${name}.ts`]),
+    );
+  });
+
+  it('may have comments and blank lines', () => {
+    deepEqual(parseProcfile('# c\n\n a: x\nb:  y z \n'), [{ name: 'b', command: 'y z' }]);
+  });
+});
+
+describe('supervisor', () => {
+  it('gives up with the reason when a process cannot start', async () => {
+    const { reason } = await supervise(
+      { a: 'sh -c "echo port taken >&2; exit 1"' },
+      { until: /^$/, ready: false },
+    );
+    equal(reason, 'a could not start (it ended with code 1): port taken');
+  });
+
+  it('starts a process again that was killed, and says so', async () => {
+    const count = join(folder, 'count');
+    const { lines, reason } = await supervise(
+      {
+        a: `sh -c 'echo run >> ${count}; if [ $(wc -l < ${count}) -eq 1 ]; then kill -9 $$; fi; echo up; exec sleep 60'`,
+      },
+      { until: /a up/, ready: false },
+    );
+    equal(reason, null);
+    deepEqual(lines.slice(0, 2), ['a was ended by SIGKILL; starting it again in 1 ms', 'a up']);
+  });
+
+  it('gives up on a process that fails again and again', async () => {
+    const { reason } = await supervise({ a: 'sh -c "exit 7"' }, { until: /^$/, ready: true });
+    match(reason ?? '', /^a ended with code 7, 3 times in a row$/);
+  });
+
+  it('stops the processes one after the other in order', async () => {
+    const say = (name: string): string =>
+      `sh -c 'trap "echo ${name} stops; sleep 0.05; echo ${name} gone; exit 0" TERM; echo up; while :; do sleep 0.01; done'`;
+    const { lines } = await supervise(
+      { nats: say('nats'), web: say('web') },
+      { until: /up\n.*up/, ready: true, stopOrder: ['web', 'worker', 'nats'] },
+    );
+    deepEqual(lines.slice(2), ['web web stops', 'web web gone', 'nats nats stops', 'nats nats gone']);
+  });
+
+  it('kills a process that does not end in time', async () => {
+    const { lines } = await supervise(
+      { a: `sh -c 'trap "" TERM; echo up; while :; do sleep 0.01; done'` },
+      { until: /up/, ready: true, stopMs: 50 },
+    );
+    ok(lines.includes('a did not end within 50 ms: killing it'));
+  });
+});
+
+describe('data directory', () => {
+  it('is refused where it cannot be made, in one line', () => {
+    const file = join(folder, 'file');
+    writeFileSync(file, '');
+    for (const path of [file, join(file, 'below')]) {
+      let message = '';
+      try {
+        prepareDataDirectory(path);
+      } catch (error) {
+        message = (error as Error).message;
+      }
+      match(message, /^The data directory .* cannot be written .*DATA_DIR[^\n]*$/);
+    }
+  });
+
+  it('belongs to one at a time, and to the next when the first is gone', async () => {
+    const path = join(folder, 'data');
+    prepareDataDirectory(path);
+    const lock = await lockDataDirectory(path);
+    let message = '';
+    await lockDataDirectory(path).catch((error: unknown) => {
+      message = (error as Error).message;
+    });
+    match(message, /^Another npm start runs on the data directory/);
+    lock.release();
+    (await lockDataDirectory(path)).release();
+  });
+
+  it('is free again after a crash that left the lock behind', async () => {
+    const path = join(folder, 'crashed');
+    prepareDataDirectory(path);
+    writeFileSync(join(path, 'start.sock'), '');
+    (await lockDataDirectory(path)).release();
+  });
+});
