@@ -83,7 +83,7 @@ export class Client {
 
 export function toSearch(parameters: Parameters): string {
   return new URLSearchParams(
-    Object.entries(parameters).map(([name, value]) => [name, String(value)]),
+    Object.entries(parameters).map(([name, value]): [string, string] => [name, String(value)]),
   ).toString();
 }
 

@@ -1,3 +1,5 @@
+import type { Client, Ids } from './client.ts';
+
 /** Messages for whole flows: the words are plain enough that what they mean is beyond dispute. */
 export interface Message {
   readonly role?: string;
@@ -43,4 +45,26 @@ export function assistant(content: string, at: string): Message {
 /** A turn of any role. */
 export function turn(role: string, content: string, at: string): Message {
   return { role, content, metadata: { createdAt: at } };
+}
+
+/** An instance that was filled, and the position to wait for. */
+export interface Filled {
+  readonly instanceId: string;
+  /** Session ids, in the order of the conversations. */
+  readonly sessions: readonly string[];
+  readonly position: number;
+}
+
+/** Ingests each conversation as a session of a new instance, one after the other. */
+export async function fill(client: Client, conversations: readonly (readonly Message[])[]): Promise<Filled> {
+  const accepted: Ids[] = [];
+  for (const messages of conversations) {
+    const instanceId = accepted[0]?.instanceId;
+    accepted.push(await client.ingest({ ...(instanceId === undefined ? {} : { instanceId }), messages }));
+  }
+  return {
+    instanceId: accepted[0]?.instanceId ?? '',
+    sessions: accepted.map(({ sessionId }) => sessionId),
+    position: accepted.at(-1)?.position ?? 0,
+  };
 }

@@ -25,6 +25,8 @@ export interface TestService {
   /** Another key of a project. */
   newKey(project: TestProject, env: 'test' | 'live'): Promise<TestProject>;
   revokeKey(keyId: string): Promise<void>;
+  /** An instance without a message; its id. */
+  newInstance(project: TestProject): Promise<string>;
   /** Register it right after the start: `after(() => service.stop())`. */
   stop(): Promise<void>;
 }
@@ -95,6 +97,7 @@ export async function startTestService(env: Readonly<Record<string, string>> = {
       revokeKey: async (keyId) => {
         if (!(await opened.revokeKey(keyId))) throw new Error(`no key ${keyId}`);
       },
+      newInstance: async ({ projectId }) => (await opened.createInstance({ projectId })).id,
       stop,
     };
   } catch (error) {
