@@ -48,8 +48,7 @@ describe('parseInstant', () => {
     fc.assert(
       fc.property(
         fc
-          .integer({ min: -62_135_596_800_000_000, max: 253_402_300_799_999_999 })
-          .filter(Number.isSafeInteger),
+          .integer({ min: -9_000_000_000_000_000, max: Number.MAX_SAFE_INTEGER })
         (micros) => {
           equal(parseInstant(formatInstant(micros)), micros);
         },
