@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { loadConfig } from '../config.ts';
 import { runCommand } from '../lifecycle.ts';
 import { readableLines } from '../logger.ts';
+import { stopLeftServer } from '../stream/server.ts';
 import { lockDataDirectory, prepareDataDirectory } from './data-directory.ts';
 import { isStarterMessage } from './first-steps.ts';
 import { createSupervisor, parseProcfile } from './supervisor.ts';
@@ -23,6 +24,7 @@ await runCommand(async () => {
   const config = loadConfig();
   prepareDataDirectory(config.dataDir);
   const lock = await lockDataDirectory(config.dataDir);
+  if (config.natsUrl === undefined) await stopLeftServer(config.dataDir);
   const entries = parseProcfile(readFileSync(join(ROOT, 'Procfile'), 'utf8')).filter(
     ({ name }) => name !== 'nats' || config.natsUrl === undefined,
   );

@@ -18,6 +18,9 @@ const STORE_SHARE = 0.8;
 /** JetStream refuses streams that it cannot promise room for; never less than this. */
 const LEAST_STORE_BYTES = 256 * 1024 * 1024;
 
+/** How long a server that was left running may take to end. */
+const LEFT_SERVER_MS = 10_000;
+
 export interface ServerOptions {
   /** The service's data directory; the server keeps everything in `nats/` below it. */
   readonly dataDir: string;
@@ -190,17 +193,46 @@ async function readOrMakeToken(dataDir: string): Promise<string> {
 
 /** Two servers on one store would destroy it, also on different ports. */
 async function refuseSecondServer(pidFile: string, configFile: string): Promise<void> {
+  const pid = await runningServer(pidFile, configFile);
+  if (pid === null) return;
+  throw new SetupError(`A nats-server (process ${pid}) already runs on this data directory. Stop it first.`);
+}
+
+/** The process that runs with our configuration file, if it still does. */
+async function runningServer(pidFile: string, configFile: string): Promise<number | null> {
   const pid = Number(await readFile(pidFile, 'utf8').catch(() => ''));
-  if (!Number.isInteger(pid) || pid <= 1) return;
+  if (!Number.isInteger(pid) || pid <= 1) return null;
   try {
     process.kill(pid, 0);
   } catch {
-    return;
+    return null;
   }
   const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => null);
-  if (command !== null && !command.includes(configFile)) return;
-  if (command === null && process.platform === 'linux') return;
-  throw new SetupError(`A nats-server (process ${pid}) already runs on this data directory. Stop it first.`);
+  if (command !== null && !command.includes(configFile)) return null;
+  return command === null && process.platform === 'linux' ? null : pid;
+}
+
+/**
+ * Ends the nats-server that an earlier start left running on a data directory (its parent was killed), in
+ * good order; resolves to its process id, or null when there is none. Only for a caller that holds the data
+ * directory: whatever runs there then is a leftover.
+ */
+export async function stopLeftServer(dataDir: string): Promise<number | null> {
+  const folder = join(dataDir, 'nats');
+  const [pidFile, configFile] = [join(folder, 'nats.pid'), join(folder, 'nats.conf')];
+  const pid = await runningServer(pidFile, configFile);
+  if (pid === null) return null;
+  process.kill(pid, 'SIGTERM');
+  const deadline = performance.now() + LEFT_SERVER_MS;
+  while ((await runningServer(pidFile, configFile)) !== null) {
+    if (performance.now() > deadline) {
+      throw new SetupError(
+        `A nats-server (process ${pid}) left from an earlier start does not end. Stop it first.`,
+      );
+    }
+    await sleep(50);
+  }
+  return pid;
 }
 
 async function refuseTakenPort(port: number): Promise<void> {
