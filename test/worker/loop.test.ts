@@ -83,14 +83,12 @@ describe('worker loop', () => {
     const loop: WorkerLoop = new WorkerLoop({
       source: {
         next: () => {
-          const batch = entries
-            .slice(next, next + (options.perBatch ?? 100))
-            .map((_, index) => ({
-              sequence: next + index + 1,
-              subject: 's',
-              timestamp: 0,
-              bytes: new Uint8Array([next + index]),
-            }));
+          const batch = entries.slice(next, next + (options.perBatch ?? 100)).map((_, index) => ({
+            sequence: next + index + 1,
+            subject: 's',
+            timestamp: 0,
+            bytes: new Uint8Array([next + index]),
+          }));
           next += batch.length;
           if (batch.length === 0) loop.stop();
           return Promise.resolve(batch);
