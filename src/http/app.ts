@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import fastify from 'fastify';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { AppError } from '../errors.ts';
 import { addressOf, notFound, registerAuth, setRateLimitHeaders } from './auth.ts';
 import { createBodyReader } from './body.ts';
 import type { HeldBytes } from './body.ts';
@@ -41,7 +42,8 @@ export function createApp(dependencies: HttpDependencies): FastifyInstance {
     requestTimeout: REQUEST_TIMEOUT_MS,
     // Requests that arrive on open connections while we close are served, then the connection ends.
     return503OnClosing: false,
-    http: { maxHeaderSize: MAX_HEADER_BYTES },
+    // Node would answer a request without Host by itself, with no body; the hook below does it in the envelope.
+    http: { maxHeaderSize: MAX_HEADER_BYTES, requireHostHeader: false },
     routerOptions: { ignoreTrailingSlash: true, querystringParser: parseQueryString },
     clientErrorHandler: answerClientError,
     frameworkErrors: (error, request, reply) => {
@@ -71,6 +73,14 @@ export function createApp(dependencies: HttpDependencies): FastifyInstance {
     });
     reply.header('X-Request-Id', request.id);
   });
+  // After every onRequest hook, so that the answer has its rate-limit headers.
+  app.addHook('preParsing', async ({ raw }) => {
+    if (raw.headers.host === undefined && raw.httpVersion === '1.1') {
+      throw new AppError('BAD_REQUEST', 'The Host header is required.');
+    }
+  });
+  // An expectation that we do not know is ignored; Node would answer 417 with no body.
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   app.addHook('onResponse', async (request, reply) => {
     const labels = { method: request.method, route: routeOf(request), status: reply.statusCode };
     metrics.answered(labels, reply.elapsedTime / 1000);
