@@ -192,7 +192,7 @@ function record(
 ): RecordedRequest {
   return {
     requestId:
-      claim === null ? v7() : createHash('sha256').update(`request:${claim.seed}`).digest('hex').slice(0, 32),
+      claim === null ? v7() : uuidOf(createHash('sha256').update(`request:${claim.seed}`).digest('hex')),
     projectId,
     instanceId: instance.id,
     sessionId,
@@ -200,4 +200,9 @@ function record(
     messages: body.messages.map(({ at, ...message }) => ({ ...message, at: at ?? acceptedAt })),
     ...(body.metadata === undefined ? {} : { metadata: body.metadata }),
   };
+}
+
+/** The first 128 bits of a digest (hex), written as a UUID. */
+function uuidOf(digest: string): string {
+  return digest.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }

@@ -318,7 +318,7 @@ export class StateStore {
   async findRequests(requests: readonly { id: string; acceptedAt: number }[]): Promise<Set<string>> {
     const rows = await this.#lookUpRows(
       requests.map((request) => [request.id, request.acceptedAt]),
-      `select distinct r.id::varchar as id from request r join wanted_id w on r.id = w.id::uuid where r.accepted_at >= w.number - ${REQUEST_MEMORY_MICROS}`,
+      `select distinct w.id from request r join wanted_id w on r.id = w.id::uuid where r.accepted_at >= w.number - ${REQUEST_MEMORY_MICROS}`,
     );
     return new Set(rows.map((row) => row['id'] as string));
   }

@@ -156,6 +156,14 @@ describe('worker loop', () => {
     deepEqual(await totals(), [{ sessions: 6, users: 3, messages: 37 }]);
   });
 
+  it('knows a request again however its id is written', async () => {
+    const plain = request({ request: 1, contents: ['hello'] });
+    await work([[plain], [{ ...plain, requestId: plain.requestId.replaceAll('-', '').toUpperCase() }]], {
+      perBatch: 1,
+    });
+    deepEqual(await totals(), [{ sessions: 1, users: 1, messages: 1 }]);
+  });
+
   it('ends in the same rows whatever the batches and wherever it was restarted', async () => {
     const tables = [
       'message_fact',
