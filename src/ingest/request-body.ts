@@ -8,6 +8,9 @@ export const MAX_MESSAGES = 10_000;
 /** How far an event time may lie ahead of our clock, microseconds: clocks differ, and time zones are mistaken. */
 export const MAX_AHEAD_MICROS = 24 * 3600 * 1_000_000;
 
+/** The first event time that is taken, microseconds (1700-01-01): earlier ones are no longer exact in a double. */
+export const MIN_AT_MICROS = Date.UTC(1700, 0, 1) * 1000;
+
 /** A message of a valid request. */
 export interface IngestMessage {
   readonly content: string;
@@ -46,6 +49,7 @@ export function ingestBodySchema(now: () => number) {
     .superRefine((text, context) => {
       const at = parseInstant(text);
       if (at === null) context.addIssue(INSTANT_RULE);
+      else if (at < MIN_AT_MICROS) context.addIssue('must not be before the year 1700');
       else if (at > now() + MAX_AHEAD_MICROS) context.addIssue('must not be more than 24 hours ahead');
     })
     .nullish()

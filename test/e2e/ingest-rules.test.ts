@@ -147,6 +147,16 @@ const REFUSED: readonly (readonly [rule: string, body: () => unknown, paths: rea
   ],
   ['createdAt must not be empty', () => withCreatedAt(''), ['messages.0.metadata.createdAt']],
   [
+    'createdAt must not be before the year 1700, where microseconds are not exact',
+    () => withCreatedAt('1699-12-31T23:59:59.999999Z'),
+    ['messages.0.metadata.createdAt'],
+  ],
+  [
+    'createdAt must not be in the year 0',
+    () => withCreatedAt('0000-01-01T00:00:00Z'),
+    ['messages.0.metadata.createdAt'],
+  ],
+  [
     'createdAt must not be more than 24 h ahead',
     () => withCreatedAt(inFuture(24.1)),
     ['messages.0.metadata.createdAt'],
@@ -575,6 +585,7 @@ const RULES: readonly (readonly [rule: string, check: () => Promise<void>])[] = 
       ['2024-02-29T00:00:00Z', '2024-02-29T00:00:00.000Z'],
       ['1969-07-20T20:17:40Z', '1969-07-20T20:17:40.000Z'],
       ['1900-01-01T00:00:00Z', '1900-01-01T00:00:00.000Z'],
+      ['1700-01-01T00:00:00.000001Z', '1700-01-01T00:00:00.000001Z'],
     ] as const
   ).map(
     ([given, shown]) =>
