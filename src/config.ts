@@ -31,7 +31,7 @@ const environment = z.object({
   NATS_TOKEN: z.string().optional(),
   EMBEDDING_MODEL: z.string().default('baseline'),
   RATE_LIMIT_PER_SECOND: integer(1000, 1, 1_000_000_000),
-  BODY_LIMIT_BYTES: integer(32 * MIB, 1024, 1024 * MIB),
+  BODY_LIMIT_BYTES: integer(32 * MIB, 1024, 128 * MIB),
   INFLIGHT_LIMIT_BYTES: integer(128 * MIB, 1024, 64 * 1024 * MIB),
   STREAM_MAX_BYTES: integer(16 * 1024 * MIB, MIB, 2 ** 53 - 1),
   STREAM_REPLICAS: integer(1, 1, 5),

@@ -53,6 +53,7 @@ describe('config', () => {
     ['SHARDS', '0'],
     ['SHARDS', '9'],
     ['BODY_LIMIT_BYTES', '1e6'],
+    ['BODY_LIMIT_BYTES', '134217729'],
     ['QUERY_WAIT_MS', '60001'],
   ] as const) {
     it(`refuses ${name}=${value}`, () => match(messageOf({ [name]: value }), new RegExp(name)));

@@ -15,7 +15,7 @@ const COMPRESS_ABOVE_BYTES = 4096;
 /** JSON above this size is compressed off the event loop. */
 const COMPRESS_ASIDE_ABOVE_BYTES = 128 * 1024;
 /** No record that we write inflates to more: guards readers against a malicious payload. */
-const MAX_INFLATED_BYTES = 256 * 1024 * 1024;
+export const MAX_INFLATED_BYTES = 256 * 1024 * 1024;
 
 const compressAside = promisify(zstdCompress);
 const utf8 = new TextDecoder('utf-8', { fatal: true });

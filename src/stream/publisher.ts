@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { jetstream, JetStreamApiError, type JetStreamClient } from '@nats-io/jetstream';
 import { AppError } from '../errors.ts';
 import type { RecordedRequest } from '../domain/records.ts';
-import { encodeRecord, encodeRequest } from './codec.ts';
+import { encodeRecord, encodeRequest, MAX_INFLATED_BYTES } from './codec.ts';
 import { whileConnected, type StreamConnection } from './connection.ts';
 import { conversationsSubject, PARTITIONS, partitionOf } from './subjects.ts';
 
@@ -84,6 +84,10 @@ class GroupCommit implements Publisher {
       );
     }
     const bytes = encodeRequest(request);
+    // A body can grow here: 1e20 is written out. What no reader would inflate must not be accepted.
+    if (bytes.length > MAX_INFLATED_BYTES - ENVELOPE_BYTES) {
+      throw new AppError('PAYLOAD_TOO_LARGE', 'The request is too large. Send fewer messages per request.');
+    }
     if (this.pendingBytes > 0 && this.pendingBytes + bytes.length > this.#maxPendingBytes) {
       throw unavailable('Too many messages are waiting to be stored. Try again.', 1);
     }

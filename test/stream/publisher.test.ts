@@ -110,6 +110,14 @@ describe('publisher', () => {
     equal(await publisher.publish(recordedRequest()), 1);
   });
 
+  it('refuses a request that compresses well but would inflate beyond what readers take', async () => {
+    await setUpStreams(connection);
+    const publisher = createPublisher(connection);
+    const content = 'x'.repeat(2 ** 26);
+    const messages = Array.from({ length: 4 }, () => ({ content, role: 'user', at: 0 }));
+    await rejects(publisher.publish(recordedRequest({ messages })), appError('PAYLOAD_TOO_LARGE'));
+  });
+
   it('stores a large request of prose', async () => {
     await setUpStreams(connection);
     const words = 'the parcel has not come yet and I would like to know where it is now please'.split(' ');
