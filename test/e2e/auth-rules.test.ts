@@ -3,10 +3,13 @@ import { deepEqual, equal, match, notEqual, ok } from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { errorEnvelopeSchema } from '../../src/http/openapi.ts';
 import { queryParameterSchemas } from '../../src/query/parameters.ts';
 import { Client, faultOf, idsOf, toSearch, type Answer } from '../support/client.ts';
+import { curlRequest, fencedBlocks, shellCommands } from '../support/readme.ts';
 import { startTestService, type TestProject, type TestService } from '../support/service.ts';
 
 let service: TestService;
@@ -411,4 +414,31 @@ describe('routes without a key', { concurrency: 8 }, () => {
       ['groupBy', 'instanceId', 'fields'],
     );
   });
+});
+
+describe('docs/errors.md', () => {
+  const page = readFileSync(join(import.meta.dirname, '../../docs/errors.md'), 'utf8');
+  const sections = page.split(/^### /m).slice(1);
+
+  // The others need a service with other settings: limits-rules.test.ts holds them.
+  for (const code of [
+    'VALIDATION_ERROR',
+    'BAD_REQUEST',
+    'MISSING_API_KEY',
+    'INVALID_API_KEY',
+    'FORBIDDEN',
+    'NOT_FOUND',
+    'CONFLICT',
+  ]) {
+    it(`shows what the service answers with ${code}`, async () => {
+      const section = sections.find((text) => text.startsWith(`${code}\n`)) ?? '';
+      const [commands, shown] = fencedBlocks(section);
+      const variables = { URL: service.url, KEY: project.key, OTHER: instanceId };
+      let last: unknown = null;
+      for (const words of shellCommands(commands?.text ?? '', variables)) {
+        last = await (await fetch(curlRequest(words))).json();
+      }
+      deepEqual(last, JSON.parse(shown?.text ?? ''));
+    });
+  }
 });
