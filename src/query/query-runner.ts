@@ -42,11 +42,15 @@ export class QueryRunner {
     const snapshot = await this.#options.readerOf(parameters.instanceId).snapshot();
     if (snapshot === null) return empty;
     try {
-      const instance = (
-        await snapshot.all('select instance, processed_at from @instance[] where id = $id::uuid', {
-          id: parameters.instanceId,
-        })
-      )[0];
+      const instance = await snapshot.remembered(`instance ${parameters.instanceId}`, async () => {
+        const rows = await snapshot.all(
+          'select instance, processed_at from @instance[] where id = $id::uuid',
+          {
+            id: parameters.instanceId,
+          },
+        );
+        return rows[0];
+      });
       if (instance === undefined) return empty;
       const number = instance['instance'] as number;
       const { sql, bindings } = planQuery(parameters, number, this.#options.views);
@@ -82,7 +86,9 @@ export class QueryRunner {
     const id = (row: Row): string => row['id'] as string;
     switch (parameters.groupBy) {
       case 'TOPIC': {
-        const clusters = await clusterIds(snapshot, instance);
+        const clusters = await snapshot.remembered(`clusters ${instance}`, () =>
+          clusterIds(snapshot, instance),
+        );
         return page.map((row) => ({
           topic: {
             id: id(row),

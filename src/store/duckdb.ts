@@ -1,6 +1,8 @@
 import {
   DuckDBInstance,
   type DuckDBConnection,
+  type DuckDBPreparedStatement,
+  type DuckDBResultReader,
   DuckDBTimestampValue,
   type DuckDBValue,
   BLOB,
@@ -63,8 +65,13 @@ export class Database {
 
 export type ColumnType = 'integer' | 'bigint' | 'text' | 'blob';
 
+/** Prepared statements that a connection keeps. */
+const PREPARED = 64;
+
 export class Connection {
   readonly #connection: DuckDBConnection;
+  /** By text, the least recently used first: preparing plans a statement once more than running it does. */
+  readonly #prepared = new Map<string, DuckDBPreparedStatement>();
 
   constructor(connection: DuckDBConnection) {
     this.#connection = connection;
@@ -80,13 +87,30 @@ export class Connection {
     const reader =
       bindings === undefined
         ? await this.#connection.runAndReadAll(sql)
-        : await this.#connection.runAndReadAll(sql, bound(bindings), boundTypes(bindings));
+        : await this.#runPrepared(sql, bindings);
     const names = reader.columnNames();
     return reader.getRows().map((row) => {
       const result: Record<string, Value> = {};
       for (let i = 0; i < names.length; i++) result[names[i] as string] = plain(row[i] as DuckDBValue);
       return result;
     });
+  }
+
+  async #runPrepared(sql: string, bindings: Bindings): Promise<DuckDBResultReader> {
+    let statement = this.#prepared.get(sql);
+    if (statement === undefined) {
+      statement = await this.#connection.prepare(sql);
+      for (const [oldest, old] of this.#prepared) {
+        if (this.#prepared.size < PREPARED) break;
+        this.#prepared.delete(oldest);
+        old.destroySync();
+      }
+    } else {
+      this.#prepared.delete(sql);
+    }
+    this.#prepared.set(sql, statement);
+    statement.bind(bound(bindings), boundTypes(bindings));
+    return statement.runAndReadAll();
   }
 
   async one(sql: string, bindings?: Bindings): Promise<Row | undefined> {

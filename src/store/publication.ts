@@ -20,6 +20,8 @@ export interface Level {
   /** Stream sequence up to which its rows were read. */
   readonly seq: number;
   readonly rows: number;
+  /** Published tables that have no row in it. */
+  readonly empty: readonly string[];
 }
 
 /** What `CURRENT` holds: the newest answerable generation of one shard. */
@@ -151,6 +153,7 @@ export class Publication {
     );
     let seq = 0;
     let rows = 0;
+    const empty: string[] = [];
     try {
       await connection.transaction(async () => {
         seq = (await connection.one('select sequence from st.meta'))?.['sequence'] as number;
@@ -160,17 +163,21 @@ export class Publication {
           return `create table ${kind}_out.${table.name} as select * from st.${table.name} where seq > ${after}${alive}${order}`;
         });
         await connection.run(made.join(';\n'));
-        const sum = this.#tables
-          .map((table) => `(select count(*) from ${kind}_out.${table.name})`)
-          .join(' + ');
-        rows = (await connection.one(`select ${sum} as rows`))?.['rows'] as number;
+        const counts = this.#tables.map(
+          (table) => `(select count(*) from ${kind}_out.${table.name}) as ${table.name}`,
+        );
+        const counted = (await connection.one(`select ${counts.join(', ')}`)) ?? {};
+        for (const { name } of this.#tables) {
+          rows += counted[name] as number;
+          if (counted[name] === 0) empty.push(name);
+        }
       });
     } finally {
       await connection.run(`detach ${kind}_out`);
     }
     const file = `${kind}-${seq}-${after}-${this.#nextFile()}.duckdb`;
     this.#settleFile(temporary, file);
-    return { file, seq, rows };
+    return { file, seq, rows, empty };
   }
 
   #nextFile(): number {

@@ -10,6 +10,8 @@ interface Attached {
   /** Paths of the levels, oldest first, and their catalog names. */
   readonly files: readonly string[];
   readonly levels: readonly string[];
+  /** What was read once for all who ask: a generation never changes. */
+  readonly remembered: Map<string, Promise<unknown>>;
   readers: number;
   retired: boolean;
 }
@@ -23,6 +25,8 @@ export interface Snapshot {
    * The condition may only use columns that never change for a row (its key, or what the key decides).
    */
   all(sql: string, bindings?: Bindings): Promise<Row[]>;
+  /** What `read` gave the first time that anybody asked this generation for `name`. */
+  remembered<T>(name: string, read: () => Promise<T>): Promise<T>;
   /** Must be called once, when nothing more is read. */
   release(): void;
 }
@@ -88,6 +92,14 @@ export class SnapshotReader {
       sequence: attached.generation.seq,
       all: (sql, bindings) =>
         this.#run((connection) => connection.all(this.#expand(sql, attached), bindings)),
+      remembered: <T>(name: string, read: () => Promise<T>) => {
+        const known = attached.remembered.get(name) as Promise<T> | undefined;
+        if (known !== undefined) return known;
+        const reading = read();
+        attached.remembered.set(name, reading);
+        reading.catch(() => attached.remembered.delete(name));
+        return reading;
+      },
       release: () => {
         if (released) return;
         released = true;
@@ -163,7 +175,7 @@ export class SnapshotReader {
       throw error;
     }
     const previous = this.#attached;
-    this.#attached = { generation, files, levels, readers: 0, retired: false };
+    this.#attached = { generation, files, levels, remembered: new Map(), readers: 0, retired: false };
     if (previous !== null) {
       previous.retired = true;
       if (previous.readers === 0) await this.#detach(previous);
@@ -213,9 +225,13 @@ export class SnapshotReader {
       if (table === undefined) throw new Error(`no view publishes ${name}`);
       const where = condition.trim() === '' ? 'true' : condition;
       const key = table.key.join(', ');
-      const parts = attached.levels.map((level, index) => {
+      // The oldest level stands for the table's columns even where it has no row.
+      const levels = attached.levels.filter(
+        (_level, index) => index === 0 || attached.generation.levels[index]?.empty.includes(name) !== true,
+      );
+      const parts = levels.map((level, index) => {
         const rows = `from ${level}.${name} where ${where}`;
-        const newer = attached.levels
+        const newer = levels
           .slice(index + 1)
           .map((other) => `select ${key} from ${other}.${name} where ${where}`);
         return newer.length === 0
