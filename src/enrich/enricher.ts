@@ -1,4 +1,5 @@
 /** Everything that can be found out about one message alone; pure: the same message, the same finding. */
+import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Enrichment, Turn } from '../domain/facts.ts';
 import type { Embedder } from './embedder.ts';
@@ -8,9 +9,15 @@ import { requestOf } from './request-sentence.ts';
 import { detectSignals, loadSignalHeads, type SignalHeads } from './signals.ts';
 import { analysedPart } from './text.ts';
 
+/**
+ * Raised by one whenever rules change what a message is found to be: its kind, request, signals or gap.
+ * Heads need no raise: `enrichmentId` holds their digest.
+ */
+export const ENRICHMENT_VERSION = 2;
+
 export interface Enricher {
   /** One finding a turn, in order. What it says of a turn depends on that turn's role and content alone. */
-  enrich(turns: readonly Turn[]): Promise<Enrichment[]>;
+  enrich(turns: readonly Pick<Turn, 'role' | 'content'>[]): Promise<Enrichment[]>;
 }
 
 /** The heads that an enricher needs. */
@@ -21,6 +28,15 @@ export interface Heads extends SignalHeads {
 /** Loads the heads that ship. Throws SetupError when they are absent or broken. */
 export function loadHeads(directory?: string): Heads {
   return { ...loadSignalHeads(directory), gap: loadHead('gap', directory) };
+}
+
+/**
+ * Names what decides findings: equal ids, equal findings for the same message and embedding model.
+ * `<version>-<16 hex digits over the heads>`.
+ */
+export function enrichmentId({ sat, dsat, gap }: Heads): string {
+  const digest = createHash('sha256').update([sat, dsat, gap].map((head) => head.digest).join(' '));
+  return `${ENRICHMENT_VERSION}-${digest.digest('hex').slice(0, 16)}`;
 }
 
 export interface EnricherOptions {
@@ -80,7 +96,7 @@ export function createEnricher({
   };
 }
 
-function findingOf(turn: Turn, heads: Heads): Finding {
+function findingOf(turn: Pick<Turn, 'role' | 'content'>, heads: Heads): Finding {
   switch (turn.role) {
     case 'user': {
       const text = analysedPart(turn.content);

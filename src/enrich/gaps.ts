@@ -164,15 +164,33 @@ export function detectGap(content: string, head: Head): GapType | null {
   return ACTION.test(fold(opening)) ? 'TOOL' : 'KNOWLEDGE';
 }
 
+/**
+ * Regret and inability in any form: too little to decide on, enough to rank a message above one without.
+ */
+const REGRET = anyOf(
+  [
+    "sorry|unfortunately|afraid|apolog\\p{L}+|unable|can't|cannot|can not|couldn't|could not|(?:don't|do not) (?:know|have)|not (?:able|available|possible)|no longer",
+    'lo siento|lamento|lamentablemente|desafortunadamente|infelizmente|desculp\\p{L}+|no (?:puedo|tengo|hay)|nao (?:posso|tenho|ha)|purtroppo|mi dispiace|non (?:posso|ho|ci sono)|desolee?|malheureusement|je ne (?:peux|sais|suis) pas|leider|tut mir leid|kann (?:\\p{L}+ ){0,3}nicht|helaas|het spijt me|kan (?:\\p{L}+ ){0,3}niet|niestety|przykro|nie (?:moge|mam|wiem)|к сожалению|извините|не (?:могу|знаю)|нет (?:информации|данных)|maalesef|ne yazik ki|uzgunum',
+  ],
+  [
+    '抱歉|对不起|不好意思|遗憾|无法|没有|不能|没法|不知道|申し訳|すみません|残念ながら|でき(?:ません|ない)|わかりません|ありません|죄송|없습니다|수\\s?없',
+  ],
+);
+const REGRET_LOGIT = 2;
+const RULE_LOGIT = 4;
+
 /** Log-odds that a message admits inability, rules included: a measure for comparing. */
 export function gradeGap(content: string, head: Head): number {
   const sentences = openingOf(sentencesOf(content));
   const { gap, excused } = judge(sentences);
+  const opening = sentences.join(' ');
   return (
-    head.logit(featuresOf(sentences.join(' '))) + (gap !== null ? RULE_LOGIT : 0) - (excused ? RULE_LOGIT : 0)
+    head.logit(featuresOf(opening)) +
+    (REGRET.test(fold(opening)) ? REGRET_LOGIT : 0) +
+    (gap !== null ? RULE_LOGIT : 0) -
+    (excused ? RULE_LOGIT : 0)
   );
 }
-const RULE_LOGIT = 4;
 
 /** `excused`: an inability was seen, but it is a refusal on principle or a question back. */
 function judge(sentences: readonly string[]): { readonly gap: GapType | null; readonly excused: boolean } {

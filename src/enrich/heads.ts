@@ -2,6 +2,7 @@
  * Small linear heads over hashed word n-grams: how satisfied, how dissatisfied, how unable a text sounds.
  * They grade; what is decided is decided by rules, and by a head only where it is sure.
  */
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { SetupError } from '../errors.ts';
@@ -20,6 +21,8 @@ const MAGIC = 'UTH1';
 export interface Head {
   /** The log-odds that the text is positive. `features` as `featuresOf` gives them. */
   logit(features: Uint16Array): number;
+  /** SHA-256 of its file, in hexadecimal. */
+  readonly digest: string;
 }
 
 /** The places of a text's features, without doubles, ascending: words, pairs and triples with sentence ends, some marks. */
@@ -86,6 +89,7 @@ export function decodeHead(bytes: Buffer): Head {
   const weights = new Int8Array(BUCKETS);
   for (let i = 0; i < BUCKETS; i++) weights[i] = bytes.readInt8(12 + i);
   return {
+    digest: createHash('sha256').update(bytes).digest('hex'),
     logit(features) {
       let sum = 0;
       for (const feature of features) sum += weights[feature] ?? 0;

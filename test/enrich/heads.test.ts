@@ -1,4 +1,4 @@
-import { deepEqual, equal, ok, throws } from 'node:assert/strict';
+import { deepEqual, equal, match, notEqual, ok, throws } from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,6 +26,9 @@ describe('a head', () => {
     ok(head.logit(featuresOf('terrible')) < 0);
     const again = fit(examples);
     deepEqual(encodeHead(again.weights, again.bias), bytes);
+    equal(decodeHead(encodeHead(again.weights, again.bias)).digest, head.digest);
+    match(head.digest, /^[0-9a-f]{64}$/);
+    notEqual(decodeHead(encodeHead(again.weights, again.bias + 1)).digest, head.digest);
   });
 
   it('takes any text', () => {
