@@ -34,6 +34,9 @@ export function createErrorHandler(
         'request failed',
       );
     }
+    // The framework closes the connection when a body is refused; a caller who is still sending would then
+    // see a broken pipe instead of this answer. Left open, Node reads the rest of the body and drops it.
+    reply.removeHeader('connection');
     if (error.retryAfter !== undefined) reply.header('Retry-After', String(Math.ceil(error.retryAfter)));
     void reply.code(ERROR_CODES[error.code]).send(envelopeOf(error));
   };

@@ -255,6 +255,25 @@ const RULES: readonly (readonly [rule: string, check: () => Promise<void>])[] = 
     },
   ],
   [
+    'they count no user within a range either',
+    async () => {
+      const filled = await fill(client, [THREE.map((content, index) => user(content, at(index), null))]);
+      const rows = await client.rows(
+        {
+          instanceId: filled.instanceId,
+          groupBy: 'TOPIC',
+          fields: 'sessions,users,messages',
+          'dateRange.start': at(1),
+        },
+        filled.position,
+      );
+      deepEqual(
+        rows.map(({ fields }) => fields),
+        [{ sessions: 1, users: 0, messages: 2 }],
+      );
+    },
+  ],
+  [
     'the same userId in another session is the same end user, in another case another one',
     async () => {
       const filled = await fill(client, [

@@ -622,6 +622,46 @@ const RULES: readonly (readonly [rule: string, check: () => Promise<void>])[] = 
           ),
       ] as const,
   ),
+  ...(
+    [
+      ['2025-03-02', [['2025-03-03T00:00:00Z', 2, 6]]],
+      ['2025-03-03', [['2025-03-03T00:00:00Z', 2, 6]]],
+      ['2025-03-04', [['2025-03-03T00:00:00Z', 2, 4]]],
+      ['2025-03-05', [['2025-03-03T00:00:00Z', 1, 3]]],
+      ['2025-03-06', []],
+    ] as const
+  ).map(
+    ([start, rows]) =>
+      [
+        `weeks are cut exactly by a range from ${start}`,
+        async () =>
+          deepEqual(
+            (
+              await askTopics({
+                timeGranularity: 'WEEK',
+                'dateRange.start': `${start}T00:00Z`,
+                'dateRange.end': '2025-03-10T00:00Z',
+              })
+            ).map(([date, , sessions, , messages]) => [date, sessions, messages]),
+            rows,
+          ),
+      ] as const,
+  ),
+  [
+    'months are cut exactly by a range that begins and ends within one',
+    async () =>
+      deepEqual(
+        await askTopics({
+          timeGranularity: 'MONTH',
+          'dateRange.start': '2025-03-05T00:00Z',
+          'dateRange.end': '2025-04-02T00:00Z',
+        }),
+        [
+          ['2025-03-01T00:00:00Z', 'cancel', 2, 2, 5],
+          ['2025-04-01T00:00:00Z', 'password', 1, 2, 4],
+        ],
+      ),
+  ],
   [
     'a range within one hour is exact',
     async () =>
