@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import { Assigner } from '../assign/assigner.ts';
 import type { Config } from '../config.ts';
 import type { Embedder } from '../enrich/embedder.ts';
-import { createEnricher } from '../enrich/enricher.ts';
+import { ASSIGNMENT_VERSION } from '../assign/version.ts';
+import { createEnricher, enrichmentId, loadHeads } from '../enrich/enricher.ts';
 import { detectLanguage } from '../enrich/language.ts';
 import type { Logger } from '../logger.ts';
 import { shardDirectory, type ActiveEpoch } from '../store/epochs.ts';
@@ -57,10 +58,11 @@ export interface Shard {
 /** Opens a shard's views and the stream behind their position. Throws SetupError when they cannot be opened. */
 export async function openShard(options: ShardOptions): Promise<Shard> {
   const { config, embedder, connection, logger, active, shard } = options;
+  const heads = loadHeads();
   const store = await StateStore.open({
     directory: shardDirectory(config.dataDir, active.epoch, shard),
     views: loadViews(VIEWS_DIRECTORY),
-    model: embedder.id,
+    analysis: `model:${embedder.id} enrichment:${enrichmentId(heads)} assignment:${ASSIGNMENT_VERSION}`,
     threads: 2,
     memoryLimit: '768MB',
   });
@@ -95,7 +97,7 @@ export async function openShard(options: ShardOptions): Promise<Shard> {
     store,
     publication,
     logger,
-    enricher: createEnricher({ embedder }),
+    enricher: createEnricher({ embedder, heads }),
     assigner: new Assigner({
       thresholds: embedder.thresholds,
       dimensions: embedder.dimensions,

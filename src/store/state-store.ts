@@ -177,8 +177,8 @@ export interface StateStoreOptions {
   /** Folder of one shard: `<data>/views/<epoch>/<shard>`. */
   readonly directory: string;
   readonly views: readonly View[];
-  /** What the rows depend on besides the stream (the embedding model): part of the definition. */
-  readonly model: string;
+  /** What the rows depend on besides stream and views (model, rules, heads): part of the definition. */
+  readonly analysis: string;
   readonly threads: number;
   readonly memoryLimit?: string;
 }
@@ -237,7 +237,7 @@ export class StateStore {
         );
       }
       await connection.run('use st');
-      const definition = definitionOf(options.views, options.model);
+      const definition = definitionOf(options.views, options.analysis);
       if (
         (
           await connection.all(
@@ -254,7 +254,7 @@ export class StateStore {
       const meta = (await connection.one('select * from meta')) as Row;
       if (meta['definition'] !== definition) {
         throw new SetupError(
-          `The views in ${options.directory} were made by other view definitions or another embedding model (${String(meta['definition'])} there, ${definition} now). ` +
+          `The views in ${options.directory} were made by other view definitions, rules or another embedding model (${String(meta['definition'])} there, ${definition} now). ` +
             `Run "npm run rebuild", or delete that folder: it is rebuilt from the stream.`,
         );
       }
@@ -519,10 +519,10 @@ export class StateStore {
   }
 }
 
-/** Names what the rows mean: each view with its version, and the model. Another definition needs a rebuild. */
-export function definitionOf(views: readonly View[], model: string): string {
+/** Names what the rows mean: each view with its version, and the analysis. Another definition needs a rebuild. */
+export function definitionOf(views: readonly View[], analysis: string): string {
   return `${views
     .map((view) => `${view.name}:${view.version}`)
     .toSorted()
-    .join(' ')} model:${model}`;
+    .join(' ')} ${analysis}`;
 }

@@ -126,7 +126,7 @@ describe('publication', () => {
     await turn(1);
     await fixture.store.close();
     await rejects(
-      StateStore.open({ directory: directory.path, views: VIEWS, model: 'another', threads: 1 }),
+      StateStore.open({ directory: directory.path, views: VIEWS, analysis: 'another', threads: 1 }),
       (error: unknown) => {
         ok(error instanceof SetupError);
         ok(error.message.includes('npm run rebuild'));
@@ -135,7 +135,7 @@ describe('publication', () => {
     );
     const raised = VIEWS.map((view) => ({ ...view, version: view.version + 1 }));
     await rejects(
-      StateStore.open({ directory: directory.path, views: raised, model: 'test', threads: 1 }),
+      StateStore.open({ directory: directory.path, views: raised, analysis: 'test', threads: 1 }),
       SetupError,
     );
   });

@@ -74,7 +74,7 @@ export async function openFixture(
   const store = await StateStore.open({
     directory: temporary.path,
     views,
-    model: 'test',
+    analysis: 'test',
     threads: options.threads ?? 1,
   });
   const publication = new Publication({
