@@ -178,6 +178,8 @@ const REGRET = anyOf(
 );
 const REGRET_LOGIT = 2;
 const RULE_LOGIT = 4;
+/** Less than a rule weighs: who asks back or declines may still lack something. */
+const EXCUSED_LOGIT = 2;
 
 /** Log-odds that a message admits inability, rules included: a measure for comparing. */
 export function gradeGap(content: string, head: Head): number {
@@ -188,7 +190,7 @@ export function gradeGap(content: string, head: Head): number {
     head.logit(featuresOf(opening)) +
     (REGRET.test(fold(opening)) ? REGRET_LOGIT : 0) +
     (gap !== null ? RULE_LOGIT : 0) -
-    (excused ? RULE_LOGIT : 0)
+    (excused ? EXCUSED_LOGIT : 0)
   );
 }
 

@@ -1,10 +1,10 @@
-import { deepEqual, equal, ok } from 'node:assert/strict';
+import { deepEqual, equal, match, notEqual, ok } from 'node:assert/strict';
 import { resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Enrichment, Turn } from '../../src/domain/facts.ts';
 import type { Role } from '../../src/domain/records.ts';
 import { loadEmbedder, type Embedder } from '../../src/enrich/embedder.ts';
-import { createEnricher } from '../../src/enrich/enricher.ts';
+import { createEnricher, ENRICHMENT_VERSION, enrichmentId, loadHeads } from '../../src/enrich/enricher.ts';
 
 function turn(content: string, role: Role = 'user', position = 0): Turn {
   return {
@@ -101,5 +101,18 @@ describe('the enricher', () => {
       turn('refund my order'),
     ]);
     deepEqual(calls, [2]);
+  });
+});
+
+describe('enrichmentId', () => {
+  it('names the version and the heads, and changes with any head', () => {
+    const heads = loadHeads();
+    const id = enrichmentId(heads);
+    match(id, new RegExp(`^${ENRICHMENT_VERSION}-[0-9a-f]{16}$`));
+    equal(enrichmentId(loadHeads()), id);
+    for (const name of ['sat', 'dsat', 'gap'] as const) {
+      const changed = { ...heads, [name]: { ...heads[name], digest: '0'.repeat(64) } };
+      notEqual(enrichmentId(changed), id, name);
+    }
   });
 });

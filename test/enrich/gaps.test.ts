@@ -1,6 +1,6 @@
-import { equal } from 'node:assert/strict';
+import { equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { detectGap } from '../../src/enrich/gaps.ts';
+import { detectGap, gradeGap } from '../../src/enrich/gaps.ts';
 import { loadHead } from '../../src/enrich/heads.ts';
 
 const head = loadHead('gap');
@@ -64,4 +64,13 @@ describe('detectGap', () => {
       });
     }
   }
+});
+
+describe('gradeGap', () => {
+  it('ranks an admission above regret and regret above an answer, and a refusal below an admission', () => {
+    const grade = (text: string): number => gradeGap(text, head);
+    ok(grade("Sorry, I don't know.") > grade('Sorry, there is a queue at the desk.'));
+    ok(grade('Sorry, there is a queue at the desk.') > grade('There is a queue at the desk.'));
+    ok(grade("I don't have any information about that.") > grade("I'm sorry, but I can't assist with that."));
+  });
 });
