@@ -2,6 +2,7 @@
  * Finds the part of a user turn that carries the request. Spoken and long turns open with greetings,
  * names and small talk and end in politeness: what the turn is about stands in one of its sentences.
  */
+import { isOnlyComplaint } from './signals.ts';
 import { anyOf, fold, sentencesOf, wordCount } from './text.ts';
 import { contentOf } from './turn-kind.ts';
 
@@ -86,7 +87,8 @@ export function requestOf(text: string): string {
     for (const part of parts) {
       const folded = fold(part);
       const score = requestScore(folded, contentOf(folded));
-      if (score > 0) pieces.push({ text: part.trim(), score, words: wordCount(folded) });
+      if (score > 0 && !isOnlyComplaint(folded))
+        pieces.push({ text: part.trim(), score, words: wordCount(folded) });
     }
   }
   if (pieces.length === 0) return '';

@@ -261,6 +261,25 @@ export function detectByRule(text: string): SignalKey[] {
   return SIGNALS.map(({ key }) => key).filter((key) => found.has(key));
 }
 
+/** Complaints that name no wish. */
+const WISHLESS: ReadonlySet<SignalKey> = new Set<SignalKey>([
+  'negative-feedback',
+  'factual-error',
+  'ignored-instruction',
+  'frustration',
+]);
+
+/** Whether a folded sentence complains about the conversation and says nothing besides. */
+export function isOnlyComplaint(folded: string): boolean {
+  return RULES.some(
+    ({ key, says, unless }) =>
+      WISHLESS.has(key) &&
+      says.test(folded) &&
+      unless?.test(folded) !== true &&
+      contentOf(folded.replace(says, ' ')) === 0,
+  );
+}
+
 /** A sentence that tells how it went asks for nothing, so thanks after it are thanks. */
 const GOOD_NEWS = anyOf(
   [

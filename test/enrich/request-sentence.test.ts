@@ -15,6 +15,10 @@ const REPLIES = [
   'My name is Karen Smith',
   'account number is 12345',
   'That is wrong',
+  'This is really frustrating!',
+  'OK. A bit disappointing.',
+  "C'est nul.",
+  'Que decepção',
   'are you a robot?',
   'what is your name',
   'tell me a joke',
@@ -50,6 +54,7 @@ describe('requestOf', () => {
       'I also need a taxi to the station.',
     );
     ok(requestOf('That is wrong, I want a refund').includes('refund'));
+    equal(requestOf('This is ridiculous. Where is my parcel?'), 'Where is my parcel?');
   });
 
   it('keeps the most request-like sentences of a long turn, in their order', () => {
