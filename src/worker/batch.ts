@@ -7,6 +7,8 @@ import type { Batch, Counters } from '../store/state-store.ts';
 export interface Entry {
   readonly sequence: number;
   readonly requests: readonly RecordedRequest[];
+  /** Places of requests that cannot be processed: their messages keep their positions and are not counted. */
+  readonly leftOut: ReadonlySet<number>;
 }
 
 /** What a number-giver must be able to look up. */
@@ -164,8 +166,8 @@ export class Numbering {
     return entries.map((entry) => ({
       sequence: entry.sequence,
       all: entry.requests,
-      requests: entry.requests.map((request) => {
-        if (seen.has(request.requestId)) return null;
+      requests: entry.requests.map((request, place) => {
+        if (entry.leftOut.has(place) || seen.has(request.requestId)) return null;
         seen.add(request.requestId);
         return request;
       }),

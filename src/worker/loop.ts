@@ -46,6 +46,17 @@ export interface WorkerLoopOptions {
 
 const SESSIONS_IN_MEMORY = 20_000;
 
+const NONE: ReadonlySet<number> = new Set();
+
+/** Keeps the places of messages that are left out. */
+const NOTHING_FOUND: Enrichment = { kind: 'none', request: '', vector: null, signals: [], gap: null };
+
+interface Enriched {
+  readonly entries: readonly Entry[];
+  readonly enrichments: readonly Enrichment[];
+  readonly failed: readonly { readonly sequence: number; readonly reason: string }[];
+}
+
 interface Prepared {
   readonly delivered: readonly Delivered[];
   readonly entries: readonly Entry[];
@@ -89,7 +100,9 @@ export class WorkerLoop {
       ahead = this.#prepare();
       ahead.catch(() => undefined);
       await this.#apply(prepared);
-      if (performance.now() - this.#publishedAt >= this.#options.publishEveryMs) await this.#publish();
+      // Waits for more only until the publication is due, so that nobody waits out a quiet stream.
+      const dueMs = this.#publishedAt + this.#options.publishEveryMs - performance.now();
+      if (!(await settlesWithin(ahead, dueMs))) await this.#publish();
     }
     await ahead.catch(() => undefined);
     await this.#publish();
@@ -102,63 +115,55 @@ export class WorkerLoop {
 
   async #prepare(): Promise<Prepared> {
     const { source, maxEntries, maxBytes, waitMs } = this.#options;
-    // With something unpublished, look only for what is there already, so that readers see it soon.
-    const idle = this.#options.publication.sequence >= this.#options.store.sequence;
-    const delivered = await source.next({
-      maxMessages: maxEntries,
-      maxBytes,
-      waitMs: idle ? waitMs : Math.min(waitMs, this.#options.publishEveryMs),
-    });
+    const delivered = await source.next({ maxMessages: maxEntries, maxBytes, waitMs });
     const entries: Entry[] = [];
     const broken: { entry: Delivered; reason: string }[] = [];
     for (const entry of delivered) {
       try {
-        entries.push({ sequence: entry.sequence, requests: this.#options.decode(entry.bytes) });
+        entries.push({
+          sequence: entry.sequence,
+          requests: this.#options.decode(entry.bytes),
+          leftOut: NONE,
+        });
       } catch (error) {
         broken.push({ entry, reason: reasonOf(error) });
       }
     }
     const enriched = await this.#enrich(entries);
-    for (const { sequence, reason } of enriched.failed) {
-      const entry = delivered.find((candidate) => candidate.sequence === sequence);
-      if (entry !== undefined) broken.push({ entry, reason });
-    }
+    for (const { sequence, reason } of enriched.failed)
+      broken.push({ entry: deliveredAs(delivered, sequence), reason });
     return { delivered, entries: enriched.entries, enrichments: enriched.enrichments, broken };
   }
 
-  /** Enriches all entries together; when that fails, one by one to find the ones at fault. */
-  async #enrich(entries: readonly Entry[]): Promise<{
-    entries: Entry[];
-    enrichments: Enrichment[];
-    failed: { sequence: number; reason: string }[];
-  }> {
+  /** Enriches all entries together; when that fails, request by request, leaving out the ones at fault. */
+  async #enrich(entries: readonly Entry[]): Promise<Enriched> {
     try {
-      return {
-        entries: [...entries],
-        enrichments: [...(await this.#options.enricher.enrich(messagesOf(entries)))],
-        failed: [],
+      return { entries, enrichments: await this.#options.enricher.enrich(messagesOf(entries)), failed: [] };
+    } catch {
+      const result = {
+        entries: [] as Entry[],
+        enrichments: [] as Enrichment[],
+        failed: [] as Enriched['failed'][number][],
       };
-    } catch (error) {
-      if (entries.length <= 1) {
-        return {
-          entries: [],
-          enrichments: [],
-          failed: entries.map((entry) => ({ sequence: entry.sequence, reason: reasonOf(error) })),
-        };
+      for (const entry of entries) {
+        const leftOut = new Set<number>();
+        for (const [place, request] of entry.requests.entries()) {
+          const alone = messagesOf([{ ...entry, requests: [request] }]);
+          try {
+            result.enrichments.push(...(await this.#options.enricher.enrich(alone)));
+          } catch (error) {
+            leftOut.add(place);
+            result.enrichments.push(...alone.map(() => NOTHING_FOUND));
+            result.failed.push({
+              sequence: entry.sequence,
+              reason: `request ${request.requestId}: ${reasonOf(error)}`,
+            });
+          }
+        }
+        result.entries.push({ ...entry, leftOut });
       }
+      return result;
     }
-    const result: {
-      entries: Entry[];
-      enrichments: Enrichment[];
-      failed: { sequence: number; reason: string }[];
-    } = { entries: [], enrichments: [], failed: [] };
-    for (const entry of entries) {
-      const one = await this.#enrich([entry]);
-      result.entries.push(...one.entries);
-      result.enrichments.push(...one.enrichments);
-      result.failed.push(...one.failed);
-    }
-    return result;
   }
 
   async #apply({ delivered, entries, enrichments, broken }: Prepared): Promise<void> {
@@ -167,7 +172,10 @@ export class WorkerLoop {
     await this.#applyEntries(delivered, entries, enrichments, last.sequence);
   }
 
-  /** Applies entries and moves the position to `sequence`; splits the run when an entry in it is at fault. */
+  /**
+   * Applies entries and moves the position to `sequence`. When a request in them is at fault, splits the run
+   * until it is found, sets its entry aside and applies the rest of it.
+   */
   async #applyEntries(
     delivered: readonly Delivered[],
     entries: readonly Entry[],
@@ -176,32 +184,9 @@ export class WorkerLoop {
   ): Promise<void> {
     const startedAt = performance.now();
     let batch: NumberedBatch;
-    let assignment: Assignment;
     try {
-      batch = await this.#numbering.number(entries);
-      await this.#restore(batch.turns);
-      assignment = this.#options.assigner.assign(
-        batch.turns,
-        batch.sources.map((source) => enrichments[source] as Enrichment),
-      );
-    } catch (error) {
-      this.#forget();
-      if (entries.length > 1) {
-        const middle = Math.floor(entries.length / 2);
-        const messages = messagesOf(entries.slice(0, middle)).length;
-        const until = (entries[middle - 1] as Entry).sequence;
-        await this.#applyEntries(delivered, entries.slice(0, middle), enrichments.slice(0, messages), until);
-        await this.#applyEntries(delivered, entries.slice(middle), enrichments.slice(messages), sequence);
-        return;
-      }
-      const entry = delivered.find((candidate) => candidate.sequence === entries[0]?.sequence);
-      if (entry === undefined) throw error;
-      await this.#setAside(entry, reasonOf(error));
-      await this.#applyEntries(delivered, [], [], sequence);
-      return;
-    }
-    const state = this.#options.assigner.takeState();
-    try {
+      const analysed = await this.#analyse(entries, enrichments);
+      batch = analysed.batch;
       await this.#options.store.commit({
         expectedSequence: this.#options.store.sequence,
         sequence,
@@ -211,12 +196,25 @@ export class WorkerLoop {
         requests: batch.requests,
         metadata: batch.metadata,
         counters: batch.counters,
-        assignment,
-        state,
+        assignment: analysed.assignment,
+        state: this.#options.assigner.takeState(),
       });
     } catch (error) {
       this.#forget();
-      throw error;
+      if (!isFaultOfData(error) || entries.length === 0) throw error;
+      if (entries.length > 1) {
+        const middle = Math.floor(entries.length / 2);
+        const messages = messagesOf(entries.slice(0, middle)).length;
+        const until = (entries[middle - 1] as Entry).sequence;
+        await this.#applyEntries(delivered, entries.slice(0, middle), enrichments.slice(0, messages), until);
+        await this.#applyEntries(delivered, entries.slice(middle), enrichments.slice(messages), sequence);
+        return;
+      }
+      const entry = entries[0] as Entry;
+      const reduced = await this.#withoutFaults(entry, enrichments);
+      await this.#setAside(deliveredAs(delivered, entry.sequence), reduced?.reason ?? reasonOf(error));
+      await this.#applyEntries(delivered, reduced === null ? [] : [reduced.entry], enrichments, sequence);
+      return;
     }
     this.#options.assigner.evictSessions(SESSIONS_IN_MEMORY);
     this.#options.logger.debug(
@@ -230,6 +228,39 @@ export class WorkerLoop {
       },
       'batch folded',
     );
+  }
+
+  async #analyse(
+    entries: readonly Entry[],
+    enrichments: readonly Enrichment[],
+  ): Promise<{ batch: NumberedBatch; assignment: Assignment }> {
+    const batch = await this.#numbering.number(entries);
+    await this.#restore(batch.turns);
+    const found = batch.sources.map((source) => enrichments[source] as Enrichment);
+    return { batch, assignment: this.#options.assigner.assign(batch.turns, found) };
+  }
+
+  /** The entry without the requests that fail on their own; null when none of it, or all of it, does. */
+  async #withoutFaults(
+    entry: Entry,
+    enrichments: readonly Enrichment[],
+  ): Promise<{ entry: Entry; reason: string } | null> {
+    const faults = new Map<number, string>();
+    const places = [...entry.requests.keys()].filter((place) => !entry.leftOut.has(place));
+    for (const place of places) {
+      const others = new Set([...entry.requests.keys()].filter((other) => other !== place));
+      try {
+        await this.#analyse([{ ...entry, leftOut: others }], enrichments);
+      } catch (error) {
+        faults.set(place, `request ${entry.requests[place]?.requestId}: ${reasonOf(error)}`);
+      }
+      this.#forget();
+    }
+    if (faults.size === 0 || faults.size === places.length) return null;
+    return {
+      entry: { ...entry, leftOut: new Set([...entry.leftOut, ...faults.keys()]) },
+      reason: [...faults.values()].join('; '),
+    };
   }
 
   async #restore(turns: readonly Turn[]): Promise<void> {
@@ -265,4 +296,34 @@ export class WorkerLoop {
 
 function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+function deliveredAs(delivered: readonly Delivered[], sequence: number): Delivered {
+  return delivered.find((candidate) => candidate.sequence === sequence) as Delivered;
+}
+
+/**
+ * Whether the messages themselves can be the reason. What the disk, the memory or another process did to the
+ * views is not: that ends the process, and the next one goes on from the committed position.
+ */
+function isFaultOfData(error: unknown): boolean {
+  return !/IO Error|FATAL|Out of Memory|Transaction|Connection Error|Internal Error|another worker/i.test(
+    reasonOf(error),
+  );
+}
+
+/** False when the time runs out first. */
+async function settlesWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
+  if (ms <= 0) return false;
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), ms);
+  });
+  const settled = work.then(
+    () => true,
+    () => true,
+  );
+  const first = await Promise.race([settled, timeout]);
+  clearTimeout(timer);
+  return first;
 }

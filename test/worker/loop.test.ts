@@ -215,7 +215,7 @@ describe('worker loop', () => {
     equal(fixture.store.sequence, 3);
   });
 
-  it('sets aside an entry that cannot be enriched or assigned, and keeps its neighbours', async () => {
+  it('sets aside a request that cannot be enriched or assigned, and counts its neighbours, in its entry too', async () => {
     const stranger = {
       ...request({ request: 50, session: 1, contents: ['session of another instance'] }),
       instanceId: uuid(9, 2),
@@ -223,15 +223,52 @@ describe('worker loop', () => {
     await work([
       dialogues[0] as RecordedRequest[],
       [request({ request: 51, contents: ['poison for enrich'] })],
-      dialogues[1] as RecordedRequest[],
+      [...(dialogues[1] as RecordedRequest[]), request({ request: 52, contents: ['poison for enrich'] })],
       [stranger],
-      dialogues[2] as RecordedRequest[],
+      [stranger, ...(dialogues[2] as RecordedRequest[])],
     ]);
     deepEqual(await totals(), [{ sessions: 3, users: 3, messages: 9 }]);
     deepEqual(
       aside.map((entry) => entry.sequence),
-      [2, 4],
+      [2, 3, 4, 5],
     );
+    equal(fixture.store.sequence, 5);
+  });
+
+  it('shows what came right after a publication without waiting for more', async () => {
+    const { store, publication } = fixture;
+    let calls = 0;
+    const loop: WorkerLoop = new WorkerLoop({
+      source: {
+        next: async () => {
+          calls += 1;
+          if (calls <= 2)
+            return [{ sequence: calls, subject: 's', timestamp: 0, bytes: new Uint8Array([calls - 1]) }];
+          // A quiet stream: nothing more comes until the second entry is visible.
+          while (publication.sequence < 2) await new Promise((resolve) => setImmediate(resolve));
+          loop.stop();
+          return [];
+        },
+      },
+      decode: (bytes) => dialogues[bytes[0] as number] as RecordedRequest[],
+      enricher,
+      store,
+      publication,
+      assigner: new Assigner({
+        thresholds: { micro: 0.9, topic: 0.8, cluster: 0.5, repeated: 0.95 },
+        dimensions: DIMENSIONS,
+        detectLanguage: () => null,
+      }),
+      setAside: () => Promise.resolve(),
+      logger: silentLogger(),
+      now: () => AT,
+      maxEntries: 100,
+      maxBytes: 1e9,
+      waitMs: 1e9,
+      publishEveryMs: 20,
+    });
+    await loop.run();
+    equal(publication.sequence, 2);
   });
 
   it('ends with the error when the views cannot be written, so that nothing is skipped', async () => {
