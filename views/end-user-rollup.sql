@@ -42,8 +42,21 @@ select instance, granularity::tinyint as granularity, bucket, entity as end_user
   sum(weight * repeated_requests)::integer as repeated_requests, min(event_at) as first_at, max(event_at) as last_at
 from g group by all;
 
+-- Apart from ALL, so that the buckets of the batch bound what is looked through.
 merge into end_user_rollup t using (
-  select c.*, u.id from end_user_change c join end_user u using (end_user)
+  select c.*, u.id from end_user_change c join end_user u using (end_user) where granularity < 4
+) d
+on t.instance = d.instance and t.granularity = d.granularity and t.bucket = d.bucket and t.end_user = d.end_user
+when matched then update set sessions = t.sessions + d.sessions, messages = t.messages + d.messages,
+  sat = t.sat + d.sat, dsat = t.dsat + d.dsat, repeated_requests = t.repeated_requests + d.repeated_requests,
+  first_at = least(t.first_at, d.first_at), last_at = greatest(t.last_at, d.last_at), seq = getvariable('seq')
+when not matched then insert
+  (instance, granularity, bucket, end_user, id, sessions, messages, sat, dsat, repeated_requests, first_at, last_at, seq)
+  values (d.instance, d.granularity, d.bucket, d.end_user, d.id, d.sessions, d.messages, d.sat, d.dsat,
+    d.repeated_requests, d.first_at, d.last_at, getvariable('seq'));
+
+merge into end_user_rollup t using (
+  select c.*, u.id from end_user_change c join end_user u using (end_user) where granularity = 4
 ) d
 on t.instance = d.instance and t.granularity = d.granularity and t.bucket = d.bucket and t.end_user = d.end_user
 when matched then update set sessions = t.sessions + d.sessions, messages = t.messages + d.messages,

@@ -41,7 +41,15 @@ select instance, granularity::tinyint as granularity, bucket, kind, entity,
   sum(weight)::integer as messages, sum(weight * sat)::integer as sat, sum(weight * dsat)::integer as dsat
 from g group by all;
 
-merge into entity_rollup t using entity_change d
+-- Apart from ALL, so that the buckets of the batch bound what is looked through.
+merge into entity_rollup t using (from entity_change where granularity < 4) d
+on t.instance = d.instance and t.granularity = d.granularity and t.bucket = d.bucket and t.kind = d.kind and t.entity = d.entity
+when matched then update set sessions = t.sessions + d.sessions, users = t.users + d.users,
+  messages = t.messages + d.messages, sat = t.sat + d.sat, dsat = t.dsat + d.dsat, seq = getvariable('seq')
+when not matched then insert (instance, granularity, bucket, kind, entity, sessions, users, messages, sat, dsat, seq)
+  values (d.instance, d.granularity, d.bucket, d.kind, d.entity, d.sessions, d.users, d.messages, d.sat, d.dsat, getvariable('seq'));
+
+merge into entity_rollup t using (from entity_change where granularity = 4) d
 on t.instance = d.instance and t.granularity = d.granularity and t.bucket = d.bucket and t.kind = d.kind and t.entity = d.entity
 when matched then update set sessions = t.sessions + d.sessions, users = t.users + d.users,
   messages = t.messages + d.messages, sat = t.sat + d.sat, dsat = t.dsat + d.dsat, seq = getvariable('seq')

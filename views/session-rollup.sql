@@ -39,7 +39,18 @@ select instance, granularity::tinyint as granularity, bucket, session, sum(weigh
   sum(weight * repeated_requests)::integer as repeated_requests, min(event_at) as first_at, max(event_at) as last_at
 from g group by all;
 
-merge into session_rollup t using (select c.*, s.id from session_change c join session s using (session)) d
+-- Apart from ALL, so that the buckets of the batch bound what is looked through.
+merge into session_rollup t using (select c.*, s.id from session_change c join session s using (session) where granularity < 4) d
+on t.instance = d.instance and t.granularity = d.granularity and t.bucket = d.bucket and t.session = d.session
+when matched then update set messages = t.messages + d.messages, sat = t.sat + d.sat, dsat = t.dsat + d.dsat,
+  repeated_requests = t.repeated_requests + d.repeated_requests,
+  first_at = least(t.first_at, d.first_at), last_at = greatest(t.last_at, d.last_at), seq = getvariable('seq')
+when not matched then insert
+  (instance, granularity, bucket, session, id, messages, sat, dsat, repeated_requests, first_at, last_at, seq)
+  values (d.instance, d.granularity, d.bucket, d.session, d.id, d.messages, d.sat, d.dsat, d.repeated_requests,
+    d.first_at, d.last_at, getvariable('seq'));
+
+merge into session_rollup t using (select c.*, s.id from session_change c join session s using (session) where granularity = 4) d
 on t.instance = d.instance and t.granularity = d.granularity and t.bucket = d.bucket and t.session = d.session
 when matched then update set messages = t.messages + d.messages, sat = t.sat + d.sat, dsat = t.dsat + d.dsat,
   repeated_requests = t.repeated_requests + d.repeated_requests,
