@@ -163,11 +163,11 @@ export function planQuery(parameters: QueryParameters, instance: number, views: 
     ];
   });
   const order = orderOf(parameters);
+  const where = bounds.length === 0 ? '' : `where ${bounds.join(' and ')}`;
   const sql = `
-with q as materialized (${rows}),
-f as materialized (select * from q ${bounds.length === 0 ? '' : `where ${bounds.join(' and ')}`})
-select t.total, p.* from (select count(*) as total from f) t
-left join (select * from f order by ${order} limit ${statement.bind(parameters.limit)} offset ${statement.bind(parameters.offset)}) p on true
+with q as materialized (${where === '' ? rows : `select * from (${rows}) ${where}`})
+select t.total, p.* from (select count(*) as total from q) t
+left join (select * from q order by ${order} limit ${statement.bind(parameters.limit)} offset ${statement.bind(parameters.offset)}) p on true
 order by ${order}`;
   return { sql, bindings: statement.bindings };
 }
@@ -301,6 +301,10 @@ from (${statement.read(source.view, { instance, granularity: GRANULARITY_NUMBER[
 from (${parts.join('\nunion all\n')}) r ${where}`;
   }
   // An end user's createdAt and lastActiveAt are of the whole history, whatever the range and the bucket.
+  if (granularity === 'ALL' && routing.rollup !== null) {
+    return `select r.bucket, r.end_user as number, r.id, r.sessions, ${metrics}, r.first_at as created_at, r.last_at as last_active_at
+from (${parts.join('\nunion all\n')}) r ${where}`;
+  }
   const whole = statement.read(source.view, {
     instance,
     granularity: GRANULARITY_NUMBER.ALL,

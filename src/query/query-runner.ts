@@ -117,13 +117,8 @@ export class QueryRunner {
           },
         }));
       case 'GAP': {
-        const topics = await topicsOf(
-          snapshot,
-          `select g.gap as number, m.topic, sum(g.occurrences) as messages
-          from @gap_micro[instance = ${instance}] g join @micro[instance = ${instance}] m using (micro)
-          where g.gap in (${numbers(page)}) and g.occurrences > 0 and m.topic is not null group by all`,
-          instance,
-          page,
+        const topics = await snapshot.remembered(`topics of gaps ${instance}`, () =>
+          gapTopics(snapshot, instance),
         );
         return page.map((row) => ({
           gap: {
@@ -216,32 +211,54 @@ function factTopics(
   column: 'session' | 'end_user',
   page: readonly Row[],
 ): Promise<Map<number, Topic[]>> {
+  if (page.length === 0) return Promise.resolve(new Map());
   return topicsOf(
     snapshot,
     `select ${column} as number, entity as topic, sum(messages) as messages
-    from @hour_fact[instance = ${instance} and kind = 1] where ${column} in (${numbers(page)}) and messages > 0 group by all`,
+     from @hour_fact[instance = ${instance} and kind = 1 and ${column} in (${numbers(page)})] where messages > 0 group by all`,
     instance,
-    page,
   );
 }
 
-async function topicsOf(
-  snapshot: Snapshot,
-  counts: string,
-  instance: number,
-  page: readonly Row[],
-): Promise<Map<number, Topic[]>> {
+/** Topics that each gap of an instance concerns, the most concerned first. */
+function gapTopics(snapshot: Snapshot, instance: number): Promise<Map<number, Topic[]>> {
+  return topicsOf(
+    snapshot,
+    `select g.gap as number, m.topic, sum(g.occurrences) as messages
+     from @gap_micro[instance = ${instance}] g join @micro[instance = ${instance}] m using (micro)
+     where g.occurrences > 0 and m.topic is not null group by all`,
+    instance,
+  );
+}
+
+/** Groups `number`, `topic`, `messages` rows by number; in each the topic with most messages first, ties by id. */
+async function topicsOf(snapshot: Snapshot, counts: string, instance: number): Promise<Map<number, Topic[]>> {
+  const [rows, topics] = await Promise.all([
+    snapshot.all(counts),
+    snapshot.remembered(`topics ${instance}`, () => readTopics(snapshot, instance)),
+  ]);
+  const counted = rows.map((row) => ({
+    number: row['number'] as number,
+    topic: topics.get(row['topic'] as number) as Topic,
+    messages: row['messages'] as number,
+  }));
+  counted.sort((x, y) => y.messages - x.messages || (x.topic.id < y.topic.id ? -1 : 1));
   const result = new Map<number, Topic[]>();
-  if (page.length === 0) return result;
-  const rows = await snapshot.all(`select c.number, t.id::varchar as id, t.name from (${counts}) c
-    join @topic[instance = ${instance}] t using (topic) order by c.number, c.messages desc, t.id`);
-  for (const row of rows) {
-    const number = row['number'] as number;
-    const topics = result.get(number) ?? [];
-    topics.push({ id: row['id'] as string, name: row['name'] as string });
-    result.set(number, topics);
+  for (const { number, topic } of counted) {
+    const list = result.get(number);
+    if (list === undefined) result.set(number, [topic]);
+    else list.push(topic);
   }
   return result;
+}
+
+async function readTopics(snapshot: Snapshot, instance: number): Promise<Map<number, Topic>> {
+  const rows = await snapshot.all(
+    `select topic, id::varchar as id, name from @topic[instance = ${instance}]`,
+  );
+  return new Map(
+    rows.map((row) => [row['topic'] as number, { id: row['id'] as string, name: row['name'] as string }]),
+  );
 }
 
 /** The requested metrics, in the order of the request. */
