@@ -1,0 +1,169 @@
+import { SIGNALS, type Assignment, type MessageFact } from '../../src/domain/facts.ts';
+import { assignment, uuid } from './fold.ts';
+
+const MESSAGES_PER_SESSION = 10;
+const CLUSTERS = 20;
+const GAPS = 20;
+const REPEATED_REQUESTS = 20;
+
+export interface SyntheticStreamOptions {
+  /** Messages that are spread evenly over `days`. */
+  readonly messages: number;
+  readonly days: number;
+  /** Event time of the beginning, microseconds since 1970-01-01 UTC. */
+  readonly start?: number;
+  readonly instance?: number;
+  readonly topics?: number;
+  /** Sessions that are open at once: their messages alternate. */
+  readonly sessionsAtOnce?: number;
+  /** Sessions, end users and positions are numbered from here on; apart from those of other instances. */
+  readonly firstNumber?: number;
+  readonly seed?: number;
+}
+
+/** Where a synthetic history begins unless told otherwise. */
+export const SYNTHETIC_START = Date.UTC(2025, 10, 20) * 1000;
+
+/** UUIDs of what a synthetic stream numbers. */
+export const SYNTHETIC_IDS = {
+  instance: (instance: number) => uuid(1, instance),
+  user: (user: number) => uuid(2, user),
+  session: (session: number) => uuid(3, session),
+  gap: (gap: number) => uuid(4, gap),
+  topic: (topic: number) => uuid(5, topic),
+  cluster: (cluster: number) => uuid(6, cluster),
+  signal: (signal: number) => uuid(7, signal),
+  repeatedRequest: (repeatedRequest: number) => uuid(8, repeatedRequest),
+} as const;
+
+interface OpenSession {
+  readonly session: number;
+  readonly user: number;
+  left: number;
+  micro: number;
+}
+
+/**
+ * Messages of one instance that follow each other evenly: sessions of 10 that overlap, topics after Zipf,
+ * returning end users, every kind of entity. The same options always give the same messages.
+ */
+export class SyntheticStream {
+  readonly #instance: number;
+  readonly #topics: number;
+  readonly #sessionsAtOnce: number;
+  readonly #firstNumber: number;
+  readonly #stepMicros: number;
+  readonly #open: OpenSession[] = [];
+  #state: number;
+  #messages = 0;
+  #sessions = 0;
+  #at: number;
+
+  constructor(options: SyntheticStreamOptions) {
+    this.#instance = options.instance ?? 1;
+    this.#topics = options.topics ?? 200;
+    this.#sessionsAtOnce = options.sessionsAtOnce ?? 200;
+    this.#firstNumber = options.firstNumber ?? 0;
+    this.#stepMicros = Math.floor((options.days * 86_400e6) / options.messages);
+    this.#state = options.seed ?? 1;
+    this.#at = options.start ?? SYNTHETIC_START;
+  }
+
+  #random(): number {
+    this.#state = (Math.imul(this.#state, 1664525) + 1013904223) >>> 0;
+    return this.#state / 2 ** 32;
+  }
+
+  /** The next messages, with the sessions that they open; the first time with all topics and their like. */
+  next(count: number): Assignment {
+    const messages: MessageFact[] = [];
+    const sessions: Assignment['sessions'][number][] = [];
+    const first = this.#messages === 0;
+    for (let i = 0; i < count; i++) {
+      this.#messages += 1;
+      this.#at += this.#stepMicros;
+      if (this.#open.length < this.#sessionsAtOnce) {
+        this.#sessions += 1;
+        const session = this.#firstNumber + this.#sessions;
+        const user = this.#firstNumber + 1 + Math.floor(this.#random() * Math.max(10, this.#sessions / 5));
+        this.#open.push({ session, user, left: MESSAGES_PER_SESSION, micro: 1 });
+        sessions.push({
+          instance: this.#instance,
+          session,
+          id: SYNTHETIC_IDS.session(session),
+          user,
+          title: `session ${session}`,
+          summary: null,
+          language: 'en',
+        });
+      }
+      const at = Math.floor(this.#random() * this.#open.length);
+      const turn = this.#open[at] as OpenSession;
+      if (turn.left % 4 === 2) turn.micro = Math.floor(this.#topics ** this.#random());
+      turn.left -= 1;
+      if (turn.left === 0) this.#open.splice(at, 1);
+      const draw = this.#random();
+      messages.push({
+        position: this.#firstNumber + this.#messages,
+        instance: this.#instance,
+        session: turn.session,
+        user: turn.user,
+        at: this.#at,
+        micro: turn.micro,
+        signals: draw < 0.11 ? [Math.floor(draw * 100) % SIGNALS.length] : [],
+        repeatedRequest: draw > 0.98 ? 1 + (this.#messages % REPEATED_REQUESTS) : null,
+        gap: draw > 0.96 && draw < 0.98 ? 1 + (this.#messages % GAPS) : null,
+      });
+    }
+    const numbered = <T>(count: number, row: (number: number) => T): T[] =>
+      first ? Array.from({ length: count }, (_, index) => row(index + 1)) : [];
+    return assignment({
+      messages,
+      sessions,
+      micros: numbered(this.#topics, (micro) => ({ instance: this.#instance, micro, topic: micro })),
+      topics: numbered(this.#topics, (topic) => ({
+        instance: this.#instance,
+        topic,
+        id: SYNTHETIC_IDS.topic(topic),
+        name: `topic ${topic}`,
+        cluster: clusterOfTopic(topic),
+      })),
+      clusters: numbered(CLUSTERS, (cluster) => ({
+        instance: this.#instance,
+        cluster,
+        id: SYNTHETIC_IDS.cluster(cluster),
+        name: `cluster ${cluster}`,
+      })),
+      signals: first
+        ? SIGNALS.map((signal, number) => ({
+            instance: this.#instance,
+            signal: number,
+            id: SYNTHETIC_IDS.signal(number),
+            name: signal.name,
+            signalType: signal.type,
+            description: signal.description,
+          }))
+        : [],
+      repeatedRequests: numbered(REPEATED_REQUESTS, (repeatedRequest) => ({
+        instance: this.#instance,
+        repeatedRequest,
+        id: SYNTHETIC_IDS.repeatedRequest(repeatedRequest),
+        name: `repeat ${repeatedRequest}`,
+        description: '',
+      })),
+      gaps: numbered(GAPS, (gap) => ({
+        instance: this.#instance,
+        gap,
+        id: SYNTHETIC_IDS.gap(gap),
+        name: `gap ${gap}`,
+        description: '',
+        gapType: gap % 2 === 0 ? 'TOOL' : 'KNOWLEDGE',
+      })),
+    });
+  }
+}
+
+/** The cluster of a topic of a synthetic stream. */
+export function clusterOfTopic(topic: number): number {
+  return 1 + (topic % CLUSTERS);
+}
