@@ -1,6 +1,6 @@
 -- view: entity_rollup
 -- version: 1
--- after: fact
+-- after: fact, dimensions
 -- publish: entity_rollup key(instance, granularity, kind, entity, bucket) order(instance, granularity, kind, bucket, entity) alive(messages > 0)
 --
 -- How often did an entity (topic, topic cluster, signal, repeated request, gap) occur in each bucket?
@@ -8,6 +8,7 @@
 -- granularity  0 HOUR, 1 DAY, 2 WEEK (from Monday), 3 MONTH, 4 ALL; UTC
 -- bucket       start of the bucket; -infinity for ALL
 -- kind, entity as in view fact (kinds 1 to 5)
+-- id           the entity's UUID: ties in every order are broken by it
 -- sessions     distinct sessions: facts in the bucket whose prev_session_at lies before it
 -- users        distinct end users, likewise
 -- messages     facts: messages of a topic or cluster, occurrences of the others
@@ -21,21 +22,28 @@
 
 -- @schema
 create table entity_rollup (
-  instance integer, granularity tinyint, bucket timestamp, kind tinyint, entity integer,
+  instance integer, granularity tinyint, bucket timestamp, kind tinyint, entity integer, id uuid,
   sessions integer, users integer, messages integer, sat integer, dsat integer, seq bigint
 );
 
 -- @fold
 create or replace temp table entity_change as
-with g as (
-  select c.*, granularity, case granularity
+with named as (
+  select 1 as kind, instance, topic as entity, id from topic
+  union all select 2, instance, cluster, id from cluster
+  union all select 3, instance, signal, id from signal
+  union all select 4, instance, repeated_request, id from repeated_request
+  union all select 5, instance, gap, id from gap
+),
+g as (
+  select c.*, n.id, granularity, case granularity
     when 0 then date_trunc('hour', event_at)::timestamp when 1 then date_trunc('day', event_at)::timestamp
     when 2 then date_trunc('week', event_at)::timestamp when 3 then date_trunc('month', event_at)::timestamp
     else '-infinity'::timestamp end as bucket
-  from fact_change c, range(5) r(granularity)
+  from fact_change c left join named n using (instance, kind, entity), range(5) r(granularity)
   where kind <> 0
 )
-select instance, granularity::tinyint as granularity, bucket, kind, entity,
+select instance, granularity::tinyint as granularity, bucket, kind, entity, any_value(id) as id,
   sum(weight * (prev_session_at < bucket or prev_session_at = '-infinity')::integer)::integer as sessions,
   sum(weight * (end_user <> 0 and (prev_user_at < bucket or prev_user_at = '-infinity'))::integer)::integer as users,
   sum(weight)::integer as messages, sum(weight * sat)::integer as sat, sum(weight * dsat)::integer as dsat
@@ -46,18 +54,18 @@ merge into entity_rollup t using (from entity_change where granularity < 4) d
 on t.instance = d.instance and t.granularity = d.granularity and t.bucket = d.bucket and t.kind = d.kind and t.entity = d.entity
 when matched then update set sessions = t.sessions + d.sessions, users = t.users + d.users,
   messages = t.messages + d.messages, sat = t.sat + d.sat, dsat = t.dsat + d.dsat, seq = getvariable('seq')
-when not matched then insert (instance, granularity, bucket, kind, entity, sessions, users, messages, sat, dsat, seq)
-  values (d.instance, d.granularity, d.bucket, d.kind, d.entity, d.sessions, d.users, d.messages, d.sat, d.dsat, getvariable('seq'));
+when not matched then insert (instance, granularity, bucket, kind, entity, id, sessions, users, messages, sat, dsat, seq)
+  values (d.instance, d.granularity, d.bucket, d.kind, d.entity, d.id, d.sessions, d.users, d.messages, d.sat, d.dsat, getvariable('seq'));
 
 merge into entity_rollup t using (from entity_change where granularity = 4) d
 on t.instance = d.instance and t.granularity = d.granularity and t.bucket = d.bucket and t.kind = d.kind and t.entity = d.entity
 when matched then update set sessions = t.sessions + d.sessions, users = t.users + d.users,
   messages = t.messages + d.messages, sat = t.sat + d.sat, dsat = t.dsat + d.dsat, seq = getvariable('seq')
-when not matched then insert (instance, granularity, bucket, kind, entity, sessions, users, messages, sat, dsat, seq)
-  values (d.instance, d.granularity, d.bucket, d.kind, d.entity, d.sessions, d.users, d.messages, d.sat, d.dsat, getvariable('seq'));
+when not matched then insert (instance, granularity, bucket, kind, entity, id, sessions, users, messages, sat, dsat, seq)
+  values (d.instance, d.granularity, d.bucket, d.kind, d.entity, d.id, d.sessions, d.users, d.messages, d.sat, d.dsat, getvariable('seq'));
 
 -- @read
 -- $kind, $granularity; $from and $to bound the buckets.
-select bucket, entity, sessions, users, messages, sat, dsat
+select bucket, entity, id, sessions, users, messages, sat, dsat
 from @entity_rollup[instance = $instance and granularity = $granularity and kind = $kind and bucket >= $from and bucket < $to]
 where messages > 0

@@ -16,33 +16,21 @@ type Source =
   | {
       readonly view: 'entity_rollup';
       readonly kind: number;
-      readonly dimension: string;
-      readonly columns: string;
+      /** Table of the entity's names, keyed by the column of the same name. */
+      readonly dimension: Dimension;
     }
   | { readonly view: 'session_rollup' | 'end_user_rollup'; readonly number: 'session' | 'end_user' };
 
+/** Tables that name the entities of the shared rollup; the column of an entity's number has the same name. */
+export type Dimension = 'topic' | 'cluster' | 'signal' | 'repeated_request' | 'gap';
+
 /** The one place where a `groupBy` is mapped to views. */
 const SOURCES: Readonly<Record<GroupBy, Source>> = {
-  TOPIC: { view: 'entity_rollup', kind: KINDS.topic, dimension: 'topic', columns: 'd.name, d.cluster' },
-  TOPIC_CLUSTER: { view: 'entity_rollup', kind: KINDS.cluster, dimension: 'cluster', columns: 'd.name' },
-  CSAT_DSAT: {
-    view: 'entity_rollup',
-    kind: KINDS.signal,
-    dimension: 'signal',
-    columns: 'd.name, d.description, d.signal_type',
-  },
-  REPEATED_REQUEST: {
-    view: 'entity_rollup',
-    kind: KINDS.repeatedRequest,
-    dimension: 'repeated_request',
-    columns: 'd.name, d.description',
-  },
-  GAP: {
-    view: 'entity_rollup',
-    kind: KINDS.gap,
-    dimension: 'gap',
-    columns: 'd.name, d.description, d.gap_type',
-  },
+  TOPIC: { view: 'entity_rollup', kind: KINDS.topic, dimension: 'topic' },
+  TOPIC_CLUSTER: { view: 'entity_rollup', kind: KINDS.cluster, dimension: 'cluster' },
+  CSAT_DSAT: { view: 'entity_rollup', kind: KINDS.signal, dimension: 'signal' },
+  REPEATED_REQUEST: { view: 'entity_rollup', kind: KINDS.repeatedRequest, dimension: 'repeated_request' },
+  GAP: { view: 'entity_rollup', kind: KINDS.gap, dimension: 'gap' },
   SESSION: { view: 'session_rollup', number: 'session' },
   END_USER: { view: 'end_user_rollup', number: 'end_user' },
 };
@@ -141,9 +129,8 @@ class Statement {
 }
 
 /**
- * The statement for a query, one row of output per row of the answer:
- * `total` (rows of the whole answer) and, for each row of the page, `bucket`, `number` (of the entity in its
- * shard), `id` and the metrics in snake case. A page past the end is one row with `id` null.
+ * The statement for a query, one row of output per row of the page: `bucket`, `number` (of the entity in its
+ * shard), `id`, the metrics in snake case, and `total` (rows of the whole answer).
  */
 export function planQuery(parameters: QueryParameters, instance: number, views: readonly View[]): Plan {
   const statement = new Statement(views);
@@ -162,13 +149,12 @@ export function planQuery(parameters: QueryParameters, instance: number, views: 
       ...(max === null ? [] : [`${column} <= ${statement.bind(max)}`]),
     ];
   });
-  const order = orderOf(parameters);
   const where = bounds.length === 0 ? '' : `where ${bounds.join(' and ')}`;
-  const sql = `
-with q as materialized (${where === '' ? rows : `select * from (${rows}) ${where}`})
-select t.total, p.* from (select count(*) as total from q) t
-left join (select * from q order by ${order} limit ${statement.bind(parameters.limit)} offset ${statement.bind(parameters.offset)}) p on true
-order by ${order}`;
+  const filtered = where === '' ? rows : `select * from (${rows}) ${where}`;
+  const page = `limit ${statement.bind(parameters.limit)} offset ${statement.bind(parameters.offset)}`;
+  // One pass over the rows for the page and the total; planning is most of a short query's time, so few joins.
+  const sql = `with q as materialized (${filtered})
+select q.*, (select count(*) from q) as total from q order by ${orderOf(parameters)} ${page}`;
   return { sql, bindings: statement.bindings };
 }
 
@@ -228,21 +214,25 @@ function entityRows(
   for (const segment of routing.segments) {
     const bucket = bucketOf(granularity, 'event_at');
     const start = statement.bind({ at: segment.start });
-    parts.push(`select ${bucket} as bucket, entity,
-  count(*) filter (${firstInRow('prev_session_at', start, bucket)})::integer as sessions,
-  count(*) filter (end_user <> 0 and ${firstInRow('prev_user_at', start, bucket)})::integer as users,
-  sum(messages)::integer as messages, sum(sat)::integer as sat, sum(dsat)::integer as dsat
-from (${statement.facts(instance, source.kind, segment)}) group by all`);
+    parts.push(`select g.bucket, g.entity, d.id, g.sessions, g.users, g.messages, g.sat, g.dsat from (
+  select ${bucket} as bucket, entity,
+    count(*) filter (${firstInRow('prev_session_at', start, bucket)})::integer as sessions,
+    count(*) filter (end_user <> 0 and ${firstInRow('prev_user_at', start, bucket)})::integer as users,
+    sum(messages)::integer as messages, sum(sat)::integer as sat, sum(dsat)::integer as dsat
+  from (${statement.facts(instance, source.kind, segment)}) group by all
+) g join @${source.dimension}[instance = ${statement.bind(instance)}] d on d.${source.dimension} = g.entity`);
   }
   const conditions = [
-    ...(parameters.ids === null ? [] : [statement.among('d.id', parameters.ids)]),
-    ...(parameters.gapType === null ? [] : [`d.gap_type = ${statement.bind(parameters.gapType)}`]),
+    ...(parameters.ids === null ? [] : [statement.among('r.id', parameters.ids)]),
+    ...(parameters.gapType === null
+      ? []
+      : [
+          `r.entity in (select d.gap from @gap[instance = ${statement.bind(instance)}] d where d.gap_type = ${statement.bind(parameters.gapType)})`,
+        ]),
   ];
-  return `select r.bucket, r.entity as number, d.id, ${source.columns}, r.sessions, r.users, r.messages, r.sat, r.dsat,
+  return `select r.bucket, r.entity as number, r.id, r.sessions, r.users, r.messages, r.sat, r.dsat,
   r.messages / r.sessions as avg_messages_per_session, (r.sat - r.dsat) * 100.0 / r.messages as net_sat
-from (${parts.join('\nunion all\n')}) r
-join @${source.dimension}[instance = ${statement.bind(instance)}] d on d.${source.dimension} = r.entity
-${conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`}`;
+from (${parts.join('\nunion all\n')}) r ${conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`}`;
 }
 
 /** SESSION and END_USER: their own rollup, or their facts where the range cuts. */

@@ -4,7 +4,7 @@ import type { Row, Value } from '../store/duckdb.ts';
 import type { Snapshot, SnapshotReader } from '../store/snapshot-reader.ts';
 import type { View } from '../store/view-files.ts';
 import type { QueryParameters } from './parameters.ts';
-import { planQuery } from './plan.ts';
+import { planQuery, type Dimension } from './plan.ts';
 import type { QueryResponse } from './response-schema.ts';
 
 type Dimensions = QueryResponse['elements'][number]['dimensions'];
@@ -54,8 +54,13 @@ export class QueryRunner {
       if (instance === undefined) return empty;
       const number = instance['instance'] as number;
       const { sql, bindings } = planQuery(parameters, number, this.#options.views);
-      const rows = await snapshot.all(sql, bindings);
-      const page = rows.filter((row) => row['id'] !== null);
+      const page = await snapshot.all(sql, bindings);
+      let total = (page[0]?.['total'] as number | undefined) ?? 0;
+      if (page.length === 0 && parameters.offset > 0) {
+        // A page past the end has no row that could say the total.
+        const first = planQuery({ ...parameters, limit: 1, offset: 0 }, number, this.#options.views);
+        total = ((await snapshot.all(first.sql, first.bindings))[0]?.['total'] as number | undefined) ?? 0;
+      }
       const dimensions = await this.#dimensions(snapshot, parameters, number, page);
       return {
         elements: page.map((row, index) => ({
@@ -66,7 +71,7 @@ export class QueryRunner {
           fields: fieldsOf(row, parameters.fields),
         })),
         pagination: {
-          total: (rows[0]?.['total'] as number | undefined) ?? 0,
+          total,
           limit: parameters.limit,
           offset: parameters.offset,
         },
@@ -84,48 +89,65 @@ export class QueryRunner {
     page: readonly Row[],
   ): Promise<Dimensions[]> {
     const id = (row: Row): string => row['id'] as string;
+    /** Names of the page's entities, read once for a generation. */
+    const named = async (dimension: Dimension): Promise<(row: Row) => Row> => {
+      const rows = await snapshot.remembered(`${dimension} ${instance}`, () =>
+        readDimension(snapshot, dimension, instance),
+      );
+      return (row) => rows.get(row['number'] as number) ?? {};
+    };
     switch (parameters.groupBy) {
       case 'TOPIC': {
-        const clusters = await snapshot.remembered(`clusters ${instance}`, () =>
-          clusterIds(snapshot, instance),
-        );
+        const [topic, clusters] = [
+          await named('topic'),
+          await snapshot.remembered(`cluster ${instance}`, () =>
+            readDimension(snapshot, 'cluster', instance),
+          ),
+        ];
         return page.map((row) => ({
           topic: {
             id: id(row),
-            name: row['name'] as string,
-            clusterId: clusters.get(row['cluster'] as number) ?? null,
+            name: topic(row)['name'] as string,
+            clusterId: (clusters.get(topic(row)['cluster'] as number)?.['id'] ?? null) as string | null,
           },
         }));
       }
-      case 'TOPIC_CLUSTER':
-        return page.map((row) => ({ cluster: { id: id(row), name: row['name'] as string } }));
-      case 'CSAT_DSAT':
+      case 'TOPIC_CLUSTER': {
+        const cluster = await named('cluster');
+        return page.map((row) => ({ cluster: { id: id(row), name: cluster(row)['name'] as string } }));
+      }
+      case 'CSAT_DSAT': {
+        const signal = await named('signal');
         return page.map((row) => ({
           csatDsatSignal: {
             id: id(row),
-            name: row['name'] as string,
-            signalType: row['signal_type'] as 'SAT' | 'DSAT',
-            description: row['description'] as string,
+            name: signal(row)['name'] as string,
+            signalType: signal(row)['signal_type'] as 'SAT' | 'DSAT',
+            description: signal(row)['description'] as string,
           },
         }));
-      case 'REPEATED_REQUEST':
+      }
+      case 'REPEATED_REQUEST': {
+        const request = await named('repeated_request');
         return page.map((row) => ({
           repeatedRequest: {
             id: id(row),
-            name: row['name'] as string,
-            description: row['description'] as string,
+            name: request(row)['name'] as string,
+            description: request(row)['description'] as string,
           },
         }));
+      }
       case 'GAP': {
+        const gap = await named('gap');
         const topics = await snapshot.remembered(`topics of gaps ${instance}`, () =>
           gapTopics(snapshot, instance),
         );
         return page.map((row) => ({
           gap: {
             id: id(row),
-            name: row['name'] as string,
-            description: row['description'] as string,
-            gapType: row['gap_type'] as 'TOOL' | 'KNOWLEDGE',
+            name: gap(row)['name'] as string,
+            description: gap(row)['description'] as string,
+            gapType: gap(row)['gap_type'] as 'TOOL' | 'KNOWLEDGE',
             topics: topics.get(row['number'] as number) ?? [],
           },
         }));
@@ -199,9 +221,16 @@ function numbers(page: readonly Row[]): string {
   return [...new Set(page.map((row) => row['number'] as number))].join(', ') || 'null';
 }
 
-async function clusterIds(snapshot: Snapshot, instance: number): Promise<Map<number, string>> {
-  const rows = await snapshot.all(`select cluster, id::varchar as id from @cluster[instance = ${instance}]`);
-  return new Map(rows.map((row) => [row['cluster'] as number, row['id'] as string]));
+/** The rows of a dimension by number, with `id` as text. */
+async function readDimension(
+  snapshot: Snapshot,
+  dimension: Dimension,
+  instance: number,
+): Promise<Map<number, Row>> {
+  const rows = await snapshot.all(
+    `select * replace (id::varchar as id) from @${dimension}[instance = ${instance}]`,
+  );
+  return new Map(rows.map((row) => [row[dimension] as number, row]));
 }
 
 /** Topics of the page's sessions or end users, the most discussed first, ties by id. */
@@ -235,13 +264,16 @@ function gapTopics(snapshot: Snapshot, instance: number): Promise<Map<number, To
 async function topicsOf(snapshot: Snapshot, counts: string, instance: number): Promise<Map<number, Topic[]>> {
   const [rows, topics] = await Promise.all([
     snapshot.all(counts),
-    snapshot.remembered(`topics ${instance}`, () => readTopics(snapshot, instance)),
+    snapshot.remembered(`topic ${instance}`, () => readDimension(snapshot, 'topic', instance)),
   ]);
-  const counted = rows.map((row) => ({
-    number: row['number'] as number,
-    topic: topics.get(row['topic'] as number) as Topic,
-    messages: row['messages'] as number,
-  }));
+  const counted = rows.map((row) => {
+    const topic = topics.get(row['topic'] as number) ?? {};
+    return {
+      number: row['number'] as number,
+      topic: { id: topic['id'] as string, name: topic['name'] as string },
+      messages: row['messages'] as number,
+    };
+  });
   counted.sort((x, y) => y.messages - x.messages || (x.topic.id < y.topic.id ? -1 : 1));
   const result = new Map<number, Topic[]>();
   for (const { number, topic } of counted) {
@@ -250,15 +282,6 @@ async function topicsOf(snapshot: Snapshot, counts: string, instance: number): P
     else list.push(topic);
   }
   return result;
-}
-
-async function readTopics(snapshot: Snapshot, instance: number): Promise<Map<number, Topic>> {
-  const rows = await snapshot.all(
-    `select topic, id::varchar as id, name from @topic[instance = ${instance}]`,
-  );
-  return new Map(
-    rows.map((row) => [row['topic'] as number, { id: row['id'] as string, name: row['name'] as string }]),
-  );
 }
 
 /** The requested metrics, in the order of the request. */
