@@ -81,11 +81,28 @@ export class ConnectionPool {
     this.#limit = connections;
   }
 
-  async post(path: string, headers: Readonly<Record<string, string>>, body: string): Promise<Answered> {
+  post(path: string, headers: Readonly<Record<string, string>>, body: string): Promise<Answered> {
+    return this.#send(
+      'POST',
+      path,
+      { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)), ...headers },
+      body,
+    );
+  }
+
+  get(path: string, headers: Readonly<Record<string, string>>): Promise<Answered> {
+    return this.#send('GET', path, headers, '');
+  }
+
+  async #send(
+    method: 'GET' | 'POST',
+    path: string,
+    headers: Readonly<Record<string, string>>,
+    body: string,
+  ): Promise<Answered> {
     const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
     const request = Buffer.from(
-      `POST ${path} HTTP/1.1\r\nhost: ${this.#authority}\r\ncontent-type: application/json\r\n` +
-        `content-length: ${Buffer.byteLength(body)}\r\n${head.join('')}\r\n${body}`,
+      `${method} ${path} HTTP/1.1\r\nhost: ${this.#authority}\r\n${head.join('')}\r\n${body}`,
     );
     const connection = await this.#take();
     try {
