@@ -48,7 +48,7 @@ export const SIGNALS = [
     key: 'correction',
     type: 'DSAT',
     name: 'Correction',
-    description: 'The user says that the assistant misunderstood or answered something else.',
+    description: 'The user says that the assistant misunderstood, or corrects or replaces what it offered.',
   },
   {
     key: 'factual-error',
