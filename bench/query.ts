@@ -11,7 +11,7 @@
  */
 import { parseArgs } from 'node:util';
 import { oneInstance, openHistory } from './history.ts';
-import { measureQueries, type QueryResult } from './load/query-measure.ts';
+import { measureQueries, postgresMode, type QueryResult } from './load/query-measure.ts';
 import { describe } from './load/query-report.ts';
 
 export async function run(args: readonly string[]): Promise<void> {
@@ -27,11 +27,9 @@ export async function run(args: readonly string[]): Promise<void> {
     },
   });
   const sizes = values.messages.split(',').map(Number);
-  const { postgres } = values;
   if (sizes.some((size) => !Number.isInteger(size) || size < 1000))
     throw new Error('--messages: whole numbers from 1000 on, separated by commas');
-  if (postgres !== 'auto' && postgres !== 'always' && postgres !== 'never')
-    throw new Error('--postgres: auto, always or never');
+  const postgres = postgresMode(values.postgres);
   const onProgress = (sentence: string): void => console.error(sentence);
   const results: QueryResult[] = [];
   for (const messages of sizes) {

@@ -41,12 +41,21 @@ export interface QueryResult {
   readonly memoryPeak: number;
 }
 
+/** `auto`: where it is installed and the history is not too long for it. */
+export type PostgresMode = 'auto' | 'always' | 'never';
+
+/** Reads the option `--postgres`. Throws when it is another word. */
+export function postgresMode(text: string): PostgresMode {
+  if (text === 'auto' || text === 'always' || text === 'never') return text;
+  throw new Error('--postgres: auto, always or never');
+}
+
 export interface MeasureOptions {
   /** Measured requests of each question. */
   readonly count: number;
   /** The longest for each question and each system. */
   readonly seconds: number;
-  readonly postgres: 'auto' | 'always' | 'never';
+  readonly postgres: PostgresMode;
   readonly onProgress: (sentence: string) => void;
 }
 
