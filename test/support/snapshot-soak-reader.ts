@@ -1,0 +1,124 @@
+/**
+ * A process that checks snapshots until it is told to stop: `FOLDER MESSAGES_PER_GENERATION`. It says `ready`
+ * when the first snapshot is there, and at last its report.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SnapshotReader, type Snapshot } from '../../src/store/snapshot-reader.ts';
+import { VIEWS } from './fold.ts';
+
+export interface ReaderReport {
+  /** Snapshots whose totals were all compared. */
+  readonly checks: number;
+  /** Different generations among them. */
+  readonly generations: number;
+  /** Checks with a total that does not agree with the snapshot's sequence. */
+  readonly wrong: number;
+  /** Checks that could not be made. */
+  readonly failed: number;
+  /** The first few that were wrong or failed. */
+  readonly examples: readonly string[];
+}
+
+/** Each gives the messages of the whole history, from another table or bucket; every message has a topic and a user. */
+const TOTALS = {
+  sessions: 'select sum(messages) as total from @session_rollup[granularity = 4]',
+  sessionHours: 'select sum(messages) as total from @session_rollup[granularity = 0]',
+  endUserWeeks: 'select sum(messages) as total from @end_user_rollup[granularity = 2]',
+  topics: 'select sum(messages) as total from @entity_rollup[granularity = 4 and kind = 1]',
+  topicDays: 'select sum(messages) as total from @entity_rollup[granularity = 1 and kind = 1]',
+  clusterMonths: 'select sum(messages) as total from @entity_rollup[granularity = 3 and kind = 2]',
+  topicHours: 'select sum(messages) as total from @hour_fact[kind = 1]',
+  facts: 'select count(*) as total from @message_fact[kind = 0] where not gone',
+  topicFacts: 'select count(*) as total from @message_fact[kind = 1] where not gone',
+} as const;
+
+/** Sessions that began, counted in two ways that must agree. */
+const SESSIONS = `select (select count(*) from @session_rollup[granularity = 4]) as counted,
+  (select count(*) from @message_fact[kind = 0] where not gone and prev_session_at = '-infinity') as begun`;
+
+const EXAMPLES = 5;
+/** Leaves the writer room on a small machine. */
+const PAUSE_MS = 20;
+
+const [directory = '', perGeneration = ''] = process.argv.slice(2);
+const reader = await SnapshotReader.open({
+  directory: () => directory,
+  views: VIEWS,
+  threads: 1,
+  connections: 2,
+});
+let stopped = false;
+process.on('message', () => {
+  stopped = true;
+});
+
+let checks = 0;
+let wrong = 0;
+let failed = 0;
+const generations = new Set<number>();
+const examples: string[] = [];
+
+/** What is wrong with a snapshot; null: nothing. */
+async function faultOf(snapshot: Snapshot): Promise<string | null> {
+  const expected = snapshot.sequence * Number(perGeneration);
+  const totals = await Promise.all(
+    Object.entries(TOTALS).map(
+      async ([name, sql]) => [name, (await snapshot.all(sql))[0]?.['total']] as const,
+    ),
+  );
+  const [sessions] = await snapshot.all(SESSIONS);
+  const [instance] = await snapshot.all('select last_sequence from @instance[]');
+  const agrees =
+    totals.every(([, total]) => total === expected) &&
+    sessions?.['counted'] === sessions?.['begun'] &&
+    instance?.['last_sequence'] === snapshot.sequence;
+  if (agrees) return null;
+  return JSON.stringify({
+    sequence: snapshot.sequence,
+    expected,
+    ...Object.fromEntries(totals),
+    sessions,
+    instance,
+  });
+}
+
+function note(example: string): void {
+  if (examples.length < EXAMPLES) examples.push(example);
+}
+
+/** Checks and lets go. */
+async function check(snapshot: Snapshot): Promise<void> {
+  try {
+    const fault = await faultOf(snapshot);
+    checks += 1;
+    generations.add(snapshot.sequence);
+    if (fault === null) return;
+    wrong += 1;
+    note(fault);
+  } finally {
+    snapshot.release();
+  }
+}
+
+let told = false;
+/** One that is held while newer ones come, and is right all the same. */
+let held: Snapshot | null = null;
+while (!stopped) {
+  try {
+    const snapshot = await reader.snapshot();
+    if (snapshot === null) throw new Error('nothing is published');
+    if (!told) process.send?.('ready');
+    told = true;
+    await check(snapshot);
+    if (held !== null) await check(held);
+    held = checks % 8 < 2 ? await reader.snapshot() : null;
+  } catch (error) {
+    failed += 1;
+    note(String(error));
+  }
+  await sleep(PAUSE_MS);
+}
+held?.release();
+reader.close();
+const report: ReaderReport = { checks, generations: generations.size, wrong, failed, examples };
+process.send?.(report, () => process.disconnect());
