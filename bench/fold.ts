@@ -1,51 +1,118 @@
-import { rmSync } from 'node:fs';
-import { openFixture, temporaryDirectory, type Fixture } from '../test/support/fold.ts';
-import { SyntheticStream } from '../test/support/synthetic-stream.ts';
+/**
+ * What do fold, commit and publish cost, and does it grow with history?
+ *
+ *   npm run bench -- fold [--messages 100000,1000000] [--keep DIR] [--json]
+ *
+ * Goes on with a copy of each synthetic history (`--keep DIR` keeps and reuses it), every kind of entity in
+ * every batch, as the worker does; in a process of its own, whose memory is printed. The baseline of each
+ * figure is the same batch after the shortest history.
+ */
+import { fork } from 'node:child_process';
+import { cpSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { temporaryDirectory } from '../test/support/fold.ts';
+import { oneInstance, openHistory } from './history.ts';
+import type { FoldReport } from './load/fold-process.ts';
+import { table, verdict } from './load/table.ts';
 
-const percentile = (values: readonly number[], share: number): number =>
-  values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] as number;
+/** Least messages per second, by messages of a batch. */
+const LEAST_PER_SECOND: Readonly<Record<number, number>> = { 500: 2_500, 50_000: 30_000 };
+const MEMORY_BYTES = 1.2e9;
+/** A batch of 500 costs as much after the longest history as after the shortest, give or take so much. */
+const MAY_DIFFER = 0.5;
 
-async function measure(
-  fixture: Fixture,
-  stream: SyntheticStream,
-  batch: number,
-  batches: number,
-): Promise<void> {
-  const folds: number[] = [];
-  const publishes: number[] = [];
-  for (let i = 0; i < batches; i++) {
-    const work = stream.next(batch);
-    let startedAt = performance.now();
-    await fixture.fold(work);
-    folds.push(performance.now() - startedAt);
-    startedAt = performance.now();
-    await fixture.publish();
-    publishes.push(performance.now() - startedAt);
+export async function run(args: readonly string[]): Promise<void> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      messages: { type: 'string', default: '100000,1000000' },
+      keep: { type: 'string' },
+      json: { type: 'boolean', default: false },
+    },
+  });
+  const sizes = values.messages
+    .split(',')
+    .map(Number)
+    .toSorted((a, b) => a - b);
+  if (sizes.some((size) => !Number.isInteger(size) || size < 1000))
+    throw new Error('--messages: whole numbers from 1000 on, separated by commas');
+  const results: { readonly messages: number; readonly report: FoldReport }[] = [];
+  for (const messages of sizes) {
+    const onProgress = (sentence: string): void => console.error(sentence);
+    const history = await openHistory(oneInstance(messages), { keep: values.keep, onProgress });
+    const copy = temporaryDirectory();
+    try {
+      cpSync(join(history.dataDir, 'views'), join(copy.path, 'views'), { recursive: true });
+      console.error(`folding after ${messages} messages`);
+      results.push({ messages, report: await foldedAfter(copy.path, messages) });
+    } finally {
+      copy.remove();
+      history.remove();
+    }
   }
-  const total = [...folds, ...publishes].reduce((sum, value) => sum + value, 0);
-  console.log(
-    `batch ${batch}: fold p50 ${percentile(folds, 0.5).toFixed(0)} ms, publish p50 ${percentile(publishes, 0.5).toFixed(0)} ms, ${Math.round((batch * batches * 1000) / total)} messages/s`,
-  );
+  console.log(values.json ? JSON.stringify(results, null, 2) : describe(results));
 }
 
-/** `npm run bench -- fold [messages of history]`: fold, commit and publish at several batch sizes. */
-export async function run(args: readonly string[]): Promise<void> {
-  const history = Number(args[0] ?? 100_000);
-  const directory = temporaryDirectory();
-  const fixture = await openFixture({ directory: directory.path, threads: 2 });
-  const stream = new SyntheticStream({ messages: history + 200_000, days: 365 });
-  const startedAt = performance.now();
-  for (let done = 0; done < history; done += 50_000) {
-    await fixture.fold(stream.next(Math.min(50_000, history - done)));
-    await fixture.publish();
-  }
-  await fixture.publication.settle();
-  console.log(
-    `history of ${history} messages: ${Math.round((history * 1000) / (performance.now() - startedAt))} messages/s`,
+function foldedAfter(dataDir: string, messages: number): Promise<FoldReport> {
+  return new Promise((resolve, reject) => {
+    const child = fork(join(import.meta.dirname, 'load/fold-process.ts'), [dataDir, String(messages)]);
+    let report: FoldReport | null = null;
+    child.on('message', (message: FoldReport) => {
+      report = message;
+    });
+    child.once('exit', (code, signal) => {
+      if (report === null) reject(new Error(`the folding process ended with ${signal ?? `code ${code}`}`));
+      else resolve(report);
+    });
+  });
+}
+
+function describe(results: readonly { readonly messages: number; readonly report: FoldReport }[]): string {
+  const shortest = results[0]?.report;
+  const rows = results.flatMap(({ messages, report }) =>
+    report.figures.map((one) => {
+      const least = LEAST_PER_SECOND[one.batch];
+      const base = shortest?.figures.find((other) => other.batch === one.batch);
+      const cost = base === undefined ? 1 : (one.foldMs + one.publishMs) / (base.foldMs + base.publishMs);
+      const publish = base === undefined ? 1 : one.publishMs / base.publishMs;
+      const same = (ratio: number): string => {
+        const needed = one.batch === 500 && report !== shortest;
+        return `${ratio.toFixed(2)}×${needed ? ` ±50 % ${verdict(Math.abs(ratio - 1) <= MAY_DIFFER)}` : ''}`;
+      };
+      return [
+        `${messages}, batches of ${one.batch}`,
+        one.foldMs.toFixed(0),
+        one.publishMs.toFixed(0),
+        one.worstMs.toFixed(0),
+        String(Math.round(one.perSecond)),
+        least === undefined ? '' : `≥ ${least} ${verdict(one.perSecond >= least)}`,
+        same(publish),
+        same(cost),
+      ];
+    }),
   );
-  await measure(fixture, stream, 500, 20);
-  await measure(fixture, stream, 5_000, 6);
-  await measure(fixture, stream, 50_000, 2);
-  await fixture.close();
-  rmSync(directory.path, { recursive: true, force: true });
+  const memory = results.map(
+    ({ messages, report: { memoryPeak } }) =>
+      `memory after ${messages} messages, at most: ` +
+      (memoryPeak === 0
+        ? 'not told by this system'
+        : `${Math.round(memoryPeak / 1e6)} MB (≤ 1200 ${verdict(memoryPeak <= MEMORY_BYTES)}; without models)`),
+  );
+  return [
+    table(
+      [
+        'history',
+        'fold p50 ms',
+        'publish p50 ms',
+        'worst ms',
+        'messages/s',
+        'target',
+        'publish vs shortest',
+        'both vs shortest',
+      ],
+      rows,
+    ),
+    ...memory,
+  ].join('\n');
 }

@@ -155,7 +155,7 @@ async function build(
     }
     const newUsers = newUsersOf(work, known);
     const foldedAt = performance.now();
-    await apply(store, work, newUsers);
+    await applyBatch(store, work, newUsers);
     await publication.publish();
     foldingMs += performance.now() - foldedAt;
     await raw.add(work, newUsers);
@@ -174,8 +174,8 @@ async function build(
   return (shape.messages * 1000) / foldingMs;
 }
 
-/** Gives the next messages: of one instance, or of each of them as many. */
-function streamOf({ messages, instances, topics, days }: HistoryShape): (count: number) => Assignment {
+/** Gives the next messages of a history: of one instance, or of each of them as many. */
+export function streamOf({ messages, instances, topics, days }: HistoryShape): (count: number) => Assignment {
   const streams = Array.from(
     { length: instances },
     (_, index) =>
@@ -207,13 +207,15 @@ function streamOf({ messages, instances, topics, days }: HistoryShape): (count: 
   };
 }
 
-interface NewUser {
+/** An end user seen for the first time. */
+export interface NewUser {
   readonly instance: number;
   readonly user: number;
   readonly id: string;
 }
 
-function newUsersOf(work: Assignment, known: Set<number>): NewUser[] {
+/** End users of a batch that are not in `known`, which has them afterwards. */
+export function newUsersOf(work: Assignment, known: Set<number>): NewUser[] {
   const found: NewUser[] = [];
   for (const { instance, user } of work.messages) {
     if (user === null || known.has(user)) continue;
@@ -223,7 +225,12 @@ function newUsersOf(work: Assignment, known: Set<number>): NewUser[] {
   return found;
 }
 
-async function apply(store: StateStore, work: Assignment, newUsers: readonly NewUser[]): Promise<void> {
+/** Commits a batch as the entry after the last. */
+export async function applyBatch(
+  store: StateStore,
+  work: Assignment,
+  newUsers: readonly NewUser[],
+): Promise<void> {
   const sequence = store.sequence + 1;
   await store.commit({
     expectedSequence: store.sequence,

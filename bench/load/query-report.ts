@@ -1,4 +1,5 @@
 import type { Latencies, QueryResult } from './query-measure.ts';
+import { table, verdict } from './table.ts';
 
 /** Least rollup queries per second with the load generator on the same two cores. */
 const QUERIES_PER_SECOND = 600;
@@ -46,27 +47,7 @@ export function describe(result: QueryResult): string {
   ].join('\n');
 }
 
-function verdict(met: boolean): string {
-  return met ? '✓' : '✗';
-}
-
 function ms({ n, p50, p95 }: Latencies): string {
   const short = (value: number): string => value.toFixed(value < 100 ? 1 : 0);
   return `${short(p50)} / ${short(p95)} (${n})`;
-}
-
-/** Columns aligned: the first to the left, the others to the right. */
-function table(heading: readonly string[], rows: readonly (readonly string[])[]): string {
-  const lines = [heading, ...rows];
-  const widths = heading.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
-  return lines
-    .map((line) =>
-      line
-        .map((cell, column) =>
-          column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0),
-        )
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
 }

@@ -1,0 +1,103 @@
+/**
+ * A process that goes on with a history, as the worker's fold does: `DATA_DIR MESSAGES`, and sends what it
+ * measured. Of its own, so that its memory is the fold's.
+ */
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { shardDirectory } from '../../src/store/epochs.ts';
+import { Publication } from '../../src/store/publication.ts';
+import { StateStore } from '../../src/store/state-store.ts';
+import { loadViews } from '../../src/store/view-files.ts';
+import { applyBatch, newUsersOf, oneInstance, streamOf } from '../history.ts';
+import { Measurements } from './http-load.ts';
+
+export interface FoldFigures {
+  readonly batch: number;
+  /** Milliseconds at the medians; fold is with its commit. */
+  readonly foldMs: number;
+  readonly publishMs: number;
+  /** The slowest of both together. */
+  readonly worstMs: number;
+  readonly perSecond: number;
+}
+
+export interface FoldReport {
+  readonly figures: readonly FoldFigures[];
+  /** Bytes; 0 where the system does not tell. */
+  readonly memoryPeak: number;
+}
+
+const BATCHES = [
+  { batch: 500, times: 40 },
+  { batch: 5_000, times: 8 },
+  { batch: 50_000, times: 3 },
+];
+/** The first ones find cold files. */
+const WARM_UP = 3;
+const CHUNK = 10_000;
+
+const [dataDir = '', messages = ''] = process.argv.slice(2);
+const history = Number(messages);
+const next = streamOf(oneInstance(history));
+const known = new Set<number>();
+for (let done = 0; done < history; done += CHUNK) newUsersOf(next(Math.min(CHUNK, history - done)), known);
+
+// As the worker opens them (src/main/shard.ts).
+const store = await StateStore.open({
+  directory: shardDirectory(dataDir, 1, 0),
+  views: loadViews(resolve(import.meta.dirname, '../../views')),
+  analysis: 'bench',
+  threads: 2,
+  memoryLimit: '768MB',
+});
+const publication = new Publication({
+  store,
+  graceMs: 60_000,
+  mergeRows: 20_000,
+  mergeRatio: 8,
+  now: () => Date.now(),
+  onError: (error) => {
+    throw error;
+  },
+});
+const figures: FoldFigures[] = [];
+for (const { batch, times } of BATCHES) {
+  const folds = new Measurements();
+  const publishes = new Measurements();
+  const both = new Measurements();
+  let sum = 0;
+  const warmUp = figures.length === 0 ? WARM_UP : 0;
+  for (let i = -warmUp; i < times; i += 1) {
+    const work = next(batch);
+    const newUsers = newUsersOf(work, known);
+    const startedAt = performance.now();
+    await applyBatch(store, work, newUsers);
+    const foldedAt = performance.now();
+    await publication.publish();
+    const publishedAt = performance.now();
+    if (i < 0) continue;
+    folds.add(foldedAt - startedAt);
+    publishes.add(publishedAt - foldedAt);
+    both.add(publishedAt - startedAt);
+    sum += publishedAt - startedAt;
+  }
+  figures.push({
+    batch,
+    foldMs: folds.quantile(0.5),
+    publishMs: publishes.quantile(0.5),
+    worstMs: both.quantile(1),
+    perSecond: (batch * times * 1000) / sum,
+  });
+  await publication.settle();
+}
+await publication.close();
+await store.close();
+let status = '';
+try {
+  status = readFileSync('/proc/self/status', 'utf8');
+} catch {
+  // Only Linux tells it in this way.
+}
+const memoryPeak = Number(/^VmHWM:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) * 1024;
+const report: FoldReport = { figures, memoryPeak };
+process.send?.(report, () => process.disconnect());
