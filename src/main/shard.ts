@@ -65,6 +65,7 @@ export async function openShard(options: ShardOptions): Promise<Shard> {
     analysis: `model:${embedder.id} enrichment:${enrichmentId(heads)} assignment:${ASSIGNMENT_VERSION}`,
     threads: 2,
     memoryLimit: '768MB',
+    spillDirectory: join(config.dataDir, 'tmp', `shard-${shard}`),
   });
   const publication = new Publication({
     store,

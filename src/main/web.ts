@@ -30,7 +30,8 @@ const ROOT = join(import.meta.dirname, '..', '..');
 
 const READER_THREADS = 2;
 const READER_CONNECTIONS = 4;
-const READER_MEMORY = '512MB';
+/** Of files' blocks and of queries in work; the rest of the process comes on top. */
+const READER_MEMORY = '128MB';
 
 const config = orExit(loadConfig);
 const log = createLogger({ name: 'web', level: config.logLevel });
@@ -161,6 +162,7 @@ async function openQuery(
       threads: READER_THREADS,
       connections: READER_CONNECTIONS,
       memoryLimit: READER_MEMORY,
+      spillDirectory: join(config.dataDir, 'tmp', 'web'),
     });
     lifecycle.opened(`reader of shard ${shard}`, () => reader.close());
     readers.push(reader);

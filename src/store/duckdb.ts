@@ -29,6 +29,8 @@ export interface DatabaseOptions {
   readonly threads: number;
   /** DuckDB's own notation, such as `512MB`. */
   readonly memoryLimit?: string;
+  /** Folder for what does not fit into memory; made when it is needed. Default: nothing is put on disk. */
+  readonly spillDirectory?: string;
 }
 
 const NEGATIVE_INFINITY = -(2n ** 63n) + 1n;
@@ -41,6 +43,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     autoinstall_known_extensions: 'false',
     autoload_known_extensions: 'false',
     ...(options.memoryLimit === undefined ? {} : { memory_limit: options.memoryLimit }),
+    temp_directory: options.spillDirectory ?? '',
   });
   return new Database(instance);
 }

@@ -39,6 +39,7 @@ export interface SnapshotReaderOptions {
   /** Statements that run side by side. */
   readonly connections: number;
   readonly memoryLimit?: string;
+  readonly spillDirectory?: string;
 }
 
 /** Opens what the worker publishes, newest first, in its own in-memory DuckDB; never the live file. */
@@ -73,6 +74,7 @@ export class SnapshotReader {
     const database = await openDatabase({
       threads: options.threads,
       ...(options.memoryLimit === undefined ? {} : { memoryLimit: options.memoryLimit }),
+      ...(options.spillDirectory === undefined ? {} : { spillDirectory: options.spillDirectory }),
     });
     const admin = await database.connect();
     const connections = await Promise.all(

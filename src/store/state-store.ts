@@ -181,6 +181,7 @@ export interface StateStoreOptions {
   readonly analysis: string;
   readonly threads: number;
   readonly memoryLimit?: string;
+  readonly spillDirectory?: string;
 }
 
 /**
@@ -221,6 +222,7 @@ export class StateStore {
     const database = await openDatabase({
       threads: options.threads,
       ...(options.memoryLimit === undefined ? {} : { memoryLimit: options.memoryLimit }),
+      ...(options.spillDirectory === undefined ? {} : { spillDirectory: options.spillDirectory }),
     });
     const file = join(options.directory, 'state.duckdb');
     try {
