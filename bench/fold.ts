@@ -89,15 +89,11 @@ function describe(results: readonly { readonly messages: number; readonly report
         least === undefined ? '' : `≥ ${least} ${verdict(one.perSecond >= least)}`,
         same(publish),
         same(cost),
+        one.memoryPeak === 0
+          ? ''
+          : `${Math.round(one.memoryPeak / 1e6)} ≤ 1200 ${verdict(one.memoryPeak <= MEMORY_BYTES)}`,
       ];
     }),
-  );
-  const memory = results.map(
-    ({ messages, report: { memoryPeak } }) =>
-      `memory after ${messages} messages, at most: ` +
-      (memoryPeak === 0
-        ? 'not told by this system'
-        : `${Math.round(memoryPeak / 1e6)} MB (≤ 1200 ${verdict(memoryPeak <= MEMORY_BYTES)}; without models)`),
   );
   return [
     table(
@@ -110,9 +106,10 @@ function describe(results: readonly { readonly messages: number; readonly report
         'target',
         'publish vs shortest',
         'both vs shortest',
+        'memory so far, MB',
       ],
       rows,
     ),
-    ...memory,
+    'Memory is without models.',
   ].join('\n');
 }

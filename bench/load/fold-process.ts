@@ -19,12 +19,12 @@ export interface FoldFigures {
   /** The slowest of both together. */
   readonly worstMs: number;
   readonly perSecond: number;
+  /** Most resident memory so far, bytes; 0 where the system does not tell. */
+  readonly memoryPeak: number;
 }
 
 export interface FoldReport {
   readonly figures: readonly FoldFigures[];
-  /** Bytes; 0 where the system does not tell. */
-  readonly memoryPeak: number;
 }
 
 const BATCHES = [
@@ -66,6 +66,7 @@ for (const { batch, times } of BATCHES) {
   const publishes = new Measurements();
   const both = new Measurements();
   let sum = 0;
+  await publication.settle();
   const warmUp = figures.length === 0 ? WARM_UP : 0;
   for (let i = -warmUp; i < times; i += 1) {
     const work = next(batch);
@@ -87,17 +88,20 @@ for (const { batch, times } of BATCHES) {
     publishMs: publishes.quantile(0.5),
     worstMs: both.quantile(1),
     perSecond: (batch * times * 1000) / sum,
+    memoryPeak: memoryPeak(),
   });
-  await publication.settle();
 }
 await publication.close();
 await store.close();
-let status = '';
-try {
-  status = readFileSync('/proc/self/status', 'utf8');
-} catch {
-  // Only Linux tells it in this way.
-}
-const memoryPeak = Number(/^VmHWM:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) * 1024;
-const report: FoldReport = { figures, memoryPeak };
+const report: FoldReport = { figures };
 process.send?.(report, () => process.disconnect());
+
+function memoryPeak(): number {
+  let status = '';
+  try {
+    status = readFileSync('/proc/self/status', 'utf8');
+  } catch {
+    // Only Linux tells it in this way.
+  }
+  return Number(/^VmHWM:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) * 1024;
+}
