@@ -16,7 +16,9 @@ export interface Background {
 const LONGEST_NAME = 60;
 const MOST_WORDS = 5;
 /** A phrase that fewer of the members hold is no name while a single word is to be had. */
-const LEAST_SHARE_OF_PHRASE = 0.12;
+const LEAST_SHARE_OF_PHRASE = 0.08;
+/** Pairs that one request adds to what is known of its group. */
+const PAIRS_PER_REQUEST = 12;
 /** Of a long request only the beginning is looked at. */
 const WORDS_READ = 40;
 
@@ -230,6 +232,42 @@ export function sharesIn(texts: readonly string[]): Map<string, number> {
   return shares;
 }
 
+/** How a pair of content words is used by members: the first form it was met in, and how often it was. */
+export interface PairUse {
+  /** Members that hold the two words near each other, in this order. */
+  readonly count: number;
+  /** Of these, members whose first content word is the pair's first. */
+  readonly leading: number;
+  /** The form that most of them use, as far as a running vote tells. */
+  readonly surface: string;
+  readonly votes: number;
+}
+
+/** Adds up two uses of one pair, the earlier first. */
+export function togetherUsed(first: PairUse, second: PairUse): PairUse {
+  const same = first.surface.toLowerCase() === second.surface.toLowerCase();
+  const votes = same ? first.votes + second.votes : first.votes - second.votes;
+  return {
+    count: first.count + second.count,
+    leading: first.leading + second.leading,
+    surface: votes < 0 ? second.surface : first.surface,
+    votes: Math.abs(votes),
+  };
+}
+
+/** Pairs of content words of a request, by their two stems joined with a space. */
+export function pairsOf(text: string): Map<string, PairUse> {
+  const candidates = new Map<string, Candidate>();
+  collect(coreWords(text), 1, candidates);
+  const pairs = new Map<string, PairUse>();
+  for (const [key, candidate] of candidates) {
+    if (candidate.stems.length !== 2) continue;
+    pairs.set(key, { count: 1, leading: candidate.leading, surface: surfaceOf(candidate), votes: 1 });
+    if (pairs.size === PAIRS_PER_REQUEST) break;
+  }
+  return pairs;
+}
+
 interface Candidate {
   readonly stems: readonly string[];
   support: number;
@@ -248,6 +286,7 @@ export function namesOf(
   background: Background,
   shares: ReadonlyMap<string, number>,
   kind: 'topic' | 'cluster' = 'topic',
+  pairs: { readonly uses: ReadonlyMap<string, PairUse>; readonly members: number } | null = null,
 ): string[] {
   const read = samples.map((sample) => ({
     words: coreWords(sample.text),
@@ -258,45 +297,82 @@ export function namesOf(
   const candidates = new Map<string, Candidate>();
   for (const { words, weight } of read) collect(words, weight, candidates);
   const stemSets = read.map(({ words }) => new Set(words.map((word) => word.stem)));
-  let scored: { name: string; score: number; key: string; phrase: boolean; share: number }[] = [];
+  for (const [key, { surface }] of pairs?.uses ?? []) {
+    const known = candidates.get(key);
+    const surfaces = new Map([[surface, 1]]);
+    candidates.set(key, {
+      stems: key.split(' '),
+      support: 0,
+      leading: 0,
+      tight: known?.tight ?? 0,
+      surfaces,
+    });
+  }
+  const pairShare = (first: string, second: string): number => {
+    const use = pairs?.uses.get(`${first} ${second}`);
+    return pairs === null || use === undefined || use.count < 2 ? 0 : use.count / pairs.members;
+  };
+  const scored: Scored[] = [];
   for (const [key, candidate] of candidates) {
-    candidate.support = 0;
+    const { stems } = candidate;
     let members = 0;
     read.forEach(({ weight }, index) => {
-      if (!candidate.stems.every((stem) => stemSets[index]!.has(stem))) return;
+      if (!stems.every((stem) => stemSets[index]!.has(stem))) return;
       candidate.support += weight;
       members += 1;
     });
-    if (members < 2 && read.length > 1) continue;
-    const share = candidate.support / total;
+    const use = stems.length === 2 ? pairs?.uses.get(key) : undefined;
+    if (members < 2 && read.length > 1 && (use?.count ?? 0) < 2) continue;
+    let share = candidate.support / total;
+    let leading = candidate.support === 0 ? 0 : candidate.leading / candidate.support;
+    if (pairs !== null && stems.length === 1) share = shares.get(stems[0]!) ?? 0;
+    if (pairs !== null && stems.length > 1) {
+      const known = stems.slice(1).map((stem, index) => pairShare(stems[index]!, stem));
+      share = stems.length === 2 ? known[0]! : Math.min(share, ...known);
+      if (use !== undefined) leading = use.leading / use.count;
+    }
+    if (share === 0) continue;
+    const tight = candidate.support === 0 ? 0 : candidate.tight / candidate.support;
     let weightOfWords = 0;
-    for (const stem of candidate.stems) weightOfWords += (shares.get(stem) ?? 0) * rarityOf(stem, background);
+    for (const stem of stems) weightOfWords += (shares.get(stem) ?? 0) * rarityOf(stem, background);
     const score =
-      share ** 0.6 *
+      share ** 0.2 *
       weightOfWords *
-      (1 + 0.45 * (candidate.leading / candidate.support)) *
-      (0.9 + 0.1 * (candidate.tight / candidate.support)) *
-      (LENGTH_FACTORS[kind][candidate.stems.length] ?? 0);
-    scored.push({ name: surfaceOf(candidate), score, key, phrase: candidate.stems.length > 1, share });
-  }
-  // A single word is a name only where no phrase stands for enough members; a phrase should hold the word
-  // that tells most about them.
-  const phrases = scored.filter(({ phrase, share }) => phrase && share >= LEAST_SHARE_OF_PHRASE);
-  if (kind === 'topic' && phrases.length > 0) {
-    const telling = mostTelling(shares, background);
-    const holding = phrases.filter(({ key }) => key.split(' ').includes(telling));
-    scored = holding.length > 0 ? holding : phrases;
+      (1 + 0.45 * leading) *
+      (0.9 + 0.1 * tight) *
+      (LENGTH_FACTORS[kind][stems.length] ?? 0);
+    scored.push({ name: surfaceOf(candidate), score, key, phrase: stems.length > 1, share });
   }
   scored.sort((x, y) => y.score - x.score || (x.key < y.key ? -1 : 1));
+  // A single word is a name only where no phrase stands for enough members; a phrase should hold the word
+  // that tells most about them.
+  if (kind === 'topic') {
+    const telling = mostTelling(shares, background);
+    const rankOf = ({ phrase, share, key }: Scored): number => {
+      const holds = key.split(' ').includes(telling);
+      if (phrase && share >= LEAST_SHARE_OF_PHRASE) return holds ? 0 : 1;
+      if (holds) return phrase ? 3 : 2;
+      return phrase ? 4 : 5;
+    };
+    scored.sort((x, y) => rankOf(x) - rankOf(y));
+  }
   const names = scored.map(({ name }) => name).filter((name) => name !== '');
   if (names.length > 0) return names.slice(0, 12);
   const whole = read.map(({ words, text }) => phraseOf(words, text)).filter((name) => name !== '');
   return [...new Set(whole)].sort((x, y) => x.length - y.length || (x < y ? -1 : 1)).slice(0, 12);
 }
 
+interface Scored {
+  readonly name: string;
+  readonly score: number;
+  readonly key: string;
+  readonly phrase: boolean;
+  readonly share: number;
+}
+
 /** How much a word sets its group apart: from little for what every group says to much for what one says. */
 function rarityOf(stem: string, background: Background): number {
-  return Math.sqrt(Math.log(1 + background.groups / Math.max(1, background.groupsWith(stem))));
+  return Math.log(1 + background.groups / Math.max(1, background.groupsWith(stem))) ** 0.25;
 }
 
 /** The stem that many members hold and few other groups; ties by code point. */

@@ -105,14 +105,28 @@ export class SessionText {
   }
 }
 
+/** Stems of words that announce a request without saying it. */
+const VAGUE = new Set([
+  'question',
+  'problem',
+  'issu',
+  'information',
+  'info',
+  'assistanc',
+  'support',
+  'favor',
+  'favour',
+  'inquiry',
+]);
+
 /**
- * How well a request stands for the conversation: what says most in few words, the first before the later
- * ones. Rounded to what is stored.
+ * How well a request stands for the conversation: the first one, unless it says nothing and a later
+ * one does. Rounded to what is stored.
  */
 function mainScore(request: string, first: boolean): number {
-  const content = wordsOf(request).filter((word) => word.content).length;
+  const content = wordsOf(request).filter(({ content: tells, stem }) => tells && !VAGUE.has(stem)).length;
   const telling = Math.min(content, 3) / 3;
-  return Math.fround(0.2 + telling + (first ? 0.4 : 0));
+  return Math.fround(0.2 + telling + (first ? 0.7 : 0));
 }
 
 /** The request without greeting and introduction, from its own text, so that its language and spelling stay. */

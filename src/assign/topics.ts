@@ -4,7 +4,16 @@ import { beginning, ByteReader, ByteWriter } from './bytes.ts';
 import { clusterTopics, type ClusteredTopic } from './clusters.ts';
 import type { DotArena } from './dot-kernel.ts';
 import { averageLinkage, groupsAfter, type Merge } from './linkage.ts';
-import { contentStems, namesOf, uniqueName, type Background, type Sample } from './names.ts';
+import {
+  contentStems,
+  namesOf,
+  pairsOf,
+  togetherUsed,
+  uniqueName,
+  type Background,
+  type PairUse,
+  type Sample,
+} from './names.ts';
 import { continuations, wantedEntity } from './regrouping.ts';
 import { addTo, dotOf, normOf, VectorTable } from './vectors.ts';
 
@@ -34,11 +43,12 @@ const MEMORY = 0.04;
 const SMALL_ROOT = 0.3;
 /** A small group joins the nearest large one down to this share of the topic threshold. */
 const FOLD_SHARE = 0.6;
-/** A topic is named anew when it has this many times the requests it had when it was named. */
+/** A cluster is named anew when it has this many times the requests it had when it was named. */
 const RENAMING_GROWTH = 2;
 const SAMPLES_PER_MICRO = 4;
 const SAMPLE_LENGTH = 120;
 const WORDS_PER_MICRO = 16;
+const PAIRS_PER_MICRO = 32;
 const SAMPLES_PER_NAME = 48;
 
 interface MicroSample {
@@ -59,6 +69,8 @@ interface Micro {
   samples: MicroSample[];
   /** Requests that hold a stem, for at most `WORDS_PER_MICRO` stems: what the members say, beyond the samples. */
   readonly words: Map<string, number>;
+  /** The same for pairs of words, at most `PAIRS_PER_MICRO`. */
+  readonly pairs: Map<string, PairUse>;
 }
 interface Topic {
   readonly number: number;
@@ -147,6 +159,7 @@ export class Topics {
     const micro = best >= 0 ? this.#join(best, vector) : this.#found(vector, position);
     offerSample(micro, request, best >= 0 ? bestCosine : 1);
     for (const stem of contentStems(request)) countWord(micro.words, stem, 1);
+    for (const [key, use] of pairsOf(request)) countPair(micro.pairs, key, use);
     this.#dirtyMicros.add(micro.number);
     if (micro.topic < 0) this.#bearIfDue(micro.pending);
     if (this.#live.length > MOST_MICROS) this.#prune();
@@ -234,7 +247,7 @@ export class Topics {
         'topics',
         0,
         new ByteWriter()
-          .byte(1)
+          .byte(2)
           .count(this.#dimensions)
           .count(this.#requests)
           .count(this.#nextRegrouping)
@@ -286,7 +299,7 @@ export class Topics {
         )
         .sort((x, y) => x.key - y.key);
     for (const { read } of of('topics')) {
-      if (read.byte() !== 1) throw new Error('topic state was written by another version: rebuild the views');
+      if (read.byte() !== 2) throw new Error('topic state was written by another version: rebuild the views');
       const dimensions = read.count();
       if (dimensions !== this.#dimensions) {
         throw new Error(
@@ -356,6 +369,7 @@ export class Topics {
       pending: number,
       samples: [],
       words: new Map(),
+      pairs: new Map(),
     };
     this.#microsBefore.set(number, undefined);
     const nearest = this.#nearestGroup(this.#scores);
@@ -497,7 +511,7 @@ export class Topics {
     const masses = this.#topicMasses();
     for (const [number, mass] of [...masses].sort(([x], [y]) => x - y)) {
       const topic = this.#topics[number]!;
-      if (topic.namedAt === 0 || mass >= topic.namedAt * RENAMING_GROWTH) this.#name(topic, background);
+      if (mass !== topic.namedAt) this.#name(topic, background);
     }
     this.#recluster(background);
   }
@@ -618,6 +632,7 @@ export class Topics {
     kept.count += gone.count;
     for (const { text, score } of gone.samples) offerSample(kept, text, score, true);
     for (const [stem, count] of gone.words) countWord(kept.words, stem, count);
+    for (const [key, use] of gone.pairs) countPair(kept.pairs, key, use);
     this.#micros.delete(gone.number);
     this.#mergedInto.set(gone.number, kept.number);
     this.#absorbed.set(kept.number, [
@@ -645,8 +660,9 @@ export class Topics {
     for (const number of this.#topicMasses().keys()) {
       if (number !== topic.number) taken.add(this.#topics[number]!.name);
     }
+    const names = namesOf(samplesOf(members), background, wordShares(members), 'topic', pairUses(members));
     this.#changeTopic(topic, () => {
-      topic.name = uniqueName(namesOf(samplesOf(members), background, wordShares(members)), taken);
+      topic.name = uniqueName(names, taken);
       topic.namedAt = massOf(members);
     });
   }
@@ -796,6 +812,33 @@ function countWord(words: Map<string, number>, stem: string, count: number): voi
   words.set(stem, (known ?? 0) + count);
 }
 
+/** As `countWord`. */
+function countPair(pairs: Map<string, PairUse>, key: string, use: PairUse): void {
+  const known = pairs.get(key);
+  if (known !== undefined) {
+    pairs.set(key, togetherUsed(known, use));
+    return;
+  }
+  if (pairs.size >= PAIRS_PER_MICRO) {
+    const single = [...pairs].find(([, { count }]) => count === 1);
+    if (single === undefined) return;
+    pairs.delete(single[0]);
+  }
+  pairs.set(key, use);
+}
+
+/** How the requests use pairs of words. */
+function pairUses(micros: readonly Micro[]): { uses: Map<string, PairUse>; members: number } {
+  const uses = new Map<string, PairUse>();
+  for (const { pairs } of micros) {
+    for (const [key, use] of pairs) {
+      const known = uses.get(key);
+      uses.set(key, known === undefined ? use : togetherUsed(known, use));
+    }
+  }
+  return { uses, members: massOf(micros) };
+}
+
 /** Share of the requests that hold each stem. */
 function wordShares(micros: readonly Micro[]): Map<string, number> {
   const mass = massOf(micros);
@@ -825,6 +868,9 @@ function writeMicro(micro: Micro): Uint8Array {
   for (const { text, score } of micro.samples) writer.text(text).float(score);
   writer.count(micro.words.size);
   for (const [stem, count] of micro.words) writer.text(stem).count(count);
+  writer.count(micro.pairs.size);
+  for (const [key, { count, leading, surface, votes }] of micro.pairs)
+    writer.text(key).count(count).count(leading).text(surface).count(votes);
   return writer.finish();
 }
 
@@ -838,5 +884,14 @@ function readMicro(number: number, read: ByteReader, dimensions: number): Micro 
   for (let left = read.count(); left > 0; left -= 1) samples.push({ text: read.text(), score: read.float() });
   const words = new Map<string, number>();
   for (let left = read.count(); left > 0; left -= 1) words.set(read.text(), read.count());
-  return { number, position, count, sum, norm: 0, topic, pending, samples, words };
+  const pairs = new Map<string, PairUse>();
+  for (let left = read.count(); left > 0; left -= 1) {
+    pairs.set(read.text(), {
+      count: read.count(),
+      leading: read.count(),
+      surface: read.text(),
+      votes: read.count(),
+    });
+  }
+  return { number, position, count, sum, norm: 0, topic, pending, samples, words, pairs };
 }

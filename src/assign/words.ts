@@ -39,7 +39,7 @@ const FUNCTION_WORDS = set(
    am is are was were be been being do does did doing done have has had having can could will would shall should may might must
    and or but if then than so because as of at by for with about into to from in on over under
    not no yes just very too also only there here again more most much many such own same other another
-   however certainly course sure case instead
+   however certainly course sure case instead good great nice best better fine perfect sound sounds sounded kind sort lot people person
    please thanks thank hello hi hey ok okay well im i'm i'd i'll i've it's that's there's what's don't can't isn't doesn't
    want wanted need needed like know tell let get got give go going help way able possible one thing things something anything
    long yet already ever still after before while until since during without within via per says said saying dont cant id ill ive whats gonna wanna really now still want's yeah
@@ -112,12 +112,14 @@ function* pieces(text: string): Iterable<{ word: string; index: number }> {
 function stemOf(lower: string): string {
   let stem = lower.replace(/'s$/, '');
   if (/[^a-z'-]/.test(stem) || stem.length < 4) return stem;
-  if (stem.endsWith('ies') && stem.length > 4) stem = `${stem.slice(0, -3)}y`;
+  if (stem.endsWith('ies') && stem.length > 4) stem = stem.slice(0, -2);
   else if (/(?:ss|sh|ch|x|z)es$/.test(stem)) stem = stem.slice(0, -2);
   else if (stem.endsWith('s') && !/(?:ss|us|is)$/.test(stem)) stem = stem.slice(0, -1);
   if (stem.endsWith('ing') && stem.length > 5) stem = undoubled(stem.slice(0, -3));
   else if (stem.endsWith('ed') && stem.length > 4) stem = undoubled(stem.slice(0, -2));
+  else if (stem.endsWith('ation') && stem.length > 8) stem = undoubled(stem.slice(0, -5)).replace(/ll$/, 'l');
   if (stem.length > 3 && stem.endsWith('e')) stem = stem.slice(0, -1);
+  if (stem.length > 3 && /[^aeiou]y$/.test(stem)) stem = `${stem.slice(0, -1)}i`;
   return stem;
 }
 
