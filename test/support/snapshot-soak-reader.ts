@@ -118,7 +118,6 @@ while (!stopped) {
   }
   await sleep(PAUSE_MS);
 }
-held?.release();
-reader.close();
 const report: ReaderReport = { checks, generations: generations.size, wrong, failed, examples };
-process.send?.(report, () => process.disconnect());
+// Its parent ends it.
+process.send?.(report);

@@ -98,13 +98,11 @@ function withMovedTopics(work: Assignment, sequence: number): Assignment {
 /** The last thing that a reader says; rejects when it ends without. */
 function reportOf(reader: ChildProcess): Promise<ReaderReport> {
   return new Promise((resolve, reject) => {
-    let report: ReaderReport | null = null;
     reader.on('message', (message: 'ready' | ReaderReport) => {
-      if (message !== 'ready') report = message;
+      if (message !== 'ready') resolve(message);
     });
     reader.once('exit', (code, signal) => {
-      if (report === null) reject(new Error(`a reader ended with ${signal ?? `code ${code}`}`));
-      else resolve(report);
+      reject(new Error(`a reader ended with ${signal ?? `code ${code}`}`));
     });
   });
 }
