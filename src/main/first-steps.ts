@@ -1,3 +1,4 @@
+import { AppError } from '../errors.ts';
 import { FIRST_PROJECT_NAME } from '../registry/registry.ts';
 import type { Registry } from '../registry/registry.ts';
 
@@ -21,12 +22,25 @@ export function isStarterMessage(value: unknown): value is StarterMessage {
 
 /**
  * On the first start: makes project `default`, its first test key and an instance, and returns a text
- * with the key and two commands to paste. Null ever after.
+ * with the key and two commands to paste. Null ever after. Without the instance, and the commands, when
+ * the registry goes away in between.
  */
 export async function firstSteps(registry: Registry, url: string): Promise<string | null> {
   const first = await registry.ensureFirstProject();
   if (first === null) return null;
-  const instance = await registry.createInstance({ projectId: first.project.id, name: 'first' });
+  const key = `
+Project ${FIRST_PROJECT_NAME}, its first test key (shown this once; npm run keys makes others):
+
+  ${first.rawKey}
+`;
+  // The key can be shown only now: the service may be ending already, and then no instance is made.
+  const instance = await registry
+    .createInstance({ projectId: first.project.id, name: 'first' })
+    .catch((error: unknown) => {
+      if (error instanceof AppError && error.code === 'SERVICE_UNAVAILABLE') return null;
+      throw error;
+    });
+  if (instance === null) return `${key}\n`;
   const conversation = JSON.stringify({
     instanceId: instance.id,
     messages: [
@@ -35,11 +49,7 @@ export async function firstSteps(registry: Registry, url: string): Promise<strin
       { role: 'user', userId: 'ada', content: 'That worked, thank you so much!' },
     ],
   });
-  return `
-Project ${FIRST_PROJECT_NAME}, its first test key (shown this once; npm run keys makes others):
-
-  ${first.rawKey}
-
+  return `${key}
 Ingest a conversation:
 
   curl ${url}/v1/ingest/ -H 'x-api-key: ${first.rawKey}' -H 'content-type: application/json' -d '${conversation}'

@@ -28,11 +28,18 @@ const CONNECT_MS = 3_000;
 
 await runCommand(async () => {
   let rollback: boolean;
+  let help: boolean;
   try {
-    ({ rollback = false } = parseArgs({ options: { rollback: { type: 'boolean' } } }).values);
+    ({ rollback = false, help = false } = parseArgs({
+      options: { rollback: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
+    }).values);
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}\n`);
     return 2;
+  }
+  if (help) {
+    process.stdout.write(`${USAGE}\n`);
+    return 0;
   }
   const config = loadConfig();
   const active = readActiveEpoch(config.dataDir);

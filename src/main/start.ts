@@ -19,6 +19,7 @@ const GRACE_MS = 2000;
 
 /** `web` sends the first steps right after it is ready, if at all. */
 const FIRST_STEPS_MS = 2000;
+const NO_KEY_HINT = 'Keys are shown once. Another: npm run --silent keys -- create --project default';
 
 await runCommand(async () => {
   const config = loadConfig();
@@ -31,17 +32,23 @@ await runCommand(async () => {
 
   const { promise: ended, resolve: end } = Promise.withResolvers<number>();
   const print = createPrinter(['start', ...entries.map(({ name }) => name)]);
+  const verbose = config.logLevel === 'debug' || config.logLevel === 'trace';
   let firstSteps: string | null = null;
   const supervisor = createSupervisor({
     entries,
     stopOrder: STOP_ORDER,
     cwd: ROOT,
     stopMs: config.shutdownMs + GRACE_MS,
-    onLine: print,
+    onLine: (name, line) => {
+      if (verbose || !isServerChatter(name, line)) print(name, line);
+    },
     onMessage: (_name, message) => {
       if (!isStarterMessage(message)) return;
       if (message.type === 'listening') void announce(message.url);
-      else firstSteps = message.text;
+      else {
+        firstSteps = message.text;
+        if (hinted) showFirstSteps();
+      }
     },
     onGivenUp: (reason) => {
       process.stderr.write(`${reason}\n`);
@@ -50,6 +57,7 @@ await runCommand(async () => {
   });
 
   let announced = false;
+  let hinted = false;
   async function announce(url: string): Promise<void> {
     while (!(await isReady(url))) await sleep(50);
     supervisor.markReady();
@@ -57,7 +65,15 @@ await runCommand(async () => {
     announced = true;
     print('start', `ready: ${url} (documentation: ${url}/docs). Ctrl-C stops everything.`);
     for (let waited = 0; firstSteps === null && waited < FIRST_STEPS_MS; waited += 50) await sleep(50);
+    hinted = firstSteps === null;
+    if (hinted) print('start', NO_KEY_HINT);
+    showFirstSteps();
+  }
+
+  /** Once. Also when we end before everything is ready: the key in it exists and is not shown again. */
+  function showFirstSteps(): void {
     if (firstSteps !== null) process.stdout.write(firstSteps);
+    firstSteps = null;
   }
 
   let stops = 0;
@@ -72,9 +88,15 @@ await runCommand(async () => {
   supervisor.start();
   const code = await ended;
   await supervisor.stop();
+  showFirstSteps();
   lock.release();
   process.exit(code);
 });
+
+/** What nats-server says at level info: its banner and settings. Its warnings and errors are no chatter. */
+function isServerChatter(name: string, line: string): boolean {
+  return name === 'nats' && line.includes(' [INF] ');
+}
 
 async function isReady(url: string): Promise<boolean> {
   try {
