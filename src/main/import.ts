@@ -1,4 +1,5 @@
 /** `npm run import -- FILE.jsonl[.gz] …`: sends conversations from files to a running service. */
+import { statSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { loadConfig, readEnvironment } from '../config.ts';
 import { UUID_PATTERN } from '../domain/ids.ts';
@@ -93,6 +94,11 @@ async function main(): Promise<number> {
   if (args === null) {
     console.log(USAGE);
     return 0;
+  }
+  for (const file of args.files) {
+    const found = statSync(file, { throwIfNoEntry: false });
+    if (found === undefined) throw new SetupError(`${file}: there is no such file.`);
+    if (found.isDirectory()) throw new SetupError(`${file} is a folder: name the files in it.`);
   }
   const stop = new AbortController();
   process.once('SIGINT', () => stop.abort());

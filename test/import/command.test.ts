@@ -101,6 +101,17 @@ describe('npm run import', () => {
     equal(service.countOf().sessions, 2);
   });
 
+  it('names a file that is missing, or a folder, before it sends anything', async () => {
+    await write('chats.jsonl', [chat('a')]);
+    const missing = await start(['chats.jsonl', 'chat.jsonl', '--url', url, '--key', service.key]).ended;
+    deepEqual([missing.status, missing.out], [1, '']);
+    match(missing.err, /^chat\.jsonl: there is no such file\.$/m);
+    const directory = await start(['.', '--url', url, '--key', service.key]).ended;
+    equal(directory.status, 1);
+    match(directory.err, /^\. is a folder: name the files in it\.$/m);
+    equal(service.countOf().sessions, 0);
+  });
+
   it('says how to go on when it is interrupted', async () => {
     await write(
       'chats.jsonl',
@@ -152,11 +163,8 @@ describe('npm run import', () => {
     await service.listen();
   });
 
-  it('ends with 1 and the reason when the file or the key is wrong', async () => {
+  it('ends with 1 and the reason when the key is wrong', async () => {
     await write('chats.jsonl', [chat('a')]);
-    const absent = await start(['absent.jsonl', '--url', url, '--key', service.key]).ended;
-    equal(absent.status, 1);
-    match(absent.err, /import stopped: .*absent\.jsonl/);
     const refused = await start(['chats.jsonl', '--url', url, '--key', 'wrong']).ended;
     equal(refused.status, 1);
     match(refused.err, /import stopped: the key is invalid or inactive/);
