@@ -26,7 +26,7 @@ const WORDS_READ = 40;
  * Openings that ask without saying what for. Cut again and again from the front, longest first, as long as
  * content is left.
  */
-const OPENINGS = [
+const POLITE_OPENINGS = [
   `hi there`,
   `hello there`,
   `good morning`,
@@ -57,7 +57,6 @@ const OPENINGS = [
   `could i`,
   `may i`,
   `can we`,
-  `do you`,
   `would you mind`,
   `i want to`,
   `i want you to`,
@@ -86,6 +85,79 @@ const OPENINGS = [
   `i am looking for`,
   `i'm calling to`,
   `i'm calling about`,
+  `how about`,
+  `is it possible to`,
+  `help me`,
+  `help me to`,
+  `help with`,
+  `tell me`,
+  `tell me about`,
+  `tell me how to`,
+  `show me`,
+  `let me know`,
+  `let me`,
+  `give me`,
+  `let's`,
+  `explain`,
+  `you to`,
+  `me to`,
+  `me the`,
+  `go ahead and`,
+  `a way to`,
+  `if you can`,
+  `if you could`,
+  `you could`,
+  `you can`,
+  `again`,
+  `i am looking to`,
+  `i am looking forward to`,
+  `i wish to`,
+  `i think`,
+  `i believe`,
+  `it seems`,
+  `ich möchte`,
+  `ich würde gerne`,
+  `ich will`,
+  `ich brauche`,
+  `kann ich`,
+  `können sie`,
+  `könnten sie`,
+  `kannst du`,
+  `bitte`,
+  `hallo`,
+  `guten tag`,
+  `je voudrais`,
+  `je veux`,
+  `je souhaite`,
+  `j'aimerais`,
+  `pouvez-vous`,
+  `pouvez vous`,
+  `est-ce que je peux`,
+  `bonjour`,
+  `quiero`,
+  `quisiera`,
+  `me gustaría`,
+  `necesito`,
+  `puedo`,
+  `puede`,
+  `puedes`,
+  `hola`,
+  `por favor`,
+  `eu quero`,
+  `quero`,
+  `gostaria de`,
+  `preciso`,
+  `posso`,
+  `vorrei`,
+  `voglio`,
+  `ciao`,
+  `ik wil`,
+  `kan ik`,
+];
+
+/** Openings that say what kind of answer is wanted. */
+const QUESTION_OPENINGS = [
+  `do you`,
   `how do i`,
   `how do you`,
   `how can i`,
@@ -93,7 +165,6 @@ const OPENINGS = [
   `how would i`,
   `how should i`,
   `how to`,
-  `how about`,
   `what is`,
   `what's`,
   `what are`,
@@ -114,97 +185,56 @@ const OPENINGS = [
   `why has`,
   `why are`,
   `who is`,
-  `is it possible to`,
   `is there a way to`,
   `is there any way to`,
   `is there`,
   `are there`,
-  `help me`,
-  `help me to`,
-  `help with`,
-  `tell me`,
-  `tell me about`,
-  `tell me how to`,
-  `show me`,
-  `let me know`,
-  `let me`,
-  `give me`,
-  `let's`,
-  `explain`,
-  `you to`,
-  `me to`,
-  `me the`,
-  `go ahead and`,
-  `a way to`,
   `if i`,
-  `if you can`,
-  `i think`,
-  `i believe`,
-  `it seems`,
-  `ich möchte`,
-  `ich würde gerne`,
-  `ich will`,
-  `ich brauche`,
-  `kann ich`,
-  `können sie`,
-  `könnten sie`,
-  `kannst du`,
   `wie kann ich`,
   `wie`,
-  `bitte`,
-  `hallo`,
-  `guten tag`,
-  `je voudrais`,
-  `je veux`,
-  `je souhaite`,
-  `j'aimerais`,
-  `pouvez-vous`,
-  `pouvez vous`,
-  `est-ce que je peux`,
   `comment puis-je`,
   `comment`,
-  `bonjour`,
-  `quiero`,
-  `quisiera`,
-  `me gustaría`,
-  `necesito`,
-  `puedo`,
-  `puede`,
-  `puedes`,
   `cómo puedo`,
   `cómo`,
-  `hola`,
-  `por favor`,
-  `eu quero`,
-  `quero`,
-  `gostaria de`,
-  `preciso`,
   `como posso`,
-  `posso`,
-  `vorrei`,
-  `voglio`,
-  `posso`,
   `come posso`,
-  `ciao`,
-  `ik wil`,
-  `kan ik`,
   `hoe kan ik`,
   `hoe`,
-]
-  .map((opening) => opening.split(' '))
-  .sort((x, y) => y.length - x.length);
-const OPENINGS_BY_FIRST_WORD = Map.groupBy(OPENINGS, (opening) => opening[0]!);
+];
+
+type Openings = ReadonlyMap<string, readonly (readonly string[])[]>;
+
+/** Openings by their first word, the longest first. */
+function byFirstWord(openings: readonly string[]): Openings {
+  const split = openings.map((opening) => opening.split(' ')).sort((x, y) => y.length - x.length);
+  return Map.groupBy(split, (opening) => opening[0]!);
+}
+
+const ALL_OPENINGS = byFirstWord([...POLITE_OPENINGS, ...QUESTION_OPENINGS]);
+const ONLY_POLITE = byFirstWord(POLITE_OPENINGS);
 
 /** The words of a request without what merely introduces it. */
 export function coreWords(text: string): Word[] {
-  let words = wordsOf(text).slice(0, WORDS_READ);
+  return trimmedEnd(withoutOpenings(wordsOf(text).slice(0, WORDS_READ), ALL_OPENINGS));
+}
+
+/** As `coreWords`, but questions stay questions: "Where is my parcel", not "parcel". */
+export function politeCore(text: string): Word[] {
+  return withoutOpenings(wordsOf(text).slice(0, WORDS_READ), ONLY_POLITE);
+}
+
+function withoutOpenings(all: Word[], openings: Openings): Word[] {
+  let words = all;
   for (;;) {
     const first = words[0] === undefined ? '' : spoken(words[0]);
-    const opening = OPENINGS_BY_FIRST_WORD.get(first)?.find((candidate) => startsWith(words, candidate));
+    const opening = openings.get(first)?.find((candidate) => startsWith(words, candidate));
     const rest = opening === undefined ? words : words.slice(opening.length);
-    if (rest.length === words.length || !rest.some((word) => word.content)) break;
+    if (rest.length === words.length || !rest.some((word) => word.content)) return words;
     words = rest;
   }
+}
+
+function trimmedEnd(words: Word[]): Word[] {
   let end = words.length;
   while (end > 0 && !words[end - 1]!.content) end -= 1;
   return words.slice(0, end);

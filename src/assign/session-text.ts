@@ -1,6 +1,6 @@
 import type { Enrichment } from '../domain/facts.ts';
 import { beginning, type ByteReader, type ByteWriter } from './bytes.ts';
-import { coreWords } from './names.ts';
+import { politeCore } from './names.ts';
 import { isUnspaced, wordsOf } from './words.ts';
 
 const TITLE_LENGTH = 60;
@@ -110,13 +110,13 @@ const VAGUE = new Set([
   'question',
   'problem',
   'issu',
-  'information',
+  'inform',
   'info',
   'assistanc',
   'support',
   'favor',
   'favour',
-  'inquiry',
+  'inquiri',
 ]);
 
 /**
@@ -129,20 +129,38 @@ function mainScore(request: string, first: boolean): number {
   return Math.fround(0.2 + telling + (first ? 0.7 : 0));
 }
 
-/** The request without greeting and introduction, from its own text, so that its language and spelling stay. */
+/**
+ * The request without greeting and politeness, from its own text, so that its language and spelling stay.
+ * Of a request that is too long for a title, from the first sentence that asks.
+ */
 function titleCore(request: string): string {
-  const core = coreWords(request);
-  const first = core[0]?.text;
-  if (first === undefined) return request;
-  const at = request.indexOf(first);
-  const rest = at < 0 ? request : request.slice(at);
-  return rest.replace(/[\s.!?…。！？;,:，、-]+$/u, '');
+  const whole = withoutPoliteness(request);
+  if (whole.length <= TITLE_LENGTH) return whole;
+  const sentences = request.match(SENTENCE) ?? [];
+  const asking = sentences.find((sentence) => ASKING_SENTENCE.test(sentence) && contentOf(sentence) > 1);
+  return asking === undefined ? whole : withoutPoliteness(asking.trim());
+}
+
+const SENTENCE = /[^.!?。！？]+(?:[.!?。！？]+(?=\s|$|[^\s\d])|$)/gu;
+/** A question, or what politeness leads up to. */
+const ASKING_SENTENCE =
+  /[?？]\s*$|(?:^|\s)(?:please|can you|could you|i want|i need|i(?:'d| would) like)(?=\s)/iu;
+
+function contentOf(text: string): number {
+  return wordsOf(text).filter((word) => word.content).length;
+}
+
+function withoutPoliteness(request: string): string {
+  const words = politeCore(request);
+  const first = words[0];
+  const rest = first === undefined ? request : request.slice(first.start);
+  return rest.replace(/(?:[\s,]+(?:please|pls|bitte|por favor))?[\s.!?…。！？;,:，、-]*$/iu, '');
 }
 
 /** The sentence of an assistant turn that says most: the first that is neither a question nor very short. */
 function tellingSentence(content: string): string {
   const sentences = oneLine(content)
-    .match(/[^.!?。！？]+(?:[.!?。！？]+(?=\s|$|[^\s\d])|$)/gu)
+    .match(SENTENCE)
     ?.map((sentence) => sentence.trim())
     .filter((sentence) => sentence !== '');
   if (sentences === undefined || sentences.length === 0) return '';

@@ -2,6 +2,8 @@
 export interface Word {
   /** As written. */
   readonly text: string;
+  /** Where it begins, in UTF-16 units. */
+  readonly start: number;
   /** Lower case, without the most common endings: what makes two words the same. */
   readonly stem: string;
   /** Carries meaning of its own (no article, pronoun, auxiliary, preposition, filler). */
@@ -46,12 +48,16 @@ const FUNCTION_WORDS = set(
    ich du er sie es wir ihr mich mir dich dir uns euch ihnen ist sind war waren bin bist sein haben habe hat hatte kann können könnte möchte will wollen
    und oder aber wenn dann als weil mit von zu zum zur für auf aus bei nach über unter in im an am um nicht kein keine ja nein bitte danke wie was wo wann warum
    je tu il elle nous vous ils elles on me te se moi toi est sont suis es était être ai as a avons avez ont peux peut pouvez pourrais voudrais veux
-   et ou mais si donc car de du à au aux en dans sur sous pour par avec sans ne pas plus oui non merci comment que qui quoi où quand pourquoi
+   et ou mais si donc de du à au aux en dans sur sous pour par avec sans ne pas plus oui non merci comment que qui quoi où quand pourquoi
    yo tú él ella nosotros ellos es son soy era ser estar está he ha han puedo puede podría quiero quisiera necesito
    y o pero si porque de del a al en con sin por para no sí gracias cómo qué quién dónde cuándo
    eu você ele ela nós eles é são sou foi ser estar tenho tem posso pode poderia quero preciso e ou mas se porque do da dos das no na em com sem por para não sim obrigado como que quem onde quando
    io lui lei noi voi loro è sono sei siamo ho hai ha posso puoi può vorrei voglio e o ma se perché di del della da in con su per tra non sì grazie come che chi dove quando
    你 您 我 他 她 它 我们 你们 他们 的 了 吗 吧 呢 啊 是 在 有 和 与 或 能 可以 请 请问 帮 帮我 给 把 被 将 就 都 也 还 很 最 再 不 没 没有 这 那 这个 那个 一个 一些 一下 什么 怎么 怎样 如何 哪 哪些 哪里 哪个 为什么 多少 需要 想 要 会 来 去 到 从 对 为 现在 告诉 知道 好 好的 谢谢
+   你能 您能 你会 我想 我要 我需要 想要 能否 可否 你好 您好 是否 应该 关于 因为 所以 如果 但是
+   از به در با که این آن را و برای هم تا یا من تو شما ما است بود باید چه چگونه آیا بهتر
+   في من على إلى عن مع هل ما هذا هذه كيف أنا أنت هو هي أريد
+   я ты он она мы вы они в на с и или не что как где когда это мой мне хочу можно у по за к от для
    私 何 誰 方 事 物 時 人
    ik jij hij zij wij jullie is zijn was ben heb heeft kan kunnen wil en of maar als want van voor met op aan bij naar niet geen ja nee hoe wat waar wanneer`,
 );
@@ -81,6 +87,7 @@ export function wordsOf(text: string): Word[] {
     const gap = end < 0 ? '' : text.slice(end, index);
     words.push({
       text: word,
+      start: index,
       stem: stemOf(lower),
       content: isContent(lower),
       connector: CONNECTORS.has(lower),

@@ -150,6 +150,13 @@ export const evaluation: Evaluation = {
       );
     }
     await pipeline.close();
+    for (const method of new Set(rows.map((row) => row[1]!))) {
+      const own = rows.filter((row) => row[1] === method);
+      const means = rows[0]!
+        .slice(3)
+        .map((_, column) => own.reduce((sum, row) => sum + Number(row[3 + column]), 0) / own.length);
+      rows.push(['mean of the sets', method, '', ...means]);
+    }
     return [
       {
         title: `Names of topics with at least ${LEAST_MEMBERS} labelled turns`,

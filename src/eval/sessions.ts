@@ -95,6 +95,11 @@ async function titles(options: EvalOptions, pipeline: Pipeline): Promise<EvalTab
       conversations.length,
     ]);
   }
+  for (const method of new Set(rows.map((row) => row[1]!))) {
+    const own = rows.filter((row) => row[1] === method);
+    const mean = own.reduce((sum, row) => sum + Number(row[2]), 0) / own.length;
+    rows.push(['mean of the sets', method, mean, '', '']);
+  }
   return {
     title: 'Titles: share of conversations told right from the five nearest titles',
     columns: ['data', 'method', 'right', 'mean length', 'of'],

@@ -1,6 +1,14 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { coreWords, namesOf, requestName, sharesIn, uniqueName } from '../../src/assign/names.ts';
+import {
+  coreWords,
+  namesOf,
+  pairsOf,
+  requestName,
+  sharesIn,
+  togetherUsed,
+  uniqueName,
+} from '../../src/assign/names.ts';
 
 const BACKGROUND = { groups: 10, groupsWith: (stem: string): number => (stem === 'order' ? 6 : 1) };
 
@@ -52,6 +60,24 @@ describe('namesOf', () => {
     match(nameOf(['我想取消订单', '请帮我取消订单', '取消订单']) ?? '', /取消.*订单/u);
   });
 
+  it('follows all members, not the samples that stand for them', () => {
+    const members = [
+      ...Array.from({ length: 8 }, (_, index) => `find me a dentist in town ${index}`),
+      'dentist parking',
+      'dentist parking?',
+    ];
+    const uses = new Map<string, ReturnType<typeof togetherUsed>>();
+    for (const member of members) {
+      for (const [key, use] of pairsOf(member)) {
+        const known = uses.get(key);
+        uses.set(key, known === undefined ? use : togetherUsed(known, use));
+      }
+    }
+    const samples = members.slice(-2).map((text) => ({ text, weight: 1 }));
+    const pairs = { uses, members: members.length };
+    equal(namesOf(samples, BACKGROUND, sharesIn(members), 'topic', pairs)[0], 'Find dentist');
+  });
+
   it('keeps names short and finds one even where nothing is shared', () => {
     const long = nameOf(['x'.repeat(200), 'y'.repeat(300)]);
     ok(long !== undefined && long.length <= 60);
@@ -71,6 +97,22 @@ describe('requestName', () => {
     deepEqual(
       coreWords('I would like to').map(({ text }) => text),
       [],
+    );
+  });
+});
+
+describe('togetherUsed', () => {
+  it('adds the counts and keeps the form most used', () => {
+    const use = (surface: string): ReturnType<typeof togetherUsed> => ({
+      count: 1,
+      leading: 1,
+      surface,
+      votes: 1,
+    });
+    const all = ['Added playlist', 'Add to playlist', 'Add to playlist', 'add to playlist'].map(use);
+    deepEqual(
+      all.reduce((sum, next) => togetherUsed(sum, next)),
+      { count: 4, leading: 4, surface: 'Add to playlist', votes: 2 },
     );
   });
 });

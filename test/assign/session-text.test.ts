@@ -32,7 +32,20 @@ describe('SessionText', () => {
     request(text, 'a question');
     request(text, 'How do I connect my printer to the network?');
     request(text, 'Where do I buy new ink cartridges for it?');
-    equal(text.title, 'Connect my printer to the network');
+    equal(text.title, 'How do I connect my printer to the network');
+  });
+
+  it('keeps questions as questions and cuts only politeness', () => {
+    const titles = [
+      'Hi, where is my parcel?',
+      'I want a car on the 4th, please',
+      'I am stuck at home with a cold and cannot go out at all. Are there any good films to watch online?',
+    ].map((content) => {
+      const text = new SessionText();
+      request(text, content);
+      return text.title;
+    });
+    deepEqual(titles, ['Where is my parcel', 'A car on the 4th', 'Are there any good films to watch online']);
   });
 
   it('has nothing to say before the user has', () => {
