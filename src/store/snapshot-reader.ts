@@ -52,6 +52,7 @@ export class SnapshotReader {
   readonly #tables: ReadonlyMap<string, PublishedTable>;
   /** Attached files, by path, with the generations that use them. */
   readonly #files = new Map<string, { alias: string; users: number }>();
+  readonly #working = new Set<Promise<unknown>>();
   #attached: Attached | null = null;
   #stamp = '';
   #aliases = 0;
@@ -93,7 +94,7 @@ export class SnapshotReader {
     return {
       sequence: attached.generation.seq,
       all: (sql, bindings) =>
-        this.#run((connection) => connection.all(this.#expand(sql, attached), bindings)),
+        this.#track(this.#run((connection) => connection.all(this.#expand(sql, attached), bindings))),
       remembered: <T>(name: string, read: () => Promise<T>) => {
         const known = attached.remembered.get(name) as Promise<T> | undefined;
         if (known !== undefined) return known;
@@ -106,7 +107,8 @@ export class SnapshotReader {
         if (released) return;
         released = true;
         attached.readers -= 1;
-        if (attached.retired && attached.readers === 0) void this.#detach(attached);
+        if (attached.retired && attached.readers === 0)
+          void this.#track(this.#detach(attached)).catch(() => undefined);
       },
     };
   }
@@ -122,16 +124,27 @@ export class SnapshotReader {
     }
   }
 
-  close(): void {
+  /** Waits for what is being read or detached, then closes everything. Nothing may be asked afterwards. */
+  async close(): Promise<void> {
+    // Closing a connection under a running statement brings the process down.
+    while (this.#working.size > 0) await Promise.allSettled(this.#working);
     for (const connection of [...this.#idle, this.#admin]) connection.close();
     this.#database.close();
+  }
+
+  /** Keeps work in sight until it has ended, so that `close` can wait for it. */
+  #track<T>(work: Promise<T>): Promise<T> {
+    this.#working.add(work);
+    const ended = (): boolean => this.#working.delete(work);
+    work.then(ended, ended);
+    return work;
   }
 
   async #refresh(): Promise<void> {
     while (this.#refreshing !== null) await this.#refreshing;
     const stamp = this.#currentStamp();
     if (stamp === null || stamp === this.#stamp) return;
-    this.#refreshing = this.#attach(stamp).finally(() => {
+    this.#refreshing = this.#track(this.#attach(stamp)).finally(() => {
       this.#refreshing = null;
     });
     await this.#refreshing;

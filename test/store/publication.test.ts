@@ -3,6 +3,7 @@ import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readGeneration } from '../../src/store/publication.ts';
+import { SnapshotReader } from '../../src/store/snapshot-reader.ts';
 import { StateStore } from '../../src/store/state-store.ts';
 import { SetupError } from '../../src/errors.ts';
 import {
@@ -100,6 +101,27 @@ describe('publication', () => {
     ]);
     old?.release();
     deepEqual(await counted(), { sequence: 20, messages: 20 });
+  });
+
+  it('closes a reader only after what it is reading and detaching', async () => {
+    for (let position = 1; position <= 12; position += 2) {
+      await turn(position);
+      await fixture.publish();
+      const reader = await SnapshotReader.open({
+        directory: () => directory.path,
+        views: VIEWS,
+        threads: 1,
+        connections: 2,
+      });
+      const old = await reader.snapshot();
+      await turn(position + 1);
+      await fixture.publish();
+      const now = await reader.snapshot();
+      const reading = now?.all('select sum(messages) as messages from @session_rollup[granularity = 4]');
+      old?.release();
+      await reader.close();
+      deepEqual(await reading, [{ messages: position + 1 }]);
+    }
   });
 
   it('goes on from the files of an earlier run, and makes new ones when they are gone', async () => {

@@ -129,7 +129,7 @@ export async function openFixture(
     publish: () => publication.publish(),
     async close() {
       await publication.close();
-      reader.close();
+      await reader.close();
       await store.close();
       temporary.remove();
     },
