@@ -78,9 +78,9 @@ function frequentWords(members: readonly string[], contentOnly: boolean, count =
 
 async function dataSets(options: EvalOptions): Promise<[string, LabelledConversation[]][]> {
   return [
-    ['banking77 (tuned on)', await intentConversations(options, 'intents/banking77', 6000)],
+    ['banking77 (seen)', await intentConversations(options, 'intents/banking77', 6000)],
     [
-      'clinc150 (reported)',
+      'clinc150 (seen)',
       await intentConversations(
         options,
         'intents/clinc150-5domains',
@@ -88,8 +88,10 @@ async function dataSets(options: EvalOptions): Promise<[string, LabelledConversa
         ({ domain }) => domain !== 'small_talk',
       ),
     ],
-    ['dstc11 (reported)', await intentConversations(options, 'intents/dstc11-development-insurance', 1000)],
-    ['sgd (reported)', await schemaGuidedConversations(options, 20_000)],
+    ['dstc11 (seen)', await intentConversations(options, 'intents/dstc11-development-insurance', 1000)],
+    ['sgd (seen)', await schemaGuidedConversations(options, 20_000)],
+    ['snips', await intentConversations(options, 'intents/snips-train', 6000)],
+    ['rasa', await intentConversations(options, 'intents/rasa-nlu', 6000)],
   ];
 }
 
