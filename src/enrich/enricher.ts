@@ -1,19 +1,20 @@
 /** Everything that can be found out about one message alone; pure: the same message, the same finding. */
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { Enrichment, Turn } from '../domain/facts.ts';
+import { SIGNALS, type Enrichment, type SignalKey, type Turn } from '../domain/facts.ts';
 import type { Embedder } from './embedder.ts';
 import { detectGap } from './gaps.ts';
 import { loadHead, type Head } from './heads.ts';
 import { requestOf } from './request-sentence.ts';
 import { detectSignals, loadSignalHeads, type SignalHeads } from './signals.ts';
-import { analysedPart } from './text.ts';
+import { analysedPart, fold } from './text.ts';
+import { contentOf } from './turn-kind.ts';
 
 /**
  * Raised by one whenever rules change what a message is found to be: its kind, request, signals or gap.
  * Heads need no raise: `enrichmentId` holds their digest.
  */
-export const ENRICHMENT_VERSION = 2;
+export const ENRICHMENT_VERSION = 3;
 
 export interface Enricher {
   /** One finding a turn, in order. What it says of a turn depends on that turn's role and content alone. */
@@ -100,13 +101,10 @@ function findingOf(turn: Pick<Turn, 'role' | 'content'>, heads: Heads): Finding 
   switch (turn.role) {
     case 'user': {
       const text = analysedPart(turn.content);
-      const request = requestOf(text);
-      return {
-        kind: request === '' ? 'reply' : 'request',
-        request,
-        signals: detectSignals(text, heads),
-        gap: null,
-      };
+      const signals = detectSignals(text, heads);
+      const asked = requestOf(text);
+      const request = isContentedRemark(asked, signals) ? '' : asked;
+      return { kind: request === '' ? 'reply' : 'request', request, signals, gap: null };
     }
     case 'assistant':
       return {
@@ -118,6 +116,19 @@ function findingOf(turn: Pick<Turn, 'role' | 'content'>, heads: Heads): Finding 
     case 'other':
       return { kind: 'none', request: '', signals: [], gap: null };
   }
+}
+
+/** Asks for something, however short it is. */
+const ASKS =
+  /[?？؟]|\b(?:please|pls|por favor|bitte|s il vous plait|s'il vous pla[iî]t|per favore|alsjeblieft|alstublieft|lütfen)\b|пожалуйста|请|ください|お願い/u;
+const SATISFIED: ReadonlySet<SignalKey> = new Set(
+  SIGNALS.filter(({ type }) => type === 'SAT').map(({ key }) => key),
+);
+
+/** A satisfied turn that asks nothing and says no more than a word ("Found it. Cheers") founds no topic. */
+function isContentedRemark(request: string, signals: readonly SignalKey[]): boolean {
+  if (request === '' || ASKS.test(request.toLowerCase())) return false;
+  return signals.some((signal) => SATISFIED.has(signal)) && contentOf(fold(request)) <= 1;
 }
 
 function isZero(vector: Float32Array): boolean {

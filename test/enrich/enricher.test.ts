@@ -87,6 +87,20 @@ describe('the enricher', () => {
     equal(found[6]?.kind, 'request');
   });
 
+  it('takes a satisfied remark of a word for a reply, and what asks for something for a request', async () => {
+    const kinds = async (content: string): Promise<string | undefined> =>
+      (
+        await createEnricher({
+          embedder: { embed: (texts) => Promise.resolve(texts.map(() => new Float32Array([1]))) },
+        }).enrich([{ role: 'user', content }])
+      )[0]?.kind;
+    equal(await kinds('Found it. Cheers'), 'reply');
+    equal(await kinds('Great service, thank you!'), 'reply');
+    equal(await kinds('Perfect, invoice please'), 'request');
+    equal(await kinds('Thanks! Where is my parcel?'), 'request');
+    equal(await kinds('Thanks, now cancel my second order'), 'request');
+  });
+
   it('embeds equal requests once, in one call a batch', async () => {
     const calls: number[] = [];
     const counting = {
