@@ -10,10 +10,12 @@ const CACHE_DIR = join(import.meta.dirname, '../../.cache');
 await runCommand(async () => {
   const config = loadConfig();
   if (config.natsUrl !== undefined) {
+    // Listens before it says anything: whoever reads the line may tell it to end.
+    const told = Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')]);
     process.stdout.write('NATS_URL is set: no nats-server of our own is started\n');
     // Stays, because a Procfile runner ends everything when one process ends.
     const stay = setInterval(() => undefined, 2 ** 30);
-    await Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')]);
+    await told;
     clearInterval(stay);
     return;
   }
