@@ -158,7 +158,8 @@ select q.*, (select count(*) from q) as total from q order by ${orderOf(paramete
   return { sql, bindings: statement.bindings };
 }
 
-const COLUMN_OF: Readonly<Record<SortField, string>> = {
+/** Names of the metrics and sort fields in the rows of a plan. */
+export const COLUMN_OF: Readonly<Record<SortField, string>> = {
   sessions: 'sessions',
   users: 'users',
   messages: 'messages',

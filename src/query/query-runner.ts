@@ -4,7 +4,7 @@ import type { Row, Value } from '../store/duckdb.ts';
 import type { Snapshot, SnapshotReader } from '../store/snapshot-reader.ts';
 import type { View } from '../store/view-files.ts';
 import type { QueryParameters } from './parameters.ts';
-import { planQuery, type Dimension } from './plan.ts';
+import { COLUMN_OF, planQuery, type Dimension } from './plan.ts';
 import type { QueryResponse } from './response-schema.ts';
 
 type Dimensions = QueryResponse['elements'][number]['dimensions'];
@@ -288,21 +288,8 @@ async function topicsOf(snapshot: Snapshot, counts: string, instance: number): P
 function fieldsOf(row: Row, metrics: readonly Metric[]): Fields {
   const fields: Record<string, number | string | null> = {};
   for (const metric of metrics) {
-    const value = row[METRIC_COLUMN[metric]] as number | null;
+    const value = row[COLUMN_OF[metric]] as number | null;
     fields[metric] = metric === 'lastActiveAt' && value !== null ? formatInstant(value) : value;
   }
   return fields as Fields;
 }
-
-const METRIC_COLUMN: Readonly<Record<Metric, string>> = {
-  sessions: 'sessions',
-  users: 'users',
-  messages: 'messages',
-  avgMessagesPerSession: 'avg_messages_per_session',
-  sat: 'sat',
-  dsat: 'dsat',
-  netSat: 'net_sat',
-  duration: 'duration',
-  lastActiveAt: 'last_active_at',
-  repeatedRequests: 'repeated_requests',
-};
