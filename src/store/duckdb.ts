@@ -5,7 +5,6 @@ import {
   type DuckDBResultReader,
   DuckDBTimestampValue,
   type DuckDBValue,
-  BLOB,
   INTEGER,
   TIMESTAMP,
   VARCHAR,
@@ -208,6 +207,3 @@ function plain(value: DuckDBValue): Value {
   if (typeof value === 'object' && 'bytes' in value) return value.bytes as Uint8Array;
   return String(value);
 }
-
-/** Column types for callers that build chunks. */
-export const COLUMN_TYPES = { integer: INTEGER, bigint: BIGINT, text: VARCHAR, blob: BLOB } as const;

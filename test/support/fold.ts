@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Assignment, MessageFact, StateRow } from '../../src/domain/facts.ts';
-import { derivedId } from '../../src/domain/ids.ts';
 import { Publication } from '../../src/store/publication.ts';
 import { StateStore, type Batch } from '../../src/store/state-store.ts';
 import { SnapshotReader } from '../../src/store/snapshot-reader.ts';
@@ -135,5 +134,3 @@ export async function openFixture(
     },
   };
 }
-
-export { derivedId };
