@@ -15,7 +15,12 @@ import { Publication, readGeneration } from '../src/store/publication.ts';
 import { StateStore } from '../src/store/state-store.ts';
 import { loadViews, type View } from '../src/store/view-files.ts';
 import { assignment, temporaryDirectory } from '../test/support/fold.ts';
-import { SYNTHETIC_IDS, SYNTHETIC_START, SyntheticStream } from '../test/support/synthetic-stream.ts';
+import {
+  SYNTHETIC_IDS,
+  SYNTHETIC_START,
+  SYNTHETIC_VERSION,
+  SyntheticStream,
+} from '../test/support/synthetic-stream.ts';
 import { RawMessages } from './load/raw-messages.ts';
 
 const VIEWS = resolve(import.meta.dirname, '../views');
@@ -71,7 +76,14 @@ export async function openHistory(
   const temporary = options.keep === undefined ? temporaryDirectory() : null;
   const folder =
     temporary?.path ?? resolve(options.keep ?? '', `${messages}-messages-${instances}-instances`);
-  const label = JSON.stringify({ messages, instances, topics, days, views: digestOf(views) });
+  const label = JSON.stringify({
+    messages,
+    instances,
+    topics,
+    days,
+    stream: SYNTHETIC_VERSION,
+    views: digestOf(views),
+  });
   const labelFile = join(folder, 'history.json');
   let builtPerSecond: number | null = null;
   if (readOrNull(labelFile) === label) {
@@ -184,9 +196,7 @@ export function streamOf({ messages, instances, topics, days }: HistoryShape): (
         days,
         topics,
         instance: index + 1,
-        ...(instances === 1
-          ? {}
-          : { firstNumber: index * NUMBERS_PER_INSTANCE, seed: index + 1, sessionsAtOnce: 5 }),
+        ...(instances === 1 ? {} : { firstNumber: index * NUMBERS_PER_INSTANCE, seed: index + 1 }),
       }),
   );
   const [only] = streams;

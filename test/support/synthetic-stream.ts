@@ -6,6 +6,12 @@ const MESSAGES_PER_SESSION = 10;
 const CLUSTERS = 20;
 const GAPS = 20;
 const REPEATED_REQUESTS = 20;
+/** How long a conversation usually takes, in days. */
+const SESSION_DAYS = 15 / 1440;
+/** One session in so many is left in its middle and taken up again later. */
+const LEFT_ONE_IN = 10;
+/** How much longer than a conversation it is left. */
+const LEFT_TIMES = 50;
 
 export interface SyntheticStreamOptions {
   /** Messages that are spread evenly over `days`. */
@@ -15,12 +21,13 @@ export interface SyntheticStreamOptions {
   readonly start?: number;
   readonly instance?: number;
   readonly topics?: number;
-  /** Sessions that are open at once: their messages alternate. */
-  readonly sessionsAtOnce?: number;
   /** Sessions, end users and positions are numbered from here on; apart from those of other instances. */
   readonly firstNumber?: number;
   readonly seed?: number;
 }
+
+/** Raised when the messages become other ones. */
+export const SYNTHETIC_VERSION = 2;
 
 /** Where a synthetic history begins unless told otherwise. */
 export const SYNTHETIC_START = Date.UTC(2025, 10, 20) * 1000;
@@ -45,21 +52,25 @@ export const SYNTHETIC_IDS = {
 interface OpenSession {
   readonly session: number;
   readonly user: number;
+  /** Messages that are still to come. */
   left: number;
   micro: number;
 }
 
 /**
- * Messages of one instance that follow each other evenly: sessions of 10 that overlap, topics after Zipf,
- * returning end users, every kind of entity. The same options always give the same messages.
+ * Messages of one instance that follow each other evenly: sessions of 10 that overlap and take minutes, or days
+ * where they are taken up again, topics after Zipf, returning end users, every kind of entity. The same options always give the same messages.
  */
 export class SyntheticStream {
   readonly #instance: number;
   readonly #topics: number;
+  /** Sessions that are open at once: their messages alternate. */
   readonly #sessionsAtOnce: number;
   readonly #firstNumber: number;
   readonly #stepMicros: number;
   readonly #open: OpenSession[] = [];
+  /** Sessions that were left in their middle. */
+  readonly #left: OpenSession[] = [];
   #state: number;
   #messages = 0;
   #sessions = 0;
@@ -68,7 +79,7 @@ export class SyntheticStream {
   constructor(options: SyntheticStreamOptions) {
     this.#instance = options.instance ?? 1;
     this.#topics = options.topics ?? 200;
-    this.#sessionsAtOnce = options.sessionsAtOnce ?? 200;
+    this.#sessionsAtOnce = Math.max(2, Math.round((options.messages / options.days) * SESSION_DAYS));
     this.#firstNumber = options.firstNumber ?? 0;
     this.#stepMicros = Math.floor((options.days * 86_400e6) / options.messages);
     this.#state = options.seed ?? 1;
@@ -88,6 +99,9 @@ export class SyntheticStream {
     for (let i = 0; i < count; i++) {
       this.#messages += 1;
       this.#at += this.#stepMicros;
+      if (this.#left.length > (this.#sessionsAtOnce * LEFT_TIMES) / LEFT_ONE_IN) {
+        this.#open.push(...this.#left.splice(Math.floor(this.#random() * this.#left.length), 1));
+      }
       if (this.#open.length < this.#sessionsAtOnce) {
         this.#sessions += 1;
         const session = this.#firstNumber + this.#sessions;
@@ -108,6 +122,8 @@ export class SyntheticStream {
       if (turn.left % 4 === 2) turn.micro = Math.floor(this.#topics ** this.#random());
       turn.left -= 1;
       if (turn.left === 0) this.#open.splice(at, 1);
+      if (turn.left === MESSAGES_PER_SESSION / 2 && turn.session % LEFT_ONE_IN === 0)
+        this.#left.push(...this.#open.splice(at, 1));
       const draw = this.#random();
       messages.push({
         position: this.#firstNumber + this.#messages,
