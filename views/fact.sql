@@ -1,5 +1,5 @@
 -- view: fact
--- version: 1
+-- version: 2
 -- publish: message_fact key(fact_id) order(instance, kind, event_at, fact_id) alive(not gone)
 --
 -- Which message counts for which entity, and when did the same session and the same end user last do so?
@@ -18,6 +18,7 @@
 --                   in the order (event_at, fact_id); -infinity when there is none
 -- prev_user_at      the same for (kind, entity, end user); -infinity for kind 0 and where there is no end user
 -- gone              the fact was withdrawn (its message has no such entity any more); kept until a merge into the lowest level
+-- revised           the row was changed after it was first written, so it may replace one in a lower level
 -- seq               stream sequence of the batch that last wrote the row
 --
 -- Distinct sessions in [a, b) = facts in [a, b) whose prev_session_at < a; end users likewise.
@@ -28,7 +29,8 @@
 -- every new or corrected fact with weight 1 and every version it replaces with weight -1. Whatever adds up
 -- weight * value over fact_change is compensated for all of these cases.
 --
--- Laws: a fact's row depends on the set of messages and the final assignment alone, not on batches or order.
+-- Laws: a fact's row depends on the set of messages and the final assignment alone, not on batches or order;
+-- but for revised and seq.
 
 -- @schema
 create table message (
@@ -38,7 +40,7 @@ create table message (
 create table message_fact (
   fact_id bigint, position bigint, instance integer, kind tinyint, entity integer, session integer, end_user integer,
   event_at timestamp, micro integer, sat tinyint, dsat tinyint, repeated_requests tinyint,
-  prev_session_at timestamp, prev_user_at timestamp, gone boolean, seq bigint
+  prev_session_at timestamp, prev_user_at timestamp, gone boolean, revised boolean, seq bigint
 );
 -- The last time of each chain: by 0 = (kind, entity, session), by 1 = (kind, entity, end user).
 create table chain_tail (instance integer, kind tinyint, "by" tinyint, entity integer, who integer, last_at timestamp);
@@ -203,16 +205,16 @@ select 1, a.fact_id, a.position, a.instance, a.kind, a.entity, a.session, a.end_
 from added a join new_link n using (fact_id);
 
 update message_fact set entity = c.entity, end_user = c.end_user,
-  prev_session_at = c.prev_session_at, prev_user_at = c.prev_user_at, gone = false, seq = getvariable('seq')
+  prev_session_at = c.prev_session_at, prev_user_at = c.prev_user_at, gone = false, revised = true, seq = getvariable('seq')
 from fact_change c where c.weight = 1 and message_fact.fact_id = c.fact_id
   and c.fact_id in (select fact_id from relinked union all select fact_id from stored_fact);
 
-update message_fact set gone = true, seq = getvariable('seq')
+update message_fact set gone = true, revised = true, seq = getvariable('seq')
 from withdrawn w where message_fact.fact_id = w.fact_id and w.fact_id not in (select fact_id from added);
 
 insert into message_fact
 select fact_id, position, instance, kind, entity, session, end_user, event_at, micro, sat, dsat, repeated_requests,
-  prev_session_at, prev_user_at, false, getvariable('seq')
+  prev_session_at, prev_user_at, false, false, getvariable('seq')
 from fact_change c
 where weight = 1 and fact_id not in (select fact_id from relinked union all select fact_id from stored_fact)
 order by event_at, fact_id;
