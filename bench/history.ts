@@ -48,7 +48,7 @@ export interface History extends HistoryShape {
   readonly end: number;
   /** Messages per second of fold, commit and publish; null when it was there already. */
   readonly builtPerSecond: number | null;
-  /** Levels that a reader opens, and their sizes. */
+  /** Files that a reader opens, their rows and sizes. */
   readonly levels: readonly { readonly rows: number; readonly bytes: number }[];
   remove(): void;
 }
@@ -100,8 +100,12 @@ export async function openHistory(
     writeFileSync(labelFile, label);
   }
   const directory = shardDirectory(folder, 1, 0);
-  const levels = (readGeneration(directory)?.levels ?? []).map(({ file, rows }) => ({
-    rows,
+  const generation = readGeneration(directory);
+  const rows = new Map<string, number>();
+  for (const level of Object.values(generation?.tables ?? {}).flat())
+    rows.set(level.file, (rows.get(level.file) ?? 0) + level.rows);
+  const levels = [...rows].map(([file, count]) => ({
+    rows: count,
     bytes: statSync(join(directory, file)).size,
   }));
   return {
@@ -162,8 +166,8 @@ async function build(
     const left = shape.messages - done;
     const work = next(left <= last ? left : Math.min(BATCH, left - last));
     if (left <= last) {
-      await publication.settle();
-      await publication.publish();
+      // As a worker does that has had time: then the last batch.
+      await publication.compact();
     }
     const newUsers = newUsersOf(work, known);
     const foldedAt = performance.now();
@@ -282,7 +286,7 @@ export async function run(args: readonly string[]): Promise<void> {
   const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
   if (history.builtPerSecond !== null)
     console.log(`fold, commit and publish: ${Math.round(history.builtPerSecond)} messages/s`);
-  for (const { rows, bytes } of history.levels) console.log(`level of ${rows} rows, ${megabytes(bytes)}`);
+  for (const { rows, bytes } of history.levels) console.log(`file of ${rows} rows, ${megabytes(bytes)}`);
   const directory = shardDirectory(history.dataDir, 1, 0);
   for (const file of readdirSync(directory)) {
     if (file.endsWith('.duckdb')) console.log(`${file}: ${megabytes(statSync(join(directory, file)).size)}`);

@@ -33,7 +33,7 @@ export function describe(result: QueryResult): string {
   });
   const { throughput, memoryPeak } = result;
   return [
-    `${history}, ${built}; levels: ${levels}`,
+    `${history}, ${built}; files: ${levels}`,
     table(
       ['p50 / p95 ms (n)', 'views, HTTP', 'target', 'DuckDB, raw', 'ratio', 'PostgreSQL, raw', 'ratio'],
       rows,

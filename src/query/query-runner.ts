@@ -42,15 +42,19 @@ export class QueryRunner {
     const snapshot = await this.#options.readerOf(parameters.instanceId).snapshot();
     if (snapshot === null) return empty;
     try {
-      const instance = await snapshot.remembered(`instance ${parameters.instanceId}`, async () => {
-        const rows = await snapshot.all(
-          'select instance, processed_at from @instance[] where id = $id::uuid',
-          {
-            id: parameters.instanceId,
-          },
-        );
-        return rows[0];
-      });
+      const instance = await snapshot.remembered(
+        `instance ${parameters.instanceId}`,
+        ['instance'],
+        async () => {
+          const rows = await snapshot.all(
+            'select instance, processed_at from @instance[] where id = $id::uuid',
+            {
+              id: parameters.instanceId,
+            },
+          );
+          return rows[0];
+        },
+      );
       if (instance === undefined) return empty;
       const number = instance['instance'] as number;
       const { sql, bindings } = planQuery(parameters, number, this.#options.views);
@@ -91,7 +95,7 @@ export class QueryRunner {
     const id = (row: Row): string => row['id'] as string;
     /** Names of the page's entities, read once for a generation. */
     const named = async (dimension: Dimension): Promise<(row: Row) => Row> => {
-      const rows = await snapshot.remembered(`${dimension} ${instance}`, () =>
+      const rows = await snapshot.remembered(`${dimension} ${instance}`, [dimension], () =>
         readDimension(snapshot, dimension, instance),
       );
       return (row) => rows.get(row['number'] as number) ?? {};
@@ -100,7 +104,7 @@ export class QueryRunner {
       case 'TOPIC': {
         const [topic, clusters] = [
           await named('topic'),
-          await snapshot.remembered(`cluster ${instance}`, () =>
+          await snapshot.remembered(`cluster ${instance}`, ['cluster'], () =>
             readDimension(snapshot, 'cluster', instance),
           ),
         ];
@@ -139,8 +143,10 @@ export class QueryRunner {
       }
       case 'GAP': {
         const gap = await named('gap');
-        const topics = await snapshot.remembered(`topics of gaps ${instance}`, () =>
-          gapTopics(snapshot, instance),
+        const topics = await snapshot.remembered(
+          `topics of gaps ${instance}`,
+          ['gap_micro', 'micro', 'topic'],
+          () => gapTopics(snapshot, instance),
         );
         return page.map((row) => ({
           gap: {
@@ -264,7 +270,7 @@ function gapTopics(snapshot: Snapshot, instance: number): Promise<Map<number, To
 async function topicsOf(snapshot: Snapshot, counts: string, instance: number): Promise<Map<number, Topic[]>> {
   const [rows, topics] = await Promise.all([
     snapshot.all(counts),
-    snapshot.remembered(`topic ${instance}`, () => readDimension(snapshot, 'topic', instance)),
+    snapshot.remembered(`topic ${instance}`, ['topic'], () => readDimension(snapshot, 'topic', instance)),
   ]);
   const counted = rows.map((row) => {
     const topic = topics.get(row['topic'] as number) ?? {};

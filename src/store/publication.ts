@@ -10,18 +10,18 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { quoted, type Connection } from './duckdb.ts';
+import { quoted, type Connection, type Row } from './duckdb.ts';
 import type { StateStore } from './state-store.ts';
 import type { PublishedTable, View } from './view-files.ts';
 
-/** One immutable file: the rows whose newest change lies after the level before it and not after `seq`. */
+/** Rows of one table in one immutable file: those whose newest change lies after the level before it. */
 export interface Level {
   readonly file: string;
   /** Stream sequence up to which its rows were read. */
   readonly seq: number;
   readonly rows: number;
-  /** Published tables that have no row in it. */
-  readonly empty: readonly string[];
+  /** Whether any of its rows may take the place of a row in an earlier level. */
+  readonly replaces: boolean;
 }
 
 /** What `CURRENT` holds: the newest answerable generation of one shard. */
@@ -30,14 +30,18 @@ export interface Generation {
   readonly store: string;
   /** Stream sequence that it contains. */
   readonly seq: number;
-  /** Oldest and largest first; a row in a later level replaces the same row in every earlier one. */
-  readonly levels: readonly Level[];
+  /**
+   * Levels of each published table, at least one, the oldest and largest first; a row in a later level
+   * replaces the same row in every earlier one. A file holds levels of several tables.
+   */
+  readonly tables: Readonly<Record<string, readonly Level[]>>;
 }
 
 /** Reads `CURRENT` of a shard's folder; null when there is none yet or it is not readable. */
 export function readGeneration(directory: string): Generation | null {
   try {
-    return JSON.parse(readFileSync(join(directory, 'CURRENT'), 'utf8')) as Generation;
+    const generation = JSON.parse(readFileSync(join(directory, 'CURRENT'), 'utf8')) as Partial<Generation>;
+    return generation.tables === undefined ? null : (generation as Generation);
   } catch {
     return null;
   }
@@ -48,11 +52,16 @@ export function publishedTables(views: readonly View[]): PublishedTable[] {
   return views.flatMap((view) => view.publishes);
 }
 
+/** The files that a generation consists of. */
+export function filesOf(generation: Generation): ReadonlySet<string> {
+  return new Set(Object.values(generation.tables).flatMap((levels) => levels.map((level) => level.file)));
+}
+
 export interface PublicationOptions {
   readonly store: StateStore;
   /** Milliseconds for which readers may still open a generation that was replaced, at least. */
   readonly graceMs: number;
-  /** Rows in the newest level from which it is merged into the one before it. */
+  /** Rows in the newest file from which its largest tables are merged into lower levels. */
   readonly mergeRows: number;
   /** A merge takes in every earlier level that is at most this many times as large as what is merged so far. */
   readonly mergeRatio: number;
@@ -60,11 +69,27 @@ export interface PublicationOptions {
   readonly onError: (error: unknown) => void;
 }
 
+/** What a merge leaves in the newest file, as a share of `mergeRows`: tables that change little stay there. */
+const LEFT_IN_NEWEST = 0.25;
+/** A table of more rows is compacted by `mergeRatio` alone. */
+const COMPACT_ROWS = 12_000_000;
+/** The share of the time that may go into compaction beyond `mergeRatio`. */
+const COMPACT_SHARE = 0.05;
+
+/** What a merge writes of a table: the levels below that it keeps. */
+interface Merge {
+  readonly table: PublishedTable;
+  readonly below: readonly Level[];
+}
+
+type Levels = Readonly<Record<string, readonly Level[]>>;
+
 /**
- * Writes what readers open: immutable files, then `CURRENT` by rename. The newest level is written anew at
- * each publication and holds every row changed since the levels before it; when it has grown, it is merged
- * with older levels of like size on a second connection, from a snapshot, while folding goes on. So the cost
- * of a publication does not depend on the length of history.
+ * Writes what readers open: immutable files, then `CURRENT` by rename. The newest file is written anew at each
+ * publication and holds every row changed since the lower levels of its table; when it has grown, its largest
+ * tables are merged with lower levels of like size on a second connection, from a snapshot, while folding goes
+ * on. So the cost of a publication does not depend on the length of history. In what time is left, tables are
+ * compacted to one lower level: a query over fewer levels is planned and answered sooner.
  */
 export class Publication {
   readonly #options: PublicationOptions;
@@ -73,9 +98,10 @@ export class Publication {
   readonly #replaced = new Map<string, number>();
   #generation: Generation | null;
   /** Levels below the newest. */
-  #sealed: readonly Level[];
+  #sealed: Levels;
   #merging: Promise<void> | null = null;
-  #merged: readonly Level[] | null = null;
+  #merged: Levels | null = null;
+  #compactAt = 0;
   #connection: Connection | null = null;
   #files = 0;
 
@@ -83,7 +109,13 @@ export class Publication {
     this.#options = options;
     this.#tables = publishedTables(options.store.views);
     this.#generation = this.#usable(readGeneration(options.store.directory));
-    this.#sealed = this.#generation?.levels.slice(0, -1) ?? [];
+    const newest = `newest-${this.#generation?.seq}-`;
+    this.#sealed = Object.fromEntries(
+      Object.entries(this.#generation?.tables ?? {}).map(([name, levels]) => [
+        name,
+        levels.filter((level) => !level.file.startsWith(newest)),
+      ]),
+    );
     this.#removeStrangers();
   }
 
@@ -96,19 +128,46 @@ export class Publication {
   async publish(): Promise<void> {
     const { store } = this.#options;
     if (store.sequence === this.#generation?.seq && this.#merged === null) return;
-    this.#sealed = this.#merged ?? this.#sealed;
+    this.#sealed = { ...this.#sealed, ...this.#merged };
     this.#merged = null;
-    const after = this.#sealed.at(-1)?.seq ?? -1;
-    const newest = await this.#write(store.connection, 'newest', after, this.#sealed.length === 0);
-    this.#switchTo({ store: store.storeId, seq: newest.seq, levels: [...this.#sealed, newest] });
+    const newest = await this.#write(
+      store.connection,
+      'newest',
+      this.#tables.map((table) => ({ table, below: this.#below(table) })),
+    );
+    const tables = Object.fromEntries(
+      this.#tables.map((table) => {
+        const below = this.#below(table);
+        const level = newest.levels[table.name] as Level;
+        return [table.name, level.rows > 0 || below.length === 0 ? [...below, level] : below];
+      }),
+    );
+    this.#switchTo({ store: store.storeId, seq: newest.seq, tables });
     this.#removeReplaced();
-    if (this.#merging === null && newest.rows >= this.#options.mergeRows) {
-      this.#merging = this.#merge(newest.rows)
-        .catch(this.#options.onError)
-        .finally(() => {
-          this.#merging = null;
-        });
+    if (this.#merging !== null) return;
+    const rows = Object.values(newest.levels).reduce((sum, level) => sum + level.rows, 0);
+    if (rows >= this.#options.mergeRows) this.#start(() => this.#merge(this.#largest(newest.levels, rows)));
+    else if (this.#options.now() >= this.#compactAt) {
+      const [table] = this.#compactable();
+      if (table === undefined) return;
+      const startedAt = this.#options.now();
+      this.#start(async () => {
+        await this.#merge([{ table, below: [] }]);
+        const endedAt = this.#options.now();
+        this.#compactAt = endedAt + (endedAt - startedAt) / COMPACT_SHARE;
+      });
     }
+  }
+
+  /** Merges what time would merge, at once; visible with the next publication. */
+  async compact(): Promise<void> {
+    await this.settle();
+    await this.publish();
+    await this.settle();
+    this.#sealed = { ...this.#sealed, ...this.#merged };
+    this.#merged = null;
+    const tables = this.#compactable();
+    if (tables.length > 0) await this.#merge(tables.map((table) => ({ table, below: [] })));
   }
 
   /** Waits for a merge in work. */
@@ -122,28 +181,64 @@ export class Publication {
     this.#connection = null;
   }
 
-  async #merge(newestRows: number): Promise<void> {
-    let kept = this.#sealed.length;
-    for (let rows = newestRows; kept > 0; kept--) {
-      const level = this.#sealed[kept - 1] as Level;
-      if (level.rows > this.#options.mergeRatio * rows) break;
-      rows += level.rows;
-    }
-    const below = this.#sealed.slice(0, kept);
-    this.#connection ??= await this.#options.store.connect();
-    this.#merged = [
-      ...below,
-      await this.#write(this.#connection, 'merged', below.at(-1)?.seq ?? -1, kept === 0),
-    ];
+  #below(table: PublishedTable): readonly Level[] {
+    return this.#sealed[table.name] ?? [];
   }
 
-  /** Writes the rows changed after a sequence, from one snapshot. The lowest level leaves withdrawn rows out. */
+  /** Tables with more than one lower level, those with most levels first. */
+  #compactable(): PublishedTable[] {
+    const rows = (table: PublishedTable): number =>
+      this.#below(table).reduce((sum, level) => sum + level.rows, 0);
+    return this.#tables
+      .filter((table) => this.#below(table).length > 1 && rows(table) <= COMPACT_ROWS)
+      .toSorted((a, b) => this.#below(b).length - this.#below(a).length);
+  }
+
+  /** The tables that fill the newest file, and how deep each is merged. */
+  #largest(newest: Readonly<Record<string, Level>>, rows: number): Merge[] {
+    const { mergeRows, mergeRatio } = this.#options;
+    const merges: Merge[] = [];
+    let left = rows;
+    const bySize = this.#tables.toSorted(
+      (a, b) => (newest[b.name] as Level).rows - (newest[a.name] as Level).rows,
+    );
+    for (const table of bySize) {
+      if (left <= mergeRows * LEFT_IN_NEWEST) break;
+      let merged = (newest[table.name] as Level).rows;
+      left -= merged;
+      const below = [...this.#below(table)];
+      for (let level = below.at(-1); level !== undefined; level = below.at(-1)) {
+        if (level.rows > mergeRatio * merged) break;
+        merged += level.rows;
+        below.pop();
+      }
+      merges.push({ table, below });
+    }
+    return merges;
+  }
+
+  #start(work: () => Promise<void>): void {
+    this.#merging = work()
+      .catch(this.#options.onError)
+      .finally(() => {
+        this.#merging = null;
+      });
+  }
+
+  async #merge(merges: readonly Merge[]): Promise<void> {
+    this.#connection ??= await this.#options.store.connect();
+    const { levels } = await this.#write(this.#connection, 'merged', merges);
+    this.#merged = Object.fromEntries(
+      merges.map(({ table, below }) => [table.name, [...below, levels[table.name] as Level]]),
+    );
+  }
+
+  /** Writes one file, from one snapshot: of each table the rows changed after the levels below. */
   async #write(
     connection: Connection,
     kind: 'newest' | 'merged',
-    after: number,
-    lowest: boolean,
-  ): Promise<Level> {
+    merges: readonly Merge[],
+  ): Promise<{ readonly seq: number; readonly levels: Readonly<Record<string, Level>> }> {
     const temporary = `${kind}.duckdb.tmp`;
     this.#remove(temporary);
     // Small blocks keep small files small.
@@ -152,32 +247,34 @@ export class Publication {
       `attach ${quoted(join(this.#options.store.directory, temporary))} as ${kind}_out (${blocks}recovery_mode no_wal_writes)`,
     );
     let seq = 0;
-    let rows = 0;
-    const empty: string[] = [];
+    let counted: readonly Row[] = [];
     try {
       await connection.transaction(async () => {
         seq = (await connection.one('select sequence from st.meta'))?.['sequence'] as number;
-        const made = this.#tables.map((table) => {
-          const alive = lowest && table.alive !== null ? ` and ${table.alive}` : '';
+        const made = merges.map(({ table, below }) => {
+          const after = below.at(-1)?.seq ?? -1;
+          // Nothing lies below the lowest level that a withdrawn row would have to hide.
+          const alive = below.length === 0 && table.alive !== null ? ` and ${table.alive}` : '';
           const order = kind === 'merged' ? ` order by ${table.order.join(', ')}` : '';
           return `create table ${kind}_out.${table.name} as select * from st.${table.name} where seq > ${after}${alive}${order}`;
         });
         await connection.run(made.join(';\n'));
-        const counts = this.#tables.map(
-          (table) => `(select count(*) from ${kind}_out.${table.name}) as ${table.name}`,
-        );
-        const counted = (await connection.one(`select ${counts.join(', ')}`)) ?? {};
-        for (const { name } of this.#tables) {
-          rows += counted[name] as number;
-          if (counted[name] === 0) empty.push(name);
-        }
+        const counts = merges.map(({ table: { name, replaces } }) => {
+          const replacing = replaces === null ? 'count(*) > 0' : `coalesce(bool_or(${replaces}), false)`;
+          return `select ${quoted(name)} as name, count(*) as rows, ${replacing} as replaces from ${kind}_out.${name}`;
+        });
+        counted = await connection.all(counts.join(' union all '));
       });
     } finally {
       await connection.run(`detach ${kind}_out`);
     }
-    const file = `${kind}-${seq}-${after}-${this.#nextFile()}.duckdb`;
+    const file = `${kind}-${seq}-${this.#nextFile()}.duckdb`;
     this.#settleFile(temporary, file);
-    return { file, seq, rows, empty };
+    const levels = counted.map((row) => [
+      row['name'] as string,
+      { file, seq, rows: row['rows'] as number, replaces: row['replaces'] as boolean },
+    ]);
+    return { seq, levels: Object.fromEntries(levels) as Record<string, Level> };
   }
 
   #nextFile(): number {
@@ -201,8 +298,8 @@ export class Publication {
     fsyncPath(temporary);
     renameSync(temporary, join(directory, 'CURRENT'));
     fsyncPath(directory);
-    const kept = new Set(generation.levels.map((level) => level.file));
-    for (const { file } of this.#generation?.levels ?? [])
+    const kept = filesOf(generation);
+    for (const file of this.#generation === null ? [] : filesOf(this.#generation))
       if (!kept.has(file)) this.#replaced.set(file, this.#options.now());
     this.#generation = generation;
   }
@@ -221,13 +318,14 @@ export class Publication {
     const { store } = this.#options;
     if (generation === null || generation.store !== store.storeId || generation.seq > store.sequence)
       return null;
-    return generation.levels.every((level) => existsSync(join(store.directory, level.file)))
+    return [...filesOf(generation)].every((file) => existsSync(join(store.directory, file))) &&
+      this.#tables.every((table) => generation.tables[table.name] !== undefined)
       ? generation
       : null;
   }
 
   #removeStrangers(): void {
-    const kept = new Set(this.#generation?.levels.map((level) => level.file));
+    const kept = this.#generation === null ? new Set() : filesOf(this.#generation);
     for (const file of readdirSync(this.#options.store.directory)) {
       if (!/^(newest|merged)[-.].*duckdb/.test(file) || kept.has(file)) continue;
       // Files that a reader may have open go after the grace period; half-written ones at once.

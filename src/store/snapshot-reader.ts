@@ -1,16 +1,16 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { openDatabase, quoted, type Bindings, type Connection, type Database, type Row } from './duckdb.ts';
-import { publishedTables, readGeneration, type Generation } from './publication.ts';
+import { filesOf, publishedTables, readGeneration, type Generation } from './publication.ts';
 import type { PublishedTable, View } from './view-files.ts';
 
 /** One generation of one shard, attached. */
 interface Attached {
   readonly generation: Generation;
-  /** Paths of the levels, oldest first, and their catalog names. */
-  readonly files: readonly string[];
-  readonly levels: readonly string[];
-  /** What was read once for all who ask: a generation never changes. */
+  /** Catalog names of its files, by path. */
+  readonly aliases: ReadonlyMap<string, string>;
+  readonly directory: string;
+  /** What was read once for all who ask: files never change. */
   readonly remembered: Map<string, Promise<unknown>>;
   readers: number;
   retired: boolean;
@@ -25,8 +25,11 @@ export interface Snapshot {
    * The condition may only use columns that never change for a row (its key, or what the key decides).
    */
   all(sql: string, bindings?: Bindings): Promise<Row[]>;
-  /** What `read` gave the first time that anybody asked this generation for `name`. */
-  remembered<T>(name: string, read: () => Promise<T>): Promise<T>;
+  /**
+   * What `read` gave the first time that anybody asked for `name`: kept for as long as the published tables
+   * named, all that `read` looks at, have the same rows.
+   */
+  remembered<T>(name: string, tables: readonly string[], read: () => Promise<T>): Promise<T>;
   /** Must be called once, when nothing more is read. */
   release(): void;
 }
@@ -95,12 +98,13 @@ export class SnapshotReader {
       sequence: attached.generation.seq,
       all: (sql, bindings) =>
         this.#track(this.#run((connection) => connection.all(this.#expand(sql, attached), bindings))),
-      remembered: <T>(name: string, read: () => Promise<T>) => {
-        const known = attached.remembered.get(name) as Promise<T> | undefined;
+      remembered: <T>(name: string, tables: readonly string[], read: () => Promise<T>) => {
+        const key = rememberedKey(name, tables, attached);
+        const known = attached.remembered.get(key) as Promise<T> | undefined;
         if (known !== undefined) return known;
         const reading = read();
-        attached.remembered.set(name, reading);
-        reading.catch(() => attached.remembered.delete(name));
+        attached.remembered.set(key, reading);
+        reading.catch(() => attached.remembered.delete(key));
         return reading;
       },
       release: () => {
@@ -181,16 +185,28 @@ export class SnapshotReader {
   }
 
   async #swap(directory: string, generation: Generation): Promise<void> {
-    const files = generation.levels.map((level) => join(directory, level.file));
-    const levels: string[] = [];
+    const files = [...filesOf(generation)].map((file) => join(directory, file));
+    const aliases = new Map<string, string>();
     try {
-      for (const file of files) levels.push(await this.#use(file));
+      for (const file of files) aliases.set(file, await this.#use(file));
     } catch (error) {
-      for (const file of files.slice(0, levels.length)) await this.#leave(file);
+      for (const file of aliases.keys()) await this.#leave(file);
       throw error;
     }
     const previous = this.#attached;
-    this.#attached = { generation, files, levels, remembered: new Map(), readers: 0, retired: false };
+    const attached = {
+      generation,
+      aliases,
+      directory,
+      remembered: new Map<string, Promise<unknown>>(),
+      readers: 0,
+      retired: false,
+    };
+    for (const [key, value] of previous?.remembered ?? []) {
+      const [name = '', tables = ''] = key.split(' of ');
+      if (rememberedKey(name, tables.split(' '), attached) === key) attached.remembered.set(key, value);
+    }
+    this.#attached = attached;
     if (previous !== null) {
       previous.retired = true;
       if (previous.readers === 0) await this.#detach(previous);
@@ -210,7 +226,7 @@ export class SnapshotReader {
   }
 
   async #detach(attached: Attached): Promise<void> {
-    for (const file of attached.files) await this.#leave(file);
+    for (const file of attached.aliases.keys()) await this.#leave(file);
   }
 
   async #leave(file: string): Promise<void> {
@@ -238,31 +254,43 @@ export class SnapshotReader {
     return sql.replaceAll(/@(\w+)\[([^\]]*)\]/g, (_, name: string, condition: string) => {
       const table = this.#tables.get(name);
       if (table === undefined) throw new Error(`no view publishes ${name}`);
-      const where = condition.trim() === '' ? 'true' : condition;
-      const key = table.key.join(', ');
-      // The oldest level stands for the table's columns even where it has no row.
-      const levels = attached.levels.filter(
-        (_level, index) => index === 0 || attached.generation.levels[index]?.empty.includes(name) !== true,
-      );
+      const where = condition.trim() === '' ? '' : ` where ${condition}`;
+      const fixed = fixedColumns(condition);
+      // The planner pays for each column of a join: those that the condition fixes need no comparing.
+      const compared = table.key.filter((column) => !fixed.has(column));
+      const key = (compared.length === 0 ? table.key : compared).join(', ');
+      const levels = (attached.generation.tables[name] ?? []).map((level) => ({
+        replaces: level.replaces,
+        rows: `${attached.aliases.get(join(attached.directory, level.file))}.${name}${where}`,
+      }));
       const parts = levels.map((level, index) => {
-        const rows = `from ${level}.${name} where ${where}`;
-        const newer = levels
-          .slice(index + 1)
-          .map((other) => `select ${key} from ${other}.${name} where ${where}`);
+        const newer = levels.slice(index + 1).filter((other) => other.replaces);
         return newer.length === 0
-          ? rows
-          : `select * from (${rows}) anti join (${newer.join(' union all ')}) using (${key})`;
+          ? `from ${level.rows}`
+          : `from (from ${level.rows}) anti join (${newer.map((other) => `select ${key} from ${other.rows}`).join(' union all ')}) using (${key})`;
       });
-      return `(${parts.join(' union all by name ')})`;
+      return `(${parts.join(' union all ')})`;
     });
   }
 }
 
+/** Columns that a condition sets equal to one value. */
+function fixedColumns(condition: string): ReadonlySet<string> {
+  if (/\bor\b/i.test(condition)) return new Set();
+  return new Set([...condition.matchAll(/(\w+) = (?:\$\w+|-?\d+)/g)].map((match) => match[1] as string));
+}
+
+/** A name for what was read from tables, other than every name for what was read from other rows of them. */
+function rememberedKey(name: string, tables: readonly string[], { generation, directory }: Attached): string {
+  const levels = tables.map((table) => generation.tables[table]?.map((level) => level.file).join());
+  return [name, tables.join(' '), directory, ...levels].join(' of ');
+}
+
 function sameFiles(directory: string, generation: Generation, attached: Attached | null): boolean {
-  const files = generation.levels.map((level) => join(directory, level.file));
   return (
     attached !== null &&
-    files.length === attached.files.length &&
-    files.every((file, index) => file === attached.files[index])
+    attached.directory === directory &&
+    attached.generation.seq === generation.seq &&
+    JSON.stringify(attached.generation.tables) === JSON.stringify(generation.tables)
   );
 }

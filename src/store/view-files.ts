@@ -11,6 +11,8 @@ export interface PublishedTable {
   readonly order: readonly string[];
   /** Condition that a row still says something; null: every row does. */
   readonly alive: string | null;
+  /** Condition on rows that may have been published before in another version; null: every row may have been. */
+  readonly replaces: string | null;
 }
 
 /** One file of `views/`. */
@@ -60,10 +62,11 @@ export function parseView(file: string, text: string): View {
     version,
     after: values('after').flatMap((list) => list.split(',').map((item) => item.trim())),
     publishes: values('publish').map((line) => {
-      const match = /^(\w+) key\(([^)]+)\) order\(([^)]+)\)(?: alive\(([^)]+)\))?$/.exec(line);
+      const match =
+        /^(\w+) key\(([^)]+)\) order\(([^)]+)\)(?: alive\(([^)]+)\))?(?: replaces\(([^)]+)\))?$/.exec(line);
       if (match === null)
         throw new SetupError(
-          `views/${file}: "-- publish: ${line}" is not "table key(columns) order(columns) [alive(condition)]"`,
+          `views/${file}: "-- publish: ${line}" is not "table key(columns) order(columns) [alive(condition)] [replaces(condition)]"`,
         );
       const columns = (list: string): string[] => list.split(',').map((item) => item.trim());
       return {
@@ -71,6 +74,7 @@ export function parseView(file: string, text: string): View {
         key: columns(match[2] as string),
         order: columns(match[3] as string),
         alive: match[4] ?? null,
+        replaces: match[5] ?? null,
       };
     }),
     schema: section('schema') ?? '',

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Assignment } from '../../src/domain/facts.ts';
-import { readGeneration } from '../../src/store/publication.ts';
+import { filesOf, readGeneration } from '../../src/store/publication.ts';
 import { openFixture, temporaryDirectory } from './fold.ts';
 import { SYNTHETIC_IDS, SyntheticStream } from './synthetic-stream.ts';
 import type { ReaderReport } from './snapshot-soak-reader.ts';
@@ -44,7 +44,8 @@ export async function soakSnapshots(options: SoakOptions): Promise<SoakResult> {
     const publish = async (): Promise<void> => {
       await fixture.fold(withMovedTopics(stream.next(options.batch), fixture.store.sequence));
       await fixture.publish();
-      for (const { file } of readGeneration(directory.path)?.levels ?? []) seen.add(file);
+      const generation = readGeneration(directory.path);
+      for (const file of generation === null ? [] : filesOf(generation)) seen.add(file);
     };
     await publish();
     const reports = Array.from({ length: options.readers }, () => {
