@@ -1,6 +1,6 @@
 -- view: fact
 -- version: 2
--- publish: message_fact key(fact_id) order(instance, kind, event_at, fact_id) alive(not gone)
+-- publish: message_fact key(fact_id) order(instance, kind, event_at, fact_id) alive(not gone) replaces(revised)
 --
 -- Which message counts for which entity, and when did the same session and the same end user last do so?
 --
@@ -232,3 +232,9 @@ when matched and n.last_at is null then delete
 when matched then update set last_at = n.last_at
 when not matched and n.last_at is not null then insert (instance, kind, "by", entity, who, last_at)
   values (n.instance, n.kind, n."by", n.entity, n.who, n.last_at);
+
+-- @read
+-- The facts of [$start, $end), message by message.
+select entity, session, end_user, event_at, sat, dsat, repeated_requests, prev_session_at, prev_user_at
+from @message_fact[instance = $instance and kind = $kind and event_at >= $start and event_at < $end]
+where not gone

@@ -105,8 +105,8 @@ class Statement {
     return sql;
   }
 
-  /** The facts of one kind in a segment. */
-  facts(instance: number, kind: number, { start, end }: Segment): string {
+  /** The facts of one kind in a segment, hour by hour where hours are whole. */
+  hourFacts(instance: number, kind: number, { start, end }: Segment): string {
     const fromHour = nextBucketStart('HOUR', start);
     const toHour = bucketStart('HOUR', end);
     const headEnd = Math.min(fromHour, end);
@@ -120,6 +120,46 @@ class Statement {
       head_end: { at: headEnd },
       tail_start: { at: Math.max(toHour, headEnd) },
     });
+  }
+
+  /** Condition on a previous-occurrence column: the fact is the first of its chain from `start` on. */
+  firstSince(start: number): (column: string) => string {
+    if (start === -Infinity) return (column) => `${column} = '-infinity'`;
+    let since = '';
+    return (column) => {
+      // A binding that no part of the statement names would be an error.
+      since ||= this.bind({ at: start });
+      return `${column} < ${since}`;
+    };
+  }
+
+  /**
+   * Rows that add up by entity to a segment's counts: its whole days from the rollup, less what came back from
+   * one of them to another, and the days that it cuts message by message.
+   */
+  entityCounts(instance: number, kind: number, { start, end }: Segment): string {
+    const parts: string[] = [];
+    const first = this.firstSince(start);
+    const cut = (from: number, to: number): void => {
+      if (from >= to) return;
+      parts.push(`select entity, (${first('prev_session_at')})::integer as sessions,
+    (end_user <> 0 and ${first('prev_user_at')})::integer as users, 1 as messages, sat, dsat
+  from (${this.read('fact', { instance, kind, start: { at: from }, end: { at: to } })})`);
+    };
+    const from = start === -Infinity ? start : nextBucketStart('DAY', start);
+    const to = end === Infinity ? end : bucketStart('DAY', end);
+    if (from >= to) {
+      cut(start, end);
+    } else {
+      const days = { instance, kind, from: { at: from }, to: { at: to } };
+      parts.push(`select entity, sessions, users, messages, sat, dsat
+  from (${this.read('entity_rollup', { ...days, granularity: GRANULARITY_NUMBER.DAY })})`);
+      parts.push(`select entity, -sessions, -users, 0, 0, 0
+  from (${this.read('return_fact', { ...days, start: { at: start } })})`);
+      cut(start, from);
+      cut(to, end);
+    }
+    return parts.join('\n  union all\n  ');
   }
 
   /** `column in (the UUIDs)`. */
@@ -181,17 +221,6 @@ function orderOf({ sort, groupBy }: QueryParameters): string {
   return `${date}, ${groupBy === 'SESSION' || groupBy === 'END_USER' ? 'last_active_at' : 'messages'} desc nulls last, id asc`;
 }
 
-function bucketOf(granularity: Granularity, column: string): string {
-  return granularity === 'ALL'
-    ? `'-infinity'::timestamp`
-    : `date_trunc('${granularity.toLowerCase()}', ${column})::timestamp`;
-}
-
-/** Facts whose previous one of the chain lies before what is counted, so that each session or user counts once. */
-function firstInRow(column: string, start: string, bucket: string): string {
-  return `(${column} = '-infinity' or ${column} < greatest(${start}, ${bucket}))`;
-}
-
 function entityRows(
   statement: Statement,
   source: Extract<Source, { view: 'entity_rollup' }>,
@@ -213,14 +242,11 @@ function entityRows(
     );
   }
   for (const segment of routing.segments) {
-    const bucket = bucketOf(granularity, 'event_at');
-    const start = statement.bind({ at: segment.start });
-    parts.push(`select g.bucket, g.entity, d.id, g.sessions, g.users, g.messages, g.sat, g.dsat from (
-  select ${bucket} as bucket, entity,
-    count(*) filter (${firstInRow('prev_session_at', start, bucket)})::integer as sessions,
-    count(*) filter (end_user <> 0 and ${firstInRow('prev_user_at', start, bucket)})::integer as users,
-    sum(messages)::integer as messages, sum(sat)::integer as sat, sum(dsat)::integer as dsat
-  from (${statement.facts(instance, source.kind, segment)}) group by all
+    const bucket = statement.bind({ at: bucketStart(granularity, segment.start) });
+    parts.push(`select ${bucket} as bucket, g.entity, d.id, g.sessions, g.users, g.messages, g.sat, g.dsat from (
+  select entity, sum(sessions)::integer as sessions, sum(users)::integer as users, sum(messages)::integer as messages,
+    sum(sat)::integer as sat, sum(dsat)::integer as dsat
+  from (${statement.entityCounts(instance, source.kind, segment)}) group by entity having sum(messages) > 0
 ) g join @${source.dimension}[instance = ${statement.bind(instance)}] d on d.${source.dimension} = g.entity`);
   }
   const conditions = [
@@ -255,14 +281,14 @@ function ownRows(
 from (${statement.read(source.view, { instance, granularity: GRANULARITY_NUMBER[granularity], from: { at: routing.rollup.from }, to: { at: routing.rollup.to } })})`);
   }
   for (const segment of routing.segments) {
-    const bucket = bucketOf(granularity, 'event_at');
+    const bucket = statement.bind({ at: bucketStart(granularity, segment.start) });
     const counted = ofUsers
-      ? `count(*) filter (${firstInRow('prev_session_at', statement.bind({ at: segment.start }), bucket)})::integer as sessions, `
+      ? `countif(${statement.firstSince(segment.start)('prev_session_at')})::integer as sessions, `
       : '';
-    parts.push(`select g.bucket, g.${number}, d.id, ${sessions}messages, sat, dsat, repeated_requests, first_at, last_at from (
-  select ${bucket} as bucket, ${number}, ${counted}sum(messages)::integer as messages, sum(sat)::integer as sat, sum(dsat)::integer as dsat,
+    parts.push(`select ${bucket} as bucket, g.${number}, d.id, ${sessions}messages, sat, dsat, repeated_requests, first_at, last_at from (
+  select ${number}, ${counted}sum(messages)::integer as messages, sum(sat)::integer as sat, sum(dsat)::integer as dsat,
     sum(repeated_requests)::integer as repeated_requests, min(first_at) as first_at, max(last_at) as last_at
-  from (${statement.facts(instance, KINDS.all, segment)}) ${ofUsers ? 'where end_user <> 0' : ''} group by all
+  from (${statement.hourFacts(instance, KINDS.all, segment)}) ${ofUsers ? 'where end_user <> 0' : ''} group by ${number}
 ) g join @${number}[instance = ${statement.bind(instance)}] d on d.${number} = g.${number}`);
   }
   const filters: [kind: number, dimension: string, ids: readonly string[] | null][] = [
@@ -276,7 +302,7 @@ from (${statement.read(source.view, { instance, granularity: GRANULARITY_NUMBER[
   for (const [kind, dimension, ids] of filters) {
     if (ids === null) continue;
     conditions.push(`r.${number} in (
-  select ${number} from (${statement.facts(instance, kind, range)})
+  select ${number} from (${statement.hourFacts(instance, kind, range)})
   where entity in (select d.${dimension} from @${dimension}[instance = ${statement.bind(instance)}] d where ${statement.among('d.id', ids)}))`);
   }
   if (parameters.language !== null) {
