@@ -51,13 +51,28 @@ export function fact(parts: Partial<MessageFact> & Pick<MessageFact, 'position'>
   };
 }
 
+/** What the entries behind a batch say, where it is not simply the entry after the last. */
+export interface Entries {
+  /** Stream sequence of the last of them. */
+  readonly sequence?: number;
+  /** Stream sequence of the last of them that belongs to an instance; default: `sequence`. */
+  readonly lastSequenceOf?: (instance: number) => number;
+  /** Microseconds since 1970-01-01 UTC; default: a second for each sequence. */
+  readonly processedAt?: number;
+}
+
 export interface Fixture {
+  readonly directory: string;
   readonly store: StateStore;
   readonly publication: Publication;
   readonly reader: SnapshotReader;
   /** Applies an assignment as the entry after the last; new end users and instances are found by themselves. */
-  fold(assignment: Assignment, state?: readonly StateRow[]): Promise<void>;
+  fold(assignment: Assignment, state?: readonly StateRow[], entries?: Entries): Promise<void>;
+  /** Commits the last batch once more, as a second worker would. */
+  redeliver(): Promise<void>;
   publish(): Promise<void>;
+  /** Closes what the worker has open, and opens it again; the reader stays. */
+  restart(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -70,22 +85,21 @@ export async function openFixture(
       ? temporaryDirectory()
       : { path: options.directory, remove: () => undefined };
   const views = options.views ?? VIEWS;
-  const store = await StateStore.open({
-    directory: temporary.path,
-    views,
-    analysis: 'test',
-    threads: options.threads ?? 1,
-  });
-  const publication = new Publication({
-    store,
-    graceMs: 0,
-    mergeRows: options.mergeRows ?? 20_000,
-    mergeRatio: 8,
-    now: () => 0,
-    onError: (error) => {
-      throw error;
-    },
-  });
+  const openStore = (): Promise<StateStore> =>
+    StateStore.open({ directory: temporary.path, views, analysis: 'test', threads: options.threads ?? 1 });
+  const openPublication = (of: StateStore): Publication =>
+    new Publication({
+      store: of,
+      graceMs: 0,
+      mergeRows: options.mergeRows ?? 20_000,
+      mergeRatio: 8,
+      now: () => 0,
+      onError: (error) => {
+        throw error;
+      },
+    });
+  let store = await openStore();
+  let publication = openPublication(store);
   const reader = await SnapshotReader.open({
     directory: () => temporary.path,
     views,
@@ -93,11 +107,17 @@ export async function openFixture(
     connections: 2,
   });
   const knownUsers = new Set<number>();
+  let last: Batch | null = null;
   return {
-    store,
-    publication,
+    directory: temporary.path,
+    get store() {
+      return store;
+    },
+    get publication() {
+      return publication;
+    },
     reader,
-    async fold(work, state = []) {
+    async fold(work, state = [], entries = {}) {
       const instances = [...new Set(work.messages.map((message) => message.instance))];
       const endUsers = [];
       for (const { user, instance } of [...work.messages, ...work.openingAuthors]) {
@@ -105,16 +125,16 @@ export async function openFixture(
         knownUsers.add(user);
         endUsers.push({ instance, endUser: user, id: uuid(2, user), externalId: `user-${user}` });
       }
-      const sequence = store.sequence + 1;
-      const batch: Batch = {
+      const sequence = entries.sequence ?? store.sequence + 1;
+      last = {
         expectedSequence: store.sequence,
         sequence,
-        processedAt: sequence * 1_000_000,
+        processedAt: entries.processedAt ?? sequence * 1_000_000,
         instances: instances.map((instance) => ({
           instance,
           id: uuid(1, instance),
           projectId: uuid(0, 1),
-          lastSequence: sequence,
+          lastSequence: entries.lastSequenceOf?.(instance) ?? sequence,
         })),
         endUsers,
         requests: [],
@@ -123,9 +143,18 @@ export async function openFixture(
         state,
         counters: store.counters,
       };
-      await store.commit(batch);
+      await store.commit(last);
+    },
+    async redeliver() {
+      if (last !== null) await store.commit(last);
     },
     publish: () => publication.publish(),
+    async restart() {
+      await publication.close();
+      await store.close();
+      store = await openStore();
+      publication = openPublication(store);
+    },
     async close() {
       await publication.close();
       await reader.close();

@@ -1,5 +1,5 @@
 import { SIGNALS } from '../../src/domain/facts.ts';
-import { bucketStart, formatBucket, formatInstant, type Granularity } from '../../src/domain/time.ts';
+import { bucketStart, formatBucket, formatInstant } from '../../src/domain/time.ts';
 import type { GroupBy, Metric, SortField } from '../../src/domain/metrics.ts';
 import type { QueryParameters } from '../../src/query/parameters.ts';
 
@@ -16,19 +16,29 @@ export interface PlainMessage {
   readonly gap: number | null;
 }
 
-/** UUIDs of numbered things, and what filters read besides. */
+export type PlainKind = 'session' | 'user' | 'topic' | 'cluster' | 'signal' | 'repeatedRequest' | 'gap';
+
+/** What the numbered things of an instance are called. */
 export interface PlainNames {
-  readonly id: (
-    kind: 'session' | 'user' | 'topic' | 'cluster' | 'signal' | 'repeatedRequest' | 'gap',
-    number: number,
-  ) => string;
-  readonly language: (session: number) => string | null;
-  readonly gapType: (gap: number) => 'TOOL' | 'KNOWLEDGE';
+  readonly id: (kind: PlainKind, number: number) => string;
+  readonly topic: (topic: number) => { readonly name: string; readonly clusterId: string | null };
+  readonly cluster: (cluster: number) => { readonly name: string };
+  readonly repeatedRequest: (number: number) => { readonly name: string; readonly description: string };
+  readonly gap: (gap: number) => {
+    readonly name: string;
+    readonly description: string;
+    readonly gapType: 'TOOL' | 'KNOWLEDGE';
+  };
+  readonly session: (session: number) => {
+    readonly title: string | null;
+    readonly summary: string | null;
+    readonly language: string | null;
+  };
+  readonly externalId: (user: number) => string;
 }
 
 export interface PlainRow {
-  readonly id: string;
-  readonly date?: string;
+  readonly dimensions: Readonly<Record<string, unknown>>;
   readonly fields: Readonly<Record<string, number | string | null>>;
 }
 
@@ -69,8 +79,10 @@ export function plainAnswer(
     );
   rows.sort((a, b) => compare(a, b, parameters));
   return rows.map((row) => ({
-    id: row.id,
-    ...(granularity === 'ALL' ? {} : { date: formatBucket(row.bucket) }),
+    dimensions: {
+      ...dimensionOf(row.entity, row.values, messages, names, parameters),
+      ...(granularity === 'ALL' ? {} : { date: formatBucket(row.bucket) }),
+    },
     fields: Object.fromEntries(
       parameters.fields.map((field: Metric) => [
         field,
@@ -80,7 +92,75 @@ export function plainAnswer(
   }));
 }
 
-const KIND_OF: Readonly<Record<GroupBy, Parameters<PlainNames['id']>[0]>> = {
+/** Topics shown of an end user. */
+const TOP_TOPICS = 5;
+
+/** The group's own entity, as DECISIONS "Members of dimensions" has it. */
+function dimensionOf(
+  entity: number,
+  values: Values,
+  messages: readonly PlainMessage[],
+  names: PlainNames,
+  { groupBy, dimensionFields }: QueryParameters,
+): Readonly<Record<string, unknown>> {
+  const id = names.id(KIND_OF[groupBy], entity);
+  const wanted = (members: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
+    Object.fromEntries(Object.entries(members).filter(([name]) => dimensionFields.includes(name)));
+  const topics = (): { id: string; name: string }[] =>
+    topicsOf(
+      messages.filter((message) => entitiesOf(groupBy, message).includes(entity)),
+      names,
+    );
+  switch (groupBy) {
+    case 'TOPIC':
+      return { topic: { id, ...names.topic(entity) } };
+    case 'TOPIC_CLUSTER':
+      return { cluster: { id, ...names.cluster(entity) } };
+    case 'CSAT_DSAT': {
+      const signal = SIGNALS[entity] as (typeof SIGNALS)[number];
+      return {
+        csatDsatSignal: {
+          id,
+          name: signal.name,
+          signalType: signal.type,
+          description: signal.description,
+        },
+      };
+    }
+    case 'REPEATED_REQUEST':
+      return { repeatedRequest: { id, ...names.repeatedRequest(entity) } };
+    case 'GAP':
+      return { gap: { id, ...names.gap(entity), topics: topics() } };
+    case 'SESSION':
+      return { session: { id, ...wanted({ ...names.session(entity), topics: topics() }) } };
+    case 'END_USER':
+      return {
+        endUser: {
+          id,
+          ...wanted({
+            externalId: names.externalId(entity),
+            topTopics: topics().slice(0, TOP_TOPICS),
+            createdAt: formatInstant(values.createdAt as number),
+            lastActiveAt: formatInstant(values.lastActiveAt as number),
+          }),
+        },
+      };
+    default:
+      return groupBy satisfies never;
+  }
+}
+
+/** Topics of the messages, the most discussed first, ties by id. */
+function topicsOf(messages: readonly PlainMessage[], names: PlainNames): { id: string; name: string }[] {
+  const counts = new Map<number, number>();
+  for (const { topic } of messages) if (topic !== null) counts.set(topic, (counts.get(topic) ?? 0) + 1);
+  return [...counts]
+    .map(([topic, count]) => ({ id: names.id('topic', topic), name: names.topic(topic).name, count }))
+    .toSorted((a, b) => b.count - a.count || (a.id < b.id ? -1 : 1))
+    .map(({ id, name }) => ({ id, name }));
+}
+
+const KIND_OF: Readonly<Record<GroupBy, PlainKind>> = {
   TOPIC: 'topic',
   TOPIC_CLUSTER: 'cluster',
   CSAT_DSAT: 'signal',
@@ -155,8 +235,12 @@ function chosen(
 ): boolean {
   const { groupBy } = parameters;
   if (parameters.ids !== null && !parameters.ids.includes(id)) return false;
-  if (parameters.gapType !== null && names.gapType(entity) !== parameters.gapType) return false;
-  if (parameters.language !== null && names.language(entity) !== parameters.language) return false;
+  if (parameters.gapType !== null && names.gap(entity).gapType !== parameters.gapType) return false;
+  if (
+    parameters.language !== null &&
+    names.session(entity).language?.toLowerCase() !== parameters.language.toLowerCase()
+  )
+    return false;
   const own = inRange.filter(
     (message) => (groupBy === 'SESSION' ? message.session : message.user) === entity,
   );
@@ -206,6 +290,3 @@ function compare(a: Ordered, b: Ordered, { sort, groupBy }: QueryParameters): nu
     byId
   );
 }
-
-/** A plain distinct list of a granularity's names, for generators. */
-export const ALL_GRANULARITIES: readonly Granularity[] = ['ALL', 'HOUR', 'DAY', 'WEEK', 'MONTH'];

@@ -1,0 +1,526 @@
+import fc from 'fast-check';
+import { SIGNALS, type Assignment, type MessageFact } from '../../src/domain/facts.ts';
+import {
+  DIMENSION_FIELDS_OF,
+  EXTRA_SORTS_OF,
+  GROUP_BYS,
+  METRICS_OF,
+  type GroupBy,
+  type Metric,
+  type SortField,
+} from '../../src/domain/metrics.ts';
+import { formatInstant, GRANULARITIES, parseInstant, type Granularity } from '../../src/domain/time.ts';
+import type { QueryParameters } from '../../src/query/parameters.ts';
+import { assignment, uuid } from './fold.ts';
+import type { PlainKind, PlainMessage, PlainNames } from './plain-counts.ts';
+
+/**
+ * Random histories for the laws of the views. A history is plain JSON, so that a shrunk failure can be kept as
+ * it is printed. Numbers are small and per instance: every instance has the same ones, and must not mix them.
+ */
+
+export interface Said {
+  readonly instance: number;
+  readonly session: number;
+  /** End user; 0: a turn before the session's first user turn, or of nobody. */
+  readonly speaker: number;
+  /** Event time, ISO 8601. */
+  readonly at: string;
+  /** Micro-cluster; 0: none. */
+  readonly micro: number;
+  readonly signals: readonly number[];
+  readonly repeatedRequest: number | null;
+  readonly gap: number | null;
+  /** Messages stand in the stream by rank, then as they arrive: with equal ranks they arrive in stream order. */
+  readonly rank: number;
+}
+
+/** Topic of each micro-cluster and cluster of each topic (0: none), counted from 1. */
+export interface Grouping {
+  readonly topics: readonly number[];
+  readonly clusters: readonly number[];
+}
+
+/** What the worker does after a batch. `hold`: a reader keeps the picture it has. */
+export type Deed = 'publish' | 'settle' | 'compact' | 'restart' | 'redeliver' | 'hold';
+
+export interface Step {
+  readonly messages: readonly Said[];
+  /** Of each instance, after the step. */
+  readonly groupings: readonly Grouping[];
+  readonly deeds: readonly Deed[];
+}
+
+export type History = readonly Step[];
+
+export const INSTANCES = 2;
+const SESSIONS = 4;
+const USERS = 3;
+const MICROS = 5;
+const TOPICS = 4;
+const CLUSTERS = 2;
+const REPEATED_REQUESTS = 2;
+const GAPS = 2;
+const HOUR = 3_600_000_000;
+/** Two hours before the end of a month that is no end of a week. */
+const ORIGIN = Date.UTC(2026, 0, 30, 22) * 1000;
+
+const upTo = (max: number): fc.Arbitrary<number> => fc.integer({ min: 1, max });
+const orNone = (max: number): fc.Arbitrary<number> => fc.integer({ min: 0, max });
+const ofLength = <T>(item: fc.Arbitrary<T>, length: number): fc.Arbitrary<T[]> =>
+  fc.array(item, { minLength: length, maxLength: length });
+
+/** Null, or with the given chance a value; shrinks to null. */
+const maybe = <T>(value: fc.Arbitrary<T>, chance: number): fc.Arbitrary<T | null> =>
+  fc.oneof(
+    { withCrossShrink: true },
+    { weight: Math.round(100 - chance * 100), arbitrary: fc.constant(null) },
+    { weight: Math.round(chance * 100), arbitrary: value },
+  );
+
+/** Near each other, so that ties, cut hours and bucket edges of every granularity occur. */
+const instant = fc
+  .oneof(
+    orNone(8).map((quarter) => ORIGIN + quarter * (HOUR / 4)),
+    orNone(5 * 24).map((hour) => ORIGIN + hour * HOUR),
+    orNone(4 * HOUR).map((offset) => ORIGIN + offset),
+    // Just before a bucket's edge.
+    orNone(5).map((hour) => ORIGIN + hour * HOUR - 1),
+  )
+  .map(formatInstant);
+
+function said(ranks: number): fc.Arbitrary<Said> {
+  return fc.record({
+    instance: upTo(INSTANCES),
+    session: upTo(SESSIONS),
+    speaker: orNone(USERS),
+    at: instant,
+    micro: orNone(MICROS),
+    signals: fc
+      .uniqueArray(fc.integer({ min: 0, max: SIGNALS.length - 1 }), { maxLength: 2 })
+      .map((list) => list.toSorted((a, b) => a - b)),
+    repeatedRequest: maybe(upTo(REPEATED_REQUESTS), 0.3),
+    gap: maybe(upTo(GAPS), 0.3),
+    rank: orNone(ranks),
+  });
+}
+
+const grouping: fc.Arbitrary<Grouping> = fc.record({
+  topics: ofLength(orNone(TOPICS), MICROS),
+  clusters: ofLength(orNone(CLUSTERS), TOPICS),
+});
+
+/**
+ * Up to six batches of messages, in stream order or in any; in each the groups may have moved. The deeds between
+ * them publish, merge, restart and deliver again at random.
+ */
+export function history(order: 'stream' | 'any'): fc.Arbitrary<History> {
+  return fc.array(
+    fc.record({
+      messages: fc.array(said(order === 'stream' ? 0 : 9), { maxLength: 9, size: 'max' }),
+      groupings: ofLength(grouping, INSTANCES),
+      deeds: fc.array(
+        fc.constantFrom<Deed[]>('publish', 'publish', 'settle', 'compact', 'restart', 'redeliver', 'hold'),
+        { maxLength: 3 },
+      ),
+    }),
+    { minLength: 1, maxLength: 6, size: 'max' },
+  );
+}
+
+/** A batch of a history, as the worker would commit it. */
+export interface HistoryBatch {
+  readonly work: Assignment;
+  readonly sequence: number;
+  /** The last sequence with a message of the instance. */
+  readonly lastSequenceOf: (instance: number) => number;
+  readonly deeds: readonly Deed[];
+}
+
+export interface ReadHistory {
+  /** The batches one by one. */
+  readonly batches: readonly HistoryBatch[];
+  /** All of them as one batch, in stream order, with the final groups. */
+  readonly whole: HistoryBatch;
+  /** The messages of an instance as they finally count. */
+  messagesOf(instance: number): readonly PlainMessage[];
+  namesOf(instance: number): PlainNames;
+}
+
+/** Numbers that the shard gives out are apart for each instance. */
+const inShard = (instance: number, number: number): number => instance * 10 + number;
+
+/** Ids that do not sort as the numbers do. */
+const entityId = (kind: number, instance: number, number: number): string =>
+  uuid(kind, instance * 100 + 99 - number);
+
+const KIND_NUMBERS = { topic: 5, cluster: 6, signal: 7, repeatedRequest: 8, gap: 4 } as const;
+
+/** Texts of a session depend on how many of its messages have arrived, as those that assign derives. */
+const textsOf = (session: number, arrived: number) => ({
+  title: arrived < 2 ? null : `session ${session}`,
+  summary: `${arrived} messages`,
+  language: arrived < 2 ? null : session % 2 === 0 ? 'en' : 'de',
+});
+
+const gapTypeOf = (gap: number): 'TOOL' | 'KNOWLEDGE' => (gap === 1 ? 'TOOL' : 'KNOWLEDGE');
+/** A topic is renamed when it moves. */
+const topicName = (topic: number, cluster: number): string => `topic ${topic} of cluster ${cluster}`;
+
+interface Owner {
+  readonly user: number;
+  readonly beforePosition: number;
+}
+
+/** Turns a history into what the worker would commit, and into what should come of it. */
+export function readHistory(steps: History): ReadHistory {
+  const arrivals = steps.flatMap((step, index) => step.messages.map((message) => ({ message, step: index })));
+  const inStream = arrivals
+    .map((arrival, place) => ({ ...arrival, place }))
+    .toSorted((a, b) => a.message.rank - b.message.rank || a.place - b.place)
+    .map(({ message, step }, index) => ({ step, fact: factOf(message, index + 1) }));
+  // A session's end user is its first user turn's. Turns before that one get theirs with the batch in which the
+  // last of them has arrived: in stream order, the batch of the first user turn.
+  const owners = new Map<number, Owner & { readonly step: number }>();
+  const openings = new Map<number, number>();
+  for (const { fact, step } of inStream) {
+    const { session, user, position } = fact;
+    if (owners.has(session)) continue;
+    const latest = Math.max(step, openings.get(session) ?? 0);
+    if (user === null) openings.set(session, latest);
+    else owners.set(session, { user, beforePosition: position, step: latest });
+  }
+  const final = steps.at(-1)?.groupings ?? [];
+  const arrived = new Map<number, number>();
+  const batches = steps.map((step, index): HistoryBatch => {
+    const messages = inStream.filter((row) => row.step === index).map((row) => row.fact);
+    for (const { session } of messages) arrived.set(session, (arrived.get(session) ?? 0) + 1);
+    const owned = [...owners].filter(([, owner]) => owner.step === index);
+    const sessions = new Set([...messages.map((fact) => fact.session), ...owned.map(([session]) => session)]);
+    return {
+      sequence: index + 1,
+      lastSequenceOf: () => index + 1,
+      deeds: step.deeds,
+      work: assignment({
+        messages,
+        openingAuthors: owned.map(([session, owner]) => openingAuthor(session, owner)),
+        sessions: [...sessions].map((session) =>
+          sessionRow(session, ownerBy(owners.get(session), index), arrived.get(session) ?? 0),
+        ),
+        ...groupRows(steps[index - 1]?.groupings ?? null, step.groupings),
+        ...(index === 0 ? descriptions() : {}),
+      }),
+    };
+  });
+  const facts = inStream.map((row) => row.fact);
+  const whole: HistoryBatch = {
+    sequence: steps.length,
+    lastSequenceOf: (instance) =>
+      Math.max(...inStream.filter((row) => row.fact.instance === instance).map((row) => row.step + 1)),
+    deeds: [],
+    work: assignment({
+      messages: facts,
+      openingAuthors: [...owners].map(([session, owner]) => openingAuthor(session, owner)),
+      sessions: [...arrived].map(([session, count]) =>
+        sessionRow(session, owners.get(session)?.user ?? null, count),
+      ),
+      ...groupRows(null, final),
+      ...descriptions(),
+    }),
+  };
+  return {
+    batches,
+    whole,
+    messagesOf: (instance) =>
+      facts
+        .filter((fact) => fact.instance === instance)
+        .map((fact) => plainMessage(fact, owners.get(fact.session), final)),
+    namesOf: (instance) => namesOf(instance, final[instance - 1], arrived),
+  };
+}
+
+function factOf(message: Said, position: number): MessageFact {
+  const { instance, speaker, micro, signals, repeatedRequest, gap } = message;
+  return {
+    position,
+    instance,
+    session: inShard(instance, message.session),
+    user: speaker === 0 ? null : inShard(instance, speaker),
+    at: microsOf(message.at),
+    micro: micro === 0 ? null : micro,
+    signals,
+    repeatedRequest,
+    gap,
+  };
+}
+
+function microsOf(text: string): number {
+  const at = parseInstant(text);
+  if (at === null) throw new Error(`not an instant: ${text}`);
+  return at;
+}
+
+const instanceOf = (numberInShard: number): number => Math.floor(numberInShard / 10);
+
+const openingAuthor = (session: number, { user, beforePosition }: Owner) => ({
+  instance: instanceOf(session),
+  session,
+  user,
+  beforePosition,
+});
+
+const ownerBy = (owner: { user: number; step: number } | undefined, step: number): number | null =>
+  owner === undefined || owner.step > step ? null : owner.user;
+
+const sessionRow = (session: number, user: number | null, arrived: number) => ({
+  instance: instanceOf(session),
+  session,
+  id: uuid(3, 999 - session),
+  user,
+  ...textsOf(session, arrived),
+});
+
+/** The rows of micro-clusters and topics that differ from what they were. */
+function groupRows(
+  before: readonly Grouping[] | null,
+  after: readonly Grouping[],
+): Pick<Assignment, 'micros' | 'topics'> {
+  const none = (value: number | undefined): number | null =>
+    value === 0 || value === undefined ? null : value;
+  return {
+    micros: after.flatMap(({ topics }, at) =>
+      topics
+        .map((topic, index) => ({ instance: at + 1, micro: index + 1, topic: none(topic) }))
+        .filter((_, index) => before?.[at]?.topics[index] !== topics[index]),
+    ),
+    topics: after.flatMap(({ clusters }, at) =>
+      clusters
+        .map((cluster, index) => ({
+          instance: at + 1,
+          topic: index + 1,
+          id: entityId(KIND_NUMBERS.topic, at + 1, index + 1),
+          name: topicName(index + 1, cluster),
+          cluster: none(cluster),
+        }))
+        .filter((_, index) => before?.[at]?.clusters[index] !== clusters[index]),
+    ),
+  };
+}
+
+/** What never changes of the entities. */
+function descriptions(): Pick<Assignment, 'clusters' | 'signals' | 'repeatedRequests' | 'gaps'> {
+  const each = <T>(count: number, row: (instance: number, number: number) => T): T[] =>
+    Array.from({ length: INSTANCES * count }, (_, index) =>
+      row(1 + Math.floor(index / count), 1 + (index % count)),
+    );
+  return {
+    clusters: each(CLUSTERS, (instance, cluster) => ({
+      instance,
+      cluster,
+      id: entityId(KIND_NUMBERS.cluster, instance, cluster),
+      name: `cluster ${cluster}`,
+    })),
+    signals: each(SIGNALS.length, (instance, number) => {
+      const signal = SIGNALS[number - 1] as (typeof SIGNALS)[number];
+      return {
+        instance,
+        signal: number - 1,
+        id: entityId(KIND_NUMBERS.signal, instance, number - 1),
+        name: signal.name,
+        signalType: signal.type,
+        description: signal.description,
+      };
+    }),
+    repeatedRequests: each(REPEATED_REQUESTS, (instance, repeatedRequest) => ({
+      instance,
+      repeatedRequest,
+      id: entityId(KIND_NUMBERS.repeatedRequest, instance, repeatedRequest),
+      name: `repeat ${repeatedRequest}`,
+      description: 'again',
+    })),
+    gaps: each(GAPS, (instance, gap) => ({
+      instance,
+      gap,
+      id: entityId(KIND_NUMBERS.gap, instance, gap),
+      name: `gap ${gap}`,
+      description: 'missing',
+      gapType: gapTypeOf(gap),
+    })),
+  };
+}
+
+function plainMessage(
+  fact: MessageFact,
+  owner: Owner | undefined,
+  groupings: readonly Grouping[],
+): PlainMessage {
+  const grouping = groupings[fact.instance - 1];
+  const topic = fact.micro === null ? 0 : (grouping?.topics[fact.micro - 1] ?? 0);
+  const cluster = topic === 0 ? 0 : (grouping?.clusters[topic - 1] ?? 0);
+  return {
+    ...fact,
+    user: fact.user ?? (owner !== undefined && fact.position < owner.beforePosition ? owner.user : null),
+    topic: topic === 0 ? null : topic,
+    cluster: cluster === 0 ? null : cluster,
+  };
+}
+
+function namesOf(
+  instance: number,
+  final: Grouping | undefined,
+  arrived: ReadonlyMap<number, number>,
+): PlainNames {
+  const id = (kind: PlainKind, number: number): string =>
+    kind === 'session'
+      ? uuid(3, 999 - number)
+      : kind === 'user'
+        ? uuid(2, number)
+        : entityId(KIND_NUMBERS[kind], instance, number);
+  return {
+    id,
+    topic: (topic) => {
+      const cluster = final?.clusters[topic - 1] ?? 0;
+      return {
+        name: topicName(topic, cluster),
+        clusterId: cluster === 0 ? null : id('cluster', cluster),
+      };
+    },
+    cluster: (cluster) => ({ name: `cluster ${cluster}` }),
+    repeatedRequest: (number) => ({ name: `repeat ${number}`, description: 'again' }),
+    gap: (gap) => ({ name: `gap ${gap}`, description: 'missing', gapType: gapTypeOf(gap) }),
+    session: (session) => textsOf(session, arrived.get(session) ?? 0),
+    externalId: (user) => `user-${user}`,
+  };
+}
+
+/** A query in the numbers of a history. A number that nothing has stands for an id that nothing has. */
+export interface Question {
+  readonly instance: number;
+  readonly groupBy: GroupBy;
+  readonly start: string | null;
+  readonly end: string | null;
+  readonly granularity: Granularity;
+  readonly fields: readonly Metric[];
+  readonly dimensionFields: readonly string[];
+  readonly ids: readonly number[] | null;
+  readonly topics: readonly number[] | null;
+  readonly signals: readonly number[] | null;
+  readonly repeatedRequests: readonly number[] | null;
+  readonly gaps: readonly number[] | null;
+  readonly gapType: 'TOOL' | 'KNOWLEDGE' | null;
+  readonly language: string | null;
+  readonly sort: { readonly field: SortField; readonly order: 'ASC' | 'DESC' } | null;
+  readonly bounds: readonly {
+    readonly metric: Metric;
+    readonly min: number | null;
+    readonly max: number | null;
+  }[];
+  readonly pageSize: number;
+}
+
+const KIND_OF: Readonly<Record<GroupBy, PlainKind>> = {
+  TOPIC: 'topic',
+  TOPIC_CLUSTER: 'cluster',
+  REPEATED_REQUEST: 'repeatedRequest',
+  CSAT_DSAT: 'signal',
+  GAP: 'gap',
+  SESSION: 'session',
+  END_USER: 'user',
+};
+
+/** Metrics that `min…` and `max…` bound. */
+const BOUNDED: readonly Metric[] = ['sessions', 'messages', 'sat', 'dsat', 'repeatedRequests'];
+
+const none = fc.constant(null);
+
+/** A moment that messages stand at, or just beside it. */
+const edge = fc
+  .tuple(instant, fc.constantFrom(0, 0, 1, -1))
+  .map(([at, beside]) => formatInstant(microsOf(at) + beside));
+
+/** Any question that SPEC allows. */
+export const question: fc.Arbitrary<Question> = fc.constantFrom(...GROUP_BYS).chain((groupBy) => {
+  const metrics = METRICS_OF[groupBy];
+  const ofSession = groupBy === 'SESSION';
+  const some = (max: number, min = 1): fc.Arbitrary<readonly number[] | null> =>
+    maybe(fc.uniqueArray(fc.integer({ min, max }), { minLength: 1, maxLength: 4 }), 0.35);
+  return fc
+    .record({
+      instance: upTo(INSTANCES),
+      edges: fc.tuple(maybe(edge, 0.7), maybe(edge, 0.7)),
+      granularity: fc.constantFrom(...GRANULARITIES),
+      fields: fc.oneof(
+        { weight: 2, arbitrary: fc.constant(metrics) },
+        { weight: 1, arbitrary: fc.shuffledSubarray([...metrics], { minLength: 1 }) },
+      ),
+      dimensionFields: fc.subarray([...DIMENSION_FIELDS_OF[groupBy]]),
+      ids: some({ session: 5, user: 4, signal: 13 }[KIND_OF[groupBy] as string] ?? 5),
+      topics: ofSession || groupBy === 'END_USER' ? some(TOPICS + 1) : none,
+      signals: ofSession ? some(SIGNALS.length, 0) : none,
+      repeatedRequests: ofSession ? some(REPEATED_REQUESTS + 1) : none,
+      gaps: ofSession ? some(GAPS + 1) : none,
+      gapType: groupBy === 'GAP' ? fc.constantFrom('TOOL' as const, 'KNOWLEDGE' as const, null) : none,
+      language: ofSession ? maybe(fc.constantFrom('en', 'de', 'EN', 'fr'), 0.3) : none,
+      sort: maybe(
+        fc.record({
+          field: fc.constantFrom(...metrics, ...EXTRA_SORTS_OF[groupBy]),
+          order: fc.constantFrom('ASC' as const, 'DESC' as const),
+        }),
+        0.8,
+      ),
+      bounded: fc.subarray(
+        BOUNDED.filter((metric) => metrics.includes(metric)),
+        { maxLength: 2 },
+      ),
+      limits: ofLength(fc.tuple(maybe(orNone(3), 0.6), maybe(orNone(6), 0.6)), 2),
+      pageSize: upTo(9),
+    })
+    .map(({ edges: [a, b], bounded, limits, ...rest }): Question => {
+      const [start, end] = a !== null && b !== null && microsOf(a) > microsOf(b) ? [b, a] : [a, b];
+      return {
+        ...rest,
+        groupBy,
+        start,
+        end: start !== null && start === end ? formatInstant(microsOf(end) + 1) : end,
+        bounds: bounded
+          .map((metric, index) => ({
+            metric,
+            min: limits[index]?.[0] ?? null,
+            max: limits[index]?.[1] ?? null,
+          }))
+          .filter(({ min, max }) => min !== null || max !== null),
+      };
+    });
+});
+
+/** The question as the query side knows it. */
+export function parametersOf(question: Question, names: PlainNames): QueryParameters {
+  const { instance, groupBy, granularity, fields, dimensionFields, gapType, language, sort, bounds } =
+    question;
+  const ids = (kind: PlainKind, numbers: readonly number[] | null): readonly string[] | null =>
+    numbers === null
+      ? null
+      : numbers.map((number) =>
+          names.id(kind, kind === 'session' || kind === 'user' ? inShard(instance, number) : number),
+        );
+  const micros = (text: string | null): number | null => (text === null ? null : microsOf(text));
+  return {
+    instanceId: uuid(1, instance),
+    groupBy,
+    range: { start: micros(question.start), end: micros(question.end) },
+    granularity,
+    fields,
+    dimensionFields,
+    ids: ids(KIND_OF[groupBy], question.ids),
+    topicIds: ids('topic', question.topics),
+    signalIds: ids('signal', question.signals),
+    repeatedRequestIds: ids('repeatedRequest', question.repeatedRequests),
+    gapIds: ids('gap', question.gaps),
+    gapType,
+    language,
+    limit: 10_000,
+    offset: 0,
+    sort,
+    bounds,
+  };
+}

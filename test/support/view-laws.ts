@@ -1,0 +1,149 @@
+import { equal, ok, rejects } from 'node:assert/strict';
+import fc from 'fast-check';
+import { QueryRunner } from '../../src/query/query-runner.ts';
+import type { Snapshot } from '../../src/store/snapshot-reader.ts';
+import type { View } from '../../src/store/view-files.ts';
+import { openFixture, type Fixture } from './fold.ts';
+import {
+  history,
+  INSTANCES,
+  parametersOf,
+  question,
+  readHistory,
+  type History,
+  type HistoryBatch,
+  type Question,
+} from './histories.ts';
+import type { Law } from './laws.ts';
+import { plainAnswer } from './plain-counts.ts';
+import { checkPublished, publishedRows, same, stateRows, type ViewRows } from './view-rows.ts';
+
+const EACH_INSTANCE = Array.from({ length: INSTANCES }, (_, index) => index + 1);
+
+/**
+ * Replayed = live, row for row, over every table of every view, in the state and as readers see it: a history
+ * that came in batches, with publications, merges, restarts and redelivered batches in between, ends in the rows
+ * of the same facts folded at once into a fresh store. What readers held on to meanwhile does not change.
+ *
+ * `any` order: what the worker commits follows the stream, and in the stream the order of messages decides who
+ * owns an opening turn and which topic is born first. Those are decisions of assign, not of the views. To the
+ * views a fact is given with its position, its owner and its groups; so here the positions and owners are fixed,
+ * and the facts arrive in any order, against the order of positions and that of event times. In `stream` order
+ * they arrive as positions rise, with event times in any order: late messages.
+ */
+export function replayLaw(order: 'stream' | 'any', views: readonly View[]): Law<History> {
+  return {
+    name: order === 'stream' ? 'replay' : 'order',
+    cases: history(order),
+    check: async (given) => {
+      const { batches, whole } = readHistory(given);
+      let live: ViewRows;
+      const fixture = await openFixture({ views, mergeRows: 100 });
+      try {
+        await foldLive(fixture, batches, views);
+        await checkPublished(fixture, views, EACH_INSTANCE);
+        live = await stateRows(fixture.store.connection, views);
+      } finally {
+        await fixture.close();
+      }
+      const fresh = await openFixture({ views });
+      try {
+        await fold(fresh, whole);
+        same(live, await stateRows(fresh.store.connection, views), 'live, and replayed');
+      } finally {
+        await fresh.close();
+      }
+    },
+  };
+}
+
+export interface Asked {
+  readonly history: History;
+  readonly questions: readonly Question[];
+}
+
+/**
+ * Every question (grouping, granularity, range, filters, order, members) has the answer of a plain count over
+ * all messages of its instance, and pages of any size give the rows of the whole, each once and in order.
+ */
+export function plainCountLaw(views: readonly View[]): Law<Asked> {
+  return {
+    name: 'plain-count',
+    cases: fc.record({
+      history: history('stream'),
+      questions: fc.array(question, { minLength: 1, maxLength: 12, size: 'max' }),
+    }),
+    check: async (given) => {
+      const read = readHistory(given.history);
+      const fixture = await openFixture({ views, mergeRows: 100 });
+      try {
+        await foldLive(fixture, read.batches, views);
+        const runner = new QueryRunner({ views, readerOf: () => fixture.reader });
+        const answered = await Promise.allSettled(
+          given.questions.map((asked) => checkAnswer(runner, read, asked)),
+        );
+        for (const outcome of answered) if (outcome.status === 'rejected') throw outcome.reason;
+      } finally {
+        await fixture.close();
+      }
+    },
+  };
+}
+
+async function checkAnswer(
+  runner: QueryRunner,
+  read: ReturnType<typeof readHistory>,
+  asked: Question,
+): Promise<void> {
+  const names = read.namesOf(asked.instance);
+  const parameters = parametersOf(asked, names);
+  const expected = plainAnswer(read.messagesOf(asked.instance), names, parameters);
+  const total = expected.length;
+  const answer = await runner.run(parameters);
+  same(answer.elements, expected, `answer to ${JSON.stringify(parameters)}`);
+  equal(answer.pagination.total, total);
+  const limit = Math.max(asked.pageSize, Math.ceil(total / 5));
+  const paged = [];
+  for (let offset = 0; offset < total; offset += limit) {
+    const page = await runner.run({ ...parameters, limit, offset });
+    equal(page.pagination.total, total);
+    ok(page.elements.length <= limit);
+    paged.push(...page.elements);
+  }
+  same(paged, answer.elements, `pages of ${limit} of ${JSON.stringify(parameters)}`);
+  const beyond = await runner.run({ ...parameters, limit, offset: total + asked.pageSize });
+  same([beyond.elements, beyond.pagination.total], [[], total], 'a page past the end');
+}
+
+/** Commits the batches as a worker does, with what happens in between, and publishes at the end. */
+async function foldLive(
+  fixture: Fixture,
+  batches: readonly HistoryBatch[],
+  views: readonly View[],
+): Promise<void> {
+  const held: { readonly snapshot: Snapshot; readonly rows: ViewRows }[] = [];
+  for (const batch of batches) {
+    await fold(fixture, batch);
+    for (const deed of batch.deeds) {
+      if (deed === 'publish') await fixture.publish();
+      else if (deed === 'settle') await fixture.publication.settle();
+      else if (deed === 'compact') await fixture.publication.compact();
+      else if (deed === 'restart') await fixture.restart();
+      else if (deed === 'redeliver') await rejects(fixture.redeliver(), /another worker/);
+      else {
+        const snapshot = await fixture.reader.snapshot();
+        if (snapshot !== null) held.push({ snapshot, rows: await publishedRows(snapshot, views) });
+      }
+    }
+  }
+  await fixture.publish();
+  for (const { snapshot, rows } of held) {
+    same(await publishedRows(snapshot, views), rows, `a held picture of ${snapshot.sequence}`);
+    snapshot.release();
+  }
+}
+
+/** The instant at which a batch is applied is no fact of the stream: here it is always the same. */
+function fold(fixture: Fixture, { work, sequence, lastSequenceOf }: HistoryBatch): Promise<void> {
+  return fixture.fold(work, [], { sequence, lastSequenceOf, processedAt: 0 });
+}

@@ -1,0 +1,295 @@
+import { equal } from 'node:assert/strict';
+import fc from 'fast-check';
+import { Assigner } from '../../src/assign/assigner.ts';
+import type { Enrichment } from '../../src/domain/facts.ts';
+import { DIMENSION_FIELDS_OF, GROUP_BYS, METRICS_OF } from '../../src/domain/metrics.ts';
+import type { RecordedRequest, Role } from '../../src/domain/records.ts';
+import { GRANULARITIES, type Granularity } from '../../src/domain/time.ts';
+import { silentLogger } from '../../src/logger.ts';
+import { QueryRunner } from '../../src/query/query-runner.ts';
+import type { QueryResponse } from '../../src/query/response-schema.ts';
+import type { View } from '../../src/store/view-files.ts';
+import { WorkerLoop, type EnrichStage } from '../../src/worker/loop.ts';
+import { openFixture, uuid, type Fixture } from './fold.ts';
+import type { Law } from './laws.ts';
+import { same, stateRows } from './view-rows.ts';
+
+const INSTANCES = 3;
+const AT = Date.UTC(2026, 0, 30, 22) * 1000;
+const MINUTE = 60_000_000;
+
+/** What is said, and what enrich would find in it. */
+const SENTENCES = [
+  'where is my parcel',
+  'cancel the order',
+  'a refund please',
+  'open an account',
+  'thanks',
+  'that is wrong',
+  'I cannot do that',
+] as const;
+
+interface SaidRequest {
+  readonly session: number;
+  /** Speaker 0: the assistant. */
+  readonly turns: readonly { readonly speaker: number; readonly sentence: number; readonly minute: number }[];
+}
+
+/** An entry of the stream; all its requests are of one instance, as those of a subject are of one shard. */
+interface SaidEntry {
+  readonly instance: number;
+  readonly requests: readonly SaidRequest[];
+  /** Which of the instance's earlier requests the entry holds once more, behind its own. */
+  readonly again: readonly number[];
+  /** The batch ends here; the worker ends here. */
+  readonly ends: 'nothing' | 'batch' | 'worker';
+}
+
+export interface Delivery {
+  readonly entries: readonly SaidEntry[];
+  readonly shards: number;
+  readonly granularity: Granularity;
+}
+
+const upTo = (max: number): fc.Arbitrary<number> => fc.integer({ min: 1, max });
+const orNone = (max: number): fc.Arbitrary<number> => fc.integer({ min: 0, max });
+
+const delivery: fc.Arbitrary<Delivery> = fc.record({
+  entries: fc.array(
+    fc.record({
+      instance: upTo(INSTANCES),
+      requests: fc.array(
+        fc.record({
+          session: upTo(3),
+          turns: fc.array(
+            fc.record({
+              speaker: orNone(2),
+              sentence: orNone(SENTENCES.length - 1),
+              minute: orNone(300),
+            }),
+            { minLength: 1, maxLength: 5 },
+          ),
+        }),
+        { maxLength: 3 },
+      ),
+      again: fc.array(orNone(20), { maxLength: 2 }),
+      ends: fc.constantFrom('nothing', 'nothing', 'batch', 'worker'),
+    }),
+    { minLength: 1, maxLength: 10, size: 'max' },
+  ),
+  shards: upTo(3),
+  granularity: fc.constantFrom(...GRANULARITIES),
+});
+
+/**
+ * A request that the stream holds again changes nothing: requests delivered again at random, in batches cut at
+ * random, by workers that restart at random, over one or several shards, give the answers of the same requests
+ * delivered once, in one batch, to one shard; and, where there is one shard, the same rows.
+ */
+export function deliveryLaw(views: readonly View[]): Law<Delivery> {
+  return {
+    name: 'delivery',
+    cases: delivery,
+    check: async ({ entries, shards, granularity }) => {
+      const instances = [...new Set(entries.map((entry) => entry.instance))];
+      const open: Fixture[] = [];
+      const applied = async (
+        stream: readonly SaidEntry[],
+        count: number,
+      ): Promise<{ fixtures: Fixture[]; answers: QueryResponse[] }> => {
+        const records = recordsOf(stream);
+        const fixtures: Fixture[] = [];
+        for (let shard = 0; shard < count; shard++) {
+          const fixture = await openFixture({ views, mergeRows: 100 });
+          open.push(fixture);
+          fixtures.push(fixture);
+          for (const run of runsOfWorker(records.filter((record) => record.instance % count === shard))) {
+            await work(fixture, run);
+            await fixture.restart();
+          }
+        }
+        const shardOf = (instance: number): Fixture => fixtures[instance % count] as Fixture;
+        const answers: QueryResponse[] = [];
+        for (const instance of instances) {
+          const runner = new QueryRunner({ views, readerOf: () => shardOf(instance).reader });
+          for (const groupBy of GROUP_BYS)
+            answers.push(
+              await runner.run({
+                instanceId: instanceId(instance),
+                groupBy,
+                range: { start: null, end: null },
+                granularity,
+                fields: METRICS_OF[groupBy],
+                dimensionFields: DIMENSION_FIELDS_OF[groupBy],
+                ids: null,
+                topicIds: null,
+                signalIds: null,
+                repeatedRequestIds: null,
+                gapIds: null,
+                gapType: null,
+                language: null,
+                limit: 10_000,
+                offset: 0,
+                sort: null,
+                bounds: [],
+              }),
+            );
+        }
+        return { fixtures, answers };
+      };
+      try {
+        const live = await applied(entries, shards);
+        const once = await applied(
+          entries.map((entry) => ({ ...entry, again: [], ends: 'nothing' })),
+          1,
+        );
+        same(live.answers, once.answers, 'answers, and those of the requests delivered once');
+        const counted = live.answers
+          .flatMap((answer) => answer.elements)
+          .filter((element) => element.dimensions.session !== undefined)
+          .reduce((sum, element) => sum + (element.fields.messages ?? 0), 0);
+        equal(
+          counted,
+          entries.flatMap((entry) => entry.requests.flatMap((request) => request.turns)).length,
+          'messages counted, and messages said',
+        );
+        if (shards === 1) {
+          const rows = await Promise.all(
+            [live, once].map(({ fixtures }) => stateRows((fixtures[0] as Fixture).store.connection, views)),
+          );
+          same(rows[0], rows[1], 'rows, and those of the requests delivered once');
+        }
+      } finally {
+        for (const fixture of open) await fixture.close();
+      }
+    },
+  };
+}
+
+const instanceId = (instance: number): string => uuid(9, instance);
+
+interface ReadEntry {
+  readonly sequence: number;
+  readonly instance: number;
+  readonly requests: readonly RecordedRequest[];
+  readonly ends: SaidEntry['ends'];
+}
+
+function recordsOf(entries: readonly SaidEntry[]): ReadEntry[] {
+  const earlier = new Map<number, RecordedRequest[]>();
+  let requests = 0;
+  return entries.map((entry, index) => {
+    const known = earlier.get(entry.instance) ?? [];
+    earlier.set(entry.instance, known);
+    const own = entry.requests.map((said) => recordOf(entry.instance, said, (requests += 1)));
+    known.push(...own);
+    const again = entry.again.flatMap((which) => known[which % Math.max(1, known.length)] ?? []);
+    return {
+      sequence: index + 1,
+      instance: entry.instance,
+      requests: [...own, ...again],
+      ends: entry.ends,
+    };
+  });
+}
+
+function recordOf(instance: number, { session, turns }: SaidRequest, number: number): RecordedRequest {
+  return {
+    requestId: uuid(8, number),
+    projectId: uuid(0, 1),
+    instanceId: instanceId(instance),
+    sessionId: uuid(7, instance * 10 + session),
+    acceptedAt: AT + number,
+    messages: turns.map(({ speaker, sentence, minute }) => ({
+      content: SENTENCES[sentence] as string,
+      role: speaker === 0 ? 'assistant' : 'user',
+      ...(speaker === 0 ? {} : { userId: `user ${speaker}` }),
+      at: AT + minute * MINUTE,
+    })),
+    // The last request of a session wins; one that comes again must not.
+    metadata: { session: { request: number }, users: { 'user 1': { request: number } } },
+  };
+}
+
+/** The batches of each worker that runs until it is stopped. */
+function runsOfWorker(entries: readonly ReadEntry[]): ReadEntry[][][] {
+  const runs: ReadEntry[][][] = [[[]]];
+  for (const entry of entries) {
+    runs.at(-1)?.at(-1)?.push(entry);
+    if (entry.ends === 'batch') runs.at(-1)?.push([]);
+    if (entry.ends === 'worker') runs.push([[]]);
+  }
+  return runs.map((run) => run.filter((batch) => batch.length > 0)).filter((run) => run.length > 0);
+}
+
+async function work(fixture: Fixture, batches: readonly (readonly ReadEntry[])[]): Promise<void> {
+  const entries = new Map(batches.flat().map((entry) => [entry.sequence, entry]));
+  const waiting = [...batches];
+  const loop: WorkerLoop = new WorkerLoop({
+    source: {
+      next: () => {
+        const batch = waiting.shift() ?? [];
+        if (batch.length === 0) loop.stop();
+        return Promise.resolve(
+          batch.map(({ sequence }) => ({
+            sequence,
+            subject: 's',
+            timestamp: 0,
+            bytes: new Uint8Array([sequence]),
+          })),
+        );
+      },
+    },
+    decode: (bytes) => entries.get(bytes[0] as number)?.requests ?? [],
+    enricher,
+    assigner: new Assigner({
+      thresholds: { micro: 0.9, topic: 0.8, cluster: 0.5, repeated: 0.95 },
+      dimensions: DIMENSIONS,
+      detectLanguage: (text) => (text.length < 24 ? null : 'en'),
+    }),
+    store: fixture.store,
+    publication: fixture.publication,
+    setAside: (_, reason) => Promise.reject(new Error(`set aside: ${reason}`)),
+    logger: silentLogger(),
+    now: () => AT,
+    maxEntries: 100,
+    maxBytes: 1e9,
+    waitMs: 0,
+    publishEveryMs: 0,
+  });
+  await loop.run();
+}
+
+const DIMENSIONS = 16;
+
+/** Counts of letters: equal sentences are equal, others are not. */
+function vectorOf(text: string): Float32Array {
+  const vector = new Float32Array(DIMENSIONS);
+  for (const letter of text) {
+    const axis = (letter.codePointAt(0) ?? 0) % DIMENSIONS;
+    vector[axis] = (vector[axis] ?? 0) + 1;
+  }
+  const length = Math.hypot(...vector);
+  return vector.map((value) => value / length);
+}
+
+const enricher: EnrichStage = {
+  enrich: (messages) => Promise.resolve(messages.map(({ role, content }) => enrichmentOf(role, content))),
+};
+
+function enrichmentOf(role: Role, content: string): Enrichment {
+  const replies: readonly string[] = SENTENCES.slice(4);
+  const request = role === 'user' && !replies.includes(content);
+  return {
+    kind: request ? 'request' : role === 'user' ? 'reply' : 'none',
+    request: request ? content : '',
+    vector: request ? vectorOf(content) : null,
+    signals:
+      role === 'user' && content === 'thanks'
+        ? ['gratitude']
+        : role === 'user' && content === 'that is wrong'
+          ? ['factual-error']
+          : [],
+    gap: role === 'assistant' && content === 'I cannot do that' ? 'TOOL' : null,
+  };
+}
