@@ -418,6 +418,31 @@ export interface Question {
   readonly pageSize: number;
 }
 
+/** A question as it is kept: what is left out filters nothing, and asks for everything. */
+export type KeptQuestion = Pick<Question, 'groupBy'> & Partial<Question>;
+
+function complete(kept: KeptQuestion): Question {
+  return {
+    instance: 1,
+    start: null,
+    end: null,
+    granularity: 'ALL',
+    fields: METRICS_OF[kept.groupBy],
+    dimensionFields: DIMENSION_FIELDS_OF[kept.groupBy],
+    ids: null,
+    topics: null,
+    signals: null,
+    repeatedRequests: null,
+    gaps: null,
+    gapType: null,
+    language: null,
+    sort: null,
+    bounds: [],
+    pageSize: 2,
+    ...kept,
+  };
+}
+
 const KIND_OF: Readonly<Record<GroupBy, PlainKind>> = {
   TOPIC: 'topic',
   TOPIC_CLUSTER: 'cluster',
@@ -494,7 +519,8 @@ export const question: fc.Arbitrary<Question> = fc.constantFrom(...GROUP_BYS).ch
 });
 
 /** The question as the query side knows it. */
-export function parametersOf(question: Question, names: PlainNames): QueryParameters {
+export function parametersOf(kept: KeptQuestion, names: PlainNames): QueryParameters {
+  const question = complete(kept);
   const { instance, groupBy, granularity, fields, dimensionFields, gapType, language, sort, bounds } =
     question;
   const ids = (kind: PlainKind, numbers: readonly number[] | null): readonly string[] | null =>

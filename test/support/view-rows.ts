@@ -81,6 +81,11 @@ export async function publishedRows(snapshot: Snapshot, views: readonly View[]):
   return rows;
 }
 
+/** Fails unless each table has the same rows on both sides. */
+export function sameRows(actual: ViewRows, expected: ViewRows, what: string): void {
+  for (const [table, rows] of Object.entries(expected)) same(actual[table], rows, `${what}: ${table}`);
+}
+
 /** Like deepEqual, and says both what differs and how. */
 export function same(actual: unknown, expected: unknown, what: string): void {
   try {

@@ -12,7 +12,7 @@ import type { View } from '../../src/store/view-files.ts';
 import { WorkerLoop, type EnrichStage } from '../../src/worker/loop.ts';
 import { openFixture, uuid, type Fixture } from './fold.ts';
 import type { Law } from './laws.ts';
-import { same, stateRows } from './view-rows.ts';
+import { same, sameRows, stateRows, type ViewRows } from './view-rows.ts';
 
 const INSTANCES = 3;
 const AT = Date.UTC(2026, 0, 30, 22) * 1000;
@@ -154,10 +154,10 @@ export function deliveryLaw(views: readonly View[]): Law<Delivery> {
           'messages counted, and messages said',
         );
         if (shards === 1) {
-          const rows = await Promise.all(
+          const [rows, rowsOnce] = await Promise.all(
             [live, once].map(({ fixtures }) => stateRows((fixtures[0] as Fixture).store.connection, views)),
           );
-          same(rows[0], rows[1], 'rows, and those of the requests delivered once');
+          sameRows(rows as ViewRows, rowsOnce as ViewRows, 'rows, and those of the requests delivered once');
         }
       } finally {
         for (const fixture of open) await fixture.close();
