@@ -11,12 +11,12 @@ import type { Fixture } from './fold.ts';
  */
 export type ViewRows = Readonly<Record<string, readonly Row[]>>;
 
-/** Columns that say when a row was written, not what it says. */
-const BOOKKEEPING: readonly string[] = ['seq', 'revised', 'gone'];
-
 interface Table {
   readonly name: string;
   readonly alive: string;
+  /** Condition that a row may have taken the place of an earlier one; null: every row may have. */
+  readonly replaces: string | null;
+  /** Null where readers do not see the table. */
   readonly key: readonly string[] | null;
 }
 
@@ -28,24 +28,41 @@ function tablesOf(views: readonly View[]): Table[] {
   );
   return created.map((name) => {
     const table = published.get(name);
-    return { name, alive: table?.alive ?? 'true', key: table?.key ?? null };
+    return {
+      name,
+      alive: table?.alive ?? 'true',
+      replaces: table?.replaces ?? null,
+      key: table?.key ?? null,
+    };
   });
 }
 
-/** What every table of the state says: rows that count, without what tells one batch from another. */
+/**
+ * What every table of the state says: the rows that count, without what tells one batch from another. Rows with
+ * a weight add up: those that cancel each other say nothing.
+ */
 export async function stateRows(connection: Connection, views: readonly View[]): Promise<ViewRows> {
   const rows: Record<string, readonly Row[]> = {};
-  const kept = BOOKKEEPING.map((column) => `'${column}'`).join(', ');
-  for (const { name, alive } of tablesOf(views))
+  for (const { name, alive, replaces } of tablesOf(views)) {
+    const described = await connection.all(`describe st.${name}`);
+    const columns = described
+      .map((row) => row['column_name'] as string)
+      .filter((column) => column !== 'seq' && column !== replaces);
+    const weighted = columns.includes('weight');
+    const said = columns.filter((column) => column !== 'weight').map((column) => `"${column}"`);
     rows[name] = await connection.all(
-      `select columns(c -> c not in (${kept})) from st.${name} where ${alive} order by all`,
+      weighted
+        ? `select ${said.join(', ')}, sum(weight)::bigint as weight from st.${name} where ${alive}
+           group by all having sum(weight) <> 0 order by all`
+        : `select ${said.join(', ')} from st.${name} where ${alive} order by all`,
     );
+  }
   return rows;
 }
 
 /**
  * Fails unless every published table reads, as a whole and instance by instance, as the rows of the state do, to
- * the last column; its key names one row; and each row says its instance.
+ * the last column, and its key names one row.
  */
 export async function checkPublished(
   { store, reader }: Pick<Fixture, 'store' | 'reader'>,
@@ -55,7 +72,7 @@ export async function checkPublished(
   const snapshot = await reader.snapshot();
   if (snapshot === null) throw new Error('nothing is published');
   try {
-    for (const { name, key, alive } of tablesOf(views)) {
+    for (const { name, key, alive, replaces } of tablesOf(views)) {
       if (key === null) continue;
       const stored = await store.connection.all(`select * from st.${name} where ${alive} order by all`);
       const read = (condition: string): Promise<Row[]> =>
@@ -65,6 +82,8 @@ export async function checkPublished(
         const own = stored.filter((row) => row['instance'] === instance);
         same(await read(`instance = ${instance}`), own, `@${name}[instance = ${instance}]`);
       }
+      // Rows that never take another's place need no name.
+      if (replaces === 'false') continue;
       const twice = `select ${key.join(', ')} from st.${name} group by all having count(*) > 1`;
       same(await store.connection.all(twice), [], `keys of ${name} that are there twice`);
     }
