@@ -1,7 +1,7 @@
 -- view: end_user_rollup
 -- version: 1
 -- after: fact, dimensions
--- publish: end_user_rollup key(instance, granularity, bucket, end_user) order(instance, granularity, bucket, end_user)
+-- publish: end_user_rollup key(instance, granularity, bucket, end_user) order(instance, granularity, bucket, end_user) time(bucket)
 --
 -- Who comes back, and how does it go for them?
 --

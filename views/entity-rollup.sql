@@ -1,7 +1,7 @@
 -- view: entity_rollup
 -- version: 1
 -- after: fact, dimensions
--- publish: entity_rollup key(instance, granularity, kind, entity, bucket) order(instance, granularity, kind, bucket, entity) alive(messages > 0)
+-- publish: entity_rollup key(instance, granularity, kind, entity, bucket) order(instance, granularity, kind, bucket, entity) time(bucket) alive(messages > 0)
 --
 -- How often did an entity (topic, topic cluster, signal, repeated request, gap) occur in each bucket?
 --

@@ -1,6 +1,6 @@
 -- view: fact
 -- version: 2
--- publish: message_fact key(fact_id) order(instance, kind, event_at, fact_id) alive(not gone) replaces(revised)
+-- publish: message_fact key(fact_id) order(instance, kind, event_at, fact_id) time(event_at) alive(not gone) replaces(revised)
 --
 -- Which message counts for which entity, and when did the same session and the same end user last do so?
 --

@@ -1,7 +1,7 @@
 -- view: hour_fact
 -- version: 1
 -- after: fact
--- publish: hour_fact key(instance, kind, entity, session, end_user, hour) order(instance, kind, hour, entity) alive(messages > 0)
+-- publish: hour_fact key(instance, kind, entity, session, end_user, hour) order(instance, kind, hour, entity) time(hour) alive(messages > 0)
 --
 -- The facts of view fact, an hour of one session and end user at a time: what ranges that cut buckets and the
 -- "has topic …" filters read.

@@ -1,7 +1,7 @@
 -- view: return_fact
 -- version: 1
 -- after: fact
--- publish: return_fact key(instance, kind, entity, event_at) order(instance, kind, event_at) replaces(false)
+-- publish: return_fact key(instance, kind, entity, event_at) order(instance, kind, event_at) time(event_at) replaces(false)
 --
 -- Which sessions and end users came back to an entity on a later day: what turns the counts of whole days into
 -- the counts of any range.

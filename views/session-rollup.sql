@@ -1,7 +1,7 @@
 -- view: session_rollup
 -- version: 1
 -- after: fact, dimensions
--- publish: session_rollup key(instance, granularity, bucket, session) order(instance, granularity, bucket, session)
+-- publish: session_rollup key(instance, granularity, bucket, session) order(instance, granularity, bucket, session) time(bucket)
 --
 -- What happened in each session, as a whole and in each bucket?
 --

@@ -67,7 +67,8 @@ export function questionsOf(
     const start = from + between(random, 0, last + 1) * unit;
     return { start, end: start + count * unit };
   };
-  const page = (random: () => number, rows: number): number => between(random, 0, Math.max(1, rows));
+  // The first pages are looked at far more often than the deep ones.
+  const page = (random: () => number, rows: number): number => Math.floor(Math.max(1, rows) ** random()) - 1;
 
   return [
     {

@@ -20,6 +20,9 @@ export interface Level {
   /** Stream sequence up to which its rows were read. */
   readonly seq: number;
   readonly rows: number;
+  /** First and last value of the table's time column, microseconds; null where there is none. */
+  readonly from: number | null;
+  readonly to: number | null;
   /** Whether any of its rows may take the place of a row in an earlier level. */
   readonly replaces: boolean;
 }
@@ -76,10 +79,16 @@ const COMPACT_ROWS = 12_000_000;
 /** The share of the time that may go into compaction beyond `mergeRatio`. */
 const COMPACT_SHARE = 0.05;
 
-/** What a merge writes of a table: the levels below that it keeps. */
+/** Half of the database's own: the cut days of a range read fewer rows that they do not want. */
+const ROW_GROUP_SIZE = 61_440;
+/** Files of fewer rows have small blocks, which keep them small. */
+const SMALL_FILE_ROWS = 200_000;
+
+/** What is written of a table: the levels below that are kept, and about how many rows. */
 interface Merge {
   readonly table: PublishedTable;
   readonly below: readonly Level[];
+  readonly rows: number;
 }
 
 type Levels = Readonly<Record<string, readonly Level[]>>;
@@ -133,7 +142,7 @@ export class Publication {
     const newest = await this.#write(
       store.connection,
       'newest',
-      this.#tables.map((table) => ({ table, below: this.#below(table) })),
+      this.#tables.map((table) => ({ table, below: this.#below(table), rows: 0 })),
     );
     const tables = Object.fromEntries(
       this.#tables.map((table) => {
@@ -152,7 +161,7 @@ export class Publication {
       if (table === undefined) return;
       const startedAt = this.#options.now();
       this.#start(async () => {
-        await this.#merge([{ table, below: [] }]);
+        await this.#merge([{ table, below: [], rows: this.#rows(table) }]);
         const endedAt = this.#options.now();
         this.#compactAt = endedAt + (endedAt - startedAt) / COMPACT_SHARE;
       });
@@ -167,7 +176,8 @@ export class Publication {
     this.#sealed = { ...this.#sealed, ...this.#merged };
     this.#merged = null;
     const tables = this.#compactable();
-    if (tables.length > 0) await this.#merge(tables.map((table) => ({ table, below: [] })));
+    if (tables.length > 0)
+      await this.#merge(tables.map((table) => ({ table, below: [], rows: this.#rows(table) })));
   }
 
   /** Waits for a merge in work. */
@@ -185,12 +195,14 @@ export class Publication {
     return this.#sealed[table.name] ?? [];
   }
 
+  #rows(table: PublishedTable): number {
+    return this.#below(table).reduce((sum, level) => sum + level.rows, 0);
+  }
+
   /** Tables with more than one lower level, those with most levels first. */
   #compactable(): PublishedTable[] {
-    const rows = (table: PublishedTable): number =>
-      this.#below(table).reduce((sum, level) => sum + level.rows, 0);
     return this.#tables
-      .filter((table) => this.#below(table).length > 1 && rows(table) <= COMPACT_ROWS)
+      .filter((table) => this.#below(table).length > 1 && this.#rows(table) <= COMPACT_ROWS)
       .toSorted((a, b) => this.#below(b).length - this.#below(a).length);
   }
 
@@ -212,7 +224,7 @@ export class Publication {
         merged += level.rows;
         below.pop();
       }
-      merges.push({ table, below });
+      merges.push({ table, below, rows: merged });
     }
     return merges;
   }
@@ -241,10 +253,14 @@ export class Publication {
   ): Promise<{ readonly seq: number; readonly levels: Readonly<Record<string, Level>> }> {
     const temporary = `${kind}.duckdb.tmp`;
     this.#remove(temporary);
-    // Small blocks keep small files small.
-    const blocks = kind === 'newest' ? 'block_size 16384, ' : '';
+    const rows = merges.reduce((sum, { rows }) => sum + rows, 0);
+    const options = [
+      'recovery_mode no_wal_writes',
+      `row_group_size ${ROW_GROUP_SIZE}`,
+      ...(rows < SMALL_FILE_ROWS ? ['block_size 16384'] : []),
+    ];
     await connection.run(
-      `attach ${quoted(join(this.#options.store.directory, temporary))} as ${kind}_out (${blocks}recovery_mode no_wal_writes)`,
+      `attach ${quoted(join(this.#options.store.directory, temporary))} as ${kind}_out (${options.join(', ')})`,
     );
     let seq = 0;
     let counted: readonly Row[] = [];
@@ -259,9 +275,13 @@ export class Publication {
           return `create table ${kind}_out.${table.name} as select * from st.${table.name} where seq > ${after}${alive}${order}`;
         });
         await connection.run(made.join(';\n'));
-        const counts = merges.map(({ table: { name, replaces } }) => {
+        const counts = merges.map(({ table: { name, replaces, time } }) => {
           const replacing = replaces === null ? 'count(*) > 0' : `coalesce(bool_or(${replaces}), false)`;
-          return `select ${quoted(name)} as name, count(*) as rows, ${replacing} as replaces from ${kind}_out.${name}`;
+          const times =
+            time === null
+              ? 'null::timestamp as "from", null::timestamp as "to"'
+              : `min(${time}) filter (isfinite(${time})) as "from", max(${time}) filter (isfinite(${time})) as "to"`;
+          return `select ${quoted(name)} as name, count(*) as rows, ${replacing} as replaces, ${times} from ${kind}_out.${name}`;
         });
         counted = await connection.all(counts.join(' union all '));
       });
@@ -272,7 +292,14 @@ export class Publication {
     this.#settleFile(temporary, file);
     const levels = counted.map((row) => [
       row['name'] as string,
-      { file, seq, rows: row['rows'] as number, replaces: row['replaces'] as boolean },
+      {
+        file,
+        seq,
+        rows: row['rows'] as number,
+        from: row['from'] as number | null,
+        to: row['to'] as number | null,
+        replaces: row['replaces'] as boolean,
+      },
     ]);
     return { seq, levels: Object.fromEntries(levels) as Record<string, Level> };
   }

@@ -81,6 +81,8 @@ export class SnapshotReader {
       ...(options.spillDirectory === undefined ? {} : { spillDirectory: options.spillDirectory }),
     });
     const admin = await database.connect();
+    // Planning is most of a short query's time, and none of ours repeats a part that this step could share.
+    await admin.run(`set global disabled_optimizers = 'common_subplan'`);
     const connections = await Promise.all(
       Array.from({ length: options.connections }, () => database.connect()),
     );
@@ -97,7 +99,9 @@ export class SnapshotReader {
     return {
       sequence: attached.generation.seq,
       all: (sql, bindings) =>
-        this.#track(this.#run((connection) => connection.all(this.#expand(sql, attached), bindings))),
+        this.#track(
+          this.#run((connection) => connection.all(this.#expand(sql, attached, bindings ?? {}), bindings)),
+        ),
       remembered: <T>(name: string, tables: readonly string[], read: () => Promise<T>) => {
         const key = rememberedKey(name, tables, attached);
         const known = attached.remembered.get(key) as Promise<T> | undefined;
@@ -250,7 +254,7 @@ export class SnapshotReader {
     }
   }
 
-  #expand(sql: string, attached: Attached): string {
+  #expand(sql: string, attached: Attached, bindings: Bindings): string {
     return sql.replaceAll(/@(\w+)\[([^\]]*)\]/g, (_, name: string, condition: string) => {
       const table = this.#tables.get(name);
       if (table === undefined) throw new Error(`no view publishes ${name}`);
@@ -259,7 +263,13 @@ export class SnapshotReader {
       // The planner pays for each column of a join: those that the condition fixes need no comparing.
       const compared = table.key.filter((column) => !fixed.has(column));
       const key = (compared.length === 0 ? table.key : compared).join(', ');
-      const levels = (attached.generation.tables[name] ?? []).map((level) => ({
+      const { from, to } = boundsOf(table, condition, bindings);
+      // The lowest level stays, whatever it holds: it has the table's columns.
+      const read = (attached.generation.tables[name] ?? []).filter(
+        (level, index) =>
+          index === 0 || level.from === null || level.to === null || (level.from < to && level.to >= from),
+      );
+      const levels = read.map((level) => ({
         replaces: level.replaces,
         rows: `${attached.aliases.get(join(attached.directory, level.file))}.${name}${where}`,
       }));
@@ -272,6 +282,21 @@ export class SnapshotReader {
       return `(${parts.join(' union all ')})`;
     });
   }
+}
+
+/** The range `[from, to)` of a table's time column that a condition asks for; all of it when `from` is open. */
+function boundsOf(
+  table: PublishedTable,
+  condition: string,
+  bindings: Bindings,
+): { readonly from: number; readonly to: number } {
+  const bound = (comparison: string): number | null => {
+    const name = new RegExp(`\\b${table.time} ${comparison} \\$(\\w+)`).exec(condition)?.[1];
+    const value = name === undefined ? null : (bindings[name] ?? null);
+    return value !== null && typeof value === 'object' && Number.isFinite(value.at) ? value.at : null;
+  };
+  const from = table.time === null || /\bor\b/i.test(condition) ? null : bound('>=');
+  return from === null ? { from: -Infinity, to: Infinity } : { from, to: bound('<') ?? Infinity };
 }
 
 /** Columns that a condition sets equal to one value. */
