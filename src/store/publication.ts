@@ -136,7 +136,10 @@ export class Publication {
   /** Makes everything committed visible to readers. */
   async publish(): Promise<void> {
     const { store } = this.#options;
-    if (store.sequence === this.#generation?.seq && this.#merged === null) return;
+    if (store.sequence === this.#generation?.seq && this.#merged === null) {
+      if (this.#merging === null) this.#compactOne();
+      return;
+    }
     this.#sealed = { ...this.#sealed, ...this.#merged };
     this.#merged = null;
     const newest = await this.#write(
@@ -156,16 +159,22 @@ export class Publication {
     if (this.#merging !== null) return;
     const rows = Object.values(newest.levels).reduce((sum, level) => sum + level.rows, 0);
     if (rows >= this.#options.mergeRows) this.#start(() => this.#merge(this.#largest(newest.levels, rows)));
-    else if (this.#options.now() >= this.#compactAt) {
-      const [table] = this.#compactable();
-      if (table === undefined) return;
-      const startedAt = this.#options.now();
-      this.#start(async () => {
+    else this.#compactOne();
+  }
+
+  /** Compacts a table, where there is one and the time for it. */
+  #compactOne(): void {
+    const [table] = this.#compactable();
+    const startedAt = this.#options.now();
+    if (table === undefined || startedAt < this.#compactAt) return;
+    this.#start(async () => {
+      try {
         await this.#merge([{ table, below: [], rows: this.#rows(table) }]);
+      } finally {
         const endedAt = this.#options.now();
         this.#compactAt = endedAt + (endedAt - startedAt) / COMPACT_SHARE;
-      });
-    }
+      }
+    });
   }
 
   /** Merges what time would merge, at once; visible with the next publication. */

@@ -87,6 +87,57 @@ describe('publication', () => {
     deepEqual(files.toSorted(), [...filesOf(generation)].toSorted());
   });
 
+  it('compacts every table to one lower level when there is time for it', async () => {
+    const depth = (): number =>
+      Math.max(...Object.values(readGeneration(directory.path)?.tables ?? {}).map((levels) => levels.length));
+    let deepest = 0;
+    await fixture.close();
+    // Merges that take in no earlier level leave one each.
+    fixture = await openFixture({ directory: directory.path, mergeRows: 60, mergeRatio: 0 });
+    for (let position = 1; position <= 30; position++) {
+      await turn(position);
+      await fixture.publish();
+      await fixture.publication.settle();
+      deepest = Math.max(deepest, depth());
+    }
+    ok(deepest > 2, 'there was something to compact');
+    for (let idle = 0; idle < 20; idle++) {
+      await fixture.publish();
+      await fixture.publication.settle();
+    }
+    ok(depth() <= 2, 'a publication without news compacts');
+    deepEqual(await counted(), { sequence: 30, messages: 30 });
+    await turn(31);
+    await fixture.publication.compact();
+    await fixture.publish();
+    ok(depth() <= 2);
+    deepEqual(await counted(), { sequence: 31, messages: 31 });
+  });
+
+  it('passes over files outside the range, and never over a row inside it', async () => {
+    const day = 86_400_000_000;
+    const start = Date.UTC(2026, 0, 1) * 1000;
+    for (let position = 1; position <= 30; position++) {
+      // Every third message comes late.
+      const at = start + (position % 3 === 0 ? position - 3 : position) * day;
+      await fixture.fold(assignment({ messages: [fact({ position, session: position, at })] }));
+      await fixture.publish();
+      await fixture.publication.settle();
+    }
+    const snapshot = await fixture.reader.snapshot();
+    for (let from = 0; from <= 31; from++) {
+      const rows = await snapshot?.all(
+        `select count(*) as facts from @message_fact[instance = 1 and kind = 0 and event_at >= $from and event_at < $to]`,
+        { from: { at: start + from * day }, to: { at: start + (from + 2) * day } },
+      );
+      const expected = Array.from({ length: 30 }, (_, index) => index + 1)
+        .map((position) => (position % 3 === 0 ? position - 3 : position))
+        .filter((at) => at >= from && at < from + 2).length;
+      deepEqual(rows, [{ facts: expected }], `from day ${from}`);
+    }
+    snapshot?.release();
+  });
+
   it('keeps a snapshot readable and unchanged while newer ones are published', async () => {
     await turn(1);
     await fixture.publish();

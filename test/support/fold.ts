@@ -78,7 +78,13 @@ export interface Fixture {
 
 /** A state store, its publication and a reader on real files. */
 export async function openFixture(
-  options: { mergeRows?: number; directory?: string; views?: readonly View[]; threads?: number } = {},
+  options: {
+    mergeRows?: number;
+    mergeRatio?: number;
+    directory?: string;
+    views?: readonly View[];
+    threads?: number;
+  } = {},
 ): Promise<Fixture> {
   const temporary =
     options.directory === undefined
@@ -92,7 +98,7 @@ export async function openFixture(
       store: of,
       graceMs: 0,
       mergeRows: options.mergeRows ?? 20_000,
-      mergeRatio: 8,
+      mergeRatio: options.mergeRatio ?? 8,
       now: () => 0,
       onError: (error) => {
         throw error;
