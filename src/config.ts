@@ -36,6 +36,7 @@ const environment = z.object({
   STREAM_MAX_BYTES: integer(16 * 1024 * MIB, MIB, 2 ** 53 - 1),
   STREAM_REPLICAS: integer(1, 1, 5),
   SHARDS: integer(1, 1, 8),
+  AUTO_REBUILD: z.enum(['true', 'false'], 'must be true or false').default('false'),
   WORKER_BATCH_BYTES: integer(2 * MIB, 1024, 1024 * MIB),
   QUERY_WAIT_MS: integer(5000, 0, 60_000),
   SHUTDOWN_MS: integer(10_000, 100, 600_000),
@@ -69,6 +70,8 @@ export interface Config {
   readonly streamReplicas: number;
   /** How many sets the eight partitions are divided into. A change asks for a rebuild. */
   readonly shards: number;
+  /** The worker rebuilds views that ask for it by itself. */
+  readonly autoRebuild: boolean;
   /** Bytes of stream entries (compressed) that one worker batch may grow to under a backlog. */
   readonly workerBatchBytes: number;
   /** The longest that a query waits for `X-Wait-For-Position`. */
@@ -124,6 +127,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = readEnvironment()): Config {
     streamMaxBytes: values.STREAM_MAX_BYTES,
     streamReplicas: values.STREAM_REPLICAS,
     shards: values.SHARDS,
+    autoRebuild: values.AUTO_REBUILD === 'true',
     workerBatchBytes: values.WORKER_BATCH_BYTES,
     queryWaitMs: values.QUERY_WAIT_MS,
     shutdownMs: values.SHUTDOWN_MS,

@@ -40,14 +40,27 @@ export interface DataDirectoryLock {
   release(): void;
 }
 
+export interface DataDirectoryLockOptions {
+  /** What the process is to the directory; one process of each name may hold it. Default `start`. */
+  readonly name?: string;
+  /** What to say when another process holds it. */
+  readonly taken?: string;
+}
+
 /**
  * Takes the data directory for this process. The lock is a listening socket: it ends with the process,
  * however that ends, so a crash leaves nothing to clean up.
  *
- * @throws SetupError when another `npm start` runs on it
+ * @throws SetupError when another process of the name holds it
  */
-export async function lockDataDirectory(dataDir: string): Promise<DataDirectoryLock> {
-  const path = socketPath(realpathSync(dataDir));
+export async function lockDataDirectory(
+  dataDir: string,
+  {
+    name = 'start',
+    taken = `Another npm start runs on the data directory ${dataDir}: stop it, or set DATA_DIR to another directory.`,
+  }: DataDirectoryLockOptions = {},
+): Promise<DataDirectoryLock> {
+  const path = socketPath(realpathSync(dataDir), name);
   for (let attempt = 1; ; attempt += 1) {
     try {
       const server = await listenOn(path);
@@ -59,20 +72,18 @@ export async function lockDataDirectory(dataDir: string): Promise<DataDirectoryL
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE' || attempt > 3) throw error;
       if (await isAnswered(path)) {
-        throw new SetupError(
-          `Another npm start runs on the data directory ${dataDir}: stop it, or set DATA_DIR to another directory.`,
-        );
+        throw new SetupError(taken);
       }
       rmSync(path, { force: true });
     }
   }
 }
 
-function socketPath(directory: string): string {
-  const inside = join(directory, 'start.sock');
+function socketPath(directory: string, name: string): string {
+  const inside = join(directory, `${name}.sock`);
   if (Buffer.byteLength(inside) <= MAX_SOCKET_PATH) return inside;
-  const name = createHash('sha256').update(directory).digest('hex').slice(0, 16);
-  return join(tmpdir(), `undertone-${name}.sock`);
+  const digest = createHash('sha256').update(directory).digest('hex').slice(0, 16);
+  return join(tmpdir(), `undertone-${name === 'start' ? '' : `${name}-`}${digest}.sock`);
 }
 
 function listenOn(path: string): Promise<Server> {

@@ -1,67 +1,150 @@
 /** `npm run rebuild`: replays the stream into new views beside the live ones, then switches to them. */
-import { readdirSync, rmSync } from 'node:fs';
+import { constants, setPriority } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { Presets, SingleBar } from 'cli-progress';
 import { loadConfig, type Config } from '../config.ts';
 import { loadEmbedder } from '../enrich/embedder.ts';
 import { SetupError } from '../errors.ts';
 import { runCommand } from '../lifecycle.ts';
 import { createLogger } from '../logger.ts';
-import { readActiveEpoch, writeActiveEpoch, type ActiveEpoch } from '../store/epochs.ts';
+import { compareBuilds, faultsOf, type Comparison, type Pair } from '../store/comparison.ts';
+import { changesBetween, readDefinition } from '../store/definition.ts';
+import {
+  beginRebuild,
+  markCompared,
+  pinnedDirectory,
+  readActiveEpoch,
+  readUnfinished,
+  removeOtherEpochs,
+  shardDirectory,
+  writeActiveEpoch,
+  type ActiveEpoch,
+  type Epoch,
+  type RebuildMark,
+} from '../store/epochs.ts';
+import { SnapshotReader, type Snapshot } from '../store/snapshot-reader.ts';
+import { loadViews, type View } from '../store/view-files.ts';
 import { openConnection } from '../stream/connection.ts';
 import { readExtent } from '../stream/consumer.ts';
 import { connectionOptions, startServer } from '../stream/server.ts';
-import { MODELS_DIRECTORY, openShard } from './shard.ts';
+import { lockDataDirectory } from './data-directory.ts';
+import { count, createRebuildProgress, duration } from './rebuild-progress.ts';
+import {
+  InterruptedError,
+  liveSequence,
+  newestOf,
+  refuseGap,
+  Replay,
+  type ReplaySettings,
+} from './replay.ts';
+import {
+  currentDefinition,
+  MODELS_DIRECTORY,
+  partitionsOf,
+  spillDirectory,
+  VIEWS_DIRECTORY,
+} from './shard.ts';
 
-const USAGE = `Usage: npm run rebuild [-- --rollback]
+const USAGE = `Usage: npm run rebuild [-- OPTIONS]
 
-Replays the stream into new views while the live ones go on answering, then switches to the new ones.
-An interrupted rebuild is taken up where it stopped. The views before it stay for:
+Replays the stream into new views while the live ones go on answering, compares them with the live ones at the
+same entry of the stream, catches up, and switches. Ctrl-C (or a crash) loses nothing: the next run goes on.
 
-  --rollback   switch back to the views before the last rebuild`;
+  --throttle N  at most N messages a second, in short bursts, to leave room for queries and ingest
+  --to-latest   catch up with the newest entry of the stream before the switch, not only with the live views
+  --force       switch although the comparison found differences; with --rollback: without catching up
+  --rollback    catch up the views before the last switch, and switch back to them
+  --clean       delete an unfinished rebuild and the views kept for --rollback`;
 
 const CACHE_DIRECTORY = join(import.meta.dirname, '..', '..', '.cache');
-const WAIT_MS = 500;
-const PUBLISH_EVERY_MS = 60_000;
 const CONNECT_MS = 3_000;
+const COMPARISON_MEMORY = '1GB';
+/** Tables that are named when some could not be compared. */
+const NAMED = 6;
+
+interface Options {
+  readonly throttle: number | null;
+  readonly toLatest: boolean;
+  readonly force: boolean;
+}
 
 await runCommand(async () => {
-  let rollback: boolean;
-  let help: boolean;
+  let values: {
+    throttle?: string;
+    'to-latest'?: boolean;
+    force?: boolean;
+    rollback?: boolean;
+    clean?: boolean;
+    help?: boolean;
+  };
+  let throttle: number | null = null;
   try {
-    ({ rollback = false, help = false } = parseArgs({
-      options: { rollback: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
-    }).values);
+    ({ values } = parseArgs({
+      options: {
+        throttle: { type: 'string' },
+        'to-latest': { type: 'boolean' },
+        force: { type: 'boolean' },
+        rollback: { type: 'boolean' },
+        clean: { type: 'boolean' },
+        help: { type: 'boolean', short: 'h' },
+      },
+    }));
+    if (values.throttle !== undefined) {
+      throttle = /^\d{1,9}$/.test(values.throttle) ? Number(values.throttle) : 0;
+      if (throttle < 1) throw new Error('--throttle takes a whole number of messages per second, 1 or more');
+    }
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}\n`);
     return 2;
   }
-  if (help) {
+  if (values.help === true) {
     process.stdout.write(`${USAGE}\n`);
     return 0;
   }
   const config = loadConfig();
-  const active = readActiveEpoch(config.dataDir);
-  if (active === null) {
+  if (readActiveEpoch(config.dataDir) === null) {
     throw new SetupError(`There are no views in ${config.dataDir} yet: "npm start" builds them.`);
   }
-  if (rollback) {
-    const { previous } = active;
-    if (previous === undefined) throw new SetupError('There are no earlier views to go back to.');
-    writeActiveEpoch(config.dataDir, {
-      ...previous,
-      previous: { epoch: active.epoch, shards: active.shards },
-    });
-    process.stdout.write(`switched back from views ${active.epoch} to views ${previous.epoch}\n`);
-    return 0;
+  const lock = await lockDataDirectory(config.dataDir, {
+    name: 'rebuild',
+    taken: `Another rebuild runs on the data directory ${config.dataDir}: let it end, or stop it.`,
+  });
+  try {
+    // Read again behind the lock: another rebuild may just have switched.
+    const active = readActiveEpoch(config.dataDir) as ActiveEpoch;
+    if (values.clean === true) return clean(config, active);
+    const options = { throttle, toLatest: values['to-latest'] === true, force: values.force === true };
+    return await withReplaySettings(config, options, (settings) =>
+      values.rollback === true ? rollBack(settings, active, options) : rebuild(settings, active, options),
+    );
+  } finally {
+    lock.release();
   }
-  await rebuild(config, active);
-  return 0;
 });
 
-async function rebuild(config: Config, active: ActiveEpoch): Promise<void> {
-  const logger = createLogger({ name: 'rebuild', level: 'warn' });
+/** Opens what a replay needs, at the lowest priority, and closes it; an interruption becomes exit code 130. */
+async function withReplaySettings(
+  config: Config,
+  { throttle }: Options,
+  work: (settings: ReplaySettings) => Promise<number>,
+): Promise<number> {
+  // Before anything starts threads: they inherit it.
+  setPriority(constants.priority.PRIORITY_LOW);
+  const interruption = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(signal, () => {
+      if (interruption.signal.aborted) process.exit(130);
+      interruption.abort();
+    });
+  }
+  // Started by a worker that is gone: the next one starts another.
+  process.on('disconnect', () => interruption.abort());
+  process.channel?.unref();
+  const progress = createRebuildProgress({
+    write: (text) => void process.stdout.write(text),
+    terminal: process.stdout.isTTY === true,
+    now: () => performance.now(),
+  });
   const server = await ownServer(config);
   try {
     const connection = await openConnection({
@@ -70,56 +153,232 @@ async function rebuild(config: Config, active: ActiveEpoch): Promise<void> {
       giveUpAfterMs: CONNECT_MS,
     });
     try {
-      const { firstSequence, lastSequence } = await readExtent(connection);
-      if (lastSequence > 0 && firstSequence > 1) {
-        throw new SetupError(
-          `The stream begins at entry ${firstSequence}: the ones before it are gone, and a rebuild would not count them. Nothing was changed.`,
-        );
-      }
       const embedder = await loadEmbedder({
         model: config.embeddingModel,
         modelsDirectory: MODELS_DIRECTORY,
       });
-      const next: ActiveEpoch = { epoch: active.epoch + 1, shards: config.shards };
-      const bar = progressBar(lastSequence);
-      let aside = 0;
-      for (let number = 0; number < next.shards; number++) {
-        const shard = await openShard({
-          config,
-          embedder,
-          connection,
-          logger,
-          active: next,
-          shard: number,
-          waitMs: WAIT_MS,
-          publishEveryMs: PUBLISH_EVERY_MS,
-          untilCaughtUp: true,
-          onProgress: (sequence) => bar.update(sequence),
-          // The live worker has kept it among the dead letters when it came to it first.
-          setAside: () => {
-            aside += 1;
-            return Promise.resolve();
-          },
-        });
-        try {
-          await shard.run();
-        } finally {
-          await shard.close();
-        }
+      try {
+        const logger = createLogger({ name: 'rebuild', level: 'warn' });
+        const { signal } = interruption;
+        return await work({ config, embedder, connection, logger, progress, throttle, signal });
+      } finally {
+        await embedder.close();
       }
-      bar.stop();
-      await embedder.close();
-      writeActiveEpoch(config.dataDir, { ...next, previous: { epoch: active.epoch, shards: active.shards } });
-      removeOthers(config.dataDir, [active.epoch, next.epoch]);
-      process.stdout.write(
-        `switched from views ${active.epoch} to views ${next.epoch}${aside === 0 ? '' : `; ${aside} entries could not be processed`}. "npm run rebuild -- --rollback" goes back.\n`,
-      );
     } finally {
       await connection.close();
     }
+  } catch (error) {
+    progress.end();
+    if (!(error instanceof InterruptedError)) throw error;
+    progress.say('interrupted; the live views are as they were, and "npm run rebuild" goes on from here');
+    return 130;
   } finally {
     await server?.stop();
   }
+}
+
+async function rebuild(settings: ReplaySettings, active: ActiveEpoch, options: Options): Promise<number> {
+  const { config, connection, progress } = settings;
+  const { dataDir } = config;
+  const startedAt = performance.now();
+  const definition = currentDefinition(settings.embedder);
+  const next = await takeUpOrBegin(settings, active, definition);
+  const replay = new Replay(settings, next);
+  const live: Epoch = active;
+  if (next.compareAt !== null) {
+    await replay.foldTo('rebuilding', next.compareAt);
+    const comparison = await compareAtMark(dataDir, next, definition);
+    progress.say(describe(comparison.outcome, comparison.changes, Math.max(...next.compareAt)));
+    const faults = comparison.outcome === null ? [] : faultsOf(comparison.outcome);
+    if (faults.length > 0) {
+      if (!options.force) {
+        throw new SetupError(
+          `The rebuilt views differ from the live ones at the same entry of the stream. Nothing was switched. ` +
+            `"npm run rebuild -- --force" switches all the same.\n${faults.map((fault) => `  ${fault}`).join('\n')}`,
+        );
+      }
+      progress.say(`differences, switching all the same:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
+    }
+    markCompared(dataDir, next);
+  }
+  await replay.catchUp(() =>
+    options.toLatest ? newestOf(connection, next) : Promise.resolve(liveSequences(dataDir, live, next)),
+  );
+  await replay.follow(live, () =>
+    writeActiveEpoch(dataDir, {
+      epoch: next.epoch,
+      shards: next.shards,
+      previous: { epoch: live.epoch, shards: live.shards },
+    }),
+  );
+  removeOtherEpochs(dataDir, [live.epoch, next.epoch]);
+  const ms = performance.now() - startedAt;
+  progress.say(
+    `switched from views ${live.epoch} to views ${next.epoch}: ${count(replay.messages)} messages in ${duration(ms)}` +
+      ` (${count(Math.round((replay.messages / ms) * 1000))}/s)` +
+      `${replay.aside === 0 ? '' : `; ${count(replay.aside)} entries could not be processed`}. ` +
+      '"npm run rebuild -- --rollback" goes back.',
+  );
+  return 0;
+}
+
+/** The unfinished rebuild, when it is still what is wanted; else a new one. */
+async function takeUpOrBegin(
+  { config, connection, progress }: ReplaySettings,
+  active: ActiveEpoch,
+  definition: string,
+): Promise<Epoch & RebuildMark> {
+  const { dataDir, shards } = config;
+  const unfinished = readUnfinished(dataDir, active);
+  if (
+    unfinished !== null &&
+    unfinished.from.epoch === active.epoch &&
+    unfinished.shards === shards &&
+    unfinished.definition === definition
+  ) {
+    progress.say(`going on with views ${unfinished.epoch}`);
+    removeOtherEpochs(dataDir, [active.epoch, active.previous?.epoch ?? -1, unfinished.epoch]);
+    return unfinished;
+  }
+  const { firstSequence, lastSequence } = await readExtent(connection);
+  refuseGap(0, firstSequence, lastSequence);
+  removeOtherEpochs(dataDir, [active.epoch, active.previous?.epoch ?? -1]);
+  return beginRebuild(dataDir, active, {
+    shards,
+    definition,
+    compareAt: (live) => {
+      const at = Array.from({ length: shards }, (_, shard) =>
+        Math.max(...partitionsOf(shard, shards).map((partition) => live[partition % live.length] ?? 0)),
+      );
+      return at.some((sequence) => sequence > 0) ? at : null;
+    },
+  });
+}
+
+function liveSequences(dataDir: string, live: Epoch, { shards }: Epoch): number[] {
+  return Array.from({ length: shards }, (_, shard) =>
+    liveSequence(dataDir, live, partitionsOf(shard, shards)),
+  );
+}
+
+/** Compares the rebuilt generations with the live ones kept at the start. `outcome` null: by what those were made is not known. */
+async function compareAtMark(
+  dataDir: string,
+  next: Epoch & RebuildMark,
+  definition: string,
+): Promise<{ outcome: Comparison | null; changes: string[] }> {
+  const liveDefinition = await readDefinition(shardDirectory(dataDir, next.from.epoch, 0));
+  if (liveDefinition === null) return { outcome: null, changes: [] };
+  const views = loadViews(VIEWS_DIRECTORY);
+  const readers: SnapshotReader[] = [];
+  const snapshots: Snapshot[] = [];
+  const open = async (directories: readonly string[]): Promise<Snapshot[]> => {
+    const found: Snapshot[] = [];
+    for (const directory of directories) {
+      const reader = await openReader(dataDir, directory, views);
+      readers.push(reader);
+      const snapshot = await reader.snapshot();
+      if (snapshot !== null) found.push(snapshot);
+    }
+    snapshots.push(...found);
+    return found;
+  };
+  const directoriesOf = ({ shards }: Epoch, directory: (shard: number) => string): string[] =>
+    Array.from({ length: shards }, (_, shard) => directory(shard));
+  try {
+    const live = directoriesOf(next.from, (shard) => pinnedDirectory(dataDir, next.epoch, shard));
+    const rebuilt = directoriesOf(next, (shard) => shardDirectory(dataDir, next.epoch, shard));
+    const pairs: Pair[] = [];
+    if (live.length === rebuilt.length) {
+      for (const [shard, directory] of live.entries()) {
+        const pair = { live: await open([directory]), rebuilt: await open([rebuilt[shard] as string]) };
+        if (pair.live.length > 0) pairs.push(pair);
+      }
+    } else {
+      pairs.push({ live: await open(live), rebuilt: await open(rebuilt) });
+    }
+    const outcome = await compareBuilds({ pairs, views, liveDefinition, rebuiltDefinition: definition });
+    return { outcome, changes: changesBetween(liveDefinition, definition) };
+  } finally {
+    for (const snapshot of snapshots) snapshot.release();
+    for (const reader of readers) await reader.close();
+  }
+}
+
+function openReader(dataDir: string, directory: string, views: readonly View[]): Promise<SnapshotReader> {
+  return SnapshotReader.open({
+    directory: () => directory,
+    views,
+    threads: 1,
+    connections: 1,
+    memoryLimit: COMPARISON_MEMORY,
+    spillDirectory: spillDirectory(dataDir, 'comparison'),
+  });
+}
+
+function describe(outcome: Comparison | null, changes: readonly string[], at: number): string {
+  if (outcome === null) return 'not compared with the live views: by what they were made is not known';
+  const { tables, notCompared, instances, elsewhere } = outcome;
+  const rows = tables.reduce((sum, { rebuiltRows }) => sum + rebuiltRows, 0);
+  const equal = tables.filter(({ differing }) => differing === 0).length;
+  const lines = [
+    ...(changes.length === 0 ? [] : [`made anew: ${changes.join('; ')}`]),
+    `compared with the live views at entry ${count(at)}: ${equal} of ${tables.length} tables equal` +
+      `${tables.some(({ scope }) => scope === 'stream') ? ' in what follows from the stream alone' : ''}` +
+      ` (${count(rows)} rows, ${count(instances)} ${instances === 1 ? 'instance' : 'instances'})`,
+  ];
+  const expected = tables.filter(({ due, differing }) => !due && differing > 0).map(({ table }) => table);
+  if (expected.length > 0)
+    lines.push(`different, as views that they come after are others than before: ${expected.join(', ')}`);
+  if (elsewhere > 0) lines.push(`not compared, being at other entries: ${count(elsewhere)} instances`);
+  const reasons = Map.groupBy(notCompared, ({ reason }) => reason);
+  for (const [reason, group] of reasons) {
+    const names = group.slice(0, NAMED).map(({ table }) => table);
+    lines.push(`not compared: ${names.join(', ')}${group.length > NAMED ? ', …' : ''} (${reason})`);
+  }
+  return lines.join('\n');
+}
+
+async function rollBack(settings: ReplaySettings, active: ActiveEpoch, options: Options): Promise<number> {
+  const { config, connection, embedder, progress } = settings;
+  const { dataDir } = config;
+  const { previous } = active;
+  if (previous === undefined) throw new SetupError('There are no earlier views to go back to.');
+  const switchOver = (): void =>
+    writeActiveEpoch(dataDir, { ...previous, previous: { epoch: active.epoch, shards: active.shards } });
+  const made = await readDefinition(shardDirectory(dataDir, previous.epoch, 0));
+  const changes = made === null ? [] : changesBetween(made, currentDefinition(embedder));
+  if (options.force) switchOver();
+  else {
+    if (changes.length > 0) {
+      throw new SetupError(
+        `The views ${previous.epoch} were made by other code or another model (${changes.join('; ')}): go back to it first. ` +
+          'With --force they answer as they are, and nothing new is counted until then.',
+      );
+    }
+    const replay = new Replay(settings, previous);
+    await replay.catchUp(() =>
+      options.toLatest
+        ? newestOf(connection, previous)
+        : Promise.resolve(liveSequences(dataDir, active, previous)),
+    );
+    await replay.follow(active, switchOver);
+  }
+  progress.say(`switched back from views ${active.epoch} to views ${previous.epoch}`);
+  return 0;
+}
+
+function clean(config: Config, active: ActiveEpoch): number {
+  // First what names them.
+  if (active.previous !== undefined)
+    writeActiveEpoch(config.dataDir, { epoch: active.epoch, shards: active.shards });
+  const removed = removeOtherEpochs(config.dataDir, [active.epoch]);
+  process.stdout.write(
+    removed.length === 0
+      ? 'there was nothing to delete\n'
+      : `deleted views ${removed.join(', ')}; views ${active.epoch} stay\n`,
+  );
+  return 0;
 }
 
 /** Our own nats-server when it does not run: the service may be stopped because its views ask for a rebuild. */
@@ -135,29 +394,5 @@ async function ownServer(config: Config): Promise<{ stop: () => Promise<void> } 
     return null;
   } catch {
     return startServer({ dataDir: config.dataDir, port: config.natsPort, cacheDir: CACHE_DIRECTORY });
-  }
-}
-
-function progressBar(total: number): { update: (sequence: number) => void; stop: () => void } {
-  if (!process.stdout.isTTY) return { update: () => undefined, stop: () => undefined };
-  const bar = new SingleBar(
-    { format: '{bar} {percentage}%  entry {value} of {total}  {eta_formatted} left', hideCursor: true },
-    Presets.shades_classic,
-  );
-  bar.start(total, 0);
-  return {
-    update: (sequence) => {
-      if (sequence > bar.getTotal()) bar.setTotal(sequence);
-      bar.update(sequence);
-    },
-    stop: () => bar.stop(),
-  };
-}
-
-function removeOthers(dataDir: string, kept: readonly number[]): void {
-  const directory = join(dataDir, 'views');
-  for (const name of readdirSync(directory)) {
-    if (/^\d+$/.test(name) && !kept.includes(Number(name)))
-      rmSync(join(directory, name), { recursive: true, force: true });
   }
 }

@@ -1,18 +1,22 @@
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Assigner } from '../assign/assigner.ts';
 import type { Config } from '../config.ts';
 import type { Embedder } from '../enrich/embedder.ts';
 import { ASSIGNMENT_VERSION } from '../assign/version.ts';
-import { createEnricher, enrichmentId, loadHeads } from '../enrich/enricher.ts';
+import { createEnricher, enrichmentId, loadHeads, type Heads } from '../enrich/enricher.ts';
 import { detectLanguage } from '../enrich/language.ts';
+import { SetupError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
-import { shardDirectory, type ActiveEpoch } from '../store/epochs.ts';
+import { writeDefinition } from '../store/definition.ts';
+import { shardDirectory, type Epoch } from '../store/epochs.ts';
 import { Publication } from '../store/publication.ts';
-import { StateStore } from '../store/state-store.ts';
+import { definitionOf, StateStore } from '../store/state-store.ts';
 import { loadViews } from '../store/view-files.ts';
 import { decodeRecord } from '../stream/codec.ts';
 import type { StreamConnection } from '../stream/connection.ts';
-import { openConsumer, type Delivered } from '../stream/consumer.ts';
+import { lastSequenceOf, openConsumer, type Delivered, type TakeOptions } from '../stream/consumer.ts';
 import { PARTITIONS } from '../stream/subjects.ts';
 import { WorkerLoop } from '../worker/loop.ts';
 
@@ -25,6 +29,7 @@ export const VIEWS_DIRECTORY = join(ROOT, 'views');
 const BATCH_ENTRIES = 10_000;
 /** For how long readers may still open files of a generation that was replaced. */
 const GRACE_MS = 60_000;
+const LOCK_LOOK_MS = 20;
 const MERGE_ROWS = 20_000;
 const MERGE_RATIO = 8;
 
@@ -33,40 +38,96 @@ export interface ShardOptions {
   readonly embedder: Embedder;
   readonly connection: StreamConnection;
   readonly logger: Logger;
-  readonly active: ActiveEpoch;
+  readonly active: Epoch;
   /** 0 to `active.shards` − 1. */
   readonly shard: number;
   readonly setAside: (entry: Delivered, reason: string) => Promise<void>;
   /** How long to wait for the first entry of a batch, milliseconds. */
   readonly waitMs: number;
   readonly publishEveryMs: number;
-  /** Ends `run` when nothing more is in the stream. */
-  readonly untilCaughtUp?: boolean;
-  /** Told after each pull: stream sequence reached, messages so far. */
-  readonly onProgress?: (sequence: number) => void;
+  /** How long another process may take to let go of the views. Default 0. */
+  readonly waitForLockMs?: number;
+  /** For a replay; without it the shard follows the stream until it is closed. */
+  readonly replay?: ReplayOptions;
+}
+
+export interface ReplayOptions {
+  /** Bytes of stream entries that the next batch may grow to. */
+  readonly batchBytes: () => number;
+  /** Threads that DuckDB may use. */
+  readonly threads: number;
+  /**
+   * `run` ends when every entry of the shard up to this stream sequence is applied, of those that the stream
+   * holds. Null: it goes on until the shard is closed.
+   */
+  readonly until: number | null;
+  /** Told of each pull before it is worked on, and waited for. Rejects to end `run`. */
+  readonly onPull: (pull: Pull) => Promise<void>;
+}
+
+/** Entries on their way into a replay. */
+export interface Pull {
+  /** Stream sequence before the first of them, and of the last; the same when none came. */
+  readonly after: number;
+  readonly sequence: number;
+  /** Messages of all pulls before, since the shard was opened. */
+  readonly messagesBefore: number;
+  readonly bytesBefore: number;
 }
 
 /** Everything that works on one shard of the stream, open. */
 export interface Shard {
   readonly store: StateStore;
+  readonly publication: Pick<Publication, 'sequence'>;
+  /** Messages that were decoded since it was opened. */
+  readonly messages: number;
   /** Resolves when stopped (or caught up); rejects when the views cannot be written. */
   run(): Promise<void>;
   /** Lets the batch in work finish, publishes, and closes everything. */
   close(): Promise<void>;
 }
 
+/** A folder for what does not fit into memory; DuckDB makes it when needed, but not its parents. */
+export function spillDirectory(dataDir: string, name: string): string {
+  const parent = join(dataDir, 'tmp');
+  mkdirSync(parent, { recursive: true, mode: 0o700 });
+  return join(parent, name);
+}
+
+/** The partitions of the stream that belong to a shard. */
+export function partitionsOf(shard: number, shards: number): number[] {
+  return Array.from({ length: PARTITIONS }, (_, partition) => partition).filter(
+    (partition) => partition % shards === shard,
+  );
+}
+
+/** By what rows are made that this code writes with a model. */
+export function currentDefinition(embedder: Pick<Embedder, 'id'>): string {
+  return definitionOf(loadViews(VIEWS_DIRECTORY), analysisOf(embedder, loadHeads()));
+}
+
+function analysisOf(embedder: Pick<Embedder, 'id'>, heads: Heads): string {
+  return `model:${embedder.id} enrichment:${enrichmentId(heads)} assignment:${ASSIGNMENT_VERSION}`;
+}
+
 /** Opens a shard's views and the stream behind their position. Throws SetupError when they cannot be opened. */
 export async function openShard(options: ShardOptions): Promise<Shard> {
-  const { config, embedder, connection, logger, active, shard } = options;
+  const { config, embedder, connection, logger, active, shard, replay } = options;
   const heads = loadHeads();
-  const store = await StateStore.open({
-    directory: shardDirectory(config.dataDir, active.epoch, shard),
-    views: loadViews(VIEWS_DIRECTORY),
-    analysis: `model:${embedder.id} enrichment:${enrichmentId(heads)} assignment:${ASSIGNMENT_VERSION}`,
-    threads: 2,
-    memoryLimit: '768MB',
-    spillDirectory: join(config.dataDir, 'tmp', `shard-${shard}`),
-  });
+  const views = loadViews(VIEWS_DIRECTORY);
+  const analysis = analysisOf(embedder, heads);
+  const directory = shardDirectory(config.dataDir, active.epoch, shard);
+  const store = await whenReleased(options.waitForLockMs ?? 0, () =>
+    StateStore.open({
+      directory,
+      views,
+      analysis,
+      threads: replay?.threads ?? 2,
+      memoryLimit: '768MB',
+      spillDirectory: spillDirectory(config.dataDir, `views-${active.epoch}-${shard}`),
+    }),
+  );
+  writeDefinition(directory, definitionOf(views, analysis));
   const publication = new Publication({
     store,
     graceMs: GRACE_MS,
@@ -79,22 +140,38 @@ export async function openShard(options: ShardOptions): Promise<Shard> {
         'files of the views could not be merged; tried again later',
       ),
   });
+  const partitions = partitionsOf(shard, active.shards);
   const source = await openConsumer(connection, {
     startSequence: store.sequence + 1,
-    partitions: Array.from({ length: PARTITIONS }, (_, partition) => partition).filter(
-      (partition) => partition % active.shards === shard,
-    ),
+    partitions,
   });
+  let messages = 0;
+  let bytes = 0;
+  let pulled = store.sequence;
+  let ended = false;
+  /** Lets through what is to be replayed, and ends the loop behind it. */
+  const pull = async (from: ReplayOptions, limits: TakeOptions): Promise<Delivered[]> => {
+    const until = from.until ?? Infinity;
+    if (ended || pulled >= until) {
+      loop.stop();
+      return [];
+    }
+    const delivered = await source.next({ ...limits, maxBytes: from.batchBytes() });
+    const wanted = delivered.filter(({ sequence }) => sequence <= until);
+    const after = pulled;
+    const bytesBefore = bytes;
+    for (const entry of wanted) bytes += entry.bytes.length;
+    pulled = wanted.at(-1)?.sequence ?? pulled;
+    ended = wanted.length < delivered.length;
+    if (delivered.length === 0 && from.until !== null) {
+      const last = await lastSequenceOf(connection, partitions).catch(() => Infinity);
+      ended = last <= pulled;
+    }
+    await from.onPull({ after, sequence: pulled, messagesBefore: messages, bytesBefore });
+    return wanted;
+  };
   const loop: WorkerLoop = new WorkerLoop({
-    source: {
-      next: async (limits) => {
-        const delivered = await source.next(limits);
-        const last = delivered.at(-1);
-        if (last !== undefined) options.onProgress?.(last.sequence);
-        else if (options.untilCaughtUp === true) loop.stop();
-        return delivered;
-      },
-    },
+    source: replay === undefined ? source : { next: (limits) => pull(replay, limits) },
     store,
     publication,
     logger,
@@ -104,7 +181,11 @@ export async function openShard(options: ShardOptions): Promise<Shard> {
       dimensions: embedder.dimensions,
       detectLanguage,
     }),
-    decode: (bytes) => decodeRecord(bytes).requests,
+    decode: (bytes) => {
+      const { requests } = decodeRecord(bytes);
+      for (const request of requests) messages += request.messages.length;
+      return requests;
+    },
     setAside: options.setAside,
     now: () => Date.now() * 1000,
     maxEntries: BATCH_ENTRIES,
@@ -115,6 +196,10 @@ export async function openShard(options: ShardOptions): Promise<Shard> {
   let running: Promise<void> = Promise.resolve();
   return {
     store,
+    publication,
+    get messages() {
+      return messages;
+    },
     run() {
       running = loop.run();
       return running;
@@ -127,4 +212,18 @@ export async function openShard(options: ShardOptions): Promise<Shard> {
       await store.close();
     },
   };
+}
+
+/** Opens as soon as no other process has it open; gives up with the error that names that process's hold. */
+async function whenReleased<T>(waitMs: number, open: () => Promise<T>): Promise<T> {
+  const giveUpAt = performance.now() + waitMs;
+  for (;;) {
+    try {
+      return await open();
+    } catch (error) {
+      const taken = error instanceof SetupError && error.message.includes('open in another process');
+      if (!taken || performance.now() >= giveUpAt) throw error;
+      await sleep(LOCK_LOOK_MS);
+    }
+  }
 }

@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { loadConfig } from '../config.ts';
+import { parseArgs } from 'node:util';
+import { loadConfig, readEnvironment } from '../config.ts';
 import { runCommand } from '../lifecycle.ts';
 import { readableLines } from '../logger.ts';
 import { stopLeftServer } from '../stream/server.ts';
@@ -19,10 +20,31 @@ const GRACE_MS = 2000;
 
 /** `web` sends the first steps right after it is ready, if at all. */
 const FIRST_STEPS_MS = 2000;
+const USAGE = `Usage: npm start [-- --auto-rebuild]
+
+Runs nats-server, web and worker (the Procfile) until Ctrl-C.
+
+  --auto-rebuild  rebuild the views by itself when they ask for it (as AUTO_REBUILD=true)`;
 const NO_KEY_HINT = 'Keys are shown once. Another: npm run --silent keys -- create --project default';
 
 await runCommand(async () => {
-  const config = loadConfig();
+  let values: { 'auto-rebuild'?: boolean; help?: boolean };
+  try {
+    ({ values } = parseArgs({
+      options: { 'auto-rebuild': { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
+    }));
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}\n`);
+    return 2;
+  }
+  if (values.help === true) {
+    process.stdout.write(`${USAGE}\n`);
+    return 0;
+  }
+  // The processes of the Procfile inherit it.
+  const environment = readEnvironment();
+  if (values['auto-rebuild'] === true) environment['AUTO_REBUILD'] = 'true';
+  const config = loadConfig(environment);
   prepareDataDirectory(config.dataDir);
   const lock = await lockDataDirectory(config.dataDir);
   if (config.natsUrl === undefined) await stopLeftServer(config.dataDir);

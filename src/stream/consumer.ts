@@ -75,6 +75,20 @@ export async function openConsumer(
   };
 }
 
+/** Sequence of the newest entry of these partitions of the conversations; 0 when they have none. */
+export async function lastSequenceOf(
+  connection: StreamConnection,
+  partitions: readonly number[],
+): Promise<number> {
+  const manager = await jetstreamManager(connection.nats, { checkAPI: false });
+  const newest = await Promise.all(
+    partitions.map((partition) =>
+      manager.streams.getMessage(CONVERSATIONS_STREAM, { last_by_subj: conversationsSubject(partition) }),
+    ),
+  );
+  return Math.max(0, ...newest.map((entry) => entry?.seq ?? 0));
+}
+
 /** What a stream holds now. */
 export async function readExtent(
   connection: StreamConnection,

@@ -1,0 +1,141 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { v5 } from 'uuid';
+import { DIMENSION_FIELDS_OF, GROUP_BYS, METRICS_OF } from '../../src/domain/metrics.ts';
+import type { RecordedRequest } from '../../src/domain/records.ts';
+import { GRANULARITIES } from '../../src/domain/time.ts';
+import { QueryRunner } from '../../src/query/query-runner.ts';
+import type { QueryResponse } from '../../src/query/response-schema.ts';
+import { SnapshotReader } from '../../src/store/snapshot-reader.ts';
+import { partitionOf } from '../../src/stream/subjects.ts';
+import { VIEWS } from './fold.ts';
+
+/** Conversations as a stream would hold them, and every answer that can be had about them. */
+
+const ROOT = join(import.meta.dirname, '../..');
+const NAMESPACE = '8b0c1d5e-4a53-4d3e-9d0c-4a9b6f2d7c11';
+const PROJECT = v5('project', NAMESPACE);
+const START = Date.UTC(2026, 0, 5, 9) * 1000;
+const TURN_MICROS = 37_000_000;
+/** Conversations that go on at the same time. */
+const AT_ONCE = 6;
+
+interface Conversation {
+  readonly user: string;
+  readonly turns: readonly { readonly role: string; readonly content: string }[];
+}
+
+export interface RequestsOptions {
+  /** JSONL, gzip'ed or not, of `{turns: [{role, content}]}`; default: the demo's conversations. */
+  readonly file?: string | undefined;
+  readonly conversations?: number;
+  readonly instances: number;
+  /** Messages in a request: from 1 to so many, by turns. */
+  readonly messages: number;
+}
+
+export function instanceId(number: number): string {
+  return v5(`instance ${number}`, NAMESPACE);
+}
+
+/** Requests in stream order: conversations of several instances and returning users, a few at a time, by turns. */
+export function requestsOf({ file, conversations, instances, messages }: RequestsOptions): RecordedRequest[] {
+  const all = readConversations(file).slice(0, conversations);
+  const open: { number: number; next: number }[] = [];
+  const requests: RecordedRequest[] = [];
+  let started = 0;
+  let at = START;
+  while (open.length > 0 || started < all.length) {
+    while (open.length < AT_ONCE && started < all.length) open.push({ number: started++, next: 0 });
+    const turn = open[requests.length % open.length] as (typeof open)[number];
+    const { user, turns } = all[turn.number] as Conversation;
+    const size = 1 + (requests.length % messages);
+    const instance = instanceId(turn.number % instances);
+    requests.push({
+      requestId: v5(`request ${requests.length}`, NAMESPACE),
+      projectId: PROJECT,
+      instanceId: instance,
+      sessionId: v5(`session ${turn.number}`, NAMESPACE),
+      acceptedAt: at,
+      messages: turns.slice(turn.next, turn.next + size).map(({ role, content }) => ({
+        role,
+        content,
+        ...(role === 'user' ? { userId: user } : {}),
+        at: (at += TURN_MICROS),
+      })),
+    });
+    turn.next += size;
+    if (turn.next >= turns.length) open.splice(open.indexOf(turn), 1);
+  }
+  return requests;
+}
+
+function readConversations(file = join(ROOT, 'demo/conversations.jsonl')): Conversation[] {
+  const bytes = readFileSync(file);
+  const lines = (file.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8').split('\n');
+  return lines.flatMap((line, index) => {
+    if (line.trim() === '') return [];
+    const { user = `user ${index % 40}`, turns } = JSON.parse(line) as {
+      user?: string;
+      turns: (string | { role: string; content: string })[];
+    };
+    return [
+      {
+        user,
+        turns: turns
+          .map((turn, place) =>
+            typeof turn === 'string' ? { role: place % 2 === 0 ? 'user' : 'assistant', content: turn } : turn,
+          )
+          .filter(({ content }) => content.trim() !== ''),
+      },
+    ];
+  });
+}
+
+/** Every answer about the first instances, each grouping at each granularity with all it offers, as shard folders give them. */
+export async function answersOf(
+  directories: readonly string[],
+  instances: number,
+): Promise<Record<string, QueryResponse>> {
+  const readers = await Promise.all(
+    directories.map((directory) =>
+      SnapshotReader.open({ directory: () => directory, views: VIEWS, threads: 1, connections: 1 }),
+    ),
+  );
+  const runner = new QueryRunner({
+    views: VIEWS,
+    readerOf: (id) => readers[partitionOf(id) % readers.length] as SnapshotReader,
+  });
+  const answers: Record<string, QueryResponse> = {};
+  try {
+    for (let number = 0; number < instances; number++) {
+      for (const groupBy of GROUP_BYS) {
+        for (const granularity of GRANULARITIES) {
+          answers[`${number} ${groupBy} ${granularity}`] = await runner.run({
+            instanceId: instanceId(number),
+            groupBy,
+            range: { start: null, end: null },
+            granularity,
+            fields: METRICS_OF[groupBy],
+            dimensionFields: DIMENSION_FIELDS_OF[groupBy],
+            ids: null,
+            topicIds: null,
+            signalIds: null,
+            repeatedRequestIds: null,
+            gapIds: null,
+            gapType: null,
+            language: null,
+            limit: 10_000,
+            offset: 0,
+            sort: null,
+            bounds: [],
+          });
+        }
+      }
+    }
+  } finally {
+    for (const reader of readers) await reader.close();
+  }
+  return answers;
+}
