@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { SIGNALS, type Assignment, type StateRow } from '../domain/facts.ts';
 import { SetupError } from '../errors.ts';
 import { openDatabase, quoted, type ColumnType, type Connection, type Database, type Row } from './duckdb.ts';
-import type { View } from './view-files.ts';
+import type { FoldBlock, View } from './view-files.ts';
 
 /** Kinds of entity in `message_fact` and the rollups (views/fact.sql). */
 export const KINDS = { all: 0, topic: 1, cluster: 2, signal: 3, repeatedRequest: 4, gap: 5 } as const;
@@ -196,8 +196,8 @@ export class StateStore {
   #sequence: number;
   #counters: Counters;
   readonly #storeId: string;
-  /** Stages that hold rows. */
-  readonly #filled = new Set<string>();
+  /** Rows of each temporary table: stages, and what the views' folds have made. */
+  readonly #rows = new Map(Object.keys(STAGES).map((stage) => [stage, 0]));
 
   private constructor(options: StateStoreOptions, database: Database, connection: Connection, meta: Row) {
     this.directory = options.directory;
@@ -354,39 +354,58 @@ export class StateStore {
     const connection = this.#connection;
     await this.#stage(batch);
     const { counters } = batch;
-    await connection.transaction(async () => {
-      const moved = await connection.all(
-        `update meta set sequence = ${batch.sequence}, instances = ${counters.instances}, sessions = ${counters.sessions}, end_users = ${counters.endUsers}
-         where sequence = ${batch.expectedSequence} returning sequence`,
-      );
-      if (moved.length !== 1) {
-        throw new Error(
-          `the views are not at sequence ${batch.expectedSequence}: another worker applied entries to ${this.directory}`,
+    try {
+      await connection.transaction(async () => {
+        const moved = await connection.all(
+          `update meta set sequence = ${batch.sequence}, instances = ${counters.instances}, sessions = ${counters.sessions}, end_users = ${counters.endUsers}
+           where sequence = ${batch.expectedSequence} returning sequence`,
         );
-      }
-      await connection.run(`set variable seq = ${batch.sequence}::bigint`);
-      for (const view of this.views) {
-        for (const statement of view.fold) {
-          try {
-            await connection.run(statement);
-          } catch (error) {
-            throw new Error(
-              `view ${view.name}: ${error instanceof Error ? error.message : String(error)} in: ${statement.slice(0, 200)}`,
-              { cause: error },
-            );
-          }
+        if (moved.length !== 1) {
+          throw new Error(
+            `the views are not at sequence ${batch.expectedSequence}: another worker applied entries to ${this.directory}`,
+          );
         }
-      }
-      await connection.run('insert into request select id::uuid, accepted_at from batch_request');
-      await connection.run(`
-        delete from assign_state using batch_state b
-          where b.kind <> 'session' and assign_state.instance = b.instance and assign_state.kind = b.kind and assign_state.key = b.key;
-        insert into assign_state from batch_state where kind <> 'session' and value is not null;
-        delete from session_state using batch_state b where b.kind = 'session' and session_state.session = b.key;
-        insert into session_state select key, value from batch_state where kind = 'session' and value is not null`);
-    });
+        await connection.run(`set variable seq = ${batch.sequence}::bigint`);
+        for (const view of this.views) for (const block of view.fold) await this.#fold(view, block);
+        if (batch.requests.length > 0)
+          await connection.run('insert into request select id::uuid, accepted_at from batch_request');
+        if (batch.state.length === 0) return;
+        await connection.run(`
+          delete from assign_state using batch_state b
+            where b.kind <> 'session' and assign_state.instance = b.instance and assign_state.kind = b.kind and assign_state.key = b.key;
+          insert into assign_state from batch_state where kind <> 'session' and value is not null;
+          delete from session_state using batch_state b where b.kind = 'session' and session_state.session = b.key;
+          insert into session_state select key, value from batch_state where kind = 'session' and value is not null`);
+      });
+    } catch (error) {
+      // What the views made was rolled back.
+      for (const table of this.#rows.keys()) if (!(table in STAGES)) this.#rows.delete(table);
+      throw error;
+    }
     this.#sequence = batch.sequence;
     this.#counters = counters;
+  }
+
+  /** Runs a block of a view; leaves it out when it would do nothing: then what it makes is empty. */
+  async #fold(view: View, { when, statements }: FoldBlock): Promise<void> {
+    const makes = statements.flatMap((statement) => statement.makes ?? []);
+    const idle = when?.every((table) => this.#rows.get(table) === 0) ?? false;
+    // The first time every table has to be made.
+    if (idle && makes.every((table) => this.#rows.has(table))) {
+      for (const table of makes) await this.#empty(table);
+      return;
+    }
+    for (const { sql, makes: table } of statements) {
+      try {
+        if (table === null) await this.#connection.run(sql);
+        else this.#rows.set(table, (await this.#connection.one(sql))?.['Count'] as number);
+      } catch (error) {
+        throw new Error(
+          `view ${view.name}: ${error instanceof Error ? error.message : String(error)} in: ${sql.slice(0, 200)}`,
+          { cause: error },
+        );
+      }
+    }
   }
 
   /** A second connection to the same database, for publication and compaction beside the fold. */
@@ -497,14 +516,20 @@ export class StateStore {
     table: string,
     rows: readonly (readonly (number | string | Uint8Array | null)[])[],
   ): Promise<void> {
-    if (this.#filled.delete(table)) await this.#connection.run(`truncate temp.${table}`);
+    await this.#empty(table);
     if (rows.length === 0) return;
-    this.#filled.add(table);
+    this.#rows.set(table, rows.length);
     await this.#connection.append(
       table,
       (STAGES[table] as [string, ColumnType][]).map(([, type]) => type),
       rows,
     );
+  }
+
+  async #empty(table: string): Promise<void> {
+    if (this.#rows.get(table) === 0) return;
+    await this.#connection.run(`truncate temp.${table}`);
+    this.#rows.set(table, 0);
   }
 
   #lookUp(ids: readonly string[], sql: string): Promise<Row[]> {

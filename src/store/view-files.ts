@@ -1,6 +1,6 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { SetupError } from "../errors.ts";
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { SetupError } from '../errors.ts';
 
 /** A table of a view that readers see. */
 export interface PublishedTable {
@@ -17,6 +17,20 @@ export interface PublishedTable {
   readonly replaces: string | null;
 }
 
+/** One statement of a fold. */
+export interface FoldStatement {
+  readonly sql: string;
+  /** Temporary table that it makes; null when it makes none. */
+  readonly makes: string | null;
+}
+
+/** Statements that are run together, or left out together. */
+export interface FoldBlock {
+  /** Temporary tables: when none of them holds rows, the block would do nothing. Null: it may always do something. */
+  readonly when: readonly string[] | null;
+  readonly statements: readonly FoldStatement[];
+}
+
 /** One file of `views/`. */
 export interface View {
   readonly name: string;
@@ -26,8 +40,8 @@ export interface View {
   readonly publishes: readonly PublishedTable[];
   /** Statements that create the tables. */
   readonly schema: string;
-  /** Statements that apply one batch. */
-  readonly fold: readonly string[];
+  /** What applies one batch, in this order. */
+  readonly fold: readonly FoldBlock[];
   /** What the query side reads, as a SELECT over `@table[condition]`; undefined when it reads the tables alone. */
   readonly read: string | undefined;
 }
@@ -38,29 +52,19 @@ export interface View {
  */
 export function loadViews(directory: string): readonly View[] {
   const files = readdirSync(directory)
-    .filter((file) => file.endsWith(".sql"))
+    .filter((file) => file.endsWith('.sql'))
     .toSorted();
-  return inOrder(
-    files.map((file) =>
-      parseView(file, readFileSync(join(directory, file), "utf8")),
-    ),
-  );
+  return inOrder(files.map((file) => parseView(file, readFileSync(join(directory, file), 'utf8'))));
 }
 
 /** Parses one view file; `file` names it in errors. */
 export function parseView(file: string, text: string): View {
   const [header, ...sections] = text.split(/^-- @/m);
-  const directives = [
-    ...(header as string).matchAll(
-      /^-- (view|version|after|publish): *(.+)$/gm,
-    ),
-  ];
+  const directives = [...(header as string).matchAll(/^-- (view|version|after|publish): *(.+)$/gm)];
   const values = (name: string): string[] =>
-    directives
-      .filter((match) => match[1] === name)
-      .map((match) => (match[2] as string).trim());
-  const name = values("view")[0];
-  const version = Number(values("version")[0]);
+    directives.filter((match) => match[1] === name).map((match) => (match[2] as string).trim());
+  const name = values('view')[0];
+  const version = Number(values('version')[0]);
   if (name === undefined || !/^[a-z_]+$/.test(name))
     throw new SetupError(`views/${file}: needs a line "-- view: name"`);
   if (!Number.isInteger(version) || version < 1)
@@ -72,10 +76,8 @@ export function parseView(file: string, text: string): View {
   return {
     name,
     version,
-    after: values("after").flatMap((list) =>
-      list.split(",").map((item) => item.trim()),
-    ),
-    publishes: values("publish").map((line) => {
+    after: values('after').flatMap((list) => list.split(',').map((item) => item.trim())),
+    publishes: values('publish').map((line) => {
       const match =
         /^(\w+) key\(([^)]+)\) order\(([^)]+)\)(?: time\((\w+)\))?(?: alive\(([^)]+)\))?(?: replaces\(([^)]+)\))?$/.exec(
           line,
@@ -84,8 +86,7 @@ export function parseView(file: string, text: string): View {
         throw new SetupError(
           `views/${file}: "-- publish: ${line}" is not "table key(columns) order(columns) [time(column)] [alive(condition)] [replaces(condition)]"`,
         );
-      const columns = (list: string): string[] =>
-        list.split(",").map((item) => item.trim());
+      const columns = (list: string): string[] => list.split(',').map((item) => item.trim());
       return {
         name: match[1] as string,
         key: columns(match[2] as string),
@@ -95,19 +96,50 @@ export function parseView(file: string, text: string): View {
         replaces: match[6] ?? null,
       };
     }),
-    schema: section("schema") ?? "",
-    fold: statements(section("fold") ?? ""),
-    read: section("read"),
+    schema: section('schema') ?? '',
+    fold: foldBlocks(file, section('fold') ?? ''),
+    read: section('read'),
   };
+}
+
+/** What stands from `-- when: table, …` to `-- end` is a block, and so is what stands outside. */
+function foldBlocks(file: string, sql: string): FoldBlock[] {
+  const blocks: FoldBlock[] = [];
+  let when: string[] | null = null;
+  let text = '';
+  const take = (): void => {
+    const found = statements(text).map((statement) => ({
+      sql: statement,
+      makes: /^create or replace temp table (\w+)/i.exec(statement)?.[1] ?? null,
+    }));
+    if (found.length > 0) blocks.push({ when, statements: found });
+    text = '';
+  };
+  for (const line of sql.split('\n')) {
+    const tables = /^-- when:(.*)$/.exec(line)?.[1];
+    if (tables === undefined && line !== '-- end') {
+      text += `${line}\n`;
+      continue;
+    }
+    if ((tables === undefined) !== (when !== null))
+      throw new SetupError(
+        `views/${file}: each "-- when: tables" needs an "-- end" before the next, and each "-- end" a "-- when:"`,
+      );
+    take();
+    when = tables?.split(',').map((table) => table.trim()) ?? null;
+  }
+  if (when !== null) throw new SetupError(`views/${file}: "-- when: ${when.join(', ')}" has no "-- end"`);
+  take();
+  return blocks;
 }
 
 /** Splits at semicolons that end a line, and drops comments. */
 function statements(sql: string): string[] {
   return sql
-    .replaceAll(/^--.*$/gm, "")
+    .replaceAll(/^--.*$/gm, '')
     .split(/;[ \t]*$/m)
     .map((statement) => statement.trim())
-    .filter((statement) => statement !== "");
+    .filter((statement) => statement !== '');
 }
 
 function inOrder(views: readonly View[]): View[] {
@@ -119,7 +151,7 @@ function inOrder(views: readonly View[]): View[] {
     );
     if (next < 0) {
       throw new SetupError(
-        `views: ${waiting.map((view) => view.name).join(", ")} wait for each other or for a view that is missing`,
+        `views: ${waiting.map((view) => view.name).join(', ')} wait for each other or for a view that is missing`,
       );
     }
     placed.push(...waiting.splice(next, 1));
