@@ -1,10 +1,11 @@
-import { fork, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { isStarterMessage } from '../../src/main/first-steps.ts';
 import type { QueryResponse } from '../../src/query/response-schema.ts';
+import { parseProcfile } from '../../src/main/supervisor.ts';
 import { openRegistry } from '../../src/registry/registry.ts';
 import { openConnection } from '../../src/stream/connection.ts';
 import { startServer } from '../../src/stream/server.ts';
@@ -47,7 +48,10 @@ export async function startQueryService(options: {
   };
   try {
     const key = await register({ url: nats.url, token: () => nats.token }, options.instanceIds);
-    const child = fork(join(ROOT, 'src/main/web.ts'), {
+    const command = parseProcfile(await readFile(join(ROOT, 'Procfile'), 'utf8')).find(
+      ({ name }) => name === 'web',
+    )?.command;
+    const child = spawn('sh', ['-c', `exec ${command}`], {
       cwd: ROOT,
       env: {
         ...process.env,

@@ -1,4 +1,5 @@
 /** The Procfile's `web`: ingest and query over HTTP. */
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig } from '../config.ts';
 import type { Config } from '../config.ts';
@@ -29,7 +30,7 @@ import { firstSteps, tellStarter } from './first-steps.ts';
 const ROOT = join(import.meta.dirname, '..', '..');
 
 const READER_THREADS = 2;
-const READER_CONNECTIONS = 4;
+const READER_CONNECTIONS = Math.min(Math.max(2, availableParallelism()), 4);
 /** Of files' blocks and of queries in work; the rest of the process comes on top. */
 const READER_MEMORY = '128MB';
 
