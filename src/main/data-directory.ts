@@ -108,3 +108,10 @@ function isAnswered(path: string): Promise<boolean> {
     socket.once('error', () => resolve(false));
   });
 }
+
+/** A folder for what does not fit into memory; DuckDB makes it when needed, but not its parents. */
+export function spillDirectory(dataDir: string, name: string): string {
+  const parent = join(dataDir, 'tmp');
+  mkdirSync(parent, { recursive: true, mode: 0o700 });
+  return join(parent, name);
+}

@@ -27,7 +27,7 @@ import { loadViews, type View } from '../store/view-files.ts';
 import { openConnection } from '../stream/connection.ts';
 import { readExtent } from '../stream/consumer.ts';
 import { connectionOptions, startServer } from '../stream/server.ts';
-import { lockDataDirectory } from './data-directory.ts';
+import { spillDirectory, lockDataDirectory } from './data-directory.ts';
 import { count, createRebuildProgress, duration } from './rebuild-progress.ts';
 import {
   InterruptedError,
@@ -37,13 +37,7 @@ import {
   Replay,
   type ReplaySettings,
 } from './replay.ts';
-import {
-  currentDefinition,
-  MODELS_DIRECTORY,
-  partitionsOf,
-  spillDirectory,
-  VIEWS_DIRECTORY,
-} from './shard.ts';
+import { currentDefinition, MODELS_DIRECTORY, partitionsOf, VIEWS_DIRECTORY } from './shard.ts';
 
 const USAGE = `Usage: npm run rebuild [-- OPTIONS]
 

@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Assigner } from '../assign/assigner.ts';
@@ -18,6 +17,7 @@ import { decodeRecord } from '../stream/codec.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import { lastSequenceOf, openConsumer, type Delivered, type TakeOptions } from '../stream/consumer.ts';
 import { PARTITIONS } from '../stream/subjects.ts';
+import { spillDirectory } from './data-directory.ts';
 import { WorkerLoop } from '../worker/loop.ts';
 
 /** The repository's own folders: views and models belong to the code. */
@@ -85,13 +85,6 @@ export interface Shard {
   run(): Promise<void>;
   /** Lets the batch in work finish, publishes, and closes everything. */
   close(): Promise<void>;
-}
-
-/** A folder for what does not fit into memory; DuckDB makes it when needed, but not its parents. */
-export function spillDirectory(dataDir: string, name: string): string {
-  const parent = join(dataDir, 'tmp');
-  mkdirSync(parent, { recursive: true, mode: 0o700 });
-  return join(parent, name);
 }
 
 /** The partitions of the stream that belong to a shard. */

@@ -26,6 +26,7 @@ import { connectionOptions } from '../stream/server.ts';
 import { setUpStreams } from '../stream/stream-setup.ts';
 import { partitionOf } from '../stream/subjects.ts';
 import { firstSteps, tellStarter } from './first-steps.ts';
+import { spillDirectory } from './data-directory.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
@@ -163,7 +164,7 @@ async function openQuery(
       threads: READER_THREADS,
       connections: READER_CONNECTIONS,
       memoryLimit: READER_MEMORY,
-      spillDirectory: join(config.dataDir, 'tmp', 'web'),
+      spillDirectory: spillDirectory(config.dataDir, 'web'),
     });
     lifecycle.opened(`reader of shard ${shard}`, () => reader.close());
     readers.push(reader);
