@@ -11,39 +11,45 @@ export interface Merge {
  * closest pair, in O(n²) (Murtagh 1983; average linkage is reducible).
  *
  * `totals` is a lower triangle, row after row: entry (i, j < i) at i(i−1)/2 + j is the SUM of the
- * similarities over all pairs of members of i and j. It is used up. `sizes` are member counts. No merge
+ * similarities over all pairs of members of i and j. `sizes` are member counts. No merge
  * below `threshold` is made. Ties go to the lowest index. Merges come in the order of descending
  * similarity, a group's own merges before those it takes part in.
  */
 export function averageLinkage(totals: Float64Array, sizes: readonly number[], threshold: number): Merge[] {
   const count = sizes.length;
   const size = Float64Array.from(sizes);
-  const active = new Uint8Array(count).fill(1);
+  // Both halves, so that all of an item's totals lie in a row.
+  const square = new Float64Array(count * count);
+  for (let item = 1, at = 0; item < count; item += 1) {
+    for (let other = 0; other < item; other += 1, at += 1) {
+      square[item * count + other] = totals[at]!;
+      square[other * count + item] = totals[at]!;
+    }
+  }
+  /** What can still be merged, ascending. */
+  const active = Int32Array.from({ length: count }, (_, index) => index);
+  let left = count;
+  const drop = (item: number): void => {
+    const place = active.subarray(0, left).indexOf(item);
+    active.copyWithin(place, place + 1, left);
+    left -= 1;
+  };
   const merges: Merge[] = [];
   const chain: number[] = [];
-  let next = 0;
   for (;;) {
     if (chain.length === 0) {
-      while (next < count && active[next] === 0) next += 1;
-      if (next === count) break;
-      chain.push(next);
+      if (left === 0) break;
+      chain.push(active[0]!);
     }
     const tip = chain[chain.length - 1]!;
     const previous = chain.length > 1 ? chain[chain.length - 2]! : -1;
     let best = -1;
     let bestSimilarity = Number.NEGATIVE_INFINITY;
-    const row = (tip * (tip - 1)) / 2;
-    for (let other = 0; other < tip; other += 1) {
-      if (active[other] === 0) continue;
-      const similarity = totals[row + other]! / size[other]!;
-      if (similarity > bestSimilarity) {
-        bestSimilarity = similarity;
-        best = other;
-      }
-    }
-    for (let other = tip + 1; other < count; other += 1) {
-      if (active[other] === 0) continue;
-      const similarity = totals[(other * (other - 1)) / 2 + tip]! / size[other]!;
+    const row = tip * count;
+    for (let place = 0; place < left; place += 1) {
+      const other = active[place]!;
+      if (other === tip) continue;
+      const similarity = square[row + other]! / size[other]!;
       if (similarity > bestSimilarity) {
         bestSimilarity = similarity;
         best = other;
@@ -51,11 +57,11 @@ export function averageLinkage(totals: Float64Array, sizes: readonly number[], t
     }
     if (best < 0 || bestSimilarity / size[tip]! < threshold) {
       // Nothing can come closer to it later (reducibility): it stays as it is.
-      active[tip] = 0;
+      drop(tip);
       chain.pop();
       continue;
     }
-    if (previous >= 0 && similarityOf(totals, size, tip, previous) >= bestSimilarity / size[tip]!)
+    if (previous >= 0 && square[row + previous]! / (size[tip]! * size[previous]!) >= bestSimilarity / size[tip]!)
       best = previous;
     if (best !== previous) {
       chain.push(best);
@@ -64,13 +70,16 @@ export function averageLinkage(totals: Float64Array, sizes: readonly number[], t
     chain.length -= 2;
     const a = Math.min(tip, best);
     const b = Math.max(tip, best);
-    merges.push({ a, b, similarity: similarityOf(totals, size, tip, best) });
-    for (let other = 0; other < count; other += 1) {
-      if (other === a || other === b || active[other] === 0) continue;
-      totals[indexOf(a, other)]! += totals[indexOf(b, other)]!;
+    merges.push({ a, b, similarity: square[row + best]! / (size[tip]! * size[best]!) });
+    drop(b);
+    for (let place = 0; place < left; place += 1) {
+      const other = active[place]!;
+      if (other === a) continue;
+      const total = square[a * count + other]! + square[b * count + other]!;
+      square[a * count + other] = total;
+      square[other * count + a] = total;
     }
     size[a]! += size[b]!;
-    active[b] = 0;
   }
   return merges
     .map((merge, order) => ({ merge, order }))
@@ -92,12 +101,4 @@ export function groupsAfter(count: number, merges: readonly Merge[]): number[] {
     parents[Math.max(x, y)] = Math.min(x, y);
   }
   return parents.map((_, index) => rootOf(index));
-}
-
-function indexOf(x: number, y: number): number {
-  return x > y ? (x * (x - 1)) / 2 + y : (y * (y - 1)) / 2 + x;
-}
-
-function similarityOf(totals: Float64Array, size: Float64Array, x: number, y: number): number {
-  return totals[indexOf(x, y)]! / (size[x]! * size[y]!);
 }

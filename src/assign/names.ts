@@ -213,9 +213,15 @@ function byFirstWord(openings: readonly string[]): Openings {
 const ALL_OPENINGS = byFirstWord([...POLITE_OPENINGS, ...QUESTION_OPENINGS]);
 const ONLY_POLITE = byFirstWord(POLITE_OPENINGS);
 
+/** The last request that was read: several want its words, one after the other. */
+let lastCore: { readonly text: string; readonly words: readonly Word[] } = { text: '', words: [] };
+
 /** The words of a request without what merely introduces it. */
-export function coreWords(text: string): Word[] {
-  return trimmedEnd(withoutOpenings(wordsOf(text).slice(0, WORDS_READ), ALL_OPENINGS));
+export function coreWords(text: string): readonly Word[] {
+  if (lastCore.text !== text) {
+    lastCore = { text, words: trimmedEnd(withoutOpenings(wordsOf(text).slice(0, WORDS_READ), ALL_OPENINGS)) };
+  }
+  return lastCore.words;
 }
 
 /** As `coreWords`, but questions stay questions: "Where is my parcel", not "parcel". */

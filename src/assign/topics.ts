@@ -1,7 +1,7 @@
 import type { ClusterRow, MicroTopic, StateRow, TopicRow } from '../domain/facts.ts';
 import { derivedId } from '../domain/ids.ts';
 import { beginning, ByteReader, ByteWriter } from './bytes.ts';
-import { clusterTopics, type ClusteredTopic } from './clusters.ts';
+import { CentroidCosines, clusterTopics, type ClusteredTopic } from './clusters.ts';
 import type { DotArena } from './dot-kernel.ts';
 import { averageLinkage, groupsAfter, type Merge } from './linkage.ts';
 import {
@@ -15,7 +15,7 @@ import {
   type Sample,
 } from './names.ts';
 import { continuations, wantedEntity } from './regrouping.ts';
-import { addTo, dotOf, normOf, VectorTable } from './vectors.ts';
+import { addTo, dotsOf, normOf, VectorTable } from './vectors.ts';
 
 /** Cosine similarities; they belong to the embedding model. */
 export interface TopicThresholds {
@@ -61,6 +61,8 @@ interface Micro {
   readonly position: number;
   count: number;
   readonly sum: Float32Array;
+  /** Raised when `sum` changes. */
+  version: number;
   norm: number;
   /** Topic number, or −1. */
   topic: number;
@@ -95,7 +97,6 @@ export class Topics {
   readonly #instanceId: string;
   readonly #thresholds: TopicThresholds;
   readonly #dimensions: number;
-  readonly #arena: DotArena;
   readonly #table: VectorTable;
   /** Live micro-clusters by row; numbers ascend. */
   readonly #live: Micro[] = [];
@@ -106,8 +107,16 @@ export class Topics {
   readonly #absorbed = new Map<number, number[]>();
   readonly #topics: Topic[] = [];
   readonly #clusters: Cluster[] = [];
+  /** Stem → live micro-clusters that count it among their words. */
+  readonly #holders = new Map<string, Set<Micro>>();
   /** Founding position → topic. */
   readonly #founded = new Map<number, number>();
+  readonly #centroids: CentroidCosines;
+  /** Sums of topics' requests as they last were. */
+  readonly #sums = new Map<
+    number,
+    { readonly members: readonly Micro[]; readonly versions: readonly number[]; readonly sum: Float32Array }
+  >();
   #scores = new Float32Array(64);
 
   #requests = 0;
@@ -136,8 +145,8 @@ export class Topics {
     this.#instanceId = instanceId;
     this.#thresholds = thresholds;
     this.#dimensions = dimensions;
-    this.#arena = arena;
     this.#table = new VectorTable(arena);
+    this.#centroids = new CentroidCosines(arena);
     this.#leaderThreshold = thresholds.micro;
   }
 
@@ -158,7 +167,7 @@ export class Topics {
     }
     const micro = best >= 0 ? this.#join(best, vector) : this.#found(vector, position);
     offerSample(micro, request, best >= 0 ? bestCosine : 1);
-    for (const stem of contentStems(request)) countWord(micro.words, stem, 1);
+    for (const stem of contentStems(request)) this.#countWord(micro, stem, 1);
     for (const [key, use] of pairsOf(request)) countPair(micro.pairs, key, use);
     this.#dirtyMicros.add(micro.number);
     if (micro.topic < 0) this.#bearIfDue(micro.pending);
@@ -179,20 +188,22 @@ export class Topics {
     return live;
   }
 
-  /** Words as the instance's topics use them. */
+  /** Words as the instance's topics use them now: good until the next request or change of groups. */
   background(): Background {
-    const groupsOf = new Map<string, Set<number>>();
-    const groups = new Set<number>();
-    for (const micro of this.#live) {
-      const group = micro.topic >= 0 ? micro.topic : -2 - micro.pending;
-      groups.add(group);
-      for (const stem of micro.words.keys()) {
-        let holders = groupsOf.get(stem);
-        if (holders === undefined) groupsOf.set(stem, (holders = new Set()));
-        holders.add(group);
-      }
-    }
-    return { groups: groups.size, groupsWith: (stem) => groupsOf.get(stem)?.size ?? 0 };
+    const groupOf = ({ topic, pending }: Micro): number => (topic >= 0 ? topic : -2 - pending);
+    const known = new Map<string, number>();
+    return {
+      groups: new Set(this.#live.map(groupOf)).size,
+      groupsWith: (stem) => {
+        let groups = known.get(stem);
+        if (groups === undefined) {
+          const holders = this.#holders.get(stem);
+          groups = holders === undefined ? 0 : new Set([...holders].map(groupOf)).size;
+          known.set(stem, groups);
+        }
+        return groups;
+      },
+    };
   }
 
   /** The rows that changed since the last call. */
@@ -345,11 +356,41 @@ export class Topics {
     this.#micros.set(micro.number, micro);
     this.#table.push(micro.sum);
     micro.norm = normOf(micro.sum);
+    for (const stem of micro.words.keys()) this.#hold(stem, micro);
+  }
+
+  /** Adds to a stem's count; when there is no room, in the place of a stem that occurred once. */
+  #countWord(micro: Micro, stem: string, count: number): void {
+    const { words } = micro;
+    const known = words.get(stem);
+    if (known === undefined) {
+      if (words.size >= WORDS_PER_MICRO) {
+        const single = firstCountedOnce(words);
+        if (single === undefined) return;
+        words.delete(single);
+        this.#letGo(single, micro);
+      }
+      this.#hold(stem, micro);
+    }
+    words.set(stem, (known ?? 0) + count);
+  }
+
+  #hold(stem: string, micro: Micro): void {
+    const holders = this.#holders.get(stem);
+    if (holders === undefined) this.#holders.set(stem, new Set([micro]));
+    else holders.add(micro);
+  }
+
+  #letGo(stem: string, micro: Micro): void {
+    const holders = this.#holders.get(stem);
+    holders?.delete(micro);
+    if (holders?.size === 0) this.#holders.delete(stem);
   }
 
   #join(row: number, vector: Float32Array): Micro {
     const micro = this.#live[row]!;
     addTo(micro.sum, vector);
+    micro.version += 1;
     micro.count += 1;
     micro.norm = this.#table.set(row, micro.sum);
     return micro;
@@ -364,6 +405,7 @@ export class Topics {
       position,
       count: 1,
       sum: Float32Array.from(vector),
+      version: 0,
       norm: 1,
       topic: -1,
       pending: number,
@@ -416,8 +458,9 @@ export class Topics {
     if (massOf(members) < BIRTH_MASS) return;
     const number = this.#foundTopic(members);
     const background = this.background();
-    this.#name(this.#topics[number]!, background);
-    this.#recluster(background);
+    const held = this.#members();
+    this.#name(this.#topics[number]!, held, background);
+    this.#recluster(held, background);
   }
 
   /** A topic of its own for `members`: a new one, or the one that its earliest free member founded before. */
@@ -456,15 +499,14 @@ export class Topics {
   /** Sums of pairwise similarities between micro-clusters, as `averageLinkage` takes them. */
   #pairTotals(prior: (a: Micro, b: Micro) => number): Float64Array {
     const count = this.#live.length;
-    const cosines = new Float32Array(count);
     const totals = new Float64Array((count * (count - 1)) / 2);
+    this.#table.pairCosines(totals);
     let at = 0;
     for (let row = 1; row < count; row += 1) {
-      this.#table.cosinesBefore(row, cosines, 0);
       const micro = this.#live[row]!;
       for (let other = 0; other < row; other += 1) {
         const peer = this.#live[other]!;
-        totals[at] = cosines[other]! * micro.norm * peer.norm + prior(micro, peer) * micro.count * peer.count;
+        totals[at] = totals[at]! * micro.norm * peer.norm + prior(micro, peer) * micro.count * peer.count;
         at += 1;
       }
     }
@@ -508,12 +550,12 @@ export class Topics {
     });
     this.#settleSmall(small, before, continuedTopics);
     const background = this.background();
-    const masses = this.#topicMasses();
-    for (const [number, mass] of [...masses].sort(([x], [y]) => x - y)) {
+    const members = this.#members();
+    for (const [number, micros] of [...members].sort(([x], [y]) => x - y)) {
       const topic = this.#topics[number]!;
-      if (mass !== topic.namedAt) this.#name(topic, background);
+      if (massOf(micros) !== topic.namedAt) this.#name(topic, members, background);
     }
-    this.#recluster(background);
+    this.#recluster(members, background);
   }
 
   /**
@@ -529,6 +571,8 @@ export class Topics {
       sum: sumOf(members, this.#dimensions),
       mass: massOf(members),
     }));
+    const targetSums = targets.map(({ sum }) => sum);
+    const dots = new Float64Array(targets.length);
     const topical: Micro[][] = [];
     const small: Micro[][] = [];
     for (const members of groups) {
@@ -542,8 +586,9 @@ export class Topics {
       const sum = sumOf(members, this.#dimensions);
       let nearest: (typeof targets)[number] | null = null;
       let similarity = this.#thresholds.topic * FOLD_SHARE + (held ? MEMORY : 0);
-      for (const target of targets) {
-        const mean = dotOf(sum, target.sum) / (mass * target.mass);
+      dotsOf(sum, targetSums, dots);
+      for (const [index, target] of targets.entries()) {
+        const mean = dots[index]! / (mass * target.mass);
         if (mean < similarity) continue;
         nearest = target;
         similarity = mean;
@@ -629,9 +674,13 @@ export class Topics {
       }
     }
     addTo(kept.sum, gone.sum);
+    kept.version += 1;
     kept.count += gone.count;
     for (const { text, score } of gone.samples) offerSample(kept, text, score, true);
-    for (const [stem, count] of gone.words) countWord(kept.words, stem, count);
+    for (const [stem, count] of gone.words) {
+      this.#countWord(kept, stem, count);
+      this.#letGo(stem, gone);
+    }
     for (const [key, use] of gone.pairs) countPair(kept.pairs, key, use);
     this.#micros.delete(gone.number);
     this.#mergedInto.set(gone.number, kept.number);
@@ -646,18 +695,22 @@ export class Topics {
     this.#dirtyMicros.add(kept.number);
   }
 
-  #topicMasses(): Map<number, number> {
-    const masses = new Map<number, number>();
+  /** Live micro-clusters of each topic that has any. */
+  #members(): Map<number, Micro[]> {
+    const held = new Map<number, Micro[]>();
     for (const micro of this.#live) {
-      if (micro.topic >= 0) masses.set(micro.topic, (masses.get(micro.topic) ?? 0) + micro.count);
+      if (micro.topic < 0) continue;
+      const members = held.get(micro.topic);
+      if (members === undefined) held.set(micro.topic, [micro]);
+      else members.push(micro);
     }
-    return masses;
+    return held;
   }
 
-  #name(topic: Topic, background: Background): void {
-    const members = this.#live.filter((micro) => micro.topic === topic.number);
+  #name(topic: Topic, held: ReadonlyMap<number, readonly Micro[]>, background: Background): void {
+    const members = held.get(topic.number) ?? [];
     const taken = new Set<string>();
-    for (const number of this.#topicMasses().keys()) {
+    for (const number of held.keys()) {
       if (number !== topic.number) taken.add(this.#topics[number]!.name);
     }
     const names = namesOf(samplesOf(members), background, wordShares(members), 'topic', pairUses(members));
@@ -674,21 +727,15 @@ export class Topics {
   }
 
   /** Forms the clusters anew over all topics that have members. */
-  #recluster(background: Background): void {
-    const members = new Map<number, Micro[]>();
-    for (const micro of this.#live) {
-      if (micro.topic < 0) continue;
-      const list = members.get(micro.topic);
-      if (list === undefined) members.set(micro.topic, [micro]);
-      else list.push(micro);
-    }
+  #recluster(members: ReadonlyMap<number, readonly Micro[]>, background: Background): void {
     const topics: ClusteredTopic[] = [...members]
       .sort(([x], [y]) => x - y)
       .map(([number, micros]) => {
-        const sum = sumOf(micros, this.#dimensions);
+        const sum = this.#sumOfTopic(number, micros);
         return { topic: number, sum, mass: massOf(micros), cluster: this.#topics[number]!.cluster };
       });
-    const groups = clusterTopics(topics, this.#thresholds.cluster, this.#arena);
+    for (const number of this.#sums.keys()) if (!members.has(number)) this.#sums.delete(number);
+    const groups = clusterTopics(topics, this.#thresholds.cluster, this.#centroids);
     const used = new Set(groups.map(({ cluster }) => cluster));
     const formed = groups.map(({ cluster, topics: grouped }) => {
       const kept = cluster >= 0 ? this.#clusters[cluster]! : this.#foundCluster(grouped, used);
@@ -708,6 +755,20 @@ export class Topics {
       kept.namedAt = mass;
       this.#dirtyClusters.add(kept.number);
     }
+  }
+
+  /** The same object as the last time while the same members have the same requests. */
+  #sumOfTopic(topic: number, members: readonly Micro[]): Float32Array {
+    const known = this.#sums.get(topic);
+    if (
+      known !== undefined &&
+      known.members.length === members.length &&
+      members.every((micro, index) => micro === known.members[index] && micro.version === known.versions[index])
+    )
+      return known.sum;
+    const sum = sumOf(members, this.#dimensions);
+    this.#sums.set(topic, { members, versions: members.map(({ version }) => version), sum });
+    return sum;
   }
 
   /** A cluster named after its first topic: an empty one of the same origin if there is one, else a new one. */
@@ -797,22 +858,12 @@ function samplesOf(micros: readonly Micro[]): Sample[] {
   return samples;
 }
 
-/** Adds to a stem's count; when there is no room, in the place of a stem that occurred once. */
-function countWord(words: Map<string, number>, stem: string, count: number): void {
-  const known = words.get(stem);
-  if (known === undefined && words.size >= WORDS_PER_MICRO) {
-    for (const [other, times] of words) {
-      if (times > 1) continue;
-      words.delete(other);
-      words.set(stem, count);
-      return;
-    }
-    return;
-  }
-  words.set(stem, (known ?? 0) + count);
+function firstCountedOnce(words: ReadonlyMap<string, number>): string | undefined {
+  for (const [stem, count] of words) if (count <= 1) return stem;
+  return undefined;
 }
 
-/** As `countWord`. */
+/** Adds to a pair's use; when there is no room, in the place of a pair that occurred once. */
 function countPair(pairs: Map<string, PairUse>, key: string, use: PairUse): void {
   const known = pairs.get(key);
   if (known !== undefined) {
@@ -893,5 +944,5 @@ function readMicro(number: number, read: ByteReader, dimensions: number): Micro 
       votes: read.count(),
     });
   }
-  return { number, position, count, sum, norm: 0, topic, pending, samples, words, pairs };
+  return { number, position, count, sum, version: 0, norm: 0, topic, pending, samples, words, pairs };
 }

@@ -45,6 +45,30 @@ export class VectorTable {
     this.#search(row, out, start);
   }
 
+  /**
+   * Cosines of all pairs of rows, into a lower triangle, row after row: (i, j < i) at i(i−1)/2 + j. Block by
+   * block, so that the rows of a block stay in the nearest cache.
+   */
+  pairCosines(out: Float64Array): void {
+    const cosines = new Float32Array(DotArena.ROWS_PER_BLOCK);
+    for (const [block, offset] of this.#blocks.entries()) {
+      const first = block * DotArena.ROWS_PER_BLOCK;
+      for (let row = first + 1; row < this.#length; row += 1) {
+        const rows = Math.min(DotArena.ROWS_PER_BLOCK, row - first);
+        this.#arena.setQueryRow(this.#offset(row));
+        this.#arena.dots(offset, rows, cosines, 0);
+        const at = (row * (row - 1)) / 2 + first;
+        for (let index = 0; index < rows; index += 1) out[at + index] = cosines[index]!;
+      }
+    }
+  }
+
+  /** Cosine of a row with every row, into `out` (at least `length` long). */
+  cosinesOf(row: number, out: Float32Array): void {
+    this.#arena.setQueryRow(this.#offset(row));
+    this.#search(this.#length, out, 0);
+  }
+
   clear(): void {
     for (const block of this.#blocks) this.#arena.release(block);
     this.#blocks.length = 0;
@@ -77,6 +101,33 @@ export function dotOf(a: Float32Array, b: Float32Array): number {
   let total = 0;
   for (let index = 0; index < a.length; index += 1) total += a[index]! * b[index]!;
   return total;
+}
+
+/**
+ * Dot products of one vector with many, into `out`. Several at a time: one sum has to wait for each of its own
+ * additions, not for the others'. Each is added up in the order of `dotOf`, to the same bits.
+ */
+export function dotsOf(vector: Float32Array, others: readonly Float32Array[], out: Float64Array): void {
+  let at = 0;
+  for (; at + 4 <= others.length; at += 4) {
+    const [a, b, c, d] = [others[at]!, others[at + 1]!, others[at + 2]!, others[at + 3]!];
+    let totalA = 0;
+    let totalB = 0;
+    let totalC = 0;
+    let totalD = 0;
+    for (let index = 0; index < vector.length; index += 1) {
+      const x = vector[index]!;
+      totalA += x * a[index]!;
+      totalB += x * b[index]!;
+      totalC += x * c[index]!;
+      totalD += x * d[index]!;
+    }
+    out[at] = totalA;
+    out[at + 1] = totalB;
+    out[at + 2] = totalC;
+    out[at + 3] = totalD;
+  }
+  for (; at < others.length; at += 1) out[at] = dotOf(vector, others[at]!);
 }
 
 /** Adds `vector` to `sum` in place. */
