@@ -6,20 +6,20 @@
 -- Which sessions and end users came back to an entity on a later day: what turns the counts of whole days into
 -- the counts of any range.
 --
--- kind, entity      as in view fact (kinds 1 to 5)
+-- kind, entity      as in view fact; of kind 0 those with an end user
 -- event_at          event time of the first fact of the session, or of the end user, on that day
 -- prev_session_at   when the same session was last there before, on an earlier day; null: not a session's return
 -- prev_user_at      when the same end user was, likewise
--- weight            1, or -1 where an earlier row was wrong: rows are only ever added, and add up
+-- weight            1, or -1 where an earlier row was wrong: rows are only ever added, and count as what they add up to
 -- seq               stream sequence of the batch that wrote the row
 --
--- entity_rollup counts a session on each of its days. Over the whole days of [a, b), distinct sessions are the sum
+-- entity_rollup and end_user_rollup count a session on each of its days. Over the whole days of [a, b), distinct sessions are the sum
 -- of those counts less the returns in [a, b) from a day that is in the range, too: those with prev_session_at >= a.
 --
 -- Late, moved and corrected facts come as pairs of weight -1 and 1 in fact_change and are written as such.
 --
 -- Law: for days a <= b, sum(sessions) of entity_rollup less sum(weight) where prev_session_at >= a, over [a, b),
--- is the number of distinct sessions; end users likewise.
+-- is the number of distinct sessions; end users likewise. Live and replayed rows add up to the same.
 
 -- @schema
 create table return_fact (
@@ -35,7 +35,7 @@ with r as (
       as prev_session_at,
     case when prev_user_at > '-infinity' and prev_user_at < date_trunc('day', event_at) then prev_user_at end
       as prev_user_at
-  from fact_change where kind <> 0
+  from fact_change where kind <> 0 or entity <> 0
 )
 select instance, kind, entity, event_at, prev_session_at, prev_user_at, weight, getvariable('seq')
 from r where prev_session_at is not null or prev_user_at is not null

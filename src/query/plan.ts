@@ -72,6 +72,18 @@ export function route(granularity: Granularity, start: number, end: number): Rou
   return { rollup: from < to ? { from, to } : null, segments };
 }
 
+/** The whole days of a segment, if it has any, and what it cuts off at its ends. */
+function wholeDays({ start, end }: Segment): { days: Segment | null; cuts: Segment[] } {
+  const from = nextBucketStart('DAY', start);
+  const to = bucketStart('DAY', end);
+  if (from >= to) return { days: null, cuts: [{ start, end }] };
+  const cuts = [
+    { start, end: from },
+    { start: to, end },
+  ];
+  return { days: { start: from, end: to }, cuts: cuts.filter((cut) => cut.start < cut.end) };
+}
+
 /** Collects a statement's bindings under names of its own. */
 class Statement {
   readonly bindings: Record<string, BindValue> = {};
@@ -137,27 +149,21 @@ class Statement {
    * Rows that add up by entity to a segment's counts: its whole days from the rollup, less what came back from
    * one of them to another, and the days that it cuts message by message.
    */
-  entityCounts(instance: number, kind: number, { start, end }: Segment): string {
+  entityCounts(instance: number, kind: number, segment: Segment): string {
     const parts: string[] = [];
-    const first = this.firstSince(start);
-    const cut = (from: number, to: number): void => {
-      if (from >= to) return;
+    const first = this.firstSince(segment.start);
+    const { days, cuts } = wholeDays(segment);
+    for (const part of cuts) {
       parts.push(`select entity, (${first('prev_session_at')})::integer as sessions,
     (end_user <> 0 and ${first('prev_user_at')})::integer as users, 1 as messages, sat, dsat
-  from (${this.read('fact', { instance, kind, start: { at: from }, end: { at: to } })})`);
-    };
-    const from = start === -Infinity ? start : nextBucketStart('DAY', start);
-    const to = end === Infinity ? end : bucketStart('DAY', end);
-    if (from >= to) {
-      cut(start, end);
-    } else {
-      const days = { instance, kind, from: { at: from }, to: { at: to } };
+  from (${this.read('fact', { instance, kind, start: { at: part.start }, end: { at: part.end } })})`);
+    }
+    if (days !== null) {
+      const range = { instance, kind, from: { at: days.start }, to: { at: days.end } };
       parts.push(`select entity, sessions, users, messages, sat, dsat
-  from (${this.read('entity_rollup', { ...days, granularity: GRANULARITY_NUMBER.DAY })})`);
+  from (${this.read('entity_rollup', { ...range, granularity: GRANULARITY_NUMBER.DAY })})`);
       parts.push(`select entity, -sessions, -users, 0, 0, 0
-  from (${this.read('return_fact', { ...days, start: { at: start } })})`);
-      cut(start, from);
-      cut(to, end);
+  from (${this.read('return_fact', { ...range, start: { at: segment.start } })})`);
     }
     return parts.join('\n  union all\n  ');
   }
@@ -274,22 +280,23 @@ function ownRows(
   const { granularity } = parameters;
   const { number } = source;
   const ofUsers = number === 'end_user';
-  const sessions = ofUsers ? 'sessions, ' : '';
   const parts: string[] = [];
+  const whole = (): string =>
+    statement.read(source.view, {
+      instance,
+      granularity: GRANULARITY_NUMBER.ALL,
+      from: { at: -Infinity },
+      to: { at: Infinity },
+    });
+  const columns = `messages, sat, dsat, repeated_requests${ofUsers ? ', sessions' : ''}, first_at, last_at`;
   if (routing.rollup !== null) {
-    parts.push(`select bucket, ${number}, id, ${sessions}messages, sat, dsat, repeated_requests, first_at, last_at
+    parts.push(`select bucket, ${number}, id, ${columns}
 from (${statement.read(source.view, { instance, granularity: GRANULARITY_NUMBER[granularity], from: { at: routing.rollup.from }, to: { at: routing.rollup.to } })})`);
   }
   for (const segment of routing.segments) {
     const bucket = statement.bind({ at: bucketStart(granularity, segment.start) });
-    const counted = ofUsers
-      ? `countif(${statement.firstSince(segment.start)('prev_session_at')})::integer as sessions, `
-      : '';
-    parts.push(`select ${bucket} as bucket, g.${number}, d.id, ${sessions}messages, sat, dsat, repeated_requests, first_at, last_at from (
-  select ${number}, ${counted}sum(messages)::integer as messages, sum(sat)::integer as sat, sum(dsat)::integer as dsat,
-    sum(repeated_requests)::integer as repeated_requests, min(first_at) as first_at, max(last_at) as last_at
-  from (${statement.hourFacts(instance, KINDS.all, segment)}) ${ofUsers ? 'where end_user <> 0' : ''} group by ${number}
-) g join @${number}[instance = ${statement.bind(instance)}] d on d.${number} = g.${number}`);
+    if (ofUsers) parts.push(userCounts(statement, instance, segment, bucket));
+    else parts.push(...sessionCounts(statement, instance, segment, bucket, granularity, whole));
   }
   const filters: [kind: number, dimension: string, ids: readonly string[] | null][] = [
     [KINDS.topic, 'topic', parameters.topicIds],
@@ -322,12 +329,69 @@ from (${parts.join('\nunion all\n')}) r ${where}`;
     return `select r.bucket, r.end_user as number, r.id, r.sessions, ${metrics}, r.first_at as created_at, r.last_at as last_active_at
 from (${parts.join('\nunion all\n')}) r ${where}`;
   }
-  const whole = statement.read(source.view, {
-    instance,
-    granularity: GRANULARITY_NUMBER.ALL,
-    from: { at: -Infinity },
-    to: { at: Infinity },
-  });
   return `select r.bucket, r.end_user as number, r.id, r.sessions, ${metrics}, w.first_at as created_at, w.last_at as last_active_at
-from (${parts.join('\nunion all\n')}) r join (${whole}) w using (end_user) ${where}`;
+from (${parts.join('\nunion all\n')}) r join (${whole()}) w using (end_user) ${where}`;
+}
+
+/** The end users of a segment: its whole days and the days that it cuts, as in `entityCounts`. */
+function userCounts(statement: Statement, instance: number, segment: Segment, bucket: string): string {
+  const first = statement.firstSince(segment.start);
+  const { days, cuts } = wholeDays(segment);
+  const parts = cuts.map(
+    ({
+      start,
+      end,
+    }) => `select end_user, (${first('prev_session_at')})::integer as sessions, 1 as messages, sat, dsat, repeated_requests
+  from (${statement.read('fact', { instance, kind: KINDS.all, start: { at: start }, end: { at: end } })}) where end_user <> 0`,
+  );
+  if (days !== null) {
+    const range = { instance, from: { at: days.start }, to: { at: days.end } };
+    parts.push(
+      `select end_user, sessions, messages, sat, dsat, repeated_requests
+  from (${statement.read('end_user_rollup', { ...range, granularity: GRANULARITY_NUMBER.DAY })})`,
+      `select entity, -sessions, 0, 0, 0, 0
+  from (${statement.read('return_fact', { ...range, kind: KINDS.all, start: { at: segment.start } })})`,
+    );
+  }
+  return `select ${bucket} as bucket, g.end_user, d.id, messages, sat, dsat, repeated_requests, sessions,
+  null::timestamp as first_at, null::timestamp as last_at
+from (
+  select end_user, sum(sessions)::integer as sessions, sum(messages)::integer as messages, sum(sat)::integer as sat,
+    sum(dsat)::integer as dsat, sum(repeated_requests)::integer as repeated_requests
+  from (${parts.join('\n  union all\n  ')}) group by end_user having sum(messages) > 0
+) g join @end_user[instance = ${statement.bind(instance)}] d on d.end_user = g.end_user`;
+}
+
+/**
+ * The sessions of a segment. Over a range of all granularities, those that lie inside it are as they are as a
+ * whole, and only those that its ends cut are counted anew; in a cut bucket, which is short, all of them.
+ */
+function sessionCounts(
+  statement: Statement,
+  instance: number,
+  segment: Segment,
+  bucket: string,
+  granularity: Granularity,
+  whole: () => string,
+): string[] {
+  const counted = `sum(f.messages)::integer as messages, sum(f.sat)::integer as sat, sum(f.dsat)::integer as dsat,
+  sum(f.repeated_requests)::integer as repeated_requests, min(f.first_at) as first_at, max(f.last_at) as last_at`;
+  const facts = statement.hourFacts(instance, KINDS.all, segment);
+  if (granularity !== 'ALL') {
+    return [
+      `select ${bucket} as bucket, f.session, d.id, ${counted}
+from (${facts}) f join @session[instance = ${statement.bind(instance)}] d on d.session = f.session group by f.session, d.id`,
+    ];
+  }
+  const start = statement.bind({ at: segment.start });
+  const end = statement.bind({ at: segment.end });
+  return [
+    `select bucket, session, id, messages, sat, dsat, repeated_requests, first_at, last_at
+from (${whole()}) where first_at >= ${start} and last_at < ${end}`,
+    `select ${bucket} as bucket, f.session, d.id, ${counted}
+from (${facts}) f join (
+  select session, id from (${whole()})
+  where (first_at < ${start} and last_at >= ${start}) or (first_at < ${end} and last_at >= ${end})
+) d on d.session = f.session group by f.session, d.id`,
+  ];
 }
