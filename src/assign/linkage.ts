@@ -61,7 +61,10 @@ export function averageLinkage(totals: Float64Array, sizes: readonly number[], t
       chain.pop();
       continue;
     }
-    if (previous >= 0 && square[row + previous]! / (size[tip]! * size[previous]!) >= bestSimilarity / size[tip]!)
+    if (
+      previous >= 0 &&
+      square[row + previous]! / (size[tip]! * size[previous]!) >= bestSimilarity / size[tip]!
+    )
       best = previous;
     if (best !== previous) {
       chain.push(best);

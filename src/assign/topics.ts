@@ -763,7 +763,9 @@ export class Topics {
     if (
       known !== undefined &&
       known.members.length === members.length &&
-      members.every((micro, index) => micro === known.members[index] && micro.version === known.versions[index])
+      members.every(
+        (micro, index) => micro === known.members[index] && micro.version === known.versions[index],
+      )
     )
       return known.sum;
     const sum = sumOf(members, this.#dimensions);

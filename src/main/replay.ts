@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { availableParallelism } from 'node:os';
 import type { Config } from '../config.ts';
 import type { Embedder } from '../enrich/embedder.ts';
 import { SetupError } from '../errors.ts';
@@ -7,11 +8,21 @@ import { shardDirectory, type Epoch } from '../store/epochs.ts';
 import { readGeneration } from '../store/publication.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import { lastSequenceOf, readExtent } from '../stream/consumer.ts';
+import { AnalysisPool } from '../worker/analysis-pool.ts';
 import { count, type RebuildProgress } from './rebuild-progress.ts';
-import { openShard, partitionsOf, type Pull, type ReplayOptions, type Shard } from './shard.ts';
+import {
+  MODELS_DIRECTORY,
+  openShard,
+  partitionsOf,
+  type Pull,
+  type ReplayOptions,
+  type Shard,
+} from './shard.ts';
 
 /** Large batches: the cost of a fold is per statement more than per row. */
 const BATCH_BYTES = 2 ** 20;
+/** Each holds a model of its own. */
+const MOST_THREADS = 8;
 const WAIT_MS = 500;
 /** While far behind, readers have no use for what is published. */
 const SELDOM_MS = 600_000;
@@ -89,17 +100,32 @@ export class Replay {
     const { progress } = this.#settings;
     const total = sum(targets);
     progress.begin(title, Math.min(total, sum(this.#positions)), total);
-    for (const [number, target] of targets.entries()) {
-      const before = this.#messages;
-      const shard = await this.#open(number, target, SELDOM_MS);
-      try {
-        await shard.run();
-        this.#positions[number] = shard.store.sequence;
-        this.#messages = before + shard.messages;
-        progress.update(sum(this.#positions), this.#messages);
-      } finally {
-        await shard.close();
+    const { embedder, config } = this.#settings;
+    const threads = this.#throttle === null ? Math.min(availableParallelism(), MOST_THREADS) : 1;
+    const analysis =
+      threads === 1
+        ? null
+        : new AnalysisPool({
+            threads,
+            dimensions: embedder.dimensions,
+            model: config.embeddingModel,
+            modelsDirectory: MODELS_DIRECTORY,
+          });
+    try {
+      for (const [number, target] of targets.entries()) {
+        const before = this.#messages;
+        const shard = await this.#open(number, target, SELDOM_MS, analysis);
+        try {
+          await shard.run();
+          this.#positions[number] = shard.store.sequence;
+          this.#messages = before + shard.messages;
+          progress.update(sum(this.#positions), this.#messages);
+        } finally {
+          await shard.close();
+        }
       }
+    } finally {
+      await analysis?.close();
     }
     progress.end();
   }
@@ -143,7 +169,7 @@ export class Replay {
     try {
       for (let number = 0; number < this.#epoch.shards; number++) {
         const partitions = partitionsOf(number, this.#epoch.shards);
-        const opened = await this.#open(number, null, OFTEN_MS, async ({ after, sequence }) => {
+        const opened = await this.#open(number, null, OFTEN_MS, null, async ({ after, sequence }) => {
           const last =
             after < sequence ? Infinity : await lastSequenceOf(connection, partitions).catch(() => Infinity);
           if (last <= sequence) idle.add(number);
@@ -175,12 +201,14 @@ export class Replay {
     number: number,
     until: number | null,
     publishEveryMs: number,
+    analysis: AnalysisPool | null,
     onPull: (pull: Pull) => Promise<void> = () => Promise.resolve(),
   ): Promise<Shard> {
     const { config, embedder, connection, logger } = this.#settings;
     const [messages, bytes] = [this.#messages, this.#bytes];
     const replay: ReplayOptions = {
       until,
+      analysis,
       threads: this.#throttle === null ? 2 : 1,
       batchBytes: () => this.#batchBytes(),
       onPull: async (pull) => {

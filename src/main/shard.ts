@@ -18,6 +18,7 @@ import type { StreamConnection } from '../stream/connection.ts';
 import { lastSequenceOf, openConsumer, type Delivered, type TakeOptions } from '../stream/consumer.ts';
 import { PARTITIONS } from '../stream/subjects.ts';
 import { spillDirectory } from './data-directory.ts';
+import type { AnalysisPool } from '../worker/analysis-pool.ts';
 import { WorkerLoop } from '../worker/loop.ts';
 
 /** The repository's own folders: views and models belong to the code. */
@@ -61,6 +62,8 @@ export interface ReplayOptions {
    * holds. Null: it goes on until the shard is closed.
    */
   readonly until: number | null;
+  /** Threads to enrich and assign with; null: this one. No other shard may use them meanwhile. */
+  readonly analysis: AnalysisPool | null;
   /** Told of each pull before it is worked on, and waited for. Rejects to end `run`. */
   readonly onPull: (pull: Pull) => Promise<void>;
 }
@@ -108,19 +111,19 @@ export async function openShard(options: ShardOptions): Promise<Shard> {
   const { config, embedder, connection, logger, active, shard, replay } = options;
   const heads = loadHeads();
   const views = loadViews(VIEWS_DIRECTORY);
-  const analysis = analysisOf(embedder, heads);
+  const madeBy = analysisOf(embedder, heads);
   const directory = shardDirectory(config.dataDir, active.epoch, shard);
   const store = await whenReleased(options.waitForLockMs ?? 0, () =>
     StateStore.open({
       directory,
       views,
-      analysis,
+      analysis: madeBy,
       threads: replay?.threads ?? 2,
       memoryLimit: '768MB',
       spillDirectory: spillDirectory(config.dataDir, `views-${active.epoch}-${shard}`),
     }),
   );
-  writeDefinition(directory, definitionOf(views, analysis));
+  writeDefinition(directory, definitionOf(views, madeBy));
   const publication = new Publication({
     store,
     graceMs: GRACE_MS,
@@ -163,17 +166,17 @@ export async function openShard(options: ShardOptions): Promise<Shard> {
     await from.onPull({ after, sequence: pulled, messagesBefore: messages, bytesBefore });
     return wanted;
   };
+  const analysis = replay?.analysis ?? null;
+  analysis?.reset();
   const loop: WorkerLoop = new WorkerLoop({
     source: replay === undefined ? source : { next: (limits) => pull(replay, limits) },
     store,
     publication,
     logger,
-    enricher: createEnricher({ embedder, heads }),
-    assigner: new Assigner({
-      thresholds: embedder.thresholds,
-      dimensions: embedder.dimensions,
-      detectLanguage,
-    }),
+    enricher: analysis ?? createEnricher({ embedder, heads }),
+    assigner:
+      analysis ??
+      new Assigner({ thresholds: embedder.thresholds, dimensions: embedder.dimensions, detectLanguage }),
     decode: (bytes) => {
       const { requests } = decodeRecord(bytes);
       for (const request of requests) messages += request.messages.length;

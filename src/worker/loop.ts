@@ -18,7 +18,7 @@ export interface AssignStage {
   hasSession(instance: number, session: number): boolean;
   restoreInstance(instance: number, instanceId: string, rows: readonly StateRow[]): void;
   restoreSession(instance: number, session: number, value: Uint8Array | null): void;
-  assign(turns: readonly Turn[], enrichments: readonly Enrichment[]): Assignment;
+  assign(turns: readonly Turn[], enrichments: readonly Enrichment[]): Assignment | Promise<Assignment>;
   takeState(): StateRow[];
   evictSessions(keepAtMost: number): void;
   reset(): void;
@@ -237,7 +237,7 @@ export class WorkerLoop {
     const batch = await this.#numbering.number(entries);
     await this.#restore(batch.turns);
     const found = batch.sources.map((source) => enrichments[source] as Enrichment);
-    return { batch, assignment: this.#options.assigner.assign(batch.turns, found) };
+    return { batch, assignment: await this.#options.assigner.assign(batch.turns, found) };
   }
 
   /** The entry without the requests that fail on their own; null when none of it, or all of it, does. */
