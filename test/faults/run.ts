@@ -1,0 +1,51 @@
+/** `npm run faults`: the long form of the faults; the tests run each in a short form. */
+import { parseArgs } from 'node:util';
+import { kills } from './kills.ts';
+import { inWords, nothingWrong, type FaultOptions, type Figures } from './support/figures.ts';
+
+const FAULTS: Readonly<
+  Record<
+    string,
+    { readonly rounds: number; readonly seconds: number; run: (options: FaultOptions) => Promise<Figures> }
+  >
+> = {
+  kills: { rounds: 24, seconds: 0, run: kills },
+};
+
+const USAGE = `Usage: npm run faults [-- NAME …] [--rounds N] [--seconds N] [--seed N]
+
+Breaks the service in every way it must stand, with real processes. Names: ${Object.keys(FAULTS).join(', ')}.`;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { rounds: { type: 'string' }, seconds: { type: 'string' }, seed: { type: 'string' } },
+});
+const unknown = positionals.filter((name) => !Object.hasOwn(FAULTS, name));
+if (unknown.length > 0) {
+  process.stderr.write(`There is no fault ${unknown.join(', ')}.\n\n${USAGE}\n`);
+  process.exit(2);
+}
+const seed = Number(values.seed ?? Date.now() % 1_000_000);
+process.stdout.write(`seed ${seed}\n`);
+for (const [name, fault] of Object.entries(FAULTS)) {
+  if (positionals.length > 0 && !positionals.includes(name)) continue;
+  const startedAt = performance.now();
+  process.stdout.write(`${name}\n`);
+  try {
+    const figures = await fault.run({
+      rounds: Number(values.rounds ?? fault.rounds),
+      seconds: Number(values.seconds ?? fault.seconds),
+      seed,
+      say: (sentence) => process.stdout.write(`  ${sentence.replaceAll('\n', '\n  ')}\n`),
+    });
+    process.stdout.write(
+      `${name}: ${inWords(figures)} (${Math.round((performance.now() - startedAt) / 1000)} s)\n`,
+    );
+    nothingWrong(figures);
+  } catch (error) {
+    process.exitCode = 1;
+    process.stdout.write(
+      `${name}: FAILED: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+    );
+  }
+}

@@ -1,0 +1,56 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import type { LoadFigures } from './load.ts';
+
+/** What the long form asks of a fault; the short form leaves most at little. */
+export interface FaultOptions {
+  readonly rounds: number;
+  /** How long a server is away, or a load lasts, where the fault has such a time. */
+  readonly seconds: number;
+  readonly seed: number;
+  /** Told what happens as it happens. */
+  readonly say: (sentence: string) => void;
+}
+
+/** What came of it. */
+export interface Figures {
+  rounds: number;
+  kills: number;
+  /** Messages of requests that were answered with 200. */
+  accepted: number;
+  counted: number;
+  wrong: string[];
+  /** Milliseconds, by what had to recover. */
+  readonly recovery: Record<string, number[]>;
+}
+
+export function noFigures(): Figures {
+  return { rounds: 0, kills: 0, accepted: 0, counted: 0, wrong: [], recovery: {} };
+}
+
+export function addLoad(figures: Figures, load: LoadFigures): void {
+  figures.accepted += load.accepted;
+  figures.counted += load.counted;
+  figures.wrong.push(...load.wrong);
+}
+
+export function recovered(figures: Figures, what: string, ms: number): void {
+  (figures.recovery[what] ??= []).push(Math.round(ms));
+}
+
+/** Nothing lost, nothing twice, nothing wrong. */
+export function nothingWrong({ accepted, counted, wrong }: Figures): void {
+  deepEqual(wrong.slice(0, 10), []);
+  equal(counted, accepted);
+}
+
+export function inWords({ rounds, kills, accepted, counted, wrong, recovery }: Figures): string {
+  const times = Object.entries(recovery).map(([what, all]) => {
+    const sorted = all.toSorted((a, b) => a - b);
+    const at = (share: number): number => sorted[Math.floor((sorted.length - 1) * share)] ?? 0;
+    return `${what} ${at(0.5)} ms (most ${at(1)})`;
+  });
+  return (
+    `${rounds} rounds, ${kills} kills, ${accepted} messages accepted, ${counted} counted, ` +
+    `${wrong.length} wrong answers${times.length === 0 ? '' : `; time to recovery: ${times.join(', ')}`}`
+  );
+}
