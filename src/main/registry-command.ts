@@ -1,27 +1,8 @@
-import { parseArgs, type ParseArgsConfig } from 'node:util';
-import { loadConfig } from '../config.ts';
 import { AppError, SetupError } from '../errors.ts';
-import { runCommand } from '../lifecycle.ts';
 import { openRegistry, type Registry } from '../registry/registry.ts';
-import { openConnection } from '../stream/connection.ts';
-import { connectionOptions } from '../stream/server.ts';
+import { runStreamCommand } from './stream-command.ts';
 
-/** A command line that cannot be understood: printed with the usage, exit code 2. */
-export class UsageError extends Error {}
-
-const REACH_MS = 3000;
-
-/** Parses the command line. Throws UsageError. */
-export function parseCommandLine<T extends ParseArgsConfig['options']>(
-  args: readonly string[],
-  options: T,
-): ReturnType<typeof parseArgs<{ args: string[]; options: T; allowPositionals: true }>> {
-  try {
-    return parseArgs({ args: [...args], options, allowPositionals: true });
-  } catch (error) {
-    throw new UsageError((error as Error).message.split('. ')[0]);
-  }
-}
+export { parseCommandLine, printTable, UsageError } from './stream-command.ts';
 
 /**
  * Runs a command on the registry of the running service and ends the process: 0, 1 with one line on what is
@@ -31,50 +12,21 @@ export async function runRegistryCommand(
   usage: string,
   parse: (args: readonly string[]) => (registry: Registry) => Promise<void>,
 ): Promise<void> {
-  await runCommand(async () => {
-    let work: (registry: Registry) => Promise<void>;
-    try {
-      work = parse(process.argv.slice(2));
-    } catch (error) {
-      if (!(error instanceof UsageError)) throw error;
-      process.stderr.write(`${error.message}\n${usage}\n`);
-      return 2;
-    }
-    const config = loadConfig();
-    const connection = await openConnection({
-      ...connectionOptions(config),
-      name: 'undertone-command',
-      giveUpAfterMs: REACH_MS,
-    });
-    try {
-      const registry = await openRegistry(connection, { replicas: config.streamReplicas });
-      await registry.whenReady();
+  await runStreamCommand(usage, (args) => {
+    const work = parse(args);
+    return async (connection, { streamReplicas }) => {
       try {
-        await work(registry);
-      } finally {
-        await registry.close();
+        const registry = await openRegistry(connection, { replicas: streamReplicas });
+        await registry.whenReady();
+        try {
+          await work(registry);
+        } finally {
+          await registry.close();
+        }
+      } catch (error) {
+        if (error instanceof AppError) throw new SetupError(error.message, { cause: error });
+        throw error;
       }
-    } catch (error) {
-      if (error instanceof AppError) throw new SetupError(error.message, { cause: error });
-      throw error;
-    } finally {
-      await connection.close();
-    }
-    return 0;
+    };
   });
-}
-
-/** Prints rows under a heading, columns aligned. */
-export function printTable(heading: readonly string[], rows: readonly (readonly string[])[]): void {
-  const widths = heading.map((title, column) =>
-    Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)),
-  );
-  for (const row of [heading, ...rows]) {
-    process.stdout.write(
-      `${row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd()}\n`,
-    );
-  }
 }
