@@ -15,7 +15,6 @@ import { createLogger } from '../logger.ts';
 import { QueryRunner } from '../query/query-runner.ts';
 import { openRegistry } from '../registry/registry.ts';
 import type { Registry } from '../registry/registry.ts';
-import { readActiveEpoch, shardDirectory } from '../store/epochs.ts';
 import { SnapshotReader } from '../store/snapshot-reader.ts';
 import { loadViews } from '../store/view-files.ts';
 import { openConnection } from '../stream/connection.ts';
@@ -24,9 +23,9 @@ import { watchDiskRoom } from '../stream/disk-room.ts';
 import { createPublisher } from '../stream/publisher.ts';
 import { connectionOptions } from '../stream/server.ts';
 import { setUpStreams } from '../stream/stream-setup.ts';
-import { partitionOf } from '../stream/subjects.ts';
 import { firstSteps, tellStarter } from './first-steps.ts';
 import { spillDirectory } from './data-directory.ts';
+import { ShardReaders } from './shard-readers.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
@@ -43,6 +42,7 @@ const nowMicros = (): number => Date.now() * 1000;
 let registry: Registry | null = null;
 let connection: StreamConnection | null = null;
 let ingestor: Ingestor | null = null;
+let readers: ShardReaders | null = null;
 
 runProcess(log, config.shutdownMs, async (lifecycle) => {
   const query = config.serve === 'ingest' ? undefined : await openQuery(config, lifecycle);
@@ -147,36 +147,41 @@ async function listen(app: ReturnType<typeof createApp>, { host, port }: Config)
   }
 }
 
-/** One snapshot reader per shard. */
 async function openQuery(
   { dataDir, shards }: Config,
   lifecycle: Lifecycle,
 ): Promise<NonNullable<HttpDependencies['query']>> {
   const views = loadViews(join(ROOT, 'views'));
-  const readers: SnapshotReader[] = [];
-  for (let shard = 0; shard < shards; shard += 1) {
-    const reader = await SnapshotReader.open({
-      directory: () => {
-        const active = readActiveEpoch(dataDir);
-        return active === null ? null : shardDirectory(dataDir, active.epoch, shard);
-      },
-      views,
-      threads: READER_THREADS,
-      connections: READER_CONNECTIONS,
-      memoryLimit: READER_MEMORY,
-      spillDirectory: spillDirectory(config.dataDir, 'web'),
-    });
-    lifecycle.opened(`reader of shard ${shard}`, () => reader.close());
-    readers.push(reader);
-  }
+  const opened = await ShardReaders.open({
+    dataDir,
+    shards,
+    open: (directory) =>
+      SnapshotReader.open({
+        directory,
+        views,
+        threads: READER_THREADS,
+        connections: READER_CONNECTIONS,
+        memoryLimit: READER_MEMORY,
+        spillDirectory: spillDirectory(dataDir, 'web'),
+      }),
+    onError: (error) =>
+      log.error({ event: 'readers_failed', err: error }, 'the views that were divided anew cannot be opened'),
+  });
+  readers = opened;
+  lifecycle.opened('readers', () => opened.close());
   const runner = new QueryRunner({
     views,
     readerOf: (instanceId) => {
-      const fault = shardFault(dataDir, shards);
-      const reader = readers[partitionOf(instanceId) % shards];
+      const reader = opened.readerOf(instanceId);
       // Reading with another division would miss instances: no answer is better than a wrong one.
-      if (fault !== null || reader === undefined) {
-        throw new AppError('SERVICE_UNAVAILABLE', `The views cannot be read: ${fault}.`, { retryAfter: 5 });
+      if (reader === null) {
+        throw new AppError(
+          'SERVICE_UNAVAILABLE',
+          'The views were just divided anew. Try again in a moment.',
+          {
+            retryAfter: 1,
+          },
+        );
       }
       return reader;
     },
@@ -187,13 +192,7 @@ async function openQuery(
   };
 }
 
-function shardFault(dataDir: string, shards: number): string | null {
-  const active = readActiveEpoch(dataDir);
-  if (active === null || active.shards === shards) return null;
-  return `they are divided into ${active.shards} shards, but SHARDS is ${shards}`;
-}
-
-function readinessChecks({ serve, dataDir, shards }: Config): ReadinessCheck[] {
+function readinessChecks({ serve }: Config): ReadinessCheck[] {
   const checks: ReadinessCheck[] = [
     { name: 'registry', check: async () => (registry?.ready === true ? null : 'is not loaded') },
   ];
@@ -204,7 +203,7 @@ function readinessChecks({ serve, dataDir, shards }: Config): ReadinessCheck[] {
     });
   }
   if (serve !== 'ingest') {
-    checks.push({ name: 'views', check: async () => shardFault(dataDir, shards) });
+    checks.push({ name: 'views', check: async () => (readers?.ready === true ? null : 'are being opened') });
   }
   return checks;
 }

@@ -14,9 +14,11 @@ import { openConnection, type StreamConnection } from '../../src/stream/connecti
 import { createPublisher, type Publisher } from '../../src/stream/publisher.ts';
 import { setUpStreams } from '../../src/stream/stream-setup.ts';
 import { CONVERSATIONS_STREAM } from '../../src/stream/subjects.ts';
-import { temporaryDirectory } from '../support/fold.ts';
+import { ShardReaders } from '../../src/main/shard-readers.ts';
+import { SnapshotReader } from '../../src/store/snapshot-reader.ts';
+import { temporaryDirectory, VIEWS } from '../support/fold.ts';
 import { startTestServer, type TestServer } from '../support/nats.ts';
-import { answersOf, requestsOf } from '../support/replays.ts';
+import { answersOf, instanceId, requestsOf } from '../support/replays.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const INSTANCES = 2;
@@ -235,8 +237,26 @@ describe('rebuild', () => {
     const before = active().epoch;
     const waiting = await startWorker({ SHARDS: '3' });
     match(waiting.output(), /SHARDS: 1 → 3.*npm run rebuild/);
+    const readers = await ShardReaders.open({
+      dataDir,
+      shards: 3,
+      open: (directory) => SnapshotReader.open({ directory, views: VIEWS, threads: 1, connections: 1 }),
+      onError: () => undefined,
+    });
+    equal(readers.ready, true);
     const { code, output } = await rebuild([], { SHARDS: '3' });
     equal(code, 0, output);
+    // Whoever asks meanwhile is answered; then from the shard that has the instance now.
+    await until(() => readers.ready);
+    for (let number = 0; number < INSTANCES; number++) {
+      const snapshot = await readers.readerOf(instanceId(number))?.snapshot();
+      const rows = await snapshot?.all('select id from @instance[] where id = $id::uuid', {
+        id: instanceId(number),
+      });
+      equal(rows?.length, 1);
+      snapshot?.release();
+    }
+    await readers.close();
     match(output, /: (\d+) of \1 tables equal \(/);
     deepEqual(active(), { epoch: before + 1, shards: 3, previous: { epoch: before, shards: 1 } });
     deepEqual(await answers(), live);

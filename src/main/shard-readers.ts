@@ -1,0 +1,78 @@
+import { readActiveEpoch, shardDirectory } from '../store/epochs.ts';
+import type { SnapshotReader } from '../store/snapshot-reader.ts';
+import { partitionOf } from '../stream/subjects.ts';
+
+export interface ShardReadersOptions {
+  readonly dataDir: string;
+  /** How the views are divided before there are any. */
+  readonly shards: number;
+  /** Opens a reader of the folder that is asked for at each use; null: what was read last stays. */
+  readonly open: (directory: () => string | null) => Promise<SnapshotReader>;
+  readonly onError: (error: unknown) => void;
+}
+
+const LOOK_MS = 250;
+
+/**
+ * A reader for each shard of the active views, however many there are: a rebuild may divide them anew while
+ * queries go on. Readers of one division never read another one's files, which would miss instances.
+ */
+export class ShardReaders {
+  readonly #options: ShardReadersOptions;
+  readonly #divisions = new Map<number, readonly SnapshotReader[]>();
+  readonly #timer: NodeJS.Timeout;
+  #opening: Promise<void> | null = null;
+
+  private constructor(options: ShardReadersOptions) {
+    this.#options = options;
+    this.#timer = setInterval(() => {
+      if (this.#divisions.has(this.#shards()) || this.#opening !== null) return;
+      this.#opening = this.#open()
+        .catch(options.onError)
+        .finally(() => {
+          this.#opening = null;
+        });
+    }, LOOK_MS);
+  }
+
+  static async open(options: ShardReadersOptions): Promise<ShardReaders> {
+    const readers = new ShardReaders(options);
+    await readers.#open();
+    return readers;
+  }
+
+  /** The reader that an instance (UUID) belongs to; null in the moment after the views were divided anew. */
+  readerOf(instanceId: string): SnapshotReader | null {
+    const shards = this.#shards();
+    return this.#divisions.get(shards)?.[partitionOf(instanceId) % shards] ?? null;
+  }
+
+  /** Whether the active views can be read. */
+  get ready(): boolean {
+    return this.#divisions.has(this.#shards());
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#opening;
+    await Promise.all([...this.#divisions.values()].flat().map((reader) => reader.close()));
+  }
+
+  #shards(): number {
+    return readActiveEpoch(this.#options.dataDir)?.shards ?? this.#options.shards;
+  }
+
+  async #open(): Promise<void> {
+    const { dataDir, open } = this.#options;
+    const shards = this.#shards();
+    const readers: SnapshotReader[] = [];
+    for (let shard = 0; shard < shards; shard++) {
+      const reader = await open(() => {
+        const active = readActiveEpoch(dataDir);
+        return active?.shards === shards ? shardDirectory(dataDir, active.epoch, shard) : null;
+      });
+      readers.push(reader);
+    }
+    this.#divisions.set(shards, readers);
+  }
+}
