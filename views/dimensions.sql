@@ -1,6 +1,5 @@
 -- view: dimensions
--- version: 1
--- after: fact
+-- version: 2
 -- publish: instance key(instance) order(instance)
 -- publish: session key(session) order(session)
 -- publish: end_user key(end_user) order(end_user)
@@ -20,6 +19,9 @@
 -- instance.last_sequence, processed_at   the newest stream entry of the instance, and when it was applied
 -- record_metadata     what callers sent along (ingest `metadata`), last write wins per member; not published
 -- seq                 stream sequence of the batch that last wrote the row
+--
+-- temp moved_micro: micro-clusters that this batch moves, to another topic or along with their topic to another
+-- cluster. What was counted for them moves too.
 
 -- @schema
 create table instance (instance integer, id uuid, project uuid, last_sequence bigint, processed_at timestamp, seq bigint);
@@ -36,6 +38,17 @@ create table gap (instance integer, gap integer, id uuid, name varchar, descript
 create table record_metadata (instance integer, record varchar, record_key varchar, member varchar, value varchar, seq bigint);
 
 -- @fold
+-- when: batch_micro, batch_topic
+create or replace temp table moved_micro as
+select m.instance, m.micro
+from micro m join batch_micro b using (instance, micro)
+where m.topic is distinct from b.topic
+union
+select m.instance, m.micro
+from micro m join topic t using (instance, topic) join batch_topic b using (instance, topic)
+where t.cluster is distinct from b.cluster;
+-- end
+
 merge into instance t using batch_instance b on t.instance = b.instance
 when matched then update set last_sequence = b.last_sequence,
   processed_at = greatest(t.processed_at, make_timestamp(b.processed_at)), seq = getvariable('seq')

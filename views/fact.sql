@@ -1,5 +1,6 @@
 -- view: fact
--- version: 2
+-- version: 3
+-- after: dimensions
 -- publish: message_fact key(fact_id) order(instance, kind, event_at, fact_id) time(event_at) alive(not gone) replaces(revised)
 --
 -- Which message counts for which entity, and when did the same session and the same end user last do so?
@@ -42,26 +43,24 @@ create table message_fact (
   event_at timestamp, micro integer, sat tinyint, dsat tinyint, repeated_requests tinyint,
   prev_session_at timestamp, prev_user_at timestamp, gone boolean, revised boolean, seq bigint
 );
--- The last time of each chain: by 0 = (kind, entity, session), by 1 = (kind, entity, end user).
-create table chain_tail (instance integer, kind tinyint, "by" tinyint, entity integer, who integer, last_at timestamp);
+-- The last time of each chain of facts: (kind, entity, session), and (kind, entity, end user) but for kind 0.
+create table session_tail (chain bigint, last_at timestamp);
+create table user_tail (chain bigint, last_at timestamp);
+-- A chain in one number, to look it up by one column: `who` is its session or end user, entities lie below 2^29.
+create macro chain_of(kind, entity, who) as who::bigint * 4294967296 + kind::bigint * 536870912 + entity;
+create macro who_of(chain) as (chain // 4294967296)::integer;
+create macro kind_of(chain) as (chain // 536870912 % 8)::tinyint;
+create macro entity_of(chain) as (chain % 536870912)::integer;
 
 -- @fold
--- Micro-clusters that move: to another topic, or along with their topic to another cluster.
-create or replace temp table moved_micro as
-select m.instance, m.micro
-from micro m join batch_micro b using (instance, micro)
-where m.topic is distinct from b.topic
-union
-select m.instance, m.micro
-from micro m join topic t using (instance, topic) join batch_topic b using (instance, topic)
-where t.cluster is distinct from b.cluster;
-
 -- Messages already counted whose facts may change.
+-- when: moved_micro, batch_opening_author
 create or replace temp table affected_message as
 select m.* from message m join moved_micro using (instance, micro)
 union
 select m.* from message m join batch_opening_author o using (instance, session)
 where m.end_user = 0 and m.position < o.before_position;
+-- end
 
 -- Every message to be (re)placed, with its end user, topic and cluster as they are after this batch.
 create or replace temp table placed as
@@ -70,168 +69,173 @@ with m as (
   from batch_message
   union all
   select position, instance, session, end_user, event_at, micro, sat, dsat, repeated_requests, false from affected_message
-),
-owned as (
-  select m.* replace (case when m.end_user = 0 and m.position < o.before_position then o.end_user else m.end_user end as end_user)
-  from m left join batch_opening_author o using (instance, session)
-),
-wanted as (select distinct instance, micro from m where micro is not null),
-new_micro as (
-  select instance, micro, topic from batch_micro
-  union all
-  select k.instance, k.micro, k.topic from micro k join wanted using (instance, micro) anti join batch_micro using (instance, micro)
-),
-new_topic as (
-  select instance, topic, cluster from batch_topic
-  union all
-  select t.instance, t.topic, t.cluster from topic t anti join batch_topic using (instance, topic)
 )
-select m.*, n.topic, t.cluster
-from owned m left join new_micro n using (instance, micro) left join new_topic t using (instance, topic);
+select m.* replace (case when m.end_user = 0 and m.position < o.before_position then o.end_user else m.end_user end as end_user),
+  k.topic, t.cluster
+from m left join batch_opening_author o using (instance, session)
+left join micro k using (instance, micro) left join topic t using (instance, topic);
 
 insert into message
 select position, instance, session, end_user, event_at, micro, sat, dsat, repeated_requests, getvariable('seq')
 from placed where fresh order by position;
 
+-- Their facts, each with the chains that it is in.
+create or replace temp table added as
+with f as (
+  select position * 32 + kind as fact_id, position, instance, kind,
+    case kind when 0 then end_user when 1 then topic else cluster end as entity,
+    session, end_user, event_at, micro, sat, dsat, repeated_requests
+  from placed, (select unnest([0, 1, 2])::tinyint as kind)
+  union all
+  select p.position * 32 + case when o.kind = 3 then 8 + o.entity else o.kind end, p.position, p.instance, o.kind, o.entity,
+    p.session, p.end_user, p.event_at, p.micro, p.sat, p.dsat, p.repeated_requests
+  from placed p join batch_occurrence o using (position)
+)
+select *, chain_of(kind, entity, session) as session_chain,
+  case when kind <> 0 and end_user <> 0 then chain_of(kind, entity, end_user) end as user_chain
+from f where entity is not null;
+
+-- Of affected messages, the facts that are no longer true are withdrawn, and added are only those that are new.
+-- when: affected_message
 update message set end_user = p.end_user, seq = getvariable('seq')
 from placed p where not p.fresh and message.position = p.position and message.end_user <> p.end_user;
 
-create or replace temp table new_fact as
-select position * 32 as fact_id, position, instance, 0::tinyint as kind, end_user as entity, session, end_user, event_at, micro,
-  sat, dsat, repeated_requests from placed
-union all
-select position * 32 + 1, position, instance, 1, topic, session, end_user, event_at, micro, sat, dsat, repeated_requests
-from placed where topic is not null
-union all
-select position * 32 + 2, position, instance, 2, cluster, session, end_user, event_at, micro, sat, dsat, repeated_requests
-from placed where cluster is not null
-union all
-select p.position * 32 + case when o.kind = 3 then 8 + o.entity else o.kind end, p.position, p.instance, o.kind, o.entity,
-  p.session, p.end_user, p.event_at, p.micro, p.sat, p.dsat, p.repeated_requests
-from placed p join batch_occurrence o using (position)
-union all
-select f.fact_id, f.position, f.instance, f.kind, f.entity, f.session, p.end_user, f.event_at, f.micro, f.sat, f.dsat, f.repeated_requests
-from message_fact f join placed p using (position)
-where f.kind >= 3 and not f.gone and not p.fresh;
-
--- What message_fact holds of the affected messages, withdrawn facts among it.
 create or replace temp table stored_fact as
 select f.* from message_fact f join affected_message a using (position);
 
-create or replace temp table replaced_fact as from stored_fact where not gone;
+insert into added
+select f.fact_id, f.position, f.instance, f.kind, f.entity, f.session, p.end_user, f.event_at, f.micro, f.sat, f.dsat,
+  f.repeated_requests, chain_of(f.kind, f.entity, f.session),
+  case when p.end_user <> 0 then chain_of(f.kind, f.entity, p.end_user) end
+from stored_fact f join placed p using (position)
+where f.kind >= 3 and not f.gone;
 
 create or replace temp table withdrawn as
-select f.* from replaced_fact f left join new_fact n using (fact_id)
-where n.fact_id is null or n.entity <> f.entity or n.end_user <> f.end_user;
+select f.*, chain_of(f.kind, f.entity, f.session) as session_chain,
+  case when f.kind <> 0 and f.end_user <> 0 then chain_of(f.kind, f.entity, f.end_user) end as user_chain
+from stored_fact f left join added n using (fact_id)
+where not f.gone and (n.fact_id is null or n.entity <> f.entity or n.end_user <> f.end_user);
 
-create or replace temp table added as
-select n.* from new_fact n left join replaced_fact f using (fact_id)
-where f.fact_id is null or n.entity <> f.entity or n.end_user <> f.end_user;
+delete from added using stored_fact f
+where added.fact_id = f.fact_id and not f.gone and added.entity = f.entity and added.end_user = f.end_user;
+-- end
 
--- Chains that gain or lose a fact, from the first changed time on.
+-- Chains that gain or lose a fact: from which time on, and their last time so far. by 0: of a session, 1: of an end user.
 create or replace temp table touched_chain as
 with t as (
-  select instance, kind, entity, session, end_user, event_at, false as loses from added
+  select 0 as "by", session_chain as chain, event_at, false as loses from added
   union all
-  select instance, kind, entity, session, end_user, event_at, true from withdrawn
+  select 1, user_chain, event_at, false from added where user_chain is not null
+  union all
+  select 0, session_chain, event_at, true from withdrawn
+  union all
+  select 1, user_chain, event_at, true from withdrawn where user_chain is not null
+),
+c as (
+  select "by", chain, min(event_at) as from_at, max(event_at) filter (not loses) as added_at, bool_or(loses) as loses
+  from t group by "by", chain
 )
-select instance, kind, 0::tinyint as "by", entity, session as who, min(event_at) as from_at, bool_or(loses) as loses from t group by all
+select c.*, s.last_at from c left join session_tail s using (chain) where "by" = 0
 union all
-select instance, kind, 1, entity, end_user, min(event_at), bool_or(loses) from t where end_user <> 0 and kind <> 0 group by all;
+select c.*, u.last_at from c left join user_tail u using (chain) where "by" = 1;
 
-create or replace temp table touched_tail as
-select c.*, t.last_at
-from touched_chain c left join chain_tail t
-  on t.instance = c.instance and t.kind = c.kind and t."by" = c."by" and t.entity = c.entity and t.who = c.who;
+-- Only of chains whose new facts are not simply their newest, the older facts are needed.
+create or replace temp table late_chain as
+select *, who_of(chain) as who, kind_of(chain) as kind, entity_of(chain) as entity
+from touched_chain where loses or last_at >= from_at;
 
--- Only chains whose new facts are not simply their newest need a look at older facts.
-create or replace temp table late_chain as select * from touched_tail where loses or last_at >= from_at;
-
+-- when: late_chain
 create or replace temp table late_fact as
-select l."by", l.who, l.from_at, f.*
+select l."by", l.chain, f.*
 from message_fact f join late_chain l
-  on l."by" = 0 and f.instance = l.instance and f.kind = l.kind and f.entity = l.entity and f.session = l.who
+  on l."by" = 0 and f.session = l.who and f.kind = l.kind and f.entity = l.entity
 where not f.gone and f.fact_id not in (select fact_id from withdrawn)
 union all
-select l."by", l.who, l.from_at, f.*
+select l."by", l.chain, f.*
 from message_fact f join late_chain l
-  on l."by" = 1 and f.instance = l.instance and f.kind = l.kind and f.entity = l.entity and f.end_user = l.who
+  on l."by" = 1 and f.end_user = l.who and f.kind = l.kind and f.entity = l.entity
 where not f.gone and f.fact_id not in (select fact_id from withdrawn);
+-- end
 
--- Where each touched chain stands just before its first changed time.
-create or replace temp table chain_start as
-select instance, kind, "by", entity, who, last_at from touched_tail where last_at is not null and not loses and last_at < from_at
-union all
-select instance, kind, "by", entity, who, max(event_at) from late_fact where event_at < from_at group by all;
-
-create or replace temp table linked as
-with f as (
-  select instance, kind, "by", entity, who, fact_id, event_at from late_fact where event_at >= from_at
-  union all
-  select instance, kind, 0, entity, session, fact_id, event_at from added
-  union all
-  select instance, kind, 1, entity, end_user, fact_id, event_at from added where end_user <> 0 and kind <> 0
-)
-select f.*, coalesce(lag(f.event_at) over chain, s.last_at, '-infinity'::timestamp) as prev_at
-from f left join chain_start s
-  on s.instance = f.instance and s.kind = f.kind and s."by" = f."by" and s.entity = f.entity and s.who = f.who
-window chain as (partition by f.instance, f.kind, f."by", f.entity, f.who order by f.event_at, f.fact_id);
-
+-- What each fact follows: the one before it in the batch or among the older facts, or where its chain stood.
 create or replace temp table new_link as
+with f as (
+  select 0 as "by", session_chain as chain, fact_id, event_at from added
+  union all
+  select 1, user_chain, fact_id, event_at from added where user_chain is not null
+  union all
+  select "by", chain, fact_id, event_at from late_fact
+),
+linked as (
+  select f."by", f.fact_id, coalesce(
+    lag(f.event_at) over (partition by f."by", f.chain order by f.event_at, f.fact_id),
+    case when not c.loses and c.last_at < c.from_at then c.last_at end, '-infinity'::timestamp) as prev_at
+  from f join touched_chain c on c."by" = f."by" and c.chain = f.chain
+)
 select fact_id, max(prev_at) filter ("by" = 0) as prev_session_at, max(prev_at) filter ("by" = 1) as prev_user_at
 from linked group by fact_id;
 
+create or replace temp table fact_change as
+select 1 as weight, a.* exclude (session_chain, user_chain), n.prev_session_at,
+  coalesce(n.prev_user_at, '-infinity'::timestamp) as prev_user_at
+from added a join new_link n using (fact_id);
+
+insert into message_fact
+select fact_id, position, instance, kind, entity, session, end_user, event_at, micro, sat, dsat, repeated_requests,
+  prev_session_at, prev_user_at, false, false, getvariable('seq')
+from fact_change where fact_id not in (select fact_id from stored_fact)
+order by event_at, fact_id;
+
 -- Facts that stay but now follow another one.
+-- when: late_chain
 create or replace temp table relinked as
-with late as (select distinct on (fact_id) * exclude ("by", who, from_at) from late_fact)
+with late as (select distinct on (fact_id) * exclude ("by", chain) from late_fact)
 select l.*, coalesce(n.prev_session_at, l.prev_session_at) as new_prev_session_at,
   coalesce(n.prev_user_at, l.prev_user_at) as new_prev_user_at
 from late l join new_link n using (fact_id)
 where coalesce(n.prev_session_at, l.prev_session_at) <> l.prev_session_at
    or coalesce(n.prev_user_at, l.prev_user_at) <> l.prev_user_at;
+-- end
 
-create or replace temp table fact_change as
-select -1 as weight, fact_id, position, instance, kind, entity, session, end_user, event_at, micro, sat, dsat, repeated_requests,
+-- when: withdrawn, relinked
+insert into fact_change
+select -1, fact_id, position, instance, kind, entity, session, end_user, event_at, micro, sat, dsat, repeated_requests,
   prev_session_at, prev_user_at from withdrawn
 union all
 select -1, fact_id, position, instance, kind, entity, session, end_user, event_at, micro, sat, dsat, repeated_requests,
   prev_session_at, prev_user_at from relinked
 union all
 select 1, fact_id, position, instance, kind, entity, session, end_user, event_at, micro, sat, dsat, repeated_requests,
-  new_prev_session_at, new_prev_user_at from relinked
-union all
-select 1, a.fact_id, a.position, a.instance, a.kind, a.entity, a.session, a.end_user, a.event_at, a.micro, a.sat, a.dsat,
-  a.repeated_requests, n.prev_session_at, coalesce(n.prev_user_at, '-infinity'::timestamp)
-from added a join new_link n using (fact_id);
+  new_prev_session_at, new_prev_user_at from relinked;
 
+update message_fact set gone = true, revised = true, seq = getvariable('seq')
+from withdrawn w where message_fact.fact_id = w.fact_id;
+-- end
+
+-- when: stored_fact, relinked
 update message_fact set entity = c.entity, end_user = c.end_user,
   prev_session_at = c.prev_session_at, prev_user_at = c.prev_user_at, gone = false, revised = true, seq = getvariable('seq')
 from fact_change c where c.weight = 1 and message_fact.fact_id = c.fact_id
   and c.fact_id in (select fact_id from relinked union all select fact_id from stored_fact);
+-- end
 
-update message_fact set gone = true, revised = true, seq = getvariable('seq')
-from withdrawn w where message_fact.fact_id = w.fact_id and w.fact_id not in (select fact_id from added);
+-- A chain that lost a fact ends with the last of those that are left.
+-- when: withdrawn
+update touched_chain set last_at = (select max(f.event_at) from late_fact f where f."by" = touched_chain."by" and f.chain = touched_chain.chain)
+where loses;
+-- end
 
-insert into message_fact
-select fact_id, position, instance, kind, entity, session, end_user, event_at, micro, sat, dsat, repeated_requests,
-  prev_session_at, prev_user_at, false, false, getvariable('seq')
-from fact_change c
-where weight = 1 and fact_id not in (select fact_id from relinked union all select fact_id from stored_fact)
-order by event_at, fact_id;
-
-create or replace temp table new_tail as
-select c.instance, c.kind, c."by", c.entity, c.who, coalesce(max(l.event_at), any_value(s.last_at)) as last_at
-from touched_chain c
-left join linked l on l.instance = c.instance and l.kind = c.kind and l."by" = c."by" and l.entity = c.entity and l.who = c.who
-left join chain_start s on s.instance = c.instance and s.kind = c.kind and s."by" = c."by" and s.entity = c.entity and s.who = c.who
-group by all;
-
-merge into chain_tail t using new_tail n
-on t.instance = n.instance and t.kind = n.kind and t."by" = n."by" and t.entity = n.entity and t.who = n.who
+merge into session_tail t
+using (select chain, greatest(last_at, added_at) as last_at from touched_chain where "by" = 0) n on t.chain = n.chain
 when matched and n.last_at is null then delete
 when matched then update set last_at = n.last_at
-when not matched and n.last_at is not null then insert (instance, kind, "by", entity, who, last_at)
-  values (n.instance, n.kind, n."by", n.entity, n.who, n.last_at);
+when not matched and n.last_at is not null then insert (chain, last_at) values (n.chain, n.last_at);
+
+merge into user_tail t
+using (select chain, greatest(last_at, added_at) as last_at from touched_chain where "by" = 1) n on t.chain = n.chain
+when matched and n.last_at is null then delete
+when matched then update set last_at = n.last_at
+when not matched and n.last_at is not null then insert (chain, last_at) values (n.chain, n.last_at);
 
 -- @read
 -- The facts of [$start, $end), message by message.
