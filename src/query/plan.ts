@@ -176,9 +176,15 @@ class Statement {
 
 /**
  * The statement for a query, one row of output per row of the page: `bucket`, `number` (of the entity in its
- * shard), `id`, the metrics in snake case, and `total` (rows of the whole answer).
+ * shard), `id`, the counts, `first_at` and `last_at` (sessions and end users), and `total` (rows of the whole
+ * answer). What is derived from these is computed for the page alone (`metricOf` in query-runner.ts).
  */
-export function planQuery(parameters: QueryParameters, instance: number, views: readonly View[]): Plan {
+export function planQuery(
+  parameters: QueryParameters,
+  instance: number,
+  views: readonly View[],
+  chosen: ChosenEntities = {},
+): Plan {
   const statement = new Statement(views);
   const start = parameters.range.start ?? -Infinity;
   const end = parameters.range.end ?? Infinity;
@@ -186,13 +192,13 @@ export function planQuery(parameters: QueryParameters, instance: number, views: 
   const source = SOURCES[parameters.groupBy];
   const rows =
     source.view === 'entity_rollup'
-      ? entityRows(statement, source, parameters, instance, routing)
-      : ownRows(statement, source, parameters, instance, routing, { start, end });
+      ? entityRows(statement, source, parameters, instance, routing, chosen)
+      : ownRows(statement, source, parameters, instance, routing, { start, end }, chosen);
   const bounds = parameters.bounds.flatMap(({ metric, min, max }) => {
-    const column = COLUMN_OF[metric];
+    const value = VALUE_OF[metric];
     return [
-      ...(min === null ? [] : [`${column} >= ${statement.bind(min)}`]),
-      ...(max === null ? [] : [`${column} <= ${statement.bind(max)}`]),
+      ...(min === null ? [] : [`${value} >= ${statement.bind(min)}`]),
+      ...(max === null ? [] : [`${value} <= ${statement.bind(max)}`]),
     ];
   });
   const where = bounds.length === 0 ? '' : `where ${bounds.join(' and ')}`;
@@ -204,27 +210,30 @@ select q.*, (select count(*) from q) as total from q order by ${orderOf(paramete
   return { sql, bindings: statement.bindings };
 }
 
-/** Names of the metrics and sort fields in the rows of a plan. */
-export const COLUMN_OF: Readonly<Record<SortField, string>> = {
+/** Numbers (in their instance) of the entities that a query's filters name; a dimension that no filter names is absent. */
+export type ChosenEntities = Readonly<Partial<Record<Dimension, readonly number[]>>>;
+
+/** Metrics and sort fields over the columns of a row. */
+const VALUE_OF: Readonly<Record<SortField, string>> = {
   sessions: 'sessions',
   users: 'users',
   messages: 'messages',
-  avgMessagesPerSession: 'avg_messages_per_session',
+  avgMessagesPerSession: 'messages / sessions',
   sat: 'sat',
   dsat: 'dsat',
-  netSat: 'net_sat',
-  duration: 'duration',
-  lastActiveAt: 'last_active_at',
+  netSat: '(sat - dsat) / messages',
+  duration: 'case when messages >= 2 then last_at - first_at end',
+  lastActiveAt: 'last_at',
   repeatedRequests: 'repeated_requests',
-  createdAt: 'created_at',
+  createdAt: 'first_at',
 };
 
 /** `date` ascending, then the entity's own order, then id: DECISIONS "Order". */
 function orderOf({ sort, groupBy }: QueryParameters): string {
   const date = 'bucket asc';
   if (sort !== null)
-    return `${COLUMN_OF[sort.field]} ${sort.order === 'ASC' ? 'asc' : 'desc'} nulls last, ${date}, id asc`;
-  return `${date}, ${groupBy === 'SESSION' || groupBy === 'END_USER' ? 'last_active_at' : 'messages'} desc nulls last, id asc`;
+    return `${VALUE_OF[sort.field]} ${sort.order === 'ASC' ? 'asc' : 'desc'} nulls last, ${date}, id asc`;
+  return `${date}, ${groupBy === 'SESSION' || groupBy === 'END_USER' ? 'last_at' : 'messages'} desc nulls last, id asc`;
 }
 
 function entityRows(
@@ -233,6 +242,7 @@ function entityRows(
   parameters: QueryParameters,
   instance: number,
   routing: Routing,
+  chosen: ChosenEntities,
 ): string {
   const { granularity } = parameters;
   const parts: string[] = [];
@@ -255,17 +265,13 @@ function entityRows(
   from (${statement.entityCounts(instance, source.kind, segment)}) group by entity having sum(messages) > 0
 ) g join @${source.dimension}[instance = ${statement.bind(instance)}] d on d.${source.dimension} = g.entity`);
   }
-  const conditions = [
-    ...(parameters.ids === null ? [] : [statement.among('r.id', parameters.ids)]),
-    ...(parameters.gapType === null
-      ? []
-      : [
-          `r.entity in (select d.gap from @gap[instance = ${statement.bind(instance)}] d where d.gap_type = ${statement.bind(parameters.gapType)})`,
-        ]),
-  ];
-  return `select r.bucket, r.entity as number, r.id, r.sessions, r.users, r.messages, r.sat, r.dsat,
-  r.messages / r.sessions as avg_messages_per_session, (r.sat - r.dsat) * 100.0 / r.messages as net_sat
-from (${parts.join('\nunion all\n')}) r ${conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`}`;
+  const among = chosen[source.dimension];
+  return `select r.bucket, r.entity as number, r.id, r.sessions, r.users, r.messages, r.sat, r.dsat
+from (${parts.join('\nunion all\n')}) r ${among === undefined ? '' : `where r.entity in (${numberList(among)})`}`;
+}
+
+function numberList(numbers: readonly number[]): string {
+  return numbers.length === 0 ? 'null' : numbers.join(', ');
 }
 
 /** SESSION and END_USER: their own rollup, or their facts where the range cuts. */
@@ -276,6 +282,7 @@ function ownRows(
   instance: number,
   routing: Routing,
   range: Segment,
+  chosen: ChosenEntities,
 ): string {
   const { granularity } = parameters;
   const { number } = source;
@@ -298,38 +305,35 @@ from (${statement.read(source.view, { instance, granularity: GRANULARITY_NUMBER[
     if (ofUsers) parts.push(userCounts(statement, instance, segment, bucket));
     else parts.push(...sessionCounts(statement, instance, segment, bucket, granularity, whole));
   }
-  const filters: [kind: number, dimension: string, ids: readonly string[] | null][] = [
-    [KINDS.topic, 'topic', parameters.topicIds],
-    [KINDS.signal, 'signal', parameters.signalIds],
-    [KINDS.repeatedRequest, 'repeated_request', parameters.repeatedRequestIds],
-    [KINDS.gap, 'gap', parameters.gapIds],
+  const filters: [kind: number, numbers: readonly number[] | undefined][] = [
+    [KINDS.topic, chosen.topic],
+    [KINDS.signal, chosen.signal],
+    [KINDS.repeatedRequest, chosen.repeated_request],
+    [KINDS.gap, chosen.gap],
   ];
   const conditions: string[] = [];
   if (parameters.ids !== null) conditions.push(statement.among('r.id', parameters.ids));
-  for (const [kind, dimension, ids] of filters) {
-    if (ids === null) continue;
+  for (const [kind, numbers] of filters) {
+    if (numbers === undefined) continue;
     conditions.push(`r.${number} in (
-  select ${number} from (${statement.hourFacts(instance, kind, range)})
-  where entity in (select d.${dimension} from @${dimension}[instance = ${statement.bind(instance)}] d where ${statement.among('d.id', ids)}))`);
+  select ${number} from (${statement.hourFacts(instance, kind, range)}) where entity in (${numberList(numbers)}))`);
   }
   if (parameters.language !== null) {
     conditions.push(`r.session in (
   select d.session from @session[instance = ${statement.bind(instance)}] d where lower(d.language) = lower(${statement.bind(parameters.language)}))`);
   }
   const where = conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`;
-  const metrics = `r.messages, r.sat, r.dsat, r.repeated_requests, (r.sat - r.dsat) * 100.0 / r.messages as net_sat`;
   if (!ofUsers) {
-    return `select r.bucket, r.session as number, r.id, ${metrics},
-  case when r.messages >= 2 then (epoch_us(r.last_at) - epoch_us(r.first_at)) / 1e6 end as duration,
-  r.first_at as created_at, r.last_at as last_active_at
+    return `select r.bucket, r.session as number, r.id, r.messages, r.sat, r.dsat, r.repeated_requests, r.first_at, r.last_at
 from (${parts.join('\nunion all\n')}) r ${where}`;
   }
+  const counts = 'r.sessions, r.messages, r.sat, r.dsat, r.repeated_requests';
   // An end user's createdAt and lastActiveAt are of the whole history, whatever the range and the bucket.
   if (granularity === 'ALL' && routing.rollup !== null) {
-    return `select r.bucket, r.end_user as number, r.id, r.sessions, ${metrics}, r.first_at as created_at, r.last_at as last_active_at
+    return `select r.bucket, r.end_user as number, r.id, ${counts}, r.first_at, r.last_at
 from (${parts.join('\nunion all\n')}) r ${where}`;
   }
-  return `select r.bucket, r.end_user as number, r.id, r.sessions, ${metrics}, w.first_at as created_at, w.last_at as last_active_at
+  return `select r.bucket, r.end_user as number, r.id, ${counts}, w.first_at, w.last_at
 from (${parts.join('\nunion all\n')}) r join (${whole()}) w using (end_user) ${where}`;
 }
 

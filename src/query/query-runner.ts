@@ -4,7 +4,7 @@ import type { Row, Value } from '../store/duckdb.ts';
 import type { Snapshot, SnapshotReader } from '../store/snapshot-reader.ts';
 import type { View } from '../store/view-files.ts';
 import type { QueryParameters } from './parameters.ts';
-import { COLUMN_OF, planQuery, type Dimension } from './plan.ts';
+import { planQuery, type ChosenEntities, type Dimension } from './plan.ts';
 import type { QueryResponse } from './response-schema.ts';
 
 type Dimensions = QueryResponse['elements'][number]['dimensions'];
@@ -57,12 +57,13 @@ export class QueryRunner {
       );
       if (instance === undefined) return empty;
       const number = instance['instance'] as number;
-      const { sql, bindings } = planQuery(parameters, number, this.#options.views);
+      const chosen = await chosenEntities(snapshot, parameters, number);
+      const { sql, bindings } = planQuery(parameters, number, this.#options.views, chosen);
       const page = await snapshot.all(sql, bindings);
       let total = (page[0]?.['total'] as number | undefined) ?? 0;
       if (page.length === 0 && parameters.offset > 0) {
         // A page past the end has no row that could say the total.
-        const first = planQuery({ ...parameters, limit: 1, offset: 0 }, number, this.#options.views);
+        const first = planQuery({ ...parameters, limit: 1, offset: 0 }, number, this.#options.views, chosen);
         total = ((await snapshot.all(first.sql, first.bindings))[0]?.['total'] as number | undefined) ?? 0;
       }
       const dimensions = await this.#dimensions(snapshot, parameters, number, page);
@@ -95,19 +96,12 @@ export class QueryRunner {
     const id = (row: Row): string => row['id'] as string;
     /** Names of the page's entities, read once for a generation. */
     const named = async (dimension: Dimension): Promise<(row: Row) => Row> => {
-      const rows = await snapshot.remembered(`${dimension} ${instance}`, [dimension], () =>
-        readDimension(snapshot, dimension, instance),
-      );
+      const rows = await rowsOf(snapshot, dimension, instance);
       return (row) => rows.get(row['number'] as number) ?? {};
     };
     switch (parameters.groupBy) {
       case 'TOPIC': {
-        const [topic, clusters] = [
-          await named('topic'),
-          await snapshot.remembered(`cluster ${instance}`, ['cluster'], () =>
-            readDimension(snapshot, 'cluster', instance),
-          ),
-        ];
+        const [topic, clusters] = [await named('topic'), await rowsOf(snapshot, 'cluster', instance)];
         return page.map((row) => ({
           topic: {
             id: id(row),
@@ -205,10 +199,8 @@ export class QueryRunner {
             ...(wants('topTopics')
               ? { topTopics: (topics.get(row['number'] as number) ?? []).slice(0, TOP_TOPICS) }
               : {}),
-            ...(wants('createdAt') ? { createdAt: formatInstant(row['created_at'] as number) } : {}),
-            ...(wants('lastActiveAt')
-              ? { lastActiveAt: formatInstant(row['last_active_at'] as number) }
-              : {}),
+            ...(wants('createdAt') ? { createdAt: formatInstant(row['first_at'] as number) } : {}),
+            ...(wants('lastActiveAt') ? { lastActiveAt: formatInstant(row['last_at'] as number) } : {}),
           },
         }));
       }
@@ -247,12 +239,14 @@ function factTopics(
   page: readonly Row[],
 ): Promise<Map<number, Topic[]>> {
   if (page.length === 0) return Promise.resolve(new Map());
-  return topicsOf(
-    snapshot,
-    `select ${column} as number, entity as topic, sum(messages) as messages
-     from @hour_fact[instance = ${instance} and kind = 1 and ${column} in (${numbers(page)})] where messages > 0 group by all`,
-    instance,
-  );
+  // A session's messages lie together in the order of time; an end user's do not, and change their owner.
+  const counts =
+    column === 'session'
+      ? `select session as number, entity as topic, count(*) as messages
+         from @message_fact[instance = ${instance} and kind = 1 and session in (${numbers(page)})] where not gone group by all`
+      : `select end_user as number, entity as topic, sum(messages) as messages
+         from @hour_fact[instance = ${instance} and kind = 1 and end_user in (${numbers(page)})] where messages > 0 group by all`;
+  return topicsOf(snapshot, counts, instance);
 }
 
 /** Topics that each gap of an instance concerns, the most concerned first. */
@@ -268,10 +262,7 @@ function gapTopics(snapshot: Snapshot, instance: number): Promise<Map<number, To
 
 /** Groups `number`, `topic`, `messages` rows by number; in each the topic with most messages first, ties by id. */
 async function topicsOf(snapshot: Snapshot, counts: string, instance: number): Promise<Map<number, Topic[]>> {
-  const [rows, topics] = await Promise.all([
-    snapshot.all(counts),
-    snapshot.remembered(`topic ${instance}`, ['topic'], () => readDimension(snapshot, 'topic', instance)),
-  ]);
+  const [rows, topics] = await Promise.all([snapshot.all(counts), rowsOf(snapshot, 'topic', instance)]);
   const counted = rows.map((row) => {
     const topic = topics.get(row['topic'] as number) ?? {};
     return {
@@ -290,12 +281,88 @@ async function topicsOf(snapshot: Snapshot, counts: string, instance: number): P
   return result;
 }
 
+/** The numbers of the entities that the filters of a query name. */
+async function chosenEntities(
+  snapshot: Snapshot,
+  { groupBy, ids, topicIds, signalIds, repeatedRequestIds, gapIds, gapType }: QueryParameters,
+  instance: number,
+): Promise<ChosenEntities> {
+  const own = dimensionOf(groupBy);
+  const wanted: Partial<Record<Dimension, readonly string[] | null>> = {
+    topic: topicIds,
+    signal: signalIds,
+    repeated_request: repeatedRequestIds,
+    gap: gapIds,
+    ...(own === null ? {} : { [own]: ids }),
+  };
+  const chosen: Partial<Record<Dimension, readonly number[]>> = {};
+  for (const [dimension, uuids] of Object.entries(wanted) as [Dimension, readonly string[] | null][]) {
+    const ofType = dimension === 'gap' && gapType !== null;
+    if (uuids === null && !ofType) continue;
+    const rows = await rowsOf(snapshot, dimension, instance);
+    const named = uuids === null ? null : new Set(uuids.map((uuid) => uuid.toLowerCase()));
+    chosen[dimension] = [...rows]
+      .filter(([, row]) => named === null || named.has(row['id'] as string))
+      .filter(([, row]) => !ofType || row['gap_type'] === gapType)
+      .map(([number]) => number);
+  }
+  return chosen;
+}
+
+/** The table that names what a grouping counts; null where each counted thing has a rollup row with its id. */
+function dimensionOf(groupBy: QueryParameters['groupBy']): Dimension | null {
+  switch (groupBy) {
+    case 'TOPIC':
+      return 'topic';
+    case 'TOPIC_CLUSTER':
+      return 'cluster';
+    case 'CSAT_DSAT':
+      return 'signal';
+    case 'REPEATED_REQUEST':
+      return 'repeated_request';
+    case 'GAP':
+      return 'gap';
+    case 'SESSION':
+    case 'END_USER':
+      return null;
+    default:
+      return groupBy satisfies never;
+  }
+}
+
+/** A dimension's rows, read once for as long as they do not change. */
+function rowsOf(snapshot: Snapshot, dimension: Dimension, instance: number): Promise<Map<number, Row>> {
+  return snapshot.remembered(`${dimension} ${instance}`, [dimension], () =>
+    readDimension(snapshot, dimension, instance),
+  );
+}
+
 /** The requested metrics, in the order of the request. */
 function fieldsOf(row: Row, metrics: readonly Metric[]): Fields {
-  const fields: Record<string, number | string | null> = {};
-  for (const metric of metrics) {
-    const value = row[COLUMN_OF[metric]] as number | null;
-    fields[metric] = metric === 'lastActiveAt' && value !== null ? formatInstant(value) : value;
+  return Object.fromEntries(metrics.map((metric) => [metric, metricOf(row, metric)])) as Fields;
+}
+
+/** The value of a metric in a row of a plan. */
+function metricOf(row: Row, metric: Metric): number | string | null {
+  const value = (column: string): number => row[column] as number;
+  switch (metric) {
+    case 'avgMessagesPerSession':
+      return value('messages') / value('sessions');
+    case 'netSat':
+      return ((value('sat') - value('dsat')) * 100) / value('messages');
+    case 'duration':
+      return value('messages') < 2 ? null : (value('last_at') - value('first_at')) / 1e6;
+    case 'lastActiveAt':
+      return formatInstant(value('last_at'));
+    case 'repeatedRequests':
+      return value('repeated_requests');
+    case 'sessions':
+    case 'users':
+    case 'messages':
+    case 'sat':
+    case 'dsat':
+      return value(metric);
+    default:
+      return metric satisfies never;
   }
-  return fields as Fields;
 }

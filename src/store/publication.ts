@@ -75,7 +75,7 @@ export interface PublicationOptions {
 /** What a merge leaves in the newest file, as a share of `mergeRows`: tables that change little stay there. */
 const LEFT_IN_NEWEST = 0.25;
 /** A table of more rows is compacted by `mergeRatio` alone. */
-const COMPACT_ROWS = 12_000_000;
+const COMPACT_ROWS = 20_000_000;
 /** The share of the time that may go into compaction beyond `mergeRatio`. */
 const COMPACT_SHARE = 0.05;
 
