@@ -110,7 +110,14 @@ class GroupCommit implements Publisher {
 
   async #send(partition: number): Promise<void> {
     const queue = this.#queues[partition] ?? [];
-    while (queue.length > 0) {
+    for (let first = queue[0]; first !== undefined; first = queue[0]) {
+      // While the server is away each waits for as long as it may, and no longer for being one of many.
+      const left = Math.max(0, first.deadline - performance.now());
+      if (!this.#connection.connected && !(await this.#connection.whenConnected(left))) {
+        queue.shift();
+        first.reject(unreachable());
+        continue;
+      }
       const group = this.#takeGroup(queue);
       try {
         const sequence = await this.#store(partition, group);
@@ -152,7 +159,7 @@ class GroupCommit implements Publisher {
       let fault: unknown;
       const left = deadline - performance.now();
       if (left <= 0 || !(await this.#connection.whenConnected(left))) {
-        throw unavailable('The stream cannot be reached. Try again.', 2);
+        throw unreachable();
       }
       try {
         const timeout = Math.max(100, Math.min(ATTEMPT_TIMEOUT_MS, deadline - performance.now()));
@@ -187,6 +194,10 @@ class GroupCommit implements Publisher {
       await sleep(pause);
     }
   }
+}
+
+function unreachable(): AppError {
+  return unavailable('The stream cannot be reached. Try again.', 2);
 }
 
 function unavailable(message: string, retryAfter: number, cause?: unknown): AppError {

@@ -1,5 +1,6 @@
 /** `npm run faults`: the long form of the faults; the tests run each in a short form. */
 import { parseArgs } from 'node:util';
+import { away } from './away.ts';
 import { kills } from './kills.ts';
 import { inWords, nothingWrong, type FaultOptions, type Figures } from './support/figures.ts';
 
@@ -10,6 +11,7 @@ const FAULTS: Readonly<
   >
 > = {
   kills: { rounds: 24, seconds: 0, run: kills },
+  away: { rounds: 2, seconds: 60, run: away },
 };
 
 const USAGE = `Usage: npm run faults [-- NAME …] [--rounds N] [--seconds N] [--seed N]

@@ -1,5 +1,6 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { AppError } from '../../src/errors.ts';
 import type { RecordedRequest } from '../../src/domain/records.ts';
@@ -186,6 +187,24 @@ describe('publisher', () => {
     await server.restart();
     await connection.whenConnected(10_000);
     equal(await publisher.publish(recordedRequest()), 1);
+  });
+
+  it('lets each request wait for itself while the server is away', async () => {
+    await setUpStreams(connection);
+    const publisher = createPublisher(connection, { timeoutMs: 600 });
+    await killUnder(server, connection);
+    const waits = [];
+    for (let request = 0; request < 4; request += 1) {
+      const started = performance.now();
+      waits.push(
+        rejects(publisher.publish(recordedRequest()), appError('SERVICE_UNAVAILABLE')).then(
+          () => performance.now() - started,
+        ),
+      );
+      await sleep(150);
+    }
+    for (const waited of await Promise.all(waits)) ok(waited > 550 && waited < 1100, `${waited} ms`);
+    await server.restart();
   });
 
   it('loses nothing that it answered for when the server is killed in the middle', async () => {
