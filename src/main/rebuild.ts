@@ -198,13 +198,11 @@ async function rebuild(settings: ReplaySettings, active: ActiveEpoch, options: O
   await replay.catchUp(() =>
     options.toLatest ? newestOf(connection, next) : Promise.resolve(liveSequences(dataDir, live, next)),
   );
-  await replay.follow(live, () =>
-    writeActiveEpoch(dataDir, {
-      epoch: next.epoch,
-      shards: next.shards,
-      previous: { epoch: live.epoch, shards: live.shards },
-    }),
-  );
+  await replay.follow(live, {
+    epoch: next.epoch,
+    shards: next.shards,
+    previous: { epoch: live.epoch, shards: live.shards },
+  });
   removeOtherEpochs(dataDir, [live.epoch, next.epoch]);
   const ms = performance.now() - startedAt;
   progress.say(
@@ -338,11 +336,10 @@ async function rollBack(settings: ReplaySettings, active: ActiveEpoch, options: 
   const { dataDir } = config;
   const { previous } = active;
   if (previous === undefined) throw new SetupError('There are no earlier views to go back to.');
-  const switchOver = (): void =>
-    writeActiveEpoch(dataDir, { ...previous, previous: { epoch: active.epoch, shards: active.shards } });
+  const back: ActiveEpoch = { ...previous, previous: { epoch: active.epoch, shards: active.shards } };
   const made = await readDefinition(shardDirectory(dataDir, previous.epoch, 0));
   const changes = made === null ? [] : changesBetween(made, currentDefinition(embedder));
-  if (options.force) switchOver();
+  if (options.force) writeActiveEpoch(dataDir, back);
   else {
     if (changes.length > 0) {
       throw new SetupError(
@@ -356,7 +353,7 @@ async function rollBack(settings: ReplaySettings, active: ActiveEpoch, options: 
         ? newestOf(connection, previous)
         : Promise.resolve(liveSequences(dataDir, active, previous)),
     );
-    await replay.follow(active, switchOver);
+    await replay.follow(active, back);
   }
   progress.say(`switched back from views ${active.epoch} to views ${previous.epoch}`);
   return 0;

@@ -4,7 +4,7 @@ import type { Config } from '../config.ts';
 import type { Embedder } from '../enrich/embedder.ts';
 import { SetupError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
-import { shardDirectory, type Epoch } from '../store/epochs.ts';
+import { prepareActiveEpoch, shardDirectory, type ActiveEpoch, type Epoch } from '../store/epochs.ts';
 import { readGeneration } from '../store/publication.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import { lastSequenceOf, readExtent } from '../stream/consumer.ts';
@@ -158,9 +158,9 @@ export class Replay {
 
   /**
    * Follows the stream with all shards open until their published rows contain all that the live ones' do, and
-   * calls `switchOver` at that moment: nobody who asked the live views is answered by older ones afterwards.
+   * switches readers over at that moment: nobody who asked the live views is answered by older ones afterwards.
    */
-  async follow(live: Epoch, switchOver: () => void): Promise<void> {
+  async follow(live: Epoch, active: ActiveEpoch): Promise<void> {
     const { connection, signal } = this.#settings;
     const idle = new Set<number>();
     const shards: Shard[] = [];
@@ -186,6 +186,7 @@ export class Replay {
           published >= liveSequence(this.#settings.config.dataDir, live, partitionsOf(number, shards.length))
         );
       };
+      const switchOver = prepareActiveEpoch(this.#settings.config.dataDir, active);
       while (!shards.every(isThere)) {
         if (signal.aborted) throw new InterruptedError();
         await Promise.race([sleep(LOOK_MS), failed.promise]);

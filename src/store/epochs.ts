@@ -60,8 +60,13 @@ export function readActiveEpoch(dataDir: string): ActiveEpoch | null {
 
 /** Switches readers to an epoch, atomically and durably. */
 export function writeActiveEpoch(dataDir: string, active: ActiveEpoch): void {
+  prepareActiveEpoch(dataDir, active)();
+}
+
+/** Does all of a switch that takes time; what it returns is the moment of the switch, and can be left out. */
+export function prepareActiveEpoch(dataDir: string, active: ActiveEpoch): () => void {
   mkdirSync(join(dataDir, 'views'), { recursive: true, mode: 0o700 });
-  replaceFile(join(dataDir, 'views', 'ACTIVE'), JSON.stringify(active));
+  return prepareFile(join(dataDir, 'views', 'ACTIVE'), JSON.stringify(active));
 }
 
 /** The epoch that a worker works on; made, divided into so many shards, on its first start. */
@@ -133,11 +138,17 @@ export function removeOtherEpochs(dataDir: string, kept: readonly number[]): num
 
 /** Replaces a file by rename, so that a crash leaves the old text or the new one. */
 export function replaceFile(file: string, text: string): void {
+  prepareFile(file, text)();
+}
+
+function prepareFile(file: string, text: string): () => void {
   const temporary = `${file}.tmp`;
   writeFileSync(temporary, text, { mode: 0o600 });
   fsyncPath(temporary);
-  renameSync(temporary, file);
-  fsyncPath(dirname(file));
+  return () => {
+    renameSync(temporary, file);
+    fsyncPath(dirname(file));
+  };
 }
 
 function fsyncPath(path: string): void {
