@@ -7,9 +7,11 @@ import {
   readdirSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { clearDamage, notedDamage } from './damage.ts';
 import { quoted, type Connection, type Row } from './duckdb.ts';
 import type { StateStore } from './state-store.ts';
 import type { PublishedTable, View } from './view-files.ts';
@@ -33,6 +35,8 @@ export interface Generation {
   readonly store: string;
   /** Stream sequence that it contains. */
   readonly seq: number;
+  /** Version of each view that its rows are of: code of other views cannot read them. */
+  readonly views: Readonly<Record<string, number>>;
   /**
    * Levels of each published table, at least one, the oldest and largest first; a row in a later level
    * replaces the same row in every earlier one. A file holds levels of several tables.
@@ -44,10 +48,17 @@ export interface Generation {
 export function readGeneration(directory: string): Generation | null {
   try {
     const generation = JSON.parse(readFileSync(join(directory, 'CURRENT'), 'utf8')) as Partial<Generation>;
-    return generation.tables === undefined ? null : (generation as Generation);
+    return generation.tables === undefined || generation.views === undefined
+      ? null
+      : (generation as Generation);
   } catch {
     return null;
   }
+}
+
+/** What a generation says of the views that its rows are of. */
+export function versionsOf(views: readonly View[]): Readonly<Record<string, number>> {
+  return Object.fromEntries(views.map((view) => [view.name, view.version]));
 }
 
 /** Tables that readers see, over all views. */
@@ -154,7 +165,7 @@ export class Publication {
         return [table.name, level.rows > 0 || below.length === 0 ? [...below, level] : below];
       }),
     );
-    this.#switchTo({ store: store.storeId, seq: newest.seq, tables });
+    this.#switchTo({ store: store.storeId, seq: newest.seq, views: versionsOf(store.views), tables });
     this.#removeReplaced();
     if (this.#merging !== null) return;
     const rows = Object.values(newest.levels).reduce((sum, level) => sum + level.rows, 0);

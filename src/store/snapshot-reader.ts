@@ -1,7 +1,9 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { AppError } from '../errors.ts';
 import { openDatabase, quoted, type Bindings, type Connection, type Database, type Row } from './duckdb.ts';
-import { filesOf, publishedTables, readGeneration, type Generation } from './publication.ts';
+import { filesOf, publishedTables, readGeneration, versionsOf, type Generation } from './publication.ts';
 import type { PublishedTable, View } from './view-files.ts';
 
 /** One generation of one shard, attached. */
@@ -170,7 +172,16 @@ export class SnapshotReader {
     for (let attempt = 1; ; attempt++) {
       const directory = this.#options.directory();
       const generation = directory === null ? null : readGeneration(directory);
-      if (directory === null || generation === null) return;
+      if (directory === null) return;
+      if (generation === null || !isDeepStrictEqual(generation.views, versionsOf(this.#options.views))) {
+        // What was read last is right still; without it, an empty answer would be a wrong one.
+        if (this.#attached !== null) return;
+        throw new AppError(
+          'SERVICE_UNAVAILABLE',
+          'The views on disk are of another version of this service. Rebuild them: npm run rebuild.',
+          { retryAfter: 60 },
+        );
+      }
       if (sameFiles(directory, generation, this.#attached)) {
         this.#stamp = stamp;
         return;

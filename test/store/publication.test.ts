@@ -196,6 +196,26 @@ describe('publication', () => {
     ok(!readdirSync(directory.path).includes('newest.duckdb.tmp'));
   });
 
+  it('has no answer from files that code of other views wrote', async () => {
+    await turn(1);
+    await fixture.publish();
+    const file = join(directory.path, 'CURRENT');
+    const generation = readGeneration(directory.path);
+    ok(generation !== null);
+    for (const content of [
+      JSON.stringify({ ...generation, views: { ...generation.views, fact: 99 } }),
+      JSON.stringify({ ...generation, views: undefined }),
+      '{"store":',
+    ]) {
+      writeFileSync(file, content);
+      await rejects(fixture.reader.snapshot(), /another version/);
+    }
+    writeFileSync(file, JSON.stringify(generation));
+    deepEqual(await counted(), { sequence: 1, messages: 1 });
+    writeFileSync(file, '{"store":');
+    deepEqual(await counted(), { sequence: 1, messages: 1 });
+  });
+
   it('refuses views that other definitions or another model made', async () => {
     await turn(1);
     await fixture.store.close();
