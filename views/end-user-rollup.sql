@@ -1,5 +1,5 @@
 -- view: end_user_rollup
--- version: 1
+-- version: 2
 -- after: fact, dimensions
 -- publish: end_user_rollup key(instance, granularity, bucket, end_user) order(instance, granularity, bucket, end_user) time(bucket)
 --
@@ -20,13 +20,21 @@
 -- Law: each row equals a plain aggregate over the end user's messages in the bucket.
 
 -- @schema
-create table end_user_rollup (
+-- ALL stands apart: what a batch changes in it is spread over all end users, in the buckets it lies in the latest rows.
+create table end_user_bucket (
   instance integer, granularity tinyint, bucket timestamp, end_user integer, id uuid,
   sessions integer, messages integer, sat integer, dsat integer, repeated_requests integer,
   first_at timestamp, last_at timestamp, seq bigint
 );
+create table end_user_total (
+  instance integer, granularity tinyint, bucket timestamp, end_user integer, id uuid,
+  sessions integer, messages integer, sat integer, dsat integer, repeated_requests integer,
+  first_at timestamp, last_at timestamp, seq bigint
+);
+create view end_user_rollup as from end_user_bucket union all from end_user_total;
 
 -- @fold
+-- HOUR to MONTH, and ALL: what the batch adds to each row.
 create or replace temp table end_user_change as
 with g as (
   select c.*, granularity, case granularity
@@ -35,16 +43,18 @@ with g as (
     else '-infinity'::timestamp end as bucket
   from fact_change c, range(5) r(granularity)
   where kind = 0 and entity <> 0
+),
+d as (
+  select instance, granularity::tinyint as granularity, bucket, entity as end_user,
+    sum(weight * (prev_session_at < bucket or prev_session_at = '-infinity')::integer)::integer as sessions,
+    sum(weight)::integer as messages, sum(weight * sat)::integer as sat, sum(weight * dsat)::integer as dsat,
+    sum(weight * repeated_requests)::integer as repeated_requests, min(event_at) as first_at, max(event_at) as last_at
+  from g group by all
 )
-select instance, granularity::tinyint as granularity, bucket, entity as end_user,
-  sum(weight * (prev_session_at < bucket or prev_session_at = '-infinity')::integer)::integer as sessions,
-  sum(weight)::integer as messages, sum(weight * sat)::integer as sat, sum(weight * dsat)::integer as dsat,
-  sum(weight * repeated_requests)::integer as repeated_requests, min(event_at) as first_at, max(event_at) as last_at
-from g group by all;
+select d.*, u.id from d join end_user u using (end_user);
 
--- Apart from ALL, so that the buckets of the batch bound what is looked through.
-merge into end_user_rollup t using (
-  select c.*, u.id from end_user_change c join end_user u using (end_user) where granularity < 4
+merge into end_user_bucket t using (
+  from end_user_change where granularity < 4
 ) d
 on t.instance = d.instance and t.granularity = d.granularity and t.bucket = d.bucket and t.end_user = d.end_user
 when matched then update set sessions = t.sessions + d.sessions, messages = t.messages + d.messages,
@@ -55,8 +65,8 @@ when not matched then insert
   values (d.instance, d.granularity, d.bucket, d.end_user, d.id, d.sessions, d.messages, d.sat, d.dsat,
     d.repeated_requests, d.first_at, d.last_at, getvariable('seq'));
 
-merge into end_user_rollup t using (
-  select c.*, u.id from end_user_change c join end_user u using (end_user) where granularity = 4
+merge into end_user_total t using (
+  from end_user_change where granularity = 4
 ) d
 on t.instance = d.instance and t.granularity = d.granularity and t.bucket = d.bucket and t.end_user = d.end_user
 when matched then update set sessions = t.sessions + d.sessions, messages = t.messages + d.messages,

@@ -33,14 +33,17 @@ with g as (
     else '-infinity'::timestamp end as bucket
   from fact_change c, range(5) r(granularity)
   where kind = 0
+),
+d as (
+  select instance, granularity::tinyint as granularity, bucket, session, sum(weight)::integer as messages,
+    sum(weight * sat)::integer as sat, sum(weight * dsat)::integer as dsat,
+    sum(weight * repeated_requests)::integer as repeated_requests, min(event_at) as first_at, max(event_at) as last_at
+  from g group by all
 )
-select instance, granularity::tinyint as granularity, bucket, session, sum(weight)::integer as messages,
-  sum(weight * sat)::integer as sat, sum(weight * dsat)::integer as dsat,
-  sum(weight * repeated_requests)::integer as repeated_requests, min(event_at) as first_at, max(event_at) as last_at
-from g group by all;
+select d.*, s.id from d join session s using (session);
 
 -- Apart from ALL, so that the buckets of the batch bound what is looked through.
-merge into session_rollup t using (select c.*, s.id from session_change c join session s using (session) where granularity < 4) d
+merge into session_rollup t using (from session_change where granularity < 4) d
 on t.instance = d.instance and t.granularity = d.granularity and t.bucket = d.bucket and t.session = d.session
 when matched then update set messages = t.messages + d.messages, sat = t.sat + d.sat, dsat = t.dsat + d.dsat,
   repeated_requests = t.repeated_requests + d.repeated_requests,
@@ -50,7 +53,7 @@ when not matched then insert
   values (d.instance, d.granularity, d.bucket, d.session, d.id, d.messages, d.sat, d.dsat, d.repeated_requests,
     d.first_at, d.last_at, getvariable('seq'));
 
-merge into session_rollup t using (select c.*, s.id from session_change c join session s using (session) where granularity = 4) d
+merge into session_rollup t using (from session_change where granularity = 4) d
 on t.instance = d.instance and t.granularity = d.granularity and t.bucket = d.bucket and t.session = d.session
 when matched then update set messages = t.messages + d.messages, sat = t.sat + d.sat, dsat = t.dsat + d.dsat,
   repeated_requests = t.repeated_requests + d.repeated_requests,

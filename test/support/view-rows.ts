@@ -20,11 +20,11 @@ interface Table {
   readonly key: readonly string[] | null;
 }
 
-/** The tables that the views create, published or not. */
+/** The tables that the views create, published or not, and what they show of several as one. */
 function tablesOf(views: readonly View[]): Table[] {
   const published = new Map(publishedTables(views).map((table) => [table.name, table]));
   const created = views.flatMap((view) =>
-    [...view.schema.matchAll(/^create table (\w+)/gim)].map((match) => match[1] as string),
+    [...view.schema.matchAll(/^create (?:table|view) (\w+)/gim)].map((match) => match[1] as string),
   );
   return created.map((name) => {
     const table = published.get(name);
