@@ -1,4 +1,5 @@
-import { readActiveEpoch, shardDirectory } from '../store/epochs.ts';
+import { AppError } from '../errors.ts';
+import { isActiveLost, readActiveEpoch, shardDirectory } from '../store/epochs.ts';
 import type { SnapshotReader } from '../store/snapshot-reader.ts';
 import { partitionOf } from '../stream/subjects.ts';
 
@@ -69,10 +70,20 @@ export class ShardReaders {
     for (let shard = 0; shard < shards; shard++) {
       const reader = await open(() => {
         const active = readActiveEpoch(dataDir);
+        if (active === null && isActiveLost(dataDir)) throw activeLost();
         return active?.shards === shards ? shardDirectory(dataDir, active.epoch, shard) : null;
       });
       readers.push(reader);
     }
     this.#divisions.set(shards, readers);
   }
+}
+
+/** No answer is better than one without what the views hold. */
+function activeLost(): AppError {
+  return new AppError(
+    'SERVICE_UNAVAILABLE',
+    'What says which views answer is damaged; the worker finds out. Try again in a moment.',
+    { retryAfter: 1 },
+  );
 }

@@ -1,3 +1,4 @@
+import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Assigner } from '../assign/assigner.ts';
@@ -8,14 +9,21 @@ import { createEnricher, enrichmentId, loadHeads, type Heads } from '../enrich/e
 import { detectLanguage } from '../enrich/language.ts';
 import { SetupError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
+import { clearDamage, isDamage, noteDamage } from '../store/damage.ts';
 import { writeDefinition } from '../store/definition.ts';
 import { shardDirectory, type Epoch } from '../store/epochs.ts';
-import { Publication } from '../store/publication.ts';
-import { definitionOf, StateStore } from '../store/state-store.ts';
+import { Publication, readGeneration } from '../store/publication.ts';
+import { DamagedStateError, definitionOf, StateStore } from '../store/state-store.ts';
 import { loadViews } from '../store/view-files.ts';
 import { decodeRecord } from '../stream/codec.ts';
 import type { StreamConnection } from '../stream/connection.ts';
-import { lastSequenceOf, openConsumer, type Delivered, type TakeOptions } from '../stream/consumer.ts';
+import {
+  lastSequenceOf,
+  openConsumer,
+  readExtent,
+  type Delivered,
+  type TakeOptions,
+} from '../stream/consumer.ts';
 import { PARTITIONS } from '../stream/subjects.ts';
 import { spillDirectory } from './data-directory.ts';
 import type { AnalysisPool } from '../worker/analysis-pool.ts';
@@ -80,7 +88,7 @@ export interface Pull {
 
 /** Everything that works on one shard of the stream, open. */
 export interface Shard {
-  readonly store: StateStore;
+  readonly store: Pick<StateStore, 'sequence'>;
   readonly publication: Pick<Publication, 'sequence'>;
   /** Messages that were decoded since it was opened. */
   readonly messages: number;
@@ -106,37 +114,80 @@ function analysisOf(embedder: Pick<Embedder, 'id'>, heads: Heads): string {
   return `model:${embedder.id} enrichment:${enrichmentId(heads)} assignment:${ASSIGNMENT_VERSION}`;
 }
 
-/** Opens a shard's views and the stream behind their position. Throws SetupError when they cannot be opened. */
+/**
+ * Opens a shard's views and the stream behind their position. Throws SetupError when they cannot be opened.
+ * Views that are damaged are made from the stream again, while readers stay with the files that they have; when
+ * the stream no longer holds all of it, the shard stands still.
+ */
 export async function openShard(options: ShardOptions): Promise<Shard> {
   const { config, embedder, connection, logger, active, shard, replay } = options;
   const heads = loadHeads();
   const views = loadViews(VIEWS_DIRECTORY);
   const madeBy = analysisOf(embedder, heads);
   const directory = shardDirectory(config.dataDir, active.epoch, shard);
-  const store = await whenReleased(options.waitForLockMs ?? 0, () =>
-    StateStore.open({
-      directory,
-      views,
-      analysis: madeBy,
-      threads: replay?.threads ?? 2,
-      memoryLimit: '768MB',
-      spillDirectory: spillDirectory(config.dataDir, `views-${active.epoch}-${shard}`),
-    }),
-  );
+  const open = (): Promise<StateStore> =>
+    whenReleased(options.waitForLockMs ?? 0, () =>
+      StateStore.open({
+        directory,
+        views,
+        analysis: madeBy,
+        threads: replay?.threads ?? 2,
+        memoryLimit: '768MB',
+        spillDirectory: spillDirectory(config.dataDir, `views-${active.epoch}-${shard}`),
+      }),
+    );
+  const partitions = partitionsOf(shard, active.shards);
+  let again = false;
+  let store: StateStore;
+  try {
+    store = await open();
+  } catch (error) {
+    if (!(error instanceof DamagedStateError)) throw error;
+    const gone = await goneFrom(connection);
+    if (gone !== null) {
+      const fact = `${error.message}, and ${gone}: it cannot be made from the stream again. Restore a backup.`;
+      if (replay !== undefined) throw new SetupError(fact, { cause: error });
+      const meanwhile = 'Until then queries are answered from what was published last.';
+      logger.error({ event: 'state_lost', shard, directory }, `${fact} ${meanwhile}`);
+      return standingShard(directory);
+    }
+    const kept = setStateAside(directory);
+    logger.error(
+      { event: 'state_damaged', shard, kept },
+      `${error.message}: made from the stream again; until it is there, queries are answered from what was published last`,
+    );
+    again = true;
+    store = await open();
+  }
+  const holdUntil = await readersWaitFor(store, again, () => lastSequenceOf(connection, partitions));
   writeDefinition(directory, definitionOf(views, madeBy));
   const publication = new Publication({
     store,
     graceMs: GRACE_MS,
     mergeRows: MERGE_ROWS,
     mergeRatio: MERGE_RATIO,
-    now: () => Date.now(),
-    onError: (error) =>
+    now: () => performance.now(),
+    holdUntil,
+    onError: (error) => {
       logger.error(
         { event: 'merge_failed', err: error },
         'files of the views could not be merged; tried again later',
+      );
+      if (isDamage(error)) fail(error);
+    },
+    onDamage: (reason) =>
+      logger.error(
+        { event: 'levels_damaged', shard, reason },
+        `published files of the views are damaged (${reason}): made anew from the state`,
       ),
   });
-  const partitions = partitionsOf(shard, active.shards);
+  let damage: unknown = null;
+  /** The next process that opens the shard makes it from the stream again. */
+  const fail = (error: unknown): void => {
+    damage = error;
+    noteDamage(directory, 'state', error instanceof Error ? error.message : String(error));
+    loop.stop();
+  };
   const source = await openConsumer(connection, {
     startSequence: store.sequence + 1,
     partitions,
@@ -197,7 +248,15 @@ export async function openShard(options: ShardOptions): Promise<Shard> {
       return messages;
     },
     run() {
-      running = loop.run();
+      running = loop.run().then(
+        () => {
+          if (damage !== null) throw damage;
+        },
+        (error: unknown) => {
+          if (isDamage(error)) fail(error);
+          throw error;
+        },
+      );
       return running;
     },
     async close() {
@@ -207,6 +266,58 @@ export async function openShard(options: ShardOptions): Promise<Shard> {
       await publication.close();
       await store.close();
     },
+  };
+}
+
+/** What the stream no longer holds of its beginning, in words; null when it holds everything. */
+async function goneFrom(connection: StreamConnection): Promise<string | null> {
+  const { firstSequence, lastSequence } = await readExtent(connection);
+  return lastSequence === 0 || firstSequence <= 1
+    ? null
+    : `the stream no longer holds entries 1 to ${firstSequence - 1}`;
+}
+
+/** Moves a damaged state out of the way; the file that it is kept in. */
+function setStateAside(directory: string): string {
+  const file = join(directory, 'state.duckdb');
+  const kept = `${file}.damaged`;
+  for (const suffix of ['', '.wal']) {
+    rmSync(`${kept}${suffix}`, { force: true });
+    try {
+      renameSync(`${file}${suffix}`, `${kept}${suffix}`);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    }
+  }
+  clearDamage(directory, 'state');
+  return kept;
+}
+
+/**
+ * The sequence that a state has to reach before readers are shown it: that of the files which they have, when
+ * those were made from another state or from more of the stream. 0: they may be shown it at once.
+ */
+async function readersWaitFor(
+  store: StateStore,
+  again: boolean,
+  newest: () => Promise<number>,
+): Promise<number> {
+  const left = readGeneration(store.directory);
+  if (left === null) return again ? newest() : 0;
+  if (left.store === store.storeId && left.seq <= store.sequence) return 0;
+  return Math.min(left.seq, await newest());
+}
+
+/** A shard whose views cannot be worked on: what was published goes on being read, and entries wait. */
+function standingShard(directory: string): Shard {
+  const { promise: closed, resolve: close } = Promise.withResolvers<void>();
+  const sequence = readGeneration(directory)?.seq ?? -1;
+  return {
+    store: { sequence },
+    publication: { sequence },
+    messages: 0,
+    run: () => closed,
+    close: () => Promise.resolve(close()),
   };
 }
 

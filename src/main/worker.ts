@@ -8,7 +8,14 @@ import { loadEmbedder } from '../enrich/embedder.ts';
 import { orExit, runProcess } from '../lifecycle.ts';
 import { createLogger } from '../logger.ts';
 import { changesBetween, readDefinition } from '../store/definition.ts';
-import { openActiveEpoch, readActiveEpoch, shardDirectory, type ActiveEpoch } from '../store/epochs.ts';
+import {
+  openActiveEpoch,
+  readActiveEpoch,
+  shardDirectory,
+  writeActiveEpoch,
+  type ActiveEpoch,
+  type Epoch,
+} from '../store/epochs.ts';
 import { openConnection } from '../stream/connection.ts';
 import { setAside } from '../stream/dead-letters.ts';
 import { connectionOptions } from '../stream/server.ts';
@@ -30,7 +37,7 @@ runProcess(logger, config.shutdownMs, async (lifecycle) => {
   setPriority(PRIORITY);
   const embedder = await loadEmbedder({ model: config.embeddingModel, modelsDirectory: MODELS_DIRECTORY });
   lifecycle.opened('embedding model', () => embedder.close());
-  let active = openActiveEpoch(config.dataDir, config.shards);
+  let active = openActiveEpoch(config.dataDir, config.shards, sayLost);
   const connection = await openConnection({
     ...connectionOptions(config),
     name: 'undertone worker',
@@ -115,6 +122,13 @@ runProcess(logger, config.shutdownMs, async (lifecycle) => {
   }
 });
 
+function sayLost({ epoch }: Epoch): void {
+  logger.error(
+    { event: 'active_lost', epoch },
+    `views/ACTIVE is damaged or gone: the views ${epoch}, which have come furthest, are taken`,
+  );
+}
+
 /** What was changed since an epoch's rows were made. */
 async function changesSince(epoch: ActiveEpoch, definition: string): Promise<string[]> {
   const changes = new Set<string>();
@@ -131,7 +145,13 @@ function newEpoch(than: ActiveEpoch): { epoch: Promise<ActiveEpoch>; stop: () =>
   const epoch = new Promise<ActiveEpoch>((resolve) => {
     timer = setInterval(() => {
       const now = readActiveEpoch(config.dataDir);
-      if (now !== null && now.epoch !== than.epoch) resolve(now);
+      if (now === null) {
+        logger.error(
+          { event: 'active_lost', epoch: than.epoch },
+          'views/ACTIVE is damaged or gone: written again',
+        );
+        writeActiveEpoch(config.dataDir, than);
+      } else if (now.epoch !== than.epoch) resolve(now);
     }, LOOK_FOR_EPOCH_MS);
   });
   return { epoch, stop: () => clearInterval(timer) };

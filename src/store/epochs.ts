@@ -53,9 +53,31 @@ export function pinnedDirectory(dataDir: string, epoch: number, liveShard: numbe
   return join(dataDir, 'views', String(epoch), 'live', String(liveShard));
 }
 
-/** The active epoch; null before the worker's first start. */
+/** The active epoch; null before the worker's first start, and while what says it is damaged. */
 export function readActiveEpoch(dataDir: string): ActiveEpoch | null {
-  return readJson<ActiveEpoch>(join(dataDir, 'views', 'ACTIVE'));
+  const active = readJson<Partial<ActiveEpoch> | null>(join(dataDir, 'views', 'ACTIVE'));
+  return isPositive(active?.epoch) && isPositive(active?.shards) ? (active as ActiveEpoch) : null;
+}
+
+function isPositive(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) > 0;
+}
+
+/** Whether there are views, but nothing that says which of them answer: the worker finds out. */
+export function isActiveLost(dataDir: string): boolean {
+  return readActiveEpoch(dataDir) === null && findFurthest(dataDir) !== null;
+}
+
+/** The build that has come furthest, the latest of those that have come equally far; null when there is none. */
+function findFurthest(dataDir: string): Epoch | null {
+  let furthest: (Epoch & { readonly reached: number }) | null = null;
+  for (const epoch of epochsOn(dataDir)) {
+    let [shards, reached] = [0, 0];
+    for (; existsSync(join(shardDirectory(dataDir, epoch, shards), 'state.duckdb')); shards += 1)
+      reached += readGeneration(shardDirectory(dataDir, epoch, shards))?.seq ?? 0;
+    if (shards > 0 && reached >= (furthest?.reached ?? 0)) furthest = { epoch, shards, reached };
+  }
+  return furthest === null ? null : { epoch: furthest.epoch, shards: furthest.shards };
 }
 
 /** Switches readers to an epoch, atomically and durably. */
@@ -69,13 +91,22 @@ export function prepareActiveEpoch(dataDir: string, active: ActiveEpoch): () => 
   return prepareFile(join(dataDir, 'views', 'ACTIVE'), JSON.stringify(active));
 }
 
-/** The epoch that a worker works on; made, divided into so many shards, on its first start. */
-export function openActiveEpoch(dataDir: string, shards: number): ActiveEpoch {
+/**
+ * The epoch that a worker works on; made, divided into so many shards, on its first start. When nothing says
+ * which it is, although there are views, those that have come furthest are taken and `onLost` is told.
+ */
+export function openActiveEpoch(
+  dataDir: string,
+  shards: number,
+  onLost: (taken: Epoch) => void = () => undefined,
+): ActiveEpoch {
   const active = readActiveEpoch(dataDir);
   if (active !== null) return active;
-  const first = { epoch: 1, shards };
-  writeActiveEpoch(dataDir, first);
-  return first;
+  const furthest = findFurthest(dataDir);
+  if (furthest !== null) onLost(furthest);
+  const taken = furthest ?? { epoch: 1, shards };
+  writeActiveEpoch(dataDir, taken);
+  return taken;
 }
 
 /** The newest unfinished build; null when there is none. */

@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { clearDamage, notedDamage } from './damage.ts';
 import { quoted, type Connection, type Row } from './duckdb.ts';
 import type { StateStore } from './state-store.ts';
@@ -42,18 +43,30 @@ export interface Generation {
    * replaces the same row in every earlier one. A file holds levels of several tables.
    */
   readonly tables: Readonly<Record<string, readonly Level[]>>;
+  /** Size of each file, bytes. */
+  readonly sizes?: Readonly<Record<string, number>>;
 }
 
 /** Reads `CURRENT` of a shard's folder; null when there is none yet or it is not readable. */
 export function readGeneration(directory: string): Generation | null {
   try {
     const generation = JSON.parse(readFileSync(join(directory, 'CURRENT'), 'utf8')) as Partial<Generation>;
-    return generation.tables === undefined || generation.views === undefined
-      ? null
-      : (generation as Generation);
+    const { seq, tables } = generation;
+    if (!Number.isSafeInteger(seq) || tables === undefined) return null;
+    const whole = Object.values(tables).every((levels) =>
+      levels.every(({ file }) => typeof file === 'string'),
+    );
+    return whole ? ({ views: {}, ...generation } as Generation) : null;
   } catch {
     return null;
   }
+}
+
+/** Whether a shard's folder holds published files, but nothing readable that says which of them answer. */
+export function isCurrentLost(directory: string): boolean {
+  if (readGeneration(directory) !== null) return false;
+  if (existsSync(join(directory, 'CURRENT'))) return true;
+  return existsSync(directory) && readdirSync(directory).some((file) => PUBLISHED.test(file));
 }
 
 /** What a generation says of the views that its rows are of. */
@@ -79,9 +92,19 @@ export interface PublicationOptions {
   readonly mergeRows: number;
   /** A merge takes in every earlier level that is at most this many times as large as what is merged so far. */
   readonly mergeRatio: number;
+  /** Milliseconds; never goes backwards. */
   readonly now: () => number;
   readonly onError: (error: unknown) => void;
+  /** Nothing is published before the store has reached this sequence: readers stay with what is there. */
+  readonly holdUntil?: number;
+  /** Told that published files are damaged, and are made anew. */
+  readonly onDamage?: (reason: string) => void;
 }
+
+/** What a publication leaves in the folder when it is whole. */
+const PUBLISHED = /^(?:newest|merged)-.*\.duckdb$/;
+/** At most so often all files are made anew: damage may be the disk's, or the reader's own. */
+const REMAKE_EVERY_MS = 60_000;
 
 /** What a merge leaves in the newest file, as a share of `mergeRows`: tables that change little stay there. */
 const LEFT_IN_NEWEST = 0.25;
@@ -122,6 +145,7 @@ export class Publication {
   #merging: Promise<void> | null = null;
   #merged: Levels | null = null;
   #compactAt = 0;
+  #remadeAt = -Infinity;
   #connection: Connection | null = null;
   #files = 0;
 
@@ -147,7 +171,9 @@ export class Publication {
   /** Makes everything committed visible to readers. */
   async publish(): Promise<void> {
     const { store } = this.#options;
-    if (store.sequence === this.#generation?.seq && this.#merged === null) {
+    if (store.sequence < (this.#options.holdUntil ?? 0)) return;
+    const remaking = await this.#dropDamaged();
+    if (!remaking && store.sequence === this.#generation?.seq && this.#merged === null) {
       if (this.#merging === null) this.#compactOne();
       return;
     }
@@ -166,11 +192,24 @@ export class Publication {
       }),
     );
     this.#switchTo({ store: store.storeId, seq: newest.seq, views: versionsOf(store.views), tables });
+    if (remaking) clearDamage(store.directory, 'levels');
     this.#removeReplaced();
     if (this.#merging !== null) return;
     const rows = Object.values(newest.levels).reduce((sum, level) => sum + level.rows, 0);
     if (rows >= this.#options.mergeRows) this.#start(() => this.#merge(this.#largest(newest.levels, rows)));
     else this.#compactOne();
+  }
+
+  /** When a reader has found damage: keeps none of the files, so that all are made anew. */
+  async #dropDamaged(): Promise<boolean> {
+    const reason = notedDamage(this.#options.store.directory, 'levels');
+    if (reason === null || this.#options.now() < this.#remadeAt + REMAKE_EVERY_MS) return false;
+    this.#options.onDamage?.(reason);
+    await this.settle();
+    this.#merged = null;
+    this.#sealed = {};
+    this.#remadeAt = this.#options.now();
+    return true;
   }
 
   /** Compacts a table, where there is one and the time for it. */
@@ -341,7 +380,10 @@ export class Publication {
   #switchTo(generation: Generation): void {
     const { directory } = this.#options.store;
     const temporary = join(directory, 'CURRENT.tmp');
-    writeFileSync(temporary, JSON.stringify(generation), { mode: 0o600 });
+    const sizes = Object.fromEntries(
+      [...filesOf(generation)].map((file) => [file, statSync(join(directory, file)).size]),
+    );
+    writeFileSync(temporary, JSON.stringify({ ...generation, sizes }), { mode: 0o600 });
     fsyncPath(temporary);
     renameSync(temporary, join(directory, 'CURRENT'));
     fsyncPath(directory);
@@ -362,10 +404,20 @@ export class Publication {
 
   /** A generation that an earlier run left: trusted when it belongs to this database and its files are there. */
   #usable(generation: Generation | null): Generation | null {
-    const { store } = this.#options;
-    if (generation === null || generation.store !== store.storeId || generation.seq > store.sequence)
+    const { store, onDamage } = this.#options;
+    if (generation === null) {
+      if (isCurrentLost(store.directory)) onDamage?.('CURRENT is gone or cannot be read');
       return null;
-    return [...filesOf(generation)].every((file) => existsSync(join(store.directory, file))) &&
+    }
+    if (generation.store !== store.storeId || generation.seq > store.sequence) return null;
+    for (const file of filesOf(generation)) {
+      const size = statSync(join(store.directory, file), { throwIfNoEntry: false })?.size;
+      const expected = generation.sizes?.[file] ?? size;
+      if (size !== undefined && size === expected) continue;
+      onDamage?.(size === undefined ? `${file} is gone` : `${file} has ${size} bytes, not ${expected}`);
+      return null;
+    }
+    return isDeepStrictEqual(generation.views, versionsOf(store.views)) &&
       this.#tables.every((table) => generation.tables[table.name] !== undefined)
       ? generation
       : null;

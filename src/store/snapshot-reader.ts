@@ -2,8 +2,16 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { AppError } from '../errors.ts';
+import { isDamage, noteDamage } from './damage.ts';
 import { openDatabase, quoted, type Bindings, type Connection, type Database, type Row } from './duckdb.ts';
-import { filesOf, publishedTables, readGeneration, versionsOf, type Generation } from './publication.ts';
+import {
+  filesOf,
+  isCurrentLost,
+  publishedTables,
+  readGeneration,
+  versionsOf,
+  type Generation,
+} from './publication.ts';
 import type { PublishedTable, View } from './view-files.ts';
 
 /** One generation of one shard, attached. */
@@ -37,7 +45,10 @@ export interface Snapshot {
 }
 
 export interface SnapshotReaderOptions {
-  /** Folder of one shard as it is now (a rebuild moves it); null while there is none. */
+  /**
+   * Folder of one shard as it is now (a rebuild moves it); null while there is none. When it throws, whoever
+   * was answered before goes on being answered from the same files.
+   */
   readonly directory: () => string | null;
   readonly views: readonly View[];
   readonly threads: number;
@@ -47,7 +58,10 @@ export interface SnapshotReaderOptions {
   readonly spillDirectory?: string;
 }
 
-/** Opens what the worker publishes, newest first, in its own in-memory DuckDB; never the live file. */
+/**
+ * Opens what the worker publishes, newest first, in its own in-memory DuckDB; never the live file. Of files
+ * that are damaged it answers nothing: it leaves a note, from which the worker makes them anew.
+ */
 export class SnapshotReader {
   readonly #options: SnapshotReaderOptions;
   readonly #database: Database;
@@ -91,11 +105,15 @@ export class SnapshotReader {
     return new SnapshotReader(options, database, admin, connections);
   }
 
-  /** The newest generation; null while nothing is published. */
+  /** The newest generation; null while nothing is published. Throws AppError SERVICE_UNAVAILABLE on damage. */
   async snapshot(): Promise<Snapshot | null> {
     await this.#refresh();
     const attached = this.#attached;
-    if (attached === null) return null;
+    if (attached === null) {
+      const directory = this.#options.directory();
+      if (directory !== null && isCurrentLost(directory)) throw beingMade();
+      return null;
+    }
     attached.readers += 1;
     let released = false;
     return {
@@ -103,7 +121,11 @@ export class SnapshotReader {
       all: (sql, bindings) =>
         this.#track(
           this.#run((connection) => connection.all(this.#expand(sql, attached, bindings ?? {}), bindings)),
-        ),
+        ).catch((error: unknown) => {
+          if (!isDamage(error)) throw error;
+          noteDamage(attached.directory, 'levels', reasonOf(error));
+          throw beingMade(error);
+        }),
       remembered: <T>(name: string, tables: readonly string[], read: () => Promise<T>) => {
         const key = rememberedKey(name, tables, attached);
         const known = attached.remembered.get(key) as Promise<T> | undefined;
@@ -160,8 +182,17 @@ export class SnapshotReader {
     await this.#refreshing;
   }
 
+  #directory(): string | null {
+    try {
+      return this.#options.directory();
+    } catch (error) {
+      if (this.#attached === null) throw error;
+      return null;
+    }
+  }
+
   #currentStamp(): string | null {
-    const directory = this.#options.directory();
+    const directory = this.#directory();
     if (directory === null) return null;
     const stat = statSync(join(directory, 'CURRENT'), { bigint: true, throwIfNoEntry: false });
     return stat === undefined ? null : `${directory}:${stat.ino}:${stat.mtimeNs}:${stat.size}`;
@@ -170,10 +201,14 @@ export class SnapshotReader {
   async #attach(stamp: string): Promise<void> {
     // A file can be replaced between reading CURRENT and opening it: look again, then give up with the reason.
     for (let attempt = 1; ; attempt++) {
-      const directory = this.#options.directory();
-      const generation = directory === null ? null : readGeneration(directory);
+      const directory = this.#directory();
       if (directory === null) return;
-      if (generation === null || !isDeepStrictEqual(generation.views, versionsOf(this.#options.views))) {
+      const generation = readGeneration(directory);
+      if (generation === null) {
+        if (isCurrentLost(directory)) noteDamage(directory, 'levels', 'CURRENT is gone or cannot be read');
+        return;
+      }
+      if (!isDeepStrictEqual(generation.views, versionsOf(this.#options.views))) {
         // What was read last is right still; without it, an empty answer would be a wrong one.
         if (this.#attached !== null) return;
         throw new AppError(
@@ -192,8 +227,9 @@ export class SnapshotReader {
         return;
       } catch (error) {
         if (attempt < 5) continue;
+        if (isDamage(error)) noteDamage(directory, 'levels', reasonOf(error));
         // An old answer is better than none; without any, the caller must know.
-        if (this.#attached === null) throw error;
+        if (this.#attached === null) throw isDamage(error) ? beingMade(error) : error;
         return;
       }
     }
@@ -293,6 +329,18 @@ export class SnapshotReader {
       return `(${parts.join(' union all ')})`;
     });
   }
+}
+
+function beingMade(cause?: unknown): AppError {
+  return new AppError(
+    'SERVICE_UNAVAILABLE',
+    'Files of the views are damaged and are being made anew. Try again in a moment.',
+    { retryAfter: 1, cause },
+  );
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** The range `[from, to)` of a table's time column that a condition asks for; all of it when `from` is open. */

@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { SIGNALS, type Assignment, type StateRow } from '../domain/facts.ts';
 import { SetupError } from '../errors.ts';
+import { isDamage, notedDamage } from './damage.ts';
 import { openDatabase, quoted, type ColumnType, type Connection, type Database, type Row } from './duckdb.ts';
 import type { FoldBlock, View } from './view-files.ts';
 
@@ -184,6 +185,14 @@ export interface StateStoreOptions {
   readonly spillDirectory?: string;
 }
 
+/** The shard's database cannot be read: what it held has to be made from the stream again. */
+export class DamagedStateError extends SetupError {
+  constructor(file: string, reason: string, options: { cause?: unknown } = {}) {
+    super(`${file} is damaged (${reason.split('\n')[0]})`, options);
+    this.name = 'DamagedStateError';
+  }
+}
+
 /**
  * The worker's own database: the live rows of every view, the position in the stream, and what assign
  * remembers, changed together in one transaction. One process has it open.
@@ -215,10 +224,12 @@ export class StateStore {
 
   /**
    * Opens (or creates) the shard's database. Throws SetupError when another process has it open, when it
-   * cannot be read, or when it was made by other views or another model.
+   * cannot be read, or when it was made by other views or another model; DamagedStateError when it is damaged.
    */
   static async open(options: StateStoreOptions): Promise<StateStore> {
     mkdirSync(options.directory, { recursive: true, mode: 0o700 });
+    const noted = notedDamage(options.directory, 'state');
+    if (noted !== null) throw new DamagedStateError(join(options.directory, 'state.duckdb'), noted);
     const database = await openDatabase({
       threads: options.threads,
       ...(options.memoryLimit === undefined ? {} : { memoryLimit: options.memoryLimit }),
@@ -230,6 +241,7 @@ export class StateStore {
       try {
         await connection.run(`attach ${quoted(file)} as st`);
       } catch (error) {
+        if (isDamage(error)) throw error;
         const reason = error instanceof Error ? error.message : String(error);
         throw new SetupError(
           reason.includes('lock')
@@ -268,6 +280,8 @@ export class StateStore {
       return new StateStore(options, database, connection, meta);
     } catch (error) {
       database.close();
+      if (isDamage(error) && !(error instanceof SetupError))
+        throw new DamagedStateError(file, (error as Error).message, { cause: error });
       throw error;
     }
   }

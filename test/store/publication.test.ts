@@ -202,14 +202,12 @@ describe('publication', () => {
     const file = join(directory.path, 'CURRENT');
     const generation = readGeneration(directory.path);
     ok(generation !== null);
-    for (const content of [
-      JSON.stringify({ ...generation, views: { ...generation.views, fact: 99 } }),
-      JSON.stringify({ ...generation, views: undefined }),
-      '{"store":',
-    ]) {
-      writeFileSync(file, content);
+    for (const views of [{ ...generation.views, fact: 99 }, undefined]) {
+      writeFileSync(file, JSON.stringify({ ...generation, views }));
       await rejects(fixture.reader.snapshot(), /another version/);
     }
+    writeFileSync(file, '{"store":');
+    await rejects(fixture.reader.snapshot(), /damaged/);
     writeFileSync(file, JSON.stringify(generation));
     deepEqual(await counted(), { sequence: 1, messages: 1 });
     writeFileSync(file, '{"store":');
