@@ -51,6 +51,8 @@ export interface ShardOptions {
   /** 0 to `active.shards` − 1. */
   readonly shard: number;
   readonly setAside: (entry: Delivered, reason: string) => Promise<void>;
+  /** Rejects when another worker may own the shard by now; asked right before each commit. */
+  readonly guard?: () => Promise<void>;
   /** How long to wait for the first entry of a batch, milliseconds. */
   readonly waitMs: number;
   readonly publishEveryMs: number;
@@ -234,6 +236,7 @@ export async function openShard(options: ShardOptions): Promise<Shard> {
       return requests;
     },
     setAside: options.setAside,
+    ...(options.guard === undefined ? {} : { guard: options.guard }),
     now: () => Date.now() * 1000,
     maxEntries: BATCH_ENTRIES,
     maxBytes: config.workerBatchBytes,
@@ -261,12 +264,19 @@ export async function openShard(options: ShardOptions): Promise<Shard> {
     },
     async close() {
       loop.stop();
+      // Also ends the wait for more entries.
+      const closed = source.close();
       await running.catch(() => undefined);
-      await source.close();
+      await closed;
       await publication.close();
       await store.close();
     },
   };
+}
+
+/** Whether views could not be opened because another process has them open. */
+export function isHeldElsewhere(error: unknown): boolean {
+  return error instanceof SetupError && error.message.includes('open in another process');
 }
 
 /** What the stream no longer holds of its beginning, in words; null when it holds everything. */
@@ -328,8 +338,7 @@ async function whenReleased<T>(waitMs: number, open: () => Promise<T>): Promise<
     try {
       return await open();
     } catch (error) {
-      const taken = error instanceof SetupError && error.message.includes('open in another process');
-      if (!taken || performance.now() >= giveUpAt) throw error;
+      if (!isHeldElsewhere(error) || performance.now() >= giveUpAt) throw error;
       await sleep(LOCK_LOOK_MS);
     }
   }

@@ -17,7 +17,7 @@ export function parseProcfile(text: string): ProcfileEntry[] {
 }
 
 export interface SupervisorOptions {
-  /** In the order of starting; they are stopped in the order of `stopOrder`. */
+  /** In the order of starting; they are stopped in the order of `stopOrder`, `worker2` where `worker` stands. */
   readonly entries: readonly ProcfileEntry[];
   readonly stopOrder: readonly string[];
   readonly cwd: string;
@@ -56,7 +56,7 @@ export interface Supervisor {
   start(): void;
   /** From here on the service is up: a process that ends is restarted. */
   markReady(): void;
-  /** Ends all processes, one after the other, in order. */
+  /** Ends all processes in order. */
   stop(): Promise<void>;
   /** Kills whatever still runs, at once. */
   killAll(): void;
@@ -158,10 +158,13 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
         if (member.restart !== null) clearTimeout(member.restart);
       }
       const rank = ({ entry }: Member): number => {
-        const at = options.stopOrder.indexOf(entry.name);
+        const at = options.stopOrder.indexOf(entry.name.replace(/\d+$/, ''));
         return at === -1 ? -1 : at;
       };
-      for (const member of members.toSorted((a, b) => rank(a) - rank(b))) await stopMember(member);
+      // Several workers at once: what one passes on, the other need not take up.
+      const ranks = [...new Set(members.map(rank))].toSorted((a, b) => a - b);
+      for (const next of ranks)
+        await Promise.all(members.filter((member) => rank(member) === next).map(stopMember));
     },
     killAll() {
       for (const { child } of members) child?.kill('SIGKILL');

@@ -19,25 +19,27 @@ import {
 import { openConnection } from '../stream/connection.ts';
 import { setAside } from '../stream/dead-letters.ts';
 import { connectionOptions } from '../stream/server.ts';
+import { Leases } from '../stream/lease.ts';
 import { setUpStreams } from '../stream/stream-setup.ts';
-import { currentDefinition, MODELS_DIRECTORY, openShard, type Shard } from './shard.ts';
+import { lockDataDirectory } from './data-directory.ts';
+import { isDeadHolder, thisHolder, viewsId } from './lease-holder.ts';
+import { OwnedShards } from './owned-shards.ts';
+import { currentDefinition, MODELS_DIRECTORY, openShard } from './shard.ts';
 
 /** Below web and NATS: under load the answer to a caller goes first, and the backlog is worked off after. */
 const PRIORITY = 5;
 const PUBLISH_EVERY_MS = 150;
 const WAIT_MS = 1000;
 const LOOK_FOR_EPOCH_MS = 200;
-/** How long a rebuild may take to let go of the views that it switched to. */
-const HANDOVER_MS = 60_000;
 
 const config = orExit(loadConfig);
 const logger = createLogger({ name: 'worker', level: config.logLevel });
 
 runProcess(logger, config.shutdownMs, async (lifecycle) => {
   setPriority(PRIORITY);
-  const embedder = await loadEmbedder({ model: config.embeddingModel, modelsDirectory: MODELS_DIRECTORY });
-  lifecycle.opened('embedding model', () => embedder.close());
-  let active = openActiveEpoch(config.dataDir, config.shards, sayLost);
+  // While it loads, the other workers are told that there is one more.
+  const loading = loadEmbedder({ model: config.embeddingModel, modelsDirectory: MODELS_DIRECTORY });
+  loading.catch(() => undefined);
   const connection = await openConnection({
     ...connectionOptions(config),
     name: 'undertone worker',
@@ -45,45 +47,62 @@ runProcess(logger, config.shutdownMs, async (lifecycle) => {
   });
   lifecycle.opened('stream connection', () => connection.close());
   await setUpStreams(connection, { maxBytes: config.streamMaxBytes, replicas: config.streamReplicas });
+  let active = openActiveEpoch(config.dataDir, config.shards, sayLost);
+  const holder = thisHolder();
 
-  let shards: Shard[] = [];
-  const openShards = async (epoch: ActiveEpoch, giveUpAfterMs: number): Promise<void> => {
-    for (let shard = 0; shard < epoch.shards; shard++) {
-      const opened = await openShard({
-        config,
-        embedder,
-        connection,
-        logger,
-        active: epoch,
-        shard,
-        waitMs: WAIT_MS,
-        publishEveryMs: PUBLISH_EVERY_MS,
-        setAside: (entry, reason) => setAside(connection, entry, reason),
-        waitForLockMs: giveUpAfterMs,
-      });
-      shards.push(opened);
-      logger.info(
-        { event: 'shard_opened', epoch: epoch.epoch, shard, sequence: opened.store.sequence },
-        'views opened',
-      );
-    }
+  /** Announces us as a worker on a build of the views. */
+  const enlist = async (epoch: ActiveEpoch): Promise<Membership> => {
+    const owned = new OwnedShards({
+      logger,
+      open: async (lease, waitForLockMs) => {
+        const { shard } = lease;
+        const opened = await openShard({
+          config,
+          embedder: await loading,
+          connection,
+          logger,
+          active: epoch,
+          shard,
+          waitMs: WAIT_MS,
+          publishEveryMs: PUBLISH_EVERY_MS,
+          setAside: (entry, reason) => setAside(connection, entry, reason),
+          guard: () => lease.confirm(),
+          waitForLockMs,
+        });
+        const { sequence } = opened.store;
+        logger.info({ event: 'shard_opened', epoch: epoch.epoch, shard, sequence }, 'views opened');
+        return opened;
+      },
+    });
+    const leases = await Leases.open(connection, {
+      scope: `${viewsId(config.dataDir)}.${epoch.epoch}`,
+      shards: epoch.shards,
+      holder,
+      isDead: isDeadHolder(holder),
+      onGained: (lease) => owned.gain(lease),
+      onLetGo: (lease) => owned.letGo(lease),
+      replicas: config.streamReplicas,
+    });
+    return { leases, owned };
   };
-  const closeShards = async (): Promise<void> => {
-    const closing = shards;
-    shards = [];
-    await Promise.all(closing.map((shard) => shard.close()));
-  };
-  lifecycle.opened('shards', closeShards);
+  let member = await enlist(active);
+  const embedder = await loading;
+  lifecycle.opened('embedding model', () => embedder.close());
+  lifecycle.opened('shards', () => member.leases.close());
   let rebuild: Rebuild | null = null;
   lifecycle.opened('rebuild', () => rebuild?.stop());
 
   /** Opens the views; when other code or another model made them, leaves them as they are and says so. */
-  const begin = async (epoch: ActiveEpoch, giveUpAfterMs: number): Promise<void> => {
+  const begin = async (epoch: ActiveEpoch): Promise<void> => {
     const changes = await changesSince(epoch, currentDefinition(embedder));
-    if (changes.length === 0) await openShards(epoch, giveUpAfterMs);
+    const standing = changes.length > 0;
+    if (standing) await member.leases.close();
+    else {
+      await member.leases.compete();
+      await member.owned.open();
+    }
     if (epoch.shards !== config.shards) changes.push(`SHARDS: ${epoch.shards} → ${config.shards}`);
     if (changes.length === 0) return;
-    const standing = shards.length === 0;
     const meanwhile = standing
       ? 'Until then queries are answered from the views as they are, and new messages wait in the stream.'
       : 'Until then the views are kept up as they are.';
@@ -92,35 +111,51 @@ runProcess(logger, config.shutdownMs, async (lifecycle) => {
       { event: 'rebuild_needed', epoch: epoch.epoch, changes },
       `the views ask for a rebuild (${changes.join('; ')}). ${how} ${meanwhile}`,
     );
-    if (config.autoRebuild && rebuild === null && !lifecycle.closing) {
+    if (config.autoRebuild && rebuild === null && !lifecycle.closing && (await isRebuildWanted())) {
       rebuild = startRebuild(() => {
         rebuild = null;
       });
     }
   };
 
-  await begin(active, 0);
-  logger.info({ event: 'worker_ready', model: embedder.id, shards: active.shards }, 'worker ready');
+  await begin(active);
+  const { shards } = active;
+  logger.info(
+    { event: 'worker_ready', pid: process.pid, model: embedder.id, shards, owned: member.leases.held },
+    'worker ready',
+  );
 
   // Until the process is told to stop: work on the active epoch, and follow a rebuild to its new one.
   while (!lifecycle.closing) {
-    const working =
-      shards.length === 0
-        ? new Promise<never>(() => undefined)
-        : Promise.all(shards.map((shard) => shard.run()));
     const moved = newEpoch(active);
-    const next = await Promise.race([working.then(() => null), moved.epoch]);
-    moved.stop();
-    if (next === null || lifecycle.closing) break;
+    const next = await Promise.race([member.owned.failed, moved.epoch]).finally(moved.stop);
+    if (lifecycle.closing) break;
     logger.info(
       { event: 'epoch_switched', from: active.epoch, to: next.epoch },
       'following the rebuilt views',
     );
-    await closeShards();
+    await member.leases.close();
     active = next;
-    await begin(active, HANDOVER_MS);
+    member = await enlist(active);
+    await begin(active);
   }
 });
+
+/** Our part in the work on one build of the views. */
+interface Membership {
+  readonly leases: Leases;
+  readonly owned: OwnedShards;
+}
+
+/** False when another worker has begun one. */
+async function isRebuildWanted(): Promise<boolean> {
+  try {
+    (await lockDataDirectory(config.dataDir, { name: 'rebuild', taken: 'taken' })).release();
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 function sayLost({ epoch }: Epoch): void {
   logger.error(

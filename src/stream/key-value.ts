@@ -18,6 +18,8 @@ export interface KeyValueBucket {
   create(key: string, value: string): Promise<number | null>;
   /** Writes a key that still has `revision`. Returns the new revision, or null when it was changed meanwhile. */
   update(key: string, value: string, revision: number): Promise<number | null>;
+  /** Deletes a key that still has `revision`; false when it was changed meanwhile. */
+  remove(key: string, revision: number): Promise<boolean>;
   /**
    * Tells every key and then every change, in order; goes on through disconnects. Changes are seen some
    * milliseconds after their acknowledgement. `value` null: the key was deleted.
@@ -72,6 +74,10 @@ export async function openKeyValue(
     },
     create: (key, value) => nullWhenOutrun(ask(() => kv.create(key, value))),
     update: (key, value, revision) => nullWhenOutrun(ask(() => kv.update(key, value, revision))),
+    remove: async (key, revision) => {
+      const removed = ask(() => kv.delete(key, { previousSeq: revision })).then(() => revision);
+      return (await nullWhenOutrun(removed)) !== null;
+    },
     watch: (onChange) => watch(connection, name, onChange),
   };
 }

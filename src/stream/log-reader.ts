@@ -135,7 +135,10 @@ export class LogReader {
   async #run(): Promise<void> {
     let failures = 0;
     while (!this.#closed && this.#fault === undefined) {
-      if (!(await this.#connection.whenConnected(1000))) continue;
+      if (!(await this.#connection.whenConnected(1000))) {
+        if (this.#connection.nats.isClosed()) this.#fail(new Error('the connection to NATS was closed'));
+        continue;
+      }
       let consumer: string | undefined;
       let manager: JetStreamManager | undefined;
       try {
@@ -158,11 +161,7 @@ export class LogReader {
         this.#opened.resolve(info.num_pending);
         if (!this.#closed) await this.#read(consumer);
       } catch (error) {
-        if (error instanceof StreamRewoundError) {
-          this.#fault = error;
-          this.#opened.reject(error);
-          this.#wake();
-        }
+        if (error instanceof StreamRewoundError) this.#fail(error);
         failures++;
       }
       if (consumer !== undefined && manager !== undefined && this.#connection.connected) {
@@ -172,6 +171,12 @@ export class LogReader {
       if (failures > 0 && !this.#closed && this.#fault === undefined)
         await sleep(Math.min(50 * 2 ** failures, 1000));
     }
+  }
+
+  #fail(error: Error): void {
+    this.#fault = error;
+    this.#opened.reject(error);
+    this.#wake();
   }
 
   /** Pulls from one consumer until it is lost, out of order, or the reader is closed. */

@@ -31,6 +31,8 @@ export interface WorkerLoopOptions {
   readonly assigner: AssignStage;
   readonly store: StateStore;
   readonly publication: Publication;
+  /** Rejects when another worker may own the shard by now; asked right before each commit. */
+  readonly guard?: () => Promise<void>;
   /** Keeps an entry that cannot be processed, durably, with the reason. */
   readonly setAside: (entry: Delivered, reason: string) => Promise<void>;
   readonly logger: Logger;
@@ -187,6 +189,7 @@ export class WorkerLoop {
     try {
       const analysed = await this.#analyse(entries, enrichments);
       batch = analysed.batch;
+      await this.#options.guard?.();
       await this.#options.store.commit({
         expectedSequence: this.#options.store.sequence,
         sequence,

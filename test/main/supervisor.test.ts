@@ -95,6 +95,18 @@ describe('supervisor', () => {
     match(reason ?? '', /^a ended with code 7, 3 times in a row$/);
   });
 
+  it('stops a second worker together with the first, before what comes after', async () => {
+    const say = (name: string): string =>
+      `sh -c 'trap "echo ${name} stops; sleep 0.3; echo ${name} gone; exit 0" TERM; echo up; while :; do sleep 0.01; done'`;
+    const { lines } = await supervise(
+      { nats: say('nats'), worker: say('worker'), worker2: say('worker2') },
+      { until: /up\n.*up\n.*up/, ready: true, stopOrder: ['worker', 'nats'] },
+    );
+    const said = lines.slice(3);
+    deepEqual(said.slice(0, 2).toSorted(), ['worker worker stops', 'worker2 worker2 stops']);
+    deepEqual(said.slice(4), ['nats nats stops', 'nats nats gone']);
+  });
+
   it('stops the processes one after the other in order', async () => {
     const say = (name: string): string =>
       `sh -c 'trap "echo ${name} stops; sleep 0.05; echo ${name} gone; exit 0" TERM; echo up; while :; do sleep 0.01; done'`;
