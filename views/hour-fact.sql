@@ -26,15 +26,13 @@ create table hour_fact (
 );
 
 -- @fold
-create or replace temp table hour_change as
-select instance, kind, case when kind = 0 then 0 else entity end as entity, session, end_user,
-  date_trunc('hour', event_at)::timestamp as hour,
-  sum(weight)::integer as messages, sum(weight * sat)::integer as sat, sum(weight * dsat)::integer as dsat,
-  sum(weight * repeated_requests)::integer as repeated_requests, min(event_at) as first_at, max(event_at) as last_at,
-  bool_or(weight < 0) as again
-from fact_change group by all;
-
-merge into hour_fact t using (from hour_change where not again) d
+merge into hour_fact t using (
+  select instance, kind, case when kind = 0 then 0 else entity end as entity, session, end_user,
+    date_trunc('hour', event_at)::timestamp as hour,
+    count(*)::integer as messages, sum(sat)::integer as sat, sum(dsat)::integer as dsat,
+    sum(repeated_requests)::integer as repeated_requests, min(event_at) as first_at, max(event_at) as last_at
+  from fact_change group by all having min(weight) > 0
+) d
 on t.instance = d.instance and t.kind = d.kind and t.entity = d.entity and t.session = d.session
   and t.end_user = d.end_user and t.hour = d.hour
 when matched then update set messages = t.messages + d.messages, sat = t.sat + d.sat, dsat = t.dsat + d.dsat,
@@ -46,11 +44,18 @@ when not matched then insert (instance, kind, entity, session, end_user, hour, m
   values (d.instance, d.kind, d.entity, d.session, d.end_user, d.hour, d.messages, d.sat, d.dsat, d.repeated_requests,
     d.first_at, d.last_at, getvariable('seq'));
 
+-- Hours that lose or relink a fact.
+create or replace temp table stale_hour as
+select distinct instance, kind, case when kind = 0 then 0 else entity end as entity, session, end_user,
+  date_trunc('hour', event_at)::timestamp as hour
+from fact_change where weight < 0;
+
+-- when: stale_hour
 create or replace temp table hour_again as
-select h.instance, h.kind, h.entity, h.session, h.end_user, h.hour,
-  count(f.fact_id)::integer as messages, coalesce(sum(f.sat), 0)::integer as sat, coalesce(sum(f.dsat), 0)::integer as dsat,
-  coalesce(sum(f.repeated_requests), 0)::integer as repeated_requests, min(f.event_at) as first_at, max(f.event_at) as last_at
-from (from hour_change where again) h left join (from message_fact where not gone) f
+select h.*, count(f.fact_id)::integer as messages, coalesce(sum(f.sat), 0)::integer as sat,
+  coalesce(sum(f.dsat), 0)::integer as dsat, coalesce(sum(f.repeated_requests), 0)::integer as repeated_requests,
+  min(f.event_at) as first_at, max(f.event_at) as last_at
+from stale_hour h left join (from message_fact where not gone) f
   on f.instance = h.instance and f.kind = h.kind and (h.kind = 0 or f.entity = h.entity) and f.session = h.session
   and f.end_user = h.end_user and date_trunc('hour', f.event_at) = h.hour
 group by all;
@@ -64,6 +69,7 @@ when not matched then insert (instance, kind, entity, session, end_user, hour, m
     first_at, last_at, seq)
   values (d.instance, d.kind, d.entity, d.session, d.end_user, d.hour, d.messages, d.sat, d.dsat, d.repeated_requests,
     d.first_at, d.last_at, getvariable('seq'));
+-- end
 
 -- @read
 -- The facts of [$start, $end): whole hours in between from hour_fact, the cut hours at both ends message by message.

@@ -366,7 +366,6 @@ export class StateStore {
    */
   async commit(batch: Batch): Promise<void> {
     const connection = this.#connection;
-    await this.#stage(batch);
     const { counters } = batch;
     try {
       await connection.transaction(async () => {
@@ -379,6 +378,7 @@ export class StateStore {
             `the views are not at sequence ${batch.expectedSequence}: another worker applied entries to ${this.directory}`,
           );
         }
+        await this.#stage(batch);
         await connection.run(`set variable seq = ${batch.sequence}::bigint`);
         for (const view of this.views) for (const block of view.fold) await this.#fold(view, block);
         if (batch.requests.length > 0)
@@ -392,8 +392,10 @@ export class StateStore {
           insert into session_state select key, value from batch_state where kind = 'session' and value is not null`);
       });
     } catch (error) {
-      // What the views made was rolled back.
-      for (const table of this.#rows.keys()) if (!(table in STAGES)) this.#rows.delete(table);
+      // Stages hold again what they held, and what the views made was rolled back.
+      for (const table of this.#rows.keys())
+        if (table in STAGES) this.#rows.set(table, Infinity);
+        else this.#rows.delete(table);
       throw error;
     }
     this.#sequence = batch.sequence;
