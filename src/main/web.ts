@@ -29,7 +29,8 @@ import { ShardReaders } from './shard-readers.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
-const READER_THREADS = 2;
+/** For one query; several run side by side, beside the worker and the stream. */
+const READER_THREADS = Math.max(1, Math.floor(availableParallelism() / 2));
 const READER_CONNECTIONS = Math.min(Math.max(2, availableParallelism()), 4);
 /** Of files' blocks and of queries in work; the rest of the process comes on top. */
 const READER_MEMORY = '128MB';

@@ -190,7 +190,7 @@ export function planQuery(
   const end = parameters.range.end ?? Infinity;
   const routing = route(parameters.granularity, start, end);
   const source = SOURCES[parameters.groupBy];
-  const rows =
+  const rows = (): string =>
     source.view === 'entity_rollup'
       ? entityRows(statement, source, parameters, instance, routing, chosen)
       : ownRows(statement, source, parameters, instance, routing, { start, end }, chosen);
@@ -202,11 +202,19 @@ export function planQuery(
     ];
   });
   const where = bounds.length === 0 ? '' : `where ${bounds.join(' and ')}`;
-  const filtered = where === '' ? rows : `select * from (${rows}) ${where}`;
-  const page = `limit ${statement.bind(parameters.limit)} offset ${statement.bind(parameters.offset)}`;
-  // One pass over the rows for the page and the total; planning is most of a short query's time, so few joins.
-  const sql = `with q as materialized (${filtered})
-select q.*, (select count(*) from q) as total from q order by ${orderOf(parameters)} ${page}`;
+  const filtered = (): string => (where === '' ? rows() : `select * from (${rows()}) ${where}`);
+  const ordered = `order by ${orderOf(parameters)} limit ${statement.bind(parameters.limit)} offset ${statement.bind(parameters.offset)}`;
+  // Rows of a rollup as they are, and as many as sessions or end users: looked through twice, and kept never.
+  const { ids, topicIds, signalIds, repeatedRequestIds, gapIds, language } = parameters;
+  const filters = [ids, topicIds, signalIds, repeatedRequestIds, gapIds, language];
+  const many =
+    source.view !== 'entity_rollup' &&
+    routing.segments.length === 0 &&
+    filters.every((filter) => filter === null);
+  // Else one pass over the rows for page and total: planning is most of a short query's time, so few joins.
+  const sql = many
+    ? `select q.*, (select count(*) from (${filtered()})) as total from (${filtered()}) q ${ordered}`
+    : `with q as materialized (${filtered()}) select q.*, (select count(*) from q) as total from q ${ordered}`;
   return { sql, bindings: statement.bindings };
 }
 
@@ -229,11 +237,15 @@ const VALUE_OF: Readonly<Record<SortField, string>> = {
 };
 
 /** `date` ascending, then the entity's own order, then id: DECISIONS "Order". */
-function orderOf({ sort, groupBy }: QueryParameters): string {
-  const date = 'bucket asc';
-  if (sort !== null)
-    return `${VALUE_OF[sort.field]} ${sort.order === 'ASC' ? 'asc' : 'desc'} nulls last, ${date}, id asc`;
-  return `${date}, ${groupBy === 'SESSION' || groupBy === 'END_USER' ? 'last_at' : 'messages'} desc nulls last, id asc`;
+function orderOf({ sort, groupBy, granularity }: QueryParameters): string {
+  const own = groupBy === 'SESSION' || groupBy === 'END_USER' ? 'last_at' : 'messages';
+  // A column that is the same in every row would still be compared.
+  const date = granularity === 'ALL' ? [] : ['bucket asc'];
+  const order =
+    sort === null
+      ? [...date, `${own} desc nulls last`]
+      : [`${VALUE_OF[sort.field]} ${sort.order === 'ASC' ? 'asc' : 'desc'} nulls last`, ...date];
+  return [...order, 'id asc'].join(', ');
 }
 
 function entityRows(
