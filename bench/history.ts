@@ -143,7 +143,7 @@ async function build(
   onProgress: (sentence: string) => void,
 ): Promise<number> {
   const directory = shardDirectory(folder, 1, 0);
-  const store = await StateStore.open({ directory, views, analysis: 'bench', threads: 2 });
+  const store = await StateStore.open({ directory, views, analysis: 'bench', threads: 1 });
   const publication = new Publication({
     store,
     graceMs: 0,

@@ -157,7 +157,7 @@ from message_fact f join late_chain l
 where not f.gone and f.fact_id not in (select fact_id from withdrawn);
 -- end
 
--- What each fact follows: the one before it in the batch or among the older facts, or where its chain stood.
+-- What each fact follows: the one before it in its chain, in the batch or among the older facts; or where the chain stood.
 create or replace temp table new_link as
 with f as (
   select 0 as "by", session_chain as chain, fact_id, event_at from added
@@ -165,15 +165,16 @@ with f as (
   select 1, user_chain, fact_id, event_at from added where user_chain is not null
   union all
   select "by", chain, fact_id, event_at from late_fact
+  union all
+  select "by", chain, null, last_at from touched_chain where not loses and last_at < from_at
 ),
 linked as (
-  select f."by", f.fact_id, coalesce(
-    lag(f.event_at) over (partition by f."by", f.chain order by f.event_at, f.fact_id),
-    case when not c.loses and c.last_at < c.from_at then c.last_at end, '-infinity'::timestamp) as prev_at
-  from f join touched_chain c on c."by" = f."by" and c.chain = f.chain
+  select "by", fact_id, coalesce(
+    lag(event_at) over (partition by "by", chain order by event_at, fact_id), '-infinity'::timestamp) as prev_at
+  from f
 )
 select fact_id, max(prev_at) filter ("by" = 0) as prev_session_at, max(prev_at) filter ("by" = 1) as prev_user_at
-from linked group by fact_id;
+from linked where fact_id is not null group by fact_id;
 
 create or replace temp table fact_change as
 select 1 as weight, a.* exclude (session_chain, user_chain), n.prev_session_at,

@@ -47,7 +47,7 @@ const store = await StateStore.open({
   directory: shardDirectory(dataDir, 1, 0),
   views: loadViews(resolve(import.meta.dirname, '../../views')),
   analysis: 'bench',
-  threads: 2,
+  threads: 1,
   memoryLimit: '768MB',
 });
 const publication = new Publication({

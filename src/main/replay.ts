@@ -210,7 +210,6 @@ export class Replay {
     const replay: ReplayOptions = {
       until,
       analysis,
-      threads: this.#throttle === null ? 2 : 1,
       batchBytes: () => this.#batchBytes(),
       onPull: async (pull) => {
         await this.#checkHeld(pull);

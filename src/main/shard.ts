@@ -65,8 +65,6 @@ export interface ShardOptions {
 export interface ReplayOptions {
   /** Bytes of stream entries that the next batch may grow to. */
   readonly batchBytes: () => number;
-  /** Threads that DuckDB may use. */
-  readonly threads: number;
   /**
    * `run` ends when every entry of the shard up to this stream sequence is applied, of those that the stream
    * holds. Null: it goes on until the shard is closed.
@@ -133,7 +131,8 @@ export async function openShard(options: ShardOptions): Promise<Shard> {
         directory,
         views,
         analysis: madeBy,
-        threads: replay?.threads ?? 2,
+        // Two take longer: what a statement of the fold does is too little to share. A merge has a thread of its own.
+        threads: 1,
         memoryLimit: '768MB',
         spillDirectory: spillDirectory(config.dataDir, `views-${active.epoch}-${shard}`),
       }),
