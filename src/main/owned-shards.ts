@@ -7,12 +7,15 @@ const LOCK_WAIT_MS = 500;
 export interface OwnedShardsOptions {
   /** Opens a shard's views; waits for another process to let go of them as long as told. */
   readonly open: (lease: Lease, waitForLockMs: number) => Promise<Shard>;
+  /** Told of an open shard; returns what is to be called before it is closed. */
+  readonly onOpened: (lease: Lease, shard: Shard) => () => void;
   readonly logger: Logger;
 }
 
 interface Owned {
   readonly lease: Lease;
   letGo: boolean;
+  beforeClose: () => void;
   /** Null: let go before it was open. */
   readonly opened: Promise<Shard | null>;
 }
@@ -39,7 +42,12 @@ export class OwnedShards {
   }
 
   gain(lease: Lease): void {
-    const owned: Owned = { lease, letGo: false, opened: Promise.resolve().then(() => this.#open(owned)) };
+    const owned: Owned = {
+      lease,
+      letGo: false,
+      beforeClose: () => undefined,
+      opened: Promise.resolve().then(() => this.#open(owned)),
+    };
     owned.opened.catch((error: unknown) => {
       if (!lease.lost) this.#failed.reject(error);
     });
@@ -53,7 +61,9 @@ export class OwnedShards {
     if (owned === undefined || owned.lease !== lease) return;
     owned.letGo = true;
     try {
-      await (await owned.opened.catch(() => null))?.close();
+      const opened = await owned.opened.catch(() => null);
+      owned.beforeClose();
+      await opened?.close();
     } finally {
       this.#owned.delete(shard);
     }
@@ -84,6 +94,7 @@ export class OwnedShards {
       shard.run().catch((error: unknown) => {
         if (!lease.lost) this.#failed.reject(error);
       });
+      owned.beforeClose = this.#options.onOpened(lease, shard);
       return shard;
     }
     return null;

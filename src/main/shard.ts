@@ -13,6 +13,7 @@ import { clearDamage, isDamage, noteDamage } from '../store/damage.ts';
 import { writeDefinition } from '../store/definition.ts';
 import { shardDirectory, type Epoch } from '../store/epochs.ts';
 import { Publication, readGeneration } from '../store/publication.ts';
+import { copyOpenState, type StateCopy } from '../store/state-copy.ts';
 import { DamagedStateError, definitionOf, StateStore } from '../store/state-store.ts';
 import { loadViews } from '../store/view-files.ts';
 import { decodeRecord } from '../stream/codec.ts';
@@ -94,6 +95,8 @@ export interface Shard {
   readonly messages: number;
   /** Resolves when stopped (or caught up); rejects when the views cannot be written. */
   run(): Promise<void>;
+  /** Copies the live database, as it is at one position, beside it (`COPY_FILE`), while work goes on. */
+  copyState(): Promise<StateCopy>;
   /** Lets the batch in work finish, publishes, and closes everything. */
   close(): Promise<void>;
 }
@@ -249,6 +252,7 @@ export async function openShard(options: ShardOptions): Promise<Shard> {
     get messages() {
       return messages;
     },
+    copyState: () => copyOpenState(store),
     run() {
       running = loop.run().then(
         () => {
@@ -326,6 +330,7 @@ function standingShard(directory: string): Shard {
     publication: { sequence },
     messages: 0,
     run: () => closed,
+    copyState: () => Promise.reject(new Error(`the views in ${directory} are damaged and stand still`)),
     close: () => Promise.resolve(close()),
   };
 }

@@ -17,10 +17,12 @@ import {
   type Epoch,
 } from '../store/epochs.ts';
 import { openConnection } from '../stream/connection.ts';
+import { answerRequests } from '../stream/answers.ts';
 import { setAside } from '../stream/dead-letters.ts';
 import { connectionOptions } from '../stream/server.ts';
 import { Leases } from '../stream/lease.ts';
 import { setUpStreams } from '../stream/stream-setup.ts';
+import { copySubject } from './backup-files.ts';
 import { lockDataDirectory } from './data-directory.ts';
 import { isDeadHolder, thisHolder, viewsId } from './lease-holder.ts';
 import { OwnedShards } from './owned-shards.ts';
@@ -73,6 +75,10 @@ runProcess(logger, config.shutdownMs, async (lifecycle) => {
         logger.info({ event: 'shard_opened', epoch: epoch.epoch, shard, sequence }, 'views opened');
         return opened;
       },
+      onOpened: ({ shard }, opened) =>
+        answerRequests(connection, copySubject(viewsId(config.dataDir), epoch, shard), () =>
+          opened.copyState(),
+        ),
     });
     const leases = await Leases.open(connection, {
       scope: `${viewsId(config.dataDir)}.${epoch.epoch}`,

@@ -14,6 +14,8 @@ export interface LogEntry {
   readonly pending: number;
   /** One header of the entry, '' when it has none of the name. */
   header(name: string): string;
+  /** All headers of the entry, as they came. */
+  headers(): readonly (readonly [name: string, value: string])[];
 }
 
 /** The stream ends before the position of its reader: it was emptied or another one took its name. */
@@ -237,6 +239,10 @@ export class LogReader {
         timestamp: place.timestamp,
         pending: place.pending,
         header: (name) => message.headers?.get(name) ?? '',
+        headers: () =>
+          [...(message.headers ?? [])].flatMap(([name, values]) =>
+            values.map((value): [string, string] => [name, value]),
+          ),
       });
       this.#wake();
       if (--wanted === 0) pull();

@@ -1,0 +1,102 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { z } from 'zod';
+import { SetupError } from '../errors.ts';
+import { replaceFile, type Epoch } from '../store/epochs.ts';
+
+/** What a backup consists of. It is written last: a folder without it is no backup. */
+export const MANIFEST_FILE = 'manifest.json';
+
+const whole = z.number().int().nonnegative();
+
+const manifestShape = z.object({
+  version: z.literal(1),
+  createdAt: z.string(),
+  /** Paths below the folder, with `/`. */
+  files: z.array(z.object({ path: z.string(), bytes: whole, sha256: z.string().length(64) })),
+  streams: z.array(z.object({ name: z.string(), entries: whole, firstSequence: whole, lastSequence: whole })),
+  /** Null: there were no views yet. */
+  views: z
+    .object({
+      shards: z.number().int().min(1),
+      /** Stream sequence that each shard's views contain; null where a shard had none yet. */
+      sequences: z.array(whole.nullable()),
+      definition: z.string(),
+    })
+    .nullable(),
+});
+
+export type Manifest = z.infer<typeof manifestShape>;
+
+export function streamFile(folder: string, stream: string): string {
+  return join(folder, 'streams', `${stream}.entries`);
+}
+
+export function stateFile(folder: string, shard: number): string {
+  return join(folder, 'views', String(shard), 'state.duckdb');
+}
+
+/** Where the worker that has a shard's views open is asked for a copy. */
+export function copySubject(viewsId: string, { epoch }: Pick<Epoch, 'epoch'>, shard: number): string {
+  return `undertone.copy.${viewsId}.${epoch}.${shard}`;
+}
+
+/** Measures every file of a folder and writes its manifest, which makes it a backup. */
+export async function writeManifest(folder: string, content: Omit<Manifest, 'files'>): Promise<Manifest> {
+  const files: Manifest['files'] = [];
+  const paths = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .toSorted();
+  for (const file of paths) {
+    const path = file.slice(folder.length + 1).replaceAll('\\', '/');
+    files.push({ path, bytes: statSync(file).size, sha256: await digestOf(file) });
+  }
+  const manifest = { ...content, files };
+  replaceFile(join(folder, MANIFEST_FILE), `${JSON.stringify(manifest, null, 2)}\n`);
+  return manifest;
+}
+
+/**
+ * Reads a backup's manifest and compares every file with it.
+ *
+ * @throws SetupError that names the first file that is missing, of another size or of other content
+ */
+export async function checkBackup(folder: string): Promise<Manifest> {
+  const file = join(folder, MANIFEST_FILE);
+  if (!existsSync(file)) {
+    throw new SetupError(
+      `${folder} holds no finished backup: ${MANIFEST_FILE} is missing, which is written last. Take another backup.`,
+    );
+  }
+  let manifest: Manifest;
+  try {
+    manifest = manifestShape.parse(JSON.parse(readFileSync(file, 'utf8')));
+  } catch (error) {
+    const reason = error instanceof z.ZodError ? z.prettifyError(error) : (error as Error).message;
+    throw new SetupError(`${file} cannot be read: ${reason}`, { cause: error });
+  }
+  for (const { path, bytes, sha256 } of manifest.files) {
+    const part = join(folder, path);
+    const size = existsSync(part) ? statSync(part).size : null;
+    const fault =
+      size === null
+        ? 'is missing'
+        : size !== bytes
+          ? `has ${size} bytes in place of ${bytes}`
+          : (await digestOf(part)) === sha256
+            ? null
+            : `has ${bytes} bytes, but other ones than were written (SHA-256)`;
+    if (fault !== null)
+      throw new SetupError(`The backup ${folder} is damaged: ${path} ${fault}. Nothing was restored.`);
+  }
+  return manifest;
+}
+
+async function digestOf(file: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(file), hash);
+  return hash.digest('hex');
+}

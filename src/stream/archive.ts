@@ -1,0 +1,221 @@
+import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { jetstream, jetstreamManager, JetStreamApiError } from '@nats-io/jetstream';
+import { headers as newHeaders } from '@nats-io/transport-node';
+import { SetupError } from '../errors.ts';
+import type { StreamConnection } from './connection.ts';
+import { LogReader } from './log-reader.ts';
+import {
+  CONVERSATIONS_STREAM,
+  CONVERSATIONS_SUBJECTS,
+  DEAD_LETTERS_STREAM,
+  DEAD_LETTERS_SUBJECT,
+} from './subjects.ts';
+
+/** A stream that a backup holds. */
+export interface ArchivedStream {
+  readonly name: string;
+  readonly subjects: string;
+  /** Positions of others refer to its sequences: they come back as they were. */
+  readonly keepsSequences: boolean;
+}
+
+/** What a backup holds, in the order of copying: whatever an entry needs is copied after it. Leases run out anyway. */
+export const ARCHIVED_STREAMS: readonly ArchivedStream[] = [
+  { name: CONVERSATIONS_STREAM, subjects: CONVERSATIONS_SUBJECTS, keepsSequences: true },
+  { name: DEAD_LETTERS_STREAM, subjects: DEAD_LETTERS_SUBJECT, keepsSequences: false },
+  ...['registry', 'sessions', 'idempotency'].map((bucket) => ({
+    name: `KV_${bucket}`,
+    subjects: `$KV.${bucket}.>`,
+    keepsSequences: false,
+  })),
+];
+
+/** An entry of a stream, as a backup keeps it. */
+export interface ArchivedEntry {
+  readonly sequence: number;
+  readonly subject: string;
+  /** When the server stored it, microseconds since 1970-01-01 UTC. */
+  readonly timestamp: number;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly bytes: Uint8Array;
+}
+
+/** What was copied of a stream. */
+export interface Archived {
+  readonly entries: number;
+  /** Of the stream when it was copied; all 0 when there was no such stream. */
+  readonly firstSequence: number;
+  readonly lastSequence: number;
+}
+
+const READ_AHEAD_BYTES = 16 * 1024 * 1024;
+const SILENCE_MS = 10_000;
+const WRITE_BYTES = 1024 * 1024;
+/** Entries on their way to the server at once. */
+const IN_FLIGHT = 256;
+/** Two lengths, 32 bit little-endian: of the JSON about the entry, and of its payload. */
+const LENGTHS_BYTES = 8;
+const STREAM_NOT_FOUND = 10059;
+/** What the server alone may say, and what would make it drop an entry as repeated. */
+const NOT_RESTORED = /^Nats-/i;
+
+/** Copies a stream as it is now into a file. Rejects when the server falls silent or the disk is full. */
+export async function archiveStream(
+  connection: StreamConnection,
+  { name, subjects }: ArchivedStream,
+  file: string,
+): Promise<Archived> {
+  const output = await open(file, 'wx', 0o600);
+  try {
+    const extent = await extentOf(connection, name);
+    const { lastSequence } = extent;
+    let entries = 0;
+    if (extent.entries > 0) {
+      const reader = new LogReader(connection, {
+        stream: name,
+        filterSubjects: [subjects],
+        startSequence: 1,
+        readAheadBytes: READ_AHEAD_BYTES,
+      });
+      try {
+        for (let ended = false; !ended;) {
+          const taken = await reader.take({ maxMessages: 1000, maxBytes: WRITE_BYTES, waitMs: SILENCE_MS });
+          if (taken.length === 0) throw new Error(`NATS fell silent while the stream ${name} was copied`);
+          const frames: Uint8Array[] = [];
+          for (const { sequence, subject, timestamp, bytes, pending, headers } of taken) {
+            if (sequence <= lastSequence) {
+              entries += 1;
+              frames.push(...frameOf({ sequence, subject, timestamp, bytes, headers: headers() }));
+            }
+            ended ||= sequence >= lastSequence || pending === 0;
+          }
+          await output.writeFile(Buffer.concat(frames));
+        }
+      } finally {
+        await reader.close();
+      }
+    }
+    await output.sync();
+    return { entries, firstSequence: extent.firstSequence, lastSequence };
+  } finally {
+    await output.close();
+  }
+}
+
+/** The entries of a file that `archiveStream` wrote, in order. Throws SetupError where the file is damaged. */
+export async function* readArchive(file: string): AsyncGenerator<ArchivedEntry> {
+  let left: Buffer = Buffer.alloc(0);
+  for await (const chunk of createReadStream(file, { highWaterMark: WRITE_BYTES })) {
+    left = left.length === 0 ? (chunk as Buffer) : Buffer.concat([left, chunk as Buffer]);
+    let at = 0;
+    while (left.length - at >= LENGTHS_BYTES) {
+      const about = left.readUInt32LE(at);
+      const payload = left.readUInt32LE(at + 4);
+      const end = at + LENGTHS_BYTES + about + payload;
+      if (end > left.length) break;
+      const json = left.toString('utf8', at + LENGTHS_BYTES, at + LENGTHS_BYTES + about);
+      yield { ...aboutFrom(json, file), bytes: left.subarray(end - payload, end) };
+      at = end;
+    }
+    left = left.subarray(at);
+  }
+  if (left.length > 0) throw new SetupError(`${file} is damaged: it ends within an entry.`);
+}
+
+/**
+ * Puts a stream's entries back. The stream must be there, and new where sequences are kept (`makeAnew`).
+ *
+ * @returns how many entries were stored
+ * @throws SetupError when the server gives an entry another place than it had
+ */
+export async function restoreStream(
+  connection: StreamConnection,
+  { name, subjects, keepsSequences }: ArchivedStream,
+  file: string,
+  archived: Archived,
+): Promise<number> {
+  const client = jetstream(connection.nats);
+  const manager = await jetstreamManager(connection.nats, { checkAPI: false });
+  let stored = 0;
+  /** Sequence of the next entry. */
+  let next = archived.firstSequence;
+  const inFlight: Promise<void>[] = [];
+  const publish = async (entry: ArchivedEntry): Promise<void> => {
+    const hdrs = newHeaders();
+    for (const [header, value] of entry.headers) if (!NOT_RESTORED.test(header)) hdrs.append(header, value);
+    const { seq } = await client.publish(entry.subject, entry.bytes, { headers: hdrs, timeout: 30_000 });
+    if (keepsSequences && seq !== entry.sequence) {
+      throw new SetupError(
+        `The server stored entry ${entry.sequence} of ${name} as entry ${seq}: the stream was in use. Empty it and start again.`,
+      );
+    }
+  };
+  const settle = async (): Promise<void> => {
+    await Promise.all(inFlight.splice(0));
+  };
+  /** Entries that had been deleted keep their places. */
+  const fillUpTo = async (sequence: number): Promise<void> => {
+    if (!keepsSequences || next >= sequence) return;
+    await settle();
+    const subject = subjects.replace('*', '0');
+    for (; next < sequence; next++) {
+      await publish({ sequence: next, subject, timestamp: 0, headers: [], bytes: new Uint8Array() });
+      await manager.streams.deleteMessage(name, next, false);
+    }
+  };
+  for await (const entry of readArchive(file)) {
+    await fillUpTo(entry.sequence);
+    next = entry.sequence + 1;
+    stored += 1;
+    inFlight.push(publish({ ...entry, bytes: Buffer.from(entry.bytes) }));
+    if (inFlight.length >= IN_FLIGHT) await settle();
+  }
+  await settle();
+  if (stored > 0) await fillUpTo(archived.lastSequence + 1);
+  return stored;
+}
+
+/** Before `restoreStream` where sequences are kept: makes the empty stream anew, so that it begins where it did. */
+export async function makeAnew(
+  connection: StreamConnection,
+  name: string,
+  { entries, firstSequence, lastSequence }: Archived,
+): Promise<void> {
+  const manager = await jetstreamManager(connection.nats, { checkAPI: false });
+  const { config } = await manager.streams.info(name);
+  await manager.streams.delete(name);
+  await manager.streams.add({
+    ...config,
+    first_seq: Math.max(1, entries > 0 ? firstSequence : lastSequence + 1),
+  });
+}
+
+/** Entries in a stream, and where they stand; all 0 when there is no such stream. */
+export async function extentOf(connection: StreamConnection, stream: string): Promise<Archived> {
+  const manager = await jetstreamManager(connection.nats, { checkAPI: false });
+  try {
+    const { state } = await manager.streams.info(stream);
+    return { entries: state.messages, firstSequence: state.first_seq, lastSequence: state.last_seq };
+  } catch (error) {
+    if (error instanceof JetStreamApiError && error.code === STREAM_NOT_FOUND)
+      return { entries: 0, firstSequence: 0, lastSequence: 0 };
+    throw error;
+  }
+}
+
+function frameOf({ bytes, ...about }: ArchivedEntry): Uint8Array[] {
+  const json = Buffer.from(JSON.stringify(about));
+  const lengths = Buffer.alloc(LENGTHS_BYTES);
+  lengths.writeUInt32LE(json.length, 0);
+  lengths.writeUInt32LE(bytes.length, 4);
+  return [lengths, json, bytes];
+}
+
+function aboutFrom(json: string, file: string): Omit<ArchivedEntry, 'bytes'> {
+  try {
+    return JSON.parse(json) as Omit<ArchivedEntry, 'bytes'>;
+  } catch (error) {
+    throw new SetupError(`${file} is damaged: ${(error as Error).message}.`, { cause: error });
+  }
+}
