@@ -1,4 +1,3 @@
-import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Assigner } from '../assign/assigner.ts';
@@ -9,24 +8,19 @@ import { createEnricher, enrichmentId, loadHeads, type Heads } from '../enrich/e
 import { detectLanguage } from '../enrich/language.ts';
 import { SetupError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
-import { clearDamage, isDamage, noteDamage } from '../store/damage.ts';
+import { isDamage, noteDamage } from '../store/damage.ts';
 import { writeDefinition } from '../store/definition.ts';
 import { shardDirectory, type Epoch } from '../store/epochs.ts';
 import { Publication, readGeneration } from '../store/publication.ts';
 import { copyOpenState, type StateCopy } from '../store/state-copy.ts';
-import { DamagedStateError, definitionOf, StateStore } from '../store/state-store.ts';
+import { definitionOf, StateStore } from '../store/state-store.ts';
 import { loadViews } from '../store/view-files.ts';
 import { decodeRecord } from '../stream/codec.ts';
 import type { StreamConnection } from '../stream/connection.ts';
-import {
-  lastSequenceOf,
-  openConsumer,
-  readExtent,
-  type Delivered,
-  type TakeOptions,
-} from '../stream/consumer.ts';
+import { lastSequenceOf, openConsumer, type Delivered, type TakeOptions } from '../stream/consumer.ts';
 import { PARTITIONS } from '../stream/subjects.ts';
 import { spillDirectory } from './data-directory.ts';
+import { LostStateError, openState, type OpenedState } from './shard-state.ts';
 import type { AnalysisPool } from '../worker/analysis-pool.ts';
 import { WorkerLoop } from '../worker/loop.ts';
 
@@ -141,29 +135,18 @@ export async function openShard(options: ShardOptions): Promise<Shard> {
       }),
     );
   const partitions = partitionsOf(shard, active.shards);
-  let again = false;
-  let store: StateStore;
+  let opened: OpenedState;
   try {
-    store = await open();
+    opened = await openState({ directory, shard, partitions, connection, logger, open });
   } catch (error) {
-    if (!(error instanceof DamagedStateError)) throw error;
-    const gone = await goneFrom(connection);
-    if (gone !== null) {
-      const fact = `${error.message}, and ${gone}: it cannot be made from the stream again. Restore a backup.`;
-      if (replay !== undefined) throw new SetupError(fact, { cause: error });
-      const meanwhile = 'Until then queries are answered from what was published last.';
-      logger.error({ event: 'state_lost', shard, directory }, `${fact} ${meanwhile}`);
-      return standingShard(directory);
-    }
-    const kept = setStateAside(directory);
+    if (!(error instanceof LostStateError) || replay !== undefined) throw error;
     logger.error(
-      { event: 'state_damaged', shard, kept },
-      `${error.message}: made from the stream again; until it is there, queries are answered from what was published last`,
+      { event: 'state_lost', shard, directory },
+      `${error.message} Until then queries are answered from what was published last.`,
     );
-    again = true;
-    store = await open();
+    return standingShard(directory);
   }
-  const holdUntil = await readersWaitFor(store, again, () => lastSequenceOf(connection, partitions));
+  const { store, holdUntil } = opened;
   writeDefinition(directory, definitionOf(views, madeBy));
   const publication = new Publication({
     store,
@@ -280,45 +263,6 @@ export async function openShard(options: ShardOptions): Promise<Shard> {
 /** Whether views could not be opened because another process has them open. */
 export function isHeldElsewhere(error: unknown): boolean {
   return error instanceof SetupError && error.message.includes('open in another process');
-}
-
-/** What the stream no longer holds of its beginning, in words; null when it holds everything. */
-async function goneFrom(connection: StreamConnection): Promise<string | null> {
-  const { firstSequence, lastSequence } = await readExtent(connection);
-  return lastSequence === 0 || firstSequence <= 1
-    ? null
-    : `the stream no longer holds entries 1 to ${firstSequence - 1}`;
-}
-
-/** Moves a damaged state out of the way; the file that it is kept in. */
-function setStateAside(directory: string): string {
-  const file = join(directory, 'state.duckdb');
-  const kept = `${file}.damaged`;
-  for (const suffix of ['', '.wal']) {
-    rmSync(`${kept}${suffix}`, { force: true });
-    try {
-      renameSync(`${file}${suffix}`, `${kept}${suffix}`);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    }
-  }
-  clearDamage(directory, 'state');
-  return kept;
-}
-
-/**
- * The sequence that a state has to reach before readers are shown it: that of the files which they have, when
- * those were made from another state or from more of the stream. 0: they may be shown it at once.
- */
-async function readersWaitFor(
-  store: StateStore,
-  again: boolean,
-  newest: () => Promise<number>,
-): Promise<number> {
-  const left = readGeneration(store.directory);
-  if (left === null) return again ? newest() : 0;
-  if (left.store === store.storeId && left.seq <= store.sequence) return 0;
-  return Math.min(left.seq, await newest());
 }
 
 /** A shard whose views cannot be worked on: what was published goes on being read, and entries wait. */

@@ -103,8 +103,8 @@ export interface PublicationOptions {
 
 /** What a publication leaves in the folder when it is whole. */
 const PUBLISHED = /^(?:newest|merged)-.*\.duckdb$/;
-/** At most so often all files are made anew: damage may be the disk's, or the reader's own. */
-const REMAKE_EVERY_MS = 60_000;
+/** The share of the time that may go into making all files anew: damage may be the disk's, or the reader's own. */
+const REMAKE_SHARE = 0.1;
 
 /** What a merge leaves in the newest file, as a share of `mergeRows`: tables that change little stay there. */
 const LEFT_IN_NEWEST = 0.25;
@@ -145,7 +145,7 @@ export class Publication {
   #merging: Promise<void> | null = null;
   #merged: Levels | null = null;
   #compactAt = 0;
-  #remadeAt = -Infinity;
+  #remakeAt = -Infinity;
   #connection: Connection | null = null;
   #files = 0;
 
@@ -172,6 +172,7 @@ export class Publication {
   async publish(): Promise<void> {
     const { store } = this.#options;
     if (store.sequence < (this.#options.holdUntil ?? 0)) return;
+    const startedAt = this.#options.now();
     const remaking = await this.#dropDamaged();
     if (!remaking && store.sequence === this.#generation?.seq && this.#merged === null) {
       if (this.#merging === null) this.#compactOne();
@@ -192,7 +193,11 @@ export class Publication {
       }),
     );
     this.#switchTo({ store: store.storeId, seq: newest.seq, views: versionsOf(store.views), tables });
-    if (remaking) clearDamage(store.directory, 'levels');
+    if (remaking) {
+      clearDamage(store.directory, 'levels');
+      const endedAt = this.#options.now();
+      this.#remakeAt = endedAt + (endedAt - startedAt) / REMAKE_SHARE;
+    }
     this.#removeReplaced();
     if (this.#merging !== null) return;
     const rows = Object.values(newest.levels).reduce((sum, level) => sum + level.rows, 0);
@@ -203,12 +208,11 @@ export class Publication {
   /** When a reader has found damage: keeps none of the files, so that all are made anew. */
   async #dropDamaged(): Promise<boolean> {
     const reason = notedDamage(this.#options.store.directory, 'levels');
-    if (reason === null || this.#options.now() < this.#remadeAt + REMAKE_EVERY_MS) return false;
+    if (reason === null || this.#options.now() < this.#remakeAt) return false;
     this.#options.onDamage?.(reason);
     await this.settle();
     this.#merged = null;
     this.#sealed = {};
-    this.#remadeAt = this.#options.now();
     return true;
   }
 

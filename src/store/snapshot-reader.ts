@@ -58,6 +58,8 @@ export interface SnapshotReaderOptions {
   readonly spillDirectory?: string;
 }
 
+const CURRENT_LOST = 'CURRENT is gone or cannot be read';
+
 /**
  * Opens what the worker publishes, newest first, in its own in-memory DuckDB; never the live file. Of files
  * that are damaged it answers nothing: it leaves a note, from which the worker makes them anew.
@@ -111,8 +113,9 @@ export class SnapshotReader {
     const attached = this.#attached;
     if (attached === null) {
       const directory = this.#options.directory();
-      if (directory !== null && isCurrentLost(directory)) throw beingMade();
-      return null;
+      if (directory === null || !isCurrentLost(directory)) return null;
+      noteDamage(directory, 'levels', CURRENT_LOST);
+      throw beingMade();
     }
     attached.readers += 1;
     let released = false;
@@ -205,7 +208,7 @@ export class SnapshotReader {
       if (directory === null) return;
       const generation = readGeneration(directory);
       if (generation === null) {
-        if (isCurrentLost(directory)) noteDamage(directory, 'levels', 'CURRENT is gone or cannot be read');
+        if (isCurrentLost(directory)) noteDamage(directory, 'levels', CURRENT_LOST);
         return;
       }
       if (!isDeepStrictEqual(generation.views, versionsOf(this.#options.views))) {
