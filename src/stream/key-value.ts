@@ -1,5 +1,6 @@
-import { JetStreamApiError, StorageType } from '@nats-io/jetstream';
+import { JetStreamApiError, jetstreamManager, StorageType } from '@nats-io/jetstream';
 import { Kvm } from '@nats-io/kv';
+import { SetupError } from '../errors.ts';
 import { whileConnected, type StreamConnection } from './connection.ts';
 import { LogReader } from './log-reader.ts';
 
@@ -61,6 +62,7 @@ export async function openKeyValue(
     allow_direct: false,
     ...(options.ttlMs === undefined ? {} : { ttl: options.ttlMs }),
   });
+  if ((options.replicas ?? 1) > 1) await raiseReplicas(connection, name, options.replicas ?? 1);
   const ask = async <T>(request: () => Promise<T>): Promise<T> => {
     if (!(await connection.whenConnected(RIDE_OUT_MS))) throw new Error('NATS cannot be reached');
     return whileConnected(connection, request);
@@ -80,6 +82,24 @@ export async function openKeyValue(
     },
     watch: (onChange) => watch(connection, name, onChange),
   };
+}
+
+/**
+ * A bucket that was made with fewer copies gets more; never fewer: a command that was told less than the service
+ * must not take copies away.
+ */
+async function raiseReplicas(connection: StreamConnection, name: string, replicas: number): Promise<void> {
+  const manager = await jetstreamManager(connection.nats, { checkAPI: false });
+  const { config } = await manager.streams.info(`KV_${name}`);
+  if (config.num_replicas >= replicas) return;
+  try {
+    await manager.streams.update(config.name, { num_replicas: replicas });
+  } catch (error) {
+    throw new SetupError(
+      `NATS cannot keep the bucket ${name} on ${replicas} servers: ${(error as Error).message}. Set STREAM_REPLICAS to what the cluster has.`,
+      { cause: error },
+    );
+  }
 }
 
 async function nullWhenOutrun(write: Promise<number>): Promise<number | null> {

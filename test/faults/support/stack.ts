@@ -68,9 +68,10 @@ export class Stack {
       EMBEDDING_MODEL: 'baseline',
       RATE_LIMIT_PER_SECOND: '100000',
       LOG_LEVEL: 'info',
+      NATS_URL: '',
+      NATS_TOKEN: '',
       ...options.env,
     };
-    delete this.#env['NATS_URL'];
     const entries = parseProcfile(readFileSync(join(ROOT, 'Procfile'), 'utf8'));
     this.#commands = new Map(entries.map(({ name, command }) => [name, command]));
     process.on('exit', this.#killAll);
@@ -82,11 +83,17 @@ export class Stack {
     try {
       for (const member of MEMBERS) stack.#run(member);
       await stack.ready();
+      await stack.said('worker', /worker_ready/);
       return stack;
     } catch (error) {
       await stack.stop();
       throw error;
     }
+  }
+
+  /** Nothing will answer any more. */
+  get stopped(): boolean {
+    return this.#stopping;
   }
 
   /** Everything that a process printed, over all its starts. */
@@ -193,7 +200,12 @@ export class Stack {
   /** A link of the test's own to the stream; to be closed by the test. */
   connect(): Promise<StreamConnection> {
     return openConnection({
-      ...connectionOptions({ dataDir: this.dataDir, natsPort: this.natsPort }),
+      ...connectionOptions({
+        dataDir: this.dataDir,
+        natsPort: this.natsPort,
+        natsUrl: this.#env['NATS_URL'] === '' ? undefined : this.#env['NATS_URL'],
+        natsToken: this.#env['NATS_TOKEN'],
+      }),
       name: 'test of faults',
     });
   }

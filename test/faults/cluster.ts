@@ -1,0 +1,215 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { openConnection } from '../../src/stream/connection.ts';
+import { findServer } from '../../src/stream/server-binary.ts';
+import { SERVER_MAX_PAYLOAD } from '../../src/stream/server.ts';
+import { CONVERSATIONS_STREAM } from '../../src/stream/subjects.ts';
+import { freePort } from '../support/nats.ts';
+import {
+  addLoad,
+  inWords,
+  noFigures,
+  nothingWrong,
+  recovered,
+  type FaultOptions,
+  type Figures,
+} from './support/figures.ts';
+import { Load } from './support/load.ts';
+import { Random } from './support/random.ts';
+import { Stack } from './support/stack.ts';
+
+const CACHE_DIR = join(import.meta.dirname, '../../.cache');
+const SERVERS = 3;
+const GIVE_UP_MS = 60_000;
+/** How long a killed server stays away under load. */
+const AWAY_MS = 3000;
+
+interface Server {
+  readonly name: string;
+  readonly url: string;
+  readonly config: string;
+  child: ChildProcess | null;
+}
+
+/** nats-servers that keep every stream together, on loopback. */
+class Cluster {
+  readonly token = randomBytes(16).toString('hex');
+  readonly #folder = mkdtempSync(join(tmpdir(), 'undertone-cluster-'));
+  readonly #servers: Server[] = [];
+  #binary = '';
+
+  static async start(): Promise<Cluster> {
+    const cluster = new Cluster();
+    cluster.#binary = (await findServer({ cacheDir: CACHE_DIR })).file;
+    const ports: { client: number; route: number }[] = [];
+    for (let i = 0; i < SERVERS; i += 1) ports.push({ client: await freePort(), route: await freePort() });
+    for (const [place, { client, route }] of ports.entries()) {
+      const name = `n${place + 1}`;
+      const folder = join(cluster.#folder, name);
+      mkdirSync(folder);
+      const config = join(folder, 'nats.conf');
+      const routes = ports.map((other) => `"nats-route://127.0.0.1:${other.route}"`).join(', ');
+      writeFileSync(
+        config,
+        `server_name: ${name}
+listen: "127.0.0.1:${client}"
+max_payload: ${SERVER_MAX_PAYLOAD}
+authorization { token: "${cluster.token}" }
+jetstream { store_dir: "${folder}", sync_interval: always }
+cluster { name: undertone, listen: "127.0.0.1:${route}", routes: [${routes}] }
+`,
+      );
+      cluster.#servers.push({ name, url: `nats://127.0.0.1:${client}`, config, child: null });
+    }
+    process.on('exit', cluster.#killAll);
+    for (const server of cluster.#servers) cluster.#run(server);
+    return cluster;
+  }
+
+  get url(): string {
+    return this.#servers.map(({ url }) => url).join(',');
+  }
+
+  get names(): string[] {
+    return this.#servers.map(({ name }) => name);
+  }
+
+  /** kill -9 of one server; `start` brings it back with its data. */
+  async kill(name: string): Promise<void> {
+    const { child } = this.#server(name);
+    if (child === null) return;
+    const ended = once(child, 'exit');
+    child.kill('SIGKILL');
+    await ended;
+  }
+
+  start(name: string): void {
+    this.#run(this.#server(name));
+  }
+
+  /** The server that leads the stream of conversations. */
+  async leader(): Promise<string> {
+    return (await this.#clusterOf())?.leader ?? '';
+  }
+
+  /** Resolves when every server has everything. */
+  async whole(): Promise<void> {
+    const deadline = performance.now() + GIVE_UP_MS;
+    for (;;) {
+      const state = await this.#clusterOf().catch(() => null);
+      const followers = state?.replicas ?? [];
+      if (
+        followers.length === SERVERS - 1 &&
+        followers.every(({ current, offline }) => current && offline !== true)
+      )
+        return;
+      if (performance.now() > deadline) throw new Error(`the cluster is not whole: ${JSON.stringify(state)}`);
+      await sleep(100);
+    }
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.names.map((name) => this.kill(name)));
+    process.off('exit', this.#killAll);
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  readonly #killAll = (): void => {
+    for (const { child } of this.#servers) child?.kill('SIGKILL');
+  };
+
+  async #clusterOf() {
+    const connection = await openConnection({
+      url: this.url,
+      token: () => this.token,
+      name: 'test of the cluster',
+    });
+    try {
+      const manager = await jetstreamManager(connection.nats, { checkAPI: false });
+      return (await manager.streams.info(CONVERSATIONS_STREAM)).cluster;
+    } finally {
+      await connection.close();
+    }
+  }
+
+  #server(name: string): Server {
+    const server = this.#servers.find((candidate) => candidate.name === name);
+    if (server === undefined) throw new Error(`no server ${name}`);
+    return server;
+  }
+
+  #run(server: Server): void {
+    server.child = spawn(this.#binary, ['-c', server.config], { stdio: 'ignore' });
+    server.child.once('exit', () => (server.child = null));
+  }
+}
+
+/**
+ * A cluster of three with every stream on all of them: under load one server after the other, the leader as
+ * well, is killed with kill -9 and comes back. Two are enough to go on, and nothing is lost.
+ */
+export async function cluster({ rounds, seed, say }: FaultOptions): Promise<Figures> {
+  const figures = noFigures();
+  const random = new Random(seed);
+  const servers = await Cluster.start();
+  try {
+    const stack = await Stack.start({
+      env: { NATS_URL: servers.url, NATS_TOKEN: servers.token, STREAM_REPLICAS: String(SERVERS) },
+    });
+    try {
+      const load = await Load.start(stack, await stack.newKey(), { seed, writers: 4, pauseMs: 5 });
+      for (let round = 1; round <= rounds; round += 1) {
+        if (round > 1) load.resume();
+        await servers.whole();
+        const leader = await servers.leader();
+        // Leaders and followers by turns.
+        const victim =
+          round % 2 === 1 ? leader : random.pick(servers.names.filter((name) => name !== leader));
+        await sleep(random.between(200, 1000));
+        await servers.kill(victim);
+        figures.kills += 1;
+        recovered(
+          figures,
+          victim === leader ? 'ingest without the leader' : 'ingest without a follower',
+          await load.probe(),
+        );
+        recovered(figures, 'counting', await load.counted());
+        await sleep(AWAY_MS);
+        await load.pause();
+        await load.settle();
+        say(
+          `round ${round}: ${victim}${victim === leader ? ' (leader)' : ''} killed, ${load.accepted} messages accepted and counted`,
+        );
+        servers.start(victim);
+        figures.rounds += 1;
+      }
+      await servers.whole();
+      addLoad(figures, await load.stop());
+      return figures;
+    } finally {
+      await stack.stop();
+    }
+  } finally {
+    await servers.stop();
+  }
+}
+
+if (import.meta.main) {
+  const rounds = Number(process.argv[2] ?? 6);
+  const seed = Number(process.argv[3] ?? Date.now() % 1_000_000);
+  process.stdout.write(`seed ${seed}\n`);
+  const figures = await cluster({
+    rounds,
+    seconds: 0,
+    seed,
+    say: (text) => void process.stdout.write(`  ${text}\n`),
+  });
+  process.stdout.write(`cluster: ${inWords(figures)}\n`);
+  nothingWrong(figures);
+}
