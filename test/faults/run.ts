@@ -1,7 +1,10 @@
 /** `npm run faults`: the long form of the faults; the tests run each in a short form. */
 import { parseArgs } from 'node:util';
 import { away } from './away.ts';
+import { damage } from './damage.ts';
 import { kills } from './kills.ts';
+import { poison } from './poison.ts';
+import { retries } from './retries.ts';
 import { inWords, nothingWrong, type FaultOptions, type Figures } from './support/figures.ts';
 
 const FAULTS: Readonly<
@@ -12,6 +15,10 @@ const FAULTS: Readonly<
 > = {
   kills: { rounds: 24, seconds: 0, run: kills },
   away: { rounds: 2, seconds: 60, run: away },
+  damage: { rounds: 1, seconds: 0, run: damage },
+  poison: { rounds: 1, seconds: 0, run: poison },
+  // Beyond the two minutes in which NATS knows a message again.
+  retries: { rounds: 1, seconds: 130, run: retries },
 };
 
 const USAGE = `Usage: npm run faults [-- NAME …] [--rounds N] [--seconds N] [--seed N]

@@ -121,6 +121,7 @@ export class Load {
   resume(): void {
     this.#stopped = false;
     this.#writing = Array.from({ length: this.#options.writers }, (_, writer) => this.#write(writer));
+    for (const writing of this.#writing) writing.catch(() => undefined);
   }
 
   /** Waits until what was accepted is counted, and exactly that. Writers must rest. */
@@ -134,6 +135,7 @@ export class Load {
             if (total > accepted) this.wrong.push(`${total} counted of ${accepted} accepted`);
             break;
           }
+          if (this.#stack.stopped) return;
           if (performance.now() > deadline) {
             this.wrong.push(`${total} counted of ${accepted} accepted, in spite of waiting`);
             break;
@@ -228,6 +230,7 @@ export class Load {
       }
       if (status !== 0 && status !== 503) this.wrong.push(`ingest: ${status} ${JSON.stringify(body)}`);
       if (status === 503 && retryAfter === null) this.wrong.push('ingest: 503 without Retry-After');
+      if (this.#stack.stopped) throw new Error('the service was stopped under the load');
       await sleep(60);
     }
   }
@@ -281,7 +284,7 @@ export class Load {
   }
 
   async #watch(): Promise<void> {
-    while (this.#watched) {
+    while (this.#watched && !this.#stack.stopped) {
       for (const instance of this.#instances) {
         for (const question of QUESTIONS) await this.#ask(instance, question);
       }
