@@ -34,6 +34,7 @@ const environment = z.object({
   BODY_LIMIT_BYTES: integer(32 * MIB, 1024, 128 * MIB),
   INFLIGHT_LIMIT_BYTES: integer(128 * MIB, 1024, 64 * 1024 * MIB),
   STREAM_MAX_BYTES: integer(16 * 1024 * MIB, MIB, 2 ** 53 - 1),
+  STREAM_MAX_AGE_DAYS: integer(0, 0, 36_500),
   STREAM_REPLICAS: integer(1, 1, 5),
   SHARDS: integer(1, 1, 8),
   AUTO_REBUILD: z.enum(['true', 'false'], 'must be true or false').default('false'),
@@ -67,6 +68,8 @@ export interface Config {
   /** Bytes of accepted bodies that may wait for the stream at once; beyond it ingest answers 503. */
   readonly inflightLimitBytes: number;
   readonly streamMaxBytes: number;
+  /** How long the stream keeps messages; 0: for ever. The views keep what they counted. */
+  readonly streamMaxAgeMs: number;
   readonly streamReplicas: number;
   /** How many sets the eight partitions are divided into. A change asks for a rebuild. */
   readonly shards: number;
@@ -125,6 +128,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = readEnvironment()): Config {
     bodyLimitBytes: values.BODY_LIMIT_BYTES,
     inflightLimitBytes: values.INFLIGHT_LIMIT_BYTES,
     streamMaxBytes: values.STREAM_MAX_BYTES,
+    streamMaxAgeMs: values.STREAM_MAX_AGE_DAYS * 86_400_000,
     streamReplicas: values.STREAM_REPLICAS,
     shards: values.SHARDS,
     autoRebuild: values.AUTO_REBUILD === 'true',

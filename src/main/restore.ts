@@ -114,7 +114,11 @@ async function prepareStreams(connection: StreamConnection, config: Config): Pro
     }
   }
   const replicas = config.streamReplicas;
-  await setUpStreams(connection, { maxBytes: config.streamMaxBytes, replicas });
+  await setUpStreams(connection, {
+    maxBytes: config.streamMaxBytes,
+    maxAgeMs: config.streamMaxAgeMs,
+    replicas,
+  });
   await openKeyValue(connection, 'registry', { replicas });
   await openKeyValue(connection, 'sessions', { replicas });
   await openKeyValue(connection, 'idempotency', { replicas, ttlMs: IDEMPOTENCY_TTL_MS });

@@ -78,7 +78,11 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
   });
   const stream = connection;
   lifecycle.opened('stream connection', () => stream.close());
-  await setUpStreams(stream, { maxBytes: config.streamMaxBytes, replicas: config.streamReplicas });
+  await setUpStreams(stream, {
+    maxBytes: config.streamMaxBytes,
+    maxAgeMs: config.streamMaxAgeMs,
+    replicas: config.streamReplicas,
+  });
   const opened = await openRegistry(stream, { replicas: config.streamReplicas });
   lifecycle.opened('registry', () => opened.close());
   if (config.serve !== 'query') {

@@ -48,7 +48,11 @@ runProcess(logger, config.shutdownMs, async (lifecycle) => {
     onWaiting: (sentence) => logger.warn({ event: 'stream_awaited' }, sentence),
   });
   lifecycle.opened('stream connection', () => connection.close());
-  await setUpStreams(connection, { maxBytes: config.streamMaxBytes, replicas: config.streamReplicas });
+  await setUpStreams(connection, {
+    maxBytes: config.streamMaxBytes,
+    maxAgeMs: config.streamMaxAgeMs,
+    replicas: config.streamReplicas,
+  });
   let active = openActiveEpoch(config.dataDir, config.shards, sayLost);
   const holder = thisHolder();
 

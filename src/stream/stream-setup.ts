@@ -8,6 +8,7 @@ import {
   type JetStreamManager,
   type StreamConfig,
 } from '@nats-io/jetstream';
+import { nanos } from '@nats-io/transport-node';
 import { SetupError } from '../errors.ts';
 import type { StreamConnection } from './connection.ts';
 import {
@@ -18,6 +19,8 @@ import {
 } from './subjects.ts';
 
 export const DEFAULT_STREAM_MAX_BYTES = 50 * 1024 ** 3;
+/** For how long the server knows a message id again: its own default. */
+const DUPLICATE_WINDOW_MS = 120_000;
 const DEAD_LETTERS_MAX_BYTES = 256 * 1024 ** 2;
 /** JetStream error codes: no such stream; name in use; no room for the promised bytes. */
 const STREAM_NOT_FOUND = 10059;
@@ -30,6 +33,8 @@ export interface StreamOptions {
    * halving steps) is taken. Default 50 GB.
    */
   readonly maxBytes?: number;
+  /** How long an entry of the conversations is kept, milliseconds; 0: for ever. Default 0. */
+  readonly maxAgeMs?: number;
   /** Servers of a cluster that keep a copy, 1 to 5. Default 1. */
   readonly replicas?: number;
 }
@@ -41,6 +46,7 @@ export interface StreamOptions {
  */
 export async function setUpStreams(connection: StreamConnection, options: StreamOptions = {}): Promise<void> {
   const manager = await jetstreamManager(connection.nats, { checkAPI: false });
+  const maxAgeMs = options.maxAgeMs ?? 0;
   const common = {
     retention: RetentionPolicy.Limits,
     storage: StorageType.File,
@@ -53,6 +59,9 @@ export async function setUpStreams(connection: StreamConnection, options: Stream
     subjects: [CONVERSATIONS_SUBJECTS],
     discard: DiscardPolicy.New,
     max_bytes: options.maxBytes ?? DEFAULT_STREAM_MAX_BYTES,
+    max_age: nanos(maxAgeMs),
+    // The server wants it no longer than the age.
+    duplicate_window: nanos(maxAgeMs > 0 ? Math.min(maxAgeMs, DUPLICATE_WINDOW_MS) : DUPLICATE_WINDOW_MS),
   });
   await setUp(manager, {
     ...common,
@@ -60,12 +69,22 @@ export async function setUpStreams(connection: StreamConnection, options: Stream
     subjects: [DEAD_LETTERS_SUBJECT],
     discard: DiscardPolicy.Old,
     max_bytes: DEAD_LETTERS_MAX_BYTES,
+    max_age: 0,
+    duplicate_window: nanos(DUPLICATE_WINDOW_MS),
   });
 }
 
 type Wanted = Pick<
   StreamConfig,
-  'name' | 'subjects' | 'retention' | 'storage' | 'compression' | 'num_replicas' | 'discard' | 'max_bytes'
+  | 'name'
+  | 'subjects'
+  | 'retention'
+  | 'storage'
+  | 'compression'
+  | 'num_replicas'
+  | 'discard'
+  | 'max_bytes'
+  | 'max_age'
 >;
 
 async function setUp(manager: JetStreamManager, wanted: Wanted): Promise<void> {
@@ -111,6 +130,7 @@ async function bringTo(manager: JetStreamManager, existing: StreamConfig, wanted
   }
   const same =
     existing.max_bytes === wanted.max_bytes &&
+    existing.max_age === wanted.max_age &&
     existing.num_replicas === wanted.num_replicas &&
     existing.compression === wanted.compression &&
     existing.subjects.join() === wanted.subjects.join();

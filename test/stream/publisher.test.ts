@@ -271,6 +271,16 @@ describe('streams', () => {
     await setUpStreams(connection, { maxBytes: 1_000_000 });
     deepEqual(await readExtent(connection), { firstSequence: 1, lastSequence: 1 });
   });
+
+  it('drop what is older than the limit, and only while there is one', async () => {
+    await setUpStreams(connection, { maxBytes: 1_000_000, maxAgeMs: 200 });
+    const deadline = performance.now() + 20_000;
+    while ((await readExtent(connection)).firstSequence === 1) ok(performance.now() < deadline);
+    await setUpStreams(connection, { maxBytes: 1_000_000 });
+    equal(await createPublisher(connection).publish(recordedRequest()), 2);
+    await new Promise((resolve) => setTimeout(resolve, 800));
+    deepEqual(await readExtent(connection), { firstSequence: 2, lastSequence: 2 });
+  });
 });
 
 function appError(code: AppError['code']) {
