@@ -84,6 +84,7 @@ type Wanted = Pick<
   | 'num_replicas'
   | 'discard'
   | 'max_bytes'
+  | 'duplicate_window'
   | 'max_age'
 >;
 
