@@ -90,7 +90,7 @@ export async function checkBackup(folder: string): Promise<Manifest> {
             ? null
             : `has ${bytes} bytes, but other ones than were written (SHA-256)`;
     if (fault !== null)
-      throw new SetupError(`The backup ${folder} is damaged: ${path} ${fault}. Nothing was restored.`);
+      throw new SetupError(`The backup ${folder} is damaged: ${path} ${fault}. It was not used.`);
   }
   return manifest;
 }

@@ -1,6 +1,6 @@
 /** `npm run rebuild`: replays the stream into new views beside the live ones, then switches to them. */
 import { constants, setPriority } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { loadConfig, type Config } from '../config.ts';
 import { loadEmbedder } from '../enrich/embedder.ts';
@@ -25,8 +25,11 @@ import {
 import { SnapshotReader, type Snapshot } from '../store/snapshot-reader.ts';
 import { loadViews, type View } from '../store/view-files.ts';
 import { openConnection } from '../stream/connection.ts';
+import type { StreamArchive } from '../stream/archive-consumer.ts';
 import { readExtent } from '../stream/consumer.ts';
 import { connectionOptions, startServer } from '../stream/server.ts';
+import { CONVERSATIONS_STREAM } from '../stream/subjects.ts';
+import { checkBackup, streamFile } from './backup-files.ts';
 import { spillDirectory, lockDataDirectory } from './data-directory.ts';
 import { count, createRebuildProgress, duration } from './rebuild-progress.ts';
 import {
@@ -46,6 +49,8 @@ same entry of the stream, catches up, and switches. Ctrl-C (or a crash) loses no
 
   --throttle N  at most N messages a second, in short bursts, to leave room for queries and ingest
   --to-latest   catch up with the newest entry of the stream before the switch, not only with the live views
+  --from-backup DIR
+                read what the backup in DIR holds of the stream from there: the stream may have dropped it since
   --force       switch although the comparison found differences; with --rollback: without catching up
   --rollback    catch up the views before the last switch, and switch back to them
   --clean       delete an unfinished rebuild and the views kept for --rollback`;
@@ -58,6 +63,7 @@ const NAMED = 6;
 
 interface Options {
   readonly throttle: number | null;
+  readonly archive: StreamArchive | null;
   readonly toLatest: boolean;
   readonly force: boolean;
 }
@@ -66,6 +72,7 @@ await runCommand(async () => {
   let values: {
     throttle?: string;
     'to-latest'?: boolean;
+    'from-backup'?: string;
     force?: boolean;
     rollback?: boolean;
     clean?: boolean;
@@ -77,6 +84,7 @@ await runCommand(async () => {
       options: {
         throttle: { type: 'string' },
         'to-latest': { type: 'boolean' },
+        'from-backup': { type: 'string' },
         force: { type: 'boolean' },
         rollback: { type: 'boolean' },
         clean: { type: 'boolean' },
@@ -107,7 +115,13 @@ await runCommand(async () => {
     // Read again behind the lock: another rebuild may just have switched.
     const active = readActiveEpoch(config.dataDir) as ActiveEpoch;
     if (values.clean === true) return clean(config, active);
-    const options = { throttle, toLatest: values['to-latest'] === true, force: values.force === true };
+    const archive = await archiveOf(values['from-backup']);
+    const options = {
+      throttle,
+      archive,
+      toLatest: values['to-latest'] === true,
+      force: values.force === true,
+    };
     return await withReplaySettings(config, options, (settings) =>
       values.rollback === true ? rollBack(settings, active, options) : rebuild(settings, active, options),
     );
@@ -116,10 +130,28 @@ await runCommand(async () => {
   }
 });
 
+/**
+ * What `--from-backup` names, checked; null without it.
+ *
+ * @throws SetupError when the backup is damaged or does not hold the beginning of the stream either
+ */
+async function archiveOf(folder: string | undefined): Promise<StreamArchive | null> {
+  if (folder === undefined) return null;
+  const { streams } = await checkBackup(resolve(folder));
+  const stream = streams.find(({ name }) => name === CONVERSATIONS_STREAM);
+  if (stream === undefined || stream.firstSequence > 1) {
+    throw new SetupError(
+      `The backup ${folder} does not hold the beginning of the stream: it begins at entry ${count(stream?.firstSequence ?? 0)}. ` +
+        'The live views are as they were.',
+    );
+  }
+  return { file: streamFile(resolve(folder), stream.name), lastSequence: stream.lastSequence };
+}
+
 /** Opens what a replay needs, at the lowest priority, and closes it; an interruption becomes exit code 130. */
 async function withReplaySettings(
   config: Config,
-  { throttle }: Options,
+  { throttle, archive }: Options,
   work: (settings: ReplaySettings) => Promise<number>,
 ): Promise<number> {
   // Before anything starts threads: they inherit it.
@@ -154,7 +186,7 @@ async function withReplaySettings(
       try {
         const logger = createLogger({ name: 'rebuild', level: 'warn' });
         const { signal } = interruption;
-        return await work({ config, embedder, connection, logger, progress, throttle, signal });
+        return await work({ config, embedder, connection, logger, progress, throttle, archive, signal });
       } finally {
         await embedder.close();
       }
@@ -216,7 +248,7 @@ async function rebuild(settings: ReplaySettings, active: ActiveEpoch, options: O
 
 /** The unfinished rebuild, when it is still what is wanted; else a new one. */
 async function takeUpOrBegin(
-  { config, connection, progress }: ReplaySettings,
+  { config, connection, progress, archive }: ReplaySettings,
   active: ActiveEpoch,
   definition: string,
 ): Promise<Epoch & RebuildMark> {
@@ -233,7 +265,12 @@ async function takeUpOrBegin(
     return unfinished;
   }
   const { firstSequence, lastSequence } = await readExtent(connection);
-  refuseGap(0, firstSequence, lastSequence);
+  if (archive !== null && archive.lastSequence > lastSequence) {
+    throw new SetupError(
+      `The backup goes up to entry ${count(archive.lastSequence)}, the stream to ${count(lastSequence)}: it is not a backup of this stream. The live views are as they were.`,
+    );
+  }
+  refuseGap(archive?.lastSequence ?? 0, firstSequence, lastSequence);
   removeOtherEpochs(dataDir, [active.epoch, active.previous?.epoch ?? -1]);
   return beginRebuild(dataDir, active, {
     shards,

@@ -6,6 +6,7 @@ import { SetupError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { prepareActiveEpoch, shardDirectory, type ActiveEpoch, type Epoch } from '../store/epochs.ts';
 import { readGeneration } from '../store/publication.ts';
+import type { StreamArchive } from '../stream/archive-consumer.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import { lastSequenceOf, readExtent } from '../stream/consumer.ts';
 import { AnalysisPool } from '../worker/analysis-pool.ts';
@@ -45,6 +46,8 @@ export interface ReplaySettings {
   readonly progress: RebuildProgress;
   /** Messages per second; null: as many as go. */
   readonly throttle: number | null;
+  /** A backup's copy of the stream, for what the stream no longer holds. */
+  readonly archive: StreamArchive | null;
   /** Ends everything at the next batch with `InterruptedError`. */
   readonly signal: AbortSignal;
 }
@@ -210,6 +213,7 @@ export class Replay {
     const replay: ReplayOptions = {
       until,
       analysis,
+      archive: this.#settings.archive,
       batchBytes: () => this.#batchBytes(),
       onPull: async (pull) => {
         await this.#checkHeld(pull);
@@ -263,12 +267,12 @@ export class Replay {
 
   /** Entries behind the last one applied may have been dropped by the stream's limits meanwhile. */
   async #checkHeld({ after }: Pull): Promise<void> {
-    const { connection, signal } = this.#settings;
+    const { archive, connection, signal } = this.#settings;
     for (;;) {
       if (signal.aborted) throw new InterruptedError();
       try {
         const { firstSequence, lastSequence } = await readExtent(connection);
-        refuseGap(after, firstSequence, lastSequence);
+        refuseGap(Math.max(after, archive?.lastSequence ?? 0), firstSequence, lastSequence);
         return;
       } catch (error) {
         if (error instanceof SetupError) throw error;
@@ -287,7 +291,7 @@ export function refuseGap(after: number, firstSequence: number, lastSequence: nu
       : `holds entries ${count(firstSequence)} to ${count(lastSequence)}`;
   throw new SetupError(
     `The stream ${held}: ${entries(after + 1, firstSequence - 1)} gone, and rebuilt views would not count them. ` +
-      'The live views are as they were.',
+      'The live views are as they were. "npm run rebuild -- --from-backup DIR" reads them from a backup.',
   );
 }
 

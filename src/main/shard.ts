@@ -16,6 +16,7 @@ import { copyOpenState, type StateCopy } from '../store/state-copy.ts';
 import { definitionOf, StateStore } from '../store/state-store.ts';
 import { loadViews } from '../store/view-files.ts';
 import { decodeRecord } from '../stream/codec.ts';
+import { openArchiveConsumer, type StreamArchive } from '../stream/archive-consumer.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import { lastSequenceOf, openConsumer, type Delivered, type TakeOptions } from '../stream/consumer.ts';
 import { PARTITIONS } from '../stream/subjects.ts';
@@ -67,6 +68,8 @@ export interface ReplayOptions {
   readonly until: number | null;
   /** Threads to enrich and assign with; null: this one. No other shard may use them meanwhile. */
   readonly analysis: AnalysisPool | null;
+  /** A backup's copy of the stream, read before the stream itself. */
+  readonly archive: StreamArchive | null;
   /** Told of each pull before it is worked on, and waited for. Rejects to end `run`. */
   readonly onPull: (pull: Pull) => Promise<void>;
 }
@@ -175,10 +178,12 @@ export async function openShard(options: ShardOptions): Promise<Shard> {
     noteDamage(directory, 'state', error instanceof Error ? error.message : String(error));
     loop.stop();
   };
-  const source = await openConsumer(connection, {
-    startSequence: store.sequence + 1,
-    partitions,
-  });
+  const from = { startSequence: store.sequence + 1, partitions };
+  const archive = replay?.archive ?? null;
+  const source =
+    archive === null
+      ? await openConsumer(connection, from)
+      : openArchiveConsumer(connection, { ...from, archive });
   let messages = 0;
   let bytes = 0;
   let pulled = store.sequence;

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { jetstreamManager } from '@nats-io/jetstream';
+import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { openRegistry } from '../../src/registry/registry.ts';
 import { openConnection, type StreamConnection } from '../../src/stream/connection.ts';
 import { extentOf } from '../../src/stream/archive.ts';
@@ -86,11 +86,16 @@ describe('backup and restore', () => {
   it('copies stream and views while messages come in, and goes on from there elsewhere', async () => {
     worker = runMain('worker.ts', [], environment());
     let newest = 0;
-    for (const request of first) newest = await publisher.publish(request);
     // What somebody deleted keeps its place.
     const manager = await jetstreamManager(connection.nats);
+    const deleted: number[] = [];
+    for (const [place, request] of first.entries()) {
+      newest = await publisher.publish(request);
+      if (place !== 7 && place !== 8) continue;
+      deleted.push((await jetstream(connection.nats).publish('conversations.0', 'no record')).seq);
+    }
     await eventually(() => publishedSequences(dataDir).reduce((a, b) => Math.max(a, b), 0) >= newest);
-    for (const sequence of [1, 7, 8]) await manager.streams.deleteMessage(CONVERSATIONS_STREAM, sequence);
+    for (const sequence of deleted) await manager.streams.deleteMessage(CONVERSATIONS_STREAM, sequence);
     const publishing = (async () => {
       for (const request of second) newest = await publisher.publish(request);
     })();
@@ -124,8 +129,8 @@ describe('backup and restore', () => {
       equal((await registry.findKey(key))?.env, 'live');
       await registry.close();
       const { firstSequence, lastSequence, entries } = await extentOf(there, CONVERSATIONS_STREAM);
-      equal(firstSequence, 2);
-      equal(entries, lastSequence - 3);
+      equal(firstSequence, 1);
+      equal(entries, lastSequence - deleted.length);
       ok(lastSequence >= first.length && lastSequence <= newest);
       const repeating = createPublisher(there);
       let last = 0;
@@ -145,6 +150,24 @@ describe('backup and restore', () => {
     worker = null;
     equal(await countedMessages(restoredDir), await countedMessages(dataDir));
     deepEqual(await answers(restoredDir), await answers(dataDir));
+  });
+
+  it('gives back to a rebuild what the stream no longer holds', async () => {
+    const manager = await jetstreamManager(connection.nats);
+    const before = await answers(dataDir);
+    const { lastSequence } = await extentOf(connection, CONVERSATIONS_STREAM);
+    await manager.streams.purge(CONVERSATIONS_STREAM, { seq: 41 });
+    const refused = await run('rebuild.ts', []);
+    equal(refused.code, 1);
+    match(refused.output, /The stream holds entries 41 to .*: entries 1 to 40 are gone.*--from-backup/);
+    const rebuilt = await run('rebuild.ts', ['--from-backup', backup]);
+    equal(rebuilt.code, 0, rebuilt.output);
+    match(rebuilt.output, /switched from views 1 to views 2/);
+    ok(Math.max(...publishedSequences(dataDir)) === lastSequence);
+    deepEqual(await answers(dataDir), before);
+    const other = await run('rebuild.ts', ['--from-backup', temporary.path]);
+    equal(other.code, 1);
+    match(other.output, /holds no finished backup/);
   });
 
   it('copies the views by itself when no worker runs', async () => {
