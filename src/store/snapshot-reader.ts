@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { AppError } from '../errors.ts';
@@ -114,6 +114,7 @@ export class SnapshotReader {
     if (attached === null) {
       const directory = this.#options.directory();
       if (directory === null || !isCurrentLost(directory)) return null;
+      if (await isFirstPublication(directory)) return this.snapshot();
       noteDamage(directory, 'levels', CURRENT_LOST);
       throw beingMade();
     }
@@ -332,6 +333,18 @@ export class SnapshotReader {
       return `(${parts.join(' union all ')})`;
     });
   }
+}
+
+/** The first files of a shard are there for a moment before its first `CURRENT`; waits for it so long. */
+const FIRST_PUBLICATION_MS = 1000;
+
+async function isFirstPublication(directory: string): Promise<boolean> {
+  const deadline = performance.now() + FIRST_PUBLICATION_MS;
+  while (!existsSync(join(directory, 'CURRENT'))) {
+    if (performance.now() >= deadline) return false;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  return !isCurrentLost(directory);
 }
 
 function beingMade(cause?: unknown): AppError {

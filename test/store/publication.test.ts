@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
-import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { filesOf, readGeneration } from '../../src/store/publication.ts';
 import { SnapshotReader } from '../../src/store/snapshot-reader.ts';
@@ -61,6 +61,17 @@ describe('publication', () => {
 
   it('shows nothing before the first publication', async () => {
     equal(await fixture.reader.snapshot(), null);
+  });
+
+  it('waits for the first CURRENT, whose files are there a moment before it', async () => {
+    await turn(1);
+    await fixture.publish();
+    const file = join(directory.path, 'CURRENT');
+    const content = readFileSync(file);
+    rmSync(file);
+    const asked = counted();
+    setTimeout(() => writeFileSync(file, content), 100);
+    deepEqual(await asked, { sequence: 1, messages: 1 });
   });
 
   it('shows a batch after its publication, not after its commit', async () => {
