@@ -3,7 +3,7 @@
  * measured. Of its own, so that its memory is the fold's.
  */
 import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { shardDirectory } from '../../src/store/epochs.ts';
 import { Publication } from '../../src/store/publication.ts';
 import { StateStore } from '../../src/store/state-store.ts';
@@ -49,6 +49,7 @@ const store = await StateStore.open({
   analysis: 'bench',
   threads: 1,
   memoryLimit: '768MB',
+  spillDirectory: join(dataDir, 'spill'),
 });
 const publication = new Publication({
   store,

@@ -27,7 +27,7 @@ export interface SyntheticStreamOptions {
 }
 
 /** Raised when the messages become other ones. */
-export const SYNTHETIC_VERSION = 2;
+export const SYNTHETIC_VERSION = 3;
 
 /** Where a synthetic history begins unless told otherwise. */
 export const SYNTHETIC_START = Date.UTC(2025, 10, 20) * 1000;
@@ -134,7 +134,8 @@ export class SyntheticStream {
         micro: turn.micro,
         signals: draw < 0.11 ? [Math.floor(draw * 100) % SIGNALS.length] : [],
         repeatedRequest: draw > 0.98 ? 1 + (this.#messages % REPEATED_REQUESTS) : null,
-        gap: draw > 0.96 && draw < 0.98 ? 1 + (this.#messages % GAPS) : null,
+        // A gap concerns a few topics, not all of them.
+        gap: draw > 0.96 && draw < 0.98 ? 1 + (turn.micro % GAPS) : null,
       });
     }
     const numbered = <T>(count: number, row: (number: number) => T): T[] =>
