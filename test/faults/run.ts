@@ -1,10 +1,14 @@
 /** `npm run faults`: the long form of the faults; the tests run each in a short form. */
 import { parseArgs } from 'node:util';
 import { away } from './away.ts';
+import { clock } from './clock.ts';
 import { damage } from './damage.ts';
+import { fullStream } from './full-stream.ts';
 import { kills } from './kills.ts';
+import { points } from './points.ts';
 import { poison } from './poison.ts';
 import { retries } from './retries.ts';
+import { twoWorkers } from './two-workers.ts';
 import { inWords, nothingWrong, type FaultOptions, type Figures } from './support/figures.ts';
 
 const FAULTS: Readonly<
@@ -15,6 +19,10 @@ const FAULTS: Readonly<
 > = {
   kills: { rounds: 24, seconds: 0, run: kills },
   away: { rounds: 2, seconds: 60, run: away },
+  points: { rounds: 1, seconds: 0, run: points },
+  'full-stream': { rounds: 4, seconds: 0, run: fullStream },
+  'two-workers': { rounds: 5, seconds: 0, run: twoWorkers },
+  clock: { rounds: 10, seconds: 0, run: clock },
   damage: { rounds: 1, seconds: 0, run: damage },
   poison: { rounds: 1, seconds: 0, run: poison },
   // Beyond the two minutes in which NATS knows a message again.

@@ -69,12 +69,14 @@ export class Load {
   #writing: Promise<void>[] = [];
   #watching: Promise<void> | null = null;
   #stopped = false;
+  #pauseMs: number;
   #watched = true;
 
   private constructor(stack: Stack, key: string, options: LoadOptions, instances: readonly string[]) {
     this.#stack = stack;
     this.#key = key;
     this.#options = options;
+    this.#pauseMs = options.pauseMs;
     this.#instances = instances;
     const random = new Random(options.seed ^ 0x5e55);
     for (const instance of instances) {
@@ -118,8 +120,10 @@ export class Load {
     await Promise.all(this.#writing);
   }
 
-  resume(): void {
+  /** With another pause between two requests, when one is given. */
+  resume(pauseMs = this.#pauseMs): void {
     this.#stopped = false;
+    this.#pauseMs = pauseMs;
     this.#writing = Array.from({ length: this.#options.writers }, (_, writer) => this.#write(writer));
     for (const writing of this.#writing) writing.catch(() => undefined);
   }
@@ -188,12 +192,12 @@ export class Load {
   }
 
   async #write(writer: number): Promise<void> {
-    const { seed, pauseMs } = this.#options;
+    const { seed } = this.#options;
     const random = new Random(seed * 1000 + writer + this.accepted);
     while (!this.#stopped) {
       const messages = this.#messages(random, random.between(1, 5));
       await this.#accept(random.pick(this.#instances), messages, randomUUID(), random);
-      await sleep(pauseMs);
+      await sleep(this.#pauseMs);
     }
   }
 

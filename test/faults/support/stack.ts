@@ -49,6 +49,7 @@ export class Stack {
   readonly #ownFolder: string | null;
   readonly #commands: ReadonlyMap<string, string>;
   readonly #states = new Map<Member, State>();
+  readonly #others: ChildProcess[] = [];
   #stopping = false;
 
   private constructor(options: StackOptions, webPort: number, natsPort: number) {
@@ -139,6 +140,25 @@ export class Stack {
   async restart(member: Member, env: Readonly<Record<string, string>> = {}): Promise<void> {
     await this.hold(member, 'SIGTERM');
     this.release(member, env);
+  }
+
+  /** Stops a process in its tracks, until `thaw`. */
+  freeze(member: Member): void {
+    process.kill(this.pid(member), 'SIGSTOP');
+  }
+
+  thaw(member: Member): void {
+    process.kill(this.pid(member), 'SIGCONT');
+  }
+
+  /** One more process of a kind, not restarted; ended with the stack. */
+  another(member: Member): { readonly process: ChildProcess; readonly log: () => string } {
+    const child = this.#spawn(member, {});
+    let log = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream?.setEncoding('utf8').on('data', (text: string) => (log += text));
+    this.#others.push(child);
+    return { process: child, log: () => log };
   }
 
   /** Waits until a process has ended on its own. */
@@ -237,6 +257,12 @@ export class Stack {
 
   async stop(): Promise<void> {
     this.#stopping = true;
+    for (const other of this.#others) {
+      if (other.exitCode !== null || other.signalCode !== null) continue;
+      const closed = once(other, 'close');
+      other.kill('SIGKILL');
+      await closed;
+    }
     for (const member of ['web', 'worker', 'nats'] as const) {
       const state = this.#states.get(member);
       if (state === undefined) continue;
@@ -251,6 +277,7 @@ export class Stack {
 
   readonly #killAll = (): void => {
     for (const { child } of this.#states.values()) child?.kill('SIGKILL');
+    for (const other of this.#others) other.kill('SIGKILL');
   };
 
   #state(member: Member): State {
@@ -271,12 +298,7 @@ export class Stack {
     };
     this.#states.set(member, state);
     state.starts += 1;
-    const child = spawn('sh', ['-c', `exec ${this.#commands.get(member)}`], {
-      cwd: ROOT,
-      env: { ...this.#env, ...state.env },
-      detached: true,
-      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    });
+    const child = this.#spawn(member, state.env);
     state.child = child;
     for (const stream of [child.stdout, child.stderr])
       stream?.setEncoding('utf8').on('data', (text: string) => (state.log += text));
@@ -287,6 +309,15 @@ export class Stack {
       void sleep(RESTART_PAUSE_MS).then(() => {
         if (!this.#stopping && !state.held && state.child === null) this.#run(member);
       });
+    });
+  }
+
+  #spawn(member: Member, env: Readonly<Record<string, string>>): ChildProcess {
+    return spawn('sh', ['-c', `exec ${this.#commands.get(member)}`], {
+      cwd: ROOT,
+      env: { ...this.#env, ...env },
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
   }
 

@@ -1,0 +1,102 @@
+import { match, ok } from 'node:assert/strict';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { addLoad, noFigures, recovered, type FaultOptions, type Figures } from './support/figures.ts';
+import { Load } from './support/load.ts';
+import { Random } from './support/random.ts';
+import { Stack } from './support/stack.ts';
+
+const PRELOAD = pathToFileURL(join(import.meta.dirname, 'support/fault-point.ts')).href;
+
+const QUIET_PAUSE_MS = 250;
+
+interface Point {
+  readonly name: string;
+  readonly short?: true;
+  readonly at: string;
+  /** At most so many are let pass first. */
+  readonly skip: number;
+}
+
+/** Moments of the worker's work, in the order in which they come. */
+const POINTS: readonly Point[] = [
+  { name: 'within the fold', at: '^before sql set variable seq', skip: 20 },
+  { name: 'before the commit', at: '^before sql commit', skip: 40 },
+  { name: 'after the commit', short: true, at: '^after sql commit', skip: 40 },
+  { name: 'before the newest file is written', at: '^before sql attach .* as newest_out', skip: 20 },
+  { name: 'while the newest file is written', at: '^after sql create table newest_out', skip: 20 },
+  { name: 'before the newest file has its name', at: '^before rename newest-', skip: 20 },
+  { name: 'before CURRENT is switched', short: true, at: '^before rename CURRENT', skip: 20 },
+  { name: 'after CURRENT is switched', at: '^after rename CURRENT', skip: 20 },
+  { name: 'while a merged file is written', at: '^after sql attach .* as merged_out', skip: 2 },
+  { name: 'before a merged file has its name', short: true, at: '^before rename merged-', skip: 1 },
+  { name: 'after a merged file has its name', at: '^after rename merged-', skip: 1 },
+];
+
+/** The same of a rebuild. */
+const REBUILD_POINTS: readonly Point[] = [
+  { name: 'rebuild: before it is begun', at: '^before rename REBUILD', skip: 0 },
+  { name: 'rebuild: after a commit', short: true, at: '^after sql commit', skip: 2 },
+  { name: 'rebuild: before CURRENT is switched', at: '^before rename CURRENT', skip: 0 },
+  { name: 'rebuild: before ACTIVE is switched', short: true, at: '^before rename ACTIVE', skip: 0 },
+  { name: 'rebuild: after ACTIVE is switched', at: '^after rename ACTIVE', skip: 0 },
+];
+
+/**
+ * The worker is killed at chosen moments between and within commit, publication and merge, and a rebuild at
+ * moments of its own: afterwards everything that was accepted is counted, once.
+ */
+export async function points({ rounds, seed, say }: FaultOptions): Promise<Figures> {
+  const figures = noFigures();
+  const random = new Random(seed);
+  const stack = await Stack.start();
+  const chosen = (points: readonly Point[]): readonly Point[] =>
+    rounds === 0 ? points.filter(({ short }) => short) : Array(rounds).fill(points).flat();
+  const environment = ({ at, skip }: Point): Record<string, string> => ({
+    NODE_OPTIONS: `--import=${PRELOAD}`,
+    FAULT_POINT: at,
+    FAULT_SKIP: String(random.between(0, skip)),
+  });
+  try {
+    const load = await Load.start(stack, await stack.newKey(), { seed, writers: 5, pauseMs: 2 });
+    for (const point of chosen(POINTS)) {
+      await stack.hold('worker');
+      stack.release('worker', environment(point));
+      const logged = stack.log('worker').length;
+      await stack.said('worker', /fault point: .*ended: SIGKILL/s, logged);
+      await stack.hold('worker');
+      stack.release('worker');
+      recovered(figures, 'worker', await load.counted());
+      await load.pause();
+      await load.settle();
+      load.resume();
+      figures.kills += 1;
+      figures.rounds += 1;
+      say(`killed ${point.name}`);
+    }
+    // So little that a rebuild of low priority keeps up on any machine.
+    await load.pause();
+    load.resume(QUIET_PAUSE_MS);
+    for (const point of chosen(REBUILD_POINTS)) {
+      const { signal, output } = await stack.command('rebuild.ts', [], environment(point));
+      ok(signal === 'SIGKILL', output);
+      await load.counted();
+      await load.pause();
+      await load.settle();
+      load.resume();
+      figures.kills += 1;
+      figures.rounds += 1;
+      say(`killed ${point.name}`);
+    }
+    await load.pause();
+    await load.settle();
+    await stack.command('rebuild.ts', ['--clean']);
+    const { output } = await stack.command('rebuild.ts');
+    say(output.trim());
+    match(output, /compared with the live views at entry [\d,]+: (\d+) of \1 tables equal \(/);
+    addLoad(figures, await load.stop());
+    return figures;
+  } finally {
+    await stack.stop();
+  }
+}
