@@ -52,6 +52,13 @@ export interface Counters {
   readonly endUsers: number;
 }
 
+/**
+ * How much is logged before it is written into the tables. DuckDB guesses the log of an update by the blocks of
+ * rows that it touches: in a long history each batch touches hundreds, and its default of 16 MB would write the
+ * tables at every commit. Logs of this size are read back in a second or two after a crash.
+ */
+const CHECKPOINT_THRESHOLD = '128MB';
+
 /** How long a request id guards against its repetition, in the stream's own time. */
 const REQUEST_MEMORY_MICROS = 48 * 3600 * 1_000_000;
 
@@ -251,6 +258,7 @@ export class StateStore {
         );
       }
       await connection.run('use st');
+      await connection.run(`set checkpoint_threshold = '${CHECKPOINT_THRESHOLD}'`);
       const definition = definitionOf(options.views, options.analysis);
       if (
         (
