@@ -8,7 +8,7 @@ import { createEnricher, enrichmentId, loadHeads, type Heads } from '../enrich/e
 import { detectLanguage } from '../enrich/language.ts';
 import { SetupError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
-import { isDamage, noteDamage } from '../store/damage.ts';
+import { isDamage, isOutOfRoom, noteDamage } from '../store/damage.ts';
 import { writeDefinition } from '../store/definition.ts';
 import { shardDirectory, type Epoch } from '../store/epochs.ts';
 import { Publication, readGeneration } from '../store/publication.ts';
@@ -35,6 +35,8 @@ const BATCH_ENTRIES = 10_000;
 /** For how long readers may still open files of a generation that was replaced. */
 const GRACE_MS = 60_000;
 const LOCK_LOOK_MS = 20;
+/** So long that whoever starts the worker again does not take it for one that cannot run. */
+const FULL_DISK_MS = 10_000;
 const MERGE_ROWS = 20_000;
 const MERGE_RATIO = 8;
 
@@ -234,6 +236,7 @@ export async function openShard(options: ShardOptions): Promise<Shard> {
     publishEveryMs: options.publishEveryMs,
   });
   let running: Promise<void> = Promise.resolve();
+  const closing = Promise.withResolvers<void>();
   return {
     store,
     publication,
@@ -246,14 +249,22 @@ export async function openShard(options: ShardOptions): Promise<Shard> {
         () => {
           if (damage !== null) throw damage;
         },
-        (error: unknown) => {
+        async (error: unknown) => {
           if (isDamage(error)) fail(error);
+          if (isOutOfRoom(error)) {
+            logger.error(
+              { event: 'disk_full', shard, err: error },
+              `the disk of the views is full: tried again in ${FULL_DISK_MS / 1000} s; until then queries are answered from what was published last, and messages wait in the stream`,
+            );
+            await Promise.race([sleep(FULL_DISK_MS), closing.promise]);
+          }
           throw error;
         },
       );
       return running;
     },
     async close() {
+      closing.resolve();
       loop.stop();
       // Also ends the wait for more entries.
       const closed = source.close();

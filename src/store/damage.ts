@@ -18,6 +18,12 @@ export function isDamage(error: unknown): boolean {
   return DAMAGED.test(reason) && !HINDERED.test(reason);
 }
 
+/** Whether an error says that a file could not be written for want of room. */
+export function isOutOfRoom(error: unknown): boolean {
+  const reason = error instanceof Error ? error.message : String(error);
+  return /No space left|File too large|ENOSPC|EFBIG|EDQUOT|Disk quota exceeded/i.test(reason);
+}
+
 /** `levels`: the published files are to be made anew from the state. `state`: the state from the stream. */
 export type Damaged = 'levels' | 'state';
 

@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { away } from './away.ts';
 import { clock } from './clock.ts';
 import { damage } from './damage.ts';
+import { fullDisk, fullSmallDisk } from './full-disk.ts';
 import { fullStream } from './full-stream.ts';
 import { kills } from './kills.ts';
 import { points } from './points.ts';
@@ -20,6 +21,8 @@ const FAULTS: Readonly<
   kills: { rounds: 24, seconds: 0, run: kills },
   away: { rounds: 2, seconds: 60, run: away },
   points: { rounds: 1, seconds: 0, run: points },
+  'full-disk': { rounds: 2, seconds: 30, run: fullDisk },
+  'full-small-disk': { rounds: 3, seconds: 0, run: fullSmallDisk },
   'full-stream': { rounds: 4, seconds: 0, run: fullStream },
   'two-workers': { rounds: 5, seconds: 0, run: twoWorkers },
   clock: { rounds: 10, seconds: 0, run: clock },

@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -33,6 +33,7 @@ interface State {
   /** Added to the environment of the next starts. */
   env: Readonly<Record<string, string>>;
   starts: number;
+  fileBytes: number | null;
   log: string;
   ended: Promise<unknown>;
 }
@@ -140,6 +141,14 @@ export class Stack {
   async restart(member: Member, env: Readonly<Record<string, string>> = {}): Promise<void> {
     await this.hold(member, 'SIGTERM');
     this.release(member, env);
+  }
+
+  /** No file that a process writes may grow beyond so many bytes, now and when it starts again; null: any may. */
+  limitFiles(member: Member, bytes: number | null): void {
+    const state = this.#state(member);
+    state.fileBytes = bytes;
+    if (state.child?.pid === undefined) return;
+    execFileSync('prlimit', ['--pid', String(state.child.pid), `--fsize=${bytes ?? 'unlimited'}:`]);
   }
 
   /** Stops a process in its tracks, until `thaw`. */
@@ -293,6 +302,7 @@ export class Stack {
       held: false,
       env: {},
       starts: 0,
+      fileBytes: null,
       log: '',
       ended: Promise.resolve(),
     };
@@ -300,6 +310,7 @@ export class Stack {
     state.starts += 1;
     const child = this.#spawn(member, state.env);
     state.child = child;
+    if (state.fileBytes !== null) this.limitFiles(member, state.fileBytes);
     for (const stream of [child.stdout, child.stderr])
       stream?.setEncoding('utf8').on('data', (text: string) => (state.log += text));
     state.ended = once(child, 'close').then(async ([code, signal]) => {
