@@ -5,7 +5,13 @@ import { soakSnapshots } from '../support/snapshot-soak.ts';
 /** `npm run bench -- snapshots` is the long form. */
 describe('snapshots beside a publishing writer', () => {
   it('never mix two generations, whatever is merged and removed meanwhile', async () => {
-    const result = await soakSnapshots({ seconds: 3, readers: 2, batch: 50, mergeRows: 3_000 });
+    const result = await soakSnapshots({
+      seconds: 3,
+      readers: 2,
+      batch: 50,
+      mergeRows: 3_000,
+      leastMerges: 2,
+    });
     for (const { examples, wrong, failed } of result.readers)
       deepEqual({ wrong, failed, examples }, { wrong: 0, failed: 0, examples: [] });
     for (const { checks, generations } of result.readers) {

@@ -15,6 +15,8 @@ export interface SoakOptions {
   readonly batch: number;
   /** Rows in the newest level from which it is merged: few, so that files come and go. */
   readonly mergeRows: number;
+  /** Goes on until so many merged files were published, within reason. */
+  readonly leastMerges?: number;
 }
 
 export interface SoakResult {
@@ -29,6 +31,8 @@ export interface SoakResult {
 }
 
 const TOPICS = 50;
+/** How much longer it goes on for its merges. */
+const PATIENCE_MS = 60_000;
 
 /**
  * Reader processes check totals while a writer folds, publishes, merges and removes replaced files without a
@@ -58,13 +62,16 @@ export async function soakSnapshots(options: SoakOptions): Promise<SoakResult> {
     });
     await Promise.all(readers.map((reader) => Promise.race([once(reader, 'message'), ...reports])));
     const deadline = performance.now() + options.seconds * 1000;
-    while (performance.now() < deadline) await publish();
+    const merges = (): number => [...seen].filter((file) => file.startsWith('merged-')).length;
+    const wanting = (): boolean =>
+      merges() < (options.leastMerges ?? 0) && performance.now() < deadline + PATIENCE_MS;
+    while (performance.now() < deadline || wanting()) await publish();
     const generations = fixture.store.sequence;
     for (const reader of readers) reader.send('stop');
     return {
       generations,
       messages: generations * options.batch,
-      merges: [...seen].filter((file) => file.startsWith('merged-')).length,
+      merges: merges(),
       filesRemoved: [...seen].filter((file) => !existsSync(join(directory.path, file))).length,
       readers: await Promise.all(reports),
     };
