@@ -1,5 +1,5 @@
 import { AppError } from '../errors.ts';
-import { isActiveLost, readActiveEpoch, shardDirectory } from '../store/epochs.ts';
+import { hasViews, readActiveEpoch, shardDirectory } from '../store/epochs.ts';
 import type { SnapshotReader } from '../store/snapshot-reader.ts';
 import { partitionOf } from '../stream/subjects.ts';
 
@@ -70,7 +70,7 @@ export class ShardReaders {
     for (let shard = 0; shard < shards; shard++) {
       const reader = await open(() => {
         const active = readActiveEpoch(dataDir);
-        if (active === null && isActiveLost(dataDir)) throw activeLost();
+        if (active === null && hasViews(dataDir)) throw activeLost();
         return active?.shards === shards ? shardDirectory(dataDir, active.epoch, shard) : null;
       });
       readers.push(reader);

@@ -63,9 +63,9 @@ function isPositive(value: unknown): boolean {
   return Number.isSafeInteger(value) && (value as number) > 0;
 }
 
-/** Whether there are views, but nothing that says which of them answer: the worker finds out. */
-export function isActiveLost(dataDir: string): boolean {
-  return readActiveEpoch(dataDir) === null && findFurthest(dataDir) !== null;
+/** Whether there are views; when nothing says which of them answer, the worker finds out. */
+export function hasViews(dataDir: string): boolean {
+  return findFurthest(dataDir) !== null;
 }
 
 /** The build that has come furthest, the latest of those that have come equally far; null when there is none. */

@@ -113,7 +113,9 @@ export class SnapshotReader {
     const attached = this.#attached;
     if (attached === null) {
       const directory = this.#options.directory();
-      if (directory === null || !isCurrentLost(directory)) return null;
+      if (directory === null) return null;
+      // What has come to be just now is not nothing.
+      if (!isCurrentLost(directory)) return readGeneration(directory) === null ? null : this.snapshot();
       if (await isFirstPublication(directory)) return this.snapshot();
       noteDamage(directory, 'levels', CURRENT_LOST);
       throw beingMade();
