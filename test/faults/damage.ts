@@ -61,6 +61,9 @@ const scratch = (file: string): void => {
   }
 };
 
+/** Enough that something is always on its way. */
+const QUIET_PAUSE_MS = 100;
+
 const LEVELS = /levels_damaged/;
 const STATE = /state_damaged/;
 const ACTIVE = /active_lost/;
@@ -212,6 +215,8 @@ export async function damage({ rounds, seed, say }: FaultOptions): Promise<Figur
       () => newestOf(stack.shardDirectory(), 'merged') !== undefined,
       () => 'nothing was merged',
     );
+    await load.pause();
+    load.resume(QUIET_PAUSE_MS);
     const damages = rounds === 0 ? DAMAGES.filter(({ short }) => short) : DAMAGES;
     for (let round = 0; round < Math.max(1, rounds); round += 1) {
       for (const each of damages) {
@@ -227,9 +232,11 @@ export async function damage({ rounds, seed, say }: FaultOptions): Promise<Figur
     }
     await load.pause();
     await load.settle();
-    const { code, output } = await stack.command('rebuild.ts');
-    equal(code, 0, output);
-    match(output, /: (\d+) of \1 tables equal \(/);
+    if (rounds > 0) {
+      const { code, output } = await stack.command('rebuild.ts');
+      equal(code, 0, output);
+      match(output, /: (\d+) of \1 tables equal \(/);
+    }
     await lost(stack, client, load);
     addLoad(figures, await load.stop());
     return figures;

@@ -24,7 +24,7 @@ export async function fullDisk({ rounds, seconds, seed, say }: FaultOptions): Pr
   try {
     const key = await stack.newKey();
     const client = new Client(stack.url, key);
-    const load = await Load.start(stack, key, { seed, writers: 2, pauseMs: 10 });
+    const load = await Load.start(stack, key, { seed, writers: 2, pauseMs: 50 });
     const [instanceId = ''] = load.instances;
     for (let round = 1; round <= rounds; round += 1) {
       if (round > 1) load.resume();

@@ -18,7 +18,7 @@ export async function kills({ rounds, seed, say }: FaultOptions): Promise<Figure
   const random = new Random(seed);
   const stack = await Stack.start();
   try {
-    const load = await Load.start(stack, await stack.newKey(), { seed, writers: 6, pauseMs: 5 });
+    const load = await Load.start(stack, await stack.newKey(), { seed, writers: 6, pauseMs: 20 });
     for (let round = 1; round <= rounds; round += 1) {
       if (round > 1) load.resume();
       await sleep(random.between(100, UNTIL_KILL_MS));

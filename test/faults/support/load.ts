@@ -11,7 +11,7 @@ import type { Stack } from './stack.ts';
 const INSTANCES = 2;
 const SESSIONS_EACH = 8;
 const REQUEST_MS = 15_000;
-const ASK_EVERY_MS = 40;
+const ASK_EVERY_MS = 150;
 const SETTLE_MS = 90_000;
 
 const USER_TURNS = [...CANCEL, ...PASSWORD, THANKS, COMPLAINT] as const;
