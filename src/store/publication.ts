@@ -199,7 +199,8 @@ export class Publication {
       this.#remakeAt = endedAt + (endedAt - startedAt) / REMAKE_SHARE;
     }
     this.#removeReplaced();
-    if (this.#merging !== null) return;
+    // A merge that ended while the newest file was written is not among the levels yet: the next would miss it.
+    if (this.#merging !== null || this.#merged !== null) return;
     const rows = Object.values(newest.levels).reduce((sum, level) => sum + level.rows, 0);
     if (rows >= this.#options.mergeRows) this.#start(() => this.#merge(this.#largest(newest.levels, rows)));
     else this.#compactOne();
