@@ -30,7 +30,7 @@ import { ShardReaders } from './shard-readers.ts';
 const ROOT = join(import.meta.dirname, '..', '..');
 
 /** For one query; several run side by side, beside the worker and the stream. */
-const READER_THREADS = Math.max(1, Math.floor(availableParallelism() / 2));
+const READER_THREADS = Math.min(2, availableParallelism());
 const READER_CONNECTIONS = Math.min(Math.max(2, availableParallelism()), 4);
 /** Of files' blocks and of queries in work; the rest of the process comes on top. */
 const READER_MEMORY = '128MB';

@@ -5,11 +5,16 @@ import type { View } from '../store/view-files.ts';
 import { KINDS } from '../store/state-store.ts';
 import type { QueryParameters } from './parameters.ts';
 
-/** A statement that gives one page and the total, over `@table[condition]` (store/snapshot-reader.ts). */
+/** A statement over `@table[condition]` (store/snapshot-reader.ts). */
 export interface Plan {
   readonly sql: string;
   readonly bindings: Bindings;
+  /** Published tables that it reads. */
+  readonly tables: readonly string[];
 }
+
+/** What a statement gives: rows of the page, `total` (rows of the whole answer), or the rows with the total in each. */
+export type Wanted = 'page' | 'total' | 'page and total';
 
 /** What a grouping reads: an entity of the shared rollup with its dimension, or a rollup of its own. */
 type Source =
@@ -168,6 +173,11 @@ class Statement {
     return parts.join('\n  union all\n  ');
   }
 
+  plan(sql: string): Plan {
+    const tables = new Set([...sql.matchAll(/@(\w+)\[/g)].map((match) => match[1] as string));
+    return { sql, bindings: this.bindings, tables: [...tables] };
+  }
+
   /** `column in (the UUIDs)`. */
   among(column: string, ids: readonly string[]): string {
     return `${column} in (select unnest(string_split(${this.bind(ids.join(','))}, ','))::uuid)`;
@@ -176,21 +186,22 @@ class Statement {
 
 /**
  * The statement for a query, one row of output per row of the page: `bucket`, `number` (of the entity in its
- * shard), `id`, the counts, `first_at` and `last_at` (sessions and end users), and `total` (rows of the whole
- * answer). What is derived from these is computed for the page alone (`metricOf` in query-runner.ts).
+ * shard), `id`, the counts, and `first_at` and `last_at` (sessions and end users). What is derived from these
+ * is computed for the page alone (`metricOf` in query-runner.ts).
  */
 export function planQuery(
   parameters: QueryParameters,
   instance: number,
   views: readonly View[],
-  chosen: ChosenEntities = {},
+  chosen: ChosenEntities,
+  wanted: Wanted,
 ): Plan {
   const statement = new Statement(views);
   const start = parameters.range.start ?? -Infinity;
   const end = parameters.range.end ?? Infinity;
   const routing = route(parameters.granularity, start, end);
   const source = SOURCES[parameters.groupBy];
-  const rows = (): string =>
+  const rows =
     source.view === 'entity_rollup'
       ? entityRows(statement, source, parameters, instance, routing, chosen)
       : ownRows(statement, source, parameters, instance, routing, { start, end }, chosen);
@@ -201,21 +212,26 @@ export function planQuery(
       ...(max === null ? [] : [`${value} <= ${statement.bind(max)}`]),
     ];
   });
-  const where = bounds.length === 0 ? '' : `where ${bounds.join(' and ')}`;
-  const filtered = (): string => (where === '' ? rows() : `select * from (${rows()}) ${where}`);
-  const ordered = `order by ${orderOf(parameters)} limit ${statement.bind(parameters.limit)} offset ${statement.bind(parameters.offset)}`;
-  // Rows of a rollup as they are, and as many as sessions or end users: looked through twice, and kept never.
-  const { ids, topicIds, signalIds, repeatedRequestIds, gapIds, language } = parameters;
+  const filtered = `from (${rows}) q ${bounds.length === 0 ? '' : `where ${bounds.join(' and ')}`}`;
+  if (wanted === 'total') return statement.plan(`select count(*) as total ${filtered}`);
+  const total = wanted === 'page' ? '' : ', count(*) over () as total';
+  const sql = `select *${total} ${filtered} order by ${orderOf(parameters)} limit ${statement.bind(parameters.limit)} offset ${statement.bind(parameters.offset)}`;
+  return statement.plan(sql);
+}
+
+/**
+ * Whether the total is better counted by itself: the rows are those of a rollup as they are, and as many as
+ * sessions or end users, so that keeping them all for a page costs more than looking through them twice.
+ */
+export function isCountedApart(parameters: QueryParameters): boolean {
+  const { groupBy, granularity, range, ids, topicIds, signalIds, repeatedRequestIds, gapIds, language } =
+    parameters;
   const filters = [ids, topicIds, signalIds, repeatedRequestIds, gapIds, language];
-  const many =
-    source.view !== 'entity_rollup' &&
-    routing.segments.length === 0 &&
-    filters.every((filter) => filter === null);
-  // Else one pass over the rows for page and total: planning is most of a short query's time, so few joins.
-  const sql = many
-    ? `select q.*, (select count(*) from (${filtered()})) as total from (${filtered()}) q ${ordered}`
-    : `with q as materialized (${filtered()}) select q.*, (select count(*) from q) as total from q ${ordered}`;
-  return { sql, bindings: statement.bindings };
+  return (
+    SOURCES[groupBy].view !== 'entity_rollup' &&
+    route(granularity, range.start ?? -Infinity, range.end ?? Infinity).segments.length === 0 &&
+    filters.every((filter) => filter === null)
+  );
 }
 
 /** Numbers (in their instance) of the entities that a query's filters name; a dimension that no filter names is absent. */

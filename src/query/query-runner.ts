@@ -4,7 +4,14 @@ import type { Row, Value } from '../store/duckdb.ts';
 import type { Snapshot, SnapshotReader } from '../store/snapshot-reader.ts';
 import type { View } from '../store/view-files.ts';
 import type { QueryParameters } from './parameters.ts';
-import { planQuery, type ChosenEntities, type Dimension } from './plan.ts';
+import {
+  isCountedApart,
+  planQuery,
+  type ChosenEntities,
+  type Dimension,
+  type Plan,
+  type Wanted,
+} from './plan.ts';
 import type { QueryResponse } from './response-schema.ts';
 
 type Dimensions = QueryResponse['elements'][number]['dimensions'];
@@ -58,14 +65,7 @@ export class QueryRunner {
       if (instance === undefined) return empty;
       const number = instance['instance'] as number;
       const chosen = await chosenEntities(snapshot, parameters, number);
-      const { sql, bindings } = planQuery(parameters, number, this.#options.views, chosen);
-      const page = await snapshot.all(sql, bindings);
-      let total = (page[0]?.['total'] as number | undefined) ?? 0;
-      if (page.length === 0 && parameters.offset > 0) {
-        // A page past the end has no row that could say the total.
-        const first = planQuery({ ...parameters, limit: 1, offset: 0 }, number, this.#options.views, chosen);
-        total = ((await snapshot.all(first.sql, first.bindings))[0]?.['total'] as number | undefined) ?? 0;
-      }
+      const { page, total } = await this.#page(snapshot, parameters, number, chosen);
       const dimensions = await this.#dimensions(snapshot, parameters, number, page);
       return {
         elements: page.map((row, index) => ({
@@ -85,6 +85,31 @@ export class QueryRunner {
     } finally {
       snapshot.release();
     }
+  }
+
+  /** The rows of a page, and how many there are on all pages: counted once for as long as nothing changes. */
+  async #page(
+    snapshot: Snapshot,
+    parameters: QueryParameters,
+    instance: number,
+    chosen: ChosenEntities,
+  ): Promise<{ page: readonly Row[]; total: number }> {
+    const plan = (wanted: Wanted): Plan =>
+      planQuery(parameters, instance, this.#options.views, chosen, wanted);
+    const ask = ({ sql, bindings }: Plan): Promise<Row[]> => snapshot.all(sql, bindings);
+    const counting = plan('total');
+    const count = async (): Promise<number> => (await ask(counting))[0]?.['total'] as number;
+    let page: readonly Row[] | null = null;
+    const name = `${counting.sql} ${JSON.stringify(counting.bindings)}`;
+    const total = await snapshot.remembered(name, counting.tables, async () => {
+      if (isCountedApart(parameters)) return count();
+      page = await ask(plan('page and total'));
+      // A page past the end has no row that could say the total.
+      return page.length === 0 && parameters.offset > 0
+        ? count()
+        : ((page[0]?.['total'] as number | undefined) ?? 0);
+    });
+    return { page: page ?? (await ask(plan('page'))), total };
   }
 
   async #dimensions(

@@ -68,7 +68,7 @@ export class Database {
 export type ColumnType = 'integer' | 'bigint' | 'text' | 'blob';
 
 /** Prepared statements that a connection keeps. */
-const PREPARED = 64;
+const PREPARED = 16;
 
 export class Connection {
   readonly #connection: DuckDBConnection;

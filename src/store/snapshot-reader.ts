@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { LRUCache } from 'lru-cache';
 import { AppError } from '../errors.ts';
 import { isDamage, noteDamage } from './damage.ts';
 import { openDatabase, quoted, type Bindings, type Connection, type Database, type Row } from './duckdb.ts';
@@ -14,6 +15,16 @@ import {
 } from './publication.ts';
 import type { PublishedTable, View } from './view-files.ts';
 
+/** What was read once, and of which tables. */
+interface Remembered {
+  readonly name: string;
+  readonly tables: readonly string[];
+  readonly value: Promise<unknown>;
+}
+
+/** Results kept; the least recently used goes first. */
+const REMEMBERED = 1000;
+
 /** One generation of one shard, attached. */
 interface Attached {
   readonly generation: Generation;
@@ -21,7 +32,7 @@ interface Attached {
   readonly aliases: ReadonlyMap<string, string>;
   readonly directory: string;
   /** What was read once for all who ask: files never change. */
-  readonly remembered: Map<string, Promise<unknown>>;
+  readonly remembered: LRUCache<string, Remembered>;
   readers: number;
   retired: boolean;
 }
@@ -99,8 +110,9 @@ export class SnapshotReader {
       ...(options.spillDirectory === undefined ? {} : { spillDirectory: options.spillDirectory }),
     });
     const admin = await database.connect();
-    // Planning is most of a short query's time, and none of ours repeats a part that this step could share.
-    await admin.run(`set global disabled_optimizers = 'common_subplan'`);
+    // Planning is most of a short query's time. None of ours repeats a part that the first of these steps could
+    // share; the second one would read a page's rows a second time to spare reading columns that are narrow.
+    await admin.run(`set global disabled_optimizers = 'common_subplan,late_materialization'`);
     const connections = await Promise.all(
       Array.from({ length: options.connections }, () => database.connect()),
     );
@@ -134,12 +146,12 @@ export class SnapshotReader {
         }),
       remembered: <T>(name: string, tables: readonly string[], read: () => Promise<T>) => {
         const key = rememberedKey(name, tables, attached);
-        const known = attached.remembered.get(key) as Promise<T> | undefined;
-        if (known !== undefined) return known;
-        const reading = read();
-        attached.remembered.set(key, reading);
-        reading.catch(() => attached.remembered.delete(key));
-        return reading;
+        const known = attached.remembered.get(key);
+        if (known !== undefined) return known.value as Promise<T>;
+        const value = read();
+        attached.remembered.set(key, { name, tables, value });
+        value.catch(() => attached.remembered.delete(key));
+        return value;
       },
       release: () => {
         if (released) return;
@@ -255,13 +267,15 @@ export class SnapshotReader {
       generation,
       aliases,
       directory,
-      remembered: new Map<string, Promise<unknown>>(),
+      remembered: new LRUCache<string, Remembered>({ max: REMEMBERED }),
       readers: 0,
       retired: false,
     };
-    for (const [key, value] of previous?.remembered ?? []) {
-      const [name = '', tables = ''] = key.split(' of ');
-      if (rememberedKey(name, tables.split(' '), attached) === key) attached.remembered.set(key, value);
+    // The least recently used first, as they came.
+    for (const known of previous?.remembered.rvalues() ?? []) {
+      if (known === undefined) continue;
+      const key = rememberedKey(known.name, known.tables, attached);
+      if (previous?.remembered.peek(key) === known) attached.remembered.set(key, known);
     }
     this.#attached = attached;
     if (previous !== null) {
