@@ -6,24 +6,23 @@
  * (checked once on loading) runs one text at a time.
  */
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
+import { createReadStream, existsSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { AutoModel, AutoTokenizer, env, Tensor } from '@huggingface/transformers';
 import { z } from 'zod';
 import { SetupError } from '../errors.ts';
 import { calibrate, PROBES } from './calibration.ts';
+import {
+  findModel,
+  readModelFolder,
+  type ModelFolder,
+  type ModelLocation,
+  type Pooling,
+  type Thresholds,
+} from './model-folder.ts';
 
-/** Cosine similarities at which this model's vectors mean something. They belong to the weights. */
-export interface Thresholds {
-  /** From here on a request joins a micro-cluster. */
-  readonly micro: number;
-  /** Micro-clusters are linked into topics down to here. */
-  readonly topic: number;
-  /** Topics are linked into topic clusters down to here. */
-  readonly cluster: number;
-  /** From here on two requests of a session are the same request. */
-  readonly repeated: number;
-}
+export type { Thresholds } from './model-folder.ts';
 
 export interface Embedder {
   /** Name and digest of the model: another id means other vectors, so everything derived must be rebuilt. */
@@ -39,11 +38,14 @@ export interface Embedder {
   close(): Promise<void>;
 }
 
-export interface EmbedderOptions {
-  /** A folder, or the name of one in `modelsDirectory` (`baseline`, `Xenova/all-MiniLM-L6-v2`). */
-  readonly model: string;
-  /** Absolute path. */
-  readonly modelsDirectory: string;
+/** An embedder over a model's folder. */
+export interface LoadedEmbedder extends Embedder {
+  readonly folder: ModelFolder;
+  /** Most texts in one run of the model; 1 when a text's vector would depend on its neighbours otherwise. */
+  readonly batchSize: number;
+}
+
+export interface EmbedderOptions extends ModelLocation {
   /** Threads inside the model; 1 is fastest for small models and leaves the cores to the rest. */
   readonly threads?: number;
 }
@@ -52,54 +54,23 @@ export interface EmbedderOptions {
 const MAX_BATCH = 64;
 /** Most tokens in one run of the model, which bounds its memory. */
 const MAX_BATCH_TOKENS = 16_384;
-/** Token limit where the model's own files name none. */
-const DEFAULT_MAX_TOKENS = 512;
-
-/** Weights by preference: small first. The suffix is transformers.js' naming of data types. */
-const WEIGHTS = [
-  { file: 'model_quantized.onnx', dtype: 'q8' },
-  { file: 'model_int8.onnx', dtype: 'int8' },
-  { file: 'model.onnx', dtype: 'fp32' },
-  { file: 'model_fp16.onnx', dtype: 'fp16' },
-] as const;
-
-const thresholdsSchema = z.strictObject({
-  micro: z.number().min(-1).max(1),
-  topic: z.number().min(-1).max(1),
-  cluster: z.number().min(-1).max(1),
-  repeated: z.number().min(-1).max(1),
-  /** Put before every text; models such as E5 are trained with one. */
-  prefix: z.string().optional(),
-});
-const configSchema = z.looseObject({ max_position_embeddings: z.number().int().positive().optional() });
-const tokenizerConfigSchema = z.looseObject({ model_max_length: z.number().positive().optional() });
-const promptsSchema = z.looseObject({ prompts: z.looseObject({ query: z.string().optional() }).optional() });
-const poolingSchema = z.looseObject({ pooling_mode_cls_token: z.boolean().optional() });
+/** Texts and tokens of the batches by which it is seen whether neighbours matter. */
+const TRIAL_BATCHES = [MAX_BATCH, 7, 2] as const;
+const TRIAL_TOKENS = 12;
 
 /** Runs token ids, all of the same length, through the model: one vector each, normalised. */
 type Runner = (batch: readonly (readonly number[])[]) => Promise<Float32Array[]>;
 
 /** Loads a model. Throws SetupError, in one line, when it is absent or cannot be used. */
-export async function loadEmbedder(options: EmbedderOptions): Promise<Embedder> {
-  const folder = findModel(options);
-  const weights = WEIGHTS.find(({ file }) => existsSync(join(folder, 'onnx', file)));
-  if (weights === undefined) {
-    const names = WEIGHTS.map(({ file }) => file).join(', ');
-    throw new SetupError(`${folder} has no weights: put one of ${names} into ${join(folder, 'onnx')}`);
-  }
-  const settings = readOptional(join(folder, 'thresholds.json'), thresholdsSchema);
-  const maxTokens = tokenLimit(folder);
-  const useFirstToken =
-    readOptional(join(folder, '1_Pooling/config.json'), poolingSchema)?.pooling_mode_cls_token === true;
-  const prefix =
-    settings?.prefix ??
-    readOptional(join(folder, 'config_sentence_transformers.json'), promptsSchema)?.prompts?.query ??
-    (/(^|[-_])e5([-_]|$)/i.test(basename(folder)) ? 'query: ' : '');
+export async function loadEmbedder(options: EmbedderOptions): Promise<LoadedEmbedder> {
+  const path = findModel(options);
+  const folder = readModelFolder(path);
+  const { weights, prefix, maxTokens } = folder;
 
   env.allowRemoteModels = false;
   env.allowLocalModels = true;
-  env.localModelPath = dirname(folder);
-  const name = basename(folder);
+  env.localModelPath = dirname(path);
+  const name = basename(path);
   let tokenizer: Awaited<ReturnType<typeof AutoTokenizer.from_pretrained>>;
   let model: Awaited<ReturnType<typeof AutoModel.from_pretrained>>;
   try {
@@ -107,6 +78,7 @@ export async function loadEmbedder(options: EmbedderOptions): Promise<Embedder> 
     model = await AutoModel.from_pretrained(name, {
       local_files_only: true,
       dtype: weights.dtype,
+      use_external_data_format: folder.parts.length,
       session_options: {
         intraOpNumThreads: options.threads ?? 1,
         interOpNumThreads: 1,
@@ -115,7 +87,7 @@ export async function loadEmbedder(options: EmbedderOptions): Promise<Embedder> 
       },
     });
   } catch (cause) {
-    throw unusable(folder, cause);
+    throw unusable(path, cause);
   }
 
   const wantsTypes = inputNamesOf(model).includes('token_type_ids');
@@ -133,7 +105,7 @@ export async function loadEmbedder(options: EmbedderOptions): Promise<Embedder> 
     };
     if (wantsTypes) feeds['token_type_ids'] = new Tensor('int64', new BigInt64Array(ids.length), shape);
     const output: unknown = await model(feeds);
-    return pool(output, batch.length, length, useFirstToken);
+    return pool(output, batch.length, length, folder);
   };
 
   const tokenize = (text: string): readonly number[] =>
@@ -143,6 +115,8 @@ export async function loadEmbedder(options: EmbedderOptions): Promise<Embedder> 
       return_tensor: false,
     }).input_ids;
 
+  // What surrounds every text: a text that adds nothing to it has no token of its own.
+  let surroundings = 0;
   let batchSize = MAX_BATCH;
   const embed = async (texts: readonly string[]): Promise<Float32Array[]> => {
     const byLength = new Map<number, { tokens: (readonly number[])[]; places: number[] }>();
@@ -155,7 +129,7 @@ export async function loadEmbedder(options: EmbedderOptions): Promise<Embedder> 
     });
     const vectors: Float32Array[] = texts.map(() => EMPTY);
     for (const [length, { tokens, places }] of byLength) {
-      if (length === 0) {
+      if (length <= surroundings) {
         for (const place of places) vectors[place] = new Float32Array(dimensions);
         continue;
       }
@@ -174,18 +148,22 @@ export async function loadEmbedder(options: EmbedderOptions): Promise<Embedder> 
   try {
     const together = await embed(PROBES);
     dimensions = together[0]?.length ?? 0;
+    surroundings = tokenize('').length;
     batchSize = 1;
     const alone = await embed(PROBES);
-    if (alone.every((vector, i) => sameBits(vector, together[i] ?? EMPTY))) batchSize = MAX_BATCH;
-    thresholds = settings === null ? calibrate(alone) : pickThresholds(settings);
+    const isSame = alone.every((vector, i) => sameBits(vector, together[i] ?? EMPTY));
+    if (isSame && (await ignoresNeighbours(run, PROBES.flatMap(tokenize), maxTokens))) batchSize = MAX_BATCH;
+    thresholds = folder.thresholds ?? calibrate(alone);
   } catch (cause) {
-    throw unusable(folder, cause);
+    throw unusable(path, cause);
   }
 
   return {
-    id: `${name}@${digestOf(folder, weights.file)}`,
+    id: `${name}@${await digestOf(folder)}`,
     dimensions,
     thresholds,
+    folder,
+    batchSize,
     embed,
     close: async () => {
       await model.dispose();
@@ -193,26 +171,26 @@ export async function loadEmbedder(options: EmbedderOptions): Promise<Embedder> 
   };
 }
 
-const EMPTY = new Float32Array(0);
-
-function findModel({ model, modelsDirectory }: EmbedderOptions): string {
-  const candidates = isAbsolute(model) ? [model] : [resolve(modelsDirectory, model), resolve(model)];
-  const found = candidates.find((folder) => existsSync(join(folder, 'config.json')));
-  if (found !== undefined) {
-    for (const file of ['tokenizer.json', 'tokenizer_config.json']) {
-      if (!existsSync(join(found, file)))
-        throw new SetupError(`${found} has no ${file}: fetch the model again`);
-    }
-    return found;
-  }
-  const known = existsSync(modelsDirectory)
-    ? readdirSync(modelsDirectory).filter((name) => existsSync(join(modelsDirectory, name, 'config.json')))
-    : [];
-  const choice = known.length === 0 ? '' : ` (there: ${known.join(', ')})`;
-  throw new SetupError(
-    `no embedding model "${model}": set EMBEDDING_MODEL to a folder with config.json, tokenizer.json and onnx/, or to the name of one in ${modelsDirectory}${choice}`,
+/** Whether rows of a full, a small and the smallest batch get the vectors, to the bit, that they get alone. */
+async function ignoresNeighbours(
+  run: Runner,
+  tokens: readonly number[],
+  maxTokens: number,
+): Promise<boolean> {
+  const length = Math.min(TRIAL_TOKENS, maxTokens);
+  const rows = Array.from({ length: MAX_BATCH }, (_, row) =>
+    Array.from({ length }, (__, place) => tokens[(row * 7 + place) % tokens.length] ?? 0),
   );
+  const alone: Float32Array[] = [];
+  for (const row of rows) alone.push(...(await run([row])));
+  for (const size of TRIAL_BATCHES) {
+    const together = await run(rows.slice(0, size));
+    if (!together.every((vector, row) => sameBits(vector, alone[row] ?? EMPTY))) return false;
+  }
+  return true;
 }
+
+const EMPTY = new Float32Array(0);
 
 function unusable(folder: string, cause: unknown): SetupError {
   const reason = (cause instanceof Error ? cause.message : String(cause)).split('\n', 1)[0] ?? '';
@@ -220,27 +198,6 @@ function unusable(folder: string, cause: unknown): SetupError {
     `the embedding model in ${folder} cannot be used (${reason.slice(0, 300)}): fetch it again, or set EMBEDDING_MODEL to another`,
     { cause },
   );
-}
-
-/** A file's content, or null when there is no file. Throws SetupError when it has the wrong shape. */
-function readOptional<T>(path: string, schema: z.ZodType<T>): T | null {
-  if (!existsSync(path)) return null;
-  try {
-    return schema.parse(JSON.parse(readFileSync(path, 'utf8')));
-  } catch (cause) {
-    const reason =
-      cause instanceof z.ZodError
-        ? cause.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; ')
-        : 'is not JSON';
-    throw new SetupError(`${path} is not usable (${reason}): correct it or fetch the model again`, { cause });
-  }
-}
-
-function tokenLimit(folder: string): number {
-  const positions = readOptional(join(folder, 'config.json'), configSchema)?.max_position_embeddings;
-  const length = readOptional(join(folder, 'tokenizer_config.json'), tokenizerConfigSchema)?.model_max_length;
-  const limit = Math.min(positions ?? DEFAULT_MAX_TOKENS, length ?? DEFAULT_MAX_TOKENS, DEFAULT_MAX_TOKENS);
-  return Math.max(1, Math.floor(limit));
 }
 
 function inputNamesOf(model: object): readonly string[] {
@@ -259,7 +216,7 @@ function tensorOf(output: unknown, name: string): { data: Float32Array; dims: re
 }
 
 /** Vectors of unit length from the model's output; `sentence_embedding` is preferred where there is one. */
-function pool(output: unknown, rows: number, length: number, useFirstToken: boolean): Float32Array[] {
+function pool(output: unknown, rows: number, length: number, folder: ModelFolder): Float32Array[] {
   const pooled = tensorOf(output, 'sentence_embedding');
   if (pooled !== null) {
     const width = pooled.dims[1] ?? 0;
@@ -269,15 +226,35 @@ function pool(output: unknown, rows: number, length: number, useFirstToken: bool
   }
   const states = tensorOf(output, 'last_hidden_state') ?? tensorOf(output, 'token_embeddings');
   if (states === null) throw new Error('it gives neither sentence_embedding nor last_hidden_state');
+  if (folder.needsSentenceOutput)
+    throw new Error('its vectors need a dense layer that its ONNX file does not hold');
   const width = states.dims[2] ?? 0;
-  return Array.from({ length: rows }, (_, row) => {
-    const sum = new Float32Array(width);
-    for (let token = 0; token < (useFirstToken ? 1 : length); token++) {
-      const start = (row * length + token) * width;
-      for (let i = 0; i < width; i++) sum[i] = (sum[i] ?? 0) + (states.data[start + i] ?? 0);
+  return Array.from({ length: rows }, (_, row) =>
+    normalised(pooledStates(states.data, row * length, length, width, folder.pooling)),
+  );
+}
+
+/** One vector from the states of `length` tokens, which begin at token `from` of `states`. */
+function pooledStates(
+  states: Float32Array,
+  from: number,
+  length: number,
+  width: number,
+  pooling: Pooling,
+): Float32Array {
+  const token = (number: number): Float32Array =>
+    states.slice((from + number) * width, (from + number + 1) * width);
+  if (pooling === 'cls') return token(0);
+  if (pooling === 'last') return token(length - 1);
+  const pooled = token(0);
+  for (let number = 1; number < length; number += 1) {
+    const start = (from + number) * width;
+    for (let i = 0; i < width; i++) {
+      const [so, state] = [pooled[i] ?? 0, states[start + i] ?? 0];
+      pooled[i] = pooling === 'mean' ? so + state : Math.max(so, state);
     }
-    return normalised(sum);
-  });
+  }
+  return pooled;
 }
 
 /** Scales to unit length in place; zeros, or anything that is no finite number, give zeros. */
@@ -299,16 +276,15 @@ function sameBits(a: Float32Array, b: Float32Array): boolean {
   );
 }
 
-function pickThresholds({ micro, topic, cluster, repeated }: Thresholds): Thresholds {
-  return { micro, topic, cluster, repeated };
-}
-
-function digestOf(folder: string, weights: string): string {
+/** 12 hex digits over everything that decides the vectors and what they mean. */
+async function digestOf({ path, weights, parts, pooling, prefix }: ModelFolder): Promise<string> {
   const hash = createHash('sha256');
-  for (const file of [join('onnx', weights), 'tokenizer.json', 'tokenizer_config.json', 'thresholds.json']) {
-    const path = join(folder, file);
-    if (existsSync(path)) hash.update(readFileSync(path));
+  const onnx = [weights.file, ...parts].map((file) => join('onnx', file));
+  for (const file of [...onnx, 'tokenizer.json', 'tokenizer_config.json', 'thresholds.json']) {
+    if (existsSync(join(path, file)))
+      await pipeline(createReadStream(join(path, file)), hash, { end: false });
     hash.update('\0');
   }
+  if (pooling !== 'mean' || prefix !== '') hash.update(`${pooling}\0${prefix}`);
   return hash.digest('hex').slice(0, 12);
 }

@@ -33,7 +33,9 @@ const ROOT = join(import.meta.dirname, '..', '..');
 const READER_THREADS = Math.min(2, availableParallelism());
 const READER_CONNECTIONS = Math.min(Math.max(2, availableParallelism()), 4);
 /** Of files' blocks and of queries in work; the rest of the process comes on top. */
-const READER_MEMORY = '128MB';
+const READER_MEMORY = '64MB';
+/** Of a query that needs more, which then runs alone. */
+const READER_MEMORY_ALONE = '256MB';
 
 const config = orExit(loadConfig);
 const log = createLogger({ name: 'web', level: config.logLevel });
@@ -167,6 +169,7 @@ async function openQuery(
         threads: READER_THREADS,
         connections: READER_CONNECTIONS,
         memoryLimit: READER_MEMORY,
+        memoryLimitAlone: READER_MEMORY_ALONE,
         spillDirectory: spillDirectory(dataDir, 'web'),
       }),
     onError: (error) =>

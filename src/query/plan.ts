@@ -214,9 +214,14 @@ export function planQuery(
   });
   const filtered = `from (${rows}) q ${bounds.length === 0 ? '' : `where ${bounds.join(' and ')}`}`;
   if (wanted === 'total') return statement.plan(`select count(*) as total ${filtered}`);
-  const total = wanted === 'page' ? '' : ', count(*) over () as total';
-  const sql = `select *${total} ${filtered} order by ${orderOf(parameters)} limit ${statement.bind(parameters.limit)} offset ${statement.bind(parameters.offset)}`;
-  return statement.plan(sql);
+  const paged = `order by ${orderOf(parameters)} limit ${statement.bind(parameters.limit)} offset ${statement.bind(parameters.offset)}`;
+  if (wanted === 'page') return statement.plan(`select * ${filtered} ${paged}`);
+  // A window over few rows is planned soonest; of many it would keep more in memory than their values.
+  return statement.plan(
+    source.view === 'entity_rollup'
+      ? `select *, count(*) over () as total ${filtered} ${paged}`
+      : `with a as materialized (select * ${filtered}) select *, (select count(*) from a) as total from a ${paged}`,
+  );
 }
 
 /**

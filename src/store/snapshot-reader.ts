@@ -66,6 +66,8 @@ export interface SnapshotReaderOptions {
   /** Statements that run side by side. */
   readonly connections: number;
   readonly memoryLimit?: string;
+  /** For a statement that needs more and runs alone. */
+  readonly memoryLimitAlone?: string;
   readonly spillDirectory?: string;
 }
 
@@ -85,6 +87,8 @@ export class SnapshotReader {
   /** Attached files, by path, with the generations that use them. */
   readonly #files = new Map<string, { alias: string; users: number }>();
   readonly #working = new Set<Promise<unknown>>();
+  /** The end of the statements that want to be alone. */
+  #alone: Promise<unknown> = Promise.resolve();
   #attached: Attached | null = null;
   #stamp = '';
   #aliases = 0;
@@ -309,16 +313,43 @@ export class SnapshotReader {
     await this.#admin.run(`detach ${known.alias}`);
   }
 
+  /** Runs on a connection; again, alone and with more memory, when the memory did not suffice. */
   async #run<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
-    const connection =
-      this.#idle.pop() ?? (await new Promise<Connection>((resolve) => this.#waiting.push(resolve)));
+    const connection = await this.#take();
     try {
       return await work(connection);
+    } catch (error) {
+      if (!isOutOfMemory(error)) throw error;
     } finally {
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#idle.push(connection);
-      else next(connection);
+      this.#give(connection);
     }
+    const turn = this.#alone.then(async () => {
+      const all: Connection[] = [];
+      try {
+        while (all.length < this.#options.connections) all.push(await this.#take());
+        await this.#limitMemory(this.#options.memoryLimitAlone);
+        return await work(all[0] as Connection);
+      } finally {
+        await this.#limitMemory(this.#options.memoryLimit);
+        for (const each of all) this.#give(each);
+      }
+    });
+    this.#alone = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async #limitMemory(limit: string | undefined): Promise<void> {
+    if (limit !== undefined) await this.#admin.run(`set global memory_limit = ${quoted(limit)}`);
+  }
+
+  async #take(): Promise<Connection> {
+    return this.#idle.pop() ?? (await new Promise<Connection>((resolve) => this.#waiting.push(resolve)));
+  }
+
+  #give(connection: Connection): void {
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#idle.push(connection);
+    else next(connection);
   }
 
   #expand(sql: string, attached: Attached, bindings: Bindings): string {
@@ -369,6 +400,10 @@ function beingMade(cause?: unknown): AppError {
     'Files of the views are damaged and are being made anew. Try again in a moment.',
     { retryAfter: 1, cause },
   );
+}
+
+function isOutOfMemory(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('Out of Memory Error');
 }
 
 function reasonOf(error: unknown): string {

@@ -166,6 +166,41 @@ describe('publication', () => {
     deepEqual(await counted(), { sequence: 20, messages: 20 });
   });
 
+  it('gives a statement more memory, alone, when what all share does not suffice', async () => {
+    await turn(1);
+    await fixture.publish();
+    const open = (memoryLimitAlone: string): Promise<SnapshotReader> =>
+      SnapshotReader.open({
+        directory: () => directory.path,
+        views: VIEWS,
+        threads: 1,
+        connections: 2,
+        memoryLimit: '10MB',
+        memoryLimitAlone,
+      });
+    const large =
+      'with a as materialized (select range as n, hash(range) as h from range(2000000)) select max(h) as h, count(*) as n from a';
+    const [enough, tooLittle] = [await open('500MB'), await open('12MB')];
+    try {
+      const snapshot = await enough.snapshot();
+      const small = snapshot?.all('select count(*) as n from @session[]');
+      const answers = await Promise.all([large, large, large].map((sql) => snapshot?.all(sql)));
+      deepEqual(
+        answers.map((rows) => rows?.[0]?.['n']),
+        [2_000_000, 2_000_000, 2_000_000],
+      );
+      deepEqual(await small, [{ n: 1 }]);
+      snapshot?.release();
+      const other = await tooLittle.snapshot();
+      await rejects(other?.all(large) ?? Promise.resolve(), /Out of Memory/);
+      deepEqual(await other?.all('select count(*) as n from @session[]'), [{ n: 1 }]);
+      other?.release();
+    } finally {
+      await enough.close();
+      await tooLittle.close();
+    }
+  });
+
   it('closes a reader only after what it is reading and detaching', async () => {
     for (let position = 1; position <= 12; position += 2) {
       await turn(position);
