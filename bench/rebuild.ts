@@ -1,0 +1,309 @@
+/**
+ * How fast is a rebuild, do queries go on beside it, and how soon does the service answer after kill -9?
+ *
+ *   npm run bench -- rebuild [--messages 1000000] [--instances 10] [--throttle 4000] [--data FOLDER] [--json]
+ *
+ * Sends the dialogues of FOLDER, over and over as sessions of their own within a year, to a service of its own,
+ * and waits until the worker has counted them. Then: kill -9 of worker and web, each until the first correct
+ * answer; queries while nothing else happens; queries beside a rebuild with `--throttle`; a rebuild as fast as
+ * it goes. The rebuild compares its rows with the live ones and fails when any differs. The baseline of its
+ * speed is the live worker's over the same messages, that of its queries the idle ones.
+ */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { DEFAULT_DATA_DIRECTORY, readDialogues } from '../src/eval/data.ts';
+import type { QueryResponse } from '../src/query/response-schema.ts';
+import { Stack } from '../test/faults/support/stack.ts';
+import { ConnectionPool, Measurements } from './load/http-load.ts';
+import { randomFrom } from './load/questions.ts';
+import { table, verdict } from './load/table.ts';
+
+const CONNECTIONS = 16;
+const YEAR_MS = 365 * 86_400_000;
+const START_MS = Date.UTC(2025, 0, 1);
+const TURN_MS = 20_000;
+/** Queries a second while something else is measured. */
+const QUERIES_PER_SECOND = 20;
+const IDLE_SECONDS = 20;
+const TARGETS = { perSecond: 15_000, slowdown: 2, workerMs: 5000, webMs: 3000 };
+/** An end user comes back so often, in the mean. */
+const SESSIONS_PER_USER = 5;
+
+interface Turn {
+  readonly role: string;
+  readonly content: string;
+}
+
+export async function run(args: readonly string[]): Promise<void> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      messages: { type: 'string', default: '1000000' },
+      instances: { type: 'string', default: '10' },
+      throttle: { type: 'string', default: '4000' },
+      data: { type: 'string', default: DEFAULT_DATA_DIRECTORY },
+      json: { type: 'boolean', default: false },
+    },
+  });
+  const [messages, instances] = [Number(values.messages), Number(values.instances)];
+  if (![messages, instances].every((value) => Number.isInteger(value) && value > 0))
+    throw new Error('--messages and --instances: whole numbers, 1 or more');
+  const dialogues = await dialoguesOf(values.data);
+  const say = (sentence: string): void => console.error(sentence);
+  const stack = await Stack.start({ env: { LOG_LEVEL: 'info' } });
+  const pool = new ConnectionPool(stack.url, CONNECTIONS);
+  try {
+    const key = await stack.newKey('bench');
+    const service = new Service(pool, key);
+    say(`sending ${messages} messages of ${dialogues.length} dialogues`);
+    const sentAt = performance.now();
+    await service.fill(dialogues, messages, instances);
+    const sendSeconds = (performance.now() - sentAt) / 1000;
+    say(`sent: ${Math.round(messages / sendSeconds)} messages/s; waiting for the worker`);
+    while (!(await service.isCounted())) await sleep(500);
+    const liveSeconds = (performance.now() - sentAt) / 1000;
+    say(`counted: ${Math.round(messages / liveSeconds)} messages/s`);
+
+    const workerMs = await service.recovery(() => stack.kill('worker'), true);
+    await sleep(3000);
+    const webMs = await service.recovery(() => stack.kill('web'), false);
+    await sleep(3000);
+    say('queries while nothing else happens');
+    const idle = await service.queries(sleep(IDLE_SECONDS * 1000));
+    say(`idle: ${idle.describe()}`);
+    const rebuild = async (options: readonly string[]): Promise<[Measurements, number]> => {
+      say(`rebuild ${options.join(' ')}`);
+      const startedAt = performance.now();
+      const running = stack.command('rebuild.ts', options);
+      const measured = await service.queries(running);
+      const { code, output } = await running;
+      const seconds = (performance.now() - startedAt) / 1000;
+      if (code !== 0 || !/: (\d+) of \1 tables equal \(/.test(output)) throw new Error(output);
+      say(`${output.trim()}\n${seconds.toFixed(1)} s; queries: ${measured.describe()}`);
+      return [measured, seconds];
+    };
+    const [full, fullSeconds] = await rebuild([]);
+    const [throttled, throttledSeconds] = await rebuild(['--throttle', values.throttle]);
+    const result = {
+      messages,
+      live: messages / liveSeconds,
+      rebuild: messages / fullSeconds,
+      throttled: messages / throttledSeconds,
+      workerMs,
+      webMs,
+      idleP95: idle.quantile(0.95),
+      throttledP95: throttled.quantile(0.95),
+      fullP95: full.quantile(0.95),
+    };
+    if (values.json) console.log(JSON.stringify(result, null, 2));
+    else console.log(describe(result, values.throttle));
+  } finally {
+    pool.close();
+    await stack.stop();
+  }
+}
+
+function describe(
+  result: {
+    messages: number;
+    live: number;
+    rebuild: number;
+    throttled: number;
+    workerMs: number;
+    webMs: number;
+    idleP95: number;
+    throttledP95: number;
+    fullP95: number;
+  },
+  throttle: string,
+): string {
+  const rate = (value: number): string => `${Math.round(value)} messages/s`;
+  const ms = (value: number): string => `${value.toFixed(1)} ms`;
+  const slower = result.throttledP95 / result.idleP95;
+  return table(
+    [`${result.messages} messages`, 'figure', 'ratio', 'target'],
+    [
+      [
+        'rebuild, compared and switched',
+        rate(result.rebuild),
+        `${(result.rebuild / result.live).toFixed(1)}x live`,
+        `≥ ${TARGETS.perSecond} ${verdict(result.rebuild >= TARGETS.perSecond)}`,
+      ],
+      ['live worker', rate(result.live), '', ''],
+      [`rebuild --throttle ${throttle}`, rate(result.throttled), '', ''],
+      ['queries, p95, idle', ms(result.idleP95), '', ''],
+      [
+        'queries, p95, beside the throttled rebuild',
+        ms(result.throttledP95),
+        `${slower.toFixed(2)}x idle`,
+        `≤ ${TARGETS.slowdown}x ${verdict(slower <= TARGETS.slowdown)}`,
+      ],
+      [
+        'queries, p95, beside the other',
+        ms(result.fullP95),
+        `${(result.fullP95 / result.idleP95).toFixed(2)}x idle`,
+        '',
+      ],
+      [
+        'kill -9 of worker to first correct answer',
+        ms(result.workerMs),
+        '',
+        `≤ ${TARGETS.workerMs} ms ${verdict(result.workerMs <= TARGETS.workerMs)}`,
+      ],
+      [
+        'kill -9 of web to first correct answer',
+        ms(result.webMs),
+        '',
+        `≤ ${TARGETS.webMs} ms ${verdict(result.webMs <= TARGETS.webMs)}`,
+      ],
+    ],
+  );
+}
+
+async function dialoguesOf(folder: string): Promise<Turn[][]> {
+  const files = readdirSync(join(folder, 'dialogues'))
+    .filter((file) => /\.jsonl(?:\.gz)?$/.test(file))
+    .toSorted();
+  const dialogues: Turn[][] = [];
+  for (const file of files) {
+    for await (const { value } of readDialogues(join(folder, 'dialogues', file)))
+      if (value.turns.length > 0) dialogues.push(value.turns);
+  }
+  if (dialogues.length === 0) throw new Error(`no dialogues in ${folder}`);
+  return dialogues;
+}
+
+class Service {
+  readonly #pool: ConnectionPool;
+  readonly #key: string;
+  /** Sessions sent, by instance. */
+  readonly #sessions = new Map<string, number>();
+
+  constructor(pool: ConnectionPool, key: string) {
+    this.#pool = pool;
+    this.#key = key;
+  }
+
+  /** Sends exactly so many messages to so many instances. */
+  async fill(dialogues: readonly Turn[][], messages: number, instances: number): Promise<void> {
+    const random = randomFrom(1);
+    const ids: string[] = [];
+    for (let index = 0; index < instances; index += 1) {
+      ids.push(await this.#send({ messages: [{ role: 'user', content: 'Hello there.' }] }));
+    }
+    let left = messages - instances;
+    let session = 0;
+    const sending = async (): Promise<void> => {
+      while (left > 0) {
+        const number = session;
+        session += 1;
+        const turns = (dialogues[Math.floor(random() * dialogues.length)] as Turn[]).slice(0, left);
+        left -= turns.length;
+        const startMs = START_MS + Math.floor((YEAR_MS * (messages - left)) / messages);
+        const user = Math.floor((random() * messages) / 10 / SESSIONS_PER_USER);
+        await this.#send({
+          instanceId: ids[number % ids.length] as string,
+          messages: turns.map(({ role, content }, index) => ({
+            role,
+            content,
+            createdAt: new Date(startMs + index * TURN_MS).toISOString(),
+            ...(role === 'user' ? { userId: `user-${user}` } : {}),
+          })),
+        });
+      }
+    };
+    await Promise.all(Array.from({ length: CONNECTIONS }, sending));
+  }
+
+  /** Whether every session that was sent is counted. */
+  async isCounted(): Promise<boolean> {
+    for (const [instanceId, sessions] of this.#sessions)
+      if ((await this.#counted(instanceId)) !== sessions) return false;
+    return true;
+  }
+
+  /** Milliseconds from a kill to the first answer that is right; `send`: with a message sent right after it. */
+  async recovery(kill: () => Promise<void>, send: boolean): Promise<number> {
+    const [instanceId = ''] = this.#sessions.keys();
+    const startedAt = performance.now();
+    await kill();
+    if (send) await this.#send({ instanceId, messages: [{ role: 'user', content: 'Are you there?' }] });
+    for (;;) {
+      try {
+        if ((await this.#counted(instanceId)) === this.#sessions.get(instanceId))
+          return performance.now() - startedAt;
+      } catch {
+        // It is not there yet.
+      }
+      await sleep(10);
+    }
+  }
+
+  /** Asks at an even pace until `end`, and measures the answers. Throws when one is not right. */
+  async queries(end: Promise<unknown>): Promise<Measurements> {
+    const random = randomFrom(2);
+    const ids = [...this.#sessions.keys()];
+    const measured = new Measurements();
+    let going = true;
+    const ended = end.finally(() => {
+      going = false;
+    });
+    ended.catch(() => undefined);
+    const asked: Promise<void>[] = [];
+    while (going) {
+      const instanceId = ids[Math.floor(random() * ids.length)] as string;
+      const question = QUESTIONS[Math.floor(random() * QUESTIONS.length)] as Record<string, string>;
+      const startedAt = performance.now();
+      asked.push(
+        this.#ask(instanceId, question).then((answer) => {
+          if (answer === null || answer.elements.length === 0)
+            throw new Error(`no answer to ${JSON.stringify(question)}`);
+          measured.add(performance.now() - startedAt);
+        }),
+      );
+      await sleep(1000 / QUERIES_PER_SECOND);
+    }
+    await Promise.all(asked);
+    await ended;
+    return measured;
+  }
+
+  /** Sessions of an instance that queries know of. */
+  async #counted(instanceId: string): Promise<number | null> {
+    const answer = await this.#ask(instanceId, { groupBy: 'SESSION', fields: 'messages', limit: '1' });
+    return answer?.pagination.total ?? null;
+  }
+
+  async #ask(
+    instanceId: string,
+    parameters: Readonly<Record<string, string>>,
+  ): Promise<QueryResponse | null> {
+    const path = `/v1/query/?${new URLSearchParams({ instanceId, ...parameters }).toString()}`;
+    const { status, body } = await this.#pool.get(path, { 'x-api-key': this.#key });
+    return status === 200 ? (JSON.parse(body) as QueryResponse) : null;
+  }
+
+  /** Sends one request, which is one session, and gives its instance. */
+  async #send(body: unknown): Promise<string> {
+    const { status, body: answer } = await this.#pool.post(
+      '/v1/ingest/',
+      { 'x-api-key': this.#key },
+      JSON.stringify(body),
+    );
+    if (status !== 200) throw new Error(`status ${status}: ${answer}`);
+    const { instanceId } = JSON.parse(answer) as { instanceId: string };
+    this.#sessions.set(instanceId, (this.#sessions.get(instanceId) ?? 0) + 1);
+    return instanceId;
+  }
+}
+
+const QUESTIONS: readonly Readonly<Record<string, string>>[] = [
+  { groupBy: 'TOPIC', timeGranularity: 'DAY', fields: 'messages,sessions', limit: '50' },
+  { groupBy: 'TOPIC', fields: 'messages,sessions,users', limit: '50' },
+  { groupBy: 'CSAT_DSAT', timeGranularity: 'WEEK', fields: 'messages', limit: '50' },
+  { groupBy: 'GAP', timeGranularity: 'WEEK', fields: 'messages', limit: '50' },
+  { groupBy: 'SESSION', fields: 'messages,lastActiveAt', limit: '50' },
+  { groupBy: 'END_USER', fields: 'sessions,messages', limit: '50' },
+];
