@@ -30,6 +30,11 @@ const environment = z.object({
     .optional(),
   NATS_TOKEN: z.string().optional(),
   EMBEDDING_MODEL: z.string().default('baseline'),
+  HF_ENDPOINT: z
+    .string()
+    .regex(/^https?:\/\/\S+$/, 'must look like https://huggingface.co')
+    .default('https://huggingface.co'),
+  HF_TOKEN: z.string().optional(),
   RATE_LIMIT_PER_SECOND: integer(1000, 1, 1_000_000_000),
   BODY_LIMIT_BYTES: integer(32 * MIB, 1024, 128 * MIB),
   INFLIGHT_LIMIT_BYTES: integer(128 * MIB, 1024, 64 * 1024 * MIB),
@@ -61,6 +66,9 @@ export interface Config {
   readonly natsToken: string | undefined;
   /** A folder of `models/`, a path, or a hub id. */
   readonly embeddingModel: string;
+  /** Where `npm run models -- pull` fetches from, and with what; nothing else asks for either. */
+  readonly hubUrl: string;
+  readonly hubToken: string | undefined;
   /** Requests that one key may send in one window of one second. */
   readonly rateLimitPerSecond: number;
   /** Applies to a body after it was inflated. */
@@ -124,6 +132,8 @@ export function loadConfig(env: NodeJS.ProcessEnv = readEnvironment()): Config {
     natsUrl: values.NATS_URL,
     natsToken: values.NATS_TOKEN,
     embeddingModel: values.EMBEDDING_MODEL,
+    hubUrl: values.HF_ENDPOINT,
+    hubToken: values.HF_TOKEN,
     rateLimitPerSecond: values.RATE_LIMIT_PER_SECOND,
     bodyLimitBytes: values.BODY_LIMIT_BYTES,
     inflightLimitBytes: values.INFLIGHT_LIMIT_BYTES,

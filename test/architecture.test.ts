@@ -17,7 +17,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   worker: ['stream', 'enrich', 'assign', 'store', 'domain'],
   query: ['store', 'domain'],
   http: ['registry', 'ingest', 'query', 'domain'],
-  // Commands' own rooms: a client of the HTTP interface, and what measures the models.
+  // Commands' own rooms: models fetched and tried, a client of the HTTP interface, and what measures the models.
+  models: ['enrich', 'domain'],
   import: ['domain'],
   demo: ['import', 'domain'],
   eval: ['enrich', 'assign', 'domain'],

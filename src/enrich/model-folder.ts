@@ -204,7 +204,7 @@ export function readModelFolder(path: string): ModelFolder {
     pooling: poolingOf(path) ?? family?.pooling ?? 'mean',
     prefix: settings?.prefix ?? promptOf(path) ?? family?.prefix ?? '',
     needsSentenceOutput: (readOptional(join(path, 'modules.json'), modulesSchema) ?? []).some(({ type }) =>
-      /\.Dense$/.test(type),
+      type.endsWith('.Dense'),
     ),
     thresholds:
       settings === null

@@ -1,0 +1,307 @@
+import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, afterEach, before, describe, it } from 'node:test';
+import { loadEmbedder } from '../../src/enrich/embedder.ts';
+import { SetupError } from '../../src/errors.ts';
+import { Hub } from '../../src/models/hub.ts';
+import { pullModel, type Pulled, type PullOptions } from '../../src/models/pull.ts';
+import { COMMIT, startHub, type HubServer } from '../support/hub-server.ts';
+import { writeTransformer } from '../support/transformer.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'undertone-pull-'));
+after(() => rmSync(folder, { recursive: true }));
+const ID = 'acme/tiny-e5';
+const NEXT = 'b'.repeat(40);
+const WEIGHTS = 'onnx/model.onnx';
+
+describe('pulling a model', () => {
+  let hub: HubServer;
+  let models: string;
+  let made = 0;
+
+  before(async () => {
+    const at = (name: string): string => join(folder, 'hub', name);
+    writeTransformer(at('tiny'), { pooling: null });
+    writeFileSync(join(at('tiny'), 'README.md'), '# Tiny\n');
+    writeFileSync(join(at('tiny'), 'pytorch_model.bin'), 'not wanted');
+    mkdirSync(join(at('plain')));
+    writeFileSync(join(at('plain'), 'config.json'), '{}');
+    writeFileSync(join(at('plain'), 'model.safetensors'), 'x');
+    cpSync(at('tiny'), at('other'), { recursive: true });
+    rmSync(join(at('other'), WEIGHTS));
+    writeFileSync(join(at('other'), 'onnx/model_qint8_avx512.onnx'), 'x');
+    cpSync(at('tiny'), at('broken'), { recursive: true });
+    truncateSync(join(at('broken'), WEIGHTS), 9000);
+    cpSync(at('tiny'), at('notjson'), { recursive: true });
+    writeFileSync(join(at('notjson'), 'config.json'), '<html>');
+    hub = await startHub({
+      [ID]: { folder: at('tiny'), revisions: { v2: NEXT }, licence: 'mit' },
+      'acme/plain': { folder: at('plain') },
+      'acme/other': { folder: at('other') },
+      'acme/broken': { folder: at('broken') },
+      'acme/notjson': { folder: at('notjson') },
+      'acme/gated': { folder: at('tiny'), gated: 'hf_secret' },
+      single: { folder: at('tiny') },
+    });
+  });
+  after(() => hub.close());
+  afterEach(() => {
+    Object.assign(hub.faults, { cut: null, ignoreRanges: false, garble: null, busy: null, hang: false });
+    hub.requests.length = 0;
+  });
+
+  function pull(
+    id: string,
+    options: Partial<PullOptions> & { token?: string; url?: string } = {},
+  ): Promise<Pulled> {
+    const { token, url = hub.url, signal, ...rest } = options;
+    return pullModel({
+      hub: new Hub({ url, token, patienceMs: 300, ...(signal === undefined ? {} : { signal }) }),
+      id,
+      revision: 'main',
+      modelsDirectory: models,
+      progress: { begin: () => undefined, update: () => undefined, end: () => undefined },
+      pauseMs: 1,
+      signal,
+      ...rest,
+    });
+  }
+  const fresh = (): void => {
+    made += 1;
+    models = join(folder, `models-${made}`);
+  };
+  const fails = (work: Promise<unknown>, message: RegExp): Promise<void> =>
+    rejects(work, (error) => {
+      ok(error instanceof SetupError, String(error));
+      ok(!error.message.includes('\n'));
+      match(error.message, message);
+      return true;
+    });
+  const resolved = (): string[] => hub.requests.filter((request) => request.includes(`/resolve/`));
+
+  it('fetches what is needed and nothing else, checked, and loads without the hub', async () => {
+    fresh();
+    const seen: number[] = [];
+    let announced = 0;
+    const {
+      folder: at,
+      manifest,
+      unchanged,
+    } = await pull(ID, {
+      progress: {
+        begin: (_, bytes) => (announced = bytes),
+        update: (_, bytes) => seen.push(bytes),
+        end: () => undefined,
+      },
+    });
+    equal(at, join(models, ID));
+    equal(unchanged, false);
+    deepEqual(readdirSync(at, { recursive: true }).map(String).toSorted(), [
+      '.gitignore',
+      'README.md',
+      'config.json',
+      'onnx',
+      WEIGHTS,
+      'pulled.json',
+      'tokenizer.json',
+      'tokenizer_config.json',
+    ]);
+    equal(manifest.commit, COMMIT);
+    equal(manifest.licence, 'mit');
+    equal(manifest.dimensions, 32);
+    equal(seen.at(-1), announced);
+    ok(seen.every((bytes, i) => bytes >= (seen[i - 1] ?? 0)));
+    deepEqual(
+      manifest.files.map(({ size }) => size).reduce((sum, size) => sum + size, 0),
+      announced,
+    );
+    deepEqual(readdirSync(join(models, '.incoming')), ['.gitignore']);
+    const asked = hub.requests.length;
+    const embedder = await loadEmbedder({ model: ID, modelsDirectory: models });
+    equal(embedder.folder.prefix, 'query: ');
+    equal((await embedder.embed(['hello']))[0]?.length, 32);
+    await embedder.close();
+    equal(hub.requests.length, asked);
+  });
+
+  it('leaves a whole model as it is, mends a damaged one, and follows a revision', async () => {
+    fresh();
+    await pull(ID);
+    hub.requests.length = 0;
+    equal((await pull(ID)).unchanged, true);
+    deepEqual(resolved(), []);
+    const weights = join(models, ID, WEIGHTS);
+    const bytes = readFileSync(weights);
+    bytes[5000] = (bytes[5000] ?? 0) ^ 1;
+    writeFileSync(weights, bytes);
+    equal((await pull(ID)).unchanged, false);
+    equal((await pull(ID, { revision: 'v2' })).manifest.commit, NEXT);
+    equal((await pull(ID, { revision: NEXT })).unchanged, true);
+  });
+
+  it('takes ids without an owner, but never a folder that it did not make', async () => {
+    fresh();
+    await pull('single');
+    mkdirSync(join(models, ID), { recursive: true });
+    await fails(pull(ID), /was not pulled: move it away/);
+    for (const id of ['../x', 'a/../b', 'a/b/c', '/etc', '', '.hidden', 'a/.b'])
+      await fails(pull(id), /is no hub id/);
+  });
+
+  it('goes on where the connection broke, within a pull and in the next one', async () => {
+    fresh();
+    hub.faults.cut = { path: WEIGHTS, after: 10_000, times: 2 };
+    await pull(ID);
+    deepEqual(
+      hub.requests
+        .filter((request) => request.startsWith('/stored/'))
+        .map((request) => request.split(' ')[1]),
+      [undefined, 'bytes=10000-', 'bytes=20000-'],
+    );
+    fresh();
+    hub.requests.length = 0;
+    const interruption = new AbortController();
+    hub.faults.cut = { path: WEIGHTS, after: 10_000, times: 1 };
+    await rejects(
+      pull(ID, {
+        signal: interruption.signal,
+        progress: {
+          begin: () => undefined,
+          update: (file, bytes) => {
+            const tries = hub.requests.filter((request) => request.startsWith('/stored/')).length;
+            if (file === WEIGHTS && bytes > 9000 && tries > 1) interruption.abort();
+          },
+          end: () => undefined,
+        },
+      }),
+    );
+    ok(!existsSync(join(models, ID)));
+    hub.requests.length = 0;
+    hub.faults.cut = null;
+    await pull(ID);
+    match(resolved().at(-1) ?? '', /model\.onnx bytes=\d+-/);
+    equal(resolved().length, 1, 'small files are not fetched again');
+  });
+
+  it('starts again when the hub sends files whole only, or a part was damaged', async () => {
+    fresh();
+    hub.faults.ignoreRanges = true;
+    hub.faults.cut = { path: WEIGHTS, after: 10_000, times: 1 };
+    await pull(ID);
+    fresh();
+    hub.faults.ignoreRanges = false;
+    const part = join(models, '.incoming/acme--tiny-e5', COMMIT, 'tiny-e5', `${WEIGHTS}.part`);
+    mkdirSync(join(part, '..'), { recursive: true });
+    writeFileSync(part, 'damaged');
+    await pull(ID);
+    fresh();
+    const over = join(models, '.incoming/acme--tiny-e5', COMMIT, 'tiny-e5', 'config.json.part');
+    mkdirSync(join(over, '..'), { recursive: true });
+    writeFileSync(over, 'x'.repeat(100_000));
+    await pull(ID);
+  });
+
+  it('installs nothing that is not what was announced', async () => {
+    fresh();
+    hub.faults.garble = { path: WEIGHTS, times: 9 };
+    await fails(
+      pull(ID),
+      /onnx\/model\.onnx of acme\/tiny-e5 arrived .* with another sha256: nothing was installed/,
+    );
+    fresh();
+    hub.faults.garble = { path: 'config.json', times: 9 };
+    await fails(pull(ID), /config\.json .* with another digest: nothing was installed/);
+    hub.faults.garble = null;
+    await fails(pull('acme/broken'), /arrived whole, but cannot be used \(.*\): nothing was installed/);
+    await fails(pull('acme/notjson'), /config\.json of acme\/notjson is not JSON/);
+    deepEqual(
+      readdirSync(models).filter((name) => name !== '.incoming'),
+      [],
+    );
+  });
+
+  it('waits while the hub is busy, and says so when it stays busy', async () => {
+    fresh();
+    hub.faults.busy = { status: 503, times: 99 };
+    await fails(pull(ID), /answered 503: it is busy or out of order\. Try again later/);
+    hub.faults.busy = null;
+    hub.faults.cut = { path: WEIGHTS, after: 0, times: 99 };
+    await fails(pull(ID), /\(\w+\)\. Try again later|broke off/);
+    hub.faults.cut = { path: WEIGHTS, after: 0, times: 2 };
+    await pull(ID);
+  });
+
+  const refusals: readonly [string, () => Promise<unknown>, RegExp][] = [
+    [
+      'there is no such model',
+      () => pull('acme/none'),
+      /There is no model acme\/none at .* \(401\); if it is private, set HF_TOKEN/,
+    ],
+    ['there is no such revision', () => pull(ID, { revision: 'v9' }), /has no revision "v9"/],
+    [
+      'terms have to be accepted',
+      () => pull('acme/gated'),
+      /is gated \(401\): accept its terms at .*acme\/gated, then set HF_TOKEN/,
+    ],
+    [
+      'the token is not let in',
+      () => pull('acme/gated', { token: 'hf_wrong' }),
+      /is gated \(403\).*check that HF_TOKEN/,
+    ],
+    [
+      'there is no ONNX file',
+      () => pull('acme/plain'),
+      /has none of onnx\/model_quantized\.onnx.*onnx-community\/plain-ONNX.*optimum-cli export onnx --model acme\/plain/,
+    ],
+    ['there are other ONNX files', () => pull('acme/other'), /there: onnx\/model_qint8_avx512\.onnx/],
+    [
+      'other weights are wanted',
+      () => pull(ID, { dtype: 'q8' }),
+      /has none of onnx\/model_quantized\.onnx \(there: onnx\/model\.onnx\)/,
+    ],
+    [
+      'nothing listens',
+      () => pull(ID, { url: 'http://127.0.0.1:59' }),
+      /http:\/\/127\.0\.0\.1:59 cannot be reached \(ECONNREFUSED\)\. Try again later.*HF_ENDPOINT/,
+    ],
+    [
+      'there is no such host',
+      () => pull(ID, { url: 'http://hub.invalid' }),
+      /cannot be reached \((?:ENOTFOUND|EAI_AGAIN)\)/,
+    ],
+  ];
+  for (const [what, work, message] of refusals) {
+    it(`says what to do when ${what}`, async () => {
+      fresh();
+      await fails(work(), message);
+      ok(!existsSync(join(models, ID)));
+    });
+  }
+
+  it('says what to do when it is no hub that answers, or it goes silent', async () => {
+    fresh();
+    const plain = await startHub({});
+    plain.faults.busy = { status: 200, times: 1 };
+    await fails(pull(ID, { url: plain.url }), /does not answer as a hub does/);
+    plain.faults.hang = true;
+    await fails(pull(ID, { url: plain.url }), /does not answer as a hub does|cannot be reached/);
+    await plain.close();
+  });
+
+  it('takes a gated model with the token', async () => {
+    fresh();
+    await pull('acme/gated', { token: 'hf_secret' });
+  });
+});
