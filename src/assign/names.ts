@@ -225,11 +225,11 @@ export function coreWords(text: string): readonly Word[] {
 }
 
 /** As `coreWords`, but questions stay questions: "Where is my parcel", not "parcel". */
-export function politeCore(text: string): Word[] {
+export function politeCore(text: string): readonly Word[] {
   return withoutOpenings(wordsOf(text).slice(0, WORDS_READ), ONLY_POLITE);
 }
 
-function withoutOpenings(all: Word[], openings: Openings): Word[] {
+function withoutOpenings(all: readonly Word[], openings: Openings): readonly Word[] {
   let words = all;
   for (;;) {
     const first = words[0] === undefined ? '' : spoken(words[0]);
@@ -240,7 +240,7 @@ function withoutOpenings(all: Word[], openings: Openings): Word[] {
   }
 }
 
-function trimmedEnd(words: Word[]): Word[] {
+function trimmedEnd(words: readonly Word[]): readonly Word[] {
   let end = words.length;
   while (end > 0 && !words[end - 1]!.content) end -= 1;
   return words.slice(0, end);
@@ -332,7 +332,7 @@ export function namesOf(
   const total = read.reduce((sum, { weight }) => sum + weight, 0);
   const candidates = new Map<string, Candidate>();
   for (const { words, weight } of read) collect(words, weight, candidates);
-  const stemSets = read.map(({ words }) => new Set(words.map((word) => word.stem)));
+  const holders = samplesByStem(read.map(({ words }) => words));
   for (const [key, { surface }] of pairs?.uses ?? []) {
     const known = candidates.get(key);
     const surfaces = new Map([[surface, 1]]);
@@ -352,11 +352,10 @@ export function namesOf(
   for (const [key, candidate] of candidates) {
     const { stems } = candidate;
     let members = 0;
-    read.forEach(({ weight }, index) => {
-      if (!stems.every((stem) => stemSets[index]!.has(stem))) return;
-      candidate.support += weight;
+    for (const index of holdingAll(stems, holders)) {
+      candidate.support += read[index]!.weight;
       members += 1;
-    });
+    }
     const use = stems.length === 2 ? pairs?.uses.get(key) : undefined;
     if (members < 2 && read.length > 1 && (use?.count ?? 0) < 2) continue;
     let share = candidate.support / total;
@@ -396,6 +395,36 @@ export function namesOf(
   if (names.length > 0) return names.slice(0, 12);
   const whole = read.map(({ words, text }) => phraseOf(words, text)).filter((name) => name !== '');
   return [...new Set(whole)].sort((x, y) => x.length - y.length || (x < y ? -1 : 1)).slice(0, 12);
+}
+
+/** For each stem the samples that hold it, ascending. */
+function samplesByStem(samples: readonly (readonly Word[])[]): Map<string, number[]> {
+  const holders = new Map<string, number[]>();
+  for (const [index, words] of samples.entries()) {
+    for (const { stem } of words) {
+      const known = holders.get(stem);
+      if (known === undefined) holders.set(stem, [index]);
+      else if (known[known.length - 1] !== index) known.push(index);
+    }
+  }
+  return holders;
+}
+
+/** The samples that hold all of some stems, ascending. */
+function holdingAll(
+  stems: readonly string[],
+  holders: ReadonlyMap<string, readonly number[]>,
+): readonly number[] {
+  let all = holders.get(stems[0] ?? '') ?? [];
+  for (const stem of stems.slice(1)) {
+    const others = holders.get(stem) ?? [];
+    let at = 0;
+    all = all.filter((index) => {
+      while (at < others.length && others[at]! < index) at += 1;
+      return others[at] === index;
+    });
+  }
+  return all;
 }
 
 interface Scored {

@@ -17,6 +17,12 @@ import {
 import { continuations, wantedEntity } from './regrouping.ts';
 import { addTo, dotsOf, normOf, VectorTable } from './vectors.ts';
 
+/** What is added to the similarity of two requests by the topics that they have; nothing where one has none. */
+interface PairBias {
+  readonly same: number;
+  readonly different: number;
+}
+
 /** Cosine similarities; they belong to the embedding model. */
 export interface TopicThresholds {
   /** At least this close to a micro-cluster's centroid: the request joins it. */
@@ -43,6 +49,8 @@ const MEMORY = 0.04;
 const SMALL_ROOT = 0.3;
 /** A small group joins the nearest large one down to this share of the topic threshold. */
 const FOLD_SHARE = 0.6;
+/** A topic is named anew when it has this many times the requests it had when it was named, or lost some. */
+const TOPIC_RENAMING_GROWTH = 1.2;
 /** A cluster is named anew when it has this many times the requests it had when it was named. */
 const RENAMING_GROWTH = 2;
 const SAMPLES_PER_MICRO = 4;
@@ -497,34 +505,38 @@ export class Topics {
   }
 
   /** Sums of pairwise similarities between micro-clusters, as `averageLinkage` takes them. */
-  #pairTotals(prior: (a: Micro, b: Micro) => number): Float64Array {
+  #pairTotals(bias: PairBias): Float64Array {
     const count = this.#live.length;
     const totals = new Float64Array((count * (count - 1)) / 2);
     this.#table.pairCosines(totals);
+    const norms = Float64Array.from(this.#live, ({ norm }) => norm);
+    const counts = Float64Array.from(this.#live, ({ count: members }) => members);
+    const topics = Int32Array.from(this.#live, ({ topic }) => topic);
     let at = 0;
     for (let row = 1; row < count; row += 1) {
-      const micro = this.#live[row]!;
+      const [norm, members, topic] = [norms[row]!, counts[row]!, topics[row]!];
       for (let other = 0; other < row; other += 1) {
-        const peer = this.#live[other]!;
-        totals[at] = totals[at]! * micro.norm * peer.norm + prior(micro, peer) * micro.count * peer.count;
+        let total = totals[at]! * norm * norms[other]!;
+        const peer = topics[other]!;
+        if (topic >= 0 && peer >= 0)
+          total += (topic === peer ? bias.same : bias.different) * members * counts[other]!;
+        totals[at] = total;
         at += 1;
       }
     }
     return totals;
   }
 
-  #linked(threshold: number, prior: (a: Micro, b: Micro) => number): Merge[] {
+  #linked(threshold: number, bias: PairBias): Merge[] {
     return averageLinkage(
-      this.#pairTotals(prior),
+      this.#pairTotals(bias),
       this.#live.map((micro) => micro.count),
       threshold,
     );
   }
 
   #regroup(): void {
-    const merges = this.#linked(this.#thresholds.topic, (a, b) =>
-      a.topic < 0 || b.topic < 0 ? 0 : a.topic === b.topic ? MEMORY : -MEMORY,
-    );
+    const merges = this.#linked(this.#thresholds.topic, { same: MEMORY, different: -MEMORY });
     const groups = new Map<number, Micro[]>();
     groupsAfter(this.#live.length, merges).forEach((group, row) => {
       const members = groups.get(group);
@@ -553,7 +565,9 @@ export class Topics {
     const members = this.#members();
     for (const [number, micros] of [...members].sort(([x], [y]) => x - y)) {
       const topic = this.#topics[number]!;
-      if (massOf(micros) !== topic.namedAt) this.#name(topic, members, background);
+      const mass = massOf(micros);
+      if (mass < topic.namedAt || mass >= topic.namedAt * TOPIC_RENAMING_GROWTH)
+        this.#name(topic, members, background);
     }
     this.#recluster(members, background);
   }
@@ -629,14 +643,15 @@ export class Topics {
 
   /** Merges the nearest micro-clusters, never across topics, and lets the leader search be more generous. */
   #prune(): void {
-    const apart = -4;
-    const merges = this.#linked(-1, (a, b) =>
-      a.topic >= 0 && b.topic >= 0 && a.topic !== b.topic ? apart : 0,
-    );
+    const wanted = this.#live.length - KEPT_MICROS;
+    const bias = { same: 0, different: -4 };
+    // Those down to a threshold are the first of all: most often they are enough.
+    let merges = this.#linked(this.#thresholds.topic, bias);
+    if (merges.length < wanted) merges = this.#linked(-1, bias);
     const rows = [...this.#live];
-    for (const { a, b } of merges.slice(0, this.#live.length - KEPT_MICROS)) {
-      const kept = rows[this.#rowIn(rows, a)]!;
-      const gone = rows[this.#rowIn(rows, b)]!;
+    for (const { a, b } of merges.slice(0, wanted)) {
+      const kept = this.#micros.get(this.resolve(rows[a]!.number))!;
+      const gone = this.#micros.get(this.resolve(rows[b]!.number))!;
       this.#absorb(kept, gone);
     }
     const left = rows.filter((micro) => this.#micros.has(micro.number));
@@ -650,11 +665,6 @@ export class Topics {
     for (const pending of new Set(left.filter((micro) => micro.topic < 0).map((micro) => micro.pending))) {
       this.#bearIfDue(pending);
     }
-  }
-
-  #rowIn(rows: readonly Micro[], index: number): number {
-    const live = this.resolve(rows[index]!.number);
-    return rows.findIndex((micro) => micro.number === live);
   }
 
   #absorb(kept: Micro, gone: Micro): void {

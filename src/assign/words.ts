@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache';
+
 /** Words of a text, with what naming needs to know about each. */
 export interface Word {
   /** As written. */
@@ -79,7 +81,20 @@ export function isUnspaced(text: string): boolean {
   return UNSPACED.test(text);
 }
 
-export function wordsOf(text: string): Word[] {
+/** Texts whose words are kept: a request is read by several, and again whenever its topic is named. */
+const KEPT_TEXTS = 4096;
+const kept = new LRUCache<string, readonly Word[]>({ max: KEPT_TEXTS });
+
+export function wordsOf(text: string): readonly Word[] {
+  let words = kept.get(text);
+  if (words === undefined) {
+    words = readWords(text);
+    kept.set(text, words);
+  }
+  return words;
+}
+
+function readWords(text: string): Word[] {
   const words: Word[] = [];
   let end = -1;
   for (const { word, index } of pieces(text)) {
