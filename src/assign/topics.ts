@@ -49,6 +49,8 @@ const MEMORY = 0.04;
 const SMALL_ROOT = 0.3;
 /** A small group joins the nearest large one down to this share of the topic threshold. */
 const FOLD_SHARE = 0.6;
+/** Among more topics than this a new one joins a cluster; the clusters are formed anew with the next groups. */
+const FEW_TOPICS = 100;
 /** A topic is named anew when it has this many times the requests it had when it was named, or lost some. */
 const TOPIC_RENAMING_GROWTH = 1.2;
 /** A cluster is named anew when it has this many times the requests it had when it was named. */
@@ -468,7 +470,8 @@ export class Topics {
     const background = this.background();
     const held = this.#members();
     this.#name(this.#topics[number]!, held, background);
-    this.#recluster(held, background);
+    if (held.size <= FEW_TOPICS) this.#recluster(held, background);
+    else this.#joinCluster(number, held, background);
   }
 
   /** A topic of its own for `members`: a new one, or the one that its earliest free member founded before. */
@@ -765,6 +768,44 @@ export class Topics {
       kept.namedAt = mass;
       this.#dirtyClusters.add(kept.number);
     }
+  }
+
+  /** Puts a topic into the cluster whose topics are on average most similar to it, or into one of its own. */
+  #joinCluster(number: number, members: ReadonlyMap<number, readonly Micro[]>, background: Background): void {
+    const own = this.#sumOfTopic(number, members.get(number)!);
+    const others = [...members.keys()].filter((other) => other !== number).sort((x, y) => x - y);
+    const sums = others.map((other) => this.#sumOfTopic(other, members.get(other)!));
+    const dots = new Float64Array(sums.length);
+    dotsOf(own, sums, dots);
+    const norm = normOf(own);
+    const clusters = new Map<number, { total: number; topics: number }>();
+    for (const [index, other] of others.entries()) {
+      const { cluster } = this.#topics[other]!;
+      const cosine = dots[index]! / (norm * normOf(sums[index]!));
+      const known = clusters.get(cluster);
+      if (known === undefined) clusters.set(cluster, { total: cosine, topics: 1 });
+      else {
+        known.total += cosine;
+        known.topics += 1;
+      }
+    }
+    let best: Cluster | null = null;
+    let similarity = this.#thresholds.cluster;
+    for (const [cluster, { total, topics }] of clusters) {
+      if (cluster < 0 || total / topics < similarity || (best !== null && total / topics === similarity))
+        continue;
+      best = this.#clusters[cluster]!;
+      similarity = total / topics;
+    }
+    const joined = best ?? this.#foundCluster([number], new Set(clusters.keys()));
+    const topic = this.#topics[number]!;
+    if (topic.cluster !== joined.number) this.#changeTopic(topic, () => (topic.cluster = joined.number));
+    if (best !== null) return;
+    const taken = new Set([...clusters.keys()].flatMap((cluster) => this.#clusters[cluster]?.name ?? []));
+    if (!this.#clustersBefore.has(joined.number)) this.#clustersBefore.set(joined.number, joined.name);
+    joined.name = this.#clusterName([number], members, background, taken);
+    joined.namedAt = massOf(members.get(number)!);
+    this.#dirtyClusters.add(joined.number);
   }
 
   /** The same object as the last time while the same members have the same requests. */
