@@ -3,8 +3,8 @@
  *
  *   npm run bench -- rebuild [--messages 1000000] [--instances 10] [--throttle 4000] [--data FOLDER] [--json]
  *
- * Sends the dialogues of FOLDER, over and over as sessions of their own within a year, to a service of its own,
- * and waits until the worker has counted them. Then: kill -9 of worker and web, each until the first correct
+ * Sends the dialogues of FOLDER, each file's to instances of their own, over and over as sessions within a year,
+ * to a service of its own, and waits until the worker has counted them. Then: kill -9 of worker and web, each until the first correct
  * answer; queries while nothing else happens; queries beside a rebuild with `--throttle`; a rebuild as fast as
  * it goes. The rebuild compares its rows with the live ones and fails when any differs. The baseline of its
  * speed is the live worker's over the same messages, that of its queries the idle ones.
@@ -50,16 +50,16 @@ export async function run(args: readonly string[]): Promise<void> {
   const [messages, instances] = [Number(values.messages), Number(values.instances)];
   if (![messages, instances].every((value) => Number.isInteger(value) && value > 0))
     throw new Error('--messages and --instances: whole numbers, 1 or more');
-  const dialogues = await dialoguesOf(values.data);
+  const sources = await dialoguesOf(values.data);
   const say = (sentence: string): void => console.error(sentence);
   const stack = await Stack.start({ env: { LOG_LEVEL: 'info' } });
   const pool = new ConnectionPool(stack.url, CONNECTIONS);
   try {
     const key = await stack.newKey('bench');
     const service = new Service(pool, key);
-    say(`sending ${messages} messages of ${dialogues.length} dialogues`);
+    say(`sending ${messages} messages to ${instances} instances`);
     const sentAt = performance.now();
-    await service.fill(dialogues, messages, instances);
+    await service.fill(sources, messages, instances);
     const sendSeconds = (performance.now() - sentAt) / 1000;
     say(`sent: ${Math.round(messages / sendSeconds)} messages/s; waiting for the worker`);
     while (!(await service.isCounted())) await sleep(500);
@@ -162,17 +162,20 @@ function describe(
   );
 }
 
-async function dialoguesOf(folder: string): Promise<Turn[][]> {
+/** The dialogues of each file: what the users of one assistant say. */
+async function dialoguesOf(folder: string): Promise<Turn[][][]> {
   const files = readdirSync(join(folder, 'dialogues'))
     .filter((file) => /\.jsonl(?:\.gz)?$/.test(file))
     .toSorted();
-  const dialogues: Turn[][] = [];
+  const sources: Turn[][][] = [];
   for (const file of files) {
+    const dialogues: Turn[][] = [];
     for await (const { value } of readDialogues(join(folder, 'dialogues', file)))
       if (value.turns.length > 0) dialogues.push(value.turns);
+    if (dialogues.length > 0) sources.push(dialogues);
   }
-  if (dialogues.length === 0) throw new Error(`no dialogues in ${folder}`);
-  return dialogues;
+  if (sources.length === 0) throw new Error(`no dialogues in ${folder}`);
+  return sources;
 }
 
 class Service {
@@ -187,7 +190,7 @@ class Service {
   }
 
   /** Sends exactly so many messages to so many instances. */
-  async fill(dialogues: readonly Turn[][], messages: number, instances: number): Promise<void> {
+  async fill(sources: readonly Turn[][][], messages: number, instances: number): Promise<void> {
     const random = randomFrom(1);
     const ids: string[] = [];
     for (let index = 0; index < instances; index += 1) {
@@ -199,6 +202,7 @@ class Service {
       while (left > 0) {
         const number = session;
         session += 1;
+        const dialogues = sources[(number % ids.length) % sources.length] as Turn[][];
         const turns = (dialogues[Math.floor(random() * dialogues.length)] as Turn[]).slice(0, left);
         left -= turns.length;
         const startMs = START_MS + Math.floor((YEAR_MS * (messages - left)) / messages);

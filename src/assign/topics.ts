@@ -37,7 +37,7 @@ export interface TopicThresholds {
 const BIRTH_MASS = 3;
 /** More live micro-clusters than this are merged down to `KEPT_MICROS`. */
 const MOST_MICROS = 1000;
-const KEPT_MICROS = 850;
+const KEPT_MICROS = 700;
 /** How much the leader threshold gives way each time the micro-clusters had to be merged. */
 const RELAXATION = 0.02;
 /**
@@ -860,7 +860,7 @@ export class Topics {
 /** 3, 4, 6, 9, … then every 500, growing to every 5,000 as a batch of new requests changes less. */
 export function nextRegroupingAfter(requests: number): number {
   if (requests < 1000) return Math.min(Math.floor(requests * 1.5), requests + 500);
-  return requests + Math.min(5000, Math.max(500, Math.floor(requests / 20)));
+  return requests + Math.min(5000, Math.max(500, Math.floor(requests / 10)));
 }
 
 function massOf(micros: readonly Micro[]): number {

@@ -25,7 +25,8 @@ describe('Topics', () => {
     deepEqual(counts.slice(0, 6), [3, 4, 6, 9, 13, 19]);
     ok(counts.every((count, index) => index === 0 || count - counts[index - 1]! <= 500));
     equal(nextRegroupingAfter(5000), 5500);
-    equal(nextRegroupingAfter(40_000), 42_000);
+    equal(nextRegroupingAfter(8000), 8800);
+    equal(nextRegroupingAfter(40_000), 44_000);
     equal(nextRegroupingAfter(1_000_000), 1_005_000);
   });
 
