@@ -131,16 +131,24 @@ export function dataSetPath(directory: string, name: string): string {
 }
 
 /**
- * Splits examples for good into a half to tune on and a half to report on, by FNV-1a over the UTF-16
- * units of `key` (a conversation's id, so that the turns of one conversation stay together).
+ * Splits examples for good into a half to tune on and a half to report on, by a hash of `key` (a
+ * conversation's id, so that the turns of one conversation stay together).
  */
 export function halfOf(key: string): 'tune' | 'test' {
+  return ((hashOf(key) >>> 16) & 1) === 0 ? 'tune' : 'test';
+}
+
+/** Whether a translation pair, by its English side, measures the embedding model and never trains it: one in ten. */
+export function isHeldOut(english: string): boolean {
+  return (hashOf(english) >>> 16) % 10 === 0;
+}
+
+/** FNV-1a over the UTF-16 units; its low bits are weak, so the high ones are folded in. */
+function hashOf(key: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < key.length; i++) hash = Math.imul(hash ^ key.charCodeAt(i), 0x01000193);
-  // The low bits of FNV-1a are weak: fold the high ones in.
   hash ^= hash >>> 15;
-  hash = Math.imul(hash, 0x2c1b3c6d);
-  return ((hash >>> 16) & 1) === 0 ? 'tune' : 'test';
+  return Math.imul(hash, 0x2c1b3c6d);
 }
 
 async function* readAs<T>(path: string, schema: z.ZodType<T>, options: ReadOptions): AsyncGenerator<Line<T>> {

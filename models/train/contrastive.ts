@@ -1,0 +1,365 @@
+/**
+ * Contrastive training of a table of piece vectors (multiple negatives ranking: Henderson et al. 2017).
+ * A text's vector is the normalised sum of its pieces' vectors; of a batch of pairs, every text must be
+ * nearer to its partner than to the partners of the others. The gradient is analytic, the optimiser Adam
+ * over the rows that a batch touches. Nothing here depends on the clock, on threads or on the processor.
+ */
+import type { Source } from './embedding-data.ts';
+import { MatrixSpace, transposeSquare } from './matrix.ts';
+import { INNER, SPECIAL_PIECES, wordsOf, type Pieces } from './pieces.ts';
+import { Random, WeightedChoice } from './random.ts';
+
+export interface ContrastiveOptions {
+  /** A multiple of 8. */
+  readonly dimensions: number;
+  readonly steps: number;
+  /** Pairs a batch, a multiple of 8. */
+  readonly batch: number;
+  readonly learningRate: number;
+  readonly temperature: number;
+  /** Share of pieces that a text loses each time it is seen. */
+  readonly pieceDropout: number;
+  /** Share of words that are seen cut into smaller pieces than need be. */
+  readonly parting: number;
+  /** Share of texts that are seen with typing errors. */
+  readonly typing: number;
+  readonly maxPieces: number;
+  readonly seed: number;
+  /** Called every so many steps with the mean loss since the last call. */
+  readonly onProgress?: (step: number, loss: number) => void;
+}
+
+const BETA1 = 0.9;
+const BETA2 = 0.99;
+const EPSILON = 1e-8;
+const WARM_UP_STEPS = 200;
+/** The learning rate falls in a straight line to this share of its greatest value. */
+const LAST_RATE = 0.02;
+export const PROGRESS_STEPS = 500;
+
+/** Trains `table` (pieces × dimensions, row after row) in place. */
+export function trainTable(
+  table: Float32Array,
+  pieces: Pieces,
+  texts: readonly string[],
+  sources: readonly Source[],
+  options: ContrastiveOptions,
+): void {
+  const { dimensions, batch, temperature } = options;
+  const random = new Random(options.seed);
+  const reader = new BatchReader(pieces, texts, sources, options, random);
+  const space = new MatrixSpace(
+    6 * batch * dimensions + 2 * batch * batch,
+    batch * Math.max(batch, dimensions),
+  );
+  const left = space.matrix(batch, dimensions);
+  const right = space.matrix(batch, dimensions);
+  const leftGradient = space.matrix(batch, dimensions);
+  const rightGradient = space.matrix(batch, dimensions);
+  const scores = space.matrix(batch, batch);
+  const flipped = space.matrix(batch, batch);
+  const leftLengths = new Float64Array(batch);
+  const rightLengths = new Float64Array(batch);
+  const adam = new SparseAdam(table, dimensions);
+  let lossSum = 0;
+
+  for (let step = 0; step < options.steps; step += 1) {
+    const pairs = reader.next();
+    gather(table, dimensions, pairs.left, left.values, leftLengths);
+    gather(table, dimensions, pairs.right, right.values, rightLengths);
+    space.multiplyTransposed(left, right, scores);
+    lossSum += lossGradient(scores.values, batch, temperature, pairs.leftKeys, pairs.rightKeys);
+    space.multiply(scores, right, leftGradient);
+    transposeSquare(scores.values, batch, flipped.values);
+    space.multiply(flipped, left, rightGradient);
+    adam.add(pairs.left, left.values, leftGradient.values, leftLengths);
+    adam.add(pairs.right, right.values, rightGradient.values, rightLengths);
+    const rate =
+      options.learningRate *
+      Math.min(1, (step + 1) / WARM_UP_STEPS) *
+      Math.max(LAST_RATE, 1 - step / options.steps);
+    adam.step(rate);
+    if ((step + 1) % PROGRESS_STEPS === 0) {
+      options.onProgress?.(step + 1, lossSum / PROGRESS_STEPS);
+      lossSum = 0;
+    }
+  }
+}
+
+/** Normalised sums of the pieces' rows; `lengths` gets the lengths before. */
+function gather(
+  table: Float32Array,
+  dimensions: number,
+  texts: readonly Int32Array[],
+  out: Float32Array,
+  lengths: Float64Array,
+): void {
+  for (let row = 0; row < texts.length; row += 1) {
+    const pieces = texts[row]!;
+    const start = row * dimensions;
+    const sums = out.subarray(start, start + dimensions);
+    sums.fill(0);
+    for (let at = 0; at < pieces.length; at += 1) {
+      const from = pieces[at]! * dimensions;
+      for (let i = 0; i < dimensions; i += 1) sums[i] = sums[i]! + table[from + i]!;
+    }
+    let square = 0;
+    for (let i = 0; i < dimensions; i += 1) square += sums[i]! * sums[i]!;
+    const length = Math.sqrt(square) + 1e-6;
+    lengths[row] = length;
+    for (let i = 0; i < dimensions; i += 1) sums[i] = sums[i]! / length;
+  }
+}
+
+/**
+ * Turns cosines into the loss' gradient by them, in place; returns the loss, the mean over both
+ * directions. Pairs that share a key are no negatives of each other.
+ */
+function lossGradient(
+  scores: Float32Array,
+  size: number,
+  temperature: number,
+  leftKeys: Int32Array,
+  rightKeys: Int32Array,
+): number {
+  const rowSums = new Float64Array(size);
+  const columnSums = new Float64Array(size);
+  let own = 0;
+  for (let row = 0; row < size; row += 1) {
+    const start = row * size;
+    const leftKey = leftKeys[row]!;
+    const rightKey = rightKeys[row]!;
+    let rowSum = 0;
+    own += (scores[start + row]! - 1) / temperature;
+    for (let column = 0; column < size; column += 1) {
+      const isOther = column === row || (leftKeys[column] !== leftKey && rightKeys[column] !== rightKey);
+      const weight = isOther ? Math.exp((scores[start + column]! - 1) / temperature) : 0;
+      scores[start + column] = weight;
+      rowSum += weight;
+      columnSums[column] = columnSums[column]! + weight;
+    }
+    rowSums[row] = rowSum;
+  }
+  let loss = 0;
+  for (let i = 0; i < size; i += 1) loss += Math.log(rowSums[i]!) + Math.log(columnSums[i]!);
+  const scale = 1 / (size * temperature);
+  for (let i = 0; i < size; i += 1) columnSums[i] = 0.5 / columnSums[i]!;
+  for (let row = 0; row < size; row += 1) {
+    const start = row * size;
+    const ofRow = 0.5 / rowSums[row]!;
+    for (let column = 0; column < size; column += 1)
+      scores[start + column] = scores[start + column]! * (ofRow + columnSums[column]!) * scale;
+    scores[start + row] = scores[start + row]! - scale;
+  }
+  return (loss / 2 - own) / size;
+}
+
+/** Adam whose moments move only where a batch has a gradient. */
+class SparseAdam {
+  readonly #table: Float32Array;
+  readonly #dimensions: number;
+  readonly #means: Float32Array;
+  readonly #squares: Float32Array;
+  /** Gradient rows of the pieces that this batch has touched, in the order of the first touch. */
+  #gradients: Float32Array;
+  readonly #slots: Int32Array;
+  readonly #touched: number[] = [];
+  #steps = 0;
+
+  constructor(table: Float32Array, dimensions: number) {
+    this.#table = table;
+    this.#dimensions = dimensions;
+    this.#means = new Float32Array(table.length);
+    this.#squares = new Float32Array(table.length);
+    this.#gradients = new Float32Array(1024 * dimensions);
+    this.#slots = new Int32Array(table.length / dimensions).fill(-1);
+  }
+
+  /** Adds the gradient by each text's unit vector, taken back through the normalisation, to its pieces. */
+  add(
+    texts: readonly Int32Array[],
+    units: Float32Array,
+    gradients: Float32Array,
+    lengths: Float64Array,
+  ): void {
+    const dimensions = this.#dimensions;
+    const slope = new Float32Array(dimensions);
+    for (let row = 0; row < texts.length; row += 1) {
+      const start = row * dimensions;
+      let along = 0;
+      for (let i = 0; i < dimensions; i += 1) along += units[start + i]! * gradients[start + i]!;
+      const scale = 1 / lengths[row]!;
+      for (let i = 0; i < dimensions; i += 1)
+        slope[i] = (gradients[start + i]! - along * units[start + i]!) * scale;
+      const pieces = texts[row]!;
+      for (let at = 0; at < pieces.length; at += 1) {
+        const to = this.#slotOf(pieces[at]!) * dimensions;
+        const sums = this.#gradients;
+        for (let i = 0; i < dimensions; i += 1) sums[to + i] = sums[to + i]! + slope[i]!;
+      }
+    }
+  }
+
+  /** Moves the touched rows and forgets the gradients. */
+  step(rate: number): void {
+    this.#steps += 1;
+    const dimensions = this.#dimensions;
+    const table = this.#table;
+    const means = this.#means;
+    const squares = this.#squares;
+    const gradients = this.#gradients;
+    const correct1 = 1 / (1 - BETA1 ** this.#steps);
+    const correct2 = 1 / (1 - BETA2 ** this.#steps);
+    for (let slot = 0; slot < this.#touched.length; slot += 1) {
+      const piece = this.#touched[slot]!;
+      const from = slot * dimensions;
+      const to = piece * dimensions;
+      for (let i = 0; i < dimensions; i += 1) {
+        const gradient = gradients[from + i]!;
+        const mean = BETA1 * means[to + i]! + (1 - BETA1) * gradient;
+        const square = BETA2 * squares[to + i]! + (1 - BETA2) * gradient * gradient;
+        means[to + i] = mean;
+        squares[to + i] = square;
+        table[to + i] = table[to + i]! - (rate * mean * correct1) / (Math.sqrt(square * correct2) + EPSILON);
+      }
+      this.#slots[piece] = -1;
+    }
+    gradients.fill(0, 0, this.#touched.length * dimensions);
+    this.#touched.length = 0;
+  }
+
+  #slotOf(piece: number): number {
+    let slot = this.#slots[piece]!;
+    if (slot >= 0) return slot;
+    slot = this.#touched.push(piece) - 1;
+    this.#slots[piece] = slot;
+    if ((slot + 1) * this.#dimensions > this.#gradients.length) {
+      const larger = new Float32Array(this.#gradients.length * 2);
+      larger.set(this.#gradients);
+      this.#gradients = larger;
+    }
+    return slot;
+  }
+}
+
+interface Batch {
+  readonly left: readonly Int32Array[];
+  readonly right: readonly Int32Array[];
+  readonly leftKeys: Int32Array;
+  readonly rightKeys: Int32Array;
+}
+
+/** Draws batches of pairs, each from one source, whose texts are therefore hard to tell apart. */
+class BatchReader {
+  readonly #pieces: Pieces;
+  readonly #texts: readonly string[];
+  readonly #sources: readonly Source[];
+  readonly #options: ContrastiveOptions;
+  readonly #random: Random;
+  readonly #choice: WeightedChoice;
+  readonly #groupChoices: readonly (WeightedChoice | null)[];
+  /** Pieces of each text as they are. */
+  readonly #cut: (Int32Array | undefined)[];
+  /** For a piece that is a word: the smaller pieces it can be cut into. */
+  readonly #parts: readonly (readonly number[] | null)[];
+
+  constructor(
+    pieces: Pieces,
+    texts: readonly string[],
+    sources: readonly Source[],
+    options: ContrastiveOptions,
+    random: Random,
+  ) {
+    this.#pieces = pieces;
+    this.#texts = texts;
+    this.#sources = sources;
+    this.#options = options;
+    this.#random = random;
+    this.#choice = new WeightedChoice(sources.map(({ weight }) => weight));
+    this.#groupChoices = sources.map((source) =>
+      source.kind === 'groups'
+        ? new WeightedChoice(source.groups.map((group) => Math.sqrt(Math.min(group.length, 150))))
+        : null,
+    );
+    this.#cut = texts.map(() => undefined);
+    this.#parts = pieces.list.map((piece, place) => {
+      if (place < SPECIAL_PIECES.length || piece.startsWith(INNER) || [...piece].length < 4) return null;
+      const parts = pieces.ofWord(piece, true);
+      return parts.length > 1 && parts.length <= 3 ? parts : null;
+    });
+  }
+
+  next(): Batch {
+    const size = this.#options.batch;
+    const random = this.#random;
+    const index = this.#choice.draw(random);
+    const source = this.#sources[index]!;
+    const left: Int32Array[] = [];
+    const right: Int32Array[] = [];
+    const leftKeys = new Int32Array(size);
+    const rightKeys = new Int32Array(size);
+    const dropout = source.dropout ?? this.#options.pieceDropout;
+    for (let i = 0; i < size; i += 1) {
+      if (source.kind === 'groups') {
+        const key = this.#groupChoices[index]!.draw(random);
+        const group = source.groups[key]!;
+        const a = random.below(group.length);
+        const b = (a + 1 + random.below(group.length - 1)) % group.length;
+        left.push(this.#seen(group[a]!, dropout));
+        right.push(this.#seen(group[b]!, dropout));
+        leftKeys[i] = rightKeys[i] = key;
+      } else {
+        const [a, b] = source.pairs[random.below(source.pairs.length)]!;
+        left.push(this.#seen(a, dropout));
+        right.push(this.#seen(b, dropout));
+        leftKeys[i] = a;
+        rightKeys[i] = b;
+      }
+    }
+    return { left, right, leftKeys, rightKeys };
+  }
+
+  /** A text as it is seen this time: now and then with typing errors, missing pieces, parted words. */
+  #seen(text: number, dropout: number): Int32Array {
+    const { maxPieces, parting, typing } = this.#options;
+    const random = this.#random;
+    const cut = random.next() < typing ? this.#mistyped(text) : this.#cutOf(text);
+    const seen: number[] = [];
+    for (const piece of cut) {
+      if (cut.length > 3 && random.next() < dropout) continue;
+      const parts = this.#parts[piece];
+      if (parts !== null && parts !== undefined && random.next() < parting) seen.push(...parts);
+      else seen.push(piece);
+    }
+    if (seen.length === 0) return cut.slice(0, maxPieces);
+    return Int32Array.from(seen.slice(0, maxPieces));
+  }
+
+  #cutOf(text: number): Int32Array {
+    return (this.#cut[text] ??= Int32Array.from(
+      this.#pieces.ofText(this.#texts[text]!, this.#options.maxPieces),
+    ));
+  }
+
+  #mistyped(text: number): Int32Array {
+    const pieces: number[] = [];
+    for (const word of wordsOf(this.#texts[text]!)) {
+      const wrong = this.#random.next() < 0.25 ? mistype(word, this.#random) : word;
+      pieces.push(...this.#pieces.ofWord(wrong, wrong !== word));
+    }
+    return Int32Array.from(pieces.slice(0, this.#options.maxPieces));
+  }
+}
+
+/** A typing error in a word of at least four letters: two swapped, one missing, one double, one wrong. */
+export function mistype(word: string, random: Random): string {
+  const letters = [...word];
+  if (letters.length < 4 || !/^\p{L}+$/u.test(word)) return word;
+  const at = 1 + random.below(letters.length - 2);
+  const kind = random.below(4);
+  if (kind === 0) [letters[at], letters[at + 1]] = [letters[at + 1]!, letters[at]!];
+  else if (kind === 1) letters.splice(at, 1);
+  else if (kind === 2) letters.splice(at, 0, letters[at]!);
+  else letters[at] = letters[random.below(letters.length)]!;
+  return letters.join('');
+}
