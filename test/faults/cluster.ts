@@ -11,15 +11,7 @@ import { findServer } from '../../src/stream/server-binary.ts';
 import { SERVER_MAX_PAYLOAD } from '../../src/stream/server.ts';
 import { CONVERSATIONS_STREAM } from '../../src/stream/subjects.ts';
 import { freePort } from '../support/nats.ts';
-import {
-  addLoad,
-  inWords,
-  noFigures,
-  nothingWrong,
-  recovered,
-  type FaultOptions,
-  type Figures,
-} from './support/figures.ts';
+import { addLoad, noFigures, recovered, type FaultOptions, type Figures } from './support/figures.ts';
 import { Load } from './support/load.ts';
 import { Random } from './support/random.ts';
 import { Stack } from './support/stack.ts';
@@ -198,18 +190,4 @@ export async function cluster({ rounds, seed, say }: FaultOptions): Promise<Figu
   } finally {
     await servers.stop();
   }
-}
-
-if (import.meta.main) {
-  const rounds = Number(process.argv[2] ?? 6);
-  const seed = Number(process.argv[3] ?? Date.now() % 1_000_000);
-  process.stdout.write(`seed ${seed}\n`);
-  const figures = await cluster({
-    rounds,
-    seconds: 0,
-    seed,
-    say: (text) => void process.stdout.write(`  ${text}\n`),
-  });
-  process.stdout.write(`cluster: ${inWords(figures)}\n`);
-  nothingWrong(figures);
 }

@@ -1,7 +1,9 @@
 /** `npm run faults`: the long form of the faults; the tests run each in a short form. */
 import { parseArgs } from 'node:util';
+import Table from 'cli-table3';
 import { away } from './away.ts';
 import { clock } from './clock.ts';
+import { cluster } from './cluster.ts';
 import { damage } from './damage.ts';
 import { fullDisk, fullSmallDisk } from './full-disk.ts';
 import { fullStream } from './full-stream.ts';
@@ -10,7 +12,7 @@ import { points } from './points.ts';
 import { poison } from './poison.ts';
 import { retries } from './retries.ts';
 import { twoWorkers } from './two-workers.ts';
-import { inWords, nothingWrong, type FaultOptions, type Figures } from './support/figures.ts';
+import { inWords, nothingWrong, timesOf, type FaultOptions, type Figures } from './support/figures.ts';
 
 const FAULTS: Readonly<
   Record<
@@ -30,6 +32,7 @@ const FAULTS: Readonly<
   poison: { rounds: 1, seconds: 0, run: poison },
   // Beyond the two minutes in which NATS knows a message again.
   retries: { rounds: 1, seconds: 130, run: retries },
+  cluster: { rounds: 6, seconds: 0, run: cluster },
 };
 
 const USAGE = `Usage: npm run faults [-- NAME …] [--rounds N] [--seconds N] [--seed N]
@@ -47,6 +50,10 @@ if (unknown.length > 0) {
 }
 const seed = Number(values.seed ?? Date.now() % 1_000_000);
 process.stdout.write(`seed ${seed}\n`);
+const table = new Table({
+  head: ['fault', 'rounds', 'kills', 'accepted', 'counted', 'wrong answers', 'time to recovery', 'seconds'],
+  style: { head: [], border: [] },
+});
 for (const [name, fault] of Object.entries(FAULTS)) {
   if (positionals.length > 0 && !positionals.includes(name)) continue;
   const startedAt = performance.now();
@@ -58,14 +65,17 @@ for (const [name, fault] of Object.entries(FAULTS)) {
       seed,
       say: (sentence) => process.stdout.write(`  ${sentence.replaceAll('\n', '\n  ')}\n`),
     });
-    process.stdout.write(
-      `${name}: ${inWords(figures)} (${Math.round((performance.now() - startedAt) / 1000)} s)\n`,
-    );
+    const seconds = Math.round((performance.now() - startedAt) / 1000);
+    process.stdout.write(`${name}: ${inWords(figures)} (${seconds} s)\n`);
+    const { rounds, kills: killed, accepted, counted, wrong } = figures;
+    table.push([name, rounds, killed, accepted, counted, wrong.length, timesOf(figures).join('\n'), seconds]);
     nothingWrong(figures);
   } catch (error) {
     process.exitCode = 1;
+    table.push([name, { content: 'FAILED', colSpan: 7 }]);
     process.stdout.write(
       `${name}: FAILED: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
     );
   }
 }
+process.stdout.write(`${table.toString()}\n`);

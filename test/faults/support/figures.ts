@@ -43,12 +43,18 @@ export function nothingWrong({ accepted, counted, wrong }: Figures): void {
   equal(counted, accepted);
 }
 
-export function inWords({ rounds, kills, accepted, counted, wrong, recovery }: Figures): string {
-  const times = Object.entries(recovery).map(([what, all]) => {
+/** Time to recovery of each kind, at the median and at most. */
+export function timesOf({ recovery }: Figures): string[] {
+  return Object.entries(recovery).map(([what, all]) => {
     const sorted = all.toSorted((a, b) => a - b);
     const at = (share: number): number => sorted[Math.floor((sorted.length - 1) * share)] ?? 0;
     return `${what} ${at(0.5)} ms (most ${at(1)})`;
   });
+}
+
+export function inWords(figures: Figures): string {
+  const { rounds, kills, accepted, counted, wrong } = figures;
+  const times = timesOf(figures);
   return (
     `${rounds} rounds, ${kills} kills, ${accepted} messages accepted, ${counted} counted, ` +
     `${wrong.length} wrong answers${times.length === 0 ? '' : `; time to recovery: ${times.join(', ')}`}`
