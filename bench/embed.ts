@@ -1,9 +1,11 @@
 /**
- * How fast are vectors and whole findings made? `npm run bench -- embed [file of dialogues]`. Prints
- * messages/s by batch size and by length, tokenisation apart, load time and memory, everything that
- * enrich does, and beside it the library's own `pipeline()` with pooling in JavaScript.
+ * How fast are vectors and whole findings made? `npm run bench -- embed [--model NAME] [file of dialogues]`.
+ * Prints load time and memory, messages/s by batch size and length on one thread, tokenisation apart,
+ * everything that enrich does, and beside it the library's own `pipeline()` with pooling in JavaScript.
  */
-import { resolve } from 'node:path';
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import Table from 'cli-table3';
 import { AutoTokenizer, env, pipeline } from '@huggingface/transformers';
 import { roleOf } from '../src/domain/records.ts';
 import type { Turn } from '../src/domain/facts.ts';
@@ -12,8 +14,12 @@ import { loadEmbedder } from '../src/enrich/embedder.ts';
 import { collect, readDialogues } from '../src/eval/data.ts';
 
 const MODELS = resolve(import.meta.dirname, '../models');
-const MODEL = 'baseline';
+const DEFAULT_MODEL = 'undertone-small';
 const MESSAGES = 20_000;
+const BATCHES = [1, 32, 256, 2000] as const;
+const LENGTHS = [4, 8, 16, 64, 200] as const;
+/** Words in all for each cell of the table, so that every cell takes about as long. */
+const WORDS_A_CELL = 80_000;
 
 const WORDS =
   'please could you tell me how i can cancel or change the booking for my hotel room because card payment was declined when we tried to pay online yesterday evening and nobody answers phone'.split(
@@ -66,32 +72,50 @@ function turnsOf(texts: readonly { role: string; content: string }[]): Turn[] {
 }
 
 export async function run(args: readonly string[] = []): Promise<void> {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: { model: { type: 'string', default: DEFAULT_MODEL } },
+  });
+  const folder = isAbsolute(values.model) ? values.model : join(MODELS, values.model);
   const before = process.memoryUsage().rss;
   const start = performance.now();
-  const embedder = await loadEmbedder({ model: MODEL, modelsDirectory: MODELS });
+  const embedder = await loadEmbedder({ model: folder, modelsDirectory: MODELS });
   console.log(
     `loaded ${embedder.id} in ${Math.round(performance.now() - start)} ms, ${Math.round((process.memoryUsage().rss - before) / 2 ** 20)} MiB`,
   );
   const texts = mixed();
   await embedder.embed(texts.slice(0, 500));
-  for (const size of [1, 32, 256, 2000, MESSAGES]) {
-    const perSecond = await rate(MESSAGES, () => inBatches(texts, size, (batch) => embedder.embed(batch)));
-    console.log(`embed, batches of ${size}: ${perSecond} messages/s`);
-  }
-  for (const words of [4, 16, 64, 200]) {
-    const same = Array.from({ length: 4000 }, () => message(words));
-    const perSecond = await rate(same.length, () => inBatches(same, 256, (batch) => embedder.embed(batch)));
-    console.log(`embed, ${words} words each: ${perSecond} messages/s`);
-  }
 
   env.allowRemoteModels = false;
-  env.localModelPath = MODELS;
-  const tokenizer = await AutoTokenizer.from_pretrained(MODEL, { local_files_only: true });
-  const tokenised = await rate(MESSAGES, async () => {
-    for (const text of texts) tokenizer(text, { truncation: true, return_tensor: false });
+  env.localModelPath = dirname(folder);
+  const tokenizer = await AutoTokenizer.from_pretrained(basename(folder), { local_files_only: true });
+  const tokenise = (batch: readonly string[]): void => {
+    for (const text of batch) tokenizer(text, { truncation: true, return_tensor: false });
+  };
+  const table = new Table({
+    head: ['messages/s', ...BATCHES.map((size) => `batch ${size}`), 'tokenisation alone'],
+    style: { head: [], border: [] },
   });
-  console.log(`tokenisation alone: ${tokenised} messages/s`);
-  const extract = await pipeline('feature-extraction', MODEL, {
+  const lengths = [
+    { name: 'mixed, mostly short', messages: texts },
+    ...LENGTHS.map((words) => ({
+      name: `${words} words`,
+      messages: Array.from({ length: Math.min(8000, WORDS_A_CELL / words) }, () => message(words)),
+    })),
+  ];
+  for (const { name, messages } of lengths) {
+    const rates: number[] = [];
+    for (const size of BATCHES)
+      rates.push(
+        await rate(messages.length, () => inBatches(messages, size, (batch) => embedder.embed(batch))),
+      );
+    rates.push(await rate(messages.length, () => inBatches(messages, 256, tokenise)));
+    table.push([name, ...rates]);
+  }
+  console.log(table.toString());
+
+  const extract = await pipeline('feature-extraction', basename(folder), {
     dtype: 'q8',
     session_options: { intraOpNumThreads: 1, interOpNumThreads: 1 },
   });
@@ -104,7 +128,7 @@ export async function run(args: readonly string[] = []): Promise<void> {
     `batches of 32: pipeline() ${theirs} messages/s, embedder ${ours}: ${(ours / theirs).toFixed(1)} times as fast`,
   );
 
-  const path = args[0];
+  const path = positionals[0];
   const turns =
     path === undefined
       ? turnsOf(texts.map((content, i) => ({ role: i % 2 === 0 ? 'user' : 'assistant', content })))

@@ -5,12 +5,12 @@
  * over the rows that a batch touches. Nothing here depends on the clock, on threads or on the processor.
  */
 import type { Source } from './embedding-data.ts';
-import { MatrixSpace, transposeSquare } from './matrix.ts';
+import { MatrixSpace, transposeSquare, type Matrix } from './kernels.ts';
 import { INNER, SPECIAL_PIECES, wordsOf, type Pieces } from './pieces.ts';
 import { Random, WeightedChoice } from './random.ts';
 
 export interface ContrastiveOptions {
-  /** A multiple of 8. */
+  /** A multiple of 32. */
   readonly dimensions: number;
   readonly steps: number;
   /** Pairs a batch, a multiple of 8. */
@@ -29,9 +29,6 @@ export interface ContrastiveOptions {
   readonly onProgress?: (step: number, loss: number) => void;
 }
 
-const BETA1 = 0.9;
-const BETA2 = 0.99;
-const EPSILON = 1e-8;
 const WARM_UP_STEPS = 200;
 /** The learning rate falls in a straight line to this share of its greatest value. */
 const LAST_RATE = 0.02;
@@ -45,35 +42,35 @@ export function trainTable(
   sources: readonly Source[],
   options: ContrastiveOptions,
 ): void {
-  const { dimensions, batch, temperature } = options;
+  const { dimensions, batch, temperature, maxPieces } = options;
   const random = new Random(options.seed);
   const reader = new BatchReader(pieces, texts, sources, options, random);
+  const rows = pieces.list.length;
+  const touchable = Math.min(rows, 2 * batch * maxPieces);
   const space = new MatrixSpace(
-    6 * batch * dimensions + 2 * batch * batch,
+    3 * table.length + (touchable + 4 * batch) * dimensions + 2 * batch * batch + 4 * batch * maxPieces + 64,
     batch * Math.max(batch, dimensions),
   );
-  const left = space.matrix(batch, dimensions);
-  const right = space.matrix(batch, dimensions);
-  const leftGradient = space.matrix(batch, dimensions);
-  const rightGradient = space.matrix(batch, dimensions);
+  const vectors = space.matrix(rows, dimensions);
+  vectors.values.set(table);
+  const left = new Side(space, batch, dimensions, maxPieces);
+  const right = new Side(space, batch, dimensions, maxPieces);
   const scores = space.matrix(batch, batch);
   const flipped = space.matrix(batch, batch);
-  const leftLengths = new Float64Array(batch);
-  const rightLengths = new Float64Array(batch);
-  const adam = new SparseAdam(table, dimensions);
+  const adam = new SparseAdam(space, vectors, touchable);
   let lossSum = 0;
 
   for (let step = 0; step < options.steps; step += 1) {
     const pairs = reader.next();
-    gather(table, dimensions, pairs.left, left.values, leftLengths);
-    gather(table, dimensions, pairs.right, right.values, rightLengths);
-    space.multiplyTransposed(left, right, scores);
+    left.read(pairs.left, vectors);
+    right.read(pairs.right, vectors);
+    space.multiplyTransposed(left.units, right.units, scores);
     lossSum += lossGradient(scores.values, batch, temperature, pairs.leftKeys, pairs.rightKeys);
-    space.multiply(scores, right, leftGradient);
+    space.multiply(scores, right.units, left.gradient);
     transposeSquare(scores.values, batch, flipped.values);
-    space.multiply(flipped, left, rightGradient);
-    adam.add(pairs.left, left.values, leftGradient.values, leftLengths);
-    adam.add(pairs.right, right.values, rightGradient.values, rightLengths);
+    space.multiply(flipped, left.units, right.gradient);
+    adam.add(left);
+    adam.add(right);
     const rate =
       options.learningRate *
       Math.min(1, (step + 1) / WARM_UP_STEPS) *
@@ -84,30 +81,70 @@ export function trainTable(
       lossSum = 0;
     }
   }
+  table.set(vectors.values);
 }
 
-/** Normalised sums of the pieces' rows; `lengths` gets the lengths before. */
-function gather(
-  table: Float32Array,
-  dimensions: number,
-  texts: readonly Int32Array[],
-  out: Float32Array,
-  lengths: Float64Array,
-): void {
-  for (let row = 0; row < texts.length; row += 1) {
-    const pieces = texts[row]!;
-    const start = row * dimensions;
-    const sums = out.subarray(start, start + dimensions);
-    sums.fill(0);
-    for (let at = 0; at < pieces.length; at += 1) {
-      const from = pieces[at]! * dimensions;
-      for (let i = 0; i < dimensions; i += 1) sums[i] = sums[i]! + table[from + i]!;
+/** One side of a batch: which pieces its texts have, their unit vectors, and the loss' gradient by these. */
+class Side {
+  readonly units: Matrix;
+  readonly gradient: Matrix;
+  /** Numbers of all texts' pieces, text after text. */
+  readonly pieces: Int32Array;
+  /** Where each text's pieces begin; one more at the end. */
+  readonly starts: Int32Array;
+  /** For each of `pieces`: the row of the optimiser that gathers its gradient. */
+  readonly slots: Int32Array;
+  readonly #space: MatrixSpace;
+  readonly #lengths: Float64Array;
+
+  constructor(space: MatrixSpace, batch: number, dimensions: number, maxPieces: number) {
+    this.#space = space;
+    this.units = space.matrix(batch, dimensions);
+    this.gradient = space.matrix(batch, dimensions);
+    this.pieces = space.numbers(batch * maxPieces);
+    this.slots = space.numbers(batch * maxPieces);
+    this.starts = new Int32Array(batch + 1);
+    this.#lengths = new Float64Array(batch);
+  }
+
+  /** Takes over a batch's texts: normalised sums of their pieces' vectors. */
+  read(texts: readonly Int32Array[], vectors: Matrix): void {
+    const { columns, values } = this.units;
+    let at = 0;
+    texts.forEach((pieces, row) => {
+      this.pieces.set(pieces, at);
+      this.starts[row] = at;
+      this.#space.sumRows(vectors, this.pieces.subarray(at), pieces.length, this.units, row);
+      at += pieces.length;
+      const from = row * columns;
+      let square = 0;
+      for (let i = from; i < from + columns; i += 1) square += values[i]! * values[i]!;
+      const length = Math.sqrt(square) + 1e-6;
+      this.#lengths[row] = length;
+      for (let i = from; i < from + columns; i += 1) values[i] = values[i]! / length;
+    });
+    this.starts[texts.length] = at;
+  }
+
+  /** Takes the gradient back through the normalisation, and adds each text's to the rows of its pieces' slots. */
+  spread(gradients: Matrix): void {
+    const { rows, columns, values: units } = this.units;
+    const values = this.gradient.values;
+    for (let row = 0; row < rows; row += 1) {
+      const from = row * columns;
+      let along = 0;
+      for (let i = from; i < from + columns; i += 1) along += units[i]! * values[i]!;
+      const scale = 1 / this.#lengths[row]!;
+      for (let i = from; i < from + columns; i += 1) values[i] = (values[i]! - along * units[i]!) * scale;
+      const start = this.starts[row]!;
+      this.#space.spreadRow(
+        gradients,
+        this.slots.subarray(start),
+        this.starts[row + 1]! - start,
+        this.gradient,
+        row,
+      );
     }
-    let square = 0;
-    for (let i = 0; i < dimensions; i += 1) square += sums[i]! * sums[i]!;
-    const length = Math.sqrt(square) + 1e-6;
-    lengths[row] = length;
-    for (let i = 0; i < dimensions; i += 1) sums[i] = sums[i]! / length;
   }
 }
 
@@ -156,89 +193,57 @@ function lossGradient(
 
 /** Adam whose moments move only where a batch has a gradient. */
 class SparseAdam {
-  readonly #table: Float32Array;
-  readonly #dimensions: number;
-  readonly #means: Float32Array;
-  readonly #squares: Float32Array;
-  /** Gradient rows of the pieces that this batch has touched, in the order of the first touch. */
-  #gradients: Float32Array;
+  readonly #space: MatrixSpace;
+  readonly #vectors: Matrix;
+  readonly #moments: { readonly means: Matrix; readonly squares: Matrix };
+  /** Gradients of the pieces that this batch has touched, in the order of the first touch. */
+  readonly #gradients: Matrix;
+  /** A piece's row in `#gradients`; -1 without. */
   readonly #slots: Int32Array;
-  readonly #touched: number[] = [];
+  readonly #touched: Int32Array;
+  #count = 0;
   #steps = 0;
 
-  constructor(table: Float32Array, dimensions: number) {
-    this.#table = table;
-    this.#dimensions = dimensions;
-    this.#means = new Float32Array(table.length);
-    this.#squares = new Float32Array(table.length);
-    this.#gradients = new Float32Array(1024 * dimensions);
-    this.#slots = new Int32Array(table.length / dimensions).fill(-1);
+  constructor(space: MatrixSpace, vectors: Matrix, touchable: number) {
+    this.#space = space;
+    this.#vectors = vectors;
+    this.#moments = {
+      means: space.matrix(vectors.rows, vectors.columns),
+      squares: space.matrix(vectors.rows, vectors.columns),
+    };
+    this.#gradients = space.matrix(touchable, vectors.columns);
+    this.#slots = new Int32Array(vectors.rows).fill(-1);
+    this.#touched = new Int32Array(touchable);
   }
 
-  /** Adds the gradient by each text's unit vector, taken back through the normalisation, to its pieces. */
-  add(
-    texts: readonly Int32Array[],
-    units: Float32Array,
-    gradients: Float32Array,
-    lengths: Float64Array,
-  ): void {
-    const dimensions = this.#dimensions;
-    const slope = new Float32Array(dimensions);
-    for (let row = 0; row < texts.length; row += 1) {
-      const start = row * dimensions;
-      let along = 0;
-      for (let i = 0; i < dimensions; i += 1) along += units[start + i]! * gradients[start + i]!;
-      const scale = 1 / lengths[row]!;
-      for (let i = 0; i < dimensions; i += 1)
-        slope[i] = (gradients[start + i]! - along * units[start + i]!) * scale;
-      const pieces = texts[row]!;
-      for (let at = 0; at < pieces.length; at += 1) {
-        const to = this.#slotOf(pieces[at]!) * dimensions;
-        const sums = this.#gradients;
-        for (let i = 0; i < dimensions; i += 1) sums[to + i] = sums[to + i]! + slope[i]!;
+  /** Adds the gradients of one side's texts to its pieces. */
+  add(side: Side): void {
+    const end = side.starts[side.starts.length - 1]!;
+    for (let at = 0; at < end; at += 1) {
+      const piece = side.pieces[at]!;
+      let slot = this.#slots[piece]!;
+      if (slot < 0) {
+        slot = this.#count;
+        this.#count += 1;
+        this.#slots[piece] = slot;
+        this.#touched[slot] = piece;
       }
+      side.slots[at] = slot;
     }
+    side.spread(this.#gradients);
   }
 
   /** Moves the touched rows and forgets the gradients. */
   step(rate: number): void {
     this.#steps += 1;
-    const dimensions = this.#dimensions;
-    const table = this.#table;
-    const means = this.#means;
-    const squares = this.#squares;
-    const gradients = this.#gradients;
-    const correct1 = 1 / (1 - BETA1 ** this.#steps);
-    const correct2 = 1 / (1 - BETA2 ** this.#steps);
-    for (let slot = 0; slot < this.#touched.length; slot += 1) {
+    const step = { rate, steps: this.#steps };
+    for (let slot = 0; slot < this.#count; slot += 1) {
       const piece = this.#touched[slot]!;
-      const from = slot * dimensions;
-      const to = piece * dimensions;
-      for (let i = 0; i < dimensions; i += 1) {
-        const gradient = gradients[from + i]!;
-        const mean = BETA1 * means[to + i]! + (1 - BETA1) * gradient;
-        const square = BETA2 * squares[to + i]! + (1 - BETA2) * gradient * gradient;
-        means[to + i] = mean;
-        squares[to + i] = square;
-        table[to + i] = table[to + i]! - (rate * mean * correct1) / (Math.sqrt(square * correct2) + EPSILON);
-      }
+      this.#space.adamRow(this.#vectors, this.#moments, piece, this.#gradients, slot, step);
       this.#slots[piece] = -1;
     }
-    gradients.fill(0, 0, this.#touched.length * dimensions);
-    this.#touched.length = 0;
-  }
-
-  #slotOf(piece: number): number {
-    let slot = this.#slots[piece]!;
-    if (slot >= 0) return slot;
-    slot = this.#touched.push(piece) - 1;
-    this.#slots[piece] = slot;
-    if ((slot + 1) * this.#dimensions > this.#gradients.length) {
-      const larger = new Float32Array(this.#gradients.length * 2);
-      larger.set(this.#gradients);
-      this.#gradients = larger;
-    }
-    return slot;
+    this.#gradients.values.fill(0, 0, this.#count * this.#gradients.columns);
+    this.#count = 0;
   }
 }
 

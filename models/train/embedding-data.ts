@@ -12,7 +12,7 @@ import {
   readJsonLines,
   readPairs,
 } from '../../src/eval/data.ts';
-import { PACKAGES, readEmojiWords, readInterfaceTexts } from './packages.ts';
+import { PACKAGES, readEmojiWords, readInterfaceTexts, readMeanings } from './packages.ts';
 import { wordsOf } from './pieces.ts';
 
 /** Texts that belong together: either by label, any two of a group, or as pairs. */
@@ -89,16 +89,20 @@ export const LEAVABLE: readonly string[] = INTENT_SETS.map(({ name }) => name);
 
 const MAX_TEXT_LENGTH = 400;
 const MIN_TURN_LENGTH = 12;
+/** Meanings of rarer words are not worth their room. */
+const MIN_COUNT_OF_MEANING = 8;
 /** How much more a word counts when it comes from one of `LANGUAGES`. */
 const LANGUAGE_WEIGHT = 6;
 /** Share of the batches of each kind of source. */
-const SHARE = {
+export const SHARES = {
   intents: 0.36,
   translations: 0.26,
   adjacent: 0.16,
   answers: 0.12,
   sameText: 0.1,
+  meanings: 0,
 } as const;
+export type Shares = Readonly<Record<keyof typeof SHARES, number>>;
 /** Share of pieces that each of two copies of a text loses: what is left of one tells what the other was about. */
 const SAME_TEXT_DROPOUT = 0.4;
 const KEYWORD_DROPOUT = 0.4;
@@ -107,7 +111,9 @@ const KEYWORD_DROPOUT = 0.4;
 export async function readTrainingData(
   directory: string,
   leftOut: ReadonlySet<string>,
+  otherShares: Partial<Shares> = {},
 ): Promise<TrainingData> {
+  const share: Shares = { ...SHARES, ...otherShares };
   const texts = new TextList(await heldOutTexts(directory, leftOut));
   const sources: Source[] = [];
 
@@ -124,7 +130,7 @@ export async function readTrainingData(
   }
   const everyGroup = intents.flatMap((source) => (source.kind === 'groups' ? source.groups : []));
   intents.push({ kind: 'groups', name: 'all labelled', weight: 2, groups: everyGroup });
-  sources.push(...shared(intents, SHARE.intents));
+  sources.push(...shared(intents, share.intents));
 
   const translations = new Map<string, number[]>();
   const byLanguage: Source[] = [];
@@ -149,7 +155,7 @@ export async function readTrainingData(
     groups: several(translations),
   });
   byLanguage.push(...(await packageSources(texts)));
-  sources.push(...shared(byLanguage, SHARE.translations));
+  sources.push(...shared(byLanguage, share.translations));
 
   const adjacent: Source[] = [];
   for (const name of DIALOGUE_SETS) {
@@ -173,7 +179,7 @@ export async function readTrainingData(
     );
   }
   adjacent.push({ kind: 'pairs', name: 'wildbench', weight: Math.sqrt(replies.length), pairs: replies });
-  sources.push(...shared(adjacent, SHARE.adjacent));
+  sources.push(...shared(adjacent, share.adjacent));
 
   const answers: Source[] = [];
   for (const name of ANSWER_SETS) {
@@ -194,7 +200,15 @@ export async function readTrainingData(
     );
   }
   answers.push({ kind: 'pairs', name: 'p3', weight: Math.sqrt(prompts.length), pairs: prompts });
-  sources.push(...shared(answers, SHARE.answers));
+  sources.push(...shared(answers, share.answers));
+
+  const meanings: Source = {
+    kind: 'groups',
+    name: 'meanings of words',
+    weight: 1,
+    groups: share.meanings > 0 ? meaningGroups(texts) : [],
+  };
+  sources.push(...shared([meanings], share.meanings));
 
   const same = texts.list.flatMap((text, place): [number, number][] =>
     text.length >= (isDense(text) ? 10 : 25) ? [[place, place]] : [],
@@ -206,7 +220,7 @@ export async function readTrainingData(
     dropout: SAME_TEXT_DROPOUT,
     pairs: same,
   };
-  sources.push(...shared([once], SHARE.sameText));
+  sources.push(...shared([once], share.sameText));
 
   return {
     sets: [
@@ -219,7 +233,9 @@ export async function readTrainingData(
       ...PACKAGES,
     ],
     texts: texts.list,
-    sources: sources.filter((source) => (source.kind === 'groups' ? source.groups : source.pairs).length > 0),
+    sources: sources.filter(
+      (source) => source.weight > 0 && (source.kind === 'groups' ? source.groups : source.pairs).length > 0,
+    ),
     wordCounts: texts.wordCounts,
     characters: texts.characters,
   };
@@ -268,6 +284,23 @@ async function packageSources(texts: TextList): Promise<Source[]> {
       groups: groupsOf(keywords),
     },
   ];
+}
+
+/** Words with their definition and examples, for words that the other texts use. */
+function meaningGroups(texts: TextList): number[][] {
+  const common = new Set(
+    [...texts.wordCounts].filter(([, count]) => count >= MIN_COUNT_OF_MEANING).map(([word]) => word),
+  );
+  const groups = new Map<string, number[]>();
+  readMeanings().forEach(({ words, definition, examples }, number) => {
+    const known = words.filter((word) => wordsOf(word).every((part) => common.has(part)));
+    if (known.length === 0) return;
+    for (const text of [known.join(', '), definition, ...examples]) {
+      const place = texts.add(text, 'en', 1);
+      if (place !== null) addTo(groups, String(number), place);
+    }
+  });
+  return several(groups);
 }
 
 /** Texts by place, each once; counts words as they come. */

