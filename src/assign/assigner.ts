@@ -16,8 +16,9 @@ import {
   type Turn,
 } from '../domain/facts.ts';
 import { beginning } from './bytes.ts';
+import type { Thresholds } from './calibration.ts';
 import { DotArena } from './dot-kernel.ts';
-import { GAP_TYPES, InstanceState, type Thresholds } from './instance-state.ts';
+import { GAP_TYPES, InstanceState } from './instance-state.ts';
 import { isRepeated, newRequest } from './repeated-requests.ts';
 import { SessionState } from './session-state.ts';
 import { dequantise } from './vectors.ts';
@@ -256,9 +257,18 @@ export class Assigner {
     const signals = new Set<number>();
     for (const key of enrichment.signals) signals.add(SIGNAL_INDEX.get(key)!);
     if (enrichment.kind === 'request' && enrichment.vector !== null && saysAnything(enrichment.vector)) {
+      instance.thresholds.add(enrichment.vector);
       session.micro = instance.topics.add(enrichment.vector, enrichment.request, turn.position);
       const request = newRequest(enrichment.request, enrichment.vector);
-      if (isRepeated(request, session.requests, session.answered, this.#options.thresholds.repeated)) {
+      if (
+        isRepeated(
+          request,
+          session.requests,
+          session.answered,
+          instance.thresholds.repeated,
+          instance.thresholds.unit,
+        )
+      ) {
         fact.repeatedRequest = instance.repeated.add(
           dequantise(request.vector),
           enrichment.request,

@@ -1,7 +1,7 @@
 import type { DotArena } from './dot-kernel.ts';
 import { averageLinkage, groupsAfter } from './linkage.ts';
 import { continuations } from './regrouping.ts';
-import { VectorTable } from './vectors.ts';
+import { normOf, VectorTable } from './vectors.ts';
 
 /** A topic as the clustering sees it. */
 export interface ClusteredTopic {
@@ -16,6 +16,8 @@ export interface ClusteredTopic {
 
 /** Two topics of one cluster count as this much closer, of two clusters this much farther. */
 const MEMORY = 0.04;
+/** Of a centroid that has hardly anything of its own. */
+const LEAST_OWN = 0.05;
 
 /**
  * Cosines between the centroids of topics. Most topics have the same requests as the last time when another is
@@ -68,6 +70,28 @@ export class CentroidCosines {
   }
 }
 
+/** As `TopicThresholds` has them. */
+export interface ClusterThresholds {
+  readonly cluster: number;
+  readonly zero?: number;
+  readonly unit?: number;
+}
+
+/** Down to which `centroidSimilarity` topics form one cluster. */
+export function clusterFloor({ cluster, zero = 0, unit = 1 }: ClusterThresholds): number {
+  return (cluster - zero) / unit;
+}
+
+/**
+ * Cosine of two centroids once what all requests have in common is taken out, which is more of a centroid than of a
+ * request: what tells requests apart cancels out in a mean. `norms`: lengths of the mean vectors.
+ */
+export function centroidSimilarity(cosine: number, normA: number, normB: number, zero: number): number {
+  if (zero === 0) return cosine;
+  const own = (norm: number): number => Math.max(norm * norm - zero, LEAST_OWN * (1 - zero));
+  return (cosine * normA * normB - zero) / Math.sqrt(own(normA) * own(normB));
+}
+
 /**
  * Groups topics by average linkage over their centroids, every topic counting once however large, and
  * says which existing cluster each group continues (−1: a new one). Every topic gets a group; topics and
@@ -75,28 +99,32 @@ export class CentroidCosines {
  */
 export function clusterTopics(
   topics: readonly ClusteredTopic[],
-  threshold: number,
+  thresholds: ClusterThresholds,
   centroids: CentroidCosines,
 ): { cluster: number; topics: number[] }[] {
   const cosines = centroids.of(topics);
   const totals = new Float64Array((topics.length * (topics.length - 1)) / 2);
+  const zero = thresholds.zero ?? 0;
+  const norms = topics.map(({ sum, mass }) => (zero === 0 ? 1 : normOf(sum) / mass));
   let at = 0;
   for (let row = 1; row < topics.length; row += 1) {
     const { cluster } = topics[row]!;
     for (let other = 0; other < row; other += 1) {
       const peer = topics[other]!.cluster;
       const memory = cluster < 0 || peer < 0 ? 0 : cluster === peer ? MEMORY : -MEMORY;
-      totals[at] = cosines[at]! + memory;
+      totals[at] = centroidSimilarity(cosines[at]!, norms[row]!, norms[other]!, zero) + memory;
       at += 1;
     }
   }
   const sizes = topics.map(() => 1);
   const groups = new Map<number, ClusteredTopic[]>();
-  groupsAfter(topics.length, averageLinkage(totals, sizes, threshold)).forEach((group, row) => {
-    const members = groups.get(group);
-    if (members === undefined) groups.set(group, [topics[row]!]);
-    else members.push(topics[row]!);
-  });
+  groupsAfter(topics.length, averageLinkage(totals, sizes, clusterFloor(thresholds))).forEach(
+    (group, row) => {
+      const members = groups.get(group);
+      if (members === undefined) groups.set(group, [topics[row]!]);
+      else members.push(topics[row]!);
+    },
+  );
   const all = [...groups.values()];
   const continued = continuations(
     all.map((members) => members.map(({ cluster, mass }) => ({ holder: cluster, mass }))),

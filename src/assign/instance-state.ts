@@ -7,14 +7,10 @@ import {
 } from '../domain/facts.ts';
 import { derivedId } from '../domain/ids.ts';
 import { ByteReader, ByteWriter } from './bytes.ts';
+import { Calibration, type Thresholds } from './calibration.ts';
 import type { DotArena } from './dot-kernel.ts';
 import { RequestGroups } from './request-groups.ts';
-import { Topics, type TopicThresholds } from './topics.ts';
-
-export interface Thresholds extends TopicThresholds {
-  /** Two requests of one session this close ask for the same; also what groups them over sessions. */
-  readonly repeated: number;
-}
+import { Topics } from './topics.ts';
 
 /** Labels that keep gaps of the two types apart. */
 export const GAP_TYPES = ['KNOWLEDGE', 'TOOL'] as const;
@@ -23,6 +19,7 @@ export const GAP_TYPES = ['KNOWLEDGE', 'TOOL'] as const;
 export class InstanceState {
   readonly instance: number;
   readonly instanceId: string;
+  readonly thresholds: Calibration;
   readonly topics: Topics;
   readonly gaps: RequestGroups;
   readonly repeated: RequestGroups;
@@ -40,12 +37,13 @@ export class InstanceState {
   ) {
     this.instance = instance;
     this.instanceId = instanceId;
-    this.topics = new Topics(instance, instanceId, thresholds, dimensions, arena);
-    this.gaps = new RequestGroups(instance, 'gap', thresholds.repeated, dimensions, 'Unclear request', arena);
+    this.thresholds = new Calibration(instance, thresholds);
+    this.topics = new Topics(instance, instanceId, this.thresholds, dimensions, arena);
+    this.gaps = new RequestGroups(instance, 'gap', this.thresholds, dimensions, 'Unclear request', arena);
     this.repeated = new RequestGroups(
       instance,
       'repeated',
-      thresholds.repeated,
+      this.thresholds,
       dimensions,
       'Repeated request',
       arena,
@@ -97,7 +95,12 @@ export class InstanceState {
   }
 
   takeState(): StateRow[] {
-    const rows = [...this.topics.takeState(), ...this.gaps.takeState(), ...this.repeated.takeState()];
+    const rows = [
+      ...this.thresholds.takeState(),
+      ...this.topics.takeState(),
+      ...this.gaps.takeState(),
+      ...this.repeated.takeState(),
+    ];
     if (this.#dirtySignals) {
       rows.push({
         instance: this.instance,
@@ -111,6 +114,7 @@ export class InstanceState {
   }
 
   restore(rows: readonly StateRow[]): void {
+    this.thresholds.restore(rows);
     this.topics.restore(rows);
     this.gaps.restore(rows);
     this.repeated.restore(rows);

@@ -33,11 +33,11 @@ const SAMPLE_LENGTH = 160;
 /** A group is named anew each time it has grown by this factor. */
 const RENAMING_GROWTH = 3;
 
-/** Leader clustering of requests: joins the nearest group at `threshold` or founds one. */
+/** Leader clustering of requests: joins the nearest group at the threshold `repeated` or founds one. */
 export class RequestGroups {
   readonly #instance: number;
   readonly #kind: string;
-  readonly #threshold: number;
+  readonly #thresholds: { readonly repeated: number };
   readonly #dimensions: number;
   readonly #unnamed: string;
   readonly #table: VectorTable;
@@ -53,14 +53,14 @@ export class RequestGroups {
   constructor(
     instance: number,
     kind: string,
-    threshold: number,
+    thresholds: { readonly repeated: number },
     dimensions: number,
     unnamed: string,
     arena: DotArena,
   ) {
     this.#instance = instance;
     this.#kind = kind;
-    this.#threshold = threshold;
+    this.#thresholds = thresholds;
     this.#dimensions = dimensions;
     this.#unnamed = unnamed;
     this.#table = new VectorTable(arena);
@@ -163,7 +163,8 @@ export class RequestGroups {
       best = this.#rows[row]!;
       bestCosine = cosine;
     }
-    if (best !== null && (bestCosine >= this.#threshold || this.#groups.length >= MOST_GROUPS)) return best;
+    if (best !== null && (bestCosine >= this.#thresholds.repeated || this.#groups.length >= MOST_GROUPS))
+      return best;
     return this.#found(new Float32Array(vector.length), label, position);
   }
 

@@ -1,7 +1,13 @@
 import type { ClusterRow, MicroTopic, StateRow, TopicRow } from '../domain/facts.ts';
 import { derivedId } from '../domain/ids.ts';
 import { beginning, ByteReader, ByteWriter } from './bytes.ts';
-import { CentroidCosines, clusterTopics, type ClusteredTopic } from './clusters.ts';
+import {
+  CentroidCosines,
+  centroidSimilarity,
+  clusterFloor,
+  clusterTopics,
+  type ClusteredTopic,
+} from './clusters.ts';
 import type { DotArena } from './dot-kernel.ts';
 import { averageLinkage, groupsAfter, type Merge } from './linkage.ts';
 import {
@@ -31,6 +37,10 @@ export interface TopicThresholds {
   readonly topic: number;
   /** Mean similarity of centroids down to which topics form one cluster. */
   readonly cluster: number;
+  /** Similarity of requests that have nothing in common. Default 0. */
+  readonly zero?: number;
+  /** As how much counts what is 1 in a model where nothing in common is 0. Default 1. */
+  readonly unit?: number;
 }
 
 /** A topic is born at this many request turns. */
@@ -131,7 +141,8 @@ export class Topics {
 
   #requests = 0;
   #nextRegrouping = BIRTH_MASS;
-  #leaderThreshold: number;
+  /** How far the leader threshold has given way, in units. */
+  #relaxed = 0;
   #nextMicro = 0;
 
   /** What the batch changed: micro → topic before (undefined: new), topic and cluster rows before. */
@@ -157,7 +168,6 @@ export class Topics {
     this.#dimensions = dimensions;
     this.#table = new VectorTable(arena);
     this.#centroids = new CentroidCosines(arena);
-    this.#leaderThreshold = thresholds.micro;
   }
 
   /** Takes a request turn in; returns its micro-cluster's number. */
@@ -167,7 +177,7 @@ export class Topics {
     if (this.#scores.length < this.#live.length) this.#scores = new Float32Array(this.#live.length * 2);
     this.#table.cosines(vector, this.#scores);
     let best = -1;
-    let bestCosine = this.#leaderThreshold;
+    let bestCosine = this.#leaderThreshold();
     for (let row = 0; row < this.#live.length; row += 1) {
       const cosine = this.#scores[row]!;
       if (cosine > bestCosine || (best < 0 && cosine === bestCosine)) {
@@ -268,12 +278,12 @@ export class Topics {
         'topics',
         0,
         new ByteWriter()
-          .byte(2)
+          .byte(3)
           .count(this.#dimensions)
           .count(this.#requests)
           .count(this.#nextRegrouping)
           .count(this.#nextMicro)
-          .text(String(this.#leaderThreshold))
+          .text(String(this.#relaxed))
           .finish(),
       );
     }
@@ -320,7 +330,7 @@ export class Topics {
         )
         .sort((x, y) => x.key - y.key);
     for (const { read } of of('topics')) {
-      if (read.byte() !== 2) throw new Error('topic state was written by another version: rebuild the views');
+      if (read.byte() !== 3) throw new Error('topic state was written by another version: rebuild the views');
       const dimensions = read.count();
       if (dimensions !== this.#dimensions) {
         throw new Error(
@@ -330,7 +340,7 @@ export class Topics {
       this.#requests = read.count();
       this.#nextRegrouping = read.count();
       this.#nextMicro = read.count();
-      this.#leaderThreshold = Number(read.text());
+      this.#relaxed = Number(read.text());
     }
     for (const { key, read } of of('topic')) {
       const topic = {
@@ -359,6 +369,15 @@ export class Topics {
   /** Gives the memory of the vectors back. The object is of no use afterwards. */
   release(): void {
     this.#table.clear();
+  }
+
+  get #unit(): number {
+    return this.#thresholds.unit ?? 1;
+  }
+
+  #leaderThreshold(): number {
+    const { micro, topic } = this.#thresholds;
+    return Math.max((micro + topic) / 2, micro - this.#relaxed * this.#unit);
   }
 
   #insert(micro: Micro): void {
@@ -539,7 +558,8 @@ export class Topics {
   }
 
   #regroup(): void {
-    const merges = this.#linked(this.#thresholds.topic, { same: MEMORY, different: -MEMORY });
+    const memory = MEMORY * this.#unit;
+    const merges = this.#linked(this.#thresholds.topic, { same: memory, different: -memory });
     const groups = new Map<number, Micro[]>();
     groupsAfter(this.#live.length, merges).forEach((group, row) => {
       const members = groups.get(group);
@@ -589,6 +609,7 @@ export class Topics {
       mass: massOf(members),
     }));
     const targetSums = targets.map(({ sum }) => sum);
+    const zero = this.#thresholds.zero ?? 0;
     const dots = new Float64Array(targets.length);
     const topical: Micro[][] = [];
     const small: Micro[][] = [];
@@ -602,7 +623,7 @@ export class Topics {
       }
       const sum = sumOf(members, this.#dimensions);
       let nearest: (typeof targets)[number] | null = null;
-      let similarity = this.#thresholds.topic * FOLD_SHARE + (held ? MEMORY : 0);
+      let similarity = zero + (this.#thresholds.topic - zero) * FOLD_SHARE + (held ? MEMORY * this.#unit : 0);
       dotsOf(sum, targetSums, dots);
       for (const [index, target] of targets.entries()) {
         const mean = dots[index]! / (mass * target.mass);
@@ -661,10 +682,7 @@ export class Topics {
     this.#live.length = 0;
     this.#table.clear();
     for (const micro of left) this.#insert(micro);
-    this.#leaderThreshold = Math.max(
-      (this.#thresholds.micro + this.#thresholds.topic) / 2,
-      this.#leaderThreshold - RELAXATION,
-    );
+    this.#relaxed += RELAXATION;
     for (const pending of new Set(left.filter((micro) => micro.topic < 0).map((micro) => micro.pending))) {
       this.#bearIfDue(pending);
     }
@@ -748,7 +766,7 @@ export class Topics {
         return { topic: number, sum, mass: massOf(micros), cluster: this.#topics[number]!.cluster };
       });
     for (const number of this.#sums.keys()) if (!members.has(number)) this.#sums.delete(number);
-    const groups = clusterTopics(topics, this.#thresholds.cluster, this.#centroids);
+    const groups = clusterTopics(topics, this.#thresholds, this.#centroids);
     const used = new Set(groups.map(({ cluster }) => cluster));
     const formed = groups.map(({ cluster, topics: grouped }) => {
       const kept = cluster >= 0 ? this.#clusters[cluster]! : this.#foundCluster(grouped, used);
@@ -777,11 +795,19 @@ export class Topics {
     const sums = others.map((other) => this.#sumOfTopic(other, members.get(other)!));
     const dots = new Float64Array(sums.length);
     dotsOf(own, sums, dots);
+    const zero = this.#thresholds.zero ?? 0;
     const norm = normOf(own);
+    const meanNorm = norm / massOf(members.get(number)!);
     const clusters = new Map<number, { total: number; topics: number }>();
     for (const [index, other] of others.entries()) {
       const { cluster } = this.#topics[other]!;
-      const cosine = dots[index]! / (norm * normOf(sums[index]!));
+      const otherNorm = normOf(sums[index]!);
+      const cosine = centroidSimilarity(
+        dots[index]! / (norm * otherNorm),
+        meanNorm,
+        otherNorm / massOf(members.get(other)!),
+        zero,
+      );
       const known = clusters.get(cluster);
       if (known === undefined) clusters.set(cluster, { total: cosine, topics: 1 });
       else {
@@ -790,7 +816,7 @@ export class Topics {
       }
     }
     let best: Cluster | null = null;
-    let similarity = this.#thresholds.cluster;
+    let similarity = clusterFloor(this.#thresholds);
     for (const [cluster, { total, topics }] of clusters) {
       if (cluster < 0 || total / topics < similarity || (best !== null && total / topics === similarity))
         continue;

@@ -1,8 +1,8 @@
 /**
- * Thresholds for a model that brings none: where its similarities of same and of different requests
- * lie, compared with those of the model that the default thresholds were tuned on.
+ * For a model that brings no thresholds: its vectors freed of what all texts have in common, and a first guess at
+ * thresholds, which each instance's own messages correct later.
  */
-import type { Thresholds } from './embedder.ts';
+import type { Thresholds } from './model-folder.ts';
 
 /** Ten requests in two wordings each: neighbours (0 and 1, 2 and 3, …) mean the same. */
 export const PROBES: readonly string[] = [
@@ -28,9 +28,68 @@ export const PROBES: readonly string[] = [
   'what are the shipping fees for Canada',
 ];
 
+/** Four requests in each language, in the same order. */
+export const REQUESTS: Readonly<Record<string, readonly [string, string, string, string]>> = {
+  en: [
+    'I want to cancel my order',
+    'What will the weather be like tomorrow?',
+    'I forgot my password',
+    'Where is my parcel?',
+  ],
+  es: [
+    'Quiero cancelar mi pedido',
+    '¿Qué tiempo hará mañana?',
+    'He olvidado mi contraseña',
+    '¿Dónde está mi paquete?',
+  ],
+  fr: [
+    'Je veux annuler ma commande',
+    'Quel temps fera-t-il demain ?',
+    "J'ai oublié mon mot de passe",
+    'Où est mon colis ?',
+  ],
+  de: [
+    'Ich möchte meine Bestellung stornieren',
+    'Wie wird das Wetter morgen?',
+    'Ich habe mein Passwort vergessen',
+    'Wo ist mein Paket?',
+  ],
+  pt: [
+    'Quero cancelar o meu pedido',
+    'Como vai estar o tempo amanhã?',
+    'Esqueci a minha senha',
+    'Onde está a minha encomenda?',
+  ],
+  it: [
+    'Voglio annullare il mio ordine',
+    'Che tempo farà domani?',
+    'Ho dimenticato la password',
+    "Dov'è il mio pacco?",
+  ],
+  nl: [
+    'Ik wil mijn bestelling annuleren',
+    'Wat voor weer wordt het morgen?',
+    'Ik ben mijn wachtwoord vergeten',
+    'Waar is mijn pakket?',
+  ],
+  ru: ['Я хочу отменить заказ', 'Какая завтра будет погода?', 'Я забыл пароль', 'Где моя посылка?'],
+  zh: ['我想取消我的订单', '明天天气怎么样？', '我忘记了密码', '我的包裹在哪里？'],
+  ja: [
+    '注文をキャンセルしたい',
+    '明日の天気はどうですか',
+    'パスワードを忘れました',
+    '荷物はどこにありますか',
+  ],
+};
+
 /** Mean similarity of the probes of one meaning and of different meanings, under the reference model. */
 const REFERENCE = { same: 0.648, different: 0.016 };
 const REFERENCE_THRESHOLDS: Thresholds = { micro: 0.7, topic: 0.42, cluster: 0.22, repeated: 0.55 };
+/** Median cosine of random pairs of an instance's requests under the reference model; 0.00 to 0.08 on six sets. */
+const BACKGROUND = 0.035;
+/** A model for which two wordings are hardly alike knows no English, or nothing: the guess says no more then. */
+const STRETCH = [0.8, 1.25] as const;
+const MOST = 0.95;
 
 /** Mean cosine of probe pairs of one meaning and of different meanings; `vectors` as `PROBES`, unit length. */
 export function probeSimilarities(vectors: readonly Float32Array[]): { same: number; different: number } {
@@ -53,17 +112,34 @@ export function probeSimilarities(vectors: readonly Float32Array[]): { same: num
   return { same: same / sameCount, different: different / differentCount };
 }
 
-/** The default thresholds, moved and stretched to the range that this model's similarities take. */
+/**
+ * What all texts have in common to a model: the mean vector of texts of many kinds and languages. Vectors of most
+ * transformers share a large one, so that all cosines are near 1; without it, texts that have nothing to do with
+ * each other have a cosine near 0 (Mu & Viswanath 2018, "All-but-the-Top").
+ */
+export function commonPart(vectors: readonly Float32Array[]): Float32Array {
+  const sum = new Float64Array(vectors[0]?.length ?? 0);
+  for (const vector of vectors)
+    for (let i = 0; i < sum.length; i++) sum[i] = (sum[i] ?? 0) + (vector[i] ?? 0);
+  return Float32Array.from(sum, (x) => x / vectors.length);
+}
+
+/**
+ * A first guess: the default thresholds, stretched to how similar this model finds two wordings of one request, as far
+ * as that can be believed. `vectors` as `PROBES`, freed of the common part.
+ */
 export function calibrate(vectors: readonly Float32Array[]): Thresholds {
   const own = probeSimilarities(vectors);
-  const scale = (own.same - own.different) / (REFERENCE.same - REFERENCE.different);
-  const map = (threshold: number): number =>
-    Math.min(0.99, Math.max(0.01, own.different + (threshold - REFERENCE.different) * scale));
+  const [least, most] = STRETCH;
+  const stretch = (own.same - own.different) / (REFERENCE.same - REFERENCE.different);
+  const scale = Math.min(most, Math.max(least, Number.isFinite(stretch) ? stretch : 1));
+  const map = (threshold: number): number => Math.min(MOST, threshold * scale);
   return {
     micro: map(REFERENCE_THRESHOLDS.micro),
     topic: map(REFERENCE_THRESHOLDS.topic),
     cluster: map(REFERENCE_THRESHOLDS.cluster),
     repeated: map(REFERENCE_THRESHOLDS.repeated),
+    background: BACKGROUND,
   };
 }
 

@@ -12,7 +12,7 @@ import { pipeline } from 'node:stream/promises';
 import { AutoModel, AutoTokenizer, env, Tensor } from '@huggingface/transformers';
 import { z } from 'zod';
 import { SetupError } from '../errors.ts';
-import { calibrate, PROBES } from './calibration.ts';
+import { calibrate, commonPart, PROBES, REQUESTS } from './calibration.ts';
 import {
   findModel,
   readModelFolder,
@@ -92,6 +92,7 @@ export async function loadEmbedder(options: EmbedderOptions): Promise<LoadedEmbe
 
   const wantsTypes = inputNamesOf(model).includes('token_type_ids');
   let dimensions = 0;
+  let common: Float32Array = EMPTY;
   const run: Runner = async (batch) => {
     const length = batch[0]?.length ?? 0;
     const shape = [batch.length, length];
@@ -105,7 +106,9 @@ export async function loadEmbedder(options: EmbedderOptions): Promise<LoadedEmbe
     };
     if (wantsTypes) feeds['token_type_ids'] = new Tensor('int64', new BigInt64Array(ids.length), shape);
     const output: unknown = await model(feeds);
-    return pool(output, batch.length, length, folder);
+    const vectors = pool(output, batch.length, length, folder);
+    for (const vector of vectors) withoutCommon(vector, common);
+    return vectors;
   };
 
   const tokenize = (text: string): readonly number[] =>
@@ -146,9 +149,13 @@ export async function loadEmbedder(options: EmbedderOptions): Promise<LoadedEmbe
 
   let thresholds: Thresholds;
   try {
+    surroundings = tokenize('').length;
+    batchSize = 1;
+    if (folder.thresholds === null)
+      common = commonPart(await embed([...PROBES, ...Object.values(REQUESTS).flat()]));
+    batchSize = MAX_BATCH;
     const together = await embed(PROBES);
     dimensions = together[0]?.length ?? 0;
-    surroundings = tokenize('').length;
     batchSize = 1;
     const alone = await embed(PROBES);
     const isSame = alone.every((vector, i) => sameBits(vector, together[i] ?? EMPTY));
@@ -255,6 +262,13 @@ function pooledStates(
     }
   }
   return pooled;
+}
+
+/** Takes what all texts have in common from a vector of unit length, in place. Nothing else of it left: zeros. */
+function withoutCommon(vector: Float32Array, common: Float32Array): void {
+  if (common.length === 0) return;
+  for (let i = 0; i < vector.length; i++) vector[i] = (vector[i] ?? 0) - (common[i] ?? 0);
+  normalised(vector);
 }
 
 /** Scales to unit length in place; zeros, or anything that is no finite number, give zeros. */

@@ -17,6 +17,11 @@ export interface Thresholds {
   readonly cluster: number;
   /** From here on two requests of a session are the same request. */
   readonly repeated: number;
+  /**
+   * Cosine of texts that have nothing in common. Present when all of these are a first guess that each instance's own
+   * messages are to correct; absent when they belong to the model.
+   */
+  readonly background?: number;
 }
 
 /** How the states of a text's tokens become one vector: their mean, their maxima, the first or the last. */

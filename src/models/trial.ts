@@ -1,62 +1,9 @@
 /** Whether a model does what it must, and how well and fast it does it here. */
 import { existsSync } from 'node:fs';
 import { loadEmbedder, type Embedder, type LoadedEmbedder } from '../enrich/embedder.ts';
+import { REQUESTS } from '../enrich/calibration.ts';
 import type { ModelLocation } from '../enrich/model-folder.ts';
 import { damagesOf, readManifest } from './manifest.ts';
-
-/** Four requests in each language, in the same order. */
-const REQUESTS: Readonly<Record<string, readonly [string, string, string, string]>> = {
-  en: [
-    'I want to cancel my order',
-    'What will the weather be like tomorrow?',
-    'I forgot my password',
-    'Where is my parcel?',
-  ],
-  es: [
-    'Quiero cancelar mi pedido',
-    '¿Qué tiempo hará mañana?',
-    'He olvidado mi contraseña',
-    '¿Dónde está mi paquete?',
-  ],
-  fr: [
-    'Je veux annuler ma commande',
-    'Quel temps fera-t-il demain ?',
-    "J'ai oublié mon mot de passe",
-    'Où est mon colis ?',
-  ],
-  de: [
-    'Ich möchte meine Bestellung stornieren',
-    'Wie wird das Wetter morgen?',
-    'Ich habe mein Passwort vergessen',
-    'Wo ist mein Paket?',
-  ],
-  pt: [
-    'Quero cancelar o meu pedido',
-    'Como vai estar o tempo amanhã?',
-    'Esqueci a minha senha',
-    'Onde está a minha encomenda?',
-  ],
-  it: [
-    'Voglio annullare il mio ordine',
-    'Che tempo farà domani?',
-    'Ho dimenticato la password',
-    "Dov'è il mio pacco?",
-  ],
-  nl: [
-    'Ik wil mijn bestelling annuleren',
-    'Wat voor weer wordt het morgen?',
-    'Ik ben mijn wachtwoord vergeten',
-    'Waar is mijn pakket?',
-  ],
-  ru: ['Я хочу отменить заказ', 'Какая завтра будет погода?', 'Я забыл пароль', 'Где моя посылка?'],
-  zh: ['我想取消我的订单', '明天天气怎么样？', '我忘记了密码', '我的包裹在哪里？'],
-  ja: [
-    '注文をキャンセルしたい',
-    '明日の天気はどうですか',
-    'パスワードを忘れました',
-    '荷物はどこにありますか',
-  ],
-};
 
 export interface LanguageTrial {
   readonly language: string;

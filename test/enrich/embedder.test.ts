@@ -81,8 +81,9 @@ describe('the baseline model', () => {
     equal(other.thresholds.micro, 0.8);
     rmSync(join(copy, 'thresholds.json'));
     const calibrated = await loadEmbedder({ model: copy, modelsDirectory: models });
+    ok(calibrated.thresholds.background !== undefined && embedder.thresholds.background === undefined);
     for (const key of ['micro', 'topic', 'cluster', 'repeated'] as const) {
-      ok(Math.abs(calibrated.thresholds[key] - embedder.thresholds[key]) < 0.005, key);
+      ok(Math.abs(calibrated.thresholds[key] - embedder.thresholds[key]) < 0.03, key);
     }
   });
 });

@@ -110,7 +110,7 @@ describe('npm run models', () => {
     match(output, /^vectors +32 dimensions; texts are cut at 64 tokens$/m);
     match(output, /^prefix +"query: "$/m);
     match(output, /^thresholds +none of its own: calibrated from each instance's own messages$/m);
-    match(output, /^es +0\.\d\d +0\.\d\d +\d+ %$/m);
+    match(output, /^es +-?0\.\d\d +-?0\.\d\d +\d+ %$/m);
     match(output, /^8 +32 +[\d,]+$/m);
     match(output, /It can be used\.\n$/);
     const weights = join(models, 'acme/small/onnx/model_quantized.onnx');
