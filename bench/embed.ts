@@ -134,7 +134,7 @@ export async function run(args: readonly string[] = []): Promise<void> {
       ? turnsOf(texts.map((content, i) => ({ role: i % 2 === 0 ? 'user' : 'assistant', content })))
       : turnsOf((await collect(readDialogues(path))).flatMap((dialogue) => dialogue.turns));
   for (const remembered of [0, 4096]) {
-    const enricher = createEnricher({ embedder, rememberedVectors: remembered });
+    const enricher = createEnricher({ embedder, remembered });
     const perSecond = await rate(turns.length, async () => {
       for (let i = 0; i < turns.length; i += 500) await enricher.enrich(turns.slice(i, i + 500));
     });

@@ -42,24 +42,37 @@ export function enrichmentId({ sat, dsat, gap }: Heads): string {
 
 export interface EnricherOptions {
   readonly embedder: Pick<Embedder, 'embed'>;
-  /** How many vectors of recent requests are kept; 0 keeps none. The findings are the same either way. */
-  readonly rememberedVectors?: number;
+  /** How many vectors of recent requests, and findings of recent messages, are kept; 0 keeps none. What is found is the same either way. */
+  readonly remembered?: number;
   /** Those that ship unless given. */
   readonly heads?: Heads;
 }
 
-const DEFAULT_REMEMBERED_VECTORS = 4096;
+const DEFAULT_REMEMBERED = 4096;
+/** Longer messages (UTF-16 units) hardly ever come again. */
+const REMEMBERED_LENGTH = 500;
 
 type Finding = Omit<Enrichment, 'vector'>;
 
 /** Makes an enricher over an embedder. Throws SetupError when the heads that ship cannot be used. */
 export function createEnricher({
   embedder,
-  rememberedVectors = DEFAULT_REMEMBERED_VECTORS,
+  remembered: capacity = DEFAULT_REMEMBERED,
   heads = loadHeads(),
 }: EnricherOptions): Enricher {
-  const remembered =
-    rememberedVectors > 0 ? new LRUCache<string, Float32Array>({ max: rememberedVectors }) : null;
+  const remembered = capacity > 0 ? new LRUCache<string, Float32Array>({ max: capacity }) : null;
+  const found = capacity > 0 ? new LRUCache<string, Finding>({ max: capacity }) : null;
+
+  function findingOf(turn: Pick<Turn, 'role' | 'content'>): Finding {
+    if (found === null || turn.content.length > REMEMBERED_LENGTH) return find(turn, heads);
+    const key = `${turn.role} ${turn.content}`;
+    let finding = found.get(key);
+    if (finding === undefined) {
+      finding = find(turn, heads);
+      found.set(key, finding);
+    }
+    return finding;
+  }
 
   async function vectorsOf(requests: ReadonlySet<string>): Promise<Map<string, Float32Array>> {
     const vectors = new Map<string, Float32Array>();
@@ -81,7 +94,7 @@ export function createEnricher({
 
   return {
     async enrich(turns) {
-      const findings = turns.map((turn) => findingOf(turn, heads));
+      const findings = turns.map(findingOf);
       const requests = new Set<string>();
       for (const finding of findings) if (finding.request !== '') requests.add(finding.request);
       const vectors = await vectorsOf(requests);
@@ -97,7 +110,7 @@ export function createEnricher({
   };
 }
 
-function findingOf(turn: Pick<Turn, 'role' | 'content'>, heads: Heads): Finding {
+function find(turn: Pick<Turn, 'role' | 'content'>, heads: Heads): Finding {
   switch (turn.role) {
     case 'user': {
       const text = analysedPart(turn.content);

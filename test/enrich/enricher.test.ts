@@ -51,13 +51,13 @@ describe('the enricher', () => {
 
   it('finds the same of a turn in any batch, with or without remembered vectors', async () => {
     const whole = plain(await createEnricher({ embedder }).enrich(TURNS));
-    for (const rememberedVectors of [0, 3, 4096]) {
-      const enricher = createEnricher({ embedder, rememberedVectors });
+    for (const remembered of [0, 3, 4096]) {
+      const enricher = createEnricher({ embedder, remembered });
       for (const size of [1, 7, 32]) {
         const found: Enrichment[] = [];
         for (let i = 0; i < TURNS.length; i += size)
           found.push(...(await enricher.enrich(TURNS.slice(i, i + size))));
-        deepEqual(plain(found), whole, `batches of ${size}, ${rememberedVectors} remembered`);
+        deepEqual(plain(found), whole, `batches of ${size}, ${remembered} remembered`);
       }
     }
   });
@@ -109,7 +109,7 @@ describe('the enricher', () => {
         return embedder.embed(texts);
       },
     };
-    await createEnricher({ embedder: counting, rememberedVectors: 0 }).enrich([
+    await createEnricher({ embedder: counting, remembered: 0 }).enrich([
       turn('cancel my order'),
       turn('hi, cancel my order'),
       turn('refund my order'),
