@@ -20,6 +20,8 @@ interface Remembered {
   readonly name: string;
   readonly tables: readonly string[];
   readonly value: Promise<unknown>;
+  /** Then the next who asks reads again, in whichever generation that is. */
+  failed: boolean;
 }
 
 /** Results kept; the least recently used goes first. */
@@ -151,10 +153,13 @@ export class SnapshotReader {
       remembered: <T>(name: string, tables: readonly string[], read: () => Promise<T>) => {
         const key = rememberedKey(name, tables, attached);
         const known = attached.remembered.get(key);
-        if (known !== undefined) return known.value as Promise<T>;
+        if (known !== undefined && !known.failed) return known.value as Promise<T>;
         const value = read();
-        attached.remembered.set(key, { name, tables, value });
-        value.catch(() => attached.remembered.delete(key));
+        const remembered: Remembered = { name, tables, value, failed: false };
+        attached.remembered.set(key, remembered);
+        value.catch(() => {
+          remembered.failed = true;
+        });
         return value;
       },
       release: () => {
@@ -277,7 +282,7 @@ export class SnapshotReader {
     };
     // The least recently used first, as they came.
     for (const known of previous?.remembered.rvalues() ?? []) {
-      if (known === undefined) continue;
+      if (known === undefined || known.failed) continue;
       const key = rememberedKey(known.name, known.tables, attached);
       if (previous?.remembered.peek(key) === known) attached.remembered.set(key, known);
     }
@@ -330,8 +335,11 @@ export class SnapshotReader {
         await this.#limitMemory(this.#options.memoryLimitAlone);
         return await work(all[0] as Connection);
       } finally {
-        await this.#limitMemory(this.#options.memoryLimit);
-        for (const each of all) this.#give(each);
+        try {
+          await this.#limitMemory(this.#options.memoryLimit);
+        } finally {
+          for (const each of all) this.#give(each);
+        }
       }
     });
     this.#alone = turn.catch(() => undefined);

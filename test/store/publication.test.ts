@@ -166,6 +166,35 @@ describe('publication', () => {
     deepEqual(await counted(), { sequence: 20, messages: 20 });
   });
 
+  it('reads again what could not be read, also when a newer generation came meanwhile', async () => {
+    const levels = (): readonly string[] =>
+      (readGeneration(directory.path)?.tables['session_rollup'] ?? []).map(({ file }) => file);
+    let position = 0;
+    while (levels().length === 0 || levels().some((file) => file.startsWith('newest'))) {
+      await turn((position += 1));
+      await fixture.publish();
+      await fixture.publication.settle();
+      await fixture.publish();
+    }
+    const before = levels();
+    const old = await fixture.reader.snapshot();
+    const late = Promise.withResolvers<number>();
+    const failing = old?.remembered('sessions', ['session_rollup'], () => late.promise);
+    await fixture.fold(
+      assignment({ topics: [{ instance: 1, topic: 1, id: uuid(4, 1), name: 't', cluster: null }] }),
+    );
+    await fixture.publish();
+    const now = await fixture.reader.snapshot();
+    ok(old !== null && now !== null && now.sequence > old.sequence);
+    deepEqual(levels(), before);
+    late.reject(new Error('Out of Memory Error'));
+    await rejects(failing ?? Promise.resolve(), /Out of Memory/);
+    equal(await now.remembered('sessions', ['session_rollup'], () => Promise.resolve(7)), 7);
+    equal(await now.remembered('sessions', ['session_rollup'], () => Promise.resolve(8)), 7);
+    old.release();
+    now.release();
+  });
+
   it('gives a statement more memory, alone, when what all share does not suffice', async () => {
     await turn(1);
     await fixture.publish();
