@@ -30,9 +30,9 @@ interface Damage {
   readonly file: (directory: string) => string;
   readonly hurt: (file: string) => void;
   /** What the worker says of it. */
+  readonly said: RegExp;
   /** The running worker's next publication replaces the file: it may come before anybody has seen the damage. */
   readonly heals?: true;
-  readonly said: RegExp;
 }
 
 const state = (directory: string): string => join(directory, 'state.duckdb');
