@@ -1,8 +1,7 @@
 /**
  * Thresholds for a model that brings none, from the instance's own requests. Only cosines of random pairs are looked
- * at, as nothing is known of which requests belong together: most random pairs are unrelated, so their median tells
- * where "nothing in common" lies, and the upper percentiles keep thresholds from falling where they would join
- * nearly everything or nothing.
+ * at, as nothing is known of which requests belong together: the lower percentiles tell where "nothing in common"
+ * lies and how far it spreads, whether there are two topics or two hundred.
  */
 import type { StateRow } from '../domain/facts.ts';
 import { ByteReader, ByteWriter } from './bytes.ts';
@@ -36,14 +35,16 @@ const FEW_REQUESTS = 28;
 /** By how much the distance of a micro-cluster's members shrinks then. */
 const CAUTION = 0.5;
 /**
- * Shares of random pairs that may lie below each threshold, at least and at most. With the thresholds of a model's own
- * card they were .92 to .99 (topic), .93 to .999 (micro) on six sets of labelled requests.
+ * Unrelated pairs by their lower percentiles, where hardly any related pair is: the median is so many times the
+ * distance from the 5th to the 25th percentile above the 25th (.74 to .83 on six sets of labelled requests, .69 if they
+ * were distributed normally), and so many of these distances are a standard deviation.
  */
-const RANKS = {
-  topic: [0.85, 0.99],
-  repeated: [0.9, 0.995],
-  micro: [0.95, 0.999],
-} as const;
+const TO_MEDIAN = 0.75;
+const TO_DEVIATION = 1.03;
+/** Standard deviations of unrelated pairs that a threshold is above their median, at least. */
+const LEAST_DEVIATIONS = { topic: 0.75, repeated: 1, micro: 1.25 } as const;
+/** Share of all pairs that may lie below a threshold, at most. */
+const MOST_BELOW = { topic: 0.99, repeated: 0.995, micro: 0.999 } as const;
 
 /** The thresholds of one instance: as given, or corrected as its requests come. */
 export class Calibration implements Thresholds {
@@ -147,21 +148,23 @@ export class Calibration implements Thresholds {
   #correct(): void {
     const cosines = this.#pairs();
     const guess = this.#given.background ?? 0;
-    const median = cosines.length === 0 ? guess : percentile(cosines, 0.5);
-    const background = (guess * GUESS_PAIRS + median * cosines.length) / (GUESS_PAIRS + cosines.length);
-    this.#background = Math.min(background, 1 - 1e-6);
+    const unrelated = unrelatedIn(cosines);
+    this.#background = Math.min(
+      (guess * GUESS_PAIRS + unrelated.median * cosines.length) / (GUESS_PAIRS + cosines.length),
+      1 - 1e-6,
+    );
     // Cosine 1 stays 1: the same text is the same text for every model. Distances from it shrink with the room left.
     const scale = (1 - this.#background) / (1 - guess);
     const enough = this.#requests >= FEW_REQUESTS;
-    const map = (name: keyof typeof RANKS): number => {
+    const map = (name: keyof typeof MOST_BELOW): number => {
       const caution = name === 'micro' && !enough ? CAUTION : 1;
       const moved = 1 - (1 - this.#given[name]) * scale * caution;
       if (!enough) return moved;
-      const [least, most] = RANKS[name];
-      return Math.min(Math.max(moved, percentile(cosines, least)), percentile(cosines, most));
+      const least = this.#background + LEAST_DEVIATIONS[name] * unrelated.deviation;
+      return Math.min(Math.max(moved, least), percentile(cosines, MOST_BELOW[name]));
     };
     this.#now = {
-      // Between centroids, of which percentiles of single requests say nothing.
+      // Between centroids, of which the pairs of single requests say nothing.
       cluster: 1 - (1 - this.#given.cluster) * scale,
       topic: map('topic'),
       repeated: map('repeated'),
@@ -198,6 +201,17 @@ function isDue(requests: number): boolean {
   let due = 3;
   while (due < requests) due = Math.floor(due * 1.5);
   return due === requests || requests === LAST_REQUEST;
+}
+
+/** Median and standard deviation of the unrelated ones among ascending cosines. */
+function unrelatedIn(cosines: Float64Array): { median: number; deviation: number } {
+  if (cosines.length === 0) return { median: 0, deviation: 0 };
+  const low = percentile(cosines, 0.25);
+  const spread = low - percentile(cosines, 0.05);
+  return {
+    median: Math.min(percentile(cosines, 0.5), low + TO_MEDIAN * spread),
+    deviation: TO_DEVIATION * spread,
+  };
 }
 
 function percentile(ascending: Float64Array, share: number): number {

@@ -3,7 +3,8 @@
  *
  * A text's vector depends on the text alone: texts of one padded length run together, so neighbours in
  * a batch never change the padding, and a model whose arithmetic still depends on the batch size
- * (checked once on loading) runs one text at a time.
+ * (checked once on loading) runs one text at a time. Vectors of a model without thresholds of its own are
+ * freed of what all texts have in common (`calibration.ts`).
  */
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync } from 'node:fs';
@@ -53,7 +54,7 @@ export interface EmbedderOptions extends ModelLocation {
 /** Most texts in one run of the model. */
 const MAX_BATCH = 64;
 /** Most tokens in one run of the model, which bounds its memory. */
-const MAX_BATCH_TOKENS = 16_384;
+const MAX_BATCH_TOKENS = 4096;
 /** Texts and tokens of the batches by which it is seen whether neighbours matter. */
 const TRIAL_BATCHES = [MAX_BATCH, 7, 2] as const;
 const TRIAL_TOKENS = 12;
@@ -264,9 +265,9 @@ function pooledStates(
   return pooled;
 }
 
-/** Takes what all texts have in common from a vector of unit length, in place. Nothing else of it left: zeros. */
+/** Takes what all texts have in common from a vector of unit length, in place; zeros stay zeros. */
 function withoutCommon(vector: Float32Array, common: Float32Array): void {
-  if (common.length === 0) return;
+  if (common.length === 0 || vector.every((x) => x === 0)) return;
   for (let i = 0; i < vector.length; i++) vector[i] = (vector[i] ?? 0) - (common[i] ?? 0);
   normalised(vector);
 }
@@ -291,7 +292,7 @@ function sameBits(a: Float32Array, b: Float32Array): boolean {
 }
 
 /** 12 hex digits over everything that decides the vectors and what they mean. */
-async function digestOf({ path, weights, parts, pooling, prefix }: ModelFolder): Promise<string> {
+async function digestOf({ path, weights, parts, pooling, prefix, thresholds }: ModelFolder): Promise<string> {
   const hash = createHash('sha256');
   const onnx = [weights.file, ...parts].map((file) => join('onnx', file));
   for (const file of [...onnx, 'tokenizer.json', 'tokenizer_config.json', 'thresholds.json']) {
@@ -299,6 +300,7 @@ async function digestOf({ path, weights, parts, pooling, prefix }: ModelFolder):
       await pipeline(createReadStream(join(path, file)), hash, { end: false });
     hash.update('\0');
   }
+  if (thresholds === null) hash.update(JSON.stringify([PROBES, REQUESTS]));
   if (pooling !== 'mean' || prefix !== '') hash.update(`${pooling}\0${prefix}`);
   return hash.digest('hex').slice(0, 12);
 }
