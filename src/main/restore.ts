@@ -14,7 +14,7 @@ import { connectionOptions, startServer } from '../stream/server.ts';
 import { setUpStreams } from '../stream/stream-setup.ts';
 import { checkBackup, stateFile, streamFile, type Manifest } from './backup-files.ts';
 import { prepareDataDirectory } from './data-directory.ts';
-import { parseCommandLine, UsageError } from './stream-command.ts';
+import { parseCommandLine, showHelp, UsageError } from './stream-command.ts';
 
 const USAGE = `Usage: npm run restore -- DIR
 
@@ -28,9 +28,11 @@ const WORK_FOLDER = 'restoring';
 const EPOCH = 1;
 
 await runCommand(async () => {
+  const args = process.argv.slice(2);
+  if (showHelp(USAGE, args)) return 0;
   let folder: string;
   try {
-    const [source, ...rest] = parseCommandLine(process.argv.slice(2), {}).positionals;
+    const [source, ...rest] = parseCommandLine(args, {}).positionals;
     if (source === undefined || rest.length > 0) throw new UsageError('restore needs one DIR.');
     folder = resolve(source);
   } catch (error) {

@@ -21,6 +21,13 @@ export function parseCommandLine<T extends ParseArgsConfig['options']>(
   }
 }
 
+/** Prints the usage when the command line asks for it, whatever else it says; whether it does. */
+export function showHelp(usage: string, args: readonly string[]): boolean {
+  const wanted = args.some((arg) => arg === '--help' || arg === '-h');
+  if (wanted) process.stdout.write(`${usage}\n`);
+  return wanted;
+}
+
 /** What a command does once NATS answers; the exit code, 0 when none is given. */
 export type StreamWork = (connection: StreamConnection, config: Config) => Promise<number | void>;
 
@@ -33,9 +40,11 @@ export async function runStreamCommand(
   parse: (args: readonly string[]) => StreamWork,
 ): Promise<void> {
   await runCommand(async () => {
+    const args = process.argv.slice(2);
+    if (showHelp(usage, args)) return 0;
     let work: StreamWork;
     try {
-      work = parse(process.argv.slice(2));
+      work = parse(args);
     } catch (error) {
       if (!(error instanceof UsageError)) throw error;
       process.stderr.write(`${error.message}\n${usage}\n`);

@@ -116,6 +116,14 @@ describe('registry commands', () => {
     });
   }
 
+  it('show how they are used when asked, without NATS', async () => {
+    for (const args of [['--help'], ['list', '-h']]) {
+      const { code, stdout, stderr } = await run('keys', args, await freePort());
+      deepEqual([code, stderr], [0, '']);
+      match(stdout, /^Usage:\n/);
+    }
+  });
+
   it('say what to do when NATS does not run', async () => {
     const { code, stderr } = await run('keys', ['list'], await freePort());
     equal(code, 1);
