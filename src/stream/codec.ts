@@ -46,9 +46,9 @@ export function decodeRecord(bytes: Uint8Array): StreamRecord {
       bytes[0] === 0x28 ? zstdDecompressSync(bytes, { maxOutputLength: MAX_INFLATED_BYTES }) : bytes;
     value = JSON.parse(utf8.decode(json));
   } catch (error) {
-    throw new DecodeError(`the payload is neither JSON nor zstd of it: ${(error as Error).message}`, {
-      cause: error,
-    });
+    // The parser quotes what it read, and reasons are logged: messages never are.
+    const reason = error instanceof SyntaxError ? 'a syntax error' : (error as Error).message;
+    throw new DecodeError(`the payload is neither JSON nor zstd of it: ${reason}`, { cause: error });
   }
   if (!isObject(value)) throw new DecodeError('the record is no object');
   if (value['v'] !== 1) throw new DecodeError(`the record has version ${String(value['v'])}, known is 1`);

@@ -43,6 +43,11 @@ describe('record codec', () => {
   const broken: [string, Uint8Array, RegExp][] = [
     ['empty', Buffer.alloc(0), /neither JSON nor zstd/],
     ['random bytes', Buffer.from([1, 2, 3]), /neither/],
+    [
+      'broken JSON, without quoting it',
+      Buffer.from('{"v":1,"requests":[my secret]}'),
+      /zstd of it: a syntax error$/,
+    ],
     ['bad UTF-8', Buffer.from([0x22, 0xff, 0x22]), /neither/],
     ['cut zstd', zstdCompressSync(Buffer.from('{"v":1,"requests":[]}')).subarray(0, 12), /neither/],
     ['a zstd bomb', zstdCompressSync(Buffer.alloc(300 * 1024 * 1024)), /neither/],
