@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AckPolicy, DeliverPolicy, jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
 import { createInbox, nanos, type Msg } from '@nats-io/transport-node';
+import { SetupError } from '../errors.ts';
 import type { StreamConnection } from './connection.ts';
 
 /** An entry of a stream as it was stored. */
@@ -19,10 +20,11 @@ export interface LogEntry {
 }
 
 /** The stream ends before the position of its reader: it was emptied or another one took its name. */
-export class StreamRewoundError extends Error {
+export class StreamRewoundError extends SetupError {
   constructor(stream: string, lastSequence: number, position: number) {
     super(
-      `the stream ${stream} ends at sequence ${lastSequence}, but ${position} was already read: its data was lost or replaced`,
+      `The stream ${stream} ends at sequence ${lastSequence}, but ${position} was already read: its data was lost or replaced. ` +
+        'Restore a backup, or delete the folder views of DATA_DIR: it is made anew from what the stream holds.',
     );
     this.name = 'StreamRewoundError';
   }

@@ -1,6 +1,7 @@
-import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
+import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
+import { SetupError } from '../../src/errors.ts';
 import { openConnection, type StreamConnection } from '../../src/stream/connection.ts';
 import {
   openConsumer,
@@ -158,7 +159,11 @@ describe('consumer', () => {
 
   it('refuses a position that the stream does not have', async () => {
     await store(3);
-    await rejects(openConsumer(connection, { startSequence: 9 }), StreamRewoundError);
+    await rejects(openConsumer(connection, { startSequence: 9 }), (error) => {
+      ok(error instanceof StreamRewoundError && error instanceof SetupError);
+      match(error.message, /but 8 was already read.*Restore a backup, or delete/);
+      return true;
+    });
   });
 
   it('says so when the stream is replaced under it', async () => {
