@@ -13,7 +13,7 @@ import { lastSequenceOf, readExtent, type StreamExtent } from '../stream/consume
 export class LostStateError extends SetupError {
   constructor(fact: string, options: { cause?: unknown } = {}) {
     super(
-      `${fact}: what is missing cannot be made from the stream again. Restore a backup (docs/backup.md).`,
+      `${fact}: what is missing cannot be made from the stream again. Restore a backup: npm run restore -- DIR, into an empty DATA_DIR.`,
       options,
     );
     this.name = 'LostStateError';
@@ -38,10 +38,13 @@ export async function openState(options: {
   readonly partitions: readonly number[];
   readonly connection: StreamConnection;
   readonly logger: Logger;
+  /** Sequence up to which a backup holds what the stream does not; 0: none does. */
+  readonly archivedUntil: number;
   readonly open: () => Promise<StateStore>;
 }): Promise<OpenedState> {
-  const { directory, shard, partitions, connection, logger, open } = options;
-  const extent = await whenAnswered(connection, () => readExtent(connection));
+  const { directory, shard, partitions, connection, logger, archivedUntil, open } = options;
+  const inStream = await whenAnswered(connection, () => readExtent(connection));
+  const extent = archivedUntil + 1 >= inStream.firstSequence ? { ...inStream, firstSequence: 1 } : inStream;
   let damaged = false;
   let store: StateStore;
   try {

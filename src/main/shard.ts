@@ -142,7 +142,8 @@ export async function openShard(options: ShardOptions): Promise<Shard> {
   const partitions = partitionsOf(shard, active.shards);
   let opened: OpenedState;
   try {
-    opened = await openState({ directory, shard, partitions, connection, logger, open });
+    const archivedUntil = replay?.archive?.lastSequence ?? 0;
+    opened = await openState({ directory, shard, partitions, connection, logger, archivedUntil, open });
   } catch (error) {
     if (!(error instanceof LostStateError) || replay !== undefined) throw error;
     logger.error(
