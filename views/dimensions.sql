@@ -22,6 +22,9 @@
 --
 -- temp moved_micro: micro-clusters that this batch moves, to another topic or along with their topic to another
 -- cluster. What was counted for them moves too.
+--
+-- Law: each row is what the stream last said of its number, whatever the batches: live and replayed rows are equal
+-- but for seq and processed_at.
 
 -- @schema
 create table instance (instance integer, id uuid, project uuid, last_sequence bigint, processed_at timestamp, seq bigint);
