@@ -11,7 +11,7 @@ export class DecodeError extends Error {
 }
 
 /** JSON above this size, in bytes, is compressed. */
-const COMPRESS_ABOVE_BYTES = 4096;
+const COMPRESS_ABOVE_BYTES = 1024;
 /** JSON above this size is compressed off the event loop. */
 const COMPRESS_ASIDE_ABOVE_BYTES = 128 * 1024;
 /** No record that we write inflates to more: guards readers against a malicious payload. */
@@ -26,7 +26,7 @@ export function encodeRequest(request: RecordedRequest): Buffer {
 }
 
 /**
- * The payload of one stream entry from encoded requests: plain JSON, or a zstd frame of it above 4 KB. The
+ * The payload of one stream entry from encoded requests: plain JSON, or a zstd frame of it above 1 KB. The
  * first byte tells them apart: `{`, or 0x28 of zstd's magic number. `v` inside is the version of the shape.
  */
 export async function encodeRecord(requests: readonly Buffer[]): Promise<Uint8Array> {

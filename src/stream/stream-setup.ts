@@ -50,7 +50,7 @@ export async function setUpStreams(connection: StreamConnection, options: Stream
   const common = {
     retention: RetentionPolicy.Limits,
     storage: StorageType.File,
-    compression: StoreCompression.S2,
+    compression: StoreCompression.None,
     num_replicas: options.replicas ?? 1,
   };
   await setUp(manager, {
