@@ -25,7 +25,7 @@ describe('record codec', () => {
   });
 
   for (const count of [1, 100, 5000]) {
-    it(`compresses above 4 KB and reads it again: ${count} messages`, async () => {
+    it(`compresses above 1 KB and reads it again: ${count} messages`, async () => {
       const messages = Array.from({ length: count }, (_, i) => ({
         content: `message ${i}`,
         role: 'user',
