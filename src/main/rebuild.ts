@@ -95,6 +95,8 @@ await runCommand(async () => {
       throttle = /^\d{1,9}$/.test(values.throttle) ? Number(values.throttle) : 0;
       if (throttle < 1) throw new Error('--throttle takes a whole number of messages per second, 1 or more');
     }
+    // With --rollback it would delete what is to be gone back to.
+    if (values.clean === true && Object.keys(values).length > 1) throw new Error('--clean stands alone');
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}\n`);
     return 2;

@@ -223,6 +223,9 @@ describe('rebuild', () => {
     match(output, new RegExp(`switched back from views ${epoch} to views ${previous?.epoch}`));
     equal(active().epoch, previous?.epoch);
     deepEqual(await answers(), live);
+    const both = await rebuild(['--clean', '--rollback']);
+    equal(both.code, 2);
+    match(both.output, /^--clean stands alone/);
     const cleaned = await rebuild(['--clean']);
     match(cleaned.output, new RegExp(`deleted views ${epoch}; views ${previous?.epoch} stay`));
     deepEqual(active(), { epoch: previous?.epoch ?? 0, shards: 1 });
