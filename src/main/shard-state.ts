@@ -71,9 +71,9 @@ export async function openState(options: {
     );
   }
   if (gone !== null) {
-    logger.warn(
+    logger.error(
       { event: 'entries_gone', shard, sequence: store.sequence, ...extent },
-      `${gone}: those of them that were not counted before never will be`,
+      `${gone}: those of them that were not counted before never will be, unless a backup that holds them is restored into an empty DATA_DIR`,
     );
   }
   if (!behind && !damaged) return { store, holdUntil: 0 };
