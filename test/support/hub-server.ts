@@ -5,6 +5,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { join, relative } from 'node:path';
 
+/** Time for the client to read what came before the connection breaks. */
+const CUT_AFTER_MS = 100;
+
 export interface ServedModel {
   readonly folder: string;
   /** Revision → commit; `main` unless given. */
@@ -138,7 +141,10 @@ function send(
   });
   if (faults.cut?.path === path && faults.cut.times > 0) {
     faults.cut.times -= 1;
-    response.write(part.subarray(0, faults.cut.after), () => response.destroy());
+    // A client drops what it had not read yet when the connection breaks.
+    response.write(part.subarray(0, faults.cut.after), () =>
+      setTimeout(() => response.destroy(), CUT_AFTER_MS),
+    );
     return;
   }
   response.end(part);
