@@ -29,7 +29,7 @@ const environment = z.object({
     .regex(/^(?:nats|tls|ws|wss):\/\/\S+$/, 'must look like nats://host:4222')
     .optional(),
   NATS_TOKEN: z.string().optional(),
-  EMBEDDING_MODEL: z.string().default('baseline'),
+  EMBEDDING_MODEL: z.string().default('undertone-small'),
   HF_ENDPOINT: z
     .string()
     .regex(/^https?:\/\/\S+$/, 'must look like https://huggingface.co')

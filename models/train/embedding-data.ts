@@ -96,11 +96,11 @@ const LANGUAGE_WEIGHT = 6;
 /** Share of the batches of each kind of source. */
 export const SHARES = {
   intents: 0.36,
-  translations: 0.26,
-  adjacent: 0.16,
-  answers: 0.12,
-  sameText: 0.1,
-  meanings: 0,
+  translations: 0.28,
+  adjacent: 0.12,
+  answers: 0.08,
+  sameText: 0.08,
+  meanings: 0.08,
 } as const;
 export type Shares = Readonly<Record<keyof typeof SHARES, number>>;
 /** Share of pieces that each of two copies of a text loses: what is left of one tells what the other was about. */
@@ -143,7 +143,7 @@ export async function readTrainingData(
     if (a === null || b === null) continue;
     addTo(translations, value.b, b);
     addTo(translations, value.b, a);
-    const group = (LANGUAGES as readonly string[]).includes(language) ? language : 'other languages';
+    const group = isSupported(language) ? language : 'other languages';
     addTo(english, group, [a, b]);
   }
   for (const [language, pairs] of english)
@@ -296,7 +296,8 @@ function meaningGroups(texts: TextList): number[][] {
     const known = words.filter((word) => wordsOf(word).every((part) => common.has(part)));
     if (known.length === 0) return;
     for (const text of [known.join(', '), definition, ...examples]) {
-      const place = texts.add(text, 'en', 1);
+      // Dictionaries are no measure of how often words are used.
+      const place = texts.add(text, 'en', 1, 0);
       if (place !== null) addTo(groups, String(number), place);
     }
   });
@@ -318,8 +319,8 @@ class TextList {
         for (const character of wordsOf(String.fromCodePoint(code)).join('')) this.characters.add(character);
   }
 
-  /** The text's place; null when it has fewer than `fewest` words or is held out. */
-  add(text: string, language: string, fewest = 2): number | null {
+  /** The text's place; null when it has fewer than `fewest` words or is held out. Each of its words counts `weight` times. */
+  add(text: string, language: string, fewest = 2, weight = weightOf(language)): number | null {
     const short = text.trim().slice(0, MAX_TEXT_LENGTH);
     const known = this.#places.get(short);
     if (known !== undefined) return known;
@@ -328,13 +329,20 @@ class TextList {
     const place = usable ? this.list.push(short) - 1 : null;
     this.#places.set(short, place);
     if (!usable) return null;
-    const isOurs = (LANGUAGES as readonly string[]).includes(language);
     for (const word of words) {
-      this.wordCounts.set(word, (this.wordCounts.get(word) ?? 0) + (isOurs ? LANGUAGE_WEIGHT : 1));
-      if (isOurs) for (const character of word) this.characters.add(character);
+      if (weight > 0) this.wordCounts.set(word, (this.wordCounts.get(word) ?? 0) + weight);
+      if (isSupported(language)) for (const character of word) this.characters.add(character);
     }
     return place;
   }
+}
+
+function isSupported(language: string): boolean {
+  return (LANGUAGES as readonly string[]).includes(language);
+}
+
+function weightOf(language: string): number {
+  return isSupported(language) ? LANGUAGE_WEIGHT : 1;
 }
 
 /** Ranges of letters, digits and signs that are in the vocabulary though no text may show them all. */

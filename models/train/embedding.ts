@@ -9,7 +9,7 @@ import { SetupError } from '../../src/errors.ts';
 import { trainTable, type ContrastiveOptions } from './contrastive.ts';
 import { LEAVABLE, readTrainingData, type Shares } from './embedding-data.ts';
 import { ELEMENT, encodeModel, type OnnxTensor } from './onnx.ts';
-import { Pieces, SPECIAL_PIECES, tokenizerFile, UNKNOWN } from './pieces.ts';
+import { Pieces, SPECIAL_PIECES, tokenizerFile } from './pieces.ts';
 import { Random } from './random.ts';
 import { writeThresholds } from './thresholds.ts';
 import { trainVocabulary } from './vocabulary.ts';
@@ -34,13 +34,13 @@ const VOCABULARY_SIZE = 32_000;
 export const DIMENSIONS = 256;
 /** Tokens of a message that the model reads at most. */
 const MAX_LENGTH = 256;
-export const DEFAULT_STEPS = 16_000;
+export const DEFAULT_STEPS = 10_000;
 const TRAINING: Omit<ContrastiveOptions, 'steps' | 'onProgress'> = {
   dimensions: DIMENSIONS,
   batch: 512,
   learningRate: 3e-3,
-  temperature: 0.06,
-  pieceDropout: 0.1,
+  temperature: 0.09,
+  pieceDropout: 0.15,
   parting: 0.06,
   typing: 0.12,
   maxPieces: 40,
@@ -179,8 +179,8 @@ export function encodeTable(table: Float32Array, rows: number): Uint8Array {
     const start = row * dimensions;
     let largest = 0;
     for (let i = 0; i < dimensions; i += 1) largest = Math.max(largest, Math.abs(table[start + i]!));
-    // Pieces that no text has are of no length, so that padding adds nothing.
-    if (largest === 0 || (row < SPECIAL_PIECES.length && row !== UNKNOWN)) continue;
+    // Padding adds nothing, and a message of unknown words alone has no vector, so no topic.
+    if (largest === 0 || row < SPECIAL_PIECES.length) continue;
     for (let i = 0; i < dimensions; i += 1)
       whole[start + i] = Math.round((table[start + i]! / largest) * 127);
     factors[row] = (largest * scale) / 127;

@@ -23,14 +23,15 @@ export interface ModelThresholds {
   readonly repeated: number;
 }
 
-const MICRO = [0.6, 0.65, 0.7, 0.75] as const;
-const TOPIC = [0.3, 0.34, 0.38, 0.42, 0.46] as const;
-const CLUSTER = [0.14, 0.18, 0.22, 0.26] as const;
+const MICRO = [0.65, 0.7, 0.75] as const;
+const TOPIC = [0.38, 0.42, 0.46, 0.5] as const;
+const CLUSTER = [0.18, 0.22, 0.26] as const;
 /** Share of pairs of different requests that may lie above the threshold of a repeated one. */
-const FALSE_REPEATS = 0.004;
+const FALSE_REPEATS = 0.0035;
 /** What a wrong number of groups costs, in shares of k-means' ARI for each power of e. */
 const NUMBER_COST = 0.15;
-const TURNS = 2500;
+/** Turns of both sides. */
+const TURNS = 5000;
 const START: ModelThresholds = { micro: 0.7, topic: 0.42, cluster: 0.22, repeated: 0.55 };
 
 interface DevelopmentSet {
@@ -51,7 +52,7 @@ export async function writeThresholds(
   };
   const sets: DevelopmentSet[] = [
     { conversations: await intentConversations(options, 'intents/dstc11-development-insurance', 1000) },
-    { conversations: await schemaGuidedConversations(options, TURNS * 4) },
+    { conversations: await schemaGuidedConversations(options, TURNS) },
   ];
   const write = (thresholds: ModelThresholds): void => {
     writeFileSync(join(folder, 'thresholds.json'), `${JSON.stringify(thresholds, null, 2)}\n`);

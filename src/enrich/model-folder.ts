@@ -131,7 +131,7 @@ const POOLING_MODES: Readonly<Record<string, Pooling>> = {
 };
 
 export interface ModelLocation {
-  /** A folder, or the name of one in `modelsDirectory` (`baseline`, `Xenova/all-MiniLM-L6-v2`). */
+  /** A folder, or the name of one in `modelsDirectory` (`undertone-small`, `Xenova/all-MiniLM-L6-v2`). */
   readonly model: string;
   /** Absolute path. */
   readonly modelsDirectory: string;

@@ -48,7 +48,7 @@ async function main(): Promise<void> {
     allowPositionals: true,
     options: {
       data: { type: 'string' },
-      model: { type: 'string', default: 'baseline' },
+      model: { type: 'string', default: 'undertone-small' },
       json: { type: 'boolean', default: false },
     },
   });

@@ -40,7 +40,7 @@ describe('the enricher', () => {
   let embedder: Embedder;
   before(async () => {
     embedder = await loadEmbedder({
-      model: 'baseline',
+      model: 'undertone-small',
       modelsDirectory: resolve(import.meta.dirname, '../../models'),
     });
   });

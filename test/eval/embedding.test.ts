@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { evaluation, sifVectors, spearman, tfIdf } from '../../src/eval/embedding.ts';
 
-const MODEL = 'baseline';
+const MODEL = 'undertone-small';
 
 function cosine(a: Float32Array, b: Float32Array): number {
   return a.reduce((sum, value, i) => sum + value * b[i]!, 0);

@@ -137,7 +137,7 @@ describe('npm run models', () => {
     match(used.output, /EMBEDDING_MODEL=acme\/tiny-e5 is written to .*\.env/);
     match(
       used.output,
-      /ask for a rebuild then \(embedding model: baseline@\w+ → tiny-e5@\w+\).*npm run rebuild/s,
+      /ask for a rebuild then \(embedding model: undertone-small@\w+ → tiny-e5@\w+\).*npm run rebuild/s,
     );
     ok(!used.output.includes('environment says'));
     equal(readFileSync(envFile, 'utf8'), `PORT=8081\nEMBEDDING_MODEL=${ID}\n`);
@@ -149,7 +149,10 @@ describe('npm run models', () => {
     const env = { EMBEDDING_MODEL: join(models, ID), HF_ENDPOINT: hub.url };
     hub.requests.length = 0;
     const waiting = await startWorker(env);
-    match(waiting.output(), /the views ask for a rebuild \(embedding model: baseline@\w+ → tiny-e5@\w+\)/);
+    match(
+      waiting.output(),
+      /the views ask for a rebuild \(embedding model: undertone-small@\w+ → tiny-e5@\w+\)/,
+    );
     deepEqual(timeless(await answersOf(liveDirectories(dataDir), INSTANCES)), timeless(before));
     const from = readActiveEpoch(dataDir)?.epoch;
     const rebuild = runMain('rebuild.ts', [], environmentOf(server, dataDir, env));

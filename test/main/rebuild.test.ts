@@ -73,7 +73,7 @@ describe('rebuild', () => {
         DATA_DIR: dataDir,
         NATS_URL: server.url,
         NATS_TOKEN: server.token,
-        EMBEDDING_MODEL: 'baseline',
+        EMBEDDING_MODEL: 'undertone-small',
         LOG_LEVEL: 'info',
         SHARDS: '1',
         AUTO_REBUILD: 'false',
@@ -272,10 +272,13 @@ describe('rebuild', () => {
     const live = await answers();
     await stopWorker();
     const model = join(temporary.path, 'other-model');
-    cpSync(join(ROOT, 'models/baseline'), model, { recursive: true });
+    cpSync(join(ROOT, 'models/undertone-small'), model, { recursive: true });
     const from = active().epoch;
     const waiting = await startWorker({ EMBEDDING_MODEL: model });
-    match(waiting.output(), /embedding model: baseline@\w+ → other-model@\w+.*Run \\"npm run rebuild\\"/);
+    match(
+      waiting.output(),
+      /embedding model: undertone-small@\w+ → other-model@\w+.*Run \\"npm run rebuild\\"/,
+    );
     deepEqual(await answers(), live);
     await stopWorker();
     const doing = await startWorker({ EMBEDDING_MODEL: model, AUTO_REBUILD: 'true' });

@@ -43,7 +43,7 @@ describe('workers', () => {
       DATA_DIR: dataDir,
       NATS_URL: server.url,
       NATS_TOKEN: server.token,
-      EMBEDDING_MODEL: 'baseline',
+      EMBEDDING_MODEL: 'undertone-small',
       LOG_LEVEL: 'info',
       SHARDS: String(SHARDS),
     };

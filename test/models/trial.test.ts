@@ -13,7 +13,7 @@ const shipped = resolve(import.meta.dirname, '../../models');
 
 describe('trying a model', () => {
   it('finds the one that ships fit for use, and that it knows English better than Chinese', async () => {
-    const trial = await tryModel({ model: 'baseline', modelsDirectory: shipped, measureMs: 5 });
+    const trial = await tryModel({ model: 'undertone-small', modelsDirectory: shipped, measureMs: 5 });
     deepEqual(trial.faults, []);
     equal(trial.embedder.batchSize, 64);
     equal(trial.speeds.length, 6);
@@ -48,7 +48,7 @@ describe('trying a model', () => {
 describe('the catalogue', () => {
   it('shows what is there, what is in use, and why one cannot be used', () => {
     const models = join(folder, 'models');
-    cpSync(join(shipped, 'baseline'), join(models, 'baseline'), { recursive: true });
+    cpSync(join(shipped, 'undertone-small'), join(models, 'undertone-small'), { recursive: true });
     writeTransformer(join(models, 'acme/tiny-e5'));
     writeTransformer(join(models, 'half'));
     rmSync(join(models, 'half/onnx/model.onnx'));
@@ -57,7 +57,8 @@ describe('the catalogue', () => {
       join(folder, 'elsewhere/thresholds.json'),
       '{"micro":0.8,"topic":0.5,"cluster":0.3,"repeated":0.6}',
     );
-    const list = (inUse: string) => listModels({ modelsDirectory: models, inUse, byDefault: 'baseline' });
+    const list = (inUse: string) =>
+      listModels({ modelsDirectory: models, inUse, byDefault: 'undertone-small' });
     const entries = list('acme/tiny-e5');
     deepEqual(
       entries.map(({ name, inUse, isDefault, dimensions, thresholds, prefix }) => [
@@ -70,12 +71,12 @@ describe('the catalogue', () => {
       ]),
       [
         ['acme/tiny-e5', true, false, 32, 'calibrated', 'query: '],
-        ['baseline', false, true, 256, 'card', ''],
         ['half', false, false, null, 'calibrated', ''],
+        ['undertone-small', false, true, 256, 'card', ''],
       ],
     );
-    ok(/has no weights/.test(entries[2]?.fault ?? ''));
-    ok((entries[1]?.bytes ?? 0) > 8_000_000);
+    ok(/has no weights/.test(entries[1]?.fault ?? ''));
+    ok((entries[2]?.bytes ?? 0) > 8_000_000);
     const outside = list(join(folder, 'elsewhere')).find(({ inUse }) => inUse);
     deepEqual(
       [outside?.name, outside?.thresholds, outside?.fault],

@@ -30,7 +30,7 @@ export function environmentOf(
     DATA_DIR: dataDir,
     NATS_URL: nats.url,
     NATS_TOKEN: nats.token,
-    EMBEDDING_MODEL: 'baseline',
+    EMBEDDING_MODEL: 'undertone-small',
     LOG_LEVEL: 'info',
     SHARDS: '1',
     AUTO_REBUILD: 'false',

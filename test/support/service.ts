@@ -48,7 +48,7 @@ export async function startTestService(env: Readonly<Record<string, string>> = {
         DATA_DIR: join(folder, 'data'),
         NATS_URL: nats.url,
         NATS_TOKEN: nats.token,
-        EMBEDDING_MODEL: 'baseline',
+        EMBEDDING_MODEL: 'undertone-small',
         LOG_LEVEL: 'warn',
         ...env,
       },

@@ -65,7 +65,7 @@ describe('the same stream gives the same rows', () => {
   let whole: readonly string[] = [];
   let wholeAnswers: Awaited<ReturnType<typeof answersOf>> = {};
   before(async () => {
-    embedder = await loadEmbedder({ model: 'baseline', modelsDirectory: MODELS });
+    embedder = await loadEmbedder({ model: 'undertone-small', modelsDirectory: MODELS });
     whole = await build({ shards: 1, batch: () => 10_000, restarts: () => false });
     wholeAnswers = await answersOf(whole, INSTANCES);
   });
@@ -199,7 +199,12 @@ describe('the same stream gives the same rows', () => {
 
   it('on several threads', async () => {
     const { dimensions } = embedder;
-    const analysis = new AnalysisPool({ threads: 2, dimensions, model: 'baseline', modelsDirectory: MODELS });
+    const analysis = new AnalysisPool({
+      threads: 2,
+      dimensions,
+      model: 'undertone-small',
+      modelsDirectory: MODELS,
+    });
     try {
       await sameAsWhole(await build({ shards: 1, batch: () => 70, restarts: () => false, analysis }));
     } finally {

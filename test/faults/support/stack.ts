@@ -67,7 +67,7 @@ export class Stack {
       SERVE: 'all',
       SHARDS: '1',
       AUTO_REBUILD: 'false',
-      EMBEDDING_MODEL: 'baseline',
+      EMBEDDING_MODEL: 'undertone-small',
       RATE_LIMIT_PER_SECOND: '100000',
       LOG_LEVEL: 'info',
       NATS_URL: '',
