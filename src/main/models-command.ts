@@ -1,4 +1,6 @@
 /** What `npm run models` does, apart from the process around it. */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import { SetupError } from '../errors.ts';
 import { loadEmbedder, type LoadedEmbedder } from '../enrich/embedder.ts';
@@ -6,10 +8,11 @@ import { findModel, modelName, WEIGHTS, type Weights } from '../enrich/model-fol
 import { listModels } from '../models/catalog.ts';
 import { readVariable, writeVariable } from '../models/env-file.ts';
 import { Hub } from '../models/hub.ts';
-import { megabytes, pullModel } from '../models/pull.ts';
+import { INCOMING, megabytes, pullModel } from '../models/pull.ts';
 import { tryModel, vectorFaults, type Trial } from '../models/trial.ts';
 import { changesBetween, readDefinition } from '../store/definition.ts';
 import { readActiveEpoch, shardDirectory } from '../store/epochs.ts';
+import { lockDataDirectory } from './data-directory.ts';
 import { createPullProgress } from './models-progress.ts';
 import { currentDefinition } from './shard.ts';
 import { parseCommandLine, UsageError } from './stream-command.ts';
@@ -96,6 +99,12 @@ async function pull(
 ): Promise<number> {
   const hub = new Hub({ url: config.hubUrl, token: config.hubToken, signal });
   const progress = createPullProgress({ write, terminal, now: () => performance.now() });
+  const incoming = join(modelsDirectory, INCOMING);
+  mkdirSync(incoming, { recursive: true });
+  const lock = await lockDataDirectory(incoming, {
+    name: 'pull',
+    taken: 'Another pull runs: let it end, or stop it.',
+  });
   try {
     const { folder, manifest, unchanged } = await pullModel({
       hub,
@@ -115,9 +124,15 @@ async function pull(
     );
     return 0;
   } catch (error) {
-    if (!signal.aborted) throw error;
+    if (!signal.aborted) {
+      if (error instanceof Error && 'syscall' in error)
+        throw new SetupError(`${modelsDirectory} cannot be written: ${error.message}.`, { cause: error });
+      throw error;
+    }
     write('interrupted; the next pull goes on where this one stopped\n');
     return 130;
+  } finally {
+    lock.release();
   }
 }
 

@@ -1,14 +1,7 @@
 /** One file of a model onto the disk: resumed where it broke off, and taken only when it is what was announced. */
 import { createHash, type Hash } from 'node:crypto';
-import {
-  createReadStream,
-  createWriteStream,
-  existsSync,
-  mkdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
+import { createReadStream, existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -95,19 +88,22 @@ async function fetchInto(
   const { from, bytes } = await hub.open(model, file.path, there);
   let arrived = from;
   onProgress(arrived);
-  const counted = async function* (): AsyncGenerator<Uint8Array> {
+  // Each piece is on the disk before the next is asked for: what arrived stays when the connection breaks.
+  const sink = await open(part, from === 0 ? 'w' : 'a');
+  try {
     for await (const chunk of bytes) {
+      signal?.throwIfAborted();
       arrived += chunk.length;
       if (file.size !== null && arrived > file.size)
         throw new SetupError(
           `${file.path} of ${model.id} is longer than the hub announced: nothing was installed.`,
         );
+      await sink.writeFile(chunk);
       onProgress(arrived);
-      yield chunk;
     }
-  };
-  const sink = createWriteStream(part, { flags: from === 0 ? 'w' : 'a' });
-  await pipeline(counted, sink, signal === undefined ? {} : { signal });
+  } finally {
+    await sink.close();
+  }
   if (file.size !== null && arrived < file.size)
     throw new PassingError(`${hub.url} broke off in ${file.path}`);
 }

@@ -98,7 +98,14 @@ describe('npm run models', () => {
     match(output, /fetching acme\/tiny-e5 at 751bff37182d, 0\.1 MB\n/);
     match(output, /checked: \d files, .*vectors of 32 dimensions, licence apache-2\.0/);
     match((await command(['pull', ID])).output, /is there already, whole/);
-    await command(['pull', 'acme/small', '--dtype', 'q8']);
+    const outcomes = await Promise.allSettled(
+      [0, 1].map(() => command(['pull', 'acme/small', '--dtype', 'q8'])),
+    );
+    deepEqual(
+      outcomes.map(({ status }) => status),
+      ['fulfilled', 'rejected'],
+    );
+    match(String(outcomes[1]?.status === 'rejected' ? outcomes[1].reason : ''), /Another pull runs/);
     const list = (await command(['list'], { EMBEDDING_MODEL: ID })).output;
     match(list, /^\* +acme\/tiny-e5 +32 +0\.1 MB +calibrated +"query: " +hub 751bff37182d +apache-2\.0$/m);
     match(list, /^ +acme\/small +32 /m);
