@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { v4, v7 } from 'uuid';
 import { AppError, SetupError } from '../errors.ts';
@@ -111,6 +112,8 @@ export const FIRST_PROJECT_NAME = 'default';
 const CLAIMS_CACHED = 100_000;
 const SECRET_KEY = 'id-secret';
 const FIRST_KEY = 'first-key';
+/** How long another process may take between marking the first key and storing it. */
+const FIRST_KEY_MS = 2000;
 
 interface StoredKey {
   readonly projectId: string;
@@ -362,8 +365,8 @@ class SharedRegistry implements Registry {
   async ensureFirstProject() {
     this.#requireReady();
     const marker = await this.#read(this.#bucket, FIRST_KEY);
-    // A marker whose key is missing: a process died between the two writes; we take over.
-    if (marker !== null && (await this.#read(this.#bucket, `key.${marker.value}`)) !== null) return null;
+    // A marker whose key is missing and stays so: a process died between the two writes; we take over.
+    if (marker !== null && (await this.#appears(`key.${marker.value}`, FIRST_KEY_MS))) return null;
     const rawKey = newRawKey('test');
     const digest = digestOf(rawKey);
     const won =
@@ -400,6 +403,16 @@ class SharedRegistry implements Registry {
 
   #read(bucket: KeyValueBucket, key: string) {
     return this.#guard(() => bucket.get(key));
+  }
+
+  /** Whether a key is in the bucket, at the latest after so many milliseconds. */
+  async #appears(key: string, withinMs: number): Promise<boolean> {
+    const deadline = performance.now() + withinMs;
+    for (;;) {
+      if ((await this.#read(this.#bucket, key)) !== null) return true;
+      if (performance.now() >= deadline) return false;
+      await sleep(20);
+    }
   }
 
   /** Asks for what memory lacks (yet). */
