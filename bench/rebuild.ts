@@ -4,10 +4,10 @@
  *   npm run bench -- rebuild [--messages 1000000] [--instances 10] [--throttle 4000] [--data FOLDER] [--json]
  *
  * Sends the dialogues of FOLDER, each file's to instances of their own, over and over as sessions within a year,
- * to a service of its own, and waits until the worker has counted them. Then: kill -9 of worker and web, each until the first correct
- * answer; queries while nothing else happens; queries beside a rebuild with `--throttle`; a rebuild as fast as
- * it goes. The rebuild compares its rows with the live ones and fails when any differs. The baseline of its
- * speed is the live worker's over the same messages, that of its queries the idle ones.
+ * to a service of its own, and waits until the worker has counted them. Then: kill -9 of worker and web, each until
+ * the first correct answer; queries while nothing else happens; queries beside a rebuild as fast as it goes, and
+ * beside one with `--throttle`. The rebuild compares its rows with the live ones and fails when any differs. The
+ * baseline of its speed is the live worker's over the same messages, that of its queries the idle ones.
  */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -69,6 +69,7 @@ export async function run(args: readonly string[]): Promise<void> {
     const workerMs = await service.recovery(() => stack.kill('worker'), true);
     await sleep(3000);
     const webMs = await service.recovery(() => stack.kill('web'), false);
+    say(`kill -9 to first correct answer: worker ${Math.round(workerMs)} ms, web ${Math.round(webMs)} ms`);
     await sleep(3000);
     say('queries while nothing else happens');
     const idle = await service.queries(sleep(IDLE_SECONDS * 1000));
@@ -245,7 +246,7 @@ class Service {
     }
   }
 
-  /** Asks at an even pace until `end`, and measures the answers. Throws when one is not right. */
+  /** Asks at an even pace until `end`, and measures the answers. Throws when one is an error or empty. */
   async queries(end: Promise<unknown>): Promise<Measurements> {
     const random = randomFrom(2);
     const ids = [...this.#sessions.keys()];

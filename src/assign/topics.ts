@@ -549,9 +549,9 @@ export class Topics {
     return totals;
   }
 
-  #linked(threshold: number, bias: PairBias): Merge[] {
+  #linked(threshold: number, totals: Float64Array): Merge[] {
     return averageLinkage(
-      this.#pairTotals(bias),
+      totals,
       this.#live.map((micro) => micro.count),
       threshold,
     );
@@ -559,7 +559,10 @@ export class Topics {
 
   #regroup(): void {
     const memory = MEMORY * this.#unit;
-    const merges = this.#linked(this.#thresholds.topic, { same: memory, different: -memory });
+    const merges = this.#linked(
+      this.#thresholds.topic,
+      this.#pairTotals({ same: memory, different: -memory }),
+    );
     const groups = new Map<number, Micro[]>();
     groupsAfter(this.#live.length, merges).forEach((group, row) => {
       const members = groups.get(group);
@@ -670,8 +673,9 @@ export class Topics {
     const wanted = this.#live.length - KEPT_MICROS;
     const bias = { same: 0, different: -4 };
     // Those down to a threshold are the first of all: most often they are enough.
-    let merges = this.#linked(this.#thresholds.topic, bias);
-    if (merges.length < wanted) merges = this.#linked(-1, bias);
+    const totals = this.#pairTotals(bias);
+    let merges = this.#linked(this.#thresholds.topic, totals);
+    if (merges.length < wanted) merges = this.#linked(-1, totals);
     const rows = [...this.#live];
     for (const { a, b } of merges.slice(0, wanted)) {
       const kept = this.#micros.get(this.resolve(rows[a]!.number))!;
