@@ -23,7 +23,7 @@ export interface LabelledConversation {
 }
 
 /** Labels that name no request: greetings, thanks, yes and no, bare answers. */
-const NO_REQUEST = new Set([
+export const NO_REQUEST: ReadonlySet<string> = new Set([
   'openinggreeting',
   'closinggreeting',
   'thankyou',

@@ -4,12 +4,15 @@ import { addTo, VectorTable } from '../assign/vectors.ts';
 const ROUNDS = 40;
 const STARTS = 3;
 
-/** Spherical k-means with k-means++ starts, the best of three; reproducible. Group of each unit vector. */
-export function kMeans(vectors: readonly Float32Array[], k: number): number[] {
+/**
+ * Spherical k-means with k-means++ starts, the best of three; the same seed, the same groups. Group of each unit
+ * vector.
+ */
+export function kMeans(vectors: readonly Float32Array[], k: number, seed = 12345): number[] {
   const dimensions = vectors[0]?.length ?? 0;
   const arena = new DotArena(dimensions);
   const cosines = new Float32Array(k);
-  let state = 12345;
+  let state = seed;
   const random = (): number => {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
     return state / 2 ** 32;

@@ -1,10 +1,22 @@
-/** Which user turns are told to be requests, and what choosing the request's sentence does to clusters. */
+/** Which user turns are told to be requests, and what of a turn is best embedded: all of it or the request's sentence. */
+import { basename } from 'node:path';
 import { loadEmbedder } from '../enrich/embedder.ts';
 import { requestOf } from '../enrich/request-sentence.ts';
+import { fold, sentencesOf, wordCount } from '../enrich/text.ts';
+import { mixed, NO_REQUEST, schemaGuidedConversations } from './assigned.ts';
 import { clusteringScores } from './clustering-scores.ts';
 import { collect, dataSetPath, halfOf, readIntents, type IntentExample } from './data.ts';
+import { sifVectors } from './embedding.ts';
 import { kMeans } from './k-means.ts';
-import { BINARY_COLUMNS, binaryRow, type EvalTable, type Evaluation, type Scored } from './report.ts';
+import { centroidIsOfLabel, nearestIsOfLabel, sumOf } from './nearest-labels.ts';
+import {
+  BINARY_COLUMNS,
+  binaryRow,
+  type EvalOptions,
+  type EvalTable,
+  type Evaluation,
+  type Scored,
+} from './report.ts';
 
 /** What anyone would write first. */
 const KEYWORDS = /^(hi|hello|hey|thanks?|thank you|yes|no|ok|okay|bye|goodbye)\b/i;
@@ -52,9 +64,194 @@ function kinds(set: string, examples: readonly IntentExample[]): EvalTable {
   };
 }
 
+/** Sets on which the parts of a turn are compared. */
+const PART_SETS = [
+  'intents/dstc11-development-insurance',
+  'intents/multidogo-fastfood-media-software',
+  'intents/banking77',
+  'dialogues/sgd-train',
+] as const;
+/** Turns of up to so many words, by the length of the whole turn. */
+const LENGTHS = [
+  { name: 'up to 15', most: 15 },
+  { name: '16 to 30', most: 30 },
+  { name: 'more', most: Number.POSITIVE_INFINITY },
+] as const;
+/** Most turns of each length that are taken from a set, and fewest of a label. */
+const MOST_OF_LENGTH = 400;
+const FEWEST_OF_LABEL = 6;
+/** A length with fewer turns is no table line of its own. */
+const FEWEST_OF_LENGTH = 20;
+const SHOTS = 5;
+const SCORES = ['ACC', 'NMI', 'ARI', '±', '1-NN', `${SHOTS}-shot`] as const;
+/** k-means is run with so many seeds (three starts each), and its scores are means. */
+const SEEDS = 12;
+/** Shares of the whole turn's vector beside the request sentence's. */
+const SHARES = [0.25, 0.5] as const;
+
+interface LabelledText {
+  readonly text: string;
+  readonly label: string;
+}
+
+/** Requests with labels in a mixed order, as many of each length as there are, up to a limit. */
+async function examplesOf(set: string, options: EvalOptions): Promise<LabelledText[]> {
+  let all: LabelledText[];
+  if (set.startsWith('dialogues/')) {
+    const conversations = await schemaGuidedConversations(options, Number.POSITIVE_INFINITY);
+    all = conversations.flatMap(({ turns }) =>
+      turns.flatMap(({ content, label }) => (label === null ? [] : [{ text: content, label }])),
+    );
+  } else {
+    const path = options.file ?? dataSetPath(options.dataDirectory, set);
+    const examples = await collect(readIntents(path));
+    all = examples
+      .filter(({ intent }) => !NO_REQUEST.has(intent))
+      .map(({ text, intent, domain }) => ({ text, label: `${domain ?? ''}: ${intent}` }));
+  }
+  const unique = [...new Map(all.map((example) => [example.text, example])).values()];
+  const taken = LENGTHS.map(() => 0);
+  const kept = mixed(unique.map((example) => ({ ...example, id: example.text }))).filter(({ text }) => {
+    const length = lengthOf(text);
+    taken[length] = (taken[length] ?? 0) + 1;
+    return taken[length] <= MOST_OF_LENGTH;
+  });
+  const counts = new Map<string, number>();
+  for (const { label } of kept) counts.set(label, (counts.get(label) ?? 0) + 1);
+  return kept.filter(({ label }) => (counts.get(label) ?? 0) >= FEWEST_OF_LABEL);
+}
+
+/** Which of `LENGTHS` a turn has. */
+function lengthOf(text: string): number {
+  const words = wordCount(fold(text));
+  return LENGTHS.findIndex(({ most }) => words <= most);
+}
+
+type Embed = (texts: readonly string[]) => Promise<readonly Float32Array[]> | readonly Float32Array[];
+
+/** What a turn's topic is found by, each with what is right of every turn. */
+async function parts(
+  set: string,
+  examples: readonly LabelledText[],
+  model: string,
+  embed: Embed,
+): Promise<EvalTable> {
+  const texts = examples.map(({ text }) => text);
+  const labels = examples.map(({ label }) => label);
+  const groups = [
+    { name: 'all', items: texts.map((_, item) => item) },
+    ...LENGTHS.map(({ name }, length) => ({
+      name,
+      items: texts.flatMap((text, item) => (lengthOf(text) === length ? [item] : [])),
+    })).filter(({ items }) => items.length >= FEWEST_OF_LENGTH && items.length < texts.length),
+  ];
+  const sif = sifVectors(texts);
+  const cells = new Map<string, Map<string, number[]>>();
+  const names = [model, sif.name];
+  for (const [name, made] of [
+    [model, embed],
+    [sif.name, sif.embed],
+  ] as const) {
+    const whole = await made(texts);
+    const request = await made(texts.map((text) => requestOf(text) || text));
+    const ways: [string, readonly Float32Array[]][] = [
+      ['whole turn', whole],
+      ['request sentence', request],
+      ['longest sentence', await made(texts.map(longestSentence))],
+      ['last sentence', await made(texts.map((text) => sentencesOf(text).at(-1) ?? text))],
+      ...SHARES.map((share): [string, readonly Float32Array[]] => [
+        `request + ${share} whole`,
+        request.map((vector, item) => sumOf(vector, whole[item]!, share)),
+      ]),
+    ];
+    for (const [way, vectors] of ways) {
+      const scored = scoresOf(vectors, labels, groups);
+      for (const [length, scores] of scored) {
+        const key = `${length}\n${way}`;
+        const row = cells.get(key) ?? new Map<string, number[]>();
+        cells.set(key, row.set(name, scores));
+      }
+    }
+  }
+  const rows = groups.flatMap(({ name: length, items }) =>
+    [...cells]
+      .filter(([key]) => key.startsWith(`${length}\n`))
+      .map(([key, row]) => [
+        length,
+        key.slice(length.length + 1),
+        ...names.flatMap((name) => row.get(name) ?? []),
+        items.length,
+      ]),
+  );
+  return {
+    title: `What of a turn is embedded: ${set}, ${new Set(labels).size} labels`,
+    columns: ['words', 'embedded', ...SCORES, ...SCORES.map((score) => `SIF ${score}`), 'of'],
+    rows,
+    notes: [
+      `k-means of all lengths together, told the number of labels, means over ${SEEDS} seeds; ±: standard error of the NMI. The lines of a length score its turns alone: compare them with each other.`,
+      `Left ${model}, which may have been trained on the set (its MODEL.md says); SIF: random word vectors, which were not.`,
+    ],
+  };
+}
+
+function longestSentence(text: string): string {
+  let longest = text;
+  let most = -1;
+  for (const sentence of sentencesOf(text)) {
+    const words = wordCount(fold(sentence));
+    if (words > most) [longest, most] = [sentence, words];
+  }
+  return longest;
+}
+
+/** By group: ACC, NMI, ARI, standard error of the NMI, 1-NN, few-shot. */
+function scoresOf(
+  vectors: readonly Float32Array[],
+  labels: readonly string[],
+  groups: readonly { readonly name: string; readonly items: readonly number[] }[],
+): Map<string, number[]> {
+  const k = new Set(labels).size;
+  const runs = Array.from({ length: SEEDS }, (_, seed) => kMeans(vectors, k, seed + 1));
+  const nearest = nearestIsOfLabel(vectors, labels);
+  const centroid = centroidIsOfLabel(vectors, labels, SHOTS);
+  return new Map(
+    groups.map(({ name, items }) => {
+      const own = items.map((item) => labels[item]!);
+      const scores = runs.map((run) =>
+        clusteringScores(
+          items.map((item) => run[item]!),
+          own,
+        ),
+      );
+      const nmi = mean(scores.map((score) => score.nmi));
+      const spread = Math.sqrt(mean(scores.map((score) => (score.nmi - nmi) ** 2)) / (SEEDS - 1));
+      return [
+        name,
+        [
+          mean(scores.map(({ accuracy }) => accuracy)),
+          nmi,
+          mean(scores.map(({ ari }) => ari)),
+          spread,
+          share(items.map((item) => nearest[item]!)),
+          share(items.flatMap((item) => centroid[item] ?? [])),
+        ],
+      ];
+    }),
+  );
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+function share(right: readonly boolean[]): number {
+  return right.filter(Boolean).length / right.length;
+}
+
 export const evaluation: Evaluation = {
   name: 'requests',
-  async run({ dataDirectory, file, model, modelsDirectory }) {
+  async run(options) {
+    const { dataDirectory, file, model, modelsDirectory } = options;
     const tables: EvalTable[] = [];
     for (const set of Object.keys(REPLIES)) {
       if (file !== null) continue;
@@ -67,29 +264,11 @@ export const evaluation: Evaluation = {
       tables.push(kinds(set, reported));
     }
     const embedder = await loadEmbedder({ model, modelsDirectory });
-    const rows: (string | number)[][] = [];
-    for (const set of ['intents/dstc11-development-insurance', 'intents/banking77'] as const) {
-      const examples = await collect(readIntents(file ?? dataSetPath(dataDirectory, set)));
-      const intents = examples.map(({ intent }) => intent);
-      const k = new Set(intents).size;
-      const whole = kMeans(await embedder.embed(examples.map(({ text }) => text)), k);
-      const chosen = kMeans(await embedder.embed(examples.map(({ text }) => requestOf(text) || text)), k);
-      const kept = examples.filter(({ text }) => requestOf(text) !== '').length;
-      rows.push([
-        file ?? set,
-        clusteringScores(whole, intents).nmi,
-        clusteringScores(chosen, intents).nmi,
-        kept / examples.length,
-      ]);
-      if (file !== null) break;
+    for (const set of file === null ? PART_SETS : [basename(file)]) {
+      const examples = await examplesOf(set, options);
+      tables.push(await parts(set, examples, basename(model), (texts) => embedder.embed(texts)));
     }
     await embedder.close();
-    tables.push({
-      title: 'k-means that is told k: mutual information with the intents',
-      columns: ['data', 'whole turn', 'request sentence', 'told to be requests'],
-      rows,
-      notes: ['The default model was trained on parts of these sets: compare the columns, not the level.'],
-    });
     return tables;
   },
 };
