@@ -1,7 +1,7 @@
 /**
  * The embedding model alone: do requests of one intent lie together, do similar sentences in each
  * language, do translations? Beside it, in the same run, random word vectors weighted by smooth inverse
- * frequency, and TF-IDF.
+ * frequency (of the words in conversations at large, where the data sets are at hand), and TF-IDF.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
@@ -11,7 +11,15 @@ import { DotArena } from '../assign/dot-kernel.ts';
 import { VectorTable } from '../assign/vectors.ts';
 import { loadPipeline, schemaGuidedConversations, type Pipeline } from './assigned.ts';
 import { clusteringScores } from './clustering-scores.ts';
-import { collect, dataSetPath, isHeldOut, readIntents, readPairs } from './data.ts';
+import {
+  collect,
+  dataSetPath,
+  isHeldOut,
+  readDialogues,
+  readIntents,
+  readJsonLines,
+  readPairs,
+} from './data.ts';
 import { kMeans } from './k-means.ts';
 import { binaryScores, type Evaluation, type EvalOptions, type EvalTable, type Scored } from './report.ts';
 
@@ -52,8 +60,9 @@ export const evaluation: Evaluation = {
   run: async (options): Promise<EvalTable[]> => {
     const pipeline = await loadPipeline(options);
     const seen = trainedOn(options);
+    const frequencies = await wordFrequencies(options.dataDirectory);
     const model: Method = { name: basename(options.model), embed: (texts) => pipeline.embedder.embed(texts) };
-    const tables = [await intentTable(options, model, seen)];
+    const tables = [await intentTable(options, model, seen, frequencies)];
     if (options.file === null) {
       tables.push(await similarityTable(options, model), await translationTable(options, model, pipeline));
     }
@@ -66,6 +75,7 @@ async function intentTable(
   options: EvalOptions,
   model: Method,
   seen: ReadonlySet<string> | null,
+  frequencies: ReadonlyMap<string, number> | null,
 ): Promise<EvalTable> {
   const rows: (string | number)[][] = [];
   const sums = new Map<string, number[]>();
@@ -73,7 +83,7 @@ async function intentTable(
     const texts = examples.map(({ text }) => text);
     const labels = examples.map(({ label }) => label);
     const use = seen === null || options.file !== null ? '' : seen.has(name) ? ' (trained on)' : ' (unseen)';
-    for (const method of [model, sifVectors(texts), tfIdf(texts)]) {
+    for (const method of [model, sifVectors(texts, frequencies ?? frequenciesIn(texts)), tfIdf(texts)]) {
       const vectors = await method.embed(texts);
       const scores = intentScores(vectors, labels);
       rows.push([name + use, method.name, ...scores, new Set(labels).size, examples.length]);
@@ -103,7 +113,7 @@ async function intentTable(
     ],
     rows,
     notes: [
-      'k-means is told the number of labels. 1-NN: the nearest other example has the label. Pair AUC: two of one label against two of different ones.',
+      'k-means is told the number of labels. Random SIF: words weigh by how rare they are in conversations at large. 1-NN: the nearest other example has the label. Pair AUC: two of one label against two of different ones.',
       ...(seen === null ? ['The model does not say what it was trained on.'] : []),
     ],
   };
@@ -290,6 +300,17 @@ async function exampleSets(options: EvalOptions): Promise<ExampleSet[]> {
       ),
     });
   }
+  const acts = await collect(readDialogues(dataSetPath(options.dataDirectory, 'satisfaction/uss-mwoz')));
+  sets.push({
+    name: 'uss-mwoz (acts)',
+    examples: sample(
+      acts.flatMap(({ turns }) =>
+        turns.flatMap(({ role, content, act = '' }) =>
+          role === 'user' && act !== '' && !act.startsWith('general') ? [{ text: content, label: act }] : [],
+        ),
+      ),
+    ),
+  });
   const dialogues = await schemaGuidedConversations(options, 60_000);
   sets.push({
     name: 'sgd-train',
@@ -335,15 +356,48 @@ const RANDOM_DIMENSIONS = 256;
 const PROJECTED_DIMENSIONS = 1024;
 const SIF = 1e-3;
 
-/** Random directions of words weighted by smooth inverse frequency (Arora et al. 2017) within `texts`. */
-export function sifVectors(texts: readonly string[]): Method {
+/** Conversations and texts about anything, by which words are common or rare. */
+const AT_LARGE = [
+  'dialogues/llm-hh-rlhf-harmless',
+  'dialogues/llm-oasst-en100',
+  'dialogues/taskmaster4-coffee',
+  'dialogues/topical-chat',
+  'dialogues/sgd-train',
+] as const;
+
+/** Shares of words in conversations at large; null without the data sets. Measures only: part of it is share-alike. */
+async function wordFrequencies(dataDirectory: string): Promise<ReadonlyMap<string, number> | null> {
+  if (!existsSync(join(dataDirectory, 'dialogues'))) return null;
+  const texts: string[] = [];
+  for (const name of AT_LARGE)
+    for await (const { value } of readDialogues(dataSetPath(dataDirectory, name)))
+      for (const { content } of value.turns) texts.push(content);
+  for await (const { value } of readJsonLines(dataSetPath(dataDirectory, 'text/p3-t0-prompts')))
+    texts.push(promptSchema.parse(value).a);
+  return frequenciesIn(texts);
+}
+
+const promptSchema = z.looseObject({ a: z.string() });
+
+/** Share of each word in `texts`. */
+export function frequenciesIn(texts: readonly string[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   let total = 0;
-  for (const word of texts.flatMap(wordsOf)) {
-    counts.set(word, (counts.get(word) ?? 0) + 1);
-    total += 1;
+  for (const text of texts) {
+    for (const word of wordsOf(text)) {
+      counts.set(word, (counts.get(word) ?? 0) + 1);
+      total += 1;
+    }
   }
-  return projection('random SIF', RANDOM_DIMENSIONS, (word) => SIF / (SIF + (counts.get(word) ?? 0) / total));
+  return new Map([...counts].map(([word, count]) => [word, count / total]));
+}
+
+/** Random directions of words weighted by smooth inverse frequency (Arora et al. 2017); by default that within `texts`. */
+export function sifVectors(
+  texts: readonly string[],
+  frequencies: ReadonlyMap<string, number> = frequenciesIn(texts),
+): Method {
+  return projection('random SIF', RANDOM_DIMENSIONS, (word) => SIF / (SIF + (frequencies.get(word) ?? 0)));
 }
 
 /** TF-IDF within `texts`, projected at random so that k-means can handle it. */
