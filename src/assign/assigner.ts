@@ -15,6 +15,7 @@ import {
   type TopicRow,
   type Turn,
 } from '../domain/facts.ts';
+import { asksUser, canOnlyAnswer } from './answers.ts';
 import { beginning } from './bytes.ts';
 import type { Thresholds } from './calibration.ts';
 import { DotArena } from './dot-kernel.ts';
@@ -236,6 +237,7 @@ export class Assigner {
           );
         }
         session.answered = session.requests.length;
+        session.askedAt = asksUser(turn.content) ? turn.at : null;
         session.text.addAssistantTurn(turn.content);
         break;
       case 'other':
@@ -257,8 +259,7 @@ export class Assigner {
     const signals = new Set<number>();
     for (const key of enrichment.signals) signals.add(SIGNAL_INDEX.get(key)!);
     if (enrichment.kind === 'request' && enrichment.vector !== null && saysAnything(enrichment.vector)) {
-      instance.thresholds.add(enrichment.vector);
-      session.micro = instance.topics.add(enrichment.vector, enrichment.request, turn.position);
+      this.#place(turn, enrichment.vector, enrichment.request, instance, session);
       const request = newRequest(enrichment.request, enrichment.vector);
       if (
         isRepeated(
@@ -285,6 +286,26 @@ export class Assigner {
     fact.signals = [...signals].sort((x, y) => x - y);
     for (const signal of signals) instance.signal(signal);
     session.text.addUserTurn(turn.content, enrichment);
+  }
+
+  /**
+   * Puts the session under the topic of a request. An answer founds no topic: it belongs to the one that it would
+   * join, else to the one under discussion, which is what it is about.
+   */
+  #place(
+    turn: Turn,
+    vector: Float32Array,
+    request: string,
+    instance: InstanceState,
+    session: SessionState,
+  ): void {
+    if (session.micro !== null && canOnlyAnswer(turn.content, turn.at, session.askedAt)) {
+      session.micro = instance.topics.topicalMicro(vector) ?? session.micro;
+      return;
+    }
+    instance.thresholds.add(vector);
+    session.micro = instance.topics.add(vector, request, turn.position);
+    session.askedAt = null;
   }
 
   #discussed(instance: InstanceState, session: SessionState): number | null {

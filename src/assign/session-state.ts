@@ -19,6 +19,8 @@ export class SessionState {
   readonly requests: RememberedRequest[] = [];
   /** How many of `requests` an assistant turn has followed. */
   answered = 0;
+  /** Event time of the latest assistant turn if it asked and nothing was brought up since; else null. */
+  askedAt: number | null = null;
   /** The latest request, as a gap is named after it. */
   lastRequest = '';
   text = new SessionText();
@@ -37,12 +39,13 @@ export class SessionState {
 
   write(): Uint8Array {
     const writer = new ByteWriter()
-      .byte(1)
+      .byte(2)
       .byte((this.hasUserTurn ? 1 : 0) | (this.hasOpening ? 2 : 0))
       .link(this.user ?? -1)
       .link(this.author ?? -1)
       .link(this.micro ?? -1)
       .count(this.answered)
+      .text(this.askedAt === null ? '' : String(this.askedAt))
       .text(this.lastRequest)
       .count(this.requests.length);
     for (const { vector, words } of this.requests) {
@@ -56,7 +59,7 @@ export class SessionState {
   static read(instance: number, session: number, value: Uint8Array, dimensions: number): SessionState {
     const reader = new ByteReader(value);
     const state = new SessionState(instance, session);
-    if (reader.byte() !== 1)
+    if (reader.byte() !== 2)
       throw new Error('session state was written by another version: rebuild the views');
     const flags = reader.byte();
     state.hasUserTurn = (flags & 1) !== 0;
@@ -65,6 +68,8 @@ export class SessionState {
     state.author = numberOrNull(reader.link());
     state.micro = numberOrNull(reader.link());
     state.answered = reader.count();
+    const askedAt = reader.text();
+    state.askedAt = askedAt === '' ? null : Number(askedAt);
     state.lastRequest = reader.text();
     for (let left = reader.count(); left > 0; left -= 1) {
       const bytes = reader.raw(dimensions);

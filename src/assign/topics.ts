@@ -174,19 +174,10 @@ export class Topics {
   add(vector: Float32Array, request: string, position: number): number {
     this.#requests += 1;
     this.#dirtyMeta = true;
-    if (this.#scores.length < this.#live.length) this.#scores = new Float32Array(this.#live.length * 2);
-    this.#table.cosines(vector, this.#scores);
-    let best = -1;
-    let bestCosine = this.#leaderThreshold();
-    for (let row = 0; row < this.#live.length; row += 1) {
-      const cosine = this.#scores[row]!;
-      if (cosine > bestCosine || (best < 0 && cosine === bestCosine)) {
-        best = row;
-        bestCosine = cosine;
-      }
-    }
+    this.#measure(vector);
+    const best = this.#nearestRow();
     const micro = best >= 0 ? this.#join(best, vector) : this.#found(vector, position);
-    offerSample(micro, request, best >= 0 ? bestCosine : 1);
+    offerSample(micro, request, best >= 0 ? this.#scores[best]! : 1);
     for (const stem of contentStems(request)) this.#countWord(micro, stem, 1);
     for (const [key, use] of pairsOf(request)) countPair(micro.pairs, key, use);
     this.#dirtyMicros.add(micro.number);
@@ -197,6 +188,16 @@ export class Topics {
       this.#nextRegrouping = nextRegroupingAfter(this.#requests);
     }
     return this.resolve(micro.number);
+  }
+
+  /**
+   * The micro-cluster of a topic that a request with this vector would join, or null. Nothing is taken in: what is
+   * said in answer to a question can belong to a topic, but neither makes topics nor says what one is about.
+   */
+  topicalMicro(vector: Float32Array): number | null {
+    this.#measure(vector);
+    const row = this.#nearestRow((micro) => micro.topic >= 0);
+    return row < 0 ? null : this.#live[row]!.number;
   }
 
   /** The live micro-cluster that `micro` is part of now. */
@@ -378,6 +379,26 @@ export class Topics {
   #leaderThreshold(): number {
     const { micro, topic } = this.#thresholds;
     return Math.max((micro + topic) / 2, micro - this.#relaxed * this.#unit);
+  }
+
+  /** Puts the cosines with all live micro-clusters into `#scores`. */
+  #measure(vector: Float32Array): void {
+    if (this.#scores.length < this.#live.length) this.#scores = new Float32Array(this.#live.length * 2);
+    this.#table.cosines(vector, this.#scores);
+  }
+
+  /** Row of the nearest micro-cluster by `#scores`, the first of equals; −1 when none is near enough to be joined. */
+  #nearestRow(mayJoin?: (micro: Micro) => boolean): number {
+    let best = -1;
+    let bestCosine = this.#leaderThreshold();
+    for (let row = 0; row < this.#live.length; row += 1) {
+      const cosine = this.#scores[row]!;
+      if (cosine < bestCosine || (best >= 0 && cosine === bestCosine)) continue;
+      if (mayJoin !== undefined && !mayJoin(this.#live[row]!)) continue;
+      best = row;
+      bestCosine = cosine;
+    }
+    return best;
   }
 
   #insert(micro: Micro): void {

@@ -48,7 +48,9 @@ describe('SessionState', () => {
     }
     equal(session.requests.length, REMEMBERED_REQUESTS);
     equal(session.answered, REMEMBERED_REQUESTS - 10);
+    session.askedAt = -5;
     const again = SessionState.read(1, 1, session.write(), 32);
     equal(Buffer.compare(again.write(), session.write()), 0);
+    equal(again.askedAt, -5);
   });
 });

@@ -1,0 +1,30 @@
+/**
+ * Tells a user turn that only answers the assistant ("San Jose", "at 7 pm", "the first one") from one that brings
+ * something up. By the shape of the conversation alone, so in any language: the assistant has just asked, and the
+ * user does not ask back.
+ */
+
+/** Only the end of an assistant turn asks the user; before it there may be code, quotations, questions of others. */
+const CLOSING_LENGTH = 400;
+/** What is said later than this after a question is a new beginning, microseconds: one hour. */
+const ANSWERED_WITHIN = 3_600_000_000;
+/** A question mark of any script that ends a sentence or a part of one, so not one in an address. */
+const QUESTION = /[?\u037e⁇⁈‽](?![\p{L}\p{N}=&/])|[？؟՞፧]/u;
+
+/** Whether a text holds a question, as its marks tell. */
+export function holdsQuestion(text: string): boolean {
+  return QUESTION.test(text);
+}
+
+/** Whether an assistant turn asks the user something. */
+export function asksUser(content: string): boolean {
+  return holdsQuestion(content.slice(-CLOSING_LENGTH));
+}
+
+/**
+ * Whether a user turn at `at` can be no more than the answer to a question of `askedAt` (microseconds of event
+ * time; null: nothing was asked).
+ */
+export function canOnlyAnswer(content: string, at: number, askedAt: number | null): boolean {
+  return askedAt !== null && at - askedAt <= ANSWERED_WITHIN && !holdsQuestion(content);
+}
