@@ -112,31 +112,34 @@ export async function loadEmbedder(options: EmbedderOptions): Promise<LoadedEmbe
     return vectors;
   };
 
-  const tokenize = (text: string): readonly number[] =>
-    tokenizer(prefix + text.toWellFormed(), {
-      truncation: true,
-      max_length: maxTokens,
-      return_tensor: false,
-    }).input_ids;
+  const tokensOf = (text: string): readonly number[] => tokenizer(text, { return_tensor: false }).input_ids;
+  // What stands after every text (`</s>`). The library's own truncation cuts it off; models were trained with it.
+  let closing: readonly number[] = [];
+  const tokenize = (text: string): readonly number[] => {
+    const tokens = tokensOf(prefix + text.toWellFormed());
+    if (tokens.length <= maxTokens) return tokens;
+    return [...tokens.slice(0, Math.max(0, maxTokens - closing.length)), ...closing].slice(0, maxTokens);
+  };
 
-  // What surrounds every text: a text that adds nothing to it has no token of its own.
-  let surroundings = 0;
+  // The tokens of a text that has none of its own. Their number says nothing: the space that ends a prefix is a
+  // token to byte-level models until a word follows.
+  let blank: readonly number[] = [];
   let batchSize = MAX_BATCH;
   const embed = async (texts: readonly string[]): Promise<Float32Array[]> => {
     const byLength = new Map<number, { tokens: (readonly number[])[]; places: number[] }>();
+    const vectors: Float32Array[] = texts.map(() => EMPTY);
     texts.forEach((text, place) => {
       const tokens = tokenize(text);
+      if (text.trim() === '' || sameTokens(tokens, blank)) {
+        vectors[place] = new Float32Array(dimensions);
+        return;
+      }
       const group = byLength.get(tokens.length) ?? { tokens: [], places: [] };
       group.tokens.push(tokens);
       group.places.push(place);
       byLength.set(tokens.length, group);
     });
-    const vectors: Float32Array[] = texts.map(() => EMPTY);
     for (const [length, { tokens, places }] of byLength) {
-      if (length <= surroundings) {
-        for (const place of places) vectors[place] = new Float32Array(dimensions);
-        continue;
-      }
       const size = Math.max(1, Math.min(batchSize, Math.floor(MAX_BATCH_TOKENS / length)));
       for (let start = 0; start < tokens.length; start += size) {
         const made = await run(tokens.slice(start, start + size));
@@ -150,7 +153,8 @@ export async function loadEmbedder(options: EmbedderOptions): Promise<LoadedEmbe
 
   let thresholds: Thresholds;
   try {
-    surroundings = tokenize('').length;
+    closing = closingOf(tokensOf(''), tokensOf(PROBES[0] ?? ''));
+    blank = tokenize('');
     batchSize = 1;
     if (folder.thresholds === null)
       common = commonPart(await embed([...PROBES, ...Object.values(REQUESTS).flat()]));
@@ -177,6 +181,16 @@ export async function loadEmbedder(options: EmbedderOptions): Promise<LoadedEmbe
       await model.dispose();
     },
   };
+}
+
+function sameTokens(a: readonly number[], b: readonly number[]): boolean {
+  return a.length === b.length && a.every((token, i) => token === b[i]);
+}
+
+/** What of an empty text's tokens stands after a text. */
+function closingOf(empty: readonly number[], text: readonly number[]): readonly number[] {
+  const opening = empty.findIndex((token, i) => token !== text[i]);
+  return opening < 0 ? [] : empty.slice(opening);
 }
 
 /** Whether rows of a full, a small and the smallest batch get the vectors, to the bit, that they get alone. */

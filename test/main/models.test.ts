@@ -1,4 +1,4 @@
-/** A hub model's whole way: pulled from a hub on this machine, checked, chosen, and used by a worker. */
+/** A hub model's whole way (one like multilingual-e5: XLM-RoBERTa with a SentencePiece tokenizer): pulled from a hub on this machine, checked, chosen, and used by a worker. */
 import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
 import { join } from 'node:path';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -44,11 +44,13 @@ describe('npm run models', () => {
 
   before(async () => {
     const served = join(temporary.path, 'served');
-    writeTransformer(join(served, 'tiny'));
+    writeTransformer(join(served, 'tiny'), { kind: 'xlm-roberta' });
     writeTransformer(join(served, 'small'), { quantised: true, seed: 2 });
+    writeTransformer(join(served, 'modern'), { kind: 'modernbert', prompts: { clustering: 'clustering: ' } });
     hub = await startHub({
       [ID]: { folder: join(served, 'tiny') },
       'acme/small': { folder: join(served, 'small') },
+      'acme/modern': { folder: join(served, 'modern') },
     });
     server = await startTestServer();
     connection = await openConnection({ ...server.address, name: 'test' });
@@ -129,6 +131,10 @@ describe('npm run models', () => {
     match(damaged.output, /FAULT: onnx\/model_quantized\.onnx was changed\n/);
     await command(['pull', 'acme/small']);
     equal((await command(['check', 'acme/small'])).code, 0);
+    await command(['pull', 'acme/modern']);
+    const modern = await command(['check', 'acme/modern']);
+    equal(modern.code, 0, modern.output);
+    match(modern.output, /^prefix +"clustering: "$/m);
   });
 
   it('is used from then on: the views ask for a rebuild, and are built with it', async () => {
@@ -181,7 +187,7 @@ describe('npm run models', () => {
     await rejects(command(['pull', 'acme/none']), /There is no model acme\/none/);
     await rejects(
       loadEmbedder({ model: 'train', modelsDirectory: models }),
-      /there: acme\/small, acme\/tiny-e5/,
+      /there: acme\/modern, acme\/small, acme\/tiny-e5/,
     );
     for (const [args, said] of [
       [[], 'A command is needed.'],
