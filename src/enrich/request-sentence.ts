@@ -1,6 +1,7 @@
 /**
  * Finds the part of a user turn that carries the request. Spoken and long turns open with greetings,
- * names and small talk and end in politeness: what the turn is about stands in one of its sentences.
+ * names and small talk, give numbers and addresses and end in politeness: what the turn is about stands in one or two
+ * of its sentences.
  */
 import { isOnlyComplaint } from './signals.ts';
 import { anyOf, fold, sentencesOf, wordCount } from './text.ts';
@@ -13,8 +14,9 @@ const LONG_SENTENCE = 28;
 /** Content beyond this many words does not make a sentence more of a request. */
 const ENOUGH_CONTENT = 8;
 /** Sentences are kept, best first, up to this many words. */
-const ENOUGH_WORDS = 45;
-const GENERIC_SCORE = 0.1;
+const ENOUGH_WORDS = 60;
+/** Of a sentence that stands for its turn only when no other says anything. */
+const LEAST_SCORE = 0.1;
 /** At most so many sentences are weighed: the first ones. */
 const MAX_SENTENCES = 60;
 
@@ -58,11 +60,43 @@ const LEAD = new RegExp(
 const CJK_LEAD = /^(?:(?:你好|您好|好的|谢谢你?|请问|こんにちは|すみません|안녕하세요)[\s,.!，。！、]*)+/u;
 const CLAUSE = /[,;:–—]\s+|\s+(?=(?:and|but|because|so|since|y|pero|et|mais|und|aber|weil|e|ma|en|maar)\s)/iu;
 
+const EVERY_GENERIC = new RegExp(GENERIC.source, 'gu');
+
+/** Digits said one by one, and letters as names are spelled. */
+const SPELLED =
+  '(?:zero|oh|one|two|three|four|five|six|seven|eight|nine|double|triple|cero|uno|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|deux|trois|quatre|cinq|sept|huit|neuf|null|eins|zwei|drei|vier|funf|sechs|sieben|acht|neun|[a-z])';
+/** A number of five digits or more as accounts, policies and telephones have it (no time, no amount); a spelled one. */
+const IDENTIFIER = `(?:[+(#]?(?:[a-z]{0,3}\\d[\\s().-]{0,2}){4,}\\d(?![:,]?\\d)|(?:${SPELLED}[\\s,.-]+){3,}${SPELLED}(?![\\p{L}]))`;
+const ADDRESS = '[^\\s@]{1,64}@[^\\s@]{1,64}\\.\\p{L}{2,}';
+const IS = "(?:is|it's|are|was|be|as follows|number|no|es|est|ist|sind|son|sont|e|sao|sono|jest)|[:=#是为は]";
+/** States who one is, how one can be reached, or under which number: what the request needs, not what it is. */
+const DATA = new RegExp(
+  [
+    `(?<!\\p{L})(?:${IS})[\\s:#]*${IDENTIFIER}`,
+    ADDRESS,
+    "^(?:\\P{L}*(?:and|so|also|then|well|oh|yes|ok|okay|lastly|finally) )*(?:my|the|his|her|our|here's my|here is my) (?:[\\p{L}'-]+ ){0,3}(?:names?|numbers?|address|e-?mail|phone|zip|postcode|code|birthday|birth|ssn|password|pin|username|dob|id)(?: [\\p{L}'-]+){0,6}?(?:'s| is| are| was| would be| will be| should be| has to be|:)(?!\\p{L})",
+    "(?<!\\p{L})(?:you|u) (?:can|could|may) (?:also )?(?:call|reach|e-?mail|contact|text|phone|message)(?: to)? me|(?:i'm|i am|i was) (?:registered|listed|born)(?!\\p{L})|(?:call|reach|e-?mail|contact|text|phone) me (?:at|on|under)(?!\\p{L})",
+  ]
+    .map((pattern) => `(?:${pattern})`)
+    .join('|'),
+  'u',
+);
+
+/** Asks for help and says no more. */
+function isGeneric(folded: string): boolean {
+  return GENERIC.test(folded) && contentOf(folded.replace(EVERY_GENERIC, ' ')) === 0;
+}
+
+/** Only gives data. */
+function isData(folded: string): boolean {
+  return !ASKING.test(folded) && !PROBLEM.test(folded) && DATA.test(folded);
+}
+
 /** How much a folded sentence looks like the request of its turn; 0 when it says nothing. */
 function requestScore(folded: string, content: number): number {
   if (content === 0) return 0;
   let score = 0.25 * Math.min(content, ENOUGH_CONTENT);
-  if (GENERIC.test(folded)) return GENERIC_SCORE;
+  if (isGeneric(folded) || isData(folded)) return LEAST_SCORE;
   if (ASKING.test(folded)) score += 1;
   if (PROBLEM.test(folded)) score += 0.5;
   if (/[?？]/.test(folded)) score += 0.4;
@@ -78,7 +112,8 @@ interface Piece {
 /**
  * The request in a user turn, without what leads up to it; '' when the turn has none (thanks, greetings,
  * confirmations, complaints about the answer, bare numbers and names, small talk). Of a short turn all
- * sentences that say something; of a longer one the most request-like, in their order.
+ * sentences that say something; of a longer one the most request-like, in their order. What only gives data (names,
+ * numbers, addresses) or asks for help in general stands for the turn only when nothing else does.
  */
 export function requestOf(text: string): string {
   const pieces: Piece[] = [];
@@ -92,7 +127,7 @@ export function requestOf(text: string): string {
     }
   }
   if (pieces.length === 0) return '';
-  const real = pieces.filter(({ score }) => score > GENERIC_SCORE);
+  const real = pieces.filter(({ score }) => score > LEAST_SCORE);
   return cut(
     chosen(real.length > 0 ? real : pieces)
       .map(({ text }) => withoutLead(text))

@@ -66,7 +66,43 @@ describe('requestOf', () => {
     const request = requestOf(turn);
     ok(request.includes('change the delivery address'));
     ok(!request.includes('Hello') && !request.includes('Thank'));
-    ok(request.split(' ').length <= 50);
+    ok(request.split(' ').length <= 60);
+  });
+
+  it('leaves out sentences that only give data', () => {
+    for (const [turn, request] of [
+      [
+        'Hello, I want to change the card on my account. My full name is Ana Moreno, the customer number linked to it is 58120934 and you can call me at 555-010-7788.',
+        'I want to change the card on my account.',
+      ],
+      ['Can I have a copy of the contract? Mine is ana@example.org.', 'Can I have a copy of the contract?'],
+      ['My login fails. My number is four one one seven nine.', 'My login fails.'],
+      ['I lost my luggage. The name on the ticket is J-O-H-A-N-S-E-N.', 'I lost my luggage.'],
+      ['Ich brauche eine Rechnung. Meine Kundennummer ist 4711 0815.', 'Ich brauche eine Rechnung.'],
+      ['Quiero un reembolso. El pedido es 90210-77.', 'Quiero un reembolso.'],
+    ] as const)
+      equal(requestOf(turn), request);
+  });
+
+  it('keeps sentences whose numbers, names and times say what is wanted or wrong', () => {
+    for (const turn of [
+      'My order number 5512908 has not arrived.',
+      'I want to pay invoice 20260114. How much is it?',
+      'I need a table. It is at 10:30 in the hall.',
+      'I bought a house. The price was 250,000 dollars.',
+      'My card was declined. The error is 50000 times the same.',
+    ])
+      ok(requestOf(turn).startsWith(turn.split('. ')[0] ?? ''), turn);
+    equal(
+      requestOf('My customer number is 58120934 and my card'),
+      'My customer number is 58120934 and my card',
+    );
+  });
+
+  it('is not misled by an offer of help at the end of the sentence that asks', () => {
+    const turn = 'I would like to file a claim for my bike, can you help me? It has a blue frame.';
+    ok(requestOf(turn).startsWith('I would like to file a claim for my bike'));
+    equal(requestOf('Can you help me? The screen stays black.'), 'The screen stays black.');
   });
 
   it('takes a turn with content in any language for a request', () => {
