@@ -10,6 +10,8 @@ export interface IngestMessage {
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
+const EXAMPLE_TURN = '{"role": "user", "content": "Where is my parcel?"}';
+
 /** One line of a file, ready to be sent. `source` and `id` together name the conversation. */
 export interface Conversation {
   readonly line: number;
@@ -88,7 +90,8 @@ export function mapLine(
   }
   const turnsName = value['turns'] === undefined && value['messages'] !== undefined ? 'messages' : 'turns';
   const turns = value[turnsName];
-  if (!Array.isArray(turns)) return { fault: 'turns: missing; expected an array of {role, content}' };
+  if (!Array.isArray(turns))
+    return { fault: `turns: missing; expected an array of objects such as ${EXAMPLE_TURN}` };
   if (turns.length === 0) return { fault: `${turnsName}: empty` };
   const author = value['userId'];
   if (author !== undefined && author !== null && (typeof author !== 'string' || author === '')) {
@@ -147,7 +150,10 @@ function withAuthor(messages: readonly IngestMessage[], author: string, stated: 
 }
 
 function mapTurn(turn: unknown, path: string): { message: IngestMessage | null } | { fault: string } {
-  if (!isObject(turn)) return { fault: `${path}: must be an object with role and content` };
+  if (!isObject(turn)) {
+    const is = typeof turn === 'string' ? 'is a string, but ' : '';
+    return { fault: `${path}: ${is}must be an object such as ${EXAMPLE_TURN}` };
+  }
   const role = turn['role'];
   const content = turn['content'];
   const userId = turn['userId'];

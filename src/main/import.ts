@@ -1,5 +1,6 @@
 /** `npm run import -- FILE.jsonl[.gz] …`: sends conversations from files to a running service. */
 import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { loadConfig, readEnvironment } from '../config.ts';
 import { UUID_PATTERN } from '../domain/ids.ts';
@@ -10,6 +11,8 @@ import type { Finding, ImportSummary } from '../import/importer.ts';
 import { openProgress } from '../import/progress.ts';
 import { localUrl } from './local-url.ts';
 
+const FORMAT =
+  '{"id", "source"?, "turns": [{"role", "content", "userId"?, "createdAt"?, "metadata"?}], "userId"?, "metadata"?}';
 const USAGE = `Usage: npm run import -- FILE.jsonl [FILE.jsonl.gz …] [options]
 
   --instance UUID   import into this instance (else: the one the conversations were first imported
@@ -19,9 +22,11 @@ const USAGE = `Usage: npm run import -- FILE.jsonl [FILE.jsonl.gz …] [options]
   --in-flight N     conversations sent at a time, 1 to 256 (default 16)
   --no-wait         do not wait until everything is visible in queries
 
-One conversation a line: {"id", "source"?, "turns": [{"role", "content", "userId"?, "createdAt"?, "metadata"?}]}
+One conversation a line: ${FORMAT}
 Exit status: 0 all imported, 1 a line failed or the import stopped, 2 wrong usage, 130 interrupted.`;
 
+/** Its turns are plain strings. */
+const DEMO_FILE = resolve(import.meta.dirname, '../../demo/conversations.jsonl');
 /** At most this many findings are printed one by one. */
 const MAX_PRINTED_FINDINGS = 100;
 const VISIBLE_WAIT_MS = 120_000;
@@ -145,6 +150,13 @@ async function main(): Promise<number> {
     progress.close();
   }
   printSummary(summary);
+  if (summary.failedLines > 0 && summary.conversations + summary.alreadyThere === 0) {
+    console.error(`No line could be imported. Expected is one conversation a line: ${FORMAT}`);
+    if (args.files.some((file) => resolve(file) === DEMO_FILE))
+      console.error(
+        'This is the demo\'s own file, whose times are days before today: "npm run demo" sends it.',
+      );
+  }
   if (args.wait && summary.last !== null && !summary.interrupted) await tellWhenVisible(client, summary);
   if (summary.stopped !== null || summary.interrupted) {
     if (summary.stopped !== null) console.error(`import stopped: ${summary.stopped.message}`);

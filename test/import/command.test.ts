@@ -101,6 +101,26 @@ describe('npm run import', () => {
     equal(service.countOf().sessions, 2);
   });
 
+  it('says what it expects when no line is as it should be', async () => {
+    await write('chats.jsonl', [{ id: 'a', turns: ['Where is my parcel?', 'On its way.'] }, { id: 'b' }]);
+    const { status, err } = await start(['chats.jsonl', '--url', url, '--key', service.key]).ended;
+    equal(status, 1);
+    match(
+      err,
+      /^chats\.jsonl:1: not imported: turns\.0: is a string, but must be an object such as \{"role": "user", "content": ".*"\}$/m,
+    );
+    match(err, /^chats\.jsonl:2: not imported: turns: missing; expected an array of objects such as /m);
+    match(
+      err,
+      /^No line could be imported\. Expected is one conversation a line: \{"id", .*"turns": \[\{"role", "content"/m,
+    );
+    const demo = resolve(import.meta.dirname, '../../demo/conversations.jsonl');
+    match(
+      (await start([demo, '--url', url, '--key', service.key]).ended).err,
+      /the demo's own file.*"npm run demo" sends it/,
+    );
+  });
+
   it('names a file that is missing, or a folder, before it sends anything', async () => {
     await write('chats.jsonl', [chat('a')]);
     const missing = await start(['chats.jsonl', 'chat.jsonl', '--url', url, '--key', service.key]).ended;
