@@ -303,7 +303,7 @@ class BatchReader {
     const right: Int32Array[] = [];
     const leftKeys = new Int32Array(size);
     const rightKeys = new Int32Array(size);
-    const dropout = source.dropout ?? this.#options.pieceDropout;
+    const dropout = (source.kind === 'halves' ? undefined : source.dropout) ?? this.#options.pieceDropout;
     for (let i = 0; i < size; i += 1) {
       if (source.kind === 'groups') {
         const key = this.#groupChoices[index]!.draw(random);
@@ -313,6 +313,12 @@ class BatchReader {
         left.push(this.#seen(group[a]!, dropout));
         right.push(this.#seen(group[b]!, dropout));
         leftKeys[i] = rightKeys[i] = key;
+      } else if (source.kind === 'halves') {
+        const text = source.list[random.below(source.list.length)]!;
+        const [half, other] = this.#halved(text);
+        left.push(half);
+        right.push(other);
+        leftKeys[i] = rightKeys[i] = text;
       } else {
         const [a, b] = source.pairs[random.below(source.pairs.length)]!;
         left.push(this.#seen(a, dropout));
@@ -338,6 +344,15 @@ class BatchReader {
     }
     if (seen.length === 0) return cut.slice(0, maxPieces);
     return Int32Array.from(seen.slice(0, maxPieces));
+  }
+
+  /** Every piece of a text on one of two sides, by chance. */
+  #halved(text: number): [Int32Array, Int32Array] {
+    const cut = this.#cutOf(text);
+    const sides: [number[], number[]] = [[], []];
+    for (const piece of cut) sides[this.#random.below(2)]!.push(piece);
+    const [half, other] = sides.map((side) => (side.length === 0 ? cut : Int32Array.from(side)));
+    return [half!, other!];
   }
 
   #cutOf(text: number): Int32Array {

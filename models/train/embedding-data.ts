@@ -12,7 +12,7 @@ import {
   readJsonLines,
   readPairs,
 } from '../../src/eval/data.ts';
-import { PACKAGES, readEmojiWords, readInterfaceTexts, readMeanings } from './packages.ts';
+import { PACKAGES, readEditorTexts, readEmojiWords, readInterfaceTexts, readMeanings } from './packages.ts';
 import { wordsOf } from './pieces.ts';
 
 /** Texts that belong together: either by label, any two of a group, or as pairs. */
@@ -32,6 +32,13 @@ export type Source =
       readonly weight: number;
       readonly dropout?: number;
       readonly pairs: readonly (readonly [number, number])[];
+    }
+  | {
+      /** Each text alone: one half of its pieces, drawn each time, and the other belong together. */
+      readonly kind: 'halves';
+      readonly name: string;
+      readonly weight: number;
+      readonly list: readonly number[];
     };
 
 export interface TrainingData {
@@ -39,6 +46,8 @@ export interface TrainingData {
   readonly sets: readonly string[];
   readonly texts: readonly string[];
   readonly sources: readonly Source[];
+  /** Places of what people said: labelled requests, and their turns in conversations. */
+  readonly messages: readonly number[];
   /** How often each word occurs; rarer languages count more than once, so that the vocabulary has room for them. */
   readonly wordCounts: ReadonlyMap<string, number>;
   /** Characters of the supported languages, which must be in the vocabulary. */
@@ -87,20 +96,25 @@ const PROMPT_TASKS = new Set([
 /** Names that `--leave-out` takes: the sets with labels. */
 export const LEAVABLE: readonly string[] = INTENT_SETS.map(({ name }) => name);
 
+const MIN_WORDS_TO_HALVE = 8;
 const MAX_TEXT_LENGTH = 400;
 const MIN_TURN_LENGTH = 12;
 /** Meanings of rarer words are not worth their room. */
 const MIN_COUNT_OF_MEANING = 8;
 /** How much more a word counts when it comes from one of `LANGUAGES`. */
 const LANGUAGE_WEIGHT = 6;
-/** Share of the batches of each kind of source. */
+/**
+ * Share of the batches of each kind of source. More than a few labelled requests make the model know their
+ * domains and forget what sets others' requests apart.
+ */
 export const SHARES = {
-  intents: 0.36,
-  translations: 0.28,
-  adjacent: 0.12,
-  answers: 0.08,
-  sameText: 0.08,
-  meanings: 0.08,
+  intents: 0.16,
+  translations: 0.33,
+  adjacent: 0.14,
+  answers: 0.09,
+  sameText: 0.09,
+  meanings: 0.1,
+  halves: 0.09,
 } as const;
 export type Shares = Readonly<Record<keyof typeof SHARES, number>>;
 /** Share of pieces that each of two copies of a text loses: what is left of one tells what the other was about. */
@@ -116,6 +130,7 @@ export async function readTrainingData(
   const share: Shares = { ...SHARES, ...otherShares };
   const texts = new TextList(await heldOutTexts(directory, leftOut));
   const sources: Source[] = [];
+  const messages = new Set<number>();
 
   const intents: Source[] = [];
   for (const { name, weight } of INTENT_SETS) {
@@ -124,7 +139,9 @@ export async function readTrainingData(
     for await (const { value } of readIntents(dataSetPath(directory, `intents/${name}`))) {
       if (LOOSE_LABELS.has(value.intent)) continue;
       const place = texts.add(value.text, 'en');
-      if (place !== null) addTo(groups, `${value.domain ?? ''}|${value.intent}`, place);
+      if (place === null) continue;
+      addTo(groups, `${value.domain ?? ''}|${value.intent}`, place);
+      messages.add(place);
     }
     intents.push({ kind: 'groups', name, weight, groups: several(groups) });
   }
@@ -163,7 +180,11 @@ export async function readTrainingData(
     for await (const { value } of readDialogues(dataSetPath(directory, `dialogues/${name}`))) {
       const turns = value.turns
         .filter(({ content }) => content.length >= (isDense(content) ? 4 : MIN_TURN_LENGTH))
-        .map(({ content }) => texts.add(content, value.lang ?? 'en'));
+        .map(({ role, content }) => {
+          const place = texts.add(content, value.lang ?? 'en');
+          if (role === 'user' && place !== null) messages.add(place);
+          return place;
+        });
       pairUp(turns, pairs);
     }
     adjacent.push({ kind: 'pairs', name, weight: Math.sqrt(pairs.length), pairs });
@@ -195,12 +216,20 @@ export async function readTrainingData(
     if (!PROMPT_TASKS.has(memberOf(value, 'task'))) continue;
     const sentences = [...sentencesOf(memberOf(value, 'a')), ...sentencesOf(memberOf(value, 'b'))];
     pairUp(
-      sentences.slice(-12).map((sentence) => texts.add(sentence, 'en')),
+      sentences.map((sentence) => texts.add(sentence, 'en')),
       prompts,
     );
   }
   answers.push({ kind: 'pairs', name: 'p3', weight: Math.sqrt(prompts.length), pairs: prompts });
   sources.push(...shared(answers, share.answers));
+
+  const halves: Source = {
+    kind: 'halves',
+    name: 'halves of a text',
+    weight: 1,
+    list: texts.list.flatMap((text, place) => (wordsOf(text).length >= MIN_WORDS_TO_HALVE ? [place] : [])),
+  };
+  sources.push(...shared([halves], share.halves));
 
   const meanings: Source = {
     kind: 'groups',
@@ -233,15 +262,20 @@ export async function readTrainingData(
       ...PACKAGES,
     ],
     texts: texts.list,
-    sources: sources.filter(
-      (source) => source.weight > 0 && (source.kind === 'groups' ? source.groups : source.pairs).length > 0,
-    ),
+    sources: sources.filter((source) => source.weight > 0 && sizeOf(source) > 0),
+    messages: [...messages],
     wordCounts: texts.wordCounts,
     characters: texts.characters,
   };
 }
 
-/** Translations out of npm packages: texts of user interfaces, and emoji by name and by keywords. */
+/** How many groups, pairs or texts a source has. */
+export function sizeOf(source: Source): number {
+  if (source.kind === 'groups') return source.groups.length;
+  return source.kind === 'pairs' ? source.pairs.length : source.list.length;
+}
+
+/** Translations out of npm packages: texts of user interfaces and of an editor, and emoji by name and by keywords. */
 async function packageSources(texts: TextList): Promise<Source[]> {
   const interfaces = new Map<string, [number, number][]>();
   for (const wordings of await readInterfaceTexts(LANGUAGES)) {
@@ -253,6 +287,13 @@ async function packageSources(texts: TextList): Promise<Source[]> {
       const b = texts.add(english, 'en');
       if (a !== null && b !== null) addTo(interfaces, language, [a, b]);
     }
+  }
+  const editor: number[][] = [];
+  for (const wordings of readEditorTexts(LANGUAGES)) {
+    if (isHeldOut(wordings.get('en') ?? '')) continue;
+    // Programmers' words are no measure of how often words are used.
+    const places = [...wordings].map(([language, text]) => texts.add(text, language, 1, 1));
+    editor.push(places.filter((place) => place !== null));
   }
   const names: number[][] = [];
   const keywords: number[][] = [];
@@ -275,6 +316,7 @@ async function packageSources(texts: TextList): Promise<Source[]> {
       weight: 0.7,
       pairs,
     })),
+    { kind: 'groups', name: 'editor', weight: 3, groups: groupsOf(editor) },
     { kind: 'groups', name: 'emoji by name', weight: 2.5, groups: groupsOf(names) },
     {
       kind: 'groups',

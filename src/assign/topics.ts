@@ -59,6 +59,10 @@ const MEMORY = 0.04;
 const SMALL_ROOT = 0.3;
 /** A small group joins the nearest large one down to this share of the topic threshold. */
 const FOLD_SHARE = 0.6;
+/** It joins one that it is much nearer to than to all others down to this share. */
+const STANDING_OUT_SHARE = 0.25;
+/** Fewer others tell nothing of how near a large group is by chance. */
+const FEWEST_OTHERS = 5;
 /** Among more topics than this a new one joins a cluster; the clusters are formed anew with the next groups. */
 const FEW_TOPICS = 100;
 /** A topic is named anew when it has this many times the requests it had when it was named, or lost some. */
@@ -621,12 +625,13 @@ export class Topics {
 
   /**
    * Parts the linked groups into those that make topics and those too small for one. A group that is small
-   * beside the instance joins the nearest large one if there is one near, so that old instances do not
-   * fill up with topics of three requests; if there is none near, it is a topic like any other.
+   * beside the instance joins the nearest large one if there is one near, or nearer than the nearest of so
+   * many would be by chance, so that old instances do not fill up with topics of three requests and
+   * fragments of large ones; if there is none, it is a topic like any other.
    */
   #fold(groups: readonly Micro[][]): { topical: Micro[][]; small: Micro[][] } {
-    const least = Math.max(BIRTH_MASS, Math.floor(SMALL_ROOT * Math.sqrt(this.#requests)));
-    const large = groups.filter((members) => massOf(members) >= least);
+    const enough = Math.max(BIRTH_MASS, Math.floor(SMALL_ROOT * Math.sqrt(this.#requests)));
+    const large = groups.filter((members) => massOf(members) >= enough);
     const targets = large.map((members) => ({
       members: [...members],
       sum: sumOf(members, this.#dimensions),
@@ -639,23 +644,19 @@ export class Topics {
     const small: Micro[][] = [];
     for (const members of groups) {
       const mass = massOf(members);
-      if (mass >= least) continue;
+      if (mass >= enough) continue;
       const held = members.some((micro) => micro.topic >= 0);
       if (mass < BIRTH_MASS && held) {
         small.push(members);
         continue;
       }
       const sum = sumOf(members, this.#dimensions);
-      let nearest: (typeof targets)[number] | null = null;
-      let similarity = zero + (this.#thresholds.topic - zero) * FOLD_SHARE + (held ? MEMORY * this.#unit : 0);
       dotsOf(sum, targetSums, dots);
-      for (const [index, target] of targets.entries()) {
-        const mean = dots[index]! / (mass * target.mass);
-        if (mean < similarity) continue;
-        nearest = target;
-        similarity = mean;
-      }
-      if (nearest !== null) nearest.members.push(...members);
+      const means = targets.map((target, index) => dots[index]! / (mass * target.mass));
+      const nearest = largest(means);
+      const share = standsOut(means, nearest) ? STANDING_OUT_SHARE : FOLD_SHARE;
+      const least = zero + (this.#thresholds.topic - zero) * share + (held ? MEMORY * this.#unit : 0);
+      if (nearest >= 0 && means[nearest]! >= least) targets[nearest]!.members.push(...members);
       else if (mass >= BIRTH_MASS) topical.push(members);
       else small.push(members);
     }
@@ -912,6 +913,34 @@ export class Topics {
 export function nextRegroupingAfter(requests: number): number {
   if (requests < 1000) return Math.min(Math.floor(requests * 1.5), requests + 500);
   return requests + Math.min(5000, Math.max(500, Math.floor(requests / 10)));
+}
+
+/** The first place of the largest number; −1 of none. */
+function largest(numbers: readonly number[]): number {
+  let best = -1;
+  numbers.forEach((value, index) => {
+    if (best < 0 || value > numbers[best]!) best = index;
+  });
+  return best;
+}
+
+/**
+ * Whether the number at `place` lies farther above the mean of the others than the largest of as many normally
+ * distributed ones would: by √(2 ln n) standard deviations.
+ */
+function standsOut(numbers: readonly number[], place: number): boolean {
+  const others = numbers.length - 1;
+  if (others < FEWEST_OTHERS) return false;
+  let sum = 0;
+  let squares = 0;
+  numbers.forEach((value, index) => {
+    if (index === place) return;
+    sum += value;
+    squares += value * value;
+  });
+  const mean = sum / others;
+  const deviation = Math.sqrt(Math.max(0, squares / others - mean * mean));
+  return numbers[place]! - mean >= Math.sqrt(2 * Math.log(others)) * deviation;
 }
 
 function massOf(micros: readonly Micro[]): number {

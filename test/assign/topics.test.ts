@@ -62,6 +62,34 @@ describe('Topics', () => {
     equal(early.get('flights'), derivedId(INSTANCE_ID, 'topic', '1'));
   });
 
+  it('counts the fragment of a large topic to it when it stands out, but not a new subject', () => {
+    const topics = fresh();
+    const topicOf = new Map<number, number | null>();
+    const bases = ['orders', 'flights', 'passwords', 'recipes', 'meters', 'invoices', 'songs', 'doctors'];
+    // Axes of their own, so that nothing but the fragment lies between two subjects.
+    const axis = (at: number, weight: number, other: number): Float32Array => {
+      const vector = new Float32Array(DIMENSIONS);
+      vector[at] = weight;
+      vector[other] = Math.sqrt(1 - weight * weight);
+      return vector;
+    };
+    let position = 0;
+    const say = (vector: Float32Array, text: string): number => topics.add(vector, text, (position += 1));
+    const ofBase = bases.map((base, at) => {
+      let micro = 0;
+      for (let count = 0; count < 150; count += 1) micro = say(axis(at, 1, DIMENSIONS - 1), base);
+      return micro;
+    });
+    const fragment = [1, 2, 3, 4].map(() => say(axis(0, 0.2, 20), 'order fragment')).at(-1)!;
+    const subject = [1, 2, 3, 4].map(() => say(axis(21, 1, DIMENSIONS - 1), 'new subject')).at(-1)!;
+    for (let count = 0; count < 600; count += 1) say(axis(1, 1, DIMENSIONS - 1), 'flights');
+    for (const { micro, topic } of topics.drain().micros) topicOf.set(micro, topic);
+    const topic = (micro: number): number | null => topicOf.get(topics.resolve(micro)) ?? null;
+    equal(new Set(ofBase.map(topic)).size, bases.length);
+    equal(topic(fragment), topic(ofBase[0]!));
+    ok(topic(subject) !== null && !ofBase.map(topic).includes(topic(subject)));
+  });
+
   it('stays within its bounds however different the requests, and goes on the same after a restart', () => {
     let topics = fresh();
     const straight = fresh();

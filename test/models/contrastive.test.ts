@@ -85,6 +85,28 @@ describe('contrastive training', () => {
     notDeepEqual(trained({ seed: 6 }).table, table);
   });
 
+  it('brings together what stands in the same texts when it learns from their halves', () => {
+    const pieces = vocabulary();
+    const table = randomTable(pieces);
+    const apart = (): number => {
+      const cosine = (a: string, b: string): number => {
+        const [x, y] = [a, b].map((word) => pieces.ofWord(word)[0]! * DIMENSIONS);
+        let [product, xx, yy] = [0, 0, 0];
+        for (let i = 0; i < DIMENSIONS; i += 1) {
+          product += table[x! + i]! * table[y! + i]!;
+          xx += table[x! + i]! ** 2;
+          yy += table[y! + i]! ** 2;
+        }
+        return product / Math.sqrt(xx * yy);
+      };
+      return cosine('parcel', 'late') + cosine('account', 'locked') - 2 * cosine('parcel', 'locked');
+    };
+    const before = apart();
+    const halves: Source = { kind: 'halves', name: 'halves', weight: 1, list: TEXTS.map((_, i) => i) };
+    trainTable(table, pieces, TEXTS, [halves], { ...OPTIONS, steps: 300 });
+    ok(apart() > before + 0.4, `${before}, ${apart()}`);
+  });
+
   it('follows the slope of the loss', () => {
     // One step moves every touched number by the rate against its gradient's sign: the loss must fall.
     const losses: number[] = [];
