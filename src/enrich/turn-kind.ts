@@ -31,7 +31,7 @@ const COURTESY = anyOf(
   ],
   [
     '你好[吗啊呀]?|您好|早上好|晚上好|下午好|(?:非常|十分|太|多)?(?:谢谢|感谢|谢啦|谢了|多谢|謝謝)(?:你|您|了|啦|哦|啊|呀|帮忙|的|帮助)*|再见|拜拜|好的[吧呢呀啊]?|好[吧啊呀嘞]|行[吧啊]?|可以[的啊]?|没问题|是的|是[啊呀]|对的?[啊呀]?|嗯+|哦+|不用了?|不是|没有了|没事了?|知道了|明白了?|懂了|了解了?|太好了|不错|麻烦(?:你|您)?了?|辛苦了|不客气|对不起|抱歉|请问?|那就这样吧?|记下了|收到',
-    'こんにちは|こんばんは|おはよう(?:ございます)?|はじめまして|ありがとう(?:ございま(?:す|した))?|どうも|助かりました|さようなら|またね|はい|いいえ|うん|そうです(?:ね)?|わかりました|分かりました|了解(?:です|しました)?|大丈夫です|結構です|お願いします|すみません|ごめん(?:なさい|ください)|なるほど|いいですね|すごい',
+    'こんにちは|こんばんは|おはよう(?:ございます)?|はじめまして|ありがとう(?:ございま(?:す|した))?|どうも|(?:とても|本当に|大変|すごく)?助かりま(?:す|した)|できました|直りました|解決しました|ありました|さようなら|またね|はい|いいえ|うん|そうです(?:ね)?|わかりました|分かりました|了解(?:です|しました)?|大丈夫です|結構です|お願いします|すみません|ごめん(?:なさい|ください)|なるほど|いいですね|すごい',
     '안녕(?:하세요|히\\s?(?:가|계)세요)?|감사(?:합니다|해요|드립니다)|고마워(?:요)?|고맙습니다|네|예|아니(?:요|오)|알겠(?:습니다|어요)|좋아(?:요)?|괜찮(?:아요|습니다)|죄송합니다|สวัสดี(?:ครับ|ค่ะ)?|ขอบคุณ(?:ครับ|ค่ะ)?',
   ],
   flags,
@@ -62,6 +62,15 @@ const ABOUT_THE_ANSWER = anyOf(
     "(?:eso|esto|isso|isto) (?:no|nao) (?:es|e|era) (?:correcto|cierto|verdad|lo que (?:pregunte|pedi)|o que (?:eu )?(?:pedi|perguntei)|correto|verdade)|no (?:me )?(?:ayuda|sirve|entiendes|entiende)|esta(?:s)? (?:mal|equivocado)|ce n'est pas (?:ca|correct|vrai|juste|ce que j'ai (?:demande|dit))|c'est faux|das (?:ist|stimmt) (?:falsch|nicht(?: (?:richtig|wahr|was ich (?:gefragt|gemeint) habe))?)|non e (?:corretto|vero|quello che ho chiesto)|e sbagliato|dat (?:klopt niet|is (?:fout|niet juist|niet wat ik vroeg))|to (?:nieprawda|nie to|bledne)|это (?:неправда|неверно|не то)|вы не правы",
   ],
   ['不对|错了|不是这个|你没听懂|答非所问|違います|間違って(?:います|る)|そうじゃない|틀렸|아니에요'],
+  flags,
+);
+
+/** "It works now": said of what was discussed, so no topic of its own. Before all others, as its words are in them too. */
+const WORKS_NOW = anyOf(
+  [
+    '(?:(?:ya|ahora) (?:si )?(?:funciona|esta (?:solucionado|resuelto|arreglado))|(?<!nao )(?:deu certo|funcionou|resolveu)(?: agora)?|(?:agora|ja) (?:funciona|esta funcionando)|(?:ca|cela) (?:marche|fonctionne) maintenant|maintenant (?:ca|cela) (?:marche|fonctionne)|(?:es|das) (?:funktioniert|klappt|geht) (?:jetzt|nun)|jetzt (?:funktioniert|klappt|geht) (?:es|das)|(?:ora|adesso) funziona|(?:het|dat) werkt nu|nu werkt (?:het|dat)|(?:juz|teraz) dziala|(?:теперь|уже) (?:работает|получилось))(?! (?:pas|plus|nicht|niet|mas|mais|piu|nie|не))',
+  ],
+  [],
   flags,
 );
 
@@ -110,6 +119,7 @@ const SMALL_ANSWER = anyOf(
  */
 export function substanceOf(folded: string): string {
   return folded
+    .replace(WORKS_NOW, ' ')
     .replace(COURTESY, ' ')
     .replace(SMALL_TALK, ' ')
     .replace(ABOUT_THE_ANSWER, ' ')

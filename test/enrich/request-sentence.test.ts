@@ -28,13 +28,28 @@ const REPLIES = [
   'Obrigado!',
   '谢谢你',
   'はい、ありがとうございます',
+  'ありました。とても助かりました!',
+  'Deu certo agora, obrigado!',
+  'Ya funciona, gracias',
+  'Jetzt geht es, danke',
+  'Теперь работает',
   'спасибо',
   '',
   '!?…',
   '👍',
 ];
 
+const STILL_BROKEN = [
+  'Ainda não funcionou',
+  'ora non funziona più',
+  'Jetzt geht es nicht mehr',
+  'Het werkt nu niet',
+];
+
 describe('requestOf', () => {
+  for (const text of STILL_BROKEN)
+    it(`keeps what does not work: ${text}`, () => equal(requestOf(text), text));
+
   for (const text of REPLIES)
     it(`sees no request in: ${JSON.stringify(text)}`, () => equal(requestOf(text), ''));
 
