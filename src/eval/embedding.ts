@@ -5,10 +5,11 @@
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { basename, isAbsolute, join } from 'node:path';
+import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { DotArena } from '../assign/dot-kernel.ts';
 import { VectorTable } from '../assign/vectors.ts';
+import { findModel } from '../enrich/model-folder.ts';
 import { loadPipeline, schemaGuidedConversations, type Pipeline } from './assigned.ts';
 import { clusteringScores } from './clustering-scores.ts';
 import {
@@ -339,8 +340,7 @@ const trainingSchema = z.looseObject({ sets: z.array(z.string()) });
 
 /** The sets that the model's training.json names; null without one. */
 function trainedOn(options: EvalOptions): ReadonlySet<string> | null {
-  const folder = isAbsolute(options.model) ? options.model : join(options.modelsDirectory, options.model);
-  const path = join(folder, 'training.json');
+  const path = join(findModel(options), 'training.json');
   if (!existsSync(path)) return null;
   return new Set(trainingSchema.parse(JSON.parse(readFileSync(path, 'utf8'))).sets);
 }
