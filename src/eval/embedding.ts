@@ -7,8 +7,6 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
-import { DotArena } from '../assign/dot-kernel.ts';
-import { VectorTable } from '../assign/vectors.ts';
 import { findModel } from '../enrich/model-folder.ts';
 import { loadPipeline, schemaGuidedConversations, type Pipeline } from './assigned.ts';
 import { clusteringScores } from './clustering-scores.ts';
@@ -22,6 +20,7 @@ import {
   readPairs,
 } from './data.ts';
 import { kMeans } from './k-means.ts';
+import { centroidIsOfLabel, nearestIsOfLabel } from './nearest-labels.ts';
 import { binaryScores, type Evaluation, type EvalOptions, type EvalTable, type Scored } from './report.ts';
 
 /** Sets by name, as the model's training.json calls them. */
@@ -127,55 +126,16 @@ function intentScores(vectors: readonly Float32Array[], labels: readonly string[
     accuracy,
     nmi,
     ari,
-    nearestNeighbour(vectors, labels),
-    fewShot(vectors, labels),
+    shareOf(nearestIsOfLabel(vectors, labels)),
+    shareOf(centroidIsOfLabel(vectors, labels, SHOTS)),
     pairAuc(vectors, labels),
   ];
 }
 
-function nearestNeighbour(vectors: readonly Float32Array[], labels: readonly string[]): number {
-  const table = new VectorTable(new DotArena(vectors[0]?.length ?? 0));
-  for (const vector of vectors) table.push(vector);
-  const cosines = new Float32Array(vectors.length);
-  let right = 0;
-  vectors.forEach((vector, item) => {
-    table.cosines(vector, cosines);
-    cosines[item] = Number.NEGATIVE_INFINITY;
-    let best = item === 0 ? 1 : 0;
-    for (let other = 0; other < vectors.length; other += 1)
-      if (cosines[other]! > cosines[best]!) best = other;
-    if (labels[best] === labels[item]) right += 1;
-  });
-  return right / vectors.length;
-}
-
-/** The first few examples of each label make its centroid; how many of the others are nearest to their own? */
-function fewShot(vectors: readonly Float32Array[], labels: readonly string[]): number {
-  const centroids = new Map<string, { readonly sum: Float32Array; count: number }>();
-  const rest: number[] = [];
-  labels.forEach((label, item) => {
-    const vector = vectors[item]!;
-    const centroid = centroids.get(label) ?? { sum: new Float32Array(vector.length), count: 0 };
-    centroids.set(label, centroid);
-    if (centroid.count === SHOTS) {
-      rest.push(item);
-      return;
-    }
-    centroid.count += 1;
-    for (let i = 0; i < vector.length; i += 1) centroid.sum[i] = centroid.sum[i]! + vector[i]!;
-  });
-  const named = [...centroids].map(([label, { sum }]) => ({ label, vector: unit(sum) }));
-  let right = 0;
-  for (const item of rest) {
-    let best = '';
-    let bestCosine = Number.NEGATIVE_INFINITY;
-    for (const { label, vector } of named) {
-      const cosine = dot(vector, vectors[item]!);
-      if (cosine > bestCosine) [best, bestCosine] = [label, cosine];
-    }
-    if (best === labels[item]) right += 1;
-  }
-  return right / rest.length;
+/** Share of true ones among those that are not null. */
+function shareOf(answers: readonly (boolean | null)[]): number {
+  const given = answers.filter((answer) => answer !== null);
+  return given.filter(Boolean).length / given.length;
 }
 
 /** As many pairs of one label as of two, drawn reproducibly. */
