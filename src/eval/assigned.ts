@@ -1,5 +1,6 @@
 /** Conversations with labels, run through the real enricher and Assigner. */
 import { createHash } from 'node:crypto';
+import { basename } from 'node:path';
 import { Assigner } from '../assign/assigner.ts';
 import type { Assignment, Enrichment, SessionRow, Turn } from '../domain/facts.ts';
 import { roleOf } from '../domain/records.ts';
@@ -33,6 +34,12 @@ export const NO_REQUEST: ReadonlySet<string> = new Set([
   'outofdomain',
 ]);
 
+/** Whether an example of a set is taken. */
+type Keep = (example: {
+  readonly domain?: string | undefined;
+  readonly split?: string | undefined;
+}) => boolean;
+
 /**
  * Conversations of an `intents/` set, at most `limit` examples, in a fixed mixed order: one turn each, or
  * the customer's side of whole conversations where the set keeps them together.
@@ -41,12 +48,26 @@ export async function intentConversations(
   options: EvalOptions,
   name: string,
   limit: number,
-  keep: (example: {
-    readonly domain?: string | undefined;
-    readonly split?: string | undefined;
-  }) => boolean = () => true,
+  keep: Keep = () => true,
 ): Promise<LabelledConversation[]> {
-  const examples = await collect(readIntents(dataSetPath(options.dataDirectory, name)));
+  return conversationsIn(dataSetPath(options.dataDirectory, name), name, limit, keep);
+}
+
+/** The same of one file of that format, all of it, as the one set of an evaluation. */
+export async function givenConversations(
+  file: string,
+): Promise<{ readonly name: string; readonly conversations: LabelledConversation[] }> {
+  const name = basename(file).replace(/\.jsonl(\.gz)?$/, '');
+  return { name, conversations: await conversationsIn(file, name, Number.POSITIVE_INFINITY, () => true) };
+}
+
+async function conversationsIn(
+  path: string,
+  name: string,
+  limit: number,
+  keep: Keep,
+): Promise<LabelledConversation[]> {
+  const examples = await collect(readIntents(path));
   const conversations = new Map<
     string,
     { id: string; language: string | null; domain: string; turns: LabelledTurn[] }

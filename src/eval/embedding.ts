@@ -326,7 +326,7 @@ const AT_LARGE = [
 ] as const;
 
 /** Shares of words in conversations at large; null without the data sets. Measures only: part of it is share-alike. */
-async function wordFrequencies(dataDirectory: string): Promise<ReadonlyMap<string, number> | null> {
+export async function wordFrequencies(dataDirectory: string): Promise<ReadonlyMap<string, number> | null> {
   if (!existsSync(join(dataDirectory, 'dialogues'))) return null;
   const texts: string[] = [];
   for (const name of AT_LARGE)

@@ -2,6 +2,7 @@
 import { phraseOf } from '../assign/names.ts';
 import { wordsOf } from '../assign/words.ts';
 import {
+  givenConversations,
   intentConversations,
   loadPipeline,
   schemaGuidedConversations,
@@ -77,6 +78,10 @@ function frequentWords(members: readonly string[], contentOnly: boolean, count =
 }
 
 async function dataSets(options: EvalOptions): Promise<[string, LabelledConversation[]][]> {
+  if (options.file !== null) {
+    const { name, conversations } = await givenConversations(options.file);
+    return [[name, conversations]];
+  }
   return [
     ['banking77 (seen)', await intentConversations(options, 'intents/banking77', 6000)],
     [

@@ -9,6 +9,7 @@ import {
 } from './assigned.ts';
 import { collect, dataSetPath, halfOf, readPairs } from './data.ts';
 import {
+  needsFolder,
   BINARY_COLUMNS,
   binaryRow,
   type Evaluation,
@@ -190,6 +191,7 @@ function highest({ text, earlier }: Asked, measure: (a: string, b: string) => nu
 export const evaluation: Evaluation = {
   name: 'repeated-requests',
   run: async (options): Promise<EvalTable[]> => {
+    needsFolder(options);
     const pipeline = await loadPipeline(options);
     const tables: EvalTable[] = [];
     for (const [title, asked] of await dataSets(options, pipeline)) {

@@ -1,3 +1,4 @@
+import { SetupError } from '../errors.ts';
 import { halfOf } from './data.ts';
 
 /** What an evaluation is given. */
@@ -10,6 +11,14 @@ export interface EvalOptions {
   readonly modelsDirectory: string;
   /** Name in `modelsDirectory`, or a folder. */
   readonly model: string;
+}
+
+/** For an evaluation over several data sets at once. Throws SetupError when it is given one file. */
+export function needsFolder({ file }: EvalOptions): void {
+  if (file !== null)
+    throw new SetupError(
+      `${file} is one file, and this evaluation reads several sets: name their folder with --data`,
+    );
 }
 
 /** One table of results. Numbers are printed with three decimals unless they are whole. */

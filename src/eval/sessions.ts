@@ -9,7 +9,7 @@ import {
   type Pipeline,
 } from './assigned.ts';
 import { collect, dataSetPath, readDialogues, readLanguages } from './data.ts';
-import type { Evaluation, EvalOptions, EvalTable } from './report.ts';
+import { needsFolder, type Evaluation, type EvalOptions, type EvalTable } from './report.ts';
 
 const TITLE_LENGTH = 60;
 const NEIGHBOURS = 5;
@@ -239,6 +239,7 @@ async function languages(options: EvalOptions, pipeline: Pipeline): Promise<Eval
 export const evaluation: Evaluation = {
   name: 'sessions',
   run: async (options): Promise<EvalTable[]> => {
+    needsFolder(options);
     const pipeline = await loadPipeline(options);
     const tables = [await titles(options, pipeline), await languages(options, pipeline)];
     await pipeline.close();

@@ -4,6 +4,7 @@
  */
 import { coreWords } from '../assign/names.ts';
 import {
+  givenConversations,
   intentConversations,
   loadPipeline,
   schemaGuidedConversations,
@@ -12,6 +13,7 @@ import {
   type Pipeline,
 } from './assigned.ts';
 import { clusteringScores } from './clustering-scores.ts';
+import { sifVectors, tfIdf, wordFrequencies } from './embedding.ts';
 import { kMeans } from './k-means.ts';
 import type { EvalOptions, Evaluation, EvalTable } from './report.ts';
 
@@ -19,12 +21,13 @@ const COLUMNS = ['data', 'method', 'ACC', 'NMI = V', 'ARI', 'groups', 'labels', 
 
 interface DataSet {
   readonly name: string;
-  readonly use: 'tuned on' | 'reported';
+  readonly use: 'tuned on' | 'reported' | null;
   readonly conversations: readonly LabelledConversation[];
 }
 
 /** The sets; SGD is in no part of the default model's training, the others partly are. */
 async function dataSets(options: EvalOptions): Promise<DataSet[]> {
+  if (options.file !== null) return [{ ...(await givenConversations(options.file)), use: null }];
   const reported = 'reported' as const;
   return [
     {
@@ -97,14 +100,17 @@ export const evaluation: Evaluation = {
   name: 'topics',
   run: async (options): Promise<EvalTable[]> => {
     const pipeline = await loadPipeline(options);
+    const frequencies = await wordFrequencies(options.dataDirectory);
     const topics: (string | number)[][] = [];
     const clusters: (string | number)[][] = [];
     for (const { name, use, conversations } of await dataSets(options)) {
       const assigned = await pipeline.assign(conversations);
       const labels = assigned.turns.map(({ label }) => label);
       const texts = assigned.turns.map(({ content }) => content);
-      const title = `${name} (${use})`;
+      const title = use === null ? name : `${name} (${use})`;
       const vectors = await vectorsOf(pipeline, assigned);
+      const number = new Set(labels).size;
+      const sif = sifVectors(texts, frequencies ?? undefined);
       topics.push(
         row(
           title,
@@ -112,7 +118,9 @@ export const evaluation: Evaluation = {
           assigned.turns.map(({ topic }) => topic),
           labels,
         ),
-        row(title, 'k-means, told k', kMeans(vectors, new Set(labels).size), labels),
+        row(title, 'k-means, told k', kMeans(vectors, number), labels),
+        row(title, 'k-means of random SIF, told k', kMeans(await sif.embed(texts), number), labels),
+        row(title, 'k-means of TF-IDF, told k', kMeans(await tfIdf(texts).embed(texts), number), labels),
         row(title, 'most shared word', byKeyWord(texts), labels),
         row(
           title,

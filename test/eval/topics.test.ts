@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { SetupError } from '../../src/errors.ts';
+import type { EvalOptions } from '../../src/eval/report.ts';
+import { evaluation as repeatedRequests } from '../../src/eval/repeated-requests.ts';
+import { evaluation as topics } from '../../src/eval/topics.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'undertone-eval-'));
+after(() => rmSync(folder, { recursive: true }));
+
+function given(lines: readonly object[]): EvalOptions {
+  const file = join(folder, 'mine.jsonl');
+  writeFileSync(file, lines.map((line) => JSON.stringify(line)).join('\n'));
+  return {
+    dataDirectory: folder,
+    file,
+    modelsDirectory: resolve(import.meta.dirname, '../../models'),
+    model: 'undertone-small',
+  };
+}
+
+describe('an evaluation of one file', () => {
+  it('finds the topics of a file of requests, beside k-means, random vectors and simple rules', async () => {
+    const wordings: Readonly<Record<string, string>> = {
+      parcel: 'where is my parcel',
+      password: 'I forgot my password',
+      weather: 'what will the weather be like',
+    };
+    const lines = Object.entries(wordings).flatMap(([intent, text]) =>
+      ['', ' today', ' please', ' now', ' again', ' then'].map((end) => ({ text: text + end, intent })),
+    );
+    const [table] = await topics.run(given(lines));
+    assert.deepEqual(
+      table!.rows.map(([data, method]) => [data, method]),
+      [
+        'online topics',
+        'k-means, told k',
+        'k-means of random SIF, told k',
+        'k-means of TF-IDF, told k',
+        'most shared word',
+        'all in one',
+      ].map((method) => ['mine', method]),
+    );
+    const [, , accuracy, , , groups, labels] = table!.rows[0]!;
+    assert.deepEqual([accuracy, groups, labels], [1, 3, 3]);
+  });
+
+  it('says that it needs a folder where it reads several sets', async () => {
+    await assert.rejects(
+      () => repeatedRequests.run(given([{ text: 'hello', intent: 'greeting' }])),
+      (error: unknown) => error instanceof SetupError && error.message.includes('mine.jsonl is one file'),
+    );
+  });
+});
