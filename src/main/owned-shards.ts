@@ -1,5 +1,6 @@
 import type { Logger } from '../logger.ts';
 import type { Lease } from '../stream/lease.ts';
+import type { WorkCounters } from '../worker/counters.ts';
 import { isHeldElsewhere, type Shard } from './shard.ts';
 
 const LOCK_WAIT_MS = 500;
@@ -15,6 +16,8 @@ export interface OwnedShardsOptions {
 interface Owned {
   readonly lease: Lease;
   letGo: boolean;
+  /** Null until it is open, and when it is being closed. */
+  shard: Shard | null;
   beforeClose: () => void;
   /** Null: let go before it was open. */
   readonly opened: Promise<Shard | null>;
@@ -41,10 +44,18 @@ export class OwnedShards {
     await Promise.race([Promise.all([...this.#owned.values()].map(({ opened }) => opened)), this.failed]);
   }
 
+  /** The shards that are open now, with what their work has come to. */
+  get working(): { readonly shard: number; readonly counters: WorkCounters }[] {
+    return [...this.#owned].flatMap(([number, { shard }]) =>
+      shard === null ? [] : [{ shard: number, counters: shard.counters }],
+    );
+  }
+
   gain(lease: Lease): void {
     const owned: Owned = {
       lease,
       letGo: false,
+      shard: null,
       beforeClose: () => undefined,
       opened: Promise.resolve().then(() => this.#open(owned)),
     };
@@ -62,6 +73,7 @@ export class OwnedShards {
     owned.letGo = true;
     try {
       const opened = await owned.opened.catch(() => null);
+      owned.shard = null;
       owned.beforeClose();
       await opened?.close();
     } finally {
@@ -94,6 +106,7 @@ export class OwnedShards {
       shard.run().catch((error: unknown) => {
         if (!lease.lost) this.#failed.reject(error);
       });
+      owned.shard = shard;
       owned.beforeClose = this.#options.onOpened(lease, shard);
       return shard;
     }

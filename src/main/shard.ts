@@ -23,6 +23,7 @@ import { PARTITIONS } from '../stream/subjects.ts';
 import { spillDirectory } from './data-directory.ts';
 import { LostStateError, openState, type OpenedState } from './shard-state.ts';
 import type { AnalysisPool } from '../worker/analysis-pool.ts';
+import { idleCounters, type WorkCounters } from '../worker/counters.ts';
 import { WorkerLoop } from '../worker/loop.ts';
 
 /** The repository's own folders: views and models belong to the code. */
@@ -92,6 +93,8 @@ export interface Shard {
   readonly publication: Pick<Publication, 'sequence'>;
   /** Messages that were decoded since it was opened. */
   readonly messages: number;
+  /** What the work has come to since it was opened, as it is at the moment of reading. */
+  readonly counters: WorkCounters;
   /** Resolves when stopped (or caught up); rejects when the views cannot be written. */
   run(): Promise<void>;
   /** Copies the live database, as it is at one position, beside it (`COPY_FILE`), while work goes on. */
@@ -244,6 +247,7 @@ export async function openShard(options: ShardOptions): Promise<Shard> {
     get messages() {
       return messages;
     },
+    counters: loop.counters,
     copyState: () => copyOpenState(store),
     run() {
       running = loop.run().then(
@@ -290,6 +294,7 @@ function standingShard(directory: string): Shard {
     store: { sequence },
     publication: { sequence },
     messages: 0,
+    counters: idleCounters(sequence, Date.now() * 1000),
     run: () => closed,
     copyState: () => Promise.reject(new Error(`the views in ${directory} are damaged and stand still`)),
     close: () => Promise.resolve(close()),

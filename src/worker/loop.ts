@@ -5,6 +5,7 @@ import type { Publication } from '../store/publication.ts';
 import type { StateStore } from '../store/state-store.ts';
 import type { Delivered, StreamConsumer } from '../stream/consumer.ts';
 import { messagesOf, Numbering, type Entry, type NumberedBatch } from './batch.ts';
+import { idleCounters, type MutableWorkCounters, type WorkCounters } from './counters.ts';
 
 /** The ordered source of a shard's entries, from the position that the views are at. */
 export type EntrySource = Pick<StreamConsumer, 'next'>;
@@ -75,12 +76,19 @@ interface Prepared {
 export class WorkerLoop {
   readonly #options: WorkerLoopOptions;
   readonly #numbering: Numbering;
+  readonly #counters: MutableWorkCounters;
   #stopping = false;
   #publishedAt = -Infinity;
 
   constructor(options: WorkerLoopOptions) {
     this.#options = options;
     this.#numbering = new Numbering(options.store);
+    this.#counters = idleCounters(options.store.sequence, options.now());
+  }
+
+  /** What the work has come to; the same object always, with its numbers of the moment. */
+  get counters(): WorkCounters {
+    return this.#counters;
   }
 
   /** Lets the batch in work finish; `run` then returns. */
@@ -113,6 +121,11 @@ export class WorkerLoop {
   async #publish(): Promise<void> {
     await this.#options.publication.publish();
     this.#publishedAt = performance.now();
+    this.#progressed();
+  }
+
+  #progressed(): void {
+    this.#counters.lastProgressAt = this.#options.now();
   }
 
   async #prepare(): Promise<Prepared> {
@@ -132,6 +145,7 @@ export class WorkerLoop {
       }
     }
     const enriched = await this.#enrich(entries);
+    this.#progressed();
     for (const { sequence, reason } of enriched.failed)
       broken.push({ entry: deliveredAs(delivered, sequence), reason });
     return { delivered, entries: enriched.entries, enrichments: enriched.enrichments, broken };
@@ -172,6 +186,7 @@ export class WorkerLoop {
     for (const { entry, reason } of broken) await this.#setAside(entry, reason);
     const last = delivered.at(-1) as Delivered;
     await this.#applyEntries(delivered, entries, enrichments, last.sequence);
+    this.#counters.appliedEntryAt = last.timestamp;
   }
 
   /**
@@ -219,6 +234,10 @@ export class WorkerLoop {
       await this.#applyEntries(delivered, reduced === null ? [] : [reduced.entry], enrichments, sequence);
       return;
     }
+    this.#counters.sequence = sequence;
+    this.#counters.batches += 1;
+    this.#counters.messages += batch.turns.length;
+    this.#progressed();
     this.#options.assigner.evictSessions(SESSIONS_IN_MEMORY);
     this.#options.logger.debug(
       {
@@ -290,6 +309,7 @@ export class WorkerLoop {
 
   async #setAside(entry: Delivered, reason: string): Promise<void> {
     await this.#options.setAside(entry, reason);
+    this.#counters.entriesSetAside += 1;
     this.#options.logger.error(
       { event: 'entry_set_aside', sequence: entry.sequence, reason },
       'entry set aside: it could not be processed',

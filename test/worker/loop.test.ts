@@ -4,6 +4,7 @@ import { Assigner } from '../../src/assign/assigner.ts';
 import type { Enrichment } from '../../src/domain/facts.ts';
 import type { RecordedRequest } from '../../src/domain/records.ts';
 import { silentLogger } from '../../src/logger.ts';
+import type { WorkCounters } from '../../src/worker/counters.ts';
 import { WorkerLoop, type EnrichStage } from '../../src/worker/loop.ts';
 import { openFixture, temporaryDirectory, uuid, type Fixture } from '../support/fold.ts';
 
@@ -77,7 +78,7 @@ describe('worker loop', () => {
   async function work(
     entries: readonly (readonly RecordedRequest[] | 'no record')[],
     options: { perBatch?: number; fold?: Fixture; failCommit?: boolean } = {},
-  ): Promise<void> {
+  ): Promise<WorkCounters> {
     const { store, publication } = options.fold ?? fixture;
     let next = store.sequence;
     const loop: WorkerLoop = new WorkerLoop({
@@ -86,7 +87,7 @@ describe('worker loop', () => {
           const batch = entries.slice(next, next + (options.perBatch ?? 100)).map((_, index) => ({
             sequence: next + index + 1,
             subject: 's',
-            timestamp: 0,
+            timestamp: next + index + 1,
             bytes: new Uint8Array([next + index]),
           }));
           next += batch.length;
@@ -119,6 +120,7 @@ describe('worker loop', () => {
       publishEveryMs: 0,
     });
     await loop.run();
+    return loop.counters;
   }
 
   async function totals(of: Fixture = fixture): Promise<unknown> {
@@ -145,6 +147,20 @@ describe('worker loop', () => {
     await work(dialogues);
     deepEqual(await totals(), [{ sessions: 5, users: 3, messages: 36 }]);
     equal(fixture.publication.sequence, 12);
+  });
+
+  it('counts what it did', async () => {
+    const broken = request({ request: 50, contents: ['poison for enrich'] });
+    const counters = await work([...dialogues, [broken], ...dialogues.slice(3, 6)], { perBatch: 4 });
+    deepEqual(counters, {
+      sequence: 16,
+      appliedEntryAt: 16,
+      batches: 4,
+      messages: 36,
+      entriesSetAside: 1,
+      analysisTimeouts: 0,
+      lastProgressAt: AT,
+    });
   });
 
   it('applies a request once, however often it is in the stream', async () => {
