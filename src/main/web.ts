@@ -29,8 +29,7 @@ import { ShardReaders } from './shard-readers.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
-/** For one query; several run side by side, beside the worker and the stream. */
-const READER_THREADS = Math.min(2, availableParallelism());
+/** Queries that run side by side, beside the worker and the stream. */
 const READER_CONNECTIONS = Math.min(Math.max(2, availableParallelism()), 4);
 /** Of files' blocks and of queries in work; the rest of the process comes on top. */
 const READER_MEMORY = '64MB';
@@ -155,7 +154,7 @@ async function listen(app: ReturnType<typeof createApp>, { host, port }: Config)
 }
 
 async function openQuery(
-  { dataDir, shards }: Config,
+  { dataDir, shards, queryThreads }: Config,
   lifecycle: Lifecycle,
 ): Promise<NonNullable<HttpDependencies['query']>> {
   const views = loadViews(join(ROOT, 'views'));
@@ -166,7 +165,7 @@ async function openQuery(
       SnapshotReader.open({
         directory,
         views,
-        threads: READER_THREADS,
+        threads: queryThreads,
         connections: READER_CONNECTIONS,
         memoryLimit: READER_MEMORY,
         memoryLimitAlone: READER_MEMORY_ALONE,
