@@ -317,6 +317,7 @@ export class StateStore {
     return rows.map((row) => ({ instance: row['instance'] as number, id: row['id'] as string }));
   }
 
+  /** Of every instance that has a session of one of these ids. */
   async findSessions(ids: readonly string[]): Promise<SessionRecord[]> {
     const rows = await this.#lookUp(
       ids,

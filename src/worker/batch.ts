@@ -41,12 +41,7 @@ export function messagesOf(entries: readonly Entry[]): { role: Turn['role']; con
   );
 }
 
-interface Known {
-  readonly instance: number;
-  readonly session: number;
-}
-
-/** How many sessions and end users are kept by UUID, to spare look-ups. */
+/** How many sessions and end users are kept by id, to spare look-ups. */
 const REMEMBERED = 100_000;
 
 /**
@@ -56,7 +51,8 @@ const REMEMBERED = 100_000;
 export class Numbering {
   readonly #lookups: Lookups;
   #instances = new Map<string, number>();
-  #sessions = new Map<string, Known>();
+  /** By instance and UUID: instances of different projects may have sessions of the same UUID. */
+  #sessions = new Map<string, number>();
   #endUsers = new Map<string, number>();
 
   constructor(lookups: Lookups) {
@@ -99,16 +95,9 @@ export class Numbering {
           projectId: request.projectId,
           lastSequence: entry.sequence,
         });
-        const known = this.#sessions.get(request.sessionId) ?? {
-          instance,
-          session: (counters.sessions += 1),
-        };
-        if (known.instance !== instance) {
-          throw new Error(
-            `session ${request.sessionId} belongs to another instance than ${request.instanceId}`,
-          );
-        }
-        this.#sessions.set(request.sessionId, known);
+        const sessionKey = keyOf(instance, request.sessionId);
+        const session = this.#sessions.get(sessionKey) ?? (counters.sessions += 1);
+        this.#sessions.set(sessionKey, session);
         requests.push({ id: request.requestId, acceptedAt: request.acceptedAt });
         collectMetadata(metadata, instance, request);
         for (const message of messages) {
@@ -127,7 +116,7 @@ export class Numbering {
             position: positionOf(entry.sequence, index),
             instance,
             instanceId: request.instanceId,
-            session: known.session,
+            session,
             sessionId: request.sessionId,
             role,
             user,
@@ -185,13 +174,14 @@ export class Numbering {
     )) {
       this.#instances.set(row.id, row.instance);
     }
-    for (const row of await this.#lookups.findSessions(
-      missing(
-        requests.map((request) => request.sessionId),
-        this.#sessions,
-      ),
-    )) {
-      this.#sessions.set(row.id, { session: row.session, instance: row.instance });
+    const sessions = requests.filter(({ instanceId, sessionId }) => {
+      const instance = this.#instances.get(instanceId);
+      return instance !== undefined && !this.#sessions.has(keyOf(instance, sessionId));
+    });
+    for (const row of await this.#lookups.findSessions([
+      ...new Set(sessions.map(({ sessionId }) => sessionId)),
+    ])) {
+      this.#sessions.set(keyOf(row.instance, row.id), row.session);
     }
     const users = requests.flatMap((request) =>
       request.messages
@@ -215,6 +205,10 @@ export class Numbering {
       }
     }
   }
+}
+
+function keyOf(instance: number, sessionId: string): string {
+  return `${instance} ${sessionId}`;
 }
 
 /** DECISIONS: kept with the record, last write wins per member. */

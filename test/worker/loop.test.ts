@@ -224,6 +224,24 @@ describe('worker loop', () => {
     other.remove();
   });
 
+  it('keeps sessions of several instances apart that bear the same id', async () => {
+    const [first, second] = [1, 2].map((instance) => ({
+      ...request({ request: instance, session: 1, contents: ['where is my parcel', 'on its way'] }),
+      instanceId: uuid(9, instance),
+    })) as [RecordedRequest, RecordedRequest];
+    const again = { ...second, requestId: uuid(8, 3) };
+    // In one entry, in entries of one batch, and by a worker that reads the ids back from its database.
+    await work([[first, second]]);
+    await fixture.restart();
+    await work([[first, second], [again], [{ ...first, requestId: uuid(8, 4) }]]);
+    deepEqual(aside, []);
+    const sessions = `select instance, messages from session_rollup where granularity = 4 order by instance`;
+    deepEqual(await fixture.store.connection.all(sessions), [
+      { instance: 1, messages: 4 },
+      { instance: 2, messages: 4 },
+    ]);
+  });
+
   it('sets aside what is no record, and goes on', async () => {
     await work([dialogues[0] as RecordedRequest[], 'no record', dialogues[1] as RecordedRequest[]]);
     deepEqual(await totals(), [{ sessions: 2, users: 2, messages: 6 }]);
@@ -232,10 +250,7 @@ describe('worker loop', () => {
   });
 
   it('sets aside a request that cannot be enriched or assigned, and counts its neighbours, in its entry too', async () => {
-    const stranger = {
-      ...request({ request: 50, session: 1, contents: ['session of another instance'] }),
-      instanceId: uuid(9, 2),
-    };
+    const stranger = { ...request({ request: 50, contents: ['hello'] }), instanceId: 'no UUID' };
     await work([
       dialogues[0] as RecordedRequest[],
       [request({ request: 51, contents: ['poison for enrich'] })],
