@@ -41,7 +41,7 @@ export interface Accepted {
 export interface Ingestor {
   /**
    * Resolves once everything in the request is stored durably. Rejects with AppError: FORBIDDEN (another
-   * project's `projectId`), NOT_FOUND (`instanceId`), CONFLICT (session of another instance or project,
+   * project's `projectId`), NOT_FOUND (`instanceId`), CONFLICT (session of another instance,
    * `Idempotency-Key` with another body), BAD_REQUEST (`Idempotency-Key` malformed), and as Publisher and
    * Registry do.
    */
@@ -98,7 +98,7 @@ export function createIngestor(parts: IngestorParts): Ingestor {
     },
   };
 
-  /** The instance that the request's ids lead to, and whether its session id is one that nobody holds yet. */
+  /** The instance that the request's ids lead to, and whether the project has nothing under its session id yet. */
   async function findNamed(
     projectId: string,
     body: IngestBody,
@@ -112,14 +112,10 @@ export function createIngestor(parts: IngestorParts): Ingestor {
     const issuedFor = await registry.instanceOfSessionId(body.sessionId);
     if (issuedFor !== null)
       return { instance: sessionsInstance(projectId, instance, issuedFor), unclaimed: false };
-    const claim = await registry.findSessionClaim(body.sessionId);
-    if (claim === null) return { instance, unclaimed: true };
-    if (claim.projectId !== projectId || (instance !== null && claim.instanceId !== instance.id))
-      throw otherSession();
-    return {
-      instance: instance ?? (await claimedInstance(claim.instanceId, projectId, body)),
-      unclaimed: false,
-    };
+    const holder = await registry.findSessionClaim(projectId, body.sessionId);
+    if (holder === null) return { instance, unclaimed: true };
+    if (instance !== null && holder !== instance.id) throw otherSession();
+    return { instance: instance ?? (await claimedInstance(holder, projectId, body)), unclaimed: false };
   }
 
   /** Makes what the request needs and does not exist yet. Doing it again for the same request changes nothing. */
@@ -142,11 +138,9 @@ export function createIngestor(parts: IngestorParts): Ingestor {
     // The claim comes before the instance, so that of two requests that open the same session at once
     // only one makes an instance.
     const instanceId = named.instance?.id ?? newInstanceId();
-    const held = await registry.claimSession(body.sessionId, { instanceId, projectId });
-    if (held.projectId !== projectId || (named.instance !== null && held.instanceId !== named.instance.id)) {
-      throw otherSession();
-    }
-    const instance = named.instance ?? (await claimedInstance(held.instanceId, projectId, body));
+    const holder = await registry.claimSession(projectId, body.sessionId, instanceId);
+    if (named.instance !== null && holder !== named.instance.id) throw otherSession();
+    const instance = named.instance ?? (await claimedInstance(holder, projectId, body));
     return { instance, sessionId: body.sessionId };
   }
 

@@ -1,11 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LRUCache } from 'lru-cache';
 import { v4, v7 } from 'uuid';
 import { AppError, SetupError } from '../errors.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import { openKeyValue, type KeyValueBucket, type KeyValueWatch } from '../stream/key-value.ts';
 import { digestOf, isRawKey, keyIdOf, newRawKey, type KeyEnvironment } from './api-keys.ts';
+import { openSessionClaims, type SessionClaims } from './session-claims.ts';
 import { createSessionIds, MAX_INSTANCE_NUMBER, type SessionIds } from './session-ids.ts';
 
 export type { KeyEnvironment } from './api-keys.ts';
@@ -37,12 +37,6 @@ export interface KeyGrant {
 export interface ApiKey extends KeyGrant {
   readonly createdAt: string;
   readonly revokedAt: string | null;
-}
-
-/** Who holds a session id that a client chose. */
-export interface SessionClaim {
-  readonly instanceId: string;
-  readonly projectId: string;
 }
 
 export interface RegistryOptions {
@@ -94,10 +88,10 @@ export interface Registry {
   issueSessionId(instance: Instance, seed?: string): string;
   /** The instance that a session id of ours belongs to; null for ids that clients chose. */
   instanceOfSessionId(sessionId: string): Promise<Instance | null>;
-  /** Who holds an id that a client chose; null when nobody does. */
-  findSessionClaim(sessionId: string): Promise<SessionClaim | null>;
-  /** Claims an id that a client chose; returns whoever holds it then. */
-  claimSession(sessionId: string, claim: SessionClaim): Promise<SessionClaim>;
+  /** The instance of the project that holds an id which a client chose; null when none does. */
+  findSessionClaim(projectId: string, sessionId: string): Promise<string | null>;
+  /** Claims an id that a client chose for an instance of the project; returns the instance that holds it then. */
+  claimSession(projectId: string, sessionId: string, instanceId: string): Promise<string>;
   /** Makes project `default` and a first test key, once in the life of the data. Null when that was done before. */
   ensureFirstProject(): Promise<{
     readonly rawKey: string;
@@ -109,7 +103,6 @@ export interface Registry {
 
 export const FIRST_PROJECT_NAME = 'default';
 
-const CLAIMS_CACHED = 100_000;
 const SECRET_KEY = 'id-secret';
 const FIRST_KEY = 'first-key';
 /** How long another process may take between marking the first key and storing it. */
@@ -125,7 +118,7 @@ interface StoredKey {
 /**
  * Opens the registry and begins to load it; `ready` tells when it is. The layout of bucket `registry`:
  * `key.<digest>`, `project.<digest of the name>`, `instance.<id>`, `number.<instance number>` → instance id,
- * `id-secret`, `first-key`; bucket `sessions`: `<session id>` → claim.
+ * `id-secret`, `first-key`; bucket `sessions`: see `openSessionClaims`.
  */
 export async function openRegistry(
   connection: StreamConnection,
@@ -135,7 +128,12 @@ export async function openRegistry(
   const registry = await openKeyValue(connection, 'registry', bucketOptions);
   const sessions = await openKeyValue(connection, 'sessions', bucketOptions);
   const secret = await readOrMakeSecret(registry);
-  return new SharedRegistry(registry, sessions, createSessionIds(secret), options.now ?? (() => new Date()));
+  return new SharedRegistry(
+    registry,
+    await openSessionClaims(sessions),
+    createSessionIds(secret),
+    options.now ?? (() => new Date()),
+  );
 }
 
 async function readOrMakeSecret(bucket: KeyValueBucket): Promise<string> {
@@ -151,22 +149,21 @@ async function readOrMakeSecret(bucket: KeyValueBucket): Promise<string> {
 class SharedRegistry implements Registry {
   ready = false;
   readonly #bucket: KeyValueBucket;
-  readonly #sessions: KeyValueBucket;
+  readonly #claims: SessionClaims;
   readonly #sessionIds: SessionIds;
   readonly #now: () => Date;
   readonly #keys = new Map<string, ApiKey>();
   readonly #projects = new Map<string, Project>();
   readonly #instances = new Map<string, Instance>();
   readonly #numbers = new Map<number, string>();
-  readonly #claims = new LRUCache<string, SessionClaim>({ max: CLAIMS_CACHED });
   readonly #firstReady = Promise.withResolvers<void>();
   #nextNumber = 1;
   #watch: KeyValueWatch;
   #closed = false;
 
-  constructor(bucket: KeyValueBucket, sessions: KeyValueBucket, sessionIds: SessionIds, now: () => Date) {
+  constructor(bucket: KeyValueBucket, claims: SessionClaims, sessionIds: SessionIds, now: () => Date) {
     this.#bucket = bucket;
-    this.#sessions = sessions;
+    this.#claims = claims;
     this.#sessionIds = sessionIds;
     this.#now = now;
     this.#firstReady.promise.catch(() => undefined);
@@ -270,7 +267,7 @@ class SharedRegistry implements Registry {
     const digest = [...this.#keys.keys()].find((candidate) => keyIdOf(candidate) === keyId);
     if (digest === undefined) return false;
     for (;;) {
-      const entry = await this.#read(this.#bucket, `key.${digest}`);
+      const entry = await this.#read(`key.${digest}`);
       if (entry === null) return false;
       const stored = JSON.parse(entry.value) as StoredKey;
       if (stored.revokedAt !== undefined) return true;
@@ -343,28 +340,17 @@ class SharedRegistry implements Registry {
     return instance?.number === number ? instance : null;
   }
 
-  async findSessionClaim(sessionId: string): Promise<SessionClaim | null> {
-    const cached = this.#claims.get(sessionId);
-    if (cached !== undefined) return cached;
-    const entry = await this.#read(this.#sessions, sessionId);
-    if (entry === null) return null;
-    const claim = JSON.parse(entry.value) as SessionClaim;
-    this.#claims.set(sessionId, claim);
-    return claim;
+  findSessionClaim(projectId: string, sessionId: string): Promise<string | null> {
+    return this.#guard(() => this.#claims.find(projectId, sessionId));
   }
 
-  async claimSession(sessionId: string, claim: SessionClaim): Promise<SessionClaim> {
-    const value = JSON.stringify({ instanceId: claim.instanceId, projectId: claim.projectId });
-    if ((await this.#guard(() => this.#sessions.create(sessionId, value))) !== null) {
-      this.#claims.set(sessionId, claim);
-      return claim;
-    }
-    return this.#required(await this.findSessionClaim(sessionId), `session ${sessionId}`);
+  claimSession(projectId: string, sessionId: string, instanceId: string): Promise<string> {
+    return this.#guard(() => this.#claims.claim(projectId, sessionId, instanceId));
   }
 
   async ensureFirstProject() {
     this.#requireReady();
-    const marker = await this.#read(this.#bucket, FIRST_KEY);
+    const marker = await this.#read(FIRST_KEY);
     // A marker whose key is missing and stays so: a process died between the two writes; we take over.
     if (marker !== null && (await this.#appears(`key.${marker.value}`, FIRST_KEY_MS))) return null;
     const rawKey = newRawKey('test');
@@ -401,15 +387,15 @@ class SharedRegistry implements Registry {
     return this.#guard(() => this.#bucket.create(key, value));
   }
 
-  #read(bucket: KeyValueBucket, key: string) {
-    return this.#guard(() => bucket.get(key));
+  #read(key: string) {
+    return this.#guard(() => this.#bucket.get(key));
   }
 
   /** Whether a key is in the bucket, at the latest after so many milliseconds. */
   async #appears(key: string, withinMs: number): Promise<boolean> {
     const deadline = performance.now() + withinMs;
     for (;;) {
-      if ((await this.#read(this.#bucket, key)) !== null) return true;
+      if ((await this.#read(key)) !== null) return true;
       if (performance.now() >= deadline) return false;
       await sleep(20);
     }
@@ -417,7 +403,7 @@ class SharedRegistry implements Registry {
 
   /** Asks for what memory lacks (yet). */
   async #ask<T>(key: string, parse: (value: string) => T): Promise<T | null> {
-    const entry = await this.#read(this.#bucket, key);
+    const entry = await this.#read(key);
     if (entry === null) return null;
     return parse(entry.value);
   }

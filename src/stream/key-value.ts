@@ -21,6 +21,8 @@ export interface KeyValueBucket {
   update(key: string, value: string, revision: number): Promise<number | null>;
   /** Deletes a key that still has `revision`; false when it was changed meanwhile. */
   remove(key: string, revision: number): Promise<boolean>;
+  /** Whether there are keys of a pattern, in which `*` stands for one part between dots. Deleted ones count. */
+  hasKeys(pattern: string): Promise<boolean>;
   /**
    * Tells every key and then every change, in order; goes on through disconnects. Changes are seen some
    * milliseconds after their acknowledgement. `value` null: the key was deleted.
@@ -79,6 +81,11 @@ export async function openKeyValue(
     remove: async (key, revision) => {
       const removed = ask(() => kv.delete(key, { previousSeq: revision })).then(() => revision);
       return (await nullWhenOutrun(removed)) !== null;
+    },
+    hasKeys: async (pattern) => {
+      const manager = await jetstreamManager(connection.nats, { checkAPI: false });
+      const query = { last_by_subj: `$KV.${name}.${pattern}` };
+      return (await ask(() => manager.streams.getMessage(`KV_${name}`, query))) !== null;
     },
     watch: (onChange) => watch(connection, name, onChange),
   };

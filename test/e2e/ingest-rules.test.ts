@@ -468,11 +468,16 @@ const RULES: readonly (readonly [rule: string, check: () => Promise<void>])[] = 
     },
   ],
   [
-    "another project's client-chosen session is a CONFLICT",
+    'projects that choose the same sessionId have a session each',
     async () => {
       const sessionId = randomUUID();
-      await stranger.ingest({ ...one, sessionId });
-      faultOf(await client.post({ ...one, sessionId }), 409, 'CONFLICT');
+      const theirs = await stranger.ingest({ ...one, sessionId });
+      const ours = await client.ingest({ ...one, sessionId });
+      equal(ours.sessionId, sessionId);
+      notEqual(ours.instanceId, theirs.instanceId);
+      const again = await client.ingest({ ...one, sessionId });
+      equal(again.instanceId, ours.instanceId);
+      deepEqual(await countIn(ours.instanceId, again.position), { sessions: 1, messages: 2 });
     },
   ],
   [

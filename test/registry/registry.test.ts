@@ -4,6 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { AppError } from '../../src/errors.ts';
 import { openRegistry, type Registry } from '../../src/registry/registry.ts';
+import { openKeyValue } from '../../src/stream/key-value.ts';
 import { openConnection, type StreamConnection } from '../../src/stream/connection.ts';
 import { killUnder, restartUnder, startTestServer, type TestServer } from '../support/nats.ts';
 
@@ -185,16 +186,36 @@ describe('registry', () => {
       equal(await there.registry.instanceOfSessionId(randomUUID()), null);
     });
 
-    it('of clients belong to the first who claims them', async () => {
+    it('of clients belong to the first instance of a project that claims them', async () => {
       const sessionId = randomUUID();
-      equal(await here.registry.findSessionClaim(sessionId), null);
-      const claims = await Promise.all(
+      equal(await here.registry.findSessionClaim('p', sessionId), null);
+      const holders = await Promise.all(
         [here, there, here, there].map(({ registry }, i) =>
-          registry.claimSession(sessionId, { instanceId: `instance-${i}`, projectId: 'p' }),
+          registry.claimSession('p', sessionId, `instance-${i}`),
         ),
       );
-      equal(new Set(claims.map(({ instanceId }) => instanceId)).size, 1);
-      deepEqual(await there.registry.findSessionClaim(sessionId), claims[0]);
+      equal(new Set(holders).size, 1);
+      equal(await there.registry.findSessionClaim('p', sessionId), holders[0]);
+    });
+
+    it('of clients are told apart by project', async () => {
+      const sessionId = randomUUID();
+      equal(await here.registry.claimSession('p', sessionId, 'ours'), 'ours');
+      equal(await there.registry.findSessionClaim('q', sessionId), null);
+      equal(await there.registry.claimSession('q', sessionId, 'theirs'), 'theirs');
+      equal(await there.registry.findSessionClaim('p', sessionId), 'ours');
+    });
+
+    it('of clients stay where they were claimed before projects were told apart', async () => {
+      const sessionId = randomUUID();
+      const sessions = await openKeyValue(here.connection, 'sessions');
+      await sessions.create(sessionId, JSON.stringify({ instanceId: 'old', projectId: 'p' }));
+      const { registry, close } = await startProcess();
+      equal(await registry.findSessionClaim('p', sessionId), 'old');
+      equal(await registry.findSessionClaim('q', sessionId), null);
+      equal(await registry.claimSession('q', sessionId, 'new'), 'new');
+      equal(await registry.findSessionClaim('q', sessionId), 'new');
+      await close();
     });
   });
 
