@@ -3,14 +3,27 @@
 /** A turn's part in the conversation, after DECISIONS "Words". `other` turns are counted, not analysed. */
 export type Role = 'user' | 'assistant' | 'other';
 
-const USER_ROLES = new Set(['user', 'human', 'customer', 'end_user']);
-const ASSISTANT_ROLES = new Set(['assistant', 'ai', 'bot', 'agent', 'model']);
+const ROLES: ReadonlyMap<string, Role> = new Map([
+  ...['user', 'human', 'customer', 'end_user', 'end-user', 'enduser'].map((name) => [name, 'user'] as const),
+  ...['client', 'visitor', 'guest', 'contact'].map((name) => [name, 'user'] as const),
+  ...['assistant', 'ai', 'bot', 'chatbot', 'copilot'].map((name) => [name, 'assistant'] as const),
+  ...['agent', 'operator', 'support', 'model'].map((name) => [name, 'assistant'] as const),
+  ...['system', 'developer', 'tool', 'function'].map((name) => [name, 'other'] as const),
+]);
+
+/** The names of a role, most usual first, in lower case. */
+export function namesOf(role: Role): string[] {
+  return [...ROLES].flatMap(([name, meaning]) => (meaning === role ? [name] : []));
+}
 
 /** Classifies the role a caller sent; case does not matter. */
 export function roleOf(role: string): Role {
-  const lower = role.toLowerCase();
-  if (USER_ROLES.has(lower)) return 'user';
-  return ASSISTANT_ROLES.has(lower) ? 'assistant' : 'other';
+  return ROLES.get(role.toLowerCase()) ?? 'other';
+}
+
+/** False for a role of which nobody has said what it is. It counts as `other`. */
+export function isKnownRole(role: string): boolean {
+  return ROLES.has(role.toLowerCase());
 }
 
 /** One message as accepted. */

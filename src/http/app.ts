@@ -98,7 +98,7 @@ export function createApp(dependencies: HttpDependencies): FastifyInstance {
       scope.setNotFoundHandler((request) => {
         throw notFound(request);
       });
-      if (ingest !== undefined) registerIngestRoute(scope, ingest);
+      if (ingest !== undefined) registerIngestRoute(scope, ingest, metrics);
       if (query !== undefined) registerQueryRoute(scope, { ...query, waitMs: limits.queryWaitMs });
     },
     { prefix: '/v1' },

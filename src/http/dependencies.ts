@@ -1,3 +1,4 @@
+import type { IngestWarnings } from '../ingest/warnings.ts';
 import type { QueryParameters } from '../query/parameters.ts';
 import type { QueryResponse } from '../query/response-schema.ts';
 import type { Logger } from '../logger.ts';
@@ -20,7 +21,12 @@ export interface Ingestor {
     readonly projectId: string;
     readonly body: unknown;
     readonly idempotencyKey: string | undefined;
-  }): Promise<{ readonly instanceId: string; readonly sessionId: string; readonly position: number }>;
+  }): Promise<{
+    readonly instanceId: string;
+    readonly sessionId: string;
+    readonly position: number;
+    readonly warnings: IngestWarnings;
+  }>;
 }
 
 /** Says whom an instance belongs to. */

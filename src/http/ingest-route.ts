@@ -2,9 +2,14 @@ import type { FastifyInstance } from 'fastify';
 import { AppError } from '../errors.ts';
 import { emptyBody } from './body.ts';
 import type { Ingestor } from './dependencies.ts';
+import type { HttpMetrics } from './metrics.ts';
 
 /** POST /v1/ingest/: messages in, the ids of their instance and session out, once they are stored durably. */
-export function registerIngestRoute(scope: FastifyInstance, ingestor: Ingestor): void {
+export function registerIngestRoute(
+  scope: FastifyInstance,
+  ingestor: Ingestor,
+  metrics: Pick<HttpMetrics, 'warned'>,
+): void {
   scope.post('/ingest', async (request, reply) => {
     const idempotencyKey = readIdempotencyKey(request.headers['idempotency-key']);
     if (request.body === undefined) throw emptyBody();
@@ -14,6 +19,12 @@ export function registerIngestRoute(scope: FastifyInstance, ingestor: Ingestor):
       idempotencyKey,
     });
     reply.header('X-Stream-Position', String(accepted.position));
+    const { warnings } = accepted;
+    if (warnings.header !== null) {
+      reply.header('X-Warnings', warnings.header);
+      metrics.warned('unknown-member', warnings.unknownMembers);
+      metrics.warned('unknown-role', warnings.unknownRoles);
+    }
     return { instanceId: accepted.instanceId, sessionId: accepted.sessionId };
   });
 }

@@ -6,6 +6,8 @@ export interface HttpMetrics {
   answered(labels: { method: string; route: string; status: number }, seconds: number): void;
   requestStarted(): void;
   requestEnded(): void;
+  /** Accepted messages held something that has no effect: members or roles that we do not know. */
+  warned(kind: 'unknown-member' | 'unknown-role', count: number): void;
   /** The exposition text and its content type. */
   read(): Promise<{ text: string; contentType: string }>;
 }
@@ -32,6 +34,12 @@ export function createMetrics(): HttpMetrics {
     help: 'Requests being answered.',
     registers: [registry],
   });
+  const warnings = new Counter({
+    name: 'undertone_ingest_warnings_total',
+    help: 'Members that were ignored and roles that are counted, not analysed, in accepted messages.',
+    labelNames: ['kind'] as const,
+    registers: [registry],
+  });
   return {
     answered({ method, route, status }, seconds) {
       requests.inc({ method, route, status: String(status) });
@@ -39,6 +47,7 @@ export function createMetrics(): HttpMetrics {
     },
     requestStarted: () => inFlight.inc(),
     requestEnded: () => inFlight.dec(),
+    warned: (kind, count) => warnings.inc({ kind }, count),
     read: async () => ({ text: await registry.metrics(), contentType: registry.contentType }),
   };
 }

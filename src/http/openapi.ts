@@ -128,6 +128,11 @@ export function createOpenApiDocument(served: { readonly ingest: boolean; readon
               description: 'Give it to a query as X-Wait-For-Position to read your own write.',
               schema: { type: 'integer' },
             },
+            'X-Warnings': {
+              description:
+                'What has no effect, entries joined by "; ": members of messages that are ignored, roles that are counted but not analysed. Absent when there is nothing to say.',
+              schema: { type: 'string', maxLength: 1024 },
+            },
           },
           content: { 'application/json': { schema: { $ref: '#/components/schemas/IngestResponse' } } },
         },

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { AppError, MAX_DETAILS, type ErrorDetail } from '../errors.ts';
 import { UUID_PATTERN } from '../domain/ids.ts';
-import type { RecordedRequest } from '../domain/records.ts';
+import { namesOf, type RecordedRequest } from '../domain/records.ts';
 import { parseInstant } from '../domain/time.ts';
+import { findWarnings, type IngestWarnings } from './warnings.ts';
 
 export const MAX_MESSAGES = 10_000;
 /** How far an event time may lie ahead of our clock, microseconds: clocks differ, and time zones are mistaken. */
@@ -31,6 +32,15 @@ export interface IngestBody {
   readonly metadata?: NonNullable<RecordedRequest['metadata']>;
 }
 
+/** A valid request, and what its sender should know about it. */
+export interface ParsedBody {
+  readonly body: IngestBody;
+  readonly warnings: IngestWarnings;
+}
+
+const ROLE = `Whose turn it is, in any case; \`user\` when absent. A user turn: ${namesOf('user').join(', ')}. An assistant turn: ${namesOf('assistant').join(', ')}. Any other (${namesOf('other').join(', ')} …) is counted, not analysed.`;
+const EVENT_TIME =
+  'Event time. Beside `content` or in `metadata`, which wins when both are given; the time of acceptance when absent or null.';
 const INSTANT_RULE = 'must be a UTC ISO 8601 instant that ends in Z, such as 2026-01-31T09:30:00Z';
 
 /**
@@ -53,12 +63,13 @@ export function ingestBodySchema(now: () => number) {
       else if (at > now() + MAX_AHEAD_MICROS) context.addIssue('must not be more than 24 hours ahead');
     })
     .nullish()
-    .meta({ format: 'date-time', description: 'Event time; the time of acceptance when absent or null' });
+    .meta({ format: 'date-time', description: EVENT_TIME });
   const message = z.object(
     {
       content: z.string('must be a string').min(1, 'must not be empty'),
-      role: z.string('must be a string').optional(),
+      role: z.string('must be a string').optional().meta({ description: ROLE }),
       userId: z.string('must be a string').optional(),
+      createdAt,
       metadata: z.looseObject({ createdAt }, 'must be an object').optional(),
     },
     'must be an object',
@@ -87,19 +98,21 @@ export function ingestBodySchema(now: () => number) {
  * Makes the function that checks a parsed JSON body. It throws AppError VALIDATION_ERROR with a detail for
  * each fault, at most MAX_DETAILS of them.
  */
-export function createBodyParser(now: () => number): (json: unknown) => IngestBody {
+export function createBodyParser(now: () => number): (json: unknown) => ParsedBody {
   const schema = ingestBodySchema(now);
   return (json) => {
     const result = schema.safeParse(json);
     if (!result.success) throw validationError(json, result.error.issues);
     const { messages, projectId, instanceId, sessionId, metadata } = result.data;
-    return {
+    const body: IngestBody = {
       messages: messages.map(readMessage),
       ...(projectId === undefined ? {} : { projectId: projectId.toLowerCase() }),
       ...(instanceId === undefined ? {} : { instanceId: instanceId.toLowerCase() }),
       ...(sessionId === undefined ? {} : { sessionId: sessionId.toLowerCase() }),
       ...(metadata === undefined ? {} : { metadata: definedOnly(metadata) }),
     };
+    const sent = json as { readonly messages: readonly Readonly<Record<string, unknown>>[] };
+    return { body, warnings: findWarnings(sent.messages) };
   };
 }
 
@@ -107,7 +120,7 @@ type CheckedMessage = z.infer<ReturnType<typeof ingestBodySchema>>['messages'][n
 
 /** Unpaired surrogates become U+FFFD, as they would in UTF-8. An empty `userId` names nobody. */
 function readMessage(message: CheckedMessage): IngestMessage {
-  const createdAt = message.metadata?.createdAt;
+  const createdAt = message.metadata?.createdAt ?? message.createdAt;
   const at = typeof createdAt === 'string' ? parseInstant(createdAt) : null;
   return {
     content: message.content.toWellFormed(),

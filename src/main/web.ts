@@ -99,7 +99,10 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
     const accepting = createIngestor({ registry: opened, publisher, idempotency, clock: nowMicros });
     const parse = createBodyParser(nowMicros);
     ingestor = {
-      accept: async ({ body, ...request }) => accepting.accept({ ...request, body: parse(body) }),
+      accept: async ({ body: sent, ...request }) => {
+        const { body, warnings } = parse(sent);
+        return { ...(await accepting.accept({ ...request, body })), warnings };
+      },
     };
   }
   // Opened first, so that it answers while the rest is awaited; closed first all the same.

@@ -98,7 +98,7 @@ const THREE = CANCEL.slice(0, 3);
 
 const RULES: readonly (readonly [rule: string, check: () => Promise<void>])[] = [
   // Roles
-  ...['user', 'human', 'customer', 'end_user', 'User', 'HUMAN', 'End_User'].map(
+  ...['user', 'human', 'customer', 'end_user', 'User', 'HUMAN', 'End-User', 'visitor'].map(
     (role) =>
       [
         `role ${role} is a user turn`,
@@ -109,7 +109,7 @@ const RULES: readonly (readonly [rule: string, check: () => Promise<void>])[] = 
         },
       ] as const,
   ),
-  ...['assistant', 'ai', 'bot', 'agent', 'model', 'AI', 'Assistant'].map(
+  ...['assistant', 'ai', 'bot', 'agent', 'model', 'AI', 'Assistant', 'Operator'].map(
     (role) =>
       [
         `role ${role} is an assistant turn`,

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import type { InjectOptions } from 'fastify';
 import { AppError } from '../../src/errors.ts';
+import { NO_WARNINGS } from '../../src/ingest/warnings.ts';
 import { errorEnvelopeSchema } from '../../src/http/openapi.ts';
 import {
   createHarness,
@@ -276,13 +277,34 @@ describe('http: ingest', () => {
     });
   }
 
+  it('names what it ignores and what it does not analyse, and counts both', async () => {
+    const harness = createHarness();
+    const body = JSON.stringify({
+      messages: [
+        { content: 'a', timestamp: 1, role: 'moderator' },
+        { content: 'b', timestamp: 2, 'x"\u001b': 1, role: 'Client' },
+      ],
+    });
+    const answer = await send(harness, post({ body }));
+    equal(
+      answer.headers['x-warnings'],
+      'unknown-member "messages.timestamp" in 2 messages: ignored; ' +
+        'unknown-member "messages.x\\"\\u001b" in 1 message: ignored; ' +
+        'unknown-role "moderator" in 1 message: counted, not analysed',
+    );
+    const { text } = await send(harness, get('/metrics', {}));
+    match(text, /undertone_ingest_warnings_total\{kind="unknown-member"\} 3/);
+    match(text, /undertone_ingest_warnings_total\{kind="unknown-role"\} 1/);
+    equal((await send(harness, post())).headers['x-warnings'], undefined);
+  });
+
   it('answers 503 when the bodies being held reach their limit, and recovers', async () => {
     const gate = Promise.withResolvers<void>();
     const harness = createHarness({
       limits: { bodyBytes: 2048, inflightBytes: 3000 },
       accept: async () => {
         await gate.promise;
-        return { instanceId: INSTANCE, sessionId: SESSION, position: 1 };
+        return { instanceId: INSTANCE, sessionId: SESSION, position: 1, warnings: NO_WARNINGS };
       },
     });
     const body = JSON.stringify({ messages: [{ content: 'x'.repeat(1800) }] });

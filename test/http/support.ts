@@ -61,9 +61,9 @@ export function createHarness(
   const ingest: Ingestor = {
     async accept(call) {
       if (accept !== undefined) return accept(call);
-      parse(call.body);
+      const { warnings } = parse(call.body);
       harness.accepted.push(call);
-      return { instanceId: INSTANCE, sessionId: SESSION, position: 42 };
+      return { instanceId: INSTANCE, sessionId: SESSION, position: 42, warnings };
     },
   };
   const query: HttpDependencies['query'] = {

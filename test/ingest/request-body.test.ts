@@ -2,11 +2,12 @@ import { deepEqual, equal, ok, throws } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { z } from 'zod';
 import { AppError } from '../../src/errors.ts';
-import { createBodyParser, ingestBodySchema } from '../../src/ingest/request-body.ts';
+import { createBodyParser, ingestBodySchema, type IngestBody } from '../../src/ingest/request-body.ts';
 import { parseInstant } from '../../src/domain/time.ts';
 
 const NOW = parseInstant('2026-03-01T12:00:00Z') ?? 0;
-const parse = createBodyParser(() => NOW);
+const parseAll = createBodyParser(() => NOW);
+const parse = (json: unknown): IngestBody => parseAll(json).body;
 const UUID = 'ABCDEF01-2345-6789-8BCD-EF0123456789';
 const message = { content: 'Hello' };
 
@@ -125,6 +126,18 @@ describe('ingest body', () => {
       /UTC ISO 8601/,
     ]),
     [
+      'createdAt beside the content: no instant',
+      { messages: [{ ...message, createdAt: 'now', metadata: { createdAt: '2020-01-01T00:00Z' } }] },
+      'messages.0.createdAt',
+      /UTC ISO 8601/,
+    ],
+    [
+      'createdAt beside the content more than 24 h ahead',
+      { messages: [{ ...message, createdAt: '2026-03-02T12:00:00.001Z' }] },
+      'messages.0.createdAt',
+      /24 hours ahead/,
+    ],
+    [
       'createdAt more than 24 h ahead',
       { messages: [{ ...message, metadata: { createdAt: '2026-03-02T12:00:00.001Z' } }] },
       'messages.0.metadata.createdAt',
@@ -136,6 +149,26 @@ describe('ingest body', () => {
       const found = faults(json);
       deepEqual(Object.keys(found), [path]);
       ok(text.test(found[path] ?? ''), found[path]);
+    });
+  }
+
+  for (const [name, fields, expected] of [
+    ['beside the content', { createdAt: '2026-01-02T03:04:05Z' }, '2026-01-02T03:04:05Z'],
+    [
+      'in metadata rather than beside the content',
+      { createdAt: '2026-01-02T03:04:05Z', metadata: { createdAt: '2020-01-01T00:00Z' } },
+      '2020-01-01T00:00Z',
+    ],
+    [
+      'beside the content when metadata says null',
+      { createdAt: '2026-01-02T03:04:05Z', metadata: { createdAt: null } },
+      '2026-01-02T03:04:05Z',
+    ],
+    ['nowhere', { createdAt: null }, null],
+  ] as const) {
+    it(`takes the event time from where it stands: ${name}`, () => {
+      const [read] = parse({ messages: [{ ...message, ...fields }] }).messages;
+      equal(read?.at ?? null, expected === null ? null : parseInstant(expected));
     });
   }
 
