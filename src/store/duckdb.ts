@@ -32,18 +32,59 @@ export interface DatabaseOptions {
   readonly spillDirectory?: string;
 }
 
+/**
+ * Why a statement failed, as far as anybody acts on it. `invalidated`: the vendor met a fault of its own, and the
+ * whole database (every connection of it) refuses all work from then on; only a new one helps.
+ */
+export type DatabaseFault = 'out-of-memory' | 'invalidated' | 'other';
+
+/** What DuckDB threw. The message is the vendor's without its stack trace, which `cause` has. */
+export class DatabaseError extends Error {
+  readonly fault: DatabaseFault;
+
+  constructor(thrown: Error) {
+    super(thrown.message.split('\n\nStack Trace:')[0], { cause: thrown });
+    this.name = 'DatabaseError';
+    this.fault = faultOf(thrown.message);
+  }
+}
+
+/** By the vendor's type, which its message begins with. */
+function faultOf(message: string): DatabaseFault {
+  switch (/^([A-Za-z ]+) Error:/.exec(message)?.[1]) {
+    case 'Out of Memory':
+      return 'out-of-memory';
+    case 'INTERNAL':
+    case 'FATAL':
+      return 'invalidated';
+    default:
+      return 'other';
+  }
+}
+
+/** Runs what calls the vendor, and throws what it throws as a DatabaseError. */
+async function classified<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof Error && !(error instanceof DatabaseError) ? new DatabaseError(error) : error;
+  }
+}
+
 const NEGATIVE_INFINITY = -(2n ** 63n) + 1n;
 const POSITIVE_INFINITY = 2n ** 63n - 1n;
 
 /** An in-memory instance with the settings that every reader and writer needs; files are attached to it. */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
-  const instance = await DuckDBInstance.create(':memory:', {
-    threads: String(options.threads),
-    autoinstall_known_extensions: 'false',
-    autoload_known_extensions: 'false',
-    ...(options.memoryLimit === undefined ? {} : { memory_limit: options.memoryLimit }),
-    temp_directory: options.spillDirectory ?? '',
-  });
+  const instance = await classified(() =>
+    DuckDBInstance.create(':memory:', {
+      threads: String(options.threads),
+      autoinstall_known_extensions: 'false',
+      autoload_known_extensions: 'false',
+      ...(options.memoryLimit === undefined ? {} : { memory_limit: options.memoryLimit }),
+      temp_directory: options.spillDirectory ?? '',
+    }),
+  );
   return new Database(instance);
 }
 
@@ -55,9 +96,11 @@ export class Database {
   }
 
   async connect(): Promise<Connection> {
-    const connection = await this.#instance.connect();
-    await connection.run(`set TimeZone = 'UTC'`);
-    return new Connection(connection);
+    return classified(async () => {
+      const connection = await this.#instance.connect();
+      await connection.run(`set TimeZone = 'UTC'`);
+      return new Connection(connection);
+    });
   }
 
   close(): void {
@@ -81,15 +124,17 @@ export class Connection {
 
   /** Runs one or several statements without result. */
   async run(sql: string, bindings?: Bindings): Promise<void> {
-    if (bindings === undefined) await this.#connection.run(sql);
-    else await this.#connection.run(sql, bound(bindings), boundTypes(bindings));
+    await classified(() =>
+      bindings === undefined
+        ? this.#connection.run(sql)
+        : this.#connection.run(sql, bound(bindings), boundTypes(bindings)),
+    );
   }
 
   async all(sql: string, bindings?: Bindings): Promise<Row[]> {
-    const reader =
-      bindings === undefined
-        ? await this.#connection.runAndReadAll(sql)
-        : await this.#runPrepared(sql, bindings);
+    const reader = await classified(() =>
+      bindings === undefined ? this.#connection.runAndReadAll(sql) : this.#runPrepared(sql, bindings),
+    );
     const names = reader.columnNames();
     return reader.getRows().map((row) => {
       const result: Record<string, Value> = {};
@@ -125,31 +170,33 @@ export class Connection {
     columns: readonly ColumnType[],
     rows: Iterable<readonly (number | string | Uint8Array | null)[]>,
   ): Promise<void> {
-    const appender = await this.#connection.createAppender(table, 'main', 'temp');
-    try {
-      for (const row of rows) {
-        for (let i = 0; i < columns.length; i++) {
-          const value = row[i] as number | string | Uint8Array | null;
-          if (value === null) appender.appendNull();
-          else if (columns[i] === 'integer') appender.appendInteger(value as number);
-          else if (columns[i] === 'bigint') appender.appendBigInt(BigInt(value as number));
-          else if (columns[i] === 'text') appender.appendVarchar(value as string);
-          else appender.appendBlob(value as Uint8Array);
+    await classified(async () => {
+      const appender = await this.#connection.createAppender(table, 'main', 'temp');
+      try {
+        for (const row of rows) {
+          for (let i = 0; i < columns.length; i++) {
+            const value = row[i] as number | string | Uint8Array | null;
+            if (value === null) appender.appendNull();
+            else if (columns[i] === 'integer') appender.appendInteger(value as number);
+            else if (columns[i] === 'bigint') appender.appendBigInt(BigInt(value as number));
+            else if (columns[i] === 'text') appender.appendVarchar(value as string);
+            else appender.appendBlob(value as Uint8Array);
+          }
+          appender.endRow();
         }
-        appender.endRow();
+        appender.flushSync();
+      } finally {
+        appender.closeSync();
       }
-      appender.flushSync();
-    } finally {
-      appender.closeSync();
-    }
+    });
   }
 
   /** Runs `work` in one transaction: all of it is kept, or nothing. */
   async transaction<T>(work: () => Promise<T>): Promise<T> {
-    await this.#connection.run('begin transaction');
+    await this.run('begin transaction');
     try {
       const result = await work();
-      await this.#connection.run('commit');
+      await this.run('commit');
       return result;
     } catch (error) {
       await this.#connection.run('rollback').catch(() => undefined);

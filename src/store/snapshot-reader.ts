@@ -4,7 +4,15 @@ import { isDeepStrictEqual } from 'node:util';
 import { LRUCache } from 'lru-cache';
 import { AppError } from '../errors.ts';
 import { isDamage, noteDamage } from './damage.ts';
-import { openDatabase, quoted, type Bindings, type Connection, type Database, type Row } from './duckdb.ts';
+import {
+  DatabaseError,
+  openDatabase,
+  quoted,
+  type Bindings,
+  type Connection,
+  type Database,
+  type Row,
+} from './duckdb.ts';
 import {
   filesOf,
   isCurrentLost,
@@ -411,7 +419,7 @@ function beingMade(cause?: unknown): AppError {
 }
 
 function isOutOfMemory(error: unknown): boolean {
-  return error instanceof Error && error.message.startsWith('Out of Memory Error');
+  return error instanceof DatabaseError && error.fault === 'out-of-memory';
 }
 
 function reasonOf(error: unknown): string {
