@@ -67,9 +67,16 @@ async function within(ms: number, work: Promise<unknown>): Promise<void> {
 }
 
 /**
+ * Exit code of a process that cannot run as it is set up (EX_CONFIG of sysexits.h): starting it again
+ * mends nothing.
+ */
+export const SETUP_FAULT_CODE = 78;
+
+/**
  * Runs a process from start to end: `start` opens its parts on the lifecycle; SIGTERM and SIGINT close
- * them and end the process with 0, and so does the end of a parent that holds an IPC channel. A SetupError prints its one line on standard error and ends with 1;
- * any other failure is logged with its stack and ends with 1.
+ * them and end the process with 0, and so does the end of a parent that holds an IPC channel. A SetupError
+ * prints its one line on standard error and ends with SETUP_FAULT_CODE; any other failure is logged with its
+ * stack and ends with 1.
  */
 export function runProcess(
   log: Logger,
@@ -95,8 +102,12 @@ export function runProcess(
     end(0);
   });
   const fail = (error: unknown): void => {
-    if (error instanceof SetupError) printSetupError(error);
-    else log.fatal({ event: 'process_failed', err: error }, 'the process cannot go on');
+    if (error instanceof SetupError) {
+      printSetupError(error);
+      end(SETUP_FAULT_CODE);
+      return;
+    }
+    log.fatal({ event: 'process_failed', err: error }, 'the process cannot go on');
     end(1);
   };
   process.on('uncaughtException', fail);
@@ -109,14 +120,14 @@ export function printSetupError(error: SetupError): void {
   process.stderr.write(`${error.message}\n`);
 }
 
-/** Does what a process needs before anything else; a SetupError prints its one line and ends the process with 1. */
+/** Does what a process needs before anything else; a SetupError prints its one line and ends the process. */
 export function orExit<Result>(work: () => Result): Result {
   try {
     return work();
   } catch (error) {
     if (!(error instanceof SetupError)) throw error;
     printSetupError(error);
-    process.exit(1);
+    process.exit(SETUP_FAULT_CODE);
   }
 }
 
@@ -130,15 +141,16 @@ function checkNodeVersion(): void {
 }
 
 /**
- * For commands: runs `work` and turns a SetupError (from `loadConfig` too) into its one line and exit code 1.
+ * For commands: runs `work` and turns a SetupError (from `loadConfig` too) into its one line and an exit code,
+ * 1 unless told otherwise.
  */
-export async function runCommand(work: () => Promise<number | void>): Promise<void> {
+export async function runCommand(work: () => Promise<number | void>, setupFaultCode = 1): Promise<void> {
   try {
     checkNodeVersion();
     process.exitCode = (await work()) ?? 0;
   } catch (error) {
     if (!(error instanceof SetupError)) throw error;
     printSetupError(error);
-    process.exitCode = 1;
+    process.exitCode = setupFaultCode;
   }
 }

@@ -1,4 +1,4 @@
-import { pino } from 'pino';
+import { pino, stdTimeFunctions } from 'pino';
 import type { Logger as PinoLogger } from 'pino';
 import pretty, { prettyFactory } from 'pino-pretty';
 
@@ -18,8 +18,16 @@ export function createLogger(options: {
   readonly level: string;
   /** Readable lines; by default when standard output is a terminal. */
   readonly readable?: boolean;
+  /** Takes each line of JSON in place of standard output. */
+  readonly write?: (line: string) => void;
 }): Logger {
-  const settings = { name: options.name, level: options.level, base: {} };
+  const settings = {
+    name: options.name,
+    level: options.level,
+    base: {},
+    timestamp: stdTimeFunctions.isoTime,
+  };
+  if (options.write !== undefined) return pino(settings, { write: options.write });
   const readable = options.readable ?? process.stdout.isTTY === true;
   if (!readable) return pino(settings);
   return pino(settings, pretty({ ...READABLE, sync: true }));

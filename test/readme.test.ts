@@ -50,7 +50,7 @@ describe('the README', () => {
       named.filter((script) => !(script in SCRIPTS)),
       [],
     );
-    const files = named.flatMap((script) => /^node (\S+)/.exec(SCRIPTS[script] ?? '')?.[1] ?? []);
+    const files = named.flatMap((script) => /^(?:exec )?node (\S+)/.exec(SCRIPTS[script] ?? '')?.[1] ?? []);
     deepEqual(
       files.filter((file) => !existsSync(join(ROOT, file))),
       [],
@@ -97,7 +97,7 @@ describe('the README on a running service', { timeout: 240_000 }, () => {
     };
     delete env['UT_KEY'];
     const logFile = join(folder, 'service.log');
-    const script = SCRIPTS['start']?.replace(/^node /, '') ?? '';
+    const script = SCRIPTS['start']?.replace(/^exec node /, '') ?? '';
     service = startService({ script, cwd: ROOT, env, logFile });
     try {
       await waitUntilReady(url, 120_000, service.ended);

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { loadConfig } from '../config.ts';
-import { runCommand } from '../lifecycle.ts';
+import { runCommand, SETUP_FAULT_CODE } from '../lifecycle.ts';
 import { prepareServer } from '../stream/server.ts';
 
 const CACHE_DIR = join(import.meta.dirname, '../../.cache');
@@ -19,6 +19,8 @@ await runCommand(async () => {
     clearInterval(stay);
     return;
   }
+  // Its parent is gone: nobody would end the server.
+  process.on('disconnect', () => process.exit(1));
   const { binary, args, url } = await prepareServer({
     dataDir: config.dataDir,
     port: config.natsPort,
@@ -29,4 +31,4 @@ await runCommand(async () => {
   // In place of this process: signals, exit code and kill -9 reach the server itself.
   if (process.execve === undefined) throw new Error('this platform cannot replace a process');
   process.execve(binary.file, [binary.file, ...args]);
-});
+}, SETUP_FAULT_CODE);

@@ -4,12 +4,19 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { loadConfig, readEnvironment } from '../config.ts';
+import type { Config } from '../config.ts';
+import { findModel } from '../enrich/model-folder.ts';
 import { runCommand } from '../lifecycle.ts';
-import { readableLines } from '../logger.ts';
+import { createLogger, readableLines } from '../logger.ts';
 import { stopLeftServer } from '../stream/server.ts';
 import { lockDataDirectory, prepareDataDirectory } from './data-directory.ts';
 import { isStarterMessage } from './first-steps.ts';
+import type { StarterMessage } from './first-steps.ts';
+import { startGuard } from './guard.ts';
+import { beginStartStatus } from './process-status.ts';
+import { residentMemory } from './resident-memory.ts';
 import { createSupervisor, parseProcfile } from './supervisor.ts';
+import type { Supervisor } from './supervisor.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 /** Ingest ends first, the stream last. */
@@ -20,6 +27,8 @@ const GRACE_MS = 2000;
 
 /** `web` sends the first steps right after it is ready, if at all. */
 const FIRST_STEPS_MS = 2000;
+const LOOK_FOR_NPM_MS = 500;
+const MEASURE_MEMORY_MS = 5000;
 const USAGE = `Usage: npm start [-- --auto-rebuild]
 
 Runs nats-server, web and worker (the Procfile) until Ctrl-C.
@@ -45,59 +54,49 @@ await runCommand(async () => {
   const environment = readEnvironment();
   if (values['auto-rebuild'] === true) environment['AUTO_REBUILD'] = 'true';
   const config = loadConfig(environment);
+  // The worker would find out; but then web and nats run already, and it ends neither.
+  findModel({ model: config.embeddingModel, modelsDirectory: join(ROOT, 'models') });
   prepareDataDirectory(config.dataDir);
   const lock = await lockDataDirectory(config.dataDir);
   if (config.natsUrl === undefined) await stopLeftServer(config.dataDir);
+  const code = await runUntilTold(config, environment['npm_lifecycle_event'] === 'start');
+  lock.release();
+  process.exit(code);
+});
+
+/** Runs the Procfile until a signal, or until it cannot go on; resolves to the exit code. */
+async function runUntilTold(config: Config, startedByNpm: boolean): Promise<number> {
   const entries = parseProcfile(readFileSync(join(ROOT, 'Procfile'), 'utf8')).filter(
     ({ name }) => name !== 'nats' || config.natsUrl === undefined,
   );
-
   const { promise: ended, resolve: end } = Promise.withResolvers<number>();
   const print = createPrinter(['start', ...entries.map(({ name }) => name)]);
+  const announcer = createAnnouncer(print);
   const verbose = config.logLevel === 'debug' || config.logLevel === 'trace';
-  let firstSteps: string | null = null;
+  const guard = config.natsUrl === undefined ? startGuard(config.dataDir) : null;
   const supervisor = createSupervisor({
     entries,
     stopOrder: STOP_ORDER,
     cwd: ROOT,
     stopMs: config.shutdownMs + GRACE_MS,
+    log: createLogger({
+      name: 'start',
+      level: config.logLevel,
+      write: (line) => print('start', line.trimEnd()),
+    }),
+    dispensable: ['worker'],
+    ...(guard === null ? {} : { held: { stream: guard.held, exceptBy: ['nats'] } }),
     onLine: (name, line) => {
       if (verbose || !isServerChatter(name, line)) print(name, line);
     },
     onMessage: (_name, message) => {
-      if (!isStarterMessage(message)) return;
-      if (message.type === 'listening') void announce(message.url);
-      else {
-        firstSteps = message.text;
-        if (hinted) showFirstSteps();
-      }
+      if (isStarterMessage(message)) announcer.hear(message);
     },
     onGivenUp: (reason) => {
       process.stderr.write(`${reason}\n`);
       end(1);
     },
   });
-
-  let announced = false;
-  let hinted = false;
-  async function announce(url: string): Promise<void> {
-    while (!(await isReady(url))) await sleep(50);
-    supervisor.markReady();
-    if (announced) return;
-    announced = true;
-    print('start', `ready: ${url} (documentation: ${url}/docs). Ctrl-C stops everything.`);
-    for (let waited = 0; firstSteps === null && waited < FIRST_STEPS_MS; waited += 50) await sleep(50);
-    hinted = firstSteps === null;
-    if (hinted) print('start', NO_KEY_HINT);
-    showFirstSteps();
-  }
-
-  /** Once. Also when we end before everything is ready: the key in it exists and is not shown again. */
-  function showFirstSteps(): void {
-    if (firstSteps !== null) process.stdout.write(firstSteps);
-    firstSteps = null;
-  }
-
   let stops = 0;
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
@@ -107,13 +106,92 @@ await runCommand(async () => {
       end(0);
     });
   }
+  if (startedByNpm) {
+    onceNpmIsGone(() => {
+      print('start', 'npm is gone: stopping');
+      end(0);
+    });
+  }
   supervisor.start();
+  const status = tellStatus(config.dataDir, supervisor);
   const code = await ended;
   await supervisor.stop();
-  showFirstSteps();
-  lock.release();
-  process.exit(code);
-});
+  status.stop();
+  guard?.end();
+  announcer.showFirstSteps();
+  return code;
+}
+
+/** Says when the service is ready, and the first steps once. */
+function createAnnouncer(print: (name: string, line: string) => void): {
+  hear(message: StarterMessage): void;
+  /** Once. Also when we end before everything is ready: the key in it exists and is not shown again. */
+  showFirstSteps(): void;
+} {
+  let firstSteps: string | null = null;
+  let announced = false;
+  let hinted = false;
+  let latestUrl = '';
+  async function announce(url: string): Promise<void> {
+    latestUrl = url;
+    while (!announced && latestUrl === url && !(await isReady(url))) await sleep(50);
+    if (announced || latestUrl !== url) return;
+    announced = true;
+    print('start', `ready: ${url} (documentation: ${url}/docs). Ctrl-C stops everything.`);
+    for (let waited = 0; firstSteps === null && waited < FIRST_STEPS_MS; waited += 50) await sleep(50);
+    hinted = firstSteps === null;
+    if (hinted) print('start', NO_KEY_HINT);
+    showFirstSteps();
+  }
+  function showFirstSteps(): void {
+    if (firstSteps !== null) process.stdout.write(firstSteps);
+    firstSteps = null;
+  }
+  return {
+    hear(message) {
+      if (message.type === 'listening') {
+        void announce(message.url);
+        return;
+      }
+      firstSteps = message.text;
+      if (hinted) showFirstSteps();
+    },
+    showFirstSteps,
+  };
+}
+
+/** A killed npm passes nothing on: the system gives us another parent then. */
+function onceNpmIsGone(then: () => void): void {
+  const npm = process.ppid;
+  const watch = setInterval(() => {
+    if (process.ppid === npm) return;
+    clearInterval(watch);
+    then();
+  }, LOOK_FOR_NPM_MS);
+}
+
+/** Writes down how the processes are, for web to tell. */
+function tellStatus(dataDir: string, supervisor: Supervisor): { stop(): void } {
+  let resident: ReadonlyMap<number, number> = new Map();
+  const measure = async (): Promise<void> => {
+    resident = await residentMemory(supervisor.processes.flatMap(({ pid }) => pid ?? []));
+  };
+  const timer = setInterval(() => void measure(), MEASURE_MEMORY_MS);
+  void measure();
+  const heartbeat = beginStartStatus(dataDir, () => ({
+    processes: supervisor.processes.map((known) => ({
+      ...known,
+      restartedAt: [...known.restartedAt],
+      residentBytes: resident.get(known.pid ?? 0) ?? null,
+    })),
+  }));
+  return {
+    stop() {
+      clearInterval(timer);
+      heartbeat.stop();
+    },
+  };
+}
 
 /** What nats-server says at level info: its banner and settings. Its warnings and errors are no chatter. */
 function isServerChatter(name: string, line: string): boolean {

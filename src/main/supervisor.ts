@@ -1,6 +1,9 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
+import type { Stream } from 'node:stream';
+import { SETUP_FAULT_CODE } from '../lifecycle.ts';
+import type { Logger } from '../logger.ts';
 
 /** One line of a Procfile. */
 export interface ProcfileEntry {
@@ -23,80 +26,106 @@ export interface SupervisorOptions {
   readonly cwd: string;
   /** How long a process may take to end before it is killed. */
   readonly stopMs: number;
-  /** A line that a process printed, or that is said about it. */
+  /** A line that a process printed. */
   readonly onLine: (name: string, line: string) => void;
   readonly onMessage: (name: string, message: unknown) => void;
-  /** A process failed in a way that restarting does not mend: everything has to end. */
+  /** A process cannot run with this configuration: somebody has to mend it, and everything has to end. */
   readonly onGivenUp: (reason: string) => void;
+  readonly log: Pick<Logger, 'warn' | 'error'>;
+  /** Processes whose configuration faults end nothing: the others do their work without them. */
+  readonly dispensable?: readonly string[];
+  /** An open file that every process holds while it runs, but for those named. */
+  readonly held?: { readonly stream: Stream; readonly exceptBy: readonly string[] };
   readonly timing?: Partial<SupervisorTiming>;
 }
 
 export interface SupervisorTiming {
-  /** A process that ends by itself in its first so many milliseconds could not start. */
-  readonly startMs: number;
-  /** A process that ran for less failed quickly. */
+  /** A process that ran for less failed quickly: the pause before its next start doubles. */
   readonly quickMs: number;
-  /** So many quick failures in a row, and we give up. */
-  readonly quickFailures: number;
-  /** Before the first restart; doubled by each quick failure, up to `maxPauseMs`. */
   readonly firstPauseMs: number;
   readonly maxPauseMs: number;
 }
 
-const TIMING: SupervisorTiming = {
-  startMs: 10_000,
-  quickMs: 10_000,
-  quickFailures: 6,
-  firstPauseMs: 200,
-  maxPauseMs: 5000,
-};
+const TIMING: SupervisorTiming = { quickMs: 10_000, firstPauseMs: 200, maxPauseMs: 30_000 };
+/** From so many quick failures in a row on, somebody should look. */
+const QUICK_FAILURES = 3;
 
 /** Keeps the processes of a Procfile running. */
 export interface Supervisor {
   start(): void;
-  /** From here on the service is up: a process that ends is restarted. */
-  markReady(): void;
+  readonly processes: readonly SupervisedProcess[];
   /** Ends all processes in order. */
   stop(): Promise<void>;
   /** Kills whatever still runs, at once. */
   killAll(): void;
 }
 
+/** One process, as it is at the moment of reading. */
+export interface SupervisedProcess {
+  readonly name: string;
+  /** Null while it does not run. */
+  readonly pid: number | null;
+  /** How often it was started again. */
+  readonly restarts: number;
+  /** When it was started again, the last times, milliseconds since 1970-01-01 UTC. */
+  readonly restartedAt: readonly number[];
+  /** How it ended the last time, and why as far as it said; null while it never did. */
+  readonly lastEnd: string | null;
+}
+
+/** Restarts whose times are remembered. */
+const RESTARTS_REMEMBERED = 10;
+
 /** What is known about one process. */
 interface Member {
   readonly entry: ProcfileEntry;
   child: ChildProcess | null;
   runs: number;
+  /** Quick ones in a row, or 1 after a long run. */
   failures: number;
+  restartedAt: number[];
+  lastEnd: string | null;
   restart: NodeJS.Timeout | null;
+}
+
+interface End {
+  readonly code: number | null;
+  readonly signal: string | null;
+  /** The last thing that it said about itself failing; empty when it said nothing. */
+  readonly lastError: string;
+  readonly ranMs: number;
 }
 
 export function createSupervisor(options: SupervisorOptions): Supervisor {
   const timing = { ...TIMING, ...options.timing };
   const members = options.entries.map((entry): Member => {
-    return { entry, child: null, runs: 0, failures: 0, restart: null };
+    return { entry, child: null, runs: 0, failures: 0, restartedAt: [], lastEnd: null, restart: null };
   });
-  let ready = false;
   let stopping = false;
 
   function run(member: Member): void {
     const { name, command } = member.entry;
     const startedAt = performance.now();
     member.restart = null;
+    if (member.runs > 0) {
+      member.restartedAt = [...member.restartedAt, Date.now()].slice(-RESTARTS_REMEMBERED);
+    }
     member.runs += 1;
+    const { held } = options;
+    const holds = held === undefined || held.exceptBy.includes(kindOf(name)) ? [] : [held.stream];
     // In a group of its own, so that Ctrl-C reaches us alone and the order of stopping is ours. A Procfile
     // command is a shell's; `exec` makes the child the program itself, so that signals reach it.
     const child = spawn('sh', ['-c', `exec ${command}`], {
       cwd: options.cwd,
       detached: true,
-      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc', ...holds],
     });
     member.child = child;
     let lastError = '';
     for (const stream of [child.stdout, child.stderr]) {
       if (stream === null) continue;
       createInterface({ input: stream }).on('line', (line) => {
-        if (stream === child.stderr && line.trim() !== '') lastError = line;
+        lastError = (stream === child.stderr ? line.trim() : fatalReason(line)) || lastError;
         options.onLine(name, line);
       });
     }
@@ -110,26 +139,26 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     });
   }
 
-  function onEnded(
-    member: Member,
-    end: { code: number | null; signal: string | null; lastError: string; ranMs: number },
-  ): void {
+  function onEnded(member: Member, end: End): void {
     const { name } = member.entry;
     const how = end.signal === null ? `ended with code ${end.code}` : `was ended by ${end.signal}`;
-    const because = end.lastError === '' || end.signal !== null ? '' : `: ${end.lastError}`;
-    const starting = !ready || (member.runs === 1 && end.ranMs < timing.startMs);
-    if (end.signal === null && starting) {
-      options.onGivenUp(`${name} could not start (it ${how})${because}`);
+    member.lastEnd = end.lastError === '' || end.signal !== null ? how : `${how}: ${end.lastError}`;
+    if (end.code === SETUP_FAULT_CODE && member.runs === 1 && !isDispensable(name)) {
+      options.onGivenUp(`${name} cannot start: ${end.lastError || how}`);
       return;
     }
     member.failures = end.ranMs < timing.quickMs ? member.failures + 1 : 1;
-    if (member.failures >= timing.quickFailures) {
-      options.onGivenUp(`${name} ${how}, ${member.failures} times in a row${because}`);
-      return;
-    }
     const pauseMs = Math.min(timing.firstPauseMs * 2 ** (member.failures - 1), timing.maxPauseMs);
-    options.onLine(name, `${how}; starting it again in ${pauseMs} ms`);
+    const again = member.failures > 1 ? ` It failed ${member.failures} times in a row.` : '';
+    options.log[member.failures < QUICK_FAILURES ? 'warn' : 'error'](
+      { event: 'process_ended', process: name, failures: member.failures, pauseMs },
+      `${name} ${member.lastEnd}.${again} It is started again in ${pauseMs / 1000} s; the others go on.`,
+    );
     member.restart = setTimeout(() => run(member), pauseMs);
+  }
+
+  function isDispensable(name: string): boolean {
+    return options.dispensable?.includes(kindOf(name)) ?? false;
   }
 
   async function stopMember(member: Member): Promise<void> {
@@ -138,7 +167,10 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     const closed = new Promise((resolve) => child.once('close', resolve));
     child.kill('SIGTERM');
     const timer = setTimeout(() => {
-      options.onLine(member.entry.name, `did not end within ${options.stopMs} ms: killing it`);
+      options.log.error(
+        { event: 'process_killed', process: member.entry.name },
+        `${member.entry.name} did not end within ${options.stopMs / 1000} s and is killed`,
+      );
       child.kill('SIGKILL');
     }, options.stopMs);
     await closed;
@@ -149,8 +181,11 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     start() {
       for (const member of members) run(member);
     },
-    markReady() {
-      ready = true;
+    get processes() {
+      return members.map(({ entry, child, runs, restartedAt, lastEnd }) => {
+        const restarts = Math.max(0, runs - 1);
+        return { name: entry.name, pid: child?.pid ?? null, restarts, restartedAt, lastEnd };
+      });
     },
     async stop() {
       stopping = true;
@@ -158,7 +193,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
         if (member.restart !== null) clearTimeout(member.restart);
       }
       const rank = ({ entry }: Member): number => {
-        const at = options.stopOrder.indexOf(entry.name.replace(/\d+$/, ''));
+        const at = options.stopOrder.indexOf(kindOf(entry.name));
         return at === -1 ? -1 : at;
       };
       // Several workers at once: what one passes on, the other need not take up.
@@ -170,4 +205,20 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       for (const { child } of members) child?.kill('SIGKILL');
     },
   };
+}
+
+/** `worker` of `worker2`. */
+function kindOf(name: string): string {
+  return name.replace(/\d+$/, '');
+}
+
+/** Why a process says that it cannot go on, in a line of its log; empty in any other line. */
+function fatalReason(line: string): string {
+  if (!line.startsWith('{"level":60')) return '';
+  try {
+    const { msg, err } = JSON.parse(line) as { msg?: string; err?: { message?: string } };
+    return err?.message ?? msg ?? '';
+  } catch {
+    return '';
+  }
 }

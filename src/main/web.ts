@@ -74,7 +74,8 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
   connection = await openConnection({
     ...connectionOptions(config),
     name: 'undertone web',
-    giveUpAfterMs: 10 * 60_000,
+    // As long as it takes: meanwhile requests get a 503 that says so.
+    giveUpAfterMs: Infinity,
     onWaiting: (sentence) => log.warn({ event: 'stream_awaited' }, sentence),
   });
   const stream = connection;

@@ -11,20 +11,14 @@ const root = join(import.meta.dirname, '../..');
 const folder = mkdtempSync(join(tmpdir(), 'undertone-start-'));
 after(() => rmSync(folder, { recursive: true }));
 
-const FAST: SupervisorTiming = {
-  startMs: 0,
-  quickMs: 60_000,
-  quickFailures: 3,
-  firstPauseMs: 1,
-  maxPauseMs: 4,
-};
+const FAST: SupervisorTiming = { quickMs: 60_000, firstPauseMs: 1, maxPauseMs: 4 };
 
 /** Runs commands until `until` is met by a line "name text", or the supervisor gives up; then stops. */
 async function supervise(
   commands: Record<string, string>,
   options: {
     until: RegExp;
-    ready: boolean;
+    dispensable?: string[];
     timing?: Partial<SupervisorTiming>;
     stopMs?: number;
     stopOrder?: string[];
@@ -32,20 +26,25 @@ async function supervise(
 ): Promise<{ lines: string[]; reason: string | null }> {
   const lines: string[] = [];
   const { promise: met, resolve: meet } = Promise.withResolvers<string | null>();
+  const say = (line: string): void => {
+    lines.push(line);
+    if (options.until.test(lines.join('\n'))) meet(null);
+  };
   const supervisor = createSupervisor({
     entries: Object.entries(commands).map(([name, command]) => ({ name, command })),
     stopOrder: options.stopOrder ?? [],
     cwd: root,
     stopMs: options.stopMs ?? 5000,
-    onLine: (name, line) => {
-      lines.push(`${name} ${line}`);
-      if (options.until.test(lines.join('\n'))) meet(null);
+    onLine: (name, line) => say(`${name} ${line}`),
+    log: {
+      warn: (_fields: object, message?: string) => say(`warn ${message}`),
+      error: (_fields: object, message?: string) => say(`error ${message}`),
     },
+    dispensable: options.dispensable ?? [],
     onMessage: () => undefined,
     onGivenUp: meet,
     timing: { ...FAST, ...options.timing },
   });
-  if (options.ready) supervisor.markReady();
   supervisor.start();
   const reason = await met;
   await supervisor.stop();
@@ -70,12 +69,24 @@ describe('Procfile', () => {
 });
 
 describe('supervisor', () => {
-  it('gives up with the reason when a process cannot start', async () => {
-    const { reason } = await supervise(
-      { a: 'sh -c "echo port taken >&2; exit 1"' },
-      { until: /^$/, ready: false },
+  it('ends everything with the reason when the configuration lets a process not start', async () => {
+    const { reason } = await supervise({ a: 'sh -c "echo port taken >&2; exit 78"' }, { until: /^$/ });
+    equal(reason, 'a cannot start: port taken');
+  });
+
+  it('goes on without a worker that cannot start', async () => {
+    const { lines, reason } = await supervise(
+      { web: 'sh -c "echo up; exec sleep 60"', worker2: 'sh -c "echo views locked >&2; exit 78"' },
+      { until: /4 times in a row/, dispensable: ['worker'] },
     );
-    equal(reason, 'a could not start (it ended with code 1): port taken');
+    equal(reason, null);
+    const said = lines.filter((line) => line.includes(' ended with '));
+    deepEqual(said, [
+      'warn worker2 ended with code 78: views locked. It is started again in 0.001 s; the others go on.',
+      'warn worker2 ended with code 78: views locked. It failed 2 times in a row. It is started again in 0.002 s; the others go on.',
+      'error worker2 ended with code 78: views locked. It failed 3 times in a row. It is started again in 0.004 s; the others go on.',
+      'error worker2 ended with code 78: views locked. It failed 4 times in a row. It is started again in 0.004 s; the others go on.',
+    ]);
   });
 
   it('starts a process again that was killed, and says so', async () => {
@@ -84,15 +95,54 @@ describe('supervisor', () => {
       {
         a: `sh -c 'echo run >> ${count}; if [ $(wc -l < ${count}) -eq 1 ]; then kill -9 $$; fi; echo up; exec sleep 60'`,
       },
-      { until: /a up/, ready: false },
+      { until: /a up/ },
     );
     equal(reason, null);
-    deepEqual(lines.slice(0, 2), ['a was ended by SIGKILL; starting it again in 1 ms', 'a up']);
+    deepEqual(lines, [
+      'warn a was ended by SIGKILL. It is started again in 0.001 s; the others go on.',
+      'a up',
+    ]);
   });
 
-  it('gives up on a process that fails again and again', async () => {
-    const { reason } = await supervise({ a: 'sh -c "exit 7"' }, { until: /^$/, ready: true });
-    match(reason ?? '', /^a ended with code 7, 3 times in a row$/);
+  it('says why a process ended that logged a fatal error', async () => {
+    const line = JSON.stringify({
+      level: 60,
+      err: { message: 'no memory' },
+      msg: 'the process cannot go on',
+    });
+    const { lines } = await supervise(
+      { a: `sh -c 'echo "$1"; exit 1' sh '${line}'` },
+      { until: /is started again/ },
+    );
+    match(lines.at(-1) ?? '', /^warn a ended with code 1: no memory\. /);
+  });
+
+  it('never gives up on a process that failed later', async () => {
+    const { reason } = await supervise({ a: 'sh -c "exit 7"' }, { until: /12 times in a row/ });
+    equal(reason, null);
+  });
+
+  it('counts restarts and knows the last end', async () => {
+    const supervisor = createSupervisor({
+      entries: [{ name: 'a', command: 'sh -c "exit 7"' }],
+      stopOrder: [],
+      cwd: root,
+      stopMs: 5000,
+      onLine: () => undefined,
+      onMessage: () => undefined,
+      onGivenUp: () => undefined,
+      log: { warn: () => undefined, error: () => third.resolve() },
+      timing: FAST,
+    });
+    const third = Promise.withResolvers<void>();
+    supervisor.start();
+    await third.promise;
+    await supervisor.stop();
+    const [known] = supervisor.processes;
+    equal(known?.pid, null);
+    equal(known?.restarts, 2);
+    equal(known?.restartedAt.length, 2);
+    equal(known?.lastEnd, 'ended with code 7');
   });
 
   it('stops a second worker together with the first, before what comes after', async () => {
@@ -100,7 +150,7 @@ describe('supervisor', () => {
       `sh -c 'trap "echo ${name} stops; sleep 0.3; echo ${name} gone; exit 0" TERM; echo up; while :; do sleep 0.01; done'`;
     const { lines } = await supervise(
       { nats: say('nats'), worker: say('worker'), worker2: say('worker2') },
-      { until: /up\n.*up\n.*up/, ready: true, stopOrder: ['worker', 'nats'] },
+      { until: /up\n.*up\n.*up/, stopOrder: ['worker', 'nats'] },
     );
     const said = lines.slice(3);
     deepEqual(said.slice(0, 2).toSorted(), ['worker worker stops', 'worker2 worker2 stops']);
@@ -112,7 +162,7 @@ describe('supervisor', () => {
       `sh -c 'trap "echo ${name} stops; sleep 0.05; echo ${name} gone; exit 0" TERM; echo up; while :; do sleep 0.01; done'`;
     const { lines } = await supervise(
       { nats: say('nats'), web: say('web') },
-      { until: /up\n.*up/, ready: true, stopOrder: ['web', 'worker', 'nats'] },
+      { until: /up\n.*up/, stopOrder: ['web', 'worker', 'nats'] },
     );
     deepEqual(lines.slice(2), ['web web stops', 'web web gone', 'nats nats stops', 'nats nats gone']);
   });
@@ -120,9 +170,9 @@ describe('supervisor', () => {
   it('kills a process that does not end in time', async () => {
     const { lines } = await supervise(
       { a: `sh -c 'trap "" TERM; echo up; while :; do sleep 0.01; done'` },
-      { until: /up/, ready: true, stopMs: 50 },
+      { until: /up/, stopMs: 50 },
     );
-    ok(lines.includes('a did not end within 50 ms: killing it'));
+    ok(lines.includes('error a did not end within 0.05 s and is killed'));
   });
 });
 

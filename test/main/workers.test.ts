@@ -2,6 +2,7 @@ import { deepEqual, equal, ok } from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { join } from 'node:path';
+import { silentLogger } from '../../src/logger.ts';
 import { createSupervisor, parseProcfile, type Supervisor } from '../../src/main/supervisor.ts';
 import { openConnection, type StreamConnection } from '../../src/stream/connection.ts';
 import { createPublisher, type Publisher } from '../../src/stream/publisher.ts';
@@ -58,13 +59,14 @@ describe('workers', () => {
       onLine: (worker, text) => {
         said.push(`${worker} ${text}`);
         if (!text.startsWith('{')) return;
-        lines.push({ ...(JSON.parse(text) as Omit<Line, 'worker'>), worker });
+        const line = JSON.parse(text) as Omit<Line, 'worker' | 'time'> & { time: string };
+        lines.push({ ...line, worker, time: Date.parse(line.time) });
       },
       onMessage: () => undefined,
       onGivenUp: (reason) => said.push(reason),
+      log: silentLogger(),
     });
     supervisor.start();
-    supervisor.markReady();
   });
   after(async () => {
     await supervisor?.stop();

@@ -1,0 +1,127 @@
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { readStartStatus } from '../../src/main/process-status.ts';
+import { freePort } from '../support/nats.ts';
+import { eventually } from '../support/processes.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+
+describe('npm start', () => {
+  let dataDir: string;
+  let npm: ChildProcess;
+  let output: string;
+  /** The processes that were started, by name. */
+  let pids: Map<string, number>;
+
+  beforeEach(async () => {
+    dataDir = mkdtempSync(join(tmpdir(), 'undertone-start-'));
+    output = '';
+    pids = new Map();
+  });
+  afterEach(() => {
+    npm.kill('SIGKILL');
+    for (const pid of pids.values()) if (!isGone(pid)) process.kill(pid, 'SIGKILL');
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+
+  async function start(env: Readonly<Record<string, string>> = {}): Promise<void> {
+    npm = spawn('npm', ['start'], {
+      cwd: ROOT,
+      env: {
+        ...process.env,
+        DATA_DIR: dataDir,
+        PORT: String(await freePort()),
+        NATS_PORT: String(await freePort()),
+        EMBEDDING_MODEL: 'undertone-small',
+        LOG_LEVEL: 'info',
+        ...env,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    for (const stream of [npm.stdout, npm.stderr]) {
+      stream?.setEncoding('utf8').on('data', (text: string) => (output += text));
+    }
+  }
+
+  async function startAll(): Promise<void> {
+    await start();
+    await eventually(
+      () => output.includes('ready: http://') && output.includes('worker ready'),
+      () => output,
+    );
+    notePids();
+  }
+
+  function notePids(): void {
+    const status = readStartStatus(dataDir)?.status;
+    pids.set('start', status?.pid ?? 0);
+    for (const { name, pid } of status?.processes ?? []) pids.set(name, pid ?? 0);
+    deepEqual([...pids.keys()].toSorted(), ['nats', 'start', 'web', 'worker']);
+    for (const pid of pids.values()) ok(!isGone(pid));
+  }
+
+  async function allEnd(): Promise<void> {
+    const left = (): string[] => [...pids].flatMap(([name, pid]) => (isGone(pid) ? [] : [name]));
+    await eventually(
+      () => left().length === 0,
+      () => `still there: ${left().join(', ')}\n${output}`,
+    );
+  }
+
+  for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+    it(`ends all that it started, in order, when npm gets ${signal}`, async () => {
+      await startAll();
+      npm.kill(signal);
+      await allEnd();
+      match(output, /start +\| .*stopping/);
+      match(output, /web +\| .*"signal":"SIGTERM"/);
+      match(output, /worker +\| .*"signal":"SIGTERM"/);
+      equal(readStartStatus(dataDir), null);
+    });
+  }
+
+  it('takes messages without a worker that cannot start, which comes back, and leaves nothing when killed', async () => {
+    mkdirSync(join(dataDir, 'views'));
+    writeFileSync(join(dataDir, 'views/ID'), 'damaged');
+    await start();
+    const said = (): string => output;
+    await eventually(() => /worker ended with code 78.*It failed 3 times in a row/.test(output), said);
+    await eventually(() => /ut_test_\w{32}/.test(output) && /ready: http/.test(output), said);
+    const answer = await fetch(`${/ready: (\S+)/.exec(output)?.[1]}/v1/ingest/`, {
+      method: 'POST',
+      headers: {
+        'x-api-key': /ut_test_\w{32}/.exec(output)?.[0] ?? '',
+        'content-type': 'application/json',
+      },
+      body: '{"messages":[{"content":"Hi"}]}',
+    });
+    equal(answer.status, 200, await answer.text());
+    rmSync(join(dataDir, 'views/ID'));
+    await eventually(() => output.includes('worker ready'), said);
+    notePids();
+    process.kill(pids.get('start') ?? 0, 'SIGKILL');
+    await allEnd();
+  });
+
+  it('ends with one line when the configuration cannot work', async () => {
+    await start({ EMBEDDING_MODEL: 'nonesuch' });
+    const [code] = (await once(npm, 'close')) as [number | null];
+    equal(code, 1);
+    match(output, /no embedding model "nonesuch"/);
+  });
+});
+
+/** Whether a process has ended; one that nobody has asked about since counts as ended. */
+function isGone(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return / Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return true;
+  }
+}
