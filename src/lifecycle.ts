@@ -1,3 +1,4 @@
+import { printableLines } from './domain/printable.ts';
 import { SetupError } from './errors.ts';
 import type { Logger } from './logger.ts';
 
@@ -115,9 +116,9 @@ export function runProcess(
   start(lifecycle).catch(fail);
 }
 
-/** Prints a SetupError as the one line that says what to do. */
+/** Prints a SetupError as the one line that says what to do; it may quote what came from outside. */
 export function printSetupError(error: SetupError): void {
-  process.stderr.write(`${error.message}\n`);
+  process.stderr.write(`${printableLines(error.message)}\n`);
 }
 
 /** Does what a process needs before anything else; a SetupError prints its one line and ends the process. */

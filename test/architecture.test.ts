@@ -29,7 +29,7 @@ const TOP_FILES: Readonly<Record<string, readonly string[]>> = {
   'errors.ts': [],
   'config.ts': ['errors.ts'],
   'logger.ts': [],
-  'lifecycle.ts': ['errors.ts', 'logger.ts'],
+  'lifecycle.ts': ['errors.ts', 'logger.ts', 'domain'],
 };
 
 /** Each vendor has one door: a folder (ending in `/`) or a file. */

@@ -1,4 +1,5 @@
 import Table from 'cli-table3';
+import { printable } from '../domain/printable.ts';
 import type { QueryAnswer, QueryElement } from '../import/client.ts';
 
 /** Asks the service one query. */
@@ -177,6 +178,6 @@ function tableOf(columns: readonly Column[], elements: readonly QueryElement[], 
 }
 
 function cut(value: string, width: number): string {
-  const characters = [...value.replace(/\s+/g, ' ')];
+  const characters = [...printable(value.replace(/\s+/g, ' '))];
   return characters.length > width ? `${characters.slice(0, width - 1).join('')}…` : characters.join('');
 }

@@ -1,10 +1,11 @@
 import { MultiBar, Presets } from 'cli-progress';
+import { printable } from '../domain/printable.ts';
 import type { ImportProgress } from './importer.ts';
 
 /** Where an import's progress is shown. */
 export interface ProgressView {
   update(progress: ImportProgress): void;
-  /** Prints a line of its own, above the bar where there is one. */
+  /** Prints a line of its own, above the bar where there is one; it may quote what came from outside. */
   line(text: string): void;
   close(): void;
 }
@@ -46,7 +47,7 @@ function barView(stream: NodeJS.WriteStream): ProgressView {
       });
     },
     line(text) {
-      bars.log(`${text}\n`);
+      bars.log(`${printable(text)}\n`);
     },
     close() {
       // Lines that wait for the next drawing of the bar would be lost by stop.
@@ -66,7 +67,7 @@ function plainView(stream: NodeJS.WritableStream, clock: () => number): Progress
       stream.write(`${percent}% read, ${conversations} conversations, ${messages} messages\n`);
     },
     line(text) {
-      stream.write(`${text}\n`);
+      stream.write(`${printable(text)}\n`);
     },
     close() {
       // Nothing is held open.

@@ -1,5 +1,6 @@
 /** `npm run dead-letters`: what workers could not process and set aside. */
 import { inspect } from 'node:util';
+import { printable, printableLines } from '../domain/printable.ts';
 import type { StreamRecord } from '../domain/records.ts';
 import { SetupError } from '../errors.ts';
 import { decodeRecord } from '../stream/codec.ts';
@@ -71,7 +72,7 @@ async function list(connection: StreamConnection, json: boolean): Promise<void> 
   const letters: ReturnType<typeof summaryOf>[] = [];
   for await (const letter of readDeadLetters(connection)) letters.push(summaryOf(letter));
   if (json) {
-    process.stdout.write(`${JSON.stringify(letters, null, 2)}\n`);
+    printJson(letters);
     return;
   }
   if (letters.length === 0) {
@@ -126,12 +127,15 @@ async function show(connection: StreamConnection, id: number): Promise<void> {
   const { subject } = letter;
   if (record instanceof Error) {
     const head = inspect(Buffer.from(letter.bytes.subarray(0, SHOWN_BYTES)).toString('latin1'));
-    process.stdout.write(
-      `${JSON.stringify({ ...summaryOf(letter), subject }, null, 2)}\nNo record: ${record.message}. It begins with\n${head}\n`,
-    );
+    printJson({ ...summaryOf(letter), subject });
+    process.stdout.write(`No record: ${printable(record.message)}. It begins with\n${printable(head)}\n`);
     return;
   }
-  process.stdout.write(`${JSON.stringify({ ...summaryOf(letter), subject, record }, null, 2)}\n`);
+  printJson({ ...summaryOf(letter), subject, record });
+}
+
+function printJson(value: unknown): void {
+  process.stdout.write(`${printableLines(JSON.stringify(value, null, 2))}\n`);
 }
 
 type One = (connection: StreamConnection, id: number) => Promise<void>;

@@ -8,6 +8,7 @@ import { dated, readDemoConversations } from '../demo/conversations.ts';
 import { printReport } from '../demo/report.ts';
 import { answers, createKey, startService, waitUntilReady } from '../demo/service.ts';
 import type { StartedService } from '../demo/service.ts';
+import { printableLines } from '../domain/printable.ts';
 import { SetupError } from '../errors.ts';
 import { RefusedError, ServiceClient } from '../import/client.ts';
 import { importFiles, waitUntilVisible } from '../import/importer.ts';
@@ -204,7 +205,7 @@ try {
 } catch (error) {
   if (error instanceof Error && error.name === 'AbortError') process.exitCode = 130;
   else {
-    console.error(error instanceof Error ? error.message : String(error));
+    console.error(printableLines(error instanceof Error ? error.message : String(error)));
     process.exitCode = 1;
   }
 }

@@ -4,11 +4,13 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { loadConfig, readEnvironment } from '../config.ts';
 import { UUID_PATTERN } from '../domain/ids.ts';
+import { printable } from '../domain/printable.ts';
 import { SetupError } from '../errors.ts';
 import { ServiceClient, UnavailableError } from '../import/client.ts';
 import { importFiles, waitUntilVisible } from '../import/importer.ts';
 import type { Finding, ImportSummary } from '../import/importer.ts';
 import { openProgress } from '../import/progress.ts';
+import { printSetupError } from '../lifecycle.ts';
 import { localUrl } from './local-url.ts';
 
 const FORMAT =
@@ -159,9 +161,11 @@ async function main(): Promise<number> {
   }
   if (args.wait && summary.last !== null && !summary.interrupted) await tellWhenVisible(client, summary);
   if (summary.stopped !== null || summary.interrupted) {
-    if (summary.stopped !== null) console.error(`import stopped: ${summary.stopped.message}`);
+    if (summary.stopped !== null) console.error(`import stopped: ${printable(summary.stopped.message)}`);
     const instance = summary.instanceId === null ? '' : ` --instance ${summary.instanceId}`;
-    console.error(`To go on where it stopped: npm run import -- ${args.files.join(' ')}${instance}`);
+    console.error(
+      `To go on where it stopped: npm run import -- ${printable(args.files.join(' '))}${instance}`,
+    );
     return summary.interrupted ? 130 : 1;
   }
   return summary.failedLines > 0 ? 1 : 0;
@@ -190,7 +194,7 @@ async function tellWhenVisible(client: ServiceClient, summary: ImportSummary): P
     );
   } catch (error) {
     console.log(
-      `Stored; could not see whether it is processed: ${error instanceof Error ? error.message : String(error)}`,
+      `Stored; could not see whether it is processed: ${printable(error instanceof Error ? error.message : String(error))}`,
     );
   }
 }
@@ -202,10 +206,12 @@ try {
     console.error(`${error.message}\n\n${USAGE}`);
     process.exitCode = 2;
   } else if (error instanceof UnavailableError) {
-    console.error(`${error.message}. Start the service with "npm start", or name another with --url.`);
+    console.error(
+      `${printable(error.message)}. Start the service with "npm start", or name another with --url.`,
+    );
     process.exitCode = 1;
   } else if (error instanceof SetupError) {
-    console.error(error.message);
+    printSetupError(error);
     process.exitCode = 1;
   } else throw error;
 }

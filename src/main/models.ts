@@ -1,6 +1,7 @@
 /** `npm run models`: the embedding models that there are, fetching another, trying and choosing one. */
 import { join } from 'node:path';
 import { loadConfig } from '../config.ts';
+import { printableLines } from '../domain/printable.ts';
 import { runCommand } from '../lifecycle.ts';
 import { MODELS_USAGE, parseModelsCommand } from './models-command.ts';
 import { MODELS_DIRECTORY } from './shard.ts';
@@ -32,7 +33,7 @@ await runCommand(async () => {
     defaultModel: loadConfig({}).embeddingModel,
     modelsDirectory: MODELS_DIRECTORY,
     envFile: join(MODELS_DIRECTORY, '../.env'),
-    write: (text) => void process.stdout.write(text),
+    write: (text) => void process.stdout.write(printableLines(text)),
     terminal: process.stdout.isTTY === true,
     signal: interruption.signal,
   });

@@ -1,5 +1,6 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { loadConfig, type Config } from '../config.ts';
+import { printable } from '../domain/printable.ts';
 import { runCommand } from '../lifecycle.ts';
 import { openConnection, type StreamConnection } from '../stream/connection.ts';
 import { connectionOptions } from '../stream/server.ts';
@@ -64,8 +65,9 @@ export async function runStreamCommand(
   });
 }
 
-/** Prints rows under a heading, columns aligned. */
-export function printTable(heading: readonly string[], rows: readonly (readonly string[])[]): void {
+/** Prints rows under a heading, columns aligned; what cells say may come from outside. */
+export function printTable(heading: readonly string[], cells: readonly (readonly string[])[]): void {
+  const rows = cells.map((row) => row.map(printable));
   const widths = heading.map((title, column) =>
     Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)),
   );

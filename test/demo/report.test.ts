@@ -50,6 +50,14 @@ describe('printReport', () => {
     }
   });
 
+  it('shows what names say, not what a terminal would obey', async () => {
+    const { text } = await reportOf(() =>
+      answer([{ dimensions: { topic: { name: '\u001b[2J\u009b\u202e' } }, fields: {} }]),
+    );
+    match(text, /\\u001b\[2J\\u009b\\u202e/);
+    equal(/[\p{Cc}\u202e]/u.test(text.replaceAll('\n', '')), false);
+  });
+
   it('shows names and numbers, and how many rows there are in all', async () => {
     const { text } = await reportOf((groupBy) =>
       groupBy === 'GAP'

@@ -84,7 +84,7 @@ describe('dead letters', () => {
     const counted = request(1, ['Where is my parcel?', 'I want to cancel my order.']);
     const sequence = await publisher.publish(counted);
     // As if an earlier version of us had failed on the other request of the entry.
-    const failed = request(2, ['Do you ship to Norway?', 'And to Iceland?', 'And to Greenland?']);
+    const failed = request(2, ['Do you ship to Norway?', 'And to Iceland?\u009b2J', 'And to Greenland?']);
     const bytes = await encodeRecord([encodeRequest(counted), encodeRequest(failed)]);
     const reason = `request ${failed.requestId}: cannot be enriched`;
     await setAside(connection, { sequence, bytes, subject: SUBJECT, timestamp: 0 }, reason);
@@ -103,6 +103,7 @@ describe('dead letters', () => {
     );
     const shown = await run(['show', '1']);
     match(shown.output, /Do you ship to Norway\?/);
+    match(shown.output, /And to Iceland\?\\u009b2J/);
 
     const replayed = await run(['replay', '1']);
     deepEqual(replayed, {

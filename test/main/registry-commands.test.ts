@@ -92,6 +92,19 @@ describe('registry commands', () => {
     );
   });
 
+  it('list what names say, not what a terminal would obey', async () => {
+    const { key } = await registry.createKey({ projectName: 'red \u001b[31m', env: 'test' });
+    await registry.createInstance({
+      projectId: key.projectId,
+      name: '\u001b]0;title\u0007\u009b2J\u202eabc',
+    });
+    const instances = await run('instances', ['list']);
+    match(instances.stdout, / red \\u001b\[31m +\\u001b\]0;title\\u0007\\u009b2J\\u202eabc /);
+    match((await run('keys', ['list'])).stdout, / red \\u001b\[31m +test /);
+    const unknown = await run('keys', ['revoke', '\u001b[2J']);
+    equal(unknown.stderr.startsWith('There is no key \\u001b[2J.'), true);
+  });
+
   const mistakes: ['keys' | 'instances', string[], number, RegExp][] = [
     ['keys', [], 2, /A command is needed\.\nUsage:/],
     ['keys', ['make'], 2, /Unknown command: make/],
