@@ -81,7 +81,7 @@ export class ConnectionPool {
     this.#limit = connections;
   }
 
-  post(path: string, headers: Readonly<Record<string, string>>, body: string): Promise<Answered> {
+  post(path: string, headers: Readonly<Record<string, string>>, body: string | Buffer): Promise<Answered> {
     return this.#send(
       'POST',
       path,
@@ -98,12 +98,13 @@ export class ConnectionPool {
     method: 'GET' | 'POST',
     path: string,
     headers: Readonly<Record<string, string>>,
-    body: string,
+    body: string | Buffer,
   ): Promise<Answered> {
     const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-    const request = Buffer.from(
-      `${method} ${path} HTTP/1.1\r\nhost: ${this.#authority}\r\n${head.join('')}\r\n${body}`,
-    );
+    const request = Buffer.concat([
+      Buffer.from(`${method} ${path} HTTP/1.1\r\nhost: ${this.#authority}\r\n${head.join('')}\r\n`),
+      Buffer.from(body),
+    ]);
     const connection = await this.#take();
     try {
       return await connection.send(request);

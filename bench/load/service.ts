@@ -15,6 +15,14 @@ export interface MeasuredService {
   stop(): Promise<void>;
 }
 
+/** A service that was started to be measured. */
+export interface OwnService extends MeasuredService {
+  /** Where it keeps its data. */
+  readonly dataDir: string;
+  /** A key of another project. */
+  newKey(project: string): Promise<string>;
+}
+
 /** A port that was free a moment ago. */
 export async function freePort(): Promise<number> {
   const server = createServer();
@@ -28,9 +36,7 @@ export async function freePort(): Promise<number> {
  * Starts the whole service (nats, web, worker) on free ports with an empty data directory of its own and
  * without a rate limit that a benchmark could reach. Throws with the end of its output when it does not start.
  */
-export async function startMeasuredService(
-  env: Readonly<Record<string, string>> = {},
-): Promise<MeasuredService> {
+export async function startMeasuredService(env: Readonly<Record<string, string>> = {}): Promise<OwnService> {
   const folder = await mkdtemp(join(tmpdir(), 'undertone-bench-'));
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
@@ -51,10 +57,9 @@ export async function startMeasuredService(
   };
   try {
     await waitUntilReady(url, 180_000, service.ended);
-    const key =
-      service.key() ??
-      (await createKey({ project: 'default', script: 'src/main/keys.ts', cwd: ROOT, env: environment }));
-    return { url, key, stop };
+    const newKey = (project: string): Promise<string> =>
+      createKey({ project, script: 'src/main/keys.ts', cwd: ROOT, env: environment });
+    return { url, key: service.key() ?? (await newKey('default')), dataDir: folder, newKey, stop };
   } catch (error) {
     const tail = (await readFile(logFile, 'utf8').catch(() => '')).split('\n').slice(-15).join('\n');
     await stop();

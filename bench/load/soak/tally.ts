@@ -1,0 +1,40 @@
+/** What one kind of caller saw. */
+export class Tally {
+  readonly #latencies: number[] = [];
+  readonly #statuses = new Map<string, number>();
+  /** Answers that must not be: 5xx other than 503 with Retry-After, wrong counts, broken connections. */
+  readonly faults: string[] = [];
+  faultCount = 0;
+
+  /** `ms` from request to answer. */
+  answered(status: number, ms: number): void {
+    this.#latencies.push(ms);
+    this.#statuses.set(String(status), (this.#statuses.get(String(status)) ?? 0) + 1);
+  }
+
+  /** Keeps the first few in words. */
+  fault(what: string): void {
+    this.faultCount += 1;
+    if (this.faults.length < 20) this.faults.push(what);
+  }
+
+  get count(): number {
+    return this.#latencies.length;
+  }
+
+  countOf(status: number): number {
+    return this.#statuses.get(String(status)) ?? 0;
+  }
+
+  /** The latency in milliseconds that `share` (0 to 1) of the answers did not exceed; 0 without any. */
+  quantile(share: number): number {
+    const sorted = this.#latencies.toSorted((a, b) => a - b);
+    return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0;
+  }
+
+  describe(): string {
+    const statuses = [...this.#statuses].map(([status, count]) => `${count} × ${status}`).join(', ');
+    const times = [0.5, 0.95, 0.99, 1].map((share) => this.quantile(share).toFixed(0)).join(' / ');
+    return `${statuses || 'no answers'}; p50 / p95 / p99 / max ${times} ms; faults: ${this.faultCount}`;
+  }
+}
