@@ -68,6 +68,7 @@ export class ConnectionPool {
   readonly #host: string;
   readonly #port: number;
   readonly #free: Connection[] = [];
+  readonly #made = new Set<Connection>();
   readonly #waiting: ((connection: Connection) => void)[] = [];
   #open = 0;
   readonly #limit: number;
@@ -113,8 +114,9 @@ export class ConnectionPool {
     }
   }
 
+  /** Breaks off what is under way, too. */
   close(): void {
-    for (const connection of this.#free.splice(0)) connection.close();
+    for (const connection of this.#made) connection.close();
   }
 
   #take(): Promise<Connection> {
@@ -124,15 +126,22 @@ export class ConnectionPool {
     }
     if (this.#open < this.#limit) {
       this.#open += 1;
-      return Promise.resolve(new Connection(this.#host, this.#port));
+      return Promise.resolve(this.#connect());
     }
     return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  #connect(): Connection {
+    for (const connection of this.#made) if (connection.dead) this.#made.delete(connection);
+    const made = new Connection(this.#host, this.#port);
+    this.#made.add(made);
+    return made;
   }
 
   #give(connection: Connection): void {
     const next = this.#waiting.shift();
     if (next === undefined) this.#free.push(connection);
-    else next(connection.dead ? new Connection(this.#host, this.#port) : connection);
+    else next(connection.dead ? this.#connect() : connection);
   }
 }
 

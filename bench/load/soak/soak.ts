@@ -34,6 +34,8 @@ export interface SoakResult {
   readonly memory: Memory;
 }
 
+/** How long the last answers may take. */
+const PATIENCE_MS = 20_000;
 const SAMPLE_MS = 10_000;
 const MINUTE_MS = 60_000;
 const DAY = 86_400e6;
@@ -54,6 +56,9 @@ export async function soak(options: SoakOptions): Promise<SoakResult> {
     pools.push(made);
     return made;
   };
+  const closePools = (): void => {
+    for (const each of pools) each.close();
+  };
   const until = performance.now() + options.seconds * 1000;
   const ended = (): boolean => performance.now() >= until;
   const memory = new Map<string, number[]>();
@@ -62,6 +67,8 @@ export async function soak(options: SoakOptions): Promise<SoakResult> {
   const liveness = new Tally();
   const victim = { ingest: new Tally(), query: new Tally(), counted: new Tally() };
   const attackers = new Map(ATTACKS.map(({ name }) => [name, new Tally()]));
+  // What has no answer by then is broken off, and counts as a fault.
+  const givingUp = setTimeout(closePools, options.seconds * 1000 + PATIENCE_MS);
   try {
     const readerKey = service.key;
     const shop = await Shop.open(pool(options.writers + 1), readerKey, options.conversations);
@@ -88,7 +95,8 @@ export async function soak(options: SoakOptions): Promise<SoakResult> {
     await Promise.all([...work, reporting]);
     return { readers, writers, attackers, victim, liveness, memory };
   } finally {
-    for (const each of pools) each.close();
+    clearTimeout(givingUp);
+    closePools();
     for (const beside of besides) beside.kill('SIGKILL');
     await service.stop();
   }
