@@ -33,6 +33,8 @@ export interface RequestsOptions {
   readonly instances: number;
   /** Messages in a request: from 1 to so many, by turns. */
   readonly messages: number;
+  /** Tells the sessions and requests of several histories apart. */
+  readonly seed?: string;
 }
 
 export function instanceId(number: number): string {
@@ -40,7 +42,13 @@ export function instanceId(number: number): string {
 }
 
 /** Requests in stream order: conversations of several instances and returning users, a few at a time, by turns. */
-export function requestsOf({ file, conversations, instances, messages }: RequestsOptions): RecordedRequest[] {
+export function requestsOf({
+  file,
+  conversations,
+  instances,
+  messages,
+  seed = '',
+}: RequestsOptions): RecordedRequest[] {
   const all = readConversations(file).slice(0, conversations);
   const open: { number: number; next: number }[] = [];
   const requests: RecordedRequest[] = [];
@@ -53,10 +61,10 @@ export function requestsOf({ file, conversations, instances, messages }: Request
     const size = 1 + (requests.length % messages);
     const instance = instanceId(turn.number % instances);
     requests.push({
-      requestId: v5(`request ${requests.length}`, NAMESPACE),
+      requestId: v5(`request ${seed}${requests.length}`, NAMESPACE),
       projectId: PROJECT,
       instanceId: instance,
-      sessionId: v5(`session ${turn.number}`, NAMESPACE),
+      sessionId: v5(`session ${seed}${turn.number}`, NAMESPACE),
       acceptedAt: at,
       messages: turns.slice(turn.next, turn.next + size).map(({ role, content }) => ({
         role,
