@@ -11,7 +11,7 @@ import { roleOf } from '../src/domain/records.ts';
 import type { Turn } from '../src/domain/facts.ts';
 import { createEnricher } from '../src/enrich/enricher.ts';
 import { loadEmbedder } from '../src/enrich/embedder.ts';
-import { collect, readDialogues } from '../src/eval/data.ts';
+import { collect, readDialogues } from '../models/eval/data.ts';
 
 const MODELS = resolve(import.meta.dirname, '../models');
 const DEFAULT_MODEL = 'undertone-small';

@@ -13,7 +13,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { DEFAULT_DATA_DIRECTORY, readDialogues } from '../src/eval/data.ts';
+import { DEFAULT_DATA_DIRECTORY, readDialogues } from '../models/eval/data.ts';
 import type { QueryResponse } from '../src/query/response-schema.ts';
 import { Stack } from '../test/faults/support/stack.ts';
 import { ConnectionPool, Measurements } from './load/http-load.ts';

@@ -17,11 +17,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   worker: ['stream', 'enrich', 'assign', 'store', 'domain'],
   query: ['store', 'domain'],
   http: ['registry', 'ingest', 'query', 'domain'],
-  // Commands' own rooms: models fetched and tried, a client of the HTTP interface, and what measures the models.
-  models: ['enrich', 'domain'],
+  // Commands' own rooms: models fetched from a hub and tried, and a client of the HTTP interface.
+  hub: ['enrich', 'domain'],
   import: ['domain'],
   demo: ['import', 'domain'],
-  eval: ['enrich', 'assign', 'domain'],
 };
 
 /** Files at the top of `src`: their own imports of ours. Every room may import `errors.ts` and the logger's type. */

@@ -11,7 +11,7 @@ import {
   readIntents,
   readJsonLines,
   readPairs,
-} from '../../src/eval/data.ts';
+} from '../eval/data.ts';
 import { PACKAGES, readEditorTexts, readEmojiWords, readInterfaceTexts, readMeanings } from './packages.ts';
 import { wordsOf } from './pieces.ts';
 

@@ -5,8 +5,8 @@
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { collect, dataSetPath, readDialogues } from '../../src/eval/data.ts';
-import { gapExamples, GAP_SETS } from '../../src/eval/gaps.ts';
+import { collect, dataSetPath, readDialogues } from '../eval/data.ts';
+import { gapExamples, GAP_SETS } from '../eval/gaps.ts';
 import { detectGapByRule } from '../../src/enrich/gaps.ts';
 import { encodeHead, featuresOf, HEADS_DIRECTORY } from '../../src/enrich/heads.ts';
 import { fit, type Example } from './logistic.ts';

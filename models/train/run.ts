@@ -4,7 +4,7 @@
  * which writes to .cache/models, `--output FOLDER` and `--steps N`.
  */
 import { parseArgs } from 'node:util';
-import { DEFAULT_DATA_DIRECTORY } from '../../src/eval/data.ts';
+import { DEFAULT_DATA_DIRECTORY } from '../eval/data.ts';
 import { SetupError } from '../../src/errors.ts';
 import { DEFAULT_STEPS, trainEmbedding, type EmbeddingOptions } from './embedding.ts';
 import { trainGaps } from './gaps.ts';

@@ -5,7 +5,7 @@
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { dataSetPath, readDialogues, readIntents } from '../../src/eval/data.ts';
+import { dataSetPath, readDialogues, readIntents } from '../eval/data.ts';
 import { encodeHead, featuresOf, HEADS_DIRECTORY } from '../../src/enrich/heads.ts';
 import { detectByRule, typeOf } from '../../src/enrich/signals.ts';
 import { fit, type Example } from './logistic.ts';

@@ -9,11 +9,11 @@ import {
   loadPipeline,
   schemaGuidedConversations,
   type Pipeline,
-} from '../../src/eval/assigned.ts';
-import { clusteringScores } from '../../src/eval/clustering-scores.ts';
-import { kMeans } from '../../src/eval/k-means.ts';
-import type { EvalOptions } from '../../src/eval/report.ts';
-import type { LabelledConversation } from '../../src/eval/assigned.ts';
+} from '../eval/assigned.ts';
+import { clusteringScores } from '../eval/clustering-scores.ts';
+import { kMeans } from '../eval/k-means.ts';
+import type { EvalOptions } from '../eval/report.ts';
+import type { LabelledConversation } from '../eval/assigned.ts';
 
 /** Cosines, from 0 to 1. */
 export interface ModelThresholds {

@@ -1,5 +1,5 @@
 import { SingleBar } from 'cli-progress';
-import { megabytes, type PullProgress } from '../models/pull.ts';
+import { megabytes, type PullProgress } from '../hub/pull.ts';
 
 export interface PullProgressOptions {
   readonly write: (text: string) => void;

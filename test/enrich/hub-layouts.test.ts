@@ -6,7 +6,7 @@ import { basename, dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { AutoTokenizer, env, pipeline } from '@huggingface/transformers';
 import { loadEmbedder, type LoadedEmbedder } from '../../src/enrich/embedder.ts';
-import { tryModel } from '../../src/models/trial.ts';
+import { tryModel } from '../../src/hub/trial.ts';
 import { writeTransformer, type TransformerOptions } from '../support/transformer.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'undertone-layouts-'));

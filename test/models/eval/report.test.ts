@@ -1,6 +1,6 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { binaryScores, formatCell } from '../../src/eval/report.ts';
+import { binaryScores, formatCell } from '../../../models/eval/report.ts';
 
 describe('binaryScores', () => {
   it('counts hits, misses and ranks, ties half', () => {

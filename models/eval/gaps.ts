@@ -1,6 +1,6 @@
 /** How well admissions of inability are found, on the half of each data set that nothing was tuned on. */
-import { detectGap, gradeGap } from '../enrich/gaps.ts';
-import { loadHead, type Head } from '../enrich/heads.ts';
+import { detectGap, gradeGap } from '../../src/enrich/gaps.ts';
+import { loadHead, type Head } from '../../src/enrich/heads.ts';
 import { dataSetPath, halfOf, readDialogues, type Dialogue } from './data.ts';
 import { BINARY_COLUMNS, binaryRow, type Evaluation, type Scored } from './report.ts';
 

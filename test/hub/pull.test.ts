@@ -15,8 +15,8 @@ import { join } from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { loadEmbedder } from '../../src/enrich/embedder.ts';
 import { SetupError } from '../../src/errors.ts';
-import { Hub } from '../../src/models/hub.ts';
-import { pullModel, type Pulled, type PullOptions } from '../../src/models/pull.ts';
+import { Hub } from '../../src/hub/hub.ts';
+import { pullModel, type Pulled, type PullOptions } from '../../src/hub/pull.ts';
 import { COMMIT, startHub, type HubServer } from '../support/hub-server.ts';
 import { writeTransformer } from '../support/transformer.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { eigen, whiten } from '../../models/train/whitening.ts';
+import { eigen, whiten } from '../../../models/train/whitening.ts';
 
 const SIZE = 8;
 

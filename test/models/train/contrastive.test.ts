@@ -3,13 +3,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { mistype, trainTable, type ContrastiveOptions } from '../../models/train/contrastive.ts';
-import type { Source } from '../../models/train/embedding-data.ts';
-import { DIMENSIONS, encodeTable, writeModel } from '../../models/train/embedding.ts';
-import { Pieces, wordsOf } from '../../models/train/pieces.ts';
-import { Random, WeightedChoice } from '../../models/train/random.ts';
-import { trainVocabulary } from '../../models/train/vocabulary.ts';
-import { loadEmbedder, type Embedder } from '../../src/enrich/embedder.ts';
+import { mistype, trainTable, type ContrastiveOptions } from '../../../models/train/contrastive.ts';
+import type { Source } from '../../../models/train/embedding-data.ts';
+import { DIMENSIONS, encodeTable, writeModel } from '../../../models/train/embedding.ts';
+import { Pieces, wordsOf } from '../../../models/train/pieces.ts';
+import { Random, WeightedChoice } from '../../../models/train/random.ts';
+import { trainVocabulary } from '../../../models/train/vocabulary.ts';
+import { loadEmbedder, type Embedder } from '../../../src/enrich/embedder.ts';
 
 /** Two requests in wordings that share no word but fillers. */
 const PARCEL = [

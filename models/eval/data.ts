@@ -7,7 +7,7 @@ import { open } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { createGunzip } from 'node:zlib';
 import { z } from 'zod';
-import { SetupError } from '../errors.ts';
+import { SetupError } from '../../src/errors.ts';
 
 /** Where the public data sets lie unless a caller says otherwise: beside the checkout. */
 export const DEFAULT_DATA_DIRECTORY = resolve(import.meta.dirname, '../../../shared/data');

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { readVariable, writeVariable } from '../../src/models/env-file.ts';
+import { readVariable, writeVariable } from '../../src/hub/env-file.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'undertone-env-'));
 after(() => rmSync(folder, { recursive: true }));

@@ -3,8 +3,8 @@ import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { listModels } from '../../src/models/catalog.ts';
-import { tryModel, vectorFaults } from '../../src/models/trial.ts';
+import { listModels } from '../../src/hub/catalog.ts';
+import { tryModel, vectorFaults } from '../../src/hub/trial.ts';
 import { writeTransformer } from '../support/transformer.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'undertone-trial-'));

@@ -1,4 +1,4 @@
-import { SetupError } from '../errors.ts';
+import { SetupError } from '../../src/errors.ts';
 import { halfOf } from './data.ts';
 
 /** What an evaluation is given. */
@@ -30,7 +30,7 @@ export interface EvalTable {
   readonly notes?: readonly string[];
 }
 
-/** A measurement by name; `src/eval/<file>.ts` exports one as `evaluation`. */
+/** A measurement by name; `models/eval/<file>.ts` exports one as `evaluation`. */
 export interface Evaluation {
   readonly name: string;
   run(options: EvalOptions): Promise<readonly EvalTable[]>;

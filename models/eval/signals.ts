@@ -2,7 +2,13 @@
  * How well satisfaction and dissatisfaction are found, against annotators' grades (USS: 1 to 5, several
  * a user turn; mean over 3.5 is satisfied, under 2.5 dissatisfied). No part of USS was trained on.
  */
-import { detectSignals, gradeTurn, loadSignalHeads, typeOf, type SignalHeads } from '../enrich/signals.ts';
+import {
+  detectSignals,
+  gradeTurn,
+  loadSignalHeads,
+  typeOf,
+  type SignalHeads,
+} from '../../src/enrich/signals.ts';
 import { dataSetPath, halfOf, readDialogues, readIntents } from './data.ts';
 import { BINARY_COLUMNS, binaryRow, type EvalTable, type Evaluation, type Scored } from './report.ts';
 

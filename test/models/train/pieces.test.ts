@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { AutoTokenizer, env } from '@huggingface/transformers';
-import { Pieces, SPECIAL_PIECES, tokenizerFile, UNKNOWN, wordsOf } from '../../models/train/pieces.ts';
-import { trainVocabulary } from '../../models/train/vocabulary.ts';
+import { Pieces, SPECIAL_PIECES, tokenizerFile, UNKNOWN, wordsOf } from '../../../models/train/pieces.ts';
+import { trainVocabulary } from '../../../models/train/vocabulary.ts';
 
 const TEXTS = [
   "I'd like to CANCEL my order #4711, please!",

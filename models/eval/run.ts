@@ -1,18 +1,18 @@
 /**
  * `npm run eval [-- NAME…] [--data FOLDER|FILE] [--model NAME] [--json]`: measures what has labels.
- * Every file of `src/eval/` that exports `evaluation` is one.
+ * Every file of this folder that exports `evaluation` is one.
  */
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
-import { SetupError } from '../errors.ts';
-import { DataError, DEFAULT_DATA_DIRECTORY } from '../eval/data.ts';
-import { formatCell, type Evaluation, type EvalOptions, type EvalTable } from '../eval/report.ts';
+import { SetupError } from '../../src/errors.ts';
+import { DataError, DEFAULT_DATA_DIRECTORY } from './data.ts';
+import { formatCell, type Evaluation, type EvalOptions, type EvalTable } from './report.ts';
 
-const EVAL_DIRECTORY = resolve(import.meta.dirname, '../eval');
-const MODELS_DIRECTORY = resolve(import.meta.dirname, '../../models');
+const EVAL_DIRECTORY = import.meta.dirname;
+const MODELS_DIRECTORY = resolve(import.meta.dirname, '..');
 
 function isEvaluation(value: unknown): value is Evaluation {
   return (
@@ -28,7 +28,7 @@ function isEvaluation(value: unknown): value is Evaluation {
 async function evaluations(): Promise<Evaluation[]> {
   const found: Evaluation[] = [];
   for (const file of readdirSync(EVAL_DIRECTORY).sort()) {
-    if (!file.endsWith('.ts')) continue;
+    if (!file.endsWith('.ts') || file === 'run.ts') continue;
     const module: unknown = await import(pathToFileURL(join(EVAL_DIRECTORY, file)).href);
     if (typeof module !== 'object' || module === null || !('evaluation' in module)) continue;
     if (isEvaluation(module.evaluation)) found.push(module.evaluation);

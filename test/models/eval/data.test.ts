@@ -4,8 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { collect, dataSetPath, DataError, halfOf, readDialogues, readIntents } from '../../src/eval/data.ts';
-import { SetupError } from '../../src/errors.ts';
+import {
+  collect,
+  dataSetPath,
+  DataError,
+  halfOf,
+  readDialogues,
+  readIntents,
+} from '../../../models/eval/data.ts';
+import { SetupError } from '../../../src/errors.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'undertone-data-'));
 after(() => rmSync(folder, { recursive: true }));

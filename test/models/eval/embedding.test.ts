@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { evaluation, sifVectors, spearman, tfIdf } from '../../src/eval/embedding.ts';
+import { evaluation, sifVectors, spearman, tfIdf } from '../../../models/eval/embedding.ts';
 
 const MODEL = 'undertone-small';
 
@@ -70,7 +70,7 @@ describe('the embedding evaluation', () => {
     const [table, ...others] = await evaluation.run({
       dataDirectory: folder,
       file,
-      modelsDirectory: resolve(import.meta.dirname, '../../models'),
+      modelsDirectory: resolve(import.meta.dirname, '../../../models'),
       model: MODEL,
     });
     equal(others.length, 0);

@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { SetupError } from '../../src/errors.ts';
-import type { EvalOptions } from '../../src/eval/report.ts';
-import { evaluation as repeatedRequests } from '../../src/eval/repeated-requests.ts';
-import { evaluation as topics } from '../../src/eval/topics.ts';
+import { SetupError } from '../../../src/errors.ts';
+import type { EvalOptions } from '../../../models/eval/report.ts';
+import { evaluation as repeatedRequests } from '../../../models/eval/repeated-requests.ts';
+import { evaluation as topics } from '../../../models/eval/topics.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'undertone-eval-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -17,7 +17,7 @@ function given(lines: readonly object[]): EvalOptions {
   return {
     dataDirectory: folder,
     file,
-    modelsDirectory: resolve(import.meta.dirname, '../../models'),
+    modelsDirectory: resolve(import.meta.dirname, '../../../models'),
     model: 'undertone-small',
   };
 }

@@ -1,6 +1,6 @@
 import { deepEqual } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { centroidIsOfLabel, nearestIsOfLabel, sumOf } from '../../src/eval/nearest-labels.ts';
+import { centroidIsOfLabel, nearestIsOfLabel, sumOf } from '../../../models/eval/nearest-labels.ts';
 
 /** Unit vectors of the plane at these degrees. */
 const at = (...degrees: readonly number[]): Float32Array[] =>
