@@ -4,9 +4,9 @@
  * many micro-clusters as it may have. Beside it: the plain JavaScript search over as many centroids.
  */
 import { Assigner } from '../src/assign/assigner.ts';
-import { DotArena } from '../src/assign/dot-kernel.ts';
-import { averageLinkage } from '../src/assign/linkage.ts';
-import { dotOf, VectorTable } from '../src/assign/vectors.ts';
+import { DotArena } from '../src/numeric/dot-kernel.ts';
+import { averageLinkage } from '../src/numeric/linkage.ts';
+import { dotOf, VectorTable } from '../src/numeric/vectors.ts';
 import type { Enrichment, Turn } from '../src/domain/facts.ts';
 
 const DIMENSIONS = 256;

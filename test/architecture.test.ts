@@ -8,9 +8,10 @@ const root = join(import.meta.dirname, '..');
 /** Who may import whom: a room, and the rooms it may import besides itself. `main` may import all. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   domain: [],
+  numeric: [],
   enrich: ['domain'],
   stream: ['domain'],
-  assign: ['domain'],
+  assign: ['numeric', 'domain'],
   store: ['domain'],
   registry: ['stream', 'domain'],
   ingest: ['registry', 'stream', 'domain'],

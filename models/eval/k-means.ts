@@ -1,5 +1,5 @@
-import { DotArena } from '../../src/assign/dot-kernel.ts';
-import { addTo, VectorTable } from '../../src/assign/vectors.ts';
+import { DotArena } from '../../src/numeric/dot-kernel.ts';
+import { addTo, VectorTable } from '../../src/numeric/vectors.ts';
 
 const ROUNDS = 40;
 const STARTS = 3;

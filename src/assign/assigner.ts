@@ -18,11 +18,11 @@ import {
 import { asksUser, canOnlyAnswer } from './answers.ts';
 import { beginning } from './bytes.ts';
 import type { Thresholds } from './calibration.ts';
-import { DotArena } from './dot-kernel.ts';
+import { DotArena } from '../numeric/dot-kernel.ts';
 import { GAP_TYPES, InstanceState } from './instance-state.ts';
 import { isRepeated, newRequest } from './repeated-requests.ts';
 import { SessionState } from './session-state.ts';
-import { dequantise } from './vectors.ts';
+import { dequantise } from '../numeric/vectors.ts';
 
 export interface AssignerOptions {
   /** Cosine similarities of the embedding model in use. */

@@ -5,7 +5,7 @@
  */
 import type { StateRow } from '../domain/facts.ts';
 import { ByteReader, ByteWriter } from './bytes.ts';
-import { quantise, quantisedCosine } from './vectors.ts';
+import { quantise, quantisedCosine } from '../numeric/vectors.ts';
 
 /** Cosine similarities of an embedding model. */
 export interface Thresholds {

@@ -1,7 +1,7 @@
-import type { DotArena } from './dot-kernel.ts';
-import { averageLinkage, groupsAfter } from './linkage.ts';
+import type { DotArena } from '../numeric/dot-kernel.ts';
+import { averageLinkage, groupsAfter } from '../numeric/linkage.ts';
 import { continuations } from './regrouping.ts';
-import { normOf, VectorTable } from './vectors.ts';
+import { normOf, VectorTable } from '../numeric/vectors.ts';
 
 /** A topic as the clustering sees it. */
 export interface ClusteredTopic {

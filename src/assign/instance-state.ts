@@ -8,7 +8,7 @@ import {
 import { derivedId } from '../domain/ids.ts';
 import { ByteReader, ByteWriter } from './bytes.ts';
 import { Calibration, type Thresholds } from './calibration.ts';
-import type { DotArena } from './dot-kernel.ts';
+import type { DotArena } from '../numeric/dot-kernel.ts';
 import { RequestGroups } from './request-groups.ts';
 import { Topics } from './topics.ts';
 

@@ -1,4 +1,4 @@
-import { quantise, quantisedCosine } from './vectors.ts';
+import { quantise, quantisedCosine } from '../numeric/vectors.ts';
 import { wordsOf, type Word } from './words.ts';
 
 /** Requests of a session that are remembered. */

@@ -1,8 +1,8 @@
 import type { StateRow } from '../domain/facts.ts';
 import { beginning, ByteReader, ByteWriter } from './bytes.ts';
-import type { DotArena } from './dot-kernel.ts';
+import type { DotArena } from '../numeric/dot-kernel.ts';
 import { namesOf, requestName, sharesIn, uniqueName, type Background } from './names.ts';
-import { addTo, VectorTable } from './vectors.ts';
+import { addTo, VectorTable } from '../numeric/vectors.ts';
 
 /** Requests that mean the same, over all sessions of an instance. */
 export interface RequestGroup {

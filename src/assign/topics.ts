@@ -8,8 +8,8 @@ import {
   clusterTopics,
   type ClusteredTopic,
 } from './clusters.ts';
-import type { DotArena } from './dot-kernel.ts';
-import { averageLinkage, groupsAfter, type Merge } from './linkage.ts';
+import type { DotArena } from '../numeric/dot-kernel.ts';
+import { averageLinkage, groupsAfter, type Merge } from '../numeric/linkage.ts';
 import {
   contentStems,
   namesOf,
@@ -21,7 +21,7 @@ import {
   type Sample,
 } from './names.ts';
 import { continuations, wantedEntity } from './regrouping.ts';
-import { addTo, dotsOf, normOf, VectorTable } from './vectors.ts';
+import { addTo, dotsOf, normOf, VectorTable } from '../numeric/vectors.ts';
 
 /** What is added to the similarity of two requests by the topics that they have; nothing where one has none. */
 interface PairBias {

@@ -1,6 +1,6 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { DotArena } from '../../src/assign/dot-kernel.ts';
+import { DotArena } from '../../src/numeric/dot-kernel.ts';
 import { nextRegroupingAfter, Topics } from '../../src/assign/topics.ts';
 import type { StateRow } from '../../src/domain/facts.ts';
 import { derivedId } from '../../src/domain/ids.ts';

@@ -1,6 +1,6 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { DotArena } from '../../src/assign/dot-kernel.ts';
+import { DotArena } from '../../src/numeric/dot-kernel.ts';
 import {
   dequantise,
   dotOf,
@@ -8,8 +8,8 @@ import {
   quantise,
   quantisedCosine,
   VectorTable,
-} from '../../src/assign/vectors.ts';
-import { vectorOf } from './builders.ts';
+} from '../../src/numeric/vectors.ts';
+import { vectorOf } from '../assign/builders.ts';
 
 const TEXTS = Array.from({ length: 200 }, (_, index) => `text number ${index} of ${index % 7}`);
 

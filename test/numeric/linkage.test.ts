@@ -1,6 +1,6 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { averageLinkage, groupsAfter } from '../../src/assign/linkage.ts';
+import { averageLinkage, groupsAfter } from '../../src/numeric/linkage.ts';
 
 /** Always merges the closest pair, recomputing every mean: what averageLinkage must equal. */
 function plainLinkage(
