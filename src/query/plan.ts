@@ -216,11 +216,9 @@ export function planQuery(
   if (wanted === 'total') return statement.plan(`select count(*) as total ${filtered}`);
   const paged = `order by ${orderOf(parameters)} limit ${statement.bind(parameters.limit)} offset ${statement.bind(parameters.offset)}`;
   if (wanted === 'page') return statement.plan(`select * ${filtered} ${paged}`);
-  // A window over few rows is planned soonest; of many it would keep more in memory than their values.
+  // Not count(*) over (): a window without partition can end the whole database (docs/decisions/0022).
   return statement.plan(
-    source.view === 'entity_rollup'
-      ? `select *, count(*) over () as total ${filtered} ${paged}`
-      : `with a as materialized (select * ${filtered}) select *, (select count(*) from a) as total from a ${paged}`,
+    `with a as materialized (select * ${filtered}) select *, (select count(*) from a) as total from a ${paged}`,
   );
 }
 

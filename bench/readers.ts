@@ -1,0 +1,92 @@
+/**
+ * Do many readers with mixed questions go on being answered, while the views change under them?
+ *
+ *   npm run bench -- readers [--seconds 60] [--readers 16] [--threads 4] [--messages 20000] [--seed 1]
+ *
+ * Readers ask one reader's database of several threads any question at all, one after the other, while a writer
+ * folds and publishes. A question that fails sets the exit code, and so does a database that had to be replaced.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { parseQueryParameters } from '../src/query/parameters.ts';
+import { QueryRunner } from '../src/query/query-runner.ts';
+import { SnapshotReader } from '../src/store/snapshot-reader.ts';
+import { openFixture, temporaryDirectory, uuid, VIEWS } from '../test/support/fold.ts';
+import { SYNTHETIC_START, SyntheticStream } from '../test/support/synthetic-stream.ts';
+import { anyQuestion } from './load/any-question.ts';
+import { Measurements } from './load/http-load.ts';
+import { randomFrom } from './load/questions.ts';
+
+const TOPICS = 50;
+const DAYS = 60;
+const BATCH = 200;
+/** As long as a worker under load waits between two publications. */
+const PUBLISH_EVERY_MS = 150;
+
+export async function run(args: readonly string[]): Promise<void> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      seconds: { type: 'string', default: '60' },
+      readers: { type: 'string', default: '16' },
+      threads: { type: 'string', default: '4' },
+      messages: { type: 'string', default: '20000' },
+      seed: { type: 'string', default: '1' },
+    },
+  });
+  const messages = Number(values.messages);
+  const directory = temporaryDirectory();
+  const fixture = await openFixture({ directory: directory.path, mergeRows: 5000 });
+  const reader = await SnapshotReader.open({
+    directory: () => directory.path,
+    views: VIEWS,
+    threads: Number(values.threads),
+    connections: Number(values.threads),
+    memoryLimit: '64MB',
+    memoryLimitAlone: '256MB',
+    spillDirectory: `${directory.path}/spill`,
+  });
+  try {
+    const stream = new SyntheticStream({ messages: 2 * messages, days: 2 * DAYS, topics: TOPICS });
+    await fixture.fold(stream.next(messages));
+    await fixture.publish();
+    const history = { start: SYNTHETIC_START, end: SYNTHETIC_START + DAYS * 86_400e6, topics: TOPICS };
+    const runner = new QueryRunner({ views: VIEWS, readerOf: () => reader });
+    const measurements = new Measurements();
+    const deadline = performance.now() + Number(values.seconds) * 1000;
+    const ask = async (random: () => number): Promise<void> => {
+      while (performance.now() < deadline) {
+        const parameters = parseQueryParameters({ instanceId: uuid(1, 1), ...anyQuestion(random, history) });
+        const startedAt = performance.now();
+        try {
+          await runner.run(parameters);
+          measurements.add(performance.now() - startedAt);
+        } catch (error) {
+          measurements.fail(String(error).split('\n')[0] ?? '');
+        }
+      }
+    };
+    const write = async (): Promise<void> => {
+      while (performance.now() < deadline) {
+        await fixture.fold(stream.next(BATCH));
+        await fixture.publish();
+        await sleep(PUBLISH_EVERY_MS);
+      }
+    };
+    const seed = Number(values.seed) * 1000;
+    await Promise.all([
+      write(),
+      ...Array.from({ length: Number(values.readers) }, (_, index) => ask(randomFrom(seed + index))),
+    ]);
+    console.log(
+      `${measurements.count} answers, p50 ${measurements.quantile(0.5).toFixed(1)} ms, ` +
+        `p99 ${measurements.quantile(0.99).toFixed(1)} ms, ${fixture.store.sequence} generations`,
+    );
+    for (const [fault, times] of measurements.errors) console.log(`${times} times: ${fault}`);
+    if (measurements.errors.size > 0 || measurements.count === 0) process.exitCode = 1;
+  } finally {
+    await reader.close();
+    await fixture.close();
+    directory.remove();
+  }
+}
