@@ -10,6 +10,7 @@ import { join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { startService, waitUntilReady } from '../src/demo/service.ts';
 import type { StartedService } from '../src/demo/service.ts';
+import { instanceListSchema } from '../src/http/instances-route.ts';
 import { queryResponseSchema } from '../src/query/response-schema.ts';
 import type { QueryResponse } from '../src/query/response-schema.ts';
 import { curlRequest, fencedBlocks, shapeOf, shellCommands } from './support/readme.ts';
@@ -125,10 +126,10 @@ describe('the README on a running service', { timeout: 240_000 }, () => {
     );
   }
 
-  async function send(words: readonly string[]): Promise<unknown> {
+  async function send(words: readonly string[], status = 200): Promise<unknown> {
     const answer = await fetch(curlRequest(words));
     const body: unknown = await answer.json();
-    equal(answer.status, 200, JSON.stringify(body));
+    equal(answer.status, status, JSON.stringify(body));
     return body;
   }
 
@@ -177,6 +178,15 @@ describe('the README on a running service', { timeout: 240_000 }, () => {
     // The numbers shown are what comes out; the wording of a title may get better.
     deepEqual(answer.elements[0]?.fields, shown.elements[0]?.fields);
     equal(answer.elements[0]?.dimensions.session?.language, shown.elements[0]?.dimensions.session?.language);
+  });
+
+  it('lists, makes and renames instances', async () => {
+    const [list, make, rename] = commandsOf(blockAfter('Instances are listed', 'sh'));
+    ok(list && make && rename);
+    await send(make, 201);
+    await send(rename);
+    const { elements } = instanceListSchema.parse(await send(list));
+    deepEqual(elements.map(({ name }) => name).toSorted(), ['Shop', 'Web chat', 'first']);
   });
 
   it('imports the file shown, whole, with the command shown', async () => {

@@ -11,6 +11,7 @@ import { registerDocsRoutes } from './docs-routes.ts';
 import { answerClientError, createErrorHandler, routeOf } from './error-handler.ts';
 import { registerHealthRoutes } from './health-routes.ts';
 import { registerIngestRoute } from './ingest-route.ts';
+import { registerInstanceRoutes } from './instances-route.ts';
 import { createMetrics } from './metrics.ts';
 import { parseQueryString, registerQueryRoute } from './query-route.ts';
 import { createRateLimiter } from './rate-limit.ts';
@@ -99,6 +100,7 @@ export function createApp(dependencies: HttpDependencies): FastifyInstance {
         throw notFound(request);
       });
       if (ingest !== undefined) registerIngestRoute(scope, ingest, metrics);
+      void scope.register(async (inner) => registerInstanceRoutes(inner, dependencies.instances));
       if (query !== undefined) registerQueryRoute(scope, { ...query, waitMs: limits.queryWaitMs });
     },
     { prefix: '/v1' },

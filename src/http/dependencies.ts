@@ -1,6 +1,7 @@
 import type { IngestWarnings } from '../ingest/warnings.ts';
 import type { QueryParameters } from '../query/parameters.ts';
 import type { QueryResponse } from '../query/response-schema.ts';
+import type { Registry } from '../registry/registry.ts';
 import type { Logger } from '../logger.ts';
 
 /** Finds the project of a key. */
@@ -35,6 +36,12 @@ export interface InstanceFinder {
   projectOf(instanceId: string): Promise<string | null>;
 }
 
+/** The instances of projects: listed, made and renamed. */
+export type InstanceRegistry = Pick<
+  Registry,
+  'instancesOf' | 'createInstance' | 'defaultInstance' | 'renameInstance'
+>;
+
 /** Answers queries about instances that exist. */
 export interface QueryRunner {
   run(parameters: QueryParameters): Promise<QueryResponse>;
@@ -59,6 +66,7 @@ export interface HttpDependencies {
   readonly ingest?: Ingestor;
   /** Absent: GET /v1/query/ is not served by this process. */
   readonly query?: { readonly runner: QueryRunner; readonly instances: InstanceFinder };
+  readonly instances: InstanceRegistry;
   readonly readiness: readonly ReadinessCheck[];
   readonly limits: {
     readonly requestsPerSecond: number;

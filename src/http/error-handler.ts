@@ -51,6 +51,10 @@ function toAppError(thrown: unknown, request: FastifyRequest): AppError {
   if (thrown instanceof AppError) return thrown;
   const message = messageOfFrameworkFault(thrown);
   if (message !== null) return new AppError('BAD_REQUEST', message, { cause: thrown });
+  if (codeOf(thrown) === 'FST_ERR_CTP_BODY_TOO_LARGE')
+    return new AppError('PAYLOAD_TOO_LARGE', 'The body is larger than this request takes.', {
+      cause: thrown,
+    });
   return new AppError('INTERNAL_ERROR', `The request failed on our side. Its id in our log: ${request.id}.`, {
     cause: thrown,
   });
@@ -58,19 +62,24 @@ function toAppError(thrown: unknown, request: FastifyRequest): AppError {
 
 /** Faults that fastify finds in a request before our own code sees it; null for anything else. */
 function messageOfFrameworkFault(thrown: unknown): string | null {
-  if (!(thrown instanceof Error) || !('code' in thrown) || typeof thrown.code !== 'string') return null;
-  switch (thrown.code) {
+  switch (codeOf(thrown)) {
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return 'The Content-Type header is not valid; send application/json.';
     case 'FST_ERR_BAD_URL':
       return 'The path is not a valid URL.';
     case 'FST_ERR_MAX_PARAM_LENGTH':
       return 'The path is too long.';
+    case 'FST_ERR_CTP_EMPTY_JSON_BODY':
+      return 'The body is empty; send a JSON object.';
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
       return 'The body is not as long as its Content-Length says.';
     default:
       return null;
   }
+}
+
+function codeOf(thrown: unknown): string | null {
+  return thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : null;
 }
 
 /** Answers what is no HTTP at all (or headers beyond every limit) in the envelope, and closes the connection. */

@@ -5,6 +5,13 @@ import { ingestBodySchema } from '../ingest/request-body.ts';
 import { queryParameterSchemas } from '../query/parameters.ts';
 import { queryResponseSchema } from '../query/response-schema.ts';
 import { UUID_PATTERN } from '../domain/ids.ts';
+import {
+  instanceChangeSchema,
+  instanceListParameterSchemas,
+  instanceListSchema,
+  instanceSchema,
+  newInstanceSchema,
+} from './instances-route.ts';
 
 /** A JSON Schema or a part of the OpenAPI document: plain JSON. */
 type Json = { readonly [member: string]: unknown };
@@ -40,8 +47,8 @@ function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Json {
   return rest;
 }
 
-function queryParameters(): Json[] {
-  return Object.entries(queryParameterSchemas.shape).map(([name, schema]) => {
+function parametersOf(schemas: z.ZodObject): Json[] {
+  return Object.entries(schemas.shape as Record<string, z.ZodType>).map(([name, schema]) => {
     const { description, ...rest } = schemaOf(schema, 'output');
     return {
       name,
@@ -91,6 +98,61 @@ function responses(success: Json, statuses: readonly (keyof typeof STATUS_TEXTS)
     },
   ]);
   return { '200': success, ...Object.fromEntries(errors) };
+}
+
+function bodyOf(schema: string): Json {
+  return { content: { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` } } } };
+}
+
+function instancePaths(): Json {
+  const tags = ['Instances'];
+  const answer = (description: string, schema: string): Json => ({
+    description,
+    headers: RATE_LIMIT_HEADERS,
+    ...bodyOf(schema),
+  });
+  return {
+    '/v1/instances/': {
+      get: {
+        operationId: 'listInstances',
+        summary: 'List instances',
+        description: "The instances of the key's project, oldest first.",
+        tags,
+        parameters: parametersOf(instanceListParameterSchemas),
+        responses: responses(answer('The asked-for page.', 'InstanceList'), [400, 401, 429, 500, 503]),
+      },
+      post: {
+        operationId: 'createInstance',
+        summary: 'Make an instance',
+        description: 'In the project of the key. An ingest request without `instanceId` makes one, too.',
+        tags,
+        requestBody: { required: false, ...bodyOf('NewInstance') },
+        responses: {
+          ...responses(
+            answer('The default instance, which was there.', 'Instance'),
+            [400, 401, 413, 429, 500, 503],
+          ),
+          '201': answer('The instance was made.', 'Instance'),
+        },
+      },
+    },
+    '/v1/instances/{instanceId}/': {
+      patch: {
+        operationId: 'renameInstance',
+        summary: 'Rename an instance',
+        description: 'Every process knows the new name within a second.',
+        tags,
+        parameters: [
+          { name: 'instanceId', in: 'path', required: true, schema: { type: 'string', format: 'uuid' } },
+        ],
+        requestBody: { required: true, ...bodyOf('InstanceChange') },
+        responses: responses(
+          answer('The instance as it is now.', 'Instance'),
+          [400, 401, 404, 413, 429, 500, 503],
+        ),
+      },
+    },
+  };
 }
 
 /** The OpenAPI 3.1 document of the served routes, made from the schemas that validate. */
@@ -147,7 +209,7 @@ export function createOpenApiDocument(served: { readonly ingest: boolean; readon
       description: 'Aggregated metrics of the entities that groupBy names, for one instance.',
       tags: ['Query'],
       parameters: [
-        ...queryParameters(),
+        ...parametersOf(queryParameterSchemas),
         {
           name: 'X-Wait-For-Position',
           in: 'header',
@@ -178,6 +240,7 @@ export function createOpenApiDocument(served: { readonly ingest: boolean; readon
     paths: {
       ...(served.ingest ? { '/v1/ingest/': ingestPath } : {}),
       ...(served.query ? { '/v1/query/': queryPath } : {}),
+      ...instancePaths(),
     },
     components: {
       securitySchemes: { apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' } },
@@ -192,6 +255,10 @@ export function createOpenApiDocument(served: { readonly ingest: boolean; readon
             }
           : {}),
         ...(served.query ? { QueryResponse: schemaOf(queryResponseSchema, 'output') } : {}),
+        Instance: schemaOf(instanceSchema, 'output'),
+        InstanceList: schemaOf(instanceListSchema, 'output'),
+        NewInstance: schemaOf(newInstanceSchema, 'input'),
+        InstanceChange: schemaOf(instanceChangeSchema, 'input'),
         Error: schemaOf(errorEnvelopeSchema, 'output'),
       },
     },

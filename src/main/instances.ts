@@ -1,10 +1,15 @@
 import { UUID_PATTERN } from '../domain/ids.ts';
+import { printable } from '../domain/printable.ts';
 import { SetupError } from '../errors.ts';
 import { parseCommandLine, printTable, runRegistryCommand, UsageError } from './registry-command.ts';
 
+/** Code points. */
+const MAX_NAME_LENGTH = 200;
+
 const USAGE = `Usage:
   npm run --silent instances -- create --project NAME [--id UUID] [--name NAME]
-  npm run --silent instances -- list`;
+  npm run --silent instances -- list
+  npm run --silent instances -- rename INSTANCE_ID NAME`;
 
 await runRegistryCommand(USAGE, (args) => {
   const { values, positionals } = parseCommandLine(args, {
@@ -13,11 +18,14 @@ await runRegistryCommand(USAGE, (args) => {
     name: { type: 'string' },
   });
   const [command, ...rest] = positionals;
-  if (rest.length > 0) throw new UsageError(`Unexpected: ${rest.join(' ')}.`);
+  if (command !== 'rename' && rest.length > 0) throw new UsageError(`Unexpected: ${rest.join(' ')}.`);
+  if (command !== 'create' && Object.keys(values).length > 0)
+    throw new UsageError('--project, --id and --name belong to create.');
 
   switch (command) {
     case 'create': {
-      const { id, name } = values;
+      const { id } = values;
+      const name = values.name === undefined ? undefined : nameOf(values.name);
       const projectName = values.project?.trim() ?? '';
       if (projectName === '') throw new UsageError('create needs --project NAME.');
       if (id !== undefined && !UUID_PATTERN.test(id)) throw new UsageError('--id must be a UUID.');
@@ -33,7 +41,6 @@ await runRegistryCommand(USAGE, (args) => {
       };
     }
     case 'list':
-      if (Object.keys(values).length > 0) throw new UsageError('list takes no options.');
       return async (registry) => {
         const projects = new Map(
           (await registry.listProjects()).map((project) => [project.id, project.name]),
@@ -46,7 +53,26 @@ await runRegistryCommand(USAGE, (args) => {
         ]);
         printTable(['INSTANCE ID', 'PROJECT', 'NAME', 'CREATED'], rows);
       };
+    case 'rename': {
+      const [id, name, ...more] = rest;
+      if (id === undefined || name === undefined || more.length > 0)
+        throw new UsageError('rename needs an INSTANCE_ID and a NAME; list shows them.');
+      if (!UUID_PATTERN.test(id)) throw new UsageError('INSTANCE_ID must be a UUID.');
+      const called = nameOf(name);
+      return async (registry) => {
+        const projectId = (await registry.findInstance(id))?.projectId ?? '';
+        if ((await registry.renameInstance({ projectId, id, name: called })) === null)
+          throw new SetupError(`There is no instance ${id}. npm run instances -- list shows all.`);
+        process.stdout.write(`${id.toLowerCase()} is called ${printable(called)} now.\n`);
+      };
+    }
     default:
       throw new UsageError(command === undefined ? 'A command is needed.' : `Unknown command: ${command}.`);
   }
 });
+
+function nameOf(text: string): string {
+  if (text.trim() === '' || [...text].length > MAX_NAME_LENGTH)
+    throw new UsageError(`A NAME has 1 to ${MAX_NAME_LENGTH} characters.`);
+  return text;
+}

@@ -59,6 +59,12 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
     },
     ...(config.serve === 'query' ? {} : { ingest: { accept: (request) => theIngestor().accept(request) } }),
     ...(query === undefined ? {} : { query }),
+    instances: {
+      instancesOf: async (projectId, window) => theRegistry().instancesOf(projectId, window),
+      createInstance: async (options) => theRegistry().createInstance(options),
+      defaultInstance: async (options) => theRegistry().defaultInstance(options),
+      renameInstance: async (options) => theRegistry().renameInstance(options),
+    },
     readiness: readinessChecks(config),
     limits: {
       requestsPerSecond: config.rateLimitPerSecond,

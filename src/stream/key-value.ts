@@ -17,6 +17,8 @@ export interface KeyValueBucket {
   get(key: string): Promise<KeyValueEntry | null>;
   /** Writes a key that does not exist. Returns its revision, or null when it exists already. */
   create(key: string, value: string): Promise<number | null>;
+  /** Writes a key, whatever it had. */
+  put(key: string, value: string): Promise<number>;
   /** Writes a key that still has `revision`. Returns the new revision, or null when it was changed meanwhile. */
   update(key: string, value: string, revision: number): Promise<number | null>;
   /** Deletes a key that still has `revision`; false when it was changed meanwhile. */
@@ -77,6 +79,7 @@ export async function openKeyValue(
         : { value: entry.string(), revision: entry.revision };
     },
     create: (key, value) => nullWhenOutrun(ask(() => kv.create(key, value))),
+    put: (key, value) => ask(() => kv.put(key, value)),
     update: (key, value, revision) => nullWhenOutrun(ask(() => kv.update(key, value, revision))),
     remove: async (key, revision) => {
       const removed = ask(() => kv.delete(key, { previousSeq: revision })).then(() => revision);

@@ -28,12 +28,28 @@ async function documentOf(serve: 'all' | 'ingest' | 'query' = 'all'): Promise<Do
 }
 
 describe('OpenAPI document', () => {
-  it('is version 3.1 with both operations, and with one of them where only that is served', async () => {
+  it('is version 3.1 with every operation, and with those that are served where not all are', async () => {
     const document = await documentOf();
+    const instances = ['/v1/instances/', '/v1/instances/{instanceId}/'];
     equal(document.openapi, '3.1.0');
-    deepEqual(Object.keys(document.paths), ['/v1/ingest/', '/v1/query/']);
-    deepEqual(Object.keys((await documentOf('ingest')).paths), ['/v1/ingest/']);
-    deepEqual(Object.keys((await documentOf('query')).paths), ['/v1/query/']);
+    deepEqual(Object.keys(document.paths), ['/v1/ingest/', '/v1/query/', ...instances]);
+    deepEqual(Object.keys((await documentOf('ingest')).paths), ['/v1/ingest/', ...instances]);
+    deepEqual(Object.keys((await documentOf('query')).paths), ['/v1/query/', ...instances]);
+  });
+
+  it('describes what instances are listed, made and renamed by', async () => {
+    const { paths, components } = await documentOf();
+    const list = paths['/v1/instances/']?.['get']?.parameters ?? [];
+    deepEqual(
+      list.map(({ name, schema }) => [name, schema.type]),
+      [
+        ['limit', 'integer'],
+        ['offset', 'integer'],
+      ],
+    );
+    deepEqual(Object.keys(paths['/v1/instances/']?.['post']?.responses ?? {}).slice(0, 2), ['200', '201']);
+    deepEqual(components.schemas['InstanceChange']?.required, ['name']);
+    deepEqual(components.schemas['Instance']?.required, ['id', 'name', 'createdAt']);
   });
 
   it('has every query parameter that is validated, and no other', async () => {

@@ -100,6 +100,12 @@ export function createHarness(
     },
     ...(serve === 'query' ? {} : { ingest }),
     ...(serve === 'ingest' ? {} : { query }),
+    instances: {
+      instancesOf: async () => ({ instances: [], total: 0 }),
+      createInstance: () => Promise.reject(new Error('not faked')),
+      defaultInstance: () => Promise.reject(new Error('not faked')),
+      renameInstance: async () => null,
+    },
     readiness: [],
     limits: {
       requestsPerSecond: 1000,

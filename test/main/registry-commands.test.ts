@@ -52,27 +52,40 @@ describe('registry commands', () => {
   }
 
   it('keys create prints the key alone, and it works', async () => {
-    const { code, stdout, stderr } = await run('keys', ['create', '--project', 'Web shop', '--env', 'live']);
+    const { code, stdout, stderr } = await run('keys', [
+      'create',
+      '--project',
+      'Web shop',
+      '--env',
+      'live',
+      '--label',
+      'the “chat” of July',
+    ]);
     equal(code, 0);
     match(stdout, /^ut_live_[0-9A-Za-z]{32}\n$/);
     match(stderr, /Web shop is new/);
     const grant = await registry.findKey(stdout.trim());
     equal(grant?.projectId, (await registry.findProjectByName('Web shop'))?.id);
-    equal((await run('keys', ['create', '--project', 'Web shop'])).stderr, '');
+    match(stderr, new RegExp(`^${grant?.keyId} is its id`, 'm'));
+    equal((await registry.listKeys()).find((key) => key.keyId === grant?.keyId)?.label, 'the “chat” of July');
   });
 
   it('keys list shows keys, never what they are; revoke ends one', async () => {
-    const { rawKey, key } = await registry.createKey({ projectName: 'Listed', env: 'test' });
+    const { rawKey, key } = await registry.createKey({
+      projectName: 'Listed',
+      env: 'test',
+      label: 'July',
+    });
     const listed = await run('keys', ['list']);
-    match(listed.stdout, new RegExp(`${key.keyId} +Listed +test +${key.createdAt}`));
+    match(listed.stdout, new RegExp(`${key.keyId} +Listed +test +July +${key.createdAt} +never`));
     ok(!listed.stdout.includes(rawKey.slice(8)));
     const revoked = await run('keys', ['revoke', key.keyId]);
     deepEqual(revoked, { code: 0, stdout: `${key.keyId} is revoked.\n`, stderr: '' });
     while ((await registry.findKey(rawKey)) !== null) await new Promise((resolve) => setTimeout(resolve, 5));
-    match((await run('keys', ['list'])).stdout, new RegExp(`${key.keyId}.*Z +\\d{4}-.*Z`));
+    match((await run('keys', ['list'])).stdout, new RegExp(`${key.keyId}.*Z +never +\\d{4}-.*Z`));
   });
 
-  it('instances create makes one before its first message; list shows it', async () => {
+  it('instances create makes one before its first message; rename renames it, list shows it', async () => {
     const { key } = await registry.createKey({ projectName: 'With instances', env: 'test' });
     const id = randomUUID().toUpperCase();
     const made = await run('instances', [
@@ -82,10 +95,11 @@ describe('registry commands', () => {
       '--id',
       id,
       '--name',
-      'Web chat',
+      'Wbe chat',
     ]);
     deepEqual(made, { code: 0, stdout: `${id.toLowerCase()}\n`, stderr: '' });
     equal((await registry.findInstance(id))?.projectId, key.projectId);
+    equal((await run('instances', ['rename', id, 'Web chat'])).code, 0);
     match(
       (await run('instances', ['list'])).stdout,
       new RegExp(`${id.toLowerCase()} +With instances +Web chat +\\d{4}`),
@@ -112,6 +126,7 @@ describe('registry commands', () => {
     ['keys', ['create', '--project', ' '], 2, /needs --project/],
     ['keys', ['create', '--project', 'x', '--env', 'prod'], 2, /test or live/],
     ['keys', ['create', '--projekt', 'x'], 2, /--projekt/],
+    ['keys', ['create', '--project', 'x', '--label', 'x'.repeat(201)], 2, /at most 200/],
     ['keys', ['list', 'all'], 2, /Unexpected: all/],
     ['keys', ['list', '--env', 'test'], 2, /belong to create/],
     ['keys', ['revoke'], 2, /needs a KEY_ID/],
@@ -119,7 +134,11 @@ describe('registry commands', () => {
     ['keys', ['revoke', 'key_nobody'], 1, /^There is no key key_nobody\..*\n$/],
     ['instances', ['create', '--project', 'nobody'], 1, /^There is no project nobody\..*\n$/],
     ['instances', ['create', '--project', 'x', '--id', '1234'], 2, /--id must be a UUID/],
-    ['instances', ['list', '--name', 'x'], 2, /takes no options/],
+    ['instances', ['list', '--name', 'x'], 2, /belong to create/],
+    ['instances', ['rename', randomUUID()], 2, /needs an INSTANCE_ID and a NAME/],
+    ['instances', ['rename', '*', 'x'], 2, /INSTANCE_ID must be a UUID/],
+    ['instances', ['rename', randomUUID(), ' '], 2, /1 to 200 characters/],
+    ['instances', ['rename', randomUUID(), 'x'], 1, /^There is no instance/],
   ];
   for (const [command, args, code, text] of mistakes) {
     it(`${command} ${args.join(' ')}: ends with ${code} and says why`, async () => {

@@ -85,6 +85,26 @@ describe('registry', () => {
       }
     });
 
+    it('bear a label, and say in every process when they were last used, also after a restart', async () => {
+      const { rawKey, key } = await here.registry.createKey({
+        projectName: 'shop',
+        env: 'live',
+        label: 'web “chat”',
+      });
+      const listed = async (of: Registry) =>
+        (await of.listKeys()).find(({ keyId }) => keyId === key.keyId) ?? null;
+      deepEqual(await listed(here.registry), { ...key, lastUsedAt: null });
+      equal(key.label, 'web “chat”');
+      const user = await startProcess();
+      ok(await user.registry.findKey(rawKey));
+      const lastUsedAt = (await listed(user.registry))?.lastUsedAt;
+      match(lastUsedAt ?? '', /^\d{4}-.*Z$/);
+      await user.close();
+      const restarted = await startProcess();
+      deepEqual(await listed(restarted.registry), { ...key, lastUsedAt });
+      await restarted.close();
+    });
+
     it('stop working in every process within a second of being revoked', async () => {
       const { rawKey, keyId } = await newProject();
       ok(await there.registry.findKey(rawKey));
@@ -158,6 +178,35 @@ describe('registry', () => {
       const made = await Promise.all(makers.map(({ registry }) => registry.createInstance({ projectId })));
       equal(new Set(made.map(({ number }) => number)).size, 60);
       equal(new Set(made.map(({ id }) => id)).size, 60);
+    });
+
+    it('have one by default in each project, also when several processes ask at once', async () => {
+      const { projectId } = await newProject();
+      const found = await Promise.all(
+        [here, there, here, there].map(({ registry }) => registry.defaultInstance({ projectId })),
+      );
+      equal(new Set(found.map(({ instance }) => instance.id)).size, 1);
+      const again = await there.registry.defaultInstance({ projectId, name: 'later' });
+      deepEqual(again, { instance: found[0]?.instance, made: false });
+      const other = await newProject();
+      const theirs = await here.registry.defaultInstance({ projectId: other.projectId, name: 'x' });
+      deepEqual([theirs.made, theirs.instance.name], [true, 'x']);
+    });
+
+    it('take the last of several new names everywhere', async () => {
+      const { projectId } = await newProject();
+      const { id } = await here.registry.createInstance({ projectId });
+      const names = Array.from({ length: 8 }, (_, i) => `name ${i}`);
+      await Promise.all(
+        names.map((name, i) => (i % 2 === 0 ? here : there).registry.renameInstance({ projectId, id, name })),
+      );
+      const last = await here.registry.renameInstance({ projectId, id, name: 'last' });
+      while ((await there.registry.findInstance(id))?.name !== 'last')
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      deepEqual(await here.registry.findInstance(id), last);
+      deepEqual((await there.registry.instancesOf(projectId, { limit: 9, offset: 0 })).instances, [last]);
+      equal(await here.registry.renameInstance({ projectId: 'other', id, name: 'x' }), null);
+      equal(await here.registry.renameInstance({ projectId, id: randomUUID(), name: 'x' }), null);
     });
 
     it('are made once for one id, and belong to one project', async () => {

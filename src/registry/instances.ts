@@ -1,0 +1,138 @@
+import { v7 } from 'uuid';
+import { AppError } from '../errors.ts';
+import { change, required, type GuardedBucket } from './guarded-bucket.ts';
+import { InstanceIndex, type Instance, type InstancePage } from './instance-index.ts';
+import { MAX_INSTANCE_NUMBER } from './session-ids.ts';
+
+export interface NewInstance {
+  readonly projectId: string;
+  readonly id?: string | undefined;
+  readonly name?: string | undefined;
+}
+
+/**
+ * The instances that this process knows: `instance.<id>` of the bucket, `number.<instance number>` → instance id,
+ * `default.<project id>` → instance id.
+ */
+export class Instances {
+  readonly #bucket: GuardedBucket;
+  readonly #now: () => Date;
+  readonly #index = new InstanceIndex();
+  readonly #numbers = new Map<number, string>();
+  #nextNumber = 1;
+
+  constructor(bucket: GuardedBucket, now: () => Date) {
+    this.#bucket = bucket;
+    this.#now = now;
+  }
+
+  clear(): void {
+    this.#index.clear();
+    this.#numbers.clear();
+  }
+
+  remember(value: string | null, revision: number): void {
+    // Instances are never deleted.
+    if (value !== null) this.#index.remember(JSON.parse(value) as Instance, revision);
+  }
+
+  rememberNumber(number: number, instanceId: string | null): void {
+    if (instanceId === null) return;
+    this.#numbers.set(number, instanceId);
+    this.#nextNumber = Math.max(this.#nextNumber, number + 1);
+  }
+
+  /** Makes an instance, or returns the one that has the id. Throws AppError CONFLICT when that is of another project. */
+  async create(options: NewInstance): Promise<Instance> {
+    const id = options.id?.toLowerCase() ?? v7();
+    const existing = options.id === undefined ? null : await this.find(id);
+    if (existing !== null) return ownedBy(options.projectId, existing);
+    const instance: Instance = {
+      id,
+      number: await this.#claimNumber(id),
+      projectId: options.projectId,
+      name: options.name ?? null,
+      createdAt: this.#now().toISOString(),
+    };
+    const revision = await this.#bucket.create(`instance.${id}`, JSON.stringify(instance));
+    if (revision !== null) {
+      this.#index.remember(instance, revision);
+      return instance;
+    }
+    return ownedBy(options.projectId, required(await this.find(id), `instance ${id}`));
+  }
+
+  /** Takes the next free number. One that is taken for an instance which is then not made stays unused. */
+  async #claimNumber(instanceId: string): Promise<number> {
+    for (;;) {
+      const number = this.#nextNumber++;
+      if (number > MAX_INSTANCE_NUMBER) throw new Error('there are no instance numbers left');
+      if ((await this.#bucket.create(`number.${number}`, instanceId)) !== null) {
+        this.#numbers.set(number, instanceId);
+        return number;
+      }
+    }
+  }
+
+  /** The project's default instance; `made`: there was none. */
+  async default({
+    projectId,
+    name,
+  }: Omit<NewInstance, 'id'>): Promise<{ readonly instance: Instance; readonly made: boolean }> {
+    const id = await this.#defaultId(projectId);
+    const found = await this.find(id);
+    if (found !== null) return { instance: found, made: false };
+    // Ours to make, or whoever chose the id has not come so far.
+    return { instance: await this.create({ projectId, id, name }), made: true };
+  }
+
+  async #defaultId(projectId: string): Promise<string> {
+    const key = `default.${projectId}`;
+    const chosen = await this.#bucket.get(key);
+    if (chosen !== null) return chosen.value;
+    const id = v7();
+    if ((await this.#bucket.create(key, id)) !== null) return id;
+    return required(await this.#bucket.get(key), `the default instance of ${projectId}`).value;
+  }
+
+  async find(id: string): Promise<Instance | null> {
+    const lower = id.toLowerCase();
+    const known = this.#index.find(lower);
+    if (known !== undefined) return known;
+    const entry = await this.#bucket.get(`instance.${lower}`);
+    return entry === null ? null : (JSON.parse(entry.value) as Instance);
+  }
+
+  async findByNumber(number: number): Promise<Instance | null> {
+    const id = this.#numbers.get(number) ?? (await this.#bucket.get(`number.${number}`))?.value;
+    const instance = id === undefined ? null : await this.find(id);
+    return instance?.number === number ? instance : null;
+  }
+
+  async rename(projectId: string, id: string, name: string | null): Promise<Instance | null> {
+    const renamed = await change(this.#bucket, `instance.${id.toLowerCase()}`, ({ value }) => {
+      const instance = JSON.parse(value) as Instance;
+      return instance.projectId === projectId ? JSON.stringify({ ...instance, name }) : null;
+    });
+    if (renamed === null) return null;
+    const instance = JSON.parse(renamed.value) as Instance;
+    this.#index.remember(instance, renamed.revision);
+    return instance;
+  }
+
+  list(): Instance[] {
+    return this.#index.all();
+  }
+
+  page(projectId: string, window: { readonly limit: number; readonly offset: number }): InstancePage {
+    return this.#index.page(projectId, window);
+  }
+}
+
+function ownedBy(projectId: string, instance: Instance): Instance {
+  if (instance.projectId === projectId) return instance;
+  throw new AppError(
+    'CONFLICT',
+    `Another project has an instance with the id ${instance.id}. Choose another id.`,
+  );
+}

@@ -1,0 +1,156 @@
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, describe, it } from 'node:test';
+import type { InjectOptions } from 'fastify';
+import { instanceListSchema, instanceSchema } from '../../src/http/instances-route.ts';
+import { errorEnvelopeSchema } from '../../src/http/openapi.ts';
+import { openRegistry, type Registry } from '../../src/registry/registry.ts';
+import { openConnection, type StreamConnection } from '../../src/stream/connection.ts';
+import { startTestServer, type TestServer } from '../support/nats.ts';
+import { createHarness, KEY, OTHER_KEY, OTHER_PROJECT, PROJECT, type Harness } from './support.ts';
+
+describe('/v1/instances', () => {
+  let server: TestServer;
+  let connection: StreamConnection;
+  let here: Registry;
+  let there: Registry;
+  let harness: Harness;
+  before(async () => {
+    server = await startTestServer();
+    connection = await openConnection({ ...server.address, name: 'test' });
+    [here, there] = await Promise.all([openRegistry(connection), openRegistry(connection)]);
+    await Promise.all([here.whenReady(), there.whenReady()]);
+    harness = createHarness({ instances: here });
+  });
+  after(async () => {
+    await here.close();
+    await there.close();
+    await connection.close();
+    await server.stop();
+  });
+
+  interface Answer {
+    readonly status: number;
+    readonly json: unknown;
+    readonly headers: Readonly<Record<string, unknown>>;
+  }
+
+  async function send(
+    method: 'GET' | 'POST' | 'PATCH',
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Answer> {
+    const json = body === undefined ? {} : { 'content-type': 'application/json' };
+    const request: InjectOptions = {
+      method,
+      url: `/v1/instances${path}`,
+      headers: { 'x-api-key': KEY, ...json, ...headers },
+      ...(body === undefined ? {} : { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
+    };
+    const answer = await harness.app.inject(request);
+    ok(/^\d+$/.test(String(answer.headers['x-ratelimit-remaining'])));
+    return { status: answer.statusCode, json: answer.json(), headers: answer.headers };
+  }
+
+  async function refused(answer: Promise<Answer>, status: number, code: string): Promise<readonly string[]> {
+    const { status: given, json } = await answer;
+    const { error } = errorEnvelopeSchema.parse(json);
+    deepEqual([given, error.code], [status, code], error.message);
+    return (error.details ?? []).map(({ path, message }) => `${path} ${message}`);
+  }
+
+  it('are made with a name or without, and listed oldest first, page by page', async () => {
+    const made = [];
+    for (const body of [undefined, { name: 'Web “chat” 漢字' }, {}]) {
+      const { status, json } = await send('POST', '', body);
+      equal(status, 201);
+      made.push(instanceSchema.parse(json));
+    }
+    deepEqual(
+      made.map(({ name }) => name),
+      [null, 'Web “chat” 漢字', null],
+    );
+    equal((await there.findInstance(made[1]?.id ?? ''))?.projectId, PROJECT);
+    const { json } = await send('GET', '/?limit=2&offset=1');
+    deepEqual(instanceListSchema.parse(json), {
+      elements: made.slice(1),
+      pagination: { total: 3, limit: 2, offset: 1 },
+    });
+    deepEqual(instanceListSchema.parse((await send('GET', '')).json).pagination, {
+      total: 3,
+      limit: 50,
+      offset: 0,
+    });
+  });
+
+  it("are those of the key's project alone", async () => {
+    const foreign = await here.createInstance({ projectId: OTHER_PROJECT, name: 'theirs' });
+    const listed = JSON.stringify((await send('GET', '')).json);
+    ok(!listed.includes(foreign.id) && !listed.includes('theirs'));
+    const theirs = await send('GET', '', undefined, { 'x-api-key': OTHER_KEY });
+    deepEqual(
+      instanceListSchema.parse(theirs.json).elements.map(({ id }) => id),
+      [foreign.id],
+    );
+    const texts: string[] = [];
+    for (const id of [foreign.id, randomUUID()]) {
+      const answer = await send('PATCH', `/${id}`, { name: 'mine' });
+      await refused(Promise.resolve(answer), 404, 'NOT_FOUND');
+      texts.push(JSON.stringify(answer.json).replaceAll(id, 'ID'));
+    }
+    equal(texts[0], texts[1]);
+    equal((await here.findInstance(foreign.id))?.name, 'theirs');
+  });
+
+  it('are renamed, which every process sees, and nothing else of them changes', async () => {
+    const instance = await here.createInstance({ projectId: PROJECT, name: 'before' });
+    for (const name of ['after', null, 'a'.repeat(200), '漢'.repeat(100) + '🙂'.repeat(100)]) {
+      const { status, json } = await send('PATCH', `/${instance.id.toUpperCase()}/`, { name });
+      equal(status, 200);
+      deepEqual(json, { id: instance.id, name, createdAt: instance.createdAt });
+      deepEqual(await here.findInstance(instance.id), { ...instance, name });
+      while ((await there.findInstance(instance.id))?.name !== name)
+        await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  });
+
+  it('have one by default in each project, whoever asks first and however often', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 6 }, (_, i) => send('POST', '', { default: true, name: `default ${i}` })),
+    );
+    equal(new Set(answers.map(({ json }) => instanceSchema.parse(json).id)).size, 1);
+    const again = await send('POST', '', { default: true, name: 'other' });
+    equal(again.status, 200);
+    match(instanceSchema.parse(again.json).name ?? '', /^default \d$/);
+    const { instance } = await there.defaultInstance({ projectId: PROJECT });
+    equal(instance.id, instanceSchema.parse(again.json).id);
+    const theirs = await send('POST', '', { default: true }, { 'x-api-key': OTHER_KEY });
+    equal(theirs.status, 201);
+  });
+
+  it('refuse what is no name, no page and no instance, and say where', async () => {
+    const { id } = await here.createInstance({ projectId: PROJECT });
+    const cases: [Promise<Answer>, string[]][] = [
+      [send('POST', '', { name: '' }), ['name must not be empty']],
+      [send('POST', '', { name: 'a'.repeat(201) }), ['name must be at most 200 characters long']],
+      [send('POST', '', { name: 7 }), ['name must be a string']],
+      [send('POST', '', { nmae: 'x' }), ['nmae is not a member that this request knows']],
+      [send('POST', '', { default: 'yes' }), ['default must be true or false']],
+      [send('POST', '', '{"__proto__": {}}'), ['__proto__ is not a member that this request knows']],
+      [send('POST', '', []), [' must be a JSON object']],
+      [send('PATCH', `/${id}`, {}), ['name is required']],
+      [send('PATCH', `/${id}`), ['name is required']],
+      [send('PATCH', '/7', { name: 'x' }), ['instanceId must be a UUID']],
+      [send('GET', '/?limit=0'), ['limit must be a whole number from 1 to 10000']],
+      [send('GET', '/?limit=1&limit=2'), ['limit must be given once']],
+      [send('GET', '/?page=2'), ['page is not a parameter of this operation']],
+    ];
+    for (const [answer, details] of cases) deepEqual(await refused(answer, 400, 'VALIDATION_ERROR'), details);
+    await refused(send('POST', '', '{'), 400, 'BAD_REQUEST');
+    await refused(send('POST', '', 'name=x', { 'content-type': 'text/plain' }), 400, 'BAD_REQUEST');
+    await refused(send('POST', '', { name: 'x'.repeat(20_000) }), 413, 'PAYLOAD_TOO_LARGE');
+    await refused(send('GET', '', undefined, { 'x-api-key': 'no' }), 401, 'INVALID_API_KEY');
+    await refused(send('POST', '/x', {}), 404, 'NOT_FOUND');
+  });
+});
