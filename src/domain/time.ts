@@ -27,6 +27,25 @@ export function parseInstant(text: string): number | null {
   return date.getTime() * 1000 + Number((match[7] ?? '').slice(0, 6).padEnd(6, '0'));
 }
 
+const DATE = /^\d{4}-\d{2}-\d{2}$/;
+const WITH_OFFSET = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}[\d:.]*)(?:Z|([+-])(\d{2}):?(\d{2}))$/;
+
+/**
+ * Reads what people write for an instant: as `parseInstant`, or with an offset (`+01:00`, `-0530`) in place of `Z`,
+ * or with a space in place of `T`; or a date alone, which is its midnight in UTC. A time of day without `Z` or offset
+ * is none: nobody knows where it is meant. Returns microseconds, or null.
+ */
+export function parseTime(text: string): number | null {
+  if (DATE.test(text)) return parseInstant(`${text}T00:00Z`);
+  const match = WITH_OFFSET.exec(text);
+  if (match === null) return null;
+  const [, date, time, sign, hours = '0', minutes = '0'] = match;
+  const at = parseInstant(`${date}T${time}Z`);
+  if (at === null || Number(hours) > 23 || Number(minutes) > 59) return null;
+  const offset = (Number(hours) * 60 + Number(minutes)) * 60_000_000;
+  return sign === '-' ? at + offset : at - offset;
+}
+
 /** Writes microseconds as `YYYY-MM-DDTHH:MM:SS.mmmZ`, with six digits when they are needed. */
 export function formatInstant(micros: number): string {
   const ms = Math.floor(micros / 1000);

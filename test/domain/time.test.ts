@@ -7,6 +7,7 @@ import {
   formatInstant,
   nextBucketStart,
   parseInstant,
+  parseTime,
 } from '../../src/domain/time.ts';
 
 describe('parseInstant', () => {
@@ -51,6 +52,41 @@ describe('parseInstant', () => {
       }),
     );
   });
+});
+
+describe('parseTime', () => {
+  const noon = Date.UTC(2026, 10, 1, 12) * 1000;
+  const accepted: [text: string, micros: number][] = [
+    ['2026-11-01T12:00:00Z', noon],
+    ['2026-11-01', noon - 43_200e6],
+    ['2024-02-29', Date.UTC(2024, 1, 29) * 1000],
+    ['2026-11-01T13:00+01:00', noon],
+    ['2026-11-01T06:30:00.000001-05:30', noon + 1],
+    ['2026-11-01T13:00:00+0100', noon],
+    ['2026-11-01 12:00:00Z', noon],
+    ['2026-11-01 12:00:00.5+00:00', noon + 500_000],
+    ['2026-11-01T00:00-00:00', noon - 43_200e6],
+    ['2026-10-31T23:00-13:00', noon],
+  ];
+  for (const [text, micros] of accepted) it(`reads ${text}`, () => equal(parseTime(text), micros));
+
+  const refused = [
+    '',
+    '2026-02-29',
+    '2026-11',
+    '20261101',
+    '2026-11-01T12:00:00',
+    '2026-11-01 12:00',
+    '2026-11-01T12:00:00+24:00',
+    '2026-11-01T12:00:00+01:60',
+    '2026-11-01T12:00:00+1:00',
+    '2026-11-01T12:00:00Z+01:00',
+    '2026-11-01T12:00:00 +01:00',
+    '2026-11-01T25:00+01:00',
+    '2026-11-01Z',
+    '01.11.2026',
+  ];
+  for (const text of refused) it(`refuses ${JSON.stringify(text)}`, () => equal(parseTime(text), null));
 });
 
 describe('buckets', () => {
