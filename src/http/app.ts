@@ -34,7 +34,7 @@ export function createApp(dependencies: HttpDependencies): FastifyInstance {
   const { log, limits } = dependencies;
   const limiter = createRateLimiter(limits.requestsPerSecond, dependencies.now);
   const bodies = createBodyReader(limits);
-  const metrics = createMetrics();
+  const metrics = createMetrics(dependencies.health);
   const handleError = createErrorHandler(log);
 
   const app: FastifyInstance = fastify({
@@ -88,7 +88,7 @@ export function createApp(dependencies: HttpDependencies): FastifyInstance {
     log.debug({ event: 'request_answered', requestId: request.id, ...labels, durationMs: reply.elapsedTime });
   });
 
-  registerHealthRoutes(app, dependencies.readiness, metrics);
+  registerHealthRoutes(app, dependencies, metrics);
   const { ingest, query } = dependencies;
   void app.register((scope) =>
     registerDocsRoutes(scope, { ingest: ingest !== undefined, query: query !== undefined }),

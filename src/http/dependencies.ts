@@ -3,6 +3,7 @@ import type { QueryParameters } from '../query/parameters.ts';
 import type { QueryResponse } from '../query/response-schema.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Logger } from '../logger.ts';
+import type { ServiceHealth } from './service-health.ts';
 
 /** Finds the project of a key. */
 export interface KeyFinder {
@@ -68,6 +69,8 @@ export interface HttpDependencies {
   readonly query?: { readonly runner: QueryRunner; readonly instances: InstanceFinder };
   readonly instances: InstanceRegistry;
   readonly readiness: readonly ReadinessCheck[];
+  /** Absent: nothing is said of the other processes. */
+  readonly health?: ServiceHealth;
   readonly limits: {
     readonly requestsPerSecond: number;
     /** Applied to the body after inflating it. */

@@ -1,15 +1,18 @@
 import type { FastifyInstance } from 'fastify';
 import { AppError } from '../errors.ts';
-import type { ReadinessCheck } from './dependencies.ts';
+import type { HttpDependencies, ReadinessCheck } from './dependencies.ts';
 import type { HttpMetrics } from './metrics.ts';
 
 /** A check that does not answer in this time has failed. */
 const CHECK_TIMEOUT_MS = 2000;
 
-/** /livez: the process answers. /readyz: it can do its work. /metrics: for Prometheus. No key needed. */
+/**
+ * /livez: the process answers. /readyz: it can do its work; what is wrong elsewhere makes it degraded, not
+ * unready. /metrics: for Prometheus. No key needed.
+ */
 export function registerHealthRoutes(
   app: FastifyInstance,
-  checks: readonly ReadinessCheck[],
+  { readiness: checks, health }: Pick<HttpDependencies, 'readiness' | 'health'>,
   metrics: HttpMetrics,
 ): void {
   app.get('/livez', async () => ({ status: 'ok' }));
@@ -20,7 +23,12 @@ export function registerHealthRoutes(
       const message = `Not ready: ${faults.map((fault) => `${fault.path} ${fault.message}`).join('; ')}.`;
       throw new AppError('SERVICE_UNAVAILABLE', message, { details: faults, retryAfter: 1 });
     }
-    return { status: 'ready', checks: Object.fromEntries(checks.map((check) => [check.name, 'ok'])) };
+    const reasons = health?.read().degradations ?? [];
+    return {
+      status: reasons.length === 0 ? 'ready' : 'degraded',
+      checks: Object.fromEntries(checks.map((check) => [check.name, 'ok'])),
+      reasons,
+    };
   });
 
   app.get('/metrics', async (_request, reply) => {

@@ -1,4 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { ServiceHealth } from './service-health.ts';
+import { registerServiceMetrics } from './service-metrics.ts';
 
 /** What the process counts for Prometheus. */
 export interface HttpMetrics {
@@ -12,8 +14,8 @@ export interface HttpMetrics {
   read(): Promise<{ text: string; contentType: string }>;
 }
 
-/** Each call has its own registry, with the process's default metrics in it. */
-export function createMetrics(): HttpMetrics {
+/** Each call has its own registry, with the process's default metrics in it, and those of the service when its health is known. */
+export function createMetrics(health?: ServiceHealth): HttpMetrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const requests = new Counter({
@@ -40,6 +42,7 @@ export function createMetrics(): HttpMetrics {
     labelNames: ['kind'] as const,
     registers: [registry],
   });
+  const updateService = health === undefined ? undefined : registerServiceMetrics(registry, health);
   return {
     answered({ method, route, status }, seconds) {
       requests.inc({ method, route, status: String(status) });
@@ -48,6 +51,9 @@ export function createMetrics(): HttpMetrics {
     requestStarted: () => inFlight.inc(),
     requestEnded: () => inFlight.dec(),
     warned: (kind, count) => warnings.inc({ kind }, count),
-    read: async () => ({ text: await registry.metrics(), contentType: registry.contentType }),
+    read: async () => {
+      updateService?.();
+      return { text: await registry.metrics(), contentType: registry.contentType };
+    },
   };
 }

@@ -28,7 +28,7 @@ import { openConnection } from '../stream/connection.ts';
 import type { StreamArchive } from '../stream/archive-consumer.ts';
 import { readExtent } from '../stream/consumer.ts';
 import { connectionOptions, startServer } from '../stream/server.ts';
-import { CONVERSATIONS_STREAM } from '../stream/subjects.ts';
+import { CONVERSATIONS_STREAM, partitionsOf } from '../stream/subjects.ts';
 import { checkBackup, streamFile } from './backup-files.ts';
 import { spillDirectory, lockDataDirectory } from './data-directory.ts';
 import { count, createRebuildProgress, duration } from './rebuild-progress.ts';
@@ -40,7 +40,7 @@ import {
   Replay,
   type ReplaySettings,
 } from './replay.ts';
-import { currentDefinition, MODELS_DIRECTORY, partitionsOf, VIEWS_DIRECTORY } from './shard.ts';
+import { currentDefinition, MODELS_DIRECTORY, VIEWS_DIRECTORY } from './shard.ts';
 
 const USAGE = `Usage: npm run rebuild [-- OPTIONS]
 

@@ -9,16 +9,10 @@ import { readGeneration } from '../store/publication.ts';
 import type { StreamArchive } from '../stream/archive-consumer.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import { lastSequenceOf, readExtent } from '../stream/consumer.ts';
+import { partitionsOf } from '../stream/subjects.ts';
 import { AnalysisPool } from '../worker/analysis-pool.ts';
 import { count, type RebuildProgress } from './rebuild-progress.ts';
-import {
-  MODELS_DIRECTORY,
-  openShard,
-  partitionsOf,
-  type Pull,
-  type ReplayOptions,
-  type Shard,
-} from './shard.ts';
+import { MODELS_DIRECTORY, openShard, type Pull, type ReplayOptions, type Shard } from './shard.ts';
 
 /** Large batches: the cost of a fold is per statement more than per row. */
 const BATCH_BYTES = 2 ** 20;

@@ -19,7 +19,7 @@ import { decodeRecord } from '../stream/codec.ts';
 import { openArchiveConsumer, type StreamArchive } from '../stream/archive-consumer.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import { lastSequenceOf, openConsumer, type Delivered, type TakeOptions } from '../stream/consumer.ts';
-import { PARTITIONS } from '../stream/subjects.ts';
+import { partitionsOf } from '../stream/subjects.ts';
 import { spillDirectory } from './data-directory.ts';
 import { LostStateError, openState, type OpenedState } from './shard-state.ts';
 import type { AnalysisPool } from '../worker/analysis-pool.ts';
@@ -101,13 +101,6 @@ export interface Shard {
   copyState(): Promise<StateCopy>;
   /** Lets the batch in work finish, publishes, and closes everything. */
   close(): Promise<void>;
-}
-
-/** The partitions of the stream that belong to a shard. */
-export function partitionsOf(shard: number, shards: number): number[] {
-  return Array.from({ length: PARTITIONS }, (_, partition) => partition).filter(
-    (partition) => partition % shards === shard,
-  );
 }
 
 /** By what rows are made that this code writes with a model. */

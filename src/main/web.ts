@@ -25,6 +25,7 @@ import { connectionOptions } from '../stream/server.ts';
 import { setUpStreams } from '../stream/stream-setup.ts';
 import { firstSteps, tellStarter } from './first-steps.ts';
 import { spillDirectory } from './data-directory.ts';
+import { FailureLog, ServiceWatch } from './service-watch.ts';
 import { ShardReaders } from './shard-readers.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -45,9 +46,19 @@ let registry: Registry | null = null;
 let connection: StreamConnection | null = null;
 let ingestor: Ingestor | null = null;
 let readers: ShardReaders | null = null;
+const readerFailures = new FailureLog();
 
 runProcess(log, config.shutdownMs, async (lifecycle) => {
   const query = config.serve === 'ingest' ? undefined : await openQuery(config, lifecycle);
+  const watch = new ServiceWatch({
+    dataDir: config.dataDir,
+    needsWorker: config.serve !== 'ingest',
+    connection: () => connection,
+    readerFailures,
+    log,
+    now: Date.now,
+  });
+  lifecycle.opened('service watch', () => watch.close());
   const app = createApp({
     log,
     now: Date.now,
@@ -66,6 +77,7 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
       renameInstance: async (options) => theRegistry().renameInstance(options),
     },
     readiness: readinessChecks(config),
+    health: watch,
     limits: {
       requestsPerSecond: config.rateLimitPerSecond,
       bodyBytes: config.bodyLimitBytes,
@@ -116,6 +128,7 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
   lifecycle.opened('http', () => app.close());
   await opened.whenReady();
   registry = opened;
+  void watch.ask();
   log.info({ event: 'web_ready' }, 'web ready');
   const first = await firstSteps(opened, url);
   if (first !== null && !tellStarter({ type: 'first-steps', text: first })) process.stdout.write(first);
@@ -181,8 +194,10 @@ async function openQuery(
         memoryLimitAlone: READER_MEMORY_ALONE,
         spillDirectory: spillDirectory(dataDir, 'web'),
       }),
-    onError: (error) =>
-      log.error({ event: 'readers_failed', err: error }, 'the views that were divided anew cannot be opened'),
+    onError: (error) => {
+      readerFailures.note(Date.now());
+      log.error({ event: 'readers_failed', err: error }, 'the views that were divided anew cannot be opened');
+    },
   });
   readers = opened;
   lifecycle.opened('readers', () => opened.close());

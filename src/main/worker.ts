@@ -26,6 +26,7 @@ import { copySubject } from './backup-files.ts';
 import { lockDataDirectory } from './data-directory.ts';
 import { isDeadHolder, thisHolder, viewsId } from './lease-holder.ts';
 import { OwnedShards } from './owned-shards.ts';
+import { beginWorkerStatus } from './process-status.ts';
 import { currentDefinition, MODELS_DIRECTORY, openShard } from './shard.ts';
 
 /** Below web and NATS: under load the answer to a caller goes first, and the backlog is worked off after. */
@@ -39,6 +40,13 @@ const logger = createLogger({ name: 'worker', level: config.logLevel });
 
 runProcess(logger, config.shutdownMs, async (lifecycle) => {
   setPriority(PRIORITY);
+  let working: OwnedShards | null = null;
+  let changes: readonly string[] = [];
+  const status = beginWorkerStatus(config.dataDir, () => ({
+    rebuild: [...changes],
+    shards: (working?.working ?? []).map(({ shard, counters }) => ({ shard, ...counters })),
+  }));
+  lifecycle.opened('status', () => status.stop());
   // While it loads, the other workers are told that there is one more.
   const loading = loadEmbedder({ model: config.embeddingModel, modelsDirectory: MODELS_DIRECTORY });
   loading.catch(() => undefined);
@@ -93,6 +101,7 @@ runProcess(logger, config.shutdownMs, async (lifecycle) => {
       onLetGo: (lease) => owned.letGo(lease),
       replicas: config.streamReplicas,
     });
+    working = owned;
     return { leases, owned };
   };
   let member = await enlist(active);
@@ -104,14 +113,16 @@ runProcess(logger, config.shutdownMs, async (lifecycle) => {
 
   /** Opens the views; when other code or another model made them, leaves them as they are and says so. */
   const begin = async (epoch: ActiveEpoch): Promise<void> => {
-    const changes = await changesSince(epoch, currentDefinition(embedder));
-    const standing = changes.length > 0;
+    const made = await changesSince(epoch, currentDefinition(embedder));
+    const standing = made.length > 0;
     if (standing) await member.leases.close();
     else {
       await member.leases.compete();
       await member.owned.open();
     }
-    if (epoch.shards !== config.shards) changes.push(`SHARDS: ${epoch.shards} → ${config.shards}`);
+    if (epoch.shards !== config.shards) made.push(`SHARDS: ${epoch.shards} → ${config.shards}`);
+    changes = made;
+    status.beat();
     if (changes.length === 0) return;
     const meanwhile = standing
       ? 'Until then queries are answered from the views as they are, and new messages wait in the stream.'

@@ -21,3 +21,10 @@ export function partitionOf(instanceId: string): number {
 export function conversationsSubject(partition: number): string {
   return `conversations.${partition}`;
 }
+
+/** The partitions that belong to a shard. */
+export function partitionsOf(shard: number, shards: number): number[] {
+  return Array.from({ length: PARTITIONS }, (_, partition) => partition).filter(
+    (partition) => partition % shards === shard,
+  );
+}

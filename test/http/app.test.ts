@@ -446,7 +446,10 @@ describe('http: other routes', () => {
       createHarness({ readiness: [{ name: 'views', check: async () => null }] }),
       get('/readyz', {}),
     );
-    deepEqual([answer.status, JSON.parse(answer.text)], [200, { status: 'ready', checks: { views: 'ok' } }]);
+    deepEqual(
+      [answer.status, JSON.parse(answer.text)],
+      [200, { status: 'ready', checks: { views: 'ok' }, reasons: [] }],
+    );
   });
 
   it('/metrics counts requests by route and status', async () => {

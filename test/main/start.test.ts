@@ -90,7 +90,7 @@ describe('npm start', () => {
     writeFileSync(join(dataDir, 'views/ID'), 'damaged');
     await start();
     const said = (): string => output;
-    await eventually(() => /worker ended with code 78.*It failed 3 times in a row/.test(output), said);
+    await eventually(() => /worker ended with code 78.*It failed 4 times in a row/.test(output), said);
     await eventually(() => /ut_test_\w{32}/.test(output) && /ready: http/.test(output), said);
     const answer = await fetch(`${/ready: (\S+)/.exec(output)?.[1]}/v1/ingest/`, {
       method: 'POST',
@@ -101,6 +101,18 @@ describe('npm start', () => {
       body: '{"messages":[{"content":"Hi"}]}',
     });
     equal(answer.status, 200, await answer.text());
+    const url = /ready: (\S+)/.exec(output)?.[1];
+    const ready = await fetch(`${url}/readyz`);
+    equal(ready.status, 200);
+    match(
+      await ready.text(),
+      /"status":"degraded".*"reason":"restarting","message":"worker was started again/,
+    );
+    const metrics = await (await fetch(`${url}/metrics`)).text();
+    match(metrics, /undertone_process_restarts_total\{process="worker"\} [1-9]/);
+    for (const name of ['nats', 'web']) {
+      match(metrics, new RegExp(`undertone_process_resident_memory_bytes\\{process="${name}"\\} \\d{7}`));
+    }
     rmSync(join(dataDir, 'views/ID'));
     await eventually(() => output.includes('worker ready'), said);
     notePids();

@@ -1,0 +1,60 @@
+/** Why `/readyz` says degraded: something that this process does not need for its own work is wrong. */
+export const DEGRADED_REASONS = [
+  'worker_absent',
+  'worker_silent',
+  'worker_stuck',
+  'worker_behind',
+  'restarting',
+  'dead_letters',
+  'readers_failing',
+  'disk_nearly_full',
+  'stream_nearly_full',
+  'rebuild_needed',
+] as const;
+
+export type DegradedReason = (typeof DEGRADED_REASONS)[number];
+
+export interface Degradation {
+  readonly reason: DegradedReason;
+  /** What is wrong and what to do, for an operator. */
+  readonly message: string;
+}
+
+/** How the service is beyond this process, as `/readyz` and `/metrics` tell it. */
+export interface ServiceHealth {
+  read(): { readonly degradations: readonly Degradation[]; readonly figures: ServiceFigures };
+}
+
+/** Null, or an empty list: not known here. */
+export interface ServiceFigures {
+  readonly workers: readonly WorkerFigures[];
+  /** What waits for the worker: stream entries, and the age of the oldest of them. */
+  readonly lag: { readonly entries: number; readonly seconds: number } | null;
+  readonly processes: readonly ProcessFigures[];
+  /** How often reading the views failed so that they had to be opened anew. */
+  readonly readerFailures: number;
+  /** Entries set aside that nobody has replayed or removed. */
+  readonly deadLetters: number | null;
+  readonly stream: { readonly bytes: number; readonly maxBytes: number } | null;
+  readonly disk: { readonly freeBytes: number; readonly sizeBytes: number } | null;
+}
+
+export interface WorkerFigures {
+  readonly name: string;
+  readonly heartbeatAgeSeconds: number;
+  /** The shards that it has open, with what it did since it opened them. */
+  readonly shards: readonly {
+    readonly shard: number;
+    readonly batches: number;
+    readonly messages: number;
+    readonly entriesSetAside: number;
+    readonly analysisTimeouts: number;
+  }[];
+}
+
+export interface ProcessFigures {
+  readonly name: string;
+  /** Null when nobody counts them. */
+  readonly restarts: number | null;
+  readonly residentBytes: number | null;
+}

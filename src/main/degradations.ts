@@ -1,0 +1,148 @@
+import type { Degradation } from '../http/service-health.ts';
+import type { Heard, StartStatus, WorkerStatus } from './process-status.ts';
+
+/** What is known of the service at one moment; null: not known here, and nothing is said of it. */
+export interface ServiceState {
+  /** Milliseconds since 1970-01-01 UTC. */
+  readonly now: number;
+  /** For how long this process has watched. */
+  readonly watchedMs: number;
+  /** A worker has to be there: this process answers from its views. */
+  readonly needsWorker: boolean;
+  readonly workers: readonly Heard<WorkerStatus>[];
+  readonly start: Heard<StartStatus> | null;
+  readonly lag: {
+    readonly entries: number;
+    readonly seconds: number;
+    /** For how long no shard has moved on, as far as it was watched. */
+    readonly unmovedMs: number;
+  } | null;
+  readonly deadLetters: { readonly entries: number; readonly newestAt: number | null } | null;
+  /** When reading the views failed, milliseconds since 1970-01-01 UTC. */
+  readonly readersFailedAt: readonly number[];
+  readonly stream: { readonly bytes: number; readonly maxBytes: number } | null;
+  readonly disk: { readonly freeBytes: number; readonly sizeBytes: number } | null;
+}
+
+const SILENT_MS = 10_000;
+const BEHIND_SECONDS = 60;
+const UNMOVED_MS = 60_000;
+const MINUTE_MS = 60_000;
+/** So many restarts of one process within five minutes come in quick succession. */
+const RESTARTS = 3;
+const FULL_SHARE = 0.9;
+const LOW_DISK_BYTES = 2 ** 30;
+const LOW_DISK_SHARE = 0.1;
+
+/** Everything that is wrong outside web's own work, in the order of `DEGRADED_REASONS`. */
+export function degradationsOf(state: ServiceState): Degradation[] {
+  return [
+    ...workersMissing(state),
+    ...lagging(state),
+    ...restarting(state),
+    ...deadLetters(state),
+    ...readersFailing(state),
+    ...filling(state),
+    ...rebuildNeeded(state),
+  ];
+}
+
+function workersMissing({ workers, needsWorker, watchedMs }: ServiceState): Degradation[] {
+  const silent = workers.filter(({ ageMs, ended }) => ageMs > SILENT_MS && !ended);
+  const degradations = silent.map(({ status: { pid }, ageMs }): Degradation => ({
+    reason: 'worker_silent',
+    message: `The worker (process ${pid}) has said nothing for ${seconds(ageMs)} s: it hangs. Kill it; what started it starts it again.`,
+  }));
+  const heard = workers.some(({ ageMs }) => ageMs <= SILENT_MS);
+  const expected = needsWorker || workers.length > 0;
+  if (heard || silent.length > 0 || !expected || watchedMs < SILENT_MS) return degradations;
+  const since = Math.min(...workers.map(({ ageMs }) => ageMs));
+  const when = since === Infinity ? '' : ` since ${seconds(since)} s`;
+  return [
+    {
+      reason: 'worker_absent',
+      message: `No worker runs on this data directory${when}: new messages wait in the stream. Start it (npm start), or see its log.`,
+    },
+  ];
+}
+
+function lagging({ lag }: ServiceState): Degradation[] {
+  if (lag === null || lag.seconds <= BEHIND_SECONDS) return [];
+  const wait = `${lag.entries} stream entries wait for the worker, the oldest for ${Math.round(lag.seconds)} s`;
+  return lag.unmovedMs > UNMOVED_MS
+    ? [
+        {
+          reason: 'worker_stuck',
+          message: `${wait}, and none was processed in ${seconds(lag.unmovedMs)} s. See the worker's log.`,
+        },
+      ]
+    : [{ reason: 'worker_behind', message: `${wait}.` }];
+}
+
+function restarting({ start, now }: ServiceState): Degradation[] {
+  if (start === null || start.ended || start.ageMs > SILENT_MS) return [];
+  return start.status.processes.flatMap(({ name, restartedAt }) => {
+    const times = restartedAt.filter((at) => now - at < 5 * MINUTE_MS).length;
+    if (times < RESTARTS) return [];
+    const message = `${name} was started again ${times} times within five minutes. Its log says why it ends.`;
+    return [{ reason: 'restarting', message } as const];
+  });
+}
+
+function deadLetters({ deadLetters: letters, now }: ServiceState): Degradation[] {
+  if (letters === null || letters.newestAt === null || now - letters.newestAt >= 60 * MINUTE_MS) return [];
+  const minutes = Math.max(0, Math.floor((now - letters.newestAt) / MINUTE_MS));
+  return [
+    {
+      reason: 'dead_letters',
+      message: `An entry could not be processed and was set aside ${minutes} minutes ago (${letters.entries} in all): npm run dead-letters -- list.`,
+    },
+  ];
+}
+
+function readersFailing({ readersFailedAt, now }: ServiceState): Degradation[] {
+  const times = readersFailedAt.filter((at) => now - at < 5 * MINUTE_MS).length;
+  if (times === 0) return [];
+  return [
+    {
+      reason: 'readers_failing',
+      message: `Reading the views failed ${times} times within five minutes; they are opened anew each time. See web's log.`,
+    },
+  ];
+}
+
+function filling({ disk, stream }: ServiceState): Degradation[] {
+  const degradations: Degradation[] = [];
+  if (disk !== null && disk.freeBytes < Math.min(LOW_DISK_BYTES, disk.sizeBytes * LOW_DISK_SHARE)) {
+    degradations.push({
+      reason: 'disk_nearly_full',
+      message: `The disk of DATA_DIR has ${mebibytes(disk.freeBytes)} MiB free of ${mebibytes(disk.sizeBytes)} MiB. Make room: ingest stops before it is full.`,
+    });
+  }
+  if (stream !== null && stream.maxBytes > 0 && stream.bytes > stream.maxBytes * FULL_SHARE) {
+    degradations.push({
+      reason: 'stream_nearly_full',
+      message: `The stream holds ${mebibytes(stream.bytes)} MiB of the ${mebibytes(stream.maxBytes)} MiB that it may. Raise STREAM_MAX_BYTES: a full stream refuses messages.`,
+    });
+  }
+  return degradations;
+}
+
+function rebuildNeeded({ workers }: ServiceState): Degradation[] {
+  const changes = workers.find(({ ended, status }) => !ended && status.rebuild.length > 0)?.status.rebuild;
+  if (changes === undefined) return [];
+  return [
+    {
+      reason: 'rebuild_needed',
+      message: `The views ask for a rebuild (${changes.join('; ')}): npm run rebuild.`,
+    },
+  ];
+}
+
+function seconds(ms: number): number {
+  return Math.round(ms / 1000);
+}
+
+function mebibytes(bytes: number): number {
+  return Math.round(bytes / 2 ** 20);
+}

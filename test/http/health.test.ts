@@ -1,0 +1,188 @@
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { DEGRADED_REASONS } from '../../src/http/service-health.ts';
+import type { Degradation, ServiceFigures } from '../../src/http/service-health.ts';
+import { createHarness } from './support.ts';
+
+const DOCUMENT = readFileSync(join(import.meta.dirname, '../../docs/operations.md'), 'utf8');
+
+const NOTHING: ServiceFigures = {
+  workers: [],
+  lag: null,
+  processes: [],
+  readerFailures: 0,
+  deadLetters: null,
+  stream: null,
+  disk: null,
+};
+const SHARD = { shard: 1, batches: 2, messages: 30, entriesSetAside: 4, analysisTimeouts: 5 };
+const EVERYTHING: ServiceFigures = {
+  workers: [{ name: 'worker', heartbeatAgeSeconds: 0.5, shards: [SHARD] }],
+  lag: { entries: 12, seconds: 3.5 },
+  processes: [
+    { name: 'worker', restarts: 6, residentBytes: 700 },
+    { name: 'web', restarts: null, residentBytes: null },
+  ],
+  readerFailures: 8,
+  deadLetters: 9,
+  stream: { bytes: 10, maxBytes: 11 },
+  disk: { freeBytes: 13, sizeBytes: 14 },
+};
+const STUCK: Degradation = { reason: 'worker_stuck', message: 'nothing moves' };
+
+async function get(path: string, figures: ServiceFigures, degradations: Degradation[] = []): Promise<string> {
+  const { app } = createHarness({ health: { read: () => ({ degradations, figures }) } });
+  const answer = await app.inject({ url: path });
+  equal(answer.statusCode, 200);
+  return answer.body;
+}
+
+/** Samples of our own metrics, as Prometheus reads them. */
+async function samplesOf(figures: ServiceFigures, degradations: Degradation[] = []): Promise<string[]> {
+  const lines = (await get('/metrics', figures, degradations)).split('\n');
+  return lines.filter((line) => line.startsWith('undertone_') && !line.startsWith('undertone_http'));
+}
+
+describe('/readyz', () => {
+  it('is degraded, and 200, when something else is wrong', async () => {
+    deepEqual(JSON.parse(await get('/readyz', NOTHING, [STUCK])), {
+      status: 'degraded',
+      checks: {},
+      reasons: [STUCK],
+    });
+    deepEqual(JSON.parse(await get('/readyz', NOTHING)), { status: 'ready', checks: {}, reasons: [] });
+  });
+});
+
+describe('/metrics', () => {
+  it('tells what is known of the service', async () => {
+    const samples = await samplesOf(EVERYTHING, [STUCK]);
+    const of = (name: string): string[] => samples.filter((line) => line.startsWith(name));
+    deepEqual(of('undertone_worker_'), [
+      'undertone_worker_heartbeat_age_seconds{worker="worker"} 0.5',
+      'undertone_worker_lag_entries 12',
+      'undertone_worker_lag_seconds 3.5',
+      'undertone_worker_batches_total{worker="worker",shard="1"} 2',
+      'undertone_worker_messages_total{worker="worker",shard="1"} 30',
+      'undertone_worker_set_aside_total{worker="worker",shard="1"} 4',
+      'undertone_worker_analysis_timeouts_total{worker="worker",shard="1"} 5',
+    ]);
+    deepEqual(of('undertone_process_'), [
+      'undertone_process_restarts_total{process="worker"} 6',
+      'undertone_process_resident_memory_bytes{process="worker"} 700',
+    ]);
+    ok(samples.includes('undertone_degraded{reason="worker_stuck"} 1'));
+    equal(of('undertone_degraded').filter((line) => line.endsWith(' 0')).length, DEGRADED_REASONS.length - 1);
+    for (const [name, value] of Object.entries({
+      dead_letters: 9,
+      reader_failures_total: 8,
+      stream_bytes: 10,
+      stream_max_bytes: 11,
+      disk_free_bytes: 13,
+      disk_size_bytes: 14,
+    })) {
+      deepEqual(of(`undertone_${name} `), [`undertone_${name} ${value}`]);
+    }
+  });
+
+  it('says nothing of what is not known', async () => {
+    const samples = (await samplesOf(NOTHING)).filter((line) => !line.startsWith('undertone_degraded'));
+    deepEqual(samples, ['undertone_reader_failures_total 0']);
+  });
+
+  it('tells the figures of the moment, whichever way they went', async () => {
+    let figures = EVERYTHING;
+    const { app } = createHarness({ health: { read: () => ({ degradations: [], figures }) } });
+    await app.inject({ url: '/metrics' });
+    figures = { ...NOTHING, lag: { entries: 1, seconds: 2 }, readerFailures: 8 };
+    const { body } = await app.inject({ url: '/metrics' });
+    match(body, /^undertone_worker_lag_entries 1$/m);
+    match(body, /^undertone_reader_failures_total 8$/m);
+    ok(!/^undertone_(?:worker_batches_total|dead_letters) ?\{?/m.test(body.replaceAll(/^#.*$/gm, '')));
+  });
+});
+
+describe('docs/operations.md', async () => {
+  const exposition = await get('/metrics', EVERYTHING);
+  const types = new Map(
+    [...exposition.matchAll(/^# TYPE (undertone_\w+) (\w+)$/gm)].map(([, name, type]) => [name ?? '', type]),
+  );
+
+  it('lists every metric that there is with its type, and every reason', () => {
+    const listed = [...DOCUMENT.matchAll(/^\| `(undertone_\w+)` +\| (\w+)/gm)].map(([, name, type]) => [
+      name,
+      type,
+    ]);
+    deepEqual(listed.toSorted(), [...types].toSorted());
+    const reasons = [...DOCUMENT.matchAll(/^\| `([a-z]+_?[a-z_]*)` +\| /gm)].map(
+      ([, reason]) => reason ?? '',
+    );
+    deepEqual(
+      reasons.filter((reason) => !reason.startsWith('undertone_')),
+      [...DEGRADED_REASONS],
+    );
+  });
+
+  it('has alert rules that parse, and name only what there is', () => {
+    const yaml = /```yaml\n([\s\S]*?)```/.exec(DOCUMENT)?.[1] ?? '';
+    const { groups } = z
+      .strictObject({
+        groups: z.array(
+          z.strictObject({
+            name: z.string(),
+            rules: z.array(
+              z.strictObject({
+                alert: z.string().regex(/^Undertone\w+$/),
+                expr: z.string(),
+                for: z
+                  .string()
+                  .regex(/^\d+[smh]$/)
+                  .optional(),
+                labels: z.strictObject({ severity: z.enum(['page', 'ticket']) }),
+                annotations: z.strictObject({ summary: z.string() }),
+              }),
+            ),
+          }),
+        ),
+      })
+      .parse(parse(yaml));
+    const rules = groups.flatMap((group) => group.rules);
+    ok(rules.length > 10);
+    equal(new Set(rules.map(({ alert }) => alert)).size, rules.length);
+    for (const { alert, expr, annotations } of rules) {
+      const named = [...expr.matchAll(/\b(undertone_\w+?)(?:_bucket)?\b(?:\{([^}]*)\})?/g)];
+      ok(named.length > 0 || expr.includes('up{'), `${alert} looks at no metric of ours`);
+      for (const [, name = '', selector = ''] of named) {
+        ok(types.has(name), `${alert} names ${name}, which does not exist`);
+        for (const [, label = '', values = ''] of selector.matchAll(/(\w+)=~?"([^"]*)"/g)) {
+          ok(hasLabel(name, label), `${alert}: ${name} has no label ${label}`);
+          if (label !== 'reason') continue;
+          for (const reason of values.split('|'))
+            ok(
+              DEGRADED_REASONS.some((known) => known === reason),
+              reason,
+            );
+        }
+      }
+      equal(expr.split('(').length, expr.split(')').length, alert);
+      for (const [, label = ''] of annotations.summary.matchAll(/\$labels\.(\w+)/g)) {
+        ok(
+          named.some(([, name = '']) => hasLabel(name, label)),
+          `${alert}: no label ${label}`,
+        );
+      }
+    }
+  });
+
+  function hasLabel(metric: string, label: string): boolean {
+    const sample = new RegExp(`^${metric}(?:_bucket)?\\{[^}]*\\b${label}="`, 'm');
+    return sample.test(exposition) || (metric.startsWith('undertone_http') && HTTP_LABELS.includes(label));
+  }
+});
+
+/** Of the requests that a fresh process has not answered yet. */
+const HTTP_LABELS = ['method', 'route', 'status'];
