@@ -15,9 +15,9 @@ import {
   type TopicRow,
   type Turn,
 } from '../domain/facts.ts';
+import { beginning } from '../domain/beginning.ts';
 import { asksUser, canOnlyAnswer } from './answers.ts';
-import { beginning } from './bytes.ts';
-import type { Thresholds } from './calibration.ts';
+import type { Thresholds } from '../topics/thresholds.ts';
 import { DotArena } from '../numeric/dot-kernel.ts';
 import { GAP_TYPES, InstanceState } from './instance-state.ts';
 import { isRepeated, newRequest } from './repeated-requests.ts';

@@ -6,8 +6,8 @@ import {
   type StateRow,
 } from '../domain/facts.ts';
 import { derivedId } from '../domain/ids.ts';
-import { ByteReader, ByteWriter } from './bytes.ts';
-import { Calibration, type Thresholds } from './calibration.ts';
+import { ByteReader, ByteWriter } from '../domain/state-bytes.ts';
+import { Calibration, type Thresholds } from '../topics/thresholds.ts';
 import type { DotArena } from '../numeric/dot-kernel.ts';
 import { RequestGroups } from './request-groups.ts';
 import { Topics } from './topics.ts';

@@ -1,5 +1,6 @@
 import type { StateRow } from '../domain/facts.ts';
-import { beginning, ByteReader, ByteWriter } from './bytes.ts';
+import { beginning } from '../domain/beginning.ts';
+import { ByteReader, ByteWriter } from '../domain/state-bytes.ts';
 import type { DotArena } from '../numeric/dot-kernel.ts';
 import { namesOf, requestName, sharesIn, uniqueName, type Background } from './names.ts';
 import { addTo, VectorTable } from '../numeric/vectors.ts';

@@ -1,4 +1,4 @@
-import { ByteReader, ByteWriter } from './bytes.ts';
+import { ByteReader, ByteWriter } from '../domain/state-bytes.ts';
 import { REMEMBERED_REQUESTS, type RememberedRequest } from './repeated-requests.ts';
 import { SessionText } from './session-text.ts';
 

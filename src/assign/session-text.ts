@@ -1,5 +1,6 @@
 import type { Enrichment } from '../domain/facts.ts';
-import { beginning, type ByteReader, type ByteWriter } from './bytes.ts';
+import { beginning } from '../domain/beginning.ts';
+import type { ByteReader, ByteWriter } from '../domain/state-bytes.ts';
 import { politeCore } from './names.ts';
 import { isUnspaced, wordsOf } from './words.ts';
 

@@ -1,13 +1,14 @@
 import type { ClusterRow, MicroTopic, StateRow, TopicRow } from '../domain/facts.ts';
+import { beginning } from '../domain/beginning.ts';
 import { derivedId } from '../domain/ids.ts';
-import { beginning, ByteReader, ByteWriter } from './bytes.ts';
+import { ByteReader, ByteWriter } from '../domain/state-bytes.ts';
 import {
   CentroidCosines,
   centroidSimilarity,
   clusterFloor,
   clusterTopics,
   type ClusteredTopic,
-} from './clusters.ts';
+} from '../topics/clustering.ts';
 import type { DotArena } from '../numeric/dot-kernel.ts';
 import { averageLinkage, groupsAfter, type Merge } from '../numeric/linkage.ts';
 import {
@@ -20,7 +21,7 @@ import {
   type PairUse,
   type Sample,
 } from './names.ts';
-import { continuations, wantedEntity } from './regrouping.ts';
+import { continuations, wantedEntity } from '../topics/inheritance.ts';
 import { addTo, dotsOf, normOf, VectorTable } from '../numeric/vectors.ts';
 
 /** What is added to the similarity of two requests by the topics that they have; nothing where one has none. */

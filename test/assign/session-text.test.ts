@@ -1,6 +1,6 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ByteReader, ByteWriter } from '../../src/assign/bytes.ts';
+import { ByteReader, ByteWriter } from '../../src/domain/state-bytes.ts';
 import { SessionText } from '../../src/assign/session-text.ts';
 import type { Enrichment } from '../../src/domain/facts.ts';
 

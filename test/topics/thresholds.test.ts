@@ -1,10 +1,10 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Assigner } from '../../src/assign/assigner.ts';
-import { Calibration, type Thresholds } from '../../src/assign/calibration.ts';
+import { Calibration, type Thresholds } from '../../src/topics/thresholds.ts';
 import type { Assignment, StateRow } from '../../src/domain/facts.ts';
 import { normals } from '../support/transformer.ts';
-import { INSTANCE_ID, said } from './builders.ts';
+import { INSTANCE_ID, said } from '../assign/builders.ts';
 
 const GUESS: Thresholds = { micro: 0.7, topic: 0.42, cluster: 0.22, repeated: 0.55, background: 0.035 };
 const DIMENSIONS = 24;

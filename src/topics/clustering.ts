@@ -1,6 +1,6 @@
 import type { DotArena } from '../numeric/dot-kernel.ts';
 import { averageLinkage, groupsAfter } from '../numeric/linkage.ts';
-import { continuations } from './regrouping.ts';
+import { continuations } from './inheritance.ts';
 import { normOf, VectorTable } from '../numeric/vectors.ts';
 
 /** A topic as the clustering sees it. */

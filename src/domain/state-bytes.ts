@@ -116,8 +116,3 @@ export class ByteReader {
     return this.#bytes.subarray(this.#at - length, this.#at);
   }
 }
-
-/** At most the first `length` UTF-16 units of a text, never half a character. */
-export function beginning(text: string, length: number): string {
-  return text.length <= length ? text : text.slice(0, length).replace(/[\uD800-\uDBFF]$/, '');
-}

@@ -4,7 +4,7 @@
  * lies and how far it spreads, whether there are two topics or two hundred.
  */
 import type { StateRow } from '../domain/facts.ts';
-import { ByteReader, ByteWriter } from './bytes.ts';
+import { ByteReader, ByteWriter } from '../domain/state-bytes.ts';
 import { quantise, quantisedCosine } from '../numeric/vectors.ts';
 
 /** Cosine similarities of an embedding model. */
