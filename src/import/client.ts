@@ -18,6 +18,16 @@ export interface IngestAnswer {
   readonly sessionId: string;
   /** `X-Stream-Position`: what a query may wait for. Null when the service sent none. */
   readonly position: string | null;
+  /** `X-Warnings`: what of the request has no effect. Null when there is nothing to say. */
+  readonly warnings: string | null;
+}
+
+/** An instance that was asked for. */
+export interface OpenedInstance {
+  readonly id: string;
+  readonly name: string | null;
+  /** It was made for this request. */
+  readonly made: boolean;
 }
 
 export interface QueryElement {
@@ -35,12 +45,15 @@ export interface QueryAnswer {
 export class RefusedError extends Error {
   readonly status: number;
   readonly code: string;
+  /** What is said of the first place where the request is wrong; null when no place is named. */
+  readonly place: { readonly path: string; readonly message: string } | null;
 
-  constructor(status: number, code: string, message: string) {
-    super(message);
+  constructor(status: number, code: string, message: string, place: RefusedError['place'] = null) {
+    super(place === null ? message : `${message} (${place.path}: ${place.message})`);
     this.name = 'RefusedError';
     this.status = status;
     this.code = code;
+    this.place = place;
   }
 }
 
@@ -110,7 +123,29 @@ export class ServiceClient {
     if (typeof instanceId !== 'string' || typeof sessionId !== 'string') {
       throw new RefusedError(200, 'UNEXPECTED_ANSWER', `${this.url} did not answer as this service does`);
     }
-    return { instanceId, sessionId, position: headers.get('x-stream-position') };
+    return {
+      instanceId,
+      sessionId,
+      position: headers.get('x-stream-position'),
+      warnings: headers.get('x-warnings'),
+    };
+  }
+
+  /**
+   * Makes an instance in the project of the key; with `default` the project's default instance, which is the same
+   * for every caller. Throws as `ingest`.
+   */
+  async openInstance(options: { readonly name?: string; readonly default?: true }): Promise<OpenedInstance> {
+    const { json, status } = await this.#request('/v1/instances/', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(options),
+    });
+    const { id, name } = json;
+    if (typeof id !== 'string' || (typeof name !== 'string' && name !== null)) {
+      throw new RefusedError(status, 'UNEXPECTED_ANSWER', `${this.url} did not answer as this service does`);
+    }
+    return { id, name, made: status === 201 };
   }
 
   /** One query; `waitFor` is a position that an ingest answered with. Throws as `ingest`. */
@@ -128,7 +163,7 @@ export class ServiceClient {
   async #request(
     path: string,
     init: { method: string; headers: Record<string, string>; body?: string },
-  ): Promise<{ json: Record<string, unknown>; headers: Headers }> {
+  ): Promise<{ json: Record<string, unknown>; headers: Headers; status: number }> {
     const { key, patienceMs = 120_000, backoffMs = 200, maxBackoffMs = 10_000, signal } = this.#options;
     const startedAt = performance.now();
     for (let attempt = 0; ; attempt += 1) {
@@ -144,7 +179,8 @@ export class ServiceClient {
         });
         const text = await answer.text();
         if (!RETRYABLE_STATUS.has(answer.status)) {
-          if (answer.status === 200) return { json: parseObject(text), headers: answer.headers };
+          const { status, headers } = answer;
+          if (status === 200 || status === 201) return { json: parseObject(text), headers, status };
           throw refusal(answer.status, text);
         }
         reason = `status ${answer.status}`;
@@ -180,8 +216,8 @@ function refusal(status: number, text: string): RefusedError {
   const message = typeof error['message'] === 'string' ? error['message'] : `status ${status}`;
   const details: unknown = error['details'];
   const first: unknown = Array.isArray(details) ? details[0] : undefined;
-  const place = isObject(first) ? ` (${String(first['path'])}: ${String(first['message'])})` : '';
-  return new RefusedError(status, code, `${message}${place}`);
+  const place = isObject(first) ? { path: String(first['path']), message: String(first['message']) } : null;
+  return new RefusedError(status, code, message, place);
 }
 
 function reasonOf(error: unknown): string {

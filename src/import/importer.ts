@@ -1,17 +1,26 @@
 import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
-import { v5 } from 'uuid';
 import { RefusedError, UnavailableError } from './client.ts';
-import type { IngestAnswer, IngestBody, QueryAnswer } from './client.ts';
+import type { IngestAnswer, IngestBody, OpenedInstance, QueryAnswer } from './client.ts';
 import { readLines } from './lines.ts';
-import { DuplicateIds, mapLine, nameOf, sourceOfFile, usersOf } from './mapper.ts';
+import { DuplicateIds, mapLine, sourceOfFile, usersOf } from './mapper.ts';
 import type { Conversation, IngestMessage } from './mapper.ts';
+import { partsOf } from './parts.ts';
+import { earlierSessionIdsOf, sessionIdOf } from './sessions.ts';
+import { WarningCounts, type Warning } from './warnings.ts';
 
 /** What the importer needs of the service. */
 export interface ImportTarget {
   ingest(body: IngestBody, idempotencyKey: string): Promise<IngestAnswer>;
   query(params: Readonly<Record<string, string>>, waitFor?: string): Promise<QueryAnswer>;
+  openInstance(options: { readonly name?: string; readonly default?: true }): Promise<OpenedInstance>;
 }
+
+/** The instance that conversations go into: one that there is, the project's default, or a new one. */
+export type Destination =
+  | { readonly kind: 'named'; readonly instanceId: string }
+  | { readonly kind: 'default' }
+  | { readonly kind: 'new'; readonly name?: string };
 
 /** A place in a file where something was left out, and why. */
 export interface Finding {
@@ -22,13 +31,15 @@ export interface Finding {
 
 /** Hears of what happens, as it happens. */
 export interface ImportObserver {
-  /** The instance is known; when it is a new one, its first conversation is safely in it. */
-  instance?(instanceId: string): void;
+  /** The instance is known; nothing has been sent yet. `opened` is null when it was named from the start. */
+  instance?(instanceId: string, opened: OpenedInstance | null): void;
   progress?(progress: ImportProgress): void;
   /** Something was left out that the file cannot be blamed for (an empty turn) or should be told about. */
   notice?(finding: Finding): void;
   /** A line was not imported. */
   failure?(finding: Finding): void;
+  /** The service says something of an accepted line for the first time. */
+  warning?(finding: Finding): void;
 }
 
 export interface ImportProgress {
@@ -40,18 +51,15 @@ export interface ImportProgress {
 
 export interface ImportOptions {
   readonly files: readonly string[];
-  /** Omitted: the service's answer to the first conversation decides. */
-  readonly instanceId?: string;
-  /** Kept with the instance, such as its `name`. */
-  readonly instance?: Readonly<Record<string, unknown>>;
+  readonly into: Destination;
+  /** Of lines that name none, in place of their file's name; '': their ids alone name them. */
+  readonly source?: string;
   readonly target: ImportTarget;
   /** Conversations in flight. */
   readonly concurrency: number;
   readonly observer?: ImportObserver;
   /** Stops reading; what is in flight is finished. */
   readonly signal?: AbortSignal;
-  /** How long to wait for a new instance's first conversation to become visible. Default 15 s. */
-  readonly visibilityWaitMs?: number;
 }
 
 export interface ImportSummary {
@@ -67,6 +75,8 @@ export interface ImportSummary {
   readonly users: number;
   readonly emptyTurns: number;
   readonly failedLines: number;
+  /** What the service says of accepted messages, each distinct warning once. */
+  readonly warnings: readonly Warning[];
   /** Why the import ended early; null when every line was read. */
   readonly stopped: Error | null;
   readonly interrupted: boolean;
@@ -75,25 +85,10 @@ export interface ImportSummary {
   readonly last: { readonly position: string; readonly sessionId: string; readonly messages: number } | null;
 }
 
-/** Names the space of session ids that are derived from a conversation's source and id. */
-export const SESSION_NAMESPACE = '5b0b3f0e-7c1d-5f4e-9a57-0c6b4d2f8e11';
-
-/** SPEC: the most messages that one request may carry. */
-export const MAX_REQUEST_MESSAGES = 10_000;
-/** Keeps a request well under the service's default body limit (32 MiB) and its stream's record limit. */
-const MAX_REQUEST_BYTES = 8 * 1024 * 1024;
-/** Conversations looked up together: two 36-character ids each keep the address below 8 KB. */
+/** Of the instance that imports go into when nobody names one. */
+const DEFAULT_NAME = 'default';
+/** Conversations looked up together: three 36-character ids each keep the address below 8 KB. */
 const LOOKUP_SIZE = 64;
-
-/**
- * The session of a conversation. The first instance that a conversation is imported into gets the id
- * derived from source and id alone, so that a repeat finds its instance again without being told; every
- * further instance gets one derived from the instance too, since a session belongs to one instance only.
- */
-export function sessionIdOf(source: string, id: string, instanceId?: string): string {
-  const first = v5(nameOf(source, id), SESSION_NAMESPACE);
-  return instanceId === undefined ? first : v5(first, v5(instanceId.toLowerCase(), SESSION_NAMESPACE));
-}
 
 /**
  * Sends every conversation of the files, each to a session of its own, some at a time; the messages of
@@ -111,6 +106,7 @@ class Import {
   readonly #observer: ImportObserver;
   readonly #inFlight = new Set<Promise<void>>();
   readonly #users = new Set<string>();
+  readonly #warnings = new WarningCounts();
   #instanceId: string | null;
   #stopped: Error | null = null;
   #conversations = 0;
@@ -126,7 +122,7 @@ class Import {
   constructor(options: ImportOptions) {
     this.#options = options;
     this.#observer = options.observer ?? {};
-    this.#instanceId = options.instanceId?.toLowerCase() ?? null;
+    this.#instanceId = options.into.kind === 'named' ? options.into.instanceId.toLowerCase() : null;
   }
 
   async run(): Promise<ImportSummary> {
@@ -134,7 +130,7 @@ class Import {
     try {
       const sizes = await Promise.all(this.#options.files.map(async (file) => (await stat(file)).size));
       this.#totalBytes = sizes.reduce((sum, size) => sum + size, 0);
-      if (this.#instanceId !== null) this.#observer.instance?.(this.#instanceId);
+      if (this.#instanceId !== null) this.#observer.instance?.(this.#instanceId, null);
       for (const [index, file] of this.#options.files.entries()) {
         const before = sizes.slice(0, index).reduce((sum, size) => sum + size, 0);
         await this.#importFile(file, before);
@@ -154,6 +150,7 @@ class Import {
       users: this.#users.size,
       emptyTurns: this.#emptyTurns,
       failedLines: this.#failedLines,
+      warnings: this.#warnings.all(),
       stopped: this.#stopped,
       interrupted: this.#options.signal?.aborted === true,
       durationMs: performance.now() - startedAt,
@@ -171,7 +168,7 @@ class Import {
 
   async #importFile(file: string, bytesBefore: number): Promise<void> {
     const duplicates = new DuplicateIds();
-    const source = sourceOfFile(file);
+    const source = this.#options.source ?? sourceOfFile(file);
     let batch: Conversation[] = [];
     const onRead = (bytes: number): void => {
       this.#readBytes = bytesBefore + bytes;
@@ -219,22 +216,17 @@ class Import {
 
   /** Looks up what the service holds of these conversations, then sends what is missing. */
   async #sendBatch(file: string, batch: readonly Conversation[]): Promise<void> {
-    let rest = batch;
-    while (this.#instanceId === null && rest.length > 0 && !this.#ended) {
-      const [first, ...others] = rest;
-      rest = others;
-      if (first !== undefined) await this.#openInstance(file, first);
-    }
-    if (this.#instanceId === null || rest.length === 0) return;
-    const instanceId = this.#instanceId;
+    if (batch.length === 0 || this.#ended) return;
+    let instanceId: string;
     let held: ReadonlyMap<string, number>;
     try {
-      held = await this.#held(instanceId, rest);
+      instanceId = this.#instanceId ?? (await this.#openInstance());
+      held = await this.#held(instanceId, batch);
     } catch (error) {
       this.#stop(error);
       return;
     }
-    for (const conversation of rest) {
+    for (const conversation of batch) {
       while (this.#inFlight.size >= this.#options.concurrency) await Promise.race(this.#inFlight);
       if (this.#ended) return;
       const task: Promise<void> = this.#deliver(file, conversation, instanceId, held).finally(() =>
@@ -244,74 +236,31 @@ class Import {
     }
   }
 
-  /**
-   * The first conversation of an import that names no instance goes out alone: the answer names the
-   * instance, a new one unless this conversation was imported before. The instance is announced only
-   * when the conversation is visible in it, so that an import resumed with `--instance` sees it.
-   */
-  async #openInstance(file: string, conversation: Conversation): Promise<void> {
-    const sessionId = sessionIdOf(conversation.source, conversation.id);
-    try {
-      let answer: IngestAnswer | null = null;
-      const parts = partsOf(conversation.messages);
-      for (const part of parts) {
-        answer = await this.#send(
-          conversation,
-          { sessionId, ...(answer && { instanceId: answer.instanceId }) },
-          part,
-        );
-      }
-      if (answer === null) return;
-      const visible = await this.#visible(answer, sessionId, conversation.messages.length);
-      if (visible > conversation.messages.length) {
-        this.#observer.notice?.({
-          file,
-          line: conversation.line,
-          message:
-            `the service now shows ${visible} messages for this conversation of ${conversation.messages.length}: ` +
-            'it was imported before; name the instance with --instance when you repeat an old import',
-        });
-      }
-      this.#accepted(conversation, conversation.messages.length);
-      this.#instanceId = answer.instanceId;
-      this.#observer.instance?.(answer.instanceId);
-      this.#report();
-    } catch (error) {
-      if (error instanceof RefusedError && error.status === 409) {
-        this.#stop(
-          new Error(
-            `line ${conversation.line} of ${file} was imported before, with a key of another project; ` +
-              'make an instance with "npm run instances -- create --project NAME" and name it with --instance',
-          ),
-        );
-      } else this.#settle(file, conversation, error);
-    }
-  }
-
-  /** Messages shown for the session once it shows `expected`, or when waiting any longer makes no sense. */
-  async #visible(answer: IngestAnswer, sessionId: string, expected: number): Promise<number> {
-    const deadline = performance.now() + (this.#options.visibilityWaitMs ?? 15_000);
-    for (;;) {
-      const held = await this.#count(answer.instanceId, [sessionId], answer.position ?? undefined);
-      const messages = held.get(sessionId) ?? 0;
-      if (messages >= expected || performance.now() >= deadline || this.#ended) return messages;
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
+  /** Only when there is something to send: files that cannot be read leave no instance behind. */
+  async #openInstance(): Promise<string> {
+    const { into, target } = this.#options;
+    const name = into.kind === 'new' ? into.name : DEFAULT_NAME;
+    const opened = await target.openInstance({
+      ...(name === undefined ? {} : { name }),
+      ...(into.kind === 'default' ? { default: true } : {}),
+    });
+    this.#instanceId = opened.id;
+    this.#observer.instance?.(opened.id, opened);
+    return opened.id;
   }
 
   async #held(instanceId: string, batch: readonly Conversation[]): Promise<ReadonlyMap<string, number>> {
     const ids = batch.flatMap(({ source, id }) => [
-      sessionIdOf(source, id),
-      sessionIdOf(source, id, instanceId),
+      sessionIdOf(instanceId, source, id),
+      ...earlierSessionIdsOf(instanceId, source, id),
     ]);
-    return await this.#count(instanceId, ids);
-  }
-
-  async #count(instanceId: string, ids: readonly string[], waitFor?: string): Promise<Map<string, number>> {
-    const answer = await this.#options.target.query(
-      { groupBy: 'SESSION', instanceId, fields: 'messages', ids: ids.join(','), limit: String(ids.length) },
-      waitFor,
-    );
+    const answer = await this.#options.target.query({
+      groupBy: 'SESSION',
+      instanceId,
+      fields: 'messages',
+      ids: ids.join(','),
+      limit: String(ids.length),
+    });
     const counts = new Map<string, number>();
     for (const { dimensions, fields } of answer.elements) {
       const session: unknown = dimensions['session'];
@@ -328,55 +277,49 @@ class Import {
     instanceId: string,
     held: ReadonlyMap<string, number>,
   ): Promise<void> {
-    const first = sessionIdOf(conversation.source, conversation.id);
-    const own = sessionIdOf(conversation.source, conversation.id, instanceId);
-    const total = conversation.messages.length;
-    const count = held.get(own) ?? held.get(first) ?? 0;
-    if (count >= total) {
-      this.#alreadyThere += 1;
-      this.#messagesAlreadyThere += total;
+    const { source, id, messages } = conversation;
+    const ids = [sessionIdOf(instanceId, source, id), ...earlierSessionIdsOf(instanceId, source, id)];
+    const sessionId = ids.find((candidate) => held.has(candidate)) ?? (ids[0] as string);
+    const count = held.get(sessionId) ?? 0;
+    if (count >= messages.length) {
       for (const user of usersOf(conversation)) this.#users.add(user);
+      this.#alreadyThere += 1;
+      this.#messagesAlreadyThere += messages.length;
       this.#report();
       return;
     }
     try {
-      try {
-        if (held.has(own)) await this.#sendFrom(conversation, count, { instanceId, sessionId: own });
-        else await this.#sendFrom(conversation, count, { instanceId, sessionId: first });
-      } catch (error) {
-        const elsewhere = error instanceof RefusedError && error.status === 409 && count === 0;
-        if (!elsewhere) throw error;
-        await this.#sendFrom(conversation, 0, { instanceId, sessionId: own });
-      }
-      this.#accepted(conversation, total - count);
+      for (const part of partsOf(messages, count))
+        await this.#send(file, conversation, { instanceId, sessionId }, part);
+      for (const user of usersOf(conversation)) this.#users.add(user);
+      this.#conversations += 1;
+      this.#messages += messages.length - count;
     } catch (error) {
       this.#settle(file, conversation, error);
     }
     this.#report();
   }
 
-  async #sendFrom(
-    conversation: Conversation,
-    offset: number,
-    ids: { readonly instanceId: string; readonly sessionId: string },
-  ): Promise<void> {
-    for (const part of partsOf(conversation.messages, offset)) await this.#send(conversation, ids, part);
-  }
-
   async #send(
+    file: string,
     conversation: Conversation,
-    ids: { readonly instanceId?: string; readonly sessionId: string },
+    ids: { readonly instanceId: string; readonly sessionId: string },
     part: { readonly offset: number; readonly messages: readonly IngestMessage[] },
-  ): Promise<IngestAnswer> {
-    const { instance } = this.#options;
-    const metadata = { ...(instance === undefined ? {} : { instance }), session: conversation.session };
-    const body: IngestBody = { ...ids, messages: part.messages, metadata };
+  ): Promise<void> {
+    const { line, places, session } = conversation;
+    const body: IngestBody = { ...ids, messages: part.messages, metadata: { session } };
     const digest = createHash('sha256')
       .update(JSON.stringify([part.offset, body]))
       .digest('base64url');
-    const answer = await this.#options.target.ingest(body, `import-${digest}`);
+    let answer: IngestAnswer;
+    try {
+      answer = await this.#options.target.ingest(body, `import-${digest}`);
+    } catch (error) {
+      throw error instanceof RefusedError ? inLine(error, places.slice(part.offset)) : error;
+    }
     this.#noteLast(answer, part.offset + part.messages.length);
-    return answer;
+    for (const { text } of this.#warnings.add(answer.warnings ?? ''))
+      this.#observer.warning?.({ file, line, message: text });
   }
 
   #noteLast(answer: IngestAnswer, messages: number): void {
@@ -385,12 +328,6 @@ class Import {
     if (this.#last === null || comparePositions(position, this.#last.position) >= 0) {
       this.#last = { position, sessionId, messages };
     }
-  }
-
-  #accepted(conversation: Conversation, messages: number): void {
-    this.#conversations += 1;
-    this.#messages += messages;
-    for (const user of usersOf(conversation)) this.#users.add(user);
   }
 
   /** A refused conversation is that line's failure; a refused key or instance, or silence, ends the import. */
@@ -411,6 +348,15 @@ class Import {
       messages: this.#messages + this.#messagesAlreadyThere,
     });
   }
+}
+
+/** The same refusal with its place as the line has it: `turns.4.createdAt` in place of `messages.3.metadata.createdAt`. */
+function inLine(error: RefusedError, places: readonly string[]): RefusedError {
+  const [, index, member = ''] = /^messages\.(\d+)(.*)$/.exec(error.place?.path ?? '') ?? [];
+  const place = index === undefined ? undefined : places[Number(index)];
+  if (error.place === null || place === undefined) return error;
+  const path = `${place}${member.replace('.metadata.createdAt', '.createdAt')}`;
+  return new RefusedError(error.status, error.code, 'refused', { ...error.place, path });
 }
 
 /**
@@ -435,32 +381,6 @@ export async function waitUntilVisible(
     if (performance.now() > deadline) return false;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
-}
-
-/** Messages from `offset` on, cut at multiples of the request limit so that a repeat cuts at the same places. */
-export function partsOf(
-  messages: readonly IngestMessage[],
-  offset = 0,
-): { offset: number; messages: IngestMessage[] }[] {
-  const parts: { offset: number; messages: IngestMessage[] }[] = [];
-  let current: { offset: number; messages: IngestMessage[] } | null = null;
-  let bytes = 0;
-  for (let index = offset; index < messages.length; index += 1) {
-    const message = messages[index];
-    if (message === undefined) break;
-    const size = Buffer.byteLength(JSON.stringify(message));
-    const full =
-      current !== null &&
-      (current.messages.length >= MAX_REQUEST_MESSAGES || bytes + size > MAX_REQUEST_BYTES);
-    if (current === null || full) {
-      current = { offset: index, messages: [] };
-      parts.push(current);
-      bytes = 0;
-    }
-    current.messages.push(message);
-    bytes += size;
-  }
-  return parts;
 }
 
 /** Orders two positions of one instance: as numbers when they are, else by length and text. */

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { roleOf } from '../domain/records.ts';
-import { parseInstant } from '../domain/time.ts';
+import { readTime, TIME_RULE } from './times.ts';
 
 /** A message as POST /v1/ingest/ takes it. `metadata.createdAt` is its event time. */
 export interface IngestMessage {
@@ -12,13 +12,18 @@ export interface IngestMessage {
 
 const EXAMPLE_TURN = '{"role": "user", "content": "Where is my parcel?"}';
 
+/** Of an id that is sent as the session's `externalId`, code points. */
+const MAX_ID_LENGTH = 255;
+
 /** One line of a file, ready to be sent. `source` and `id` together name the conversation. */
 export interface Conversation {
   readonly line: number;
   readonly source: string;
   readonly id: string;
   readonly messages: readonly IngestMessage[];
-  /** Kept with the session: the line's own metadata, source and id. */
+  /** Where each message stands in the line, such as `turns.4`. */
+  readonly places: readonly string[];
+  /** Kept with the session: the line's own metadata, source and id, and as `externalId` the id as it was written. */
   readonly session: Readonly<Record<string, unknown>>;
 }
 
@@ -72,7 +77,12 @@ export function nameOf(source: string, id: string): string {
  */
 export function mapLine(
   text: string,
-  context: { readonly line: number; readonly source: string; readonly duplicates: DuplicateIds },
+  context: {
+    readonly line: number;
+    /** Of lines that name none; '': their ids alone name them. */
+    readonly source: string;
+    readonly duplicates: DuplicateIds;
+  },
 ): MappedLine {
   let value: unknown;
   try {
@@ -83,11 +93,15 @@ export function mapLine(
   if (!isObject(value)) return { fault: 'not a JSON object' };
 
   const source = value['source'] ?? context.source;
-  if (typeof source !== 'string' || source === '') return { fault: 'source: must be a non-empty string' };
-  const id = value['id'] ?? `line-${context.line}`;
-  if ((typeof id !== 'string' || id === '') && typeof id !== 'number') {
+  if (typeof source !== 'string') return { fault: 'source: must be a string' };
+  const given = value['id'] ?? null;
+  if (given !== null && (typeof given !== 'string' || given === '') && typeof given !== 'number') {
     return { fault: 'id: must be a non-empty string or a number' };
   }
+  const id = given === null ? `line-${context.line}` : String(given);
+  if (given === null && source === '') return { fault: 'id: missing, and there is no source beside it' };
+  if ([...id].length > MAX_ID_LENGTH)
+    return { fault: `id: must be at most ${MAX_ID_LENGTH} characters long` };
   const turnsName = value['turns'] === undefined && value['messages'] !== undefined ? 'messages' : 'turns';
   const turns = value[turnsName];
   if (!Array.isArray(turns))
@@ -101,23 +115,34 @@ export function mapLine(
   if (!isObject(sessionMetadata)) return { fault: 'metadata: must be an object' };
 
   const messages: IngestMessage[] = [];
+  const places: string[] = [];
   const emptyTurns: number[] = [];
   for (const [index, turn] of turns.entries()) {
     const mapped = mapTurn(turn, `${turnsName}.${index}`);
     if ('fault' in mapped) return mapped;
     if (mapped.message === null) emptyTurns.push(index);
-    else messages.push(mapped.message);
+    else {
+      messages.push(mapped.message);
+      places.push(`${turnsName}.${index}`);
+    }
   }
   if (messages.length === 0) return { fault: `${turnsName}: every turn is empty` };
 
-  const uniqueId = context.duplicates.next(source, String(id));
+  const uniqueId = context.duplicates.next(source, id);
+  const name = source === '' ? uniqueId : `${source}:${uniqueId}`;
   return {
     conversation: {
       line: context.line,
       source,
       id: uniqueId,
-      messages: withAuthor(messages, author ?? `${source}:${uniqueId}`, typeof author === 'string'),
-      session: { ...sessionMetadata, source, id: uniqueId },
+      messages: withAuthor(messages, author ?? name, typeof author === 'string'),
+      places,
+      session: {
+        ...sessionMetadata,
+        ...(given === null ? {} : { externalId: id }),
+        ...(source === '' ? {} : { source }),
+        id: uniqueId,
+      },
     },
     emptyTurns,
   };
@@ -157,7 +182,6 @@ function mapTurn(turn: unknown, path: string): { message: IngestMessage | null }
   const role = turn['role'];
   const content = turn['content'];
   const userId = turn['userId'];
-  const createdAt = turn['createdAt'];
   if (typeof role !== 'string' || role.trim() === '') {
     return { fault: `${path}.role: must be a non-empty string such as "user" or "assistant"` };
   }
@@ -167,15 +191,17 @@ function mapTurn(turn: unknown, path: string): { message: IngestMessage | null }
   if (userId !== undefined && userId !== null && (typeof userId !== 'string' || userId === '')) {
     return { fault: `${path}.userId: must be a non-empty string` };
   }
-  if (createdAt !== undefined && createdAt !== null) {
-    if (typeof createdAt !== 'string' || parseInstant(createdAt) === null) {
-      return { fault: `${path}.createdAt: must be a UTC instant such as 2026-03-01T09:30:00Z` };
-    }
-  }
   const metadata = turn['metadata'] ?? {};
   if (!isObject(metadata)) return { fault: `${path}.metadata: must be an object` };
+  const [timeName, time] =
+    (metadata['createdAt'] ?? null) === null
+      ? ['createdAt', turn['createdAt'] ?? null]
+      : ['metadata.createdAt', metadata['createdAt']];
+  const createdAt = time === null ? null : readTime(time);
+  if (time !== null && createdAt === null)
+    return { fault: `${path}.${timeName}: ${JSON.stringify(time).slice(0, 40)} ${TIME_RULE}` };
   if (content === undefined || content === null || content.trim() === '') return { message: null };
-  const carried = typeof createdAt === 'string' ? { ...metadata, createdAt } : metadata;
+  const carried = createdAt === null ? metadata : { ...metadata, createdAt };
   return {
     message: {
       content,

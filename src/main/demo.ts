@@ -1,4 +1,5 @@
 /** `npm run demo`: conversations of an outdoor shop, sent to a running service or to one started for them. */
+import { writeFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -176,23 +177,26 @@ async function load(access: Remembered, signal: AbortSignal, notes: string): Pro
     const now = Date.now();
     const file = join(folder, 'demo.jsonl');
     await writeFile(file, written.map((conversation) => JSON.stringify(dated(conversation, now))).join('\n'));
-    const remember = async (instanceId?: string): Promise<void> => {
+    const remember = (instanceId?: string): void => {
       const text = JSON.stringify({ ...access, ...(instanceId === undefined ? {} : { instanceId }) });
-      await writeFile(notes, `${text}\n`, { mode: 0o600 });
+      writeFileSync(notes, `${text}\n`, { mode: 0o600 });
     };
     const summary = await importFiles({
       files: [file],
-      ...(access.instanceId === undefined ? {} : { instanceId: access.instanceId }),
-      instance: { name: 'Demo: outdoor shop' },
+      into:
+        access.instanceId === undefined
+          ? { kind: 'new', name: 'Demo: outdoor shop' }
+          : { kind: 'named', instanceId: access.instanceId },
       target: new ServiceClient({ ...access }),
       concurrency: 4,
       signal,
       observer: {
+        instance: (instanceId) => remember(instanceId),
         progress: (state) => progress.update(state),
         failure: ({ line, message }) => progress.line(`demo conversation ${line}: ${message}`),
       },
     });
-    await remember(summary.instanceId ?? undefined);
+    remember(summary.instanceId ?? undefined);
     return summary;
   } finally {
     progress.close();

@@ -7,8 +7,9 @@ import { UUID_PATTERN } from '../domain/ids.ts';
 import { printable } from '../domain/printable.ts';
 import { SetupError } from '../errors.ts';
 import { ServiceClient, UnavailableError } from '../import/client.ts';
+import type { OpenedInstance } from '../import/client.ts';
 import { importFiles, waitUntilVisible } from '../import/importer.ts';
-import type { Finding, ImportSummary } from '../import/importer.ts';
+import type { Destination, Finding, ImportSummary } from '../import/importer.ts';
 import { openProgress } from '../import/progress.ts';
 import { printSetupError } from '../lifecycle.ts';
 import { localUrl } from './local-url.ts';
@@ -17,8 +18,11 @@ const FORMAT =
   '{"id", "source"?, "turns": [{"role", "content", "userId"?, "createdAt"?, "metadata"?}], "userId"?, "metadata"?}';
 const USAGE = `Usage: npm run import -- FILE.jsonl [FILE.jsonl.gz …] [options]
 
-  --instance UUID   import into this instance (else: the one the conversations were first imported
-                    into, or a new one, whose id is printed)
+  --instance UUID   import into this instance (else: the default instance of the key's project, one for ever,
+                    which is made when there is none)
+  --new-instance    import into a new instance, whose id is printed
+  --source NAME     names the conversations together with their ids (else: the line's source or the file's name);
+                    --source '' leaves ids alone: session ids are UUIDv5(instance id, id) then, as the README has it
   --url URL         address of the service   (default: UNDERTONE_URL, or HOST and PORT of the configuration)
   --key KEY         API key                  (default: UT_KEY)
   --in-flight N     conversations sent at a time, 1 to 256 (default 16)
@@ -31,11 +35,13 @@ Exit status: 0 all imported, 1 a line failed or the import stopped, 2 wrong usag
 const DEMO_FILE = resolve(import.meta.dirname, '../../demo/conversations.jsonl');
 /** At most this many findings are printed one by one. */
 const MAX_PRINTED_FINDINGS = 100;
+const MAX_PRINTED_WARNINGS = 10;
 const VISIBLE_WAIT_MS = 120_000;
 
 interface Arguments {
   readonly files: readonly string[];
-  readonly instanceId: string | undefined;
+  readonly into: Destination;
+  readonly source: string | undefined;
   readonly url: string;
   readonly key: string;
   readonly concurrency: number;
@@ -56,6 +62,8 @@ function readArguments(
       allowNegative: true,
       options: {
         instance: { type: 'string' },
+        'new-instance': { type: 'boolean' },
+        source: { type: 'string' },
         url: { type: 'string' },
         key: { type: 'string' },
         'in-flight': { type: 'string' },
@@ -72,6 +80,8 @@ function readArguments(
   if (values.instance !== undefined && !UUID_PATTERN.test(values.instance)) {
     throw new UsageError(`--instance: "${values.instance}" is not a UUID.`);
   }
+  if (values.instance !== undefined && values['new-instance'] === true)
+    throw new UsageError('--instance and --new-instance exclude each other.');
   const concurrency = Number(values['in-flight'] ?? 16);
   if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > 256) {
     throw new UsageError('--in-flight: must be a whole number from 1 to 256.');
@@ -88,7 +98,11 @@ function readArguments(
   }
   return {
     files: positionals,
-    instanceId: values.instance,
+    into:
+      values.instance !== undefined
+        ? { kind: 'named', instanceId: values.instance }
+        : { kind: values['new-instance'] === true ? 'new' : 'default' },
+    source: values.source,
     url,
     key,
     concurrency,
@@ -137,15 +151,17 @@ async function main(): Promise<number> {
     await client.probe();
     summary = await importFiles({
       files: args.files,
-      ...(args.instanceId === undefined ? {} : { instanceId: args.instanceId }),
+      into: args.into,
+      ...(args.source === undefined ? {} : { source: args.source }),
       target: client,
       concurrency: args.concurrency,
       signal: stop.signal,
       observer: {
-        instance: (id) => progress.line(`instance ${id}`),
+        instance: (id, opened) => progress.line(describeInstance(args, id, opened)),
         progress: (state) => progress.update(state),
         notice: (finding) => tell('', finding),
         failure: (finding) => tell('not imported: ', finding),
+        warning: (finding) => tell('the service says: ', finding),
       },
     });
   } finally {
@@ -171,6 +187,13 @@ async function main(): Promise<number> {
   return summary.failedLines > 0 ? 1 : 0;
 }
 
+function describeInstance({ into }: Arguments, id: string, opened: OpenedInstance | null): string {
+  const called = opened === null || opened.name === null ? '' : ` "${opened.name}"`;
+  const made = opened?.made === true ? ', new' : '';
+  const choice = into.kind === 'default' ? ', the default for this key (--new-instance makes another)' : '';
+  return `instance ${id}${called}${made}${choice}`;
+}
+
 function printSummary(summary: ImportSummary): void {
   const seconds = summary.durationMs / 1000;
   const number = (value: number): string => value.toLocaleString('en');
@@ -182,6 +205,10 @@ function printSummary(summary: ImportSummary): void {
     `skipped       ${number(summary.emptyTurns)} empty turns, ${number(summary.failedLines)} lines that failed`,
     `time          ${seconds.toFixed(1)} s, ${number(Math.round(summary.messages / Math.max(seconds, 0.001)))} messages/s`,
   ];
+  for (const { text, messages } of summary.warnings.slice(0, MAX_PRINTED_WARNINGS))
+    lines.push(`warning       ${printable(text)}${messages === 0 ? '' : ` (${number(messages)} messages)`}`);
+  const unnamed = summary.warnings.length - MAX_PRINTED_WARNINGS;
+  if (unnamed > 0) lines.push(`warning       and ${unnamed} more`);
   console.log(lines.join('\n'));
 }
 

@@ -42,7 +42,12 @@ describe('ServiceClient', () => {
       });
     });
     const client = new ServiceClient({ url: `${url}/`, key: 'k' });
-    deepEqual(await client.ingest(body, 'once'), { instanceId: 'i', sessionId: 's', position: '42' });
+    deepEqual(await client.ingest(body, 'once'), {
+      instanceId: 'i',
+      sessionId: 's',
+      position: '42',
+      warnings: null,
+    });
     deepEqual(seen, [['POST', '/v1/ingest/', 'k', 'once', body]]);
   });
 

@@ -71,13 +71,20 @@ describe('npm run import', () => {
         ],
       },
     ]);
+    service.warnings = () => 'unknown-role "ai\\u001b" in 1 message: counted, not analysed';
     const { status, out, err } = await start(['chats.jsonl', '--url', url], { UT_KEY: service.key }).ended;
     equal(status, 0, err);
     match(out, new RegExp(`^instance {6}${[...service.instances].join()}$`, 'm'));
+    match(
+      err,
+      new RegExp(`^instance ${[...service.instances].join()} "default", new, the default for this key`, 'm'),
+    );
     match(out, /^conversations 3 sent, 0 already there$/m);
     match(out, /^messages {6}3 sent, 0 already there$/m);
     match(out, /^end users {5}2$/m);
     match(out, /^skipped {7}1 empty turns, 0 lines that failed$/m);
+    match(out, /^warning {7}unknown-role "ai\\u001b": counted, not analysed \(3 messages\)$/m);
+    match(err, /^chats\.jsonl:\d: the service says: unknown-role "ai\\u001b": counted, not analysed$/m);
     match(out, /^Everything is visible in queries\.$/m);
     match(err, /^chats\.jsonl:3: empty turn left out: 0$/m);
     deepEqual(service.countOf(), { sessions: 3, messages: 3, users: 2 });
@@ -159,6 +166,12 @@ describe('npm run import', () => {
       ['a.jsonl', '--instance', 'x'],
       { UT_KEY: 'k' },
       /--instance: "x" is not a UUID/,
+    ],
+    [
+      'an instance that is named and new',
+      ['a.jsonl', '--new-instance', '--instance', '01900000-0000-7000-8000-000000000001'],
+      { UT_KEY: 'k' },
+      /exclude each other/,
     ],
     ['an address that is none', ['a.jsonl', '--url', 'ftp://x'], { UT_KEY: 'k' }, /not an http address/],
     ['a number in flight out of bounds', ['a.jsonl', '--in-flight', '0'], { UT_KEY: 'k' }, /--in-flight/],

@@ -14,6 +14,8 @@ export interface Disturbance {
 interface Session {
   readonly instanceId: string;
   readonly messages: IngestMessage[];
+  /** Of its first request. */
+  readonly metadata: unknown;
 }
 
 /**
@@ -23,6 +25,9 @@ interface Session {
 export class FakeService {
   readonly key = 'ut_test_00000000000000000000000000000000';
   readonly instances = new Set<string>();
+  defaultInstance: string | null = null;
+  /** What is said of accepted messages. */
+  warnings: (body: IngestBody) => string | null = () => null;
   readonly sessions = new Map<string, Session>();
   readonly claims = new Map<string, { body: string; answer: string; position: number }>();
   readonly requests: {
@@ -81,6 +86,7 @@ export class FakeService {
       return this.#fail(response, 401, 'INVALID_API_KEY', 'the key is invalid or inactive');
     }
     if (url.pathname === '/v1/query/') return this.#query(url, response);
+    if (url.pathname === '/v1/instances/') return this.#open(Buffer.concat(chunks).toString(), response);
     this.inFlight += 1;
     this.mostInFlight = Math.max(this.mostInFlight, this.inFlight);
     try {
@@ -123,11 +129,13 @@ export class FakeService {
     if (known !== undefined && body.instanceId !== undefined && known.instanceId !== body.instanceId) {
       return this.#fail(response, 409, 'CONFLICT', 'the session belongs to another instance');
     }
-    if (body.messages.some(({ content }) => content === '' || content === 'REFUSE ME')) {
-      return this.#fail(response, 400, 'VALIDATION_ERROR', 'request validation failed');
+    const refused = body.messages.findIndex(({ content }) => content === '' || content === 'REFUSE ME');
+    if (refused !== -1) {
+      const details = [{ path: `messages.${refused}.metadata.createdAt`, message: 'must not be ahead' }];
+      return this.#fail(response, 400, 'VALIDATION_ERROR', 'request validation failed', details);
     }
     const instanceId = body.instanceId ?? known?.instanceId ?? this.addInstance();
-    const session = known ?? { instanceId, messages: [] };
+    const session = known ?? { instanceId, messages: [], metadata: body.metadata?.session };
     session.messages.push(...body.messages);
     this.sessions.set(sessionId, session);
     this.#position += 1;
@@ -137,7 +145,18 @@ export class FakeService {
     }
     if (disturbance?.kind === 'lose') return void response.destroy();
     response.setHeader('x-stream-position', String(this.#position));
+    const warnings = this.warnings(body);
+    if (warnings !== null) response.setHeader('x-warnings', warnings);
     response.end(answer);
+  }
+
+  #open(text: string, response: ServerResponse): void {
+    const wanted = JSON.parse(text) as { name?: string; default?: boolean };
+    const found = wanted.default === true ? this.defaultInstance : null;
+    const id = found ?? this.addInstance();
+    if (wanted.default === true) this.defaultInstance = id;
+    response.statusCode = found === null ? 201 : 200;
+    response.end(JSON.stringify({ id, name: wanted.name ?? null, createdAt: '2026-01-01T00:00:00Z' }));
   }
 
   #query(url: URL, response: ServerResponse): void {
@@ -157,8 +176,8 @@ export class FakeService {
     );
   }
 
-  #fail(response: ServerResponse, status: number, code: string, message: string): void {
+  #fail(response: ServerResponse, status: number, code: string, message: string, details?: unknown): void {
     response.statusCode = status;
-    response.end(JSON.stringify({ success: false, error: { code, message } }));
+    response.end(JSON.stringify({ success: false, error: { code, message, details } }));
   }
 }

@@ -4,8 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
+import { v5 } from 'uuid';
 import { ServiceClient } from '../../src/import/client.ts';
-import { importFiles, partsOf, sessionIdOf } from '../../src/import/importer.ts';
+import { importFiles } from '../../src/import/importer.ts';
+import { partsOf } from '../../src/import/parts.ts';
+import { earlierSessionIdsOf, sessionIdOf } from '../../src/import/sessions.ts';
 import type { Finding, ImportOptions, ImportSummary } from '../../src/import/importer.ts';
 import { FakeService } from './fake-service.ts';
 
@@ -43,13 +46,14 @@ async function fileOf(
 
 async function run(
   files: string | readonly string[],
-  options: Partial<ImportOptions> = {},
+  { instanceId, ...options }: Partial<ImportOptions> & { readonly instanceId?: string } = {},
 ): Promise<ImportSummary> {
   return await importFiles({
     files: typeof files === 'string' ? [files] : files,
     target: new ServiceClient({ url, key: service.key, backoffMs: 1, maxBackoffMs: 5, patienceMs: 2_000 }),
     concurrency: 8,
-    visibilityWaitMs: 200,
+    into: { kind: 'default' },
+    ...(instanceId === undefined ? {} : { into: { kind: 'named', instanceId } }),
     ...options,
   });
 }
@@ -58,7 +62,7 @@ const hundred = Array.from({ length: 100 }, (_, index) => dialogue(`d${index}`, 
 const hundredMessages = hundred.reduce((sum, line) => sum + (line['turns'] as unknown[]).length, 0);
 
 describe('importFiles', () => {
-  it('sends every conversation of plain and gzip files into one new instance', async () => {
+  it('sends every conversation of plain and gzip files into the one default instance', async () => {
     const files = [await fileOf(hundred.slice(0, 30)), await fileOf(hundred.slice(30), 'more.jsonl.gz')];
     const announced: string[] = [];
     const summary = await run(files, { observer: { instance: (id) => announced.push(id) } });
@@ -89,7 +93,7 @@ describe('importFiles', () => {
     const second = await run(file);
     equal(second.instanceId, first.instanceId);
     deepEqual(service.countOf(), { sessions: 100, messages: hundredMessages, users: 100 });
-    deepEqual([second.alreadyThere, second.users], [99, 100]);
+    deepEqual([second.alreadyThere, second.users], [100, 100]);
   });
 
   it('counts nothing twice when repeated with --instance after the idempotency keys are forgotten', async () => {
@@ -114,17 +118,95 @@ describe('importFiles', () => {
     equal(service.countOf().messages, hundredMessages);
   });
 
-  it('says so when an old import is repeated without its instance and the first line is counted again', async () => {
-    const file = await fileOf(hundred.slice(0, 3));
-    await run(file);
-    service.claims.clear();
-    const notices: Finding[] = [];
-    await run(file, { observer: { notice: (finding) => notices.push(finding) } });
+  it('goes into one default instance, file after file, unless a new one is asked for', async () => {
+    const heard: unknown[] = [];
+    const observer = {
+      instance: (id: string, opened: { name: string | null; made: boolean } | null) =>
+        void heard.push([id, opened?.name, opened?.made]),
+    };
+    const one = await run(await fileOf([dialogue('a')]), { observer });
+    const two = await run(await fileOf([dialogue('b')], 'more.jsonl'), { observer });
+    const three = await run(await fileOf([dialogue('c')]), { observer, into: { kind: 'new' } });
+    equal(two.instanceId, one.instanceId);
+    notEqual(three.instanceId, one.instanceId);
+    deepEqual(heard, [
+      [one.instanceId, 'default', true],
+      [one.instanceId, 'default', false],
+      [three.instanceId, null, true],
+    ]);
+    deepEqual(service.countOf(one.instanceId ?? ''), { sessions: 2, messages: 8, users: 2 });
+  });
+
+  it('opens no instance when no line can be sent', async () => {
+    const summary = await run(await fileOf(['no JSON', '{}']));
+    deepEqual([summary.instanceId, summary.failedLines, service.instances.size], [null, 2, 0]);
+  });
+
+  it('goes on in the sessions that an earlier version of it opened', async () => {
+    const instanceId = service.addInstance();
+    const [own = '', first = ''] = earlierSessionIdsOf(instanceId, 'shop', 'a');
+    const client = new ServiceClient({ url, key: service.key });
+    const messages = Array.from({ length: 3 }, (_, index) => ({ role: 'user', content: `a says ${index}` }));
+    await client.ingest({ instanceId, sessionId: first, messages }, '1');
+    const [ownB = ''] = earlierSessionIdsOf(instanceId, 'shop', 'b');
+    await client.ingest({ instanceId, sessionId: ownB, messages }, '2');
+    const summary = await run(await fileOf([dialogue('a', 5), dialogue('b', 3), dialogue('c', 1)]), {
+      instanceId,
+    });
+    deepEqual([summary.messages, summary.alreadyThere], [3, 1]);
+    equal(service.sessions.get(first)?.messages.length, 5);
+    deepEqual([service.sessions.has(own), service.sessions.size], [false, 3]);
+  });
+
+  it('sends the ids as they were written, and derives sessions from them alone when told so', async () => {
+    const file = await fileOf([
+      { id: 'ticket-123', turns: [{ role: 'user', content: 'hello' }] },
+      { id: 7, source: 'phone', turns: [{ role: 'user', content: 'hello' }] },
+      { turns: [{ role: 'user', content: 'hello' }] },
+    ]);
+    const instanceId = service.addInstance();
+    const failures: Finding[] = [];
+    const summary = await run(file, {
+      instanceId,
+      source: '',
+      observer: { failure: (finding) => failures.push(finding) },
+    });
+    equal(summary.conversations, 2);
+    match(failures[0]?.message ?? '', /^id: missing/);
+    // As any language's UUIDv5 of the id in the namespace of the instance.
+    const ticket = service.sessions.get(v5('ticket-123', instanceId));
+    deepEqual(ticket?.metadata, { externalId: 'ticket-123', id: 'ticket-123' });
+    const phone = service.sessions.get(sessionIdOf(instanceId, 'phone', '7'));
+    deepEqual(phone?.metadata, { externalId: '7', source: 'phone', id: '7' });
+    const again = await run(file, { instanceId });
+    deepEqual([again.conversations, again.alreadyThere], [2, 1]);
+  });
+
+  it('says each warning of the service once, with its line, and adds them up', async () => {
+    service.warnings = ({ messages }) =>
+      `unknown-member "messages.a; \\"b" in ${messages.length} messages: ignored; and 4 more; ` +
+      `unknown-role "x" in 1 message: counted, not analysed`;
+    const heard: Finding[] = [];
+    const file = await fileOf([dialogue('a', 4), dialogue('b', 2)]);
+    const summary = await run(file, {
+      concurrency: 1,
+      observer: { warning: (finding) => heard.push(finding) },
+    });
+    const member = 'unknown-member "messages.a; \\"b": ignored';
+    const role = 'unknown-role "x": counted, not analysed';
     deepEqual(
-      notices.map(({ line }) => line),
-      [1],
+      heard.map(({ line, message }) => [line, message]),
+      [
+        [1, member],
+        [1, 'and more names'],
+        [1, role],
+      ],
     );
-    match(notices[0]?.message ?? '', /--instance/);
+    deepEqual(summary.warnings, [
+      { text: member, messages: 6 },
+      { text: 'and more names', messages: 0 },
+      { text: role, messages: 2 },
+    ]);
   });
 
   it('imports the same file into a second instance, whole and repeatably', async () => {
@@ -147,7 +229,9 @@ describe('importFiles', () => {
     });
     deepEqual([summary.messages, summary.alreadyThere], [3, 1]);
     deepEqual(
-      service.sessions.get(sessionIdOf('shop', 'a'))?.messages.map(({ content }) => content),
+      service.sessions
+        .get(sessionIdOf(instanceId ?? '', 'shop', 'a'))
+        ?.messages.map(({ content }) => content),
       Array.from({ length: 7 }, (_, index) => `a says ${index}`),
     );
   });
@@ -216,17 +300,11 @@ describe('importFiles', () => {
     deepEqual(failures.map(({ line }) => line).toSorted(), [1, 4, 5]);
     match(
       failures.find(({ line }) => line === 4)?.message ?? '',
-      /^VALIDATION_ERROR: request validation failed/,
+      /^VALIDATION_ERROR: refused \(turns\.1\.createdAt: must not be ahead\)$/,
     );
     deepEqual(notices, [{ file, line: 4, message: 'empty turn left out: 0' }]);
     deepEqual([summary.failedLines, summary.emptyTurns, summary.conversations], [3, 1, 2]);
     deepEqual(service.countOf(), { sessions: 2, messages: 8, users: 2 });
-  });
-
-  it('opens the instance with the first conversation that the service accepts', async () => {
-    const refused = { id: 'x', turns: [{ role: 'user', content: 'REFUSE ME' }] };
-    const summary = await run(await fileOf([refused, dialogue('a'), dialogue('b')]));
-    deepEqual([summary.failedLines, summary.conversations, service.instances.size], [1, 2, 1]);
   });
 
   it('cuts a conversation of more than 10,000 messages, in order, and resumes between the cuts', async () => {
@@ -239,7 +317,9 @@ describe('importFiles', () => {
     const resumed = await run(file, { instanceId: broken.instanceId ?? '' });
     equal(resumed.messages, 15_001);
     deepEqual(
-      service.sessions.get(sessionIdOf('shop', 'long'))?.messages.map(({ content }) => content),
+      service.sessions
+        .get(sessionIdOf(broken.instanceId ?? '', 'shop', 'long'))
+        ?.messages.map(({ content }) => content),
       Array.from({ length: 25_001 }, (_, index) => `long says ${index}`),
     );
     equal(
@@ -307,17 +387,20 @@ describe('partsOf', () => {
 
 describe('sessionIdOf', () => {
   it('is a UUIDv5 that depends on source, id and instance, each on its own', () => {
+    const [one, two] = ['01900000-0000-7000-8000-000000000001', '01900000-0000-7000-8000-00000000000A'];
     const ids = [
-      sessionIdOf('a', 'bc'),
-      sessionIdOf('ab', 'c'),
-      sessionIdOf('a', 'bc', '01900000-0000-7000-8000-000000000001'),
-      sessionIdOf('a', 'bc', '01900000-0000-7000-8000-000000000002'),
+      sessionIdOf(one, 'a', 'bc'),
+      sessionIdOf(one, 'ab', 'c'),
+      sessionIdOf(two, 'a', 'bc'),
+      sessionIdOf(one, '', 'bc'),
     ];
     equal(new Set(ids).size, 4);
     equal(
       ids.every((id) => /^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab]/.test(id)),
       true,
     );
-    equal(sessionIdOf('a', 'bc'), ids[0]);
+    equal(sessionIdOf(two.toLowerCase(), 'a', 'bc'), ids[2]);
+    // Python: uuid.uuid5(uuid.UUID('01900000-0000-7000-8000-000000000001'), 'bc')
+    equal(ids[3], '4d29b19b-b72f-5a89-a675-bb4025078bf9');
   });
 });

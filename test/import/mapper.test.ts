@@ -35,7 +35,8 @@ describe('mapLine', () => {
           { content: 'Where is my parcel?', role: 'user', userId: 'shop:d1' },
           { content: 'On its way.', role: 'assistant' },
         ],
-        session: { source: 'shop', id: 'd1' },
+        places: ['turns.0', 'turns.1'],
+        session: { externalId: 'd1', source: 'shop', id: 'd1' },
       },
       emptyTurns: [],
     });
@@ -44,6 +45,7 @@ describe('mapLine', () => {
   it('takes the source of a line without one from the file, and its id from the line', () => {
     const { source, id, messages } = conversationOf({ turns: [{ ...question, sat: [3, 4], act: 'ask' }] });
     deepEqual([source, id, messages[0]?.userId], ['chats', 'line-7', 'chats:line-7']);
+    equal('externalId' in conversationOf({ turns: [question] }).session, false);
   });
 
   it('carries user ids, times and metadata of each turn', () => {
@@ -59,6 +61,43 @@ describe('mapLine', () => {
       { ...answer, userId: 'bot', metadata: { createdAt: '2026-03-01T09:30:04.5Z' } },
     ]);
   });
+
+  it('reads times as people have them, from the turn or its metadata, which wins', () => {
+    const at = '2026-03-01T09:30:00Z';
+    const times: [unknown, string][] = [
+      [at, at],
+      ['2026-03-01', '2026-03-01T00:00:00.000Z'],
+      ['2026-03-01T10:30:00+01:00', '2026-03-01T09:30:00.000Z'],
+      [1_772_357_400, '2026-03-01T09:30:00.000Z'],
+      [1_772_357_400.25, '2026-03-01T09:30:00.250Z'],
+      [1_772_357_400_250, '2026-03-01T09:30:00.250Z'],
+      ['1772357400', '2026-03-01T09:30:00.000Z'],
+      ['1772357400.000001', '2026-03-01T09:30:00.000001Z'],
+      ['1772357400250', '2026-03-01T09:30:00.250Z'],
+      [100_000_000, '1973-03-03T09:46:40.000Z'],
+      [100_000_000_000, '1973-03-03T09:46:40.000Z'],
+    ];
+    for (const [createdAt, read] of times) {
+      const { messages } = conversationOf({
+        id: 'x',
+        turns: [
+          { ...question, createdAt },
+          { ...answer, createdAt: 'nonsense', metadata: { createdAt, a: 1 } },
+        ],
+      });
+      deepEqual(
+        messages.map(({ metadata }) => metadata),
+        [{ createdAt: read }, { createdAt: read, a: 1 }],
+      );
+    }
+  });
+
+  for (const createdAt of ['20261101', 20261101, 0, -5, 1e14, '1', '2026-03-01T09:30:00', '', true, {}])
+    it(`refuses ${JSON.stringify(createdAt)} as a time, saying where and what it may be`, () => {
+      const mapped = map({ id: 'x', turns: [question, { ...answer, createdAt }] });
+      const fault = 'fault' in mapped ? mapped.fault : 'accepted';
+      equal(fault.startsWith(`turns.1.createdAt: ${JSON.stringify(createdAt)} must be a date`), true, fault);
+    });
 
   it('fills user turns with the author stated for the line', () => {
     const { messages } = conversationOf({
@@ -88,6 +127,7 @@ describe('mapLine', () => {
     if ('fault' in mapped) throw new Error(mapped.fault);
     deepEqual(mapped.emptyTurns, [0, 2]);
     equal(mapped.conversation.messages.length, 1);
+    deepEqual(mapped.conversation.places, ['turns.1']);
   });
 
   it('gives the second line with the same source and id its own id, always the same', () => {
@@ -117,11 +157,6 @@ describe('mapLine', () => {
     ],
     ['an empty user id', { id: 'x', turns: [{ ...question, userId: '' }] }, /^turns\.0\.userId:/],
     [
-      'a time with an offset',
-      { id: 'x', turns: [{ ...question, createdAt: '2026-03-01T09:30:00+01:00' }] },
-      /createdAt/,
-    ],
-    [
       'a day that does not exist',
       { id: 'x', turns: [{ ...question, createdAt: '2026-02-30T09:30:00Z' }] },
       /createdAt/,
@@ -132,6 +167,7 @@ describe('mapLine', () => {
       /^turns\.0\.metadata/,
     ],
     ['an id that is no name', { id: {}, turns: [question] }, /^id:/],
+    ['an id too long to be kept', { id: 'x'.repeat(256), turns: [question] }, /^id: must be at most 255/],
     ['a source that is no name', { id: 'x', source: 4, turns: [question] }, /^source:/],
   ];
   for (const [name, value, reason] of faults) {

@@ -1,0 +1,32 @@
+import type { IngestMessage } from './mapper.ts';
+
+/** SPEC: the most messages that one request may carry. */
+export const MAX_REQUEST_MESSAGES = 10_000;
+/** Keeps a request well under the service's default body limit (32 MiB) and its stream's record limit. */
+const MAX_REQUEST_BYTES = 8 * 1024 * 1024;
+
+/** Messages from `offset` on, cut at multiples of the request limit so that a repeat cuts at the same places. */
+export function partsOf(
+  messages: readonly IngestMessage[],
+  offset = 0,
+): { offset: number; messages: IngestMessage[] }[] {
+  const parts: { offset: number; messages: IngestMessage[] }[] = [];
+  let current: { offset: number; messages: IngestMessage[] } | null = null;
+  let bytes = 0;
+  for (let index = offset; index < messages.length; index += 1) {
+    const message = messages[index];
+    if (message === undefined) break;
+    const size = Buffer.byteLength(JSON.stringify(message));
+    const full =
+      current !== null &&
+      (current.messages.length >= MAX_REQUEST_MESSAGES || bytes + size > MAX_REQUEST_BYTES);
+    if (current === null || full) {
+      current = { offset: index, messages: [] };
+      parts.push(current);
+      bytes = 0;
+    }
+    current.messages.push(message);
+    bytes += size;
+  }
+  return parts;
+}
