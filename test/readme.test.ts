@@ -198,7 +198,7 @@ describe('the README on a running service', { timeout: 240_000 }, () => {
     match(output, /messages {6}4 sent/);
     match(output, /end users {5}2/);
     match(output, /Everything is visible in queries\./);
-    const again = await runScript([...importing, '--instance', /instance\s+(\S+)/.exec(output)?.[1] ?? '']);
+    const again = await runScript(importing);
     match(again, /conversations 0 sent, 2 already there/);
   });
 

@@ -43,6 +43,15 @@ const EVENT_TIME =
   'Event time. Beside `content` or in `metadata`, which wins when both are given; the time of acceptance when absent or null.';
 const INSTANT_RULE = 'must be a UTC ISO 8601 instant that ends in Z, such as 2026-01-31T09:30:00Z';
 
+/** Callers own their conversations' ids, which are mostly no UUIDs: the same recipe makes the same one everywhere. */
+const SESSION_ID_RULE =
+  'must be a UUID; of an id of your own, such as ticket-123, make one as UUIDv5 with the instanceId as namespace and the id as name';
+const sessionId = z.string('must be a string').regex(UUID_PATTERN, SESSION_ID_RULE).meta({
+  format: 'uuid',
+  description:
+    'UUID of version 1 to 8, nil or all-f. For ids that are none: UUIDv5 with the instanceId as namespace and the id as name; send the id itself as metadata.session.externalId.',
+});
+
 /**
  * The schema of the body of POST /v1/ingest/. `now` gives microseconds since 1970-01-01 UTC; it bounds
  * `createdAt`. Free of transforms, so that the OpenAPI document is generated from it.
@@ -82,7 +91,7 @@ export function ingestBodySchema(now: () => number) {
         .max(MAX_MESSAGES, `must hold at most ${MAX_MESSAGES} messages`),
       projectId: uuid().optional(),
       instanceId: uuid().optional(),
-      sessionId: uuid().optional(),
+      sessionId: sessionId.optional(),
       metadata: z
         .strictObject(
           { instance: object().optional(), session: object().optional(), users: object().optional() },

@@ -23,6 +23,15 @@ function faults(json: unknown): Record<string, string> {
 }
 
 describe('ingest body', () => {
+  it('says how to make a session id of an id that is no UUID', () => {
+    const found = faults({ messages: [message], sessionId: 'ticket-123' });
+    ok(
+      found['sessionId']?.startsWith('must be a UUID; ') &&
+        found['sessionId'].includes('UUIDv5 with the instanceId as namespace and the id as name'),
+      found['sessionId'],
+    );
+  });
+
   it('is read with defaults filled in', () => {
     deepEqual(
       parse({
