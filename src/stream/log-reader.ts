@@ -52,6 +52,8 @@ const IDLE_HEARTBEAT_MS = 1000;
 const SILENT_CHECKS = 3;
 const PULL_BATCH = 1000;
 const PULL_EXPIRES_MS = 30_000;
+/** With the end of a pull the server says how much of it was left; with that of the consumer it does not. */
+const PULL_LEFT_HEADER = 'Nats-Pending-Messages';
 /** The server counts subject, reply and headers into the size of a message. */
 const ENVELOPE_BYTES = 64 * 1024;
 
@@ -222,11 +224,9 @@ export class LogReader {
           if (last >= expected) ended.resolve();
           return;
         }
-        // 404, 408 and "Batch Completed" or "MaxBytes" end one pull; any other 409 and 503 the consumer.
-        const description = message.headers?.description ?? '';
-        const ordinary =
-          code === 404 || code === 408 || (code === 409 && /batch completed|maxbytes/i.test(description));
-        if (!ordinary) return ended.resolve();
+        // 404, 408 and a 409 that says what of the pull is left end one pull; any other 409 and 503 the consumer.
+        const ofPull = code === 409 && message.headers?.has(PULL_LEFT_HEADER) === true;
+        if (code !== 404 && code !== 408 && !ofPull) return ended.resolve();
         wanted = 0;
         return pull();
       }
