@@ -46,6 +46,7 @@ const environment = z.object({
   AUTO_REBUILD: z.enum(['true', 'false'], 'must be true or false').default('false'),
   WORKER_BATCH_BYTES: integer(2 * MIB, 1024, 1024 * MIB),
   QUERY_WAIT_MS: integer(5000, 0, 60_000),
+  QUERY_WAITERS: integer(256, 1, 100_000),
   QUERY_THREADS: integer(Math.min(2, availableParallelism()), 1, 256),
   SHUTDOWN_MS: integer(10_000, 100, 600_000),
   LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
@@ -89,6 +90,8 @@ export interface Config {
   readonly workerBatchBytes: number;
   /** The longest that a query waits for `X-Wait-For-Position`. */
   readonly queryWaitMs: number;
+  /** Queries that may wait for it at once; more get 503. */
+  readonly queryWaiters: number;
   /** Threads that one query may use. */
   readonly queryThreads: number;
   /** How long an ordered shutdown may take. */
@@ -148,6 +151,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = readEnvironment()): Config {
     autoRebuild: values.AUTO_REBUILD === 'true',
     workerBatchBytes: values.WORKER_BATCH_BYTES,
     queryWaitMs: values.QUERY_WAIT_MS,
+    queryWaiters: values.QUERY_WAITERS,
     queryThreads: values.QUERY_THREADS,
     shutdownMs: values.SHUTDOWN_MS,
     logLevel: values.LOG_LEVEL,

@@ -213,14 +213,22 @@ export function createOpenApiDocument(served: { readonly ingest: boolean; readon
         {
           name: 'X-Wait-For-Position',
           in: 'header',
-          description: 'Waits, for some seconds at most, until the answer contains this stream position.',
+          description:
+            'Waits, for some seconds at most, until the answer contains this stream position: what an ingest answer says as X-Stream-Position. X-Wait-Result says whether it does.',
           schema: { type: 'integer', minimum: 0 },
         },
       ],
       responses: responses(
         {
           description: 'The rows of the asked-for page.',
-          headers: RATE_LIMIT_HEADERS,
+          headers: {
+            ...RATE_LIMIT_HEADERS,
+            'X-Wait-Result': {
+              description:
+                'With X-Wait-For-Position: whether the answer contains that position, or the wait ran out.',
+              schema: { type: 'string', enum: ['reached', 'timeout'] },
+            },
+          },
           content: { 'application/json': { schema: { $ref: '#/components/schemas/QueryResponse' } } },
         },
         [400, 401, 404, 429, 500, 503],

@@ -9,14 +9,17 @@ export function registerQueryRoute(
   dependencies: { readonly runner: QueryRunner; readonly instances: InstanceFinder; readonly waitMs: number },
 ): void {
   const { runner, instances, waitMs } = dependencies;
-  scope.get('/query', async (request) => {
+  scope.get('/query', async (request, reply) => {
     const position = readWaitForPosition(request.headers['x-wait-for-position']);
     const parameters = parseQueryParameters(request.query as Record<string, string | string[]>);
     const { instanceId } = parameters;
     if ((await instances.projectOf(instanceId)) !== request.projectId) {
       throw new AppError('NOT_FOUND', `There is no instance ${instanceId}.`);
     }
-    if (position !== null) await runner.waitFor(instanceId, position, waitMs);
+    if (position !== null) {
+      const reached = await runner.waitFor(instanceId, position, waitMs);
+      void reply.header('X-Wait-Result', reached ? 'reached' : 'timeout');
+    }
     return runner.run(parameters);
   });
 }

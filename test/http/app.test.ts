@@ -337,6 +337,26 @@ describe('http: query', () => {
     equal(harness.asked.length, 2);
   });
 
+  it('says whether the position was reached, when it was asked to wait', async () => {
+    for (const [reached, result] of [
+      [true, 'reached'],
+      [false, 'timeout'],
+    ] as const) {
+      const harness = createHarness({ waitFor: async () => reached });
+      const waited = await send(harness, get(QUERY, { 'x-api-key': KEY, 'x-wait-for-position': '42' }));
+      equal(waited.headers['x-wait-result'], result);
+      const other = await send(harness, get(QUERY, { 'x-api-key': KEY }));
+      equal(other.headers['x-wait-result'], undefined);
+    }
+  });
+
+  it('says so also when the query then fails', async () => {
+    const fault = new AppError('SERVICE_UNAVAILABLE', 'Later.', { retryAfter: 1 });
+    const harness = createHarness({ waitFor: async () => false, run: () => Promise.reject(fault) });
+    const answer = await send(harness, get(QUERY, { 'x-api-key': KEY, 'x-wait-for-position': '42' }));
+    deepEqual([answer.status, answer.headers['x-wait-result']], [503, 'timeout']);
+  });
+
   for (const position of ['', '-1', '1.5', 'x', '9007199254740992']) {
     it(`refuses X-Wait-For-Position ${JSON.stringify(position)}`, async () => {
       const answer = await send(

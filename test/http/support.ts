@@ -41,10 +41,11 @@ export function createHarness(
     readonly limits?: Partial<HttpDependencies['limits']>;
     readonly accept?: Ingestor['accept'];
     readonly run?: QueryRunner['run'];
+    readonly waitFor?: QueryRunner['waitFor'];
     readonly serve?: 'all' | 'ingest' | 'query';
   } = {},
 ): Harness {
-  const { limits, accept, run, serve = 'all', ...rest } = changes;
+  const { limits, accept, run, waitFor, serve = 'all', ...rest } = changes;
   const parse = createBodyParser(() => NOON * 1000);
   const errors: unknown[] = [];
   const log: Logger = {
@@ -76,7 +77,7 @@ export function createHarness(
       },
       async waitFor(instanceId, position, timeoutMs) {
         harness.asked.push({ instanceId, position, timeoutMs });
-        return true;
+        return waitFor?.(instanceId, position, timeoutMs) ?? true;
       },
     },
     instances: {
