@@ -53,6 +53,29 @@ export class ShardReaders {
     return this.#divisions.has(this.#shards());
   }
 
+  /**
+   * Why the active views cannot be read yet; null when there was something to read in every shard. What hinders
+   * reading later is for the answer of a query to say.
+   */
+  async whyNotReady(): Promise<string | null> {
+    const readers = this.#divisions.get(this.#shards());
+    if (readers === undefined) return 'are being opened';
+    const published = await Promise.all(
+      readers.map((reader) =>
+        reader.hasGeneration().catch((error: unknown) => {
+          if (error instanceof AppError) return true;
+          throw error;
+        }),
+      ),
+    );
+    return published.every(Boolean) ? null : 'are not there yet: no worker has published them';
+  }
+
+  /** Databases of readers that DuckDB has invalidated and that were replaced, since the process began. */
+  get failures(): number {
+    return [...this.#divisions.values()].flat().reduce((sum, reader) => sum + reader.failures, 0);
+  }
+
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await this.#opening;

@@ -177,7 +177,7 @@ async function listen(app: ReturnType<typeof createApp>, { host, port }: Config)
 }
 
 async function openQuery(
-  { dataDir, shards, queryThreads }: Config,
+  { dataDir, shards, queryThreads, queryWaiters }: Config,
   lifecycle: Lifecycle,
 ): Promise<NonNullable<HttpDependencies['query']>> {
   const views = loadViews(join(ROOT, 'views'));
@@ -193,6 +193,10 @@ async function openQuery(
         memoryLimit: READER_MEMORY,
         memoryLimitAlone: READER_MEMORY_ALONE,
         spillDirectory: spillDirectory(dataDir, 'web'),
+        onLost: (error) => {
+          readerFailures.note(Date.now());
+          log.error({ event: 'reader_lost', err: error }, 'a database of a reader failed and is replaced');
+        },
       }),
     onError: (error) => {
       readerFailures.note(Date.now());
@@ -203,6 +207,7 @@ async function openQuery(
   lifecycle.opened('readers', () => opened.close());
   const runner = new QueryRunner({
     views,
+    maxWaiting: queryWaiters,
     readerOf: (instanceId) => {
       const reader = opened.readerOf(instanceId);
       // Reading with another division would miss instances: no answer is better than a wrong one.
@@ -235,7 +240,10 @@ function readinessChecks({ serve }: Config): ReadinessCheck[] {
     });
   }
   if (serve !== 'ingest') {
-    checks.push({ name: 'views', check: async () => (readers?.ready === true ? null : 'are being opened') });
+    checks.push({
+      name: 'views',
+      check: async () => (readers === null ? 'are being opened' : readers.whyNotReady()),
+    });
   }
   return checks;
 }

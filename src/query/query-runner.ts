@@ -1,3 +1,4 @@
+import { AppError } from '../errors.ts';
 import type { Metric } from '../domain/metrics.ts';
 import { formatBucket, formatInstant } from '../domain/time.ts';
 import type { Row, Value } from '../store/duckdb.ts';
@@ -23,68 +24,83 @@ const TOP_TOPICS = 5;
 export interface QueryRunnerOptions {
   readonly views: readonly View[];
   /** The reader of the shard that an instance (UUID) belongs to. */
-  readonly readerOf: (instanceId: string) => SnapshotReader;
+  readonly readerOf: (instanceId: string) => Pick<SnapshotReader, 'read' | 'waitFor'>;
+  /** Queries that may wait for a position at once. Default: any number. */
+  readonly maxWaiting?: number;
 }
 
 /** Answers queries from the newest snapshot; one answer is one snapshot. */
 export class QueryRunner {
   readonly #options: QueryRunnerOptions;
+  #waiting = 0;
 
   constructor(options: QueryRunnerOptions) {
     this.#options = options;
   }
 
-  /** Waits until the instance's view contains a stream position, at most `timeoutMs`; true when it does. */
-  waitFor(instanceId: string, position: number, timeoutMs: number): Promise<boolean> {
-    return this.#options.readerOf(instanceId).waitFor(position, timeoutMs);
+  /**
+   * Waits until the instance's view contains a stream position, at most `timeoutMs`; true when it does. Throws
+   * AppError SERVICE_UNAVAILABLE when too many wait already.
+   */
+  async waitFor(instanceId: string, position: number, timeoutMs: number): Promise<boolean> {
+    const reader = this.#options.readerOf(instanceId);
+    if (await reader.waitFor(position, 0)) return true;
+    const { maxWaiting = Infinity } = this.#options;
+    if (this.#waiting >= maxWaiting) {
+      throw new AppError(
+        'SERVICE_UNAVAILABLE',
+        `${maxWaiting} queries wait for a position already. Try again in a moment, or leave X-Wait-For-Position out.`,
+        { retryAfter: 1 },
+      );
+    }
+    this.#waiting += 1;
+    try {
+      return await reader.waitFor(position, timeoutMs);
+    } finally {
+      this.#waiting -= 1;
+    }
   }
 
-  /** The instance is known to exist; one without processed messages gives an empty answer. */
-  async run(parameters: QueryParameters): Promise<QueryResponse> {
-    const empty: QueryResponse = {
-      elements: [],
-      pagination: { total: 0, limit: parameters.limit, offset: parameters.offset },
-      lastProcessedAt: null,
+  /**
+   * The instance is known to exist; one without processed messages gives an empty answer. Throws AppError
+   * SERVICE_UNAVAILABLE while the views cannot be read.
+   */
+  run(parameters: QueryParameters): Promise<QueryResponse> {
+    return this.#options
+      .readerOf(parameters.instanceId)
+      .read((snapshot) => this.#answer(snapshot, parameters));
+  }
+
+  async #answer(snapshot: Snapshot, parameters: QueryParameters): Promise<QueryResponse> {
+    const instance = await snapshot.remembered(
+      `instance ${parameters.instanceId}`,
+      ['instance'],
+      async () => {
+        const rows = await snapshot.all(
+          'select instance, processed_at from @instance[] where id = $id::uuid',
+          { id: parameters.instanceId },
+        );
+        return rows[0];
+      },
+    );
+    const { limit, offset } = parameters;
+    if (instance === undefined)
+      return { elements: [], pagination: { total: 0, limit, offset }, lastProcessedAt: null };
+    const number = instance['instance'] as number;
+    const chosen = await chosenEntities(snapshot, parameters, number);
+    const { page, total } = await this.#page(snapshot, parameters, number, chosen);
+    const dimensions = await this.#dimensions(snapshot, parameters, number, page);
+    return {
+      elements: page.map((row, index) => ({
+        dimensions: {
+          ...dimensions[index],
+          ...(parameters.granularity === 'ALL' ? {} : { date: formatBucket(row['bucket'] as number) }),
+        },
+        fields: fieldsOf(row, parameters.fields),
+      })),
+      pagination: { total, limit, offset },
+      lastProcessedAt: formatInstant(instance['processed_at'] as number),
     };
-    const snapshot = await this.#options.readerOf(parameters.instanceId).snapshot();
-    if (snapshot === null) return empty;
-    try {
-      const instance = await snapshot.remembered(
-        `instance ${parameters.instanceId}`,
-        ['instance'],
-        async () => {
-          const rows = await snapshot.all(
-            'select instance, processed_at from @instance[] where id = $id::uuid',
-            {
-              id: parameters.instanceId,
-            },
-          );
-          return rows[0];
-        },
-      );
-      if (instance === undefined) return empty;
-      const number = instance['instance'] as number;
-      const chosen = await chosenEntities(snapshot, parameters, number);
-      const { page, total } = await this.#page(snapshot, parameters, number, chosen);
-      const dimensions = await this.#dimensions(snapshot, parameters, number, page);
-      return {
-        elements: page.map((row, index) => ({
-          dimensions: {
-            ...dimensions[index],
-            ...(parameters.granularity === 'ALL' ? {} : { date: formatBucket(row['bucket'] as number) }),
-          },
-          fields: fieldsOf(row, parameters.fields),
-        })),
-        pagination: {
-          total,
-          limit: parameters.limit,
-          offset: parameters.offset,
-        },
-        lastProcessedAt: formatInstant(instance['processed_at'] as number),
-      };
-    } finally {
-      snapshot.release();
-    }
   }
 
   /** The rows of a page, and how many there are on all pages: counted once for as long as nothing changes. */

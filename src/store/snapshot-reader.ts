@@ -4,15 +4,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { LRUCache } from 'lru-cache';
 import { AppError } from '../errors.ts';
 import { isDamage, noteDamage } from './damage.ts';
-import {
-  DatabaseError,
-  openDatabase,
-  quoted,
-  type Bindings,
-  type Connection,
-  type Database,
-  type Row,
-} from './duckdb.ts';
+import { DatabaseError, type Bindings, type DatabaseFault, type Row } from './duckdb.ts';
+import { expandLevels } from './level-sql.ts';
+import { PositionWaiters } from './position-waiters.ts';
 import {
   filesOf,
   isCurrentLost,
@@ -21,6 +15,8 @@ import {
   versionsOf,
   type Generation,
 } from './publication.ts';
+import { ReadingDatabase, type Reading, type ReadingOptions } from './reading-database.ts';
+import { beingMade, databaseLost, nothingPublished, otherViews, tooLittleMemory } from './unanswerable.ts';
 import type { PublishedTable, View } from './view-files.ts';
 
 /** What was read once, and of which tables. */
@@ -37,6 +33,7 @@ const REMEMBERED = 1000;
 
 /** One generation of one shard, attached. */
 interface Attached {
+  readonly database: Reading;
   readonly generation: Generation;
   /** Catalog names of its files, by path. */
   readonly aliases: ReadonlyMap<string, string>;
@@ -65,72 +62,87 @@ export interface Snapshot {
   release(): void;
 }
 
-export interface SnapshotReaderOptions {
+export interface SnapshotReaderOptions extends ReadingOptions {
   /**
    * Folder of one shard as it is now (a rebuild moves it); null while there is none. When it throws, whoever
    * was answered before goes on being answered from the same files.
    */
   readonly directory: () => string | null;
   readonly views: readonly View[];
-  readonly threads: number;
-  /** Statements that run side by side. */
-  readonly connections: number;
-  readonly memoryLimit?: string;
-  /** For a statement that needs more and runs alone. */
-  readonly memoryLimitAlone?: string;
-  readonly spillDirectory?: string;
+  /** Opens a database; default: `ReadingDatabase.open`. */
+  readonly openDatabase?: (options: ReadingOptions) => Promise<Reading>;
+  /** Told of each database that DuckDB invalidated and that another one takes the place of. */
+  readonly onLost?: (error: DatabaseError) => void;
 }
 
 const CURRENT_LOST = 'CURRENT is gone or cannot be read';
 
 /**
  * Opens what the worker publishes, newest first, in its own in-memory DuckDB; never the live file. Of files
- * that are damaged it answers nothing: it leaves a note, from which the worker makes them anew.
+ * that are damaged it answers nothing: it leaves a note, from which the worker makes them anew. A database that
+ * DuckDB has invalidated is left behind, and another one opened.
  */
 export class SnapshotReader {
   readonly #options: SnapshotReaderOptions;
-  readonly #database: Database;
-  readonly #admin: Connection;
-  readonly #idle: Connection[];
-  readonly #waiting: ((connection: Connection) => void)[] = [];
   readonly #tables: ReadonlyMap<string, PublishedTable>;
-  /** Attached files, by path, with the generations that use them. */
-  readonly #files = new Map<string, { alias: string; users: number }>();
   readonly #working = new Set<Promise<unknown>>();
-  /** The end of the statements that want to be alone. */
-  #alone: Promise<unknown> = Promise.resolve();
+  readonly #waiters = new PositionWaiters(() => this.#look());
+  /** Null from the moment at which one is lost until the next is open. */
+  #database: Reading | null;
+  #opening: Promise<Reading> | null = null;
   #attached: Attached | null = null;
   #stamp = '';
-  #aliases = 0;
   #refreshing: Promise<void> | null = null;
+  #failures = 0;
 
-  private constructor(
-    options: SnapshotReaderOptions,
-    database: Database,
-    admin: Connection,
-    connections: Connection[],
-  ) {
+  private constructor(options: SnapshotReaderOptions, database: Reading) {
     this.#options = options;
     this.#database = database;
-    this.#admin = admin;
-    this.#idle = connections;
     this.#tables = new Map(publishedTables(options.views).map((table) => [table.name, table]));
   }
 
   static async open(options: SnapshotReaderOptions): Promise<SnapshotReader> {
-    const database = await openDatabase({
-      threads: options.threads,
-      ...(options.memoryLimit === undefined ? {} : { memoryLimit: options.memoryLimit }),
-      ...(options.spillDirectory === undefined ? {} : { spillDirectory: options.spillDirectory }),
-    });
-    const admin = await database.connect();
-    // Planning is most of a short query's time. None of ours repeats a part that the first of these steps could
-    // share; the second one would read a page's rows a second time to spare reading columns that are narrow.
-    await admin.run(`set global disabled_optimizers = 'common_subplan,late_materialization'`);
-    const connections = await Promise.all(
-      Array.from({ length: options.connections }, () => database.connect()),
-    );
-    return new SnapshotReader(options, database, admin, connections);
+    return new SnapshotReader(options, await openDatabase(options));
+  }
+
+  /** Databases that DuckDB has invalidated and that were replaced, since this reader was opened. */
+  get failures(): number {
+    return this.#failures;
+  }
+
+  /** Whether anything can be read: a first generation was published. Throws AppError SERVICE_UNAVAILABLE on damage. */
+  async hasGeneration(): Promise<boolean> {
+    if (this.#attached === null) await this.#refresh();
+    return this.#attached !== null;
+  }
+
+  /**
+   * Runs `work` over the newest generation; once more over the newest one when DuckDB failed under it. Throws
+   * AppError SERVICE_UNAVAILABLE when there is no generation yet, on damage, and for want of memory.
+   */
+  async read<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
+    try {
+      return await this.#readOnce(work);
+    } catch (error) {
+      if (!isFault(error, 'invalidated')) throw error;
+    }
+    try {
+      return await this.#readOnce(work);
+    } catch (error) {
+      throw isFault(error, 'invalidated') ? databaseLost(error) : error;
+    }
+  }
+
+  async #readOnce<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
+    const snapshot = await this.snapshot();
+    if (snapshot === null) throw nothingPublished();
+    try {
+      return await work(snapshot);
+    } catch (error) {
+      throw isFault(error, 'out-of-memory') ? tooLittleMemory(error) : error;
+    } finally {
+      snapshot.release();
+    }
   }
 
   /** The newest generation; null while nothing is published. Throws AppError SERVICE_UNAVAILABLE on damage. */
@@ -150,14 +162,7 @@ export class SnapshotReader {
     let released = false;
     return {
       sequence: attached.generation.seq,
-      all: (sql, bindings) =>
-        this.#track(
-          this.#run((connection) => connection.all(this.#expand(sql, attached, bindings ?? {}), bindings)),
-        ).catch((error: unknown) => {
-          if (!isDamage(error)) throw error;
-          noteDamage(attached.directory, 'levels', reasonOf(error));
-          throw beingMade(error);
-        }),
+      all: (sql, bindings) => this.#all(attached, sql, bindings ?? {}),
       remembered: <T>(name: string, tables: readonly string[], read: () => Promise<T>) => {
         const key = rememberedKey(name, tables, attached);
         const known = attached.remembered.get(key);
@@ -174,29 +179,77 @@ export class SnapshotReader {
         if (released) return;
         released = true;
         attached.readers -= 1;
-        if (attached.retired && attached.readers === 0)
-          void this.#track(this.#detach(attached)).catch(() => undefined);
+        if (attached.retired && attached.readers === 0) void this.#detach(attached).catch(() => undefined);
       },
     };
   }
 
   /** Waits until a generation contains `sequence`, at most `timeoutMs`; true when it does. */
-  async waitFor(sequence: number, timeoutMs: number): Promise<boolean> {
-    const deadline = performance.now() + timeoutMs;
-    for (;;) {
-      await this.#refresh();
-      if ((this.#attached?.generation.seq ?? -1) >= sequence) return true;
-      if (performance.now() >= deadline) return false;
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
+  waitFor(sequence: number, timeoutMs: number): Promise<boolean> {
+    return this.#waiters.waitFor(sequence, timeoutMs);
   }
 
   /** Waits for what is being read or detached, then closes everything. Nothing may be asked afterwards. */
   async close(): Promise<void> {
-    // Closing a connection under a running statement brings the process down.
     while (this.#working.size > 0) await Promise.allSettled(this.#working);
-    for (const connection of [...this.#idle, this.#admin]) connection.close();
-    this.#database.close();
+    await this.#database?.close();
+  }
+
+  /** The sequence that can be read; -1 while nothing can. */
+  async #look(): Promise<number> {
+    try {
+      await this.#refresh();
+    } catch (error) {
+      // A database that fails is replaced; whoever waits goes on waiting.
+      if (error instanceof AppError) throw error;
+    }
+    return this.#attached?.generation.seq ?? -1;
+  }
+
+  async #all(attached: Attached, sql: string, bindings: Bindings): Promise<Row[]> {
+    const { database, directory, generation, aliases } = attached;
+    const named = {
+      levelsOf: (table: string) => generation.tables[table] ?? [],
+      catalogOf: ({ file }: { file: string }) => aliases.get(join(directory, file)) as string,
+    };
+    try {
+      return await database.run((connection) =>
+        connection.all(expandLevels(sql, this.#tables, named, bindings), bindings),
+      );
+    } catch (error) {
+      this.#leaveIfLost(database, error);
+      const damaged = isDamage(error);
+      if (damaged) noteDamage(directory, 'levels', reasonOf(error));
+      // What another one may answer is asked once more.
+      throw damaged && !isFault(error, 'invalidated') ? beingMade(error) : error;
+    }
+  }
+
+  /** Leaves a database behind that DuckDB has invalidated; it is closed when what runs in it has ended. */
+  #leaveIfLost(database: Reading, error: unknown): void {
+    if (!isFault(error, 'invalidated') || this.#database !== database) return;
+    this.#failures += 1;
+    this.#database = null;
+    this.#attached = null;
+    this.#stamp = '';
+    void this.#track(database.close()).catch(() => undefined);
+    this.#options.onLost?.(error);
+  }
+
+  /** The database that is open; another one when the last was lost. */
+  async #opened(): Promise<Reading> {
+    if (this.#database !== null) return this.#database;
+    this.#opening ??= this.#track(openDatabase(this.#options))
+      .then(
+        (database) => (this.#database = database),
+        (error: unknown) => {
+          throw databaseLost(error);
+        },
+      )
+      .finally(() => {
+        this.#opening = null;
+      });
+    return this.#opening;
   }
 
   /** Keeps work in sight until it has ended, so that `close` can wait for it. */
@@ -246,21 +299,18 @@ export class SnapshotReader {
       if (!isDeepStrictEqual(generation.views, versionsOf(this.#options.views))) {
         // What was read last is right still; without it, an empty answer would be a wrong one.
         if (this.#attached !== null) return;
-        throw new AppError(
-          'SERVICE_UNAVAILABLE',
-          'The views on disk are of another version of this service. Rebuild them: npm run rebuild.',
-          { retryAfter: 60 },
-        );
+        throw otherViews();
       }
       if (sameFiles(directory, generation, this.#attached)) {
         this.#stamp = stamp;
         return;
       }
+      const database = await this.#opened();
       try {
-        await this.#swap(directory, generation);
-        this.#stamp = stamp;
+        await this.#swap(database, directory, generation, stamp);
         return;
       } catch (error) {
+        this.#leaveIfLost(database, error);
         if (attempt < 5) continue;
         if (isDamage(error)) noteDamage(directory, 'levels', reasonOf(error));
         // An old answer is better than none; without any, the caller must know.
@@ -270,17 +320,20 @@ export class SnapshotReader {
     }
   }
 
-  async #swap(directory: string, generation: Generation): Promise<void> {
+  async #swap(database: Reading, directory: string, generation: Generation, stamp: string): Promise<void> {
     const files = [...filesOf(generation)].map((file) => join(directory, file));
     const aliases = new Map<string, string>();
     try {
-      for (const file of files) aliases.set(file, await this.#use(file));
+      for (const file of files) aliases.set(file, await database.use(file));
+      // A query has found meanwhile that DuckDB has invalidated it.
+      if (this.#database !== database) throw new Error('the database was left behind');
     } catch (error) {
-      for (const file of aliases.keys()) await this.#leave(file);
+      for (const file of aliases.keys()) await database.leave(file);
       throw error;
     }
     const previous = this.#attached;
     const attached = {
+      database,
       generation,
       aliases,
       directory,
@@ -295,106 +348,15 @@ export class SnapshotReader {
       if (previous?.remembered.peek(key) === known) attached.remembered.set(key, known);
     }
     this.#attached = attached;
+    this.#stamp = stamp;
     if (previous !== null) {
       previous.retired = true;
       if (previous.readers === 0) await this.#detach(previous);
     }
   }
 
-  async #use(file: string): Promise<string> {
-    const known = this.#files.get(file);
-    if (known !== undefined) {
-      known.users += 1;
-      return known.alias;
-    }
-    const alias = `level${(this.#aliases += 1)}`;
-    await this.#admin.run(`attach ${quoted(file)} as ${alias} (read_only)`);
-    this.#files.set(file, { alias, users: 1 });
-    return alias;
-  }
-
-  async #detach(attached: Attached): Promise<void> {
-    for (const file of attached.aliases.keys()) await this.#leave(file);
-  }
-
-  async #leave(file: string): Promise<void> {
-    const known = this.#files.get(file);
-    if (known === undefined) return;
-    known.users -= 1;
-    if (known.users > 0) return;
-    this.#files.delete(file);
-    await this.#admin.run(`detach ${known.alias}`);
-  }
-
-  /** Runs on a connection; again, alone and with more memory, when the memory did not suffice. */
-  async #run<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
-    const connection = await this.#take();
-    try {
-      return await work(connection);
-    } catch (error) {
-      if (!isOutOfMemory(error)) throw error;
-    } finally {
-      this.#give(connection);
-    }
-    const turn = this.#alone.then(async () => {
-      const all: Connection[] = [];
-      try {
-        while (all.length < this.#options.connections) all.push(await this.#take());
-        await this.#limitMemory(this.#options.memoryLimitAlone);
-        return await work(all[0] as Connection);
-      } finally {
-        try {
-          await this.#limitMemory(this.#options.memoryLimit);
-        } finally {
-          for (const each of all) this.#give(each);
-        }
-      }
-    });
-    this.#alone = turn.catch(() => undefined);
-    return turn;
-  }
-
-  async #limitMemory(limit: string | undefined): Promise<void> {
-    if (limit !== undefined) await this.#admin.run(`set global memory_limit = ${quoted(limit)}`);
-  }
-
-  async #take(): Promise<Connection> {
-    return this.#idle.pop() ?? (await new Promise<Connection>((resolve) => this.#waiting.push(resolve)));
-  }
-
-  #give(connection: Connection): void {
-    const next = this.#waiting.shift();
-    if (next === undefined) this.#idle.push(connection);
-    else next(connection);
-  }
-
-  #expand(sql: string, attached: Attached, bindings: Bindings): string {
-    return sql.replaceAll(/@(\w+)\[([^\]]*)\]/g, (_, name: string, condition: string) => {
-      const table = this.#tables.get(name);
-      if (table === undefined) throw new Error(`no view publishes ${name}`);
-      const where = condition.trim() === '' ? '' : ` where ${condition}`;
-      const fixed = fixedColumns(condition);
-      // The planner pays for each column of a join: those that the condition fixes need no comparing.
-      const compared = table.key.filter((column) => !fixed.has(column));
-      const key = (compared.length === 0 ? table.key : compared).join(', ');
-      const { from, to } = boundsOf(table, condition, bindings);
-      // The lowest level stays, whatever it holds: it has the table's columns.
-      const read = (attached.generation.tables[name] ?? []).filter(
-        (level, index) =>
-          index === 0 || level.from === null || level.to === null || (level.from < to && level.to >= from),
-      );
-      const levels = read.map((level) => ({
-        replaces: level.replaces,
-        rows: `${attached.aliases.get(join(attached.directory, level.file))}.${name}${where}`,
-      }));
-      const parts = levels.map((level, index) => {
-        const newer = levels.slice(index + 1).filter((other) => other.replaces);
-        return newer.length === 0
-          ? `from ${level.rows}`
-          : `from (from ${level.rows}) anti join (${newer.map((other) => `select ${key} from ${other.rows}`).join(' union all ')}) using (${key})`;
-      });
-      return `(${parts.join(' union all ')})`;
-    });
+  async #detach({ database, aliases }: Attached): Promise<void> {
+    for (const file of aliases.keys()) await database.leave(file);
   }
 }
 
@@ -410,41 +372,16 @@ async function isFirstPublication(directory: string): Promise<boolean> {
   return !isCurrentLost(directory);
 }
 
-function beingMade(cause?: unknown): AppError {
-  return new AppError(
-    'SERVICE_UNAVAILABLE',
-    'Files of the views are damaged and are being made anew. Try again in a moment.',
-    { retryAfter: 1, cause },
-  );
+function openDatabase(options: SnapshotReaderOptions): Promise<Reading> {
+  return (options.openDatabase ?? ReadingDatabase.open)(options);
 }
 
-function isOutOfMemory(error: unknown): boolean {
-  return error instanceof DatabaseError && error.fault === 'out-of-memory';
+function isFault(error: unknown, fault: DatabaseFault): error is DatabaseError {
+  return error instanceof DatabaseError && error.fault === fault;
 }
 
 function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
-}
-
-/** The range `[from, to)` of a table's time column that a condition asks for; all of it when `from` is open. */
-function boundsOf(
-  table: PublishedTable,
-  condition: string,
-  bindings: Bindings,
-): { readonly from: number; readonly to: number } {
-  const bound = (comparison: string): number | null => {
-    const name = new RegExp(`\\b${table.time} ${comparison} \\$(\\w+)`).exec(condition)?.[1];
-    const value = name === undefined ? null : (bindings[name] ?? null);
-    return value !== null && typeof value === 'object' && Number.isFinite(value.at) ? value.at : null;
-  };
-  const from = table.time === null || /\bor\b/i.test(condition) ? null : bound('>=');
-  return from === null ? { from: -Infinity, to: Infinity } : { from, to: bound('<') ?? Infinity };
-}
-
-/** Columns that a condition sets equal to one value. */
-function fixedColumns(condition: string): ReadonlySet<string> {
-  if (/\bor\b/i.test(condition)) return new Set();
-  return new Set([...condition.matchAll(/(\w+) = (?:\$\w+|-?\d+)/g)].map((match) => match[1] as string));
 }
 
 /** A name for what was read from tables, other than every name for what was read from other rows of them. */

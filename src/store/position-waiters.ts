@@ -1,0 +1,54 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** So long between two looks, milliseconds. */
+const LOOK_MS = 10;
+
+interface Waiter {
+  readonly sequence: number;
+  readonly deadline: number;
+  readonly resolve: (reached: boolean) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Those who wait until a shard has reached a position: however many there are, one looks for all of them. */
+export class PositionWaiters {
+  readonly #look: () => Promise<number>;
+  readonly #waiting = new Set<Waiter>();
+  #looking = false;
+
+  /** `look` gives the position that is reached. */
+  constructor(look: () => Promise<number>) {
+    this.#look = look;
+  }
+
+  /** True when `sequence` is reached; false after `timeoutMs`. Rejects when looking fails. */
+  waitFor(sequence: number, timeoutMs: number): Promise<boolean> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.add({ sequence, deadline: performance.now() + timeoutMs, resolve, reject });
+      if (!this.#looking) void this.#lookForAll();
+    });
+  }
+
+  async #lookForAll(): Promise<void> {
+    this.#looking = true;
+    while (this.#waiting.size > 0) {
+      try {
+        const asking = new Set(this.#waiting);
+        const reached = await this.#look();
+        const now = performance.now();
+        for (const waiter of this.#waiting) {
+          // Who came while it was looked is given up on after a look of their own at the earliest.
+          const isLate = now >= waiter.deadline && asking.has(waiter);
+          if (reached < waiter.sequence && !isLate) continue;
+          this.#waiting.delete(waiter);
+          waiter.resolve(reached >= waiter.sequence);
+        }
+      } catch (error) {
+        for (const waiter of this.#waiting) waiter.reject(error);
+        this.#waiting.clear();
+      }
+      if (this.#waiting.size > 0) await sleep(LOOK_MS);
+    }
+    this.#looking = false;
+  }
+}
