@@ -142,7 +142,7 @@ function titleCore(request: string): string {
   return asking === undefined ? whole : withoutPoliteness(asking.trim());
 }
 
-const SENTENCE = /[^.!?。！？]+(?:[.!?。！？]+(?=\s|$|[^\s\d])|$)/gu;
+const SENTENCE = /(?<![^.!?。！？])[^.!?。！？]+(?:[.!?。！？]+(?=\s|$|[^\s\d])|$)/gu;
 /** A question, or what politeness leads up to. */
 const ASKING_SENTENCE =
   /[?？]\s*$|(?:^|\s)(?:please|can you|could you|i want|i need|i(?:'d| would) like)(?=\s)/iu;
@@ -151,11 +151,14 @@ function contentOf(text: string): number {
   return wordsOf(text).filter((word) => word.content).length;
 }
 
+const MARKS_AT_END = /(?<![\s.!?…。！？;,:，、-])[\s.!?…。！？;,:，、-]+$/u;
+const PLEASE_AT_END = /(?<![\s,])[\s,]+(?:please|pls|bitte|por favor)$/iu;
+
 function withoutPoliteness(request: string): string {
   const words = politeCore(request);
   const first = words[0];
   const rest = first === undefined ? request : request.slice(first.start);
-  return rest.replace(/(?:[\s,]+(?:please|pls|bitte|por favor))?[\s.!?…。！？;,:，、-]*$/iu, '');
+  return rest.replace(MARKS_AT_END, '').replace(PLEASE_AT_END, '');
 }
 
 /** The sentence of an assistant turn that says most: the first that is neither a question nor very short. */
@@ -189,7 +192,7 @@ function cutAtWord(text: string, length: number): string {
   if (text.length <= length) return text;
   const cut = beginning(text, length - 1);
   const space = cut.search(/\s\S*$/u);
-  return `${(space > length / 2 ? cut.slice(0, space) : cut).replace(/[\s.,;:!?-]+$/u, '')}…`;
+  return `${(space > length / 2 ? cut.slice(0, space) : cut).replace(/(?<![\s.,;:!?-])[\s.,;:!?-]+$/u, '')}…`;
 }
 
 function capitalised(text: string): string {

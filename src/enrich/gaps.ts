@@ -50,7 +50,7 @@ const TOOL = anyOf(
     "je ne (?:peux|puis|pouvais) (?:malheureusement |actuellement )?pas (?!(?:trouver|savoir|vous dire|te dire|dire|repondre|vous aider|t'aider|confirmer|verifier|vous renseigner))\\p{L}+",
     "(?:nous ne pouvons|je n'ai|nous n'avons) pas (?:pu )?(?:reserver|annuler|effectuer|modifier|ouvrir|envoyer|acceder)",
     // de
-    '(?:ich|wir) (?:kann|konnte|konnen|konnten) (?:(?!wissen|finden|sagen|beantworten|helfen|bestatigen)\\p{L}+ ){1,9}?(?:nicht|keine?n?|leider) (?:(?!wissen|finden|sagen|beantworten|helfen|bestatigen)\\p{L}+ ?){1,8}\\W*$',
+    '(?:ich|wir) (?:kann|konnte|konnen|konnten) (?:(?!wissen|finden|sagen|beantworten|helfen|bestatigen)\\p{L}+ ){1,9}?(?:nicht|keine?n?|leider) (?:(?!wissen|finden|sagen|beantworten|helfen|bestatigen)\\p{L}+ ){0,7}(?!wissen|finden|sagen|beantworten|helfen|bestatigen)\\p{L}+[^\\p{L}\\w]*$',
     '(?:nicht in der lage|nicht moglich|ausserstande|keine (?:moglichkeit|berechtigung|funktion|fahigkeit)|keinen zugriff auf (?!(?:\\p{L}+ ){0,2}(?:informationen|daten|echtzeit)))',
     // nl
     '(?:ik|we|wij) kan?(?:kunnen)? (?:helaas |op dit moment )?(?:\\p{L}+ ){0,6}?(?:niet|geen) (?!(?:vinden|zeggen|weten|helpen|beantwoorden))(?:\\p{L}+ ){0,4}?(?:boeken|reserveren|annuleren|openen|wijzigen|versturen|uitvoeren|doen|bestellen|plannen|inzien)',
@@ -94,7 +94,7 @@ const KNOWLEDGE = anyOf(
     '(?:no|nao|non) (?:tengo|tenemos|dispongo de|cuento con|tenho|temos|disponho de|ho|abbiamo|dispongo di) (?:\\p{L}+ ){0,3}?(?:informacion|informacoes|informacao|informazioni|datos|dados|dati|detalles|detalhes|dettagli|conocimiento|conhecimento|conoscenz\\p{L}|idea|registro|respuesta|resposta|risposta)',
     '(?:no|nao|non) (?:he encontrado|encontre|encontramos|pude encontrar|puedo encontrar|puedo decir\\p{L}*|encontrei|consegui encontrar|consigo encontrar|ho trovato|riesco a trovare|posso dir\\p{L}*|posso dizer|hay|existen) (?:\\p{L}+ ){0,3}?(?:ningun\\p{L}*|nada|nenhum\\p{L}*|nessun\\p{L}*|niente|resultados?|risultati|informacion|informacoes|informazioni|eso|isso|questo|lo que)',
     // fr
-    "je ne (?:le )?(?:sais|connais) pas|je n'ai (?:malheureusement |actuellement )?(?:pas|aucune?) (?:\\p{L}+ ?['’]?){0,3}?(?:d'|de )?(?:information|informations|renseignements?|donnees?|reponse|idee|details?)|je (?:n'ai pas|n'ai rien|n'ai) (?:pu )?(?:trouve|trouver)(?:e|es)? (?:de|d'|aucun|rien)?|je n'ai (?:pas|rien) trouve|je ne (?:peux|trouve) pas (?:vous dire|trouver|de |d'|repondre)|aucun(?:e)? (?:resultat|information)",
+    "je ne (?:le )?(?:sais|connais) pas|je n'ai (?:malheureusement |actuellement )?(?:pas|aucune?) (?:(?:\\p{L}+(?: ['’]?|['’])){0,2}?\\p{L}*?|(?:\\p{L}+(?: ['’]?|['’])){3})(?:d'|de )?(?:information|informations|renseignements?|donnees?|reponse|idee|details?)|je (?:n'ai pas|n'ai rien|n'ai) (?:pu )?(?:trouve|trouver)(?:e|es)? (?:de|d'|aucun|rien)?|je n'ai (?:pas|rien) trouve|je ne (?:peux|trouve) pas (?:vous dire|trouver|de |d'|repondre)|aucun(?:e)? (?:resultat|information)",
     // de
     '(?:das |dies |es )?(?:weiss ich|ich weiss|wissen wir) (?:es |das |leider )*nicht|(?:keine|nicht genug(?:end)?) (?:\\p{L}+ )?(?:informationen?|daten|angaben|details|kenntnisse|treffer|ergebnisse|antwort)|(?:nichts|keine?n?s? \\p{L}+)(?: \\p{L}+){0,4} (?:gefunden|finden)|nicht (?:finden|sagen|beantworten)',
     // nl pl
@@ -126,10 +126,10 @@ const POLICY = anyOf(
 );
 /** "I can't help with that" and no more: a refusal as a rule, and it does not say why. */
 const BARE_REFUSAL =
-  /^(?:(?:i'm |i am )?(?:very |so |really )?sorry[,. ]+(?:but )?)?(?:i |we )?(?:can't|cannot|can not|won't|am unable to|'m unable to|am not able to|'m not able to) (?:help|assist|fulfil\p{L}*|comply)(?: you)?(?: with)?(?: (?:that|this|your))?(?: request)?\W*$/u;
+  /^(?:(?:i'm |i am )?(?:very |so |really )?sorry[,. ]+(?:but )?)?(?:i |we )?(?:can't|cannot|can not|won't|am unable to|'m unable to|am not able to|'m not able to) (?:help|assist|fulfil[a-z]*|comply)(?: you)?(?: with)?(?: (?:that|this|your))?(?: request)?\W*$/u;
 const CLARIFYING = anyOf(
   [
-    "(?:need|require|provide|give|have|share|without)(?: me)?(?: with)? (?:a (?:little|bit) )?(?:more|additional|further|some more|enough) (?:context|information|details?|specifics|clarification)[^.]*(?:question|to (?:help|assist|give|provide|answer)|request|you(?:'re| are) (?:asking|referring))",
+    "(?:need|require|provide|give|have|share|without)(?: me)?(?: with)? (?:a (?:little|bit) )?(?:more|additional|further|some more|enough) (?:context|information|details?|specifics|clarification)[^.]{0,200}(?:question|to (?:help|assist|give|provide|answer)|request|you(?:'re| are) (?:asking|referring))",
     "(?:do not|don't|didn't|did not|not sure (?:that )?i|cannot|can't|couldn't) (?:quite |fully |really )?(?:(?:understand|follow|catch) (?:what|your|the|that|you)|get (?:what|you(?!r)))|not sure what you|(?:could|can|would) you (?:please )?(?:clarify|rephrase|explain what|repeat|specify)|don't know what you(?:'re| are)? (?:mean|talking|asking|want|refer)|what do you mean",
     '(?:podrias|puede|puedes|podria|poderia|pode|potresti|puo|pouvez-vous|pourriez-vous|konnen sie|kannst du|kunt u) (?:\\p{L}+ ){0,3}?(?:aclarar|explicar|repetir|reformular|esclarecer|chiarire|preciser|reformuler|prazisieren|wiederholen|verduidelijken)',
   ],

@@ -84,7 +84,7 @@ const MOST_TOKENS = 512;
  */
 const FAMILIES: readonly { readonly name: RegExp; readonly pooling: Pooling; readonly prefix: string }[] = [
   // Instructions for queries only: what is like each other goes without.
-  { name: /(?:^|[-_/])e5[-_].*instruct/i, pooling: 'mean', prefix: '' },
+  { name: /(?:^|[-_/])e5[-_].{0,64}instruct/i, pooling: 'mean', prefix: '' },
   { name: /(?:^|[-_/])e5(?:[-_]|$)/i, pooling: 'mean', prefix: 'query: ' },
   { name: /nomic-embed-text/i, pooling: 'mean', prefix: 'clustering: ' },
   {

@@ -44,7 +44,7 @@ const PROBLEM = anyOf(
 /** Asking for help in general names no topic. */
 const GENERIC = anyOf(
   [
-    "(?:can|could|would|will|may) (?:you|someone|anyone|somebody|u) (?:please |possibly |kindly )*(?:help|assist)(?: me| us)?(?: (?:out|please|with (?:this|that|it|something|that please)))*(?=[\\s?.!]*$)|(?:i )?need (?:some |your )?(?:help|assistance)(?: please)?(?=[\\s?.!]*$)|(?:i have|i've got|got) (?:a |some |one |another )*(?:quick )?questions?(?: for you)?(?=[\\s?.!]*$)|help me(?: please)?(?=[\\s?.!]*$)|what (?:can|should) i do(?=[\\s?.!]*$)",
+    "(?:can|could|would|will|may) (?:you|someone|anyone|somebody|u) (?:please |possibly |kindly )*(?:help|assist)(?: me| us)?(?: (?:out|please|with (?:this|that|it|something)))*(?=[\\s?.!]*$)|(?:i )?need (?:some |your )?(?:help|assistance)(?: please)?(?=[\\s?.!]*$)|(?:i have|i've got|got) (?:a |some |one |another )*(?:quick )?questions?(?: for you)?(?=[\\s?.!]*$)|help me(?: please)?(?=[\\s?.!]*$)|what (?:can|should) i do(?=[\\s?.!]*$)",
   ],
   [],
 );
@@ -58,7 +58,8 @@ const LEAD = new RegExp(
   'iu',
 );
 const CJK_LEAD = /^(?:(?:你好|您好|好的|谢谢你?|请问|こんにちは|すみません|안녕하세요)[\s,.!，。！、]*)+/u;
-const CLAUSE = /[,;:–—]\s+|\s+(?=(?:and|but|because|so|since|y|pero|et|mais|und|aber|weil|e|ma|en|maar)\s)/iu;
+const CLAUSE =
+  /[,;:–—]\s+|(?<!\s)\s+(?=(?:and|but|because|so|since|y|pero|et|mais|und|aber|weil|e|ma|en|maar)\s)/iu;
 
 const EVERY_GENERIC = new RegExp(GENERIC.source, 'gu');
 
@@ -66,13 +67,13 @@ const EVERY_GENERIC = new RegExp(GENERIC.source, 'gu');
 const SPELLED =
   '(?:zero|oh|one|two|three|four|five|six|seven|eight|nine|double|triple|cero|uno|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|deux|trois|quatre|cinq|sept|huit|neuf|null|eins|zwei|drei|vier|funf|sechs|sieben|acht|neun|[a-z])';
 /** A number of five digits or more as accounts, policies and telephones have it (no time, no amount); a spelled one. */
-const IDENTIFIER = `(?:[+(#]?(?:[a-z]{0,3}\\d[\\s().-]{0,2}){4,}\\d(?![:,]?\\d)|(?:${SPELLED}[\\s,.-]+){3,}${SPELLED}(?![\\p{L}]))`;
-const ADDRESS = '[^\\s@]{1,64}@[^\\s@]{1,64}\\.\\p{L}{2,}';
+const IDENTIFIER = `(?:[+(#]?(?:[a-z]{0,3}\\d[\\s().-]{0,2}){4,40}\\d(?![:,]?\\d)|(?:${SPELLED}[\\s,.-]+){3,40}${SPELLED}(?![\\p{L}]))`;
+const ADDRESS = '[^\\s@]@[^\\s@]{1,64}\\.\\p{L}{2}';
 const IS = "(?:is|it's|are|was|be|as follows|number|no|es|est|ist|sind|son|sont|e|sao|sono|jest)|[:=#是为は]";
 /** States who one is, how one can be reached, or under which number: what the request needs, not what it is. */
 const DATA = new RegExp(
   [
-    `(?<!\\p{L})(?:${IS})[\\s:#]*${IDENTIFIER}`,
+    `(?<!\\p{L})(?:${IS})[\\s:#]{0,8}${IDENTIFIER}`,
     ADDRESS,
     "^(?:\\P{L}*(?:and|so|also|then|well|oh|yes|ok|okay|lastly|finally) )*(?:my|the|his|her|our|here's my|here is my) (?:[\\p{L}'-]+ ){0,3}(?:names?|numbers?|address|e-?mail|phone|zip|postcode|code|birthday|birth|ssn|password|pin|username|dob|id)(?: [\\p{L}'-]+){0,6}?(?:'s| is| are| was| would be| will be| should be| has to be|:)(?!\\p{L})",
     "(?<!\\p{L})(?:you|u) (?:can|could|may) (?:also )?(?:call|reach|e-?mail|contact|text|phone|message)(?: to)? me|(?:i'm|i am|i was) (?:registered|listed|born)(?!\\p{L})|(?:call|reach|e-?mail|contact|text|phone) me (?:at|on|under)(?!\\p{L})",

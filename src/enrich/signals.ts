@@ -247,7 +247,7 @@ export function detectByRule(text: string): SignalKey[] {
   let asked = false;
   for (const sentence of sentences) {
     const folded = fold(sentence);
-    const isQuestion = /[?？]\W*$/u.test(folded);
+    const isQuestion = /[?？][^\w?？]*$/u.test(folded);
     for (const rule of RULES) {
       if (found.has(rule.key) || (rule.notInQuestions === true && isQuestion)) continue;
       if (!rule.says.test(folded) || rule.unless?.test(folded) === true) continue;

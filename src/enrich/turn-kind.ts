@@ -101,7 +101,7 @@ const STOP_WORDS = new Set(
   ).split(' '),
 );
 
-const NUMERIC = /^[\d.,:/\-+#]*\d[\p{L}\d.,:/\-+#]*$/u;
+const NUMERIC = /^[.,:/\-+#]*\d[\p{L}\d.,:/\-+#]*$/u;
 const SMALL_ANSWER = anyOf(
   [
     "(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|march|april|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|today|tomorrow|tonight|yesterday|(?:next|this|last) (?:week|month|year|weekend|\\w+day)|noon|midnight|morning|afternoon|evening|am|pm|o'clock",

@@ -95,7 +95,7 @@ export class ServiceClient {
   readonly #options: ClientOptions;
 
   constructor(options: ClientOptions) {
-    this.url = options.url.replace(/\/+$/, '');
+    this.url = options.url.replace(/(?<!\/)\/+$/, '');
     this.#options = options;
   }
 

@@ -34,7 +34,7 @@ export type MappedLine =
 
 /** The source of lines that name none: the file's name without folder and endings. */
 export function sourceOfFile(path: string): string {
-  const name = basename(path).replace(/(?:\.(?:gz|gzip|jsonl|ndjson|json|txt))+$/i, '');
+  const name = basename(path).replace(/(?:\.(?:gz|gzip|jsonl|ndjson|json|txt)){1,4}$/i, '');
   return name === '' ? basename(path) : name;
 }
 

@@ -20,6 +20,15 @@ describe('text', () => {
     deepEqual(sentencesOf(''), []);
   });
 
+  it('holds a sentence open after an abbreviation, over line ends too', () => {
+    deepEqual(sentencesOf(' Ask Dr.\n\nWho. Or Prof.'), ['Ask Dr.\n\nWho.', 'Or Prof.']);
+    deepEqual(sentencesOf('Ask xdr. Who (dr. No)?'), ['Ask xdr.', 'Who (dr. No)?']);
+  });
+
+  it('leaves out marks that no script puts on one letter', () => {
+    equal(fold(`п${'\u0308'.repeat(5000)}`).length, 31);
+  });
+
   it('counts words in scripts with and without spaces', () => {
     equal(wordCount('cancel my order'), 3);
     equal(wordCount('我想取消订单'), 3);
@@ -35,5 +44,10 @@ describe('text', () => {
   it('matches whole words of spaced scripts and anything of the others', () => {
     const pattern = anyOf(['no'], ['不']);
     ok(pattern.test('oh no!') && pattern.test('我不要') && !pattern.test('know'));
+  });
+
+  it('lets a group of a pattern repeat sixteen times', () => {
+    equal(`${'oh '.repeat(20)}no`.replace(anyOf(['(?:oh )*no']), ''), 'oh '.repeat(4));
+    equal(`so${' very'.repeat(20)}`.replace(anyOf(['so(?: very)+']), ''), ' very'.repeat(4));
   });
 });
