@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 import { SetupError } from '../errors.ts';
 import { replaceFile, type Epoch } from '../store/epochs.ts';
+import { megabytesPerSecond, type Progress } from './progress.ts';
 
 /** What a backup consists of. It is written last: a folder without it is no backup. */
 export const MANIFEST_FILE = 'manifest.json';
@@ -60,24 +60,19 @@ export async function writeManifest(folder: string, content: Omit<Manifest, 'fil
 }
 
 /**
- * Reads a backup's manifest and compares every file with it.
+ * Reads a backup's manifest and compares every file with it, which takes as long as reading them.
  *
  * @throws SetupError that names the first file that is missing, of another size or of other content
  */
-export async function checkBackup(folder: string): Promise<Manifest> {
-  const file = join(folder, MANIFEST_FILE);
-  if (!existsSync(file)) {
-    throw new SetupError(
-      `${folder} holds no finished backup: ${MANIFEST_FILE} is missing, which is written last. Take another backup.`,
-    );
-  }
-  let manifest: Manifest;
-  try {
-    manifest = manifestShape.parse(JSON.parse(readFileSync(file, 'utf8')));
-  } catch (error) {
-    const reason = error instanceof z.ZodError ? z.prettifyError(error) : (error as Error).message;
-    throw new SetupError(`${file} cannot be read: ${reason}`, { cause: error });
-  }
+export async function checkBackup(
+  folder: string,
+  progress: Pick<Progress, 'begin' | 'update' | 'end'>,
+): Promise<Manifest> {
+  const manifest = readManifest(folder);
+  const to = manifest.files.reduce((sum, { bytes }) => sum + bytes, 0);
+  let done = 0;
+  const onBytes = (bytes: number): void => progress.update({ done: (done += bytes) });
+  progress.begin({ title: 'checking the backup', to, rate: megabytesPerSecond });
   for (const { path, bytes, sha256 } of manifest.files) {
     const part = join(folder, path);
     const size = existsSync(part) ? statSync(part).size : null;
@@ -86,17 +81,39 @@ export async function checkBackup(folder: string): Promise<Manifest> {
         ? 'is missing'
         : size !== bytes
           ? `has ${size} bytes in place of ${bytes}`
-          : (await digestOf(part)) === sha256
+          : (await digestOf(part, onBytes)) === sha256
             ? null
             : `has ${bytes} bytes, but other ones than were written (SHA-256)`;
-    if (fault !== null)
+    if (fault !== null) {
+      progress.end();
       throw new SetupError(`The backup ${folder} is damaged: ${path} ${fault}. It was not used.`);
+    }
   }
+  progress.end();
   return manifest;
 }
 
-async function digestOf(file: string): Promise<string> {
+/** @throws SetupError when the folder holds no finished backup */
+function readManifest(folder: string): Manifest {
+  const file = join(folder, MANIFEST_FILE);
+  if (!existsSync(file)) {
+    throw new SetupError(
+      `${folder} holds no finished backup: ${MANIFEST_FILE} is missing, which is written last. Take another backup.`,
+    );
+  }
+  try {
+    return manifestShape.parse(JSON.parse(readFileSync(file, 'utf8')));
+  } catch (error) {
+    const reason = error instanceof z.ZodError ? z.prettifyError(error) : (error as Error).message;
+    throw new SetupError(`${file} cannot be read: ${reason}`, { cause: error });
+  }
+}
+
+async function digestOf(file: string, onBytes: (bytes: number) => void = () => undefined): Promise<string> {
   const hash = createHash('sha256');
-  await pipeline(createReadStream(file), hash);
+  for await (const chunk of createReadStream(file)) {
+    hash.update(chunk as Buffer);
+    onBytes((chunk as Buffer).length);
+  }
   return hash.digest('hex');
 }

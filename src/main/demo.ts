@@ -14,8 +14,8 @@ import { SetupError } from '../errors.ts';
 import { RefusedError, ServiceClient } from '../import/client.ts';
 import { importFiles, waitUntilVisible } from '../import/importer.ts';
 import type { ImportSummary } from '../import/importer.ts';
-import { openProgress } from '../import/progress.ts';
 import { localUrl } from './local-url.ts';
+import { messagesPerSecond, openProgress } from './progress.ts';
 
 const USAGE = `Usage: npm run demo [-- --url URL] [--key KEY] [--once]
 
@@ -181,6 +181,7 @@ async function load(access: Remembered, signal: AbortSignal, notes: string): Pro
       const text = JSON.stringify({ ...access, ...(instanceId === undefined ? {} : { instanceId }) });
       writeFileSync(notes, `${text}\n`, { mode: 0o600 });
     };
+    progress.begin({ title: 'loading', to: written.length, rate: messagesPerSecond });
     const summary = await importFiles({
       files: [file],
       into:
@@ -192,14 +193,19 @@ async function load(access: Remembered, signal: AbortSignal, notes: string): Pro
       signal,
       observer: {
         instance: (instanceId) => remember(instanceId),
-        progress: (state) => progress.update(state),
+        progress: ({ conversations, messages }) =>
+          progress.update({
+            done: conversations,
+            counted: messages,
+            details: `${conversations} conversations, ${messages} messages`,
+          }),
         failure: ({ line, message }) => progress.line(`demo conversation ${line}: ${message}`),
       },
     });
     remember(summary.instanceId ?? undefined);
     return summary;
   } finally {
-    progress.close();
+    progress.end();
     await rm(folder, { recursive: true, force: true });
   }
 }

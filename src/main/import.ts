@@ -10,9 +10,9 @@ import { ServiceClient, UnavailableError } from '../import/client.ts';
 import type { OpenedInstance } from '../import/client.ts';
 import { importFiles, waitUntilVisible } from '../import/importer.ts';
 import type { Destination, Finding, ImportSummary } from '../import/importer.ts';
-import { openProgress } from '../import/progress.ts';
 import { printSetupError } from '../lifecycle.ts';
 import { localUrl } from './local-url.ts';
+import { count, messagesPerSecond, openProgress } from './progress.ts';
 
 const FORMAT =
   '{"id", "source"?, "turns": [{"role", "content", "userId"?, "createdAt"?, "metadata"?}], "userId"?, "metadata"?}';
@@ -116,10 +116,12 @@ async function main(): Promise<number> {
     console.log(USAGE);
     return 0;
   }
+  let bytes = 0;
   for (const file of args.files) {
     const found = statSync(file, { throwIfNoEntry: false });
     if (found === undefined) throw new SetupError(`${file}: there is no such file.`);
     if (found.isDirectory()) throw new SetupError(`${file} is a folder: name the files in it.`);
+    bytes += found.size;
   }
   const stop = new AbortController();
   process.once('SIGINT', () => stop.abort());
@@ -130,7 +132,7 @@ async function main(): Promise<number> {
   const tell = (kind: string, finding: Finding): void => {
     findings += 1;
     if (findings <= MAX_PRINTED_FINDINGS)
-      progress.line(`${finding.file}:${finding.line}: ${kind}${finding.message}`);
+      progress.line(printable(`${finding.file}:${finding.line}: ${kind}${finding.message}`));
     if (findings === MAX_PRINTED_FINDINGS + 1) progress.line('… more like these are only counted');
   };
   let retryNotedAt = Number.NEGATIVE_INFINITY;
@@ -149,6 +151,7 @@ async function main(): Promise<number> {
   let summary: ImportSummary;
   try {
     await client.probe();
+    progress.begin({ title: 'importing', to: bytes, rate: messagesPerSecond });
     summary = await importFiles({
       files: args.files,
       into: args.into,
@@ -158,14 +161,19 @@ async function main(): Promise<number> {
       signal: stop.signal,
       observer: {
         instance: (id, opened) => progress.line(describeInstance(args, id, opened)),
-        progress: (state) => progress.update(state),
+        progress: ({ readBytes, conversations, messages }) =>
+          progress.update({
+            done: readBytes,
+            counted: messages,
+            details: `${count(conversations)} conversations, ${count(messages)} messages`,
+          }),
         notice: (finding) => tell('', finding),
         failure: (finding) => tell('not imported: ', finding),
         warning: (finding) => tell('the service says: ', finding),
       },
     });
   } finally {
-    progress.close();
+    progress.end();
   }
   printSummary(summary);
   if (summary.failedLines > 0 && summary.conversations + summary.alreadyThere === 0) {

@@ -8,12 +8,12 @@ import { findModel, modelName, WEIGHTS, type Weights } from '../enrich/model-fol
 import { listModels } from '../hub/catalog.ts';
 import { readVariable, writeVariable } from '../hub/env-file.ts';
 import { Hub } from '../hub/hub.ts';
-import { INCOMING, megabytes, pullModel } from '../hub/pull.ts';
+import { INCOMING, megabytes, pullModel, type PullProgress } from '../hub/pull.ts';
 import { tryModel, vectorFaults, type Trial } from '../hub/trial.ts';
 import { changesBetween, readDefinition } from '../store/definition.ts';
 import { readActiveEpoch, shardDirectory } from '../store/epochs.ts';
 import { lockDataDirectory } from './data-directory.ts';
-import { createPullProgress } from './models-progress.ts';
+import { megabytesPerSecond, type Progress } from './progress.ts';
 import { currentDefinition } from './shard.ts';
 import { parseCommandLine, UsageError } from './stream-command.ts';
 
@@ -36,7 +36,7 @@ export interface ModelsSurroundings {
   /** The `.env` that the processes read. */
   readonly envFile: string;
   readonly write: (text: string) => void;
-  readonly terminal: boolean;
+  readonly progress: Progress;
   readonly signal: AbortSignal;
 }
 
@@ -92,13 +92,12 @@ async function list({ config, defaultModel, modelsDirectory, write }: ModelsSurr
 }
 
 async function pull(
-  { config, modelsDirectory, write, terminal, signal }: ModelsSurroundings,
+  { config, modelsDirectory, write, progress, signal }: ModelsSurroundings,
   id: string,
   revision: string,
   dtype: Weights['dtype'] | undefined,
 ): Promise<number> {
   const hub = new Hub({ url: config.hubUrl, token: config.hubToken, signal });
-  const progress = createPullProgress({ write, terminal, now: () => performance.now() });
   const incoming = join(modelsDirectory, INCOMING);
   mkdirSync(incoming, { recursive: true });
   const lock = await lockDataDirectory(incoming, {
@@ -112,7 +111,7 @@ async function pull(
       revision,
       dtype,
       modelsDirectory,
-      progress,
+      progress: pullProgress(progress, write),
       signal,
     });
     const { files, commit, dimensions, licence } = manifest;
@@ -134,6 +133,23 @@ async function pull(
   } finally {
     lock.release();
   }
+}
+
+function pullProgress(progress: Progress, write: (text: string) => void): PullProgress {
+  let all = '';
+  return {
+    begin(model, bytes) {
+      all = megabytes(bytes);
+      write(`fetching ${model.id} at ${model.commit.slice(0, 12)}, ${all}\n`);
+      progress.begin({ title: 'fetching', to: bytes, rate: megabytesPerSecond });
+    },
+    update(file, bytes) {
+      progress.update({ done: bytes, details: `${megabytes(bytes)} of ${all}, ${file}` });
+    },
+    end() {
+      progress.end();
+    },
+  };
 }
 
 async function check({ modelsDirectory, write }: ModelsSurroundings, model: string): Promise<number> {

@@ -4,6 +4,7 @@ import { loadConfig } from '../config.ts';
 import { printableLines } from '../domain/printable.ts';
 import { runCommand } from '../lifecycle.ts';
 import { MODELS_USAGE, parseModelsCommand } from './models-command.ts';
+import { openProgress } from './progress.ts';
 import { MODELS_DIRECTORY } from './shard.ts';
 import { UsageError } from './stream-command.ts';
 
@@ -34,7 +35,7 @@ await runCommand(async () => {
     modelsDirectory: MODELS_DIRECTORY,
     envFile: join(MODELS_DIRECTORY, '../.env'),
     write: (text) => void process.stdout.write(printableLines(text)),
-    terminal: process.stdout.isTTY === true,
+    progress: openProgress(process.stdout),
     signal: interruption.signal,
   });
 });

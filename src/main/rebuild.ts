@@ -31,7 +31,7 @@ import { connectionOptions, startServer } from '../stream/server.ts';
 import { CONVERSATIONS_STREAM, partitionsOf } from '../stream/subjects.ts';
 import { checkBackup, streamFile } from './backup-files.ts';
 import { spillDirectory, lockDataDirectory } from './data-directory.ts';
-import { count, createRebuildProgress, duration } from './rebuild-progress.ts';
+import { count, duration, openProgress } from './progress.ts';
 import {
   InterruptedError,
   liveSequence,
@@ -139,7 +139,7 @@ await runCommand(async () => {
  */
 async function archiveOf(folder: string | undefined): Promise<StreamArchive | null> {
   if (folder === undefined) return null;
-  const { streams } = await checkBackup(resolve(folder));
+  const { streams } = await checkBackup(resolve(folder), openProgress(process.stdout));
   const stream = streams.find(({ name }) => name === CONVERSATIONS_STREAM);
   if (stream === undefined || stream.firstSequence > 1) {
     throw new SetupError(
@@ -168,11 +168,7 @@ async function withReplaySettings(
   // Started by a worker that is gone: the next one starts another.
   process.on('disconnect', () => interruption.abort());
   process.channel?.unref();
-  const progress = createRebuildProgress({
-    write: (text) => void process.stdout.write(text),
-    terminal: process.stdout.isTTY === true,
-    now: () => performance.now(),
-  });
+  const progress = openProgress(process.stdout);
   const server = await ownServer(config);
   try {
     const connection = await openConnection({
@@ -198,7 +194,7 @@ async function withReplaySettings(
   } catch (error) {
     progress.end();
     if (!(error instanceof InterruptedError)) throw error;
-    progress.say('interrupted; the live views are as they were, and "npm run rebuild" goes on from here');
+    progress.line('interrupted; the live views are as they were, and "npm run rebuild" goes on from here');
     return 130;
   } finally {
     await server?.stop();
@@ -216,7 +212,7 @@ async function rebuild(settings: ReplaySettings, active: ActiveEpoch, options: O
   if (next.compareAt !== null) {
     await replay.foldTo('rebuilding', next.compareAt);
     const comparison = await compareAtMark(dataDir, next, definition);
-    progress.say(describe(comparison.outcome, comparison.changes, Math.max(...next.compareAt)));
+    progress.line(describe(comparison.outcome, comparison.changes, Math.max(...next.compareAt)));
     const faults = comparison.outcome === null ? [] : faultsOf(comparison.outcome);
     if (faults.length > 0) {
       if (!options.force) {
@@ -225,7 +221,9 @@ async function rebuild(settings: ReplaySettings, active: ActiveEpoch, options: O
             `"npm run rebuild -- --force" switches all the same.\n${faults.map((fault) => `  ${fault}`).join('\n')}`,
         );
       }
-      progress.say(`differences, switching all the same:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
+      progress.line(
+        `differences, switching all the same:\n${faults.map((fault) => `  ${fault}`).join('\n')}`,
+      );
     }
     markCompared(dataDir, next);
   }
@@ -239,7 +237,7 @@ async function rebuild(settings: ReplaySettings, active: ActiveEpoch, options: O
   });
   removeOtherEpochs(dataDir, [live.epoch, next.epoch]);
   const ms = performance.now() - startedAt;
-  progress.say(
+  progress.line(
     `switched from views ${live.epoch} to views ${next.epoch}: ${count(replay.messages)} messages in ${duration(ms)}` +
       ` (${count(Math.round((replay.messages / ms) * 1000))}/s)` +
       `${replay.aside === 0 ? '' : `; ${count(replay.aside)} entries could not be processed`}. ` +
@@ -262,7 +260,7 @@ async function takeUpOrBegin(
     unfinished.shards === shards &&
     unfinished.definition === definition
   ) {
-    progress.say(`going on with views ${unfinished.epoch}`);
+    progress.line(`going on with views ${unfinished.epoch}`);
     removeOtherEpochs(dataDir, [active.epoch, active.previous?.epoch ?? -1, unfinished.epoch]);
     return unfinished;
   }
@@ -394,7 +392,7 @@ async function rollBack(settings: ReplaySettings, active: ActiveEpoch, options: 
     );
     await replay.follow(active, back);
   }
-  progress.say(`switched back from views ${active.epoch} to views ${previous.epoch}`);
+  progress.line(`switched back from views ${active.epoch} to views ${previous.epoch}`);
   return 0;
 }
 

@@ -11,7 +11,7 @@ import type { StreamConnection } from '../stream/connection.ts';
 import { lastSequenceOf, readExtent } from '../stream/consumer.ts';
 import { partitionsOf } from '../stream/subjects.ts';
 import { AnalysisPool } from '../worker/analysis-pool.ts';
-import { count, type RebuildProgress } from './rebuild-progress.ts';
+import { count, messagesPerSecond, type Progress } from './progress.ts';
 import { MODELS_DIRECTORY, openShard, type Pull, type ReplayOptions, type Shard } from './shard.ts';
 
 /** Large batches: the cost of a fold is per statement more than per row. */
@@ -37,7 +37,7 @@ export interface ReplaySettings {
   readonly embedder: Embedder;
   readonly connection: StreamConnection;
   readonly logger: Logger;
-  readonly progress: RebuildProgress;
+  readonly progress: Progress;
   /** Messages per second; null: as many as go. */
   readonly throttle: number | null;
   /** A backup's copy of the stream, for what the stream no longer holds. */
@@ -60,6 +60,8 @@ export class Replay {
   readonly #epoch: Epoch;
   readonly #positions: number[];
   #throttle: number | null;
+  /** Entries that the stretch in work leads to. */
+  #target = 0;
   #messages = 0;
   #bytes = 0;
   readonly #aside = new Set<number>();
@@ -96,7 +98,14 @@ export class Replay {
   async foldTo(title: string, targets: readonly number[]): Promise<void> {
     const { progress } = this.#settings;
     const total = sum(targets);
-    progress.begin(title, Math.min(total, sum(this.#positions)), total);
+    this.#target = total;
+    progress.begin({
+      title,
+      from: Math.min(total, sum(this.#positions)),
+      to: total,
+      counted: this.#messages,
+      rate: messagesPerSecond,
+    });
     const { embedder, config } = this.#settings;
     const threads = this.#throttle === null ? Math.min(availableParallelism(), MOST_THREADS) : 1;
     const analysis =
@@ -116,7 +125,7 @@ export class Replay {
           await shard.run();
           this.#positions[number] = shard.store.sequence;
           this.#messages = before + shard.messages;
-          progress.update(sum(this.#positions), this.#messages);
+          this.#tell();
         } finally {
           await shard.close();
         }
@@ -142,7 +151,7 @@ export class Replay {
       if (behind === 0) return;
       if (behind >= before && this.#throttle !== null) {
         this.#throttle *= 2;
-        this.#settings.progress.say(
+        this.#settings.progress.line(
           `more comes in than the throttle lets through: now ${count(this.#throttle)} messages/s`,
         );
       }
@@ -195,6 +204,15 @@ export class Replay {
     }
   }
 
+  #tell(): void {
+    const done = Math.min(sum(this.#positions), this.#target);
+    this.#settings.progress.update({
+      done,
+      counted: this.#messages,
+      details: `entry ${count(done)} of ${count(this.#target)}`,
+    });
+  }
+
   async #open(
     number: number,
     until: number | null,
@@ -215,7 +233,7 @@ export class Replay {
         // Shards that are open side by side add up roughly, which is enough for a rate.
         this.#messages = Math.max(this.#messages, messages + pull.messagesBefore);
         this.#bytes = Math.max(this.#bytes, bytes + pull.bytesBefore);
-        if (until !== null) this.#settings.progress.update(sum(this.#positions), this.#messages);
+        if (until !== null) this.#tell();
         await onPull(pull);
         await this.#pause();
       },

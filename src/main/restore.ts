@@ -1,5 +1,6 @@
 /** `npm run restore -- DIR`: puts a backup back into an empty data directory. */
-import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, statSync } from 'node:fs';
+import { copyFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { loadConfig, type Config } from '../config.ts';
 import { SetupError } from '../errors.ts';
@@ -14,6 +15,7 @@ import { connectionOptions, startServer } from '../stream/server.ts';
 import { setUpStreams } from '../stream/stream-setup.ts';
 import { checkBackup, stateFile, streamFile, type Manifest } from './backup-files.ts';
 import { prepareDataDirectory } from './data-directory.ts';
+import { count, megabytesPerSecond, openProgress, type Progress } from './progress.ts';
 import { parseCommandLine, showHelp, UsageError } from './stream-command.ts';
 
 const USAGE = `Usage: npm run restore -- DIR
@@ -47,17 +49,19 @@ await runCommand(async () => {
       `The data directory ${dataDir} is not empty: nothing is overwritten. Set DATA_DIR to a new one, or move it away.`,
     );
   }
-  const manifest = await checkBackup(folder);
+  const progress = openProgress(process.stderr);
+  const manifest = await checkBackup(folder, progress);
   prepareDataDirectory(dataDir);
   const work = join(dataDir, WORK_FOLDER);
   mkdirSync(work, { mode: 0o700 });
   try {
-    await restoreStreams(config, work, folder, manifest);
-    restoreViews(work, folder, manifest);
+    await restoreStreams(config, work, folder, manifest, progress);
+    await restoreViews(work, folder, manifest, progress);
     for (const name of readdirSync(work).toSorted().toReversed())
       renameSync(join(work, name), join(dataDir, name));
     rmdirSync(work);
   } catch (error) {
+    progress.end();
     rmSync(work, { recursive: true, force: true });
     throw error;
   }
@@ -74,7 +78,10 @@ async function restoreStreams(
   work: string,
   folder: string,
   manifest: Manifest,
+  progress: Progress,
 ): Promise<void> {
+  const to = manifest.streams.reduce((sum, { entries }) => sum + entries, 0);
+  let before = 0;
   const place = { ...config, dataDir: work };
   const server =
     config.natsUrl === undefined
@@ -88,15 +95,27 @@ async function restoreStreams(
     });
     try {
       await prepareStreams(connection, config);
+      progress.begin({
+        title: 'restoring streams',
+        to,
+        rate: (perSecond) => `${count(Math.round(perSecond))} entries/s`,
+      });
       for (const stream of ARCHIVED_STREAMS) {
         const archived = manifest.streams.find(({ name }) => name === stream.name);
         if (archived === undefined) continue;
         if (stream.keepsSequences) await makeAnew(connection, stream.name, archived);
         const file = streamFile(folder, stream.name);
-        const stored = await restoreStream(connection, stream, file, archived);
+        const stored = await restoreStream(connection, stream, file, archived, (entries) =>
+          progress.update({
+            done: before + entries,
+            details: `${stream.name}, entry ${count(entries)} of ${count(archived.entries)}`,
+          }),
+        );
+        before += stored;
         if (stored !== archived.entries)
           throw new SetupError(`${file} holds ${stored} entries in place of ${archived.entries}.`);
       }
+      progress.end();
     } finally {
       await connection.close();
     }
@@ -126,14 +145,27 @@ async function prepareStreams(connection: StreamConnection, config: Config): Pro
   await openKeyValue(connection, 'idempotency', { replicas, ttlMs: IDEMPOTENCY_TTL_MS });
 }
 
-function restoreViews(work: string, folder: string, { views }: Manifest): void {
+async function restoreViews(
+  work: string,
+  folder: string,
+  { views }: Manifest,
+  progress: Progress,
+): Promise<void> {
   if (views === null) return;
+  const files = views.sequences.flatMap((sequence, shard) =>
+    sequence === null ? [] : [stateFile(folder, shard)],
+  );
+  const to = files.reduce((sum, file) => sum + statSync(file).size, 0);
+  let done = 0;
+  progress.begin({ title: 'restoring views', to, rate: megabytesPerSecond });
   for (const [shard, sequence] of views.sequences.entries()) {
     if (sequence === null) continue;
     const directory = shardDirectory(work, EPOCH, shard);
     mkdirSync(directory, { recursive: true, mode: 0o700 });
-    copyFileSync(stateFile(folder, shard), join(directory, 'state.duckdb'));
+    await copyFile(stateFile(folder, shard), join(directory, 'state.duckdb'));
     writeDefinition(directory, views.definition);
+    progress.update({ done: (done += statSync(stateFile(folder, shard)).size) });
   }
+  progress.end();
   writeActiveEpoch(work, { epoch: EPOCH, shards: views.shards });
 }

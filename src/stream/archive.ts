@@ -124,7 +124,8 @@ export async function* readArchive(file: string): AsyncGenerator<ArchivedEntry> 
 }
 
 /**
- * Puts a stream's entries back. The stream must be there, and new where sequences are kept (`makeAnew`).
+ * Puts a stream's entries back. The stream must be there, and new where sequences are kept (`makeAnew`). `onStored`
+ * hears how many are stored so far.
  *
  * @returns how many entries were stored
  * @throws SetupError when the server gives an entry another place than it had
@@ -134,6 +135,7 @@ export async function restoreStream(
   { name, subjects, keepsSequences }: ArchivedStream,
   file: string,
   archived: Archived,
+  onStored: (entries: number) => void = () => undefined,
 ): Promise<number> {
   const client = jetstream(connection.nats);
   const manager = await jetstreamManager(connection.nats, { checkAPI: false });
@@ -153,6 +155,7 @@ export async function restoreStream(
   };
   const settle = async (): Promise<void> => {
     await Promise.all(inFlight.splice(0));
+    onStored(stored);
   };
   /** Entries that had been deleted keep their places. */
   const fillUpTo = async (sequence: number): Promise<void> => {

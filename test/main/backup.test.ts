@@ -12,6 +12,7 @@ import {
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
+import { checkBackup } from '../../src/main/backup-files.ts';
 import { openRegistry } from '../../src/registry/registry.ts';
 import { openConnection, type StreamConnection } from '../../src/stream/connection.ts';
 import { extentOf } from '../../src/stream/archive.ts';
@@ -107,6 +108,12 @@ describe('backup and restore', () => {
       /^\d+ entries of the stream and the views of 2 shards are in .*backup: [\d.]+ MiB in/,
     );
     ok(!readFileSync(join(backup, 'streams/KV_registry.entries')).includes(key.slice(8)));
+
+    const heard: number[] = [];
+    const told = { begin: ({ to }: { to: number }) => heard.push(to), end: () => undefined };
+    await checkBackup(backup, { ...told, update: ({ done }) => heard.push(done) });
+    ok(heard.length > 5 && (heard[0] ?? 0) > 0);
+    equal(heard.at(-1), heard[0]);
 
     // The rest comes to the restored service as a client's repeats would.
     const restoredDir = join(temporary.path, 'restored');

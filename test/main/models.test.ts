@@ -2,11 +2,13 @@
 import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
 import { join } from 'node:path';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { PassThrough } from 'node:stream';
 import { after, before, describe, it } from 'node:test';
 import { loadConfig } from '../../src/config.ts';
 import { SetupError } from '../../src/errors.ts';
 import { loadEmbedder } from '../../src/enrich/embedder.ts';
 import { MODELS_USAGE, parseModelsCommand } from '../../src/main/models-command.ts';
+import { openProgress } from '../../src/main/progress.ts';
 import { readActiveEpoch } from '../../src/store/epochs.ts';
 import { openConnection, type StreamConnection } from '../../src/stream/connection.ts';
 import { createPublisher, type Publisher } from '../../src/stream/publisher.ts';
@@ -79,7 +81,7 @@ describe('npm run models', () => {
       modelsDirectory: models,
       envFile,
       write: (text) => (output += text),
-      terminal: false,
+      progress: openProgress(new PassThrough()),
       signal: new AbortController().signal,
     });
     return { code, output };
