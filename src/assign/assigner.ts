@@ -16,6 +16,7 @@ import {
   type Turn,
 } from '../domain/facts.ts';
 import { beginning } from '../domain/beginning.ts';
+import { UNWATCHED, type StepListener } from '../domain/steps.ts';
 import { asksUser, canOnlyAnswer } from './answers.ts';
 import type { Thresholds } from '../topics/thresholds.ts';
 import { DotArena } from '../numeric/dot-kernel.ts';
@@ -31,6 +32,8 @@ export interface AssignerOptions {
   readonly dimensions: number;
   /** ISO 639-1 code of a text, or null when that cannot be told reliably. Must depend on the text alone. */
   readonly detectLanguage: (text: string) => string | null;
+  /** Told of each turn by its place among those given. */
+  readonly steps?: StepListener;
 }
 
 const SIGNAL_INDEX = new Map<SignalKey, number>(SIGNALS.map(({ key }, index) => [key, index]));
@@ -88,20 +91,25 @@ export class Assigner {
    * instance or session was not restored before: then call `reset` and restore.
    */
   assign(turns: readonly Turn[], enrichments: readonly Enrichment[]): Assignment {
+    const { steps = UNWATCHED } = this.#options;
     const messages: Mutable<MessageFact>[] = [];
-    const touched = new Map<SessionState, Turn>();
+    /** With the first turn of each in this batch, and the place of the last one that its texts are of. */
+    const touched = new Map<SessionState, { turn: Turn; last: number }>();
     const touchedInstances = new Set<InstanceState>();
     const openingAuthors: OpeningAuthor[] = [];
     /** Turns of this batch that still wait for their session's first user turn. */
     const waiting = new Map<SessionState, Mutable<MessageFact>[]>();
     turns.forEach((turn, index) => {
+      steps.onText(index);
       const enrichment = enrichments[index];
       if (enrichment === undefined) throw new Error(`turn at position ${turn.position} has no enrichment`);
       const instance = this.#instances.get(turn.instance);
       if (instance === undefined) throw new Error(`instance ${turn.instance} was not restored`);
       const session = this.#session(turn);
       touchedInstances.add(instance);
-      if (!touched.has(session)) touched.set(session, turn);
+      const known = touched.get(session);
+      if (known === undefined) touched.set(session, { turn, last: index });
+      else if (turn.role === 'user') known.last = index;
       const fact = this.#assignTurn(turn, enrichment, instance, session);
       messages.push(fact);
       if (turn.role === 'user') {
@@ -135,6 +143,7 @@ export class Assigner {
     const repeatedRequests: RepeatedRequestRow[] = [];
     const gaps: GapRow[] = [];
     for (const instance of touchedInstances) {
+      steps.onShared();
       const grouped = instance.topics.drain();
       micros.push(...grouped.micros);
       topics.push(...grouped.topics);
@@ -145,7 +154,9 @@ export class Assigner {
       gaps.push(...other.gaps);
     }
     const sessions: SessionRow[] = [];
-    for (const [session, { instance, sessionId }] of touched) {
+    for (const [session, { turn, last }] of touched) {
+      const { instance, sessionId } = turn;
+      steps.onText(last);
       sessions.push({
         instance,
         session: session.session,
@@ -157,6 +168,7 @@ export class Assigner {
       });
       this.#dirtySessions.add(session);
     }
+    steps.onShared();
     return { messages, micros, topics, clusters, signals, repeatedRequests, gaps, sessions, openingAuthors };
   }
 
@@ -176,12 +188,16 @@ export class Assigner {
     return rows;
   }
 
-  /** Forgets the least recently used sessions. Call after `takeState`: what was not taken stays. */
-  evictSessions(keepAtMost: number): void {
+  /** Forgets the least recently used sessions, and says which. Call after `takeState`: what was not taken stays. */
+  evictSessions(keepAtMost: number): number[] {
+    const evicted: number[] = [];
     for (const [number, session] of this.#sessions) {
-      if (this.#sessions.size <= keepAtMost) return;
-      if (!this.#dirtySessions.has(session)) this.#sessions.delete(number);
+      if (this.#sessions.size <= keepAtMost) break;
+      if (this.#dirtySessions.has(session)) continue;
+      this.#sessions.delete(number);
+      evicted.push(number);
     }
+    return evicted;
   }
 
   /** Forgets everything in memory, also what was not taken. */

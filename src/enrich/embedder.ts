@@ -12,6 +12,7 @@ import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { AutoModel, AutoTokenizer, env, Tensor } from '@huggingface/transformers';
 import { z } from 'zod';
+import { UNWATCHED, type StepListener } from '../domain/steps.ts';
 import { SetupError } from '../errors.ts';
 import { calibrate, commonPart, PROBES, REQUESTS } from './calibration.ts';
 import {
@@ -33,9 +34,9 @@ export interface Embedder {
   readonly thresholds: Thresholds;
   /**
    * One vector of unit length a text, in order; all zeros for a text without a known token. A text
-   * longer than the model takes is cut at its limit.
+   * longer than the model takes is cut at its limit. `steps` is told of each text and of each run of the model.
    */
-  embed(texts: readonly string[]): Promise<Float32Array[]>;
+  embed(texts: readonly string[], steps?: StepListener): Promise<Float32Array[]>;
   close(): Promise<void>;
 }
 
@@ -125,10 +126,11 @@ export async function loadEmbedder(options: EmbedderOptions): Promise<LoadedEmbe
   // token to byte-level models until a word follows.
   let blank: readonly number[] = [];
   let batchSize = MAX_BATCH;
-  const embed = async (texts: readonly string[]): Promise<Float32Array[]> => {
+  const embed = async (texts: readonly string[], steps = UNWATCHED): Promise<Float32Array[]> => {
     const byLength = new Map<number, { tokens: (readonly number[])[]; places: number[] }>();
     const vectors: Float32Array[] = texts.map(() => EMPTY);
     texts.forEach((text, place) => {
+      steps.onText(place);
       const tokens = tokenize(text);
       if (text.trim() === '' || sameTokens(tokens, blank)) {
         vectors[place] = new Float32Array(dimensions);
@@ -142,6 +144,7 @@ export async function loadEmbedder(options: EmbedderOptions): Promise<LoadedEmbe
     for (const [length, { tokens, places }] of byLength) {
       const size = Math.max(1, Math.min(batchSize, Math.floor(MAX_BATCH_TOKENS / length)));
       for (let start = 0; start < tokens.length; start += size) {
+        steps.onShared();
         const made = await run(tokens.slice(start, start + size));
         made.forEach((vector, i) => {
           vectors[places[start + i] ?? 0] = vector;

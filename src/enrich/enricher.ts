@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { SIGNALS, type Enrichment, type SignalKey, type Turn } from '../domain/facts.ts';
+import { UNWATCHED, type StepListener } from '../domain/steps.ts';
 import type { Embedder } from './embedder.ts';
 import { detectGap } from './gaps.ts';
 import { loadHead, type Head } from './heads.ts';
@@ -46,6 +47,8 @@ export interface EnricherOptions {
   readonly remembered?: number;
   /** Those that ship unless given. */
   readonly heads?: Heads;
+  /** Told of each turn by its place among those given. */
+  readonly steps?: StepListener;
 }
 
 const DEFAULT_REMEMBERED = 4096;
@@ -59,6 +62,7 @@ export function createEnricher({
   embedder,
   remembered: capacity = DEFAULT_REMEMBERED,
   heads = loadHeads(),
+  steps = UNWATCHED,
 }: EnricherOptions): Enricher {
   const remembered = capacity > 0 ? new LRUCache<string, Float32Array>({ max: capacity }) : null;
   const found = capacity > 0 ? new LRUCache<string, Finding>({ max: capacity }) : null;
@@ -74,15 +78,19 @@ export function createEnricher({
     return finding;
   }
 
-  async function vectorsOf(requests: ReadonlySet<string>): Promise<Map<string, Float32Array>> {
+  /** `requests`: each with the place of the turn that says it first. */
+  async function vectorsOf(requests: ReadonlyMap<string, number>): Promise<Map<string, Float32Array>> {
     const vectors = new Map<string, Float32Array>();
     const missing: string[] = [];
-    for (const request of requests) {
+    for (const request of requests.keys()) {
       const known = remembered?.get(request);
       if (known === undefined) missing.push(request);
       else vectors.set(request, known);
     }
-    const made = await embedder.embed(missing);
+    const made = await embedder.embed(missing, {
+      onText: (place) => steps.onText(requests.get(missing[place] ?? '') ?? 0),
+      onShared: () => steps.onShared(),
+    });
     missing.forEach((request, i) => {
       const vector = made[i];
       if (vector === undefined) return;
@@ -94,9 +102,13 @@ export function createEnricher({
 
   return {
     async enrich(turns) {
-      const findings = turns.map(findingOf);
-      const requests = new Set<string>();
-      for (const finding of findings) if (finding.request !== '') requests.add(finding.request);
+      const requests = new Map<string, number>();
+      const findings = turns.map((turn, place) => {
+        steps.onText(place);
+        const finding = findingOf(turn);
+        if (finding.request !== '' && !requests.has(finding.request)) requests.set(finding.request, place);
+        return finding;
+      });
       const vectors = await vectorsOf(requests);
       return findings.map((finding): Enrichment => {
         if (finding.kind !== 'request') return { ...finding, vector: null };

@@ -1,4 +1,4 @@
-/** `npm run dead-letters`: what workers could not process and set aside. */
+/** `npm run dead-letters`: what workers could not process and set aside, or could not analyse. */
 import { inspect } from 'node:util';
 import { printable, printableLines } from '../domain/printable.ts';
 import type { StreamRecord } from '../domain/records.ts';
@@ -11,6 +11,7 @@ import {
   removeDeadLetter,
   replayDeadLetter,
   type DeadLetter,
+  type MessageName,
 } from '../stream/dead-letters.ts';
 import { parseCommandLine, printTable, runStreamCommand, UsageError } from './stream-command.ts';
 
@@ -22,7 +23,10 @@ const USAGE = `Usage:
 
 Entries of the stream that a worker could not process, with the reason. show prints what is in one, message
 texts included. replay puts them on the stream again: what was counted of them is not counted again, and what
-fails again is set aside again. remove deletes them here; the stream itself keeps the entries.`;
+fails again is set aside again. remove deletes them here; the stream itself keeps the entries.
+
+Notes on messages that are counted without findings, because their analysis took too long or too much memory, are
+listed too. There is nothing to replay in them. When one is removed, the next rebuild analyses its message again.`;
 
 /** Of a payload that is no record, so many bytes are shown. */
 const SHOWN_BYTES = 200;
@@ -81,7 +85,7 @@ async function list(connection: StreamConnection, json: boolean): Promise<void> 
   }
   printTable(
     ['ID', 'SEQUENCE', 'SET ASIDE', 'INSTANCE', 'REQUESTS', 'REASON'],
-    letters.map(({ id, sequence, setAsideAt, instanceIds, requests, reason }) => [
+    letters.map(({ id, sequence, setAsideAt, instanceIds, requests, message, reason }) => [
       String(id),
       String(sequence),
       setAsideAt,
@@ -89,7 +93,7 @@ async function list(connection: StreamConnection, json: boolean): Promise<void> 
         ? `${instanceIds.length} instances`
         : instanceIds.join(' ') || '?',
       requests === null ? '?' : String(requests),
-      reason,
+      message === null ? reason : `${placeOf(message)} counts without findings: ${reason}`,
     ]),
   );
 }
@@ -103,9 +107,15 @@ function summaryOf(letter: DeadLetter) {
     setAsideAt: new Date(letter.setAsideAt / 1000).toISOString(),
     instanceIds: record instanceof Error ? [] : instancesOf(record, letter.reason),
     requests: record instanceof Error ? null : record.requests.length,
+    message: letter.message,
     bytes: letter.bytes.length,
     reason: letter.reason,
   };
+}
+
+/** Where a message stands, as errors of the API name it. */
+function placeOf({ requestId, index }: MessageName): string {
+  return `messages.${index} of request ${requestId}`;
 }
 
 /** Of the requests that the reason names, where it names some; else of all in the entry. */
@@ -160,13 +170,21 @@ async function each(connection: StreamConnection, ids: readonly number[], one: O
 
 async function replayOne(connection: StreamConnection, id: number): Promise<void> {
   const letter = await required(connection, id);
+  if (letter.message !== null) {
+    process.stdout.write(
+      `${id}: stays, ${printable(placeOf(letter.message))} is counted already; once this is removed, the next rebuild analyses it again\n`,
+    );
+    return;
+  }
   const sequence = await replayDeadLetter(connection, letter);
   process.stdout.write(`${id}: entry ${letter.sequence} is on the stream again as entry ${sequence}\n`);
 }
 
 async function removeOne(connection: StreamConnection, id: number): Promise<void> {
+  const letter = await findDeadLetter(connection, id);
   await removeDeadLetter(connection, id);
-  process.stdout.write(`${id}: removed\n`);
+  const then = letter?.message == null ? '' : '; the next rebuild analyses the message again';
+  process.stdout.write(`${id}: removed${then}\n`);
 }
 
 async function required(connection: StreamConnection, id: number): Promise<DeadLetter> {

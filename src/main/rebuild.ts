@@ -1,9 +1,8 @@
 /** `npm run rebuild`: replays the stream into new views beside the live ones, then switches to them. */
-import { constants, setPriority } from 'node:os';
+import { availableParallelism, constants, setPriority } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { loadConfig, type Config } from '../config.ts';
-import { loadEmbedder } from '../enrich/embedder.ts';
 import { SetupError } from '../errors.ts';
 import { runCommand } from '../lifecycle.ts';
 import { createLogger } from '../logger.ts';
@@ -29,6 +28,7 @@ import type { StreamArchive } from '../stream/archive-consumer.ts';
 import { readExtent } from '../stream/consumer.ts';
 import { connectionOptions, startServer } from '../stream/server.ts';
 import { CONVERSATIONS_STREAM, partitionsOf } from '../stream/subjects.ts';
+import { AnalysisPool } from '../worker/analysis-pool.ts';
 import { checkBackup, streamFile } from './backup-files.ts';
 import { spillDirectory, lockDataDirectory } from './data-directory.ts';
 import { count, duration, openProgress } from './progress.ts';
@@ -57,6 +57,8 @@ same entry of the stream, catches up, and switches. Ctrl-C (or a crash) loses no
 
 const CACHE_DIRECTORY = join(import.meta.dirname, '..', '..', '.cache');
 const CONNECT_MS = 3_000;
+/** Each holds a model of its own. */
+const MOST_THREADS = 8;
 const COMPARISON_MEMORY = '1GB';
 /** Tables that are named when some could not be compared. */
 const NAMED = 6;
@@ -177,16 +179,17 @@ async function withReplaySettings(
       giveUpAfterMs: CONNECT_MS,
     });
     try {
-      const embedder = await loadEmbedder({
+      const analysis = await AnalysisPool.open({
+        threads: throttle === null ? Math.min(availableParallelism(), MOST_THREADS) : 1,
         model: config.embeddingModel,
         modelsDirectory: MODELS_DIRECTORY,
       });
       try {
         const logger = createLogger({ name: 'rebuild', level: 'warn' });
         const { signal } = interruption;
-        return await work({ config, embedder, connection, logger, progress, throttle, archive, signal });
+        return await work({ config, analysis, connection, logger, progress, throttle, archive, signal });
       } finally {
-        await embedder.close();
+        await analysis.close();
       }
     } finally {
       await connection.close();
@@ -205,7 +208,7 @@ async function rebuild(settings: ReplaySettings, active: ActiveEpoch, options: O
   const { config, connection, progress } = settings;
   const { dataDir } = config;
   const startedAt = performance.now();
-  const definition = currentDefinition(settings.embedder);
+  const definition = currentDefinition(settings.analysis.model);
   const next = await takeUpOrBegin(settings, active, definition);
   const replay = new Replay(settings, next);
   const live: Epoch = active;
@@ -369,13 +372,13 @@ function describe(outcome: Comparison | null, changes: readonly string[], at: nu
 }
 
 async function rollBack(settings: ReplaySettings, active: ActiveEpoch, options: Options): Promise<number> {
-  const { config, connection, embedder, progress } = settings;
+  const { config, connection, analysis, progress } = settings;
   const { dataDir } = config;
   const { previous } = active;
   if (previous === undefined) throw new SetupError('There are no earlier views to go back to.');
   const back: ActiveEpoch = { ...previous, previous: { epoch: active.epoch, shards: active.shards } };
   const made = await readDefinition(shardDirectory(dataDir, previous.epoch, 0));
-  const changes = made === null ? [] : changesBetween(made, currentDefinition(embedder));
+  const changes = made === null ? [] : changesBetween(made, currentDefinition(analysis.model));
   if (options.force) writeActiveEpoch(dataDir, back);
   else {
     if (changes.length > 0) {

@@ -1,7 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { availableParallelism } from 'node:os';
 import type { Config } from '../config.ts';
-import type { Embedder } from '../enrich/embedder.ts';
 import { SetupError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { prepareActiveEpoch, shardDirectory, type ActiveEpoch, type Epoch } from '../store/epochs.ts';
@@ -10,14 +8,12 @@ import type { StreamArchive } from '../stream/archive-consumer.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import { lastSequenceOf, readExtent } from '../stream/consumer.ts';
 import { partitionsOf } from '../stream/subjects.ts';
-import { AnalysisPool } from '../worker/analysis-pool.ts';
+import type { AnalysisPool } from '../worker/analysis-pool.ts';
 import { count, messagesPerSecond, type Progress } from './progress.ts';
-import { MODELS_DIRECTORY, openShard, type Pull, type ReplayOptions, type Shard } from './shard.ts';
+import { openShard, type Pull, type ReplayOptions, type Shard } from './shard.ts';
 
 /** Large batches: the cost of a fold is per statement more than per row. */
 const BATCH_BYTES = 2 ** 20;
-/** Each holds a model of its own. */
-const MOST_THREADS = 8;
 const WAIT_MS = 500;
 /** While far behind, readers have no use for what is published. */
 const SELDOM_MS = 600_000;
@@ -34,7 +30,7 @@ const NEAR_MS = 3000;
 
 export interface ReplaySettings {
   readonly config: Config;
-  readonly embedder: Embedder;
+  readonly analysis: AnalysisPool;
   readonly connection: StreamConnection;
   readonly logger: Logger;
   readonly progress: Progress;
@@ -106,32 +102,17 @@ export class Replay {
       counted: this.#messages,
       rate: messagesPerSecond,
     });
-    const { embedder, config } = this.#settings;
-    const threads = this.#throttle === null ? Math.min(availableParallelism(), MOST_THREADS) : 1;
-    const analysis =
-      threads === 1
-        ? null
-        : new AnalysisPool({
-            threads,
-            dimensions: embedder.dimensions,
-            model: config.embeddingModel,
-            modelsDirectory: MODELS_DIRECTORY,
-          });
-    try {
-      for (const [number, target] of targets.entries()) {
-        const before = this.#messages;
-        const shard = await this.#open(number, target, SELDOM_MS, analysis);
-        try {
-          await shard.run();
-          this.#positions[number] = shard.store.sequence;
-          this.#messages = before + shard.messages;
-          this.#tell();
-        } finally {
-          await shard.close();
-        }
+    for (const [number, target] of targets.entries()) {
+      const before = this.#messages;
+      const shard = await this.#open(number, target, SELDOM_MS);
+      try {
+        await shard.run();
+        this.#positions[number] = shard.store.sequence;
+        this.#messages = before + shard.messages;
+        this.#tell();
+      } finally {
+        await shard.close();
       }
-    } finally {
-      await analysis?.close();
     }
     progress.end();
   }
@@ -175,7 +156,7 @@ export class Replay {
     try {
       for (let number = 0; number < this.#epoch.shards; number++) {
         const partitions = partitionsOf(number, this.#epoch.shards);
-        const opened = await this.#open(number, null, OFTEN_MS, null, async ({ after, sequence }) => {
+        const opened = await this.#open(number, null, OFTEN_MS, async ({ after, sequence }) => {
           const last =
             after < sequence ? Infinity : await lastSequenceOf(connection, partitions).catch(() => Infinity);
           if (last <= sequence) idle.add(number);
@@ -217,14 +198,12 @@ export class Replay {
     number: number,
     until: number | null,
     publishEveryMs: number,
-    analysis: AnalysisPool | null,
     onPull: (pull: Pull) => Promise<void> = () => Promise.resolve(),
   ): Promise<Shard> {
-    const { config, embedder, connection, logger } = this.#settings;
+    const { config, analysis, connection, logger } = this.#settings;
     const [messages, bytes] = [this.#messages, this.#bytes];
     const replay: ReplayOptions = {
       until,
-      analysis,
       archive: this.#settings.archive,
       batchBytes: () => this.#batchBytes(),
       onPull: async (pull) => {
@@ -240,7 +219,7 @@ export class Replay {
     };
     const shard = await openShard({
       config,
-      embedder,
+      analysis,
       connection,
       logger,
       active: this.#epoch,

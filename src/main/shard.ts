@@ -1,11 +1,8 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Assigner } from '../assign/assigner.ts';
 import type { Config } from '../config.ts';
-import type { Embedder } from '../enrich/embedder.ts';
 import { ASSIGNMENT_VERSION } from '../assign/version.ts';
-import { createEnricher, enrichmentId, loadHeads, type Heads } from '../enrich/enricher.ts';
-import { detectLanguage } from '../enrich/language.ts';
+import { enrichmentId, loadHeads } from '../enrich/enricher.ts';
 import { SetupError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { isDamage, isOutOfRoom, noteDamage } from '../store/damage.ts';
@@ -19,10 +16,12 @@ import { decodeRecord } from '../stream/codec.ts';
 import { openArchiveConsumer, type StreamArchive } from '../stream/archive-consumer.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import { lastSequenceOf, openConsumer, type Delivered, type TakeOptions } from '../stream/consumer.ts';
+import { MessageNotes } from '../stream/message-notes.ts';
 import { partitionsOf } from '../stream/subjects.ts';
 import { spillDirectory } from './data-directory.ts';
 import { LostStateError, openState, type OpenedState } from './shard-state.ts';
 import type { AnalysisPool } from '../worker/analysis-pool.ts';
+import type { AnalysisModel } from '../worker/analysis-protocol.ts';
 import { idleCounters, type WorkCounters } from '../worker/counters.ts';
 import { WorkerLoop } from '../worker/loop.ts';
 
@@ -43,7 +42,8 @@ const MERGE_RATIO = 8;
 
 export interface ShardOptions {
   readonly config: Config;
-  readonly embedder: Embedder;
+  /** Threads to enrich and assign with, for all shards of the process. */
+  readonly analysis: AnalysisPool;
   readonly connection: StreamConnection;
   readonly logger: Logger;
   readonly active: Epoch;
@@ -69,8 +69,6 @@ export interface ReplayOptions {
    * holds. Null: it goes on until the shard is closed.
    */
   readonly until: number | null;
-  /** Threads to enrich and assign with; null: this one. No other shard may use them meanwhile. */
-  readonly analysis: AnalysisPool | null;
   /** A backup's copy of the stream, read before the stream itself. */
   readonly archive: StreamArchive | null;
   /** Told of each pull before it is worked on, and waited for. Rejects to end `run`. */
@@ -104,12 +102,12 @@ export interface Shard {
 }
 
 /** By what rows are made that this code writes with a model. */
-export function currentDefinition(embedder: Pick<Embedder, 'id'>): string {
-  return definitionOf(loadViews(VIEWS_DIRECTORY), analysisOf(embedder, loadHeads()));
+export function currentDefinition(model: Pick<AnalysisModel, 'id'>): string {
+  return definitionOf(loadViews(VIEWS_DIRECTORY), analysisOf(model));
 }
 
-function analysisOf(embedder: Pick<Embedder, 'id'>, heads: Heads): string {
-  return `model:${embedder.id} enrichment:${enrichmentId(heads)} assignment:${ASSIGNMENT_VERSION}`;
+function analysisOf({ id }: Pick<AnalysisModel, 'id'>): string {
+  return `model:${id} enrichment:${enrichmentId(loadHeads())} assignment:${ASSIGNMENT_VERSION}`;
 }
 
 /**
@@ -118,10 +116,9 @@ function analysisOf(embedder: Pick<Embedder, 'id'>, heads: Heads): string {
  * the stream no longer holds all of it, the shard stands still.
  */
 export async function openShard(options: ShardOptions): Promise<Shard> {
-  const { config, embedder, connection, logger, active, shard, replay } = options;
-  const heads = loadHeads();
+  const { config, connection, logger, active, shard, replay } = options;
   const views = loadViews(VIEWS_DIRECTORY);
-  const madeBy = analysisOf(embedder, heads);
+  const madeBy = analysisOf(options.analysis.model);
   const directory = shardDirectory(config.dataDir, active.epoch, shard);
   const open = (): Promise<StateStore> =>
     whenReleased(options.waitForLockMs ?? 0, () =>
@@ -208,17 +205,15 @@ export async function openShard(options: ShardOptions): Promise<Shard> {
     await from.onPull({ after, sequence: pulled, messagesBefore: messages, bytesBefore });
     return wanted;
   };
-  const analysis = replay?.analysis ?? null;
-  analysis?.reset();
+  const analysis = options.analysis.forShard(shard);
   const loop: WorkerLoop = new WorkerLoop({
     source: replay === undefined ? source : { next: (limits) => pull(replay, limits) },
     store,
     publication,
     logger,
-    enricher: analysis ?? createEnricher({ embedder, heads }),
-    assigner:
-      analysis ??
-      new Assigner({ thresholds: embedder.thresholds, dimensions: embedder.dimensions, detectLanguage }),
+    enricher: analysis,
+    assigner: analysis,
+    notes: await MessageNotes.read(connection),
     decode: (bytes) => {
       const { requests } = decodeRecord(bytes);
       for (const request of requests) messages += request.messages.length;
@@ -264,10 +259,12 @@ export async function openShard(options: ShardOptions): Promise<Shard> {
     async close() {
       closing.resolve();
       loop.stop();
+      analysis.stop();
       // Also ends the wait for more entries.
       const closed = source.close();
       await running.catch(() => undefined);
       await closed;
+      analysis.close();
       await publication.close();
       await store.close();
     },

@@ -4,7 +4,6 @@ import { setPriority } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { loadConfig } from '../config.ts';
-import { loadEmbedder } from '../enrich/embedder.ts';
 import { orExit, runProcess } from '../lifecycle.ts';
 import { createLogger } from '../logger.ts';
 import { changesBetween, readDefinition } from '../store/definition.ts';
@@ -27,10 +26,13 @@ import { lockDataDirectory } from './data-directory.ts';
 import { isDeadHolder, thisHolder, viewsId } from './lease-holder.ts';
 import { OwnedShards } from './owned-shards.ts';
 import { beginWorkerStatus } from './process-status.ts';
+import { AnalysisPool } from '../worker/analysis-pool.ts';
 import { currentDefinition, MODELS_DIRECTORY, openShard } from './shard.ts';
 
 /** Below web and NATS: under load the answer to a caller goes first, and the backlog is worked off after. */
 const PRIORITY = 5;
+/** The rest of the work, most of it the fold's, takes as long: two threads would wait for it. */
+const ANALYSIS_THREADS = 1;
 const PUBLISH_EVERY_MS = 150;
 const WAIT_MS = 1000;
 const LOOK_FOR_EPOCH_MS = 200;
@@ -48,7 +50,11 @@ runProcess(logger, config.shutdownMs, async (lifecycle) => {
   }));
   lifecycle.opened('status', () => status.stop());
   // While it loads, the other workers are told that there is one more.
-  const loading = loadEmbedder({ model: config.embeddingModel, modelsDirectory: MODELS_DIRECTORY });
+  const loading = AnalysisPool.open({
+    threads: ANALYSIS_THREADS,
+    model: config.embeddingModel,
+    modelsDirectory: MODELS_DIRECTORY,
+  });
   loading.catch(() => undefined);
   const connection = await openConnection({
     ...connectionOptions(config),
@@ -72,7 +78,7 @@ runProcess(logger, config.shutdownMs, async (lifecycle) => {
         const { shard } = lease;
         const opened = await openShard({
           config,
-          embedder: await loading,
+          analysis: await loading,
           connection,
           logger,
           active: epoch,
@@ -105,15 +111,15 @@ runProcess(logger, config.shutdownMs, async (lifecycle) => {
     return { leases, owned };
   };
   let member = await enlist(active);
-  const embedder = await loading;
-  lifecycle.opened('embedding model', () => embedder.close());
+  const analysis = await loading;
+  lifecycle.opened('analysis', () => analysis.close());
   lifecycle.opened('shards', () => member.leases.close());
   let rebuild: Rebuild | null = null;
   lifecycle.opened('rebuild', () => rebuild?.stop());
 
   /** Opens the views; when other code or another model made them, leaves them as they are and says so. */
   const begin = async (epoch: ActiveEpoch): Promise<void> => {
-    const made = await changesSince(epoch, currentDefinition(embedder));
+    const made = await changesSince(epoch, currentDefinition(analysis.model));
     const standing = made.length > 0;
     if (standing) await member.leases.close();
     else {
@@ -142,7 +148,7 @@ runProcess(logger, config.shutdownMs, async (lifecycle) => {
   await begin(active);
   const { shards } = active;
   logger.info(
-    { event: 'worker_ready', pid: process.pid, model: embedder.id, shards, owned: member.leases.held },
+    { event: 'worker_ready', pid: process.pid, model: analysis.model.id, shards, owned: member.leases.held },
     'worker ready',
   );
 

@@ -5,12 +5,7 @@ import { headers as newHeaders } from '@nats-io/transport-node';
 import { SetupError } from '../errors.ts';
 import type { StreamConnection } from './connection.ts';
 import { LogReader } from './log-reader.ts';
-import {
-  CONVERSATIONS_STREAM,
-  CONVERSATIONS_SUBJECTS,
-  DEAD_LETTERS_STREAM,
-  DEAD_LETTERS_SUBJECT,
-} from './subjects.ts';
+import { CONVERSATIONS_STREAM, CONVERSATIONS_SUBJECTS, DEAD_LETTERS_STREAM } from './subjects.ts';
 
 /** A stream that a backup holds. */
 export interface ArchivedStream {
@@ -23,7 +18,7 @@ export interface ArchivedStream {
 /** What a backup holds, in the order of copying: whatever an entry needs is copied after it. Leases run out anyway. */
 export const ARCHIVED_STREAMS: readonly ArchivedStream[] = [
   { name: CONVERSATIONS_STREAM, subjects: CONVERSATIONS_SUBJECTS, keepsSequences: true },
-  { name: DEAD_LETTERS_STREAM, subjects: DEAD_LETTERS_SUBJECT, keepsSequences: false },
+  { name: DEAD_LETTERS_STREAM, subjects: '>', keepsSequences: false },
   ...['registry', 'sessions', 'idempotency'].map((bucket) => ({
     name: `KV_${bucket}`,
     subjects: `$KV.${bucket}.>`,

@@ -1,16 +1,25 @@
 import { jetstream, jetstreamManager, JetStreamApiError } from '@nats-io/jetstream';
-import { headers } from '@nats-io/transport-node';
+import { headers, type MsgHdrs } from '@nats-io/transport-node';
 import { SetupError } from '../errors.ts';
 import { whileConnected, type StreamConnection } from './connection.ts';
 import type { Delivered } from './consumer.ts';
 import { LogReader } from './log-reader.ts';
-import { conversationsSubject, DEAD_LETTERS_STREAM, DEAD_LETTERS_SUBJECT, PARTITIONS } from './subjects.ts';
+import {
+  conversationsSubject,
+  DEAD_LETTERS_STREAM,
+  DEAD_LETTERS_SUBJECT,
+  MESSAGE_NOTES_SUBJECT,
+  PARTITIONS,
+} from './subjects.ts';
 
 /** Headers of a dead letter; its body is the entry's payload as it was. */
 export const DEAD_LETTER_HEADERS = {
   sequence: 'Undertone-Sequence',
   subject: 'Undertone-Subject',
   reason: 'Undertone-Reason',
+  /** Of a note on one message: the request's id, and the message's place in it, from 0. */
+  request: 'Undertone-Request',
+  message: 'Undertone-Message',
 } as const;
 
 const MAX_REASON_LENGTH = 500;
@@ -20,7 +29,13 @@ const MESSAGE_NOT_FOUND = new Set([10037, 10043]);
 const READ_AHEAD_BYTES = 4 * 1024 * 1024;
 const SILENCE_MS = 10_000;
 
-/** An entry that a worker set aside. */
+/** A message of a request: its place in it, from 0. */
+export interface MessageName {
+  readonly requestId: string;
+  readonly index: number;
+}
+
+/** An entry that a worker set aside, or a note on one message of an entry that it counted. */
 export interface DeadLetter {
   /** Names it in commands: its own place among the dead letters, from 1. */
   readonly id: number;
@@ -30,7 +45,9 @@ export interface DeadLetter {
   readonly reason: string;
   /** When it was set aside, microseconds since 1970-01-01 UTC. */
   readonly setAsideAt: number;
-  /** The entry's payload as it was. */
+  /** The message that counts without findings; null: the entry, or a part of it, is not counted. */
+  readonly message: MessageName | null;
+  /** The entry's payload as it was; of a note, a record of that message alone. */
   readonly bytes: Uint8Array;
 }
 
@@ -44,29 +61,63 @@ export async function setAside(
   entry: Delivered,
   reason: string,
 ): Promise<void> {
-  const hdrs = headers();
-  hdrs.set(DEAD_LETTER_HEADERS.sequence, String(entry.sequence));
-  hdrs.set(DEAD_LETTER_HEADERS.subject, entry.subject);
-  // Header values are one line of ASCII.
-  hdrs.set(DEAD_LETTER_HEADERS.reason, reason.replace(/[^\x20-\x7e]+/g, ' ').slice(0, MAX_REASON_LENGTH));
   await jetstream(connection.nats).publish(DEAD_LETTERS_SUBJECT, entry.bytes, {
-    headers: hdrs,
+    headers: headersOf(entry, reason),
     msgID: `${entry.subject}:${entry.sequence}`,
   });
 }
 
-/** Every dead letter, oldest first. Throws when the server falls silent in between. */
-export async function* readDeadLetters(connection: StreamConnection): AsyncGenerator<DeadLetter> {
+/**
+ * Notes that a message counts without findings, with the reason; resolves once the note is stored. Noting the same
+ * message again within two minutes stores nothing twice. Rejects when the server cannot be reached.
+ */
+export async function noteMessage(
+  connection: StreamConnection,
+  entry: Pick<Delivered, 'sequence' | 'subject'>,
+  { requestId, index }: MessageName,
+  reason: string,
+  bytes: Uint8Array,
+): Promise<void> {
+  const hdrs = headersOf(entry, reason);
+  hdrs.set(DEAD_LETTER_HEADERS.request, oneLine(requestId));
+  hdrs.set(DEAD_LETTER_HEADERS.message, String(index));
+  await jetstream(connection.nats).publish(MESSAGE_NOTES_SUBJECT, bytes, {
+    headers: hdrs,
+    msgID: `note:${requestId}:${index}`,
+  });
+}
+
+function headersOf({ sequence, subject }: Pick<Delivered, 'sequence' | 'subject'>, reason: string): MsgHdrs {
+  const hdrs = headers();
+  hdrs.set(DEAD_LETTER_HEADERS.sequence, String(sequence));
+  hdrs.set(DEAD_LETTER_HEADERS.subject, subject);
+  hdrs.set(DEAD_LETTER_HEADERS.reason, oneLine(reason).slice(0, MAX_REASON_LENGTH));
+  return hdrs;
+}
+
+/** Header values are one line of ASCII. */
+function oneLine(text: string): string {
+  return text.replace(/[^\x20-\x7e]+/g, ' ');
+}
+
+/** Every dead letter, or every note on a message, oldest first. Throws when the server falls silent in between. */
+export async function* readDeadLetters(
+  connection: StreamConnection,
+  subject?: typeof MESSAGE_NOTES_SUBJECT,
+): AsyncGenerator<DeadLetter> {
   const manager = await jetstreamManager(connection.nats, { checkAPI: false });
   try {
-    if ((await manager.streams.info(DEAD_LETTERS_STREAM)).state.messages === 0) return;
+    const wanted = subject ?? '>';
+    const { state } = await manager.streams.info(DEAD_LETTERS_STREAM, { subjects_filter: wanted });
+    // What an earlier version made has no notes.
+    if (Object.keys(state.subjects ?? {}).length === 0) return;
   } catch (error) {
     if (codeOf(error) === STREAM_NOT_FOUND) return;
     throw error;
   }
   const reader = new LogReader(connection, {
     stream: DEAD_LETTERS_STREAM,
-    filterSubjects: [DEAD_LETTERS_SUBJECT],
+    filterSubjects: [subject ?? '>'],
     startSequence: 1,
     readAheadBytes: READ_AHEAD_BYTES,
   });
@@ -83,6 +134,7 @@ export async function* readDeadLetters(connection: StreamConnection): AsyncGener
           subject: entry.header(DEAD_LETTER_HEADERS.subject),
           reason: entry.header(DEAD_LETTER_HEADERS.reason),
           setAsideAt: entry.timestamp,
+          message: messageOf((name) => entry.header(name)),
           bytes: entry.bytes,
         };
       }
@@ -104,6 +156,7 @@ export async function findDeadLetter(connection: StreamConnection, id: number): 
       subject: stored.header.get(DEAD_LETTER_HEADERS.subject),
       reason: stored.header.get(DEAD_LETTER_HEADERS.reason),
       setAsideAt: stored.time.getTime() * 1000,
+      message: messageOf((name) => stored.header.get(name)),
       bytes: stored.data,
     };
   } catch (error) {
@@ -119,9 +172,14 @@ export async function findDeadLetter(connection: StreamConnection, id: number): 
  * again, as a new letter. A crash in between loses nothing: the letter is deleted last.
  *
  * @returns the sequence of the new entry
- * @throws SetupError when the letter does not say where it came from
+ * @throws SetupError when the letter does not say where it came from, or is a note on a message that was counted
  */
 export async function replayDeadLetter(connection: StreamConnection, letter: DeadLetter): Promise<number> {
+  if (letter.message !== null) {
+    throw new SetupError(
+      `Dead letter ${letter.id} is a note on a message that is counted already: there is nothing to replay.`,
+    );
+  }
   const subjects = Array.from({ length: PARTITIONS }, (_, partition) => conversationsSubject(partition));
   if (!subjects.includes(letter.subject)) {
     throw new SetupError(
@@ -147,6 +205,11 @@ export async function removeDeadLetter(connection: StreamConnection, id: number)
     if (code === STREAM_NOT_FOUND || MESSAGE_NOT_FOUND.has(code)) return false;
     throw error;
   }
+}
+
+function messageOf(header: (name: string) => string): MessageName | null {
+  const [requestId, index] = [header(DEAD_LETTER_HEADERS.request), header(DEAD_LETTER_HEADERS.message)];
+  return requestId === '' || !/^\d{1,9}$/.test(index) ? null : { requestId, index: Number(index) };
 }
 
 function codeOf(error: unknown): number {

@@ -16,6 +16,7 @@ import {
   CONVERSATIONS_SUBJECTS,
   DEAD_LETTERS_STREAM,
   DEAD_LETTERS_SUBJECT,
+  MESSAGE_NOTES_SUBJECT,
 } from './subjects.ts';
 
 export const DEFAULT_STREAM_MAX_BYTES = 50 * 1024 ** 3;
@@ -66,7 +67,7 @@ export async function setUpStreams(connection: StreamConnection, options: Stream
   await setUp(manager, {
     ...common,
     name: DEAD_LETTERS_STREAM,
-    subjects: [DEAD_LETTERS_SUBJECT],
+    subjects: [DEAD_LETTERS_SUBJECT, MESSAGE_NOTES_SUBJECT],
     discard: DiscardPolicy.Old,
     max_bytes: DEAD_LETTERS_MAX_BYTES,
     max_age: 0,

@@ -4,7 +4,10 @@ export const PARTITIONS = 8;
 export const CONVERSATIONS_STREAM = 'CONVERSATIONS';
 export const CONVERSATIONS_SUBJECTS = 'conversations.*';
 export const DEAD_LETTERS_STREAM = 'DEAD_LETTERS';
+/** Of entries that were set aside. */
 export const DEAD_LETTERS_SUBJECT = 'dead-letters';
+/** Of notes on single messages: they are counted, without findings. */
+export const MESSAGE_NOTES_SUBJECT = 'dead-letters.messages';
 
 /**
  * The partition of an instance, 0 to PARTITIONS − 1: FNV-1a (32 bit) over the lower-case id, its halves

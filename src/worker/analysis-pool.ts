@@ -1,119 +1,152 @@
-import { Worker } from 'node:worker_threads';
 import { join } from 'node:path';
 import type { Assignment, Enrichment, StateRow, Turn } from '../domain/facts.ts';
 import {
   pack,
   unpack,
+  type AnalysisModel,
   type Assigned,
+  type AssignRequest,
   type PackedEnrichments,
-  type ThreadData,
-  type ThreadReply,
-  type ThreadRequest,
-} from './analysis-thread.ts';
-import type { AssignStage, EnrichStage } from './loop.ts';
+} from './analysis-protocol.ts';
+import { GuardedThread, PATIENCE, type Patience } from './guarded-thread.ts';
+import {
+  AnalysisFailure,
+  AnalysisInterrupted,
+  AnalysisStopped,
+  type AssignStage,
+  type EnrichStage,
+  type Unanalysed,
+} from './stages.ts';
 
-export interface AnalysisPoolOptions extends ThreadData {
+export interface AnalysisPoolOptions {
   readonly threads: number;
-  /** Length of the embedding vectors. */
-  readonly dimensions: number;
+  /** The embedding model. */
+  readonly model: string;
+  readonly modelsDirectory: string;
+  /** The module that a thread runs, which calls `serveAnalysis`. Default: the model and the rules that ship. */
+  readonly script?: string;
+  readonly patience?: Partial<Patience>;
 }
 
-type InstanceRestore = Extract<ThreadRequest, { kind: 'assign' }>['instances'][number];
-type SessionRestore = Extract<ThreadRequest, { kind: 'assign' }>['sessions'][number];
+type Message = Pick<Turn, 'role' | 'content'>;
 
 /**
- * Enrich and assign on several threads: messages are enriched by whichever, and each instance is assigned by one
- * of them, so that its messages stay in order. What they decide is what one thread would.
+ * Threads that enrich and assign for all shards of a process. Messages are enriched by whichever, and each instance
+ * is assigned by one of them, so that its messages stay in order: what they decide is what one thread would. A text
+ * whose analysis hangs or fills the memory costs its thread, which is started again, and no other text its findings.
  */
-export class AnalysisPool implements EnrichStage, AssignStage {
-  readonly #threads: readonly Thread[];
-  readonly #dimensions: number;
-  readonly #instances = new Set<number>();
-  #instanceRestores: InstanceRestore[] = [];
-  #sessionRestores: SessionRestore[] = [];
-  /** Sessions among them. */
-  readonly #restored = new Set<number>();
-  #state: StateRow[] = [];
+export class AnalysisPool {
+  readonly model: AnalysisModel;
+  readonly #threads: readonly GuardedThread[];
 
-  constructor({ threads, dimensions, model, modelsDirectory }: AnalysisPoolOptions) {
-    this.#threads = Array.from({ length: threads }, () => new Thread({ model, modelsDirectory }));
-    this.#dimensions = dimensions;
+  private constructor(threads: readonly GuardedThread[], model: AnalysisModel) {
+    this.#threads = threads;
+    this.model = model;
   }
 
-  async enrich(turns: readonly Pick<Turn, 'role' | 'content'>[]): Promise<Enrichment[]> {
-    const share = Math.ceil(turns.length / this.#threads.length);
-    const parts = await Promise.all(
-      this.#threads.map((thread, index) => {
-        const part = turns.slice(index * share, (index + 1) * share);
-        return part.length === 0 ? null : thread.ask<PackedEnrichments>({ kind: 'enrich', turns: part });
-      }),
+  /** Starts the threads. Throws SetupError when the model cannot be used. */
+  static async open(options: AnalysisPoolOptions): Promise<AnalysisPool> {
+    const { threads, model, modelsDirectory } = options;
+    const script = options.script ?? join(import.meta.dirname, 'analysis-thread.ts');
+    const patience = { ...PATIENCE, ...options.patience };
+    const started = Array.from(
+      { length: threads },
+      () => new GuardedThread({ model, modelsDirectory, script, patience }),
     );
-    return parts.flatMap((part) => (part === null ? [] : unpack(part, this.#dimensions)));
+    try {
+      const models = await Promise.all(started.map((thread) => thread.start()));
+      return new AnalysisPool(started, models[0] as AnalysisModel);
+    } catch (error) {
+      await Promise.all(started.map((thread) => thread.close()));
+      throw error;
+    }
+  }
+
+  /** The pool as one shard sees it. Closed by itself, before the pool. */
+  forShard(shard: number): ShardAnalysis {
+    return new ShardAnalysis(shard, this.#threads, this.model.dimensions);
+  }
+
+  /** Ends the threads, in the middle of an answer too. */
+  async close(): Promise<void> {
+    await Promise.all(this.#threads.map((thread) => thread.close()));
+  }
+}
+
+/** What one thread remembers of a shard, unless it was ended since: then the next `assign` says so. */
+interface Held {
+  /** The thread's when it began to remember. */
+  readonly generation: number;
+  readonly instances: Set<number>;
+  readonly sessions: Set<number>;
+  /** On the way with the next request. */
+  instanceRestores: AssignRequest['instances'][number][];
+  sessionRestores: AssignRequest['sessions'][number][];
+}
+
+const STOP_LOOK_MS = 100;
+/** A thread whose answer is awaited for a shutdown may be still for so long. */
+const STOP_STILL_MS = 1500;
+
+export class ShardAnalysis implements EnrichStage, AssignStage {
+  readonly #shard: number;
+  readonly #threads: readonly GuardedThread[];
+  readonly #dimensions: number;
+  readonly #held: Held[];
+  readonly #stopped = Promise.withResolvers<never>();
+  #stopTimer: NodeJS.Timeout | null = null;
+  #state: StateRow[] = [];
+
+  constructor(shard: number, threads: readonly GuardedThread[], dimensions: number) {
+    this.#shard = shard;
+    this.#threads = threads;
+    this.#dimensions = dimensions;
+    this.#held = threads.map(nothingHeld);
+    this.#stopped.promise.catch(() => undefined);
+  }
+
+  async enrich(messages: readonly Message[]): Promise<(Enrichment | Unanalysed)[]> {
+    const share = Math.ceil(messages.length / this.#threads.length);
+    const parts = this.#threads.map((thread, index) =>
+      this.#enrichOn(thread, messages.slice(index * share, (index + 1) * share)),
+    );
+    return (await this.#unlessStopped(Promise.all(parts))).flat();
   }
 
   hasInstance(instance: number): boolean {
-    return this.#instances.has(instance);
+    return this.#of(instance).instances.has(instance);
   }
 
-  /** Threads keep no sessions: each batch brings those that it touches. */
-  hasSession(_instance: number, session: number): boolean {
-    return this.#restored.has(session);
+  hasSession(instance: number, session: number): boolean {
+    return this.#of(instance).sessions.has(session);
   }
 
   restoreInstance(instance: number, id: string, rows: readonly StateRow[]): void {
-    this.#instances.add(instance);
-    this.#instanceRestores.push({ instance, id, rows });
+    const held = this.#of(instance);
+    held.instances.add(instance);
+    held.instanceRestores.push({ instance, id, rows });
   }
 
   restoreSession(instance: number, session: number, value: Uint8Array | null): void {
-    this.#restored.add(session);
-    this.#sessionRestores.push({ instance, session, value });
+    const held = this.#of(instance);
+    held.sessions.add(session);
+    held.sessionRestores.push({ instance, session, value });
   }
 
   async assign(turns: readonly Turn[], enrichments: readonly Enrichment[]): Promise<Assignment> {
-    const [instances, sessions] = [this.#instanceRestores, this.#sessionRestores];
-    this.#instanceRestores = [];
-    this.#sessionRestores = [];
-    this.#restored.clear();
-    const of = <T extends { readonly instance: number }>(rows: readonly T[], thread: number): T[] =>
-      rows.filter(({ instance }) => instance % this.#threads.length === thread);
-    const outcomes = await Promise.allSettled(
-      this.#threads.map((thread, number) => {
-        const places = turns.flatMap(({ instance }, place) =>
-          instance % this.#threads.length === number ? [place] : [],
-        );
-        if (places.length === 0) return null;
-        const packed = pack(places.map((place) => enrichments[place] as Enrichment));
-        return thread.ask<Assigned>(
-          {
-            kind: 'assign',
-            instances: of(instances, number),
-            sessions: of(sessions, number),
-            turns: places.map((place) => turns[place] as Turn),
-            enrichments: packed,
-          },
-          [packed.vectors.buffer],
-        );
-      }),
+    const places = this.#threads.map((): number[] => []);
+    turns.forEach(({ instance }, place) => (places[this.#threadOf(instance)] as number[]).push(place));
+    const parts = places.map((of, number) =>
+      of.length === 0 ? null : this.#assignOn(number, of, turns, enrichments),
     );
+    // All have ended when this returns, or the next request would come between.
+    const outcomes = await this.#unlessStopped(Promise.allSettled(parts));
     const assigned = outcomes.flatMap((outcome) => {
       if (outcome.status === 'rejected') throw outcome.reason;
       return outcome.value === null ? [] : [outcome.value];
     });
     this.#state = assigned.flatMap(({ state }) => state);
-    const all = <Name extends keyof Assignment>(name: Name): Assignment[Name][number][] =>
-      assigned.flatMap(({ assignment }) => assignment[name] as readonly Assignment[Name][number][]);
-    return {
-      messages: all('messages'),
-      micros: all('micros'),
-      topics: all('topics'),
-      clusters: all('clusters'),
-      signals: all('signals'),
-      repeatedRequests: all('repeatedRequests'),
-      gaps: all('gaps'),
-      sessions: all('sessions'),
-      openingAuthors: all('openingAuthors'),
-    };
+    return together(assigned.map(({ assignment }) => assignment));
   }
 
   takeState(): StateRow[] {
@@ -122,65 +155,130 @@ export class AnalysisPool implements EnrichStage, AssignStage {
     return state;
   }
 
+  /** The threads see to it themselves. */
   evictSessions(): void {
-    // None are kept.
+    // Nothing is kept here.
   }
 
   reset(): void {
-    this.#instances.clear();
-    this.#restored.clear();
-    this.#instanceRestores = [];
-    this.#sessionRestores = [];
     this.#state = [];
-    for (const thread of this.#threads) thread.ask({ kind: 'reset' }).catch(() => undefined);
+    for (const [number, thread] of this.#threads.entries()) {
+      this.#held[number] = nothingHeld(thread);
+      thread.ask({ kind: 'forget', shard: this.#shard }).catch(() => undefined);
+    }
   }
 
-  async close(): Promise<void> {
-    await Promise.all(this.#threads.map((thread) => thread.close()));
+  /** From now on nothing is waited for that hangs: it rejects with AnalysisStopped. */
+  stop(): void {
+    this.#stopTimer ??= setInterval(() => {
+      if (this.#threads.some(({ stillForMs }) => stillForMs > STOP_STILL_MS))
+        this.#stopped.reject(new AnalysisStopped());
+    }, STOP_LOOK_MS);
+  }
+
+  /** Once nothing is awaited any more. */
+  close(): void {
+    if (this.#stopTimer !== null) clearInterval(this.#stopTimer);
+    this.#stopped.reject(new AnalysisStopped());
+    this.reset();
+  }
+
+  #unlessStopped<T>(work: Promise<T>): Promise<T> {
+    return Promise.race([work, this.#stopped.promise]);
+  }
+
+  #threadOf(instance: number): number {
+    return (instance + this.#shard) % this.#threads.length;
+  }
+
+  #of(instance: number): Held {
+    return this.#held[this.#threadOf(instance)] as Held;
+  }
+
+  /** Enriches together; what fails is split until the message is alone that fails by itself. */
+  async #enrichOn(thread: GuardedThread, messages: readonly Message[]): Promise<(Enrichment | Unanalysed)[]> {
+    if (messages.length === 0) return [];
+    try {
+      return unpack(
+        await thread.ask<PackedEnrichments>({ kind: 'enrich', turns: messages }),
+        this.#dimensions,
+      );
+    } catch (error) {
+      if (error instanceof AnalysisInterrupted) return this.#enrichOn(thread, messages);
+      if (!(error instanceof AnalysisFailure)) throw error;
+      if (messages.length === 1) return [{ unanalysed: error.message }];
+      const found: (Enrichment | Unanalysed)[] = [];
+      for (const part of partsAround(messages, error.place))
+        found.push(...(await this.#enrichOn(thread, part)));
+      return found;
+    }
+  }
+
+  async #assignOn(
+    number: number,
+    places: readonly number[],
+    turns: readonly Turn[],
+    enrichments: readonly Enrichment[],
+  ): Promise<Assigned> {
+    const thread = this.#threads[number] as GuardedThread;
+    const held = this.#held[number] as Held;
+    const { generation, instanceRestores, sessionRestores } = held;
+    held.instanceRestores = [];
+    held.sessionRestores = [];
+    const packed = pack(places.map((place) => enrichments[place] as Enrichment));
+    try {
+      const assigned = await thread.ask<Assigned>(
+        {
+          kind: 'assign',
+          shard: this.#shard,
+          instances: instanceRestores,
+          sessions: sessionRestores,
+          turns: places.map((place) => turns[place] as Turn),
+          enrichments: packed,
+        },
+        { transfer: [packed.vectors.buffer], generation },
+      );
+      for (const session of assigned.evictedSessions) held.sessions.delete(session);
+      return assigned;
+    } catch (error) {
+      if (!(error instanceof AnalysisFailure) || error.place === null) throw error;
+      const place = places[error.place] ?? null;
+      throw new AnalysisFailure(error.fault, place, error.message, { cause: error });
+    }
   }
 }
 
-/** One thread, asked by message. */
-class Thread {
-  readonly #worker: Worker;
-  readonly #waiting = new Map<
-    number,
-    { resolve: (result: unknown) => void; reject: (error: Error) => void }
-  >();
-  readonly #ended: Promise<void>;
-  #failure: Error | null = null;
-  #asked = 0;
+function nothingHeld({ generation }: GuardedThread): Held {
+  return {
+    generation,
+    instances: new Set(),
+    sessions: new Set(),
+    instanceRestores: [],
+    sessionRestores: [],
+  };
+}
 
-  constructor(data: ThreadData) {
-    this.#worker = new Worker(join(import.meta.dirname, 'analysis-thread.ts'), { workerData: data });
-    this.#worker.on('message', (reply: ThreadReply) => {
-      const waiting = this.#waiting.get(reply.id);
-      this.#waiting.delete(reply.id);
-      if ('error' in reply) waiting?.reject(new Error(reply.error));
-      else waiting?.resolve(reply.result);
-    });
-    this.#ended = new Promise((resolve) => this.#worker.once('exit', () => resolve()));
-    this.#worker.once('error', (error) => this.#fail(error as Error));
-    void this.#ended.then(() => this.#fail(new Error('an analysis thread ended (FATAL)')));
-  }
+/** Two or three parts, one of them the item under suspicion; two halves when there is none. */
+function partsAround<T>(items: readonly T[], suspect: number | null): readonly T[][] {
+  const middle = Math.floor(items.length / 2);
+  const cuts = suspect === null || suspect >= items.length ? [0, middle] : [0, suspect, suspect + 1];
+  return cuts.map((from, index) => items.slice(from, cuts[index + 1])).filter((part) => part.length > 0);
+}
 
-  ask<Result>(request: ThreadRequest, transfer: readonly ArrayBuffer[] = []): Promise<Result> {
-    if (this.#failure !== null) return Promise.reject(this.#failure);
-    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-    const id = (this.#asked += 1);
-    this.#waiting.set(id, { resolve, reject });
-    this.#worker.postMessage({ id, request }, transfer);
-    return promise as Promise<Result>;
-  }
-
-  async close(): Promise<void> {
-    this.ask({ kind: 'close' }).catch(() => undefined);
-    await this.#ended;
-  }
-
-  #fail(error: Error): void {
-    this.#failure ??= error;
-    for (const { reject } of this.#waiting.values()) reject(this.#failure);
-    this.#waiting.clear();
-  }
+/** Several shares of a batch, each of instances of its own. */
+function together(assignments: readonly Assignment[]): Assignment {
+  if (assignments.length === 1) return assignments[0] as Assignment;
+  const all = <Name extends keyof Assignment>(name: Name): Assignment[Name][number][] =>
+    assignments.flatMap((assignment) => assignment[name] as readonly Assignment[Name][number][]);
+  return {
+    messages: all('messages'),
+    micros: all('micros'),
+    topics: all('topics'),
+    clusters: all('clusters'),
+    signals: all('signals'),
+    repeatedRequests: all('repeatedRequests'),
+    gaps: all('gaps'),
+    sessions: all('sessions'),
+    openingAuthors: all('openingAuthors'),
+  };
 }

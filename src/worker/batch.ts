@@ -32,13 +32,43 @@ export interface NumberedBatch extends Pick<
   readonly repeated: number;
 }
 
+/** A message of the entries: where it stands, and what enrich works on. */
+export interface SourceMessage extends Pick<Turn, 'role' | 'content'> {
+  readonly entry: Entry;
+  readonly request: RecordedRequest;
+  /** Its place in the request. */
+  readonly index: number;
+}
+
 /** Messages of the entries in stream order, repeated requests included: what enrich works on ahead of numbering. */
-export function messagesOf(entries: readonly Entry[]): { role: Turn['role']; content: string }[] {
+export function messagesOf(entries: readonly Entry[]): SourceMessage[] {
   return entries.flatMap((entry) =>
     entry.requests.flatMap((request) =>
-      request.messages.map((message) => ({ role: roleOf(message.role), content: message.content })),
+      request.messages.map((message, index) => ({
+        entry,
+        request,
+        index,
+        role: roleOf(message.role),
+        content: message.content,
+      })),
     ),
   );
+}
+
+/** The entry with some of its messages without their text: they count, and nothing is read of them. */
+export function withoutTexts(
+  entry: Entry,
+  isWithout: (message: { readonly requestId: string; readonly index: number }) => boolean,
+): Entry {
+  const requests = entry.requests.map((request) => {
+    const { requestId } = request;
+    if (!request.messages.some((_, index) => isWithout({ requestId, index }))) return request;
+    const messages = request.messages.map((message, index) =>
+      isWithout({ requestId, index }) ? { ...message, content: '' } : message,
+    );
+    return { ...request, messages };
+  });
+  return { ...entry, requests };
 }
 
 /** How many sessions and end users are kept by id, to spare look-ups. */

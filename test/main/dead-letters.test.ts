@@ -95,7 +95,16 @@ describe('dead letters', () => {
     equal(more.length, 0);
     deepEqual(
       { ...letter, setAsideAt: null, bytes: null },
-      { id: 1, sequence, instanceIds: [INSTANCE], requests: 2, reason, setAsideAt: null, bytes: null },
+      {
+        id: 1,
+        sequence,
+        instanceIds: [INSTANCE],
+        requests: 2,
+        message: null,
+        reason,
+        setAsideAt: null,
+        bytes: null,
+      },
     );
     match(
       (await run(['list'])).output,

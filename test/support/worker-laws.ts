@@ -9,7 +9,9 @@ import { silentLogger } from '../../src/logger.ts';
 import { QueryRunner } from '../../src/query/query-runner.ts';
 import type { QueryResponse } from '../../src/query/response-schema.ts';
 import type { View } from '../../src/store/view-files.ts';
-import { WorkerLoop, type EnrichStage } from '../../src/worker/loop.ts';
+import { WorkerLoop } from '../../src/worker/loop.ts';
+import type { EnrichStage } from '../../src/worker/stages.ts';
+import { NO_NOTES } from './notes.ts';
 import { openFixture, uuid, type Fixture } from './fold.ts';
 import type { Law } from './laws.ts';
 import { same, sameRows, stateRows, type ViewRows } from './view-rows.ts';
@@ -250,6 +252,7 @@ async function work(fixture: Fixture, batches: readonly (readonly ReadEntry[])[]
     store: fixture.store,
     publication: fixture.publication,
     setAside: (_, reason) => Promise.reject(new Error(`set aside: ${reason}`)),
+    notes: NO_NOTES,
     logger: silentLogger(),
     now: () => AT,
     maxEntries: 100,

@@ -13,9 +13,10 @@ import { SnapshotReader } from '../../src/store/snapshot-reader.ts';
 import { definitionOf, StateStore } from '../../src/store/state-store.ts';
 import type { Delivered } from '../../src/stream/consumer.ts';
 import { partitionOf } from '../../src/stream/subjects.ts';
-import { AnalysisPool } from '../../src/worker/analysis-pool.ts';
+import { AnalysisPool, type ShardAnalysis } from '../../src/worker/analysis-pool.ts';
 import { WorkerLoop } from '../../src/worker/loop.ts';
 import { temporaryDirectory, VIEWS } from '../support/fold.ts';
+import { NO_NOTES } from '../support/notes.ts';
 import { answersOf, requestsOf } from '../support/replays.ts';
 
 /**
@@ -42,7 +43,7 @@ const requests: readonly RecordedRequest[] = requestsOf({
 interface Way {
   readonly shards: number;
   /** Enriches and assigns; default: this thread. */
-  readonly analysis?: AnalysisPool;
+  readonly analysis?: ShardAnalysis;
   /** Entries in the next batch. */
   readonly batch: () => number;
   /** Whether the worker ends after a batch, and another begins. */
@@ -134,6 +135,7 @@ describe('the same stream gives the same rows', () => {
         way.analysis ??
         new Assigner({ thresholds: embedder.thresholds, dimensions: embedder.dimensions, detectLanguage }),
       setAside: (_, reason) => Promise.reject(new Error(reason)),
+      notes: NO_NOTES,
       logger: silentLogger(),
       now: () => 0,
       maxEntries: 10_000,
@@ -198,17 +200,14 @@ describe('the same stream gives the same rows', () => {
   });
 
   it('on several threads', async () => {
-    const { dimensions } = embedder;
-    const analysis = new AnalysisPool({
-      threads: 2,
-      dimensions,
-      model: 'undertone-small',
-      modelsDirectory: MODELS,
-    });
+    const pool = await AnalysisPool.open({ threads: 2, model: 'undertone-small', modelsDirectory: MODELS });
     try {
+      deepEqual(pool.model, { id: embedder.id, dimensions: embedder.dimensions });
+      const analysis = pool.forShard(0);
       await sameAsWhole(await build({ shards: 1, batch: () => 70, restarts: () => false, analysis }));
+      analysis.close();
     } finally {
-      await analysis.close();
+      await pool.close();
     }
   });
 

@@ -1,11 +1,15 @@
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { deepEqual, equal, rejects } from 'node:assert/strict';
 import { Assigner } from '../../src/assign/assigner.ts';
 import type { Enrichment } from '../../src/domain/facts.ts';
 import type { RecordedRequest } from '../../src/domain/records.ts';
 import { silentLogger } from '../../src/logger.ts';
+import { AnalysisPool, type ShardAnalysis } from '../../src/worker/analysis-pool.ts';
 import type { WorkCounters } from '../../src/worker/counters.ts';
-import { WorkerLoop, type EnrichStage } from '../../src/worker/loop.ts';
+import { WorkerLoop } from '../../src/worker/loop.ts';
+import type { EnrichStage, Unanalysed } from '../../src/worker/stages.ts';
+import { NotesInMemory } from '../support/notes.ts';
 import { openFixture, temporaryDirectory, uuid, type Fixture } from '../support/fold.ts';
 
 const DIMENSIONS = 16;
@@ -23,8 +27,8 @@ function vectorOf(text: string): Float32Array {
 const enricher: EnrichStage = {
   enrich: (messages) =>
     Promise.resolve(
-      messages.map(({ role, content }): Enrichment => {
-        if (content === 'poison for enrich') throw new Error('cannot be enriched');
+      messages.map(({ role, content }): Enrichment | Unanalysed => {
+        if (content === 'poison for enrich') return { unanalysed: 'cannot be enriched' };
         const request = role === 'user' && content !== 'thanks';
         return {
           kind: request ? 'request' : role === 'user' ? 'reply' : 'none',
@@ -63,11 +67,13 @@ describe('worker loop', () => {
   let directory: { path: string; remove: () => void };
   let fixture: Fixture;
   let aside: { sequence: number; reason: string }[];
+  let notes: NotesInMemory;
 
   beforeEach(async () => {
     directory = temporaryDirectory();
     fixture = await openFixture({ directory: directory.path });
     aside = [];
+    notes = new NotesInMemory();
   });
   afterEach(async () => {
     await fixture.close();
@@ -77,7 +83,12 @@ describe('worker loop', () => {
   /** Runs a loop over entries behind the store's position, `perBatch` at a time, until they are applied. */
   async function work(
     entries: readonly (readonly RecordedRequest[] | 'no record')[],
-    options: { perBatch?: number; fold?: Fixture; failCommit?: boolean } = {},
+    options: {
+      perBatch?: number;
+      fold?: Fixture;
+      analysis?: ShardAnalysis;
+      guard?: () => Promise<void>;
+    } = {},
   ): Promise<WorkCounters> {
     const { store, publication } = options.fold ?? fixture;
     let next = store.sequence;
@@ -100,18 +111,22 @@ describe('worker loop', () => {
         if (entry === undefined || entry === 'no record') throw new Error('not a record');
         return entry;
       },
-      enricher,
+      enricher: options.analysis ?? enricher,
       store,
       publication,
-      assigner: new Assigner({
-        thresholds: { micro: 0.9, topic: 0.8, cluster: 0.5, repeated: 0.95 },
-        dimensions: DIMENSIONS,
-        detectLanguage: () => null,
-      }),
+      assigner:
+        options.analysis ??
+        new Assigner({
+          thresholds: { micro: 0.9, topic: 0.8, cluster: 0.5, repeated: 0.95 },
+          dimensions: DIMENSIONS,
+          detectLanguage: () => null,
+        }),
+      ...(options.guard === undefined ? {} : { guard: options.guard }),
       setAside: ({ sequence }, reason) => {
         aside.push({ sequence, reason });
         return Promise.resolve();
       },
+      notes,
       logger: silentLogger(),
       now: () => AT,
       maxEntries: 100,
@@ -150,12 +165,12 @@ describe('worker loop', () => {
   });
 
   it('counts what it did', async () => {
-    const broken = request({ request: 50, contents: ['poison for enrich'] });
+    const broken = { ...request({ request: 50, contents: ['hello'] }), instanceId: 'no UUID' };
     const counters = await work([...dialogues, [broken], ...dialogues.slice(3, 6)], { perBatch: 4 });
     deepEqual(counters, {
       sequence: 16,
       appliedEntryAt: 16,
-      batches: 4,
+      batches: 6,
       messages: 36,
       entriesSetAside: 1,
       analysisTimeouts: 0,
@@ -180,38 +195,39 @@ describe('worker loop', () => {
     deepEqual(await totals(), [{ sessions: 1, users: 1, messages: 1 }]);
   });
 
+  const tables = [
+    'message_fact',
+    'hour_fact',
+    'entity_rollup',
+    'session_rollup',
+    'end_user_rollup',
+    'session',
+    'end_user',
+    'topic',
+    'micro',
+    'signal',
+    'cluster',
+    'repeated_request',
+  ];
+  async function rows(of: Fixture): Promise<unknown[]> {
+    const result = [];
+    for (const table of tables) {
+      const gone =
+        table === 'message_fact'
+          ? 'where not gone'
+          : table === 'hour_fact' || table === 'entity_rollup'
+            ? 'where messages > 0'
+            : '';
+      result.push(
+        await of.store.connection.all(
+          `select * exclude (seq ${table === 'message_fact' ? ', gone, revised' : ''}) from ${table} ${gone} order by all`,
+        ),
+      );
+    }
+    return result;
+  }
+
   it('ends in the same rows whatever the batches and wherever it was restarted', async () => {
-    const tables = [
-      'message_fact',
-      'hour_fact',
-      'entity_rollup',
-      'session_rollup',
-      'end_user_rollup',
-      'session',
-      'end_user',
-      'topic',
-      'micro',
-      'signal',
-      'cluster',
-      'repeated_request',
-    ];
-    const rows = async (of: Fixture): Promise<unknown[]> => {
-      const result = [];
-      for (const table of tables) {
-        const gone =
-          table === 'message_fact'
-            ? 'where not gone'
-            : table === 'hour_fact' || table === 'entity_rollup'
-              ? 'where messages > 0'
-              : '';
-        result.push(
-          await of.store.connection.all(
-            `select * exclude (seq ${table === 'message_fact' ? ', gone' : ''}) from ${table} ${gone} order by all`,
-          ),
-        );
-      }
-      return result;
-    };
     await work(dialogues);
     const whole = await rows(fixture);
     const other = temporaryDirectory();
@@ -249,21 +265,83 @@ describe('worker loop', () => {
     equal(fixture.store.sequence, 3);
   });
 
-  it('sets aside a request that cannot be enriched or assigned, and counts its neighbours, in its entry too', async () => {
+  it('sets aside a request that cannot be processed, and counts its neighbours, in its entry too', async () => {
     const stranger = { ...request({ request: 50, contents: ['hello'] }), instanceId: 'no UUID' };
     await work([
       dialogues[0] as RecordedRequest[],
-      [request({ request: 51, contents: ['poison for enrich'] })],
-      [...(dialogues[1] as RecordedRequest[]), request({ request: 52, contents: ['poison for enrich'] })],
       [stranger],
       [stranger, ...(dialogues[2] as RecordedRequest[])],
     ]);
-    deepEqual(await totals(), [{ sessions: 3, users: 3, messages: 9 }]);
+    deepEqual(await totals(), [{ sessions: 2, users: 2, messages: 6 }]);
     deepEqual(
       aside.map((entry) => entry.sequence),
-      [2, 3, 4, 5],
+      [2, 3],
     );
-    equal(fixture.store.sequence, 5);
+    equal(fixture.store.sequence, 3);
+  });
+
+  it('counts a message that cannot be enriched without findings, and notes it', async () => {
+    const poison = request({ request: 51, contents: ['poison for enrich', 'on its way', 'thanks'] });
+    await work([dialogues[0] as RecordedRequest[], [...(dialogues[1] as RecordedRequest[]), poison]]);
+    deepEqual(await totals(), [{ sessions: 3, users: 3, messages: 9 }]);
+    deepEqual([aside, ...notes.noted], [[], [`${uuid(8, 51)} 0`, 'cannot be enriched']]);
+  });
+
+  describe('with messages at which the analysis hangs', () => {
+    const outOfTime = 'its analysis took more than 0.3 s of processor time';
+    const entries = [
+      ...dialogues.slice(0, 2),
+      [
+        request({ request: 60, session: 1, contents: ['where is my parcel', 'on its way', 'please HANG'] }),
+        ...(dialogues[2] as RecordedRequest[]),
+      ],
+      [request({ request: 61, session: 9, contents: ['where is my parcel', 'on its way', 'HANG LATER'] })],
+      ...dialogues.slice(3),
+    ];
+    /** What the same stream says without the texts: nothing is found in them. */
+    const known = [`${uuid(8, 60)} 2`, `${uuid(8, 61)} 2`] as const;
+    let pool: AnalysisPool;
+
+    async function open(textMs: number): Promise<ShardAnalysis> {
+      const script = join(import.meta.dirname, '../support/hanging-analysis.ts');
+      const patience = { textMs, lookEveryMs: 40 };
+      pool = await AnalysisPool.open({ threads: 1, model: '', modelsDirectory: '', script, patience });
+      return pool.forShard(0);
+    }
+    afterEach(() => pool.close());
+
+    it('counts them without findings, and notes them first', async () => {
+      const counters = await work(entries, { analysis: await open(300) });
+      deepEqual(aside, []);
+      deepEqual(
+        [...notes.noted],
+        known.map((name) => [name, outOfTime]),
+      );
+      equal(counters.analysisTimeouts, 2);
+      deepEqual(await totals(), [{ sessions: 6, users: 3, messages: 42 }]);
+
+      // By a clock that allows anything: what is noted is not analysed again.
+      const again = temporaryDirectory();
+      const fold = await openFixture({ directory: again.path });
+      await pool.close();
+      await work(entries, { fold, analysis: await open(1e9), perBatch: 3 });
+      deepEqual(await rows(fold), await rows(fixture));
+      await fold.close();
+      again.remove();
+    });
+
+    it('goes by the note when it ended between note and commit', async () => {
+      const guard = (): Promise<void> =>
+        notes.noted.size === 2
+          ? Promise.reject(new Error('the lease is lost (another worker)'))
+          : Promise.resolve();
+      await rejects(work(entries, { analysis: await open(300), guard }), /lease is lost/);
+      equal(fixture.store.sequence, 0);
+      await pool.close();
+      await work(entries, { analysis: await open(1e9) });
+      deepEqual(await totals(), [{ sessions: 6, users: 3, messages: 42 }]);
+      deepEqual([...notes.noted.keys()], known);
+    });
   });
 
   it('shows what came right after a publication without waiting for more', async () => {
@@ -291,6 +369,7 @@ describe('worker loop', () => {
         detectLanguage: () => null,
       }),
       setAside: () => Promise.resolve(),
+      notes,
       logger: silentLogger(),
       now: () => AT,
       maxEntries: 100,

@@ -1,0 +1,56 @@
+import type { RecordedRequest } from '../domain/records.ts';
+import { encodeRecord, encodeRequest } from './codec.ts';
+import type { StreamConnection } from './connection.ts';
+import type { Delivered } from './consumer.ts';
+import { noteMessage, readDeadLetters, type MessageName } from './dead-letters.ts';
+import { MESSAGE_NOTES_SUBJECT } from './subjects.ts';
+
+/** Of a longer message the note shows the beginning; the stream keeps all of it. UTF-16 units. */
+const SHOWN_LENGTH = 65_536;
+
+/**
+ * The messages that count without findings, because their analysis was given up. A clock decides that once: the
+ * note is stored before the message is counted, and whoever comes to the message later, after a restart or in a
+ * rebuild on another machine, finds the note and does not analyse it. A message is named by its request's id, so
+ * that a request that was published twice is noted once.
+ */
+export class MessageNotes {
+  readonly #connection: StreamConnection;
+  readonly #known = new Set<string>();
+
+  private constructor(connection: StreamConnection) {
+    this.#connection = connection;
+  }
+
+  /** Reads the notes that there are. Rejects when the server cannot be reached. */
+  static async read(connection: StreamConnection): Promise<MessageNotes> {
+    const notes = new MessageNotes(connection);
+    for await (const { message } of readDeadLetters(connection, MESSAGE_NOTES_SUBJECT))
+      if (message !== null) notes.#known.add(keyOf(message));
+    return notes;
+  }
+
+  has(message: MessageName): boolean {
+    return this.#known.size > 0 && this.#known.has(keyOf(message));
+  }
+
+  /** Resolves once the note is stored. Rejects when the server cannot be reached. */
+  async add(
+    entry: Pick<Delivered, 'sequence' | 'subject'>,
+    request: RecordedRequest,
+    index: number,
+    reason: string,
+  ): Promise<void> {
+    const name: MessageName = { requestId: request.requestId, index };
+    const { metadata: _, ...message } = request.messages[index] as RecordedRequest['messages'][number];
+    const { metadata: __, ...bare } = request;
+    const shown = { ...bare, messages: [{ ...message, content: message.content.slice(0, SHOWN_LENGTH) }] };
+    await noteMessage(this.#connection, entry, name, reason, await encodeRecord([encodeRequest(shown)]));
+    this.#known.add(keyOf(name));
+  }
+}
+
+/** Ids are UUIDs, however they are written. */
+function keyOf({ requestId, index }: MessageName): string {
+  return `${requestId.toLowerCase().replaceAll('-', '')} ${index}`;
+}

@@ -1,0 +1,278 @@
+import type { Assignment, Enrichment, Turn } from '../domain/facts.ts';
+import type { RecordedRequest } from '../domain/records.ts';
+import type { Logger } from '../logger.ts';
+import type { StateStore } from '../store/state-store.ts';
+import type { Delivered } from '../stream/consumer.ts';
+import type { MessageNotes } from '../stream/message-notes.ts';
+import { messagesOf, Numbering, withoutTexts, type Entry, type NumberedBatch } from './batch.ts';
+import type { MutableWorkCounters } from './counters.ts';
+import {
+  AnalysisFailure,
+  AnalysisInterrupted,
+  AnalysisStopped,
+  NOTHING_FOUND,
+  type AssignStage,
+} from './stages.ts';
+
+export interface ApplierOptions {
+  readonly assigner: AssignStage;
+  readonly store: StateStore;
+  /** Rejects when another worker may own the shard by now; asked right before each commit and each note. */
+  readonly guard?: () => Promise<void>;
+  /** Keeps an entry that cannot be processed, durably, with the reason. */
+  readonly setAside: (entry: Delivered, reason: string) => Promise<void>;
+  readonly notes: Pick<MessageNotes, 'add'>;
+  readonly logger: Logger;
+  /** Microseconds since 1970-01-01 UTC. */
+  readonly now: () => number;
+}
+
+/** Entries in a row, with what enrich found out. */
+export interface Stretch {
+  /** As they were delivered, with others perhaps. */
+  readonly delivered: readonly Delivered[];
+  readonly entries: readonly Entry[];
+  /** One for each message of the entries. */
+  readonly enrichments: readonly Enrichment[];
+  /** The position behind them. */
+  readonly sequence: number;
+  /** Messages that assign could not take: left without their texts, and noted before the stretch is committed. */
+  readonly unanalysed?: readonly UnanalysedMessage[];
+}
+
+/** A message that counts without findings. */
+export interface UnanalysedMessage {
+  readonly sequence: number;
+  readonly request: RecordedRequest;
+  /** Its place in the request. */
+  readonly index: number;
+  readonly reason: string;
+}
+
+const SESSIONS_IN_MEMORY = 20_000;
+
+/** Assign → fold → commit. What fails for its own sake is found by splitting, and does not hold up the rest. */
+export class Applier {
+  readonly #options: ApplierOptions;
+  readonly #numbering: Numbering;
+  readonly #counters: MutableWorkCounters;
+
+  constructor(options: ApplierOptions, counters: MutableWorkCounters) {
+    this.#options = options;
+    this.#counters = counters;
+    this.#numbering = new Numbering(options.store);
+  }
+
+  /**
+   * Applies entries and moves the position. When a request in them is at fault, splits the stretch until it is
+   * found, sets its entry aside and applies the rest of it. Rejects when the fault is not theirs.
+   */
+  async apply(stretch: Stretch): Promise<void> {
+    try {
+      await this.#commit(stretch);
+    } catch (error) {
+      this.#forget();
+      await this.#recover(stretch, error);
+    }
+  }
+
+  /** Keeps an entry as a dead letter. */
+  async setAside(entry: Delivered, reason: string): Promise<void> {
+    await this.#options.setAside(entry, reason);
+    this.#counters.entriesSetAside += 1;
+    this.#options.logger.error(
+      { event: 'entry_set_aside', sequence: entry.sequence, reason },
+      'entry set aside: it could not be processed',
+    );
+  }
+
+  /** Notes, durably, that a message counts without findings. */
+  async note(subject: string, { sequence, request, index, reason }: UnanalysedMessage): Promise<void> {
+    await this.#options.guard?.();
+    await this.#options.notes.add({ sequence, subject }, request, index, reason);
+    this.#counters.analysisTimeouts += 1;
+    this.#options.logger.error(
+      { event: 'message_not_analysed', sequence, requestId: request.requestId, index, reason },
+      'a message counts without findings: its analysis was given up',
+    );
+  }
+
+  async #commit(stretch: Stretch): Promise<void> {
+    const { entries, sequence } = stretch;
+    const { assigner, store, logger, now } = this.#options;
+    const startedAt = performance.now();
+    const { batch, assignment } = await this.#analyse(entries, stretch.enrichments);
+    for (const message of stretch.unanalysed ?? [])
+      await this.note(deliveredAs(stretch.delivered, message.sequence).subject, message);
+    await this.#options.guard?.();
+    await store.commit({
+      expectedSequence: store.sequence,
+      sequence,
+      processedAt: now(),
+      instances: batch.instances,
+      endUsers: batch.endUsers,
+      requests: batch.requests,
+      metadata: batch.metadata,
+      counters: batch.counters,
+      assignment,
+      state: assigner.takeState(),
+    });
+    this.#counters.sequence = sequence;
+    this.#counters.batches += 1;
+    this.#counters.messages += batch.turns.length;
+    this.#counters.lastProgressAt = now();
+    assigner.evictSessions(SESSIONS_IN_MEMORY);
+    logger.debug(
+      {
+        event: 'batch_folded',
+        entries: entries.length,
+        messages: batch.turns.length,
+        repeatedRequests: batch.repeated,
+        lastSequence: sequence,
+        durationMs: Math.round(performance.now() - startedAt),
+      },
+      'batch folded',
+    );
+  }
+
+  async #recover(stretch: Stretch, error: unknown): Promise<void> {
+    if (error instanceof AnalysisInterrupted) return this.apply(stretch);
+    if (error instanceof AnalysisStopped) throw error;
+    const reduced = withoutSuspect(stretch, error);
+    if (reduced !== null) return this.apply(reduced);
+    const { delivered, entries, enrichments, sequence, unanalysed = [] } = stretch;
+    if (!isFaultOfData(error) || entries.length === 0) throw error;
+    if (entries.length > 1) {
+      const middle = Math.floor(entries.length / 2);
+      const messages = messagesOf(entries.slice(0, middle)).length;
+      const until = (entries[middle - 1] as Entry).sequence;
+      await this.apply({
+        delivered,
+        entries: entries.slice(0, middle),
+        enrichments: enrichments.slice(0, messages),
+        sequence: until,
+        unanalysed: unanalysed.filter((message) => message.sequence <= until),
+      });
+      await this.apply({
+        delivered,
+        entries: entries.slice(middle),
+        enrichments: enrichments.slice(messages),
+        sequence,
+        unanalysed: unanalysed.filter((message) => message.sequence > until),
+      });
+      return;
+    }
+    const entry = entries[0] as Entry;
+    const good = await this.#withoutFaults(entry, enrichments);
+    await this.setAside(deliveredAs(delivered, entry.sequence), good?.reason ?? reasonOf(error));
+    await this.apply({ delivered, entries: good === null ? [] : [good.entry], enrichments, sequence });
+  }
+
+  /** `place` of an AnalysisFailure is then that among the messages of the entries. */
+  async #analyse(
+    entries: readonly Entry[],
+    enrichments: readonly Enrichment[],
+  ): Promise<{ batch: NumberedBatch; assignment: Assignment }> {
+    const batch = await this.#numbering.number(entries);
+    await this.#restore(batch.turns);
+    const found = batch.sources.map((source) => enrichments[source] as Enrichment);
+    try {
+      return { batch, assignment: await this.#options.assigner.assign(batch.turns, found) };
+    } catch (error) {
+      if (!(error instanceof AnalysisFailure) || error.place === null) throw error;
+      const place = batch.sources[error.place] ?? null;
+      throw new AnalysisFailure(error.fault, place, error.message, { cause: error });
+    }
+  }
+
+  /** The entry without the requests that fail on their own; null when none of it, or all of it, does. */
+  async #withoutFaults(
+    entry: Entry,
+    enrichments: readonly Enrichment[],
+  ): Promise<{ entry: Entry; reason: string } | null> {
+    const faults = new Map<number, string>();
+    const places = [...entry.requests.keys()].filter((place) => !entry.leftOut.has(place));
+    for (const place of places) {
+      const others = new Set([...entry.requests.keys()].filter((other) => other !== place));
+      try {
+        await this.#analyse([{ ...entry, leftOut: others }], enrichments);
+      } catch (error) {
+        if (error instanceof AnalysisStopped) throw error;
+        faults.set(place, `request ${entry.requests[place]?.requestId}: ${reasonOf(error)}`);
+      }
+      this.#forget();
+    }
+    if (faults.size === 0 || faults.size === places.length) return null;
+    return {
+      entry: { ...entry, leftOut: new Set([...entry.leftOut, ...faults.keys()]) },
+      reason: [...faults.values()].join('; '),
+    };
+  }
+
+  async #restore(turns: readonly Turn[]): Promise<void> {
+    const { assigner, store } = this.#options;
+    const sessions = new Map<number, Turn>();
+    for (const turn of turns) {
+      if (!assigner.hasInstance(turn.instance))
+        assigner.restoreInstance(
+          turn.instance,
+          turn.instanceId,
+          await store.loadInstanceState(turn.instance),
+        );
+      if (!assigner.hasSession(turn.instance, turn.session)) sessions.set(turn.session, turn);
+    }
+    const states = await store.loadSessionStates([...sessions.keys()]);
+    for (const [session, turn] of sessions)
+      assigner.restoreSession(turn.instance, session, states.get(session) ?? null);
+  }
+
+  #forget(): void {
+    this.#options.assigner.reset();
+    this.#numbering.forget();
+  }
+}
+
+/**
+ * The stretch without the text at which assign hung or filled the memory; null when the error names none, or one
+ * that is without its text already: then it is not the text.
+ */
+function withoutSuspect(stretch: Stretch, error: unknown): Stretch | null {
+  if (!(error instanceof AnalysisFailure) || error.fault === 'error' || error.place === null) return null;
+  const { entries, enrichments, unanalysed = [] } = stretch;
+  const { place, message: reason } = error;
+  const suspect = messagesOf(entries)[place];
+  if (suspect === undefined) return null;
+  const { entry, request, index } = suspect;
+  const { sequence } = entry;
+  const { requestId } = request;
+  const known = unanalysed.some((one) => one.request.requestId === requestId && one.index === index);
+  if (known) return null;
+  return {
+    ...stretch,
+    entries: entries.map((one) =>
+      one === entry
+        ? withoutTexts(one, (message) => message.requestId === requestId && message.index === index)
+        : one,
+    ),
+    enrichments: enrichments.with(place, NOTHING_FOUND),
+    unanalysed: [...unanalysed, { sequence, request, index, reason }],
+  };
+}
+
+export function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+export function deliveredAs(delivered: readonly Delivered[], sequence: number): Delivered {
+  return delivered.find((candidate) => candidate.sequence === sequence) as Delivered;
+}
+
+/**
+ * Whether the messages themselves can be the reason. What the disk, the memory or another process did to the
+ * views is not: that ends the process, and the next one goes on from the committed position.
+ */
+function isFaultOfData(error: unknown): boolean {
+  return !/IO Error|FATAL|Out of Memory|Transaction|Connection Error|Internal Error|another worker/i.test(
+    reasonOf(error),
+  );
+}

@@ -1,0 +1,25 @@
+import type { MessageNotes } from '../../src/stream/message-notes.ts';
+
+/** Notes on messages, kept in memory: `requestId index`, with the reason. */
+export class NotesInMemory implements Pick<MessageNotes, 'has' | 'add'> {
+  readonly noted: Map<string, string>;
+
+  constructor(noted: Iterable<readonly [string, string]> = []) {
+    this.noted = new Map(noted);
+  }
+
+  has({ requestId, index }: Parameters<MessageNotes['has']>[0]): boolean {
+    return this.noted.has(`${requestId} ${index}`);
+  }
+
+  add(...[, { requestId }, index, reason]: Parameters<MessageNotes['add']>): Promise<void> {
+    this.noted.set(`${requestId} ${index}`, reason);
+    return Promise.resolve();
+  }
+}
+
+/** For tests in which nothing may be noted. */
+export const NO_NOTES: Pick<MessageNotes, 'has' | 'add'> = {
+  has: () => false,
+  add: (...[, , , reason]) => Promise.reject(new Error(reason)),
+};
