@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { loadConfig } from '../config.ts';
 import { runCommand, SETUP_FAULT_CODE } from '../lifecycle.ts';
 import { prepareServer } from '../stream/server.ts';
+import { concernAboutServer } from '../stream/server-version.ts';
 
 const CACHE_DIR = join(import.meta.dirname, '../../.cache');
 
@@ -28,6 +29,8 @@ await runCommand(async () => {
     onProgress: (sentence) => process.stdout.write(`${sentence}\n`),
   });
   process.stdout.write(`nats-server ${binary.version} (${binary.file}) on ${url}\n`);
+  const concern = concernAboutServer(binary.version);
+  if (concern !== null) process.stdout.write(`${concern}\n`);
   // In place of this process: signals, exit code and kill -9 reach the server itself.
   if (process.execve === undefined) throw new Error('this platform cannot replace a process');
   process.execve(binary.file, [binary.file, ...args]);

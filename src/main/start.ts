@@ -193,9 +193,12 @@ function tellStatus(dataDir: string, supervisor: Supervisor): { stop(): void } {
   };
 }
 
-/** What nats-server says at level info: its banner and settings. Its warnings and errors are no chatter. */
+/**
+ * What nats-server says at level info (its banner and settings), and the warning about the limit of messages that
+ * we set ourselves. Its other warnings and its errors are no chatter.
+ */
 function isServerChatter(name: string, line: string): boolean {
-  return name === 'nats' && line.includes(' [INF] ');
+  return name === 'nats' && (line.includes(' [INF] ') || line.includes('[WRN] Maximum payloads over'));
 }
 
 async function isReady(url: string): Promise<boolean> {

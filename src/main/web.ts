@@ -22,6 +22,7 @@ import type { StreamConnection } from '../stream/connection.ts';
 import { watchDiskRoom } from '../stream/disk-room.ts';
 import { createPublisher } from '../stream/publisher.ts';
 import { connectionOptions } from '../stream/server.ts';
+import { concernAboutServer } from '../stream/server-version.ts';
 import { setUpStreams } from '../stream/stream-setup.ts';
 import { firstSteps, tellStarter } from './first-steps.ts';
 import { spillDirectory } from './data-directory.ts';
@@ -97,6 +98,8 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
     onWaiting: (sentence) => log.warn({ event: 'stream_awaited' }, sentence),
   });
   const stream = connection;
+  const concern = config.natsUrl === undefined ? null : concernAboutServer(stream.serverVersion);
+  if (concern !== null) log.warn({ event: 'server_untested', version: stream.serverVersion }, concern);
   lifecycle.opened('stream connection', () => stream.close());
   await setUpStreams(stream, {
     maxBytes: config.streamMaxBytes,

@@ -9,7 +9,7 @@ import {
   type NatsConnection,
 } from '@nats-io/transport-node';
 import { SetupError } from '../errors.ts';
-import { isVersionAtLeast, MINIMUM_SERVER_VERSION } from './server-binary.ts';
+import { faultOfServerVersion } from './server-version.ts';
 import type { ServerAddress } from './server.ts';
 
 /** A change of the link to the server. After `closed` nothing more comes. */
@@ -72,10 +72,9 @@ export async function openConnection(options: ConnectOptions): Promise<StreamCon
         noAsyncTraces: true,
       });
       const version = nats.info?.version ?? '0';
-      if (!isVersionAtLeast(version, MINIMUM_SERVER_VERSION)) {
-        throw new SetupError(
-          `The NATS server at ${shown} is version ${version}; ${MINIMUM_SERVER_VERSION} or newer is needed. Update it.`,
-        );
+      const fault = faultOfServerVersion(version);
+      if (fault !== null) {
+        throw new SetupError(`The NATS server at ${shown} is version ${version}; ${fault}. Use another one.`);
       }
       await askForJetStream(nats, shown);
       return new Link(nats, version);

@@ -7,7 +7,8 @@ import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SetupError } from '../errors.ts';
-import { findServer, type ServerBinary } from './server-binary.ts';
+import { findServer } from './server-binary.ts';
+import type { ServerBinary } from './server-version.ts';
 
 /** The largest message that our own server takes, bytes. */
 export const SERVER_MAX_PAYLOAD = 16 * 1024 * 1024;

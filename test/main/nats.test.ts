@@ -1,4 +1,4 @@
-import { equal, match } from 'node:assert/strict';
+import { equal, match, ok } from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -43,7 +43,8 @@ describe('the nats process', () => {
       await connection.close();
       child.kill(signal);
       const [code] = (await once(child, 'exit')) as [number | null];
-      equal(code, signal === 'SIGTERM' ? 0 : null);
+      // Before 2.11 the server says 1 when it was told to end.
+      ok(signal === 'SIGTERM' ? code === 0 || code === 1 : code === null, String(code));
       match(output, /nats-server 2\.\d+\.\d+ .* on nats:\/\/127\.0\.0\.1/);
       await openConnection({ ...address, name: 'test', giveUpAfterMs: 0 }).then(
         () => Promise.reject(new Error('the server still answers')),

@@ -82,6 +82,14 @@ describe('npm start', () => {
       match(output, /web +\| .*"signal":"SIGTERM"/);
       match(output, /worker +\| .*"signal":"SIGTERM"/);
       equal(readStartStatus(dataDir), null);
+      // Nothing that means nothing to whoever reads it, and a time in each line of the log.
+      equal(output.includes('[WRN]'), false, output);
+      const logged = [...output.matchAll(/\| (\{"level".*)/g)].map(
+        ([, line]) => JSON.parse(line ?? '') as object,
+      );
+      ok(logged.length > 2);
+      for (const line of logged)
+        match(String((line as { time?: unknown }).time), /^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
     });
   }
 

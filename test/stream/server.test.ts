@@ -5,7 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { SetupError } from '../../src/errors.ts';
-import { findServer, isVersionAtLeast } from '../../src/stream/server-binary.ts';
+import { findServer } from '../../src/stream/server-binary.ts';
+import {
+  concernAboutServer,
+  faultOfServerVersion,
+  isVersionAtLeast,
+} from '../../src/stream/server-version.ts';
 import { connectionOptions, prepareServer, startServer } from '../../src/stream/server.ts';
 import { freePort, startTestServer, type TestServer } from '../support/nats.ts';
 
@@ -114,14 +119,27 @@ describe('finding nats-server', () => {
     const old = await fakeServer('old', '2.9.9');
     await rejects(
       findServer({ cacheDir, places: [old], fetch: false }),
-      setupError(/2\.10\.0 or newer is needed \(.*old is 2\.9\.9.*\)\. Install it.*NATS_URL/),
+      setupError(/old is version 2\.9\.9, and 2\.10\.0 or newer is needed\. Install nats-server.*NATS_URL/),
     );
   });
 
   it('does not take a file that does not run', async () => {
     const file = join(cacheDir, 'broken');
     await writeFile(file, 'nothing to run');
-    await rejects(findServer({ cacheDir, places: [file], fetch: false }), setupError(/none was found/));
+    await rejects(
+      findServer({ cacheDir, places: [file], fetch: false }),
+      setupError(/^There is no nats-server on this machine\. Install/),
+    );
+  });
+
+  it('takes no other major version, and says when one is newer than those that were tested', () => {
+    equal(faultOfServerVersion('2.10.0'), null);
+    equal(faultOfServerVersion('2.99.0'), null);
+    equal(faultOfServerVersion('2.9.25'), '2.10.0 or newer is needed');
+    equal(faultOfServerVersion('3.0.0'), 'a version before 3.0.0 is needed');
+    equal(concernAboutServer('2.10.27'), null);
+    equal(concernAboutServer('2.15.9'), null);
+    match(concernAboutServer('2.16.0') ?? '', /^nats-server 2\.16\.0 is newer than 2\.15/);
   });
 
   it('compares versions by their numbers', () => {
