@@ -283,7 +283,7 @@ export class Assigner {
           session.requests,
           session.answered,
           instance.thresholds.repeated,
-          instance.thresholds.unit,
+          instance.thresholds.scale,
         )
       ) {
         fact.repeatedRequest = instance.repeated.add(

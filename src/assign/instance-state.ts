@@ -7,10 +7,10 @@ import {
 } from '../domain/facts.ts';
 import { derivedId } from '../domain/ids.ts';
 import { ByteReader, ByteWriter } from '../domain/state-bytes.ts';
-import { Calibration, type Thresholds } from '../topics/thresholds.ts';
+import { InstanceThresholds, type Thresholds } from '../topics/thresholds.ts';
+import { Topics } from '../topics/topics.ts';
 import type { DotArena } from '../numeric/dot-kernel.ts';
 import { RequestGroups } from './request-groups.ts';
-import { Topics } from './topics.ts';
 
 /** Labels that keep gaps of the two types apart. */
 export const GAP_TYPES = ['KNOWLEDGE', 'TOOL'] as const;
@@ -19,7 +19,7 @@ export const GAP_TYPES = ['KNOWLEDGE', 'TOOL'] as const;
 export class InstanceState {
   readonly instance: number;
   readonly instanceId: string;
-  readonly thresholds: Calibration;
+  readonly thresholds: InstanceThresholds;
   readonly topics: Topics;
   readonly gaps: RequestGroups;
   readonly repeated: RequestGroups;
@@ -37,8 +37,8 @@ export class InstanceState {
   ) {
     this.instance = instance;
     this.instanceId = instanceId;
-    this.thresholds = new Calibration(instance, thresholds);
-    this.topics = new Topics(instance, instanceId, this.thresholds, dimensions, arena);
+    this.thresholds = new InstanceThresholds(instance, thresholds);
+    this.topics = new Topics({ instance, instanceId, thresholds: this.thresholds, dimensions, arena });
     this.gaps = new RequestGroups(instance, 'gap', this.thresholds, dimensions, 'Unclear request', arena);
     this.repeated = new RequestGroups(
       instance,

@@ -1,5 +1,5 @@
 import { quantise, quantisedCosine } from '../numeric/vectors.ts';
-import { wordsOf, type Word } from './words.ts';
+import { wordsOf, type Word } from '../topics/naming/words.ts';
 
 /** Requests of a session that are remembered. */
 export const REMEMBERED_REQUESTS = 32;
@@ -60,14 +60,14 @@ function hashOf(stem: string): number {
 /**
  * Whether a request asks again for what the session asked before and an assistant turn followed: as close
  * to one of the first `answered` of `earlier` as `threshold` (a cosine) asks for, the more so the fewer
- * words they share, and with no number or name that was not there before. `unit`: as `TopicThresholds` has it.
+ * words they share, and with no number or name that was not there before. `scale`: the similarity scale.
  */
 export function isRepeated(
   request: NewRequest,
   earlier: readonly RememberedRequest[],
   answered: number,
   threshold: number,
-  unit = 1,
+  scale = 1,
 ): boolean {
   if (request.goesOn) return false;
   return earlier.slice(0, answered).some((peer) => {
@@ -76,6 +76,6 @@ export function isRepeated(
     if (!request.specifics.every((hash) => peer.words.includes(hash))) return false;
     const shared = request.words.filter((hash) => peer.words.includes(hash)).length;
     const all = request.words.length + peer.words.length - shared;
-    return cosine + OVERLAP_WEIGHT * unit * (all === 0 ? 0 : shared / all) >= threshold + MARGIN * unit;
+    return cosine + OVERLAP_WEIGHT * scale * (all === 0 ? 0 : shared / all) >= threshold + MARGIN * scale;
   });
 }

@@ -1,8 +1,8 @@
 import type { Enrichment } from '../domain/facts.ts';
 import { beginning } from '../domain/beginning.ts';
 import type { ByteReader, ByteWriter } from '../domain/state-bytes.ts';
-import { politeCore } from './names.ts';
-import { isUnspaced, wordsOf } from './words.ts';
+import { politeCore } from '../topics/naming/names.ts';
+import { isUnspaced, wordsOf } from '../topics/naming/words.ts';
 
 const TITLE_LENGTH = 60;
 const SENTENCE_LENGTH = 200;

@@ -1,3 +1,5 @@
+import type { StateRow } from './facts.ts';
+
 /** Writes a state row: little-endian, varints for whole numbers, UTF-8 texts with their length. */
 export class ByteWriter {
   #bytes = Buffer.alloc(256);
@@ -101,6 +103,13 @@ export class ByteReader {
     return values;
   }
 
+  /** A count, then as many items. */
+  list<Item>(readItem: () => Item): Item[] {
+    const items: Item[] = [];
+    for (let left = this.count(); left > 0; left -= 1) items.push(readItem());
+    return items;
+  }
+
   /** A copy of the next `length` bytes. */
   raw(length: number): Uint8Array {
     return Uint8Array.prototype.slice.call(this.#take(length));
@@ -115,4 +124,16 @@ export class ByteReader {
     this.#at += length;
     return this.#bytes.subarray(this.#at - length, this.#at);
   }
+}
+
+/** The stored rows of one kind, ascending by key. */
+export function readersOf(
+  rows: readonly StateRow[],
+  kind: string,
+): { readonly key: number; readonly read: ByteReader }[] {
+  return rows
+    .flatMap((row) =>
+      row.kind === kind && row.value !== null ? [{ key: row.key, read: new ByteReader(row.value) }] : [],
+    )
+    .sort((x, y) => x.key - y.key);
 }

@@ -1,136 +1,136 @@
-import type { DotArena } from '../numeric/dot-kernel.ts';
 import { averageLinkage, groupsAfter } from '../numeric/linkage.ts';
-import { continuations } from './inheritance.ts';
-import { normOf, VectorTable } from '../numeric/vectors.ts';
+import { dotsOf, normOf } from '../numeric/vectors.ts';
+import { centroidSimilarity, type TopicSum } from './centroids.ts';
+import { HYSTERESIS, inherit } from './inheritance.ts';
+import { weightOf } from './micro-cluster.ts';
+import type { InstanceThresholds } from './thresholds.ts';
+import { isOutgrown, nameCluster } from './topic-names.ts';
+import type { Overview, Topic, TopicCluster, TopicState } from './topic-state.ts';
 
-/** A topic as the clustering sees it. */
-export interface ClusteredTopic {
-  readonly topic: number;
-  /** Sum of its requests' vectors; the same object only as long as they are the same. */
-  readonly sum: Float32Array;
-  /** Request turns. */
-  readonly mass: number;
-  /** The cluster it is in, or −1. */
-  readonly cluster: number;
-}
-
-/** Two topics of one cluster count as this much closer, of two clusters this much farther. */
-const MEMORY = 0.04;
-/** Of a centroid that has hardly anything of its own. */
-const LEAST_OWN = 0.05;
-
-/**
- * Cosines between the centroids of topics. Most topics have the same requests as the last time when another is
- * born: what was computed between two such topics is kept.
- */
-export class CentroidCosines {
-  readonly #arena: DotArena;
-  #topics: readonly ClusteredTopic[] = [];
-  /** Lower triangle over `#topics`, row after row, with room behind it. */
-  #cosines = new Float32Array(0);
-
-  constructor(arena: DotArena) {
-    this.#arena = arena;
-  }
-
-  /** Lower triangle over the topics, row after row: (i, j < i) at i(i−1)/2 + j, at least. Good until the next call. */
-  of(topics: readonly ClusteredTopic[]): Float32Array {
-    const count = topics.length;
-    const cosines = this.#withRoomFor(topics);
-    const table = new VectorTable(this.#arena);
-    for (const { sum } of topics) table.push(sum);
-    const all = new Float32Array(count);
-    for (const [row, { sum }] of topics.entries()) {
-      if (this.#topics[row]?.sum === sum) continue;
-      table.cosinesOf(row, all);
-      const start = (row * (row - 1)) / 2;
-      for (let other = 0; other < row; other += 1) cosines[start + other] = all[other]!;
-      for (let other = row + 1; other < count; other += 1)
-        cosines[(other * (other - 1)) / 2 + row] = all[other]!;
-    }
-    table.clear();
-    this.#topics = topics;
-    this.#cosines = cosines;
-    return cosines;
-  }
-
-  /**
-   * What is known, for the topics that are to be looked at: their rows where they were. A topic that is gone
-   * moves the rows behind it, which happens seldom; then nothing from there on counts as known.
-   */
-  #withRoomFor(topics: readonly ClusteredTopic[]): Float32Array<ArrayBuffer> {
-    let same = 0;
-    while (same < this.#topics.length && this.#topics[same]!.topic === topics[same]?.topic) same += 1;
-    this.#topics = this.#topics.slice(0, same);
-    const size = (topics.length * (topics.length - 1)) / 2;
-    if (this.#cosines.length >= size) return this.#cosines;
-    const grown = new Float32Array(size * 2);
-    grown.set(this.#cosines);
-    return grown;
+/** Clusters all topics anew, by average linkage of their centroids. Every topic counts the same, however large it is. */
+export function recluster(state: TopicState, overview: Overview): void {
+  const groups = linkedTopics(state, topicSums(state, overview));
+  const inherited = inherit(
+    groups.map((group) => group.map(({ topic, weight }) => ({ holder: topic.cluster, weight }))),
+  );
+  const inUse = new Set(inherited);
+  const formed = groups.map((group, index) => {
+    const topics = group.map(({ topic }) => topic);
+    const number = inherited[index]!;
+    const cluster = number >= 0 ? state.clusters[number]! : createCluster(state, topics, inUse);
+    inUse.add(cluster.number);
+    return { cluster, topics, weight: group.reduce((sum, { weight }) => sum + weight, 0) };
+  });
+  const clusters = formed.map(({ cluster }) => cluster);
+  for (const { cluster, topics, weight } of formed) {
+    for (const topic of topics) moveToCluster(state, topic, cluster);
+    if (!isOutgrown(cluster, weight)) continue;
+    const others = clusters.filter((other) => other !== cluster);
+    nameCluster(state, cluster, topics, others, overview);
   }
 }
 
-/** As `TopicThresholds` has them. */
-export interface ClusterThresholds {
-  readonly cluster: number;
-  readonly zero?: number;
-  readonly unit?: number;
+/** Moves a topic into the cluster whose topics have the highest mean similarity to it, or into one of its own. */
+export function joinCluster(state: TopicState, topic: Topic, overview: Overview): void {
+  const clusters = similaritiesToClusters(state, topic, overview);
+  let nearest: TopicCluster | null = null;
+  let greatest = clusterThreshold(state.thresholds);
+  for (const [number, { total, topics }] of clusters) {
+    const similarity = total / topics;
+    if (number < 0 || similarity < greatest || (nearest !== null && similarity === greatest)) continue;
+    nearest = state.clusters[number]!;
+    greatest = similarity;
+  }
+  const inUse = new Set(clusters.keys());
+  const cluster = nearest ?? createCluster(state, [topic], inUse);
+  moveToCluster(state, topic, cluster);
+  if (nearest !== null) return;
+  const others = [...inUse].flatMap((number) => state.clusters[number] ?? []);
+  nameCluster(state, cluster, [topic], others, overview);
 }
 
-/** Down to which `centroidSimilarity` topics form one cluster. */
-export function clusterFloor({ cluster, zero = 0, unit = 1 }: ClusterThresholds): number {
-  return (cluster - zero) / unit;
+function topicSums({ topics, micros }: TopicState, { members }: Overview): TopicSum[] {
+  return [...members]
+    .sort(([x], [y]) => x - y)
+    .map(([number, own]) => ({
+      topic: topics[number]!,
+      sum: micros.sumOfTopic(number, own),
+      weight: weightOf(own),
+    }));
 }
 
-/**
- * Cosine of two centroids once what all requests have in common is taken out, which is more of a centroid than of a
- * request: what tells requests apart cancels out in a mean. `norms`: lengths of the mean vectors.
- */
-export function centroidSimilarity(cosine: number, normA: number, normB: number, zero: number): number {
-  if (zero === 0) return cosine;
-  const own = (norm: number): number => Math.max(norm * norm - zero, LEAST_OWN * (1 - zero));
-  return (cosine * normA * normB - zero) / Math.sqrt(own(normA) * own(normB));
-}
-
-/**
- * Groups topics by average linkage over their centroids, every topic counting once however large, and
- * says which existing cluster each group continues (−1: a new one). Every topic gets a group; topics and
- * groups ascend.
- */
-export function clusterTopics(
-  topics: readonly ClusteredTopic[],
-  thresholds: ClusterThresholds,
-  centroids: CentroidCosines,
-): { cluster: number; topics: number[] }[] {
+/** Topics and groups ascend by number. */
+function linkedTopics({ thresholds, centroids }: TopicState, topics: readonly TopicSum[]): TopicSum[][] {
+  const { floor } = thresholds;
   const cosines = centroids.of(topics);
+  const norms = topics.map(({ sum, weight }) => (floor === 0 ? 1 : normOf(sum) / weight));
   const totals = new Float64Array((topics.length * (topics.length - 1)) / 2);
-  const zero = thresholds.zero ?? 0;
-  const norms = topics.map(({ sum, mass }) => (zero === 0 ? 1 : normOf(sum) / mass));
-  let at = 0;
-  for (let row = 1; row < topics.length; row += 1) {
-    const { cluster } = topics[row]!;
-    for (let other = 0; other < row; other += 1) {
-      const peer = topics[other]!.cluster;
-      const memory = cluster < 0 || peer < 0 ? 0 : cluster === peer ? MEMORY : -MEMORY;
-      totals[at] = centroidSimilarity(cosines[at]!, norms[row]!, norms[other]!, zero) + memory;
-      at += 1;
+  for (let row = 1, at = 0; row < topics.length; row += 1) {
+    const { cluster } = topics[row]!.topic;
+    for (let other = 0; other < row; other += 1, at += 1) {
+      const peer = topics[other]!.topic.cluster;
+      const hysteresis = cluster < 0 || peer < 0 ? 0 : cluster === peer ? HYSTERESIS : -HYSTERESIS;
+      totals[at] = centroidSimilarity(cosines[at]!, norms[row]!, norms[other]!, floor) + hysteresis;
     }
   }
   const sizes = topics.map(() => 1);
-  const groups = new Map<number, ClusteredTopic[]>();
-  groupsAfter(topics.length, averageLinkage(totals, sizes, clusterFloor(thresholds))).forEach(
-    (group, row) => {
-      const members = groups.get(group);
-      if (members === undefined) groups.set(group, [topics[row]!]);
-      else members.push(topics[row]!);
-    },
+  return groupsAfter(topics, averageLinkage(totals, sizes, clusterThreshold(thresholds)));
+}
+
+/** By cluster, or −1: similarities of a topic to the cluster's topics, added up. */
+function similaritiesToClusters(
+  state: TopicState,
+  topic: Topic,
+  overview: Overview,
+): Map<number, { total: number; topics: number }> {
+  const all = topicSums(state, overview);
+  const own = all.find(({ topic: other }) => other === topic)!;
+  const others = all.filter((other) => other !== own);
+  const dots = new Float64Array(others.length);
+  dotsOf(
+    own.sum,
+    others.map(({ sum }) => sum),
+    dots,
   );
-  const all = [...groups.values()];
-  const continued = continuations(
-    all.map((members) => members.map(({ cluster, mass }) => ({ holder: cluster, mass }))),
-  );
-  return all.map((members, index) => ({
-    cluster: continued[index]!,
-    topics: members.map(({ topic }) => topic),
-  }));
+  const norm = normOf(own.sum);
+  const clusters = new Map<number, { total: number; topics: number }>();
+  for (const [index, other] of others.entries()) {
+    const otherNorm = normOf(other.sum);
+    const similarity = centroidSimilarity(
+      dots[index]! / (norm * otherNorm),
+      norm / own.weight,
+      otherNorm / other.weight,
+      state.thresholds.floor,
+    );
+    const { total, topics } = clusters.get(other.topic.cluster) ?? { total: 0, topics: 0 };
+    clusters.set(other.topic.cluster, { total: total + similarity, topics: topics + 1 });
+  }
+  return clusters;
+}
+
+/** The value of `centroidSimilarity` down to which topics form one cluster. */
+function clusterThreshold({ cluster, floor, scale }: InstanceThresholds): number {
+  return (cluster - floor) / scale;
+}
+
+function moveToCluster(state: TopicState, topic: Topic, cluster: TopicCluster): void {
+  if (topic.cluster !== cluster.number) state.changeTopic(topic, { cluster: cluster.number });
+}
+
+/** A cluster with the identity of its first topic. One that had this identity before and is not in use comes back. */
+function createCluster(
+  { clusters }: TopicState,
+  topics: readonly Topic[],
+  inUse: ReadonlySet<number>,
+): TopicCluster {
+  const position = Math.min(...topics.map((topic) => topic.position));
+  for (let round = 1; ; round += 1) {
+    const origin = round === 1 ? String(position) : `${position}:${round}`;
+    const former = clusters.find((cluster) => cluster.origin === origin);
+    if (former !== undefined && inUse.has(former.number)) continue;
+    if (former !== undefined) return former;
+    const cluster = { number: clusters.length, origin, name: '', namedAt: 0 };
+    clusters.push(cluster);
+    return cluster;
+  }
 }

@@ -1,41 +1,42 @@
-/** One thing that is grouped: which entity holds it now (−1: none) and how much it weighs. */
+/**
+ * Hysteresis: two items of one group count as this much more similar, two of different groups as this much less. So
+ * groups only split or merge when the change is clear.
+ */
+export const HYSTERESIS = 0.04;
+
+/** A member of a new group: the group that holds it so far (−1: none), and its weight. */
 export interface Holding {
   readonly holder: number;
-  readonly mass: number;
+  readonly weight: number;
 }
 
 /**
- * Which existing entity each new group continues, or −1: a group wants the entity that holds most of its
- * mass, and of the groups that want the same entity the one with the most of it gets it. So an entity
- * never continues as something that is mostly another one. Ties: lower entity, earlier group.
+ * For each new group the existing group whose identity it inherits, or −1. A group can inherit from the holder of most
+ * of its weight only. If several groups can inherit from one holder, the group with most of its weight does. Ties go to
+ * the lower holder and to the earlier group.
  */
-export function continuations(groups: readonly (readonly Holding[])[]): number[] {
-  const wishes: { group: number; entity: number; mass: number }[] = [];
-  groups.forEach((holdings, group) => {
-    const wanted = wantedEntity(holdings);
-    if (wanted !== null) wishes.push({ group, ...wanted });
-  });
-  wishes.sort((x, y) => y.mass - x.mass || x.entity - y.entity || x.group - y.group);
-  const continued = groups.map(() => -1);
+export function inherit(groups: readonly (readonly Holding[])[]): number[] {
+  const claims = groups
+    .flatMap((holdings, group) => {
+      const share = largestShare(holdings);
+      return share === null ? [] : [{ group, ...share }];
+    })
+    .sort((x, y) => y.weight - x.weight || x.holder - y.holder || x.group - y.group);
+  const inherited = groups.map(() => -1);
   const taken = new Set<number>();
-  for (const { group, entity } of wishes) {
-    if (taken.has(entity)) continue;
-    taken.add(entity);
-    continued[group] = entity;
+  for (const { group, holder } of claims) {
+    if (taken.has(holder)) continue;
+    taken.add(holder);
+    inherited[group] = holder;
   }
-  return continued;
+  return inherited;
 }
 
-/** The entity that holds most of a group, and how much it holds; null when none holds any. */
-export function wantedEntity(holdings: readonly Holding[]): { entity: number; mass: number } | null {
-  const masses = new Map<number, number>();
-  for (const { holder, mass } of holdings)
-    if (holder >= 0) masses.set(holder, (masses.get(holder) ?? 0) + mass);
-  let wanted: { entity: number; mass: number } | null = null;
-  for (const [entity, mass] of masses) {
-    if (wanted === null || mass > wanted.mass || (mass === wanted.mass && entity < wanted.entity)) {
-      wanted = { entity, mass };
-    }
-  }
-  return wanted;
+/** The holder of most of a group's weight, with that weight; null when there is no holder. */
+export function largestShare(holdings: readonly Holding[]): Holding | null {
+  const weights = new Map<number, number>();
+  for (const { holder, weight } of holdings)
+    if (holder >= 0) weights.set(holder, (weights.get(holder) ?? 0) + weight);
+  const shares = [...weights].map(([holder, weight]) => ({ holder, weight }));
+  return shares.sort((x, y) => y.weight - x.weight || x.holder - y.holder)[0] ?? null;
 }

@@ -1,209 +1,200 @@
-/**
- * Thresholds for a model that brings none, from the instance's own requests. Only cosines of random pairs are looked
- * at, as nothing is known of which requests belong together: the lower percentiles tell where "nothing in common"
- * lies and how far it spreads, whether there are two topics or two hundred.
- */
 import type { StateRow } from '../domain/facts.ts';
-import { ByteReader, ByteWriter } from '../domain/state-bytes.ts';
+import { ByteWriter, readersOf } from '../domain/state-bytes.ts';
 import { quantise, quantisedCosine } from '../numeric/vectors.ts';
 
-/** Cosine similarities of an embedding model. */
+/** Cosine similarities at which the vectors of an embedding model mean something. */
 export interface Thresholds {
-  /** At least this close to a micro-cluster's centroid: the request joins it. */
+  /** From this cosine with its centroid on, a request joins a micro-cluster. */
   readonly micro: number;
-  /** Mean pairwise similarity down to which micro-clusters form one topic. */
+  /** Down to this mean similarity of their requests, micro-clusters form a topic. */
   readonly topic: number;
-  /** Mean similarity of centroids down to which topics form one cluster. */
+  /** Down to this mean similarity of their centroids, topics form a topic cluster. */
   readonly cluster: number;
-  /** Two requests of one session this close ask for the same; also what groups them over sessions. */
+  /** From this cosine on, two requests ask for the same: within a session, and in groups over all sessions. */
   readonly repeated: number;
   /**
-   * Cosine of unrelated texts. Present when all of these are a first guess, which each instance's requests correct;
-   * absent when they belong to the model.
+   * The similarity floor: cosine of texts that have nothing in common. Given when the thresholds are a first guess that
+   * each instance corrects; missing when they belong to the model.
    */
   readonly background?: number;
 }
 
-/** Requests that are kept to compare: 8,128 pairs. */
+/** Requests that are kept for comparison: 8,128 pairs. */
 const SAMPLES = 128;
-/** After so many requests the thresholds stay as they are, so that a topic goes on meaning the same. */
+/** From this request on the thresholds stay as they are, so that topics keep their meaning. */
 const LAST_REQUEST = 2000;
-/** What the first guess weighs, in pairs. */
+/** The first guess counts as much as this many pairs. */
 const GUESS_PAIRS = 10;
-/** Below so many requests micro-clusters, which are never divided, are kept small. */
+/** With fewer requests, micro-clusters are kept small, because they are never split. */
 const FEW_REQUESTS = 28;
-/** By how much the distance of a micro-cluster's members shrinks then. */
+/** With few requests, the largest distance from a centroid shrinks by this factor. */
 const CAUTION = 0.5;
 /**
- * Unrelated pairs by their lower percentiles, where hardly any related pair is: the median is so many times the
- * distance from the 5th to the 25th percentile above the 25th (.74 to .83 on six sets of labelled requests, .69 if they
- * were distributed normally), and so many of these distances are a standard deviation.
+ * Median and standard deviation of unrelated pairs, in distances between the 5th and the 25th percentile of all pairs,
+ * the median counted from the 25th. Hardly any related pair lies that low. Six sets of labelled requests gave medians
+ * from 0.74 to 0.83; a normal distribution gives 0.69.
  */
 const TO_MEDIAN = 0.75;
 const TO_DEVIATION = 1.03;
-/** Standard deviations of unrelated pairs that a threshold is above their median, at least. */
+/** A threshold is at least this many standard deviations of unrelated pairs above the similarity floor. */
 const LEAST_DEVIATIONS = { topic: 0.75, repeated: 1, micro: 1.25 } as const;
-/** Share of all pairs that may lie below a threshold, at most. */
+/** At most this share of all pairs is below a threshold. */
 const MOST_BELOW = { topic: 0.99, repeated: 0.995, micro: 0.999 } as const;
 
-/** The thresholds of one instance: as given, or corrected as its requests come. */
-export class Calibration implements Thresholds {
+/**
+ * The thresholds of one instance: those of the model, or a first guess that is corrected while requests arrive. The
+ * correction looks at cosines of random pairs only, because nothing says which requests belong together. The low
+ * percentiles show where unrelated pairs lie and how far they spread, for two topics as for two hundred.
+ */
+export class InstanceThresholds implements Thresholds {
   readonly #instance: number;
   readonly #given: Thresholds;
-  #now: Thresholds;
-  #background: number;
+  #corrected: Thresholds;
+  #floor: number;
   #requests = 0;
   readonly #samples: Int8Array[] = [];
-  readonly #dirty = new Set<number>();
-  #dirtyHead = false;
+  readonly #unsavedSamples = new Set<number>();
+  #unsaved = false;
 
   constructor(instance: number, given: Thresholds) {
     this.#instance = instance;
     this.#given = given;
-    this.#now = given;
-    this.#background = given.background ?? 0;
+    this.#corrected = given;
+    this.#floor = given.background ?? 0;
     if (given.background !== undefined) this.#correct();
   }
 
   get micro(): number {
-    return this.#now.micro;
+    return this.#corrected.micro;
   }
   get topic(): number {
-    return this.#now.topic;
+    return this.#corrected.topic;
   }
   get cluster(): number {
-    return this.#now.cluster;
+    return this.#corrected.cluster;
   }
   get repeated(): number {
-    return this.#now.repeated;
+    return this.#corrected.repeated;
   }
-  /** Cosine of requests that have nothing in common. 0 when the thresholds belong to the model. */
-  get zero(): number {
-    return this.#background;
+  /** Similarity floor: cosine of requests that have nothing in common. 0 when the thresholds belong to the model. */
+  get floor(): number {
+    return this.#floor;
   }
-  /** How much of a cosine is as much as 1 where nothing in common means 0. */
-  get unit(): number {
-    return 1 - this.#background;
+  /** Similarity scale: distance from the floor to 1. Constants that are meant for a floor of 0 are multiplied by it. */
+  get scale(): number {
+    return 1 - this.#floor;
   }
 
-  /** Takes a request's vector in. True when the thresholds have changed. */
+  /** Takes a request's vector into account. Returns true when the thresholds have changed. */
   add(vector: Float32Array): boolean {
     if (this.#given.background === undefined || this.#requests >= LAST_REQUEST) return false;
     this.#requests += 1;
-    this.#dirtyHead = true;
+    this.#unsaved = true;
     const slot = slotOf(this.#requests);
     if (slot < SAMPLES) {
       this.#samples[slot] = quantise(vector);
-      this.#dirty.add(slot);
+      this.#unsavedSamples.add(slot);
     }
     if (!isDue(this.#requests)) return false;
     this.#correct();
     return true;
   }
 
-  /** State rows changed since the last call: kinds `calibration` and `sample`. */
+  /** State rows that changed since the last call, of kinds `calibration` and `sample`. */
   takeState(): StateRow[] {
     const rows: StateRow[] = [];
     const put = (kind: string, key: number, value: Uint8Array | null): void => {
       rows.push({ instance: this.#instance, kind, key, value });
     };
     const done = this.#requests >= LAST_REQUEST;
-    if (this.#dirtyHead) {
-      const { micro, topic, cluster, repeated } = this.#now;
+    if (this.#unsaved) {
+      const { micro, topic, cluster, repeated } = this.#corrected;
       const writer = new ByteWriter().count(this.#requests);
-      for (const value of [this.#background, micro, topic, cluster, repeated]) writer.text(String(value));
+      for (const value of [this.#floor, micro, topic, cluster, repeated]) writer.text(String(value));
       put('calibration', 0, writer.finish());
-      // What it was found from is of no more use.
       if (done) for (const slot of this.#samples.keys()) put('sample', slot, null);
     }
     if (!done) {
-      for (const slot of this.#dirty) {
+      for (const slot of this.#unsavedSamples) {
         const sample = this.#samples[slot]!;
         const bytes = new Uint8Array(sample.buffer, sample.byteOffset, sample.length);
         put('sample', slot, new ByteWriter().count(sample.length).raw(bytes).finish());
       }
     }
-    this.#dirty.clear();
-    this.#dirtyHead = false;
+    this.#unsavedSamples.clear();
+    this.#unsaved = false;
     return rows;
   }
 
-  /** Takes back the rows of `takeState`, in any order; rows of other kinds are left alone. Call on a fresh object. */
+  /** Takes back all state rows, in any order, into a new object; ignores rows of other kinds. */
   restore(rows: readonly StateRow[]): void {
-    for (const { kind, key, value } of rows) {
-      if (value === null) continue;
-      if (kind === 'sample') {
-        const read = new ByteReader(value);
-        this.#samples[key] = new Int8Array(read.raw(read.count()));
-      } else if (kind === 'calibration') {
-        const read = new ByteReader(value);
-        this.#requests = read.count();
-        const number = (): number => Number(read.text());
-        this.#background = number();
-        this.#now = { micro: number(), topic: number(), cluster: number(), repeated: number() };
-      }
+    for (const { key, read } of readersOf(rows, 'sample'))
+      this.#samples[key] = new Int8Array(read.raw(read.count()));
+    for (const { read } of readersOf(rows, 'calibration')) {
+      this.#requests = read.count();
+      const number = (): number => Number(read.text());
+      this.#floor = number();
+      this.#corrected = { micro: number(), topic: number(), cluster: number(), repeated: number() };
     }
   }
 
   #correct(): void {
-    const cosines = this.#pairs();
+    const cosines = this.#pairCosines();
     const guess = this.#given.background ?? 0;
     const unrelated = unrelatedIn(cosines);
-    this.#background = Math.min(
+    this.#floor = Math.min(
       (guess * GUESS_PAIRS + unrelated.median * cosines.length) / (GUESS_PAIRS + cosines.length),
       1 - 1e-6,
     );
-    // Cosine 1 stays 1: the same text is the same text for every model. Distances from it shrink with the room left.
-    const scale = (1 - this.#background) / (1 - guess);
+    // A cosine of 1 stays 1: every model finds a text equal to itself. Distances from 1 shrink with the scale.
+    const shrinking = (1 - this.#floor) / (1 - guess);
     const enough = this.#requests >= FEW_REQUESTS;
-    const map = (name: keyof typeof MOST_BELOW): number => {
+    const corrected = (name: keyof typeof MOST_BELOW): number => {
       const caution = name === 'micro' && !enough ? CAUTION : 1;
-      const moved = 1 - (1 - this.#given[name]) * scale * caution;
-      if (!enough) return moved;
-      const least = this.#background + LEAST_DEVIATIONS[name] * unrelated.deviation;
-      return Math.min(Math.max(moved, least), percentile(cosines, MOST_BELOW[name]));
+      const shrunk = 1 - (1 - this.#given[name]) * shrinking * caution;
+      if (!enough) return shrunk;
+      const least = this.#floor + LEAST_DEVIATIONS[name] * unrelated.deviation;
+      return Math.min(Math.max(shrunk, least), percentile(cosines, MOST_BELOW[name]));
     };
-    this.#now = {
-      // Between centroids, of which the pairs of single requests say nothing.
-      cluster: 1 - (1 - this.#given.cluster) * scale,
-      topic: map('topic'),
-      repeated: map('repeated'),
-      micro: map('micro'),
+    this.#corrected = {
+      // Pairs of requests say nothing about pairs of centroids.
+      cluster: 1 - (1 - this.#given.cluster) * shrinking,
+      topic: corrected('topic'),
+      repeated: corrected('repeated'),
+      micro: corrected('micro'),
     };
   }
 
   /** Cosines of all pairs of samples, ascending. */
-  #pairs(): Float64Array {
-    const count = this.#samples.length;
-    const cosines = new Float64Array((count * (count - 1)) / 2);
-    let at = 0;
-    for (let row = 1; row < count; row += 1) {
-      for (let other = 0; other < row; other += 1) {
-        cosines[at] = quantisedCosine(this.#samples[row]!, this.#samples[other]!);
-        at += 1;
-      }
-    }
-    return cosines.sort();
+  #pairCosines(): Float64Array {
+    const samples = this.#samples;
+    const pairs = samples.flatMap((sample, row) =>
+      samples.slice(0, row).map((other) => quantisedCosine(sample, other)),
+    );
+    return Float64Array.from(pairs).sort();
   }
 }
 
-/** Where request number `request` (from 1) is kept; `SAMPLES` or more: nowhere. Each is as likely to be kept as any. */
+/**
+ * Where the `request`-th request (from 1) is kept; from `SAMPLES` on it is not kept. All requests are equally likely
+ * to be kept.
+ */
 function slotOf(request: number): number {
   if (request <= SAMPLES) return request - 1;
-  // A fixed mixing of the number (murmur3's last step), not chance: a replay keeps the same requests.
+  // The last step of murmur3 in place of chance, so that a replay keeps the same requests.
   let mixed = Math.imul(request ^ (request >>> 16), 0x85ebca6b);
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
   return ((mixed ^ (mixed >>> 16)) >>> 0) % request;
 }
 
-/** At 3, 4, 6, 9, 13, … requests: those at which topics are grouped anew. */
+/** At 3, 4, 6, 9, 13, … requests, when topics are regrouped too, and at the last one. */
 function isDue(requests: number): boolean {
   let due = 3;
   while (due < requests) due = Math.floor(due * 1.5);
   return due === requests || requests === LAST_REQUEST;
 }
 
-/** Median and standard deviation of the unrelated ones among ascending cosines. */
+/** Median and standard deviation of unrelated pairs, from the cosines of all pairs, ascending. */
 function unrelatedIn(cosines: Float64Array): { median: number; deviation: number } {
   if (cosines.length === 0) return { median: 0, deviation: 0 };
   const low = percentile(cosines, 0.25);

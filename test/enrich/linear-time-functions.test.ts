@@ -1,7 +1,7 @@
 import { equal } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { holdsQuestion } from '../../src/assign/answers.ts';
-import { contentStems, pairsOf, politeCore, requestName } from '../../src/assign/names.ts';
+import { contentStems, pairsOf, politeCore, requestName } from '../../src/topics/naming/names.ts';
 import { newRequest } from '../../src/assign/repeated-requests.ts';
 import { SessionText } from '../../src/assign/session-text.ts';
 import type { Enrichment } from '../../src/domain/facts.ts';

@@ -1,7 +1,7 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Assigner } from '../../src/assign/assigner.ts';
-import { Calibration, type Thresholds } from '../../src/topics/thresholds.ts';
+import { InstanceThresholds, type Thresholds } from '../../src/topics/thresholds.ts';
 import type { Assignment, StateRow } from '../../src/domain/facts.ts';
 import { normals } from '../support/transformer.ts';
 import { INSTANCE_ID, said } from '../assign/builders.ts';
@@ -28,19 +28,19 @@ function requests(count: number, common: number): Float32Array[] {
   });
 }
 
-function calibrated(vectors: readonly Float32Array[], given: Thresholds = GUESS): Calibration {
-  const calibration = new Calibration(1, given);
+function calibrated(vectors: readonly Float32Array[], given: Thresholds = GUESS): InstanceThresholds {
+  const calibration = new InstanceThresholds(1, given);
   for (const vector of vectors) calibration.add(vector);
   return calibration;
 }
 
-const valuesOf = ({ micro, topic, cluster, repeated, zero, unit }: Calibration): number[] => [
+const valuesOf = ({ micro, topic, cluster, repeated, floor, scale }: InstanceThresholds): number[] => [
   micro,
   topic,
   cluster,
   repeated,
-  zero,
-  unit,
+  floor,
+  scale,
 ];
 
 describe('the thresholds of an instance', () => {
@@ -53,30 +53,30 @@ describe('the thresholds of an instance', () => {
 
   it('follow the range that its cosines take, in order, below 1', () => {
     let before = calibrated(requests(300, 0));
-    ok(Math.abs(before.zero) < 0.1, String(before.zero));
+    ok(Math.abs(before.floor) < 0.1, String(before.floor));
     for (const common of [0.5, 1, 2, 4, 10]) {
       const now = calibrated(requests(300, common));
-      const { zero, cluster, topic, repeated, micro } = now;
+      const { floor, cluster, topic, repeated, micro } = now;
       ok(
-        zero < cluster && cluster < topic && topic <= repeated && repeated <= micro && micro < 1,
+        floor < cluster && cluster < topic && topic <= repeated && repeated <= micro && micro < 1,
         String(valuesOf(now)),
       );
-      ok(zero > before.zero && topic > before.topic && micro > before.micro);
+      ok(floor > before.floor && topic > before.topic && micro > before.micro);
       before = now;
     }
-    ok(before.zero > 0.97);
+    ok(before.floor > 0.97);
   });
 
   it('depend on the order of requests alone: not on restarts, whenever they come', () => {
     const vectors = requests(2300, 1);
     const whole = calibrated(vectors);
     for (const cuts of [[1, 2, 3, 4, 5], [27, 28, 29], [128, 129, 500], [1999], [2000, 2001]]) {
-      let calibration = new Calibration(1, GUESS);
+      let calibration = new InstanceThresholds(1, GUESS);
       let rows: StateRow[] = [];
       vectors.forEach((vector, i) => {
         if (cuts.includes(i)) {
           rows = stored(rows, calibration.takeState());
-          calibration = new Calibration(1, GUESS);
+          calibration = new InstanceThresholds(1, GUESS);
           calibration.restore(rows);
         }
         calibration.add(vector);
@@ -104,7 +104,7 @@ describe('the thresholds of an instance', () => {
     const calibration = calibrated(Array.from({ length: 200 }, () => only));
     ok(valuesOf(calibration).every((value) => Number.isFinite(value)));
     ok(calibration.micro <= 1);
-    equal(new Calibration(2, GUESS).topic, new Calibration(1, GUESS).topic);
+    equal(new InstanceThresholds(2, GUESS).topic, new InstanceThresholds(1, GUESS).topic);
   });
 });
 

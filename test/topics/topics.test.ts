@@ -1,13 +1,21 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { DotArena } from '../../src/numeric/dot-kernel.ts';
-import { nextRegroupingAfter, Topics } from '../../src/assign/topics.ts';
+import { nextRegroupingAfter } from '../../src/topics/regrouping.ts';
+import { InstanceThresholds } from '../../src/topics/thresholds.ts';
+import { Topics } from '../../src/topics/topics.ts';
 import type { StateRow } from '../../src/domain/facts.ts';
 import { derivedId } from '../../src/domain/ids.ts';
-import { DIMENSIONS, INSTANCE_ID, OPTIONS, vectorOf } from './builders.ts';
+import { DIMENSIONS, INSTANCE_ID, OPTIONS, vectorOf } from '../assign/builders.ts';
 
 function fresh(): Topics {
-  return new Topics(1, INSTANCE_ID, OPTIONS.thresholds, DIMENSIONS, new DotArena(DIMENSIONS));
+  return new Topics({
+    instance: 1,
+    instanceId: INSTANCE_ID,
+    thresholds: new InstanceThresholds(1, OPTIONS.thresholds),
+    dimensions: DIMENSIONS,
+    arena: new DotArena(DIMENSIONS),
+  });
 }
 
 /** A request with a made-up direction: near `base` when `spread` is small. */

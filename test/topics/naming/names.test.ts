@@ -8,7 +8,7 @@ import {
   sharesIn,
   togetherUsed,
   uniqueName,
-} from '../../src/assign/names.ts';
+} from '../../../src/topics/naming/names.ts';
 
 const BACKGROUND = { groups: 10, groupsWith: (stem: string): number => (stem === 'order' ? 6 : 1) };
 

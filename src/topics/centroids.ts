@@ -1,0 +1,75 @@
+import type { DotArena } from '../numeric/dot-kernel.ts';
+import { VectorTable } from '../numeric/vectors.ts';
+import type { Topic } from './topic-state.ts';
+
+/** A topic's requests: how many, and the sum of their vectors. */
+export interface TopicSum {
+  readonly topic: Topic;
+  readonly weight: number;
+  /** Another object when the sum is another. */
+  readonly sum: Float32Array;
+}
+
+/** Share of a squared centroid length, above the similarity floor, that counts as the topic's own at least. */
+const LEAST_OWN_SHARE = 0.05;
+
+/** Cosines between the centroids of topics. Those of topics that are the same as in the last call are cached. */
+export class CentroidCosines {
+  readonly #arena: DotArena;
+  /** The topics of the last call, as far as their rows have stayed. */
+  #topics: readonly TopicSum[] = [];
+  #cosines = new Float32Array(0);
+
+  constructor(arena: DotArena) {
+    this.#arena = arena;
+  }
+
+  /**
+   * A lower triangle, row after row: (i, j < i) at i(i−1)/2 + j. It may be longer than that, and it is valid until the
+   * next call.
+   */
+  of(topics: readonly TopicSum[]): Float32Array {
+    const cosines = this.#cached(topics);
+    const table = new VectorTable(this.#arena);
+    for (const { sum } of topics) table.push(sum);
+    const all = new Float32Array(topics.length);
+    for (const [row, { sum }] of topics.entries()) {
+      if (this.#topics[row]?.sum === sum) continue;
+      table.cosinesOf(row, all);
+      cosines.set(all.subarray(0, row), startOf(row));
+      for (let other = row + 1; other < topics.length; other += 1)
+        cosines[startOf(other) + row] = all[other]!;
+    }
+    table.clear();
+    this.#topics = topics;
+    this.#cosines = cosines;
+    return cosines;
+  }
+
+  /** A triangle for these topics that holds what is cached. A topic that is gone ends the cache, as it moves all rows. */
+  #cached(topics: readonly TopicSum[]): Float32Array<ArrayBuffer> {
+    const changed = this.#topics.findIndex(({ topic }, row) => topic !== topics[row]?.topic);
+    if (changed >= 0) this.#topics = this.#topics.slice(0, changed);
+    const size = startOf(topics.length);
+    if (this.#cosines.length >= size) return this.#cosines;
+    const grown = new Float32Array(size * 2);
+    grown.set(this.#cosines);
+    return grown;
+  }
+}
+
+/** Where a row begins in a lower triangle. */
+function startOf(row: number): number {
+  return (row * (row - 1)) / 2;
+}
+
+/**
+ * Similarity of two topics: the cosine of their centroids without what all requests have in common. That is a larger
+ * part of a centroid than of a request, because what tells requests apart cancels out in their mean. `normA` and
+ * `normB` are the lengths of the centroids; with a similarity floor of 0 they do not matter.
+ */
+export function centroidSimilarity(cosine: number, normA: number, normB: number, floor: number): number {
+  if (floor === 0) return cosine;
+  const own = (norm: number): number => Math.max(norm * norm - floor, LEAST_OWN_SHARE * (1 - floor));
+  return (cosine * normA * normB - floor) / Math.sqrt(own(normA) * own(normB));
+}

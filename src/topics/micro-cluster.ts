@@ -1,0 +1,34 @@
+import { addTo } from '../numeric/vectors.ts';
+import type { Wording } from './wording.ts';
+
+/** Requests that say nearly the same. A request never leaves its micro-cluster, and micro-clusters only merge. */
+export interface MicroCluster extends Wording {
+  readonly number: number;
+  /** Message position of its first request. */
+  readonly position: number;
+  /** Number of its requests. */
+  weight: number;
+  /** Sum of the requests' vectors. */
+  readonly sum: Float32Array;
+  /** Length of `sum`. */
+  norm: number;
+  /** Number of its topic, or −1. */
+  topic: number;
+  /** Without a topic: the number of the first micro-cluster in the group that waits to become one. */
+  waitingGroup: number;
+}
+
+export function weightOf(members: readonly MicroCluster[]): number {
+  return members.reduce((weight, member) => weight + member.weight, 0);
+}
+
+export function sumOf(members: readonly MicroCluster[]): Float32Array {
+  const sum = Float32Array.from(members[0]!.sum);
+  for (const member of members.slice(1)) addTo(sum, member.sum);
+  return sum;
+}
+
+/** A key of its topic (the number itself) or of its waiting group (negative). */
+export function groupOf({ topic, waitingGroup }: MicroCluster): number {
+  return topic >= 0 ? topic : -1 - waitingGroup;
+}

@@ -1,0 +1,31 @@
+import { averageLinkage } from '../numeric/linkage.ts';
+import { createTopicIfDue } from './topic-creation.ts';
+import type { TopicState } from './topic-state.ts';
+
+/** More micro-clusters than this are pruned to `KEPT_MICROS`. */
+export const MOST_MICROS = 1000;
+const KEPT_MICROS = 700;
+/** Each pruning lowers by this the cosine from which a request joins a micro-cluster. */
+const RELAXATION = 0.02;
+/** Keeps micro-clusters of different topics apart: no similarity makes up for it. */
+const NEVER = -4;
+
+/** Merges the most similar micro-clusters, and lets requests join micro-clusters more easily from now on. */
+export function prune(state: TopicState): void {
+  const { micros, thresholds } = state;
+  const totals = micros.pairTotals({ sameTopic: 0, otherTopic: NEVER });
+  const rows = [...micros.live];
+  const weights = rows.map(({ weight }) => weight);
+  const surplus = rows.length - KEPT_MICROS;
+  // The most similar pairs come first whatever the threshold is. A high one is faster and most often gives enough.
+  let merges = averageLinkage(totals, weights, thresholds.topic);
+  if (merges.length < surplus) merges = averageLinkage(totals, weights, -1);
+  for (const { a, b } of merges.slice(0, surplus)) {
+    micros.merge(micros.resolve(rows[a]!.number), micros.resolve(rows[b]!.number));
+  }
+  micros.compact();
+  state.relaxation += RELAXATION;
+  const waiting = micros.live.filter(({ topic }) => topic < 0);
+  for (const group of new Set(waiting.map(({ waitingGroup }) => waitingGroup)))
+    createTopicIfDue(state, group);
+}

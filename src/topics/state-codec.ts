@@ -1,0 +1,129 @@
+import type { StateRow } from '../domain/facts.ts';
+import { ByteWriter, readersOf, type ByteReader } from '../domain/state-bytes.ts';
+import type { PairUse } from './naming/names.ts';
+import type { MicroCluster } from './micro-cluster.ts';
+import type { Topic, TopicCluster, TopicState } from './topic-state.ts';
+
+const VERSION = 3;
+
+/** Rows that changed since the last call. Kinds: `topics` (the counters), `micro`, `merged`, `topic`, `cluster`. */
+export function takeState(state: TopicState): StateRow[] {
+  const { instance, micros, topics, clusters } = state;
+  const rows: StateRow[] = [];
+  const put = (kind: string, key: number, value: Uint8Array | null): void => {
+    rows.push({ instance, kind, key, value });
+  };
+  if (state.requests !== state.savedRequests) put('topics', 0, writeCounters(state));
+  state.savedRequests = state.requests;
+  for (const number of micros.changes.takeUnsaved()) {
+    const micro = micros.get(number);
+    put('micro', number, micro === undefined ? null : writeMicro(micro));
+    const into = micros.mergedInto(number);
+    if (into !== undefined) put('merged', number, new ByteWriter().count(into).finish());
+  }
+  for (const number of state.topicChanges.takeUnsaved()) put('topic', number, writeTopic(topics[number]!));
+  for (const number of state.clusterChanges.takeUnsaved())
+    put('cluster', number, writeCluster(clusters[number]!));
+  return rows;
+}
+
+/**
+ * Takes back all rows that `takeState` gave, in any order, into a new `TopicState`. Ignores rows of other kinds. Throws
+ * when another version or another embedding model wrote them.
+ */
+export function restoreState(state: TopicState, rows: readonly StateRow[]): void {
+  for (const { read } of readersOf(rows, 'topics')) readCounters(state, read);
+  for (const { key, read } of readersOf(rows, 'topic')) state.insertTopic(readTopic(key, read));
+  for (const { key, read } of readersOf(rows, 'cluster')) state.clusters[key] = readCluster(key, read);
+  state.micros.restore(
+    readersOf(rows, 'micro').map(({ key, read }) => readMicro(key, read, state.dimensions)),
+    readersOf(rows, 'merged').map(({ key, read }) => [key, read.count()]),
+  );
+}
+
+function writeCounters({ dimensions, requests, nextRegrouping, relaxation, micros }: TopicState): Uint8Array {
+  return new ByteWriter()
+    .byte(VERSION)
+    .count(dimensions)
+    .count(requests)
+    .count(nextRegrouping)
+    .count(micros.next)
+    .text(String(relaxation))
+    .finish();
+}
+
+function readCounters(state: TopicState, read: ByteReader): void {
+  if (read.byte() !== VERSION)
+    throw new Error('topic state was written by another version: rebuild the views');
+  const dimensions = read.count();
+  if (dimensions !== state.dimensions) {
+    throw new Error(
+      `topic state has vectors of ${dimensions} dimensions, the embedding model gives ${state.dimensions}: ` +
+        'rebuild the views',
+    );
+  }
+  state.requests = read.count();
+  state.savedRequests = state.requests;
+  state.nextRegrouping = read.count();
+  state.micros.next = read.count();
+  state.relaxation = Number(read.text());
+}
+
+function writeTopic({ position, name, namedAt, cluster }: Topic): Uint8Array {
+  return new ByteWriter().count(position).text(name).count(namedAt).link(cluster).finish();
+}
+
+function readTopic(number: number, read: ByteReader): Topic {
+  return {
+    number,
+    position: read.count(),
+    name: read.text(),
+    namedAt: read.count(),
+    cluster: read.link(),
+  };
+}
+
+function writeCluster({ origin, name, namedAt }: TopicCluster): Uint8Array {
+  return new ByteWriter().text(origin).text(name).count(namedAt).finish();
+}
+
+function readCluster(number: number, read: ByteReader): TopicCluster {
+  return { number, origin: read.text(), name: read.text(), namedAt: read.count() };
+}
+
+function writeMicro(micro: MicroCluster): Uint8Array {
+  const writer = new ByteWriter()
+    .count(micro.position)
+    .count(micro.weight)
+    .link(micro.topic)
+    .count(micro.waitingGroup)
+    .floats(micro.sum);
+  writer.count(micro.samples.length);
+  for (const { text, score } of micro.samples) writer.text(text).float(score);
+  writer.count(micro.words.size);
+  for (const [stem, count] of micro.words) writer.text(stem).count(count);
+  writer.count(micro.pairs.size);
+  for (const [key, { count, leading, surface, votes }] of micro.pairs)
+    writer.text(key).count(count).count(leading).text(surface).count(votes);
+  return writer.finish();
+}
+
+/** Properties are read in the order in which `writeMicro` writes them. */
+function readMicro(number: number, read: ByteReader, dimensions: number): MicroCluster {
+  return {
+    number,
+    position: read.count(),
+    weight: read.count(),
+    topic: read.link(),
+    waitingGroup: read.count(),
+    sum: read.floats(dimensions),
+    norm: 0,
+    samples: read.list(() => ({ text: read.text(), score: read.float() })),
+    words: new Map(read.list(() => [read.text(), read.count()])),
+    pairs: new Map(read.list(() => [read.text(), readPair(read)])),
+  };
+}
+
+function readPair(read: ByteReader): PairUse {
+  return { count: read.count(), leading: read.count(), surface: read.text(), votes: read.count() };
+}

@@ -1,0 +1,126 @@
+import type { Background } from './naming/names.ts';
+import type { DotArena } from '../numeric/dot-kernel.ts';
+import { CentroidCosines } from './centroids.ts';
+import { Changes } from './changes.ts';
+import type { MicroCluster } from './micro-cluster.ts';
+import { MicroClusters } from './micro-clusters.ts';
+import type { InstanceThresholds } from './thresholds.ts';
+
+/** A waiting group becomes a topic when it has this many requests. */
+export const LEAST_REQUESTS = 3;
+
+export interface Topic {
+  readonly number: number;
+  /** Message position of the micro-cluster that it was created for: the topic's identity. */
+  readonly position: number;
+  name: string;
+  /** Requests that it had when it got its name. */
+  namedAt: number;
+  /** Number of its topic cluster, or −1. */
+  cluster: number;
+}
+
+export interface TopicCluster {
+  readonly number: number;
+  /** The position of the topic that it was created for, with a counter from the second such cluster on. */
+  readonly origin: string;
+  name: string;
+  /** Requests that it had when it got its name; 0 before. */
+  namedAt: number;
+}
+
+/** What forms each topic, and how common words are among topics: valid until a micro-cluster changes. */
+export interface Overview {
+  readonly members: ReadonlyMap<number, readonly MicroCluster[]>;
+  readonly background: Background;
+}
+
+export interface TopicOptions {
+  readonly instance: number;
+  readonly instanceId: string;
+  readonly thresholds: InstanceThresholds;
+  /** Length of the embedding vectors. */
+  readonly dimensions: number;
+  readonly arena: DotArena;
+}
+
+/** Micro-clusters, topics and topic clusters of one instance. */
+export class TopicState {
+  readonly instance: number;
+  readonly instanceId: string;
+  readonly thresholds: InstanceThresholds;
+  readonly dimensions: number;
+  readonly micros: MicroClusters;
+  readonly centroids: CentroidCosines;
+  /** By number. */
+  readonly topics: Topic[] = [];
+  /** By number. */
+  readonly clusters: TopicCluster[] = [];
+  readonly topicChanges = new Changes<string>();
+  readonly clusterChanges = new Changes<string>();
+  /** Requests that have arrived, and the same when the state was last taken. */
+  requests = 0;
+  savedRequests = 0;
+  /** Requests at which topics are regrouped next. */
+  nextRegrouping = LEAST_REQUESTS;
+  /** How far pruning has lowered the cosine from which a request joins a micro-cluster, on a scale of 1. */
+  relaxation = 0;
+  readonly #topicAt = new Map<number, Topic>();
+
+  constructor({ instance, instanceId, thresholds, dimensions, arena }: TopicOptions) {
+    this.instance = instance;
+    this.instanceId = instanceId;
+    this.thresholds = thresholds;
+    this.dimensions = dimensions;
+    this.micros = new MicroClusters(arena);
+    this.centroids = new CentroidCosines(arena);
+  }
+
+  overview(): Overview {
+    return { members: this.micros.byTopic(), background: this.background() };
+  }
+
+  background(): Background {
+    return this.micros.words.background(this.micros.live);
+  }
+
+  insertTopic(topic: Topic): void {
+    this.topics[topic.number] = topic;
+    this.#topicAt.set(topic.position, topic);
+  }
+
+  changeTopic(topic: Topic, change: Partial<Pick<Topic, 'name' | 'namedAt' | 'cluster'>>): void {
+    this.topicChanges.note(topic.number, rowKeyOf(topic));
+    this.topicChanges.markUnsaved(topic.number);
+    Object.assign(topic, change);
+  }
+
+  /**
+   * Moves micro-clusters into a topic of their own. A micro-cluster for which a topic was created before gets that
+   * topic again once it is empty. Returns null when all their topics are in use.
+   */
+  createTopic(members: readonly MicroCluster[]): Topic | null {
+    const inUse = new Set(this.micros.live.map(({ topic }) => topic));
+    for (const { position } of members) {
+      const former = this.#topicAt.get(position);
+      if (former !== undefined && inUse.has(former.number)) continue;
+      const topic = former ?? this.#newTopic(position);
+      for (const member of members) this.micros.moveToTopic(member, topic.number);
+      return topic;
+    }
+    return null;
+  }
+
+  #newTopic(position: number): Topic {
+    const topic = { number: this.topics.length, position, name: '', namedAt: 0, cluster: -1 };
+    this.insertTopic(topic);
+    this.topicChanges.note(topic.number, '');
+    this.topicChanges.markUnsaved(topic.number);
+    return topic;
+  }
+}
+
+/** Differs when the row that readers see differs. */
+export function rowKeyOf({ cluster, name }: Topic): string {
+  return `${cluster}:${name}`;
+}

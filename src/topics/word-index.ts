@@ -1,0 +1,65 @@
+import type { Background } from './naming/names.ts';
+import { groupOf, type MicroCluster } from './micro-cluster.ts';
+import { firstKey } from './wording.ts';
+
+const MOST_WORDS = 16;
+
+/** Counts the words of micro-clusters and finds the micro-clusters that hold a word. */
+export class WordIndex {
+  readonly #holders = new Map<string, Set<MicroCluster>>();
+
+  insert(micro: MicroCluster): void {
+    for (const stem of micro.words.keys()) this.#hold(stem, micro);
+  }
+
+  /** Adds to a stem's count. When there is no room, a new stem replaces one that was counted once; else it is left out. */
+  count(micro: MicroCluster, stem: string, count: number): void {
+    const { words } = micro;
+    const known = words.get(stem);
+    if (known === undefined) {
+      if (words.size >= MOST_WORDS) {
+        const single = firstKey(words, (uses) => uses === 1);
+        if (single === undefined) return;
+        words.delete(single);
+        this.#release(single, micro);
+      }
+      this.#hold(stem, micro);
+    }
+    words.set(stem, (known ?? 0) + count);
+  }
+
+  merge(into: MicroCluster, from: MicroCluster): void {
+    for (const [stem, count] of from.words) {
+      this.count(into, stem, count);
+      this.#release(stem, from);
+    }
+  }
+
+  /** How many topics and waiting groups use a word. Valid until a request arrives or a micro-cluster moves. */
+  background(live: readonly MicroCluster[]): Background {
+    const cached = new Map<string, number>();
+    return {
+      groups: new Set(live.map(groupOf)).size,
+      groupsWith: (stem) => {
+        let groups = cached.get(stem);
+        if (groups === undefined) {
+          groups = new Set([...(this.#holders.get(stem) ?? [])].map(groupOf)).size;
+          cached.set(stem, groups);
+        }
+        return groups;
+      },
+    };
+  }
+
+  #hold(stem: string, micro: MicroCluster): void {
+    const holders = this.#holders.get(stem);
+    if (holders === undefined) this.#holders.set(stem, new Set([micro]));
+    else holders.add(micro);
+  }
+
+  #release(stem: string, micro: MicroCluster): void {
+    const holders = this.#holders.get(stem);
+    holders?.delete(micro);
+    if (holders?.size === 0) this.#holders.delete(stem);
+  }
+}

@@ -1,0 +1,123 @@
+import { pairsOf, togetherUsed, type PairUse, type Sample } from './naming/names.ts';
+import { beginning } from '../domain/beginning.ts';
+import { weightOf, type MicroCluster } from './micro-cluster.ts';
+
+const MOST_SAMPLES = 4;
+const SAMPLE_LENGTH = 120;
+const MOST_PAIRS = 32;
+/** Samples that a name is made from. */
+const SAMPLES_PER_NAME = 48;
+/** This many characters count as much against a sample as a cosine lower by 1. */
+const CHARACTERS_PER_COSINE = 300;
+
+/** What the requests of a micro-cluster say: a few of them, and how many hold a word or a pair of words. */
+export interface Wording {
+  /** The most central and shortest requests, each text once. */
+  readonly samples: ScoredSample[];
+  /** By stem; `WordIndex` counts them. */
+  readonly words: Map<string, number>;
+  /** By the two stems, as `pairsOf` joins them. */
+  readonly pairs: Map<string, PairUse>;
+}
+
+export interface ScoredSample {
+  readonly text: string;
+  readonly score: number;
+}
+
+/** Adds a request's text and pairs. `cosine`: of the request with the centroid of its micro-cluster. */
+export function addRequest(wording: Wording, request: string, cosine: number): void {
+  const text = beginning(request, SAMPLE_LENGTH);
+  addSample(wording, { text, score: Math.fround(cosine - text.length / CHARACTERS_PER_COSINE) });
+  for (const [key, use] of pairsOf(request)) addPair(wording, key, use);
+}
+
+export function mergeSamplesAndPairs(into: Wording, from: Wording): void {
+  for (const sample of from.samples) addSample(into, sample);
+  for (const [key, use] of from.pairs) addPair(into, key, use);
+}
+
+/** Keeps the samples with the highest scores; of equal ones the earliest. */
+function addSample({ samples }: Wording, sample: ScoredSample): void {
+  const text = sample.text.toLowerCase();
+  if (samples.some((known) => known.text.toLowerCase() === text)) return;
+  samples.push(sample);
+  if (samples.length <= MOST_SAMPLES) return;
+  let worst = 0;
+  samples.forEach(({ score }, index) => {
+    if (score <= samples[worst]!.score) worst = index;
+  });
+  samples.splice(worst, 1);
+}
+
+/** When there is no room, a new pair replaces one that was used once; else it is left out. */
+function addPair({ pairs }: Wording, key: string, use: PairUse): void {
+  const known = pairs.get(key);
+  if (known === undefined && pairs.size >= MOST_PAIRS) {
+    const single = firstKey(pairs, ({ count }) => count === 1);
+    if (single === undefined) return;
+    pairs.delete(single);
+  }
+  pairs.set(key, known === undefined ? use : togetherUsed(known, use));
+}
+
+export function firstKey<Value>(
+  map: ReadonlyMap<string, Value>,
+  matches: (value: Value) => boolean,
+): string | undefined {
+  for (const [key, value] of map) if (matches(value)) return key;
+  return undefined;
+}
+
+/** Samples for a name, those of heavy micro-clusters first; each weighs its share of its micro-cluster. */
+export function samplesOf(members: readonly MicroCluster[]): Sample[] {
+  const byWeight = [...members].sort((x, y) => y.weight - x.weight || x.number - y.number);
+  const samples: Sample[] = [];
+  for (let turn = 0; turn < MOST_SAMPLES; turn += 1) {
+    for (const { samples: own, weight } of byWeight) {
+      const sample = own[turn];
+      if (sample !== undefined) samples.push({ text: sample.text, weight: weight / own.length });
+    }
+  }
+  return samples.slice(0, SAMPLES_PER_NAME);
+}
+
+/** Share of the requests that hold each stem. */
+export function wordShares(members: readonly MicroCluster[]): Map<string, number> {
+  const weight = weightOf(members);
+  return sumsOf(
+    members.map(({ words }) => words),
+    (count) => count / weight,
+  );
+}
+
+/** Mean of several shares. */
+export function meanShares(all: readonly ReadonlyMap<string, number>[]): Map<string, number> {
+  return sumsOf(all, (share) => share / all.length);
+}
+
+function sumsOf(
+  all: readonly ReadonlyMap<string, number>[],
+  share: (value: number) => number,
+): Map<string, number> {
+  const sums = new Map<string, number>();
+  for (const values of all) {
+    for (const [key, value] of values) sums.set(key, (sums.get(key) ?? 0) + share(value));
+  }
+  return sums;
+}
+
+/** How the requests of all members together use pairs of words. */
+export function pairUses(members: readonly MicroCluster[]): {
+  uses: ReadonlyMap<string, PairUse>;
+  members: number;
+} {
+  const uses = new Map<string, PairUse>();
+  for (const { pairs } of members) {
+    for (const [key, use] of pairs) {
+      const known = uses.get(key);
+      uses.set(key, known === undefined ? use : togetherUsed(known, use));
+    }
+  }
+  return { uses, members: weightOf(members) };
+}
