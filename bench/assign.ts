@@ -6,7 +6,9 @@
 import { Assigner } from '../src/assign/assigner.ts';
 import { DotArena } from '../src/numeric/dot-kernel.ts';
 import { averageLinkage } from '../src/numeric/linkage.ts';
-import { dotOf, VectorTable } from '../src/numeric/vectors.ts';
+import { startOfRow } from '../src/numeric/lower-triangle.ts';
+import { VectorTable } from '../src/numeric/vector-table.ts';
+import { dotOf } from '../src/numeric/vectors.ts';
 import type { Enrichment, Turn } from '../src/domain/facts.ts';
 
 const DIMENSIONS = 256;
@@ -140,12 +142,8 @@ function benchSearch(): void {
   print('search over 1,000 centroids, SIMD, µs', (simd * 1000).toFixed(1));
   print('  the same in plain JavaScript, µs', (plain * 1000).toFixed(1));
   const regroup = timed(5, () => {
-    const totals = new Float64Array((rows * (rows - 1)) / 2);
-    let at = 0;
-    for (let row = 1; row < rows; row += 1) {
-      table.cosinesBefore(row, out, 0);
-      for (let other = 0; other < row; other += 1) totals[at++] = out[other]!;
-    }
+    const totals = new Float64Array(startOfRow(rows));
+    table.pairCosines(totals);
     averageLinkage(
       totals,
       vectors.map(() => 1),

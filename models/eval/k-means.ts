@@ -1,5 +1,6 @@
 import { DotArena } from '../../src/numeric/dot-kernel.ts';
-import { addTo, VectorTable } from '../../src/numeric/vectors.ts';
+import { VectorTable } from '../../src/numeric/vector-table.ts';
+import { addTo } from '../../src/numeric/vectors.ts';
 
 const ROUNDS = 40;
 const STARTS = 3;

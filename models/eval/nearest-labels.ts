@@ -1,6 +1,6 @@
 /** Whether vectors lie among those of their own label. */
 import { DotArena } from '../../src/numeric/dot-kernel.ts';
-import { VectorTable } from '../../src/numeric/vectors.ts';
+import { VectorTable } from '../../src/numeric/vector-table.ts';
 
 /** For each vector: has the nearest other one its label? */
 export function nearestIsOfLabel(vectors: readonly Float32Array[], labels: readonly string[]): boolean[] {

@@ -4,18 +4,8 @@
  * same bits on every processor.
  */
 
-/** The little of the WebAssembly JavaScript interface that is used here (not in the es2024 library). */
-interface WasmMemory {
-  readonly buffer: ArrayBuffer;
-}
-interface WasmApi {
-  readonly Memory: new (limits: { initial: number; maximum: number }) => WasmMemory;
-  readonly Module: new (bytes: Uint8Array) => object;
-  readonly Instance: new (
-    module: object,
-    imports: { env: { memory: WasmMemory } },
-  ) => { readonly exports: Kernels };
-}
+import { advance, F32, I32, instantiate, OP, PAGE_BYTES, type WasmFunction } from '../../src/numeric/wasm.ts';
+
 /** Addresses and lengths are in bytes. */
 interface Kernels {
   /** One panel of eight columns of a product, for `rows` rows. */
@@ -54,79 +44,9 @@ const BETA1 = 0.9;
 const BETA2 = 0.99;
 const EPSILON = 1e-8;
 
-const I32 = 0x7f;
-const F32 = 0x7d;
-const V128 = 0x7b;
-const OP = {
-  loop: [0x03, 0x40],
-  block: [0x02, 0x40],
-  end: [0x0b],
-  br: (depth: number) => [0x0c, depth],
-  brIf: (depth: number) => [0x0d, depth],
-  get: (local: number) => [0x20, local],
-  set: (local: number) => [0x21, local],
-  tee: (local: number) => [0x22, local],
-  constant: (value: number) => [0x41, ...signedLeb(value)],
-  float: (value: number) => [0x43, ...new Uint8Array(Float32Array.of(value).buffer)],
-  load: [0x28, 2, 0],
-  eqz: [0x45],
-  lessUnsigned: [0x49],
-  add: [0x6a],
-  subtract: [0x6b],
-  multiply: [0x6c],
-  loadVector: (offset: number) => [0xfd, 0x00, 4, ...unsignedLeb(offset)],
-  loadSplat: (offset: number) => [0xfd, 0x09, 2, ...unsignedLeb(offset)],
-  storeVector: (offset: number) => [0xfd, 0x0b, 4, ...unsignedLeb(offset)],
-  zeroVector: [0xfd, 0x0c, ...new Uint8Array(16)],
-  splat: [0xfd, 0x13],
-  squareRoot: [0xfd, 0xe3, 0x01],
-  addVectors: [0xfd, 0xe4, 0x01],
-  subtractVectors: [0xfd, 0xe5, 0x01],
-  multiplyVectors: [0xfd, 0xe6, 0x01],
-  divideVectors: [0xfd, 0xe7, 0x01],
-} as const;
+const integers = (count: number): number[] => Array.from({ length: count }, () => I32);
 
-function signedLeb(value: number): number[] {
-  const bytes: number[] = [];
-  for (;;) {
-    const byte = value & 0x7f;
-    value >>= 7;
-    const done = (value === 0 && (byte & 0x40) === 0) || (value === -1 && (byte & 0x40) !== 0);
-    bytes.push(done ? byte : byte | 0x80);
-    if (done) return bytes;
-  }
-}
-
-function unsignedLeb(value: number): number[] {
-  const bytes: number[] = [];
-  do {
-    const byte = value & 0x7f;
-    value >>>= 7;
-    bytes.push(value === 0 ? byte : byte | 0x80);
-  } while (value !== 0);
-  return bytes;
-}
-
-function section(id: number, ...items: readonly (readonly number[])[]): number[] {
-  const body = [...unsignedLeb(items.length), ...items.flat()];
-  return [id, ...unsignedLeb(body.length), ...body];
-}
-
-function text(value: string): number[] {
-  return [value.length, ...Buffer.from(value, 'latin1')];
-}
-
-/** A function's body: locals of two kinds behind its parameters, then code. */
-function body(integers: number, vectors: number, code: readonly number[]): number[] {
-  const bytes = [2, ...unsignedLeb(integers), I32, ...unsignedLeb(vectors), V128, ...code, ...OP.end];
-  return [...unsignedLeb(bytes.length), ...bytes];
-}
-
-function advance(local: number, by: readonly number[]): number[] {
-  return [...OP.get(local), ...by, ...OP.add, ...OP.set(local)];
-}
-
-function panelBody(): number[] {
+function panelFunction(): WasmFunction {
   const [left, panel, product, rows, leftRow, productRow] = [0, 1, 2, 3, 4, 5] as const;
   const pointers = [6, 7, 8, 9] as const;
   const [at, stop] = [10, 11] as const;
@@ -153,7 +73,7 @@ function panelBody(): number[] {
       ]),
     ]),
   ];
-  return body(6, sums.length + 3, [
+  const code = [
     ...OP.loop,
     ...sums.flatMap((sum) => [...OP.zeroVector, ...OP.set(sum)]),
     ...OP.get(left),
@@ -198,16 +118,17 @@ function panelBody(): number[] {
     ...OP.tee(rows),
     ...OP.brIf(0),
     ...OP.end,
-  ]);
+  ];
+  return { name: 'panel', parameters: integers(6), integers: 6, vectors: sums.length + 3, code };
 }
 
 const LANES = Array.from({ length: CHUNK / 4 }, (_, lane) => lane);
 
-function sumBody(): number[] {
+function sumFunction(): WasmFunction {
   const [rows, numbers, count, out, rowBytes] = [0, 1, 2, 3, 4] as const;
   const [at, left, next, row] = [5, 6, 7, 8] as const;
   const sums = LANES.map((lane) => 9 + lane);
-  return body(4, sums.length, [
+  const code = [
     ...OP.constant(0),
     ...OP.set(at),
     ...OP.loop,
@@ -257,14 +178,15 @@ function sumBody(): number[] {
     ...OP.lessUnsigned,
     ...OP.brIf(0),
     ...OP.end,
-  ]);
+  ];
+  return { name: 'sum', parameters: integers(5), integers: 4, vectors: sums.length, code };
 }
 
-function spreadBody(): number[] {
+function spreadFunction(): WasmFunction {
   const [rows, numbers, count, from, rowBytes] = [0, 1, 2, 3, 4] as const;
   const [at, left, next, row] = [5, 6, 7, 8] as const;
   const parts = LANES.map((lane) => 9 + lane);
-  return body(4, parts.length, [
+  const code = [
     ...OP.constant(0),
     ...OP.set(at),
     ...OP.loop,
@@ -314,15 +236,16 @@ function spreadBody(): number[] {
     ...OP.lessUnsigned,
     ...OP.brIf(0),
     ...OP.end,
-  ]);
+  ];
+  return { name: 'spread', parameters: integers(5), integers: 4, vectors: parts.length, code };
 }
 
-function adamBody(): number[] {
+function adamFunction(): WasmFunction {
   const [values, means, squares, gradients, rowBytes, rate, squareScale] = [0, 1, 2, 3, 4, 5, 6] as const;
   const stop = 7;
   const [gradient, mean, square] = [8, 9, 10] as const;
   const scaled = (value: number): number[] => [...OP.float(value), ...OP.splat, ...OP.multiplyVectors];
-  return body(1, 3, [
+  const code = [
     ...OP.get(values),
     ...OP.get(rowBytes),
     ...OP.add,
@@ -378,29 +301,8 @@ function adamBody(): number[] {
     ...OP.lessUnsigned,
     ...OP.brIf(0),
     ...OP.end,
-  ]);
-}
-
-/** `\0asm`, version 1. */
-const WASM_HEADER = [0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00];
-const PAGE_BYTES = 65_536;
-
-function moduleBytes(pages: number): Uint8Array {
-  const integers = (count: number): number[] => Array.from({ length: count }, () => I32);
-  const types = [
-    [0x60, 6, ...integers(6), 0],
-    [0x60, 5, ...integers(5), 0],
-    [0x60, 7, ...integers(5), F32, F32, 0],
   ];
-  const limits = [...unsignedLeb(pages), ...unsignedLeb(pages)];
-  return Uint8Array.from([
-    ...WASM_HEADER,
-    ...section(1, ...types),
-    ...section(2, [...text('env'), ...text('memory'), 0x02, 0x01, ...limits]),
-    ...section(3, [0], [1], [1], [2]),
-    ...section(7, ...['panel', 'sum', 'spread', 'adam'].map((name, index) => [...text(name), 0x00, index])),
-    ...section(10, panelBody(), sumBody(), spreadBody(), adamBody()),
-  ]);
+  return { name: 'adam', parameters: [...integers(5), F32, F32], integers: 1, vectors: 3, code };
 }
 
 /** A matrix of 32-bit floats, row after row, in the memory of a `MatrixSpace`. */
@@ -420,10 +322,10 @@ export class MatrixSpace {
   /** `floats`: room for everything that `matrix` and `numbers` will be asked for; `largest`: for the largest right side of a product. */
   constructor(floats: number, largest: number) {
     const pages = Math.ceil(((floats + largest) * 4) / PAGE_BYTES) + 1;
-    const api = (globalThis as unknown as { WebAssembly: WasmApi }).WebAssembly;
-    const memory = new api.Memory({ initial: pages, maximum: pages });
+    const functions = [panelFunction(), sumFunction(), spreadFunction(), adamFunction()];
+    const { memory, exports } = instantiate<Kernels>(functions, { initial: pages, maximum: pages });
     this.#buffer = memory.buffer;
-    this.#kernels = new api.Instance(new api.Module(moduleBytes(pages)), { env: { memory } }).exports;
+    this.#kernels = exports;
     this.#packed = new Float32Array(this.#buffer, this.#take(largest), largest);
   }
 

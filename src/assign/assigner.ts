@@ -23,7 +23,7 @@ import { DotArena } from '../numeric/dot-kernel.ts';
 import { GAP_TYPES, InstanceState } from './instance-state.ts';
 import { isRepeated, newRequest } from './repeated-requests.ts';
 import { SessionState } from './session-state.ts';
-import { dequantise } from '../numeric/vectors.ts';
+import { dequantise } from '../numeric/quantised.ts';
 
 export interface AssignerOptions {
   /** Cosine similarities of the embedding model in use. */

@@ -1,4 +1,4 @@
-import { quantise, quantisedCosine } from '../numeric/vectors.ts';
+import { quantise, quantisedCosine } from '../numeric/quantised.ts';
 import { wordsOf, type Word } from '../topics/naming/words.ts';
 
 /** Requests of a session that are remembered. */

@@ -2,8 +2,9 @@ import type { StateRow } from '../domain/facts.ts';
 import { beginning } from '../domain/beginning.ts';
 import { ByteReader, ByteWriter } from '../domain/state-bytes.ts';
 import type { DotArena } from '../numeric/dot-kernel.ts';
+import { VectorTable } from '../numeric/vector-table.ts';
+import { addTo } from '../numeric/vectors.ts';
 import { namesOf, requestName, sharesIn, uniqueName, type Background } from '../topics/naming/names.ts';
-import { addTo, VectorTable } from '../numeric/vectors.ts';
 
 /** Requests that mean the same, over all sessions of an instance. */
 export interface RequestGroup {

@@ -21,9 +21,9 @@ interface Groups {
  * Average linkage weighted by size (UPGMA), by nearest-neighbour chains: the same tree as always merging the
  * closest pair, in O(n²) (Murtagh 1983; average linkage is reducible).
  *
- * `totals` is a lower triangle, row after row: entry (i, j < i) at i(i−1)/2 + j is the sum of the similarities over
- * all pairs of members of i and j. `sizes` are member counts. Merges below `threshold` are left out. Ties go to the
- * lowest index. Merges are ordered by descending similarity; a group's own merges precede those it takes part in.
+ * `totals` is a lower triangle: the sum of the similarities over all pairs of members of i and j. `sizes` are member
+ * counts. Merges below `threshold` are left out. Ties go to the lowest index. Merges are ordered by descending
+ * similarity; a group's own merges precede those it takes part in.
  */
 export function averageLinkage(totals: Float64Array, sizes: readonly number[], threshold: number): Merge[] {
   const groups = singletons(totals, sizes);

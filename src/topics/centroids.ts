@@ -1,5 +1,6 @@
 import type { DotArena } from '../numeric/dot-kernel.ts';
-import { VectorTable } from '../numeric/vectors.ts';
+import { startOfRow } from '../numeric/lower-triangle.ts';
+import { VectorTable } from '../numeric/vector-table.ts';
 import type { Topic } from './topic-state.ts';
 
 /** A topic's requests: how many, and the sum of their vectors. */
@@ -24,10 +25,7 @@ export class CentroidCosines {
     this.#arena = arena;
   }
 
-  /**
-   * A lower triangle, row after row: (i, j < i) at i(i−1)/2 + j. It may be longer than that, and it is valid until the
-   * next call.
-   */
+  /** A lower triangle, with unused room behind it; valid until the next call. */
   of(topics: readonly TopicSum[]): Float32Array {
     const cosines = this.#cached(topics);
     const table = new VectorTable(this.#arena);
@@ -36,9 +34,9 @@ export class CentroidCosines {
     for (const [row, { sum }] of topics.entries()) {
       if (this.#topics[row]?.sum === sum) continue;
       table.cosinesOf(row, all);
-      cosines.set(all.subarray(0, row), startOf(row));
+      cosines.set(all.subarray(0, row), startOfRow(row));
       for (let other = row + 1; other < topics.length; other += 1)
-        cosines[startOf(other) + row] = all[other]!;
+        cosines[startOfRow(other) + row] = all[other]!;
     }
     table.clear();
     this.#topics = topics;
@@ -50,17 +48,12 @@ export class CentroidCosines {
   #cached(topics: readonly TopicSum[]): Float32Array<ArrayBuffer> {
     const changed = this.#topics.findIndex(({ topic }, row) => topic !== topics[row]?.topic);
     if (changed >= 0) this.#topics = this.#topics.slice(0, changed);
-    const size = startOf(topics.length);
+    const size = startOfRow(topics.length);
     if (this.#cosines.length >= size) return this.#cosines;
     const grown = new Float32Array(size * 2);
     grown.set(this.#cosines);
     return grown;
   }
-}
-
-/** Where a row begins in a lower triangle. */
-function startOf(row: number): number {
-  return (row * (row - 1)) / 2;
 }
 
 /**

@@ -1,4 +1,5 @@
 import { averageLinkage, groupsAfter } from '../numeric/linkage.ts';
+import { startOfRow } from '../numeric/lower-triangle.ts';
 import { dotsOf, normOf } from '../numeric/vectors.ts';
 import { centroidSimilarity, type TopicSum } from './centroids.ts';
 import { HYSTERESIS, inherit } from './inheritance.ts';
@@ -64,7 +65,7 @@ function linkedTopics({ thresholds, centroids }: TopicState, topics: readonly To
   const { floor } = thresholds;
   const cosines = centroids.of(topics);
   const norms = topics.map(({ sum, weight }) => (floor === 0 ? 1 : normOf(sum) / weight));
-  const totals = new Float64Array((topics.length * (topics.length - 1)) / 2);
+  const totals = new Float64Array(startOfRow(topics.length));
   for (let row = 1, at = 0; row < topics.length; row += 1) {
     const { cluster } = topics[row]!.topic;
     for (let other = 0; other < row; other += 1, at += 1) {

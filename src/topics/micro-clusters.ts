@@ -1,5 +1,7 @@
 import type { DotArena } from '../numeric/dot-kernel.ts';
-import { addTo, normOf, VectorTable } from '../numeric/vectors.ts';
+import { startOfRow } from '../numeric/lower-triangle.ts';
+import { VectorTable } from '../numeric/vector-table.ts';
+import { addTo, normOf } from '../numeric/vectors.ts';
 import { Changes } from './changes.ts';
 import { groupOf, sumOf, type MicroCluster } from './micro-cluster.ts';
 import { WordIndex } from './word-index.ts';
@@ -91,7 +93,7 @@ export class MicroClusters {
   /** Sums of similarities over all pairs of requests of two micro-clusters, as `averageLinkage` takes them. */
   pairTotals(bonus: PairBonus): Float64Array {
     const count = this.live.length;
-    const totals = new Float64Array((count * (count - 1)) / 2);
+    const totals = new Float64Array(startOfRow(count));
     this.#table.pairCosines(totals);
     const norms = Float64Array.from(this.live, ({ norm }) => norm);
     const weights = Float64Array.from(this.live, ({ weight }) => weight);

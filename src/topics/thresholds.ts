@@ -1,6 +1,6 @@
 import type { StateRow } from '../domain/facts.ts';
 import { ByteWriter, readersOf } from '../domain/state-bytes.ts';
-import { quantise, quantisedCosine } from '../numeric/vectors.ts';
+import { quantise, quantisedCosine } from '../numeric/quantised.ts';
 
 /** Cosine similarities at which the vectors of an embedding model mean something. */
 export interface Thresholds {
