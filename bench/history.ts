@@ -264,6 +264,7 @@ export async function applyBatch(
     })),
     requests: [],
     metadata: [],
+    sessionNames: [],
     assignment: work,
     state: [],
     counters: store.counters,

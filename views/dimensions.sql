@@ -1,8 +1,8 @@
 -- view: dimensions
--- version: 2
+-- version: 3
 -- publish: instance key(instance) order(instance)
--- publish: session key(session) order(session)
--- publish: end_user key(end_user) order(end_user)
+-- publish: session key(session) order(instance, session)
+-- publish: end_user key(end_user) order(instance, end_user)
 -- publish: micro key(instance, micro) order(instance, micro)
 -- publish: topic key(instance, topic) order(instance, topic)
 -- publish: cluster key(instance, cluster) order(instance, cluster)
@@ -16,6 +16,9 @@
 -- the shard, the others per instance. The newest row of a batch wins; nothing is ever taken away.
 -- micro.topic         the topic that a micro-cluster belongs to; null until the topic is born
 -- session.end_user    the end user who started the conversation (0: none)
+-- session.external_id the caller's own name of the session, as last said (ingest metadata.session.externalId); or null
+-- end_user.external_id   the caller's own name of the end user; of more than 1,024 characters the first 1,023 and an
+--                     ellipsis, so that an answer stays small: id is made of all of it
 -- instance.last_sequence, processed_at   the newest stream entry of the instance, and when it was applied
 -- record_metadata     what callers sent along (ingest `metadata`), last write wins per member; not published
 -- seq                 stream sequence of the batch that last wrote the row
@@ -29,7 +32,8 @@
 -- @schema
 create table instance (instance integer, id uuid, project uuid, last_sequence bigint, processed_at timestamp, seq bigint);
 create table session (
-  instance integer, session integer, id uuid, end_user integer, title varchar, summary varchar, language varchar, seq bigint
+  instance integer, session integer, id uuid, end_user integer, title varchar, summary varchar, language varchar,
+  external_id varchar, seq bigint
 );
 create table end_user (instance integer, end_user integer, id uuid, external_id varchar, seq bigint);
 create table micro (instance integer, micro integer, topic integer, seq bigint);
@@ -66,8 +70,16 @@ when not matched then insert (instance, session, id, end_user, title, summary, l
   values (b.instance, b.session, b.id::uuid, b.end_user, b.title, b.summary, b.language, getvariable('seq'));
 -- end
 
+-- when: batch_session_name
+update session set external_id = b.external_id, seq = getvariable('seq')
+from batch_session_name b where session.session = b.session and session.external_id is distinct from b.external_id;
+-- end
+
 -- when: batch_end_user
-insert into end_user select instance, end_user, id::uuid, external_id, getvariable('seq') from batch_end_user;
+insert into end_user
+select instance, end_user, id::uuid,
+  case when length(external_id) > 1024 then left(external_id, 1023) || '…' else external_id end, getvariable('seq')
+from batch_end_user;
 -- end
 
 -- when: batch_micro

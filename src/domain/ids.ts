@@ -12,3 +12,11 @@ export function derivedId(
 ): string {
   return v5(`${kind}:${name}`, instanceId);
 }
+
+/** Of a name that a caller gives to a session (`metadata.session.externalId`), code points. */
+const MAX_EXTERNAL_ID = 255;
+
+/** Whether a value can be the name that a caller has for a session. */
+export function isExternalId(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && [...value].length <= MAX_EXTERNAL_ID;
+}

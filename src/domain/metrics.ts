@@ -58,6 +58,6 @@ export const DIMENSION_FIELDS_OF: Readonly<Record<GroupBy, readonly string[]>> =
   REPEATED_REQUEST: [],
   CSAT_DSAT: [],
   GAP: [],
-  SESSION: ['title', 'summary', 'topics', 'language'],
+  SESSION: ['title', 'summary', 'topics', 'language', 'externalId'],
   END_USER: ['externalId', 'topTopics', 'createdAt', 'lastActiveAt'],
 };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { AppError } from '../errors.ts';
 import type { ErrorDetail } from '../errors.ts';
-import { UUID_PATTERN } from '../domain/ids.ts';
+import { isExternalId, UUID_PATTERN } from '../domain/ids.ts';
 import {
   DIMENSION_FIELDS_OF,
   EXTRA_SORTS_OF,
@@ -11,8 +11,9 @@ import {
   SORT_FIELDS,
 } from '../domain/metrics.ts';
 import type { GroupBy, Metric, SortField } from '../domain/metrics.ts';
-import { GRANULARITIES, parseInstant } from '../domain/time.ts';
+import { GRANULARITIES, parseTime } from '../domain/time.ts';
 import type { Granularity } from '../domain/time.ts';
+import { languageOf } from './language-tag.ts';
 
 /** A bound on the value of a row, inclusive on both sides; null: open. */
 export interface Bound {
@@ -39,7 +40,10 @@ export interface QueryParameters {
   readonly repeatedRequestIds: readonly string[] | null;
   readonly gapIds: readonly string[] | null;
   readonly gapType: 'TOOL' | 'KNOWLEDGE' | null;
+  /** ISO 639-1 code, lower case. */
   readonly language: string | null;
+  /** The caller's own name of a session. */
+  readonly externalId: string | null;
   readonly limit: number;
   readonly offset: number;
   /** Null: the default order of DECISIONS "Order". */
@@ -66,15 +70,32 @@ function integer(min: number, max: number) {
     .pipe(z.int(message).min(min, message).max(max, message));
 }
 
+/** In a query string `+` means a space: one before an offset was a plus. */
+const LOST_PLUS = /(?<=:.*) (?=\d{2}:?\d{2}$)/;
+
 const instant = z
   .string()
   .transform((text, context) => {
-    const at = parseInstant(text);
+    const at = parseTime(text.replace(LOST_PLUS, '+'));
     if (at !== null) return at;
-    context.addIssue('must be a UTC date-time that exists, such as 2025-03-01T00:00:00Z');
+    context.addIssue(
+      'must be a date or date-time that exists, such as 2025-03-01, 2025-03-01T00:00:00Z or 2025-03-01T01:00:00+01:00',
+    );
     return z.NEVER;
   })
-  .meta({ type: 'string', format: 'date-time' });
+  .meta({ type: 'string', examples: ['2025-03-01T00:00:00Z', '2025-03-01', '2025-03-01T01:00:00+01:00'] });
+
+const language = z
+  .string()
+  .min(1, 'must not be empty')
+  .max(10, 'must be at most 10 characters long')
+  .transform((tag, context) => {
+    const code = languageOf(tag);
+    if (code !== null) return code;
+    context.addIssue('must be the tag of a language, such as en or pt-BR');
+    return z.NEVER;
+  })
+  .meta({ type: 'string', minLength: 1, maxLength: 10, examples: ['en', 'en-US'] });
 
 /** A comma-separated list. An empty list or item is a fault, a repetition is none. */
 function listOf<Item extends z.ZodType<string, string>>(item: Item) {
@@ -82,6 +103,16 @@ function listOf<Item extends z.ZodType<string, string>>(item: Item) {
     .string()
     .transform((text) => text.split(',').map((part) => part.trim()))
     .pipe(z.array(item));
+}
+
+/** What each grouping has, in a sentence each; groupings with the same are named together. */
+function describeEach(has: Readonly<Record<GroupBy, readonly string[]>>): string {
+  const groups = new Map<string, GroupBy[]>();
+  for (const groupBy of GROUP_BYS) {
+    const list = has[groupBy].join(', ');
+    if (list !== '') groups.set(list, [...(groups.get(list) ?? []), groupBy]);
+  }
+  return [...groups].map(([list, groupings]) => `${groupings.join(', ')}: ${list}.`).join(' ');
 }
 
 /** Each bound parameter: the metric it bounds and the side. */
@@ -98,7 +129,15 @@ const BOUNDS = [
   ['maxRepeatedRequests', 'repeatedRequests', 'max'],
 ] as const;
 
-const bound = integer(0, MAX_INTEGER).optional();
+/** A parameter that bounds a metric of the row. */
+function bound(metric: Metric, side: 'min' | 'max') {
+  const groupings = GROUP_BYS.filter((groupBy) => METRICS_OF[groupBy].includes(metric)).join(', ');
+  return integer(0, MAX_INTEGER)
+    .optional()
+    .describe(
+      `${groupings}: only rows with ${side === 'min' ? 'at least' : 'at most'} so many ${metric} (inclusive).`,
+    );
+}
 
 /**
  * One schema per query parameter, from the text of the URL to its typed value. The rules between
@@ -107,16 +146,26 @@ const bound = integer(0, MAX_INTEGER).optional();
 export const queryParameterSchemas = z.strictObject({
   groupBy: oneOf(GROUP_BYS).describe('The entity that rows stand for.'),
   instanceId: uuid.describe('The instance to query.'),
-  fields: listOf(oneOf(METRICS)).describe('Comma-separated metrics, of those that the grouping has.'),
-  'dateRange.start': instant.optional().describe('Only messages from this event time on (inclusive).'),
-  'dateRange.end': instant.optional().describe('Only messages before this event time (exclusive).'),
+  fields: listOf(oneOf(METRICS)).describe(
+    `Comma-separated metrics, of those that the grouping has. ${describeEach(METRICS_OF)}`,
+  ),
+  'dateRange.start': instant
+    .optional()
+    .describe(
+      'Only messages from this event time on (inclusive): an instant with Z or an offset, or a date for its midnight in UTC. Left out: from the first message on.',
+    ),
+  'dateRange.end': instant
+    .optional()
+    .describe(
+      'Only messages before this event time (exclusive): written like dateRange.start; a date leaves out that day itself. Left out: to the last message.',
+    ),
   timeGranularity: oneOf(GRANULARITIES)
     .default('ALL')
     .describe('ALL: one row per group. Else one row per group and UTC bucket; weeks start on Monday.'),
   dimensionFields: listOf(z.string().min(1, 'must not hold an empty name'))
     .optional()
     .describe(
-      'SESSION: title, summary, topics, language. END_USER: externalId, topTopics, createdAt, lastActiveAt.',
+      `Comma-separated members of the row's session or endUser, besides its id. ${describeEach(DIMENSION_FIELDS_OF)}`,
     ),
   ids: listOf(uuid).optional().describe('Only groups with these ids.'),
   topicIds: listOf(uuid).optional().describe('SESSION and END_USER: only those with one of these topics.'),
@@ -126,12 +175,17 @@ export const queryParameterSchemas = z.strictObject({
     .describe('SESSION: only those with one of these repeated requests.'),
   gapIds: listOf(uuid).optional().describe('SESSION: only those with one of these gaps.'),
   gapType: oneOf(['TOOL', 'KNOWLEDGE']).optional().describe('GAP: only gaps of this type.'),
-  language: z
-    .string()
-    .min(1, 'must not be empty')
-    .max(10, 'must be at most 10 characters long')
+  language: language
     .optional()
-    .describe('SESSION: only sessions in this language.'),
+    .describe('SESSION: only sessions in this language. Of a tag only the language counts: en-US means en.'),
+  externalId: z
+    .string()
+    .refine(isExternalId, 'must be 1 to 255 characters long')
+    .meta({ minLength: 1, maxLength: 255 })
+    .optional()
+    .describe(
+      'SESSION: only what its caller calls so (metadata.session.externalId of an ingest request), to the letter.',
+    ),
   limit: integer(1, 10_000).default(50).describe('The most rows to answer.'),
   offset: integer(0, MAX_INTEGER).default(0).describe('How many rows to skip.'),
   'sort.field': oneOf(SORT_FIELDS)
@@ -140,16 +194,16 @@ export const queryParameterSchemas = z.strictObject({
   'sort.order': oneOf(['ASC', 'DESC'])
     .optional()
     .describe('Of sort.field; DESC when left out. No effect without sort.field.'),
-  minSessions: bound,
-  maxSessions: bound,
-  minMessages: bound,
-  maxMessages: bound,
-  minSat: bound,
-  maxSat: bound,
-  minDsat: bound,
-  maxDsat: bound,
-  minRepeatedRequests: bound,
-  maxRepeatedRequests: bound,
+  minSessions: bound('sessions', 'min'),
+  maxSessions: bound('sessions', 'max'),
+  minMessages: bound('messages', 'min'),
+  maxMessages: bound('messages', 'max'),
+  minSat: bound('sat', 'min'),
+  maxSat: bound('sat', 'max'),
+  minDsat: bound('dsat', 'min'),
+  maxDsat: bound('dsat', 'max'),
+  minRepeatedRequests: bound('repeatedRequests', 'min'),
+  maxRepeatedRequests: bound('repeatedRequests', 'max'),
 });
 
 type Values = z.output<typeof queryParameterSchemas>;
@@ -163,6 +217,7 @@ const FILTER_GROUPINGS = {
   gapIds: ['SESSION'],
   gapType: ['GAP'],
   language: ['SESSION'],
+  externalId: ['SESSION'],
 } as const satisfies Partial<Record<Name, readonly GroupBy[]>>;
 
 /**
@@ -284,6 +339,7 @@ function toParameters(values: Values): QueryParameters {
     gapIds: values.gapIds ?? null,
     gapType: values.gapType ?? null,
     language: values.language ?? null,
+    externalId: values.externalId ?? null,
     limit: values.limit,
     offset: values.offset,
     sort: field === undefined ? null : { field, order: values['sort.order'] ?? 'DESC' },

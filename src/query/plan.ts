@@ -227,9 +227,9 @@ export function planQuery(
  * sessions or end users, so that keeping them all for a page costs more than looking through them twice.
  */
 export function isCountedApart(parameters: QueryParameters): boolean {
-  const { groupBy, granularity, range, ids, topicIds, signalIds, repeatedRequestIds, gapIds, language } =
-    parameters;
-  const filters = [ids, topicIds, signalIds, repeatedRequestIds, gapIds, language];
+  const { groupBy, granularity, range, ids, topicIds, signalIds, repeatedRequestIds, gapIds } = parameters;
+  const { language, externalId } = parameters;
+  const filters = [ids, topicIds, signalIds, repeatedRequestIds, gapIds, language, externalId];
   return (
     SOURCES[groupBy].view !== 'entity_rollup' &&
     route(granularity, range.start ?? -Infinity, range.end ?? Infinity).segments.length === 0 &&
@@ -237,8 +237,11 @@ export function isCountedApart(parameters: QueryParameters): boolean {
   );
 }
 
-/** Numbers (in their instance) of the entities that a query's filters name; a dimension that no filter names is absent. */
-export type ChosenEntities = Readonly<Partial<Record<Dimension, readonly number[]>>>;
+/**
+ * Numbers of the entities that a query's filters name, in their instance (sessions: in their shard); what no filter
+ * names is absent.
+ */
+export type ChosenEntities = Readonly<Partial<Record<Dimension | 'session', readonly number[]>>>;
 
 /** Metrics and sort fields over the columns of a row. */
 const VALUE_OF: Readonly<Record<SortField, string>> = {
@@ -344,6 +347,7 @@ from (${statement.read(source.view, { instance, granularity: GRANULARITY_NUMBER[
   ];
   const conditions: string[] = [];
   if (parameters.ids !== null) conditions.push(statement.among('r.id', parameters.ids));
+  if (chosen.session !== undefined) conditions.push(`r.session in (${numberList(chosen.session)})`);
   for (const [kind, numbers] of filters) {
     if (numbers === undefined) continue;
     conditions.push(`r.${number} in (
@@ -351,7 +355,7 @@ from (${statement.read(source.view, { instance, granularity: GRANULARITY_NUMBER[
   }
   if (parameters.language !== null) {
     conditions.push(`r.session in (
-  select d.session from @session[instance = ${statement.bind(instance)}] d where lower(d.language) = lower(${statement.bind(parameters.language)}))`);
+  select d.session from @session[instance = ${statement.bind(instance)}] d where d.language = ${statement.bind(parameters.language)})`);
   }
   const where = conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`;
   if (!ofUsers) {

@@ -39,6 +39,8 @@ export interface Batch {
     member: string;
     value: string;
   }[];
+  /** Sessions that their caller gave a name in the batch; null: took it away. */
+  readonly sessionNames: readonly { session: number; externalId: string | null }[];
   readonly assignment: Assignment;
   readonly state: readonly StateRow[];
   /** The highest numbers given out, this batch's new ones included. */
@@ -154,6 +156,10 @@ const STAGES: Readonly<Record<string, readonly [name: string, type: ColumnType][
     ['record_key', 'text'],
     ['member', 'text'],
     ['value', 'text'],
+  ],
+  batch_session_name: [
+    ['session', 'integer'],
+    ['external_id', 'text'],
   ],
   batch_request: [
     ['id', 'text'],
@@ -531,6 +537,7 @@ export class StateStore {
         row.gapType,
       ]),
       batch_metadata: batch.metadata.map((row) => [row.instance, row.record, row.key, row.member, row.value]),
+      batch_session_name: batch.sessionNames.map((row) => [row.session, row.externalId]),
       batch_request: batch.requests.map((row) => [row.id, row.acceptedAt]),
       batch_state: batch.state.map((row) => [row.instance, row.kind, row.key, row.value]),
     };

@@ -113,6 +113,7 @@ export class Applier {
       endUsers: batch.endUsers,
       requests: batch.requests,
       metadata: batch.metadata,
+      sessionNames: batch.sessionNames,
       counters: batch.counters,
       assignment,
       state: assigner.takeState(),

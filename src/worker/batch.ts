@@ -1,4 +1,4 @@
-import { derivedId } from '../domain/ids.ts';
+import { derivedId, isExternalId } from '../domain/ids.ts';
 import type { Turn } from '../domain/facts.ts';
 import { positionOf, roleOf, type RecordedRequest } from '../domain/records.ts';
 import type { Batch, Counters } from '../store/state-store.ts';
@@ -23,7 +23,7 @@ export interface Lookups {
 /** Entries with their records numbered: all of a batch but what enrich and assign find out. */
 export interface NumberedBatch extends Pick<
   Batch,
-  'instances' | 'endUsers' | 'requests' | 'metadata' | 'counters'
+  'instances' | 'endUsers' | 'requests' | 'metadata' | 'sessionNames' | 'counters'
 > {
   readonly turns: readonly Turn[];
   /** For each turn, its place among the messages of the entries (repeated requests left out leave gaps). */
@@ -103,6 +103,7 @@ export class Numbering {
     const endUsers: Batch['endUsers'][number][] = [];
     const requests: Batch['requests'][number][] = [];
     const metadata = new Map<string, Batch['metadata'][number]>();
+    const names = new Map<number, string | null>();
     const turns: Turn[] = [];
     const sources: number[] = [];
     let source = 0;
@@ -130,6 +131,8 @@ export class Numbering {
         this.#sessions.set(sessionKey, session);
         requests.push({ id: request.requestId, acceptedAt: request.acceptedAt });
         collectMetadata(metadata, instance, request);
+        const name = request.metadata?.session?.['externalId'];
+        if (name === null || isExternalId(name)) names.set(session, name);
         for (const message of messages) {
           const role = roleOf(message.role);
           let user: number | null = null;
@@ -168,6 +171,7 @@ export class Numbering {
       endUsers,
       requests,
       metadata: [...metadata.values()],
+      sessionNames: [...names].map(([session, externalId]) => ({ session, externalId })),
       counters,
     };
   }

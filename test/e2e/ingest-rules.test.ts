@@ -305,6 +305,45 @@ describe('ingest takes as content', { concurrency: 8 }, () => {
   }
 });
 
+/** Names of sessions that must come back as they were sent, and find their session. */
+const SESSION_NAMES: readonly string[] = [
+  'ticket-123',
+  ' a,b ',
+  '100 % & more + "quotes"',
+  '票 👩‍🚀',
+  'x'.repeat(255),
+];
+
+describe('ingest keeps as metadata.session.externalId', { concurrency: 8 }, () => {
+  for (const name of SESSION_NAMES) {
+    it(JSON.stringify(name), async () => {
+      const first = await client.ingest({ messages: [user('Where is my parcel?', START)] });
+      const { instanceId, sessionId } = first;
+      await client.ingest({ instanceId, messages: [user('Another session', START)] });
+      const named = await client.ingest({
+        instanceId,
+        sessionId,
+        messages: [user('Hello again', START)],
+        metadata: { session: { externalId: name } },
+      });
+      const rows = await client.rows(
+        {
+          instanceId,
+          groupBy: 'SESSION',
+          fields: 'messages',
+          dimensionFields: 'externalId',
+          externalId: name,
+        },
+        named.position,
+      );
+      deepEqual(
+        rows.map(({ dimensions, fields }) => [dimensions.session, fields.messages]),
+        [[{ id: sessionId, externalId: name }, 2]],
+      );
+    });
+  }
+});
+
 /** External ids that must come back as they were sent. */
 const USER_IDS: readonly (readonly [what: string, userId: string])[] = [
   ['upper and lower case', 'Ada.Lovelace@Example.COM'],
@@ -316,7 +355,7 @@ const USER_IDS: readonly (readonly [what: string, userId: string])[] = [
   ['the name __proto__', '__proto__'],
   ['the name constructor', 'constructor'],
   ['a UUID in upper case', 'A10F1A47-06A2-57B1-A67C-FCD061745C35'],
-  ['10,000 characters', 'u'.repeat(10_000)],
+  ['1,000 characters', 'u'.repeat(1000)],
 ];
 
 describe('ingest keeps as userId', { concurrency: 8 }, () => {

@@ -159,9 +159,8 @@ const REFUSED: readonly (readonly [string, Readonly<Record<string, string | null
     { groupBy: null, instanceId: null, fields: null },
     ['groupBy', 'instanceId', 'fields'],
   ],
-  ['dateRange.start is a date-time', { 'dateRange.start': '2025-03-01' }, ['dateRange.start']],
-  ['dateRange.start ends in Z', { 'dateRange.start': '2025-03-01T00:00:00' }, ['dateRange.start']],
-  ['dateRange.start has no offset', { 'dateRange.start': '2025-03-01T00:00:00+00:00' }, ['dateRange.start']],
+  ['dateRange.start is a date or date-time', { 'dateRange.start': '2025-03' }, ['dateRange.start']],
+  ['dateRange.start has Z or an offset', { 'dateRange.start': '2025-03-01T00:00:00' }, ['dateRange.start']],
   ['dateRange.end is a day of the calendar', { 'dateRange.end': '2025-02-30T00:00:00Z' }, ['dateRange.end']],
   [
     'dateRange.end is no leap day where there is none',
@@ -193,6 +192,13 @@ const REFUSED: readonly (readonly [string, Readonly<Record<string, string | null
   ['gapType is one of two', { groupBy: 'GAP', gapType: 'POLICY' }, ['gapType']],
   ['language has at most 10 characters', { language: 'x'.repeat(11) }, ['language']],
   ['language must not be empty', { language: '' }, ['language']],
+  ['language is the tag of a language', { language: 'xx' }, ['language']],
+  [
+    'externalId has at most 255 characters',
+    { groupBy: 'SESSION', externalId: 'x'.repeat(256) },
+    ['externalId'],
+  ],
+  ['externalId works with SESSION only', { groupBy: 'END_USER', externalId: 'x' }, ['externalId']],
   ['limit is at least 1', { limit: '0' }, ['limit']],
   ['limit is at most 10,000', { limit: '10001' }, ['limit']],
   ['limit is not negative', { limit: '-1' }, ['limit']],
@@ -209,7 +215,7 @@ const REFUSED: readonly (readonly [string, Readonly<Record<string, string | null
   ['dimensionFields must not be empty', { dimensionFields: '' }, ['dimensionFields']],
   [
     'dimensionFields holds names of the grouping',
-    { dimensionFields: 'title,externalId' },
+    { dimensionFields: 'title,topTopics' },
     ['dimensionFields'],
   ],
   ...[
@@ -576,6 +582,20 @@ const RULES: readonly (readonly [rule: string, check: () => Promise<void>])[] = 
       deepEqual(await askTopics({ 'dateRange.end': '2025-03-03T23:30:00.000001Z' }), [
         [null, 'cancel', 1, 1, 1],
       ]),
+  ],
+  [
+    'a range may be of plain dates and of instants with an offset, written with + or %2B',
+    async () => {
+      const range = { 'dateRange.start': '2025-03-05T00:00Z', 'dateRange.end': '2025-03-06T00:00Z' };
+      const expected = await askTopics(range);
+      for (const same of [
+        { 'dateRange.start': '2025-03-05', 'dateRange.end': '2025-03-06' },
+        { ...range, 'dateRange.start': '2025-03-05T01:00:00+01:00' },
+        { ...range, 'dateRange.start': '2025-03-05T01:00:00 01:00' },
+        { ...range, 'dateRange.end': '2025-03-05T19:00:00-05:00' },
+      ])
+        deepEqual(await askTopics(same), expected);
+    },
   ],
   [
     'seconds of a range are optional',
@@ -957,6 +977,7 @@ const RULES: readonly (readonly [rule: string, check: () => Promise<void>])[] = 
     async () => {
       ok((await askSessions({ language: 'en' })).includes(0));
       deepEqual(await askSessions({ language: 'fi' }), []);
+      deepEqual(await askSessions({ language: 'EN-us' }), await askSessions({ language: 'en' }));
     },
   ],
   ['minMessages is inclusive', async () => deepEqual(await askSessions({ minMessages: 4 }), [3])],

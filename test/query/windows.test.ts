@@ -134,6 +134,7 @@ function* everyQuestion(): Generator<{ parameters: QueryParameters; chosen: Chos
       gapIds: null,
       gapType: null,
       language: null,
+      externalId: null,
       limit: 50,
       offset: 0,
       sort: null,
@@ -141,10 +142,11 @@ function* everyQuestion(): Generator<{ parameters: QueryParameters; chosen: Chos
     };
     const bounded: QueryParameters = { ...plain, bounds: [{ metric: 'messages', min: 1, max: 9 }] };
     const filtered = groupBy === 'SESSION' ? { ...bounded, ids: [uuid(3, 1)], language: 'en' } : bounded;
+    const chosen = groupBy === 'SESSION' ? { ...CHOSEN, session: [1] } : CHOSEN;
     for (const granularity of GRANULARITIES) {
       for (const range of RANGES) {
         yield { parameters: { ...plain, granularity, range }, chosen: {} };
-        yield { parameters: { ...filtered, granularity, range }, chosen: CHOSEN };
+        yield { parameters: { ...filtered, granularity, range }, chosen };
       }
     }
     for (const field of [...metrics, ...EXTRA_SORTS_OF[groupBy]])

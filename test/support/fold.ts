@@ -59,6 +59,10 @@ export interface Entries {
   readonly lastSequenceOf?: (instance: number) => number;
   /** Microseconds since 1970-01-01 UTC; default: a second for each sequence. */
   readonly processedAt?: number;
+  /** Sessions that their caller names. Default: none. */
+  readonly sessionNames?: Batch['sessionNames'];
+  /** What their caller calls end users. Default: `user-` and the number. */
+  readonly externalIdOf?: (user: number) => string;
 }
 
 export interface Fixture {
@@ -129,7 +133,8 @@ export async function openFixture(
       for (const { user, instance } of [...work.messages, ...work.openingAuthors]) {
         if (user === null || knownUsers.has(user)) continue;
         knownUsers.add(user);
-        endUsers.push({ instance, endUser: user, id: uuid(2, user), externalId: `user-${user}` });
+        const externalId = entries.externalIdOf?.(user) ?? `user-${user}`;
+        endUsers.push({ instance, endUser: user, id: uuid(2, user), externalId });
       }
       const sequence = entries.sequence ?? store.sequence + 1;
       last = {
@@ -145,6 +150,7 @@ export async function openFixture(
         endUsers,
         requests: [],
         metadata: [],
+        sessionNames: entries.sessionNames ?? [],
         assignment: work,
         state,
         counters: store.counters,

@@ -11,6 +11,7 @@ import {
 } from '../../src/domain/metrics.ts';
 import { formatInstant, GRANULARITIES, parseInstant, type Granularity } from '../../src/domain/time.ts';
 import type { QueryParameters } from '../../src/query/parameters.ts';
+import type { Batch } from '../../src/store/state-store.ts';
 import { assignment, uuid } from './fold.ts';
 import type { PlainKind, PlainMessage, PlainNames } from './plain-counts.ts';
 
@@ -31,6 +32,8 @@ export interface Said {
   readonly signals: readonly number[];
   readonly repeatedRequest: number | null;
   readonly gap: number | null;
+  /** What its caller calls the session from now on: a number; null: nothing any more; left out: what it was. */
+  readonly name?: number | null;
   /** Messages stand in the stream by rank, then as they arrive: with equal ranks they arrive in stream order. */
   readonly rank: number;
 }
@@ -61,6 +64,7 @@ const TOPICS = 4;
 const CLUSTERS = 2;
 const REPEATED_REQUESTS = 2;
 const GAPS = 2;
+const NAMES = 2;
 const HOUR = 3_600_000_000;
 /** Two hours before the end of a month that is no end of a week. */
 const ORIGIN = Date.UTC(2026, 0, 30, 22) * 1000;
@@ -90,19 +94,22 @@ const instant = fc
   .map(formatInstant);
 
 function said(ranks: number): fc.Arbitrary<Said> {
-  return fc.record({
-    instance: upTo(INSTANCES),
-    session: upTo(SESSIONS),
-    speaker: orNone(USERS),
-    at: instant,
-    micro: orNone(MICROS),
-    signals: fc
-      .uniqueArray(fc.integer({ min: 0, max: SIGNALS.length - 1 }), { maxLength: 2 })
-      .map((list) => list.toSorted((a, b) => a - b)),
-    repeatedRequest: maybe(upTo(REPEATED_REQUESTS), 0.3),
-    gap: maybe(upTo(GAPS), 0.3),
-    rank: orNone(ranks),
-  });
+  return fc
+    .record({
+      instance: upTo(INSTANCES),
+      session: upTo(SESSIONS),
+      speaker: orNone(USERS),
+      at: instant,
+      micro: orNone(MICROS),
+      signals: fc
+        .uniqueArray(fc.integer({ min: 0, max: SIGNALS.length - 1 }), { maxLength: 2 })
+        .map((list) => list.toSorted((a, b) => a - b)),
+      repeatedRequest: maybe(upTo(REPEATED_REQUESTS), 0.3),
+      gap: maybe(upTo(GAPS), 0.3),
+      rank: orNone(ranks),
+      name: fc.constantFrom<(number | null | undefined)[]>(undefined, undefined, null, 1, NAMES),
+    })
+    .map(({ name, ...rest }): Said => (name === undefined ? rest : { ...rest, name }));
 }
 
 const grouping: fc.Arbitrary<Grouping> = fc.record({
@@ -131,6 +138,7 @@ export function history(order: 'stream' | 'any'): fc.Arbitrary<History> {
 /** A batch of a history, as the worker would commit it. */
 export interface HistoryBatch {
   readonly work: Assignment;
+  readonly sessionNames: Batch['sessionNames'];
   readonly sequence: number;
   /** The last sequence with a message of the instance. */
   readonly lastSequenceOf: (instance: number) => number;
@@ -163,6 +171,11 @@ const textsOf = (session: number, arrived: number) => ({
   language: arrived < 2 ? null : session % 2 === 0 ? 'en' : 'de',
 });
 
+const externalName = (name: number): string => `ticket-${name}`;
+
+const rowsOfNames = (names: ReadonlyMap<number, string | null>): Batch['sessionNames'] =>
+  [...names].map(([session, externalId]) => ({ session, externalId }));
+
 const gapTypeOf = (gap: number): 'TOOL' | 'KNOWLEDGE' => (gap === 1 ? 'TOOL' : 'KNOWLEDGE');
 /** A topic is renamed when it moves. */
 const topicName = (topic: number, cluster: number): string => `topic ${topic} of cluster ${cluster}`;
@@ -178,7 +191,17 @@ export function readHistory(steps: History): ReadHistory {
   const inStream = arrivals
     .map((arrival, place) => ({ ...arrival, place }))
     .toSorted((a, b) => a.message.rank - b.message.rank || a.place - b.place)
-    .map(({ message, step }, index) => ({ step, fact: factOf(message, index + 1) }));
+    .map(({ message, step }, index) => ({ step, fact: factOf(message, index + 1), name: message.name }));
+  /** The names that a step's messages give, the last of each session. */
+  const namesGiven = (step: number): Map<number, string | null> =>
+    new Map(
+      inStream.flatMap((row) =>
+        row.step === step && row.name !== undefined
+          ? [[row.fact.session, row.name === null ? null : externalName(row.name)] as const]
+          : [],
+      ),
+    );
+  const finalNames = new Map(steps.flatMap((_, step) => [...namesGiven(step)]));
   // A session's end user is its first user turn's. Turns before that one get theirs with the batch in which the
   // last of them has arrived: in stream order, the batch of the first user turn.
   const owners = new Map<number, Owner & { readonly step: number }>();
@@ -201,6 +224,7 @@ export function readHistory(steps: History): ReadHistory {
       sequence: index + 1,
       lastSequenceOf: () => index + 1,
       deeds: step.deeds,
+      sessionNames: rowsOfNames(namesGiven(index)),
       work: assignment({
         messages,
         openingAuthors: owned.map(([session, owner]) => openingAuthor(session, owner)),
@@ -218,6 +242,7 @@ export function readHistory(steps: History): ReadHistory {
     lastSequenceOf: (instance) =>
       Math.max(...inStream.filter((row) => row.fact.instance === instance).map((row) => row.step + 1)),
     deeds: [],
+    sessionNames: rowsOfNames(finalNames),
     work: assignment({
       messages: facts,
       openingAuthors: [...owners].map(([session, owner]) => openingAuthor(session, owner)),
@@ -235,7 +260,7 @@ export function readHistory(steps: History): ReadHistory {
       facts
         .filter((fact) => fact.instance === instance)
         .map((fact) => plainMessage(fact, owners.get(fact.session), final)),
-    namesOf: (instance) => namesOf(instance, final[instance - 1], arrived),
+    namesOf: (instance) => namesOf(instance, final[instance - 1], arrived, finalNames),
   };
 }
 
@@ -369,6 +394,7 @@ function namesOf(
   instance: number,
   final: Grouping | undefined,
   arrived: ReadonlyMap<number, number>,
+  externalNames: ReadonlyMap<number, string | null>,
 ): PlainNames {
   const id = (kind: PlainKind, number: number): string =>
     kind === 'session'
@@ -388,7 +414,10 @@ function namesOf(
     cluster: (cluster) => ({ name: `cluster ${cluster}` }),
     repeatedRequest: (number) => ({ name: `repeat ${number}`, description: 'again' }),
     gap: (gap) => ({ name: `gap ${gap}`, description: 'missing', gapType: gapTypeOf(gap) }),
-    session: (session) => textsOf(session, arrived.get(session) ?? 0),
+    session: (session) => ({
+      ...textsOf(session, arrived.get(session) ?? 0),
+      externalId: externalNames.get(session) ?? null,
+    }),
     externalId: (user) => `user-${user}`,
   };
 }
@@ -409,6 +438,7 @@ export interface Question {
   readonly gaps: readonly number[] | null;
   readonly gapType: 'TOOL' | 'KNOWLEDGE' | null;
   readonly language: string | null;
+  readonly externalId: number | null;
   readonly sort: { readonly field: SortField; readonly order: 'ASC' | 'DESC' } | null;
   readonly bounds: readonly {
     readonly metric: Metric;
@@ -436,6 +466,7 @@ function complete(kept: KeptQuestion): Question {
     gaps: null,
     gapType: null,
     language: null,
+    externalId: null,
     sort: null,
     bounds: [],
     pageSize: 2,
@@ -485,7 +516,8 @@ export const question: fc.Arbitrary<Question> = fc.constantFrom(...GROUP_BYS).ch
       repeatedRequests: ofSession ? some(REPEATED_REQUESTS + 1) : none,
       gaps: ofSession ? some(GAPS + 1) : none,
       gapType: groupBy === 'GAP' ? fc.constantFrom('TOOL' as const, 'KNOWLEDGE' as const, null) : none,
-      language: ofSession ? maybe(fc.constantFrom('en', 'de', 'EN', 'fr'), 0.3) : none,
+      language: ofSession ? maybe(fc.constantFrom('en', 'de', 'fr'), 0.3) : none,
+      externalId: ofSession ? maybe(upTo(NAMES + 1), 0.2) : none,
       sort: maybe(
         fc.record({
           field: fc.constantFrom(...metrics, ...EXTRA_SORTS_OF[groupBy]),
@@ -523,6 +555,7 @@ export function parametersOf(kept: KeptQuestion, names: PlainNames): QueryParame
   const question = complete(kept);
   const { instance, groupBy, granularity, fields, dimensionFields, gapType, language, sort, bounds } =
     question;
+  const { externalId } = question;
   const ids = (kind: PlainKind, numbers: readonly number[] | null): readonly string[] | null =>
     numbers === null
       ? null
@@ -543,7 +576,8 @@ export function parametersOf(kept: KeptQuestion, names: PlainNames): QueryParame
     repeatedRequestIds: ids('repeatedRequest', question.repeatedRequests),
     gapIds: ids('gap', question.gaps),
     gapType,
-    language,
+    language: language?.toLowerCase() ?? null,
+    externalId: externalId === null ? null : externalName(externalId),
     limit: 10_000,
     offset: 0,
     sort,

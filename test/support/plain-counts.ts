@@ -33,6 +33,7 @@ export interface PlainNames {
     readonly title: string | null;
     readonly summary: string | null;
     readonly language: string | null;
+    readonly externalId: string | null;
   };
   readonly externalId: (user: number) => string;
 }
@@ -240,6 +241,8 @@ function chosen(
     parameters.language !== null &&
     names.session(entity).language?.toLowerCase() !== parameters.language.toLowerCase()
   )
+    return false;
+  if (parameters.externalId !== null && names.session(entity).externalId !== parameters.externalId)
     return false;
   const own = inRange.filter(
     (message) => (groupBy === 'SESSION' ? message.session : message.user) === entity,

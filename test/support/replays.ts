@@ -134,6 +134,7 @@ export async function answersOf(
             gapIds: null,
             gapType: null,
             language: null,
+            externalId: null,
             limit: 10_000,
             offset: 0,
             sort: null,

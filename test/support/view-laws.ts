@@ -144,6 +144,9 @@ export async function foldLive(
 }
 
 /** The instant at which a batch is applied is no fact of the stream: here it is always the same. */
-function fold(fixture: Fixture, { work, sequence, lastSequenceOf }: HistoryBatch): Promise<void> {
-  return fixture.fold(work, [], { sequence, lastSequenceOf, processedAt: 0 });
+function fold(
+  fixture: Fixture,
+  { work, sequence, lastSequenceOf, sessionNames }: HistoryBatch,
+): Promise<void> {
+  return fixture.fold(work, [], { sequence, lastSequenceOf, sessionNames, processedAt: 0 });
 }

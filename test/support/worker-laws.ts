@@ -33,6 +33,8 @@ const SENTENCES = [
 
 interface SaidRequest {
   readonly session: number;
+  /** What its caller says that the session is called; left out: nothing. */
+  readonly name?: string | number | null;
   /** Speaker 0: the assistant. */
   readonly turns: readonly { readonly speaker: number; readonly sentence: number; readonly minute: number }[];
 }
@@ -63,6 +65,7 @@ const delivery: fc.Arbitrary<Delivery> = fc.record({
       requests: fc.array(
         fc.record({
           session: upTo(3),
+          name: fc.constantFrom<(string | number | null)[]>('ticket-1', 'ticket-2', '', 7, null),
           turns: fc.array(
             fc.record({
               speaker: orNone(2),
@@ -130,6 +133,7 @@ export function deliveryLaw(views: readonly View[]): Law<Delivery> {
                 gapIds: null,
                 gapType: null,
                 language: null,
+                externalId: null,
                 limit: 10_000,
                 offset: 0,
                 sort: null,
@@ -195,7 +199,7 @@ function recordsOf(entries: readonly SaidEntry[]): ReadEntry[] {
   });
 }
 
-function recordOf(instance: number, { session, turns }: SaidRequest, number: number): RecordedRequest {
+function recordOf(instance: number, { session, turns, name }: SaidRequest, number: number): RecordedRequest {
   return {
     requestId: uuid(8, number),
     projectId: uuid(0, 1),
@@ -209,7 +213,10 @@ function recordOf(instance: number, { session, turns }: SaidRequest, number: num
       at: AT + minute * MINUTE,
     })),
     // The last request of a session wins; one that comes again must not.
-    metadata: { session: { request: number }, users: { 'user 1': { request: number } } },
+    metadata: {
+      session: { request: number, ...(name === undefined ? {} : { externalId: name }) },
+      users: { 'user 1': { request: number } },
+    },
   };
 }
 
