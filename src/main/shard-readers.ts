@@ -71,11 +71,6 @@ export class ShardReaders {
     return published.every(Boolean) ? null : 'are not there yet: no worker has published them';
   }
 
-  /** Databases of readers that DuckDB has invalidated and that were replaced, since the process began. */
-  get failures(): number {
-    return [...this.#divisions.values()].flat().reduce((sum, reader) => sum + reader.failures, 0);
-  }
-
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await this.#opening;
