@@ -4,7 +4,8 @@ import { ByteReader, ByteWriter } from '../domain/state-bytes.ts';
 import type { DotArena } from '../numeric/dot-kernel.ts';
 import { VectorTable } from '../numeric/vector-table.ts';
 import { addTo } from '../numeric/vectors.ts';
-import { namesOf, requestName, sharesIn, uniqueName, type Background } from '../topics/naming/names.ts';
+import { sharesIn } from '../topics/naming/core-words.ts';
+import { namesOf, requestName, uniqueName, type Background } from '../topics/naming/names.ts';
 
 /** Requests that mean the same, over all sessions of an instance. */
 export interface RequestGroup {

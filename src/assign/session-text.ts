@@ -1,7 +1,7 @@
 import type { Enrichment } from '../domain/facts.ts';
 import { beginning } from '../domain/beginning.ts';
 import type { ByteReader, ByteWriter } from '../domain/state-bytes.ts';
-import { politeCore } from '../topics/naming/names.ts';
+import { politeCore } from '../topics/naming/core-words.ts';
 import { isUnspaced, wordsOf } from '../topics/naming/words.ts';
 
 const TITLE_LENGTH = 60;

@@ -1,6 +1,6 @@
 import type { StateRow } from '../domain/facts.ts';
 import { ByteWriter, readersOf, type ByteReader } from '../domain/state-bytes.ts';
-import type { PairUse } from './naming/names.ts';
+import type { PairUse } from './naming/candidates.ts';
 import type { MicroCluster } from './micro-cluster.ts';
 import type { Topic, TopicCluster, TopicState } from './topic-state.ts';
 

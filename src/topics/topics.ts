@@ -1,6 +1,7 @@
 import type { ClusterRow, MicroTopic, StateRow, TopicRow } from '../domain/facts.ts';
 import { derivedId } from '../domain/ids.ts';
-import { contentStems, type Background } from './naming/names.ts';
+import { contentStems } from './naming/core-words.ts';
+import type { Background } from './naming/names.ts';
 import { MOST_MICROS, prune } from './pruning.ts';
 import { nextRegroupingAfter, regroup } from './regrouping.ts';
 import { restoreState, takeState } from './state-codec.ts';

@@ -1,4 +1,5 @@
-import { pairsOf, togetherUsed, type PairUse, type Sample } from './naming/names.ts';
+import { pairsOf, togetherUsed, type PairUse } from './naming/candidates.ts';
+import type { Sample } from './naming/names.ts';
 import { beginning } from '../domain/beginning.ts';
 import { weightOf, type MicroCluster } from './micro-cluster.ts';
 

@@ -1,7 +1,9 @@
 import { equal } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { holdsQuestion } from '../../src/assign/answers.ts';
-import { contentStems, pairsOf, politeCore, requestName } from '../../src/topics/naming/names.ts';
+import { pairsOf } from '../../src/topics/naming/candidates.ts';
+import { contentStems, politeCore } from '../../src/topics/naming/core-words.ts';
+import { requestName } from '../../src/topics/naming/names.ts';
 import { newRequest } from '../../src/assign/repeated-requests.ts';
 import { SessionText } from '../../src/assign/session-text.ts';
 import type { Enrichment } from '../../src/domain/facts.ts';
