@@ -5,6 +5,8 @@ import { ingestBodySchema } from '../ingest/request-body.ts';
 import { queryParameterSchemas } from '../query/parameters.ts';
 import { queryResponseSchema } from '../query/response-schema.ts';
 import { UUID_PATTERN } from '../domain/ids.ts';
+import manifest from '../../package.json' with { type: 'json' };
+import { describeMembers } from './openapi-descriptions.ts';
 import {
   instanceChangeSchema,
   instanceListParameterSchemas,
@@ -47,23 +49,53 @@ function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Json {
   return rest;
 }
 
+/** A schema of the document whose members are all described. */
+function namedSchema(name: string, schema: z.ZodType, io: 'input' | 'output'): Json {
+  return describeMembers(name, schemaOf(schema, io));
+}
+
 function parametersOf(schemas: z.ZodObject): Json[] {
   return Object.entries(schemas.shape as Record<string, z.ZodType>).map(([name, schema]) => {
-    const { description, ...rest } = schemaOf(schema, 'output');
+    const { description = boundDescription(name), ...rest } = schemaOf(schema, 'output');
+    const example = EXAMPLE_PARAMETERS[name];
     return {
       name,
       in: 'query',
       required: !schema.safeParse(undefined).success,
       ...(description === undefined ? {} : { description }),
       schema: rest,
+      ...(example === undefined ? {} : { example }),
       // Lists are comma-separated.
       ...(rest['type'] === 'array' ? { style: 'form', explode: false } : {}),
     };
   });
 }
 
+/** Of `minSessions` and its neighbours. */
+function boundDescription(name: string): string | undefined {
+  const [, side, metric = ''] = /^(min|max)([A-Z]\w*)$/.exec(name) ?? [];
+  if (side === undefined) return undefined;
+  const field = metric.charAt(0).toLowerCase() + metric.slice(1);
+  return `Only rows with ${field} of ${side === 'min' ? 'at least' : 'at most'} this; only where the grouping has the metric.`;
+}
+
+/** What the page fills in, so that Execute works with the ids of whoever tries it. */
+const EXAMPLE_PARAMETERS: Json = { groupBy: 'SESSION', fields: ['messages', 'sat', 'dsat'] };
+/** No id in it: those of an example belong to nobody's project. */
+const EXAMPLE_INGEST: Json = {
+  messages: [
+    { role: 'user', userId: 'ada', content: 'How do I change the delivery address of my order?' },
+    { role: 'assistant', content: 'Open the order, choose "Delivery" and enter the new address.' },
+    { role: 'user', userId: 'ada', content: 'That worked, thank you so much!' },
+  ],
+};
+const EXAMPLE_NAME: Json = { name: 'Shop assistant' };
+
 const RATE_LIMIT_HEADERS: Json = {
-  'X-RateLimit-Limit': { description: 'Requests allowed in one second.', schema: { type: 'integer' } },
+  'X-RateLimit-Limit': {
+    description: 'Requests allowed in one second.',
+    schema: { type: 'integer', minimum: 1 },
+  },
   'X-RateLimit-Remaining': { description: 'Requests left in this second.', schema: { type: 'integer' } },
   'X-RateLimit-Reset': {
     description: 'Unix timestamp at which the limit resets.',
@@ -72,15 +104,15 @@ const RATE_LIMIT_HEADERS: Json = {
 };
 
 const STATUS_TEXTS: Readonly<Record<number, string>> = {
-  400: 'The request is malformed or not valid.',
-  401: 'The key is missing, invalid or inactive.',
-  403: 'The projectId is not that of the key.',
-  404: 'There is no such instance.',
-  409: 'The session belongs to another instance, or the Idempotency-Key was used with another body.',
-  413: 'The body is too large.',
-  429: 'Too many requests in this second.',
-  500: 'The request failed on our side.',
-  503: 'The service cannot store or read at the moment.',
+  400: 'The request is malformed (`BAD_REQUEST`) or not valid (`VALIDATION_ERROR`; `details` names each fault).',
+  401: 'The key is missing (`MISSING_API_KEY`), or invalid or inactive (`INVALID_API_KEY`).',
+  403: '`FORBIDDEN`: the projectId is not that of the key. Leave it out.',
+  404: '`NOT_FOUND`: there is no such instance in the project of the key.',
+  409: '`CONFLICT`: the session belongs to another instance, or the Idempotency-Key was used with another body.',
+  413: '`PAYLOAD_TOO_LARGE`: the body is too large, after decompression. Send fewer messages.',
+  429: '`RATE_LIMIT_EXCEEDED`: too many requests in this second. Wait for Retry-After, then back off.',
+  500: '`INTERNAL_ERROR`: the request failed on our side. The answer names its id in the log.',
+  503: '`SERVICE_UNAVAILABLE`: the service cannot store or read at the moment. Send the same again after Retry-After.',
 };
 
 function responses(success: Json, statuses: readonly (keyof typeof STATUS_TEXTS)[]): Json {
@@ -100,8 +132,9 @@ function responses(success: Json, statuses: readonly (keyof typeof STATUS_TEXTS)
   return { '200': success, ...Object.fromEntries(errors) };
 }
 
-function bodyOf(schema: string): Json {
-  return { content: { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` } } } };
+function bodyOf(schema: string, example?: Json): Json {
+  const media = { schema: { $ref: `#/components/schemas/${schema}` } };
+  return { content: { 'application/json': example === undefined ? media : { ...media, example } } };
 }
 
 function instancePaths(): Json {
@@ -126,7 +159,7 @@ function instancePaths(): Json {
         summary: 'Make an instance',
         description: 'In the project of the key. An ingest request without `instanceId` makes one, too.',
         tags,
-        requestBody: { required: false, ...bodyOf('NewInstance') },
+        requestBody: { required: false, ...bodyOf('NewInstance', EXAMPLE_NAME) },
         responses: {
           ...responses(
             answer('The default instance, which was there.', 'Instance'),
@@ -143,9 +176,15 @@ function instancePaths(): Json {
         description: 'Every process knows the new name within a second.',
         tags,
         parameters: [
-          { name: 'instanceId', in: 'path', required: true, schema: { type: 'string', format: 'uuid' } },
+          {
+            name: 'instanceId',
+            in: 'path',
+            description: 'The instance to rename.',
+            required: true,
+            schema: { type: 'string', format: 'uuid' },
+          },
         ],
-        requestBody: { required: true, ...bodyOf('InstanceChange') },
+        requestBody: { required: true, ...bodyOf('InstanceChange', EXAMPLE_NAME) },
         responses: responses(
           answer('The instance as it is now.', 'Instance'),
           [400, 401, 404, 413, 429, 500, 503],
@@ -177,10 +216,7 @@ export function createOpenApiDocument(served: { readonly ingest: boolean; readon
           schema: { type: 'string', enum: ['gzip', 'br', 'zstd'] },
         },
       ],
-      requestBody: {
-        required: true,
-        content: { 'application/json': { schema: { $ref: '#/components/schemas/IngestRequest' } } },
-      },
+      requestBody: { required: true, ...bodyOf('IngestRequest', EXAMPLE_INGEST) },
       responses: responses(
         {
           description: 'Stored.',
@@ -240,7 +276,7 @@ export function createOpenApiDocument(served: { readonly ingest: boolean; readon
     info: {
       title: 'Undertone',
       version: '1.0.0',
-      description: 'Conversation analytics: messages in over HTTP, live and exact metrics out.',
+      description: `Conversation analytics: messages in over HTTP, live and exact metrics out. This description of the interface is at version 1.0.0; the service that answers is Undertone ${manifest.version}. Enter a key under Authorize. Ingest the example, then query with the instanceId of its answer.`,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
@@ -251,23 +287,33 @@ export function createOpenApiDocument(served: { readonly ingest: boolean; readon
       ...instancePaths(),
     },
     components: {
-      securitySchemes: { apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' } },
+      securitySchemes: {
+        apiKey: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'x-api-key',
+          description: 'A key of one project: npm run keys -- create --project NAME.',
+        },
+      },
       schemas: {
         ...(served.ingest
           ? {
-              IngestRequest: schemaOf(
+              IngestRequest: namedSchema(
+                'IngestRequest',
                 ingestBodySchema(() => Date.now() * 1000),
                 'input',
               ),
-              IngestResponse: schemaOf(ingestResponseSchema, 'output'),
+              IngestResponse: namedSchema('IngestResponse', ingestResponseSchema, 'output'),
             }
           : {}),
-        ...(served.query ? { QueryResponse: schemaOf(queryResponseSchema, 'output') } : {}),
-        Instance: schemaOf(instanceSchema, 'output'),
-        InstanceList: schemaOf(instanceListSchema, 'output'),
-        NewInstance: schemaOf(newInstanceSchema, 'input'),
-        InstanceChange: schemaOf(instanceChangeSchema, 'input'),
-        Error: schemaOf(errorEnvelopeSchema, 'output'),
+        ...(served.query
+          ? { QueryResponse: namedSchema('QueryResponse', queryResponseSchema, 'output') }
+          : {}),
+        Instance: namedSchema('Instance', instanceSchema, 'output'),
+        InstanceList: namedSchema('InstanceList', instanceListSchema, 'output'),
+        NewInstance: namedSchema('NewInstance', newInstanceSchema, 'input'),
+        InstanceChange: namedSchema('InstanceChange', instanceChangeSchema, 'input'),
+        Error: namedSchema('Error', errorEnvelopeSchema, 'output'),
       },
     },
   };
