@@ -47,7 +47,6 @@ export function pairsOf(text: string): Map<string, PairUse> {
 /** A possible name: stems, and how the requests use them. */
 export interface Candidate {
   readonly stems: readonly string[];
-  support: number;
   leading: number;
   tight: number;
   readonly surfaces: Map<string, number>;
@@ -65,7 +64,7 @@ export function collect(words: readonly Word[], weight: number, candidates: Map<
     const key = stems.join(' ');
     let candidate = candidates.get(key);
     if (candidate === undefined) {
-      candidate = { stems: [...stems], support: 0, leading: 0, tight: 0, surfaces: new Map() };
+      candidate = { stems: [...stems], leading: 0, tight: 0, surfaces: new Map() };
       candidates.set(key, candidate);
     }
     if (seen.has(key)) return;

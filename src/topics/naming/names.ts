@@ -2,105 +2,123 @@ import { collect, finished, MOST_WORDS, surfaceOf, type Candidate, type PairUse 
 import { coreWords } from './core-words.ts';
 import { isUnspaced, type Word } from './words.ts';
 
-/** A member's request and how much it counts. */
+/** A request of a group, and how much it counts. */
 export interface Sample {
   readonly text: string;
   readonly weight: number;
 }
 
-/** How common words are in the instance: a name says what sets a group apart. */
+/** How common words are in the instance, because a name says what sets a group apart. */
 export interface Background {
-  /** Groups whose samples hold the stem. */
+  /** Groups that hold the stem. */
   readonly groupsWith: (stem: string) => number;
   readonly groups: number;
 }
 
-/** A phrase that fewer of the members hold is no name while a single word is to be had. */
+/** How all requests of a group use pairs of words, and how many requests those are. */
+interface Pairs {
+  readonly uses: ReadonlyMap<string, PairUse>;
+  readonly members: number;
+}
+
+type Kind = 'topic' | 'cluster';
+
+interface ReadSample extends Sample {
+  readonly words: readonly Word[];
+}
+
+/** A phrase that fewer requests hold ranks behind the single word that says most. */
 const LEAST_SHARE_OF_PHRASE = 0.08;
+const MOST_NAMES = 12;
 
 /**
- * Names for a group, best first: phrases of two to five words that its members share and that set it
- * apart, after the rule of good intent labels. `shares` says which share of all members, not only of the
- * samples, holds a stem. At least one unless no sample has a word.
+ * Names for a group, best first: phrases of two to five words that its requests share and that set it apart, as good
+ * intent labels do. `shares` gives the share of all requests, not only of the samples, that hold a stem. Returns at
+ * least one name unless no sample has a word.
  */
 export function namesOf(
   samples: readonly Sample[],
   background: Background,
   shares: ReadonlyMap<string, number>,
-  kind: 'topic' | 'cluster' = 'topic',
-  pairs: { readonly uses: ReadonlyMap<string, PairUse>; readonly members: number } | null = null,
+  kind: Kind = 'topic',
+  pairs: Pairs | null = null,
 ): string[] {
-  const read = samples.map((sample) => ({
-    words: coreWords(sample.text),
-    weight: sample.weight,
-    text: sample.text,
-  }));
-  const total = read.reduce((sum, { weight }) => sum + weight, 0);
-  const candidates = new Map<string, Candidate>();
-  for (const { words, weight } of read) collect(words, weight, candidates);
-  const holders = samplesByStem(read.map(({ words }) => words));
-  for (const [key, { surface }] of pairs?.uses ?? []) {
-    const known = candidates.get(key);
-    const surfaces = new Map([[surface, 1]]);
-    candidates.set(key, {
-      stems: key.split(' '),
-      support: 0,
-      leading: 0,
-      tight: known?.tight ?? 0,
-      surfaces,
-    });
-  }
-  const pairShare = (first: string, second: string): number => {
-    const use = pairs?.uses.get(`${first} ${second}`);
-    return pairs === null || use === undefined || use.count < 2 ? 0 : use.count / pairs.members;
-  };
-  const scored: Scored[] = [];
-  for (const [key, candidate] of candidates) {
-    const { stems } = candidate;
-    let members = 0;
-    for (const index of holdingAll(stems, holders)) {
-      candidate.support += read[index]!.weight;
-      members += 1;
-    }
-    const use = stems.length === 2 ? pairs?.uses.get(key) : undefined;
-    if (members < 2 && read.length > 1 && (use?.count ?? 0) < 2) continue;
-    let share = candidate.support / total;
-    let leading = candidate.support === 0 ? 0 : candidate.leading / candidate.support;
-    if (pairs !== null && stems.length === 1) share = shares.get(stems[0]!) ?? 0;
-    if (pairs !== null && stems.length > 1) {
-      const known = stems.slice(1).map((stem, index) => pairShare(stems[index]!, stem));
-      share = stems.length === 2 ? known[0]! : Math.min(share, ...known);
-      if (use !== undefined) leading = use.leading / use.count;
-    }
-    if (share === 0) continue;
-    const tight = candidate.support === 0 ? 0 : candidate.tight / candidate.support;
-    let weightOfWords = 0;
-    for (const stem of stems) weightOfWords += (shares.get(stem) ?? 0) * inverseFrequencyOf(stem, background);
-    const score =
-      share ** 0.2 *
-      weightOfWords *
-      (1 + 0.45 * leading) *
-      (0.9 + 0.1 * tight) *
-      (LENGTH_FACTORS[kind][stems.length] ?? 0);
-    scored.push({ name: surfaceOf(candidate), score, key, phrase: stems.length > 1, share });
-  }
+  const read = samples.map((sample) => ({ ...sample, words: coreWords(sample.text) }));
+  const scored = scoredCandidates(read, background, shares, kind, pairs);
   scored.sort((x, y) => y.score - x.score || (x.key < y.key ? -1 : 1));
-  // A single word is a name only where no phrase stands for enough members; a phrase should hold the word
-  // that tells most about them.
   if (kind === 'topic') {
     const telling = mostTelling(shares, background);
-    const rankOf = ({ phrase, share, key }: Scored): number => {
-      const holds = key.split(' ').includes(telling);
-      if (phrase && share >= LEAST_SHARE_OF_PHRASE) return holds ? 0 : 1;
-      if (holds) return phrase ? 3 : 2;
-      return phrase ? 4 : 5;
-    };
-    scored.sort((x, y) => rankOf(x) - rankOf(y));
+    scored.sort((x, y) => rankOf(x, telling) - rankOf(y, telling));
   }
   const names = scored.map(({ name }) => name).filter((name) => name !== '');
-  if (names.length > 0) return names.slice(0, 12);
+  if (names.length > 0) return names.slice(0, MOST_NAMES);
   const whole = read.map(({ words, text }) => phraseOf(words, text)).filter((name) => name !== '');
-  return [...new Set(whole)].sort((x, y) => x.length - y.length || (x < y ? -1 : 1)).slice(0, 12);
+  return [...new Set(whole)].sort((x, y) => x.length - y.length || (x < y ? -1 : 1)).slice(0, MOST_NAMES);
+}
+
+/** Phrases of enough requests first, then words; each with the most telling word first. Lower ranks are better. */
+function rankOf({ phrase, share, key }: Scored, telling: string): number {
+  const holds = key.split(' ').includes(telling);
+  if (phrase && share >= LEAST_SHARE_OF_PHRASE) return holds ? 0 : 1;
+  if (holds) return phrase ? 3 : 2;
+  return phrase ? 4 : 5;
+}
+
+function scoredCandidates(
+  samples: readonly ReadSample[],
+  background: Background,
+  shares: ReadonlyMap<string, number>,
+  kind: Kind,
+  pairs: Pairs | null,
+): Scored[] {
+  const total = samples.reduce((sum, { weight }) => sum + weight, 0);
+  const holders = samplesByStem(samples.map(({ words }) => words));
+  return [...candidatesOf(samples, pairs)].flatMap(([key, candidate]) => {
+    const { stems } = candidate;
+    const holding = holdingAll(stems, holders);
+    const support = holding.reduce((sum, index) => sum + samples[index]!.weight, 0);
+    const use = stems.length === 2 ? pairs?.uses.get(key) : undefined;
+    if (holding.length < 2 && samples.length > 1 && (use?.count ?? 0) < 2) return [];
+    const share = pairs === null ? support / total : shareOf(stems, support / total, shares, pairs);
+    if (share === 0) return [];
+    const inSamples = (weight: number): number => (support === 0 ? 0 : weight / support);
+    const leading = use === undefined ? inSamples(candidate.leading) : use.leading / use.count;
+    let telling = 0;
+    for (const stem of stems) telling += (shares.get(stem) ?? 0) * inverseFrequencyOf(stem, background);
+    const score =
+      share ** 0.2 *
+      telling *
+      (1 + 0.45 * leading) *
+      (0.9 + 0.1 * inSamples(candidate.tight)) *
+      (LENGTH_FACTORS[kind][stems.length] ?? 0);
+    return [{ name: surfaceOf(candidate), score, key, phrase: stems.length > 1, share }];
+  });
+}
+
+/** The candidates of the samples. What is known of pairs from all requests replaces what the samples say of them. */
+function candidatesOf(samples: readonly ReadSample[], pairs: Pairs | null): Map<string, Candidate> {
+  const candidates = new Map<string, Candidate>();
+  for (const { words, weight } of samples) collect(words, weight, candidates);
+  for (const [key, { surface }] of pairs?.uses ?? []) {
+    const tight = candidates.get(key)?.tight ?? 0;
+    candidates.set(key, { stems: key.split(' '), leading: 0, tight, surfaces: new Map([[surface, 1]]) });
+  }
+  return candidates;
+}
+
+/** Share of all requests that hold these stems, as far as the counts of words and pairs tell. */
+function shareOf(
+  stems: readonly string[],
+  shareOfSamples: number,
+  shares: ReadonlyMap<string, number>,
+  { uses, members }: Pairs,
+): number {
+  if (stems.length === 1) return shares.get(stems[0]!) ?? 0;
+  const pairShares = stems.slice(1).map((stem, index) => {
+    const count = uses.get(`${stems[index]!} ${stem}`)?.count ?? 0;
+    return count < 2 ? 0 : count / members;
+  });
+  return stems.length === 2 ? pairShares[0]! : Math.min(shareOfSamples, ...pairShares);
 }
 
 /** For each stem the samples that hold it, ascending. */
