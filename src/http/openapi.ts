@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { z } from 'zod';
 import { ERROR_CODES, MAX_DETAILS } from '../errors.ts';
 import type { ErrorCode } from '../errors.ts';
@@ -5,7 +7,6 @@ import { ingestBodySchema } from '../ingest/request-body.ts';
 import { queryParameterSchemas } from '../query/parameters.ts';
 import { queryResponseSchema } from '../query/response-schema.ts';
 import { UUID_PATTERN } from '../domain/ids.ts';
-import manifest from '../../package.json' with { type: 'json' };
 import { describeMembers } from './openapi-descriptions.ts';
 import {
   instanceChangeSchema,
@@ -14,6 +15,10 @@ import {
   instanceSchema,
   newInstanceSchema,
 } from './instances-route.ts';
+
+const { version: SERVICE_VERSION } = z
+  .looseObject({ version: z.string() })
+  .parse(JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')));
 
 /** A JSON Schema or a part of the OpenAPI document: plain JSON. */
 type Json = { readonly [member: string]: unknown };
@@ -276,7 +281,7 @@ export function createOpenApiDocument(served: { readonly ingest: boolean; readon
     info: {
       title: 'Undertone',
       version: '1.0.0',
-      description: `Conversation analytics: messages in over HTTP, live and exact metrics out. This description of the interface is at version 1.0.0; the service that answers is Undertone ${manifest.version}. Enter a key under Authorize. Ingest the example, then query with the instanceId of its answer.`,
+      description: `Conversation analytics: messages in over HTTP, live and exact metrics out. This description of the interface is at version 1.0.0; the service that answers is Undertone ${SERVICE_VERSION}. Enter a key under Authorize. Ingest the example, then query with the instanceId of its answer.`,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
