@@ -18,7 +18,7 @@ import {
 import { beginning } from '../domain/beginning.ts';
 import { UNWATCHED, type StepListener } from '../domain/steps.ts';
 import { asksUser, canOnlyAnswer } from './answers.ts';
-import type { Thresholds } from '../topics/thresholds.ts';
+import type { Thresholds } from '../domain/thresholds.ts';
 import { DotArena } from '../numeric/dot-kernel.ts';
 import { GAP_TYPES, InstanceState } from './instance-state.ts';
 import { isRepeated, newRequest } from './repeated-requests.ts';

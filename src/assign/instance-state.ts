@@ -6,8 +6,9 @@ import {
   type StateRow,
 } from '../domain/facts.ts';
 import { derivedId } from '../domain/ids.ts';
-import { ByteReader, ByteWriter } from '../domain/state-bytes.ts';
-import { InstanceThresholds, type Thresholds } from '../topics/thresholds.ts';
+import { ByteWriter, readersOf } from '../domain/state-bytes.ts';
+import type { Thresholds } from '../domain/thresholds.ts';
+import { InstanceThresholds } from '../topics/thresholds.ts';
 import { Topics } from '../topics/topics.ts';
 import type { DotArena } from '../numeric/dot-kernel.ts';
 import { RequestGroups } from './request-groups.ts';
@@ -118,9 +119,7 @@ export class InstanceState {
     this.topics.restore(rows);
     this.gaps.restore(rows);
     this.repeated.restore(rows);
-    for (const { kind, value } of rows) {
-      if (kind === 'signals' && value !== null) this.#signals = new ByteReader(value).count();
-    }
+    for (const { read } of readersOf(rows, 'signals')) this.#signals = read.count();
     this.#signalsBefore = this.#signals;
   }
 

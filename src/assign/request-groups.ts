@@ -1,6 +1,6 @@
 import type { StateRow } from '../domain/facts.ts';
 import { beginning } from '../domain/beginning.ts';
-import { ByteReader, ByteWriter } from '../domain/state-bytes.ts';
+import { ByteWriter, readersOf } from '../domain/state-bytes.ts';
 import type { DotArena } from '../numeric/dot-kernel.ts';
 import { VectorTable } from '../numeric/vector-table.ts';
 import { addTo } from '../numeric/vectors.ts';
@@ -126,10 +126,7 @@ export class RequestGroups {
 
   /** Takes back the rows of `takeState`, in any order; rows of other kinds are left alone. Call on a fresh object. */
   restore(rows: readonly StateRow[]): void {
-    const own = rows.filter((row) => row.kind === this.#kind).sort((x, y) => x.key - y.key);
-    for (const { key, value } of own) {
-      if (value === null) continue;
-      const read = new ByteReader(value);
+    for (const { key, read } of readersOf(rows, this.#kind)) {
       const head = {
         number: key,
         position: read.count(),
@@ -139,8 +136,7 @@ export class RequestGroups {
       };
       const count = read.count();
       const namedAt = read.count();
-      const samples: string[] = [];
-      for (let left = read.count(); left > 0; left -= 1) samples.push(read.text());
+      const samples = read.list(() => read.text());
       const sum = read.byte() === 0 ? null : read.floats(this.#dimensions);
       this.#insert({ ...head, count, namedAt, samples, sum });
     }

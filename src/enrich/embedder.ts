@@ -12,6 +12,7 @@ import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { AutoModel, AutoTokenizer, env, Tensor } from '@huggingface/transformers';
 import { z } from 'zod';
+import type { Thresholds } from '../domain/thresholds.ts';
 import { UNWATCHED, type StepListener } from '../domain/steps.ts';
 import { SetupError } from '../errors.ts';
 import { calibrate, commonPart, PROBES, REQUESTS } from './calibration.ts';
@@ -21,10 +22,7 @@ import {
   type ModelFolder,
   type ModelLocation,
   type Pooling,
-  type Thresholds,
 } from './model-folder.ts';
-
-export type { Thresholds } from './model-folder.ts';
 
 export interface Embedder {
   /** Name and digest of the model: another id means other vectors, so everything derived must be rebuilt. */

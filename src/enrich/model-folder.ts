@@ -5,24 +5,8 @@
 import { existsSync, readdirSync, readFileSync, type Dirent } from 'node:fs';
 import { basename, isAbsolute, join, relative, resolve } from 'node:path';
 import { z } from 'zod';
+import type { Thresholds } from '../domain/thresholds.ts';
 import { SetupError } from '../errors.ts';
-
-/** Cosine similarities at which this model's vectors mean something. They belong to the weights. */
-export interface Thresholds {
-  /** From here on a request joins a micro-cluster. */
-  readonly micro: number;
-  /** Micro-clusters are linked into topics down to here. */
-  readonly topic: number;
-  /** Topics are linked into topic clusters down to here. */
-  readonly cluster: number;
-  /** From here on two requests of a session are the same request. */
-  readonly repeated: number;
-  /**
-   * Cosine of texts that have nothing in common. Present when all of these are a first guess that each instance's own
-   * messages are to correct; absent when they belong to the model.
-   */
-  readonly background?: number;
-}
 
 /** How the states of a text's tokens become one vector: their mean, their maxima, the first or the last. */
 export type Pooling = 'mean' | 'max' | 'cls' | 'last';

@@ -1,7 +1,8 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Assigner } from '../../src/assign/assigner.ts';
-import { InstanceThresholds, type Thresholds } from '../../src/topics/thresholds.ts';
+import type { Thresholds } from '../../src/domain/thresholds.ts';
+import { InstanceThresholds } from '../../src/topics/thresholds.ts';
 import type { Assignment, StateRow } from '../../src/domain/facts.ts';
 import { normals } from '../support/transformer.ts';
 import { INSTANCE_ID, said } from '../assign/builders.ts';
