@@ -79,7 +79,7 @@ export function instantiate<Exports>(
   return { memory, exports: new api.Instance(module, { env: { memory } }).exports };
 }
 
-/** A module as the WebAssembly core specification lays it out: types, import of the memory, functions, exports, code. */
+/** A binary module of the core specification: types, import of the memory, functions, exports, code. */
 function moduleBytes(
   functions: readonly WasmFunction[],
   { initial, maximum }: { readonly initial: number; readonly maximum: number },

@@ -44,7 +44,7 @@ export class CentroidCosines {
     return cosines;
   }
 
-  /** A triangle for these topics that holds what is cached. A topic that is gone ends the cache, as it moves all rows. */
+  /** A triangle with what is cached. A topic that is gone moves the rows behind it, so the cache ends there. */
   #cached(topics: readonly TopicSum[]): Float32Array<ArrayBuffer> {
     const changed = this.#topics.findIndex(({ topic }, row) => topic !== topics[row]?.topic);
     if (changed >= 0) this.#topics = this.#topics.slice(0, changed);

@@ -234,7 +234,7 @@ export class MicroClusters {
     for (const micro of left) this.#insert(micro);
   }
 
-  /** Takes back what was stored; numbers ascend. `mergedInto`: a merged micro-cluster and the one that it merged into. */
+  /** Takes back what was stored; numbers ascend. `mergedInto`: merged micro-clusters, each with its successor. */
   restore(
     live: readonly MicroCluster[],
     mergedInto: readonly (readonly [number: number, into: number])[],

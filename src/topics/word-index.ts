@@ -12,7 +12,7 @@ export class WordIndex {
     for (const stem of micro.words.keys()) this.#hold(stem, micro);
   }
 
-  /** Adds to a stem's count. When there is no room, a new stem replaces one that was counted once; else it is left out. */
+  /** Adds to a stem's count. Without room, a new stem replaces one that was counted once, or is left out. */
   count(micro: MicroCluster, stem: string, count: number): void {
     const { words } = micro;
     const known = words.get(stem);
