@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import { zstdCompress, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
-import type { RecordedRequest, StreamRecord } from '../domain/records.ts';
+import type { RecordedMessage, RecordedRequest, StreamRecord } from '../domain/records.ts';
 
 /** A payload from which no record can be read. It will not get better: set it aside. */
 export class DecodeError extends Error {
@@ -20,18 +20,81 @@ export const MAX_INFLATED_BYTES = 256 * 1024 * 1024;
 const compressAside = promisify(zstdCompress);
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** A request as it goes into a record: JSON. Encoded once, when its size is needed. */
-export function encodeRequest(request: RecordedRequest): Buffer {
-  return Buffer.from(JSON.stringify(request));
+/** A request as it goes into a record: the pieces of its JSON. */
+export interface EncodedRequest {
+  readonly instanceId: string;
+  readonly parts: readonly Uint8Array[];
+}
+
+export function encodeRequest(request: RecordedRequest): EncodedRequest {
+  return { instanceId: request.instanceId, parts: [Buffer.from(JSON.stringify(request))] };
+}
+
+export function sizeOf({ parts }: Pick<EncodedRequest, 'parts'>): number {
+  return parts.reduce((total, part) => total + part.length, 0);
+}
+
+/**
+ * What of a request's JSON can be written before anybody knows when it is accepted and where it goes: from the
+ * messages to the end. It may have been made on another thread.
+ */
+export interface RequestDraft {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** Where in `bytes` the time of acceptance has to be put: for each message without a time of its own. */
+  readonly untimed: Uint32Array<ArrayBuffer>;
+}
+
+/** Microseconds from the year 2001 to 2286 have so many digits. */
+const TIME_DIGITS = 16;
+const NO_TIME = 10 ** (TIME_DIGITS - 1);
+
+/** A message before it has a time, if it brought none. */
+export type DraftMessage = Omit<RecordedMessage, 'at'> & Partial<Pick<RecordedMessage, 'at'>>;
+
+/** There is at least one message. */
+export function draftRequest({
+  messages,
+  metadata,
+}: Pick<RecordedRequest, 'metadata'> & { readonly messages: readonly DraftMessage[] }): RequestDraft {
+  const pieces: string[] = [];
+  const untimed: number[] = [];
+  let length = 0;
+  for (const { at, ...message } of messages) {
+    const before = pieces.length === 0 ? ',"messages":[' : ',';
+    const piece = `${before}${JSON.stringify({ at: at ?? NO_TIME, ...message })}`;
+    if (at === undefined) untimed.push(length + before.length + '{"at":'.length);
+    length += Buffer.byteLength(piece);
+    pieces.push(piece);
+  }
+  pieces.push(metadata === undefined ? ']}' : `],"metadata":${JSON.stringify(metadata)}}`);
+  length += Buffer.byteLength(pieces.at(-1) ?? '');
+  // Written piece by piece: one string of it all would take the same again.
+  const bytes = Buffer.from(new ArrayBuffer(length));
+  let offset = 0;
+  for (const piece of pieces) offset += bytes.write(piece, offset);
+  return { bytes, untimed: Uint32Array.from(untimed) };
+}
+
+/** Completes a draft, in its own bytes. */
+export function completeRequest(
+  draft: RequestDraft,
+  head: Omit<RecordedRequest, 'messages' | 'metadata'>,
+): EncodedRequest {
+  const { requestId, projectId, instanceId, sessionId, acceptedAt } = head;
+  const time = Buffer.from(String(acceptedAt).padStart(TIME_DIGITS));
+  if (time.length !== TIME_DIGITS) throw new RangeError(`no time of acceptance: ${acceptedAt}`);
+  for (const offset of draft.untimed) draft.bytes.set(time, offset);
+  const start = JSON.stringify({ requestId, projectId, instanceId, sessionId, acceptedAt }).slice(0, -1);
+  return { instanceId, parts: [Buffer.from(start), draft.bytes] };
 }
 
 /**
  * The payload of one stream entry from encoded requests: plain JSON, or a zstd frame of it above 1 KB. The
  * first byte tells them apart: `{`, or 0x28 of zstd's magic number. `v` inside is the version of the shape.
  */
-export async function encodeRecord(requests: readonly Buffer[]): Promise<Uint8Array> {
-  const parts: Buffer[] = [Buffer.from('{"v":1,"requests":[')];
-  requests.forEach((request, i) => parts.push(...(i === 0 ? [request] : [Buffer.from(','), request])));
+export async function encodeRecord(requests: readonly Pick<EncodedRequest, 'parts'>[]): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [Buffer.from('{"v":1,"requests":[')];
+  requests.forEach((request, i) => parts.push(...(i === 0 ? [] : [Buffer.from(',')]), ...request.parts));
   parts.push(Buffer.from(']}'));
   const json = Buffer.concat(parts);
   if (json.length <= COMPRESS_ABOVE_BYTES) return json;

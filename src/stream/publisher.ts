@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { jetstream, JetStreamApiError, type JetStreamClient } from '@nats-io/jetstream';
 import { AppError } from '../errors.ts';
 import type { RecordedRequest } from '../domain/records.ts';
-import { encodeRecord, encodeRequest, MAX_INFLATED_BYTES } from './codec.ts';
+import { encodeRecord, encodeRequest, MAX_INFLATED_BYTES, sizeOf, type EncodedRequest } from './codec.ts';
 import { whileConnected, type StreamConnection } from './connection.ts';
 import { conversationsSubject, PARTITIONS, partitionOf } from './subjects.ts';
 
@@ -19,12 +19,17 @@ export interface PublisherOptions {
 /** Puts accepted requests on the stream. */
 export interface Publisher {
   /**
+   * Rejects what `publish` would refuse as things stand, by size, by room or by what waits, and stores nothing.
+   * For use before anything else is written for the request.
+   */
+  check(request: EncodedRequest): Promise<void>;
+  /**
    * Resolves with the stream sequence once the server has stored the request durably. Rejects with AppError:
    * SERVICE_UNAVAILABLE (stream full or unreachable, too much waiting; the request may or may not have been
    * stored when the server fell silent, and may be published again with the same `requestId`) or
    * PAYLOAD_TOO_LARGE (above the server's message size even when compressed).
    */
-  publish(request: RecordedRequest): Promise<number>;
+  publish(request: RecordedRequest | EncodedRequest): Promise<number>;
   /** Bytes that wait or are under way. */
   readonly pendingBytes: number;
   /** Takes nothing more and resolves when everything taken is answered. */
@@ -35,13 +40,18 @@ const GROUP_MAX_REQUESTS = 500;
 const GROUP_MAX_BYTES = 1024 * 1024;
 /** Left below the server's limit for subject and headers. */
 const ENVELOPE_BYTES = 4096;
+/** By how much a request may still change between its check and its publication: ids and times. */
+const CHECK_MARGIN_BYTES = 4096;
+/** After the server said that it is full, it is not asked again for so long on behalf of requests that are only checked. */
+const FULL_FOR_MS = 1000;
 const ATTEMPT_TIMEOUT_MS = 3000;
 /** JetStream error codes that say "full". */
 const FULL = new Set([10077, 10023, 10047]);
 const MESSAGE_TOO_LARGE = 10054;
 
 interface Waiting {
-  readonly bytes: Buffer;
+  readonly request: EncodedRequest;
+  readonly size: number;
   readonly deadline: number;
   readonly resolve: (sequence: number) => void;
   readonly reject: (error: unknown) => void;
@@ -66,6 +76,7 @@ class GroupCommit implements Publisher {
   readonly #senders: (Promise<void> | undefined)[] = Array.from({ length: PARTITIONS }, () => undefined);
   readonly #hasRoom: () => boolean;
   #draining = false;
+  #fullUntil = 0;
 
   constructor(connection: StreamConnection, options: PublisherOptions) {
     this.#connection = connection;
@@ -75,7 +86,27 @@ class GroupCommit implements Publisher {
     this.#timeoutMs = options.timeoutMs ?? 8000;
   }
 
-  async publish(request: RecordedRequest): Promise<number> {
+  async check(request: EncodedRequest): Promise<void> {
+    this.#admit(sizeOf(request));
+    if (performance.now() < this.#fullUntil) throw full();
+    if (sizeOf(request) <= this.#maxRecordBytes - CHECK_MARGIN_BYTES) return;
+    this.#checkPayload((await encodeRecord([request])).length + CHECK_MARGIN_BYTES);
+  }
+
+  get #maxRecordBytes(): number {
+    return this.#connection.maxPayload - ENVELOPE_BYTES;
+  }
+
+  #checkPayload(bytes: number): void {
+    if (bytes <= this.#maxRecordBytes) return;
+    throw new AppError(
+      'PAYLOAD_TOO_LARGE',
+      `The request is ${bytes} bytes compressed; the stream takes ${this.#maxRecordBytes}. Send fewer messages per request.`,
+    );
+  }
+
+  /** Refuses what need not even be tried. */
+  #admit(size: number): void {
     if (this.#draining) throw unavailable('The service is shutting down. Try again.', 1);
     if (!this.#hasRoom()) {
       throw unavailable(
@@ -83,23 +114,29 @@ class GroupCommit implements Publisher {
         30,
       );
     }
-    const bytes = encodeRequest(request);
-    // A body can grow here: 1e20 is written out. What no reader would inflate must not be accepted.
-    if (bytes.length > MAX_INFLATED_BYTES - ENVELOPE_BYTES) {
+    // A body can grow on its way: 1e20 is written out. What no reader would inflate must not be accepted.
+    if (size > MAX_INFLATED_BYTES - ENVELOPE_BYTES) {
       throw new AppError('PAYLOAD_TOO_LARGE', 'The request is too large. Send fewer messages per request.');
     }
-    if (this.pendingBytes > 0 && this.pendingBytes + bytes.length > this.#maxPendingBytes) {
+    if (this.pendingBytes > 0 && this.pendingBytes + size > this.#maxPendingBytes) {
       throw unavailable('Too many messages are waiting to be stored. Try again.', 1);
     }
+  }
+
+  async publish(given: RecordedRequest | EncodedRequest): Promise<number> {
+    const request = 'parts' in given ? given : encodeRequest(given);
+    const size = sizeOf(request);
+    this.#admit(size);
     const { promise, resolve, reject } = Promise.withResolvers<number>();
     const partition = partitionOf(request.instanceId);
-    this.pendingBytes += bytes.length;
-    this.#queues[partition]?.push({ bytes, deadline: performance.now() + this.#timeoutMs, resolve, reject });
+    this.pendingBytes += size;
+    const deadline = performance.now() + this.#timeoutMs;
+    this.#queues[partition]?.push({ request, size, deadline, resolve, reject });
     this.#senders[partition] ??= this.#send(partition);
     try {
       return await promise;
     } finally {
-      this.pendingBytes -= bytes.length;
+      this.pendingBytes -= size;
     }
   }
 
@@ -134,7 +171,7 @@ class GroupCommit implements Publisher {
     let count = 0;
     let bytes = 0;
     for (const waiting of queue) {
-      bytes += waiting.bytes.length;
+      bytes += waiting.size;
       if (count === GROUP_MAX_REQUESTS || (count > 0 && bytes > maxBytes)) break;
       count++;
     }
@@ -146,13 +183,8 @@ class GroupCommit implements Publisher {
    * record that it had stored although its answer was lost; beyond its window the worker's request ids do.
    */
   async #store(partition: number, group: readonly Waiting[]): Promise<number> {
-    const payload = await encodeRecord(group.map(({ bytes }) => bytes));
-    if (payload.length > this.#connection.maxPayload - ENVELOPE_BYTES) {
-      throw new AppError(
-        'PAYLOAD_TOO_LARGE',
-        `The request is ${payload.length} bytes compressed; the stream takes ${this.#connection.maxPayload - ENVELOPE_BYTES}. Send fewer messages per request.`,
-      );
-    }
+    const payload = await encodeRecord(group.map(({ request }) => request));
+    this.#checkPayload(payload.length);
     const id = randomUUID();
     const deadline = Math.max(...group.map((waiting) => waiting.deadline));
     for (let pause = 25; ; pause = Math.min(pause * 2, 500)) {
@@ -176,7 +208,8 @@ class GroupCommit implements Publisher {
       }
       if (fault instanceof JetStreamApiError) {
         if (FULL.has(fault.code)) {
-          throw unavailable('The stream is full. Try again when its operator has made room.', 30, fault);
+          this.#fullUntil = performance.now() + FULL_FOR_MS;
+          throw full(fault);
         }
         if (fault.code === MESSAGE_TOO_LARGE) {
           throw new AppError(
@@ -194,6 +227,10 @@ class GroupCommit implements Publisher {
       await sleep(pause);
     }
   }
+}
+
+function full(cause?: unknown): AppError {
+  return unavailable('The stream is full. Try again when its operator has made room.', 30, cause);
 }
 
 function unreachable(): AppError {

@@ -2,7 +2,15 @@ import { deepEqual, equal, ok, throws } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { zstdCompressSync } from 'node:zlib';
 import fc from 'fast-check';
-import { decodeRecord, DecodeError, encodeRecord, encodeRequest } from '../../src/stream/codec.ts';
+import {
+  completeRequest,
+  decodeRecord,
+  DecodeError,
+  draftRequest,
+  encodeRecord,
+  encodeRequest,
+  sizeOf,
+} from '../../src/stream/codec.ts';
 import { recordedRequest } from '../support/requests.ts';
 
 const message = fc.record(
@@ -24,6 +32,28 @@ describe('record codec', () => {
     );
   });
 
+  it('completes a draft with the time of acceptance and the ids', async () => {
+    const draftMessage = fc.record(
+      { content: fc.string({ unit: 'binary', maxLength: 50 }), role: fc.string(), at: fc.nat() },
+      { noNullPrototype: true, requiredKeys: ['content', 'role'] },
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(draftMessage, { minLength: 1, maxLength: 20 }),
+        fc.option(fc.record({ session: fc.dictionary(fc.string(), fc.string()) }), { nil: undefined }),
+        fc.constantFrom(5, 999_999_999_999_999, 1_772_366_400_000_000),
+        async (drafted, metadata, acceptedAt) => {
+          const given = metadata === undefined ? {} : { metadata: { session: { ...metadata.session } } };
+          const draft = draftRequest({ messages: drafted, ...given });
+          const messages = drafted.map((one) => ({ ...one, at: one.at ?? acceptedAt }));
+          const request = { ...recordedRequest({ messages, acceptedAt }), ...given };
+          deepEqual(decodeRecord(await encodeRecord([completeRequest(draft, request)])).requests, [request]);
+        },
+      ),
+      { numRuns: 50, seed: 7 },
+    );
+  });
+
   for (const count of [1, 100, 5000]) {
     it(`compresses above 1 KB and reads it again: ${count} messages`, async () => {
       const messages = Array.from({ length: count }, (_, i) => ({
@@ -34,12 +64,12 @@ describe('record codec', () => {
       const request = recordedRequest({ messages });
       const bytes = await encodeRecord([encodeRequest(request)]);
       equal(String.fromCharCode(bytes[0] ?? 0), count === 1 ? '{' : '(');
-      if (count > 1) ok(bytes.length < encodeRequest(request).length / 3);
+      if (count > 1) ok(bytes.length < sizeOf(encodeRequest(request)) / 3);
       deepEqual(decodeRecord(bytes).requests, [request]);
     });
   }
 
-  const [first] = [JSON.parse(encodeRequest(recordedRequest()).toString()) as Record<string, unknown>];
+  const [first] = [JSON.parse(JSON.stringify(recordedRequest())) as Record<string, unknown>];
   const broken: [string, Uint8Array, RegExp][] = [
     ['empty', Buffer.alloc(0), /neither JSON nor zstd/],
     ['random bytes', Buffer.from([1, 2, 3]), /neither/],

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { AppError } from '../../src/errors.ts';
 import type { RecordedRequest } from '../../src/domain/records.ts';
-import { decodeRecord } from '../../src/stream/codec.ts';
+import { decodeRecord, encodeRequest } from '../../src/stream/codec.ts';
 import { openConnection, type StreamConnection } from '../../src/stream/connection.ts';
 import { openConsumer, readExtent } from '../../src/stream/consumer.ts';
 import { createPublisher } from '../../src/stream/publisher.ts';
@@ -111,6 +111,23 @@ describe('publisher', () => {
     equal(await publisher.publish(recordedRequest()), 1);
   });
 
+  it('checks beforehand what it would refuse, and stores nothing', async () => {
+    await setUpStreams(connection);
+    let hasRoom = true;
+    const publisher = createPublisher(connection, { hasRoom: () => hasRoom });
+    const request = (content: string) => recordedRequest({ messages: [{ content, role: 'user', at: 0 }] });
+    const check = (content: string) => publisher.check(encodeRequest(request(content)));
+    await check('small');
+    await check('x'.repeat(20 * 1024 * 1024));
+    await rejects(check(randomBytes(17 * 1024 * 1024).toString('base64')), appError('PAYLOAD_TOO_LARGE'));
+    hasRoom = false;
+    await rejects(check('small'), appError('SERVICE_UNAVAILABLE'));
+    deepEqual(await everything(), []);
+    equal(publisher.pendingBytes, 0);
+    await publisher.drain();
+    await rejects(check('small'), appError('SERVICE_UNAVAILABLE'));
+  });
+
   it('refuses a request that compresses well but would inflate beyond what readers take', async () => {
     await setUpStreams(connection);
     const publisher = createPublisher(connection);
@@ -154,6 +171,7 @@ describe('publisher', () => {
     );
     ok(stored > 1);
     equal((await everything()).length, stored);
+    await rejects(publisher.check(encodeRequest(recordedRequest())), appError('SERVICE_UNAVAILABLE'));
   });
 
   it('answers 503 while the disk is nearly full, and goes on when there is room again', async () => {
