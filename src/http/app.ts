@@ -18,7 +18,7 @@ import { createRateLimiter } from './rate-limit.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What the request's body takes from the common limit. */
+    /** What the request's body takes of the common limits. */
     held: HeldBytes;
   }
 }
@@ -29,11 +29,14 @@ const MAX_HEADER_BYTES = 64 * 1024;
 /** A request that has not arrived completely after this time is given up. */
 const REQUEST_TIMEOUT_MS = 120_000;
 
+/** A body that comes more slowly than this is given up. */
+const BODY_RATE = { bytesPerSecond: 1024, windowMs: 10_000 };
+
 /** Builds the HTTP side; the caller listens, or injects requests. */
 export function createApp(dependencies: HttpDependencies): FastifyInstance {
   const { log, limits } = dependencies;
   const limiter = createRateLimiter(limits.requestsPerSecond, dependencies.now);
-  const bodies = createBodyReader(limits);
+  const bodies = createBodyReader({ bodyRate: BODY_RATE, ...limits });
   const metrics = createMetrics(dependencies.health);
   const handleError = createErrorHandler(log);
 
@@ -62,10 +65,10 @@ export function createApp(dependencies: HttpDependencies): FastifyInstance {
 
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', async (request: FastifyRequest, payload: IncomingMessage) =>
-    bodies.read(request.headers, payload, request.held),
+    bodies.readJson(request.headers, payload, request.held),
   );
   app.addHook('onRequest', async (request, reply) => {
-    request.held = { bytes: 0 };
+    request.held = { bytes: 0, caller: '' };
     metrics.requestStarted();
     // However the request ends, answered or broken off.
     reply.raw.once('close', () => {
@@ -73,6 +76,8 @@ export function createApp(dependencies: HttpDependencies): FastifyInstance {
       metrics.requestEnded();
     });
     reply.header('X-Request-Id', request.id);
+    // Before anything of its body is read. Below /v1 the key comes first.
+    if (request.is404 && !isUnderV1(request.url)) throw notFound(request);
   });
   // After every onRequest hook, so that the answer has its rate-limit headers.
   app.addHook('preParsing', async ({ raw }) => {
@@ -99,7 +104,7 @@ export function createApp(dependencies: HttpDependencies): FastifyInstance {
       scope.setNotFoundHandler((request) => {
         throw notFound(request);
       });
-      if (ingest !== undefined) registerIngestRoute(scope, ingest, metrics);
+      if (ingest !== undefined) registerIngestRoute(scope, ingest, bodies, metrics);
       void scope.register(async (inner) => registerInstanceRoutes(inner, dependencies.instances));
       if (query !== undefined) registerQueryRoute(scope, { ...query, waitMs: limits.queryWaitMs });
     },

@@ -27,6 +27,7 @@ export function registerAuth(
     if (!allowance.allowed) throw rateLimitExceeded(allowance);
     if ('refusal' in finding) throw finding.refusal;
     request.projectId = finding.projectId;
+    request.held.caller = finding.caller;
     if (request.is404) throw notFound(request);
   });
 

@@ -1,64 +1,156 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Readable, Transform } from 'node:stream';
-import { constants, createBrotliDecompress, createGunzip, createZstdDecompress } from 'node:zlib';
+import type { Readable } from 'node:stream';
 import { AppError } from '../errors.ts';
+import { inflate, type ContentEncoding } from '../ingest/inflate.ts';
+import { parseJson } from '../ingest/json.ts';
+import { tooLarge, type ReceivedBody } from '../ingest/prepared-request.ts';
+import { createRateWatch, type BodyRate } from './body-rate.ts';
 
-/** Deeper JSON than this serves no purpose here and could exhaust a stack further on. */
-export const MAX_JSON_DEPTH = 100;
+export interface BodyLimits {
+  /** Of one body, inflated. */
+  readonly bodyBytes: number;
+  /** Of all bodies held at once. */
+  readonly inflightBytes: number;
+  readonly bodyRate: BodyRate;
+}
 
-/** Reads JSON bodies within a limit for each and a limit for all that are held at once. */
+/** Collects bodies as they come, within a limit for each, for each caller and for all that are held at once. */
 export interface BodyReader {
   /**
-   * Inflates, decodes and parses. `held` counts what was taken from the common limit: call `release`
-   * when the request has been answered, also when this rejects.
+   * Reads a body to its end, as it was sent. `held` counts what arrived against the limits: call `release` when
+   * the request has been answered, also when this rejects.
    *
-   * @throws AppError BAD_REQUEST (type, encoding, compression, UTF-8, JSON), PAYLOAD_TOO_LARGE, SERVICE_UNAVAILABLE
+   * @throws AppError BAD_REQUEST (type, encoding, broken off), PAYLOAD_TOO_LARGE, SERVICE_UNAVAILABLE; SlowBodyError
    */
-  read(headers: IncomingHttpHeaders, stream: Readable, held: HeldBytes): Promise<unknown>;
+  read(headers: IncomingHttpHeaders, stream: Readable, held: HeldBytes): Promise<ReceivedBody>;
+  /** The value of a small JSON body; for routes other than ingest. */
+  readJson(headers: IncomingHttpHeaders, stream: Readable, held: HeldBytes): Promise<unknown>;
+  /**
+   * The body was made into something of another size.
+   *
+   * @throws AppError SERVICE_UNAVAILABLE when there is no room for it
+   */
+  exchange(held: HeldBytes, bytes: number): void;
   release(held: HeldBytes): void;
 }
 
-/** Bytes of one request's body that count against the common limit. */
+/** Bytes of one request's body that count against the limits. */
 export interface HeldBytes {
   bytes: number;
+  /** Whose they are: the key. */
+  caller: string;
 }
 
-export function createBodyReader(limits: { bodyBytes: number; inflightBytes: number }): BodyReader {
+/** The body does not arrive. Its connection is closed with the answer: what still comes on it is not wanted. */
+export class SlowBodyError extends AppError {
+  constructor(bytesPerSecond: number) {
+    super(
+      'BAD_REQUEST',
+      `The body did not arrive in time: fewer than ${bytesPerSecond} bytes came in a second. Send it again, faster.`,
+    );
+    this.name = 'SlowBodyError';
+  }
+}
+
+/** The largest body of a route that is not meant for data. */
+const SMALL_BODY_BYTES = 256 * 1024;
+
+/** What a caller may hold of what all may hold, if that is more than one body. */
+const CALLERS_SHARE = 0.5;
+
+export function createBodyReader(limits: BodyLimits): BodyReader {
   const { bodyBytes } = limits;
-  // One body must always fit, or it could never be accepted.
-  const inflightBytes = Math.max(limits.inflightBytes, bodyBytes);
+  // A body of one caller must always fit beside one of another, or it could never be accepted.
+  const inflightBytes = Math.max(limits.inflightBytes, 2 * bodyBytes);
+  const callerBytes = Math.max(inflightBytes * CALLERS_SHARE, bodyBytes);
+  const rates = createRateWatch(limits.bodyRate);
+  const byCaller = new Map<string, number>();
   let inflight = 0;
 
   function hold(held: HeldBytes, bytes: number): void {
-    if (held.bytes + bytes > bodyBytes) throw tooLarge(bodyBytes);
-    if (inflight + bytes > inflightBytes) {
+    const ofCaller = byCaller.get(held.caller) ?? 0;
+    if (bytes > 0 && (inflight + bytes > inflightBytes || ofCaller + bytes > callerBytes)) {
       const message = 'Too many large requests are waiting to be stored. Try again in a moment.';
       throw new AppError('SERVICE_UNAVAILABLE', message, { retryAfter: 1 });
     }
     held.bytes += bytes;
     inflight += bytes;
+    if (ofCaller + bytes === 0) byCaller.delete(held.caller);
+    else byCaller.set(held.caller, ofCaller + bytes);
+  }
+
+  async function read(
+    headers: IncomingHttpHeaders,
+    stream: Readable,
+    held: HeldBytes,
+    limit: number,
+  ): Promise<ReceivedBody> {
+    checkContentType(headers['content-type']);
+    const encoding = encodingOf(headers['content-encoding']);
+    if (encoding === 'identity' && Number(headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
+    // What cannot be compressed grows a little.
+    const sentLimit = encoding === 'identity' ? limit : limit + Math.ceil(limit / 128) + 1024;
+    const bytes = await collect(stream, (size) => {
+      if (held.bytes + size > sentLimit) throw tooLarge(limit);
+      hold(held, size);
+    });
+    return { bytes, encoding };
   }
 
   return {
-    async read(headers, stream, held) {
-      checkContentType(headers['content-type']);
-      const inflater = inflaterFor(headers['content-encoding'], bodyBytes);
-      if (inflater === null && Number(headers['content-length'] ?? 0) > bodyBytes) throw tooLarge(bodyBytes);
-      const bytes = await collect(stream, inflater, (size) => hold(held, size));
-      return parseJson(bytes);
+    read: (headers, stream, held) => read(headers, stream, held, bodyBytes),
+    async readJson(headers, stream, held) {
+      const limit = Math.min(bodyBytes, SMALL_BODY_BYTES);
+      const { bytes, encoding } = await read(headers, stream, held, limit);
+      const inflated = inflate(bytes, encoding, limit);
+      if (inflated === null) throw tooLarge(limit);
+      return parseJson(inflated);
+    },
+    exchange(held, bytes) {
+      hold(held, bytes - held.bytes);
     },
     release(held) {
-      inflight -= held.bytes;
-      held.bytes = 0;
+      hold(held, -held.bytes);
     },
   };
-}
 
-function tooLarge(limit: number): AppError {
-  return new AppError(
-    'PAYLOAD_TOO_LARGE',
-    `The body is larger than ${limit} bytes (after decompression). Send fewer messages per request.`,
-  );
+  /**
+   * Reads a stream to its end. When something is wrong it stops keeping bytes but leaves the stream
+   * flowing, so that the answer reaches a caller who is still sending.
+   */
+  function collect(stream: Readable, take: (bytes: number) => void): Promise<Buffer> {
+    return new Promise((resolve, reject) => {
+      const chunks: Buffer[] = [];
+      const watched = rates.watch(() => stop(new SlowBodyError(limits.bodyRate.bytesPerSecond)));
+
+      function stop(error: unknown): void {
+        watched.end();
+        stream.off('data', onData);
+        chunks.length = 0;
+        stream.resume();
+        reject(error);
+      }
+      function onData(chunk: Buffer): void {
+        watched.received(chunk.length);
+        try {
+          take(chunk.length);
+          chunks.push(chunk);
+        } catch (error) {
+          stop(error);
+        }
+      }
+
+      stream.on('data', onData);
+      stream.on('end', () => {
+        watched.end();
+        resolve(Buffer.concat(chunks));
+      });
+      stream.on('error', (cause) => stop(new AppError('BAD_REQUEST', 'The body broke off.', { cause })));
+      stream.on('close', () => {
+        if (!stream.readableEnded) stop(new AppError('BAD_REQUEST', 'The body broke off.'));
+      });
+    });
+  }
 }
 
 function checkContentType(header: string | undefined): void {
@@ -72,118 +164,19 @@ function checkContentType(header: string | undefined): void {
   }
 }
 
-/** A stream that undoes the Content-Encoding; null when there is none. */
-function inflaterFor(header: string | undefined, limit: number): Transform | null {
+function encodingOf(header: string | undefined): ContentEncoding {
   const encoding = (header ?? 'identity').trim().toLowerCase();
   switch (encoding) {
     case '':
     case 'identity':
-      return null;
+      return 'identity';
     case 'gzip':
     case 'x-gzip':
-      return createGunzip();
+      return 'gzip';
     case 'br':
-      return createBrotliDecompress();
-    case 'zstd': {
-      // A few bytes may ask for a window of gigabytes: none larger than the body may be is needed.
-      const windowLog = Math.min(Math.max(Math.ceil(Math.log2(limit)), 23), 30);
-      return createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: windowLog } });
-    }
+    case 'zstd':
+      return encoding;
     default:
       throw new AppError('BAD_REQUEST', 'The Content-Encoding must be gzip, br or zstd, or left out.');
   }
-}
-
-/**
- * Reads a stream to its end. When something is wrong it stops keeping bytes but leaves the stream
- * flowing, so that the answer reaches a caller who is still sending.
- */
-function collect(
-  stream: Readable,
-  inflater: Transform | null,
-  hold: (bytes: number) => void,
-): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    const source: Readable = inflater ?? stream;
-
-    function stop(error: unknown): void {
-      source.off('data', onData);
-      if (inflater !== null) {
-        stream.unpipe(inflater);
-        inflater.destroy();
-      }
-      stream.resume();
-      reject(error);
-    }
-    function onData(chunk: Buffer): void {
-      try {
-        hold(chunk.length);
-        chunks.push(chunk);
-      } catch (error) {
-        stop(error);
-      }
-    }
-
-    source.on('data', onData);
-    source.on('end', () => resolve(Buffer.concat(chunks)));
-    stream.on('error', (cause) => stop(new AppError('BAD_REQUEST', 'The body broke off.', { cause })));
-    stream.on('close', () => {
-      // What was read to its end may still be on its way through the inflater.
-      if (!stream.readableEnded) stop(new AppError('BAD_REQUEST', 'The body broke off.'));
-    });
-    if (inflater !== null) {
-      inflater.on('error', (cause) =>
-        stop(new AppError('BAD_REQUEST', 'The body is not valid in its Content-Encoding.', { cause })),
-      );
-      stream.pipe(inflater);
-    }
-  });
-}
-
-const utf8 = new TextDecoder('utf-8', { fatal: true });
-
-function parseJson(bytes: Buffer): unknown {
-  if (bytes.length === 0) throw emptyBody();
-  let text: string;
-  try {
-    text = utf8.decode(bytes);
-  } catch (cause) {
-    throw new AppError('BAD_REQUEST', 'The body is not valid UTF-8.', { cause });
-  }
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (cause) {
-    throw new AppError('BAD_REQUEST', 'The body is not valid JSON.', { cause });
-  }
-  checkShape(value);
-  return value;
-}
-
-/** A body that is not there at all. */
-export function emptyBody(): AppError {
-  return new AppError('BAD_REQUEST', 'The body is empty; send a JSON object.');
-}
-
-/** Refuses what could harm code that later walks or copies the value: great depth and `__proto__` members. */
-function checkShape(value: unknown): void {
-  let level: object[] = isObject(value) ? [value] : [];
-  for (let depth = 1; level.length > 0; depth += 1) {
-    if (depth > MAX_JSON_DEPTH) {
-      throw new AppError('BAD_REQUEST', `The body is nested more than ${MAX_JSON_DEPTH} levels deep.`);
-    }
-    const next: object[] = [];
-    for (const node of level) {
-      if (Object.hasOwn(node, '__proto__')) {
-        throw new AppError('BAD_REQUEST', 'The body has a member named __proto__, which is not allowed.');
-      }
-      for (const member of Object.values(node)) if (isObject(member)) next.push(member);
-    }
-    level = next;
-  }
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
 }

@@ -1,8 +1,10 @@
-import type { IngestWarnings } from '../ingest/warnings.ts';
+import type { PreparedRequest, ReceivedBody } from '../ingest/prepared-request.ts';
+import type { PrepareContext } from '../ingest/preparer.ts';
 import type { QueryParameters } from '../query/parameters.ts';
 import type { QueryResponse } from '../query/response-schema.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Logger } from '../logger.ts';
+import type { BodyRate } from './body-rate.ts';
 import type { ServiceHealth } from './service-health.ts';
 
 /** Finds the project of a key. */
@@ -13,22 +15,20 @@ export interface KeyFinder {
   find(key: string): Promise<{ readonly projectId: string; readonly keyId: string } | null>;
 }
 
-/** Accepts messages: validates the body, stores it durably, and only then answers. */
+/** Accepts messages: checks the body, stores it durably, and only then answers. */
 export interface Ingestor {
   /**
-   * @param request.body the parsed JSON, of any shape
-   * @throws AppError VALIDATION_ERROR, NOT_FOUND, CONFLICT, FORBIDDEN, PAYLOAD_TOO_LARGE, SERVICE_UNAVAILABLE
+   * Reads and checks a body as it came.
+   *
+   * @throws AppError BAD_REQUEST, VALIDATION_ERROR, PAYLOAD_TOO_LARGE, SERVICE_UNAVAILABLE
    */
+  prepare(body: ReceivedBody, context: PrepareContext): Promise<PreparedRequest>;
+  /** @throws AppError NOT_FOUND, CONFLICT, FORBIDDEN, PAYLOAD_TOO_LARGE, SERVICE_UNAVAILABLE */
   accept(request: {
     readonly projectId: string;
-    readonly body: unknown;
+    readonly body: PreparedRequest;
     readonly idempotencyKey: string | undefined;
-  }): Promise<{
-    readonly instanceId: string;
-    readonly sessionId: string;
-    readonly position: number;
-    readonly warnings: IngestWarnings;
-  }>;
+  }): Promise<{ readonly instanceId: string; readonly sessionId: string; readonly position: number }>;
 }
 
 /** Says whom an instance belongs to. */
@@ -78,5 +78,7 @@ export interface HttpDependencies {
     /** Bytes of bodies that may be held at once over all requests. */
     readonly inflightBytes: number;
     readonly queryWaitMs: number;
+    /** How fast a body has to arrive. Default: 1 KiB a second, over ten seconds. */
+    readonly bodyRate?: BodyRate;
   };
 }

@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError, ERROR_CODES } from '../errors.ts';
 import type { ErrorCode, ErrorDetail } from '../errors.ts';
 import type { Logger } from '../logger.ts';
+import { SlowBodyError } from './body.ts';
 
 /** SPEC "Errors": the body of every error answer. */
 export interface ErrorEnvelope {
@@ -36,7 +37,8 @@ export function createErrorHandler(
     }
     // The framework closes the connection when a body is refused; a caller who is still sending would then
     // see a broken pipe instead of this answer. Left open, Node reads the rest of the body and drops it.
-    reply.removeHeader('connection');
+    if (thrown instanceof SlowBodyError) reply.header('connection', 'close');
+    else reply.removeHeader('connection');
     if (error.retryAfter !== undefined) reply.header('Retry-After', String(Math.ceil(error.retryAfter)));
     void reply.code(ERROR_CODES[error.code]).send(envelopeOf(error));
   };

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { AppError } from '../errors.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import { openKeyValue } from '../stream/key-value.ts';
-import type { IngestBody } from './request-body.ts';
 
 /** How long a key is remembered. */
 export const IDEMPOTENCY_TTL_MS = 24 * 3600 * 1000;
@@ -43,20 +42,6 @@ export function checkIdempotencyKey(key: string): void {
       'The Idempotency-Key header must be 1 to 255 printable ASCII characters.',
     );
   }
-}
-
-/** SHA-256 (hex) of what a body means: the order of members does not matter. */
-export function bodyDigest(body: IngestBody): string {
-  return createHash('sha256')
-    .update(JSON.stringify(sorted(body)))
-    .digest('hex');
-}
-
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== 'object' || value === null) return value;
-  const members = Object.entries(value).map(([name, member]) => [name, sorted(member)] as const);
-  return Object.fromEntries(members.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 /** Opens the store in the key-value bucket `idempotency`. */

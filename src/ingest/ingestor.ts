@@ -1,18 +1,17 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { v7 } from 'uuid';
+import { NIL, v7 } from 'uuid';
 import { AppError } from '../errors.ts';
-import type { RecordedRequest } from '../domain/records.ts';
+import { completeRequest, type EncodedRequest } from '../stream/codec.ts';
 import type { Instance, Registry } from '../registry/registry.ts';
 import type { Publisher } from '../stream/publisher.ts';
 import {
-  bodyDigest,
   checkIdempotencyKey,
   otherBody,
   type IdempotencyClaim,
   type IdempotencyStore,
 } from './idempotency.ts';
-import type { IngestBody } from './request-body.ts';
+import type { PreparedRequest } from './prepared-request.ts';
 
 export interface IngestorParts {
   readonly registry: Registry;
@@ -25,7 +24,8 @@ export interface IngestorParts {
 export interface IngestRequest {
   /** The project of the request's key. */
   readonly projectId: string;
-  readonly body: IngestBody;
+  /** With its digest when there is an `idempotencyKey`. Its draft is written into. */
+  readonly body: PreparedRequest;
   /** As sent in the header. */
   readonly idempotencyKey?: string | undefined;
 }
@@ -75,7 +75,7 @@ export function createIngestor(parts: IngestorParts): Ingestor {
         );
       }
       if (idempotencyKey !== undefined) checkIdempotencyKey(idempotencyKey);
-      const keyed = idempotencyKey === undefined ? null : { key: idempotencyKey, digest: bodyDigest(body) };
+      const keyed = idempotencyKey === undefined ? null : { key: idempotencyKey, digest: body.digest };
       const earlier = keyed === null ? undefined : answers.get(`${projectId}:${keyed.key}`);
       if (earlier !== undefined) {
         if (earlier.digest !== keyed?.digest) throw otherBody();
@@ -84,6 +84,7 @@ export function createIngestor(parts: IngestorParts): Ingestor {
 
       // Looked at before anything is written, so that a refused request leaves no trace.
       const named = await findNamed(projectId, body);
+      await publisher.check(completeRequest(body.draft, { ...NOWHERE, acceptedAt: clock() }));
       const claim =
         keyed === null ? null : await idempotency.claim(projectId, keyed.key, keyed.digest, clock());
       const acceptedAt = claim?.acceptedAt ?? clock();
@@ -91,7 +92,7 @@ export function createIngestor(parts: IngestorParts): Ingestor {
       const answer = {
         instanceId: destination.instance.id,
         sessionId: destination.sessionId,
-        position: await publisher.publish(record(projectId, body, destination, claim, acceptedAt)),
+        position: await publisher.publish(complete(projectId, body, destination, claim, acceptedAt)),
       };
       if (keyed !== null) answers.set(`${projectId}:${keyed.key}`, { digest: keyed.digest, answer });
       return answer;
@@ -101,7 +102,7 @@ export function createIngestor(parts: IngestorParts): Ingestor {
   /** The instance that the request's ids lead to, and whether the project has nothing under its session id yet. */
   async function findNamed(
     projectId: string,
-    body: IngestBody,
+    body: PreparedRequest,
   ): Promise<{ readonly instance: Instance | null; readonly unclaimed: boolean }> {
     let instance: Instance | null = null;
     if (body.instanceId !== undefined) {
@@ -121,7 +122,7 @@ export function createIngestor(parts: IngestorParts): Ingestor {
   /** Makes what the request needs and does not exist yet. Doing it again for the same request changes nothing. */
   async function settle(
     projectId: string,
-    body: IngestBody,
+    body: PreparedRequest,
     named: { readonly instance: Instance | null; readonly unclaimed: boolean },
     claim: IdempotencyClaim | null,
     acceptedAt: number,
@@ -130,7 +131,7 @@ export function createIngestor(parts: IngestorParts): Ingestor {
     if (body.sessionId === undefined) {
       const instance =
         named.instance ??
-        (await registry.createInstance({ projectId, id: newInstanceId(), name: nameIn(body) }));
+        (await registry.createInstance({ projectId, id: newInstanceId(), name: body.instanceName }));
       return { instance, sessionId: registry.issueSessionId(instance, claim?.seed) };
     }
     if (!named.unclaimed && named.instance !== null)
@@ -145,8 +146,8 @@ export function createIngestor(parts: IngestorParts): Ingestor {
   }
 
   /** The instance of a claimed session; made now when whoever claimed the session has not come so far. */
-  function claimedInstance(id: string, projectId: string, body: IngestBody): Promise<Instance> {
-    return registry.createInstance({ projectId, id, name: nameIn(body) });
+  function claimedInstance(id: string, projectId: string, body: PreparedRequest): Promise<Instance> {
+    return registry.createInstance({ projectId, id, name: body.instanceName });
   }
 }
 
@@ -166,34 +167,30 @@ function otherSession(): AppError {
   );
 }
 
-function nameIn(body: IngestBody): string | undefined {
-  const name = body.metadata?.instance?.['name'];
-  return typeof name === 'string' && name !== '' ? name : undefined;
-}
-
 /** A UUIDv7 of the claim's time and seed. */
 function derivedInstanceId(seed: string, acceptedAt: number): string {
   const random = createHash('sha256').update(`instance:${seed}`).digest().subarray(0, 16);
   return v7({ msecs: Math.floor(acceptedAt / 1000), seq: random.readUInt32BE(12), random });
 }
 
-function record(
+/** Ids as long as any. */
+const NOWHERE = { requestId: NIL, projectId: NIL, instanceId: NIL, sessionId: NIL };
+
+function complete(
   projectId: string,
-  body: IngestBody,
+  body: PreparedRequest,
   { instance, sessionId }: Destination,
   claim: IdempotencyClaim | null,
   acceptedAt: number,
-): RecordedRequest {
-  return {
+): EncodedRequest {
+  return completeRequest(body.draft, {
     requestId:
       claim === null ? v7() : uuidOf(createHash('sha256').update(`request:${claim.seed}`).digest('hex')),
     projectId,
     instanceId: instance.id,
     sessionId,
     acceptedAt,
-    messages: body.messages.map(({ at, ...message }) => ({ ...message, at: at ?? acceptedAt })),
-    ...(body.metadata === undefined ? {} : { metadata: body.metadata }),
-  };
+  });
 }
 
 /** The first 128 bits of a digest (hex), written as a UUID. */

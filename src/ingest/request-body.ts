@@ -1,6 +1,13 @@
 import { z } from 'zod';
 import { AppError, MAX_DETAILS, type ErrorDetail } from '../errors.ts';
 import { UUID_PATTERN } from '../domain/ids.ts';
+import {
+  lengthOf,
+  MAX_EXTERNAL_ID_LENGTH,
+  MAX_INSTANCE_NAME_LENGTH,
+  MAX_LABEL_BYTES,
+  MAX_METADATA_BYTES,
+} from '../domain/limits.ts';
 import { namesOf, type RecordedRequest } from '../domain/records.ts';
 import { parseInstant } from '../domain/time.ts';
 import { findWarnings, type IngestWarnings } from './warnings.ts';
@@ -62,7 +69,6 @@ export function ingestBodySchema(now: () => number) {
       .string('must be a string')
       .regex(UUID_PATTERN, 'must be a UUID')
       .meta({ format: 'uuid', description: 'UUID of version 1 to 8, nil or all-f' });
-  const object = () => z.record(z.string(), z.unknown(), 'must be an object');
   const createdAt = z
     .string(INSTANT_RULE)
     .superRefine((text, context) => {
@@ -73,13 +79,20 @@ export function ingestBodySchema(now: () => number) {
     })
     .nullish()
     .meta({ format: 'date-time', description: EVENT_TIME });
+  const label = () =>
+    z
+      .string('must be a string')
+      .refine(
+        (text) => Buffer.byteLength(text) <= MAX_LABEL_BYTES,
+        `must not be longer than ${MAX_LABEL_BYTES} bytes`,
+      );
   const message = z.object(
     {
       content: z.string('must be a string').min(1, 'must not be empty'),
-      role: z.string('must be a string').optional().meta({ description: ROLE }),
-      userId: z.string('must be a string').optional(),
+      role: label().optional().meta({ description: ROLE }),
+      userId: label().optional(),
       createdAt,
-      metadata: z.looseObject({ createdAt }, 'must be an object').optional(),
+      metadata: z.looseObject({ createdAt }, 'must be an object').refine(isSmall, METADATA_RULE).optional(),
     },
     'must be an object',
   );
@@ -94,13 +107,43 @@ export function ingestBodySchema(now: () => number) {
       sessionId: sessionId.optional(),
       metadata: z
         .strictObject(
-          { instance: object().optional(), session: object().optional(), users: object().optional() },
+          {
+            instance: z.looseObject({ name: instanceName }, 'must be an object').optional(),
+            session: z.looseObject({ externalId }, 'must be an object').optional(),
+            users: z.record(z.string(), z.unknown(), 'must be an object').optional(),
+          },
           'must be an object',
         )
+        .refine(isSmall, METADATA_RULE)
         .optional(),
     },
     'must be a JSON object',
   );
+}
+
+/** Free-form as all metadata; a text is the instance's name. */
+const instanceName = z
+  .unknown()
+  .refine(
+    (name) => typeof name !== 'string' || lengthOf(name) <= MAX_INSTANCE_NAME_LENGTH,
+    `must not be longer than ${MAX_INSTANCE_NAME_LENGTH} characters`,
+  )
+  .optional()
+  .meta({ description: `The name of a new instance, at most ${MAX_INSTANCE_NAME_LENGTH} characters` });
+
+const externalId = z
+  .string('must be a string')
+  .refine(
+    (text) => text !== '' && lengthOf(text) <= MAX_EXTERNAL_ID_LENGTH,
+    `must be 1 to ${MAX_EXTERNAL_ID_LENGTH} characters long`,
+  )
+  .nullish()
+  .meta({ description: `Your own name for the session, 1 to ${MAX_EXTERNAL_ID_LENGTH} characters` });
+
+const METADATA_RULE = `must not be larger than ${MAX_METADATA_BYTES} bytes as JSON`;
+
+function isSmall(metadata: object): boolean {
+  return Buffer.byteLength(JSON.stringify(metadata)) <= MAX_METADATA_BYTES;
 }
 
 /**
@@ -110,6 +153,7 @@ export function ingestBodySchema(now: () => number) {
 export function createBodyParser(now: () => number): (json: unknown) => ParsedBody {
   const schema = ingestBodySchema(now);
   return (json) => {
+    refuseTooMany(json);
     const result = schema.safeParse(json);
     if (!result.success) throw validationError(json, result.error.issues);
     const { messages, projectId, instanceId, sessionId, metadata } = result.data;
@@ -123,6 +167,22 @@ export function createBodyParser(now: () => number): (json: unknown) => ParsedBo
     const sent = json as { readonly messages: readonly Readonly<Record<string, unknown>>[] };
     return { body, warnings: findWarnings(sent.messages) };
   };
+}
+
+/** The name that a new instance gets. */
+export function nameIn(body: IngestBody): string | undefined {
+  const name = body.metadata?.instance?.['name'];
+  return typeof name === 'string' && name !== '' ? name.toWellFormed() : undefined;
+}
+
+/** Looked at first: there is no sense in naming the faults of each. */
+function refuseTooMany(json: unknown): void {
+  const messages = typeof json === 'object' && json !== null && 'messages' in json ? json.messages : null;
+  if (!Array.isArray(messages) || messages.length <= MAX_MESSAGES) return;
+  const message = `must hold at most ${MAX_MESSAGES} messages`;
+  throw new AppError('VALIDATION_ERROR', `The request is not valid: messages ${message}.`, {
+    details: [{ path: 'messages', message }],
+  });
 }
 
 type CheckedMessage = z.infer<ReturnType<typeof ingestBodySchema>>['messages'][number];
@@ -160,7 +220,7 @@ function validationError(json: unknown, issues: readonly z.core.$ZodIssue[]): Ap
   for (const issue of issues) {
     if (details.length >= MAX_DETAILS) break;
     if (issue.code === 'unrecognized_keys') {
-      for (const key of issue.keys) {
+      for (const key of issue.keys.slice(0, MAX_DETAILS)) {
         details.push({
           path: [...issue.path, key].join('.'),
           message: 'is not a member that this request knows',

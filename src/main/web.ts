@@ -5,10 +5,10 @@ import { loadConfig } from '../config.ts';
 import type { Config } from '../config.ts';
 import { AppError, SetupError } from '../errors.ts';
 import { createApp } from '../http/app.ts';
-import type { HttpDependencies, Ingestor, ReadinessCheck } from '../http/dependencies.ts';
+import type { HttpDependencies, ReadinessCheck } from '../http/dependencies.ts';
 import { openIdempotencyStore } from '../ingest/idempotency.ts';
-import { createIngestor } from '../ingest/ingestor.ts';
-import { createBodyParser } from '../ingest/request-body.ts';
+import { createIngestor, type Ingestor } from '../ingest/ingestor.ts';
+import { createPreparer } from '../ingest/preparer.ts';
 import { orExit, runProcess } from '../lifecycle.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import { createLogger } from '../logger.ts';
@@ -60,6 +60,12 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
     now: Date.now,
   });
   lifecycle.opened('service watch', () => watch.close());
+  const preparer = createPreparer({
+    bodyBytes: config.bodyLimitBytes,
+    now: nowMicros,
+    onThreadLost: (error) => log.error({ event: 'body_thread_lost', err: error }, 'a body thread ended'),
+  });
+  lifecycle.opened('body threads', () => preparer.close());
   const app = createApp({
     log,
     now: Date.now,
@@ -69,7 +75,9 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
       },
       find: async (key) => (await theRegistry().findKey(key)) ?? null,
     },
-    ...(config.serve === 'query' ? {} : { ingest: { accept: (request) => theIngestor().accept(request) } }),
+    ...(config.serve === 'query'
+      ? {}
+      : { ingest: { prepare: preparer.prepare, accept: (request) => theIngestor().accept(request) } }),
     ...(query === undefined ? {} : { query }),
     instances: {
       instancesOf: async (projectId, window) => theRegistry().instancesOf(projectId, window),
@@ -118,20 +126,14 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
     });
     lifecycle.opened('publisher', () => publisher.drain());
     const idempotency = await openIdempotencyStore(stream, { replicas: config.streamReplicas });
-    const accepting = createIngestor({ registry: opened, publisher, idempotency, clock: nowMicros });
-    const parse = createBodyParser(nowMicros);
-    ingestor = {
-      accept: async ({ body: sent, ...request }) => {
-        const { body, warnings } = parse(sent);
-        return { ...(await accepting.accept({ ...request, body })), warnings };
-      },
-    };
+    ingestor = createIngestor({ registry: opened, publisher, idempotency, clock: nowMicros });
   }
   // Opened first, so that it answers while the rest is awaited; closed first all the same.
   lifecycle.opened('http', () => app.close());
   await opened.whenReady();
   registry = opened;
   void watch.ask();
+  if (config.serve !== 'query') preparer.start();
   log.info({ event: 'web_ready' }, 'web ready');
   const first = await firstSteps(opened, url);
   if (first !== null && !tellStarter({ type: 'first-steps', text: first })) process.stdout.write(first);

@@ -88,7 +88,7 @@ const SIZES: readonly (readonly [rule: string, check: (client: Client) => Promis
       for (let round = 0; round < 5; round += 1) {
         faultOf(await post(client, large), 413, 'PAYLOAD_TOO_LARGE');
         faultOf(await post(client, large, { 'content-type': 'text/plain' }), 400, 'BAD_REQUEST');
-        faultOf(await post(client, large, { 'content-encoding': 'gzip' }), 400, 'BAD_REQUEST');
+        faultOf(await post(client, large, { 'content-encoding': 'gzip' }), 413, 'PAYLOAD_TOO_LARGE');
         faultOf(await post(nobody, large), 401, 'INVALID_API_KEY');
       }
     },

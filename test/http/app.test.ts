@@ -3,7 +3,6 @@ import { describe, it } from 'node:test';
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import type { InjectOptions } from 'fastify';
 import { AppError } from '../../src/errors.ts';
-import { NO_WARNINGS } from '../../src/ingest/warnings.ts';
 import { errorEnvelopeSchema } from '../../src/http/openapi.ts';
 import {
   createHarness,
@@ -109,7 +108,7 @@ describe('http: which error answers what', () => {
       post({ body: '{"messages":[{"content":"a","metadata":{"\\u005f_proto__":{}}}]}' }),
       [400, 'BAD_REQUEST'],
     ],
-    ['great depth', post({ body: deep }), [400, 'BAD_REQUEST']],
+    ['great depth', post({ body: deep }), [400, 'VALIDATION_ERROR']],
     ['JSON of another shape', post({ body: '[]' }), [400, 'VALIDATION_ERROR']],
     ['JSON null', post({ body: 'null' }), [400, 'VALIDATION_ERROR']],
     [
@@ -219,7 +218,7 @@ describe('http: ingest', () => {
     equal(answer.status, 200);
     deepEqual(JSON.parse(answer.text), { instanceId: INSTANCE, sessionId: SESSION });
     equal(answer.headers['x-stream-position'], '42');
-    deepEqual(harness.accepted, [{ projectId: PROJECT, body: JSON.parse(BODY), idempotencyKey: undefined }]);
+    deepEqual(harness.accepted, [{ projectId: PROJECT, contents: ['hello'], idempotencyKey: undefined }]);
   });
 
   const encodings: [string, string | undefined, Buffer][] = [
@@ -233,10 +232,13 @@ describe('http: ingest', () => {
   ];
   for (const [name, encoding, body] of encodings) {
     it(`reads a body: ${name}`, async () => {
-      const harness = createHarness();
-      const answer = await send(harness, post({ headers: { 'content-encoding': encoding }, body }));
-      equal(answer.status, 200, answer.text);
-      deepEqual(harness.accepted[0]?.body, JSON.parse(BODY));
+      for (const inlineBytes of [2 ** 16, 0]) {
+        const harness = createHarness({ inlineBytes });
+        const answer = await send(harness, post({ headers: { 'content-encoding': encoding }, body }));
+        equal(answer.status, 200, answer.text);
+        deepEqual(harness.accepted[0]?.contents, ['hello']);
+        await harness.app.close();
+      }
     });
   }
 
@@ -304,7 +306,7 @@ describe('http: ingest', () => {
       limits: { bodyBytes: 2048, inflightBytes: 3000 },
       accept: async () => {
         await gate.promise;
-        return { instanceId: INSTANCE, sessionId: SESSION, position: 1, warnings: NO_WARNINGS };
+        return { instanceId: INSTANCE, sessionId: SESSION, position: 1 };
       },
     });
     const body = JSON.stringify({ messages: [{ content: 'x'.repeat(1800) }] });

@@ -3,7 +3,8 @@ import { createApp } from '../../src/http/app.ts';
 import type { HttpDependencies, Ingestor, QueryRunner } from '../../src/http/dependencies.ts';
 import { silentLogger } from '../../src/logger.ts';
 import type { Logger } from '../../src/logger.ts';
-import { createBodyParser } from '../../src/ingest/request-body.ts';
+import type { PreparedRequest } from '../../src/ingest/prepared-request.ts';
+import { createPreparer } from '../../src/ingest/preparer.ts';
 import type { QueryParameters } from '../../src/query/parameters.ts';
 
 export const PROJECT = '0192f0a0-0000-7000-8000-000000000001';
@@ -18,7 +19,8 @@ export const NOON = Date.UTC(2025, 2, 1, 12, 0, 0, 250);
 
 export interface Call {
   readonly projectId: string;
-  readonly body: unknown;
+  /** What the messages say. */
+  readonly contents: readonly string[];
   readonly idempotencyKey: string | undefined;
 }
 
@@ -35,6 +37,15 @@ export interface Harness {
   loaded: boolean;
 }
 
+const BODY_BYTES = 32 * 2 ** 20;
+
+function contentsOf({ draft }: PreparedRequest): string[] {
+  const { messages } = JSON.parse(`{"draft":1${Buffer.from(draft.bytes).toString()}`) as {
+    readonly messages: readonly { readonly content: string }[];
+  };
+  return messages.map(({ content }) => content);
+}
+
 /** The app with fakes behind it: they do what the real ones promise, and remember what they were given. */
 export function createHarness(
   changes: Partial<Omit<HttpDependencies, 'limits' | 'keys' | 'log' | 'now'>> & {
@@ -43,10 +54,16 @@ export function createHarness(
     readonly run?: QueryRunner['run'];
     readonly waitFor?: QueryRunner['waitFor'];
     readonly serve?: 'all' | 'ingest' | 'query';
+    /** Larger bodies are read on a thread. */
+    readonly inlineBytes?: number;
   } = {},
 ): Harness {
-  const { limits, accept, run, waitFor, serve = 'all', ...rest } = changes;
-  const parse = createBodyParser(() => NOON * 1000);
+  const { limits, accept, run, waitFor, serve = 'all', inlineBytes, ...rest } = changes;
+  const preparer = createPreparer({
+    bodyBytes: limits?.bodyBytes ?? BODY_BYTES,
+    now: () => NOON * 1000,
+    ...(inlineBytes === undefined ? {} : { inlineBytes }),
+  });
   const errors: unknown[] = [];
   const log: Logger = {
     ...silentLogger(),
@@ -60,11 +77,12 @@ export function createHarness(
     [OTHER_KEY, OTHER_PROJECT],
   ]);
   const ingest: Ingestor = {
+    prepare: preparer.prepare,
     async accept(call) {
       if (accept !== undefined) return accept(call);
-      const { warnings } = parse(call.body);
-      harness.accepted.push(call);
-      return { instanceId: INSTANCE, sessionId: SESSION, position: 42, warnings };
+      const { body, ...rest } = call;
+      harness.accepted.push({ ...rest, contents: contentsOf(body) });
+      return { instanceId: INSTANCE, sessionId: SESSION, position: 42 };
     },
   };
   const query: HttpDependencies['query'] = {
@@ -110,13 +128,14 @@ export function createHarness(
     readiness: [],
     limits: {
       requestsPerSecond: 1000,
-      bodyBytes: 32 * 2 ** 20,
+      bodyBytes: BODY_BYTES,
       inflightBytes: 64 * 2 ** 20,
       queryWaitMs: 5000,
       ...limits,
     },
     ...rest,
   });
+  app.addHook('onClose', () => preparer.close());
   const harness: Harness = { app, accepted: [], asked: [], errors, time: NOON, loaded: true };
   return harness;
 }

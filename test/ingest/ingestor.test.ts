@@ -1,13 +1,15 @@
 import { deepEqual, equal, match, notEqual, ok, rejects } from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { AppError } from '../../src/errors.ts';
 import type { RecordedRequest } from '../../src/domain/records.ts';
 import { openIdempotencyStore, type IdempotencyStore } from '../../src/ingest/idempotency.ts';
-import { createIngestor, type Accepted, type Ingestor } from '../../src/ingest/ingestor.ts';
-import type { IngestBody } from '../../src/ingest/request-body.ts';
+import { bodyDigest } from '../../src/ingest/body-digest.ts';
+import { createIngestor, type Accepted, type IngestorParts } from '../../src/ingest/ingestor.ts';
+import { nameIn, type IngestBody } from '../../src/ingest/request-body.ts';
+import { NO_WARNINGS } from '../../src/ingest/warnings.ts';
 import { openRegistry, type Registry } from '../../src/registry/registry.ts';
-import { decodeRecord } from '../../src/stream/codec.ts';
+import { decodeRecord, draftRequest } from '../../src/stream/codec.ts';
 import { openConnection, type StreamConnection } from '../../src/stream/connection.ts';
 import { openConsumer } from '../../src/stream/consumer.ts';
 import { createPublisher, type Publisher } from '../../src/stream/publisher.ts';
@@ -16,6 +18,27 @@ import { killUnder, startTestServer, type TestServer } from '../support/nats.ts'
 
 const NOW = 1_772_366_400_000_000;
 const hello: IngestBody = { messages: [{ content: 'Hello', role: 'user', userId: 'ann' }] };
+
+/** The ingestor, given bodies that nobody has written out yet. */
+interface Ingestor {
+  accept(request: {
+    readonly projectId: string;
+    readonly body: IngestBody;
+    readonly idempotencyKey?: string;
+  }): Promise<Accepted>;
+}
+
+function openIngestor(parts: IngestorParts): Ingestor {
+  const ingestor = createIngestor(parts);
+  return {
+    accept: ({ body, ...request }) => {
+      const { projectId, instanceId, sessionId } = body;
+      const [draft, digest, instanceName] = [draftRequest(body), bodyDigest(body), nameIn(body)];
+      const prepared = { projectId, instanceId, sessionId, instanceName, draft, digest };
+      return ingestor.accept({ ...request, body: { ...prepared, warnings: NO_WARNINGS } });
+    },
+  };
+}
 
 interface Process {
   readonly connection: StreamConnection;
@@ -38,7 +61,7 @@ describe('ingestor', () => {
     await registry.whenReady();
     const publisher = createPublisher(connection, { timeoutMs: 2000 });
     const idempotency = await openIdempotencyStore(connection);
-    const ingestor = createIngestor({ registry, publisher, idempotency, clock: () => now++ });
+    const ingestor = openIngestor({ registry, publisher, idempotency, clock: () => now++ });
     return { connection, registry, publisher, idempotency, ingestor };
   }
 
@@ -222,6 +245,37 @@ describe('ingestor', () => {
     });
   });
 
+  describe('leaves nothing behind of a request', () => {
+    async function nothingOf(projectId: string, sessionId: string): Promise<void> {
+      const instances = await there.registry.listInstances();
+      equal(instances.filter((instance) => instance.projectId === projectId).length, 0);
+      equal(await there.registry.findSessionClaim(projectId, sessionId), null);
+      // The key was not taken: another body may have it.
+      ok(await here.ingestor.accept({ projectId, body: hello, idempotencyKey: 'k' }));
+    }
+
+    it('413: that no record of the stream can hold', async () => {
+      const projectId = await newProject();
+      const sessionId = randomUUID();
+      const content = randomBytes(17 * 2 ** 20).toString('base64');
+      const body = { messages: [{ content, role: 'user' }], sessionId };
+      const request = { projectId, body, idempotencyKey: 'k' };
+      await rejects(here.ingestor.accept(request), refused('PAYLOAD_TOO_LARGE'));
+      await nothingOf(projectId, sessionId);
+    });
+
+    it('503: for which the stream has no room', async () => {
+      const projectId = await newProject();
+      const sessionId = randomUUID();
+      const publisher = createPublisher(here.connection, { hasRoom: () => false });
+      const { registry, idempotency } = here;
+      const full = openIngestor({ registry, idempotency, publisher, clock: () => now++ });
+      const request = { projectId, body: { ...hello, sessionId }, idempotencyKey: 'k' };
+      await rejects(full.accept(request), refused('SERVICE_UNAVAILABLE'));
+      await nothingOf(projectId, sessionId);
+    });
+  });
+
   describe('with an Idempotency-Key', () => {
     const ids = ({ instanceId, sessionId }: Accepted): string[] => [instanceId, sessionId];
 
@@ -301,15 +355,17 @@ describe('ingestor', () => {
       it(`gives a retry the ids of the first try when its answer was lost ${failure} storing`, async () => {
         const projectId = await newProject();
         let lost: RecordedRequest | undefined;
-        const failing = createIngestor({
+        const failing = openIngestor({
           registry: here.registry,
           idempotency: here.idempotency,
           clock: () => now++,
           publisher: {
             pendingBytes: 0,
             drain: async () => undefined,
+            check: async () => undefined,
             publish: async (request) => {
-              lost = request;
+              ok('parts' in request);
+              lost = JSON.parse(Buffer.concat(request.parts).toString()) as RecordedRequest;
               if (failure === 'after') await here.publisher.publish(request);
               throw new AppError('SERVICE_UNAVAILABLE', 'lost', { retryAfter: 1 });
             },

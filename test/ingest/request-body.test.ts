@@ -2,7 +2,12 @@ import { deepEqual, equal, ok, throws } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { z } from 'zod';
 import { AppError } from '../../src/errors.ts';
-import { createBodyParser, ingestBodySchema, type IngestBody } from '../../src/ingest/request-body.ts';
+import {
+  createBodyParser,
+  ingestBodySchema,
+  nameIn,
+  type IngestBody,
+} from '../../src/ingest/request-body.ts';
 import { parseInstant } from '../../src/domain/time.ts';
 
 const NOW = parseInstant('2026-03-01T12:00:00Z') ?? 0;
@@ -135,6 +140,45 @@ describe('ingest body', () => {
       /UTC ISO 8601/,
     ]),
     [
+      'a userId of 1,025 bytes',
+      { messages: [message, { ...message, userId: `${'é'.repeat(512)}x` }] },
+      'messages.1.userId',
+      /longer than 1024 bytes/,
+    ],
+    [
+      'a role of 1,025 bytes',
+      { messages: [{ ...message, role: 'x'.repeat(1025) }] },
+      'messages.0.role',
+      /longer than 1024 bytes/,
+    ],
+    [
+      'metadata of a message above 64 KB',
+      { messages: [{ ...message, metadata: { a: 'x'.repeat(65_529) } }] },
+      'messages.0.metadata',
+      /larger than 65536 bytes/,
+    ],
+    [
+      'metadata of the request above 64 KB in all',
+      {
+        messages: [message],
+        metadata: { session: { a: 'x'.repeat(40_000) }, users: { ann: { a: 'x'.repeat(30_000) } } },
+      },
+      'metadata',
+      /larger than 65536 bytes/,
+    ],
+    [
+      "an instance's name of 201 characters",
+      { messages: [message], metadata: { instance: { name: '🤖'.repeat(201) } } },
+      'metadata.instance.name',
+      /longer than 200 characters/,
+    ],
+    ...(['', 'x'.repeat(256), 7] as const).map((externalId): [string, unknown, string, RegExp] => [
+      `an externalId that is ${String(externalId).slice(0, 5) || 'empty'}`,
+      { messages: [message], metadata: { session: { externalId } } },
+      'metadata.session.externalId',
+      externalId === 7 ? /string/ : /1 to 255 characters/,
+    ]),
+    [
       'createdAt beside the content: no instant',
       { messages: [{ ...message, createdAt: 'now', metadata: { createdAt: '2020-01-01T00:00Z' } }] },
       'messages.0.createdAt',
@@ -180,6 +224,23 @@ describe('ingest body', () => {
       equal(read?.at ?? null, expected === null ? null : parseInstant(expected));
     });
   }
+
+  it('takes what is exactly as large as allowed', () => {
+    const body = parse({
+      messages: [
+        {
+          content: 'x',
+          userId: 'é'.repeat(512),
+          role: 'x'.repeat(1024),
+          metadata: { a: 'x'.repeat(65_528) },
+        },
+      ],
+      metadata: { instance: { name: '🤖'.repeat(200) }, session: { externalId: 'é'.repeat(255) } },
+    });
+    equal(nameIn(body), '🤖'.repeat(200));
+    ok(parse({ messages: [message], metadata: { session: { externalId: null }, instance: { name: 5 } } }));
+    ok(parse({ messages: [message], metadata: { session: {}, instance: {}, users: {} } }));
+  });
 
   it('may lie exactly 24 h ahead', () => {
     const at = parse({ messages: [{ ...message, metadata: { createdAt: '2026-03-02T12:00:00Z' } }] })

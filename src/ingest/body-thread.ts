@@ -1,0 +1,54 @@
+/** What a thread of the preparer runs: one body after the other. */
+import { getHeapStatistics } from 'node:v8';
+import { parentPort } from 'node:worker_threads';
+import { AppError, type ErrorCode, type ErrorDetail } from '../errors.ts';
+import {
+  createPrepare,
+  type PreparedRequest,
+  type PrepareOptions,
+  type ReceivedBody,
+} from './prepared-request.ts';
+
+export interface ThreadRequest {
+  readonly body: ReceivedBody;
+  readonly options: PrepareOptions;
+}
+
+export interface ThreadReply {
+  /** `prepared` null: the inflated body is larger than the limit. */
+  readonly result:
+    | { readonly prepared: PreparedRequest | null }
+    | { readonly refusal: { code: ErrorCode; message: string; details: readonly ErrorDetail[] | undefined } }
+    | { readonly fault: string };
+  /** What the thread's heap has grown to. */
+  readonly heapBytes: number;
+}
+
+/** `ready` comes first: the thread has loaded everything. */
+export type ThreadMessage = 'ready' | ThreadReply;
+
+if (parentPort !== null) {
+  const port = parentPort;
+  const prepare = createPrepare();
+
+  const resultOf = ({ body, options }: ThreadRequest): ThreadReply['result'] => {
+    try {
+      return { prepared: prepare(body, options) };
+    } catch (error) {
+      if (error instanceof AppError) {
+        const { code, message, details } = error;
+        return { refusal: { code, message, details } };
+      }
+      return { fault: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+    }
+  };
+
+  port.on('message', (request: ThreadRequest) => {
+    const result = resultOf(request);
+    const { total_heap_size: heapBytes } = getHeapStatistics();
+    const reply: ThreadReply = { result, heapBytes };
+    const draft = 'prepared' in result ? result.prepared?.draft : undefined;
+    port.postMessage(reply, draft === undefined ? [] : [draft.bytes.buffer, draft.untimed.buffer]);
+  });
+  port.postMessage('ready' satisfies ThreadMessage);
+}

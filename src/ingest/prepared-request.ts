@@ -1,0 +1,69 @@
+import { draftRequest, type RequestDraft } from '../stream/codec.ts';
+import { AppError } from '../errors.ts';
+import { bodyDigest } from './body-digest.ts';
+import { inflate, type ContentEncoding } from './inflate.ts';
+import { parseJson } from './json.ts';
+import { createBodyParser, nameIn } from './request-body.ts';
+import type { IngestWarnings } from './warnings.ts';
+
+/** A body of POST /v1/ingest/ as it came. */
+export interface ReceivedBody {
+  readonly bytes: Uint8Array;
+  readonly encoding: ContentEncoding;
+}
+
+/** A valid request, written out for the stream but for what is settled when it is accepted. Crosses threads. */
+export interface PreparedRequest {
+  readonly projectId: string | undefined;
+  readonly instanceId: string | undefined;
+  readonly sessionId: string | undefined;
+  readonly instanceName: string | undefined;
+  readonly draft: RequestDraft;
+  /** SHA-256 (hex) of what the body means; '' when nobody asked for it. */
+  readonly digest: string;
+  readonly warnings: IngestWarnings;
+}
+
+export interface PrepareOptions {
+  /** Of the inflated body, bytes. */
+  readonly limit: number;
+  /** The request has an `Idempotency-Key`, so its digest is needed. */
+  readonly keyed: boolean;
+  /** Microseconds since 1970-01-01 UTC; bounds event times. */
+  readonly now: number;
+}
+
+/**
+ * Makes the function that turns a received body into a request for the stream: inflates, parses, checks and
+ * writes it out. Null when the inflated body is larger than the limit. It throws AppError BAD_REQUEST or
+ * VALIDATION_ERROR. One function, whether it runs on the event loop or on a thread beside it.
+ */
+export function createPrepare(): (body: ReceivedBody, options: PrepareOptions) => PreparedRequest | null {
+  let now = 0;
+  const parse = createBodyParser(() => now);
+  return ({ bytes, encoding }, options) => {
+    const inflated = inflate(bytes, encoding, options.limit);
+    if (inflated === null) return null;
+    now = options.now;
+    const { body, warnings } = parse(parseJson(inflated));
+    return {
+      projectId: body.projectId,
+      instanceId: body.instanceId,
+      sessionId: body.sessionId,
+      instanceName: nameIn(body),
+      draft: draftRequest({
+        messages: body.messages,
+        ...(body.metadata === undefined ? {} : { metadata: body.metadata }),
+      }),
+      digest: options.keyed ? bodyDigest(body) : '',
+      warnings,
+    };
+  };
+}
+
+export function tooLarge(limit: number): AppError {
+  return new AppError(
+    'PAYLOAD_TOO_LARGE',
+    `The body is larger than ${limit} bytes (after decompression). Send fewer messages per request.`,
+  );
+}

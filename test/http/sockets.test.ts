@@ -1,0 +1,121 @@
+/** What only real connections show: bodies that stop, callers who stay silent. */
+import { equal, match, ok } from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
+import { after, describe, it } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { createHarness, INSTANCE, KEY, OTHER_KEY, SESSION } from './support.ts';
+import type { Harness } from './support.ts';
+
+const MIB = 2 ** 20;
+const closing: (() => Promise<void>)[] = [];
+after(async () => {
+  for (const close of closing) await close();
+});
+
+/** The port that a harness listens on. */
+async function listen(harness: Harness): Promise<number> {
+  closing.push(async () => {
+    harness.app.server.closeAllConnections();
+    await harness.app.close();
+  });
+  await harness.app.listen({ host: '127.0.0.1', port: 0 });
+  return (harness.app.server.address() as AddressInfo).port;
+}
+
+/** A connection that stays half open for as long as the server lets it. */
+async function open(port: number): Promise<Socket> {
+  const socket = connect({ host: '127.0.0.1', port, allowHalfOpen: true });
+  socket.on('error', () => undefined);
+  closing.push(async () => void socket.destroy());
+  await once(socket, 'connect');
+  return socket;
+}
+
+function head(key: string, length: number, more = ''): string {
+  return `POST /v1/ingest/ HTTP/1.1\r\nHost: x\r\nx-api-key: ${key}\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n${more}\r\n`;
+}
+
+/** All that comes until the other side ends. */
+async function received(socket: Socket): Promise<string> {
+  let text = '';
+  for await (const chunk of socket) text += String(chunk);
+  return text;
+}
+
+const body = (bytes: number): string => JSON.stringify({ messages: [{ content: 'x'.repeat(bytes) }] });
+
+/** How many of a key's bodies have arrived and not been answered. */
+function waitingIngestor() {
+  const gate = Promise.withResolvers<void>();
+  let [arrived, wake] = [0, (): void => undefined];
+  return {
+    release: gate.resolve,
+    async arrivals(count: number): Promise<void> {
+      while (arrived < count) await new Promise<void>((resolve) => (wake = resolve));
+    },
+    accept: async () => {
+      arrived += 1;
+      wake();
+      await gate.promise;
+      return { instanceId: INSTANCE, sessionId: SESSION, position: 1 };
+    },
+  };
+}
+
+describe('http: unfinished bodies', () => {
+  it('hold what has arrived of them, whatever they announce or inflate to', async () => {
+    const harness = createHarness({ limits: { inflightBytes: 4 * MIB, bodyBytes: 2 * MIB } });
+    const port = await listen(harness);
+    const bomb = gzipSync(Buffer.alloc(2 * MIB, '{},'));
+    for (let i = 0; i < 20; i += 1) {
+      const socket = await open(port);
+      socket.write(head(KEY, bomb.length, 'Content-Encoding: gzip\r\n'));
+      socket.write(bomb.subarray(0, -1));
+      (await open(port)).write(`${head(KEY, 2 * MIB)}{`);
+    }
+    for (const key of [KEY, OTHER_KEY]) {
+      const headers = { 'x-api-key': key, 'content-type': 'application/json' };
+      const answer = await fetch(`http://127.0.0.1:${port}/v1/ingest/`, {
+        method: 'POST',
+        headers,
+        body: body(MIB),
+      });
+      equal(answer.status, 200, await answer.text());
+    }
+  });
+
+  it('that come too slowly are answered and their connection is closed', async () => {
+    const harness = createHarness({ limits: { bodyRate: { bytesPerSecond: 1000, windowMs: 200 } } });
+    const port = await listen(harness);
+    const socket = await open(port);
+    socket.write(`${head(KEY, 10_000)}{"messages":`);
+    const text = await received(socket);
+    match(text, /^HTTP\/1\.1 400 /);
+    match(text, /\r\nconnection: close\r\n/i);
+    match(text, /"code":"BAD_REQUEST".*too slowly|"code":"BAD_REQUEST".*in time/);
+  });
+});
+
+describe('http: bodies that wait for the stream', () => {
+  it('of one key leave room for those of another', async () => {
+    const { accept, arrivals, release } = waitingIngestor();
+    const harness = createHarness({ limits: { inflightBytes: 4 * MIB, bodyBytes: MIB }, accept });
+    const port = await listen(harness);
+    const post = (key: string): Promise<number> =>
+      fetch(`http://127.0.0.1:${port}/v1/ingest/`, {
+        method: 'POST',
+        headers: { 'x-api-key': key, 'content-type': 'application/json' },
+        body: body(0.9 * MIB),
+      }).then((answer) => answer.status);
+    const first = [post(KEY), post(KEY)];
+    await arrivals(2);
+    equal(await post(KEY), 503);
+    const others = [post(OTHER_KEY), post(OTHER_KEY)];
+    await arrivals(4);
+    release();
+    ok((await Promise.all([...first, ...others])).every((status) => status === 200));
+    equal(await post(KEY), 200);
+  });
+});
