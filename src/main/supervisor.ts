@@ -142,7 +142,8 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   function onEnded(member: Member, end: End): void {
     const { name } = member.entry;
     const how = end.signal === null ? `ended with code ${end.code}` : `was ended by ${end.signal}`;
-    member.lastEnd = end.lastError === '' || end.signal !== null ? how : `${how}: ${end.lastError}`;
+    member.lastEnd =
+      end.lastError === '' || end.signal !== null ? how : `${how}: ${end.lastError.replace(/\.$/, '')}`;
     if (end.code === SETUP_FAULT_CODE && member.runs === 1 && !isDispensable(name)) {
       options.onGivenUp(`${name} cannot start: ${end.lastError || how}`);
       return;
