@@ -8,7 +8,7 @@ import type { InstanceThresholds } from './thresholds.ts';
 import { isOutgrown, nameCluster } from './topic-names.ts';
 import type { Overview, Topic, TopicCluster, TopicState } from './topic-state.ts';
 
-/** Clusters all topics anew, by average linkage of their centroids. Every topic counts the same, however large it is. */
+/** Clusters all topics anew by average linkage of their centroids. Every topic counts the same, whatever its size. */
 export function recluster(state: TopicState, overview: Overview): void {
   const groups = linkedTopics(state, topicSums(state, overview));
   const inherited = inherit(
