@@ -1,14 +1,18 @@
 /**
  * Runs the tests: `npm test` all of them, `npm test -- http query` those whose path holds one of the
  * words. The counts are the closing lines whether or not something failed; the exit code says which.
+ * Before them stands the processor time of all that was run.
  */
-import { globSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, resolve } from 'node:path';
+import { Readable } from 'node:stream';
 import { run } from 'node:test';
-import { spec } from 'node:test/reporters';
+import { spec, type TestEvent } from 'node:test/reporters';
 
 const root = resolve(dirname(import.meta.filename), '../..');
+/** What all tests may take, in seconds of processor time. What takes more has a long form (`npm run test:long`). */
+const MOST_CPU_SECONDS = 480;
 const words = process.argv.slice(2);
 const files = globSync('test/**/*.test.ts', { cwd: root })
   .toSorted()
@@ -19,6 +23,8 @@ if (files.length === 0) {
   process.exit(1);
 }
 
+// Every process of a run, those of the service as well, reads what another one has compiled.
+process.env['NODE_COMPILE_CACHE'] ??= resolve(root, '.cache/compiled');
 const events = run({
   files: files.map((file) => resolve(root, file)),
   cwd: root,
@@ -37,8 +43,44 @@ events.on('test:diagnostic', (event) => {
   }
 });
 // The reporter lists the failures after the counts: say the counts once more.
-const report = events.compose(new spec());
+const report = Readable.from(withCpuSeconds(events)).compose(new spec());
 report.on('end', () => {
   if (process.exitCode === 1) process.stdout.write(`${closingLines.join('\n')}\n`);
 });
 report.pipe(process.stdout);
+
+async function* withCpuSeconds(source: AsyncIterable<TestEvent>): AsyncGenerator<TestEvent> {
+  for await (const event of source) {
+    if (
+      event.type === 'test:diagnostic' &&
+      event.data.nesting === 0 &&
+      event.data.message.startsWith('tests ')
+    ) {
+      const seconds = cpuSeconds();
+      const say = (message: string): TestEvent => ({ ...event, data: { ...event.data, message } });
+      if (seconds !== null) yield say(`cpu_seconds ${seconds.toFixed(1)}`);
+      if (seconds !== null && seconds > MOST_CPU_SECONDS) {
+        yield say(
+          `The tests may take ${MOST_CPU_SECONDS} s of processor time. Give the longest a short form.`,
+        );
+      }
+    }
+    yield event;
+  }
+}
+
+/**
+ * User and system time of this process and of every one whose end was waited for, theirs included. Null where the
+ * system does not tell.
+ */
+function cpuSeconds(): number | null {
+  const ticksPerSecond = 100;
+  try {
+    const stat = readFileSync('/proc/self/stat', 'utf8');
+    // Behind the name in brackets: utime, stime, cutime and cstime are the fields 14 to 17 of the line.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0) / ticksPerSecond;
+  } catch {
+    return null;
+  }
+}
