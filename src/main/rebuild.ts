@@ -23,9 +23,9 @@ import {
 } from '../store/epochs.ts';
 import { SnapshotReader, type Snapshot } from '../store/snapshot-reader.ts';
 import { loadViews, type View } from '../store/view-files.ts';
-import { openConnection } from '../stream/connection.ts';
+import { openConnection, type StreamConnection } from '../stream/connection.ts';
 import type { StreamArchive } from '../stream/archive-consumer.ts';
-import { readExtent } from '../stream/consumer.ts';
+import { readBytes, readExtent } from '../stream/consumer.ts';
 import { connectionOptions, startServer } from '../stream/server.ts';
 import { CONVERSATIONS_STREAM, partitionsOf } from '../stream/subjects.ts';
 import { AnalysisPool } from '../worker/analysis-pool.ts';
@@ -59,6 +59,8 @@ const CACHE_DIRECTORY = join(import.meta.dirname, '..', '..', '.cache');
 const CONNECT_MS = 3_000;
 /** Each holds a model of its own. */
 const MOST_THREADS = 8;
+/** Of the stream, for each thread: what analysing less takes, loading the model once more takes as well. */
+const BYTES_PER_THREAD = 128 * 1024;
 const COMPARISON_MEMORY = '1GB';
 /** Tables that are named when some could not be compared. */
 const NAMED = 6;
@@ -180,7 +182,7 @@ async function withReplaySettings(
     });
     try {
       const analysis = await AnalysisPool.open({
-        threads: throttle === null ? Math.min(availableParallelism(), MOST_THREADS) : 1,
+        threads: throttle !== null ? 1 : archive !== null ? mostThreads() : await threadsFor(connection),
         model: config.embeddingModel,
         modelsDirectory: MODELS_DIRECTORY,
       });
@@ -202,6 +204,16 @@ async function withReplaySettings(
   } finally {
     await server?.stop();
   }
+}
+
+function mostThreads(): number {
+  return Math.min(availableParallelism(), MOST_THREADS);
+}
+
+/** As many threads as the stream keeps busy. */
+async function threadsFor(connection: StreamConnection): Promise<number> {
+  const threads = Math.floor((await readBytes(connection)) / BYTES_PER_THREAD);
+  return Math.max(1, Math.min(threads, mostThreads()));
 }
 
 async function rebuild(settings: ReplaySettings, active: ActiveEpoch, options: Options): Promise<number> {

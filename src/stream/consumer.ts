@@ -98,3 +98,12 @@ export async function readExtent(
   const { state } = await manager.streams.info(stream);
   return { firstSequence: state.first_seq, lastSequence: state.last_seq };
 }
+
+/** How large a stream is now. */
+export async function readBytes(
+  connection: StreamConnection,
+  stream = CONVERSATIONS_STREAM,
+): Promise<number> {
+  const manager = await jetstreamManager(connection.nats, { checkAPI: false });
+  return (await manager.streams.info(stream)).state.bytes;
+}
