@@ -14,13 +14,13 @@ const QUERY_MS = 5000;
  * Retry-After, queries go on from the last snapshot, and web and worker, the same processes, go on by
  * themselves when it is back.
  */
-export async function away({ rounds, seconds, seed, say }: FaultOptions): Promise<Figures> {
+export async function away({ long, rounds, seconds, seed, say }: FaultOptions): Promise<Figures> {
   const figures = noFigures();
   const stack = await Stack.start();
   try {
     const key = await stack.newKey();
     const client = new Client(stack.url, key);
-    const load = await Load.start(stack, key, { seed, writers: 2, pauseMs: 20 });
+    const load = await Load.start(stack, key, { long, seed, writers: 2, pauseMs: 20 });
     const instanceId = load.instances[0] as string;
     const bystander = await client.ingest({ messages: [{ content: 'Hello?' }] });
     let kept = 1;

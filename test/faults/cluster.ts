@@ -146,7 +146,7 @@ cluster { name: undertone, listen: "127.0.0.1:${route}", routes: [${routes}] }
  * A cluster of three with every stream on all of them: under load one server after the other, the leader as
  * well, is killed with kill -9 and comes back. Two are enough to go on, and nothing is lost.
  */
-export async function cluster({ rounds, seed, say }: FaultOptions): Promise<Figures> {
+export async function cluster({ long, rounds, seed, say }: FaultOptions): Promise<Figures> {
   const figures = noFigures();
   const random = new Random(seed);
   const servers = await Cluster.start();
@@ -155,7 +155,7 @@ export async function cluster({ rounds, seed, say }: FaultOptions): Promise<Figu
       env: { NATS_URL: servers.url, NATS_TOKEN: servers.token, STREAM_REPLICAS: String(SERVERS) },
     });
     try {
-      const load = await Load.start(stack, await stack.newKey(), { seed, writers: 4, pauseMs: 5 });
+      const load = await Load.start(stack, await stack.newKey(), { long, seed, writers: 4, pauseMs: 5 });
       for (let round = 1; round <= rounds; round += 1) {
         if (round > 1) load.resume();
         await servers.whole();

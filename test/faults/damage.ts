@@ -15,7 +15,7 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { CONVERSATIONS_STREAM } from '../../src/stream/subjects.ts';
 import { Client } from '../support/client.ts';
 import { addLoad, noFigures, recovered, type FaultOptions, type Figures } from './support/figures.ts';
-import { Load } from './support/load.ts';
+import { fillNewest, Load } from './support/load.ts';
 import { Stack, type Member } from './support/stack.ts';
 
 /** A file of the views is damaged while some processes are down, or none is. */
@@ -216,21 +216,22 @@ async function answers(client: Client, instances: readonly string[]): Promise<un
  * time clients get right answers or none, the damage is said in the log, and everything is made anew without
  * anyone's help; in the end the same answers as before.
  */
-export async function damage({ rounds, seed, say }: FaultOptions): Promise<Figures> {
+export async function damage({ long, rounds, seed, say }: FaultOptions): Promise<Figures> {
   const figures = noFigures();
   const stack = await Stack.start();
   try {
     const key = await stack.newKey();
     const client = new Client(stack.url, key);
-    const load = await Load.start(stack, key, { seed, writers: 6, pauseMs: 2 });
+    const load = await Load.start(stack, key, { long, seed, writers: 6, pauseMs: 2 });
+    await fillNewest(client);
     await stack.until(
       () => newestOf(stack.shardDirectory(), 'merged') !== undefined,
       () => 'nothing was merged',
     );
     await load.pause();
     load.resume(QUIET_PAUSE_MS);
-    const damages = rounds === 0 ? DAMAGES.filter(({ short }) => short) : DAMAGES;
-    for (let round = 0; round < Math.max(1, rounds); round += 1) {
+    const damages = long ? DAMAGES : DAMAGES.filter(({ short }) => short);
+    for (let round = 0; round < rounds; round += 1) {
       for (const each of damages) {
         await load.pause();
         await load.settle();
@@ -244,7 +245,7 @@ export async function damage({ rounds, seed, say }: FaultOptions): Promise<Figur
     }
     await load.pause();
     await load.settle();
-    if (rounds > 0) {
+    if (long) {
       const { code, output } = await stack.command('rebuild.ts');
       equal(code, 0, output);
       match(output, /: (\d+) of \1 tables equal \(/);

@@ -18,13 +18,13 @@ const LEFT_BYTES = 4 * 1024 * 1024;
  * (the kernel refuses the write). Ingest and queries go on, the worker says what is wrong and tries again, and
  * once there is room everything is counted.
  */
-export async function fullDisk({ rounds, seconds, seed, say }: FaultOptions): Promise<Figures> {
+export async function fullDisk({ long, rounds, seconds, seed, say }: FaultOptions): Promise<Figures> {
   const figures = noFigures();
   const stack = await Stack.start();
   try {
     const key = await stack.newKey();
     const client = new Client(stack.url, key);
-    const load = await Load.start(stack, key, { seed, writers: 2, pauseMs: 50 });
+    const load = await Load.start(stack, key, { long, seed, writers: 2, pauseMs: 50 });
     const [instanceId = ''] = load.instances;
     for (let round = 1; round <= rounds; round += 1) {
       if (round > 1) load.resume();
@@ -66,7 +66,7 @@ export async function fullDisk({ rounds, seconds, seed, say }: FaultOptions): Pr
  * A disk of its own for all data, as root only: something else fills it. Ingest answers 503 with Retry-After
  * before nats-server is hurt, and all goes on when there is room again, without a restart of web or nats-server.
  */
-export async function fullSmallDisk({ rounds, seed, say }: FaultOptions): Promise<Figures> {
+export async function fullSmallDisk({ long, rounds, seed, say }: FaultOptions): Promise<Figures> {
   const figures = noFigures();
   if (process.getuid?.() !== 0) {
     say('needs root, to mount a small disk: not run');
@@ -82,7 +82,7 @@ export async function fullSmallDisk({ rounds, seed, say }: FaultOptions): Promis
     try {
       const key = await stack.newKey();
       const client = new Client(stack.url, key);
-      const load = await Load.start(stack, key, { seed, writers: 3, pauseMs: 5 });
+      const load = await Load.start(stack, key, { long, seed, writers: 3, pauseMs: 5 });
       const [instanceId = ''] = load.instances;
       for (let round = 1; round <= rounds; round += 1) {
         if (round > 1) load.resume();

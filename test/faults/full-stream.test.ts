@@ -1,7 +1,7 @@
 import { it } from 'node:test';
 import { fullStream } from './full-stream.ts';
-import { nothingWrong } from './support/figures.ts';
+import { nothingWrong, SHORT } from './support/figures.ts';
 
 it('refuses messages while the stream is full, and goes on by itself when there is room', async () => {
-  nothingWrong(await fullStream({ rounds: 1, seconds: 0, seed: 1, say: () => undefined }));
+  nothingWrong(await fullStream(SHORT));
 });

@@ -14,7 +14,7 @@ const LIMIT_BYTES = 4 * 1024 * 1024;
  * The stream reaches its limit: ingest answers 503 with Retry-After and loses nothing; once the limit is
  * raised, or the oldest entries are gone, the same processes go on.
  */
-export async function fullStream({ rounds, seed, say }: FaultOptions): Promise<Figures> {
+export async function fullStream({ long, rounds, seed, say }: FaultOptions): Promise<Figures> {
   const figures = noFigures();
   const stack = await Stack.start({ env: { STREAM_MAX_BYTES: String(LIMIT_BYTES) } });
   const connection = await stack.connect();
@@ -22,7 +22,7 @@ export async function fullStream({ rounds, seed, say }: FaultOptions): Promise<F
     const key = await stack.newKey();
     const client = new Client(stack.url, key);
     const manager = await jetstreamManager(connection.nats);
-    const load = await Load.start(stack, key, { seed, writers: 2, pauseMs: 20 });
+    const load = await Load.start(stack, key, { long, seed, writers: 2, pauseMs: 20 });
     const processes = MEMBER_NAMES.map((member) => stack.pid(member)).join();
     const [instanceId = ''] = load.instances;
     let limit = LIMIT_BYTES;

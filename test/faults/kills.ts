@@ -7,21 +7,22 @@ import { MEMBERS, Stack } from './support/stack.ts';
 
 /** Between the start of a round and its kill, at most. */
 const UNTIL_KILL_MS = 1500;
+const SHORT_UNTIL_KILL_MS = 400;
 
 /**
  * kill -9 of web, worker and nats-server at random moments under load; every third round, a second one while
  * the first is still coming back. After each round the messages are counted; in the end the views are rebuilt
  * from the stream and compared with what the killed processes left, row for row.
  */
-export async function kills({ rounds, seed, say }: FaultOptions): Promise<Figures> {
+export async function kills({ long, rounds, seed, say }: FaultOptions): Promise<Figures> {
   const figures = noFigures();
   const random = new Random(seed);
   const stack = await Stack.start();
   try {
-    const load = await Load.start(stack, await stack.newKey(), { seed, writers: 6, pauseMs: 20 });
+    const load = await Load.start(stack, await stack.newKey(), { long, seed, writers: 6, pauseMs: 20 });
     for (let round = 1; round <= rounds; round += 1) {
       if (round > 1) load.resume();
-      await sleep(random.between(100, UNTIL_KILL_MS));
+      await sleep(random.between(100, long ? UNTIL_KILL_MS : SHORT_UNTIL_KILL_MS));
       const victim = MEMBERS[(round + seed) % MEMBERS.length] as (typeof MEMBERS)[number];
       await stack.kill(victim);
       figures.kills += 1;

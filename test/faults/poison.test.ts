@@ -1,7 +1,7 @@
 import { it } from 'node:test';
 import { poison } from './poison.ts';
-import { nothingWrong } from './support/figures.ts';
+import { nothingWrong, SHORT } from './support/figures.ts';
 
 it('sets aside what cannot be processed, with the reason, and counts the rest', async () => {
-  nothingWrong(await poison({ rounds: 1, seconds: 0, seed: 1, say: () => undefined }));
+  nothingWrong(await poison(SHORT));
 });

@@ -60,6 +60,7 @@ for (const [name, fault] of Object.entries(FAULTS)) {
   process.stdout.write(`${name}\n`);
   try {
     const figures = await fault.run({
+      long: true,
       rounds: Number(values.rounds ?? fault.rounds),
       seconds: Number(values.seconds ?? fault.seconds),
       seed,

@@ -1,8 +1,8 @@
 /**
  * Loaded into a process before its own code (`NODE_OPTIONS=--import`): ends it with SIGKILL at a chosen moment of
- * its work, without that code knowing. `FAULT_POINT` is a regular expression over the moments, which are named
- * `before` or `after`, then `sql` and the statement, or `rename` and the new name; `FAULT_SKIP` says how many are
- * let pass.
+ * its work, without that code knowing. The file `FAULT_FILE` holds `at`, a regular expression over the moments,
+ * which are named `before` or `after`, then `sql` and the statement, or `rename` and the new name; and `skip`, how
+ * many are let pass. It may be written at any time, and is removed when its moment has come.
  */
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
@@ -10,18 +10,31 @@ import { basename } from 'node:path';
 import { isMainThread } from 'node:worker_threads';
 import { DuckDBConnection } from '@duckdb/node-api';
 
-const wanted = new RegExp(process.env['FAULT_POINT'] ?? '(?!)', 's');
-let left = Number(process.env['FAULT_SKIP'] ?? 0);
+const LOOK_MS = 20;
+const file = process.env['FAULT_FILE'];
+
+let wanted: RegExp | null = null;
+let left = 0;
+
+function look(): void {
+  if (wanted !== null || file === undefined || !fs.existsSync(file)) return;
+  const { at, skip } = JSON.parse(fs.readFileSync(file, 'utf8')) as { at: string; skip: number };
+  wanted = new RegExp(at, 's');
+  left = skip;
+}
 
 function reached(moment: string): void {
-  if (!wanted.test(moment)) return;
+  if (wanted?.test(moment) !== true) return;
   left -= 1;
   if (left >= 0) return;
+  fs.rmSync(file ?? '');
   fs.writeSync(2, `[fault point: ${moment.slice(0, 60).replaceAll(/\s+/g, ' ')}]\n`);
   process.kill(process.pid, 'SIGKILL');
 }
 
-if (isMainThread && process.env['FAULT_POINT'] !== undefined) {
+if (isMainThread && file !== undefined) {
+  look();
+  setInterval(look, LOOK_MS).unref();
   const rename = fs.renameSync;
   fs.renameSync = (from, to) => {
     const name = basename(String(to));

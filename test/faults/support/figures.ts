@@ -1,8 +1,10 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import type { LoadFigures } from './load.ts';
 
-/** What the long form asks of a fault; the short form leaves most at little. */
+/** What a run asks of a fault. */
 export interface FaultOptions {
+  /** The long form does all that the fault knows, under a heavy load; the short one its main cases, under a light one. */
+  readonly long: boolean;
   readonly rounds: number;
   /** How long a server is away, or a load lasts, where the fault has such a time. */
   readonly seconds: number;
@@ -10,6 +12,9 @@ export interface FaultOptions {
   /** Told what happens as it happens. */
   readonly say: (sentence: string) => void;
 }
+
+/** As the tests run a fault. */
+export const SHORT: FaultOptions = { long: false, rounds: 1, seconds: 0, seed: 1, say: () => undefined };
 
 /** What came of it. */
 export interface Figures {

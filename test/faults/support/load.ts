@@ -4,14 +4,21 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ingestResponseSchema } from '../../../src/http/openapi.ts';
 import { queryResponseSchema } from '../../../src/query/response-schema.ts';
 import { CANCEL, CANNOT, COMPLAINT, DONE, PASSWORD, THANKS, UNKNOWN } from '../../support/conversations.ts';
-import { toSearch } from '../../support/client.ts';
+import { toSearch, type Client } from '../../support/client.ts';
 import { Random } from './random.ts';
 import type { Stack } from './stack.ts';
 
 const INSTANCES = 2;
 const SESSIONS_EACH = 8;
 const REQUEST_MS = 15_000;
-const ASK_EVERY_MS = 150;
+/** Between two looks at the totals, by turns of instance and question. */
+const WATCH_EVERY_MS = 60;
+/** Between two looks at a total that is waited for. */
+const ASK_EVERY_MS = 40;
+/** What a light load is at most. Beyond so many messages it waits until they are counted. */
+const LIGHT_WRITERS = 2;
+const LIGHT_PAUSE_MS = 60;
+const LIGHT_UNCOUNTED = 20;
 const SETTLE_MS = 90_000;
 
 const USER_TURNS = [...CANCEL, ...PASSWORD, THANKS, COMPLAINT] as const;
@@ -25,6 +32,8 @@ const QUESTIONS = [
 ] as const;
 
 export interface LoadOptions {
+  /** False: fewer writers with longer pauses than told, which wait for what lies behind. */
+  readonly long: boolean;
   readonly seed: number;
   readonly writers: number;
   /** Pause of a writer between two requests, milliseconds. */
@@ -38,6 +47,15 @@ interface Counts {
   sent: number;
   /** Messages of requests that were answered with 200. */
   accepted: number;
+  /** Of the latest of them. */
+  position: number;
+}
+
+/** Status 0, without headers: the link broke, or nobody listens. */
+interface Reply {
+  readonly status: number;
+  readonly body: unknown;
+  readonly headers: Headers | null;
 }
 
 /** What a load found. */
@@ -49,6 +67,15 @@ export interface LoadFigures {
   readonly queries: number;
   /** Answers that no order of events can explain. */
   readonly wrong: readonly string[];
+}
+
+/** End users in an instance of their own: each has rows at every granularity, in all more than a newest file keeps. */
+const MANY_USERS = 2500;
+
+/** Gives the worker so much to publish that it merges files. */
+export async function fillNewest(client: Client): Promise<void> {
+  const users = Array.from({ length: MANY_USERS }, (_, number) => `user ${number}`);
+  await client.ingest({ messages: users.map((userId) => ({ role: 'user', userId, content: THANKS })) });
 }
 
 /**
@@ -76,11 +103,11 @@ export class Load {
     this.#stack = stack;
     this.#key = key;
     this.#options = options;
-    this.#pauseMs = options.pauseMs;
+    this.#pauseMs = this.#pauseOf(options.pauseMs);
     this.#instances = instances;
     const random = new Random(options.seed ^ 0x5e55);
     for (const instance of instances) {
-      this.#counts.set(instance, { sent: 0, accepted: 0 });
+      this.#counts.set(instance, { sent: 0, accepted: 0, position: 0 });
       const uuid = (): string =>
         '10000000-0000-4000-8000-000000000000'.replaceAll('0', () => random.between(0, 15).toString(16));
       this.#sessions.set(instance, Array.from({ length: SESSIONS_EACH }, uuid));
@@ -123,18 +150,21 @@ export class Load {
   /** With another pause between two requests, when one is given. */
   resume(pauseMs = this.#pauseMs): void {
     this.#stopped = false;
-    this.#pauseMs = pauseMs;
-    this.#writing = Array.from({ length: this.#options.writers }, (_, writer) => this.#write(writer));
+    this.#pauseMs = this.#pauseOf(pauseMs);
+    const { long, writers } = this.#options;
+    this.#writing = Array.from({ length: long ? writers : Math.min(LIGHT_WRITERS, writers) }, (_, writer) =>
+      this.#write(writer),
+    );
     for (const writing of this.#writing) writing.catch(() => undefined);
   }
 
   /** Waits until what was accepted is counted, and exactly that. Writers must rest. */
   async settle(): Promise<void> {
     const deadline = performance.now() + SETTLE_MS;
-    for (const [instance, { accepted }] of this.#counts) {
+    for (const [instance, { accepted, position }] of this.#counts) {
       for (const question of QUESTIONS) {
         for (;;) {
-          const total = await this.#ask(instance, question);
+          const total = await this.#ask(instance, question, position);
           if (total !== null && total >= accepted) {
             if (total > accepted) this.wrong.push(`${total} counted of ${accepted} accepted`);
             break;
@@ -144,7 +174,7 @@ export class Load {
             this.wrong.push(`${total} counted of ${accepted} accepted, in spite of waiting`);
             break;
           }
-          await sleep(20);
+          await sleep(ASK_EVERY_MS);
         }
       }
     }
@@ -177,7 +207,7 @@ export class Load {
   /** How long until a query is answered, milliseconds. */
   async answered(): Promise<number> {
     const startedAt = performance.now();
-    while ((await this.#ask(this.#instances[0] as string, QUESTIONS[0])) === null) await sleep(10);
+    while ((await this.#ask(this.#instances[0] as string, QUESTIONS[0])) === null) await sleep(ASK_EVERY_MS);
     return performance.now() - startedAt;
   }
 
@@ -186,19 +216,31 @@ export class Load {
     const startedAt = performance.now();
     const instance = this.#instances[0] as string;
     await this.#accept(instance, this.#messages(new Random(startedAt), 1), randomUUID());
-    const { accepted } = this.#counts.get(instance) as Counts;
-    while (((await this.#ask(instance, QUESTIONS[0])) ?? 0) < accepted) await sleep(10);
+    const { accepted, position } = this.#counts.get(instance) as Counts;
+    while (((await this.#ask(instance, QUESTIONS[0], position)) ?? 0) < accepted) await sleep(ASK_EVERY_MS);
     return performance.now() - startedAt;
+  }
+
+  #pauseOf(pauseMs: number): number {
+    return this.#options.long ? pauseMs : Math.max(LIGHT_PAUSE_MS, pauseMs);
   }
 
   async #write(writer: number): Promise<void> {
     const { seed } = this.#options;
     const random = new Random(seed * 1000 + writer + this.accepted);
     while (!this.#stopped) {
+      const instance = random.pick(this.#instances);
       const messages = this.#messages(random, random.between(1, 5));
-      await this.#accept(random.pick(this.#instances), messages, randomUUID(), random);
+      if (this.#options.long || this.#uncounted(instance) < LIGHT_UNCOUNTED)
+        await this.#accept(instance, messages, randomUUID(), random);
       await sleep(this.#pauseMs);
     }
+  }
+
+  /** Messages that were accepted and, by what the watch has seen, not counted. */
+  #uncounted(instance: string): number {
+    if (this.#options.watch === false) return 0;
+    return (this.#counts.get(instance)?.accepted ?? 0) - (this.#seen.get(`${instance} 0`)?.total ?? 0);
   }
 
   #messages(random: Random, count: number): readonly object[] {
@@ -220,7 +262,7 @@ export class Load {
     counts.sent += messages.length;
     const sessionId = random.pick(this.#sessions.get(instanceId) as readonly string[]);
     for (;;) {
-      const { status, body, retryAfter } = await this.#post({ instanceId, sessionId, messages }, key);
+      const { status, body, headers } = await this.#post({ instanceId, sessionId, messages }, key);
       this.statuses[status] = (this.statuses[status] ?? 0) + 1;
       if (status === 200) {
         const ids = ingestResponseSchema.parse(body);
@@ -230,19 +272,18 @@ export class Load {
           this.wrong.push(String(error));
         }
         counts.accepted += messages.length;
+        counts.position = Math.max(counts.position, Number(headers?.get('x-stream-position')));
         return;
       }
       if (status !== 0 && status !== 503) this.wrong.push(`ingest: ${status} ${JSON.stringify(body)}`);
-      if (status === 503 && retryAfter === null) this.wrong.push('ingest: 503 without Retry-After');
+      if (status === 503 && headers?.has('retry-after') !== true)
+        this.wrong.push('ingest: 503 without Retry-After');
       if (this.#stack.stopped) throw new Error('the service was stopped under the load');
       await sleep(60);
     }
   }
 
-  async #post(
-    body: object,
-    key?: string,
-  ): Promise<{ status: number; body: unknown; retryAfter: string | null }> {
+  async #post(body: object, key?: string): Promise<Reply> {
     return this.#fetch('/v1/ingest/', {
       method: 'POST',
       headers: {
@@ -253,17 +294,18 @@ export class Load {
     });
   }
 
-  /** The counted messages of an instance; null while the service does not answer. */
-  async #ask(instanceId: string, question: (typeof QUESTIONS)[number]): Promise<number | null> {
+  /** The counted messages of an instance, once the position is reached; null while the service does not answer. */
+  async #ask(instanceId: string, question: (typeof QUESTIONS)[number], position = 0): Promise<number | null> {
     // Read before the question: what is begun meanwhile may be counted or not.
     const name = `${instanceId} ${QUESTIONS.indexOf(question)}`;
     const before = this.#seen.get(name);
-    const { status, body, retryAfter } = await this.#fetch(
+    const { status, body, headers } = await this.#fetch(
       `/v1/query/?${toSearch({ instanceId, ...question })}`,
+      { headers: { 'x-wait-for-position': String(position) } },
     );
     if (status === 0) return null;
     if (status === 503) {
-      if (retryAfter === null) this.wrong.push('query: 503 without Retry-After');
+      if (headers?.has('retry-after') !== true) this.wrong.push('query: 503 without Retry-After');
       return null;
     }
     if (status !== 200) {
@@ -290,17 +332,16 @@ export class Load {
   async #watch(): Promise<void> {
     while (this.#watched && !this.#stack.stopped) {
       for (const instance of this.#instances) {
-        for (const question of QUESTIONS) await this.#ask(instance, question);
+        for (const question of QUESTIONS) {
+          if (!this.#watched) return;
+          await this.#ask(instance, question);
+          await sleep(WATCH_EVERY_MS);
+        }
       }
-      await sleep(ASK_EVERY_MS);
     }
   }
 
-  /** Status 0: the link broke, or nobody listens. */
-  async #fetch(
-    path: string,
-    init: RequestInit = {},
-  ): Promise<{ status: number; body: unknown; retryAfter: string | null }> {
+  async #fetch(path: string, init: RequestInit = {}): Promise<Reply> {
     try {
       const headers = new Headers(init.headers);
       headers.set('x-api-key', this.#key);
@@ -310,13 +351,9 @@ export class Load {
         signal: AbortSignal.timeout(REQUEST_MS),
       });
       const text = await response.text();
-      return {
-        status: response.status,
-        body: JSON.parse(text),
-        retryAfter: response.headers.get('retry-after'),
-      };
+      return { status: response.status, body: JSON.parse(text), headers: response.headers };
     } catch {
-      return { status: 0, body: null, retryAfter: null };
+      return { status: 0, body: null, headers: null };
     }
   }
 }

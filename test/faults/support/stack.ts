@@ -22,6 +22,8 @@ export type Member = (typeof MEMBERS)[number];
 export interface StackOptions {
   /** Added to what every process is told. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Added to what one of them is told. */
+  readonly envOf?: Partial<Readonly<Record<Member, Readonly<Record<string, string>>>>>;
   /** Folder for the data; else one of the stack's own, deleted in the end. */
   readonly dataDir?: string;
 }
@@ -30,8 +32,8 @@ interface State {
   child: ChildProcess | null;
   /** While true, it is not started again. */
   held: boolean;
-  /** Added to the environment of the next starts. */
-  env: Readonly<Record<string, string>>;
+  /** Added to its environment. */
+  readonly env: Readonly<Record<string, string>>;
   starts: number;
   fileBytes: number | null;
   log: string;
@@ -47,6 +49,7 @@ export class Stack {
   readonly url: string;
   readonly natsPort: number;
   readonly #env: NodeJS.ProcessEnv;
+  readonly #envOf: NonNullable<StackOptions['envOf']>;
   readonly #ownFolder: string | null;
   readonly #commands: ReadonlyMap<string, string>;
   readonly #states = new Map<Member, State>();
@@ -74,6 +77,7 @@ export class Stack {
       NATS_TOKEN: '',
       ...options.env,
     };
+    this.#envOf = options.envOf ?? {};
     const entries = parseProcfile(readFileSync(join(ROOT, 'Procfile'), 'utf8'));
     this.#commands = new Map(entries.map(({ name, command }) => [name, command]));
     process.on('exit', this.#killAll);
@@ -128,19 +132,18 @@ export class Stack {
     await state.ended;
   }
 
-  /** Starts a process that is held down; `env` holds for this and the later starts of this process. */
-  release(member: Member, env: Readonly<Record<string, string>> = {}): void {
+  /** Starts a process that is held down. */
+  release(member: Member): void {
     const state = this.#state(member);
     if (!state.held) throw new Error(`${member} is not held down`);
     state.held = false;
-    state.env = env;
     this.#run(member);
   }
 
-  /** In good order, and started again; `env` holds from now on. */
-  async restart(member: Member, env: Readonly<Record<string, string>> = {}): Promise<void> {
+  /** In good order, and started again. */
+  async restart(member: Member): Promise<void> {
     await this.hold(member, 'SIGTERM');
-    this.release(member, env);
+    this.release(member);
   }
 
   /** No file that a process writes may grow beyond so many bytes, now and when it starts again; null: any may. */
@@ -300,7 +303,7 @@ export class Stack {
     const state: State = known ?? {
       child: null,
       held: false,
-      env: {},
+      env: this.#envOf[member] ?? {},
       starts: 0,
       fileBytes: null,
       log: '',
