@@ -27,6 +27,8 @@ const GRACE_MS = 2000;
 
 /** `web` sends the first steps right after it is ready, if at all. */
 const FIRST_STEPS_MS = 2000;
+/** How long the first steps wait for the service to be ready. */
+const UNREADY_MS = 15_000;
 const LOOK_FOR_NPM_MS = 500;
 const MEASURE_MEMORY_MS = 5000;
 const USAGE = `Usage: npm start [-- --auto-rebuild]
@@ -155,6 +157,8 @@ function createAnnouncer(print: (name: string, line: string) => void): {
       }
       firstSteps = message.text;
       if (hinted) showFirstSteps();
+      // Ingest takes messages before the worker is up: a worker that cannot start must not hide the key.
+      else setTimeout(showFirstSteps, UNREADY_MS).unref();
     },
     showFirstSteps,
   };
