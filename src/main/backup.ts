@@ -2,6 +2,7 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { SetupError } from '../errors.ts';
+import { DatabaseError } from '../store/duckdb.ts';
 import { readActiveEpoch, shardDirectory, type ActiveEpoch } from '../store/epochs.ts';
 import { copyClosedState, COPY_FILE, type StateCopy } from '../store/state-copy.ts';
 import { requestAnswer } from '../stream/answers.ts';
@@ -99,7 +100,7 @@ async function copyShard(
     try {
       return await copyClosedState(directory);
     } catch (error) {
-      if (!(error as Error).message.includes('lock')) throw error;
+      if (!(error instanceof DatabaseError) || error.file !== 'held') throw error;
       if (attempt === ATTEMPTS) {
         throw new SetupError(
           `The views of shard ${shard} are open in a process that does not answer. Stop it, or try again.`,

@@ -1,7 +1,8 @@
 import type { Logger } from '../logger.ts';
+import { HeldStateError } from '../store/state-store.ts';
 import type { Lease } from '../stream/lease.ts';
 import type { WorkCounters } from '../worker/counters.ts';
-import { isHeldElsewhere, type Shard } from './shard.ts';
+import type { Shard } from './shard.ts';
 
 const LOCK_WAIT_MS = 500;
 
@@ -93,7 +94,7 @@ export class OwnedShards {
       try {
         shard = await this.#options.open(lease, LOCK_WAIT_MS);
       } catch (error) {
-        if (!isHeldElsewhere(error)) throw error;
+        if (!(error instanceof HeldStateError)) throw error;
         if (!told) {
           this.#options.logger.warn(
             { event: 'shard_awaited', shard: lease.shard },

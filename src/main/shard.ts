@@ -3,15 +3,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config.ts';
 import { ASSIGNMENT_VERSION } from '../assign/version.ts';
 import { enrichmentId, loadHeads } from '../enrich/enricher.ts';
-import { SetupError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { isDamage, isOutOfRoom, noteDamage } from '../store/damage.ts';
 import { writeDefinition } from '../store/definition.ts';
 import { shardDirectory, type Epoch } from '../store/epochs.ts';
 import { Publication, readGeneration } from '../store/publication.ts';
 import { copyOpenState, type StateCopy } from '../store/state-copy.ts';
-import { definitionOf, StateStore } from '../store/state-store.ts';
+import { definitionOf, HeldStateError, StateStore } from '../store/state-store.ts';
 import { loadViews } from '../store/view-files.ts';
+import { WorkMarkFile } from '../store/work-mark.ts';
 import { decodeRecord } from '../stream/codec.ts';
 import { openArchiveConsumer, type StreamArchive } from '../stream/archive-consumer.ts';
 import type { StreamConnection } from '../stream/connection.ts';
@@ -206,6 +206,7 @@ export async function openShard(options: ShardOptions): Promise<Shard> {
     return wanted;
   };
   const analysis = options.analysis.forShard(shard);
+  const marks = new WorkMarkFile(directory);
   const loop: WorkerLoop = new WorkerLoop({
     source: replay === undefined ? source : { next: (limits) => pull(replay, limits) },
     store,
@@ -214,6 +215,7 @@ export async function openShard(options: ShardOptions): Promise<Shard> {
     enricher: analysis,
     assigner: analysis,
     notes: await MessageNotes.read(connection),
+    marks,
     decode: (bytes) => {
       const { requests } = decodeRecord(bytes);
       for (const request of requests) messages += request.messages.length;
@@ -267,13 +269,9 @@ export async function openShard(options: ShardOptions): Promise<Shard> {
       analysis.close();
       await publication.close();
       await store.close();
+      marks.close();
     },
   };
-}
-
-/** Whether views could not be opened because another process has them open. */
-export function isHeldElsewhere(error: unknown): boolean {
-  return error instanceof SetupError && error.message.includes('open in another process');
 }
 
 /** A shard whose views cannot be worked on: what was published goes on being read, and entries wait. */
@@ -298,7 +296,7 @@ async function whenReleased<T>(waitMs: number, open: () => Promise<T>): Promise<
     try {
       return await open();
     } catch (error) {
-      if (!isHeldElsewhere(error) || performance.now() >= giveUpAt) throw error;
+      if (!(error instanceof HeldStateError) || performance.now() >= giveUpAt) throw error;
       await sleep(LOCK_LOOK_MS);
     }
   }

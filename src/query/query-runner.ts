@@ -53,12 +53,12 @@ export class QueryRunner {
 
   /**
    * The instance is known to exist; one without processed messages gives an empty answer. Throws AppError
-   * SERVICE_UNAVAILABLE while the views cannot be read. Queries of different callers take turns.
+   * SERVICE_UNAVAILABLE while the views cannot be read.
    */
-  run(parameters: QueryParameters, caller = ''): Promise<QueryResponse> {
+  run(parameters: QueryParameters): Promise<QueryResponse> {
     return this.#options
       .readerOf(parameters.instanceId)
-      .read((snapshot) => this.#answer(snapshot, parameters), caller);
+      .read((snapshot) => this.#answer(snapshot, parameters));
   }
 
   async #answer(snapshot: Snapshot, parameters: QueryParameters): Promise<QueryResponse> {

@@ -1,27 +1,27 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseError } from './duckdb.ts';
 
 /**
  * Damage to files of the views: how it is recognised, and how whoever finds it tells whoever mends it. A note
  * is a file in the shard's folder, so that it outlives the process that wrote it.
  */
 
-/** What DuckDB says of a file that is gone, cut short or changed; its blocks carry checksums. */
-const DAMAGED =
-  /not a valid DuckDB database|Corrupt (?:database|WAL) file|Could not read enough bytes|database does not exist|No such file or directory|Failure while replaying WAL|checksum|deserializ|Serialization Error/i;
-/** The same words, when the disk or the system is at fault and the file may be sound. */
-const HINDERED = /No space left|File too large|Permission denied|Too many open files|temporary/i;
+/** Codes of the system for a disk that takes no more. */
+const NO_ROOM = new Set(['ENOSPC', 'EFBIG', 'EDQUOT']);
 
-/** Whether an error says that a file of the views is damaged. */
+/** Whether an error says that a file of the views is damaged, or gone. */
 export function isDamage(error: unknown): boolean {
-  const reason = error instanceof Error ? error.message : String(error);
-  return DAMAGED.test(reason) && !HINDERED.test(reason);
+  return error instanceof DatabaseError ? error.file === 'damaged' : codeOf(error) === 'ENOENT';
 }
 
 /** Whether an error says that a file could not be written for want of room. */
 export function isOutOfRoom(error: unknown): boolean {
-  const reason = error instanceof Error ? error.message : String(error);
-  return /No space left|File too large|ENOSPC|EFBIG|EDQUOT|Disk quota exceeded/i.test(reason);
+  return error instanceof DatabaseError ? error.file === 'no-room' : NO_ROOM.has(codeOf(error));
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error ? ((error as NodeJS.ErrnoException).code ?? '') : '';
 }
 
 /** `levels`: the published files are to be made anew from the state. `state`: the state from the stream. */

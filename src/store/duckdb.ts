@@ -34,18 +34,30 @@ export interface DatabaseOptions {
 
 /**
  * Why a statement failed, as far as anybody acts on it. `invalidated`: the vendor met a fault of its own, and the
- * whole database (every connection of it) refuses all work from then on; only a new one helps.
+ * whole database (every connection of it) refuses all work from then on; only a new one helps. `data`: a value is not
+ * what its column takes, or against a rule of its table. `io`: a file could not be read or written.
  */
-export type DatabaseFault = 'out-of-memory' | 'invalidated' | 'other';
+export type DatabaseFault = 'out-of-memory' | 'invalidated' | 'data' | 'io' | 'other';
+
+/**
+ * What is wrong with a file, as far as anybody acts on it. `damaged`: it is gone, cut short or changed. `no-room`: the
+ * disk takes no more. `held`: another process has it open.
+ */
+export type FileFault = 'damaged' | 'no-room' | 'held';
 
 /** What DuckDB threw. The message is the vendor's without its stack trace, which `cause` has. */
 export class DatabaseError extends Error {
   readonly fault: DatabaseFault;
+  /** Null: no file is at fault, or nobody acts on what is wrong with it. */
+  readonly file: FileFault | null;
 
-  constructor(thrown: Error) {
-    super(thrown.message.split('\n\nStack Trace:')[0], { cause: thrown });
+  /** `doing`: what was being done, put before the message. */
+  constructor(thrown: Error, doing = '') {
+    super(`${doing}${thrown.message.split('\n\nStack Trace:')[0]}`, { cause: thrown });
     this.name = 'DatabaseError';
-    this.fault = faultOf(thrown.message);
+    const known = thrown instanceof DatabaseError ? thrown : null;
+    this.fault = known?.fault ?? faultOf(thrown.message);
+    this.file = known === null ? fileFaultOf(thrown.message) : known.file;
   }
 }
 
@@ -57,9 +69,31 @@ function faultOf(message: string): DatabaseFault {
     case 'INTERNAL':
     case 'FATAL':
       return 'invalidated';
+    case 'IO':
+      return 'io';
+    case 'Conversion':
+    case 'Constraint':
+    case 'Invalid Input':
+    case 'Out of Range':
+      return 'data';
     default:
       return 'other';
   }
+}
+
+/** Of a file that is gone, cut short or changed; its blocks carry checksums. */
+const DAMAGED =
+  /not a valid DuckDB database|Corrupt (?:database|WAL) file|Could not read enough bytes|database does not exist|No such file or directory|Failure while replaying WAL|checksum|deserializ|Serialization Error/i;
+/** The same words, when the disk or the system is at fault and the file may be sound. */
+const HINDERED = /Permission denied|Too many open files|temporary/i;
+const NO_ROOM = /No space left|File too large|Disk quota exceeded/i;
+const HELD = /Could not set lock on file/i;
+
+/** By the vendor's words, as its type says no more than `IO`. */
+function fileFaultOf(message: string): FileFault | null {
+  if (HELD.test(message)) return 'held';
+  if (NO_ROOM.test(message)) return 'no-room';
+  return DAMAGED.test(message) && !HINDERED.test(message) ? 'damaged' : null;
 }
 
 /** Runs what calls the vendor, and throws what it throws as a DatabaseError. */

@@ -1,4 +1,3 @@
-import { FairQueue } from './fair-queue.ts';
 import { DatabaseError, openDatabase, quoted, type Connection, type Database } from './duckdb.ts';
 
 export interface ReadingOptions {
@@ -23,7 +22,7 @@ export class ReadingDatabase {
   readonly #database: Database;
   readonly #admin: Connection;
   readonly #idle: Connection[];
-  readonly #waiting = new FairQueue<Connection>();
+  readonly #waiting: ((connection: Connection) => void)[] = [];
   /** Attached files, by path, with how many use them. */
   readonly #files = new Map<string, { alias: string; users: number }>();
   readonly #working = new Set<Promise<unknown>>();
@@ -85,10 +84,10 @@ export class ReadingDatabase {
     await this.#track(() => this.#admin.run(`detach ${known.alias}`));
   }
 
-  /** Runs on a connection when it is the caller's turn; again, alone and with more memory, when the memory did not suffice. */
-  run<T>(work: (connection: Connection) => Promise<T>, caller = ''): Promise<T> {
+  /** Runs on a connection; again, alone and with more memory, when the memory did not suffice. */
+  run<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
     return this.#track(async () => {
-      const connection = await this.#take(caller);
+      const connection = await this.#take();
       try {
         if (this.#isRaised) await this.#lowerMemory();
         return await this.#sound(() => work(connection));
@@ -97,7 +96,7 @@ export class ReadingDatabase {
       } finally {
         this.#give(connection);
       }
-      const turn = this.#alone.then(() => this.#runAlone(work, caller));
+      const turn = this.#alone.then(() => this.#runAlone(work));
       this.#alone = turn.catch(() => undefined);
       return turn;
     });
@@ -111,10 +110,10 @@ export class ReadingDatabase {
     this.#database.close();
   }
 
-  async #runAlone<T>(work: (connection: Connection) => Promise<T>, caller: string): Promise<T> {
+  async #runAlone<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
     const all: Connection[] = [];
     try {
-      while (all.length < this.#options.connections) all.push(await this.#take(caller));
+      while (all.length < this.#options.connections) all.push(await this.#take());
       const { memoryLimit, memoryLimitAlone } = this.#options;
       if (memoryLimit !== undefined && memoryLimitAlone !== undefined) {
         this.#isRaised = true;
@@ -161,11 +160,13 @@ export class ReadingDatabase {
     }
   }
 
-  async #take(caller: string): Promise<Connection> {
-    return this.#idle.pop() ?? (await this.#waiting.wait(caller));
+  async #take(): Promise<Connection> {
+    return this.#idle.pop() ?? (await new Promise<Connection>((resolve) => this.#waiting.push(resolve)));
   }
 
   #give(connection: Connection): void {
-    if (!this.#waiting.give(connection)) this.#idle.push(connection);
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#idle.push(connection);
+    else next(connection);
   }
 }

@@ -118,24 +118,23 @@ export class SnapshotReader {
 
   /**
    * Runs `work` over the newest generation; once more over the newest one when DuckDB failed under it. Throws
-   * AppError SERVICE_UNAVAILABLE when there is no generation yet, on damage, and for want of memory. Statements of
-   * different callers take turns.
+   * AppError SERVICE_UNAVAILABLE when there is no generation yet, on damage, and for want of memory.
    */
-  async read<T>(work: (snapshot: Snapshot) => Promise<T>, caller = ''): Promise<T> {
+  async read<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
     try {
-      return await this.#readOnce(work, caller);
+      return await this.#readOnce(work);
     } catch (error) {
       if (!isFault(error, 'invalidated')) throw error;
     }
     try {
-      return await this.#readOnce(work, caller);
+      return await this.#readOnce(work);
     } catch (error) {
       throw isFault(error, 'invalidated') ? databaseLost(error) : error;
     }
   }
 
-  async #readOnce<T>(work: (snapshot: Snapshot) => Promise<T>, caller: string): Promise<T> {
-    const snapshot = await this.snapshot(caller);
+  async #readOnce<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
+    const snapshot = await this.snapshot();
     if (snapshot === null) throw nothingPublished();
     try {
       return await work(snapshot);
@@ -147,15 +146,15 @@ export class SnapshotReader {
   }
 
   /** The newest generation; null while nothing is published. Throws AppError SERVICE_UNAVAILABLE on damage. */
-  async snapshot(caller = ''): Promise<Snapshot | null> {
+  async snapshot(): Promise<Snapshot | null> {
     await this.#refresh();
     const attached = this.#attached;
     if (attached === null) {
       const directory = this.#options.directory();
       if (directory === null) return null;
       // What has come to be just now is not nothing.
-      if (!isCurrentLost(directory)) return readGeneration(directory) === null ? null : this.snapshot(caller);
-      if (await isFirstPublication(directory)) return this.snapshot(caller);
+      if (!isCurrentLost(directory)) return readGeneration(directory) === null ? null : this.snapshot();
+      if (await isFirstPublication(directory)) return this.snapshot();
       noteDamage(directory, 'levels', CURRENT_LOST);
       throw beingMade();
     }
@@ -163,7 +162,7 @@ export class SnapshotReader {
     let released = false;
     return {
       sequence: attached.generation.seq,
-      all: (sql, bindings) => this.#all(attached, sql, bindings ?? {}, caller),
+      all: (sql, bindings) => this.#all(attached, sql, bindings ?? {}),
       remembered: <T>(name: string, tables: readonly string[], read: () => Promise<T>) => {
         const key = rememberedKey(name, tables, attached);
         const known = attached.remembered.get(key);
@@ -207,16 +206,15 @@ export class SnapshotReader {
     return this.#attached?.generation.seq ?? -1;
   }
 
-  async #all(attached: Attached, sql: string, bindings: Bindings, caller: string): Promise<Row[]> {
+  async #all(attached: Attached, sql: string, bindings: Bindings): Promise<Row[]> {
     const { database, directory, generation, aliases } = attached;
     const named = {
       levelsOf: (table: string) => generation.tables[table] ?? [],
       catalogOf: ({ file }: { file: string }) => aliases.get(join(directory, file)) as string,
     };
     try {
-      return await database.run(
-        (connection) => connection.all(expandLevels(sql, this.#tables, named, bindings), bindings),
-        caller,
+      return await database.run((connection) =>
+        connection.all(expandLevels(sql, this.#tables, named, bindings), bindings),
       );
     } catch (error) {
       this.#leaveIfLost(database, error);

@@ -26,7 +26,7 @@ export async function copyOpenState(store: StateStore): Promise<StateCopy> {
 /**
  * Copies a shard's database that nobody has open. Null when there is none.
  *
- * @throws when another process has it open: the message holds "lock"
+ * @throws DatabaseError when another process has it open (`held`), among others
  */
 export async function copyClosedState(directory: string): Promise<StateCopy | null> {
   const file = join(directory, 'state.duckdb');

@@ -3,7 +3,15 @@ import { join } from 'node:path';
 import { SIGNALS, type Assignment, type StateRow } from '../domain/facts.ts';
 import { SetupError } from '../errors.ts';
 import { isDamage, notedDamage } from './damage.ts';
-import { openDatabase, quoted, type ColumnType, type Connection, type Database, type Row } from './duckdb.ts';
+import {
+  DatabaseError,
+  openDatabase,
+  quoted,
+  type ColumnType,
+  type Connection,
+  type Database,
+  type Row,
+} from './duckdb.ts';
 import type { FoldBlock, View } from './view-files.ts';
 
 /** Kinds of entity in `message_fact` and the rollups (views/fact.sql). */
@@ -187,6 +195,14 @@ create table assign_state (instance integer, kind varchar, key integer, value bl
 create table session_state (session integer, value blob);
 `;
 
+const REPLACE_STATE = `
+delete from assign_state using batch_state b
+  where b.kind <> 'session' and assign_state.instance = b.instance and assign_state.kind = b.kind and assign_state.key = b.key;
+insert into assign_state from batch_state where kind <> 'session' and value is not null;
+delete from session_state using batch_state b where b.kind = 'session' and session_state.session = b.key;
+insert into session_state select key, value from batch_state where kind = 'session' and value is not null
+`;
+
 export interface StateStoreOptions {
   /** Folder of one shard: `<data>/views/<epoch>/<shard>`. */
   readonly directory: string;
@@ -205,6 +221,20 @@ export class DamagedStateError extends SetupError {
     this.name = 'DamagedStateError';
   }
 }
+
+/** Another process has the shard's database open. */
+export class HeldStateError extends SetupError {
+  constructor(file: string, cause: DatabaseError) {
+    super(
+      `${file} is open in another process: a second worker runs on this data directory. Stop one of them.`,
+      { cause },
+    );
+    this.name = 'HeldStateError';
+  }
+}
+
+/** The end of a rehearsal. */
+class Rehearsed extends Error {}
 
 /**
  * The worker's own database: the live rows of every view, the position in the stream, and what assign
@@ -236,8 +266,8 @@ export class StateStore {
   }
 
   /**
-   * Opens (or creates) the shard's database. Throws SetupError when another process has it open, when it
-   * cannot be read, or when it was made by other views or another model; DamagedStateError when it is damaged.
+   * Opens (or creates) the shard's database. Throws HeldStateError when another process has it open,
+   * SetupError when it cannot be read or was made by other views or another model, DamagedStateError when it is damaged.
    */
   static async open(options: StateStoreOptions): Promise<StateStore> {
     mkdirSync(options.directory, { recursive: true, mode: 0o700 });
@@ -255,11 +285,10 @@ export class StateStore {
         await connection.run(`attach ${quoted(file)} as st`);
       } catch (error) {
         if (isDamage(error)) throw error;
+        if (error instanceof DatabaseError && error.file === 'held') throw new HeldStateError(file, error);
         const reason = error instanceof Error ? error.message : String(error);
         throw new SetupError(
-          reason.includes('lock')
-            ? `${file} is open in another process: a second worker runs on this data directory. Stop one of them.`
-            : `${file} cannot be opened (${reason.split('\n')[0]}). Delete ${options.directory} and start again: it is rebuilt from the stream.`,
+          `${file} cannot be opened (${reason.split('\n')[0]}). Delete ${options.directory} and start again: it is rebuilt from the stream.`,
           { cause: error },
         );
       }
@@ -377,9 +406,9 @@ export class StateStore {
 
   /**
    * Applies one batch: facts, every view, assign's state, request ids and the position, all or nothing.
-   * Throws when the position is not the expected one.
+   * Throws when the position is not the expected one. A rehearsal does the same, and leaves everything as it was.
    */
-  async commit(batch: Batch): Promise<void> {
+  async commit(batch: Batch, { rehearsal = false } = {}): Promise<void> {
     const connection = this.#connection;
     const { counters } = batch;
     try {
@@ -398,19 +427,15 @@ export class StateStore {
         for (const view of this.views) for (const block of view.fold) await this.#fold(view, block);
         if (batch.requests.length > 0)
           await connection.run('insert into request select id::uuid, accepted_at from batch_request');
-        if (batch.state.length === 0) return;
-        await connection.run(`
-          delete from assign_state using batch_state b
-            where b.kind <> 'session' and assign_state.instance = b.instance and assign_state.kind = b.kind and assign_state.key = b.key;
-          insert into assign_state from batch_state where kind <> 'session' and value is not null;
-          delete from session_state using batch_state b where b.kind = 'session' and session_state.session = b.key;
-          insert into session_state select key, value from batch_state where kind = 'session' and value is not null`);
+        if (batch.state.length > 0) await connection.run(REPLACE_STATE);
+        if (rehearsal) throw new Rehearsed();
       });
     } catch (error) {
       // Stages hold again what they held, and what the views made was rolled back.
       for (const table of this.#rows.keys())
         if (table in STAGES) this.#rows.set(table, Infinity);
         else this.#rows.delete(table);
+      if (error instanceof Rehearsed) return;
       throw error;
     }
     this.#sequence = batch.sequence;
@@ -431,10 +456,8 @@ export class StateStore {
         if (table === null) await this.#connection.run(sql);
         else this.#rows.set(table, (await this.#connection.one(sql))?.['Count'] as number);
       } catch (error) {
-        throw new Error(
-          `view ${view.name}: ${error instanceof Error ? error.message : String(error)} in: ${sql.slice(0, 200)}`,
-          { cause: error },
-        );
+        if (!(error instanceof DatabaseError)) throw error;
+        throw new DatabaseError(error, `view ${view.name}, ${sql.slice(0, 200)}: `);
       }
     }
   }

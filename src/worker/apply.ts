@@ -1,10 +1,12 @@
 import type { Assignment, Enrichment, Turn } from '../domain/facts.ts';
 import type { RecordedRequest } from '../domain/records.ts';
+import { SetupError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
-import type { StateStore } from '../store/state-store.ts';
+import { DatabaseError } from '../store/duckdb.ts';
+import type { Batch, StateStore } from '../store/state-store.ts';
 import type { Delivered } from '../stream/consumer.ts';
 import type { MessageNotes } from '../stream/message-notes.ts';
-import { messagesOf, Numbering, withoutTexts, type Entry, type NumberedBatch } from './batch.ts';
+import { messagesOf, Numbering, RecordError, withoutTexts, type Entry, type NumberedBatch } from './batch.ts';
 import type { MutableWorkCounters } from './counters.ts';
 import {
   AnalysisFailure,
@@ -25,6 +27,30 @@ export interface ApplierOptions {
   readonly logger: Logger;
   /** Microseconds since 1970-01-01 UTC. */
   readonly now: () => number;
+}
+
+/** The process has to end for a reason (`cause`) that has nothing to do with the entries in work. */
+export class SurroundingsError extends Error {
+  constructor(cause: unknown) {
+    super(reasonOf(cause), { cause });
+    this.name = 'SurroundingsError';
+  }
+}
+
+async function outside(work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (cause) {
+    throw new SurroundingsError(cause);
+  }
+}
+
+/** The process has to end, and nobody knows why but that these entries were in work. */
+export class EntriesInDoubt extends Error {
+  constructor(cause: unknown) {
+    super(reasonOf(cause), { cause });
+    this.name = 'EntriesInDoubt';
+  }
 }
 
 /** Entries in a row, with what enrich found out. */
@@ -56,16 +82,24 @@ export class Applier {
   readonly #options: ApplierOptions;
   readonly #numbering: Numbering;
   readonly #counters: MutableWorkCounters;
+  readonly #onMoved: (sequence: number) => void;
 
-  constructor(options: ApplierOptions, counters: MutableWorkCounters) {
+  /** `onMoved` is told of each new position. */
+  constructor(
+    options: ApplierOptions,
+    counters: MutableWorkCounters,
+    onMoved: (sequence: number) => void = () => undefined,
+  ) {
     this.#options = options;
     this.#counters = counters;
+    this.#onMoved = onMoved;
     this.#numbering = new Numbering(options.store);
   }
 
   /**
    * Applies entries and moves the position. When a request in them is at fault, splits the stretch until it is
-   * found, sets its entry aside and applies the rest of it. Rejects when the fault is not theirs.
+   * found, sets its entry aside and applies the rest of it. Rejects when the fault is not theirs, or (EntriesInDoubt)
+   * when it is of a kind that nobody knows.
    */
   async apply(stretch: Stretch): Promise<void> {
     try {
@@ -78,7 +112,7 @@ export class Applier {
 
   /** Keeps an entry as a dead letter. */
   async setAside(entry: Delivered, reason: string): Promise<void> {
-    await this.#options.setAside(entry, reason);
+    await outside(() => this.#options.setAside(entry, reason));
     this.#counters.entriesSetAside += 1;
     this.#options.logger.error(
       { event: 'entry_set_aside', sequence: entry.sequence, reason },
@@ -88,8 +122,11 @@ export class Applier {
 
   /** Notes, durably, that a message counts without findings. */
   async note(subject: string, { sequence, request, index, reason }: UnanalysedMessage): Promise<void> {
-    await this.#options.guard?.();
-    await this.#options.notes.add({ sequence, subject }, request, index, reason);
+    const { guard, notes } = this.#options;
+    await outside(async () => {
+      await guard?.();
+      await notes.add({ sequence, subject }, request, index, reason);
+    });
     this.#counters.analysisTimeouts += 1;
     this.#options.logger.error(
       { event: 'message_not_analysed', sequence, requestId: request.requestId, index, reason },
@@ -104,20 +141,9 @@ export class Applier {
     const { batch, assignment } = await this.#analyse(entries, stretch.enrichments);
     for (const message of stretch.unanalysed ?? [])
       await this.note(deliveredAs(stretch.delivered, message.sequence).subject, message);
-    await this.#options.guard?.();
-    await store.commit({
-      expectedSequence: store.sequence,
-      sequence,
-      processedAt: now(),
-      instances: batch.instances,
-      endUsers: batch.endUsers,
-      requests: batch.requests,
-      metadata: batch.metadata,
-      sessionNames: batch.sessionNames,
-      counters: batch.counters,
-      assignment,
-      state: assigner.takeState(),
-    });
+    await outside(async () => this.#options.guard?.());
+    await store.commit(this.#batchOf(batch, assignment, sequence));
+    this.#onMoved(sequence);
     this.#counters.sequence = sequence;
     this.#counters.batches += 1;
     this.#counters.messages += batch.turns.length;
@@ -136,13 +162,28 @@ export class Applier {
     );
   }
 
+  #batchOf(batch: NumberedBatch, assignment: Assignment, sequence: number): Batch {
+    const { assigner, store, now } = this.#options;
+    const { turns: _, sources: __, repeated: ___, ...rows } = batch;
+    return {
+      ...rows,
+      expectedSequence: store.sequence,
+      sequence,
+      processedAt: now(),
+      assignment,
+      state: assigner.takeState(),
+    };
+  }
+
   async #recover(stretch: Stretch, error: unknown): Promise<void> {
     if (error instanceof AnalysisInterrupted) return this.apply(stretch);
     if (error instanceof AnalysisStopped) throw error;
     const reduced = withoutSuspect(stretch, error);
     if (reduced !== null) return this.apply(reduced);
     const { delivered, entries, enrichments, sequence, unanalysed = [] } = stretch;
-    if (!isFaultOfData(error) || entries.length === 0) throw error;
+    if (entries.length === 0) throw error;
+    const reason = reasonLiesIn(error);
+    if (reason !== 'entries') throw reason === 'unknown' ? new EntriesInDoubt(error) : error;
     if (entries.length > 1) {
       const middle = Math.floor(entries.length / 2);
       const messages = messagesOf(entries.slice(0, middle)).length;
@@ -193,15 +234,20 @@ export class Applier {
   ): Promise<{ entry: Entry; reason: string } | null> {
     const faults = new Map<number, string>();
     const places = [...entry.requests.keys()].filter((place) => !entry.leftOut.has(place));
+    if (places.length < 2) return null;
     for (const place of places) {
       const others = new Set([...entry.requests.keys()].filter((other) => other !== place));
       try {
-        await this.#analyse([{ ...entry, leftOut: others }], enrichments);
+        const { batch, assignment } = await this.#analyse([{ ...entry, leftOut: others }], enrichments);
+        const alone = this.#batchOf(batch, assignment, entry.sequence);
+        await this.#options.store.commit(alone, { rehearsal: true });
       } catch (error) {
-        if (error instanceof AnalysisStopped) throw error;
+        const reason = reasonLiesIn(error);
+        if (reason !== 'entries') throw reason === 'unknown' ? new EntriesInDoubt(error) : error;
         faults.set(place, `request ${entry.requests[place]?.requestId}: ${reasonOf(error)}`);
+      } finally {
+        this.#forget();
       }
-      this.#forget();
     }
     if (faults.size === 0 || faults.size === places.length) return null;
     return {
@@ -269,11 +315,15 @@ export function deliveredAs(delivered: readonly Delivered[], sequence: number): 
 }
 
 /**
- * Whether the messages themselves can be the reason. What the disk, the memory or another process did to the
- * views is not: that ends the process, and the next one goes on from the committed position.
+ * Where to look for the reason. `entries`: a record or a value is not as it should be, or there is too much of it
+ * for the memory; splitting helps. `surroundings`: the disk, the stream or another worker, whatever the entries say.
+ * `unknown`: the database gave up, or we have made a mistake, and these entries may bring it about.
  */
-function isFaultOfData(error: unknown): boolean {
-  return !/IO Error|FATAL|Out of Memory|Transaction|Connection Error|Internal Error|another worker/i.test(
-    reasonOf(error),
-  );
+function reasonLiesIn(error: unknown): 'entries' | 'surroundings' | 'unknown' {
+  if (error instanceof RecordError) return 'entries';
+  if (error instanceof AnalysisFailure) return error.fault === 'error' ? 'unknown' : 'entries';
+  if (error instanceof SurroundingsError || error instanceof SetupError) return 'surroundings';
+  if (!(error instanceof DatabaseError)) return 'unknown';
+  if (error.fault === 'io' || error.file !== null) return 'surroundings';
+  return error.fault === 'data' || error.fault === 'out-of-memory' ? 'entries' : 'unknown';
 }

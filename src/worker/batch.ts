@@ -1,7 +1,15 @@
-import { derivedId, isExternalId } from '../domain/ids.ts';
+import { derivedId, isExternalId, UUID_PATTERN } from '../domain/ids.ts';
 import type { Turn } from '../domain/facts.ts';
 import { positionOf, roleOf, type RecordedRequest } from '../domain/records.ts';
 import type { Batch, Counters } from '../store/state-store.ts';
+
+/** A request of which nothing can be counted, as no version of us would have taken it. */
+export class RecordError extends Error {
+  constructor(fault: string, options?: { cause?: unknown }) {
+    super(fault, options);
+    this.name = 'RecordError';
+  }
+}
 
 /** A stream entry, decoded. */
 export interface Entry {
@@ -97,7 +105,11 @@ export class Numbering {
 
   async number(entries: readonly Entry[]): Promise<NumberedBatch> {
     const fresh = await this.#withoutRepeated(entries);
-    await this.#recall(fresh.flatMap((entry) => entry.requests.filter((request) => request !== null)));
+    const requestsLeft = fresh.flatMap((entry) => entry.requests.filter((request) => request !== null));
+    // Ids of end users and topics are derived from it.
+    if (requestsLeft.some(({ instanceId }) => !UUID_PATTERN.test(instanceId)))
+      throw new RecordError('instanceId is no UUID');
+    await this.#recall(requestsLeft);
     const counters = { ...this.#lookups.counters };
     const instances = new Map<number, Batch['instances'][number]>();
     const endUsers: Batch['endUsers'][number][] = [];
@@ -182,7 +194,9 @@ export class Numbering {
     const seen = new Set(
       await this.#lookups.findRequests(
         entries.flatMap((entry) =>
-          entry.requests.map((request) => ({ id: request.requestId, acceptedAt: request.acceptedAt })),
+          entry.requests.flatMap(({ requestId, acceptedAt }, place) =>
+            entry.leftOut.has(place) ? [] : [{ id: requestId, acceptedAt }],
+          ),
         ),
       ),
     );
@@ -245,6 +259,14 @@ function keyOf(instance: number, sessionId: string): string {
   return `${instance} ${sessionId}`;
 }
 
+function written(value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch (cause) {
+    throw new RecordError('its metadata is nested too deeply, or too long, to be stored', { cause });
+  }
+}
+
 /** DECISIONS: kept with the record, last write wins per member. */
 function collectMetadata(
   into: Map<string, Batch['metadata'][number]>,
@@ -259,7 +281,7 @@ function collectMetadata(
         record,
         key,
         member,
-        value: JSON.stringify(value),
+        value: written(value),
       });
     }
   };

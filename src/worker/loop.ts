@@ -4,9 +4,17 @@ import type { Publication } from '../store/publication.ts';
 import type { Delivered, StreamConsumer } from '../stream/consumer.ts';
 import type { MessageNotes } from '../stream/message-notes.ts';
 import { isUnanalysed } from './analysis-protocol.ts';
-import { Applier, deliveredAs, reasonOf, type ApplierOptions } from './apply.ts';
+import {
+  Applier,
+  deliveredAs,
+  EntriesInDoubt,
+  reasonOf,
+  SurroundingsError,
+  type ApplierOptions,
+} from './apply.ts';
 import { messagesOf, withoutTexts, type Entry } from './batch.ts';
 import { idleCounters, type MutableWorkCounters, type WorkCounters } from './counters.ts';
+import { InWork, type WorkMarks } from './in-work.ts';
 import { AnalysisStopped, NOTHING_FOUND, type EnrichStage } from './stages.ts';
 
 /** The ordered source of a shard's entries, from the position that the views are at. */
@@ -19,6 +27,8 @@ export interface WorkerLoopOptions extends ApplierOptions {
   /** The messages that count without findings. */
   readonly notes: Pick<MessageNotes, 'has' | 'add'>;
   readonly publication: Publication;
+  /** Where the entries in work are marked, for the process that comes after a death of this one. */
+  readonly marks: WorkMarks;
   /** Most stream entries in a batch. */
   readonly maxEntries: number;
   readonly maxBytes: number;
@@ -46,13 +56,15 @@ export class WorkerLoop {
   readonly #options: WorkerLoopOptions;
   readonly #counters: MutableWorkCounters;
   readonly #applier: Applier;
+  readonly #inWork: InWork;
   #stopping = false;
   #publishedAt = -Infinity;
 
   constructor(options: WorkerLoopOptions) {
     this.#options = options;
     this.#counters = idleCounters(options.store.sequence, options.now());
-    this.#applier = new Applier(options, this.#counters);
+    this.#inWork = new InWork(options.marks, options.store.sequence, options.logger);
+    this.#applier = new Applier(options, this.#counters, (sequence) => this.#inWork.moved(sequence));
   }
 
   /** What the work has come to; the same object always, with its numbers of the moment. */
@@ -71,28 +83,35 @@ export class WorkerLoop {
     try {
       await this.#work();
     } catch (error) {
+      if (error instanceof EntriesInDoubt) this.#inWork.failed(error.message);
+      else this.#inWork.end();
+      if (error instanceof EntriesInDoubt || error instanceof SurroundingsError) throw error.cause;
       if (!this.#stopping || !(error instanceof AnalysisStopped)) throw error;
     }
+    this.#inWork.end();
     await this.#publish();
   }
 
   async #work(): Promise<void> {
-    let ahead = this.#prepare();
+    let ahead: Promise<Prepared> | null = null;
     while (!this.#stopping) {
-      const prepared = await ahead;
+      const prepared: Prepared = await (ahead ?? this.#prepare());
+      ahead = null;
       if (prepared.delivered.length === 0) {
         await this.#publish();
-        ahead = this.#prepare();
         continue;
       }
-      ahead = this.#prepare();
-      ahead.catch(() => undefined);
+      // What a process has died of is taken up alone.
+      if (this.#inWork.limit === Infinity) {
+        ahead = this.#prepare();
+        ahead.catch(() => undefined);
+      }
       await this.#apply(prepared);
       // Waits for more only until the publication is due, so that nobody waits out a quiet stream.
       const dueMs = this.#publishedAt + this.#options.publishEveryMs - performance.now();
-      if (!(await settlesWithin(ahead, dueMs))) await this.#publish();
+      if (ahead === null ? dueMs <= 0 : !(await settlesWithin(ahead, dueMs))) await this.#publish();
     }
-    await ahead.catch(() => undefined);
+    await ahead?.catch(() => undefined);
   }
 
   async #publish(): Promise<void> {
@@ -107,10 +126,17 @@ export class WorkerLoop {
 
   async #prepare(): Promise<Prepared> {
     const { source, maxEntries, maxBytes, waitMs, notes } = this.#options;
-    const delivered = await source.next({ maxMessages: maxEntries, maxBytes, waitMs });
+    const maxMessages = Math.min(maxEntries, this.#inWork.limit);
+    const delivered = await source.next({ maxMessages, maxBytes, waitMs });
+    this.#inWork.begin(delivered.map(({ sequence }) => sequence));
     const entries: Entry[] = [];
     const broken: { entry: Delivered; reason: string }[] = [];
     for (const entry of delivered) {
+      const verdict = this.#inWork.verdict(entry.sequence);
+      if (verdict !== null) {
+        broken.push({ entry, reason: verdict });
+        continue;
+      }
       try {
         const requests = this.#options.decode(entry.bytes);
         const decoded = { sequence: entry.sequence, requests, leftOut: NONE };

@@ -13,7 +13,7 @@ import { StateStore } from '../../src/store/state-store.ts';
 import type { Delivered } from '../../src/stream/consumer.ts';
 import { WorkerLoop } from '../../src/worker/loop.ts';
 import { openFixture, temporaryDirectory, VIEWS } from '../support/fold.ts';
-import { NO_NOTES } from '../support/notes.ts';
+import { MarksInMemory, NO_NOTES } from '../support/notes.ts';
 import { answersOf, requestsOf } from '../support/replays.ts';
 import { SyntheticStream } from '../support/synthetic-stream.ts';
 
@@ -115,6 +115,7 @@ async function replay(requests: readonly RecordedRequest[]): Promise<Golden> {
     assigner: new Assigner({ thresholds, dimensions, detectLanguage }),
     setAside: (_, reason) => Promise.reject(new Error(reason)),
     notes: NO_NOTES,
+    marks: new MarksInMemory(),
     logger: silentLogger(),
     now: () => 0,
     maxEntries: BATCH,

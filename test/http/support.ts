@@ -87,9 +87,9 @@ export function createHarness(
   };
   const query: HttpDependencies['query'] = {
     runner: {
-      async run(parameters, caller) {
+      async run(parameters) {
         harness.asked.push(parameters);
-        if (run !== undefined) return run(parameters, caller);
+        if (run !== undefined) return run(parameters);
         const { limit, offset } = parameters;
         return { elements: [], pagination: { total: 0, limit, offset }, lastProcessedAt: null };
       },

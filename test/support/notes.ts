@@ -1,3 +1,4 @@
+import type { WorkMark, WorkMarkFile } from '../../src/store/work-mark.ts';
 import type { MessageNotes } from '../../src/stream/message-notes.ts';
 
 /** Notes on messages, kept in memory: `requestId index`, with the reason. */
@@ -23,3 +24,16 @@ export const NO_NOTES: Pick<MessageNotes, 'has' | 'add'> = {
   has: () => false,
   add: (...[, , , reason]) => Promise.reject(new Error(reason)),
 };
+
+/** Marks of what is in work, kept in memory; what is given is what a process left behind that died. */
+export class MarksInMemory implements Pick<WorkMarkFile, 'read' | 'write'> {
+  mark: WorkMark | null = null;
+
+  read(): WorkMark | null {
+    return this.mark;
+  }
+
+  write(mark: WorkMark | null): void {
+    this.mark = mark;
+  }
+}

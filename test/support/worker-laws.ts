@@ -11,7 +11,7 @@ import type { QueryResponse } from '../../src/query/response-schema.ts';
 import type { View } from '../../src/store/view-files.ts';
 import { WorkerLoop } from '../../src/worker/loop.ts';
 import type { EnrichStage } from '../../src/worker/stages.ts';
-import { NO_NOTES } from './notes.ts';
+import { MarksInMemory, NO_NOTES } from './notes.ts';
 import { openFixture, uuid, type Fixture } from './fold.ts';
 import type { Law } from './laws.ts';
 import { same, sameRows, stateRows, type ViewRows } from './view-rows.ts';
@@ -260,6 +260,7 @@ async function work(fixture: Fixture, batches: readonly (readonly ReadEntry[])[]
     publication: fixture.publication,
     setAside: (_, reason) => Promise.reject(new Error(`set aside: ${reason}`)),
     notes: NO_NOTES,
+    marks: new MarksInMemory(),
     logger: silentLogger(),
     now: () => AT,
     maxEntries: 100,

@@ -16,7 +16,7 @@ import { partitionOf } from '../../src/stream/subjects.ts';
 import { AnalysisPool, type ShardAnalysis } from '../../src/worker/analysis-pool.ts';
 import { WorkerLoop } from '../../src/worker/loop.ts';
 import { temporaryDirectory, VIEWS } from '../support/fold.ts';
-import { NO_NOTES } from '../support/notes.ts';
+import { MarksInMemory, NO_NOTES } from '../support/notes.ts';
 import { answersOf, requestsOf } from '../support/replays.ts';
 
 /**
@@ -136,6 +136,7 @@ describe('the same stream gives the same rows', () => {
         new Assigner({ thresholds: embedder.thresholds, dimensions: embedder.dimensions, detectLanguage }),
       setAside: (_, reason) => Promise.reject(new Error(reason)),
       notes: NO_NOTES,
+      marks: new MarksInMemory(),
       logger: silentLogger(),
       now: () => 0,
       maxEntries: 10_000,

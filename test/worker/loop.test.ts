@@ -1,15 +1,18 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { deepEqual, equal, rejects } from 'node:assert/strict';
+import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { Assigner } from '../../src/assign/assigner.ts';
 import type { Enrichment } from '../../src/domain/facts.ts';
 import type { RecordedRequest } from '../../src/domain/records.ts';
 import { silentLogger } from '../../src/logger.ts';
+import { DatabaseError } from '../../src/store/duckdb.ts';
+import type { Batch, StateStore } from '../../src/store/state-store.ts';
+import { LeaseLostError } from '../../src/stream/lease.ts';
 import { AnalysisPool, type ShardAnalysis } from '../../src/worker/analysis-pool.ts';
 import type { WorkCounters } from '../../src/worker/counters.ts';
 import { WorkerLoop } from '../../src/worker/loop.ts';
 import type { EnrichStage, Unanalysed } from '../../src/worker/stages.ts';
-import { NotesInMemory } from '../support/notes.ts';
+import { MarksInMemory, NotesInMemory } from '../support/notes.ts';
 import { openFixture, temporaryDirectory, uuid, type Fixture } from '../support/fold.ts';
 
 const DIMENSIONS = 16;
@@ -63,17 +66,34 @@ function request({ request: number, session = number, contents }: Given): Record
   };
 }
 
+/** The store, of which a commit may be made to fail. */
+function sabotaged(store: StateStore, sabotage: (batch: Batch) => void = () => undefined): StateStore {
+  return new Proxy(store, {
+    get: (target, name): unknown => {
+      if (name === 'commit')
+        return async (batch: Batch, how?: { rehearsal?: boolean }) => {
+          sabotage(batch);
+          await target.commit(batch, how);
+        };
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+    },
+  });
+}
+
 describe('worker loop', () => {
   let directory: { path: string; remove: () => void };
   let fixture: Fixture;
   let aside: { sequence: number; reason: string }[];
   let notes: NotesInMemory;
+  let marks: MarksInMemory;
 
   beforeEach(async () => {
     directory = temporaryDirectory();
     fixture = await openFixture({ directory: directory.path });
     aside = [];
     notes = new NotesInMemory();
+    marks = new MarksInMemory();
   });
   afterEach(async () => {
     await fixture.close();
@@ -88,14 +108,18 @@ describe('worker loop', () => {
       fold?: Fixture;
       analysis?: ShardAnalysis;
       guard?: () => Promise<void>;
+      /** Throws in place of a commit. */
+      sabotage?: (batch: Batch) => void;
     } = {},
   ): Promise<WorkCounters> {
-    const { store, publication } = options.fold ?? fixture;
+    const { store: whole, publication } = options.fold ?? fixture;
+    const store = sabotaged(whole, options.sabotage);
     let next = store.sequence;
     const loop: WorkerLoop = new WorkerLoop({
       source: {
-        next: () => {
-          const batch = entries.slice(next, next + (options.perBatch ?? 100)).map((_, index) => ({
+        next: ({ maxMessages }) => {
+          const size = Math.min(options.perBatch ?? 100, maxMessages);
+          const batch = entries.slice(next, next + size).map((_, index) => ({
             sequence: next + index + 1,
             subject: 's',
             timestamp: next + index + 1,
@@ -127,6 +151,7 @@ describe('worker loop', () => {
         return Promise.resolve();
       },
       notes,
+      marks,
       logger: silentLogger(),
       now: () => AT,
       maxEntries: 100,
@@ -370,6 +395,7 @@ describe('worker loop', () => {
       }),
       setAside: () => Promise.resolve(),
       notes,
+      marks,
       logger: silentLogger(),
       now: () => AT,
       maxEntries: 100,
@@ -379,6 +405,80 @@ describe('worker loop', () => {
     });
     await loop.run();
     equal(publication.sequence, 2);
+  });
+
+  it('splits what does not fit into the memory, down to the request, and sets that aside', async () => {
+    const huge = { ...request({ request: 50, contents: ['hello'] }), metadata: { session: { huge: 'x' } } };
+    const sabotage = ({ metadata }: Batch): void => {
+      if (metadata.some(({ member }) => member === 'huge'))
+        throw new DatabaseError(new Error('Out of Memory Error: failed to allocate data of size 16.0 MiB'));
+    };
+    await work([...dialogues, [huge, request({ request: 51, contents: ['thanks'] })], [huge]], { sabotage });
+    deepEqual(await totals(), [{ sessions: 6, users: 3, messages: 37 }]);
+    deepEqual(aside, [
+      {
+        sequence: 13,
+        reason: `request ${uuid(8, 50)}: Out of Memory Error: failed to allocate data of size 16.0 MiB`,
+      },
+      { sequence: 14, reason: 'Out of Memory Error: failed to allocate data of size 16.0 MiB' },
+    ]);
+  });
+
+  it('sets aside what is nested too deeply to be written again', async () => {
+    const deep = JSON.parse(`${'['.repeat(50_000)}${']'.repeat(50_000)}`) as unknown;
+    const nested = { ...request({ request: 50, contents: ['hello'] }), metadata: { session: { deep } } };
+    await work([dialogues[0] as RecordedRequest[], [nested]]);
+    deepEqual(await totals(), [{ sessions: 1, users: 1, messages: 3 }]);
+    deepEqual(aside, [
+      { sequence: 2, reason: 'its metadata is nested too deeply, or too long, to be stored' },
+    ]);
+  });
+
+  for (const [what, error] of [
+    ['the database gives up', new DatabaseError(new Error('FATAL Error: the database has been invalidated'))],
+    ['something unknown happens', new TypeError('x is not a function')],
+  ] as const) {
+    it(`ends when ${what}, and sets an entry aside at which process after process ends`, async () => {
+      const fatal = request({ request: 50, contents: ['hello'] });
+      const sabotage = ({ requests }: Batch): void => {
+        if (requests.some(({ id }) => id === fatal.requestId)) throw error;
+      };
+      const entries = [...dialogues.slice(0, 7), [fatal], ...dialogues.slice(7)];
+      let deaths = 0;
+      for (;;) {
+        try {
+          await work(entries, { sabotage });
+          break;
+        } catch (thrown) {
+          equal(thrown, error);
+          deepEqual(aside, []);
+          deaths += 1;
+          ok(deaths < 10);
+        }
+      }
+      // Once in the batch, three times alone.
+      equal(deaths, 4);
+      deepEqual(aside, [
+        {
+          sequence: 8,
+          reason: `the worker ended 3 times while it worked on this entry alone; the last time: ${error.message}`,
+        },
+      ]);
+      deepEqual(await totals(), [{ sessions: 5, users: 3, messages: 36 }]);
+      equal(marks.mark, null);
+    });
+  }
+
+  it('suspects no entry when the disk is full or the shard is lost', async () => {
+    const full = new DatabaseError(new Error('IO Error: Could not write file: No space left on device'));
+    const sabotage = (): void => {
+      throw full;
+    };
+    await rejects(work(dialogues, { sabotage }), full);
+    equal(marks.mark, null);
+    const guard = (): Promise<void> => Promise.reject(new LeaseLostError(0));
+    await rejects(work(dialogues, { guard }), LeaseLostError);
+    equal(marks.mark, null);
   });
 
   it('ends with the error when the views cannot be written, so that nothing is skipped', async () => {

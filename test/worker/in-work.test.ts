@@ -1,0 +1,77 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { silentLogger } from '../../src/logger.ts';
+import { WorkMarkFile } from '../../src/store/work-mark.ts';
+import { InWork } from '../../src/worker/in-work.ts';
+import { temporaryDirectory } from '../support/fold.ts';
+
+const UP_TO = 20_000;
+
+describe('what is in work', () => {
+  const temporary = temporaryDirectory();
+
+  /** Processes one after the other, each of which works until it comes to the fatal entry; how many there were. */
+  function deathsOf(fatal: number): { deaths: number; aside: number[] } {
+    let position = 0;
+    const aside: number[] = [];
+    for (let deaths = 0; ; deaths += 1) {
+      const file = new WorkMarkFile(temporary.path);
+      const inWork = new InWork(file, position, silentLogger());
+      let died = false;
+      while (position < UP_TO && !died) {
+        const count = Math.min(inWork.limit, 10_000, UP_TO - position);
+        const sequences = Array.from({ length: count }, (_, index) => position + index + 1);
+        inWork.begin(sequences);
+        if (sequences.includes(fatal)) {
+          died = inWork.verdict(fatal) === null;
+          if (!died) aside.push(fatal);
+        }
+        if (died) continue;
+        position += count;
+        inWork.moved(position);
+      }
+      if (!died) inWork.end();
+      file.close();
+      if (!died) return { deaths, aside };
+    }
+  }
+
+  it('leads to the entry of which process after process dies, in few deaths', () => {
+    for (const fatal of [1, 100, 101, 9_999, 10_001, 20_000]) {
+      const { deaths, aside } = deathsOf(fatal);
+      deepEqual(aside, [fatal]);
+      // In the batch, in a part of it, alone.
+      equal(deaths, 5);
+    }
+  });
+
+  it('does not slow down a worker that is killed now and then', () => {
+    const file = new WorkMarkFile(temporary.path);
+    const first = new InWork(file, 0, silentLogger());
+    first.begin([1, 2, 3]);
+    first.moved(3);
+    first.begin([4, 5]);
+    // It had got on before it was killed: of what it took up then, nothing is known.
+    equal(new InWork(file, 5, silentLogger()).limit, Infinity);
+    const second = new InWork(file, 3, silentLogger());
+    equal(second.limit, 1);
+    second.begin([4]);
+    second.moved(4);
+    second.begin([5]);
+    second.moved(5);
+    equal(second.limit, Infinity);
+    second.end();
+    equal(new InWork(file, 5, silentLogger()).limit, Infinity);
+    file.close();
+  });
+
+  it('takes a mark that cannot be read for none', () => {
+    const file = new WorkMarkFile(temporary.path);
+    file.write({ after: 1, until: 2, entries: 1, alone: 3, reason: 'aü\n'.repeat(900) });
+    equal(file.read()?.reason, 'a '.repeat(250));
+    file.write(null);
+    equal(file.read(), null);
+    file.close();
+    temporary.remove();
+  });
+});
