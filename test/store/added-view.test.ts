@@ -27,7 +27,7 @@ describe('views that are added to the folder', () => {
 
   it('are folded, published and read, and obey the laws, without any code that names them', async (test) => {
     const views = added(TOPIC_HOURS);
-    await holds(test, replayLaw('any', views), 3);
+    await holds(test, replayLaw('any', views), 1);
     for (const { given } of keptCases(replayLaw('stream', views))) {
       await replayLaw('stream', views).check(given);
       const read = readHistory(given);
@@ -46,16 +46,15 @@ describe('views that are added to the folder', () => {
 
   it('are caught by the laws when they do not compensate', async () => {
     const views = added(TOPIC_HOURS.replaceAll('sum(weight)', 'count(*)'));
-    const outcomes = await Promise.allSettled(
-      keptCases(replayLaw('stream', views)).map(({ given }) => replayLaw('stream', views).check(given)),
-    );
-    const reasons = outcomes.flatMap((outcome) =>
-      outcome.status === 'rejected' ? [String(outcome.reason)] : [],
-    );
-    ok(
-      reasons.some((reason) => reason.includes('live, and replayed: topic_hours')),
-      reasons.join('\n'),
-    );
+    const law = replayLaw('stream', views);
+    const reasons: string[] = [];
+    const isCaught = (): boolean =>
+      reasons.some((reason) => reason.includes('live, and replayed: topic_hours'));
+    for (const { given } of keptCases(law)) {
+      if (isCaught()) break;
+      await law.check(given).catch((reason: unknown) => reasons.push(String(reason)));
+    }
+    ok(isCaught(), reasons.join('\n'));
   });
 });
 

@@ -6,7 +6,7 @@ import { soakSnapshots } from '../support/snapshot-soak.ts';
 describe('snapshots beside a publishing writer', () => {
   it('never mix two generations, whatever is merged and removed meanwhile', async () => {
     const result = await soakSnapshots({
-      seconds: 3,
+      seconds: 1,
       readers: 2,
       batch: 50,
       mergeRows: 3_000,

@@ -21,14 +21,16 @@ import { answersOf, requestsOf } from '../support/replays.ts';
 
 /**
  * The same stream, the same rows, with the model that ships. `DETERMINISM_FILE=FILE.jsonl.gz` (of
- * `{turns: [{role, content}]}`) and `DETERMINISM_CONVERSATIONS=N` take other conversations than the demo's,
+ * `{turns: [{role, content}]}`) and `DETERMINISM_CONVERSATIONS=N` take other conversations than some of the demo's,
  * `DETERMINISM_ONES=N` more batches of one message.
  */
 const FILE = process.env['DETERMINISM_FILE'];
-const CONVERSATIONS = Number(process.env['DETERMINISM_CONVERSATIONS'] ?? 1000);
+const CONVERSATIONS = Number(process.env['DETERMINISM_CONVERSATIONS'] ?? 100);
 /** Batches of one message are slow: so many, then a large one, and again. */
-const ONES = Number(process.env['DETERMINISM_ONES'] ?? 60);
+const ONES = Number(process.env['DETERMINISM_ONES'] ?? 20);
 const INSTANCES = 3;
+/** Instances about which everything is asked. The rows of all are compared. */
+const ANSWERED = 1;
 const MODELS = join(import.meta.dirname, '../../models');
 const DEFINITION = definitionOf(VIEWS, 'model:m enrichment:e assignment:a');
 
@@ -68,7 +70,7 @@ describe('the same stream gives the same rows', () => {
   before(async () => {
     embedder = await loadEmbedder({ model: 'undertone-small', modelsDirectory: MODELS });
     whole = await build({ shards: 1, batch: () => 10_000, restarts: () => false });
-    wholeAnswers = await answersOf(whole, INSTANCES);
+    wholeAnswers = await answersOf(whole, ANSWERED);
   });
   after(async () => {
     await embedder?.close();
@@ -177,7 +179,7 @@ describe('the same stream gives the same rows', () => {
       for (const snapshot of snapshots) snapshot?.release();
       for (const reader of readers) await reader.close();
     }
-    const answers = await answersOf(directories, INSTANCES);
+    const answers = await answersOf(directories, ANSWERED);
     for (const [question, answer] of Object.entries(answers))
       deepEqual(answer, wholeAnswers[question], question);
   }
