@@ -37,6 +37,7 @@ const environment = z.object({
     .default('https://huggingface.co'),
   HF_TOKEN: z.string().optional(),
   RATE_LIMIT_PER_SECOND: integer(1000, 1, 1_000_000_000),
+  MAX_CONNECTIONS: integer(10_000, 1, 1_000_000),
   BODY_LIMIT_BYTES: integer(32 * MIB, 1024, 128 * MIB),
   INFLIGHT_LIMIT_BYTES: integer(128 * MIB, 1024, 64 * 1024 * MIB),
   STREAM_MAX_BYTES: integer(16 * 1024 * MIB, MIB, 2 ** 53 - 1),
@@ -74,6 +75,8 @@ export interface Config {
   readonly hubToken: string | undefined;
   /** Requests that one key may send in one window of one second. */
   readonly rateLimitPerSecond: number;
+  /** Connections that web keeps open at a time; more are dropped. */
+  readonly maxConnections: number;
   /** Applies to a body after it was inflated. */
   readonly bodyLimitBytes: number;
   /** Bytes of accepted bodies that may wait for the stream at once; beyond it ingest answers 503. */
@@ -142,6 +145,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = readEnvironment()): Config {
     hubUrl: values.HF_ENDPOINT,
     hubToken: values.HF_TOKEN,
     rateLimitPerSecond: values.RATE_LIMIT_PER_SECOND,
+    maxConnections: values.MAX_CONNECTIONS,
     bodyLimitBytes: values.BODY_LIMIT_BYTES,
     inflightLimitBytes: values.INFLIGHT_LIMIT_BYTES,
     streamMaxBytes: values.STREAM_MAX_BYTES,

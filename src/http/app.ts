@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { promisify } from 'node:util';
 import fastify from 'fastify';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError } from '../errors.ts';
 import { addressOf, notFound, registerAuth, setRateLimitHeaders } from './auth.ts';
 import { createBodyReader } from './body.ts';
+import { CONNECTION_TIMES, createDropLog, limitConnections } from './connections.ts';
 import type { HeldBytes } from './body.ts';
 import type { HttpDependencies } from './dependencies.ts';
 import { registerDocsRoutes } from './docs-routes.ts';
@@ -26,9 +28,6 @@ declare module 'fastify' {
 /** Long filters are sent in the address: a thousand UUIDs fit. */
 const MAX_HEADER_BYTES = 64 * 1024;
 
-/** A request that has not arrived completely after this time is given up. */
-const REQUEST_TIMEOUT_MS = 120_000;
-
 /** A body that comes more slowly than this is given up. */
 const BODY_RATE = { bytesPerSecond: 1024, windowMs: 10_000 };
 
@@ -37,25 +36,38 @@ export function createApp(dependencies: HttpDependencies): FastifyInstance {
   const { log, limits } = dependencies;
   const limiter = createRateLimiter(limits.requestsPerSecond, dependencies.now);
   const bodies = createBodyReader({ bodyRate: BODY_RATE, ...limits });
-  const metrics = createMetrics(dependencies.health);
-  const handleError = createErrorHandler(log);
+  const times = limits.connectionTimes ?? CONNECTION_TIMES;
+  const metrics = createMetrics(
+    dependencies.health,
+    promisify((done: (error: Error | null, count: number) => void) => app.server.getConnections(done)),
+  );
+  const drops = createDropLog(metrics, log, dependencies.now);
+  const handleError = createErrorHandler(log, drops);
 
   const app: FastifyInstance = fastify({
     logger: false,
     genReqId: () => randomUUID(),
-    requestTimeout: REQUEST_TIMEOUT_MS,
+    requestTimeout: times.request,
+    keepAliveTimeout: times.keepAlive,
+    connectionTimeout: times.silence,
     // Requests that arrive on open connections while we close are served, then the connection ends.
     return503OnClosing: false,
     // Node would answer a request without Host by itself, with no body; the hook below does it in the envelope.
-    http: { maxHeaderSize: MAX_HEADER_BYTES, requireHostHeader: false },
+    http: {
+      maxHeaderSize: MAX_HEADER_BYTES,
+      requireHostHeader: false,
+      headersTimeout: times.headers,
+      connectionsCheckingInterval: times.check,
+    },
     routerOptions: { ignoreTrailingSlash: true, querystringParser: parseQueryString },
-    clientErrorHandler: answerClientError,
+    clientErrorHandler: (error, socket) => answerClientError(error, socket, drops, times.farewell),
     frameworkErrors: (error, request, reply) => {
       if (isUnderV1(request.url)) setRateLimitHeaders(reply, limiter.take(addressOf(request)));
       handleError(error, request, reply);
     },
   });
 
+  limitConnections(app.server, limits.maxConnections, drops, dependencies.now);
   app.decorateRequest('projectId', '');
   app.decorateRequest('held');
   app.setErrorHandler(handleError);

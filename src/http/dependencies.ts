@@ -5,6 +5,7 @@ import type { QueryResponse } from '../query/response-schema.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Logger } from '../logger.ts';
 import type { BodyRate } from './body-rate.ts';
+import type { ConnectionTimes } from './connections.ts';
 import type { ServiceHealth } from './service-health.ts';
 
 /** Finds the project of a key. */
@@ -78,6 +79,10 @@ export interface HttpDependencies {
     /** Bytes of bodies that may be held at once over all requests. */
     readonly inflightBytes: number;
     readonly queryWaitMs: number;
+    /** More connections at a time are dropped. */
+    readonly maxConnections: number;
+    /** Default: CONNECTION_TIMES. */
+    readonly connectionTimes?: ConnectionTimes;
     /** How fast a body has to arrive. Default: 1 KiB a second, over ten seconds. */
     readonly bodyRate?: BodyRate;
   };

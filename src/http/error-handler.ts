@@ -4,6 +4,7 @@ import { AppError, ERROR_CODES } from '../errors.ts';
 import type { ErrorCode, ErrorDetail } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { SlowBodyError } from './body.ts';
+import { sayFarewell, type DropLog } from './connections.ts';
 
 /** SPEC "Errors": the body of every error answer. */
 export interface ErrorEnvelope {
@@ -26,6 +27,7 @@ function envelopeOf(error: AppError): ErrorEnvelope {
  */
 export function createErrorHandler(
   log: Logger,
+  drops: DropLog,
 ): (thrown: unknown, request: FastifyRequest, reply: FastifyReply) => void {
   return (thrown, request, reply) => {
     const error = toAppError(thrown, request);
@@ -37,8 +39,10 @@ export function createErrorHandler(
     }
     // The framework closes the connection when a body is refused; a caller who is still sending would then
     // see a broken pipe instead of this answer. Left open, Node reads the rest of the body and drops it.
-    if (thrown instanceof SlowBodyError) reply.header('connection', 'close');
-    else reply.removeHeader('connection');
+    if (thrown instanceof SlowBodyError) {
+      drops.dropped('slow-body');
+      reply.header('connection', 'close');
+    } else reply.removeHeader('connection');
     if (error.retryAfter !== undefined) reply.header('Retry-After', String(Math.ceil(error.retryAfter)));
     void reply.code(ERROR_CODES[error.code]).send(envelopeOf(error));
   };
@@ -84,15 +88,26 @@ function codeOf(thrown: unknown): string | null {
   return thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : null;
 }
 
-/** Answers what is no HTTP at all (or headers beyond every limit) in the envelope, and closes the connection. */
-export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+/**
+ * Answers what is no HTTP at all, has headers beyond every limit or does not arrive in time in the envelope, and
+ * closes the connection.
+ */
+export function answerClientError(
+  error: NodeJS.ErrnoException,
+  socket: Socket,
+  drops: DropLog,
+  farewellMs: number,
+): void {
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') drops.dropped('timeout');
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
   }
   const body = JSON.stringify(envelopeOf(new AppError('BAD_REQUEST', messageOfClientError(error.code))));
-  socket.end(
+  sayFarewell(
+    socket,
     `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+    farewellMs,
   );
 }
 

@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { DropReason } from './connections.ts';
 import type { ServiceHealth } from './service-health.ts';
 import { registerServiceMetrics } from './service-metrics.ts';
 
@@ -10,12 +11,14 @@ export interface HttpMetrics {
   requestEnded(): void;
   /** Accepted messages held something that has no effect: members or roles that we do not know. */
   warned(kind: 'unknown-member' | 'unknown-role', count: number): void;
+  /** A connection was ended by us. */
+  dropped(reason: DropReason): void;
   /** The exposition text and its content type. */
   read(): Promise<{ text: string; contentType: string }>;
 }
 
 /** Each call has its own registry, with the process's default metrics in it, and those of the service when its health is known. */
-export function createMetrics(health?: ServiceHealth): HttpMetrics {
+export function createMetrics(health?: ServiceHealth, connections?: () => Promise<number>): HttpMetrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const requests = new Counter({
@@ -42,6 +45,17 @@ export function createMetrics(health?: ServiceHealth): HttpMetrics {
     labelNames: ['kind'] as const,
     registers: [registry],
   });
+  const drops = new Counter({
+    name: 'undertone_http_connections_dropped_total',
+    help: 'Connections that web ended: beyond MAX_CONNECTIONS (limit), requests (timeout) or bodies (slow-body) that did not arrive in time.',
+    labelNames: ['reason'] as const,
+    registers: [registry],
+  });
+  const open = new Gauge({
+    name: 'undertone_http_connections',
+    help: 'Open connections.',
+    registers: [registry],
+  });
   const updateService = health === undefined ? undefined : registerServiceMetrics(registry, health);
   return {
     answered({ method, route, status }, seconds) {
@@ -51,7 +65,9 @@ export function createMetrics(health?: ServiceHealth): HttpMetrics {
     requestStarted: () => inFlight.inc(),
     requestEnded: () => inFlight.dec(),
     warned: (kind, count) => warnings.inc({ kind }, count),
+    dropped: (reason) => drops.inc({ reason }),
     read: async () => {
+      if (connections !== undefined) open.set(await connections());
       updateService?.();
       return { text: await registry.metrics(), contentType: registry.contentType };
     },

@@ -89,6 +89,7 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
     health: watch,
     limits: {
       requestsPerSecond: config.rateLimitPerSecond,
+      maxConnections: config.maxConnections,
       bodyBytes: config.bodyLimitBytes,
       inflightBytes: config.inflightLimitBytes,
       queryWaitMs: config.queryWaitMs,

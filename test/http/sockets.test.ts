@@ -119,3 +119,58 @@ describe('http: bodies that wait for the stream', () => {
     equal(await post(KEY), 200);
   });
 });
+
+describe('http: connections', () => {
+  const times = {
+    headers: 150,
+    request: 400,
+    keepAlive: 72_000,
+    silence: 150_000,
+    farewell: 2000,
+    check: 50,
+  };
+
+  it('of callers who never finish a request are released, though they do not close them', async () => {
+    const harness = createHarness({ limits: { connectionTimes: times } });
+    const port = await listen(harness);
+    const closed: Promise<unknown>[] = [];
+    harness.app.server.on('connection', (socket) => closed.push(once(socket, 'close')));
+    for (const sent of [
+      '',
+      'GET /livez HTT',
+      'GET /livez HTTP/1.1\r\nHost: x\r\n',
+      'no HTTP\r\n\r\n',
+      head(KEY, 50),
+    ]) {
+      (await open(port)).write(sent);
+    }
+    while (closed.length < 5) await new Promise((resolve) => setImmediate(resolve));
+    await Promise.all(closed);
+    const count = await new Promise((resolve) =>
+      harness.app.server.getConnections((_, open) => resolve(open)),
+    );
+    equal(count, 0);
+    const { body: text } = await harness.app.inject({ url: '/metrics' });
+    match(text, /undertone_http_connections_dropped_total\{reason="timeout"\} 4/);
+    match(text, /undertone_http_connections 0/);
+  });
+
+  it('beyond the limit are dropped and counted, and idle ones make room', async () => {
+    const harness = createHarness({ limits: { maxConnections: 3 } });
+    const port = await listen(harness);
+    const idle = await Promise.all([1, 2, 3].map(() => open(port)));
+    for (const socket of idle) {
+      socket.write('GET /livez HTTP/1.1\r\nHost: x\r\n\r\n');
+      await once(socket, 'data');
+    }
+    const ends = idle.map((socket) => once(socket, 'end'));
+    await once((await open(port)).resume(), 'end');
+    await Promise.all(ends);
+    for (const socket of idle) socket.destroy();
+    const next = await open(port);
+    next.write('GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    match(await received(next), /^HTTP\/1\.1 200 /);
+    const { body: text } = await harness.app.inject({ url: '/metrics' });
+    match(text, /undertone_http_connections_dropped_total\{reason="limit"\} 1/);
+  });
+});
