@@ -1,9 +1,12 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
 import { ConnectionPool } from '../http-load.ts';
 import { randomFrom } from '../questions.ts';
 import { startMeasuredService } from '../service.ts';
-import { ATTACKS, type Attacker } from './attacks.ts';
+import type { AttackMessage, AttackOptions } from './attack-thread.ts';
 import { memoryOf } from './memory.ts';
 import { anyQuestion, type Span } from './questions.ts';
 import { Tally } from './tally.ts';
@@ -59,21 +62,28 @@ export async function soak(options: SoakOptions): Promise<SoakResult> {
   const closePools = (): void => {
     for (const each of pools) each.close();
   };
-  const until = performance.now() + options.seconds * 1000;
+  let until = Infinity;
   const ended = (): boolean => performance.now() >= until;
   const memory = new Map<string, number[]>();
   const readers = new Tally();
   const writers = new Tally();
   const liveness = new Tally();
   const victim = { ingest: new Tally(), query: new Tally(), counted: new Tally() };
-  const attackers = new Map(ATTACKS.map(({ name }) => [name, new Tally()]));
-  // What has no answer by then is broken off, and counts as a fault.
-  const givingUp = setTimeout(closePools, options.seconds * 1000 + PATIENCE_MS);
+  let givingUp: NodeJS.Timeout | undefined;
   try {
     const readerKey = service.key;
     const shop = await Shop.open(pool(options.writers + 1), readerKey, options.conversations);
-    const attackerKey = await service.newKey('attacker');
     const victimKey = await service.newKey('victim');
+    const attack = await prepareAttack({
+      url: service.url,
+      key: await service.newKey('attacker'),
+      seconds: options.seconds,
+      patienceMs: PATIENCE_MS,
+    });
+    until = performance.now() + options.seconds * 1000;
+    // What has no answer by then is broken off, and counts as a fault.
+    givingUp = setTimeout(closePools, options.seconds * 1000 + PATIENCE_MS);
+    const attacking = attack();
     const work: Promise<void>[] = [
       watchMemory(service.dataDir, memory, ended),
       watchLiveness(pool(1), liveness, ended),
@@ -82,17 +92,10 @@ export async function soak(options: SoakOptions): Promise<SoakResult> {
       ...Array.from({ length: options.readers }, (_, number) =>
         read(pool(1), readerKey, shop, randomFrom(number), readers, ended),
       ),
-      ...ATTACKS.map(async (attack) => {
-        const tally = attackers.get(attack.name) as Tally;
-        const attacker: Attacker = { url: service.url, key: attackerKey, pool: pool(2), tally, ended };
-        while (!ended()) {
-          await attack.run(attacker).catch((error: unknown) => tally.fault(reasonOf(error)));
-          await sleep(Math.max(0, Math.min(attack.everyMs, until - performance.now())));
-        }
-      }),
     ];
     const reporting = report(options, { readers, writers, victim, memory }, ended);
     await Promise.all([...work, reporting]);
+    const attackers = await attacking;
     return { readers, writers, attackers, victim, liveness, memory };
   } finally {
     clearTimeout(givingUp);
@@ -100,6 +103,18 @@ export async function soak(options: SoakOptions): Promise<SoakResult> {
     for (const beside of besides) beside.kill('SIGKILL');
     await service.stop();
   }
+}
+
+/** Makes what the attacks send, on a thread of their own; the function that it gives begins them. */
+async function prepareAttack(options: AttackOptions): Promise<() => Promise<Map<string, Tally>>> {
+  const thread = new Worker(join(import.meta.dirname, 'attack-thread.ts'), { workerData: options });
+  await once(thread, 'message');
+  return async () => {
+    thread.postMessage('begin');
+    const [tallies] = (await once(thread, 'message')) as [Exclude<AttackMessage, 'prepared'>];
+    await thread.terminate();
+    return new Map([...tallies].map(([name, tallied]) => [name, new Tally(tallied)]));
+  };
 }
 
 /** An instance with two months of conversations that goes on growing. */

@@ -1,10 +1,30 @@
+/** What a tally holds, as it travels between threads. */
+export interface Tallied {
+  readonly latencies: number[];
+  readonly statuses: Map<string, number>;
+  readonly faults: string[];
+  readonly faultCount: number;
+}
+
 /** What one kind of caller saw. */
 export class Tally {
-  readonly #latencies: number[] = [];
-  readonly #statuses = new Map<string, number>();
+  readonly #latencies: number[];
+  readonly #statuses: Map<string, number>;
   /** Answers that must not be: 5xx other than 503 with Retry-After, wrong counts, broken connections. */
-  readonly faults: string[] = [];
-  faultCount = 0;
+  readonly faults: string[];
+  faultCount: number;
+
+  constructor(tallied: Tallied = { latencies: [], statuses: new Map(), faults: [], faultCount: 0 }) {
+    this.#latencies = tallied.latencies;
+    this.#statuses = tallied.statuses;
+    this.faults = tallied.faults;
+    this.faultCount = tallied.faultCount;
+  }
+
+  tallied(): Tallied {
+    const { faults, faultCount } = this;
+    return { latencies: this.#latencies, statuses: this.#statuses, faults, faultCount };
+  }
 
   /** `ms` from request to answer. */
   answered(status: number, ms: number): void {
