@@ -46,7 +46,8 @@ export type InstanceRegistry = Pick<
 
 /** Answers queries about instances that exist. */
 export interface QueryRunner {
-  run(parameters: QueryParameters): Promise<QueryResponse>;
+  /** `caller`: whose turn it is, when many ask at once. */
+  run(parameters: QueryParameters, caller: string): Promise<QueryResponse>;
   /** Waits until the instance's view has reached a stream position, at most `timeoutMs`; true when it has. */
   waitFor(instanceId: string, position: number, timeoutMs: number): Promise<boolean>;
 }

@@ -20,7 +20,7 @@ export function registerQueryRoute(
       const reached = await runner.waitFor(instanceId, position, waitMs);
       void reply.header('X-Wait-Result', reached ? 'reached' : 'timeout');
     }
-    return runner.run(parameters);
+    return runner.run(parameters, request.projectId);
   });
 }
 

@@ -53,12 +53,12 @@ export class QueryRunner {
 
   /**
    * The instance is known to exist; one without processed messages gives an empty answer. Throws AppError
-   * SERVICE_UNAVAILABLE while the views cannot be read.
+   * SERVICE_UNAVAILABLE while the views cannot be read. Queries of different callers take turns.
    */
-  run(parameters: QueryParameters): Promise<QueryResponse> {
+  run(parameters: QueryParameters, caller = ''): Promise<QueryResponse> {
     return this.#options
       .readerOf(parameters.instanceId)
-      .read((snapshot) => this.#answer(snapshot, parameters));
+      .read((snapshot) => this.#answer(snapshot, parameters), caller);
   }
 
   async #answer(snapshot: Snapshot, parameters: QueryParameters): Promise<QueryResponse> {

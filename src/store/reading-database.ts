@@ -1,3 +1,4 @@
+import { FairQueue } from './fair-queue.ts';
 import { DatabaseError, openDatabase, quoted, type Connection, type Database } from './duckdb.ts';
 
 export interface ReadingOptions {
@@ -22,7 +23,7 @@ export class ReadingDatabase {
   readonly #database: Database;
   readonly #admin: Connection;
   readonly #idle: Connection[];
-  readonly #waiting: ((connection: Connection) => void)[] = [];
+  readonly #waiting = new FairQueue<Connection>();
   /** Attached files, by path, with how many use them. */
   readonly #files = new Map<string, { alias: string; users: number }>();
   readonly #working = new Set<Promise<unknown>>();
@@ -84,10 +85,10 @@ export class ReadingDatabase {
     await this.#track(() => this.#admin.run(`detach ${known.alias}`));
   }
 
-  /** Runs on a connection; again, alone and with more memory, when the memory did not suffice. */
-  run<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+  /** Runs on a connection when it is the caller's turn; again, alone and with more memory, when the memory did not suffice. */
+  run<T>(work: (connection: Connection) => Promise<T>, caller = ''): Promise<T> {
     return this.#track(async () => {
-      const connection = await this.#take();
+      const connection = await this.#take(caller);
       try {
         if (this.#isRaised) await this.#lowerMemory();
         return await this.#sound(() => work(connection));
@@ -96,7 +97,7 @@ export class ReadingDatabase {
       } finally {
         this.#give(connection);
       }
-      const turn = this.#alone.then(() => this.#runAlone(work));
+      const turn = this.#alone.then(() => this.#runAlone(work, caller));
       this.#alone = turn.catch(() => undefined);
       return turn;
     });
@@ -110,10 +111,10 @@ export class ReadingDatabase {
     this.#database.close();
   }
 
-  async #runAlone<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+  async #runAlone<T>(work: (connection: Connection) => Promise<T>, caller: string): Promise<T> {
     const all: Connection[] = [];
     try {
-      while (all.length < this.#options.connections) all.push(await this.#take());
+      while (all.length < this.#options.connections) all.push(await this.#take(caller));
       const { memoryLimit, memoryLimitAlone } = this.#options;
       if (memoryLimit !== undefined && memoryLimitAlone !== undefined) {
         this.#isRaised = true;
@@ -160,13 +161,11 @@ export class ReadingDatabase {
     }
   }
 
-  async #take(): Promise<Connection> {
-    return this.#idle.pop() ?? (await new Promise<Connection>((resolve) => this.#waiting.push(resolve)));
+  async #take(caller: string): Promise<Connection> {
+    return this.#idle.pop() ?? (await this.#waiting.wait(caller));
   }
 
   #give(connection: Connection): void {
-    const next = this.#waiting.shift();
-    if (next === undefined) this.#idle.push(connection);
-    else next(connection);
+    if (!this.#waiting.give(connection)) this.#idle.push(connection);
   }
 }

@@ -118,23 +118,24 @@ export class SnapshotReader {
 
   /**
    * Runs `work` over the newest generation; once more over the newest one when DuckDB failed under it. Throws
-   * AppError SERVICE_UNAVAILABLE when there is no generation yet, on damage, and for want of memory.
+   * AppError SERVICE_UNAVAILABLE when there is no generation yet, on damage, and for want of memory. Statements of
+   * different callers take turns.
    */
-  async read<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
+  async read<T>(work: (snapshot: Snapshot) => Promise<T>, caller = ''): Promise<T> {
     try {
-      return await this.#readOnce(work);
+      return await this.#readOnce(work, caller);
     } catch (error) {
       if (!isFault(error, 'invalidated')) throw error;
     }
     try {
-      return await this.#readOnce(work);
+      return await this.#readOnce(work, caller);
     } catch (error) {
       throw isFault(error, 'invalidated') ? databaseLost(error) : error;
     }
   }
 
-  async #readOnce<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
-    const snapshot = await this.snapshot();
+  async #readOnce<T>(work: (snapshot: Snapshot) => Promise<T>, caller: string): Promise<T> {
+    const snapshot = await this.snapshot(caller);
     if (snapshot === null) throw nothingPublished();
     try {
       return await work(snapshot);
@@ -146,15 +147,15 @@ export class SnapshotReader {
   }
 
   /** The newest generation; null while nothing is published. Throws AppError SERVICE_UNAVAILABLE on damage. */
-  async snapshot(): Promise<Snapshot | null> {
+  async snapshot(caller = ''): Promise<Snapshot | null> {
     await this.#refresh();
     const attached = this.#attached;
     if (attached === null) {
       const directory = this.#options.directory();
       if (directory === null) return null;
       // What has come to be just now is not nothing.
-      if (!isCurrentLost(directory)) return readGeneration(directory) === null ? null : this.snapshot();
-      if (await isFirstPublication(directory)) return this.snapshot();
+      if (!isCurrentLost(directory)) return readGeneration(directory) === null ? null : this.snapshot(caller);
+      if (await isFirstPublication(directory)) return this.snapshot(caller);
       noteDamage(directory, 'levels', CURRENT_LOST);
       throw beingMade();
     }
@@ -162,7 +163,7 @@ export class SnapshotReader {
     let released = false;
     return {
       sequence: attached.generation.seq,
-      all: (sql, bindings) => this.#all(attached, sql, bindings ?? {}),
+      all: (sql, bindings) => this.#all(attached, sql, bindings ?? {}, caller),
       remembered: <T>(name: string, tables: readonly string[], read: () => Promise<T>) => {
         const key = rememberedKey(name, tables, attached);
         const known = attached.remembered.get(key);
@@ -206,15 +207,16 @@ export class SnapshotReader {
     return this.#attached?.generation.seq ?? -1;
   }
 
-  async #all(attached: Attached, sql: string, bindings: Bindings): Promise<Row[]> {
+  async #all(attached: Attached, sql: string, bindings: Bindings, caller: string): Promise<Row[]> {
     const { database, directory, generation, aliases } = attached;
     const named = {
       levelsOf: (table: string) => generation.tables[table] ?? [],
       catalogOf: ({ file }: { file: string }) => aliases.get(join(directory, file)) as string,
     };
     try {
-      return await database.run((connection) =>
-        connection.all(expandLevels(sql, this.#tables, named, bindings), bindings),
+      return await database.run(
+        (connection) => connection.all(expandLevels(sql, this.#tables, named, bindings), bindings),
+        caller,
       );
     } catch (error) {
       this.#leaveIfLost(database, error);

@@ -87,9 +87,9 @@ export function createHarness(
   };
   const query: HttpDependencies['query'] = {
     runner: {
-      async run(parameters) {
+      async run(parameters, caller) {
         harness.asked.push(parameters);
-        if (run !== undefined) return run(parameters);
+        if (run !== undefined) return run(parameters, caller);
         const { limit, offset } = parameters;
         return { elements: [], pagination: { total: 0, limit, offset }, lastProcessedAt: null };
       },
