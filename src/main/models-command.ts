@@ -38,6 +38,8 @@ export interface ModelsSurroundings {
   readonly write: (text: string) => void;
   readonly progress: Progress;
   readonly signal: AbortSignal;
+  /** How long `check` measures each speed, milliseconds. Default: long enough for a steady one. */
+  readonly measureMs?: number;
 }
 
 /** Reads the command line. Throws UsageError. What it returns resolves with the exit code, or throws SetupError. */
@@ -152,8 +154,11 @@ function pullProgress(progress: Progress, write: (text: string) => void): PullPr
   };
 }
 
-async function check({ modelsDirectory, write }: ModelsSurroundings, model: string): Promise<number> {
-  const trial = await tryModel({ model, modelsDirectory });
+async function check(
+  { modelsDirectory, write, measureMs }: ModelsSurroundings,
+  model: string,
+): Promise<number> {
+  const trial = await tryModel({ model, modelsDirectory, ...(measureMs === undefined ? {} : { measureMs }) });
   const { embedder, faults } = trial;
   write(describe(trial));
   await embedder.close();

@@ -31,7 +31,7 @@ import {
   runMain,
   type Running,
 } from '../support/processes.ts';
-import { answersOf, requestsOf } from '../support/replays.ts';
+import { answersOf, FEW_GRANULARITIES, requestsOf } from '../support/replays.ts';
 
 const INSTANCES = 6;
 const requests = requestsOf({ conversations: 60, instances: INSTANCES, messages: 3 });
@@ -78,7 +78,7 @@ describe('backup and restore', () => {
 
   /** All answers, but for the time at which the worker came by. */
   async function answers(of: string): Promise<Record<string, unknown>> {
-    const all = await answersOf(liveDirectories(of), INSTANCES);
+    const all = await answersOf(liveDirectories(of), INSTANCES, FEW_GRANULARITIES);
     return Object.fromEntries(
       Object.entries(all).map(([question, { elements, pagination }]) => [question, { elements, pagination }]),
     );

@@ -25,7 +25,7 @@ import {
   runMain,
   type Running,
 } from '../support/processes.ts';
-import { answersOf, requestsOf } from '../support/replays.ts';
+import { answersOf, FEW_GRANULARITIES, requestsOf } from '../support/replays.ts';
 import { writeTransformer } from '../support/transformer.ts';
 
 const ID = 'acme/tiny-e5';
@@ -83,6 +83,7 @@ describe('npm run models', () => {
       write: (text) => (output += text),
       progress: openProgress(new PassThrough()),
       signal: new AbortController().signal,
+      measureMs: 5,
     });
     return { code, output };
   }
@@ -144,7 +145,7 @@ describe('npm run models', () => {
     rmSync(envFile);
     await startWorker({});
     await eventually(async () => (await countedMessages(dataDir)) === messages);
-    const before = await answersOf(liveDirectories(dataDir), INSTANCES);
+    const before = await answersOf(liveDirectories(dataDir), INSTANCES, FEW_GRANULARITIES);
 
     writeFileSync(envFile, 'PORT=8081\n');
     const used = await command(['use', join(models, ID)]);
@@ -168,7 +169,10 @@ describe('npm run models', () => {
       waiting.output(),
       /the views ask for a rebuild \(embedding model: undertone-small@\w+ → tiny-e5@\w+\)/,
     );
-    deepEqual(timeless(await answersOf(liveDirectories(dataDir), INSTANCES)), timeless(before));
+    deepEqual(
+      timeless(await answersOf(liveDirectories(dataDir), INSTANCES, FEW_GRANULARITIES)),
+      timeless(before),
+    );
     const from = readActiveEpoch(dataDir)?.epoch;
     const rebuild = runMain('rebuild.ts', [], environmentOf(server, dataDir, env));
     equal(await rebuild.ended, 0, rebuild.output());

@@ -4,7 +4,7 @@ import { gunzipSync } from 'node:zlib';
 import { v5 } from 'uuid';
 import { DIMENSION_FIELDS_OF, GROUP_BYS, METRICS_OF } from '../../src/domain/metrics.ts';
 import type { RecordedRequest } from '../../src/domain/records.ts';
-import { GRANULARITIES } from '../../src/domain/time.ts';
+import { GRANULARITIES, type Granularity } from '../../src/domain/time.ts';
 import { QueryRunner } from '../../src/query/query-runner.ts';
 import type { QueryResponse } from '../../src/query/response-schema.ts';
 import { SnapshotReader } from '../../src/store/snapshot-reader.ts';
@@ -101,10 +101,14 @@ function readConversations(file = join(ROOT, 'demo/conversations.jsonl')): Conve
   });
 }
 
+/** Enough where the rows at every granularity are compared as well. */
+export const FEW_GRANULARITIES: readonly Granularity[] = ['ALL', 'DAY'];
+
 /** Every answer about the first instances, each grouping at each granularity with all it offers, as shard folders give them. */
 export async function answersOf(
   directories: readonly string[],
   instances: number,
+  granularities: readonly Granularity[] = GRANULARITIES,
 ): Promise<Record<string, QueryResponse>> {
   const readers = await Promise.all(
     directories.map((directory) =>
@@ -119,7 +123,7 @@ export async function answersOf(
   try {
     for (let number = 0; number < instances; number++) {
       for (const groupBy of GROUP_BYS) {
-        for (const granularity of GRANULARITIES) {
+        for (const granularity of granularities) {
           answers[`${number} ${groupBy} ${granularity}`] = await runner.run({
             instanceId: instanceId(number),
             groupBy,

@@ -17,7 +17,7 @@ import { AnalysisPool, type ShardAnalysis } from '../../src/worker/analysis-pool
 import { WorkerLoop } from '../../src/worker/loop.ts';
 import { temporaryDirectory, VIEWS } from '../support/fold.ts';
 import { MarksInMemory, NO_NOTES } from '../support/notes.ts';
-import { answersOf, requestsOf } from '../support/replays.ts';
+import { answersOf, FEW_GRANULARITIES, requestsOf } from '../support/replays.ts';
 
 /**
  * The same stream, the same rows, with the model that ships. `DETERMINISM_FILE=FILE.jsonl.gz` (of
@@ -29,8 +29,6 @@ const CONVERSATIONS = Number(process.env['DETERMINISM_CONVERSATIONS'] ?? 100);
 /** Batches of one message are slow: so many, then a large one, and again. */
 const ONES = Number(process.env['DETERMINISM_ONES'] ?? 20);
 const INSTANCES = 3;
-/** Instances about which everything is asked. The rows of all are compared. */
-const ANSWERED = 1;
 const MODELS = join(import.meta.dirname, '../../models');
 const DEFINITION = definitionOf(VIEWS, 'model:m enrichment:e assignment:a');
 
@@ -70,7 +68,7 @@ describe('the same stream gives the same rows', () => {
   before(async () => {
     embedder = await loadEmbedder({ model: 'undertone-small', modelsDirectory: MODELS });
     whole = await build({ shards: 1, batch: () => 10_000, restarts: () => false });
-    wholeAnswers = await answersOf(whole, ANSWERED);
+    wholeAnswers = await answersOf(whole, INSTANCES, FEW_GRANULARITIES);
   });
   after(async () => {
     await embedder?.close();
@@ -179,7 +177,7 @@ describe('the same stream gives the same rows', () => {
       for (const snapshot of snapshots) snapshot?.release();
       for (const reader of readers) await reader.close();
     }
-    const answers = await answersOf(directories, ANSWERED);
+    const answers = await answersOf(directories, INSTANCES, FEW_GRANULARITIES);
     for (const [question, answer] of Object.entries(answers))
       deepEqual(answer, wholeAnswers[question], question);
   }
