@@ -45,7 +45,7 @@ const environment = z.object({
   STREAM_REPLICAS: integer(1, 1, 5),
   SHARDS: integer(1, 1, 8),
   AUTO_REBUILD: z.enum(['true', 'false'], 'must be true or false').default('false'),
-  WORKER_BATCH_BYTES: integer(2 * MIB, 1024, 1024 * MIB),
+  WORKER_BATCH_BYTES: integer(16 * MIB, 1024, 1024 * MIB),
   QUERY_WAIT_MS: integer(5000, 0, 60_000),
   QUERY_WAITERS: integer(256, 1, 100_000),
   QUERY_THREADS: integer(Math.min(2, availableParallelism()), 1, 256),
@@ -89,7 +89,7 @@ export interface Config {
   readonly shards: number;
   /** The worker rebuilds views that ask for it by itself. */
   readonly autoRebuild: boolean;
-  /** Bytes of stream entries (compressed) that one worker batch may grow to under a backlog. */
+  /** Bytes of stream entries, inflated, that one worker batch may grow to under a backlog. */
   readonly workerBatchBytes: number;
   /** The longest that a query waits for `X-Wait-For-Position`. */
   readonly queryWaitMs: number;

@@ -61,8 +61,12 @@ export class DatabaseError extends Error {
   }
 }
 
+/** The appender leaves the type out of its messages. */
+const OUT_OF_MEMORY = /^Failed to append: (?:could not allocate|failed to (?:allocate|pin|offload|reserve))/i;
+
 /** By the vendor's type, which its message begins with. */
 function faultOf(message: string): DatabaseFault {
+  if (OUT_OF_MEMORY.test(message)) return 'out-of-memory';
   switch (/^([A-Za-z ]+) Error:/.exec(message)?.[1]) {
     case 'Out of Memory':
       return 'out-of-memory';
@@ -219,9 +223,16 @@ export class Connection {
           appender.endRow();
         }
         appender.flushSync();
-      } finally {
-        appender.closeSync();
+      } catch (error) {
+        // Closing flushes once more, and would throw in place of what is wrong.
+        try {
+          appender.closeSync();
+        } catch {
+          // Known already.
+        }
+        throw error;
       }
+      appender.closeSync();
     });
   }
 

@@ -98,15 +98,48 @@ export async function encodeRecord(requests: readonly Pick<EncodedRequest, 'part
   parts.push(Buffer.from(']}'));
   const json = Buffer.concat(parts);
   if (json.length <= COMPRESS_ABOVE_BYTES) return json;
-  return json.length <= COMPRESS_ASIDE_ABOVE_BYTES ? zstdCompressSync(json) : compressAside(json);
+  // With its size in the head, so that a reader knows it beforehand.
+  const options = { pledgedSrcSize: json.length };
+  return json.length <= COMPRESS_ASIDE_ABOVE_BYTES
+    ? zstdCompressSync(json, options)
+    : compressAside(json, options);
+}
+
+/**
+ * How many bytes a stream entry's payload inflates to. Told by the head of its frame (RFC 8878, 3.1.1.1), where
+ * earlier versions did not write it by inflating; MAX_INFLATED_BYTES for what no reader inflates.
+ */
+export function inflatedSizeOf(payload: Uint8Array): number {
+  if (payload[0] !== 0x28) return payload.length;
+  const frame = new DataView(payload.buffer, payload.byteOffset, payload.byteLength);
+  try {
+    const descriptor = frame.getUint8(4);
+    const single = (descriptor & 0x20) !== 0;
+    const at = 5 + (single ? 0 : 1) + ([0, 1, 2, 4][descriptor & 3] as number);
+    switch (descriptor >>> 6) {
+      case 1:
+        return frame.getUint16(at, true) + 256;
+      case 2:
+        return frame.getUint32(at, true);
+      case 3:
+        return Math.min(Number(frame.getBigUint64(at, true)), MAX_INFLATED_BYTES);
+      default:
+        return single ? frame.getUint8(at) : inflate(payload).length;
+    }
+  } catch {
+    return MAX_INFLATED_BYTES;
+  }
+}
+
+function inflate(payload: Uint8Array): Uint8Array {
+  return zstdDecompressSync(payload, { maxOutputLength: MAX_INFLATED_BYTES });
 }
 
 /** Reads a stream entry's payload. Throws DecodeError for anything that no version of us wrote. */
 export function decodeRecord(bytes: Uint8Array): StreamRecord {
   let value: unknown;
   try {
-    const json =
-      bytes[0] === 0x28 ? zstdDecompressSync(bytes, { maxOutputLength: MAX_INFLATED_BYTES }) : bytes;
+    const json = bytes[0] === 0x28 ? inflate(bytes) : bytes;
     value = JSON.parse(utf8.decode(json));
   } catch (error) {
     // The parser quotes what it read, and reasons are logged: messages never are.

@@ -1,6 +1,7 @@
 import type { Enrichment } from '../domain/facts.ts';
 import type { RecordedRequest } from '../domain/records.ts';
 import type { Publication } from '../store/publication.ts';
+import { inflatedSizeOf } from '../stream/codec.ts';
 import type { Delivered, StreamConsumer } from '../stream/consumer.ts';
 import type { MessageNotes } from '../stream/message-notes.ts';
 import { isUnanalysed } from './analysis-protocol.ts';
@@ -29,7 +30,7 @@ export interface WorkerLoopOptions extends ApplierOptions {
   readonly publication: Publication;
   /** Where the entries in work are marked, for the process that comes after a death of this one. */
   readonly marks: WorkMarks;
-  /** Most stream entries in a batch. */
+  /** Most stream entries in a batch, and their most bytes, inflated; one entry may have more. */
   readonly maxEntries: number;
   readonly maxBytes: number;
   readonly waitMs: number;
@@ -57,6 +58,8 @@ export class WorkerLoop {
   readonly #counters: MutableWorkCounters;
   readonly #applier: Applier;
   readonly #inWork: InWork;
+  /** Read, and left for the next batches. */
+  #waiting: readonly Delivered[] = [];
   #stopping = false;
   #publishedAt = -Infinity;
 
@@ -125,9 +128,8 @@ export class WorkerLoop {
   }
 
   async #prepare(): Promise<Prepared> {
-    const { source, maxEntries, maxBytes, waitMs, notes } = this.#options;
-    const maxMessages = Math.min(maxEntries, this.#inWork.limit);
-    const delivered = await source.next({ maxMessages, maxBytes, waitMs });
+    const { notes } = this.#options;
+    const delivered = await this.#take();
     this.#inWork.begin(delivered.map(({ sequence }) => sequence));
     const entries: Entry[] = [];
     const broken: { entry: Delivered; reason: string }[] = [];
@@ -148,6 +150,23 @@ export class WorkerLoop {
     const enriched = await this.#enrich(delivered, entries);
     this.#progressed();
     return { delivered, ...enriched, broken };
+  }
+
+  /** As many entries as a batch may have: what a few megabytes inflate to is no few megabytes. */
+  async #take(): Promise<readonly Delivered[]> {
+    const { source, maxEntries, maxBytes, waitMs } = this.#options;
+    const maxMessages = Math.min(maxEntries, this.#inWork.limit);
+    if (this.#waiting.length === 0) this.#waiting = await source.next({ maxMessages, maxBytes, waitMs });
+    let taken = 0;
+    let bytes = 0;
+    for (const entry of this.#waiting.slice(0, maxMessages)) {
+      bytes += inflatedSizeOf(entry.bytes);
+      if (taken > 0 && bytes > maxBytes) break;
+      taken += 1;
+    }
+    const entries = this.#waiting.slice(0, taken);
+    this.#waiting = this.#waiting.slice(taken);
+    return entries;
   }
 
   /** Enriches what is not noted. What cannot be analysed is noted, and goes on without its text. */

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { equal, ok } from 'node:assert/strict';
+import { deepEqual, equal, ok } from 'node:assert/strict';
 import { DatabaseError, openDatabase, type Connection, type Database } from '../../src/store/duckdb.ts';
 
 describe('the door to DuckDB', () => {
@@ -29,6 +29,21 @@ describe('the door to DuckDB', () => {
     equal((await faultOf(() => connection.all('select nothing'))).fault, 'other');
     const sql = 'select list(i || $text) from range(1000000) r(i)';
     equal((await faultOf(() => connection.all(sql, { text: 'x' }))).fault, 'out-of-memory');
+    await connection.run('create temp table texts (t varchar)');
+    const rows = Array.from({ length: 40 }, (_, number) => [`${number}${'x'.repeat(1e6)}`]);
+    equal((await faultOf(() => connection.append('texts', ['text'], rows))).fault, 'out-of-memory');
+  });
+
+  it('tells what is wrong with values and files', async () => {
+    equal((await faultOf(() => connection.all(`select 'x'::uuid`))).fault, 'data');
+    const missing = await faultOf(() => connection.run(`attach '/no/such/file' as missing (read_only)`));
+    deepEqual([missing.fault, missing.file], ['io', 'damaged']);
+    const full = new DatabaseError(new Error('IO Error: Could not write file "x": No space left on device'));
+    deepEqual([full.fault, full.file], ['io', 'no-room']);
+    deepEqual(
+      [new DatabaseError(full, 'view x: ').file, new DatabaseError(full, 'view x: ').message],
+      ['no-room', `view x: ${full.message}`],
+    );
   });
 
   it('tells the faults of the vendor itself, and leaves out where in its code they arose', async () => {

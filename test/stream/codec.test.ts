@@ -1,6 +1,7 @@
 import { deepEqual, equal, ok, throws } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { zstdCompressSync } from 'node:zlib';
+import { promisify } from 'node:util';
+import { zstdCompress, zstdCompressSync } from 'node:zlib';
 import fc from 'fast-check';
 import {
   completeRequest,
@@ -9,6 +10,8 @@ import {
   draftRequest,
   encodeRecord,
   encodeRequest,
+  inflatedSizeOf,
+  MAX_INFLATED_BYTES,
   sizeOf,
 } from '../../src/stream/codec.ts';
 import { recordedRequest } from '../support/requests.ts';
@@ -17,6 +20,10 @@ const message = fc.record(
   { content: fc.string({ unit: 'binary', maxLength: 200 }), role: fc.string(), at: fc.nat() },
   { noNullPrototype: true },
 );
+
+/** As a stream, of which the size is not known to the compressor, or is told to it. */
+const compress = (text: string, pledgedSrcSize: number | undefined): Promise<Buffer> =>
+  promisify(zstdCompress)(text, pledgedSrcSize === undefined ? {} : { pledgedSrcSize });
 
 describe('record codec', () => {
   it('gives back what was encoded, whatever the text', async () => {
@@ -52,6 +59,21 @@ describe('record codec', () => {
       ),
       { numRuns: 50, seed: 7 },
     );
+  });
+
+  it('knows what a payload inflates to', async () => {
+    for (const length of [1, 200, 900, 3000, 60_000, 300_000, 20_000_000]) {
+      const request = recordedRequest({ messages: [{ content: 'x'.repeat(length), role: 'user', at: 1 }] });
+      const json = JSON.stringify({ v: 1, requests: [request] });
+      equal(inflatedSizeOf(await encodeRecord([encodeRequest(request)])), json.length);
+      // Heads of other forms: without the size, as earlier versions wrote them, and of short frames.
+      for (const text of [json, json.slice(0, 100)])
+        for (const given of [undefined, text.length])
+          equal(inflatedSizeOf(await compress(text, given)), text.length);
+    }
+    equal(inflatedSizeOf(Buffer.from([0x28, 0xb5, 0x2f, 0xfd])), MAX_INFLATED_BYTES);
+    equal(inflatedSizeOf(Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x58, 1, 2, 3])), MAX_INFLATED_BYTES);
+    equal(inflatedSizeOf(new Uint8Array()), 0);
   });
 
   for (const count of [1, 100, 5000]) {

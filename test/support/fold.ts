@@ -88,6 +88,7 @@ export async function openFixture(
     directory?: string;
     views?: readonly View[];
     threads?: number;
+    memoryLimit?: string;
   } = {},
 ): Promise<Fixture> {
   const temporary =
@@ -96,7 +97,13 @@ export async function openFixture(
       : { path: options.directory, remove: () => undefined };
   const views = options.views ?? VIEWS;
   const openStore = (): Promise<StateStore> =>
-    StateStore.open({ directory: temporary.path, views, analysis: 'test', threads: options.threads ?? 1 });
+    StateStore.open({
+      directory: temporary.path,
+      views,
+      analysis: 'test',
+      threads: options.threads ?? 1,
+      ...(options.memoryLimit === undefined ? {} : { memoryLimit: options.memoryLimit }),
+    });
   const openPublication = (of: StateStore): Publication =>
     new Publication({
       store: of,

@@ -1,0 +1,204 @@
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
+import type { RecordedRequest } from '../../src/domain/records.ts';
+import { DatabaseError } from '../../src/store/duckdb.ts';
+import type { Batch } from '../../src/store/state-store.ts';
+import { LeaseLostError } from '../../src/stream/lease.ts';
+import { AnalysisPool, type ShardAnalysis } from '../../src/worker/analysis-pool.ts';
+import { openFixture, temporaryDirectory, uuid } from '../support/fold.ts';
+import { dialogues, LoopFixture, request, rows } from '../support/worker-loop.ts';
+
+describe('worker loop among faults', () => {
+  let loop: LoopFixture;
+  beforeEach(async () => {
+    loop = await LoopFixture.open();
+  });
+  afterEach(() => loop.close());
+
+  it('sets loop.aside what is no record, and goes on', async () => {
+    await loop.work([dialogues[0] as RecordedRequest[], 'no record', dialogues[1] as RecordedRequest[]]);
+    deepEqual(await loop.totals(), [{ sessions: 2, users: 2, messages: 6 }]);
+    deepEqual(loop.aside, [{ sequence: 2, reason: 'not a record' }]);
+    equal(loop.fixture.store.sequence, 3);
+  });
+
+  it('sets loop.aside a request that cannot be processed, and counts its neighbours, in its entry too', async () => {
+    const stranger = { ...request({ request: 50, contents: ['hello'] }), instanceId: 'no UUID' };
+    await loop.work([
+      dialogues[0] as RecordedRequest[],
+      [stranger],
+      [stranger, ...(dialogues[2] as RecordedRequest[])],
+    ]);
+    deepEqual(await loop.totals(), [{ sessions: 2, users: 2, messages: 6 }]);
+    deepEqual(
+      loop.aside.map((entry) => entry.sequence),
+      [2, 3],
+    );
+    equal(loop.fixture.store.sequence, 3);
+  });
+
+  it('counts a message that cannot be enriched without findings, and notes it', async () => {
+    const poison = request({ request: 51, contents: ['poison for enrich', 'on its way', 'thanks'] });
+    await loop.work([dialogues[0] as RecordedRequest[], [...(dialogues[1] as RecordedRequest[]), poison]]);
+    deepEqual(await loop.totals(), [{ sessions: 3, users: 3, messages: 9 }]);
+    deepEqual([loop.aside, ...loop.notes.noted], [[], [`${uuid(8, 51)} 0`, 'cannot be enriched']]);
+  });
+
+  describe('with messages at which the analysis hangs', () => {
+    const outOfTime = 'its analysis took more than 0.3 s of processor time';
+    const entries = [
+      ...dialogues.slice(0, 2),
+      [
+        request({ request: 60, session: 1, contents: ['where is my parcel', 'on its way', 'please HANG'] }),
+        ...(dialogues[2] as RecordedRequest[]),
+      ],
+      [request({ request: 61, session: 9, contents: ['where is my parcel', 'on its way', 'HANG LATER'] })],
+      ...dialogues.slice(3),
+    ];
+    /** What the same stream says without the texts: nothing is found in them. */
+    const known = [`${uuid(8, 60)} 2`, `${uuid(8, 61)} 2`] as const;
+    let pool: AnalysisPool;
+
+    async function open(textMs: number): Promise<ShardAnalysis> {
+      const script = join(import.meta.dirname, '../support/hanging-analysis.ts');
+      const patience = { textMs, lookEveryMs: 40 };
+      pool = await AnalysisPool.open({ threads: 1, model: '', modelsDirectory: '', script, patience });
+      return pool.forShard(0);
+    }
+    afterEach(() => pool.close());
+
+    it('counts them without findings, and notes them first', async () => {
+      const counters = await loop.work(entries, { analysis: await open(300) });
+      deepEqual(loop.aside, []);
+      deepEqual(
+        [...loop.notes.noted],
+        known.map((name) => [name, outOfTime]),
+      );
+      equal(counters.analysisTimeouts, 2);
+      deepEqual(await loop.totals(), [{ sessions: 6, users: 3, messages: 42 }]);
+
+      // By a clock that allows anything: what is noted is not analysed again.
+      const again = temporaryDirectory();
+      const fold = await openFixture({ directory: again.path });
+      await pool.close();
+      await loop.work(entries, { fold, analysis: await open(1e9), perBatch: 3 });
+      deepEqual(await rows(fold), await rows(loop.fixture));
+      await fold.close();
+      again.remove();
+    });
+
+    it('goes by the note when it ended between note and commit', async () => {
+      const guard = (): Promise<void> =>
+        loop.notes.noted.size === 2
+          ? Promise.reject(new Error('the lease is lost (another worker)'))
+          : Promise.resolve();
+      await rejects(loop.work(entries, { analysis: await open(300), guard }), /lease is lost/);
+      equal(loop.fixture.store.sequence, 0);
+      await pool.close();
+      await loop.work(entries, { analysis: await open(1e9) });
+      deepEqual(await loop.totals(), [{ sessions: 6, users: 3, messages: 42 }]);
+      deepEqual([...loop.notes.noted.keys()], known);
+    });
+  });
+
+  it('goes on behind a record that the database has no memory for', async () => {
+    const small = await LoopFixture.open({ memoryLimit: '24MB' });
+    const huge = {
+      ...request({ request: 50, contents: ['hello'] }),
+      metadata: { session: Object.fromEntries(Array.from({ length: 40 }, (_, n) => [n, 'x'.repeat(1e6)])) },
+    };
+    await small.work([...dialogues, [huge, request({ request: 51, contents: ['thanks'] })], ...dialogues]);
+    deepEqual(await small.totals(), [{ sessions: 6, users: 3, messages: 37 }]);
+    equal(small.aside.length, 1);
+    match(
+      small.aside[0]?.reason ?? '',
+      /^request 0{8}-0000-8008-8000-0{10}32: Failed to append: could not allocate/,
+    );
+    equal(small.fixture.publication.sequence, 25);
+    await small.close();
+  });
+
+  it('splits what does not fit into the memory, down to the request, and sets that aside', async () => {
+    const huge = { ...request({ request: 50, contents: ['hello'] }), metadata: { session: { huge: 'x' } } };
+    const sabotage = ({ metadata }: Batch): void => {
+      if (metadata.some(({ member }) => member === 'huge'))
+        throw new DatabaseError(new Error('Out of Memory Error: failed to allocate data of size 16.0 MiB'));
+    };
+    await loop.work([...dialogues, [huge, request({ request: 51, contents: ['thanks'] })], [huge]], {
+      sabotage,
+    });
+    deepEqual(await loop.totals(), [{ sessions: 6, users: 3, messages: 37 }]);
+    deepEqual(loop.aside, [
+      {
+        sequence: 13,
+        reason: `request ${uuid(8, 50)}: Out of Memory Error: failed to allocate data of size 16.0 MiB`,
+      },
+      { sequence: 14, reason: 'Out of Memory Error: failed to allocate data of size 16.0 MiB' },
+    ]);
+  });
+
+  it('sets loop.aside what is nested too deeply to be written again', async () => {
+    const deep = JSON.parse(`${'['.repeat(50_000)}${']'.repeat(50_000)}`) as unknown;
+    const nested = { ...request({ request: 50, contents: ['hello'] }), metadata: { session: { deep } } };
+    await loop.work([dialogues[0] as RecordedRequest[], [nested]]);
+    deepEqual(await loop.totals(), [{ sessions: 1, users: 1, messages: 3 }]);
+    deepEqual(loop.aside, [
+      { sequence: 2, reason: 'its metadata is nested too deeply, or too long, to be stored' },
+    ]);
+  });
+
+  for (const [what, error] of [
+    ['the database gives up', new DatabaseError(new Error('FATAL Error: the database has been invalidated'))],
+    ['something unknown happens', new TypeError('x is not a function')],
+  ] as const) {
+    it(`ends when ${what}, and sets an entry loop.aside at which process after process ends`, async () => {
+      const fatal = request({ request: 50, contents: ['hello'] });
+      const sabotage = ({ requests }: Batch): void => {
+        if (requests.some(({ id }) => id === fatal.requestId)) throw error;
+      };
+      const entries = [...dialogues.slice(0, 7), [fatal], ...dialogues.slice(7)];
+      let deaths = 0;
+      for (;;) {
+        try {
+          await loop.work(entries, { sabotage });
+          break;
+        } catch (thrown) {
+          equal(thrown, error);
+          deepEqual(loop.aside, []);
+          deaths += 1;
+          ok(deaths < 10);
+        }
+      }
+      // Once in the batch, three times alone.
+      equal(deaths, 4);
+      deepEqual(loop.aside, [
+        {
+          sequence: 8,
+          reason: `the worker ended 3 times while it worked on this entry alone; the last time: ${error.message}`,
+        },
+      ]);
+      deepEqual(await loop.totals(), [{ sessions: 5, users: 3, messages: 36 }]);
+      equal(loop.marks.mark, null);
+    });
+  }
+
+  it('suspects no entry when the disk is full or the shard is lost', async () => {
+    const full = new DatabaseError(new Error('IO Error: Could not write file: No space left on device'));
+    const sabotage = (): void => {
+      throw full;
+    };
+    await rejects(loop.work(dialogues, { sabotage }), full);
+    equal(loop.marks.mark, null);
+    const guard = (): Promise<void> => Promise.reject(new LeaseLostError(0));
+    await rejects(loop.work(dialogues, { guard }), LeaseLostError);
+    equal(loop.marks.mark, null);
+  });
+
+  it('ends with the error when the views cannot be written, so that nothing is skipped', async () => {
+    await loop.work(dialogues.slice(0, 3));
+    await loop.fixture.store.connection.run('update meta set sequence = 1');
+    await rejects(loop.work(dialogues), /another worker/);
+    deepEqual(await loop.totals(), [{ sessions: 3, users: 3, messages: 9 }]);
+  });
+});
