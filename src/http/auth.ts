@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../errors.ts';
-import type { HttpDependencies } from './dependencies.ts';
+import type { FoundKey, HttpDependencies } from './dependencies.ts';
 import type { Allowance, RateLimiter } from './rate-limit.ts';
 
 declare module 'fastify' {
@@ -21,37 +21,39 @@ export function registerAuth(
 ): void {
   const { keys } = dependencies;
   scope.addHook('onRequest', async (request, reply) => {
-    const finding = await findKey(request);
-    const allowance = limiter.take(finding.caller);
-    setRateLimitHeaders(reply, allowance);
-    if (!allowance.allowed) throw rateLimitExceeded(allowance);
-    if ('refusal' in finding) throw finding.refusal;
-    request.projectId = finding.projectId;
-    request.held.caller = finding.caller;
+    const found = knownKey(request) ?? (await askedKey(request, reply));
+    const caller = `key ${found.keyId}`;
+    count(reply, caller);
+    request.projectId = found.projectId;
+    request.held.caller = caller;
     if (request.is404) throw notFound(request);
   });
 
-  type Finding = { caller: string } & ({ refusal: AppError } | { projectId: string });
+  function knownKey({ headers }: FastifyRequest): FoundKey | null {
+    const given = headers['x-api-key'];
+    return (keys.loaded && typeof given === 'string' && keys.known(given)) || null;
+  }
 
-  async function findKey(request: FastifyRequest): Promise<Finding> {
-    const caller = addressOf(request);
+  /** Counted per address before anybody is asked: who sends random keys asks no more often than the limit. */
+  async function askedKey(request: FastifyRequest, reply: FastifyReply): Promise<FoundKey> {
+    count(reply, addressOf(request));
     if (!keys.loaded) {
       const message = 'The service is starting and has not read its keys yet. Try again in a moment.';
-      return { caller, refusal: new AppError('SERVICE_UNAVAILABLE', message, { retryAfter: 1 }) };
+      throw new AppError('SERVICE_UNAVAILABLE', message, { retryAfter: 1 });
     }
     const given = request.headers['x-api-key'];
     if (given === undefined || given.length === 0) {
-      return { caller, refusal: new AppError('MISSING_API_KEY', 'The x-api-key header is required.') };
+      throw new AppError('MISSING_API_KEY', 'The x-api-key header is required.');
     }
-    try {
-      const found = typeof given === 'string' ? await keys.find(given) : null;
-      if (found !== null) return { caller: `key ${found.keyId}`, projectId: found.projectId };
-    } catch (error) {
-      // The registry cannot be asked: counted and answered like any other request.
-      if (error instanceof AppError) return { caller, refusal: error };
-      throw error;
-    }
-    return { caller, refusal: new AppError('INVALID_API_KEY', 'The API key is invalid or inactive.') };
+    const found = typeof given === 'string' ? await keys.find(given) : null;
+    if (found === null) throw new AppError('INVALID_API_KEY', 'The API key is invalid or inactive.');
+    return found;
+  }
+
+  function count(reply: FastifyReply, caller: string): void {
+    const allowance = limiter.take(caller);
+    setRateLimitHeaders(reply, allowance);
+    if (!allowance.allowed) throw rateLimitExceeded(allowance);
   }
 }
 

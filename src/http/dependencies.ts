@@ -8,12 +8,20 @@ import type { BodyRate } from './body-rate.ts';
 import type { ConnectionTimes } from './connections.ts';
 import type { ServiceHealth } from './service-health.ts';
 
+/** A key's project, and a name of the key that may be kept in memory. */
+export interface FoundKey {
+  readonly projectId: string;
+  readonly keyId: string;
+}
+
 /** Finds the project of a key. */
 export interface KeyFinder {
   /** False until the registry has been read once: before that nobody can be told that a key is wrong. */
   readonly loaded: boolean;
-  /** The key's project and a name of the key that may be kept in memory; null: unknown or revoked. */
-  find(key: string): Promise<{ readonly projectId: string; readonly keyId: string } | null>;
+  /** What is known of a key without asking anybody; undefined: `find` has to be asked. */
+  known(key: string): FoundKey | null | undefined;
+  /** Null: unknown or revoked. */
+  find(key: string): Promise<FoundKey | null>;
 }
 
 /** Accepts messages: checks the body, stores it durably, and only then answers. */

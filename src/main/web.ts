@@ -73,6 +73,7 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
       get loaded() {
         return registry?.ready === true && (config.serve === 'query' || ingestor !== null);
       },
+      known: (key) => theRegistry().knownKey(key),
       find: async (key) => (await theRegistry().findKey(key)) ?? null,
     },
     ...(config.serve === 'query'

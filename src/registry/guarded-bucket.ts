@@ -2,7 +2,7 @@ import { AppError } from '../errors.ts';
 import type { KeyValueBucket, KeyValueEntry } from '../stream/key-value.ts';
 
 /** The reads and writes of a bucket; each rejects with AppError SERVICE_UNAVAILABLE while NATS cannot be asked. */
-export type GuardedBucket = Pick<KeyValueBucket, 'get' | 'create' | 'put' | 'update'>;
+export type GuardedBucket = Pick<KeyValueBucket, 'get' | 'create' | 'put' | 'update' | 'newestRevision'>;
 
 export function guarded(bucket: KeyValueBucket): GuardedBucket {
   return {
@@ -10,6 +10,7 @@ export function guarded(bucket: KeyValueBucket): GuardedBucket {
     create: (key, value) => guard(() => bucket.create(key, value)),
     put: (key, value) => guard(() => bucket.put(key, value)),
     update: (key, value, revision) => guard(() => bucket.update(key, value, revision)),
+    newestRevision: (pattern) => guard(() => bucket.newestRevision(pattern)),
   };
 }
 

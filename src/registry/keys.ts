@@ -1,4 +1,6 @@
+import { LRUCache } from 'lru-cache';
 import { digestOf, isRawKey, keyIdOf, newRawKey, type KeyEnvironment } from './api-keys.ts';
+import { CatchUp } from './catch-up.ts';
 import { byCreation, change, type GuardedBucket } from './guarded-bucket.ts';
 import { KeyUse } from './key-use.ts';
 
@@ -37,24 +39,39 @@ interface StoredKey {
   readonly revokedAt?: string;
 }
 
+const UNKNOWN_KEPT = 10_000;
+const UNKNOWN_MS = 1000;
+
 /** The keys that this process knows: `key.<digest>` of the bucket, and `used.<digest>` → when it was last used. */
 export class Keys {
   readonly #bucket: GuardedBucket;
   readonly #now: () => Date;
   readonly #known = new Map<string, ApiKey>();
+  /** Digests that were no key's a moment ago. */
+  readonly #unknown = new LRUCache<string, true>({ max: UNKNOWN_KEPT, ttl: UNKNOWN_MS });
+  readonly #catchUp: CatchUp;
   readonly #use: KeyUse;
 
   constructor(bucket: GuardedBucket, now: () => Date) {
     this.#bucket = bucket;
+    this.#catchUp = new CatchUp({ newest: () => bucket.newestRevision('key.*') });
     this.#now = now;
     this.#use = new KeyUse({ now, write: (digest, at) => bucket.put(`used.${digest}`, at) });
   }
 
   clear(): void {
     this.#known.clear();
+    this.#unknown.clear();
+    this.#catchUp.reset();
   }
 
-  remember(digest: string, value: string | null): void {
+  /** The watch tells a write. */
+  watched(digest: string, value: string | null, revision: number): void {
+    this.#remember(digest, value);
+    this.#catchUp.told(revision);
+  }
+
+  #remember(digest: string, value: string | null): void {
     // Revoked is for ever: an older state that the watch tells late must not bring a key back.
     if (value === null) this.#known.delete(digest);
     else if (typeof this.#known.get(digest)?.revokedAt !== 'string')
@@ -65,13 +82,24 @@ export class Keys {
     if (at !== null) this.#use.remember(digest, at);
   }
 
-  async find(rawKey: string): Promise<KeyGrant | null> {
+  /** What memory says of a key; undefined when it may be too new for it. */
+  known(rawKey: string): KeyGrant | null | undefined {
     if (!isRawKey(rawKey)) return null;
     const digest = digestOf(rawKey);
-    const key = this.#known.get(digest) ?? (await this.#ask(digest));
-    if (key === null || key.revokedAt !== null) return null;
+    const key = this.#known.get(digest);
+    if (key === undefined) return this.#unknown.has(digest) ? null : undefined;
+    if (key.revokedAt !== null) return null;
     this.#use.note(digest);
     return { keyId: key.keyId, projectId: key.projectId, env: key.env };
+  }
+
+  async find(rawKey: string): Promise<KeyGrant | null> {
+    const known = this.known(rawKey);
+    if (known !== undefined) return known;
+    await this.#catchUp.done();
+    const found = this.known(rawKey);
+    if (found === undefined) this.#unknown.set(digestOf(rawKey), true);
+    return found ?? null;
   }
 
   async create(options: NewKey): Promise<{ readonly rawKey: string; readonly key: ApiKey }> {
@@ -89,7 +117,7 @@ export class Keys {
     const digest = digestOf(rawKey);
     const value = JSON.stringify(stored);
     await this.#bucket.create(`key.${digest}`, value);
-    this.remember(digest, value);
+    this.#remember(digest, value);
     return keyFrom(digest, value);
   }
 
@@ -109,18 +137,13 @@ export class Keys {
       if (stored.revokedAt !== undefined) return null;
       return JSON.stringify({ ...stored, revokedAt: this.#now().toISOString() });
     });
-    if (revoked !== null) this.remember(digest, revoked.value);
+    if (revoked !== null) this.#remember(digest, revoked.value);
     return found;
   }
 
   /** Writes what is not written yet of keys' last uses. */
   async close(): Promise<void> {
     await this.#use.close();
-  }
-
-  async #ask(digest: string): Promise<ApiKey | null> {
-    const entry = await this.#bucket.get(`key.${digest}`);
-    return entry === null ? null : keyFrom(digest, entry.value);
   }
 }
 

@@ -42,6 +42,8 @@ export interface Registry {
   whenReady(): Promise<void>;
   /** What a key may do; null when it is unknown, malformed or revoked. */
   findKey(rawKey: string): Promise<KeyGrant | null>;
+  /** The same from memory alone: undefined when `findKey` has to be asked. */
+  knownKey(rawKey: string): KeyGrant | null | undefined;
   findProjectByName(name: string): Promise<Project | null>;
   /** Oldest first. */
   listProjects(): Promise<readonly Project[]>;
@@ -184,7 +186,7 @@ class SharedRegistry implements Registry {
 
   #remember(key: string, value: string | null, revision: number): void {
     const [kind, name = ''] = split(key);
-    if (kind === 'key') this.#keys.remember(name, value);
+    if (kind === 'key') this.#keys.watched(name, value, revision);
     else if (kind === 'used') this.#keys.rememberUse(name, value);
     else if (kind === 'instance') this.#instances.remember(value, revision);
     else if (kind === 'number') this.#instances.rememberNumber(Number(name), value);
@@ -196,6 +198,11 @@ class SharedRegistry implements Registry {
 
   whenReady(): Promise<void> {
     return this.#firstReady.promise;
+  }
+
+  knownKey(rawKey: string): KeyGrant | null | undefined {
+    this.#requireReady();
+    return this.#keys.known(rawKey);
   }
 
   async findKey(rawKey: string): Promise<KeyGrant | null> {

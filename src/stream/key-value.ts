@@ -1,4 +1,4 @@
-import { JetStreamApiError, jetstreamManager, StorageType } from '@nats-io/jetstream';
+import { JetStreamApiError, jetstreamManager, StorageType, type StoredMsg } from '@nats-io/jetstream';
 import { Kvm } from '@nats-io/kv';
 import { SetupError } from '../errors.ts';
 import { whileConnected, type StreamConnection } from './connection.ts';
@@ -23,6 +23,8 @@ export interface KeyValueBucket {
   update(key: string, value: string, revision: number): Promise<number | null>;
   /** Deletes a key that still has `revision`; false when it was changed meanwhile. */
   remove(key: string, revision: number): Promise<boolean>;
+  /** The revision of the newest write to keys of a pattern (see `hasKeys`); 0 when there is none. */
+  newestRevision(pattern: string): Promise<number>;
   /** Whether there are keys of a pattern, in which `*` stands for one part between dots. Deleted ones count. */
   hasKeys(pattern: string): Promise<boolean>;
   /**
@@ -71,6 +73,11 @@ export async function openKeyValue(
     if (!(await connection.whenConnected(RIDE_OUT_MS))) throw new Error('NATS cannot be reached');
     return whileConnected(connection, request);
   };
+  const newest = async (pattern: string): Promise<StoredMsg | null> => {
+    const manager = await jetstreamManager(connection.nats, { checkAPI: false });
+    const query = { last_by_subj: `$KV.${name}.${pattern}` };
+    return ask(() => manager.streams.getMessage(`KV_${name}`, query));
+  };
   return {
     get: async (key) => {
       const entry = await ask(() => kv.get(key));
@@ -85,11 +92,8 @@ export async function openKeyValue(
       const removed = ask(() => kv.delete(key, { previousSeq: revision })).then(() => revision);
       return (await nullWhenOutrun(removed)) !== null;
     },
-    hasKeys: async (pattern) => {
-      const manager = await jetstreamManager(connection.nats, { checkAPI: false });
-      const query = { last_by_subj: `$KV.${name}.${pattern}` };
-      return (await ask(() => manager.streams.getMessage(`KV_${name}`, query))) !== null;
-    },
+    newestRevision: async (pattern) => (await newest(pattern))?.seq ?? 0,
+    hasKeys: async (pattern) => (await newest(pattern)) !== null,
     watch: (onChange) => watch(connection, name, onChange),
   };
 }

@@ -410,6 +410,17 @@ describe('http: rate limit', () => {
     equal((await send(harness, get(QUERY))).status, 200);
   });
 
+  it('counts random keys before the registry is asked for them', async () => {
+    const harness = createHarness({ limits: { requestsPerSecond: 3 } });
+    const statuses: number[] = [];
+    for (let i = 0; i < 10; i += 1) {
+      const key = `ut_test_${String(i).padStart(32, '0')}`;
+      statuses.push((await send(harness, get(QUERY, { 'x-api-key': key }))).status);
+    }
+    deepEqual([statuses, harness.keysAsked], [[401, 401, 401, ...Array.from({ length: 7 }, () => 429)], 3]);
+    equal((await send(harness, get(QUERY))).status, 200);
+  });
+
   it('tells when the window ends as a Unix timestamp in seconds', async () => {
     const harness = createHarness();
     harness.time = 1_700_000_000_999;

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { createApp } from '../../src/http/app.ts';
-import type { HttpDependencies, Ingestor, QueryRunner } from '../../src/http/dependencies.ts';
+import type { FoundKey, HttpDependencies, Ingestor, QueryRunner } from '../../src/http/dependencies.ts';
 import { silentLogger } from '../../src/logger.ts';
 import type { Logger } from '../../src/logger.ts';
 import type { PreparedRequest } from '../../src/ingest/prepared-request.ts';
@@ -35,6 +35,8 @@ export interface Harness {
   /** The clock, milliseconds. */
   time: number;
   loaded: boolean;
+  /** How often the registry was asked for a key that memory does not know. */
+  keysAsked: number;
 }
 
 const BODY_BYTES = 32 * 2 ** 20;
@@ -76,6 +78,10 @@ export function createHarness(
     [KEY, PROJECT],
     [OTHER_KEY, OTHER_PROJECT],
   ]);
+  const findKey = (key: string): FoundKey | null => {
+    const projectId = projects.get(key);
+    return projectId === undefined ? null : { projectId, keyId: `id of ${key}` };
+  };
   const ingest: Ingestor = {
     prepare: preparer.prepare,
     async accept(call) {
@@ -112,9 +118,10 @@ export function createHarness(
       get loaded() {
         return harness.loaded;
       },
+      known: (key) => findKey(key) ?? undefined,
       async find(key) {
-        const projectId = projects.get(key);
-        return projectId === undefined ? null : { projectId, keyId: `id of ${key}` };
+        harness.keysAsked += 1;
+        return findKey(key);
       },
     },
     ...(serve === 'query' ? {} : { ingest }),
@@ -137,6 +144,6 @@ export function createHarness(
     ...rest,
   });
   app.addHook('onClose', () => preparer.close());
-  const harness: Harness = { app, accepted: [], asked: [], errors, time: NOON, loaded: true };
+  const harness: Harness = { app, accepted: [], asked: [], errors, time: NOON, loaded: true, keysAsked: 0 };
   return harness;
 }

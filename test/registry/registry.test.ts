@@ -59,6 +59,20 @@ describe('registry', () => {
       }
     });
 
+    it('that nobody made cost a few questions however many are tried, and a new key works meanwhile', async () => {
+      const before = here.connection.nats.stats().outMsgs;
+      const tried = Array.from({ length: 1000 }, (_, i) =>
+        here.registry.findKey(`ut_test_${String(i).padStart(32, '0')}`),
+      );
+      const { rawKey, key } = await there.registry.createKey({ projectName: 'shop', env: 'test' });
+      equal((await here.registry.findKey(rawKey))?.keyId, key.keyId);
+      deepEqual(new Set(await Promise.all(tried)), new Set([null]));
+      const asked = here.connection.nats.stats().outMsgs - before;
+      ok(asked < 50, `${asked} messages to the server`);
+      equal(here.registry.knownKey(`ut_test_${'0'.repeat(32)}`), null);
+      equal(here.registry.knownKey(`ut_test_${'z'.repeat(32)}`), undefined);
+    });
+
     it('are stored only as digests', async () => {
       const { rawKey } = await newProject();
       const manager = await jetstreamManager(here.connection.nats);
