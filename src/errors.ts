@@ -25,7 +25,24 @@ export interface ErrorDetail {
 /** At most this many `details` are sent. */
 export const MAX_DETAILS = 100;
 
-/** An error meant for the caller. The message states the fact and what to do. */
+/** What an answer repeats of a request is at most so long, in characters: names and paths, and whole messages. */
+export const MAX_PATH_LENGTH = 200;
+const MAX_MESSAGE_LENGTH = 1000;
+
+/** A text from outside as it may be shown: cut, with control and other invisible characters escaped as in JSON. */
+export function shown(text: string, length = MAX_PATH_LENGTH): string {
+  const whole = text.slice(0, length + 1).replace(/\p{C}/gu, escapeCharacter);
+  return whole.length <= length ? whole : `${whole.slice(0, length - 1)}…`;
+}
+
+function escapeCharacter(character: string): string {
+  return character
+    .split('')
+    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    .join('');
+}
+
+/** An error meant for the caller. What it repeats of a request is cut and escaped. The message states the fact and what to do. */
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly details: readonly ErrorDetail[] | undefined;
@@ -37,10 +54,15 @@ export class AppError extends Error {
     message: string,
     options: { details?: readonly ErrorDetail[]; retryAfter?: number; cause?: unknown } = {},
   ) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    super(
+      shown(message, MAX_MESSAGE_LENGTH),
+      options.cause === undefined ? undefined : { cause: options.cause },
+    );
     this.name = 'AppError';
     this.code = code;
-    this.details = options.details?.slice(0, MAX_DETAILS);
+    this.details = options.details
+      ?.slice(0, MAX_DETAILS)
+      .map((detail) => ({ path: shown(detail.path), message: shown(detail.message, MAX_MESSAGE_LENGTH) }));
     this.retryAfter = options.retryAfter;
   }
 }

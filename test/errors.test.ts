@@ -2,7 +2,7 @@ import { deepEqual, equal } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { AppError, ERROR_CODES, MAX_DETAILS } from '../src/errors.ts';
+import { AppError, ERROR_CODES, MAX_DETAILS, shown } from '../src/errors.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../docs/errors.md'), 'utf8');
 
@@ -30,6 +30,17 @@ describe('errors', () => {
       equal(shown.length > 0, code !== 'INTERNAL_ERROR');
       for (const name of shown) equal(name, code);
     }
+  });
+
+  it('cuts and escapes what it repeats, and leaves letters of any script', () => {
+    const error = new AppError('VALIDATION_ERROR', `a\u001b[2J${'m'.repeat(5000)}`, {
+      details: [{ path: `métadonnées.\u202e${'p'.repeat(5000)}`, message: 'x\n' }],
+    });
+    equal(error.message, `${`a\\u001b[2J${'m'.repeat(5000)}`.slice(0, 999)}…`);
+    equal(error.message.length, 1000);
+    equal(error.details?.[0]?.path, `métadonnées.\\u202e${'p'.repeat(200 - 19)}…`);
+    equal(error.details?.[0]?.message, 'x\\u000a');
+    equal(shown('x'.repeat(200)).length, 200);
   });
 
   it('keeps at most 100 details', () => {

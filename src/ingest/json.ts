@@ -1,4 +1,4 @@
-import { AppError } from '../errors.ts';
+import { AppError, shown } from '../errors.ts';
 import { MAX_JSON_VALUES, MAX_NESTING } from '../domain/limits.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -77,7 +77,7 @@ function checkShape(value: unknown, path: (string | number)[]): void {
 }
 
 function outOfBounds(path: string, message: string): AppError {
-  const where = path === '' ? 'The body' : path;
+  const where = path === '' ? 'The body' : shown(path);
   return new AppError('VALIDATION_ERROR', `The request is not valid: ${where} ${message}.`, {
     details: [{ path, message }],
   });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AppError, MAX_DETAILS, type ErrorDetail } from '../errors.ts';
+import { AppError, MAX_DETAILS, shown, type ErrorDetail } from '../errors.ts';
 import { UUID_PATTERN } from '../domain/ids.ts';
 import {
   lengthOf,
@@ -232,7 +232,7 @@ function validationError(json: unknown, issues: readonly z.core.$ZodIssue[]): Ap
     }
   }
   const first = details[0];
-  const where = first === undefined || first.path === '' ? 'The body' : first.path;
+  const where = first === undefined || first.path === '' ? 'The body' : shown(first.path);
   return new AppError('VALIDATION_ERROR', `The request is not valid: ${where} ${first?.message ?? ''}.`, {
     details,
   });

@@ -1,4 +1,4 @@
-import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { deepEqual, doesNotMatch, equal, match, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import type { InjectOptions } from 'fastify';
@@ -317,6 +317,33 @@ describe('http: ingest', () => {
     gate.resolve();
     equal((await first).status, 200);
     equal((await send(harness, post({ body }))).status, 200);
+  });
+});
+
+describe('http: what an error repeats of a request', () => {
+  it('is cut and has no control characters, however long the names', async () => {
+    const harness = createHarness();
+    const long = 'x'.repeat(8_000_000);
+    const bodies = [
+      { messages: [{ content: 'a' }], [long]: 1 },
+      {
+        messages: [{ content: 'a' }],
+        ...Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`${i}${'y'.repeat(20_000)}`, 1])),
+      },
+      { messages: [{ content: 'a', metadata: { [long]: JSON.parse('['.repeat(80) + ']'.repeat(80)) } }] },
+      { messages: [{ content: 'a' }], '\u001b[31mred\u0007\u202e\ud800': 1 },
+    ];
+    for (const body of bodies) {
+      const answer = await send(harness, post({ body: JSON.stringify(body) }));
+      equal(answer.code, 'VALIDATION_ERROR');
+      ok(answer.text.length < 100_000, `${answer.text.length} characters`);
+      for (const { path } of answer.details) ok(path.length <= 200, `${path.length} characters of a path`);
+      ok(answer.message.length <= 1000);
+      doesNotMatch(`${answer.message}${answer.details[0]?.path}`, /[\p{C}]/u);
+    }
+    const query = await send(harness, get(`${QUERY}&${'z'.repeat(30_000)}=1&%1b%5b31m=2`));
+    ok(query.text.length < 3000, `${query.text.length} characters`);
+    doesNotMatch(`${query.message}${query.details.map(({ path }) => path).join()}`, /[\p{C}]/u);
   });
 });
 
