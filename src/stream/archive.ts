@@ -183,10 +183,10 @@ export async function makeAnew(
   const manager = await jetstreamManager(connection.nats, { checkAPI: false });
   const { config } = await manager.streams.info(name);
   await manager.streams.delete(name);
-  await manager.streams.add({
-    ...config,
-    first_seq: Math.max(1, entries > 0 ? firstSequence : lastSequence + 1),
-  });
+  await manager.streams.add(config);
+  // Not `first_seq` of the configuration: a server 2.10 empties such a stream whenever it starts.
+  const begin = entries > 0 ? firstSequence : lastSequence + 1;
+  if (begin > 1) await manager.streams.purge(name, { seq: begin });
 }
 
 /** Entries in a stream, and where they stand; all 0 when there is no such stream. */
