@@ -1,5 +1,4 @@
 /** What a thread of the preparer runs: one body after the other. */
-import { getHeapStatistics } from 'node:v8';
 import { parentPort } from 'node:worker_threads';
 import { AppError, type ErrorCode, type ErrorDetail } from '../errors.ts';
 import {
@@ -14,15 +13,11 @@ export interface ThreadRequest {
   readonly options: PrepareOptions;
 }
 
-export interface ThreadReply {
-  /** `prepared` null: the inflated body is larger than the limit. */
-  readonly result:
-    | { readonly prepared: PreparedRequest | null }
-    | { readonly refusal: { code: ErrorCode; message: string; details: readonly ErrorDetail[] | undefined } }
-    | { readonly fault: string };
-  /** What the thread's heap has grown to. */
-  readonly heapBytes: number;
-}
+/** `prepared` null: the inflated body is larger than the limit. */
+export type ThreadReply =
+  | { readonly prepared: PreparedRequest | null }
+  | { readonly refusal: { code: ErrorCode; message: string; details: readonly ErrorDetail[] | undefined } }
+  | { readonly fault: string };
 
 /** `ready` comes first: the thread has loaded everything. */
 export type ThreadMessage = 'ready' | ThreadReply;
@@ -31,7 +26,7 @@ if (parentPort !== null) {
   const port = parentPort;
   const prepare = createPrepare();
 
-  const resultOf = ({ body, options }: ThreadRequest): ThreadReply['result'] => {
+  const replyTo = ({ body, options }: ThreadRequest): ThreadReply => {
     try {
       return { prepared: prepare(body, options) };
     } catch (error) {
@@ -44,10 +39,8 @@ if (parentPort !== null) {
   };
 
   port.on('message', (request: ThreadRequest) => {
-    const result = resultOf(request);
-    const { total_heap_size: heapBytes } = getHeapStatistics();
-    const reply: ThreadReply = { result, heapBytes };
-    const draft = 'prepared' in result ? result.prepared?.draft : undefined;
+    const reply = replyTo(request);
+    const draft = 'prepared' in reply ? reply.prepared?.draft : undefined;
     port.postMessage(reply, draft === undefined ? [] : [draft.bytes.buffer, draft.untimed.buffer]);
   });
   port.postMessage('ready' satisfies ThreadMessage);

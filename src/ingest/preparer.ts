@@ -50,8 +50,7 @@ const TIMEOUT_MS = 30_000;
 const THREADS = 2;
 /** More bodies of one caller are not kept waiting. */
 const MAX_WAITING = 256;
-/** An idle thread whose heap has grown beyond this is replaced, and a second one is ended, after this time. */
-const GROWN_BYTES = 96 * 2 ** 20;
+/** A second thread that has nothing to do is ended after this time. */
 const IDLE_MS = 10_000;
 
 const MIB = 2 ** 20;
@@ -92,7 +91,6 @@ interface Thread {
   /** It has loaded everything. */
   ready: boolean;
   job: Job | null;
-  heapBytes: number;
   timer: NodeJS.Timeout | undefined;
 }
 
@@ -169,7 +167,7 @@ class BodyThreads {
         maxYoungGenerationSizeMb: 48,
       },
     });
-    const thread: Thread = { worker, ready: false, job: null, heapBytes: 0, timer: undefined };
+    const thread: Thread = { worker, ready: false, job: null, timer: undefined };
     worker.on('message', (message: ThreadMessage) => {
       if (message !== 'ready') return this.#answer(thread, message);
       thread.ready = true;
@@ -199,12 +197,11 @@ class BodyThreads {
     ]);
   }
 
-  #answer(thread: Thread, { result, heapBytes }: ThreadReply): void {
+  #answer(thread: Thread, result: ThreadReply): void {
     const { job } = thread;
     if (job === null) return;
     clearTimeout(thread.timer);
     thread.job = null;
-    thread.heapBytes = heapBytes;
     thread.worker.unref();
     if ('prepared' in result) job.resolve(result.prepared);
     else if ('fault' in result) job.reject(new Error(`a body could not be prepared: ${result.fault}`));
@@ -215,14 +212,12 @@ class BodyThreads {
     this.#restAfterNext(thread);
   }
 
-  /** A thread has nothing to do: what it grew to, or a second thread, is given back after a while. */
+  /** A second thread that has nothing to do is ended after a while. */
   #restAfterNext(thread: Thread): void {
     this.#next();
     if (thread.job !== null) return;
     thread.timer = setTimeout(() => {
-      const isSecond = this.#threads.size > 1;
-      if (!isSecond && thread.heapBytes <= GROWN_BYTES) return;
-      void this.#end(thread, shuttingDown()).then(() => this.start());
+      if (this.#threads.size > 1) void this.#end(thread, shuttingDown());
     }, IDLE_MS);
     thread.timer.unref();
   }
