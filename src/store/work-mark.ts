@@ -28,7 +28,7 @@ const REASON_LENGTH = 500;
  * after a process that died finds it there. It is not synced: it has to outlive the process, not the machine.
  */
 export class WorkMarkFile {
-  readonly #descriptor: number;
+  #descriptor: number | null;
   readonly #path: string;
 
   constructor(directory: string) {
@@ -46,6 +46,7 @@ export class WorkMarkFile {
   }
 
   write(mark: WorkMark | null): void {
+    if (this.#descriptor === null) return;
     const reason = (mark?.reason ?? '').replace(/[^\x20-\x7e]+/g, ' ').slice(0, REASON_LENGTH);
     const text = mark === null ? '' : JSON.stringify({ ...mark, reason });
     try {
@@ -56,7 +57,9 @@ export class WorkMarkFile {
     }
   }
 
+  /** Does nothing the second time. */
   close(): void {
-    closeSync(this.#descriptor);
+    if (this.#descriptor !== null) closeSync(this.#descriptor);
+    this.#descriptor = null;
   }
 }
