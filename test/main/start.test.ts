@@ -103,9 +103,16 @@ describe('npm start', () => {
     // Ingest works: the key is looked up. Queries wait for the first views.
     const answer = await fetch(`${url}/v1/ingest/`, { method: 'POST', headers: { 'x-api-key': 'none' } });
     equal(answer.status, 401, await answer.text());
-    const metrics = await (await fetch(`${url}/metrics`)).text();
+    let metrics = '';
+    // `npm start` tells of it within a second.
+    await eventually(
+      async () => {
+        metrics = await (await fetch(`${url}/metrics`)).text();
+        return /undertone_degraded\{reason="restarting"\} 1/.test(metrics);
+      },
+      () => metrics,
+    );
     match(metrics, /undertone_process_restarts_total\{process="worker"\} [1-9]/);
-    match(metrics, /undertone_degraded\{reason="restarting"\} 1/);
     for (const name of ['nats', 'web']) {
       match(metrics, new RegExp(`undertone_process_resident_memory_bytes\\{process="${name}"\\} \\d{7}`));
     }
