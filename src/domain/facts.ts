@@ -129,7 +129,7 @@ export interface MessageFact {
   readonly position: number;
   readonly instance: number;
   readonly session: number;
-  /** The end user it belongs to (DECISIONS "Whose userId counts"); null: none, or not known yet. */
+  /** The end user it belongs to (docs/api.md, "Whose message is it?"); null: none, or not known yet. */
   readonly user: number | null;
   readonly at: number;
   /** The micro-cluster under discussion; its topic is this message's topic. Null: no topic. */

@@ -1,4 +1,4 @@
-/** What can be asked of each grouping (SPEC "Rules" 3 and 4; TOPIC_CLUSTER as DECISIONS). */
+/** What can be asked of each grouping (docs/api.md). */
 export const GROUP_BYS = [
   'TOPIC',
   'TOPIC_CLUSTER',

@@ -1,6 +1,6 @@
 /** What travels on the stream: one record holds the requests that were committed together. */
 
-/** A turn's part in the conversation, after DECISIONS "Words". `other` turns are counted, not analysed. */
+/** A turn's part in the conversation. `other` turns are counted, not analysed. */
 export type Role = 'user' | 'assistant' | 'other';
 
 const ROLES: ReadonlyMap<string, Role> = new Map([

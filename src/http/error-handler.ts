@@ -6,7 +6,7 @@ import type { Logger } from '../logger.ts';
 import { SlowBodyError } from './body.ts';
 import { sayFarewell, type DropLog } from './connections.ts';
 
-/** SPEC "Errors": the body of every error answer. */
+/** The body of every error answer (docs/errors.md). */
 export interface ErrorEnvelope {
   readonly success: false;
   readonly error: {

@@ -23,7 +23,7 @@ const { version: SERVICE_VERSION } = z
 /** A JSON Schema or a part of the OpenAPI document: plain JSON. */
 type Json = { readonly [member: string]: unknown };
 
-/** The envelope of SPEC "Errors". */
+/** The envelope of docs/errors.md. */
 export const errorEnvelopeSchema = z.strictObject({
   success: z.literal(false),
   error: z.strictObject({

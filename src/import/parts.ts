@@ -1,6 +1,6 @@
 import type { IngestMessage } from './mapper.ts';
 
-/** SPEC: the most messages that one request may carry. */
+/** The most messages that one request may carry. */
 export const MAX_REQUEST_MESSAGES = 10_000;
 /** Keeps a request well under the service's default body limit (32 MiB) and its stream's record limit. */
 const MAX_REQUEST_BYTES = 8 * 1024 * 1024;

@@ -22,7 +22,7 @@ export interface Bound {
   readonly max: number | null;
 }
 
-/** A valid query (SPEC "GET /v1/query/"). Every id is lower case; no list holds a value twice. */
+/** A valid query (docs/api.md). Every id is lower case; no list holds a value twice. */
 export interface QueryParameters {
   readonly instanceId: string;
   readonly groupBy: GroupBy;
@@ -46,7 +46,7 @@ export interface QueryParameters {
   readonly externalId: string | null;
   readonly limit: number;
   readonly offset: number;
-  /** Null: the default order of DECISIONS "Order". */
+  /** Null: the default order of docs/api.md. */
   readonly sort: { readonly field: SortField; readonly order: 'ASC' | 'DESC' } | null;
   readonly bounds: readonly Bound[];
 }

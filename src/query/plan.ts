@@ -258,7 +258,7 @@ const VALUE_OF: Readonly<Record<SortField, string>> = {
   createdAt: 'first_at',
 };
 
-/** `date` ascending, then the entity's own order, then id: DECISIONS "Order". */
+/** `date` ascending, then the entity's own order, then id (docs/api.md). */
 function orderOf({ sort, groupBy, granularity }: QueryParameters): string {
   const own = groupBy === 'SESSION' || groupBy === 'END_USER' ? 'last_at' : 'messages';
   // A column that is the same in every row would still be compared.

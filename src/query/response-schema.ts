@@ -11,7 +11,7 @@ const count = z.int().min(0);
 const named = z.strictObject({ id: uuid, name: z.string() });
 const topics = z.array(named);
 
-/** SPEC "dimensions members": the group's own entity, and the bucket when there are buckets. */
+/** The group's own entity, and the bucket when there are buckets. */
 export const dimensionsSchema = z.strictObject({
   topic: z
     .strictObject({
@@ -86,7 +86,7 @@ export const dimensionsSchema = z.strictObject({
     .optional(),
 });
 
-/** SPEC "Metrics": exactly those that were asked for. */
+/** Exactly those that were asked for. */
 export const metricsSchema = z
   .strictObject({
     sessions: count

@@ -267,7 +267,7 @@ function written(value: unknown): string {
   }
 }
 
-/** DECISIONS: kept with the record, last write wins per member. */
+/** The last write of each member wins (docs/api.md). */
 function collectMetadata(
   into: Map<string, Batch['metadata'][number]>,
   instance: number,

@@ -494,7 +494,7 @@ const edge = fc
   .tuple(instant, fc.constantFrom(0, 0, 1, -1))
   .map(([at, beside]) => formatInstant(microsOf(at) + beside));
 
-/** Any question that SPEC allows. */
+/** Any question that the API allows. */
 export const question: fc.Arbitrary<Question> = fc.constantFrom(...GROUP_BYS).chain((groupBy) => {
   const metrics = METRICS_OF[groupBy];
   const ofSession = groupBy === 'SESSION';

@@ -96,7 +96,7 @@ export function plainAnswer(
 /** Topics shown of an end user. */
 const TOP_TOPICS = 5;
 
-/** The group's own entity, as DECISIONS "Members of dimensions" has it. */
+/** The group's own entity, as docs/api.md has it. */
 function dimensionOf(
   entity: number,
   values: Values,
