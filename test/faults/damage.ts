@@ -158,7 +158,6 @@ const DAMAGES: readonly Damage[] = [
   },
   {
     name: 'the state is garbage',
-    short: true,
     down: ['worker'],
     restarted: ['web'],
     file: state,
@@ -235,7 +234,10 @@ export async function damage({ long, rounds, seed, say }: FaultOptions): Promise
       for (const each of damages) {
         await load.pause();
         await load.settle();
-        recovered(figures, 'right answers', await suffer(stack, each, () => load.counted()));
+        // A running web has to notice as well as one that starts.
+        const spared = !long && each.down.includes('worker');
+        const damaged = spared ? { ...each, restarted: [] } : each;
+        recovered(figures, 'right answers', await suffer(stack, damaged, () => load.counted()));
         await load.settle();
         figures.kills += each.down.length + (each.restarted?.length ?? 0);
         figures.rounds += 1;

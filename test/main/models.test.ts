@@ -167,7 +167,7 @@ describe('npm run models', () => {
     const waiting = await startWorker(env);
     match(
       waiting.output(),
-      /the views ask for a rebuild \(embedding model: undertone-small@\w+ → tiny-e5@\w+\)/,
+      /the views ask for a rebuild \(embedding model: undertone-small@\w+ → tiny-e5@\w+\).*Run \\"npm run rebuild\\"/,
     );
     deepEqual(
       timeless(await answersOf(liveDirectories(dataDir), INSTANCES, FEW_GRANULARITIES)),

@@ -10,6 +10,9 @@ import type { TestServer } from './nats.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const GIVE_UP_MS = 60_000;
+/** Between two looks, at first; what takes long is looked at more seldom. */
+const LOOK_MS = 10;
+const SELDOM_LOOK_MS = 100;
 
 /** A process of `src/main`, and what it has printed. */
 export interface Running {
@@ -68,7 +71,7 @@ export async function eventually(
   const startedAt = performance.now();
   while (!(await isSo())) {
     if (performance.now() - startedAt > GIVE_UP_MS) throw new Error(why());
-    await sleep(10);
+    await sleep(Math.min(SELDOM_LOOK_MS, LOOK_MS + (performance.now() - startedAt) / 10));
   }
   return performance.now() - startedAt;
 }
