@@ -85,7 +85,7 @@ const SIZES: readonly (readonly [rule: string, check: (client: Client) => Promis
     async (client) => {
       const large = bodyOf(BODY_LIMIT * 100);
       const nobody = new Client(service.url, `ut_test_${'0'.repeat(32)}`);
-      for (let round = 0; round < 5; round += 1) {
+      for (let round = 0; round < 2; round += 1) {
         faultOf(await post(client, large), 413, 'PAYLOAD_TOO_LARGE');
         faultOf(await post(client, large, { 'content-type': 'text/plain' }), 400, 'BAD_REQUEST');
         faultOf(await post(client, large, { 'content-encoding': 'gzip' }), 413, 'PAYLOAD_TOO_LARGE');
