@@ -116,7 +116,7 @@ function benchAssign(messages: number): void {
     for (const { value } of rows) stateBytes += value?.length ?? 0;
     for (const { micro } of result.micros) micros = Math.max(micros, micro + 1);
     for (const { topic } of result.topics) topics = Math.max(topics, topic + 1);
-    assigner.evictSessions(1000);
+    assigner.evict();
   }
   print('messages, half of them requests', String(messages));
   print('assign, messages/s', String(Math.round((messages / assignMs) * 1000)));

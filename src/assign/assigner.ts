@@ -21,6 +21,7 @@ import { asksUser, canOnlyAnswer } from './answers.ts';
 import type { Thresholds } from '../domain/thresholds.ts';
 import { DotArena } from '../numeric/dot-kernel.ts';
 import { GAP_TYPES, InstanceState } from './instance-state.ts';
+import { Remembered } from './remembered.ts';
 import { isRepeated, newRequest } from './repeated-requests.ts';
 import { SessionState } from './session-state.ts';
 import { dequantise } from '../numeric/quantised.ts';
@@ -34,7 +35,19 @@ export interface AssignerOptions {
   readonly detectLanguage: (text: string) => string | null;
   /** Told of each turn by its place among those given. */
   readonly steps?: StepListener;
+  /** About how much memory instances and sessions may take between batches, bytes. Default 256 MiB. */
+  readonly memoryBytes?: number;
 }
+
+/** What was forgotten, to be restored when it comes again. */
+export interface Evicted {
+  readonly instances: readonly number[];
+  readonly sessions: readonly number[];
+}
+
+const MEMORY_BYTES = 256 * 2 ** 20;
+/** Of the memory, sessions have this share. */
+const SESSIONS_SHARE = 0.25;
 
 const SIGNAL_INDEX = new Map<SignalKey, number>(SIGNALS.map(({ key }, index) => [key, index]));
 const LAST_REQUEST_LENGTH = 160;
@@ -50,9 +63,9 @@ type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 export class Assigner {
   readonly #options: AssignerOptions;
   readonly #arena: DotArena;
-  readonly #instances = new Map<number, InstanceState>();
-  /** By session number, the least recently used first. */
-  readonly #sessions = new Map<number, SessionState>();
+  readonly #instances = new Remembered<InstanceState>();
+  readonly #sessions = new Remembered<SessionState>();
+  readonly #dirtyInstances = new Set<InstanceState>();
   readonly #dirtySessions = new Set<SessionState>();
 
   constructor(options: AssignerOptions) {
@@ -61,20 +74,20 @@ export class Assigner {
   }
 
   hasInstance(instance: number): boolean {
-    return this.#instances.has(instance);
+    return this.#instances.peek(instance) !== undefined;
   }
 
   hasSession(instance: number, session: number): boolean {
-    return this.#sessions.get(session)?.instance === instance;
+    return this.#sessions.peek(session)?.instance === instance;
   }
 
   /** Takes back all of an instance's rows of kinds other than `session`; none for a new instance. */
   restoreInstance(instance: number, instanceId: string, rows: readonly StateRow[]): void {
     const { thresholds, dimensions } = this.#options;
-    this.#instances.get(instance)?.release();
+    this.#instances.peek(instance)?.release();
     const state = new InstanceState(instance, instanceId, thresholds, dimensions, this.#arena);
     state.restore(rows);
-    this.#instances.set(instance, state);
+    this.#instances.set(instance, state, state.bytes);
   }
 
   /** Takes back a session's row; null for a new session. */
@@ -83,7 +96,7 @@ export class Assigner {
       value === null
         ? new SessionState(instance, session)
         : SessionState.read(instance, session, value, this.#options.dimensions);
-    this.#sessions.set(session, state);
+    this.#sessions.set(session, state, sessionBytes(value));
   }
 
   /**
@@ -103,7 +116,7 @@ export class Assigner {
       steps.onText(index);
       const enrichment = enrichments[index];
       if (enrichment === undefined) throw new Error(`turn at position ${turn.position} has no enrichment`);
-      const instance = this.#instances.get(turn.instance);
+      const instance = this.#instances.use(turn.instance);
       if (instance === undefined) throw new Error(`instance ${turn.instance} was not restored`);
       const session = this.#session(turn);
       touchedInstances.add(instance);
@@ -144,6 +157,7 @@ export class Assigner {
     const gaps: GapRow[] = [];
     for (const instance of touchedInstances) {
       steps.onShared();
+      this.#dirtyInstances.add(instance);
       const grouped = instance.topics.drain();
       micros.push(...grouped.micros);
       topics.push(...grouped.topics);
@@ -175,29 +189,37 @@ export class Assigner {
   /** The rows that changed since the last call, for the transaction that folds the batch. */
   takeState(): StateRow[] {
     const rows: StateRow[] = [];
-    for (const instance of this.#instances.values()) rows.push(...instance.takeState());
-    for (const session of this.#dirtySessions) {
-      rows.push({
-        instance: session.instance,
-        kind: 'session',
-        key: session.session,
-        value: session.write(),
-      });
+    for (const state of this.#dirtyInstances) {
+      rows.push(...state.takeState());
+      this.#instances.measure(state.instance, state.bytes);
     }
+    for (const state of this.#dirtySessions) {
+      const { instance, session } = state;
+      const value = state.write();
+      rows.push({ instance, kind: 'session', key: session, value });
+      this.#sessions.measure(session, sessionBytes(value));
+    }
+    this.#dirtyInstances.clear();
     this.#dirtySessions.clear();
     return rows;
   }
 
-  /** Forgets the least recently used sessions, and says which. Call after `takeState`: what was not taken stays. */
-  evictSessions(keepAtMost: number): number[] {
-    const evicted: number[] = [];
-    for (const [number, session] of this.#sessions) {
-      if (this.#sessions.size <= keepAtMost) break;
-      if (this.#dirtySessions.has(session)) continue;
-      this.#sessions.delete(number);
-      evicted.push(number);
-    }
-    return evicted;
+  /**
+   * Forgets what was used least recently, beyond the memory that may be taken, and says what. Call after `takeState`:
+   * what was not taken stays.
+   */
+  evict(): Evicted {
+    const { memoryBytes = MEMORY_BYTES } = this.#options;
+    const sessions = this.#sessions.evict(
+      memoryBytes * SESSIONS_SHARE,
+      (session) => !this.#dirtySessions.has(session),
+    );
+    const instances = this.#instances.evict(
+      memoryBytes - this.#sessions.bytes,
+      (instance) => !this.#dirtyInstances.has(instance),
+      (instance) => instance.release(),
+    );
+    return { instances, sessions };
   }
 
   /** Forgets everything in memory, also what was not taken. */
@@ -205,16 +227,15 @@ export class Assigner {
     for (const instance of this.#instances.values()) instance.release();
     this.#instances.clear();
     this.#sessions.clear();
+    this.#dirtyInstances.clear();
     this.#dirtySessions.clear();
   }
 
   #session(turn: Turn): SessionState {
-    const session = this.#sessions.get(turn.session);
+    const session = this.#sessions.use(turn.session);
     if (session === undefined || session.instance !== turn.instance) {
       throw new Error(`session ${turn.session} of instance ${turn.instance} was not restored`);
     }
-    this.#sessions.delete(turn.session);
-    this.#sessions.set(turn.session, session);
     return session;
   }
 
@@ -327,6 +348,11 @@ export class Assigner {
   #discussed(instance: InstanceState, session: SessionState): number | null {
     return session.micro === null ? null : instance.topics.resolve(session.micro);
   }
+}
+
+/** About how much memory a session takes: the texts and vectors that are written, and as much again around them. */
+function sessionBytes(value: Uint8Array | null): number {
+  return 1500 + 2 * (value?.length ?? 0);
 }
 
 /** False for the all-zero vector of a text of which the model knows no word. */

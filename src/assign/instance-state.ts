@@ -16,6 +16,9 @@ import { RequestGroups } from './request-groups.ts';
 /** Labels that keep gaps of the two types apart. */
 export const GAP_TYPES = ['KNOWLEDGE', 'TOOL'] as const;
 
+/** About what an instance takes of which nothing is known. */
+const BASE_BYTES = 6000;
+
 /** Everything that assign remembers of one instance besides its sessions. */
 export class InstanceState {
   readonly instance: number;
@@ -121,6 +124,12 @@ export class InstanceState {
     this.repeated.restore(rows);
     for (const { read } of readersOf(rows, 'signals')) this.#signals = read.count();
     this.#signalsBefore = this.#signals;
+  }
+
+  /** About how much memory it takes. */
+  get bytes(): number {
+    const { thresholds, topics, gaps, repeated } = this;
+    return BASE_BYTES + thresholds.bytes + topics.bytes + gaps.bytes + repeated.bytes;
   }
 
   release(): void {

@@ -29,6 +29,8 @@ interface Group extends RequestGroup {
   readonly samples: string[];
 }
 
+/** About what a group takes beside its vectors: samples of up to 160 characters, most of it. */
+const GROUP_BYTES = 2000;
 /** Past this many groups of one kind nothing founds another: it joins the nearest of its label. */
 const MOST_GROUPS = 512;
 const MOST_SAMPLES = 8;
@@ -143,6 +145,12 @@ export class RequestGroups {
   }
 
   /** Gives the memory of the vectors back. The object is of no use afterwards. */
+  /** About how much memory it takes. */
+  get bytes(): number {
+    const vectors = this.#groups.reduce((bytes, { sum }) => bytes + (sum?.byteLength ?? 0), 0);
+    return this.#table.bytes + vectors + this.#groups.length * GROUP_BYTES;
+  }
+
   release(): void {
     this.#table.clear();
   }

@@ -205,7 +205,7 @@ export async function openShard(options: ShardOptions): Promise<Shard> {
     await from.onPull({ after, sequence: pulled, messagesBefore: messages, bytesBefore });
     return wanted;
   };
-  const analysis = options.analysis.forShard(shard);
+  const analysis = options.analysis.forShard(shard, active.shards);
   const marks = new WorkMarkFile(directory);
   const loop: WorkerLoop = new WorkerLoop({
     source: replay === undefined ? source : { next: (limits) => pull(replay, limits) },

@@ -104,6 +104,11 @@ export class DotArena {
     return this.#floats;
   }
 
+  /** Size of a block of rows. */
+  get blockBytes(): number {
+    return this.stride * DotArena.ROWS_PER_BLOCK * 4;
+  }
+
   /** Returns the offset, in floats, of a block of rows that are all zeros. */
   allocate(): number {
     const size = this.stride * DotArena.ROWS_PER_BLOCK;

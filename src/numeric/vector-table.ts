@@ -61,6 +61,11 @@ export class VectorTable {
     this.#search(out);
   }
 
+  /** Memory of the arena that it holds. */
+  get bytes(): number {
+    return this.#blocks.length * this.#arena.blockBytes;
+  }
+
   clear(): void {
     for (const block of this.#blocks) this.#arena.release(block);
     this.#blocks.length = 0;

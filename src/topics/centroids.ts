@@ -25,6 +25,11 @@ export class CentroidCosines {
     this.#arena = arena;
   }
 
+  /** About how much memory it takes. */
+  get bytes(): number {
+    return this.#cosines.byteLength + this.#topics.reduce((bytes, { sum }) => bytes + sum.byteLength, 0);
+  }
+
   /** A lower triangle, with unused room behind it; valid until the next call. */
   of(topics: readonly TopicSum[]): Float32Array {
     const cosines = this.#cached(topics);

@@ -19,6 +19,10 @@ export interface PairBonus {
   readonly otherTopic: number;
 }
 
+/** About what samples, words and indexes of a micro-cluster take, and the trace of a merged one. */
+const MICRO_BYTES = 4000;
+const MERGED_BYTES = 200;
+
 /** The micro-clusters of one instance: finds the nearest one to a request, and changes them. */
 export class MicroClusters {
   /** By row of the vector table; numbers ascend. */
@@ -242,6 +246,14 @@ export class MicroClusters {
     for (const micro of live) this.#insert(micro);
     for (const [number, into] of mergedInto) this.#mergedInto.set(number, into);
     for (const [number] of mergedInto) this.#absorb(this.resolve(number).number, [number]);
+  }
+
+  /** About how much memory it takes. */
+  get bytes(): number {
+    const vectors = this.live.reduce((bytes, { sum }) => bytes + sum.byteLength, 0);
+    return (
+      this.#table.bytes + vectors + this.live.length * MICRO_BYTES + this.#mergedInto.size * MERGED_BYTES
+    );
   }
 
   /** Gives the memory of the vectors back. The object is of no use afterwards. */

@@ -3,6 +3,8 @@ import { ByteWriter, readersOf } from '../domain/state-bytes.ts';
 import type { Thresholds } from '../domain/thresholds.ts';
 import { quantise, quantisedCosine } from '../numeric/quantised.ts';
 
+/** About what a typed array takes beside its content. */
+const SAMPLE_BYTES = 150;
 /** Requests that are kept for comparison: 8,128 pairs. */
 const SAMPLES = 128;
 /** From this request on the thresholds stay as they are, so that topics keep their meaning. */
@@ -67,6 +69,11 @@ export class InstanceThresholds implements Thresholds {
   /** Similarity scale: distance from the floor to 1. Constants that are meant for a floor of 0 are multiplied by it. */
   get scale(): number {
     return 1 - this.#floor;
+  }
+
+  /** About how much memory it takes. */
+  get bytes(): number {
+    return this.#samples.reduce((bytes, sample) => bytes + sample.byteLength + SAMPLE_BYTES, 0);
   }
 
   /** Takes a request's vector into account. Returns true when the thresholds have changed. */

@@ -9,6 +9,9 @@ import { createTopicIfDue } from './topic-creation.ts';
 import { rowKeyOf, TopicState, type TopicOptions } from './topic-state.ts';
 import { addRequest } from './wording.ts';
 
+/** About what a topic or a cluster takes, beside its micro-clusters. */
+const TOPIC_BYTES = 500;
+
 /**
  * Assigns the requests of one instance to topics, online: in stream order, without being told how many topics there
  * are. A request joins the nearest micro-cluster or forms a new one; micro-clusters form topics, topics form clusters.
@@ -92,6 +95,12 @@ export class Topics {
   /** Takes back all state rows, in any order, into a new object; ignores rows of other kinds. */
   restore(rows: readonly StateRow[]): void {
     restoreState(this.#state, rows);
+  }
+
+  /** About how much memory it takes. */
+  get bytes(): number {
+    const { micros, centroids, topics, clusters } = this.#state;
+    return micros.bytes + centroids.bytes + (topics.length + clusters.length) * TOPIC_BYTES;
   }
 
   /** Gives the memory of the vectors back. The object is of no use afterwards. */

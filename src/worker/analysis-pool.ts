@@ -2,10 +2,11 @@ import { join } from 'node:path';
 import type { Assignment, Enrichment, StateRow, Turn } from '../domain/facts.ts';
 import {
   pack,
+  packState,
   unpack,
+  unpackState,
   type AnalysisModel,
   type Assigned,
-  type AssignRequest,
   type PackedEnrichments,
 } from './analysis-protocol.ts';
 import { GuardedThread, PATIENCE, type Patience } from './guarded-thread.ts';
@@ -26,7 +27,11 @@ export interface AnalysisPoolOptions {
   /** The module that a thread runs, which calls `serveAnalysis`. Default: the model and the rules that ship. */
   readonly script?: string;
   readonly patience?: Partial<Patience>;
+  /** About how much memory instances and sessions may take, over all threads, bytes. Default 256 MiB. */
+  readonly memoryBytes?: number;
 }
+
+const MEMORY_BYTES = 256 * 2 ** 20;
 
 type Message = Pick<Turn, 'role' | 'content'>;
 
@@ -38,9 +43,11 @@ type Message = Pick<Turn, 'role' | 'content'>;
 export class AnalysisPool {
   readonly model: AnalysisModel;
   readonly #threads: readonly GuardedThread[];
+  readonly #memoryBytes: number;
 
-  private constructor(threads: readonly GuardedThread[], model: AnalysisModel) {
+  private constructor(threads: readonly GuardedThread[], model: AnalysisModel, memoryBytes: number) {
     this.#threads = threads;
+    this.#memoryBytes = memoryBytes;
     this.model = model;
   }
 
@@ -55,16 +62,18 @@ export class AnalysisPool {
     );
     try {
       const models = await Promise.all(started.map((thread) => thread.start()));
-      return new AnalysisPool(started, models[0] as AnalysisModel);
+      const memoryBytes = options.memoryBytes ?? MEMORY_BYTES;
+      return new AnalysisPool(started, models[0] as AnalysisModel, memoryBytes);
     } catch (error) {
       await Promise.all(started.map((thread) => thread.close()));
       throw error;
     }
   }
 
-  /** The pool as one shard sees it. Closed by itself, before the pool. */
-  forShard(shard: number): ShardAnalysis {
-    return new ShardAnalysis(shard, this.#threads, this.model.dimensions);
+  /** The pool as one of so many shards sees it. Closed by itself, before the pool. */
+  forShard(shard: number, shards = 1): ShardAnalysis {
+    const memoryBytes = this.#memoryBytes / this.#threads.length / shards;
+    return new ShardAnalysis(shard, this.#threads, this.model.dimensions, memoryBytes);
   }
 
   /** Ends the threads, in the middle of an answer too. */
@@ -80,8 +89,7 @@ interface Held {
   readonly instances: Set<number>;
   readonly sessions: Set<number>;
   /** On the way with the next request. */
-  instanceRestores: AssignRequest['instances'][number][];
-  sessionRestores: AssignRequest['sessions'][number][];
+  restores: { instances: { instance: number; id: string }[]; rows: StateRow[]; sessions: StateRow[] };
 }
 
 const STOP_LOOK_MS = 100;
@@ -92,12 +100,14 @@ export class ShardAnalysis implements EnrichStage, AssignStage {
   readonly #shard: number;
   readonly #threads: readonly GuardedThread[];
   readonly #dimensions: number;
+  readonly #memoryBytes: number;
   readonly #held: Held[];
   readonly #stopped = Promise.withResolvers<never>();
   #stopTimer: NodeJS.Timeout | null = null;
   #state: StateRow[] = [];
 
-  constructor(shard: number, threads: readonly GuardedThread[], dimensions: number) {
+  constructor(shard: number, threads: readonly GuardedThread[], dimensions: number, memoryBytes: number) {
+    this.#memoryBytes = memoryBytes;
     this.#shard = shard;
     this.#threads = threads;
     this.#dimensions = dimensions;
@@ -124,13 +134,14 @@ export class ShardAnalysis implements EnrichStage, AssignStage {
   restoreInstance(instance: number, id: string, rows: readonly StateRow[]): void {
     const held = this.#of(instance);
     held.instances.add(instance);
-    held.instanceRestores.push({ instance, id, rows });
+    held.restores.instances.push({ instance, id });
+    held.restores.rows.push(...rows);
   }
 
   restoreSession(instance: number, session: number, value: Uint8Array | null): void {
     const held = this.#of(instance);
     held.sessions.add(session);
-    held.sessionRestores.push({ instance, session, value });
+    held.restores.sessions.push({ instance, kind: 'session', key: session, value });
   }
 
   async assign(turns: readonly Turn[], enrichments: readonly Enrichment[]): Promise<Assignment> {
@@ -145,7 +156,7 @@ export class ShardAnalysis implements EnrichStage, AssignStage {
       if (outcome.status === 'rejected') throw outcome.reason;
       return outcome.value === null ? [] : [outcome.value];
     });
-    this.#state = assigned.flatMap(({ state }) => state);
+    this.#state = assigned.flatMap(({ state }) => unpackState(state));
     return together(assigned.map(({ assignment }) => assignment));
   }
 
@@ -155,8 +166,8 @@ export class ShardAnalysis implements EnrichStage, AssignStage {
     return state;
   }
 
-  /** The threads see to it themselves. */
-  evictSessions(): void {
+  /** The threads see to it themselves, and say what they have forgotten. */
+  evict(): void {
     // Nothing is kept here.
   }
 
@@ -222,23 +233,29 @@ export class ShardAnalysis implements EnrichStage, AssignStage {
   ): Promise<Assigned> {
     const thread = this.#threads[number] as GuardedThread;
     const held = this.#held[number] as Held;
-    const { generation, instanceRestores, sessionRestores } = held;
-    held.instanceRestores = [];
-    held.sessionRestores = [];
+    const { generation, restores } = held;
+    held.restores = nothingRestored();
+    const [instanceRows, sessions] = [packState(restores.rows), packState(restores.sessions)];
     const packed = pack(places.map((place) => enrichments[place] as Enrichment));
     try {
       const assigned = await thread.ask<Assigned>(
         {
           kind: 'assign',
           shard: this.#shard,
-          instances: instanceRestores,
-          sessions: sessionRestores,
+          memoryBytes: this.#memoryBytes,
+          instances: restores.instances,
+          instanceRows,
+          sessions,
           turns: places.map((place) => turns[place] as Turn),
           enrichments: packed,
         },
-        { transfer: [packed.vectors.buffer], generation },
+        {
+          transfer: [packed.vectors.buffer, instanceRows.values.buffer, sessions.values.buffer],
+          generation,
+        },
       );
-      for (const session of assigned.evictedSessions) held.sessions.delete(session);
+      for (const instance of assigned.evicted.instances) held.instances.delete(instance);
+      for (const session of assigned.evicted.sessions) held.sessions.delete(session);
       return assigned;
     } catch (error) {
       if (!(error instanceof AnalysisFailure) || error.place === null) throw error;
@@ -253,9 +270,12 @@ function nothingHeld({ generation }: GuardedThread): Held {
     generation,
     instances: new Set(),
     sessions: new Set(),
-    instanceRestores: [],
-    sessionRestores: [],
+    restores: nothingRestored(),
   };
+}
+
+function nothingRestored(): Held['restores'] {
+  return { instances: [], rows: [], sessions: [] };
 }
 
 /** Two or three parts, one of them the item under suspicion; two halves when there is none. */

@@ -1,4 +1,5 @@
 /** What `AnalysisPool` and its threads say to each other. */
+import type { Evicted } from '../assign/assigner.ts';
 import type { Assignment, Enrichment, StateRow, Turn } from '../domain/facts.ts';
 import type { StepListener } from '../domain/steps.ts';
 import type { Unanalysed } from './stages.ts';
@@ -30,6 +31,17 @@ export interface PackedEnrichments {
   readonly vectors: Float32Array<ArrayBuffer>;
 }
 
+/**
+ * Rows of state as they travel: their values lie in one array, one behind the other. As arrays of their own,
+ * thousands of small ones would leave the memory in pieces.
+ */
+export interface PackedState {
+  readonly rows: readonly Omit<StateRow, 'value'>[];
+  /** Of each value; −1: the row is deleted. */
+  readonly lengths: Int32Array;
+  readonly values: Uint8Array<ArrayBuffer>;
+}
+
 export interface EnrichRequest {
   readonly kind: 'enrich';
   readonly turns: readonly Pick<Turn, 'role' | 'content'>[];
@@ -38,16 +50,13 @@ export interface EnrichRequest {
 export interface AssignRequest {
   readonly kind: 'assign';
   readonly shard: number;
-  readonly instances: readonly {
-    readonly instance: number;
-    readonly id: string;
-    readonly rows: readonly StateRow[];
-  }[];
-  readonly sessions: readonly {
-    readonly instance: number;
-    readonly session: number;
-    readonly value: Uint8Array | null;
-  }[];
+  /** About how much memory the shard's instances and sessions may take between requests, bytes. */
+  readonly memoryBytes: number;
+  /** Instances to be restored first, and their rows. */
+  readonly instances: readonly { readonly instance: number; readonly id: string }[];
+  readonly instanceRows: PackedState;
+  /** Sessions to be restored first; one without a value is new. */
+  readonly sessions: PackedState;
   readonly turns: readonly Turn[];
   readonly enrichments: PackedEnrichments;
 }
@@ -61,9 +70,9 @@ export type ThreadRequest =
 
 export interface Assigned {
   readonly assignment: Assignment;
-  readonly state: readonly StateRow[];
-  /** Sessions that the thread has forgotten: to be restored when they come again. */
-  readonly evictedSessions: readonly number[];
+  readonly state: PackedState;
+  /** What the thread has forgotten since: to be restored when it comes again. */
+  readonly evicted: Evicted;
 }
 
 export type ThreadResult = PackedEnrichments | Assigned | null;
@@ -110,6 +119,29 @@ export class SharedSteps implements StepListener {
 
 export function isUnanalysed(found: Enrichment | Unanalysed): found is Unanalysed {
   return 'unanalysed' in found;
+}
+
+export function packState(state: readonly StateRow[]): PackedState {
+  const lengths = Int32Array.from(state, ({ value }) => value?.length ?? -1);
+  const values = new Uint8Array(lengths.reduce((total, length) => total + Math.max(0, length), 0));
+  let end = 0;
+  const rows = state.map(({ value, ...row }) => {
+    if (value !== null) values.set(value, end);
+    end += value?.length ?? 0;
+    return row;
+  });
+  return { rows, lengths, values };
+}
+
+/** The values are parts of the packed array. */
+export function unpackState({ rows, lengths, values }: PackedState): StateRow[] {
+  let end = 0;
+  return rows.map((row, index) => {
+    const length = lengths[index] ?? -1;
+    if (length < 0) return { ...row, value: null };
+    end += length;
+    return { ...row, value: values.subarray(end - length, end) };
+  });
 }
 
 export function pack(enrichments: readonly Enrichment[]): PackedEnrichments {

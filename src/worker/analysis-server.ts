@@ -6,8 +6,10 @@ import type { Enricher } from '../enrich/enricher.ts';
 import { SetupError } from '../errors.ts';
 import {
   pack,
+  packState,
   SharedSteps,
   unpack,
+  unpackState,
   type AnalysisModel,
   type Assigned,
   type AssignRequest,
@@ -22,13 +24,10 @@ import {
 export interface Analyst {
   readonly model: AnalysisModel;
   readonly enricher: Enricher;
-  /** One for each shard. */
-  readonly newAssigner: () => Assigner;
+  /** One for each shard, with the memory that it may take between batches. */
+  readonly newAssigner: (memoryBytes: number) => Assigner;
   readonly close: () => Promise<void>;
 }
-
-/** Sessions of a shard that a thread keeps between batches. */
-const SESSIONS_IN_MEMORY = 20_000;
 
 /** Serves the thread that this is called in, until it is asked to close. */
 export async function serveAnalysis(
@@ -89,22 +88,24 @@ class AnalysisServer {
   }
 
   #assign(request: AssignRequest): Assigned {
-    const assigner = this.#assigners.get(request.shard) ?? this.#analyst.newAssigner();
+    const assigner = this.#assigners.get(request.shard) ?? this.#analyst.newAssigner(request.memoryBytes);
     this.#assigners.set(request.shard, assigner);
-    for (const { instance, id, rows } of request.instances) assigner.restoreInstance(instance, id, rows);
-    for (const { instance, session, value } of request.sessions)
-      assigner.restoreSession(instance, session, value);
+    const rows = Map.groupBy(unpackState(request.instanceRows), ({ instance }) => instance);
+    for (const { instance, id } of request.instances)
+      assigner.restoreInstance(instance, id, rows.get(instance) ?? []);
+    for (const { instance, key, value } of unpackState(request.sessions))
+      assigner.restoreSession(instance, key, value);
     const { dimensions } = this.#analyst.model;
     const assignment = assigner.assign(request.turns, unpack(request.enrichments, dimensions));
-    const state = assigner.takeState();
-    return { assignment, state, evictedSessions: assigner.evictSessions(SESSIONS_IN_MEMORY) };
+    const state = packState(assigner.takeState());
+    // Restored after the commit of this state, at the earliest.
+    return { assignment, state, evicted: assigner.evict() };
   }
 }
 
 function transferOf(reply: ThreadReply): ArrayBuffer[] {
-  return 'result' in reply && reply.result !== null && 'vectors' in reply.result
-    ? [reply.result.vectors.buffer]
-    : [];
+  if (!('result' in reply) || reply.result === null) return [];
+  return ['vectors' in reply.result ? reply.result.vectors.buffer : reply.result.state.values.buffer];
 }
 
 function messageOf(error: unknown): string {

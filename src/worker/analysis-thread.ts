@@ -11,7 +11,8 @@ await serveAnalysis(async ({ model, modelsDirectory }, steps) => {
   return {
     model: { id, dimensions },
     enricher: createEnricher({ embedder, steps }),
-    newAssigner: () => new Assigner({ thresholds, dimensions, detectLanguage, steps }),
+    newAssigner: (memoryBytes) =>
+      new Assigner({ thresholds, dimensions, detectLanguage, steps, memoryBytes }),
     close: () => embedder.close(),
   };
 });

@@ -75,8 +75,6 @@ export interface UnanalysedMessage {
   readonly reason: string;
 }
 
-const SESSIONS_IN_MEMORY = 20_000;
-
 /** Assign → fold → commit. What fails for its own sake is found by splitting, and does not hold up the rest. */
 export class Applier {
   readonly #options: ApplierOptions;
@@ -148,7 +146,7 @@ export class Applier {
     this.#counters.batches += 1;
     this.#counters.messages += batch.turns.length;
     this.#counters.lastProgressAt = now();
-    assigner.evictSessions(SESSIONS_IN_MEMORY);
+    assigner.evict();
     logger.debug(
       {
         event: 'batch_folded',
@@ -258,16 +256,14 @@ export class Applier {
 
   async #restore(turns: readonly Turn[]): Promise<void> {
     const { assigner, store } = this.#options;
+    const instances = new Map<number, Turn>();
     const sessions = new Map<number, Turn>();
     for (const turn of turns) {
-      if (!assigner.hasInstance(turn.instance))
-        assigner.restoreInstance(
-          turn.instance,
-          turn.instanceId,
-          await store.loadInstanceState(turn.instance),
-        );
+      if (!assigner.hasInstance(turn.instance)) instances.set(turn.instance, turn);
       if (!assigner.hasSession(turn.instance, turn.session)) sessions.set(turn.session, turn);
     }
+    for (const [instance, rows] of await store.loadInstanceStates([...instances.keys()]))
+      assigner.restoreInstance(instance, (instances.get(instance) as Turn).instanceId, rows);
     const states = await store.loadSessionStates([...sessions.keys()]);
     for (const [session, turn] of sessions)
       assigner.restoreSession(turn.instance, session, states.get(session) ?? null);

@@ -24,7 +24,8 @@ export interface AssignStage {
    */
   assign(turns: readonly Turn[], enrichments: readonly Enrichment[]): Assignment | Promise<Assignment>;
   takeState(): StateRow[];
-  evictSessions(keepAtMost: number): void;
+  /** Forgets what was not used for long, beyond a bound. Call after a commit. */
+  evict(): void;
   reset(): void;
 }
 

@@ -91,13 +91,18 @@ describe('Assigner', () => {
         [100, 1],
         [400, 0],
       ] as const) {
-        const store = new Store();
+        // So little that each batch restores what it needs, little, and enough.
+        const memoryBytes = [0, 100_000, 1e9][size % 3] as number;
+        const store = new Store({ ...OPTIONS, memoryBytes });
+        let evicted = 0;
         for (let start = 0, batch = 1; start < turns.length; start += size, batch += 1) {
           store.fold(turns.slice(start, start + size));
-          store.assigner.evictSessions(3);
+          const { instances, sessions } = store.assigner.evict();
+          evicted += instances.length + sessions.length;
           if (restartEvery > 0 && batch % restartEvery === 0) store.restart();
         }
         deepEqual(store.snapshot(), whole.snapshot());
+        equal(evicted > 0, memoryBytes < 1e9);
       }
       ok([...whole.rows.keys()].some((key) => key.startsWith('repeated ')));
       ok([...whole.rows.keys()].some((key) => key.startsWith('gap ')));

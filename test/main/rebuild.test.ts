@@ -206,10 +206,11 @@ describe('rebuild', () => {
   });
 
   it('keeps to the throttle', async () => {
-    const { code, output } = await rebuild(['--throttle', '250']);
+    const { code, output } = await rebuild(['--throttle', '150']);
     equal(code, 0, output);
     const [, messages = '', rate = ''] = /: ([\d,]+) messages in [^(]*\(([\d,]+)\/s\)/.exec(output) ?? [];
-    ok(Number(messages) > 100 && Number(rate) <= 250, output);
+    // The last pull is not waited out.
+    ok(Number(messages) > 100 && Number(rate) <= 170, output);
   });
 
   it('goes back, with what came in meanwhile, and cleans up', async () => {

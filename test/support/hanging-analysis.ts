@@ -52,9 +52,10 @@ await serveAnalysis(({ model }, steps) => {
           }),
         ),
     },
-    newAssigner: () =>
+    newAssigner: (memoryBytes) =>
       new Assigner({
         thresholds,
+        memoryBytes,
         dimensions: DIMENSIONS,
         steps,
         detectLanguage: (text) => {

@@ -200,8 +200,13 @@ describe('the same stream gives the same rows', () => {
     await sameAsWhole(await build({ shards: 4, batch, restarts: () => false }));
   });
 
-  it('on several threads', async () => {
-    const pool = await AnalysisPool.open({ threads: 2, model: 'undertone-small', modelsDirectory: MODELS });
+  it('on several threads, with so little memory that most is restored again and again', async () => {
+    const pool = await AnalysisPool.open({
+      threads: 2,
+      model: 'undertone-small',
+      modelsDirectory: MODELS,
+      memoryBytes: 100_000,
+    });
     try {
       deepEqual(pool.model, { id: embedder.id, dimensions: embedder.dimensions });
       const analysis = pool.forShard(0);

@@ -1,0 +1,212 @@
+/**
+ * How much memory does a worker take for many instances of which few are active, and how soon is a quiet one back?
+ *
+ *   npm run bench -- worker-memory [--instances 100000] [--active 0.01] [--rounds 5] [--restores 200] [--json]
+ *
+ * Runs a worker's loop in this process, with the model that ships, over messages of the demo's conversations: first
+ * two to each instance, then as many again to the active ones in each round. At the end, quiet instances are read
+ * from the views and restored one by one. Start it with the settings of the Procfile's worker.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { v5 } from 'uuid';
+import { Assigner } from '../src/assign/assigner.ts';
+import type { RecordedRequest } from '../src/domain/records.ts';
+import { detectLanguage } from '../src/enrich/language.ts';
+import { silentLogger } from '../src/logger.ts';
+import { Publication } from '../src/store/publication.ts';
+import { StateStore } from '../src/store/state-store.ts';
+import { AnalysisPool } from '../src/worker/analysis-pool.ts';
+import { WorkerLoop } from '../src/worker/loop.ts';
+import { VIEWS } from '../test/support/fold.ts';
+import { MarksInMemory, NO_NOTES } from '../test/support/notes.ts';
+import { requestsOf } from '../test/support/replays.ts';
+import { randomFrom } from './load/questions.ts';
+import { table, verdict } from './load/table.ts';
+
+const MODELS = join(import.meta.dirname, '../models');
+const NAMESPACE = '3a7f0a52-5d0c-4a4e-9b39-0d6a2b9f6f22';
+const BATCH = 500;
+const TARGETS = { residentBytes: 1.2e9, restoreMs: 5 };
+const START = Date.UTC(2026, 0, 1) * 1000;
+
+export async function run(args: readonly string[]): Promise<void> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      instances: { type: 'string', default: '100000' },
+      active: { type: 'string', default: '0.01' },
+      rounds: { type: 'string', default: '5' },
+      restores: { type: 'string', default: '200' },
+      json: { type: 'boolean', default: false },
+    },
+  });
+  const [instances, active, rounds, restores] = [
+    Number(values.instances),
+    Number(values.active),
+    Number(values.rounds),
+    Number(values.restores),
+  ];
+  const directory = mkdtempSync(join(tmpdir(), 'undertone-bench-'));
+  const analysis = await AnalysisPool.open({ threads: 1, model: 'undertone-small', modelsDirectory: MODELS });
+  const store = await StateStore.open({
+    directory,
+    views: VIEWS,
+    analysis: 'bench',
+    threads: 1,
+    memoryLimit: '768MB',
+    spillDirectory: join(directory, 'spill'),
+  });
+  const publication = new Publication({
+    store,
+    graceMs: 0,
+    mergeRows: 20_000,
+    mergeRatio: 8,
+    now: () => performance.now(),
+    onError: (error) => {
+      throw error;
+    },
+  });
+  try {
+    const bench = new Bench(store, publication, analysis);
+    const megabytes = (): number => Math.round(process.memoryUsage.rss() / 1e6);
+    const started = megabytes();
+    console.error(`${started} MB at the start; ${instances} instances, two messages each`);
+    const startedAt = performance.now();
+    await bench.work(Array.from({ length: instances }, (_, instance) => instance));
+    const touched = megabytes();
+    const perSecond = Math.round((2 * instances) / ((performance.now() - startedAt) / 1000));
+    console.error(`${touched} MB when all are counted (${perSecond} messages/s)`);
+    const busy = Array.from({ length: Math.ceil(instances * active) }, (_, number) =>
+      Math.floor(number / active),
+    );
+    for (let round = 0; round < rounds; round += 1) {
+      await bench.work(busy);
+      console.error(`${megabytes()} MB after round ${round + 1} of ${busy.length} active instances`);
+    }
+    const resident = megabytes();
+    const restored = await bench.restore(restores, instances);
+    const [p50, p95] = [quantile(restored, 0.5), quantile(restored, 0.95)];
+    const result = { instances, started, touched, resident, restoreP50: p50, restoreP95: p95 };
+    if (values.json) console.log(JSON.stringify(result, null, 2));
+    else
+      console.log(
+        table(
+          [`${instances} instances, ${active * 100} % active`, 'figure', 'target'],
+          [
+            [
+              'resident memory',
+              `${resident} MB (${touched} MB when all had been touched)`,
+              `≤ ${TARGETS.residentBytes / 1e6} MB ${verdict(resident * 1e6 <= TARGETS.residentBytes)}`,
+            ],
+            ['a quiet instance comes back, p50', `${p50.toFixed(1)} ms`, ''],
+            [
+              'a quiet instance comes back, p95',
+              `${p95.toFixed(1)} ms`,
+              `≤ ${TARGETS.restoreMs} ms ${verdict(p95 <= TARGETS.restoreMs)}`,
+            ],
+          ],
+        ),
+      );
+  } finally {
+    await publication.close();
+    await store.close();
+    await analysis.close();
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+class Bench {
+  readonly #store: StateStore;
+  readonly #publication: Publication;
+  readonly #analysis: AnalysisPool;
+  readonly #messages = requestsOf({ instances: 1, messages: 1 }).map(({ messages }) => messages[0]);
+  #requests = 0;
+
+  constructor(store: StateStore, publication: Publication, analysis: AnalysisPool) {
+    this.#store = store;
+    this.#publication = publication;
+    this.#analysis = analysis;
+  }
+
+  /** Two messages to each of these instances, in a session of their own. */
+  async work(instances: readonly number[]): Promise<void> {
+    const shard = this.#analysis.forShard(0);
+    const first = this.#store.sequence;
+    let next = 0;
+    const loop: WorkerLoop = new WorkerLoop({
+      source: {
+        next: () => {
+          const entries = instances.slice(next, next + BATCH).map((_, index) => {
+            const place = Buffer.from(String(next + index));
+            return { sequence: first + next + index + 1, subject: '', timestamp: 0, bytes: place };
+          });
+          next += entries.length;
+          if (entries.length === 0) loop.stop();
+          return Promise.resolve(entries);
+        },
+      },
+      decode: (bytes) => [this.#request(instances[Number(Buffer.from(bytes).toString())] as number)],
+      store: this.#store,
+      publication: this.#publication,
+      enricher: shard,
+      assigner: shard,
+      notes: NO_NOTES,
+      marks: new MarksInMemory(),
+      setAside: (_, reason) => Promise.reject(new Error(reason)),
+      logger: silentLogger(),
+      now: () => Date.now() * 1000,
+      maxEntries: BATCH,
+      maxBytes: 16 * 2 ** 20,
+      waitMs: 0,
+      publishEveryMs: 1000,
+    });
+    await loop.run();
+    // Without closing the shard, which would forget what the thread remembers.
+  }
+
+  /** Milliseconds for each of so many instances, chosen at random, to be read and restored. */
+  async restore(count: number, instances: number): Promise<number[]> {
+    const { dimensions } = this.#analysis.model;
+    const assigner = new Assigner({
+      thresholds: { micro: 0.7, topic: 0.42, cluster: 0.22, repeated: 0.55 },
+      dimensions,
+      detectLanguage,
+    });
+    const random = randomFrom(3);
+    const times: number[] = [];
+    for (let number = 0; number < count; number += 1) {
+      const instance = 1 + Math.floor(random() * instances);
+      const startedAt = performance.now();
+      const states = await this.#store.loadInstanceStates([instance]);
+      assigner.restoreInstance(instance, v5(String(instance), NAMESPACE), states.get(instance) ?? []);
+      times.push(performance.now() - startedAt);
+    }
+    return times;
+  }
+
+  #request(instance: number): RecordedRequest {
+    this.#requests += 1;
+    const at = START + this.#requests * 1_000_000;
+    const text = (place: number): string =>
+      this.#messages[(this.#requests * 7 + place) % this.#messages.length]?.content ?? '';
+    return {
+      requestId: v5(`request ${this.#requests}`, NAMESPACE),
+      projectId: v5('project', NAMESPACE),
+      instanceId: v5(`instance ${instance}`, NAMESPACE),
+      sessionId: v5(`session ${this.#requests}`, NAMESPACE),
+      acceptedAt: at,
+      messages: [
+        { role: 'user', content: text(0), userId: `user ${instance}`, at },
+        { role: 'user', content: text(1), userId: `user ${instance}`, at: at + 1 },
+      ],
+    };
+  }
+}
+
+function quantile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.floor((sorted.length - 1) * share)] ?? 0;
+}
