@@ -141,10 +141,10 @@ export class GuardedThread {
     const { script, model, modelsDirectory } = this.#options;
     const memory = new SharedArrayBuffer(SharedSteps.BYTES);
     const data: ThreadData = { model, modelsDirectory, steps: memory };
-    const worker = ((globalThis as any).__w = new Worker(script, {
+    const worker = new Worker(script, {
       workerData: data,
       resourceLimits: { maxOldGenerationSizeMb: HEAP_LIMIT_MB },
-    }));
+    });
     const steps = new SharedSteps(memory);
     const start = Promise.withResolvers<AnalysisModel>();
     start.promise.catch(() => undefined);
