@@ -135,7 +135,7 @@ export class ShardAnalysis implements EnrichStage, AssignStage {
     const held = this.#of(instance);
     held.instances.add(instance);
     held.restores.instances.push({ instance, id });
-    held.restores.rows.push(...rows);
+    for (const row of rows) held.restores.rows.push(row);
   }
 
   restoreSession(instance: number, session: number, value: Uint8Array | null): void {
