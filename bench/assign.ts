@@ -3,7 +3,7 @@
  * `npm run bench -- assign [messages]`. Vectors are made up: 400 themes with noise, so that an instance has as
  * many micro-clusters as it may have. Beside it: the plain JavaScript search over as many centroids.
  */
-import { Assigner } from '../src/assign/assigner.ts';
+import { Assigner } from '../src/worker/analysis/assigner.ts';
 import { DotArena } from '../src/numeric/dot-kernel.ts';
 import { averageLinkage } from '../src/numeric/linkage.ts';
 import { startOfRow } from '../src/numeric/lower-triangle.ts';

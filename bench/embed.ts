@@ -10,7 +10,7 @@ import { AutoTokenizer, env, pipeline } from '@huggingface/transformers';
 import { roleOf } from '../src/domain/records.ts';
 import type { Turn } from '../src/domain/facts.ts';
 import { createEnricher } from '../src/enrich/enricher.ts';
-import { loadEmbedder } from '../src/enrich/embedder.ts';
+import { loadEmbedder } from '../src/enrich/embed/embedder.ts';
 import { collect, readDialogues } from '../models/eval/data.ts';
 
 const MODELS = resolve(import.meta.dirname, '../models');

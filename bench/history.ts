@@ -10,9 +10,9 @@ import { mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync }
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Assignment } from '../src/domain/facts.ts';
-import { shardDirectory, writeActiveEpoch } from '../src/store/epochs.ts';
-import { Publication, readGeneration } from '../src/store/publication.ts';
-import { StateStore } from '../src/store/state-store.ts';
+import { shardDirectory, writeActiveEpoch } from '../src/store/epochs/epochs.ts';
+import { Publication, readGeneration } from '../src/store/published/publication.ts';
+import { StateStore } from '../src/store/live/state-store.ts';
 import { loadViews, type View } from '../src/store/view-files.ts';
 import { assignment, temporaryDirectory } from '../test/support/fold.ts';
 import {

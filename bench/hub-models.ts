@@ -8,7 +8,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { loadEmbedder } from '../src/enrich/embedder.ts';
+import { loadEmbedder } from '../src/enrich/embed/embedder.ts';
 import {
   writeTransformer,
   type TokenizerKind,

@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { parseQueryParameters } from '../src/query/parameters.ts';
 import { QueryRunner } from '../src/query/query-runner.ts';
-import { SnapshotReader } from '../src/store/snapshot-reader.ts';
+import { SnapshotReader } from '../src/store/published/snapshot-reader.ts';
 import { openFixture, temporaryDirectory, uuid, VIEWS } from '../test/support/fold.ts';
 import { SYNTHETIC_START, SyntheticStream } from '../test/support/synthetic-stream.ts';
 import { anyQuestion } from './load/any-question.ts';

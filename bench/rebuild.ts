@@ -77,7 +77,7 @@ export async function run(args: readonly string[]): Promise<void> {
     const rebuild = async (options: readonly string[]): Promise<[Measurements, number]> => {
       say(`rebuild ${options.join(' ')}`);
       const startedAt = performance.now();
-      const running = stack.command('rebuild.ts', options);
+      const running = stack.command('cli/rebuild.ts', options);
       const measured = await service.queries(running);
       const { code, output } = await running;
       const seconds = (performance.now() - startedAt) / 1000;

@@ -4,9 +4,9 @@
  */
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { shardDirectory } from '../../src/store/epochs.ts';
-import { Publication } from '../../src/store/publication.ts';
-import { StateStore } from '../../src/store/state-store.ts';
+import { shardDirectory } from '../../src/store/epochs/epochs.ts';
+import { Publication } from '../../src/store/published/publication.ts';
+import { StateStore } from '../../src/store/live/state-store.ts';
 import { loadViews } from '../../src/store/view-files.ts';
 import { applyBatch, newUsersOf, oneInstance, streamOf } from '../history.ts';
 import { Measurements } from './http-load.ts';
@@ -42,7 +42,7 @@ const next = streamOf(oneInstance(history));
 const known = new Set<number>();
 for (let done = 0; done < history; done += CHUNK) newUsersOf(next(Math.min(CHUNK, history - done)), known);
 
-// As the worker opens them (src/main/shard.ts).
+// As the worker opens them (src/worker/shard.ts).
 const store = await StateStore.open({
   directory: shardDirectory(dataDir, 1, 0),
   views: loadViews(resolve(import.meta.dirname, '../../views')),

@@ -8,7 +8,7 @@ import type { QueryResponse } from '../../src/query/response-schema.ts';
 import { parseProcfile } from '../../src/main/supervisor.ts';
 import { openRegistry } from '../../src/registry/registry.ts';
 import { openConnection } from '../../src/stream/connection.ts';
-import { startServer } from '../../src/stream/server.ts';
+import { startServer } from '../../src/stream/server/server.ts';
 import { ConnectionPool } from './http-load.ts';
 import { freePort } from './service.ts';
 

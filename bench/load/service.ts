@@ -58,7 +58,7 @@ export async function startMeasuredService(env: Readonly<Record<string, string>>
   try {
     await waitUntilReady(url, 180_000, service.ended);
     const newKey = (project: string): Promise<string> =>
-      createKey({ project, script: 'src/main/keys.ts', cwd: ROOT, env: environment });
+      createKey({ project, script: 'src/cli/keys.ts', cwd: ROOT, env: environment });
     return { url, key: service.key() ?? (await newKey('default')), dataDir: folder, newKey, stop };
   } catch (error) {
     const tail = (await readFile(logFile, 'utf8').catch(() => '')).split('\n').slice(-15).join('\n');

@@ -1,12 +1,12 @@
 /** Conversations with labels, run through the real enricher and Assigner. */
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
-import { Assigner } from '../../src/assign/assigner.ts';
+import { Assigner } from '../../src/worker/analysis/assigner.ts';
 import type { Assignment, Enrichment, SessionRow, Turn } from '../../src/domain/facts.ts';
 import { roleOf } from '../../src/domain/records.ts';
-import { loadEmbedder, type Embedder } from '../../src/enrich/embedder.ts';
+import { loadEmbedder, type Embedder } from '../../src/enrich/embed/embedder.ts';
 import { createEnricher } from '../../src/enrich/enricher.ts';
-import { detectLanguage } from '../../src/enrich/language.ts';
+import { detectLanguage } from '../../src/language/detect.ts';
 import { collect, dataSetPath, readDialogues, readIntents } from './data.ts';
 import type { EvalOptions } from './report.ts';
 

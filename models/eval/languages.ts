@@ -1,5 +1,5 @@
 /** How often the language of a sentence is told right, over the languages that the detector knows. */
-import { detectLanguage, KNOWN_LANGUAGES } from '../../src/enrich/language.ts';
+import { detectLanguage, KNOWN_LANGUAGES } from '../../src/language/detect.ts';
 import { dataSetPath, readLanguages } from './data.ts';
 import type { Evaluation } from './report.ts';
 

@@ -1,6 +1,6 @@
 /** Do the names of topics say what the topics' labels say? */
 import { phraseOf } from '../../src/topics/naming/names.ts';
-import { wordsOf } from '../../src/topics/naming/words.ts';
+import { wordsOf } from '../../src/language/words.ts';
 import {
   givenConversations,
   intentConversations,

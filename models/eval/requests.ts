@@ -1,8 +1,8 @@
 /** Which user turns are told to be requests, and what of a turn is best embedded: all of it or the request's sentence. */
 import { basename } from 'node:path';
-import { loadEmbedder } from '../../src/enrich/embedder.ts';
+import { loadEmbedder } from '../../src/enrich/embed/embedder.ts';
 import { requestOf } from '../../src/enrich/request-sentence.ts';
-import { fold, sentencesOf, wordCount } from '../../src/enrich/text.ts';
+import { fold, sentencesOf, wordCount } from '../../src/language/text.ts';
 import { mixed, NO_REQUEST, schemaGuidedConversations } from './assigned.ts';
 import { clusteringScores } from './clustering-scores.ts';
 import { collect, dataSetPath, halfOf, readIntents, type IntentExample } from './data.ts';

@@ -1,5 +1,5 @@
 /** Do titles say what a conversation is about, and is its language right? */
-import { detectLanguage } from '../../src/enrich/language.ts';
+import { detectLanguage } from '../../src/language/detect.ts';
 import {
   intentConversations,
   loadPipeline,

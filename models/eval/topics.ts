@@ -2,7 +2,7 @@
  * Topics found online, without being told how many, against k-means over the whole set that is told;
  * and topic clusters against the sets' domains.
  */
-import { coreWords } from '../../src/topics/naming/core-words.ts';
+import { coreWords } from '../../src/language/core-words.ts';
 import {
   givenConversations,
   intentConversations,

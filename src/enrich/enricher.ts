@@ -3,12 +3,12 @@ import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { SIGNALS, type Enrichment, type SignalKey, type Turn } from '../domain/facts.ts';
 import { UNWATCHED, type StepListener } from '../domain/steps.ts';
-import type { Embedder } from './embedder.ts';
+import type { Embedder } from './embed/embedder.ts';
 import { detectGap } from './gaps.ts';
 import { loadHead, type Head } from './heads.ts';
 import { requestOf } from './request-sentence.ts';
 import { detectSignals, loadSignalHeads, type SignalHeads } from './signals.ts';
-import { analysedPart, fold } from './text.ts';
+import { analysedPart, fold } from '../language/text.ts';
 import { contentOf } from './turn-kind.ts';
 
 /**

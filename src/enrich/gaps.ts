@@ -4,7 +4,7 @@
  */
 import type { GapType } from '../domain/facts.ts';
 import { featuresOf, type Head } from './heads.ts';
-import { anyOf, fold, sentencesOf } from './text.ts';
+import { anyOf, fold, sentencesOf } from '../language/text.ts';
 
 /**
  * Admissions open a message. In one heavier than this (a letter weighs 1, one of Chinese, Japanese or

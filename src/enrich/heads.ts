@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { SetupError } from '../errors.ts';
-import { fold, wordsOf } from './text.ts';
+import { fold, wordsOf } from '../language/text.ts';
 
 /** Where the heads that ship lie. */
 export const HEADS_DIRECTORY = resolve(import.meta.dirname, '../../models/heads');

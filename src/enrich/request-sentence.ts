@@ -4,7 +4,7 @@
  * of its sentences.
  */
 import { isOnlyComplaint } from './signals.ts';
-import { anyOf, fold, sentencesOf, wordCount } from './text.ts';
+import { anyOf, fold, sentencesOf, wordCount } from '../language/text.ts';
 import { contentOf } from './turn-kind.ts';
 
 /** A request longer than this many UTF-16 units is cut at a word: more says no more about its topic. */

@@ -4,7 +4,7 @@
  */
 import { SIGNALS, type SignalKey } from '../domain/facts.ts';
 import { featuresOf, loadHead, type Head } from './heads.ts';
-import { anyOf, fold, sentencesOf, wordCount } from './text.ts';
+import { anyOf, fold, sentencesOf, wordCount } from '../language/text.ts';
 import { contentOf } from './turn-kind.ts';
 
 /** In a longer turn complaints and thanks are looked for in so many sentences at each end. */

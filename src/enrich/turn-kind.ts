@@ -3,7 +3,7 @@
  * greets, complains about the answer or makes small talk (`reply`), by taking away what carries no
  * topic and looking at what is left. A turn with content in a language without rules is a request.
  */
-import { anyOf, wordCount, wordsOf } from './text.ts';
+import { anyOf, wordCount, wordsOf } from '../language/text.ts';
 
 const flags = 'gu';
 

@@ -12,8 +12,14 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { SetupError } from '../errors.ts';
-import { loadEmbedder } from '../enrich/embedder.ts';
-import { isPartOf, NEEDED_FILES, SETTINGS_FILES, WEIGHTS, type Weights } from '../enrich/model-folder.ts';
+import { loadEmbedder } from '../enrich/embed/embedder.ts';
+import {
+  isPartOf,
+  NEEDED_FILES,
+  SETTINGS_FILES,
+  WEIGHTS,
+  type Weights,
+} from '../enrich/embed/model-folder.ts';
 import { digestOf, download, gaveUp } from './download.ts';
 import { PassingError, type Hub, type HubFile, type HubModel } from './hub.ts';
 import { damagesOf, readManifest, writeManifest, type Manifest } from './manifest.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { AppError } from '../errors.ts';
 import type { StreamConnection } from '../stream/connection.ts';
-import { openKeyValue } from '../stream/key-value.ts';
+import { openKeyValue } from '../stream/kv/key-value.ts';
 
 /** How long a key is remembered. */
 export const IDEMPOTENCY_TTL_MS = 24 * 3600 * 1000;

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { NIL, v7 } from 'uuid';
 import { AppError } from '../errors.ts';
-import { completeRequest, type EncodedRequest } from '../stream/codec.ts';
+import { completeRequest, type EncodedRequest } from '../stream/log/codec.ts';
 import type { Instance, Registry } from '../registry/registry.ts';
-import type { Publisher } from '../stream/publisher.ts';
+import type { Publisher } from '../stream/log/publisher.ts';
 import {
   checkIdempotencyKey,
   otherBody,

@@ -1,4 +1,4 @@
-import { draftRequest, type RequestDraft } from '../stream/codec.ts';
+import { draftRequest, type RequestDraft } from '../stream/log/codec.ts';
 import { AppError } from '../errors.ts';
 import { bodyDigest } from './body-digest.ts';
 import { inflate, type ContentEncoding } from './inflate.ts';

@@ -1,7 +1,7 @@
 /** Run by the guard of `npm start`: ends the nats-server that a killed `npm start` left. */
 import { runCommand } from '../lifecycle.ts';
-import { stopLeftServer } from '../stream/server.ts';
-import { lockDataDirectory } from './data-directory.ts';
+import { stopLeftServer } from '../stream/server/server.ts';
+import { lockDataDirectory } from '../store/data-directory.ts';
 
 await runCommand(async () => {
   const dataDir = process.argv[2] ?? '';

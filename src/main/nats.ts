@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { loadConfig } from '../config.ts';
 import { runCommand, SETUP_FAULT_CODE } from '../lifecycle.ts';
-import { prepareServer } from '../stream/server.ts';
-import { concernAboutServer } from '../stream/server-version.ts';
+import { prepareServer } from '../stream/server/server.ts';
+import { concernAboutServer } from '../stream/server/version.ts';
 
 const CACHE_DIR = join(import.meta.dirname, '../../.cache');
 

@@ -1,6 +1,6 @@
 import { AppError } from '../errors.ts';
-import { hasViews, readActiveEpoch, shardDirectory } from '../store/epochs.ts';
-import type { SnapshotReader } from '../store/snapshot-reader.ts';
+import { hasViews, readActiveEpoch, shardDirectory } from '../store/epochs/epochs.ts';
+import type { SnapshotReader } from '../store/published/snapshot-reader.ts';
 import { partitionOf } from '../stream/subjects.ts';
 
 export interface ShardReadersOptions {

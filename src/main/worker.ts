@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { loadConfig } from '../config.ts';
 import { orExit, runProcess } from '../lifecycle.ts';
 import { createLogger } from '../logger.ts';
-import { changesBetween, readDefinition } from '../store/definition.ts';
+import { changesBetween, readDefinition } from '../store/epochs/definition.ts';
 import {
   openActiveEpoch,
   readActiveEpoch,
@@ -14,20 +14,22 @@ import {
   writeActiveEpoch,
   type ActiveEpoch,
   type Epoch,
-} from '../store/epochs.ts';
+} from '../store/epochs/epochs.ts';
 import { openConnection } from '../stream/connection.ts';
 import { answerRequests } from '../stream/answers.ts';
 import { setAside } from '../stream/dead-letters.ts';
-import { connectionOptions } from '../stream/server.ts';
-import { Leases } from '../stream/lease.ts';
+import { connectionOptions } from '../stream/server/server.ts';
+import { Leases } from '../stream/kv/lease.ts';
 import { setUpStreams } from '../stream/stream-setup.ts';
-import { copySubject } from './backup-files.ts';
-import { lockDataDirectory } from './data-directory.ts';
-import { isDeadHolder, thisHolder, viewsId } from './lease-holder.ts';
-import { OwnedShards } from './owned-shards.ts';
-import { beginWorkerStatus } from './process-status.ts';
-import { AnalysisPool } from '../worker/analysis-pool.ts';
-import { currentDefinition, MODELS_DIRECTORY, openShard } from './shard.ts';
+import { lockDataDirectory } from '../store/data-directory.ts';
+import { isDeadHolder, thisHolder } from '../stream/kv/lease-holder.ts';
+import { viewsId } from '../store/epochs/views-id.ts';
+import { copySubject } from '../stream/subjects.ts';
+import { OwnedShards } from '../worker/owned-shards.ts';
+import { beginWorkerStatus } from '../health/process-status.ts';
+import { AnalysisPool } from '../worker/analysis/pool.ts';
+import { currentDefinition, MODELS_DIRECTORY } from '../worker/current-definition.ts';
+import { openShard } from '../worker/shard.ts';
 
 /** Below web and NATS: under load the answer to a caller goes first, and the backlog is worked off after. */
 const PRIORITY = 5;
@@ -77,7 +79,8 @@ runProcess(logger, config.shutdownMs, async (lifecycle) => {
       open: async (lease, waitForLockMs) => {
         const { shard } = lease;
         const opened = await openShard({
-          config,
+          dataDir: config.dataDir,
+          batchBytes: config.workerBatchBytes,
           analysis: await loading,
           connection,
           logger,
@@ -88,13 +91,14 @@ runProcess(logger, config.shutdownMs, async (lifecycle) => {
           setAside: (entry, reason) => setAside(connection, entry, reason),
           guard: () => lease.confirm(),
           waitForLockMs,
+          haltWhenLost: true,
         });
         const { sequence } = opened.store;
         logger.info({ event: 'shard_opened', epoch: epoch.epoch, shard, sequence }, 'views opened');
         return opened;
       },
       onOpened: ({ shard }, opened) =>
-        answerRequests(connection, copySubject(viewsId(config.dataDir), epoch, shard), () =>
+        answerRequests(connection, copySubject(viewsId(config.dataDir), epoch.epoch, shard), () =>
           opened.copyState(),
         ),
     });
@@ -226,7 +230,7 @@ interface Rebuild {
 
 /** Runs `npm run rebuild` as a process of its own and logs what it says. */
 function startRebuild(onEnd: () => void): Rebuild {
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'rebuild.ts')], {
+  const child = spawn(process.execPath, [join(import.meta.dirname, '../cli/rebuild.ts')], {
     // The channel tells it when we are gone.
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });

@@ -1,6 +1,6 @@
 import { formatInstant } from '../domain/time.ts';
 import type { Row, Value } from '../store/duckdb.ts';
-import type { Snapshot } from '../store/snapshot-reader.ts';
+import type { Snapshot } from '../store/published/snapshot-reader.ts';
 import type { QueryParameters } from './parameters.ts';
 import type { ChosenEntities, Dimension } from './plan.ts';
 import type { QueryResponse } from './response-schema.ts';

@@ -2,7 +2,7 @@ import { AppError } from '../errors.ts';
 import type { Metric } from '../domain/metrics.ts';
 import { formatBucket, formatInstant } from '../domain/time.ts';
 import type { Row } from '../store/duckdb.ts';
-import type { Snapshot, SnapshotReader } from '../store/snapshot-reader.ts';
+import type { Snapshot, SnapshotReader } from '../store/published/snapshot-reader.ts';
 import type { View } from '../store/view-files.ts';
 import { chosenEntities, readDimensions } from './dimensions.ts';
 import type { QueryParameters } from './parameters.ts';

@@ -1,5 +1,5 @@
 import { AppError } from '../errors.ts';
-import type { KeyValueBucket, KeyValueEntry } from '../stream/key-value.ts';
+import type { KeyValueBucket, KeyValueEntry } from '../stream/kv/key-value.ts';
 
 /** The reads and writes of a bucket; each rejects with AppError SERVICE_UNAVAILABLE while NATS cannot be asked. */
 export type GuardedBucket = Pick<KeyValueBucket, 'get' | 'create' | 'put' | 'update' | 'newestRevision'>;

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { v4 } from 'uuid';
 import { SetupError } from '../errors.ts';
 import type { StreamConnection } from '../stream/connection.ts';
-import { openKeyValue, type KeyValueBucket, type KeyValueWatch } from '../stream/key-value.ts';
+import { openKeyValue, type KeyValueBucket, type KeyValueWatch } from '../stream/kv/key-value.ts';
 import { digestOf, newRawKey, type KeyEnvironment } from './api-keys.ts';
 import { byCreation, guard, guarded, required, unavailable, type GuardedBucket } from './guarded-bucket.ts';
 import type { Instance, InstancePage } from './instance-index.ts';

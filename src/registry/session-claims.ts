@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { KeyValueBucket } from '../stream/key-value.ts';
+import type { KeyValueBucket } from '../stream/kv/key-value.ts';
 
 /** Which instance holds a session id that a client chose. Each project has its own. */
 export interface SessionClaims {

@@ -4,7 +4,7 @@ import { jetstream, jetstreamManager, JetStreamApiError } from '@nats-io/jetstre
 import { headers as newHeaders } from '@nats-io/transport-node';
 import { SetupError } from '../errors.ts';
 import type { StreamConnection } from './connection.ts';
-import { LogReader } from './log-reader.ts';
+import { LogReader } from './log/log-reader.ts';
 import { CONVERSATIONS_STREAM, CONVERSATIONS_SUBJECTS, DEAD_LETTERS_STREAM } from './subjects.ts';
 
 /** A stream that a backup holds. */

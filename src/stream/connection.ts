@@ -9,8 +9,8 @@ import {
   type NatsConnection,
 } from '@nats-io/transport-node';
 import { SetupError } from '../errors.ts';
-import { faultOfServerVersion } from './server-version.ts';
-import type { ServerAddress } from './server.ts';
+import { faultOfServerVersion } from './server/version.ts';
+import type { ServerAddress } from './server/server.ts';
 
 /** A change of the link to the server. After `closed` nothing more comes. */
 export type ConnectionState = 'disconnected' | 'reconnected' | 'closed';

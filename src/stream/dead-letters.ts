@@ -2,8 +2,8 @@ import { jetstream, jetstreamManager, JetStreamApiError } from '@nats-io/jetstre
 import { headers, type MsgHdrs } from '@nats-io/transport-node';
 import { SetupError } from '../errors.ts';
 import { whileConnected, type StreamConnection } from './connection.ts';
-import type { Delivered } from './consumer.ts';
-import { LogReader } from './log-reader.ts';
+import type { Delivered } from './log/consumer.ts';
+import { LogReader } from './log/log-reader.ts';
 import {
   conversationsSubject,
   DEAD_LETTERS_STREAM,

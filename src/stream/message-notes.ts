@@ -1,7 +1,7 @@
 import type { RecordedRequest } from '../domain/records.ts';
-import { encodeRecord, encodeRequest } from './codec.ts';
+import { encodeRecord, encodeRequest } from './log/codec.ts';
 import type { StreamConnection } from './connection.ts';
-import type { Delivered } from './consumer.ts';
+import type { Delivered } from './log/consumer.ts';
 import { noteMessage, readDeadLetters, type MessageName } from './dead-letters.ts';
 import { MESSAGE_NOTES_SUBJECT } from './subjects.ts';
 

@@ -31,3 +31,8 @@ export function partitionsOf(shard: number, shards: number): number[] {
     (partition) => partition % shards === shard,
   );
 }
+
+/** Where the worker that has a shard's views of an epoch open is asked for a copy. */
+export function copySubject(viewsId: string, epoch: number, shard: number): string {
+  return `undertone.copy.${viewsId}.${epoch}.${shard}`;
+}

@@ -1,6 +1,6 @@
 import type { ClusterRow, MicroTopic, StateRow, TopicRow } from '../domain/facts.ts';
 import { derivedId } from '../domain/ids.ts';
-import { contentStems } from './naming/core-words.ts';
+import { contentStems } from '../language/core-words.ts';
 import type { Background } from './naming/names.ts';
 import { MOST_MICROS, prune } from './pruning.ts';
 import { nextRegroupingAfter, regroup } from './regrouping.ts';

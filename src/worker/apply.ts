@@ -3,8 +3,8 @@ import type { RecordedRequest } from '../domain/records.ts';
 import { SetupError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { DatabaseError } from '../store/duckdb.ts';
-import type { Batch, StateStore } from '../store/state-store.ts';
-import type { Delivered } from '../stream/consumer.ts';
+import type { Batch, StateStore } from '../store/live/state-store.ts';
+import type { Delivered } from '../stream/log/consumer.ts';
 import type { MessageNotes } from '../stream/message-notes.ts';
 import { messagesOf, Numbering, RecordError, withoutTexts, type Entry, type NumberedBatch } from './batch.ts';
 import type { MutableWorkCounters } from './counters.ts';
@@ -14,7 +14,7 @@ import {
   AnalysisStopped,
   NOTHING_FOUND,
   type AssignStage,
-} from './stages.ts';
+} from './analysis/stages.ts';
 
 export interface ApplierOptions {
   readonly assigner: AssignStage;

@@ -1,5 +1,5 @@
 import type { Logger } from '../logger.ts';
-import type { WorkMark, WorkMarkFile } from '../store/work-mark.ts';
+import type { WorkMark, WorkMarkFile } from '../store/live/work-mark.ts';
 
 /** So many processes have died with an entry alone in work: the next one sets it aside. */
 const DEATHS_ALONE = 3;

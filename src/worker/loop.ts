@@ -1,10 +1,10 @@
 import type { Enrichment } from '../domain/facts.ts';
 import type { RecordedRequest } from '../domain/records.ts';
-import type { Publication } from '../store/publication.ts';
-import { inflatedSizeOf } from '../stream/codec.ts';
-import type { Delivered, StreamConsumer } from '../stream/consumer.ts';
+import type { Publication } from '../store/published/publication.ts';
+import { inflatedSizeOf } from '../stream/log/codec.ts';
+import type { Delivered, StreamConsumer } from '../stream/log/consumer.ts';
 import type { MessageNotes } from '../stream/message-notes.ts';
-import { isUnanalysed } from './analysis-protocol.ts';
+import { isUnanalysed } from './analysis/protocol.ts';
 import {
   Applier,
   deliveredAs,
@@ -16,10 +16,13 @@ import {
 import { messagesOf, withoutTexts, type Entry } from './batch.ts';
 import { idleCounters, type MutableWorkCounters, type WorkCounters } from './counters.ts';
 import { InWork, type WorkMarks } from './in-work.ts';
-import { AnalysisStopped, NOTHING_FOUND, type EnrichStage } from './stages.ts';
+import { AnalysisStopped, NOTHING_FOUND, type EnrichStage } from './analysis/stages.ts';
 
 /** The ordered source of a shard's entries, from the position that the views are at. */
-export type EntrySource = Pick<StreamConsumer, 'next'>;
+export interface EntrySource extends Pick<StreamConsumer, 'next'> {
+  /** Nothing more will come: the loop ends when all that came is applied. Left out: never. */
+  readonly ended?: boolean;
+}
 
 export interface WorkerLoopOptions extends ApplierOptions {
   readonly source: EntrySource;
@@ -97,7 +100,7 @@ export class WorkerLoop {
 
   async #work(): Promise<void> {
     let ahead: Promise<Prepared> | null = null;
-    while (!this.#stopping) {
+    while (!this.#stopping && !(ahead === null && this.#options.source.ended === true)) {
       const prepared: Prepared = await (ahead ?? this.#prepare());
       ahead = null;
       if (prepared.delivered.length === 0) {

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Enrichment, Turn } from '../../src/domain/facts.ts';
 import type { Role } from '../../src/domain/records.ts';
-import { loadEmbedder, type Embedder } from '../../src/enrich/embedder.ts';
+import { loadEmbedder, type Embedder } from '../../src/enrich/embed/embedder.ts';
 import { createEnricher, ENRICHMENT_VERSION, enrichmentId, loadHeads } from '../../src/enrich/enricher.ts';
 
 function turn(content: string, role: Role = 'user', position = 0): Turn {

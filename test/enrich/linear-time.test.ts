@@ -5,9 +5,9 @@ import { describedPump, tooSlowPattern } from '../support/linear-time.ts';
 import { filesOf, literalsOf, noteConstructed, type Pattern } from '../support/patterns.ts';
 
 /** Rooms whose patterns read what users and assistants said; a room may not be there yet, or not any more. */
-const READERS = ['assign', 'conversations', 'enrich', 'language', 'topics'];
+const READERS = ['conversations', 'enrich', 'language', 'topics'];
 /** Rooms that meet what callers send otherwise; they construct no patterns of their own. */
-const DOORS = ['domain', 'http', 'import', 'ingest', 'registry'];
+const DOORS = ['domain', 'http', 'import', 'ingest', 'registry', 'worker/analysis'];
 
 const constructed = noteConstructed(READERS);
 for (const file of filesOf(READERS)) await import(join(import.meta.dirname, '../..', file));
@@ -19,10 +19,16 @@ for (const pattern of [...constructed.values(), ...(await literalsOf(filesOf([..
 describe('patterns', () => {
   it('are all found, literals and those that functions make', () => {
     const places = new Set([...patterns.values()].map(({ place }) => place.replace(/:\d+$/, '')));
-    for (const name of ['gaps', 'request-sentence', 'signals', 'text', 'turn-kind']) {
-      ok(places.has(`src/enrich/${name}.ts`), name);
+    for (const name of [
+      'enrich/gaps',
+      'enrich/request-sentence',
+      'enrich/signals',
+      'language/text',
+      'enrich/turn-kind',
+    ]) {
+      ok(places.has(`src/${name}.ts`), name);
     }
-    ok(places.has('src/assign/session-text.ts'));
+    ok(places.has('src/conversations/session-text.ts'));
     ok([...constructed.values()].some(({ place }) => place.startsWith('src/enrich/gaps.ts:')));
   });
 

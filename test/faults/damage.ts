@@ -248,7 +248,7 @@ export async function damage({ long, rounds, seed, say }: FaultOptions): Promise
     await load.pause();
     await load.settle();
     if (long) {
-      const { code, output } = await stack.command('rebuild.ts');
+      const { code, output } = await stack.command('cli/rebuild.ts');
       equal(code, 0, output);
       match(output, /: (\d+) of \1 tables equal \(/);
     }

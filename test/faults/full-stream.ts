@@ -1,7 +1,7 @@
 import { equal, match, ok } from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { jetstreamManager } from '@nats-io/jetstream';
-import { readGeneration } from '../../src/store/publication.ts';
+import { readGeneration } from '../../src/store/published/publication.ts';
 import { CONVERSATIONS_STREAM } from '../../src/stream/subjects.ts';
 import { Client, faultOf } from '../support/client.ts';
 import { addLoad, noFigures, recovered, type FaultOptions, type Figures } from './support/figures.ts';

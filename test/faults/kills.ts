@@ -41,7 +41,7 @@ export async function kills({ long, rounds, seed, say }: FaultOptions): Promise<
       say(`round ${round}: ${victim} killed, ${load.accepted} messages accepted and counted`);
     }
     addLoad(figures, await load.stop());
-    const { output } = await stack.command('rebuild.ts');
+    const { output } = await stack.command('cli/rebuild.ts');
     say(output.trim());
     match(output, /compared with the live views at entry [\d,]+: (\d+) of \1 tables equal \(/);
     return figures;

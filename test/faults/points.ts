@@ -90,7 +90,7 @@ export async function points({ long, rounds, seed, say }: FaultOptions): Promise
     if (long) load.resume(QUIET_PAUSE_MS);
     for (const point of chosen(REBUILD_POINTS)) {
       arm(ofRebuild, point);
-      const { signal, output } = await stack.command('rebuild.ts', [], environment(ofRebuild));
+      const { signal, output } = await stack.command('cli/rebuild.ts', [], environment(ofRebuild));
       ok(signal === 'SIGKILL', output);
       await load.counted();
       await load.pause();
@@ -103,8 +103,8 @@ export async function points({ long, rounds, seed, say }: FaultOptions): Promise
     await load.pause();
     await load.settle();
     if (long) {
-      await stack.command('rebuild.ts', ['--clean']);
-      const { output } = await stack.command('rebuild.ts');
+      await stack.command('cli/rebuild.ts', ['--clean']);
+      const { output } = await stack.command('cli/rebuild.ts');
       say(output.trim());
       match(output, /compared with the live views at entry [\d,]+: (\d+) of \1 tables equal \(/);
     }

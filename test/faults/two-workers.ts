@@ -49,7 +49,7 @@ export async function twoWorkers({ long, rounds, seed, say }: FaultOptions): Pro
     }
     await load.pause();
     if (rounds > 1) {
-      const { code, output } = await stack.command('rebuild.ts');
+      const { code, output } = await stack.command('cli/rebuild.ts');
       equal(code, 0, output);
       say(output.trim());
     }

@@ -9,10 +9,10 @@ import { createIngestor, type Accepted, type IngestorParts } from '../../src/ing
 import { nameIn, type IngestBody } from '../../src/ingest/request-body.ts';
 import { NO_WARNINGS } from '../../src/ingest/warnings.ts';
 import { openRegistry, type Registry } from '../../src/registry/registry.ts';
-import { decodeRecord, draftRequest } from '../../src/stream/codec.ts';
+import { decodeRecord, draftRequest } from '../../src/stream/log/codec.ts';
 import { openConnection, type StreamConnection } from '../../src/stream/connection.ts';
-import { openConsumer } from '../../src/stream/consumer.ts';
-import { createPublisher, type Publisher } from '../../src/stream/publisher.ts';
+import { openConsumer } from '../../src/stream/log/consumer.ts';
+import { createPublisher, type Publisher } from '../../src/stream/log/publisher.ts';
 import { setUpStreams } from '../../src/stream/stream-setup.ts';
 import { killUnder, startTestServer, type TestServer } from '../support/nats.ts';
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { openConnection } from '../../src/stream/connection.ts';
-import { connectionOptions } from '../../src/stream/server.ts';
+import { connectionOptions } from '../../src/stream/server/server.ts';
 import { freePort } from '../support/nats.ts';
 
 describe('the nats process', () => {

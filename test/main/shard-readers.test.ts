@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { equal } from 'node:assert/strict';
 import { ShardReaders } from '../../src/main/shard-readers.ts';
-import { shardDirectory, writeActiveEpoch } from '../../src/store/epochs.ts';
-import { SnapshotReader } from '../../src/store/snapshot-reader.ts';
+import { shardDirectory, writeActiveEpoch } from '../../src/store/epochs/epochs.ts';
+import { SnapshotReader } from '../../src/store/published/snapshot-reader.ts';
 import { openFixture, temporaryDirectory, VIEWS } from '../support/fold.ts';
 
 describe('the readers of all shards', () => {

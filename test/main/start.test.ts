@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { readStartStatus } from '../../src/main/process-status.ts';
+import { readStartStatus } from '../../src/health/process-status.ts';
 import { freePort } from '../support/nats.ts';
 import { eventually } from '../support/processes.ts';
 

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { lockDataDirectory, prepareDataDirectory } from '../../src/main/data-directory.ts';
+import { lockDataDirectory, prepareDataDirectory } from '../../src/store/data-directory.ts';
 import { createSupervisor, parseProcfile } from '../../src/main/supervisor.ts';
 import type { SupervisorTiming } from '../../src/main/supervisor.ts';
 

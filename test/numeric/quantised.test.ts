@@ -2,7 +2,7 @@ import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { dequantise, quantise, quantisedCosine } from '../../src/numeric/quantised.ts';
 import { dotOf, normOf } from '../../src/numeric/vectors.ts';
-import { vectorOf } from '../assign/builders.ts';
+import { vectorOf } from '../worker/analysis/builders.ts';
 
 describe('quantised vectors', () => {
   it('keep cosines to about a hundredth', () => {

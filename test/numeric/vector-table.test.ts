@@ -4,7 +4,7 @@ import { DotArena } from '../../src/numeric/dot-kernel.ts';
 import { startOfRow } from '../../src/numeric/lower-triangle.ts';
 import { VectorTable } from '../../src/numeric/vector-table.ts';
 import { dotOf, normOf } from '../../src/numeric/vectors.ts';
-import { vectorOf } from '../assign/builders.ts';
+import { vectorOf } from '../worker/analysis/builders.ts';
 
 const TEXTS = Array.from({ length: 200 }, (_, index) => `text number ${index} of ${index % 7}`);
 

@@ -1,7 +1,7 @@
 import { deepEqual } from 'node:assert/strict';
 import { it } from 'node:test';
 import { dotOf, dotsOf } from '../../src/numeric/vectors.ts';
-import { vectorOf } from '../assign/builders.ts';
+import { vectorOf } from '../worker/analysis/builders.ts';
 
 it('gives many dot products to the same bits as one at a time', () => {
   for (const count of [0, 1, 3, 4, 5, 11]) {

@@ -7,7 +7,7 @@ import { GRANULARITIES, parseInstant } from '../../src/domain/time.ts';
 import type { QueryParameters } from '../../src/query/parameters.ts';
 import { planQuery, type ChosenEntities, type Plan } from '../../src/query/plan.ts';
 import type { Row } from '../../src/store/duckdb.ts';
-import type { Snapshot } from '../../src/store/snapshot-reader.ts';
+import type { Snapshot } from '../../src/store/published/snapshot-reader.ts';
 import { openFixture, uuid, VIEWS, type Fixture } from '../support/fold.ts';
 import { SyntheticStream } from '../support/synthetic-stream.ts';
 

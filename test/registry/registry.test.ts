@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { AppError } from '../../src/errors.ts';
 import { openRegistry, type Registry } from '../../src/registry/registry.ts';
-import { openKeyValue } from '../../src/stream/key-value.ts';
+import { openKeyValue } from '../../src/stream/kv/key-value.ts';
 import { openConnection, type StreamConnection } from '../../src/stream/connection.ts';
 import { killUnder, restartUnder, startTestServer, type TestServer } from '../support/nats.ts';
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { SetupError } from '../../src/errors.ts';
 import { openConnection, type ConnectionState } from '../../src/stream/connection.ts';
-import { findServer } from '../../src/stream/server-binary.ts';
+import { findServer } from '../../src/stream/server/binary.ts';
 import { freePort, killUnder, startTestServer, type TestServer } from '../support/nats.ts';
 
 function setupError(message: RegExp) {

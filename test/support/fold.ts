@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Assignment, MessageFact, StateRow } from '../../src/domain/facts.ts';
-import { Publication } from '../../src/store/publication.ts';
-import { StateStore, type Batch } from '../../src/store/state-store.ts';
-import { SnapshotReader } from '../../src/store/snapshot-reader.ts';
+import { Publication } from '../../src/store/published/publication.ts';
+import { StateStore, type Batch } from '../../src/store/live/state-store.ts';
+import { SnapshotReader } from '../../src/store/published/snapshot-reader.ts';
 import { loadViews, type View } from '../../src/store/view-files.ts';
 
 /** A folder of the test's own, removed at the end of the process or by `remove`. */

@@ -3,10 +3,10 @@
  * a regular expression, `FILL` and `FILL LATER` by filling the memory, `THROW` by an error. It finds in all other
  * texts of users a request about their letters.
  */
-import { Assigner } from '../../src/assign/assigner.ts';
+import { Assigner } from '../../src/worker/analysis/assigner.ts';
 import type { Enrichment, Turn } from '../../src/domain/facts.ts';
 import { SetupError } from '../../src/errors.ts';
-import { serveAnalysis } from '../../src/worker/analysis-server.ts';
+import { serveAnalysis } from '../../src/worker/analysis/server.ts';
 
 export const DIMENSIONS = 16;
 

@@ -11,7 +11,7 @@ import {
 } from '../../src/domain/metrics.ts';
 import { formatInstant, GRANULARITIES, parseInstant, type Granularity } from '../../src/domain/time.ts';
 import type { QueryParameters } from '../../src/query/parameters.ts';
-import type { Batch } from '../../src/store/state-store.ts';
+import type { Batch } from '../../src/store/live/state-store.ts';
 import { assignment, uuid } from './fold.ts';
 import type { PlainKind, PlainMessage, PlainNames } from './plain-counts.ts';
 

@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { StreamConnection } from '../../src/stream/connection.ts';
-import { startServer, type RunningServer, type ServerAddress } from '../../src/stream/server.ts';
+import { startServer, type RunningServer, type ServerAddress } from '../../src/stream/server/server.ts';
 
 const CACHE_DIR = join(import.meta.dirname, '../../.cache');
 

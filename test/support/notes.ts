@@ -1,4 +1,4 @@
-import type { WorkMark, WorkMarkFile } from '../../src/store/work-mark.ts';
+import type { WorkMark, WorkMarkFile } from '../../src/store/live/work-mark.ts';
 import type { MessageNotes } from '../../src/stream/message-notes.ts';
 
 /** Notes on messages, kept in memory: `requestId index`, with the reason. */

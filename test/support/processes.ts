@@ -2,9 +2,9 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readActiveEpoch, shardDirectory } from '../../src/store/epochs.ts';
-import { readGeneration } from '../../src/store/publication.ts';
-import { SnapshotReader } from '../../src/store/snapshot-reader.ts';
+import { readActiveEpoch, shardDirectory } from '../../src/store/epochs/epochs.ts';
+import { readGeneration } from '../../src/store/published/publication.ts';
+import { SnapshotReader } from '../../src/store/published/snapshot-reader.ts';
 import { VIEWS } from './fold.ts';
 import type { TestServer } from './nats.ts';
 
@@ -41,8 +41,8 @@ export function environmentOf(
   };
 }
 
-export function runMain(script: string, args: readonly string[], env: NodeJS.ProcessEnv): Running {
-  const child = fork(join(ROOT, 'src/main', script), args, {
+export function runScript(script: string, args: readonly string[], env: NodeJS.ProcessEnv): Running {
+  const child = fork(join(ROOT, 'src', script), args, {
     cwd: ROOT,
     env,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

@@ -7,7 +7,7 @@ import type { RecordedRequest } from '../../src/domain/records.ts';
 import { GRANULARITIES, type Granularity } from '../../src/domain/time.ts';
 import { QueryRunner } from '../../src/query/query-runner.ts';
 import type { QueryResponse } from '../../src/query/response-schema.ts';
-import { SnapshotReader } from '../../src/store/snapshot-reader.ts';
+import { SnapshotReader } from '../../src/store/published/snapshot-reader.ts';
 import { partitionOf } from '../../src/stream/subjects.ts';
 import { VIEWS } from './fold.ts';
 

@@ -37,7 +37,7 @@ export async function startTestService(env: Readonly<Record<string, string>> = {
   const nats = await startTestServer();
   const children: ChildProcess[] = [];
   const run = (script: string): ChildProcess => {
-    const child = fork(join(ROOT, 'src/main', script), {
+    const child = fork(join(ROOT, 'src', script), {
       cwd: ROOT,
       env: {
         ...process.env,
@@ -67,8 +67,8 @@ export async function startTestService(env: Readonly<Record<string, string>> = {
     await rm(folder, { recursive: true, force: true });
   };
   try {
-    const web = run('web.ts');
-    run('worker.ts');
+    const web = run('main/web.ts');
+    run('main/worker.ts');
     const [url, opened] = await Promise.all([
       listeningUrl(web),
       (async () => {

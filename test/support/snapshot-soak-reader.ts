@@ -3,7 +3,7 @@
  * when the first snapshot is there, and at last its report.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SnapshotReader, type Snapshot } from '../../src/store/snapshot-reader.ts';
+import { SnapshotReader, type Snapshot } from '../../src/store/published/snapshot-reader.ts';
 import { VIEWS } from './fold.ts';
 
 export interface ReaderReport {

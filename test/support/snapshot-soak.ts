@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Assignment } from '../../src/domain/facts.ts';
-import { filesOf, readGeneration } from '../../src/store/publication.ts';
+import { filesOf, readGeneration } from '../../src/store/published/publication.ts';
 import { openFixture, temporaryDirectory } from './fold.ts';
 import { SYNTHETIC_IDS, SyntheticStream } from './synthetic-stream.ts';
 import type { ReaderReport } from './snapshot-soak-reader.ts';

@@ -1,7 +1,7 @@
 import { equal, ok, rejects } from 'node:assert/strict';
 import fc from 'fast-check';
 import { QueryRunner } from '../../src/query/query-runner.ts';
-import type { Snapshot } from '../../src/store/snapshot-reader.ts';
+import type { Snapshot } from '../../src/store/published/snapshot-reader.ts';
 import type { View } from '../../src/store/view-files.ts';
 import { openFixture, type Fixture } from './fold.ts';
 import {

@@ -1,6 +1,6 @@
 import { equal } from 'node:assert/strict';
 import fc from 'fast-check';
-import { Assigner } from '../../src/assign/assigner.ts';
+import { Assigner } from '../../src/worker/analysis/assigner.ts';
 import type { Enrichment } from '../../src/domain/facts.ts';
 import { DIMENSION_FIELDS_OF, GROUP_BYS, METRICS_OF } from '../../src/domain/metrics.ts';
 import type { RecordedRequest, Role } from '../../src/domain/records.ts';
@@ -10,7 +10,7 @@ import { QueryRunner } from '../../src/query/query-runner.ts';
 import type { QueryResponse } from '../../src/query/response-schema.ts';
 import type { View } from '../../src/store/view-files.ts';
 import { WorkerLoop } from '../../src/worker/loop.ts';
-import type { EnrichStage } from '../../src/worker/stages.ts';
+import type { EnrichStage } from '../../src/worker/analysis/stages.ts';
 import { MarksInMemory, NO_NOTES } from './notes.ts';
 import { openFixture, uuid, type Fixture } from './fold.ts';
 import type { Law } from './laws.ts';

@@ -1,12 +1,12 @@
-import { Assigner } from '../../src/assign/assigner.ts';
+import { Assigner } from '../../src/worker/analysis/assigner.ts';
 import type { Enrichment } from '../../src/domain/facts.ts';
 import type { RecordedRequest } from '../../src/domain/records.ts';
 import { silentLogger } from '../../src/logger.ts';
-import type { Batch, StateStore } from '../../src/store/state-store.ts';
-import type { ShardAnalysis } from '../../src/worker/analysis-pool.ts';
+import type { Batch, StateStore } from '../../src/store/live/state-store.ts';
+import type { ShardAnalysis } from '../../src/worker/analysis/pool.ts';
 import type { WorkCounters } from '../../src/worker/counters.ts';
 import { WorkerLoop, type WorkerLoopOptions } from '../../src/worker/loop.ts';
-import type { EnrichStage, Unanalysed } from '../../src/worker/stages.ts';
+import type { EnrichStage, Unanalysed } from '../../src/worker/analysis/stages.ts';
 import { openFixture, temporaryDirectory, uuid, type Fixture } from './fold.ts';
 import { MarksInMemory, NotesInMemory } from './notes.ts';
 

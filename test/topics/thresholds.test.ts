@@ -1,11 +1,11 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Assigner } from '../../src/assign/assigner.ts';
+import { Assigner } from '../../src/worker/analysis/assigner.ts';
 import type { Thresholds } from '../../src/domain/thresholds.ts';
 import { InstanceThresholds } from '../../src/topics/thresholds.ts';
 import type { Assignment, StateRow } from '../../src/domain/facts.ts';
 import { normals } from '../support/transformer.ts';
-import { INSTANCE_ID, said } from '../assign/builders.ts';
+import { INSTANCE_ID, said } from '../worker/analysis/builders.ts';
 
 const GUESS: Thresholds = { micro: 0.7, topic: 0.42, cluster: 0.22, repeated: 0.55, background: 0.035 };
 const DIMENSIONS = 24;

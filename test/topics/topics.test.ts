@@ -6,7 +6,7 @@ import { InstanceThresholds } from '../../src/topics/thresholds.ts';
 import { Topics } from '../../src/topics/topics.ts';
 import type { StateRow } from '../../src/domain/facts.ts';
 import { derivedId } from '../../src/domain/ids.ts';
-import { DIMENSIONS, INSTANCE_ID, OPTIONS, vectorOf } from '../assign/builders.ts';
+import { DIMENSIONS, INSTANCE_ID, OPTIONS, vectorOf } from '../worker/analysis/builders.ts';
 
 function fresh(): Topics {
   return new Topics({

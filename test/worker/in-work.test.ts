@@ -1,7 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { silentLogger } from '../../src/logger.ts';
-import { WorkMarkFile } from '../../src/store/work-mark.ts';
+import { WorkMarkFile } from '../../src/store/live/work-mark.ts';
 import { InWork } from '../../src/worker/in-work.ts';
 import { temporaryDirectory } from '../support/fold.ts';
 

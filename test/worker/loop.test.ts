@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { deepEqual, equal } from 'node:assert/strict';
 import type { RecordedRequest } from '../../src/domain/records.ts';
-import { decodeRecord, encodeRecord, encodeRequest } from '../../src/stream/codec.ts';
+import { decodeRecord, encodeRecord, encodeRequest } from '../../src/stream/log/codec.ts';
 import { temporaryDirectory, openFixture, uuid } from '../support/fold.ts';
 import { AT, dialogues, enricher, LoopFixture, request, rows } from '../support/worker-loop.ts';
 

@@ -1,5 +1,5 @@
-import { coreWords } from './core-words.ts';
-import { isUnspaced, type Word } from './words.ts';
+import { coreWords } from '../../language/core-words.ts';
+import { isUnspaced, type Word } from '../../language/words.ts';
 
 const LONGEST_NAME = 60;
 export const MOST_WORDS = 5;

@@ -1,6 +1,6 @@
 import { collect, finished, MOST_WORDS, surfaceOf, type Candidate, type PairUse } from './candidates.ts';
-import { coreWords } from './core-words.ts';
-import { isUnspaced, type Word } from './words.ts';
+import { coreWords } from '../../language/core-words.ts';
+import { isUnspaced, type Word } from '../../language/words.ts';
 
 /** A request of a group, and how much it counts. */
 export interface Sample {

@@ -6,9 +6,9 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseProcfile } from '../../../src/main/supervisor.ts';
 import { openRegistry } from '../../../src/registry/registry.ts';
-import { readActiveEpoch, shardDirectory } from '../../../src/store/epochs.ts';
+import { readActiveEpoch, shardDirectory } from '../../../src/store/epochs/epochs.ts';
 import { openConnection, type StreamConnection } from '../../../src/stream/connection.ts';
-import { connectionOptions } from '../../../src/stream/server.ts';
+import { connectionOptions } from '../../../src/stream/server/server.ts';
 import { freePort } from '../../support/nats.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
@@ -255,7 +255,7 @@ export class Stack {
     args: readonly string[] = [],
     env: Readonly<Record<string, string>> = {},
   ): Promise<{ code: number | null; signal: string | null; output: string }> {
-    const child = spawn(process.execPath, [join(ROOT, 'src/main', script), ...args], {
+    const child = spawn(process.execPath, [join(ROOT, 'src', script), ...args], {
       cwd: ROOT,
       env: { ...this.#env, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],

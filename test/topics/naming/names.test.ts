@@ -1,7 +1,7 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { pairsOf, togetherUsed } from '../../../src/topics/naming/candidates.ts';
-import { coreWords, sharesIn } from '../../../src/topics/naming/core-words.ts';
+import { coreWords, sharesIn } from '../../../src/language/core-words.ts';
 import { namesOf, requestName, uniqueName } from '../../../src/topics/naming/names.ts';
 
 const BACKGROUND = { groups: 10, groupsWith: (stem: string): number => (stem === 'order' ? 6 : 1) };

@@ -1,0 +1,114 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { SetupError } from '../errors.ts';
+import { replaceFile } from '../store/epochs/epochs.ts';
+import { megabytesPerSecond, type Progress } from '../domain/progress.ts';
+
+/** What a backup consists of. It is written last: a folder without it is no backup. */
+export const MANIFEST_FILE = 'manifest.json';
+
+const whole = z.number().int().nonnegative();
+
+const manifestShape = z.object({
+  version: z.literal(1),
+  createdAt: z.string(),
+  /** Paths below the folder, with `/`. */
+  files: z.array(z.object({ path: z.string(), bytes: whole, sha256: z.string().length(64) })),
+  streams: z.array(z.object({ name: z.string(), entries: whole, firstSequence: whole, lastSequence: whole })),
+  /** Null: there were no views yet. */
+  views: z
+    .object({
+      shards: z.number().int().min(1),
+      /** Stream sequence that each shard's views contain; null where a shard had none yet. */
+      sequences: z.array(whole.nullable()),
+      definition: z.string(),
+    })
+    .nullable(),
+});
+
+export type Manifest = z.infer<typeof manifestShape>;
+
+export function streamFile(folder: string, stream: string): string {
+  return join(folder, 'streams', `${stream}.entries`);
+}
+
+export function stateFile(folder: string, shard: number): string {
+  return join(folder, 'views', String(shard), 'state.duckdb');
+}
+
+/** Measures every file of a folder and writes its manifest, which makes it a backup. */
+export async function writeManifest(folder: string, content: Omit<Manifest, 'files'>): Promise<Manifest> {
+  const files: Manifest['files'] = [];
+  const paths = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .toSorted();
+  for (const file of paths) {
+    const path = file.slice(folder.length + 1).replaceAll('\\', '/');
+    files.push({ path, bytes: statSync(file).size, sha256: await digestOf(file) });
+  }
+  const manifest = { ...content, files };
+  replaceFile(join(folder, MANIFEST_FILE), `${JSON.stringify(manifest, null, 2)}\n`);
+  return manifest;
+}
+
+/**
+ * Reads a backup's manifest and compares every file with it, which takes as long as reading them.
+ *
+ * @throws SetupError that names the first file that is missing, of another size or of other content
+ */
+export async function checkBackup(
+  folder: string,
+  progress: Pick<Progress, 'begin' | 'update' | 'end'>,
+): Promise<Manifest> {
+  const manifest = readManifest(folder);
+  const to = manifest.files.reduce((sum, { bytes }) => sum + bytes, 0);
+  let done = 0;
+  const onBytes = (bytes: number): void => progress.update({ done: (done += bytes) });
+  progress.begin({ title: 'checking the backup', to, rate: megabytesPerSecond });
+  for (const { path, bytes, sha256 } of manifest.files) {
+    const part = join(folder, path);
+    const size = existsSync(part) ? statSync(part).size : null;
+    const fault =
+      size === null
+        ? 'is missing'
+        : size !== bytes
+          ? `has ${size} bytes in place of ${bytes}`
+          : (await digestOf(part, onBytes)) === sha256
+            ? null
+            : `has ${bytes} bytes, but other ones than were written (SHA-256)`;
+    if (fault !== null) {
+      progress.end();
+      throw new SetupError(`The backup ${folder} is damaged: ${path} ${fault}. It was not used.`);
+    }
+  }
+  progress.end();
+  return manifest;
+}
+
+/** @throws SetupError when the folder holds no finished backup */
+function readManifest(folder: string): Manifest {
+  const file = join(folder, MANIFEST_FILE);
+  if (!existsSync(file)) {
+    throw new SetupError(
+      `${folder} holds no finished backup: ${MANIFEST_FILE} is missing, which is written last. Take another backup.`,
+    );
+  }
+  try {
+    return manifestShape.parse(JSON.parse(readFileSync(file, 'utf8')));
+  } catch (error) {
+    const reason = error instanceof z.ZodError ? z.prettifyError(error) : (error as Error).message;
+    throw new SetupError(`${file} cannot be read: ${reason}`, { cause: error });
+  }
+}
+
+async function digestOf(file: string, onBytes: (bytes: number) => void = () => undefined): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(file)) {
+    hash.update(chunk as Buffer);
+    onBytes((chunk as Buffer).length);
+  }
+  return hash.digest('hex');
+}

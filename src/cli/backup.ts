@@ -1,0 +1,127 @@
+/** `npm run backup -- DIR`: copies stream and views while the service runs. */
+import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { SetupError } from '../errors.ts';
+import { DatabaseError } from '../store/duckdb.ts';
+import { readActiveEpoch, shardDirectory, type ActiveEpoch } from '../store/epochs/epochs.ts';
+import { copyClosedState, COPY_FILE, type StateCopy } from '../store/live/state-copy.ts';
+import { requestAnswer } from '../stream/answers.ts';
+import { ARCHIVED_STREAMS, archiveStream } from '../stream/archive.ts';
+import type { StreamConnection } from '../stream/connection.ts';
+import { stateFile, streamFile, writeManifest, type Manifest } from './backup-files.ts';
+import { copySubject } from '../stream/subjects.ts';
+import { viewsId } from '../store/epochs/views-id.ts';
+import { parseCommandLine, runStreamCommand, UsageError } from './command.ts';
+
+const USAGE = `Usage: npm run backup -- DIR
+
+Copies everything that the service keeps into a new or empty folder, while the service runs: the stream with all
+messages, keys (as digests), projects and instances, and the views. npm run restore -- DIR puts it back.`;
+
+/** How long a worker may take to copy a shard's database. */
+const COPY_MS = 30 * 60_000;
+/** A shard that is being passed on is nobody's for a moment. */
+const ATTEMPTS = 50;
+const PAUSE_MS = 200;
+
+await runStreamCommand(USAGE, (args) => {
+  const { positionals } = parseCommandLine(args, {});
+  const [target, ...rest] = positionals;
+  if (target === undefined || rest.length > 0) throw new UsageError('backup needs one DIR.');
+  const folder = resolve(target);
+  return async (connection, { dataDir }) => {
+    prepareFolder(folder);
+    const startedAt = performance.now();
+    // Views first: every entry that they contain is then in the copy of the stream.
+    const views = await copyViews(connection, dataDir, folder);
+    mkdirSync(join(folder, 'streams'), { mode: 0o700 });
+    const streams: Manifest['streams'] = [];
+    for (const stream of ARCHIVED_STREAMS) {
+      const archived = await archiveStream(connection, stream, streamFile(folder, stream.name));
+      streams.push({ name: stream.name, ...archived });
+    }
+    const createdAt = new Date().toISOString();
+    const { files } = await writeManifest(folder, { version: 1, createdAt, streams, views });
+    const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+    const entries = streams[0]?.entries ?? 0;
+    process.stdout.write(
+      `${entries} entries of the stream and the views of ${views?.shards ?? 0} shards are in ${folder}: ` +
+        `${(bytes / 2 ** 20).toFixed(1)} MiB in ${((performance.now() - startedAt) / 1000).toFixed(1)} s\n`,
+    );
+  };
+});
+
+/** @throws SetupError when it holds anything */
+function prepareFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    if (readdirSync(folder).length === 0) return;
+  } catch (error) {
+    throw new SetupError(`${folder} cannot be written: ${(error as Error).message}.`, { cause: error });
+  }
+  throw new SetupError(`${folder} is not empty: a backup needs a folder of its own.`);
+}
+
+async function copyViews(
+  connection: StreamConnection,
+  dataDir: string,
+  folder: string,
+): Promise<Manifest['views']> {
+  const active = readActiveEpoch(dataDir);
+  if (active === null) return null;
+  const copies: (StateCopy | null)[] = [];
+  for (let shard = 0; shard < active.shards; shard++) {
+    const copy = await copyShard(connection, dataDir, active, shard);
+    copies.push(copy);
+    if (copy === null) continue;
+    mkdirSync(join(folder, 'views', String(shard)), { recursive: true, mode: 0o700 });
+    move(join(shardDirectory(dataDir, active.epoch, shard), COPY_FILE), stateFile(folder, shard));
+  }
+  if (readActiveEpoch(dataDir)?.epoch !== active.epoch)
+    throw new SetupError(
+      'A rebuild switched to other views meanwhile. Start the backup again in another folder.',
+    );
+  const definition = copies.find((copy) => copy !== null)?.definition;
+  if (definition === undefined) return null;
+  return { shards: active.shards, sequences: copies.map((copy) => copy?.sequence ?? null), definition };
+}
+
+/** By the worker that has the shard open, or by ourselves when none has. */
+async function copyShard(
+  connection: StreamConnection,
+  dataDir: string,
+  active: ActiveEpoch,
+  shard: number,
+): Promise<StateCopy | null> {
+  const directory = shardDirectory(dataDir, active.epoch, shard);
+  const subject = copySubject(viewsId(dataDir), active.epoch, shard);
+  for (let attempt = 1; ; attempt += 1) {
+    const answer = await requestAnswer(connection, subject, COPY_MS);
+    if (answer !== null) return answer as StateCopy;
+    try {
+      return await copyClosedState(directory);
+    } catch (error) {
+      if (!(error instanceof DatabaseError) || error.file !== 'held') throw error;
+      if (attempt === ATTEMPTS) {
+        throw new SetupError(
+          `The views of shard ${shard} are open in a process that does not answer. Stop it, or try again.`,
+          { cause: error },
+        );
+      }
+      await new Promise((done) => setTimeout(done, PAUSE_MS));
+    }
+  }
+}
+
+/** Also to another disk. */
+function move(from: string, to: string): void {
+  if (!existsSync(from))
+    throw new SetupError(`${from} is missing: does this DATA_DIR belong to the service?`);
+  try {
+    renameSync(from, to);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error;
+    copyFileSync(from, to);
+    rmSync(from);
+  }
+}

@@ -1,0 +1,204 @@
+/** `npm run dead-letters`: what workers could not process and set aside, or could not analyse. */
+import { inspect } from 'node:util';
+import { printable, printableLines } from '../domain/printable.ts';
+import type { StreamRecord } from '../domain/records.ts';
+import { SetupError } from '../errors.ts';
+import { decodeRecord } from '../stream/log/codec.ts';
+import type { StreamConnection } from '../stream/connection.ts';
+import {
+  findDeadLetter,
+  readDeadLetters,
+  removeDeadLetter,
+  replayDeadLetter,
+  type DeadLetter,
+  type MessageName,
+} from '../stream/dead-letters.ts';
+import { parseCommandLine, printTable, runStreamCommand, UsageError } from './command.ts';
+
+const USAGE = `Usage:
+  npm run --silent dead-letters -- list [--json]
+  npm run --silent dead-letters -- show ID
+  npm run --silent dead-letters -- replay ID… | --all
+  npm run --silent dead-letters -- remove ID… | --all
+
+Entries of the stream that a worker could not process, with the reason. show prints what is in one, message
+texts included. replay puts them on the stream again: what was counted of them is not counted again, and what
+fails again is set aside again. remove deletes them here; the stream itself keeps the entries.
+
+Notes on messages that are counted without findings, because their analysis took too long or too much memory, are
+listed too. There is nothing to replay in them. When one is removed, the next rebuild analyses its message again.`;
+
+/** Of a payload that is no record, so many bytes are shown. */
+const SHOWN_BYTES = 200;
+const INSTANCES_IN_TABLE = 2;
+
+await runStreamCommand(USAGE, (args) => {
+  const { values, positionals } = parseCommandLine(args, {
+    json: { type: 'boolean' },
+    all: { type: 'boolean' },
+  });
+  const [command, ...rest] = positionals;
+  if (command !== 'list' && values.json === true) throw new UsageError('--json belongs to list.');
+  if (command !== 'replay' && command !== 'remove' && values.all === true)
+    throw new UsageError('--all belongs to replay and remove.');
+  switch (command) {
+    case 'list':
+      if (rest.length > 0) throw new UsageError(`Unexpected: ${rest.join(' ')}.`);
+      return (connection) => list(connection, values.json === true);
+    case 'show': {
+      const [id, ...more] = idsOf(rest);
+      if (id === undefined || more.length > 0) throw new UsageError('show needs one ID; list shows them.');
+      return (connection) => show(connection, id);
+    }
+    case 'replay':
+    case 'remove': {
+      const ids = idsOf(rest);
+      if ((values.all === true) === ids.length > 0)
+        throw new UsageError(`${command} needs IDs or --all; list shows them.`);
+      const one = command === 'replay' ? replayOne : removeOne;
+      return (connection) => each(connection, ids, one);
+    }
+    default:
+      throw new UsageError(command === undefined ? 'A command is needed.' : `Unknown command: ${command}.`);
+  }
+});
+
+function idsOf(texts: readonly string[]): number[] {
+  const ids = texts.map((text) => {
+    if (!/^[1-9]\d{0,14}$/.test(text))
+      throw new UsageError(`An ID is a number, as list shows it; not ${text}.`);
+    return Number(text);
+  });
+  return [...new Set(ids)];
+}
+
+async function list(connection: StreamConnection, json: boolean): Promise<void> {
+  const letters: ReturnType<typeof summaryOf>[] = [];
+  for await (const letter of readDeadLetters(connection)) letters.push(summaryOf(letter));
+  if (json) {
+    printJson(letters);
+    return;
+  }
+  if (letters.length === 0) {
+    process.stdout.write('Nothing was set aside.\n');
+    return;
+  }
+  printTable(
+    ['ID', 'SEQUENCE', 'SET ASIDE', 'INSTANCE', 'REQUESTS', 'REASON'],
+    letters.map(({ id, sequence, setAsideAt, instanceIds, requests, message, reason }) => [
+      String(id),
+      String(sequence),
+      setAsideAt,
+      instanceIds.length > INSTANCES_IN_TABLE
+        ? `${instanceIds.length} instances`
+        : instanceIds.join(' ') || '?',
+      requests === null ? '?' : String(requests),
+      message === null ? reason : `${placeOf(message)} counts without findings: ${reason}`,
+    ]),
+  );
+}
+
+/** `requests` null: the payload is no record, and nobody knows whose it is. */
+function summaryOf(letter: DeadLetter) {
+  const record = recordOf(letter);
+  return {
+    id: letter.id,
+    sequence: letter.sequence,
+    setAsideAt: new Date(letter.setAsideAt / 1000).toISOString(),
+    instanceIds: record instanceof Error ? [] : instancesOf(record, letter.reason),
+    requests: record instanceof Error ? null : record.requests.length,
+    message: letter.message,
+    bytes: letter.bytes.length,
+    reason: letter.reason,
+  };
+}
+
+/** Where a message stands, as errors of the API name it. */
+function placeOf({ requestId, index }: MessageName): string {
+  return `messages.${index} of request ${requestId}`;
+}
+
+/** Of the requests that the reason names, where it names some; else of all in the entry. */
+function instancesOf({ requests }: StreamRecord, reason: string): string[] {
+  const named = new Set(
+    [...reason.matchAll(/request ([0-9a-f-]{36}):/gi)].map(([, id]) => id?.toLowerCase()),
+  );
+  const concerned = requests.filter(({ requestId }) => named.has(requestId.toLowerCase()));
+  return [
+    ...new Set(
+      (concerned.length > 0 ? concerned : requests).map(({ instanceId }) => instanceId.toLowerCase()),
+    ),
+  ];
+}
+
+async function show(connection: StreamConnection, id: number): Promise<void> {
+  const letter = await required(connection, id);
+  const record = recordOf(letter);
+  const { subject } = letter;
+  if (record instanceof Error) {
+    const head = inspect(Buffer.from(letter.bytes.subarray(0, SHOWN_BYTES)).toString('latin1'));
+    printJson({ ...summaryOf(letter), subject });
+    process.stdout.write(`No record: ${printable(record.message)}. It begins with\n${printable(head)}\n`);
+    return;
+  }
+  printJson({ ...summaryOf(letter), subject, record });
+}
+
+function printJson(value: unknown): void {
+  process.stdout.write(`${printableLines(JSON.stringify(value, null, 2))}\n`);
+}
+
+type One = (connection: StreamConnection, id: number) => Promise<void>;
+
+/** Without ids: all that are there now, not what is set aside meanwhile. */
+async function each(connection: StreamConnection, ids: readonly number[], one: One): Promise<void> {
+  const wanted = [...ids];
+  if (wanted.length === 0) for await (const { id } of readDeadLetters(connection)) wanted.push(id);
+  else for (const id of wanted) await required(connection, id);
+  if (wanted.length === 0) process.stdout.write('Nothing was set aside.\n');
+  for (const [place, id] of wanted.entries()) {
+    try {
+      await one(connection, id);
+    } catch (error) {
+      throw new SetupError(
+        `Dead letter ${id} and the ${wanted.length - place - 1} after it stay where they are: ${(error as Error).message}`,
+        { cause: error },
+      );
+    }
+  }
+}
+
+async function replayOne(connection: StreamConnection, id: number): Promise<void> {
+  const letter = await required(connection, id);
+  if (letter.message !== null) {
+    process.stdout.write(
+      `${id}: stays, ${printable(placeOf(letter.message))} is counted already; once this is removed, the next rebuild analyses it again\n`,
+    );
+    return;
+  }
+  const sequence = await replayDeadLetter(connection, letter);
+  process.stdout.write(`${id}: entry ${letter.sequence} is on the stream again as entry ${sequence}\n`);
+}
+
+async function removeOne(connection: StreamConnection, id: number): Promise<void> {
+  const letter = await findDeadLetter(connection, id);
+  await removeDeadLetter(connection, id);
+  const then = letter?.message == null ? '' : '; the next rebuild analyses the message again';
+  process.stdout.write(`${id}: removed${then}\n`);
+}
+
+async function required(connection: StreamConnection, id: number): Promise<DeadLetter> {
+  const letter = await findDeadLetter(connection, id);
+  if (letter === null) {
+    throw new SetupError(`There is no dead letter ${id}. npm run dead-letters -- list shows all.`);
+  }
+  return letter;
+}
+
+function recordOf(letter: DeadLetter): StreamRecord | Error {
+  try {
+    return decodeRecord(letter.bytes);
+  } catch (error) {
+    return error as Error;
+  }
+}

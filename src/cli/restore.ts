@@ -1,0 +1,172 @@
+/** `npm run restore -- DIR`: puts a backup back into an empty data directory. */
+import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, statSync } from 'node:fs';
+import { copyFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { loadConfig, type Config } from '../config.ts';
+import { SetupError } from '../errors.ts';
+import { IDEMPOTENCY_TTL_MS } from '../ingest/idempotency.ts';
+import { runCommand } from '../lifecycle.ts';
+import { writeDefinition } from '../store/epochs/definition.ts';
+import { shardDirectory, writeActiveEpoch } from '../store/epochs/epochs.ts';
+import { ARCHIVED_STREAMS, extentOf, makeAnew, restoreStream } from '../stream/archive.ts';
+import { openConnection, type StreamConnection } from '../stream/connection.ts';
+import { openKeyValue } from '../stream/kv/key-value.ts';
+import { connectionOptions, startServer } from '../stream/server/server.ts';
+import { setUpStreams } from '../stream/stream-setup.ts';
+import { checkBackup, stateFile, streamFile, type Manifest } from './backup-files.ts';
+import { prepareDataDirectory } from '../store/data-directory.ts';
+import { count, megabytesPerSecond, type Progress } from '../domain/progress.ts';
+import { openProgress } from './progress.ts';
+import { parseCommandLine, showHelp, UsageError } from './command.ts';
+
+const USAGE = `Usage: npm run restore -- DIR
+
+Checks a backup and puts it into an empty DATA_DIR (with NATS_URL: and into a server without our streams). The
+service must not run. Afterwards npm start goes on where the backup was taken.`;
+
+const CACHE_DIRECTORY = join(import.meta.dirname, '..', '..', '.cache');
+const CONNECT_MS = 10_000;
+/** Below the data directory; what is in it is moved up when everything is there. */
+const WORK_FOLDER = 'restoring';
+const EPOCH = 1;
+
+await runCommand(async () => {
+  const args = process.argv.slice(2);
+  if (showHelp(USAGE, args)) return 0;
+  let folder: string;
+  try {
+    const [source, ...rest] = parseCommandLine(args, {}).positionals;
+    if (source === undefined || rest.length > 0) throw new UsageError('restore needs one DIR.');
+    folder = resolve(source);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    process.stderr.write(`${error.message}\n${USAGE}\n`);
+    return 2;
+  }
+  const config = loadConfig();
+  const { dataDir } = config;
+  if (existsSync(dataDir) && readdirSync(dataDir).some((name) => name !== 'lost+found')) {
+    throw new SetupError(
+      `The data directory ${dataDir} is not empty: nothing is overwritten. Set DATA_DIR to a new one, or move it away.`,
+    );
+  }
+  const progress = openProgress(process.stderr);
+  const manifest = await checkBackup(folder, progress);
+  prepareDataDirectory(dataDir);
+  const work = join(dataDir, WORK_FOLDER);
+  mkdirSync(work, { mode: 0o700 });
+  try {
+    await restoreStreams(config, work, folder, manifest, progress);
+    await restoreViews(work, folder, manifest, progress);
+    for (const name of readdirSync(work).toSorted().toReversed())
+      renameSync(join(work, name), join(dataDir, name));
+    rmdirSync(work);
+  } catch (error) {
+    progress.end();
+    rmSync(work, { recursive: true, force: true });
+    throw error;
+  }
+  const [stream] = manifest.streams;
+  process.stdout.write(
+    `Restored the backup of ${manifest.createdAt}: ${stream?.entries ?? 0} entries of the stream and the views of ` +
+      `${manifest.views?.shards ?? 0} shards are in ${dataDir}. npm start goes on from there.\n`,
+  );
+  return 0;
+});
+
+async function restoreStreams(
+  config: Config,
+  work: string,
+  folder: string,
+  manifest: Manifest,
+  progress: Progress,
+): Promise<void> {
+  const to = manifest.streams.reduce((sum, { entries }) => sum + entries, 0);
+  let before = 0;
+  const place = { ...config, dataDir: work };
+  const server =
+    config.natsUrl === undefined
+      ? await startServer({ dataDir: work, port: config.natsPort, cacheDir: CACHE_DIRECTORY })
+      : null;
+  try {
+    const connection = await openConnection({
+      ...connectionOptions(place),
+      name: 'undertone restore',
+      giveUpAfterMs: CONNECT_MS,
+    });
+    try {
+      await prepareStreams(connection, config);
+      progress.begin({
+        title: 'restoring streams',
+        to,
+        rate: (perSecond) => `${count(Math.round(perSecond))} entries/s`,
+      });
+      for (const stream of ARCHIVED_STREAMS) {
+        const archived = manifest.streams.find(({ name }) => name === stream.name);
+        if (archived === undefined) continue;
+        if (stream.keepsSequences) await makeAnew(connection, stream.name, archived);
+        const file = streamFile(folder, stream.name);
+        const stored = await restoreStream(connection, stream, file, archived, (entries) =>
+          progress.update({
+            done: before + entries,
+            details: `${stream.name}, entry ${count(entries)} of ${count(archived.entries)}`,
+          }),
+        );
+        before += stored;
+        if (stored !== archived.entries)
+          throw new SetupError(`${file} holds ${stored} entries in place of ${archived.entries}.`);
+      }
+      progress.end();
+    } finally {
+      await connection.close();
+    }
+  } finally {
+    await server?.stop();
+  }
+}
+
+/** @throws SetupError when the server holds anything of ours */
+async function prepareStreams(connection: StreamConnection, config: Config): Promise<void> {
+  for (const { name } of ARCHIVED_STREAMS) {
+    const { lastSequence } = await extentOf(connection, name);
+    if (lastSequence > 0) {
+      throw new SetupError(
+        `The NATS server has a stream ${name} that was used: nothing is overwritten. Use another account or server, or delete its streams.`,
+      );
+    }
+  }
+  const replicas = config.streamReplicas;
+  await setUpStreams(connection, {
+    maxBytes: config.streamMaxBytes,
+    maxAgeMs: config.streamMaxAgeMs,
+    replicas,
+  });
+  await openKeyValue(connection, 'registry', { replicas });
+  await openKeyValue(connection, 'sessions', { replicas });
+  await openKeyValue(connection, 'idempotency', { replicas, ttlMs: IDEMPOTENCY_TTL_MS });
+}
+
+async function restoreViews(
+  work: string,
+  folder: string,
+  { views }: Manifest,
+  progress: Progress,
+): Promise<void> {
+  if (views === null) return;
+  const files = views.sequences.flatMap((sequence, shard) =>
+    sequence === null ? [] : [stateFile(folder, shard)],
+  );
+  const to = files.reduce((sum, file) => sum + statSync(file).size, 0);
+  let done = 0;
+  progress.begin({ title: 'restoring views', to, rate: megabytesPerSecond });
+  for (const [shard, sequence] of views.sequences.entries()) {
+    if (sequence === null) continue;
+    const directory = shardDirectory(work, EPOCH, shard);
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    await copyFile(stateFile(folder, shard), join(directory, 'state.duckdb'));
+    writeDefinition(directory, views.definition);
+    progress.update({ done: (done += statSync(stateFile(folder, shard)).size) });
+  }
+  progress.end();
+  writeActiveEpoch(work, { epoch: EPOCH, shards: views.shards });
+}

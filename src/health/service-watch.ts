@@ -1,0 +1,191 @@
+import { statfsSync } from 'node:fs';
+import type { ServiceFigures, ServiceHealth } from '../http/service-health.ts';
+import type { Logger } from '../logger.ts';
+import { hasViews, readActiveEpoch, shardDirectory } from '../store/epochs/epochs.ts';
+import { readGeneration } from '../store/published/publication.ts';
+import { countDeadLetters, readBacklog, readStreamUse } from '../stream/log/backlog.ts';
+import type { DeadLetterCount, Position, StreamUse } from '../stream/log/backlog.ts';
+import type { StreamConnection } from '../stream/connection.ts';
+import { partitionsOf } from '../stream/subjects.ts';
+import { degradationsOf } from './degradations.ts';
+import type { ServiceState } from './degradations.ts';
+import { readStartStatus, readWorkerStatuses } from './process-status.ts';
+
+/** How often the stream is asked. */
+const ASK_EVERY_MS = 5000;
+/** Files are read again when they were read longer ago. */
+const FILES_MS = 500;
+const REMEMBERED = 20;
+
+export interface ServiceWatchOptions {
+  readonly dataDir: string;
+  /** Whether this process answers from views, which a worker has to keep up. */
+  readonly needsWorker: boolean;
+  /** Null until there is one. */
+  readonly connection: () => StreamConnection | null;
+  /** Of reading the views. */
+  readonly readerFailures: FailureLog;
+  readonly log: Pick<Logger, 'debug'>;
+  /** Milliseconds since 1970-01-01 UTC. */
+  readonly now: () => number;
+}
+
+/** What the stream said the last time. */
+interface Asked {
+  readonly use: StreamUse;
+  readonly deadLetters: DeadLetterCount;
+  /** Null where there are no views. */
+  readonly backlog: { readonly entries: number; readonly oldestAt: number | null } | null;
+}
+
+/** Remembers failures: how many there were, and when the latest. */
+export class FailureLog {
+  count = 0;
+  /** Milliseconds since 1970-01-01 UTC. */
+  latest: readonly number[] = [];
+
+  note(at: number): void {
+    this.count += 1;
+    this.latest = [...this.latest, at].slice(-REMEMBERED);
+  }
+}
+
+/** Watches over the whole service from web, for `/readyz` and `/metrics`. */
+export class ServiceWatch implements ServiceHealth {
+  readonly #options: ServiceWatchOptions;
+  readonly #timer: NodeJS.Timeout;
+  readonly #startedAt: number;
+  #asking: Promise<void> | null = null;
+  #asked: Asked | null = null;
+  #reached = '';
+  /** When a shard last moved on, or nothing waited. */
+  #movedAt: number;
+  #read: { readonly at: number; readonly answer: ReturnType<ServiceHealth['read']> } | null = null;
+
+  constructor(options: ServiceWatchOptions) {
+    this.#options = options;
+    this.#startedAt = options.now();
+    this.#movedAt = this.#startedAt;
+    this.#timer = setInterval(() => void this.ask(), ASK_EVERY_MS).unref();
+  }
+
+  /** Asks the stream now; it is asked every few seconds anyway. */
+  ask(): Promise<void> {
+    this.#asking ??= this.#ask()
+      .catch((error: unknown) => {
+        // Whoever needs the stream says that it cannot be reached.
+        this.#asked = null;
+        this.#options.log.debug({ event: 'service_watch_failed', err: error }, 'the stream did not answer');
+      })
+      .finally(() => {
+        this.#asking = null;
+        this.#read = null;
+      });
+    return this.#asking;
+  }
+
+  read(): ReturnType<ServiceHealth['read']> {
+    const now = this.#options.now();
+    if (this.#read !== null && Math.abs(now - this.#read.at) < FILES_MS) return this.#read.answer;
+    const state = this.#state(now);
+    const answer = { degradations: degradationsOf(state), figures: this.#figuresOf(state) };
+    this.#read = { at: now, answer };
+    return answer;
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#asking;
+  }
+
+  async #ask(): Promise<void> {
+    const connection = this.#options.connection();
+    if (connection === null || !connection.connected) {
+      this.#asked = null;
+      return;
+    }
+    const positions = this.#positions();
+    const [use, deadLetters] = await Promise.all([readStreamUse(connection), countDeadLetters(connection)]);
+    const behind = positions?.filter(({ sequence }) => sequence < use.lastSequence) ?? [];
+    const backlog = positions === null ? null : await readBacklog(connection, behind);
+    const reached = positions?.map(({ sequence }) => sequence).join() ?? '';
+    if (reached !== this.#reached || backlog?.entries === 0) this.#movedAt = this.#options.now();
+    this.#reached = reached;
+    this.#asked = { use, deadLetters, backlog };
+  }
+
+  /** How far the views have come that queries are answered from; null where there are none to keep up. */
+  #positions(): Position[] | null {
+    const { dataDir, needsWorker } = this.#options;
+    const active = readActiveEpoch(dataDir);
+    if (active === null) {
+      if (!needsWorker || hasViews(dataDir)) return null;
+      return [{ partitions: partitionsOf(0, 1), sequence: 0 }];
+    }
+    return Array.from({ length: active.shards }, (_, shard) => ({
+      partitions: partitionsOf(shard, active.shards),
+      sequence: readGeneration(shardDirectory(dataDir, active.epoch, shard))?.seq ?? 0,
+    }));
+  }
+
+  #state(now: number): ServiceState {
+    const { dataDir, needsWorker, readerFailures } = this.#options;
+    const asked = this.#asked;
+    const waiting = asked?.backlog ?? null;
+    return {
+      now,
+      watchedMs: now - this.#startedAt,
+      needsWorker,
+      workers: readWorkerStatuses(dataDir),
+      start: readStartStatus(dataDir),
+      lag:
+        waiting === null
+          ? null
+          : {
+              entries: waiting.entries,
+              seconds: waiting.oldestAt === null ? 0 : Math.max(0, now - waiting.oldestAt) / 1000,
+              unmovedMs: now - this.#movedAt,
+            },
+      deadLetters: asked?.deadLetters ?? null,
+      readersFailedAt: readerFailures.latest,
+      stream: asked?.use ?? null,
+      disk: diskOf(dataDir),
+    };
+  }
+
+  #figuresOf({ workers, start, lag, deadLetters, stream, disk }: ServiceState): ServiceFigures {
+    const known = start === null || start.ended ? [] : start.status.processes;
+    const alive = workers.filter(({ ended }) => !ended);
+    const nameOf = (pid: number): string =>
+      known.find((process) => process.pid === pid)?.name ?? (alive.length === 1 ? 'worker' : `worker-${pid}`);
+    const supervised = new Set(known.map(({ pid }) => pid));
+    const others = alive
+      .filter(({ status: { pid } }) => !supervised.has(pid))
+      .map(({ status: { pid, residentBytes } }) => ({ name: nameOf(pid), restarts: null, residentBytes }));
+    const own = supervised.has(process.pid)
+      ? []
+      : [{ name: 'web', restarts: null, residentBytes: process.memoryUsage.rss() }];
+    return {
+      workers: alive.map(({ status: { pid, shards }, ageMs }) => ({
+        name: nameOf(pid),
+        heartbeatAgeSeconds: ageMs / 1000,
+        shards,
+      })),
+      lag,
+      processes: [...known, ...own, ...others],
+      readerFailures: this.#options.readerFailures.count,
+      deadLetters: deadLetters?.entries ?? null,
+      stream,
+      disk,
+    };
+  }
+}
+
+function diskOf(dataDir: string): ServiceState['disk'] {
+  try {
+    const { bavail, blocks, bsize } = statfsSync(dataDir);
+    return { freeBytes: bavail * bsize, sizeBytes: blocks * bsize };
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,170 @@
+import { count, duration } from '../domain/progress.ts';
+import { SetupError } from '../errors.ts';
+import { changesBetween, readDefinition } from '../store/epochs/definition.ts';
+import {
+  beginRebuild,
+  markCompared,
+  readUnfinished,
+  removeOtherEpochs,
+  shardDirectory,
+  writeActiveEpoch,
+  type ActiveEpoch,
+  type Epoch,
+  type RebuildMark,
+} from '../store/epochs/epochs.ts';
+import { readExtent } from '../stream/log/consumer.ts';
+import { partitionsOf } from '../stream/subjects.ts';
+import { currentDefinition } from '../worker/current-definition.ts';
+import { compareAtMark, describe } from './compare-at-mark.ts';
+import { faultsOf } from './comparison.ts';
+import { liveSequence, newestOf, refuseGap, Replay, type ReplaySettings } from './replay.ts';
+
+export interface RebuildSettings extends ReplaySettings {
+  /** Of the views to be built. */
+  readonly shards: number;
+}
+
+export interface RebuildOptions {
+  /** Catch up with the newest entry of the stream before the switch, not only with the live views. */
+  readonly toLatest: boolean;
+  /** Switch although the comparison found differences. */
+  readonly force: boolean;
+}
+
+/**
+ * Replays the stream into new views beside the live ones, compares both at the same entry, catches up, and switches.
+ *
+ * @throws SetupError when they differ or the stream lacks entries; InterruptedError
+ */
+export async function rebuild(
+  settings: RebuildSettings,
+  active: ActiveEpoch,
+  options: RebuildOptions,
+): Promise<void> {
+  const { dataDir, connection, progress } = settings;
+  const startedAt = performance.now();
+  const definition = currentDefinition(settings.analysis.model);
+  const next = await takeUpOrBegin(settings, active, definition);
+  const replay = new Replay(settings, next);
+  const live: Epoch = active;
+  if (next.compareAt !== null) {
+    await replay.foldTo('rebuilding', next.compareAt);
+    const comparison = await compareAtMark(dataDir, next, definition);
+    progress.line(describe(comparison.outcome, comparison.changes, Math.max(...next.compareAt)));
+    const faults = comparison.outcome === null ? [] : faultsOf(comparison.outcome);
+    if (faults.length > 0) {
+      if (!options.force) {
+        throw new SetupError(
+          `The rebuilt views differ from the live ones at the same entry of the stream. Nothing was switched. ` +
+            `"npm run rebuild -- --force" switches all the same.\n${faults.map((fault) => `  ${fault}`).join('\n')}`,
+        );
+      }
+      progress.line(
+        `differences, switching all the same:\n${faults.map((fault) => `  ${fault}`).join('\n')}`,
+      );
+    }
+    markCompared(dataDir, next);
+  }
+  await replay.catchUp(() =>
+    options.toLatest ? newestOf(connection, next) : Promise.resolve(liveSequences(dataDir, live, next)),
+  );
+  await replay.follow(live, {
+    epoch: next.epoch,
+    shards: next.shards,
+    previous: { epoch: live.epoch, shards: live.shards },
+  });
+  removeOtherEpochs(dataDir, [live.epoch, next.epoch]);
+  const ms = performance.now() - startedAt;
+  progress.line(
+    `switched from views ${live.epoch} to views ${next.epoch}: ${count(replay.messages)} messages in ${duration(ms)}` +
+      ` (${count(Math.round((replay.messages / ms) * 1000))}/s)` +
+      `${replay.aside === 0 ? '' : `; ${count(replay.aside)} entries could not be processed`}. ` +
+      '"npm run rebuild -- --rollback" goes back.',
+  );
+}
+
+/** The unfinished rebuild, when it is still what is wanted; else a new one. */
+async function takeUpOrBegin(
+  { dataDir, shards, connection, progress, archive }: RebuildSettings,
+  active: ActiveEpoch,
+  definition: string,
+): Promise<Epoch & RebuildMark> {
+  const unfinished = readUnfinished(dataDir, active);
+  if (
+    unfinished !== null &&
+    unfinished.from.epoch === active.epoch &&
+    unfinished.shards === shards &&
+    unfinished.definition === definition
+  ) {
+    progress.line(`going on with views ${unfinished.epoch}`);
+    removeOtherEpochs(dataDir, [active.epoch, active.previous?.epoch ?? -1, unfinished.epoch]);
+    return unfinished;
+  }
+  const { firstSequence, lastSequence } = await readExtent(connection);
+  if (archive !== null && archive.lastSequence > lastSequence) {
+    throw new SetupError(
+      `The backup goes up to entry ${count(archive.lastSequence)}, the stream to ${count(lastSequence)}: it is not a backup of this stream. The live views are as they were.`,
+    );
+  }
+  refuseGap(archive?.lastSequence ?? 0, firstSequence, lastSequence);
+  removeOtherEpochs(dataDir, [active.epoch, active.previous?.epoch ?? -1]);
+  return beginRebuild(dataDir, active, {
+    shards,
+    definition,
+    compareAt: (live) => {
+      const at = Array.from({ length: shards }, (_, shard) =>
+        Math.max(...partitionsOf(shard, shards).map((partition) => live[partition % live.length] ?? 0)),
+      );
+      return at.some((sequence) => sequence > 0) ? at : null;
+    },
+  });
+}
+
+function liveSequences(dataDir: string, live: Epoch, { shards }: Epoch): number[] {
+  return Array.from({ length: shards }, (_, shard) =>
+    liveSequence(dataDir, live, partitionsOf(shard, shards)),
+  );
+}
+
+/**
+ * Catches up the views before the last switch, and switches back to them.
+ *
+ * @throws SetupError when there are none, or other code made them; InterruptedError
+ */
+export async function rollBack(
+  settings: ReplaySettings,
+  active: ActiveEpoch,
+  options: RebuildOptions,
+): Promise<void> {
+  const { dataDir, connection, analysis, progress } = settings;
+  const { previous } = active;
+  if (previous === undefined) throw new SetupError('There are no earlier views to go back to.');
+  const back: ActiveEpoch = { ...previous, previous: { epoch: active.epoch, shards: active.shards } };
+  const made = await readDefinition(shardDirectory(dataDir, previous.epoch, 0));
+  const changes = made === null ? [] : changesBetween(made, currentDefinition(analysis.model));
+  if (options.force) writeActiveEpoch(dataDir, back);
+  else {
+    if (changes.length > 0) {
+      throw new SetupError(
+        `The views ${previous.epoch} were made by other code or another model (${changes.join('; ')}): go back to it first. ` +
+          'With --force they answer as they are, and nothing new is counted until then.',
+      );
+    }
+    const replay = new Replay(settings, previous);
+    await replay.catchUp(() =>
+      options.toLatest
+        ? newestOf(connection, previous)
+        : Promise.resolve(liveSequences(dataDir, active, previous)),
+    );
+    await replay.follow(active, back);
+  }
+  progress.line(`switched back from views ${active.epoch} to views ${previous.epoch}`);
+}
+
+/** Deletes an unfinished rebuild and the views kept for going back; the epochs that were deleted. */
+export function clean(dataDir: string, active: ActiveEpoch): number[] {
+  // First what names them.
+  if (active.previous !== undefined)
+    writeActiveEpoch(dataDir, { epoch: active.epoch, shards: active.shards });
+  return removeOtherEpochs(dataDir, [active.epoch]);
+}

@@ -1,0 +1,94 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openDatabase, quoted } from '../duckdb.ts';
+import { replaceFile } from './epochs.ts';
+import type { View } from '../view-files.ts';
+
+/** By what a shard's rows were made (`definitionOf`), taken apart. */
+interface Definition {
+  readonly views: ReadonlyMap<string, string>;
+  /** Model, enrichment and assignment, by these words. */
+  readonly analysis: ReadonlyMap<string, string>;
+}
+
+const ANALYSIS_NAMES: Readonly<Record<string, string>> = {
+  model: 'embedding model',
+  enrichment: 'rules and heads for messages',
+  assignment: 'rules for topics, names and titles',
+};
+
+function parse(definition: string): Definition {
+  const views = new Map<string, string>();
+  const analysis = new Map<string, string>();
+  for (const [, name = '', value = ''] of definition.matchAll(/(\w+):(.*?)(?= \w+:|$)/g))
+    (name in ANALYSIS_NAMES ? analysis : views).set(name, value);
+  return { views, analysis };
+}
+
+/** What differs between two definitions, a phrase each, such as `view fact: version 2 → 3`. */
+export function changesBetween(from: string, to: string): string[] {
+  const [before, after] = [parse(from), parse(to)];
+  const changes: string[] = [];
+  for (const name of [...new Set([...before.views.keys(), ...after.views.keys()])].toSorted()) {
+    const [old, now] = [before.views.get(name), after.views.get(name)];
+    if (old === now) continue;
+    if (old === undefined) changes.push(`view ${name}: new`);
+    else changes.push(now === undefined ? `view ${name}: gone` : `view ${name}: version ${old} → ${now}`);
+  }
+  for (const [name, said] of Object.entries(ANALYSIS_NAMES)) {
+    const [old, now] = [before.analysis.get(name) ?? '', after.analysis.get(name) ?? ''];
+    if (old !== now) changes.push(`${said}: ${old} → ${now}`);
+  }
+  return changes;
+}
+
+export function sameAnalysis(from: string, to: string): boolean {
+  const [before, after] = [parse(from).analysis, parse(to).analysis];
+  return Object.keys(ANALYSIS_NAMES).every((name) => before.get(name) === after.get(name));
+}
+
+/**
+ * How a view of now stands to an earlier definition: `changed` itself; `depends` when only views that it comes
+ * after changed, so that its rows may differ; `same`.
+ */
+export function standingOf(view: View, views: readonly View[], from: string): 'same' | 'depends' | 'changed' {
+  const before = parse(from).views;
+  const changed = ({ name, version }: View): boolean => before.get(name) !== String(version);
+  if (changed(view)) return 'changed';
+  const earlier = new Set<View>();
+  const follow = ({ after }: View): void => {
+    for (const other of views) {
+      if (!after.includes(other.name) || earlier.has(other)) continue;
+      earlier.add(other);
+      follow(other);
+    }
+  };
+  follow(view);
+  return [...earlier].some(changed) ? 'depends' : 'same';
+}
+
+/** Notes beside a shard's database by what it was made: the database itself is closed to all but its worker. */
+export function writeDefinition(directory: string, definition: string): void {
+  const file = join(directory, 'DEFINITION');
+  if (!existsSync(file) || readFileSync(file, 'utf8') !== definition) replaceFile(file, definition);
+}
+
+/** By what a shard's rows were made; null when there are none, or when only the process that has them open knows. */
+export async function readDefinition(directory: string): Promise<string | null> {
+  const file = join(directory, 'state.duckdb');
+  if (!existsSync(file)) return null;
+  const note = join(directory, 'DEFINITION');
+  if (existsSync(note)) return readFileSync(note, 'utf8');
+  const database = await openDatabase({ threads: 1 });
+  try {
+    const connection = await database.connect();
+    await connection.run(`attach ${quoted(file)} as st (read_only)`);
+    const meta = await connection.one('select definition from st.meta');
+    connection.close();
+    return (meta?.['definition'] as string | undefined) ?? null;
+  } catch {
+    return null;
+  } finally {
+    database.close();
+  }
+}

@@ -1,0 +1,67 @@
+import { existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { openDatabase, quoted, type Connection } from '../duckdb.ts';
+import type { StateStore } from './state-store.ts';
+
+/** Where a worker leaves a copy of its database, in the shard's folder. */
+export const COPY_FILE = 'copy.duckdb';
+
+export interface StateCopy {
+  /** Stream sequence that it is at. */
+  readonly sequence: number;
+  /** By what its rows were made. */
+  readonly definition: string;
+}
+
+/** Copies a database that is open here, from one snapshot, while folding goes on, to `COPY_FILE` of its folder. */
+export async function copyOpenState(store: StateStore): Promise<StateCopy> {
+  const connection = await store.connect();
+  try {
+    return await copyTo(connection, join(store.directory, COPY_FILE));
+  } finally {
+    connection.close();
+  }
+}
+
+/**
+ * Copies a shard's database that nobody has open. Null when there is none.
+ *
+ * @throws DatabaseError when another process has it open (`held`), among others
+ */
+export async function copyClosedState(directory: string): Promise<StateCopy | null> {
+  const file = join(directory, 'state.duckdb');
+  if (!existsSync(file)) return null;
+  const database = await openDatabase({ threads: 1 });
+  try {
+    const connection = await database.connect();
+    await connection.run(`attach ${quoted(file)} as st`);
+    const copy = await copyTo(connection, join(directory, COPY_FILE));
+    await connection.run('detach st');
+    connection.close();
+    return copy;
+  } finally {
+    database.close();
+  }
+}
+
+async function copyTo(connection: Connection, to: string): Promise<StateCopy> {
+  remove(to);
+  await connection.run(`attach ${quoted(to)} as copy_out`);
+  let done = false;
+  try {
+    const meta = await connection.transaction(async () => {
+      await connection.run('copy from database st to copy_out');
+      return connection.one('select sequence, definition from copy_out.meta');
+    });
+    await connection.run('checkpoint copy_out');
+    done = true;
+    return { sequence: meta?.['sequence'] as number, definition: meta?.['definition'] as string };
+  } finally {
+    await connection.run('detach copy_out').catch(() => undefined);
+    if (!done) remove(to);
+  }
+}
+
+function remove(file: string): void {
+  for (const suffix of ['', '.wal']) rmSync(`${file}${suffix}`, { force: true });
+}

@@ -1,0 +1,171 @@
+import { FairQueue } from './fair-queue.ts';
+import { DatabaseError, openDatabase, quoted, type Connection, type Database } from '../duckdb.ts';
+
+export interface ReadingOptions {
+  readonly threads: number;
+  /** Statements that run side by side. */
+  readonly connections: number;
+  readonly memoryLimit?: string;
+  /** For a statement that needs more and runs alone. */
+  readonly memoryLimitAlone?: string;
+  readonly spillDirectory?: string;
+}
+
+/** What a reader uses of it. */
+export type Reading = Pick<ReadingDatabase, 'use' | 'leave' | 'run' | 'close'>;
+
+/**
+ * An in-memory DuckDB with files attached to read, and connections that take turns. Once DuckDB has met a fault of
+ * its own, everything that is asked of it fails with that fault (`DatabaseError`, `invalidated`).
+ */
+export class ReadingDatabase {
+  readonly #options: ReadingOptions;
+  readonly #database: Database;
+  readonly #admin: Connection;
+  readonly #idle: Connection[];
+  readonly #waiting = new FairQueue<Connection>();
+  /** Attached files, by path, with how many use them. */
+  readonly #files = new Map<string, { alias: string; users: number }>();
+  readonly #working = new Set<Promise<unknown>>();
+  /** The end of the statements that want to be alone. */
+  #alone: Promise<unknown> = Promise.resolve();
+  #aliases = 0;
+  #fault: DatabaseError | null = null;
+  /** Whether statements that run side by side still have the memory of one that ran alone. */
+  #isRaised = false;
+
+  private constructor(
+    options: ReadingOptions,
+    database: Database,
+    admin: Connection,
+    connections: Connection[],
+  ) {
+    this.#options = options;
+    this.#database = database;
+    this.#admin = admin;
+    this.#idle = connections;
+  }
+
+  static async open(options: ReadingOptions): Promise<ReadingDatabase> {
+    const database = await openDatabase({
+      threads: options.threads,
+      ...(options.memoryLimit === undefined ? {} : { memoryLimit: options.memoryLimit }),
+      ...(options.spillDirectory === undefined ? {} : { spillDirectory: options.spillDirectory }),
+    });
+    const admin = await database.connect();
+    // Planning is most of a short query's time. None of ours repeats a part that the first of these steps could
+    // share; the second one would read a page's rows a second time to spare reading columns that are narrow.
+    await admin.run(`set global disabled_optimizers = 'common_subplan,late_materialization'`);
+    const connections = await Promise.all(
+      Array.from({ length: options.connections }, () => database.connect()),
+    );
+    return new ReadingDatabase(options, database, admin, connections);
+  }
+
+  /** Attaches a file, unless it is attached already; its name in statements. */
+  async use(file: string): Promise<string> {
+    const known = this.#files.get(file);
+    if (known !== undefined) {
+      known.users += 1;
+      return known.alias;
+    }
+    const alias = `level${(this.#aliases += 1)}`;
+    await this.#track(() => this.#admin.run(`attach ${quoted(file)} as ${alias} (read_only)`));
+    this.#files.set(file, { alias, users: 1 });
+    return alias;
+  }
+
+  /** Detaches a file that nobody uses any more. */
+  async leave(file: string): Promise<void> {
+    const known = this.#files.get(file);
+    if (known === undefined) return;
+    known.users -= 1;
+    if (known.users > 0) return;
+    this.#files.delete(file);
+    await this.#track(() => this.#admin.run(`detach ${known.alias}`));
+  }
+
+  /** Runs on a connection when it is the caller's turn; again, alone and with more memory, when the memory did not suffice. */
+  run<T>(work: (connection: Connection) => Promise<T>, caller = ''): Promise<T> {
+    return this.#track(async () => {
+      const connection = await this.#take(caller);
+      try {
+        if (this.#isRaised) await this.#lowerMemory();
+        return await this.#sound(() => work(connection));
+      } catch (error) {
+        if (!(error instanceof DatabaseError) || error.fault !== 'out-of-memory') throw error;
+      } finally {
+        this.#give(connection);
+      }
+      const turn = this.#alone.then(() => this.#runAlone(work, caller));
+      this.#alone = turn.catch(() => undefined);
+      return turn;
+    });
+  }
+
+  /** Waits for what is running, then closes everything. Nothing may be asked afterwards. */
+  async close(): Promise<void> {
+    // Closing a connection under a running statement brings the process down.
+    while (this.#working.size > 0) await Promise.allSettled(this.#working);
+    for (const connection of [...this.#idle.splice(0), this.#admin]) connection.close();
+    this.#database.close();
+  }
+
+  async #runAlone<T>(work: (connection: Connection) => Promise<T>, caller: string): Promise<T> {
+    const all: Connection[] = [];
+    try {
+      while (all.length < this.#options.connections) all.push(await this.#take(caller));
+      const { memoryLimit, memoryLimitAlone } = this.#options;
+      if (memoryLimit !== undefined && memoryLimitAlone !== undefined) {
+        this.#isRaised = true;
+        await this.#limitMemory(memoryLimitAlone);
+      }
+      return await this.#sound(() => work(all[0] as Connection));
+    } finally {
+      if (this.#isRaised) await this.#lowerMemory();
+      for (const each of all) this.#give(each);
+    }
+  }
+
+  /** What a statement had may still be counted a moment after its end: then the next one lowers the limit. */
+  async #lowerMemory(): Promise<void> {
+    try {
+      await this.#limitMemory(this.#options.memoryLimit as string);
+      this.#isRaised = false;
+    } catch {
+      // It stays raised.
+    }
+  }
+
+  #limitMemory(limit: string): Promise<void> {
+    return this.#sound(() => this.#admin.run(`set global memory_limit = ${quoted(limit)}`));
+  }
+
+  /** Keeps work in sight until it has ended, so that `close` can wait for it. */
+  #track<T>(work: () => Promise<T>): Promise<T> {
+    const tracked = this.#sound(work);
+    this.#working.add(tracked);
+    const ended = (): boolean => this.#working.delete(tracked);
+    tracked.then(ended, ended);
+    return tracked;
+  }
+
+  /** Nothing is begun in a database that has failed: it may be closed by now. */
+  async #sound<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#fault !== null) throw this.#fault;
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof DatabaseError && error.fault === 'invalidated') this.#fault ??= error;
+      throw error;
+    }
+  }
+
+  async #take(caller: string): Promise<Connection> {
+    return this.#idle.pop() ?? (await this.#waiting.wait(caller));
+  }
+
+  #give(connection: Connection): void {
+    if (!this.#waiting.give(connection)) this.#idle.push(connection);
+  }
+}

@@ -1,0 +1,402 @@
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { LRUCache } from 'lru-cache';
+import { AppError } from '../../errors.ts';
+import { isDamage, noteDamage } from '../damage.ts';
+import { DatabaseError, type Bindings, type DatabaseFault, type Row } from '../duckdb.ts';
+import { expandLevels } from './level-sql.ts';
+import { PositionWaiters } from './position-waiters.ts';
+import {
+  filesOf,
+  isCurrentLost,
+  publishedTables,
+  readGeneration,
+  versionsOf,
+  type Generation,
+} from './publication.ts';
+import { ReadingDatabase, type Reading, type ReadingOptions } from './reading-database.ts';
+import { beingMade, databaseLost, nothingPublished, otherViews, tooLittleMemory } from './unanswerable.ts';
+import type { PublishedTable, View } from '../view-files.ts';
+
+/** What was read once, and of which tables. */
+interface Remembered {
+  readonly name: string;
+  readonly tables: readonly string[];
+  readonly value: Promise<unknown>;
+  /** Then the next who asks reads again, in whichever generation that is. */
+  failed: boolean;
+}
+
+/** Results kept; the least recently used goes first. */
+const REMEMBERED = 1000;
+
+/** One generation of one shard, attached. */
+interface Attached {
+  readonly database: Reading;
+  readonly generation: Generation;
+  /** Catalog names of its files, by path. */
+  readonly aliases: ReadonlyMap<string, string>;
+  readonly directory: string;
+  /** What was read once for all who ask: files never change. */
+  readonly remembered: LRUCache<string, Remembered>;
+  readers: number;
+  retired: boolean;
+}
+
+/** A consistent picture: everything read through it belongs to one generation. */
+export interface Snapshot {
+  /** Stream sequence that it contains. */
+  readonly sequence: number;
+  /**
+   * Runs a SELECT in which `@table[condition]` stands for the rows of a published table that meet a condition.
+   * The condition may only use columns that never change for a row (its key, or what the key decides).
+   */
+  all(sql: string, bindings?: Bindings): Promise<Row[]>;
+  /**
+   * What `read` gave the first time that anybody asked for `name`: kept for as long as the published tables
+   * named, all that `read` looks at, have the same rows.
+   */
+  remembered<T>(name: string, tables: readonly string[], read: () => Promise<T>): Promise<T>;
+  /** Must be called once, when nothing more is read. */
+  release(): void;
+}
+
+export interface SnapshotReaderOptions extends ReadingOptions {
+  /**
+   * Folder of one shard as it is now (a rebuild moves it); null while there is none. When it throws, whoever
+   * was answered before goes on being answered from the same files.
+   */
+  readonly directory: () => string | null;
+  readonly views: readonly View[];
+  /** Opens a database; default: `ReadingDatabase.open`. */
+  readonly openDatabase?: (options: ReadingOptions) => Promise<Reading>;
+  /** Told of each database that DuckDB invalidated and that another one takes the place of. */
+  readonly onLost?: (error: DatabaseError) => void;
+}
+
+const CURRENT_LOST = 'CURRENT is gone or cannot be read';
+
+/**
+ * Opens what the worker publishes, newest first, in its own in-memory DuckDB; never the live file. Of files
+ * that are damaged it answers nothing: it leaves a note, from which the worker makes them anew. A database that
+ * DuckDB has invalidated is left behind, and another one opened.
+ */
+export class SnapshotReader {
+  readonly #options: SnapshotReaderOptions;
+  readonly #tables: ReadonlyMap<string, PublishedTable>;
+  readonly #working = new Set<Promise<unknown>>();
+  readonly #waiters = new PositionWaiters(() => this.#look());
+  /** Null from the moment at which one is lost until the next is open. */
+  #database: Reading | null;
+  #opening: Promise<Reading> | null = null;
+  #attached: Attached | null = null;
+  #stamp = '';
+  #refreshing: Promise<void> | null = null;
+  #failures = 0;
+
+  private constructor(options: SnapshotReaderOptions, database: Reading) {
+    this.#options = options;
+    this.#database = database;
+    this.#tables = new Map(publishedTables(options.views).map((table) => [table.name, table]));
+  }
+
+  static async open(options: SnapshotReaderOptions): Promise<SnapshotReader> {
+    return new SnapshotReader(options, await openDatabase(options));
+  }
+
+  /** Databases that DuckDB has invalidated and that were replaced, since this reader was opened. */
+  get failures(): number {
+    return this.#failures;
+  }
+
+  /** Whether anything can be read: a first generation was published. Throws AppError SERVICE_UNAVAILABLE on damage. */
+  async hasGeneration(): Promise<boolean> {
+    if (this.#attached === null) await this.#refresh();
+    return this.#attached !== null;
+  }
+
+  /**
+   * Runs `work` over the newest generation; once more over the newest one when DuckDB failed under it. Throws
+   * AppError SERVICE_UNAVAILABLE when there is no generation yet, on damage, and for want of memory. Statements of
+   * different callers take turns.
+   */
+  async read<T>(work: (snapshot: Snapshot) => Promise<T>, caller = ''): Promise<T> {
+    try {
+      return await this.#readOnce(work, caller);
+    } catch (error) {
+      if (!isFault(error, 'invalidated')) throw error;
+    }
+    try {
+      return await this.#readOnce(work, caller);
+    } catch (error) {
+      throw isFault(error, 'invalidated') ? databaseLost(error) : error;
+    }
+  }
+
+  async #readOnce<T>(work: (snapshot: Snapshot) => Promise<T>, caller: string): Promise<T> {
+    const snapshot = await this.snapshot(caller);
+    if (snapshot === null) throw nothingPublished();
+    try {
+      return await work(snapshot);
+    } catch (error) {
+      throw isFault(error, 'out-of-memory') ? tooLittleMemory(error) : error;
+    } finally {
+      snapshot.release();
+    }
+  }
+
+  /** The newest generation; null while nothing is published. Throws AppError SERVICE_UNAVAILABLE on damage. */
+  async snapshot(caller = ''): Promise<Snapshot | null> {
+    await this.#refresh();
+    const attached = this.#attached;
+    if (attached === null) {
+      const directory = this.#options.directory();
+      if (directory === null) return null;
+      // What has come to be just now is not nothing.
+      if (!isCurrentLost(directory)) return readGeneration(directory) === null ? null : this.snapshot(caller);
+      if (await isFirstPublication(directory)) return this.snapshot(caller);
+      noteDamage(directory, 'levels', CURRENT_LOST);
+      throw beingMade();
+    }
+    attached.readers += 1;
+    let released = false;
+    return {
+      sequence: attached.generation.seq,
+      all: (sql, bindings) => this.#all(attached, sql, bindings ?? {}, caller),
+      remembered: <T>(name: string, tables: readonly string[], read: () => Promise<T>) => {
+        const key = rememberedKey(name, tables, attached);
+        const known = attached.remembered.get(key);
+        if (known !== undefined && !known.failed) return known.value as Promise<T>;
+        const value = read();
+        const remembered: Remembered = { name, tables, value, failed: false };
+        attached.remembered.set(key, remembered);
+        value.catch(() => {
+          remembered.failed = true;
+        });
+        return value;
+      },
+      release: () => {
+        if (released) return;
+        released = true;
+        attached.readers -= 1;
+        if (attached.retired && attached.readers === 0) void this.#detach(attached).catch(() => undefined);
+      },
+    };
+  }
+
+  /** Waits until a generation contains `sequence`, at most `timeoutMs`; true when it does. */
+  waitFor(sequence: number, timeoutMs: number): Promise<boolean> {
+    return this.#waiters.waitFor(sequence, timeoutMs);
+  }
+
+  /** Waits for what is being read or detached, then closes everything. Nothing may be asked afterwards. */
+  async close(): Promise<void> {
+    while (this.#working.size > 0) await Promise.allSettled(this.#working);
+    await this.#database?.close();
+  }
+
+  /** The sequence that can be read; -1 while nothing can. */
+  async #look(): Promise<number> {
+    try {
+      await this.#refresh();
+    } catch (error) {
+      // A database that fails is replaced; whoever waits goes on waiting.
+      if (error instanceof AppError) throw error;
+    }
+    return this.#attached?.generation.seq ?? -1;
+  }
+
+  async #all(attached: Attached, sql: string, bindings: Bindings, caller: string): Promise<Row[]> {
+    const { database, directory, generation, aliases } = attached;
+    const named = {
+      levelsOf: (table: string) => generation.tables[table] ?? [],
+      catalogOf: ({ file }: { file: string }) => aliases.get(join(directory, file)) as string,
+    };
+    try {
+      return await database.run(
+        (connection) => connection.all(expandLevels(sql, this.#tables, named, bindings), bindings),
+        caller,
+      );
+    } catch (error) {
+      this.#leaveIfLost(database, error);
+      const damaged = isDamage(error);
+      if (damaged) noteDamage(directory, 'levels', reasonOf(error));
+      // What another one may answer is asked once more.
+      throw damaged && !isFault(error, 'invalidated') ? beingMade(error) : error;
+    }
+  }
+
+  /** Leaves a database behind that DuckDB has invalidated; it is closed when what runs in it has ended. */
+  #leaveIfLost(database: Reading, error: unknown): void {
+    if (!isFault(error, 'invalidated') || this.#database !== database) return;
+    this.#failures += 1;
+    this.#database = null;
+    this.#attached = null;
+    this.#stamp = '';
+    void this.#track(database.close()).catch(() => undefined);
+    this.#options.onLost?.(error);
+  }
+
+  /** The database that is open; another one when the last was lost. */
+  async #opened(): Promise<Reading> {
+    if (this.#database !== null) return this.#database;
+    this.#opening ??= this.#track(openDatabase(this.#options))
+      .then(
+        (database) => (this.#database = database),
+        (error: unknown) => {
+          throw databaseLost(error);
+        },
+      )
+      .finally(() => {
+        this.#opening = null;
+      });
+    return this.#opening;
+  }
+
+  /** Keeps work in sight until it has ended, so that `close` can wait for it. */
+  #track<T>(work: Promise<T>): Promise<T> {
+    this.#working.add(work);
+    const ended = (): boolean => this.#working.delete(work);
+    work.then(ended, ended);
+    return work;
+  }
+
+  async #refresh(): Promise<void> {
+    while (this.#refreshing !== null) await this.#refreshing;
+    const stamp = this.#currentStamp();
+    if (stamp === null || stamp === this.#stamp) return;
+    this.#refreshing = this.#track(this.#attach(stamp)).finally(() => {
+      this.#refreshing = null;
+    });
+    await this.#refreshing;
+  }
+
+  #directory(): string | null {
+    try {
+      return this.#options.directory();
+    } catch (error) {
+      if (this.#attached === null) throw error;
+      return null;
+    }
+  }
+
+  #currentStamp(): string | null {
+    const directory = this.#directory();
+    if (directory === null) return null;
+    const stat = statSync(join(directory, 'CURRENT'), { bigint: true, throwIfNoEntry: false });
+    return stat === undefined ? null : `${directory}:${stat.ino}:${stat.mtimeNs}:${stat.size}`;
+  }
+
+  async #attach(stamp: string): Promise<void> {
+    // A file can be replaced between reading CURRENT and opening it: look again, then give up with the reason.
+    for (let attempt = 1; ; attempt++) {
+      const directory = this.#directory();
+      if (directory === null) return;
+      const generation = readGeneration(directory);
+      if (generation === null) {
+        if (isCurrentLost(directory)) noteDamage(directory, 'levels', CURRENT_LOST);
+        return;
+      }
+      if (!isDeepStrictEqual(generation.views, versionsOf(this.#options.views))) {
+        // What was read last is right still; without it, an empty answer would be a wrong one.
+        if (this.#attached !== null) return;
+        throw otherViews();
+      }
+      if (sameFiles(directory, generation, this.#attached)) {
+        this.#stamp = stamp;
+        return;
+      }
+      const database = await this.#opened();
+      try {
+        await this.#swap(database, directory, generation, stamp);
+        return;
+      } catch (error) {
+        this.#leaveIfLost(database, error);
+        if (attempt < 5) continue;
+        if (isDamage(error)) noteDamage(directory, 'levels', reasonOf(error));
+        // An old answer is better than none; without any, the caller must know.
+        if (this.#attached === null) throw isDamage(error) ? beingMade(error) : error;
+        return;
+      }
+    }
+  }
+
+  async #swap(database: Reading, directory: string, generation: Generation, stamp: string): Promise<void> {
+    const files = [...filesOf(generation)].map((file) => join(directory, file));
+    const aliases = new Map<string, string>();
+    try {
+      for (const file of files) aliases.set(file, await database.use(file));
+      // A query has found meanwhile that DuckDB has invalidated it.
+      if (this.#database !== database) throw new Error('the database was left behind');
+    } catch (error) {
+      for (const file of aliases.keys()) await database.leave(file);
+      throw error;
+    }
+    const previous = this.#attached;
+    const attached = {
+      database,
+      generation,
+      aliases,
+      directory,
+      remembered: new LRUCache<string, Remembered>({ max: REMEMBERED }),
+      readers: 0,
+      retired: false,
+    };
+    // The least recently used first, as they came.
+    for (const known of previous?.remembered.rvalues() ?? []) {
+      if (known === undefined || known.failed) continue;
+      const key = rememberedKey(known.name, known.tables, attached);
+      if (previous?.remembered.peek(key) === known) attached.remembered.set(key, known);
+    }
+    this.#attached = attached;
+    this.#stamp = stamp;
+    if (previous !== null) {
+      previous.retired = true;
+      if (previous.readers === 0) await this.#detach(previous);
+    }
+  }
+
+  async #detach({ database, aliases }: Attached): Promise<void> {
+    for (const file of aliases.keys()) await database.leave(file);
+  }
+}
+
+/** The first files of a shard are there for a moment before its first `CURRENT`; waits for it so long. */
+const FIRST_PUBLICATION_MS = 1000;
+
+async function isFirstPublication(directory: string): Promise<boolean> {
+  const deadline = performance.now() + FIRST_PUBLICATION_MS;
+  while (!existsSync(join(directory, 'CURRENT'))) {
+    if (performance.now() >= deadline) return false;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  return !isCurrentLost(directory);
+}
+
+function openDatabase(options: SnapshotReaderOptions): Promise<Reading> {
+  return (options.openDatabase ?? ReadingDatabase.open)(options);
+}
+
+function isFault(error: unknown, fault: DatabaseFault): error is DatabaseError {
+  return error instanceof DatabaseError && error.fault === fault;
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** A name for what was read from tables, other than every name for what was read from other rows of them. */
+function rememberedKey(name: string, tables: readonly string[], { generation, directory }: Attached): string {
+  const levels = tables.map((table) => generation.tables[table]?.map((level) => level.file).join());
+  return [name, tables.join(' '), directory, ...levels].join(' of ');
+}
+
+function sameFiles(directory: string, generation: Generation, attached: Attached | null): boolean {
+  return (
+    attached !== null &&
+    attached.directory === directory &&
+    attached.generation.seq === generation.seq &&
+    JSON.stringify(attached.generation.tables) === JSON.stringify(generation.tables)
+  );
+}

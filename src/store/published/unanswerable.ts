@@ -1,0 +1,38 @@
+import { AppError } from '../../errors.ts';
+
+/** Why a reader cannot answer now, as its caller is told; each passes by itself or when a worker has done its part. */
+
+export function beingMade(cause?: unknown): AppError {
+  return unavailable('Files of the views are damaged and are being made anew. Try again in a moment.', cause);
+}
+
+export function nothingPublished(): AppError {
+  return unavailable('The views are not there yet: no worker has published them. Try again in a moment.');
+}
+
+export function databaseLost(cause: unknown): AppError {
+  return unavailable(
+    'The database that answers queries failed and is being replaced. Try again in a moment.',
+    cause,
+  );
+}
+
+export function tooLittleMemory(cause: unknown): AppError {
+  return unavailable(
+    'The query needs more memory than there is for one. Lower limit, shorten the range, or try again later.',
+    cause,
+    5,
+  );
+}
+
+export function otherViews(): AppError {
+  return unavailable(
+    'The views on disk are of another version of this service. Rebuild them: npm run rebuild.',
+    undefined,
+    60,
+  );
+}
+
+function unavailable(message: string, cause?: unknown, retryAfter = 1): AppError {
+  return new AppError('SERVICE_UNAVAILABLE', message, { retryAfter, cause });
+}

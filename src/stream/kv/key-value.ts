@@ -1,0 +1,172 @@
+import { JetStreamApiError, jetstreamManager, StorageType, type StoredMsg } from '@nats-io/jetstream';
+import { Kvm } from '@nats-io/kv';
+import { SetupError } from '../../errors.ts';
+import { whileConnected, type StreamConnection } from '../connection.ts';
+import { LogReader } from '../log/log-reader.ts';
+
+/** A value as stored. */
+export interface KeyValueEntry {
+  readonly value: string;
+  /** Raised by every write to the bucket; what `update` compares. */
+  readonly revision: number;
+}
+
+/** A durable map of text shared by every process. Keys: letters, digits, `-`, `_`, `.`, `=`, `/`. */
+export interface KeyValueBucket {
+  /** The value as the last acknowledged write left it; null when there is none. */
+  get(key: string): Promise<KeyValueEntry | null>;
+  /** Writes a key that does not exist. Returns its revision, or null when it exists already. */
+  create(key: string, value: string): Promise<number | null>;
+  /** Writes a key, whatever it had. */
+  put(key: string, value: string): Promise<number>;
+  /** Writes a key that still has `revision`. Returns the new revision, or null when it was changed meanwhile. */
+  update(key: string, value: string, revision: number): Promise<number | null>;
+  /** Deletes a key that still has `revision`; false when it was changed meanwhile. */
+  remove(key: string, revision: number): Promise<boolean>;
+  /** The revision of the newest write to keys of a pattern (see `hasKeys`); 0 when there is none. */
+  newestRevision(pattern: string): Promise<number>;
+  /** Whether there are keys of a pattern, in which `*` stands for one part between dots. Deleted ones count. */
+  hasKeys(pattern: string): Promise<boolean>;
+  /**
+   * Tells every key and then every change, in order; goes on through disconnects. Changes are seen some
+   * milliseconds after their acknowledgement. `value` null: the key was deleted.
+   */
+  watch(onChange: (key: string, value: string | null, revision: number) => void): KeyValueWatch;
+}
+
+export interface KeyValueWatch {
+  /** Resolves when everything that was there at the start has been told. Rejects when closed before. */
+  readonly loaded: Promise<void>;
+  /** Resolves with the reason when the watch ended by itself because the bucket was emptied or replaced. */
+  readonly failed: Promise<unknown>;
+  close(): Promise<void>;
+}
+
+export interface BucketOptions {
+  /** Keys vanish this long after their last write. Default: never. */
+  readonly ttlMs?: number;
+  readonly replicas?: number;
+}
+
+/** `JetStream` error code of a write whose expected revision is not the last one. */
+const WRONG_LAST_SEQUENCE = new Set([10071, 10164]);
+
+/** How long a read or write waits for a server that is just away. */
+const RIDE_OUT_MS = 2000;
+
+/** Opens a bucket, making it when it is missing. */
+export async function openKeyValue(
+  connection: StreamConnection,
+  name: string,
+  options: BucketOptions = {},
+): Promise<KeyValueBucket> {
+  const kv = await new Kvm(connection.nats).create(name, {
+    history: 1,
+    storage: StorageType.File,
+    replicas: options.replicas ?? 1,
+    // Reads go to the leader: a copy that lags would deny what was just written.
+    allow_direct: false,
+    ...(options.ttlMs === undefined ? {} : { ttl: options.ttlMs }),
+  });
+  if ((options.replicas ?? 1) > 1) await raiseReplicas(connection, name, options.replicas ?? 1);
+  const ask = async <T>(request: () => Promise<T>): Promise<T> => {
+    if (!(await connection.whenConnected(RIDE_OUT_MS))) throw new Error('NATS cannot be reached');
+    return whileConnected(connection, request);
+  };
+  const newest = async (pattern: string): Promise<StoredMsg | null> => {
+    const manager = await jetstreamManager(connection.nats, { checkAPI: false });
+    const query = { last_by_subj: `$KV.${name}.${pattern}` };
+    return ask(() => manager.streams.getMessage(`KV_${name}`, query));
+  };
+  return {
+    get: async (key) => {
+      const entry = await ask(() => kv.get(key));
+      return entry === null || entry.operation !== 'PUT'
+        ? null
+        : { value: entry.string(), revision: entry.revision };
+    },
+    create: (key, value) => nullWhenOutrun(ask(() => kv.create(key, value))),
+    put: (key, value) => ask(() => kv.put(key, value)),
+    update: (key, value, revision) => nullWhenOutrun(ask(() => kv.update(key, value, revision))),
+    remove: async (key, revision) => {
+      const removed = ask(() => kv.delete(key, { previousSeq: revision })).then(() => revision);
+      return (await nullWhenOutrun(removed)) !== null;
+    },
+    newestRevision: async (pattern) => (await newest(pattern))?.seq ?? 0,
+    hasKeys: async (pattern) => (await newest(pattern)) !== null,
+    watch: (onChange) => watch(connection, name, onChange),
+  };
+}
+
+/**
+ * A bucket that was made with fewer copies gets more; never fewer: a command that was told less than the service
+ * must not take copies away.
+ */
+async function raiseReplicas(connection: StreamConnection, name: string, replicas: number): Promise<void> {
+  const manager = await jetstreamManager(connection.nats, { checkAPI: false });
+  const { config } = await manager.streams.info(`KV_${name}`);
+  if (config.num_replicas >= replicas) return;
+  try {
+    await manager.streams.update(config.name, { num_replicas: replicas });
+  } catch (error) {
+    throw new SetupError(
+      `NATS cannot keep the bucket ${name} on ${replicas} servers: ${(error as Error).message}. Set STREAM_REPLICAS to what the cluster has.`,
+      { cause: error },
+    );
+  }
+}
+
+async function nullWhenOutrun(write: Promise<number>): Promise<number | null> {
+  try {
+    return await write;
+  } catch (error) {
+    if (error instanceof JetStreamApiError && WRONG_LAST_SEQUENCE.has(error.code)) return null;
+    throw error;
+  }
+}
+
+function watch(
+  connection: StreamConnection,
+  bucket: string,
+  onChange: (key: string, value: string | null, revision: number) => void,
+): KeyValueWatch {
+  const prefix = `$KV.${bucket}.`;
+  const reader = new LogReader(connection, {
+    stream: `KV_${bucket}`,
+    filterSubjects: [`${prefix}>`],
+    startSequence: 1,
+    readAheadBytes: 4 * 1024 * 1024,
+  });
+  const loaded = Promise.withResolvers<void>();
+  loaded.promise.catch(() => undefined);
+  let closed = false;
+  const follow = async (): Promise<void> => {
+    if ((await reader.opened) === 0) loaded.resolve();
+    while (!closed) {
+      for (const entry of await reader.take({ maxMessages: 10_000, maxBytes: Infinity, waitMs: 60_000 })) {
+        const deleted = entry.header('KV-Operation') !== '';
+        onChange(
+          entry.subject.slice(prefix.length),
+          deleted ? null : Buffer.from(entry.bytes).toString(),
+          entry.sequence,
+        );
+        if (entry.pending === 0) loaded.resolve();
+      }
+    }
+  };
+  const failed = Promise.withResolvers<unknown>();
+  const followed = follow().catch((error: unknown) => {
+    loaded.reject(error);
+    if (!closed) failed.resolve(error);
+  });
+  return {
+    loaded: loaded.promise,
+    failed: failed.promise,
+    close: async () => {
+      closed = true;
+      loaded.reject(new Error('the watch was closed'));
+      await reader.close();
+      await followed;
+    },
+  };
+}

@@ -1,0 +1,489 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { StreamConnection } from '../connection.ts';
+import { openKeyValue, type KeyValueBucket, type KeyValueWatch } from './key-value.ts';
+
+/** A process that may hold leases. */
+export interface LeaseHolder {
+  /** Unlike that of any other process, earlier ones included: letters, digits and `-`. */
+  readonly id: string;
+  /** Tells where `pid` means something. */
+  readonly machine: string;
+  readonly pid: number;
+}
+
+/** Proof that one shard is ours, for as long as it is renewed. */
+export interface Lease {
+  readonly shard: number;
+  /** True from the moment at which another worker may have it. It never comes back; a new lease may. */
+  readonly lost: boolean;
+  /**
+   * Resolves when no other worker can own the shard; asks the server when the last renewal is not recent (the
+   * process was paused, or very busy). Rejects with LeaseLostError.
+   */
+  confirm(): Promise<void>;
+}
+
+/** The shard may be another worker's by now: what was not committed must not be. */
+export class LeaseLostError extends Error {
+  constructor(shard: number) {
+    super(`the lease of shard ${shard} was lost: another worker may own it`);
+    this.name = 'LeaseLostError';
+  }
+}
+
+export interface LeaseTiming {
+  /** A lease that is not renewed for this long passes on. The bucket keeps the time: the same for all workers. */
+  readonly ttlMs: number;
+  readonly renewEveryMs: number;
+  /** Without a renewal for this long, the holder itself no longer trusts its lease. */
+  readonly trustMs: number;
+  /** How long to look at what changed before giving away a shard for evenness. */
+  readonly settleMs: number;
+}
+
+const TIMING: LeaseTiming = { ttlMs: 4000, renewEveryMs: 1000, trustMs: 3500, settleMs: 1500 };
+const LOOK_EVERY_MS = 250;
+const ATTEMPT_MS = 1000;
+
+export interface LeaseOptions {
+  /** Workers of the same scope share the shards. Letters, digits, `-`, `.`. */
+  readonly scope: string;
+  readonly shards: number;
+  readonly holder: LeaseHolder;
+  /** Whether a holder's process has certainly ended: then nobody waits for its leases to run out. */
+  readonly isDead: (holder: LeaseHolder) => boolean;
+  /** A shard is ours from now on. */
+  readonly onGained: (lease: Lease) => void;
+  /**
+   * A shard has to be let go, or was lost (`lease.lost`). Resolves when nothing works on it any more; only then
+   * it is passed on.
+   */
+  readonly onLetGo: (lease: Lease) => Promise<void>;
+  readonly replicas?: number;
+  readonly timing?: Partial<LeaseTiming>;
+}
+
+interface Announcement extends LeaseHolder {
+  /** Of a worker: it takes shards by now. */
+  readonly ready?: boolean;
+}
+
+interface Seen {
+  readonly announcement: Announcement;
+  readonly revision: number;
+  /** `now()` of ours when the news came. */
+  at: number;
+}
+
+/**
+ * Divides the shards of one build of the views among the workers that live: each shard belongs to one of them,
+ * by a key in the bucket `leases` that vanishes when it is not renewed. Keys: `<scope>.worker.<id>` announces a
+ * worker, `<scope>.shard.<n>` names the owner; every write compares the revision, so that of two takers one wins.
+ * All workers compute the same division from what they see; a shard moves only where numbers differ by two or more.
+ */
+export class Leases {
+  readonly #connection: StreamConnection;
+  readonly #options: LeaseOptions;
+  readonly #timing: LeaseTiming;
+  readonly #bucket: KeyValueBucket;
+  readonly #seen = new Map<string, Seen>();
+  readonly #held = new Map<number, HeldLease>();
+  /** Shards that are being let go; not taken again before that is done. */
+  readonly #closing = new Map<number, Promise<void>>();
+  readonly #stopListening: () => void;
+  readonly #firstRound = Promise.withResolvers<void>();
+  #watch: KeyValueWatch;
+  #presence: number | null = null;
+  #ready = false;
+  #closed = false;
+  #unevenSince: number | null = null;
+  #wake: () => void = () => undefined;
+  readonly #finished: Promise<void>;
+
+  private constructor(connection: StreamConnection, bucket: KeyValueBucket, options: LeaseOptions) {
+    this.#connection = connection;
+    this.#options = options;
+    this.#timing = { ...TIMING, ...options.timing };
+    this.#bucket = bucket;
+    this.#watch = this.#follow();
+    this.#stopListening = connection.onStateChange((state) => {
+      // While we could not hear, nobody else was silent.
+      if (state === 'reconnected') for (const seen of this.#seen.values()) seen.at = now();
+    });
+    this.#finished = this.#run();
+  }
+
+  /** Announces this process to the others; it takes shards from `compete` on. */
+  static async open(connection: StreamConnection, options: LeaseOptions): Promise<Leases> {
+    const bucket = await openKeyValue(connection, 'leases', {
+      ttlMs: options.timing?.ttlMs ?? TIMING.ttlMs,
+      ...(options.replicas === undefined ? {} : { replicas: options.replicas }),
+    });
+    const leases = new Leases(connection, bucket, options);
+    await leases.#watch.loaded;
+    return leases;
+  }
+
+  /** Shards that are ours, ascending. */
+  get held(): number[] {
+    return [...this.#held.keys()].toSorted((a, b) => a - b);
+  }
+
+  /** Begins to take shards. Resolves after the first look at what is free. */
+  compete(): Promise<void> {
+    this.#ready = true;
+    this.#wake();
+    return this.#firstRound.promise;
+  }
+
+  /** Lets go of everything and passes it on at once. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#firstRound.resolve();
+    this.#wake();
+    await this.#finished;
+    // Renewed meanwhile: what takes long to let go is not another's before it is done.
+    const renewing = setInterval(() => void this.#renewAll(), this.#timing.renewEveryMs);
+    try {
+      await Promise.all([...this.#held.values()].map((lease) => this.#letGo(lease)));
+      await Promise.all(this.#closing.values());
+    } finally {
+      clearInterval(renewing);
+    }
+    this.#stopListening();
+    if (this.#presence !== null)
+      await this.#attempt(this.#bucket.remove(this.#workerKey, this.#presence)).catch(() => undefined);
+    await this.#watch.close();
+  }
+
+  get #workerKey(): string {
+    return `${this.#options.scope}.worker.${this.#options.holder.id}`;
+  }
+
+  #shardKey(shard: number): string {
+    return `${this.#options.scope}.shard.${shard}`;
+  }
+
+  #value(more: Partial<Announcement> = {}): string {
+    return JSON.stringify({ ...this.#options.holder, ...more } satisfies Announcement);
+  }
+
+  #follow(): KeyValueWatch {
+    const prefix = `${this.#options.scope}.`;
+    const watch = this.#bucket.watch((key, value, revision) => {
+      if (!key.startsWith(prefix)) return;
+      const name = key.slice(prefix.length);
+      if (value === null) this.#seen.delete(name);
+      else this.#seen.set(name, { announcement: JSON.parse(value) as Announcement, revision, at: now() });
+      if (value === null) this.#wake();
+    });
+    watch.loaded.catch(() => undefined);
+    void watch.failed.then(() => {
+      void watch.close();
+      this.#seen.clear();
+      if (!this.#closed) this.#watch = this.#follow();
+    });
+    return watch;
+  }
+
+  async #run(): Promise<void> {
+    let renewAt = 0;
+    while (!this.#closed) {
+      if (performance.now() >= renewAt) {
+        renewAt = performance.now() + this.#timing.renewEveryMs;
+        await this.#renewAll();
+      }
+      if (this.#ready && !this.#closed) {
+        await this.#divide();
+        this.#firstRound.resolve();
+      }
+      if (this.#closed) return;
+      const woken = new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+      const aborted = new AbortController();
+      await Promise.race([
+        woken,
+        sleep(LOOK_EVERY_MS, undefined, { signal: aborted.signal }).catch(() => undefined),
+      ]);
+      aborted.abort();
+    }
+  }
+
+  async #renewAll(): Promise<void> {
+    await Promise.all([
+      this.#announce(),
+      ...[...this.#held.values()].map((lease) => lease.renew().catch(() => undefined)),
+    ]);
+  }
+
+  /** Keeps our own announcement alive. A failure is tried again with the next renewal. */
+  async #announce(): Promise<void> {
+    const value = this.#value({ ready: this.#ready });
+    try {
+      const { revision } = await this.#write(this.#workerKey, value, this.#presence);
+      this.#presence = revision;
+    } catch {
+      this.#presence = null;
+    }
+  }
+
+  /** Takes what falls to us, and gives up what is another's for evenness. */
+  async #divide(): Promise<void> {
+    if (!this.#connection.connected) return;
+    const me = this.#options.holder.id;
+    const workers = this.#workers();
+    const owners = this.#owners();
+    const divided = divideShards(owners, { takers: workers.announced, holders: workers.ready });
+    for (const [shard, owner] of owners.entries()) {
+      const ours = divided[shard] === me && (owner === null || owner === me);
+      if (ours && !this.#held.has(shard) && !this.#closing.has(shard)) await this.#take(shard);
+    }
+    const surplus = [...this.#held.values()].filter(
+      ({ shard, lost }) => !lost && divided[shard] !== me && !this.#closing.has(shard),
+    );
+    if (surplus.length === 0) this.#unevenSince = null;
+    else if (this.#unevenSince === null) this.#unevenSince = now();
+    else if (now() - this.#unevenSince >= this.#timing.settleMs) {
+      this.#unevenSince = null;
+      for (const lease of surplus) void this.#letGo(lease);
+    }
+  }
+
+  /** Ids of workers that live, ourselves included, ascending. */
+  #workers(): { announced: string[]; ready: string[] } {
+    const me = this.#options.holder.id;
+    const others = [...this.#seen]
+      .filter(([name, seen]) => name.startsWith('worker.') && this.#lives(seen))
+      .map(([, { announcement }]) => announcement)
+      .filter(({ id }) => id !== me);
+    return {
+      announced: [...others.map(({ id }) => id), me].toSorted(),
+      ready: [...others.filter(({ ready }) => ready === true).map(({ id }) => id), me].toSorted(),
+    };
+  }
+
+  /**
+   * Who owns each shard, as far as we see; null: nobody. Ours without being held: its lease was lost, and nobody
+   * else has taken it.
+   */
+  #owners(): (string | null)[] {
+    return Array.from({ length: this.#options.shards }, (_, shard) => {
+      if (this.#held.get(shard)?.lost === false) return this.#options.holder.id;
+      const seen = this.#seen.get(`shard.${shard}`);
+      return seen === undefined || !this.#lives(seen) ? null : seen.announcement.id;
+    });
+  }
+
+  #lives({ announcement, at }: Seen): boolean {
+    const { ttlMs, renewEveryMs } = this.#timing;
+    return now() - at < ttlMs - renewEveryMs / 2 && !this.#options.isDead(announcement);
+  }
+
+  async #take(shard: number): Promise<void> {
+    const key = this.#shardKey(shard);
+    const seen = this.#seen.get(`shard.${shard}`);
+    const takenAt = now();
+    let revision: number | null = null;
+    try {
+      const passed =
+        seen !== undefined &&
+        (seen.announcement.id === this.#options.holder.id || this.#options.isDead(seen.announcement));
+      if (passed) revision = await this.#attempt(this.#bucket.update(key, this.#value(), seen.revision));
+      revision ??= await this.#attempt(this.#bucket.create(key, this.#value()));
+    } catch {
+      return;
+    }
+    if (revision === null) return;
+    const lease = new HeldLease(shard, {
+      renewedAt: takenAt,
+      trustMs: this.#timing.trustMs,
+      renew: (last) => this.#write(key, this.#value(), last),
+      revision,
+      onLost: (lost) => void this.#letGo(lost),
+    });
+    this.#held.set(shard, lease);
+    this.#options.onGained(lease);
+  }
+
+  /** Ends the work on a shard, then passes it on. */
+  #letGo(lease: HeldLease): Promise<void> {
+    const { shard } = lease;
+    const going = this.#closing.get(shard);
+    if (going !== undefined) return going;
+    const gone = (async () => {
+      try {
+        await this.#options.onLetGo(lease);
+      } finally {
+        await lease.end();
+        if (!lease.lost) await this.#giveBack(lease);
+        this.#held.delete(shard);
+        this.#closing.delete(shard);
+        this.#wake();
+      }
+    })();
+    this.#closing.set(shard, gone);
+    return gone;
+  }
+
+  /** Without an answer the key runs out by itself. */
+  async #giveBack({ shard, revision }: HeldLease): Promise<void> {
+    try {
+      await this.#attempt(this.#bucket.remove(this.#shardKey(shard), revision));
+      // Not when the watch tells: until then it would look like ours.
+      this.#seen.delete(`shard.${shard}`);
+    } catch {
+      return;
+    }
+  }
+
+  /**
+   * Writes a key that is ours: the one with revision `last`, one that we wrote without hearing of it, or none.
+   * Rejects with `NotOursError` when it is somebody else's, otherwise when the server gave no answer.
+   */
+  async #write(key: string, value: string, last: number | null): Promise<Written> {
+    const at = now();
+    let revision =
+      last === null
+        ? await this.#attempt(this.#bucket.create(key, value))
+        : await this.#attempt(this.#bucket.update(key, value, last));
+    if (revision === null) {
+      const entry = await this.#attempt(this.#bucket.get(key));
+      if (entry === null) revision = await this.#attempt(this.#bucket.create(key, value));
+      else if ((JSON.parse(entry.value) as Announcement).id === this.#options.holder.id)
+        revision = await this.#attempt(this.#bucket.update(key, value, entry.revision));
+    }
+    if (revision === null) throw new NotOursError(key);
+    return { revision, at };
+  }
+
+  async #attempt<T>(request: Promise<T>): Promise<T> {
+    request.catch(() => undefined);
+    const late = Promise.withResolvers<never>();
+    const timer = setTimeout(() => late.reject(new Error('NATS does not answer')), ATTEMPT_MS);
+    try {
+      return await Promise.race([request, late.promise]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+interface Written {
+  readonly revision: number;
+  /** `now()` before it was asked for. */
+  readonly at: number;
+}
+
+class NotOursError extends Error {}
+
+interface HeldOptions {
+  readonly revision: number;
+  readonly renewedAt: number;
+  readonly trustMs: number;
+  readonly renew: (revision: number) => Promise<Written>;
+  readonly onLost: (lease: HeldLease) => void;
+}
+
+class HeldLease implements Lease {
+  readonly shard: number;
+  lost = false;
+  revision: number;
+  readonly #options: HeldOptions;
+  #renewedAt: number;
+  #renewing: Promise<void> | null = null;
+  #ended = false;
+
+  constructor(shard: number, options: HeldOptions) {
+    this.shard = shard;
+    this.revision = options.revision;
+    this.#options = options;
+    this.#renewedAt = options.renewedAt;
+  }
+
+  async confirm(): Promise<void> {
+    if (this.#trusted) return;
+    if (!this.lost) await this.renew().catch(() => undefined);
+    if (!this.#trusted) {
+      this.#lose();
+      throw new LeaseLostError(this.shard);
+    }
+  }
+
+  /** Rejects when it was not renewed; then it is lost, or there is time left to try again. */
+  renew(): Promise<void> {
+    if (this.lost || this.#ended) return Promise.reject(new LeaseLostError(this.shard));
+    this.#renewing ??= this.#renew().finally(() => {
+      this.#renewing = null;
+    });
+    return this.#renewing;
+  }
+
+  /** It was let go: resolves when no renewal is under way, and there will be none. */
+  async end(): Promise<void> {
+    this.#ended = true;
+    await this.#renewing?.catch(() => undefined);
+  }
+
+  get #trusted(): boolean {
+    const elapsedMs = now() - this.#renewedAt;
+    return !this.lost && elapsedMs >= 0 && elapsedMs < this.#options.trustMs;
+  }
+
+  async #renew(): Promise<void> {
+    try {
+      const { revision, at } = await this.#options.renew(this.revision);
+      this.revision = revision;
+      this.#renewedAt = at;
+    } catch (error) {
+      if (error instanceof NotOursError || !this.#trusted) this.#lose();
+      throw error;
+    }
+  }
+
+  #lose(): void {
+    if (this.lost || this.#ended) return;
+    this.lost = true;
+    this.#options.onLost(this);
+  }
+}
+
+/** Who may take what is free, and among whom what is owned is evened out. Ids in a fixed order. */
+export interface DivideAmong {
+  readonly takers: readonly string[];
+  readonly holders: readonly string[];
+}
+
+/**
+ * Who should own each shard: what is free goes to whoever has least, and one shard after the other moves from
+ * whoever has most to whoever has least while they differ by two or more. Everything else stays.
+ */
+export function divideShards(
+  owners: readonly (string | null)[],
+  { takers, holders }: DivideAmong,
+): (string | null)[] {
+  const divided = owners.map((owner) => (owner !== null && takers.includes(owner) ? owner : null));
+  const count = (worker: string): number => divided.filter((owner) => owner === worker).length;
+  const least = (workers: readonly string[]): string | undefined =>
+    workers.reduce<string | undefined>(
+      (best, worker) => (best === undefined || count(worker) < count(best) ? worker : best),
+      undefined,
+    );
+  for (const [shard, owner] of divided.entries()) if (owner === null) divided[shard] = least(takers) ?? null;
+  for (;;) {
+    const to = least(holders);
+    const from = holders.reduce<string | undefined>(
+      (best, worker) => (best === undefined || count(worker) > count(best) ? worker : best),
+      undefined,
+    );
+    if (to === undefined || from === undefined || count(from) - count(to) < 2) return divided;
+    divided[divided.lastIndexOf(from)] = to;
+  }
+}
+
+/** Milliseconds that go on while the process is stopped, and while the machine sleeps. They may jump with its clock. */
+function now(): number {
+  return Math.max(performance.now(), Date.now() - startedAt);
+}
+const startedAt = Date.now() - performance.now();

@@ -1,0 +1,75 @@
+import { readArchive, type ArchivedEntry } from '../archive.ts';
+import type { StreamConnection } from '../connection.ts';
+import { openConsumer, type Delivered, type StreamConsumer } from './consumer.ts';
+import type { TakeOptions } from './log-reader.ts';
+import { conversationsSubject } from '../subjects.ts';
+
+/** The conversations' stream as a backup holds it. */
+export interface StreamArchive {
+  readonly file: string;
+  /** The stream's when the backup was taken. */
+  readonly lastSequence: number;
+}
+
+export interface ArchiveConsumerOptions {
+  readonly archive: StreamArchive;
+  /** First sequence wanted. */
+  readonly startSequence: number;
+  readonly partitions: readonly number[];
+}
+
+/**
+ * Reads what a backup holds of these partitions, in order, and goes on with the stream behind it. Entries that
+ * both hold are read from the backup.
+ */
+export function openArchiveConsumer(
+  connection: StreamConnection,
+  { archive, startSequence, partitions }: ArchiveConsumerOptions,
+): Pick<StreamConsumer, 'next' | 'close'> {
+  const subjects = new Set(partitions.map(conversationsSubject));
+  const entries = readArchive(archive.file);
+  let ahead: ArchivedEntry | null = null;
+  let exhausted = false;
+  let closed = false;
+  let stream: Promise<StreamConsumer> | null = null;
+
+  const nextArchived = async (): Promise<ArchivedEntry | null> => {
+    while (!exhausted && !closed) {
+      const { value, done } = await entries.next();
+      if (done === true) exhausted = true;
+      else if (value.sequence >= startSequence && subjects.has(value.subject)) return value;
+    }
+    return null;
+  };
+
+  const take = async ({ maxMessages, maxBytes }: TakeOptions): Promise<Delivered[]> => {
+    const taken: Delivered[] = [];
+    let bytes = 0;
+    while (taken.length < maxMessages) {
+      ahead ??= await nextArchived();
+      if (ahead === null || (taken.length > 0 && bytes + ahead.bytes.length > maxBytes)) break;
+      bytes += ahead.bytes.length;
+      // Out of the chunk of the file that it came with, which would be kept as a whole.
+      taken.push({ ...ahead, bytes: Buffer.from(ahead.bytes) });
+      ahead = null;
+    }
+    return taken;
+  };
+
+  return {
+    async next(options) {
+      const taken = closed ? [] : await take(options);
+      if (taken.length > 0 || closed) return taken;
+      stream ??= openConsumer(connection, {
+        startSequence: Math.max(startSequence, archive.lastSequence + 1),
+        partitions,
+      });
+      return (await stream).next(options);
+    },
+    async close() {
+      closed = true;
+      await entries.return(undefined);
+      await (await stream?.catch(() => undefined))?.close();
+    },
+  };
+}

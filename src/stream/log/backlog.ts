@@ -1,0 +1,95 @@
+import {
+  AckPolicy,
+  DeliverPolicy,
+  jetstream,
+  jetstreamManager,
+  type JetStreamManager,
+} from '@nats-io/jetstream';
+import { nanos } from '@nats-io/transport-node';
+import type { StreamConnection } from '../connection.ts';
+import { conversationsSubject, CONVERSATIONS_STREAM, DEAD_LETTERS_STREAM } from '../subjects.ts';
+
+/** How far somebody has come in some partitions of the conversations. */
+export interface Position {
+  readonly partitions: readonly number[];
+  /** Stream sequence up to which everything is done. */
+  readonly sequence: number;
+}
+
+/** What waits behind positions. */
+export interface Backlog {
+  readonly entries: number;
+  /** When the server stored the oldest of them, milliseconds since 1970-01-01 UTC; null when none waits. */
+  readonly oldestAt: number | null;
+}
+
+/** How full a stream is. */
+export interface StreamUse {
+  readonly lastSequence: number;
+  readonly bytes: number;
+  readonly maxBytes: number;
+}
+
+/** Dead letters that nobody has replayed or removed. */
+export interface DeadLetterCount {
+  readonly entries: number;
+  /** When the newest was set aside, milliseconds since 1970-01-01 UTC; null when there are none. */
+  readonly newestAt: number | null;
+}
+
+const FIRST_EXPIRES_MS = 1000;
+const CONSUMER_GOES_AFTER_MS = 5000;
+
+/** Where the stream of conversations ends, and how full it is. */
+export async function readStreamUse(connection: StreamConnection): Promise<StreamUse> {
+  const manager = await jetstreamManager(connection.nats, { checkAPI: false });
+  const { state, config } = await manager.streams.info(CONVERSATIONS_STREAM);
+  return { lastSequence: state.last_seq, bytes: state.bytes, maxBytes: config.max_bytes };
+}
+
+export async function countDeadLetters(connection: StreamConnection): Promise<DeadLetterCount> {
+  const manager = await jetstreamManager(connection.nats, { checkAPI: false });
+  const { state } = await manager.streams.info(DEAD_LETTERS_STREAM);
+  const newestAt = state.messages === 0 ? null : Date.parse(String(state.last_ts));
+  return { entries: state.messages, newestAt };
+}
+
+/** Counts what waits behind positions; no entry is read, whatever their number. */
+export async function readBacklog(
+  connection: StreamConnection,
+  positions: readonly Position[],
+): Promise<Backlog> {
+  const manager = await jetstreamManager(connection.nats, { checkAPI: false });
+  const backlogs = await Promise.all(positions.map((position) => backlogOf(connection, manager, position)));
+  const oldest = Math.min(...backlogs.map(({ oldestAt }) => oldestAt ?? Infinity));
+  return {
+    entries: backlogs.reduce((sum, { entries }) => sum + entries, 0),
+    oldestAt: oldest === Infinity ? null : oldest,
+  };
+}
+
+/** A consumer that begins behind the position tells how many entries are before it, and the first one's time. */
+async function backlogOf(
+  connection: StreamConnection,
+  manager: JetStreamManager,
+  { partitions, sequence }: Position,
+): Promise<Backlog> {
+  const info = await manager.consumers.add(CONVERSATIONS_STREAM, {
+    filter_subjects: partitions.map(conversationsSubject),
+    deliver_policy: DeliverPolicy.StartSequence,
+    opt_start_seq: sequence + 1,
+    ack_policy: AckPolicy.None,
+    headers_only: true,
+    mem_storage: true,
+    num_replicas: 1,
+    inactive_threshold: nanos(CONSUMER_GOES_AFTER_MS),
+  });
+  try {
+    if (info.num_pending === 0) return { entries: 0, oldestAt: null };
+    const consumer = jetstream(connection.nats).consumers.getConsumerFromInfo(info);
+    const first = await consumer.next({ expires: FIRST_EXPIRES_MS });
+    return { entries: info.num_pending, oldestAt: first === null ? null : first.time.getTime() };
+  } finally {
+    await manager.consumers.delete(CONVERSATIONS_STREAM, info.name).catch(() => undefined);
+  }
+}

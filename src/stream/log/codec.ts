@@ -1,0 +1,186 @@
+import { promisify } from 'node:util';
+import { zstdCompress, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import type { RecordedMessage, RecordedRequest, StreamRecord } from '../../domain/records.ts';
+
+/** A payload from which no record can be read. It will not get better: set it aside. */
+export class DecodeError extends Error {
+  constructor(message: string, options: { cause?: unknown } = {}) {
+    super(message, options);
+    this.name = 'DecodeError';
+  }
+}
+
+/** JSON above this size, in bytes, is compressed. */
+const COMPRESS_ABOVE_BYTES = 1024;
+/** JSON above this size is compressed off the event loop. */
+const COMPRESS_ASIDE_ABOVE_BYTES = 128 * 1024;
+/** No record that we write inflates to more: guards readers against a malicious payload. */
+export const MAX_INFLATED_BYTES = 256 * 1024 * 1024;
+
+const compressAside = promisify(zstdCompress);
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** A request as it goes into a record: the pieces of its JSON. */
+export interface EncodedRequest {
+  readonly instanceId: string;
+  readonly parts: readonly Uint8Array[];
+}
+
+export function encodeRequest(request: RecordedRequest): EncodedRequest {
+  return { instanceId: request.instanceId, parts: [Buffer.from(JSON.stringify(request))] };
+}
+
+export function sizeOf({ parts }: Pick<EncodedRequest, 'parts'>): number {
+  return parts.reduce((total, part) => total + part.length, 0);
+}
+
+/**
+ * What of a request's JSON can be written before anybody knows when it is accepted and where it goes: from the
+ * messages to the end. It may have been made on another thread.
+ */
+export interface RequestDraft {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** Where in `bytes` the time of acceptance has to be put: for each message without a time of its own. */
+  readonly untimed: Uint32Array<ArrayBuffer>;
+}
+
+/** Microseconds from the year 2001 to 2286 have so many digits. */
+const TIME_DIGITS = 16;
+const NO_TIME = 10 ** (TIME_DIGITS - 1);
+
+/** A message before it has a time, if it brought none. */
+export type DraftMessage = Omit<RecordedMessage, 'at'> & Partial<Pick<RecordedMessage, 'at'>>;
+
+/** There is at least one message. */
+export function draftRequest({
+  messages,
+  metadata,
+}: Pick<RecordedRequest, 'metadata'> & { readonly messages: readonly DraftMessage[] }): RequestDraft {
+  const pieces: string[] = [];
+  const untimed: number[] = [];
+  let length = 0;
+  for (const { at, ...message } of messages) {
+    const before = pieces.length === 0 ? ',"messages":[' : ',';
+    const piece = `${before}${JSON.stringify({ at: at ?? NO_TIME, ...message })}`;
+    if (at === undefined) untimed.push(length + before.length + '{"at":'.length);
+    length += Buffer.byteLength(piece);
+    pieces.push(piece);
+  }
+  pieces.push(metadata === undefined ? ']}' : `],"metadata":${JSON.stringify(metadata)}}`);
+  length += Buffer.byteLength(pieces.at(-1) ?? '');
+  // Written piece by piece: one string of it all would take the same again.
+  const bytes = Buffer.from(new ArrayBuffer(length));
+  let offset = 0;
+  for (const piece of pieces) offset += bytes.write(piece, offset);
+  return { bytes, untimed: Uint32Array.from(untimed) };
+}
+
+/** Completes a draft, in its own bytes. */
+export function completeRequest(
+  draft: RequestDraft,
+  head: Omit<RecordedRequest, 'messages' | 'metadata'>,
+): EncodedRequest {
+  const { requestId, projectId, instanceId, sessionId, acceptedAt } = head;
+  const time = Buffer.from(String(acceptedAt).padStart(TIME_DIGITS));
+  if (time.length !== TIME_DIGITS) throw new RangeError(`no time of acceptance: ${acceptedAt}`);
+  for (const offset of draft.untimed) draft.bytes.set(time, offset);
+  const start = JSON.stringify({ requestId, projectId, instanceId, sessionId, acceptedAt }).slice(0, -1);
+  return { instanceId, parts: [Buffer.from(start), draft.bytes] };
+}
+
+/**
+ * The payload of one stream entry from encoded requests: plain JSON, or a zstd frame of it above 1 KB. The
+ * first byte tells them apart: `{`, or 0x28 of zstd's magic number. `v` inside is the version of the shape.
+ */
+export async function encodeRecord(requests: readonly Pick<EncodedRequest, 'parts'>[]): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [Buffer.from('{"v":1,"requests":[')];
+  requests.forEach((request, i) => parts.push(...(i === 0 ? [] : [Buffer.from(',')]), ...request.parts));
+  parts.push(Buffer.from(']}'));
+  const json = Buffer.concat(parts);
+  if (json.length <= COMPRESS_ABOVE_BYTES) return json;
+  // With its size in the head, so that a reader knows it beforehand.
+  const options = { pledgedSrcSize: json.length };
+  return json.length <= COMPRESS_ASIDE_ABOVE_BYTES
+    ? zstdCompressSync(json, options)
+    : compressAside(json, options);
+}
+
+/**
+ * How many bytes a stream entry's payload inflates to. Told by the head of its frame (RFC 8878, 3.1.1.1), where
+ * earlier versions did not write it by inflating; MAX_INFLATED_BYTES for what no reader inflates.
+ */
+export function inflatedSizeOf(payload: Uint8Array): number {
+  if (payload[0] !== 0x28) return payload.length;
+  const frame = new DataView(payload.buffer, payload.byteOffset, payload.byteLength);
+  try {
+    const descriptor = frame.getUint8(4);
+    const single = (descriptor & 0x20) !== 0;
+    const at = 5 + (single ? 0 : 1) + ([0, 1, 2, 4][descriptor & 3] as number);
+    switch (descriptor >>> 6) {
+      case 1:
+        return frame.getUint16(at, true) + 256;
+      case 2:
+        return frame.getUint32(at, true);
+      case 3:
+        return Math.min(Number(frame.getBigUint64(at, true)), MAX_INFLATED_BYTES);
+      default:
+        return single ? frame.getUint8(at) : inflate(payload).length;
+    }
+  } catch {
+    return MAX_INFLATED_BYTES;
+  }
+}
+
+function inflate(payload: Uint8Array): Uint8Array {
+  return zstdDecompressSync(payload, { maxOutputLength: MAX_INFLATED_BYTES });
+}
+
+/** Reads a stream entry's payload. Throws DecodeError for anything that no version of us wrote. */
+export function decodeRecord(bytes: Uint8Array): StreamRecord {
+  let value: unknown;
+  try {
+    const json = bytes[0] === 0x28 ? inflate(bytes) : bytes;
+    value = JSON.parse(utf8.decode(json));
+  } catch (error) {
+    // The parser quotes what it read, and reasons are logged: messages never are.
+    const reason = error instanceof SyntaxError ? 'a syntax error' : (error as Error).message;
+    throw new DecodeError(`the payload is neither JSON nor zstd of it: ${reason}`, { cause: error });
+  }
+  if (!isObject(value)) throw new DecodeError('the record is no object');
+  if (value['v'] !== 1) throw new DecodeError(`the record has version ${String(value['v'])}, known is 1`);
+  const requests = value['requests'];
+  if (!Array.isArray(requests)) throw new DecodeError('the record has no list of requests');
+  requests.forEach(checkRequest);
+  return { v: 1, requests: requests as readonly RecordedRequest[] };
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function checkRequest(request: unknown, index: number): void {
+  const fault = (what: string): never => {
+    throw new DecodeError(`requests.${index}${what}`);
+  };
+  if (!isObject(request)) return fault(' is no object');
+  for (const name of ['requestId', 'projectId', 'instanceId', 'sessionId']) {
+    if (typeof request[name] !== 'string') fault(`.${name} is no string`);
+  }
+  if (!Number.isSafeInteger(request['acceptedAt'])) fault('.acceptedAt is no whole number');
+  const metadata = request['metadata'];
+  if (metadata !== undefined && !isObject(metadata)) fault('.metadata is no object');
+  const messages = request['messages'];
+  if (!Array.isArray(messages)) return fault('.messages is no list');
+  messages.forEach((message: unknown, i) => {
+    if (
+      !isObject(message) ||
+      typeof message['content'] !== 'string' ||
+      typeof message['role'] !== 'string' ||
+      !Number.isSafeInteger(message['at']) ||
+      (message['userId'] !== undefined && typeof message['userId'] !== 'string') ||
+      (message['metadata'] !== undefined && !isObject(message['metadata']))
+    ) {
+      fault(`.messages.${i} is no message`);
+    }
+  });
+}

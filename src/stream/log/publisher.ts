@@ -1,0 +1,242 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { jetstream, JetStreamApiError, type JetStreamClient } from '@nats-io/jetstream';
+import { AppError } from '../../errors.ts';
+import type { RecordedRequest } from '../../domain/records.ts';
+import { encodeRecord, encodeRequest, MAX_INFLATED_BYTES, sizeOf, type EncodedRequest } from './codec.ts';
+import { whileConnected, type StreamConnection } from '../connection.ts';
+import { conversationsSubject, PARTITIONS, partitionOf } from '../subjects.ts';
+
+export interface PublisherOptions {
+  /** Bytes of encoded requests that may wait or be under way at once; more get 503. Default 64 MiB. */
+  readonly maxPendingBytes?: number;
+  /** How long a request may take, queueing and retries included, before it gets 503. Default 8 s. */
+  readonly timeoutMs?: number;
+  /** False: the disk of the server is nearly full, and requests get 503. Default: always true. */
+  readonly hasRoom?: () => boolean;
+}
+
+/** Puts accepted requests on the stream. */
+export interface Publisher {
+  /**
+   * Rejects what `publish` would refuse as things stand, by size, by room or by what waits, and stores nothing.
+   * For use before anything else is written for the request.
+   */
+  check(request: EncodedRequest): Promise<void>;
+  /**
+   * Resolves with the stream sequence once the server has stored the request durably. Rejects with AppError:
+   * SERVICE_UNAVAILABLE (stream full or unreachable, too much waiting; the request may or may not have been
+   * stored when the server fell silent, and may be published again with the same `requestId`) or
+   * PAYLOAD_TOO_LARGE (above the server's message size even when compressed).
+   */
+  publish(request: RecordedRequest | EncodedRequest): Promise<number>;
+  /** Bytes that wait or are under way. */
+  readonly pendingBytes: number;
+  /** Takes nothing more and resolves when everything taken is answered. */
+  drain(): Promise<void>;
+}
+
+const GROUP_MAX_REQUESTS = 500;
+const GROUP_MAX_BYTES = 1024 * 1024;
+/** Left below the server's limit for subject and headers. */
+const ENVELOPE_BYTES = 4096;
+/** By how much a request may still change between its check and its publication: ids and times. */
+const CHECK_MARGIN_BYTES = 4096;
+/** After the server said that it is full, it is not asked again for so long on behalf of requests that are only checked. */
+const FULL_FOR_MS = 1000;
+const ATTEMPT_TIMEOUT_MS = 3000;
+/** JetStream error codes that say "full". */
+const FULL = new Set([10077, 10023, 10047]);
+const MESSAGE_TOO_LARGE = 10054;
+
+interface Waiting {
+  readonly request: EncodedRequest;
+  readonly size: number;
+  readonly deadline: number;
+  readonly resolve: (sequence: number) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * Group commit: while a record of a partition is under way, further requests of the partition wait and then
+ * go out as one record, so that one synced write serves many. Requests of a partition are stored in the
+ * order of their `publish` calls, and none is split over records.
+ */
+export function createPublisher(connection: StreamConnection, options: PublisherOptions = {}): Publisher {
+  return new GroupCommit(connection, options);
+}
+
+class GroupCommit implements Publisher {
+  pendingBytes = 0;
+  readonly #connection: StreamConnection;
+  readonly #jetstream: JetStreamClient;
+  readonly #maxPendingBytes: number;
+  readonly #timeoutMs: number;
+  readonly #queues: Waiting[][] = Array.from({ length: PARTITIONS }, () => []);
+  readonly #senders: (Promise<void> | undefined)[] = Array.from({ length: PARTITIONS }, () => undefined);
+  readonly #hasRoom: () => boolean;
+  #draining = false;
+  #fullUntil = 0;
+
+  constructor(connection: StreamConnection, options: PublisherOptions) {
+    this.#connection = connection;
+    this.#jetstream = jetstream(connection.nats);
+    this.#maxPendingBytes = options.maxPendingBytes ?? 64 * 1024 * 1024;
+    this.#hasRoom = options.hasRoom ?? (() => true);
+    this.#timeoutMs = options.timeoutMs ?? 8000;
+  }
+
+  async check(request: EncodedRequest): Promise<void> {
+    this.#admit(sizeOf(request));
+    if (performance.now() < this.#fullUntil) throw full();
+    if (sizeOf(request) <= this.#maxRecordBytes - CHECK_MARGIN_BYTES) return;
+    this.#checkPayload((await encodeRecord([request])).length + CHECK_MARGIN_BYTES);
+  }
+
+  get #maxRecordBytes(): number {
+    return this.#connection.maxPayload - ENVELOPE_BYTES;
+  }
+
+  #checkPayload(bytes: number): void {
+    if (bytes <= this.#maxRecordBytes) return;
+    throw new AppError(
+      'PAYLOAD_TOO_LARGE',
+      `The request is ${bytes} bytes compressed; the stream takes ${this.#maxRecordBytes}. Send fewer messages per request.`,
+    );
+  }
+
+  /** Refuses what need not even be tried. */
+  #admit(size: number): void {
+    if (this.#draining) throw unavailable('The service is shutting down. Try again.', 1);
+    if (!this.#hasRoom()) {
+      throw unavailable(
+        'The disk of the stream is nearly full. Try again when its operator has made room.',
+        30,
+      );
+    }
+    // A body can grow on its way: 1e20 is written out. What no reader would inflate must not be accepted.
+    if (size > MAX_INFLATED_BYTES - ENVELOPE_BYTES) {
+      throw new AppError('PAYLOAD_TOO_LARGE', 'The request is too large. Send fewer messages per request.');
+    }
+    if (this.pendingBytes > 0 && this.pendingBytes + size > this.#maxPendingBytes) {
+      throw unavailable('Too many messages are waiting to be stored. Try again.', 1);
+    }
+  }
+
+  async publish(given: RecordedRequest | EncodedRequest): Promise<number> {
+    const request = 'parts' in given ? given : encodeRequest(given);
+    const size = sizeOf(request);
+    this.#admit(size);
+    const { promise, resolve, reject } = Promise.withResolvers<number>();
+    const partition = partitionOf(request.instanceId);
+    this.pendingBytes += size;
+    const deadline = performance.now() + this.#timeoutMs;
+    this.#queues[partition]?.push({ request, size, deadline, resolve, reject });
+    this.#senders[partition] ??= this.#send(partition);
+    try {
+      return await promise;
+    } finally {
+      this.pendingBytes -= size;
+    }
+  }
+
+  async drain(): Promise<void> {
+    this.#draining = true;
+    await Promise.all(this.#senders);
+  }
+
+  async #send(partition: number): Promise<void> {
+    const queue = this.#queues[partition] ?? [];
+    for (let first = queue[0]; first !== undefined; first = queue[0]) {
+      // While the server is away each waits for as long as it may, and no longer for being one of many.
+      const left = Math.max(0, first.deadline - performance.now());
+      if (!this.#connection.connected && !(await this.#connection.whenConnected(left))) {
+        queue.shift();
+        first.reject(unreachable());
+        continue;
+      }
+      const group = this.#takeGroup(queue);
+      try {
+        const sequence = await this.#store(partition, group);
+        for (const { resolve } of group) resolve(sequence);
+      } catch (error) {
+        for (const { reject } of group) reject(error);
+      }
+    }
+    this.#senders[partition] = undefined;
+  }
+
+  #takeGroup(queue: Waiting[]): Waiting[] {
+    const maxBytes = Math.min(GROUP_MAX_BYTES, this.#connection.maxPayload / 2);
+    let count = 0;
+    let bytes = 0;
+    for (const waiting of queue) {
+      bytes += waiting.size;
+      if (count === GROUP_MAX_REQUESTS || (count > 0 && bytes > maxBytes)) break;
+      count++;
+    }
+    return queue.splice(0, count);
+  }
+
+  /**
+   * Stores one record and tries again while the server is away. The message id lets the server recognise a
+   * record that it had stored although its answer was lost; beyond its window the worker's request ids do.
+   */
+  async #store(partition: number, group: readonly Waiting[]): Promise<number> {
+    const payload = await encodeRecord(group.map(({ request }) => request));
+    this.#checkPayload(payload.length);
+    const id = randomUUID();
+    const deadline = Math.max(...group.map((waiting) => waiting.deadline));
+    for (let pause = 25; ; pause = Math.min(pause * 2, 500)) {
+      let fault: unknown;
+      const left = deadline - performance.now();
+      if (left <= 0 || !(await this.#connection.whenConnected(left))) {
+        throw unreachable();
+      }
+      try {
+        const timeout = Math.max(100, Math.min(ATTEMPT_TIMEOUT_MS, deadline - performance.now()));
+        const ack = await whileConnected(this.#connection, () =>
+          this.#jetstream.publish(conversationsSubject(partition), payload, {
+            msgID: id,
+            timeout,
+            retries: 0,
+          }),
+        );
+        return ack.seq;
+      } catch (error) {
+        fault = error;
+      }
+      if (fault instanceof JetStreamApiError) {
+        if (FULL.has(fault.code)) {
+          this.#fullUntil = performance.now() + FULL_FOR_MS;
+          throw full(fault);
+        }
+        if (fault.code === MESSAGE_TOO_LARGE) {
+          throw new AppError(
+            'PAYLOAD_TOO_LARGE',
+            'The stream refuses a record of this size. Send fewer messages.',
+            {
+              cause: fault,
+            },
+          );
+        }
+      }
+      if (performance.now() + pause >= deadline) {
+        throw unavailable('The stream does not answer. Try again.', 2, fault);
+      }
+      await sleep(pause);
+    }
+  }
+}
+
+function full(cause?: unknown): AppError {
+  return unavailable('The stream is full. Try again when its operator has made room.', 30, cause);
+}
+
+function unreachable(): AppError {
+  return unavailable('The stream cannot be reached. Try again.', 2);
+}
+
+function unavailable(message: string, retryAfter: number, cause?: unknown): AppError {
+  return new AppError('SERVICE_UNAVAILABLE', message, { retryAfter, cause });
+}

@@ -1,0 +1,18 @@
+/** What a thread of `AnalysisPool` runs: the model and the rules that ship. */
+import { Assigner } from './assigner.ts';
+import { loadEmbedder } from '../../enrich/embed/embedder.ts';
+import { createEnricher } from '../../enrich/enricher.ts';
+import { detectLanguage } from '../../language/detect.ts';
+import { serveAnalysis } from './server.ts';
+
+await serveAnalysis(async ({ model, modelsDirectory }, steps) => {
+  const embedder = await loadEmbedder({ model, modelsDirectory });
+  const { id, thresholds, dimensions } = embedder;
+  return {
+    model: { id, dimensions },
+    enricher: createEnricher({ embedder, steps }),
+    newAssigner: (memoryBytes) =>
+      new Assigner({ thresholds, dimensions, detectLanguage, steps, memoryBytes }),
+    close: () => embedder.close(),
+  };
+});

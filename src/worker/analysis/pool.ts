@@ -1,0 +1,304 @@
+import { join } from 'node:path';
+import type { Assignment, Enrichment, StateRow, Turn } from '../../domain/facts.ts';
+import {
+  pack,
+  packState,
+  unpack,
+  unpackState,
+  type AnalysisModel,
+  type Assigned,
+  type PackedEnrichments,
+} from './protocol.ts';
+import { GuardedThread, PATIENCE, type Patience } from './guarded-thread.ts';
+import {
+  AnalysisFailure,
+  AnalysisInterrupted,
+  AnalysisStopped,
+  type AssignStage,
+  type EnrichStage,
+  type Unanalysed,
+} from './stages.ts';
+
+export interface AnalysisPoolOptions {
+  readonly threads: number;
+  /** The embedding model. */
+  readonly model: string;
+  readonly modelsDirectory: string;
+  /** The module that a thread runs, which calls `serveAnalysis`. Default: the model and the rules that ship. */
+  readonly script?: string;
+  readonly patience?: Partial<Patience>;
+  /** About how much memory instances and sessions may take, over all threads, bytes. Default 256 MiB. */
+  readonly memoryBytes?: number;
+}
+
+const MEMORY_BYTES = 256 * 2 ** 20;
+
+type Message = Pick<Turn, 'role' | 'content'>;
+
+/**
+ * Threads that enrich and assign for all shards of a process. Messages are enriched by whichever, and each instance
+ * is assigned by one of them, so that its messages stay in order: what they decide is what one thread would. A text
+ * whose analysis hangs or fills the memory costs its thread, which is started again, and no other text its findings.
+ */
+export class AnalysisPool {
+  readonly model: AnalysisModel;
+  readonly #threads: readonly GuardedThread[];
+  readonly #memoryBytes: number;
+
+  private constructor(threads: readonly GuardedThread[], model: AnalysisModel, memoryBytes: number) {
+    this.#threads = threads;
+    this.#memoryBytes = memoryBytes;
+    this.model = model;
+  }
+
+  /** Starts the threads. Throws SetupError when the model cannot be used. */
+  static async open(options: AnalysisPoolOptions): Promise<AnalysisPool> {
+    const { threads, model, modelsDirectory } = options;
+    const script = options.script ?? join(import.meta.dirname, 'analysis-thread.ts');
+    const patience = { ...PATIENCE, ...options.patience };
+    const started = Array.from(
+      { length: threads },
+      () => new GuardedThread({ model, modelsDirectory, script, patience }),
+    );
+    try {
+      const models = await Promise.all(started.map((thread) => thread.start()));
+      const memoryBytes = options.memoryBytes ?? MEMORY_BYTES;
+      return new AnalysisPool(started, models[0] as AnalysisModel, memoryBytes);
+    } catch (error) {
+      await Promise.all(started.map((thread) => thread.close()));
+      throw error;
+    }
+  }
+
+  /** The pool as one of so many shards sees it. Closed by itself, before the pool. */
+  forShard(shard: number, shards = 1): ShardAnalysis {
+    const memoryBytes = this.#memoryBytes / this.#threads.length / shards;
+    return new ShardAnalysis(shard, this.#threads, this.model.dimensions, memoryBytes);
+  }
+
+  /** Ends the threads, in the middle of an answer too. */
+  async close(): Promise<void> {
+    await Promise.all(this.#threads.map((thread) => thread.close()));
+  }
+}
+
+/** What one thread remembers of a shard, unless it was ended since: then the next `assign` says so. */
+interface Held {
+  /** The thread's when it began to remember. */
+  readonly generation: number;
+  readonly instances: Set<number>;
+  readonly sessions: Set<number>;
+  /** On the way with the next request. */
+  restores: { instances: { instance: number; id: string }[]; rows: StateRow[]; sessions: StateRow[] };
+}
+
+const STOP_LOOK_MS = 100;
+/** A thread whose answer is awaited for a shutdown may be still for so long. */
+const STOP_STILL_MS = 1500;
+
+export class ShardAnalysis implements EnrichStage, AssignStage {
+  readonly #shard: number;
+  readonly #threads: readonly GuardedThread[];
+  readonly #dimensions: number;
+  readonly #memoryBytes: number;
+  readonly #held: Held[];
+  readonly #stopped = Promise.withResolvers<never>();
+  #stopTimer: NodeJS.Timeout | null = null;
+  #state: StateRow[] = [];
+
+  constructor(shard: number, threads: readonly GuardedThread[], dimensions: number, memoryBytes: number) {
+    this.#memoryBytes = memoryBytes;
+    this.#shard = shard;
+    this.#threads = threads;
+    this.#dimensions = dimensions;
+    this.#held = threads.map(nothingHeld);
+    this.#stopped.promise.catch(() => undefined);
+  }
+
+  async enrich(messages: readonly Message[]): Promise<(Enrichment | Unanalysed)[]> {
+    const share = Math.ceil(messages.length / this.#threads.length);
+    const parts = this.#threads.map((thread, index) =>
+      this.#enrichOn(thread, messages.slice(index * share, (index + 1) * share)),
+    );
+    return (await this.#unlessStopped(Promise.all(parts))).flat();
+  }
+
+  hasInstance(instance: number): boolean {
+    return this.#of(instance).instances.has(instance);
+  }
+
+  hasSession(instance: number, session: number): boolean {
+    return this.#of(instance).sessions.has(session);
+  }
+
+  restoreInstance(instance: number, id: string, rows: readonly StateRow[]): void {
+    const held = this.#of(instance);
+    held.instances.add(instance);
+    held.restores.instances.push({ instance, id });
+    for (const row of rows) held.restores.rows.push(row);
+  }
+
+  restoreSession(instance: number, session: number, value: Uint8Array | null): void {
+    const held = this.#of(instance);
+    held.sessions.add(session);
+    held.restores.sessions.push({ instance, kind: 'session', key: session, value });
+  }
+
+  async assign(turns: readonly Turn[], enrichments: readonly Enrichment[]): Promise<Assignment> {
+    const places = this.#threads.map((): number[] => []);
+    turns.forEach(({ instance }, place) => (places[this.#threadOf(instance)] as number[]).push(place));
+    const parts = places.map((of, number) =>
+      of.length === 0 ? null : this.#assignOn(number, of, turns, enrichments),
+    );
+    // All have ended when this returns, or the next request would come between.
+    const outcomes = await this.#unlessStopped(Promise.allSettled(parts));
+    const assigned = outcomes.flatMap((outcome) => {
+      if (outcome.status === 'rejected') throw outcome.reason;
+      return outcome.value === null ? [] : [outcome.value];
+    });
+    this.#state = assigned.flatMap(({ state }) => unpackState(state));
+    return together(assigned.map(({ assignment }) => assignment));
+  }
+
+  takeState(): StateRow[] {
+    const state = this.#state;
+    this.#state = [];
+    return state;
+  }
+
+  /** The threads see to it themselves, and say what they have forgotten. */
+  evict(): void {
+    // Nothing is kept here.
+  }
+
+  reset(): void {
+    this.#state = [];
+    for (const [number, thread] of this.#threads.entries()) {
+      this.#held[number] = nothingHeld(thread);
+      thread.ask({ kind: 'forget', shard: this.#shard }).catch(() => undefined);
+    }
+  }
+
+  /** From now on nothing is waited for that hangs: it rejects with AnalysisStopped. */
+  stop(): void {
+    this.#stopTimer ??= setInterval(() => {
+      if (this.#threads.some(({ stillForMs }) => stillForMs > STOP_STILL_MS))
+        this.#stopped.reject(new AnalysisStopped());
+    }, STOP_LOOK_MS);
+  }
+
+  /** Once nothing is awaited any more. */
+  close(): void {
+    if (this.#stopTimer !== null) clearInterval(this.#stopTimer);
+    this.#stopped.reject(new AnalysisStopped());
+    this.reset();
+  }
+
+  #unlessStopped<T>(work: Promise<T>): Promise<T> {
+    return Promise.race([work, this.#stopped.promise]);
+  }
+
+  #threadOf(instance: number): number {
+    return (instance + this.#shard) % this.#threads.length;
+  }
+
+  #of(instance: number): Held {
+    return this.#held[this.#threadOf(instance)] as Held;
+  }
+
+  /** Enriches together; what fails is split until the message is alone that fails by itself. */
+  async #enrichOn(thread: GuardedThread, messages: readonly Message[]): Promise<(Enrichment | Unanalysed)[]> {
+    if (messages.length === 0) return [];
+    try {
+      return unpack(
+        await thread.ask<PackedEnrichments>({ kind: 'enrich', turns: messages }),
+        this.#dimensions,
+      );
+    } catch (error) {
+      if (error instanceof AnalysisInterrupted) return this.#enrichOn(thread, messages);
+      if (!(error instanceof AnalysisFailure)) throw error;
+      if (messages.length === 1) return [{ unanalysed: error.message }];
+      const found: (Enrichment | Unanalysed)[] = [];
+      for (const part of partsAround(messages, error.place))
+        found.push(...(await this.#enrichOn(thread, part)));
+      return found;
+    }
+  }
+
+  async #assignOn(
+    number: number,
+    places: readonly number[],
+    turns: readonly Turn[],
+    enrichments: readonly Enrichment[],
+  ): Promise<Assigned> {
+    const thread = this.#threads[number] as GuardedThread;
+    const held = this.#held[number] as Held;
+    const { generation, restores } = held;
+    held.restores = nothingRestored();
+    const [instanceRows, sessions] = [packState(restores.rows), packState(restores.sessions)];
+    const packed = pack(places.map((place) => enrichments[place] as Enrichment));
+    try {
+      const assigned = await thread.ask<Assigned>(
+        {
+          kind: 'assign',
+          shard: this.#shard,
+          memoryBytes: this.#memoryBytes,
+          instances: restores.instances,
+          instanceRows,
+          sessions,
+          turns: places.map((place) => turns[place] as Turn),
+          enrichments: packed,
+        },
+        {
+          transfer: [packed.vectors.buffer, instanceRows.values.buffer, sessions.values.buffer],
+          generation,
+        },
+      );
+      for (const instance of assigned.evicted.instances) held.instances.delete(instance);
+      for (const session of assigned.evicted.sessions) held.sessions.delete(session);
+      return assigned;
+    } catch (error) {
+      if (!(error instanceof AnalysisFailure) || error.place === null) throw error;
+      const place = places[error.place] ?? null;
+      throw new AnalysisFailure(error.fault, place, error.message, { cause: error });
+    }
+  }
+}
+
+function nothingHeld({ generation }: GuardedThread): Held {
+  return {
+    generation,
+    instances: new Set(),
+    sessions: new Set(),
+    restores: nothingRestored(),
+  };
+}
+
+function nothingRestored(): Held['restores'] {
+  return { instances: [], rows: [], sessions: [] };
+}
+
+/** Two or three parts, one of them the item under suspicion; two halves when there is none. */
+function partsAround<T>(items: readonly T[], suspect: number | null): readonly T[][] {
+  const middle = Math.floor(items.length / 2);
+  const cuts = suspect === null || suspect >= items.length ? [0, middle] : [0, suspect, suspect + 1];
+  return cuts.map((from, index) => items.slice(from, cuts[index + 1])).filter((part) => part.length > 0);
+}
+
+/** Several shares of a batch, each of instances of its own. */
+function together(assignments: readonly Assignment[]): Assignment {
+  if (assignments.length === 1) return assignments[0] as Assignment;
+  const all = <Name extends keyof Assignment>(name: Name): Assignment[Name][number][] =>
+    assignments.flatMap((assignment) => assignment[name] as readonly Assignment[Name][number][]);
+  return {
+    messages: all('messages'),
+    micros: all('micros'),
+    topics: all('topics'),
+    clusters: all('clusters'),
+    signals: all('signals'),
+    repeatedRequests: all('repeatedRequests'),
+    gaps: all('gaps'),
+    sessions: all('sessions'),
+    openingAuthors: all('openingAuthors'),
+  };
+}

@@ -1,0 +1,116 @@
+import type { Logger } from '../logger.ts';
+import { HeldStateError } from '../store/live/state-store.ts';
+import type { Lease } from '../stream/kv/lease.ts';
+import type { WorkCounters } from './counters.ts';
+import type { Shard } from './shard.ts';
+
+const LOCK_WAIT_MS = 500;
+
+export interface OwnedShardsOptions {
+  /** Opens a shard's views; waits for another process to let go of them as long as told. */
+  readonly open: (lease: Lease, waitForLockMs: number) => Promise<Shard>;
+  /** Told of an open shard; returns what is to be called before it is closed. */
+  readonly onOpened: (lease: Lease, shard: Shard) => () => void;
+  readonly logger: Logger;
+}
+
+interface Owned {
+  readonly lease: Lease;
+  letGo: boolean;
+  /** Null until it is open, and when it is being closed. */
+  shard: Shard | null;
+  beforeClose: () => void;
+  /** Null: let go before it was open. */
+  readonly opened: Promise<Shard | null>;
+}
+
+/** Works on the shards whose leases are ours: opens them as leases come, closes them as they go. */
+export class OwnedShards {
+  readonly #options: OwnedShardsOptions;
+  readonly #owned = new Map<number, Owned>();
+  readonly #failed = Promise.withResolvers<never>();
+
+  constructor(options: OwnedShardsOptions) {
+    this.#options = options;
+    this.#failed.promise.catch(() => undefined);
+  }
+
+  /** Rejects when a shard cannot be opened or worked on although its lease is ours. */
+  get failed(): Promise<never> {
+    return this.#failed.promise;
+  }
+
+  /** Resolves when every shard is open whose lease is ours now. */
+  async open(): Promise<void> {
+    await Promise.race([Promise.all([...this.#owned.values()].map(({ opened }) => opened)), this.failed]);
+  }
+
+  /** The shards that are open now, with what their work has come to. */
+  get working(): { readonly shard: number; readonly counters: WorkCounters }[] {
+    return [...this.#owned].flatMap(([number, { shard }]) =>
+      shard === null ? [] : [{ shard: number, counters: shard.counters }],
+    );
+  }
+
+  gain(lease: Lease): void {
+    const owned: Owned = {
+      lease,
+      letGo: false,
+      shard: null,
+      beforeClose: () => undefined,
+      opened: Promise.resolve().then(() => this.#open(owned)),
+    };
+    owned.opened.catch((error: unknown) => {
+      if (!lease.lost) this.#failed.reject(error);
+    });
+    this.#owned.set(lease.shard, owned);
+  }
+
+  /** Lets the batch in work finish, if the lease still allows it, and closes the shard. */
+  async letGo(lease: Lease): Promise<void> {
+    const { shard, lost } = lease;
+    const owned = this.#owned.get(shard);
+    if (owned === undefined || owned.lease !== lease) return;
+    owned.letGo = true;
+    try {
+      const opened = await owned.opened.catch(() => null);
+      owned.shard = null;
+      owned.beforeClose();
+      await opened?.close();
+    } finally {
+      this.#owned.delete(shard);
+    }
+    const { logger } = this.#options;
+    if (lost)
+      logger.warn({ event: 'shard_lost', shard }, 'the lease of a shard was lost; its views are closed');
+    else logger.info({ event: 'shard_let_go', shard }, 'views closed');
+  }
+
+  async #open(owned: Owned): Promise<Shard | null> {
+    const { lease } = owned;
+    let told = false;
+    while (!owned.letGo) {
+      let shard: Shard;
+      try {
+        shard = await this.#options.open(lease, LOCK_WAIT_MS);
+      } catch (error) {
+        if (!(error instanceof HeldStateError)) throw error;
+        if (!told) {
+          this.#options.logger.warn(
+            { event: 'shard_awaited', shard: lease.shard },
+            'the views of a shard are still open in another process; waiting for it to let go',
+          );
+        }
+        told = true;
+        continue;
+      }
+      shard.run().catch((error: unknown) => {
+        if (!lease.lost) this.#failed.reject(error);
+      });
+      owned.shard = shard;
+      owned.beforeClose = this.#options.onOpened(lease, shard);
+      return shard;
+    }
+    return null;
+  }
+}

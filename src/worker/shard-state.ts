@@ -1,0 +1,125 @@
+import { renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SetupError } from '../errors.ts';
+import type { Logger } from '../logger.ts';
+import { clearDamage } from '../store/damage.ts';
+import { readGeneration } from '../store/published/publication.ts';
+import { DamagedStateError, type StateStore } from '../store/live/state-store.ts';
+import type { StreamConnection } from '../stream/connection.ts';
+import { lastSequenceOf, readExtent, type StreamExtent } from '../stream/log/consumer.ts';
+
+/** The state is damaged or behind what readers were shown, and the stream no longer holds what it lacks. */
+export class LostStateError extends SetupError {
+  constructor(fact: string, options: { cause?: unknown } = {}) {
+    super(
+      `${fact}: what is missing cannot be made from the stream again. Restore a backup: npm run restore -- DIR, into an empty DATA_DIR.`,
+      options,
+    );
+    this.name = 'LostStateError';
+  }
+}
+
+export interface OpenedState {
+  readonly store: StateStore;
+  /** Readers may be shown the state once it has reached this sequence; until then they stay with what they have. */
+  readonly holdUntil: number;
+}
+
+/**
+ * Opens a shard's state. A damaged one is moved aside, and an empty one takes its place, to be filled from the
+ * stream; one that is behind what readers were shown (its log was lost) goes on from where it is.
+ *
+ * @throws LostStateError when the stream no longer holds what the state lacks
+ */
+export async function openState(options: {
+  readonly directory: string;
+  readonly shard: number;
+  readonly partitions: readonly number[];
+  readonly connection: StreamConnection;
+  readonly logger: Logger;
+  /** Sequence up to which a backup holds what the stream does not; 0: none does. */
+  readonly archivedUntil: number;
+  readonly open: () => Promise<StateStore>;
+}): Promise<OpenedState> {
+  const { directory, shard, partitions, connection, logger, archivedUntil, open } = options;
+  const inStream = await whenAnswered(connection, () => readExtent(connection));
+  const extent = archivedUntil + 1 >= inStream.firstSequence ? { ...inStream, firstSequence: 1 } : inStream;
+  let damaged = false;
+  let store: StateStore;
+  try {
+    store = await open();
+  } catch (error) {
+    if (!(error instanceof DamagedStateError)) throw error;
+    const gone = goneBehind(0, extent);
+    if (gone !== null) throw new LostStateError(`${error.message}, and ${gone}`, { cause: error });
+    const kept = setStateAside(directory);
+    logger.error(
+      { event: 'state_damaged', shard, kept },
+      `${error.message}: made from the stream again; until it is there, queries are answered from what was published last`,
+    );
+    damaged = true;
+    store = await open();
+  }
+  const shown = readGeneration(directory);
+  const behind = shown !== null && (shown.store !== store.storeId || shown.seq > store.sequence);
+  const gone = goneBehind(store.sequence, extent);
+  if (gone !== null && behind) {
+    await store.close();
+    throw new LostStateError(
+      `the state in ${directory} is at entry ${store.sequence}, readers were shown ${shown.seq}, and ${gone}`,
+    );
+  }
+  if (gone !== null) {
+    logger.error(
+      { event: 'entries_gone', shard, sequence: store.sequence, ...extent },
+      `${gone}: those of them that were not counted before never will be, unless a backup that holds them is restored into an empty DATA_DIR`,
+    );
+  }
+  if (!behind && !damaged) return { store, holdUntil: 0 };
+  const newest = await whenAnswered(connection, () => lastSequenceOf(connection, partitions));
+  const holdUntil = Math.min(shown?.seq ?? newest, newest);
+  if (!damaged) {
+    logger.error(
+      { event: 'state_behind', shard, sequence: store.sequence, shown: shown?.seq },
+      'the state is behind what was published: made up for from the stream; until it is there, queries are answered from what was published last',
+    );
+  }
+  return { store, holdUntil };
+}
+
+/** What the stream no longer holds of the entries behind a sequence, in words; null when nothing is missing. */
+function goneBehind(sequence: number, { firstSequence, lastSequence }: StreamExtent): string | null {
+  return lastSequence <= sequence || firstSequence <= sequence + 1
+    ? null
+    : `the stream no longer holds entries ${sequence + 1} to ${firstSequence - 1}`;
+}
+
+/** Asks again while the server is away. */
+async function whenAnswered<T>(connection: StreamConnection, ask: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (connection.connected) throw error;
+      await connection.whenConnected(1000);
+      await sleep(50);
+    }
+  }
+}
+
+/** Moves a damaged state out of the way; the file that it is kept in. */
+function setStateAside(directory: string): string {
+  const file = join(directory, 'state.duckdb');
+  const kept = `${file}.damaged`;
+  for (const suffix of ['', '.wal']) {
+    rmSync(`${kept}${suffix}`, { force: true });
+    try {
+      renameSync(`${file}${suffix}`, `${kept}${suffix}`);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    }
+  }
+  clearDamage(directory, 'state');
+  return kept;
+}

@@ -1,0 +1,254 @@
+import { deepEqual, doesNotMatch, equal, match, ok } from 'node:assert/strict';
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { jetstream, jetstreamManager } from '@nats-io/jetstream';
+import { checkBackup } from '../../src/cli/backup-files.ts';
+import { openRegistry } from '../../src/registry/registry.ts';
+import { openConnection, type StreamConnection } from '../../src/stream/connection.ts';
+import { extentOf } from '../../src/stream/archive.ts';
+import { createPublisher, type Publisher } from '../../src/stream/log/publisher.ts';
+import { setUpStreams } from '../../src/stream/stream-setup.ts';
+import { CONVERSATIONS_STREAM } from '../../src/stream/subjects.ts';
+import { temporaryDirectory } from '../support/fold.ts';
+import { freePort, startTestServer, type TestServer } from '../support/nats.ts';
+import {
+  countedMessages,
+  end,
+  environmentOf,
+  eventually,
+  liveDirectories,
+  publishedSequences,
+  runScript,
+  type Running,
+} from '../support/processes.ts';
+import { answersOf, FEW_GRANULARITIES, requestsOf } from '../support/replays.ts';
+
+const INSTANCES = 6;
+const requests = requestsOf({ conversations: 60, instances: INSTANCES, messages: 3 });
+const [first, second] = [requests.slice(0, 60), requests.slice(60)] as const;
+
+describe('backup and restore', () => {
+  const temporary = temporaryDirectory();
+  const dataDir = join(temporary.path, 'data');
+  const backup = join(temporary.path, 'backup');
+  let server: TestServer;
+  let connection: StreamConnection;
+  let publisher: Publisher;
+  let worker: Running | null = null;
+  let key = '';
+  before(async () => {
+    server = await startTestServer();
+    connection = await openConnection({ ...server.address, name: 'test' });
+    await setUpStreams(connection);
+    const registry = await openRegistry(connection);
+    await registry.whenReady();
+    ({ rawKey: key } = await registry.createKey({ projectName: 'kept', env: 'live' }));
+    await registry.close();
+    publisher = createPublisher(connection);
+  });
+  after(async () => {
+    if (worker !== null) await end(worker);
+    await publisher?.drain();
+    await connection?.close();
+    await server?.stop();
+    temporary.remove();
+  });
+
+  const environment = (env: Record<string, string> = {}): NodeJS.ProcessEnv =>
+    environmentOf(server, dataDir, { SHARDS: '2', ...env });
+
+  async function run(
+    script: string,
+    args: readonly string[],
+    env: Record<string, string> = {},
+  ): Promise<{ code: number | string; output: string }> {
+    const running = runScript(script, args, environment(env));
+    return { code: await running.ended, output: running.output() };
+  }
+
+  /** All answers, but for the time at which the worker came by. */
+  async function answers(of: string): Promise<Record<string, unknown>> {
+    const all = await answersOf(liveDirectories(of), INSTANCES, FEW_GRANULARITIES);
+    return Object.fromEntries(
+      Object.entries(all).map(([question, { elements, pagination }]) => [question, { elements, pagination }]),
+    );
+  }
+
+  it('copies stream and views while messages come in, and goes on from there elsewhere', async () => {
+    worker = runScript('main/worker.ts', [], environment());
+    let newest = 0;
+    // What somebody deleted keeps its place.
+    const manager = await jetstreamManager(connection.nats);
+    const deleted: number[] = [];
+    for (const [place, request] of first.entries()) {
+      newest = await publisher.publish(request);
+      if (place !== 7 && place !== 8) continue;
+      deleted.push((await jetstream(connection.nats).publish('conversations.0', 'no record')).seq);
+    }
+    await eventually(() => publishedSequences(dataDir).reduce((a, b) => Math.max(a, b), 0) >= newest);
+    for (const sequence of deleted) await manager.streams.deleteMessage(CONVERSATIONS_STREAM, sequence);
+    const publishing = (async () => {
+      for (const request of second) newest = await publisher.publish(request);
+    })();
+    const taken = await run('cli/backup.ts', [backup]);
+    await publishing;
+    equal(taken.code, 0, taken.output);
+    match(
+      taken.output,
+      /^\d+ entries of the stream and the views of 2 shards are in .*backup: [\d.]+ MiB in/,
+    );
+    ok(!readFileSync(join(backup, 'streams/KV_registry.entries')).includes(key.slice(8)));
+
+    const heard: number[] = [];
+    const told = { begin: ({ to }: { to: number }) => heard.push(to), end: () => undefined };
+    await checkBackup(backup, { ...told, update: ({ done }) => heard.push(done) });
+    ok(heard.length > 5 && (heard[0] ?? 0) > 0);
+    equal(heard.at(-1), heard[0]);
+
+    // The rest comes to the restored service as a client's repeats would.
+    const restoredDir = join(temporary.path, 'restored');
+    const port = await freePort();
+    const elsewhere = { DATA_DIR: restoredDir, NATS_URL: '', NATS_TOKEN: '', NATS_PORT: String(port) };
+    const restored = await run('cli/restore.ts', [backup], elsewhere);
+    equal(restored.code, 0, restored.output);
+    deepEqual(existsSync(join(restoredDir, 'restoring')), false);
+    const nats = runScript('main/nats.ts', [], environment(elsewhere));
+    const other = runScript('main/worker.ts', [], environment(elsewhere));
+    const token = readFileSync(join(restoredDir, 'nats/token'), 'utf8').trim();
+    const there = await openConnection({
+      url: `nats://127.0.0.1:${port}`,
+      token: () => token,
+      name: 'test of the restored',
+    });
+    try {
+      const registry = await openRegistry(there);
+      await registry.whenReady();
+      equal((await registry.findKey(key))?.env, 'live');
+      await registry.close();
+      const { firstSequence, lastSequence, entries } = await extentOf(there, CONVERSATIONS_STREAM);
+      equal(firstSequence, 1);
+      equal(entries, lastSequence - deleted.length);
+      ok(lastSequence >= first.length && lastSequence <= newest);
+      const repeating = createPublisher(there);
+      let last = 0;
+      for (const request of second) last = await repeating.publish(request);
+      await repeating.drain();
+      await eventually(
+        () => Math.max(0, ...publishedSequences(restoredDir)) >= last,
+        () => other.output(),
+      );
+    } finally {
+      await there.close();
+      await end(other);
+      await end(nats);
+    }
+    await eventually(() => Math.max(0, ...publishedSequences(dataDir)) >= newest);
+    await end(worker);
+    worker = null;
+    equal(await countedMessages(restoredDir), await countedMessages(dataDir));
+    deepEqual(await answers(restoredDir), await answers(dataDir));
+  });
+
+  it('gives back to a rebuild what the stream no longer holds', async () => {
+    const manager = await jetstreamManager(connection.nats);
+    const before = await answers(dataDir);
+    const { lastSequence } = await extentOf(connection, CONVERSATIONS_STREAM);
+    await manager.streams.purge(CONVERSATIONS_STREAM, { seq: 41 });
+    const refused = await run('cli/rebuild.ts', []);
+    equal(refused.code, 1);
+    match(refused.output, /The stream holds entries 41 to .*: entries 1 to 40 are gone.*--from-backup/);
+    const rebuilt = await run('cli/rebuild.ts', ['--from-backup', backup]);
+    equal(rebuilt.code, 0, rebuilt.output);
+    match(rebuilt.output, /switched from views 1 to views 2/);
+    doesNotMatch(rebuilt.output, /no longer holds/);
+    ok(Math.max(...publishedSequences(dataDir)) === lastSequence);
+    deepEqual(await answers(dataDir), before);
+    const other = await run('cli/rebuild.ts', ['--from-backup', temporary.path]);
+    equal(other.code, 1);
+    match(other.output, /holds no finished backup/);
+  });
+
+  it('copies the views by itself when no worker runs', async () => {
+    const folder = join(temporary.path, 'standing');
+    const taken = await run('cli/backup.ts', [folder]);
+    equal(taken.code, 0, taken.output);
+    ok(existsSync(join(folder, 'views/1/state.duckdb')));
+  });
+
+  it('refuses a folder or a data directory in use', async () => {
+    const again = await run('cli/backup.ts', [backup]);
+    equal(again.code, 1);
+    match(again.output, /^.*backup is not empty: a backup needs a folder of its own\.\n$/);
+    const over = await run('cli/restore.ts', [backup]);
+    equal(over.code, 1);
+    match(over.output, /^The data directory .* is not empty: nothing is overwritten/);
+    const target = join(temporary.path, 'target');
+    const used = await run('cli/restore.ts', [backup], { DATA_DIR: target });
+    equal(used.code, 1);
+    match(used.output, /^The NATS server has a stream CONVERSATIONS that was used/);
+    deepEqual(existsSync(join(target, 'restoring')), false);
+  });
+
+  const damages: [string, (folder: string) => void, RegExp][] = [
+    [
+      'truncated',
+      (folder) => truncateSync(join(folder, 'streams/CONVERSATIONS.entries'), 100),
+      /streams\/CONVERSATIONS\.entries has 100 bytes in place of \d+/,
+    ],
+    [
+      'altered',
+      (folder) => {
+        const file = join(folder, 'views/0/state.duckdb');
+        const bytes = readFileSync(file);
+        bytes[5000] = (bytes[5000] as number) ^ 1;
+        writeFileSync(file, bytes);
+      },
+      /views\/0\/state\.duckdb has \d+ bytes, but other ones/,
+    ],
+    [
+      'lacking a file',
+      (folder) => rmSync(join(folder, 'streams/KV_sessions.entries')),
+      /KV_sessions\.entries is missing/,
+    ],
+    ['unfinished', (folder) => rmSync(join(folder, 'manifest.json')), /holds no finished backup/],
+    [
+      'of an unreadable manifest',
+      (folder) => appendFileSync(join(folder, 'manifest.json'), '{'),
+      /manifest\.json cannot be read/,
+    ],
+  ];
+  it('refuses a damaged backup with the reason, and leaves nothing behind', async () => {
+    await Promise.all(
+      damages.map(async ([name, damage, reason]) => {
+        const folder = join(temporary.path, `backup ${name}`);
+        const target = join(temporary.path, `target ${name}`);
+        mkdirSync(target);
+        cpSync(backup, folder, { recursive: true });
+        damage(folder);
+        const result = await run('cli/restore.ts', [folder], { DATA_DIR: target });
+        equal(result.code, 1, name);
+        match(result.output, reason);
+        equal(result.output.split('\n').length, 2, result.output);
+        deepEqual(existsSync(join(target, 'restoring')), false);
+      }),
+    );
+  });
+
+  it('says how it is used', async () => {
+    for (const script of ['cli/backup.ts', 'cli/restore.ts']) {
+      const { code, output } = await run(script, []);
+      equal(code, 2);
+      match(output, /needs one DIR\.\nUsage: npm run/);
+    }
+  });
+});

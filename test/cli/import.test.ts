@@ -1,0 +1,205 @@
+import { deepEqual, equal, match } from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { FakeService } from '../import/fake-service.ts';
+
+const SCRIPT = resolve(import.meta.dirname, '../../src/cli/import.ts');
+
+let folder: string;
+let service: FakeService;
+let url: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'undertone-import-command-'));
+  service = new FakeService();
+  url = await service.listen();
+});
+afterEach(async () => {
+  await service.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+interface Ended {
+  readonly status: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+function start(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+): { child: ChildProcess; ended: Promise<Ended> } {
+  const clean = { ...process.env };
+  for (const name of ['PORT', 'UT_KEY', 'UNDERTONE_URL']) delete clean[name];
+  const child = spawn(process.execPath, [SCRIPT, ...args], {
+    cwd: folder,
+    env: { ...clean, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let out = '';
+  let err = '';
+  child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()));
+  const ended = new Promise<Ended>((done, fail) => {
+    child.once('error', fail);
+    child.once('close', (status) => done({ status, out, err }));
+  });
+  return { child, ended };
+}
+
+async function write(name: string, lines: readonly unknown[]): Promise<void> {
+  const text = lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line)));
+  await writeFile(join(folder, name), text.join('\n'));
+}
+
+const chat = (id: string): unknown => ({ id, turns: [{ role: 'user', content: `I am ${id}` }] });
+
+describe('npm run import', () => {
+  it('imports, sums up, and ends with 0', async () => {
+    await write('chats.jsonl', [
+      chat('a'),
+      chat('b'),
+      {
+        id: 'c',
+        turns: [
+          { role: 'user', content: '' },
+          { role: 'ai', content: 'hi' },
+        ],
+      },
+    ]);
+    service.warnings = () => 'unknown-role "ai\\u001b" in 1 message: counted, not analysed';
+    const { status, out, err } = await start(['chats.jsonl', '--url', url], { UT_KEY: service.key }).ended;
+    equal(status, 0, err);
+    match(out, new RegExp(`^instance {6}${[...service.instances].join()}$`, 'm'));
+    match(
+      err,
+      new RegExp(`^instance ${[...service.instances].join()} "default", new, the default for this key`, 'm'),
+    );
+    match(out, /^conversations 3 sent, 0 already there$/m);
+    match(out, /^messages {6}3 sent, 0 already there$/m);
+    match(out, /^end users {5}2$/m);
+    match(out, /^skipped {7}1 empty turns, 0 lines that failed$/m);
+    match(out, /^warning {7}unknown-role "ai\\u001b": counted, not analysed \(3 messages\)$/m);
+    match(err, /^chats\.jsonl:\d: the service says: unknown-role "ai\\u001b": counted, not analysed$/m);
+    match(out, /^Everything is visible in queries\.$/m);
+    match(err, /^chats\.jsonl:3: empty turn left out: 0$/m);
+    deepEqual(service.countOf(), { sessions: 3, messages: 3, users: 2 });
+  });
+
+  it('finds the service by PORT, and takes key and instance from the command line', async () => {
+    await write('chats.jsonl', [chat('a')]);
+    const instance = service.addInstance();
+    const args = ['chats.jsonl', '--key', service.key, '--instance', instance.toUpperCase(), '--no-wait'];
+    const { status, out, err } = await start(args, { PORT: new URL(url).port }).ended;
+    equal(status, 0, err);
+    equal(service.countOf(instance).messages, 1);
+    equal(out.includes('visible'), false);
+  });
+
+  it('ends with 1 when a line failed, having imported the rest', async () => {
+    await write('chats.jsonl', [chat('a'), 'not json', chat('b')]);
+    const { status, err } = await start(['chats.jsonl', '--url', url, '--key', service.key]).ended;
+    equal(status, 1);
+    match(err, /^chats\.jsonl:2: not imported: not JSON/m);
+    equal(service.countOf().sessions, 2);
+  });
+
+  it('says what it expects when no line is as it should be', async () => {
+    await write('chats.jsonl', [{ id: 'a', turns: ['Where is my parcel?', 'On its way.'] }, { id: 'b' }]);
+    const { status, err } = await start(['chats.jsonl', '--url', url, '--key', service.key]).ended;
+    equal(status, 1);
+    match(
+      err,
+      /^chats\.jsonl:1: not imported: turns\.0: is a string, but must be an object such as \{"role": "user", "content": ".*"\}$/m,
+    );
+    match(err, /^chats\.jsonl:2: not imported: turns: missing; expected an array of objects such as /m);
+    match(
+      err,
+      /^No line could be imported\. Expected is one conversation a line: \{"id", .*"turns": \[\{"role", "content"/m,
+    );
+    const demo = resolve(import.meta.dirname, '../../demo/conversations.jsonl');
+    match(
+      (await start([demo, '--url', url, '--key', service.key]).ended).err,
+      /the demo's own file.*"npm run demo" sends it/,
+    );
+  });
+
+  it('names a file that is missing, or a folder, before it sends anything', async () => {
+    await write('chats.jsonl', [chat('a')]);
+    const missing = await start(['chats.jsonl', 'chat.jsonl', '--url', url, '--key', service.key]).ended;
+    deepEqual([missing.status, missing.out], [1, '']);
+    match(missing.err, /^chat\.jsonl: there is no such file\.$/m);
+    const directory = await start(['.', '--url', url, '--key', service.key]).ended;
+    equal(directory.status, 1);
+    match(directory.err, /^\. is a folder: name the files in it\.$/m);
+    equal(service.countOf().sessions, 0);
+  });
+
+  it('says how to go on when it is interrupted', async () => {
+    await write(
+      'chats.jsonl',
+      Array.from({ length: 300 }, (_, index) => chat(`c${index}`)),
+    );
+    let child: ChildProcess | undefined;
+    service.disturb = (_body, count) => {
+      if (count === 30) child?.kill('SIGINT');
+      return null;
+    };
+    const running = start(['chats.jsonl', '--url', url, '--key', service.key, '--in-flight', '2']);
+    child = running.child;
+    const { status, err } = await running.ended;
+    equal(status, 130, err);
+    const instance = [...service.instances].join();
+    match(err, new RegExp(`npm run import -- chats\\.jsonl --instance ${instance}$`, 'm'));
+    equal(service.countOf().sessions < 300, true);
+  });
+
+  const wrong: readonly [string, readonly string[], NodeJS.ProcessEnv, RegExp][] = [
+    ['no file', [], { UT_KEY: 'k' }, /Name at least one file/],
+    ['no key', ['a.jsonl'], {}, /npm run keys -- create/],
+    [
+      'an instance that is no UUID',
+      ['a.jsonl', '--instance', 'x'],
+      { UT_KEY: 'k' },
+      /--instance: "x" is not a UUID/,
+    ],
+    [
+      'an instance that is named and new',
+      ['a.jsonl', '--new-instance', '--instance', '01900000-0000-7000-8000-000000000001'],
+      { UT_KEY: 'k' },
+      /exclude each other/,
+    ],
+    ['an address that is none', ['a.jsonl', '--url', 'ftp://x'], { UT_KEY: 'k' }, /not an http address/],
+    ['a number in flight out of bounds', ['a.jsonl', '--in-flight', '0'], { UT_KEY: 'k' }, /--in-flight/],
+    ['an unknown option', ['a.jsonl', '--instnace', 'x'], { UT_KEY: 'k' }, /--instnace/],
+  ];
+  for (const [name, args, env, message] of wrong) {
+    it(`ends with 2 and the usage for ${name}`, async () => {
+      const { status, err } = await start(args, env).ended;
+      equal(status, 2);
+      match(err, message);
+      match(err, /^Usage: npm run import/m);
+    });
+  }
+
+  it('ends with 1 in one line when nothing answers, at once', async () => {
+    await write('chats.jsonl', [chat('a')]);
+    await service.close();
+    const { status, err } = await start(['chats.jsonl', '--url', url, '--key', 'k']).ended;
+    equal(status, 1);
+    match(err.trim(), /^nothing answers at \S+ \(ECONNREFUSED\)\. Start the service with "npm start"[^\n]*$/);
+    service = new FakeService();
+    await service.listen();
+  });
+
+  it('ends with 1 and the reason when the key is wrong', async () => {
+    await write('chats.jsonl', [chat('a')]);
+    const refused = await start(['chats.jsonl', '--url', url, '--key', 'wrong']).ended;
+    equal(refused.status, 1);
+    match(refused.err, /import stopped: the key is invalid or inactive/);
+  });
+});

@@ -1,0 +1,331 @@
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, existsSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { after, before, describe, it } from 'node:test';
+import { jetstreamManager } from '@nats-io/jetstream';
+import type { RecordedRequest } from '../../src/domain/records.ts';
+import { openDatabase, quoted } from '../../src/store/duckdb.ts';
+import { readActiveEpoch, readUnfinished, shardDirectory } from '../../src/store/epochs/epochs.ts';
+import { readGeneration } from '../../src/store/published/publication.ts';
+import { openConnection, type StreamConnection } from '../../src/stream/connection.ts';
+import { createPublisher, type Publisher } from '../../src/stream/log/publisher.ts';
+import { setUpStreams } from '../../src/stream/stream-setup.ts';
+import { CONVERSATIONS_STREAM } from '../../src/stream/subjects.ts';
+import { ShardReaders } from '../../src/main/shard-readers.ts';
+import { SnapshotReader } from '../../src/store/published/snapshot-reader.ts';
+import { temporaryDirectory, VIEWS } from '../support/fold.ts';
+import { startTestServer, type TestServer } from '../support/nats.ts';
+import { answersOf, FEW_GRANULARITIES, instanceId, requestsOf } from '../support/replays.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const INSTANCES = 2;
+const GIVE_UP_MS = 60_000;
+
+const requests = requestsOf({ conversations: 40, instances: INSTANCES, messages: 3 });
+const [first, second] = [requests.slice(0, 80), requests.slice(80, 120)] as const;
+
+/** A process of `src/main`, and what it has printed. */
+interface Running {
+  readonly process: ChildProcess;
+  readonly output: () => string;
+  /** Resolves to the exit code, or the signal's name. */
+  readonly ended: Promise<number | string>;
+}
+
+describe('rebuild', () => {
+  let server: TestServer;
+  let connection: StreamConnection;
+  let publisher: Publisher;
+  let worker: Running | null = null;
+  const temporary = temporaryDirectory();
+  const dataDir = join(temporary.path, 'data');
+  let newest = 0;
+  before(async () => {
+    server = await startTestServer();
+    connection = await openConnection({ ...server.address, name: 'test' });
+    await setUpStreams(connection);
+    publisher = createPublisher(connection);
+    await publish(first);
+    await startWorker();
+    await published(newest);
+  });
+  after(async () => {
+    await stopWorker();
+    await publisher?.drain();
+    await connection?.close();
+    await server?.stop();
+    temporary.remove();
+  });
+
+  async function publish(some: readonly RecordedRequest[]): Promise<void> {
+    // One by one: an entry each.
+    for (const request of some) newest = await publisher.publish(request);
+  }
+
+  function run(script: string, args: readonly string[], env: Record<string, string> = {}): Running {
+    const child = fork(join(ROOT, 'src', script), args, {
+      cwd: ROOT,
+      env: {
+        ...process.env,
+        DATA_DIR: dataDir,
+        NATS_URL: server.url,
+        NATS_TOKEN: server.token,
+        EMBEDDING_MODEL: 'undertone-small',
+        LOG_LEVEL: 'info',
+        SHARDS: '1',
+        AUTO_REBUILD: 'false',
+        ...env,
+      },
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream?.setEncoding('utf8').on('data', (text: string) => {
+        output += text;
+      });
+    const ended = once(child, 'close').then(([code, signal]) => (code ?? signal) as number | string);
+    return { process: child, output: () => output, ended };
+  }
+
+  async function startWorker(env: Record<string, string> = {}): Promise<Running> {
+    worker = run('main/worker.ts', [], env);
+    await until(() => (worker as Running).output().includes('worker_ready'), worker);
+    return worker;
+  }
+
+  async function stopWorker(): Promise<void> {
+    worker?.process.kill('SIGTERM');
+    await worker?.ended;
+    worker = null;
+  }
+
+  /** Runs the command to its end. */
+  async function rebuild(
+    args: readonly string[] = [],
+    env: Record<string, string> = {},
+  ): Promise<{ code: number | string; output: string }> {
+    const running = run('cli/rebuild.ts', args, env);
+    return { code: await running.ended, output: running.output() };
+  }
+
+  async function until(isSo: () => boolean, running: Running | null = worker): Promise<void> {
+    const deadline = performance.now() + GIVE_UP_MS;
+    while (!isSo()) {
+      ok(performance.now() < deadline, `waited too long; ${running?.output()}`);
+      await sleep(10);
+    }
+  }
+
+  const active = () => readActiveEpoch(dataDir) ?? { epoch: 0, shards: 0 };
+  const directories = (): string[] => {
+    const { epoch, shards } = active();
+    return Array.from({ length: shards }, (_, shard) => shardDirectory(dataDir, epoch, shard));
+  };
+  const sequence = (): number =>
+    Math.max(...directories().map((directory) => readGeneration(directory)?.seq ?? 0));
+  const published = (wanted: number): Promise<void> => until(() => sequence() >= wanted);
+  const epochsOnDisk = (): number[] =>
+    readdirSync(join(dataDir, 'views'))
+      .filter((name) => /^\d+$/.test(name))
+      .map(Number)
+      .toSorted((a, b) => a - b);
+
+  /** All answers, but for the time at which the worker came by. */
+  async function answers(): Promise<Record<string, unknown>> {
+    const all = await answersOf(directories(), INSTANCES, FEW_GRANULARITIES);
+    return Object.fromEntries(
+      Object.entries(all).map(([question, { elements, pagination }]) => [question, { elements, pagination }]),
+    );
+  }
+
+  it('gives the rows of the live views, compared at the same entry, while messages come in', async () => {
+    const running = run('cli/rebuild.ts', []);
+    let least = 0;
+    const watching = (async () => {
+      for (const request of second) {
+        newest = await publisher.publish(request);
+        ok(sequence() >= least, 'readers were sent back in time');
+        least = sequence();
+      }
+    })();
+    equal(await running.ended, 0, running.output());
+    await watching;
+    match(running.output(), /compared with the live views at entry [\d,]+: (\d+) of \1 tables equal \(/);
+    match(running.output(), /switched from views 1 to views 2: \d+ messages/);
+    deepEqual(active(), { epoch: 2, shards: 1, previous: { epoch: 1, shards: 1 } });
+    await published(newest);
+    equal(existsSync(join(dataDir, 'views/2/live')), false);
+    deepEqual(epochsOnDisk(), [1, 2]);
+  });
+
+  it('goes on where kill -9 stopped it', async () => {
+    const live = await answers();
+    const from = active().epoch;
+    let kills = 0;
+    let resumed = 0;
+    for (const pauseMs of [0, 100]) {
+      const running = run('cli/rebuild.ts', ['--throttle', '200']);
+      // Once there is something to go on with.
+      await until(
+        () =>
+          kills === 0
+            ? readUnfinished(dataDir, active()) !== null
+            : running.output().includes('going on with views'),
+        running,
+      );
+      await sleep(pauseMs);
+      running.process.kill('SIGKILL');
+      if ((await running.ended) === 'SIGKILL') kills += 1;
+      if (running.output().includes('going on with views')) resumed += 1;
+      if (active().epoch !== from) break;
+      deepEqual(await answers(), live);
+    }
+    ok(kills >= 2 && resumed >= 1, `${kills} kills, ${resumed} resumed`);
+    const { code, output } = await rebuild(['--to-latest']);
+    equal(code, 0, output);
+    match(output, /going on with views \d+/);
+    ok(active().epoch > from);
+    deepEqual(await answers(), live);
+    deepEqual(epochsOnDisk(), [from, active().epoch]);
+  });
+
+  it('ends in order when interrupted, and one runs at a time', async () => {
+    const from = active().epoch;
+    const running = run('cli/rebuild.ts', ['--throttle', '100']);
+    await until(() => readUnfinished(dataDir, active()) !== null, running);
+    const other = await rebuild();
+    equal(other.code, 1);
+    match(other.output, /Another rebuild runs/);
+    running.process.kill('SIGINT');
+    equal(await running.ended, 130, running.output());
+    match(running.output(), /interrupted; the live views are as they were/);
+    equal(active().epoch, from);
+  });
+
+  it('keeps to the throttle', async () => {
+    const { code, output } = await rebuild(['--throttle', '150']);
+    equal(code, 0, output);
+    const [, messages = '', rate = ''] = /: ([\d,]+) messages in [^(]*\(([\d,]+)\/s\)/.exec(output) ?? [];
+    // The last pull is not waited out.
+    ok(Number(messages) > 100 && Number(rate) <= 170, output);
+  });
+
+  it('goes back, with what came in meanwhile, and cleans up', async () => {
+    const { epoch, previous } = active() as { epoch: number; previous?: { epoch: number } };
+    const live = await answers();
+    const { code, output } = await rebuild(['--rollback']);
+    equal(code, 0, output);
+    match(output, new RegExp(`switched back from views ${epoch} to views ${previous?.epoch}`));
+    equal(active().epoch, previous?.epoch);
+    deepEqual(await answers(), live);
+    const both = await rebuild(['--clean', '--rollback']);
+    equal(both.code, 2);
+    match(both.output, /^--clean stands alone/);
+    const cleaned = await rebuild(['--clean']);
+    match(cleaned.output, new RegExp(`deleted views ${epoch}; views ${previous?.epoch} stay`));
+    deepEqual(active(), { epoch: previous?.epoch ?? 0, shards: 1 });
+    const nothing = await rebuild(['--rollback']);
+    equal(nothing.code, 1);
+    match(nothing.output, /There are no earlier views to go back to/);
+  });
+
+  it('divides the views anew, with the same rows', async () => {
+    const live = await answers();
+    await stopWorker();
+    const before = active().epoch;
+    const waiting = await startWorker({ SHARDS: '3' });
+    match(waiting.output(), /SHARDS: 1 → 3.*npm run rebuild/);
+    const readers = await ShardReaders.open({
+      dataDir,
+      shards: 3,
+      open: (directory) => SnapshotReader.open({ directory, views: VIEWS, threads: 1, connections: 1 }),
+      onError: () => undefined,
+    });
+    equal(readers.ready, true);
+    const { code, output } = await rebuild([], { SHARDS: '3' });
+    equal(code, 0, output);
+    // Whoever asks meanwhile is answered; then from the shard that has the instance now.
+    await until(() => readers.ready);
+    for (let number = 0; number < INSTANCES; number++) {
+      const snapshot = await readers.readerOf(instanceId(number))?.snapshot();
+      const rows = await snapshot?.all('select id from @instance[] where id = $id::uuid', {
+        id: instanceId(number),
+      });
+      equal(rows?.length, 1);
+      snapshot?.release();
+    }
+    await readers.close();
+    match(output, /: (\d+) of \1 tables equal \(/);
+    deepEqual(active(), { epoch: before + 1, shards: 3, previous: { epoch: before, shards: 1 } });
+    deepEqual(await answers(), live);
+    const back = await rebuild(['--rollback', '--force']);
+    equal(back.code, 0, back.output);
+    deepEqual(await answers(), live);
+  });
+
+  it('is done by the worker, when told so, once the model changes', async () => {
+    const live = await answers();
+    await stopWorker();
+    const model = join(temporary.path, 'other-model');
+    cpSync(join(ROOT, 'models/undertone-small'), model, { recursive: true });
+    const from = active().epoch;
+    const doing = await startWorker({ EMBEDDING_MODEL: model, AUTO_REBUILD: 'true' });
+    await until(() => active().epoch !== from && doing.output().includes('epoch_switched'));
+    await until(() => doing.output().includes('switched from views'));
+    match(doing.output(), /(\d+) of \1 tables equal in what follows from the stream alone/);
+    // The same weights under another name.
+    deepEqual(await answers(), live);
+    // Back to the first model: the views of the other one can be left for those before.
+    await stopWorker();
+    const refused = await rebuild(['--rollback'], { EMBEDDING_MODEL: model });
+    equal(refused.code, 1);
+    match(refused.output, /were made by other code or another model/);
+    equal((await rebuild(['--rollback'])).code, 0);
+    deepEqual(await answers(), live);
+  });
+
+  it('refuses views that differ from the live ones, unless forced', async () => {
+    await stopWorker();
+    const [directory = ''] = directories();
+    await tamper(directory, `update st.session_rollup set messages = messages + 1 where granularity = 4`);
+    const from = active().epoch;
+    const { code, output } = await rebuild();
+    equal(code, 1, output);
+    match(
+      output,
+      /differ from the live ones[\s\S]*session_rollup: differs in \d+ instances? \(\d+ rows live/,
+    );
+    equal(active().epoch, from);
+    const forced = await rebuild(['--force']);
+    equal(forced.code, 0, forced.output);
+    ok(active().epoch > from);
+  });
+
+  /** Changes rows behind the worker's back, and has them published. */
+  async function tamper(directory: string, sql: string): Promise<void> {
+    const database = await openDatabase({ threads: 1 });
+    const state = await database.connect();
+    await state.run(`attach ${quoted(join(directory, 'state.duckdb'))} as st`);
+    await state.run(sql);
+    await state.run('detach st');
+    state.close();
+    database.close();
+    rmSync(join(directory, 'CURRENT'));
+    await startWorker();
+    await until(() => readGeneration(directory) !== null);
+    await stopWorker();
+  }
+
+  it('refuses when the stream has lost entries, and says which', async () => {
+    const manager = await jetstreamManager(connection.nats);
+    await manager.streams.purge(CONVERSATIONS_STREAM, { seq: 11 });
+    const from = active().epoch;
+    const { code, output } = await rebuild();
+    equal(code, 1);
+    match(output, /holds entries 11 to [\d,]+: entries 1 to 10 are gone/);
+    equal(active().epoch, from);
+  });
+});

@@ -1,0 +1,313 @@
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
+import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { filesOf, readGeneration } from '../../../src/store/published/publication.ts';
+import { SnapshotReader } from '../../../src/store/published/snapshot-reader.ts';
+import { StateStore } from '../../../src/store/live/state-store.ts';
+import { SetupError } from '../../../src/errors.ts';
+import {
+  assignment,
+  fact,
+  openFixture,
+  temporaryDirectory,
+  uuid,
+  VIEWS,
+  type Fixture,
+} from '../../support/fold.ts';
+
+describe('publication', () => {
+  let directory: { path: string; remove: () => void };
+  let fixture: Fixture;
+
+  beforeEach(async () => {
+    directory = temporaryDirectory();
+    fixture = await openFixture({ directory: directory.path, mergeRows: 25 });
+  });
+  afterEach(async () => {
+    await fixture.close();
+    directory.remove();
+  });
+
+  const turn = (position: number): Promise<void> =>
+    fixture.fold(
+      assignment({
+        messages: [fact({ position, session: position, user: position })],
+        sessions: [
+          {
+            instance: 1,
+            session: position,
+            id: uuid(3, position),
+            user: position,
+            title: null,
+            summary: null,
+            language: null,
+          },
+        ],
+      }),
+    );
+  const counted = async (): Promise<{ sequence: number; messages: number }> => {
+    const snapshot = await fixture.reader.snapshot();
+    ok(snapshot !== null);
+    try {
+      const rows = await snapshot.all(
+        'select sum(messages) as messages from @session_rollup[granularity = 4]',
+      );
+      return { sequence: snapshot.sequence, messages: rows[0]?.['messages'] as number };
+    } finally {
+      snapshot.release();
+    }
+  };
+
+  it('shows nothing before the first publication', async () => {
+    equal(await fixture.reader.snapshot(), null);
+  });
+
+  it('waits for the first CURRENT, whose files are there a moment before it', async () => {
+    await turn(1);
+    await fixture.publish();
+    const file = join(directory.path, 'CURRENT');
+    const content = readFileSync(file);
+    rmSync(file);
+    const asked = counted();
+    setTimeout(() => writeFileSync(file, content), 100);
+    deepEqual(await asked, { sequence: 1, messages: 1 });
+  });
+
+  it('shows a batch after its publication, not after its commit', async () => {
+    await turn(1);
+    await fixture.publish();
+    await turn(2);
+    deepEqual(await counted(), { sequence: 1, messages: 1 });
+    await fixture.publish();
+    deepEqual(await counted(), { sequence: 2, messages: 2 });
+  });
+
+  it('merges levels and keeps every row, and removes replaced files', async () => {
+    for (let position = 1; position <= 16; position++) {
+      await turn(position);
+      await fixture.publish();
+      await fixture.publication.settle();
+      deepEqual(await counted(), { sequence: position, messages: position });
+    }
+    await fixture.publish();
+    const generation = readGeneration(directory.path);
+    ok(generation !== null);
+    const tables = Object.values(generation.tables);
+    ok(
+      tables.some((levels) => levels.length >= 2),
+      JSON.stringify(tables),
+    );
+    const files = readdirSync(directory.path).filter((file) => /^(newest|merged)/.test(file));
+    deepEqual(files.toSorted(), [...filesOf(generation)].toSorted());
+  });
+
+  it('compacts every table to one lower level when there is time for it', async () => {
+    const depth = (): number =>
+      Math.max(...Object.values(readGeneration(directory.path)?.tables ?? {}).map((levels) => levels.length));
+    let deepest = 0;
+    await fixture.close();
+    // Merges that take in no earlier level leave one each.
+    fixture = await openFixture({ directory: directory.path, mergeRows: 25, mergeRatio: 0 });
+    for (let position = 1; position <= 12; position++) {
+      await turn(position);
+      await fixture.publish();
+      await fixture.publication.settle();
+      deepest = Math.max(deepest, depth());
+    }
+    ok(deepest > 2, 'there was something to compact');
+    for (let idle = 0; idle < 10; idle++) {
+      await fixture.publish();
+      await fixture.publication.settle();
+    }
+    ok(depth() <= 2, 'a publication without news compacts');
+    deepEqual(await counted(), { sequence: 12, messages: 12 });
+    await turn(13);
+    await fixture.publication.compact();
+    await fixture.publish();
+    ok(depth() <= 2);
+    deepEqual(await counted(), { sequence: 13, messages: 13 });
+  });
+
+  it('passes over files outside the range, and never over a row inside it', async () => {
+    const day = 86_400_000_000;
+    const start = Date.UTC(2026, 0, 1) * 1000;
+    for (let position = 1; position <= 15; position++) {
+      // Every third message comes late.
+      const at = start + (position % 3 === 0 ? position - 3 : position) * day;
+      await fixture.fold(assignment({ messages: [fact({ position, session: position, at })] }));
+      await fixture.publish();
+      await fixture.publication.settle();
+    }
+    const snapshot = await fixture.reader.snapshot();
+    for (let from = 0; from <= 16; from++) {
+      const rows = await snapshot?.all(
+        `select count(*) as facts from @message_fact[instance = 1 and kind = 0 and event_at >= $from and event_at < $to]`,
+        { from: { at: start + from * day }, to: { at: start + (from + 2) * day } },
+      );
+      const expected = Array.from({ length: 15 }, (_, index) => index + 1)
+        .map((position) => (position % 3 === 0 ? position - 3 : position))
+        .filter((at) => at >= from && at < from + 2).length;
+      deepEqual(rows, [{ facts: expected }], `from day ${from}`);
+    }
+    snapshot?.release();
+  });
+
+  it('keeps a snapshot readable and unchanged while newer ones are published', async () => {
+    await turn(1);
+    await fixture.publish();
+    const old = await fixture.reader.snapshot();
+    for (let position = 2; position <= 10; position++) {
+      await turn(position);
+      await fixture.publish();
+      await fixture.publication.settle();
+      await counted();
+    }
+    deepEqual(await old?.all('select sum(messages) as messages from @session_rollup[granularity = 4]'), [
+      { messages: 1 },
+    ]);
+    old?.release();
+    deepEqual(await counted(), { sequence: 10, messages: 10 });
+  });
+
+  it('reads again what could not be read, also when a newer generation came meanwhile', async () => {
+    const levels = (): readonly string[] =>
+      (readGeneration(directory.path)?.tables['session_rollup'] ?? []).map(({ file }) => file);
+    let position = 0;
+    while (levels().length === 0 || levels().some((file) => file.startsWith('newest'))) {
+      await turn((position += 1));
+      await fixture.publish();
+      await fixture.publication.settle();
+      await fixture.publish();
+    }
+    const before = levels();
+    const old = await fixture.reader.snapshot();
+    const late = Promise.withResolvers<number>();
+    const failing = old?.remembered('sessions', ['session_rollup'], () => late.promise);
+    await fixture.fold(
+      assignment({ topics: [{ instance: 1, topic: 1, id: uuid(4, 1), name: 't', cluster: null }] }),
+    );
+    await fixture.publish();
+    const now = await fixture.reader.snapshot();
+    ok(old !== null && now !== null && now.sequence > old.sequence);
+    deepEqual(levels(), before);
+    late.reject(new Error('Out of Memory Error'));
+    await rejects(failing ?? Promise.resolve(), /Out of Memory/);
+    equal(await now.remembered('sessions', ['session_rollup'], () => Promise.resolve(7)), 7);
+    equal(await now.remembered('sessions', ['session_rollup'], () => Promise.resolve(8)), 7);
+    old.release();
+    now.release();
+  });
+
+  it('gives a statement more memory, alone, when what all share does not suffice', async () => {
+    await turn(1);
+    await fixture.publish();
+    const open = (memoryLimitAlone: string): Promise<SnapshotReader> =>
+      SnapshotReader.open({
+        directory: () => directory.path,
+        views: VIEWS,
+        threads: 1,
+        connections: 2,
+        memoryLimit: '10MB',
+        memoryLimitAlone,
+      });
+    const large =
+      'with a as materialized (select range as n, hash(range) as h from range(2000000)) select max(h) as h, count(*) as n from a';
+    const [enough, tooLittle] = [await open('500MB'), await open('12MB')];
+    try {
+      const snapshot = await enough.snapshot();
+      const small = snapshot?.all('select count(*) as n from @session[]');
+      const answers = await Promise.all([large, large, large].map((sql) => snapshot?.all(sql)));
+      deepEqual(
+        answers.map((rows) => rows?.[0]?.['n']),
+        [2_000_000, 2_000_000, 2_000_000],
+      );
+      deepEqual(await small, [{ n: 1 }]);
+      snapshot?.release();
+      const other = await tooLittle.snapshot();
+      await rejects(other?.all(large) ?? Promise.resolve(), /Out of Memory/);
+      deepEqual(await other?.all('select count(*) as n from @session[]'), [{ n: 1 }]);
+      other?.release();
+    } finally {
+      await enough.close();
+      await tooLittle.close();
+    }
+  });
+
+  it('closes a reader only after what it is reading and detaching', async () => {
+    for (let position = 1; position <= 6; position += 2) {
+      await turn(position);
+      await fixture.publish();
+      const reader = await SnapshotReader.open({
+        directory: () => directory.path,
+        views: VIEWS,
+        threads: 1,
+        connections: 2,
+      });
+      const old = await reader.snapshot();
+      await turn(position + 1);
+      await fixture.publish();
+      const now = await reader.snapshot();
+      const reading = now?.all('select sum(messages) as messages from @session_rollup[granularity = 4]');
+      old?.release();
+      await reader.close();
+      deepEqual(await reading, [{ messages: position + 1 }]);
+    }
+  });
+
+  it('goes on from the files of an earlier run, and makes new ones when they are gone', async () => {
+    for (let position = 1; position <= 12; position++) {
+      await turn(position);
+      await fixture.publish();
+    }
+    await fixture.close();
+    fixture = await openFixture({ directory: directory.path, mergeRows: 25 });
+    equal(fixture.publication.sequence, 12);
+    deepEqual(await counted(), { sequence: 12, messages: 12 });
+    await fixture.close();
+    for (const file of readdirSync(directory.path))
+      if (/^(newest|merged)/.test(file)) rmSync(join(directory.path, file));
+    writeFileSync(join(directory.path, 'newest.duckdb.tmp'), 'half-written');
+    fixture = await openFixture({ directory: directory.path, mergeRows: 25 });
+    equal(fixture.publication.sequence, -1);
+    await fixture.publish();
+    deepEqual(await counted(), { sequence: 12, messages: 12 });
+    ok(!readdirSync(directory.path).includes('newest.duckdb.tmp'));
+  });
+
+  it('has no answer from files that code of other views wrote', async () => {
+    await turn(1);
+    await fixture.publish();
+    const file = join(directory.path, 'CURRENT');
+    const generation = readGeneration(directory.path);
+    ok(generation !== null);
+    for (const views of [{ ...generation.views, fact: 99 }, undefined]) {
+      writeFileSync(file, JSON.stringify({ ...generation, views }));
+      await rejects(fixture.reader.snapshot(), /another version/);
+    }
+    writeFileSync(file, '{"store":');
+    await rejects(fixture.reader.snapshot(), /damaged/);
+    writeFileSync(file, JSON.stringify(generation));
+    deepEqual(await counted(), { sequence: 1, messages: 1 });
+    writeFileSync(file, '{"store":');
+    deepEqual(await counted(), { sequence: 1, messages: 1 });
+  });
+
+  it('refuses views that other definitions or another model made', async () => {
+    await turn(1);
+    await fixture.store.close();
+    await rejects(
+      StateStore.open({ directory: directory.path, views: VIEWS, analysis: 'another', threads: 1 }),
+      (error: unknown) => {
+        ok(error instanceof SetupError);
+        ok(error.message.includes('npm run rebuild'));
+        return true;
+      },
+    );
+    const raised = VIEWS.map((view) => ({ ...view, version: view.version + 1 }));
+    await rejects(
+      StateStore.open({ directory: directory.path, views: raised, analysis: 'test', threads: 1 }),
+      SetupError,
+    );
+  });
+});

@@ -1,0 +1,130 @@
+import { deepEqual, equal, ok, throws } from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { promisify } from 'node:util';
+import { zstdCompress, zstdCompressSync } from 'node:zlib';
+import fc from 'fast-check';
+import {
+  completeRequest,
+  decodeRecord,
+  DecodeError,
+  draftRequest,
+  encodeRecord,
+  encodeRequest,
+  inflatedSizeOf,
+  MAX_INFLATED_BYTES,
+  sizeOf,
+} from '../../../src/stream/log/codec.ts';
+import { recordedRequest } from '../../support/requests.ts';
+
+const message = fc.record(
+  { content: fc.string({ unit: 'binary', maxLength: 200 }), role: fc.string(), at: fc.nat() },
+  { noNullPrototype: true },
+);
+
+/** As a stream, of which the size is not known to the compressor, or is told to it. */
+const compress = (text: string, pledgedSrcSize: number | undefined): Promise<Buffer> =>
+  promisify(zstdCompress)(text, pledgedSrcSize === undefined ? {} : { pledgedSrcSize });
+
+describe('record codec', () => {
+  it('gives back what was encoded, whatever the text', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.array(message, { maxLength: 20 }), { minLength: 1, maxLength: 20 }),
+        async (lists) => {
+          const requests = lists.map((messages) => recordedRequest({ messages }));
+          deepEqual(decodeRecord(await encodeRecord(requests.map(encodeRequest))), { v: 1, requests });
+        },
+      ),
+      { numRuns: 50, seed: 7 },
+    );
+  });
+
+  it('completes a draft with the time of acceptance and the ids', async () => {
+    const draftMessage = fc.record(
+      { content: fc.string({ unit: 'binary', maxLength: 50 }), role: fc.string(), at: fc.nat() },
+      { noNullPrototype: true, requiredKeys: ['content', 'role'] },
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(draftMessage, { minLength: 1, maxLength: 20 }),
+        fc.option(fc.record({ session: fc.dictionary(fc.string(), fc.string()) }), { nil: undefined }),
+        fc.constantFrom(5, 999_999_999_999_999, 1_772_366_400_000_000),
+        async (drafted, metadata, acceptedAt) => {
+          const given = metadata === undefined ? {} : { metadata: { session: { ...metadata.session } } };
+          const draft = draftRequest({ messages: drafted, ...given });
+          const messages = drafted.map((one) => ({ ...one, at: one.at ?? acceptedAt }));
+          const request = { ...recordedRequest({ messages, acceptedAt }), ...given };
+          deepEqual(decodeRecord(await encodeRecord([completeRequest(draft, request)])).requests, [request]);
+        },
+      ),
+      { numRuns: 50, seed: 7 },
+    );
+  });
+
+  it('knows what a payload inflates to', async () => {
+    for (const length of [1, 200, 900, 3000, 60_000, 300_000, 20_000_000]) {
+      const request = recordedRequest({ messages: [{ content: 'x'.repeat(length), role: 'user', at: 1 }] });
+      const json = JSON.stringify({ v: 1, requests: [request] });
+      equal(inflatedSizeOf(await encodeRecord([encodeRequest(request)])), json.length);
+      // Heads of other forms: without the size, as earlier versions wrote them, and of short frames.
+      for (const text of [json, json.slice(0, 100)])
+        for (const given of [undefined, text.length])
+          equal(inflatedSizeOf(await compress(text, given)), text.length);
+    }
+    equal(inflatedSizeOf(Buffer.from([0x28, 0xb5, 0x2f, 0xfd])), MAX_INFLATED_BYTES);
+    equal(inflatedSizeOf(Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x58, 1, 2, 3])), MAX_INFLATED_BYTES);
+    equal(inflatedSizeOf(new Uint8Array()), 0);
+  });
+
+  for (const count of [1, 100, 5000]) {
+    it(`compresses above 1 KB and reads it again: ${count} messages`, async () => {
+      const messages = Array.from({ length: count }, (_, i) => ({
+        content: `message ${i}`,
+        role: 'user',
+        at: i,
+      }));
+      const request = recordedRequest({ messages });
+      const bytes = await encodeRecord([encodeRequest(request)]);
+      equal(String.fromCharCode(bytes[0] ?? 0), count === 1 ? '{' : '(');
+      if (count > 1) ok(bytes.length < sizeOf(encodeRequest(request)) / 3);
+      deepEqual(decodeRecord(bytes).requests, [request]);
+    });
+  }
+
+  const [first] = [JSON.parse(JSON.stringify(recordedRequest())) as Record<string, unknown>];
+  const broken: [string, Uint8Array, RegExp][] = [
+    ['empty', Buffer.alloc(0), /neither JSON nor zstd/],
+    ['random bytes', Buffer.from([1, 2, 3]), /neither/],
+    [
+      'broken JSON, without quoting it',
+      Buffer.from('{"v":1,"requests":[my secret]}'),
+      /zstd of it: a syntax error$/,
+    ],
+    ['bad UTF-8', Buffer.from([0x22, 0xff, 0x22]), /neither/],
+    ['cut zstd', zstdCompressSync(Buffer.from('{"v":1,"requests":[]}')).subarray(0, 12), /neither/],
+    ['a zstd bomb', zstdCompressSync(Buffer.alloc(300 * 1024 * 1024)), /neither/],
+    ['no object', Buffer.from('[]'), /no object/],
+    ['a later version', Buffer.from('{"v":2,"requests":[]}'), /version 2/],
+    ['no requests', Buffer.from('{"v":1}'), /no list of requests/],
+    ['a request without session', json({ ...first, sessionId: 7 }), /requests\.0\.sessionId/],
+    ['a request without time', json({ ...first, acceptedAt: 'now' }), /requests\.0\.acceptedAt/],
+    ['a message without content', json({ ...first, messages: [{ role: 'user', at: 1 }] }), /messages\.0/],
+    [
+      'a message with a fractional time',
+      json({ ...first, messages: [{ content: '', role: '', at: 1.5 }] }),
+      /messages\.0/,
+    ],
+  ];
+  for (const [name, bytes, reason] of broken) {
+    it(`refuses ${name} with a DecodeError`, () => {
+      throws(
+        () => decodeRecord(bytes),
+        (error) => error instanceof DecodeError && reason.test(error.message),
+      );
+    });
+  }
+});
+
+function json(request: unknown): Buffer {
+  return Buffer.from(JSON.stringify({ v: 1, requests: [request] }));
+}
