@@ -167,13 +167,13 @@ describe('the README on a running service', { timeout: 240_000 }, () => {
     deepEqual(shapeOf(ids), shapeOf(JSON.parse(blockAfter('Send a conversation', 'json'))));
     variables['INSTANCE'] = (ids as { instanceId: string }).instanceId;
 
-    const [query] = commandsOf(blockAfter('Ask what became of it', 'sh'));
+    const [query] = commandsOf(blockAfter('A second later, ask what', 'sh'));
     ok(query);
     let answer: QueryResponse;
     const deadline = performance.now() + 20_000;
     do answer = queryResponseSchema.parse(await send(query));
     while (answer.elements.length === 0 && performance.now() < deadline);
-    const shown = queryResponseSchema.parse(JSON.parse(blockAfter('Ask what became of it', 'json')));
+    const shown = queryResponseSchema.parse(JSON.parse(blockAfter('A second later, ask what', 'json')));
     deepEqual(shapeOf(answer), shapeOf(shown));
     // The numbers shown are what comes out; the wording of a title may get better.
     deepEqual(answer.elements[0]?.fields, shown.elements[0]?.fields);
@@ -181,7 +181,7 @@ describe('the README on a running service', { timeout: 240_000 }, () => {
   });
 
   it('lists, makes and renames instances', async () => {
-    const [list, make, rename] = commandsOf(blockAfter('Instances are listed', 'sh'));
+    const [list, make, rename] = commandsOf(blockAfter('You can list, create', 'sh'));
     ok(list && make && rename);
     await send(make, 201);
     await send(rename);
@@ -191,7 +191,7 @@ describe('the README on a running service', { timeout: 240_000 }, () => {
 
   it('imports the file shown, whole, with the command shown', async () => {
     await writeFile(join(folder, 'chats.jsonl'), blockAfter('## Importing', 'jsonl'));
-    const [, importing] = commandsOf(blockAfter('See it at work', 'sh'));
+    const [, importing] = commandsOf(blockAfter('Try it on six weeks', 'sh'));
     ok(importing);
     const output = await runScript(importing);
     match(output, /conversations 2 sent, 0 already there/);
@@ -203,7 +203,7 @@ describe('the README on a running service', { timeout: 240_000 }, () => {
   });
 
   it('runs the demo, and again without counting anything twice', async () => {
-    const [demo] = commandsOf(blockAfter('See it at work', 'sh'));
+    const [demo] = commandsOf(blockAfter('Try it on six weeks', 'sh'));
     ok(demo);
     const output = await runScript(demo);
     const instance = /Instance (\S+), key (\S+)/.exec(output);
