@@ -11,7 +11,8 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Assignment } from '../src/domain/facts.ts';
 import { shardDirectory, writeActiveEpoch } from '../src/store/epochs/epochs.ts';
-import { Publication, readGeneration } from '../src/store/published/publication.ts';
+import { readManifest } from '../src/store/published/manifest.ts';
+import { Publication } from '../src/store/published/publication.ts';
 import { StateStore } from '../src/store/live/state-store.ts';
 import { loadViews, type View } from '../src/store/view-files.ts';
 import { assignment, temporaryDirectory } from '../test/support/fold.ts';
@@ -100,7 +101,7 @@ export async function openHistory(
     writeFileSync(labelFile, label);
   }
   const directory = shardDirectory(folder, 1, 0);
-  const generation = readGeneration(directory);
+  const generation = readManifest(directory);
   const rows = new Map<string, number>();
   for (const level of Object.values(generation?.tables ?? {}).flat())
     rows.set(level.file, (rows.get(level.file) ?? 0) + level.rows);
@@ -147,8 +148,8 @@ async function build(
   const publication = new Publication({
     store,
     graceMs: 0,
-    mergeRows: 20_000,
-    mergeRatio: 8,
+    compactRows: 20_000,
+    compactRatio: 8,
     now: () => 0,
     onError: (error) => {
       throw error;

@@ -36,7 +36,7 @@ export async function run(args: readonly string[]): Promise<void> {
   });
   const messages = Number(values.messages);
   const directory = temporaryDirectory();
-  const fixture = await openFixture({ directory: directory.path, mergeRows: 5000 });
+  const fixture = await openFixture({ directory: directory.path, compactRows: 5000 });
   const reader = await SnapshotReader.open({
     directory: () => directory.path,
     views: VIEWS,

@@ -25,7 +25,7 @@ export async function run(args: readonly string[]): Promise<void> {
     seconds: Number(values.seconds),
     readers: Number(values.readers),
     batch: Number(values.batch),
-    mergeRows: Number(values['merge-rows']),
+    compactRows: Number(values['merge-rows']),
   });
   const sum = (of: (reader: (typeof result.readers)[number]) => number): number =>
     result.readers.reduce((total, reader) => total + of(reader), 0);

@@ -62,8 +62,8 @@ export async function run(args: readonly string[]): Promise<void> {
   const publication = new Publication({
     store,
     graceMs: 0,
-    mergeRows: 20_000,
-    mergeRatio: 8,
+    compactRows: 20_000,
+    compactRatio: 8,
     now: () => performance.now(),
     onError: (error) => {
       throw error;

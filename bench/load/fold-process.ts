@@ -54,8 +54,8 @@ const store = await StateStore.open({
 const publication = new Publication({
   store,
   graceMs: 60_000,
-  mergeRows: 20_000,
-  mergeRatio: 8,
+  compactRows: 20_000,
+  compactRatio: 8,
   now: () => Date.now(),
   onError: (error) => {
     throw error;

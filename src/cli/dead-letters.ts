@@ -12,7 +12,7 @@ import {
   replayDeadLetter,
   type DeadLetter,
   type MessageName,
-} from '../stream/dead-letters.ts';
+} from '../stream/dead-letters/dead-letters.ts';
 import { parseCommandLine, printTable, runStreamCommand, UsageError } from './command.ts';
 
 const USAGE = `Usage:

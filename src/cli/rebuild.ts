@@ -11,7 +11,7 @@ import { InterruptedError } from '../rebuild/replay.ts';
 import { lockDataDirectory } from '../store/data-directory.ts';
 import { readActiveEpoch, type ActiveEpoch } from '../store/epochs/epochs.ts';
 import { openConnection, type StreamConnection } from '../stream/connection.ts';
-import type { StreamArchive } from '../stream/log/archive-consumer.ts';
+import type { StreamArchive } from '../stream/archive/archive-consumer.ts';
 import { readBytes } from '../stream/log/consumer.ts';
 import { connectionOptions, startServer } from '../stream/server/server.ts';
 import { CONVERSATIONS_STREAM } from '../stream/subjects.ts';

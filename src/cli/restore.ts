@@ -8,7 +8,7 @@ import { IDEMPOTENCY_TTL_MS } from '../ingest/idempotency.ts';
 import { runCommand } from '../lifecycle.ts';
 import { writeDefinition } from '../store/epochs/definition.ts';
 import { shardDirectory, writeActiveEpoch } from '../store/epochs/epochs.ts';
-import { ARCHIVED_STREAMS, extentOf, makeAnew, restoreStream } from '../stream/archive.ts';
+import { ARCHIVED_STREAMS, extentOf, makeAnew, restoreStream } from '../stream/archive/archive.ts';
 import { openConnection, type StreamConnection } from '../stream/connection.ts';
 import { openKeyValue } from '../stream/kv/key-value.ts';
 import { connectionOptions, startServer } from '../stream/server/server.ts';

@@ -2,7 +2,7 @@ import { statfsSync } from 'node:fs';
 import type { ServiceFigures, ServiceHealth } from '../http/service-health.ts';
 import type { Logger } from '../logger.ts';
 import { hasViews, readActiveEpoch, shardDirectory } from '../store/epochs/epochs.ts';
-import { readGeneration } from '../store/published/publication.ts';
+import { readManifest } from '../store/published/manifest.ts';
 import { countDeadLetters, readBacklog, readStreamUse } from '../stream/log/backlog.ts';
 import type { DeadLetterCount, Position, StreamUse } from '../stream/log/backlog.ts';
 import type { StreamConnection } from '../stream/connection.ts';
@@ -124,7 +124,7 @@ export class ServiceWatch implements ServiceHealth {
     }
     return Array.from({ length: active.shards }, (_, shard) => ({
       partitions: partitionsOf(shard, active.shards),
-      sequence: readGeneration(shardDirectory(dataDir, active.epoch, shard))?.seq ?? 0,
+      sequence: readManifest(shardDirectory(dataDir, active.epoch, shard))?.seq ?? 0,
     }));
   }
 

@@ -62,7 +62,7 @@ export class ShardReaders {
     if (readers === undefined) return 'are being opened';
     const published = await Promise.all(
       readers.map((reader) =>
-        reader.hasGeneration().catch((error: unknown) => {
+        reader.hasManifest().catch((error: unknown) => {
           if (error instanceof AppError) return true;
           throw error;
         }),

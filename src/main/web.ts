@@ -19,7 +19,7 @@ import { SnapshotReader } from '../store/published/snapshot-reader.ts';
 import { loadViews } from '../store/view-files.ts';
 import { openConnection } from '../stream/connection.ts';
 import type { StreamConnection } from '../stream/connection.ts';
-import { watchDiskRoom } from '../stream/disk-room.ts';
+import { watchDiskRoom } from '../stream/server/disk-room.ts';
 import { createPublisher } from '../stream/log/publisher.ts';
 import { connectionOptions } from '../stream/server/server.ts';
 import { concernAboutServer } from '../stream/server/version.ts';

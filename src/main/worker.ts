@@ -16,10 +16,10 @@ import {
   type Epoch,
 } from '../store/epochs/epochs.ts';
 import { openConnection } from '../stream/connection.ts';
-import { answerRequests } from '../stream/answers.ts';
-import { setAside } from '../stream/dead-letters.ts';
+import { answerRequests } from '../stream/request-reply.ts';
+import { setAside } from '../stream/dead-letters/dead-letters.ts';
 import { connectionOptions } from '../stream/server/server.ts';
-import { Leases } from '../stream/kv/lease.ts';
+import { Leases } from '../stream/kv/leases.ts';
 import { setUpStreams } from '../stream/stream-setup.ts';
 import { lockDataDirectory } from '../store/data-directory.ts';
 import { isDeadHolder, thisHolder } from '../stream/kv/lease-holder.ts';

@@ -61,7 +61,7 @@ export async function readDimensions(
     }
     case 'GAP': {
       const gap = await named('gap');
-      const topics = await snapshot.remembered(
+      const topics = await snapshot.cached(
         `topics of gaps ${instance}`,
         ['gap_micro', 'micro', 'topic'],
         () => gapTopics(snapshot, instance),
@@ -281,7 +281,7 @@ function dimensionOf(groupBy: QueryParameters['groupBy']): Dimension | null {
 
 /** A dimension's rows, read once for as long as they do not change. */
 function rowsOf(snapshot: Snapshot, dimension: Dimension, instance: number): Promise<Map<number, Row>> {
-  return snapshot.remembered(`${dimension} ${instance}`, [dimension], () =>
+  return snapshot.cached(`${dimension} ${instance}`, [dimension], () =>
     readDimension(snapshot, dimension, instance),
   );
 }

@@ -2,7 +2,7 @@ import { bucketStart, nextBucketStart, type Granularity } from '../domain/time.t
 import type { GroupBy, SortField } from '../domain/metrics.ts';
 import type { Bindings, BindValue } from '../store/duckdb.ts';
 import type { View } from '../store/view-files.ts';
-import { KINDS } from '../store/live/state-store.ts';
+import { KINDS } from '../domain/kinds.ts';
 import type { QueryParameters } from './parameters.ts';
 
 /** A statement over `@table[condition]` (store/snapshot-reader.ts). */

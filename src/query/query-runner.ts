@@ -62,17 +62,12 @@ export class QueryRunner {
   }
 
   async #answer(snapshot: Snapshot, parameters: QueryParameters): Promise<QueryResponse> {
-    const instance = await snapshot.remembered(
-      `instance ${parameters.instanceId}`,
-      ['instance'],
-      async () => {
-        const rows = await snapshot.all(
-          'select instance, processed_at from @instance[] where id = $id::uuid',
-          { id: parameters.instanceId },
-        );
-        return rows[0];
-      },
-    );
+    const instance = await snapshot.cached(`instance ${parameters.instanceId}`, ['instance'], async () => {
+      const rows = await snapshot.all('select instance, processed_at from @instance[] where id = $id::uuid', {
+        id: parameters.instanceId,
+      });
+      return rows[0];
+    });
     const { limit, offset } = parameters;
     if (instance === undefined)
       return { elements: [], pagination: { total: 0, limit, offset }, lastProcessedAt: null };
@@ -107,7 +102,7 @@ export class QueryRunner {
     const count = async (): Promise<number> => (await ask(counting))[0]?.['total'] as number;
     let page: readonly Row[] | null = null;
     const name = `${counting.sql} ${JSON.stringify(counting.bindings)}`;
-    const total = await snapshot.remembered(name, counting.tables, async () => {
+    const total = await snapshot.cached(name, counting.tables, async () => {
       if (isCountedApart(parameters)) return count();
       page = await ask(plan('page and total'));
       // A page past the end has no row that could say the total.

@@ -1,5 +1,5 @@
 import type { Snapshot } from '../store/published/snapshot-reader.ts';
-import { KINDS } from '../store/live/state-store.ts';
+import { KINDS } from '../domain/kinds.ts';
 import type { PublishedTable } from '../store/view-files.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { openArchiveConsumer, type StreamArchive } from '../stream/log/archive-consumer.ts';
+import { openArchiveConsumer, type StreamArchive } from '../stream/archive/archive-consumer.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import {
   lastSequenceOf,

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { SetupError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { prepareActiveEpoch, shardDirectory, type ActiveEpoch, type Epoch } from '../store/epochs/epochs.ts';
-import { readGeneration } from '../store/published/publication.ts';
-import type { StreamArchive } from '../stream/log/archive-consumer.ts';
+import { readManifest } from '../store/published/manifest.ts';
+import type { StreamArchive } from '../stream/archive/archive-consumer.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import { lastSequenceOf, readExtent } from '../stream/log/consumer.ts';
 import { partitionsOf } from '../stream/subjects.ts';
@@ -295,7 +295,7 @@ export function liveSequence(dataDir: string, live: Epoch, partitions: readonly 
   const shards = new Set(partitions.map((partition) => partition % live.shards));
   return Math.max(
     0,
-    ...[...shards].map((shard) => readGeneration(shardDirectory(dataDir, live.epoch, shard))?.seq ?? 0),
+    ...[...shards].map((shard) => readManifest(shardDirectory(dataDir, live.epoch, shard))?.seq ?? 0),
   );
 }
 

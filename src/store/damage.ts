@@ -24,8 +24,8 @@ function codeOf(error: unknown): string {
   return error instanceof Error ? ((error as NodeJS.ErrnoException).code ?? '') : '';
 }
 
-/** `levels`: the published files are to be made anew from the state. `state`: the state from the stream. */
-export type Damaged = 'levels' | 'state';
+/** `segments`: the published files have to be made again from the state. `state`: the state from the stream. */
+export type Damaged = 'segments' | 'state';
 
 /** Leaves a note, unless there is one already. What cannot be noted is found again. */
 export function noteDamage(directory: string, what: Damaged, reason: string): void {
@@ -49,5 +49,5 @@ export function clearDamage(directory: string, what: Damaged): void {
 }
 
 function noteFile(directory: string, what: Damaged): string {
-  return join(directory, what === 'levels' ? 'LEVELS_DAMAGED' : 'STATE_DAMAGED');
+  return join(directory, what === 'segments' ? 'LEVELS_DAMAGED' : 'STATE_DAMAGED');
 }

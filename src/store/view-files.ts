@@ -57,6 +57,11 @@ export function loadViews(directory: string): readonly View[] {
   return inOrder(files.map((file) => parseView(file, readFileSync(join(directory, file), 'utf8'))));
 }
 
+/** Tables that readers see, over all views. */
+export function publishedTables(views: readonly View[]): PublishedTable[] {
+  return views.flatMap((view) => view.publishes);
+}
+
 /** Parses one view file; `file` names it in errors. */
 export function parseView(file: string, text: string): View {
   const [header, ...sections] = text.split(/^-- @/m);

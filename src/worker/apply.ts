@@ -5,7 +5,7 @@ import type { Logger } from '../logger.ts';
 import { DatabaseError } from '../store/duckdb.ts';
 import type { Batch, StateStore } from '../store/live/state-store.ts';
 import type { Delivered } from '../stream/log/consumer.ts';
-import type { MessageNotes } from '../stream/message-notes.ts';
+import type { MessageNotes } from '../stream/dead-letters/message-notes.ts';
 import { messagesOf, Numbering, RecordError, withoutTexts, type Entry, type NumberedBatch } from './batch.ts';
 import type { MutableWorkCounters } from './counters.ts';
 import {

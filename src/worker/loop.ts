@@ -3,7 +3,7 @@ import type { RecordedRequest } from '../domain/records.ts';
 import type { Publication } from '../store/published/publication.ts';
 import { inflatedSizeOf } from '../stream/log/codec.ts';
 import type { Delivered, StreamConsumer } from '../stream/log/consumer.ts';
-import type { MessageNotes } from '../stream/message-notes.ts';
+import type { MessageNotes } from '../stream/dead-letters/message-notes.ts';
 import { isUnanalysed } from './analysis/protocol.ts';
 import {
   Applier,

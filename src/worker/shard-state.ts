@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { SetupError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { clearDamage } from '../store/damage.ts';
-import { readGeneration } from '../store/published/publication.ts';
+import { readManifest } from '../store/published/manifest.ts';
 import { DamagedStateError, type StateStore } from '../store/live/state-store.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import { lastSequenceOf, readExtent, type StreamExtent } from '../stream/log/consumer.ts';
@@ -61,7 +61,7 @@ export async function openState(options: {
     damaged = true;
     store = await open();
   }
-  const shown = readGeneration(directory);
+  const shown = readManifest(directory);
   const behind = shown !== null && (shown.store !== store.storeId || shown.seq > store.sequence);
   const gone = goneBehind(store.sequence, extent);
   if (gone !== null && behind) {

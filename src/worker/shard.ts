@@ -3,7 +3,8 @@ import type { Logger } from '../logger.ts';
 import { isDamage, isOutOfRoom, noteDamage } from '../store/damage.ts';
 import { writeDefinition } from '../store/epochs/definition.ts';
 import { shardDirectory, type Epoch } from '../store/epochs/epochs.ts';
-import { Publication, readGeneration } from '../store/published/publication.ts';
+import { readManifest } from '../store/published/manifest.ts';
+import { Publication } from '../store/published/publication.ts';
 import { copyOpenState, type StateCopy } from '../store/live/state-copy.ts';
 import { definitionOf, HeldStateError, StateStore } from '../store/live/state-store.ts';
 import { loadViews } from '../store/view-files.ts';
@@ -11,7 +12,7 @@ import { WorkMarkFile } from '../store/live/work-mark.ts';
 import { decodeRecord } from '../stream/log/codec.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import { openConsumer, type Delivered } from '../stream/log/consumer.ts';
-import { MessageNotes } from '../stream/message-notes.ts';
+import { MessageNotes } from '../stream/dead-letters/message-notes.ts';
 import { partitionsOf } from '../stream/subjects.ts';
 import { spillDirectory } from '../store/data-directory.ts';
 import { LostStateError, openState, type OpenedState } from './shard-state.ts';
@@ -127,8 +128,8 @@ export async function openShard(options: ShardOptions): Promise<Shard> {
   const publication = new Publication({
     store,
     graceMs: GRACE_MS,
-    mergeRows: MERGE_ROWS,
-    mergeRatio: MERGE_RATIO,
+    compactRows: MERGE_ROWS,
+    compactRatio: MERGE_RATIO,
     now: () => performance.now(),
     holdUntil,
     onError: (error) => {
@@ -234,7 +235,7 @@ async function openStream(
 /** A shard whose views cannot be worked on: what was published goes on being read, and entries wait. */
 function haltedShard(directory: string): Shard {
   const { promise: closed, resolve: close } = Promise.withResolvers<void>();
-  const sequence = readGeneration(directory)?.seq ?? -1;
+  const sequence = readManifest(directory)?.seq ?? -1;
   return {
     store: { sequence },
     publication: { sequence },

@@ -15,7 +15,7 @@ import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { checkBackup } from '../../src/cli/backup-files.ts';
 import { openRegistry } from '../../src/registry/registry.ts';
 import { openConnection, type StreamConnection } from '../../src/stream/connection.ts';
-import { extentOf } from '../../src/stream/archive.ts';
+import { extentOf } from '../../src/stream/archive/archive.ts';
 import { createPublisher, type Publisher } from '../../src/stream/log/publisher.ts';
 import { setUpStreams } from '../../src/stream/stream-setup.ts';
 import { CONVERSATIONS_STREAM } from '../../src/stream/subjects.ts';

@@ -4,7 +4,7 @@ import { jetstream } from '@nats-io/jetstream';
 import { encodeRecord, encodeRequest } from '../../src/stream/log/codec.ts';
 import type { RecordedRequest } from '../../src/domain/records.ts';
 import { openConnection, type StreamConnection } from '../../src/stream/connection.ts';
-import { setAside } from '../../src/stream/dead-letters.ts';
+import { setAside } from '../../src/stream/dead-letters/dead-letters.ts';
 import { createPublisher, type Publisher } from '../../src/stream/log/publisher.ts';
 import { setUpStreams } from '../../src/stream/stream-setup.ts';
 import { conversationsSubject, partitionOf } from '../../src/stream/subjects.ts';

@@ -9,7 +9,7 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import type { RecordedRequest } from '../../src/domain/records.ts';
 import { openDatabase, quoted } from '../../src/store/duckdb.ts';
 import { readActiveEpoch, readUnfinished, shardDirectory } from '../../src/store/epochs/epochs.ts';
-import { readGeneration } from '../../src/store/published/publication.ts';
+import { readManifest } from '../../src/store/published/manifest.ts';
 import { openConnection, type StreamConnection } from '../../src/stream/connection.ts';
 import { createPublisher, type Publisher } from '../../src/stream/log/publisher.ts';
 import { setUpStreams } from '../../src/stream/stream-setup.ts';
@@ -125,7 +125,7 @@ describe('rebuild', () => {
     return Array.from({ length: shards }, (_, shard) => shardDirectory(dataDir, epoch, shard));
   };
   const sequence = (): number =>
-    Math.max(...directories().map((directory) => readGeneration(directory)?.seq ?? 0));
+    Math.max(...directories().map((directory) => readManifest(directory)?.seq ?? 0));
   const published = (wanted: number): Promise<void> => until(() => sequence() >= wanted);
   const epochsOnDisk = (): number[] =>
     readdirSync(join(dataDir, 'views'))
@@ -315,7 +315,7 @@ describe('rebuild', () => {
     database.close();
     rmSync(join(directory, 'CURRENT'));
     await startWorker();
-    await until(() => readGeneration(directory) !== null);
+    await until(() => readManifest(directory) !== null);
     await stopWorker();
   }
 

@@ -1,7 +1,7 @@
 import { equal, match, ok } from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { jetstreamManager } from '@nats-io/jetstream';
-import { readGeneration } from '../../src/store/published/publication.ts';
+import { readManifest } from '../../src/store/published/manifest.ts';
 import { CONVERSATIONS_STREAM } from '../../src/stream/subjects.ts';
 import { Client, faultOf } from '../support/client.ts';
 import { addLoad, noFigures, recovered, type FaultOptions, type Figures } from './support/figures.ts';
@@ -56,7 +56,7 @@ export async function fullStream({ long, rounds, seed, say }: FaultOptions): Pro
         // What was not yet applied must stay.
         const { state } = await manager.streams.info(CONVERSATIONS_STREAM);
         await stack.until(
-          () => (readGeneration(stack.shardDirectory())?.seq ?? 0) >= state.last_seq,
+          () => (readManifest(stack.shardDirectory())?.seq ?? 0) >= state.last_seq,
           () => 'the worker did not come to the end of the stream',
         );
         await manager.streams.purge(CONVERSATIONS_STREAM, { keep: 20 });

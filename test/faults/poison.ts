@@ -2,7 +2,7 @@ import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { encodeRecord, encodeRequest } from '../../src/stream/log/codec.ts';
-import { DEAD_LETTER_HEADERS } from '../../src/stream/dead-letters.ts';
+import { DEAD_LETTER_HEADERS } from '../../src/stream/dead-letters/dead-letters.ts';
 import { conversationsSubject, DEAD_LETTERS_STREAM, partitionOf } from '../../src/stream/subjects.ts';
 import { Client } from '../support/client.ts';
 import { recordedRequest } from '../support/requests.ts';

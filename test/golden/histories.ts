@@ -7,7 +7,8 @@ import { createEnricher } from '../../src/enrich/enricher.ts';
 import { detectLanguage } from '../../src/language/detect.ts';
 import { silentLogger } from '../../src/logger.ts';
 import { digestTable } from '../../src/rebuild/digest.ts';
-import { Publication, publishedTables } from '../../src/store/published/publication.ts';
+import { Publication } from '../../src/store/published/publication.ts';
+import { publishedTables } from '../../src/store/view-files.ts';
 import { SnapshotReader } from '../../src/store/published/snapshot-reader.ts';
 import { StateStore } from '../../src/store/live/state-store.ts';
 import type { Delivered } from '../../src/stream/log/consumer.ts';
@@ -90,8 +91,8 @@ async function replay(requests: readonly RecordedRequest[]): Promise<Golden> {
   const publication = new Publication({
     store,
     graceMs: 0,
-    mergeRows: 500,
-    mergeRatio: 8,
+    compactRows: 500,
+    compactRatio: 8,
     now: () => 0,
     onError: rethrow,
   });

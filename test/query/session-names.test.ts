@@ -11,7 +11,7 @@ describe("a caller's own name of a session", () => {
   let position = 0;
 
   beforeEach(async () => {
-    fixture = await openFixture({ mergeRows: 20 });
+    fixture = await openFixture({ compactRows: 20 });
     runner = new QueryRunner({ views: VIEWS, readerOf: () => fixture.reader });
     position = 0;
   });

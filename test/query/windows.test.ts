@@ -49,7 +49,7 @@ describe('windows without partition', () => {
   let snapshot: Snapshot;
 
   before(async () => {
-    fixture = await openFixture({ mergeRows: 100 });
+    fixture = await openFixture({ compactRows: 100 });
     const stream = new SyntheticStream({ messages: 900, days: 40, topics: 10 });
     for (let batch = 0; batch < 3; batch += 1) {
       await fixture.fold(stream.next(300));

@@ -1,7 +1,7 @@
 import { deepEqual, equal, notDeepEqual } from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { compareBuilds, faultsOf, type Comparison } from '../../src/rebuild/comparison.ts';
-import { publishedTables } from '../../src/store/published/publication.ts';
+import { publishedTables } from '../../src/store/view-files.ts';
 import type { Snapshot } from '../../src/store/published/snapshot-reader.ts';
 import { definitionOf } from '../../src/store/live/state-store.ts';
 import { openFixture, VIEWS, type Fixture } from '../support/fold.ts';

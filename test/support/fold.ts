@@ -83,8 +83,8 @@ export interface Fixture {
 /** A state store, its publication and a reader on real files. */
 export async function openFixture(
   options: {
-    mergeRows?: number;
-    mergeRatio?: number;
+    compactRows?: number;
+    compactRatio?: number;
     directory?: string;
     views?: readonly View[];
     threads?: number;
@@ -108,8 +108,8 @@ export async function openFixture(
     new Publication({
       store: of,
       graceMs: 0,
-      mergeRows: options.mergeRows ?? 20_000,
-      mergeRatio: options.mergeRatio ?? 8,
+      compactRows: options.compactRows ?? 20_000,
+      compactRatio: options.compactRatio ?? 8,
       now: () => 0,
       onError: (error) => {
         throw error;

@@ -1,5 +1,5 @@
 import type { WorkMark, WorkMarkFile } from '../../src/store/live/work-mark.ts';
-import type { MessageNotes } from '../../src/stream/message-notes.ts';
+import type { MessageNotes } from '../../src/stream/dead-letters/message-notes.ts';
 
 /** Notes on messages, kept in memory: `requestId index`, with the reason. */
 export class NotesInMemory implements Pick<MessageNotes, 'has' | 'add'> {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readActiveEpoch, shardDirectory } from '../../src/store/epochs/epochs.ts';
-import { readGeneration } from '../../src/store/published/publication.ts';
+import { readManifest } from '../../src/store/published/manifest.ts';
 import { SnapshotReader } from '../../src/store/published/snapshot-reader.ts';
 import { VIEWS } from './fold.ts';
 import type { TestServer } from './nats.ts';
@@ -86,7 +86,7 @@ export function liveDirectories(dataDir: string): string[] {
 
 /** Published sequence of each shard; 0 where nothing is published. */
 export function publishedSequences(dataDir: string): number[] {
-  return liveDirectories(dataDir).map((directory) => readGeneration(directory)?.seq ?? 0);
+  return liveDirectories(dataDir).map((directory) => readManifest(directory)?.seq ?? 0);
 }
 
 /** Messages that queries would count now, over all instances. */

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Assignment } from '../../src/domain/facts.ts';
-import { filesOf, readGeneration } from '../../src/store/published/publication.ts';
+import { filesOf, readManifest } from '../../src/store/published/manifest.ts';
 import { openFixture, temporaryDirectory } from './fold.ts';
 import { SYNTHETIC_IDS, SyntheticStream } from './synthetic-stream.ts';
 import type { ReaderReport } from './snapshot-soak-reader.ts';
@@ -14,7 +14,7 @@ export interface SoakOptions {
   /** Messages that each generation has more than the one before. */
   readonly batch: number;
   /** Rows in the newest level from which it is merged: few, so that files come and go. */
-  readonly mergeRows: number;
+  readonly compactRows: number;
   /** Goes on until so many merged files were published, within reason. */
   readonly leastMerges?: number;
 }
@@ -40,7 +40,7 @@ const PATIENCE_MS = 60_000;
  */
 export async function soakSnapshots(options: SoakOptions): Promise<SoakResult> {
   const directory = temporaryDirectory();
-  const fixture = await openFixture({ directory: directory.path, mergeRows: options.mergeRows });
+  const fixture = await openFixture({ directory: directory.path, compactRows: options.compactRows });
   const readers: ChildProcess[] = [];
   try {
     const stream = new SyntheticStream({ messages: 1_000_000, days: 365, topics: TOPICS });
@@ -48,7 +48,7 @@ export async function soakSnapshots(options: SoakOptions): Promise<SoakResult> {
     const publish = async (): Promise<void> => {
       await fixture.fold(withMovedTopics(stream.next(options.batch), fixture.store.sequence));
       await fixture.publish();
-      const generation = readGeneration(directory.path);
+      const generation = readManifest(directory.path);
       for (const file of generation === null ? [] : filesOf(generation)) seen.add(file);
     };
     await publish();

@@ -38,7 +38,7 @@ export function replayLaw(order: 'stream' | 'any', views: readonly View[]): Law<
     check: async (given) => {
       const { batches, whole } = readHistory(given);
       let live: ViewRows;
-      const fixture = await openFixture({ views, mergeRows: 100 });
+      const fixture = await openFixture({ views, compactRows: 100 });
       try {
         await foldLive(fixture, batches, views);
         await checkPublished(fixture, views, EACH_INSTANCE);
@@ -75,7 +75,7 @@ export function plainCountLaw(views: readonly View[]): Law<Asked> {
     }),
     check: async (given) => {
       const read = readHistory(given.history);
-      const fixture = await openFixture({ views, mergeRows: 100 });
+      const fixture = await openFixture({ views, compactRows: 100 });
       try {
         await foldLive(fixture, read.batches, views);
         const runner = new QueryRunner({ views, readerOf: () => fixture.reader });

@@ -1,6 +1,6 @@
 import { deepEqual } from 'node:assert/strict';
 import type { Connection, Row } from '../../src/store/duckdb.ts';
-import { publishedTables } from '../../src/store/published/publication.ts';
+import { publishedTables } from '../../src/store/view-files.ts';
 import type { Snapshot } from '../../src/store/published/snapshot-reader.ts';
 import type { View } from '../../src/store/view-files.ts';
 import type { Fixture } from './fold.ts';

@@ -105,7 +105,7 @@ export function deliveryLaw(views: readonly View[]): Law<Delivery> {
         const records = recordsOf(stream);
         const fixtures: Fixture[] = [];
         for (let shard = 0; shard < count; shard++) {
-          const fixture = await openFixture({ views, mergeRows: 100 });
+          const fixture = await openFixture({ views, compactRows: 100 });
           open.push(fixture);
           fixtures.push(fixture);
           for (const run of runsOfWorker(records.filter((record) => record.instance % count === shard))) {

@@ -5,7 +5,7 @@ import { silentLogger } from '../../src/logger.ts';
 import { openShard, type Shard } from '../../src/worker/shard.ts';
 import { decodeRecord } from '../../src/stream/log/codec.ts';
 import { openConnection, type StreamConnection } from '../../src/stream/connection.ts';
-import { readDeadLetters, type DeadLetter } from '../../src/stream/dead-letters.ts';
+import { readDeadLetters, type DeadLetter } from '../../src/stream/dead-letters/dead-letters.ts';
 import { createPublisher } from '../../src/stream/log/publisher.ts';
 import { setUpStreams } from '../../src/stream/stream-setup.ts';
 import { AnalysisPool } from '../../src/worker/analysis/pool.ts';

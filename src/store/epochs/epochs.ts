@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { filesOf, readGeneration } from '../published/publication.ts';
+import { filesOf, readManifest } from '../published/manifest.ts';
 
 /** A build of the views. */
 export interface Epoch {
@@ -74,7 +74,7 @@ function findFurthest(dataDir: string): Epoch | null {
   for (const epoch of epochsOn(dataDir)) {
     let [shards, reached] = [0, 0];
     for (; existsSync(join(shardDirectory(dataDir, epoch, shards), 'state.duckdb')); shards += 1)
-      reached += readGeneration(shardDirectory(dataDir, epoch, shards))?.seq ?? 0;
+      reached += readManifest(shardDirectory(dataDir, epoch, shards))?.seq ?? 0;
     if (shards > 0 && reached >= (furthest?.reached ?? 0)) furthest = { epoch, shards, reached };
   }
   return furthest === null ? null : { epoch: furthest.epoch, shards: furthest.shards };
@@ -223,7 +223,7 @@ const PIN_ATTEMPTS = 20;
 function pinGeneration(directory: string, to: string): number {
   for (let attempt = 1; ; attempt += 1) {
     rmSync(to, { recursive: true, force: true });
-    const generation = readGeneration(directory);
+    const generation = readManifest(directory);
     if (generation === null) return 0;
     mkdirSync(to, { recursive: true, mode: 0o700 });
     try {

@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { SIGNALS, type Assignment, type StateRow } from '../../domain/facts.ts';
+import { KINDS } from '../../domain/kinds.ts';
 import { SetupError } from '../../errors.ts';
 import { isDamage, notedDamage } from '../damage.ts';
 import {
@@ -13,9 +14,6 @@ import {
   type Row,
 } from '../duckdb.ts';
 import type { FoldBlock, View } from '../view-files.ts';
-
-/** Kinds of entity in `message_fact` and the rollups (views/fact.sql). */
-export const KINDS = { all: 0, topic: 1, cluster: 2, signal: 3, repeatedRequest: 4, gap: 5 } as const;
 
 export interface InstanceRecord {
   readonly instance: number;

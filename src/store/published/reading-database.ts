@@ -69,7 +69,7 @@ export class ReadingDatabase {
       known.users += 1;
       return known.alias;
     }
-    const alias = `level${(this.#aliases += 1)}`;
+    const alias = `segments${(this.#aliases += 1)}`;
     await this.#track(() => this.#admin.run(`attach ${quoted(file)} as ${alias} (read_only)`));
     this.#files.set(file, { alias, users: 1 });
     return alias;

@@ -5,36 +5,29 @@ import { LRUCache } from 'lru-cache';
 import { AppError } from '../../errors.ts';
 import { isDamage, noteDamage } from '../damage.ts';
 import { DatabaseError, type Bindings, type DatabaseFault, type Row } from '../duckdb.ts';
-import { expandLevels } from './level-sql.ts';
+import { expandSegments } from './segment-sql.ts';
 import { PositionWaiters } from './position-waiters.ts';
-import {
-  filesOf,
-  isCurrentLost,
-  publishedTables,
-  readGeneration,
-  versionsOf,
-  type Generation,
-} from './publication.ts';
+import { filesOf, isManifestLost, readManifest, versionsOf, type Manifest } from './manifest.ts';
 import { ReadingDatabase, type Reading, type ReadingOptions } from './reading-database.ts';
 import { beingMade, databaseLost, nothingPublished, otherViews, tooLittleMemory } from './unanswerable.ts';
-import type { PublishedTable, View } from '../view-files.ts';
+import { publishedTables, type PublishedTable, type View } from '../view-files.ts';
 
 /** What was read once, and of which tables. */
 interface Remembered {
   readonly name: string;
   readonly tables: readonly string[];
   readonly value: Promise<unknown>;
-  /** Then the next who asks reads again, in whichever generation that is. */
+  /** Then the next who asks reads again, in whichever manifest that is. */
   failed: boolean;
 }
 
 /** Results kept; the least recently used goes first. */
 const REMEMBERED = 1000;
 
-/** One generation of one shard, attached. */
+/** One manifest of one shard, attached. */
 interface Attached {
   readonly database: Reading;
-  readonly generation: Generation;
+  readonly manifest: Manifest;
   /** Catalog names of its files, by path. */
   readonly aliases: ReadonlyMap<string, string>;
   readonly directory: string;
@@ -44,7 +37,7 @@ interface Attached {
   retired: boolean;
 }
 
-/** A consistent picture: everything read through it belongs to one generation. */
+/** A consistent picture: everything read through it belongs to one manifest. */
 export interface Snapshot {
   /** Stream sequence that it contains. */
   readonly sequence: number;
@@ -57,7 +50,7 @@ export interface Snapshot {
    * What `read` gave the first time that anybody asked for `name`: kept for as long as the published tables
    * named, all that `read` looks at, have the same rows.
    */
-  remembered<T>(name: string, tables: readonly string[], read: () => Promise<T>): Promise<T>;
+  cached<T>(name: string, tables: readonly string[], read: () => Promise<T>): Promise<T>;
   /** Must be called once, when nothing more is read. */
   release(): void;
 }
@@ -110,15 +103,15 @@ export class SnapshotReader {
     return this.#failures;
   }
 
-  /** Whether anything can be read: a first generation was published. Throws AppError SERVICE_UNAVAILABLE on damage. */
-  async hasGeneration(): Promise<boolean> {
+  /** Whether anything can be read: a first manifest was published. Throws AppError SERVICE_UNAVAILABLE on damage. */
+  async hasManifest(): Promise<boolean> {
     if (this.#attached === null) await this.#refresh();
     return this.#attached !== null;
   }
 
   /**
-   * Runs `work` over the newest generation; once more over the newest one when DuckDB failed under it. Throws
-   * AppError SERVICE_UNAVAILABLE when there is no generation yet, on damage, and for want of memory. Statements of
+   * Runs `work` over the newest manifest; once more over the newest one when DuckDB failed under it. Throws
+   * AppError SERVICE_UNAVAILABLE when there is no manifest yet, on damage, and for want of memory. Statements of
    * different callers take turns.
    */
   async read<T>(work: (snapshot: Snapshot) => Promise<T>, caller = ''): Promise<T> {
@@ -146,7 +139,7 @@ export class SnapshotReader {
     }
   }
 
-  /** The newest generation; null while nothing is published. Throws AppError SERVICE_UNAVAILABLE on damage. */
+  /** The newest manifest; null while nothing is published. Throws AppError SERVICE_UNAVAILABLE on damage. */
   async snapshot(caller = ''): Promise<Snapshot | null> {
     await this.#refresh();
     const attached = this.#attached;
@@ -154,18 +147,18 @@ export class SnapshotReader {
       const directory = this.#options.directory();
       if (directory === null) return null;
       // What has come to be just now is not nothing.
-      if (!isCurrentLost(directory)) return readGeneration(directory) === null ? null : this.snapshot(caller);
+      if (!isManifestLost(directory)) return readManifest(directory) === null ? null : this.snapshot(caller);
       if (await isFirstPublication(directory)) return this.snapshot(caller);
-      noteDamage(directory, 'levels', CURRENT_LOST);
+      noteDamage(directory, 'segments', CURRENT_LOST);
       throw beingMade();
     }
     attached.readers += 1;
     let released = false;
     return {
-      sequence: attached.generation.seq,
+      sequence: attached.manifest.seq,
       all: (sql, bindings) => this.#all(attached, sql, bindings ?? {}, caller),
-      remembered: <T>(name: string, tables: readonly string[], read: () => Promise<T>) => {
-        const key = rememberedKey(name, tables, attached);
+      cached: <T>(name: string, tables: readonly string[], read: () => Promise<T>) => {
+        const key = cacheKey(name, tables, attached);
         const known = attached.remembered.get(key);
         if (known !== undefined && !known.failed) return known.value as Promise<T>;
         const value = read();
@@ -185,7 +178,7 @@ export class SnapshotReader {
     };
   }
 
-  /** Waits until a generation contains `sequence`, at most `timeoutMs`; true when it does. */
+  /** Waits until a manifest contains `sequence`, at most `timeoutMs`; true when it does. */
   waitFor(sequence: number, timeoutMs: number): Promise<boolean> {
     return this.#waiters.waitFor(sequence, timeoutMs);
   }
@@ -204,24 +197,24 @@ export class SnapshotReader {
       // A database that fails is replaced; whoever waits goes on waiting.
       if (error instanceof AppError) throw error;
     }
-    return this.#attached?.generation.seq ?? -1;
+    return this.#attached?.manifest.seq ?? -1;
   }
 
   async #all(attached: Attached, sql: string, bindings: Bindings, caller: string): Promise<Row[]> {
-    const { database, directory, generation, aliases } = attached;
+    const { database, directory, manifest, aliases } = attached;
     const named = {
-      levelsOf: (table: string) => generation.tables[table] ?? [],
+      segmentsOf: (table: string) => manifest.tables[table] ?? [],
       catalogOf: ({ file }: { file: string }) => aliases.get(join(directory, file)) as string,
     };
     try {
       return await database.run(
-        (connection) => connection.all(expandLevels(sql, this.#tables, named, bindings), bindings),
+        (connection) => connection.all(expandSegments(sql, this.#tables, named, bindings), bindings),
         caller,
       );
     } catch (error) {
       this.#leaveIfLost(database, error);
       const damaged = isDamage(error);
-      if (damaged) noteDamage(directory, 'levels', reasonOf(error));
+      if (damaged) noteDamage(directory, 'segments', reasonOf(error));
       // What another one may answer is asked once more.
       throw damaged && !isFault(error, 'invalidated') ? beingMade(error) : error;
     }
@@ -293,28 +286,28 @@ export class SnapshotReader {
     for (let attempt = 1; ; attempt++) {
       const directory = this.#directory();
       if (directory === null) return;
-      const generation = readGeneration(directory);
-      if (generation === null) {
-        if (isCurrentLost(directory)) noteDamage(directory, 'levels', CURRENT_LOST);
+      const manifest = readManifest(directory);
+      if (manifest === null) {
+        if (isManifestLost(directory)) noteDamage(directory, 'segments', CURRENT_LOST);
         return;
       }
-      if (!isDeepStrictEqual(generation.views, versionsOf(this.#options.views))) {
+      if (!isDeepStrictEqual(manifest.views, versionsOf(this.#options.views))) {
         // What was read last is right still; without it, an empty answer would be a wrong one.
         if (this.#attached !== null) return;
         throw otherViews();
       }
-      if (sameFiles(directory, generation, this.#attached)) {
+      if (sameFiles(directory, manifest, this.#attached)) {
         this.#stamp = stamp;
         return;
       }
       const database = await this.#opened();
       try {
-        await this.#swap(database, directory, generation, stamp);
+        await this.#swap(database, directory, manifest, stamp);
         return;
       } catch (error) {
         this.#leaveIfLost(database, error);
         if (attempt < 5) continue;
-        if (isDamage(error)) noteDamage(directory, 'levels', reasonOf(error));
+        if (isDamage(error)) noteDamage(directory, 'segments', reasonOf(error));
         // An old answer is better than none; without any, the caller must know.
         if (this.#attached === null) throw isDamage(error) ? beingMade(error) : error;
         return;
@@ -322,8 +315,8 @@ export class SnapshotReader {
     }
   }
 
-  async #swap(database: Reading, directory: string, generation: Generation, stamp: string): Promise<void> {
-    const files = [...filesOf(generation)].map((file) => join(directory, file));
+  async #swap(database: Reading, directory: string, manifest: Manifest, stamp: string): Promise<void> {
+    const files = [...filesOf(manifest)].map((file) => join(directory, file));
     const aliases = new Map<string, string>();
     try {
       for (const file of files) aliases.set(file, await database.use(file));
@@ -336,7 +329,7 @@ export class SnapshotReader {
     const previous = this.#attached;
     const attached = {
       database,
-      generation,
+      manifest,
       aliases,
       directory,
       remembered: new LRUCache<string, Remembered>({ max: REMEMBERED }),
@@ -346,7 +339,7 @@ export class SnapshotReader {
     // The least recently used first, as they came.
     for (const known of previous?.remembered.rvalues() ?? []) {
       if (known === undefined || known.failed) continue;
-      const key = rememberedKey(known.name, known.tables, attached);
+      const key = cacheKey(known.name, known.tables, attached);
       if (previous?.remembered.peek(key) === known) attached.remembered.set(key, known);
     }
     this.#attached = attached;
@@ -371,7 +364,7 @@ async function isFirstPublication(directory: string): Promise<boolean> {
     if (performance.now() >= deadline) return false;
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
-  return !isCurrentLost(directory);
+  return !isManifestLost(directory);
 }
 
 function openDatabase(options: SnapshotReaderOptions): Promise<Reading> {
@@ -387,16 +380,16 @@ function reasonOf(error: unknown): string {
 }
 
 /** A name for what was read from tables, other than every name for what was read from other rows of them. */
-function rememberedKey(name: string, tables: readonly string[], { generation, directory }: Attached): string {
-  const levels = tables.map((table) => generation.tables[table]?.map((level) => level.file).join());
-  return [name, tables.join(' '), directory, ...levels].join(' of ');
+function cacheKey(name: string, tables: readonly string[], { manifest, directory }: Attached): string {
+  const segments = tables.map((table) => manifest.tables[table]?.map((segment) => segment.file).join());
+  return [name, tables.join(' '), directory, ...segments].join(' of ');
 }
 
-function sameFiles(directory: string, generation: Generation, attached: Attached | null): boolean {
+function sameFiles(directory: string, manifest: Manifest, attached: Attached | null): boolean {
   return (
     attached !== null &&
     attached.directory === directory &&
-    attached.generation.seq === generation.seq &&
-    JSON.stringify(attached.generation.tables) === JSON.stringify(generation.tables)
+    attached.manifest.seq === manifest.seq &&
+    JSON.stringify(attached.manifest.tables) === JSON.stringify(manifest.tables)
   );
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
-import type { LeaseHolder } from './lease.ts';
+import type { LeaseHolder } from './leases.ts';
 
 /** This process, as others see it. */
 export function thisHolder(): LeaseHolder {

@@ -174,13 +174,13 @@ describe('a reader that cannot answer', () => {
 
   it('says so as long as nothing was published: an empty answer would be a wrong one', async () => {
     const read = (): Promise<number> => fixture.reader.read(async ({ sequence }) => sequence);
-    equal(await fixture.reader.hasGeneration(), false);
+    equal(await fixture.reader.hasManifest(), false);
     const fault = await read().catch((error: unknown) => error as AppError);
     ok(fault instanceof AppError);
     deepEqual([fault.code, fault.retryAfter], ['SERVICE_UNAVAILABLE', 1]);
     // The first generation of a new service is empty, and answers.
     await fixture.publish();
-    equal(await fixture.reader.hasGeneration(), true);
+    equal(await fixture.reader.hasManifest(), true);
     equal(await read(), 0);
   });
 

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { filesOf, readGeneration } from '../../../src/store/published/publication.ts';
+import { filesOf, readManifest } from '../../../src/store/published/manifest.ts';
 import { SnapshotReader } from '../../../src/store/published/snapshot-reader.ts';
 import { StateStore } from '../../../src/store/live/state-store.ts';
 import { SetupError } from '../../../src/errors.ts';
@@ -22,7 +22,7 @@ describe('publication', () => {
 
   beforeEach(async () => {
     directory = temporaryDirectory();
-    fixture = await openFixture({ directory: directory.path, mergeRows: 25 });
+    fixture = await openFixture({ directory: directory.path, compactRows: 25 });
   });
   afterEach(async () => {
     await fixture.close();
@@ -91,7 +91,7 @@ describe('publication', () => {
       deepEqual(await counted(), { sequence: position, messages: position });
     }
     await fixture.publish();
-    const generation = readGeneration(directory.path);
+    const generation = readManifest(directory.path);
     ok(generation !== null);
     const tables = Object.values(generation.tables);
     ok(
@@ -104,11 +104,11 @@ describe('publication', () => {
 
   it('compacts every table to one lower level when there is time for it', async () => {
     const depth = (): number =>
-      Math.max(...Object.values(readGeneration(directory.path)?.tables ?? {}).map((levels) => levels.length));
+      Math.max(...Object.values(readManifest(directory.path)?.tables ?? {}).map((levels) => levels.length));
     let deepest = 0;
     await fixture.close();
     // Merges that take in no earlier level leave one each.
-    fixture = await openFixture({ directory: directory.path, mergeRows: 25, mergeRatio: 0 });
+    fixture = await openFixture({ directory: directory.path, compactRows: 25, compactRatio: 0 });
     for (let position = 1; position <= 12; position++) {
       await turn(position);
       await fixture.publish();
@@ -172,7 +172,7 @@ describe('publication', () => {
 
   it('reads again what could not be read, also when a newer generation came meanwhile', async () => {
     const levels = (): readonly string[] =>
-      (readGeneration(directory.path)?.tables['session_rollup'] ?? []).map(({ file }) => file);
+      (readManifest(directory.path)?.tables['session_rollup'] ?? []).map(({ file }) => file);
     let position = 0;
     while (levels().length === 0 || levels().some((file) => file.startsWith('newest'))) {
       await turn((position += 1));
@@ -183,7 +183,7 @@ describe('publication', () => {
     const before = levels();
     const old = await fixture.reader.snapshot();
     const late = Promise.withResolvers<number>();
-    const failing = old?.remembered('sessions', ['session_rollup'], () => late.promise);
+    const failing = old?.cached('sessions', ['session_rollup'], () => late.promise);
     await fixture.fold(
       assignment({ topics: [{ instance: 1, topic: 1, id: uuid(4, 1), name: 't', cluster: null }] }),
     );
@@ -193,8 +193,8 @@ describe('publication', () => {
     deepEqual(levels(), before);
     late.reject(new Error('Out of Memory Error'));
     await rejects(failing ?? Promise.resolve(), /Out of Memory/);
-    equal(await now.remembered('sessions', ['session_rollup'], () => Promise.resolve(7)), 7);
-    equal(await now.remembered('sessions', ['session_rollup'], () => Promise.resolve(8)), 7);
+    equal(await now.cached('sessions', ['session_rollup'], () => Promise.resolve(7)), 7);
+    equal(await now.cached('sessions', ['session_rollup'], () => Promise.resolve(8)), 7);
     old.release();
     now.release();
   });
@@ -261,14 +261,14 @@ describe('publication', () => {
       await fixture.publish();
     }
     await fixture.close();
-    fixture = await openFixture({ directory: directory.path, mergeRows: 25 });
+    fixture = await openFixture({ directory: directory.path, compactRows: 25 });
     equal(fixture.publication.sequence, 12);
     deepEqual(await counted(), { sequence: 12, messages: 12 });
     await fixture.close();
     for (const file of readdirSync(directory.path))
       if (/^(newest|merged)/.test(file)) rmSync(join(directory.path, file));
     writeFileSync(join(directory.path, 'newest.duckdb.tmp'), 'half-written');
-    fixture = await openFixture({ directory: directory.path, mergeRows: 25 });
+    fixture = await openFixture({ directory: directory.path, compactRows: 25 });
     equal(fixture.publication.sequence, -1);
     await fixture.publish();
     deepEqual(await counted(), { sequence: 12, messages: 12 });
@@ -279,7 +279,7 @@ describe('publication', () => {
     await turn(1);
     await fixture.publish();
     const file = join(directory.path, 'CURRENT');
-    const generation = readGeneration(directory.path);
+    const generation = readManifest(directory.path);
     ok(generation !== null);
     for (const views of [{ ...generation.views, fact: 99 }, undefined]) {
       writeFileSync(file, JSON.stringify({ ...generation, views }));

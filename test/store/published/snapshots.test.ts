@@ -9,7 +9,7 @@ describe('snapshots beside a publishing writer', () => {
       seconds: 1,
       readers: 2,
       batch: 50,
-      mergeRows: 3_000,
+      compactRows: 3_000,
       leastMerges: 2,
     });
     for (const { examples, wrong, failed } of result.readers)

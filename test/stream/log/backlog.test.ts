@@ -3,7 +3,11 @@ import { after, before, describe, it } from 'node:test';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { countDeadLetters, readBacklog, readStreamUse } from '../../../src/stream/log/backlog.ts';
 import { openConnection, type StreamConnection } from '../../../src/stream/connection.ts';
-import { readDeadLetters, removeDeadLetter, setAside } from '../../../src/stream/dead-letters.ts';
+import {
+  readDeadLetters,
+  removeDeadLetter,
+  setAside,
+} from '../../../src/stream/dead-letters/dead-letters.ts';
 import { setUpStreams } from '../../../src/stream/stream-setup.ts';
 import { CONVERSATIONS_STREAM, conversationsSubject, partitionsOf } from '../../../src/stream/subjects.ts';
 import { startTestServer, type TestServer } from '../../support/nats.ts';

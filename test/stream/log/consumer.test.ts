@@ -9,7 +9,7 @@ import {
   type Delivered,
   type StreamConsumer,
 } from '../../../src/stream/log/consumer.ts';
-import { DEAD_LETTER_HEADERS, setAside } from '../../../src/stream/dead-letters.ts';
+import { DEAD_LETTER_HEADERS, setAside } from '../../../src/stream/dead-letters/dead-letters.ts';
 import { setUpStreams } from '../../../src/stream/stream-setup.ts';
 import {
   CONVERSATIONS_STREAM,

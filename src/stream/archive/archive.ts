@@ -2,10 +2,10 @@ import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { jetstream, jetstreamManager, JetStreamApiError } from '@nats-io/jetstream';
 import { headers as newHeaders } from '@nats-io/transport-node';
-import { SetupError } from '../errors.ts';
-import type { StreamConnection } from './connection.ts';
-import { LogReader } from './log/log-reader.ts';
-import { CONVERSATIONS_STREAM, CONVERSATIONS_SUBJECTS, DEAD_LETTERS_STREAM } from './subjects.ts';
+import { SetupError } from '../../errors.ts';
+import type { StreamConnection } from '../connection.ts';
+import { LogReader } from '../log/log-reader.ts';
+import { CONVERSATIONS_STREAM, CONVERSATIONS_SUBJECTS, DEAD_LETTERS_STREAM } from '../subjects.ts';
 
 /** A stream that a backup holds. */
 export interface ArchivedStream {

@@ -1,9 +1,9 @@
-import type { RecordedRequest } from '../domain/records.ts';
-import { encodeRecord, encodeRequest } from './log/codec.ts';
-import type { StreamConnection } from './connection.ts';
-import type { Delivered } from './log/consumer.ts';
+import type { RecordedRequest } from '../../domain/records.ts';
+import { encodeRecord, encodeRequest } from '../log/codec.ts';
+import type { StreamConnection } from '../connection.ts';
+import type { Delivered } from '../log/consumer.ts';
 import { noteMessage, readDeadLetters, type MessageName } from './dead-letters.ts';
-import { MESSAGE_NOTES_SUBJECT } from './subjects.ts';
+import { MESSAGE_NOTES_SUBJECT } from '../subjects.ts';
 
 /** Of a longer message the note shows the beginning; the stream keeps all of it. UTF-16 units. */
 const SHOWN_LENGTH = 65_536;

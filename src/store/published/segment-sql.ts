@@ -1,20 +1,20 @@
 import type { Bindings } from '../duckdb.ts';
-import type { Level } from './publication.ts';
+import type { Segment } from './manifest.ts';
 import type { PublishedTable } from '../view-files.ts';
 
 /** Levels of a generation, and what their files are called in statements. */
-export interface NamedLevels {
+export interface NamedSegments {
   /** The levels of a published table, the oldest first. */
-  levelsOf(table: string): readonly Level[];
+  segmentsOf(table: string): readonly Segment[];
   /** The catalog that a level's file is attached as. */
-  catalogOf(level: Level): string;
+  catalogOf(segment: Segment): string;
 }
 
 /** Writes what `@table[condition]` stands for: the rows of all levels, without those that a newer one replaces. */
-export function expandLevels(
+export function expandSegments(
   sql: string,
   tables: ReadonlyMap<string, PublishedTable>,
-  named: NamedLevels,
+  named: NamedSegments,
   bindings: Bindings,
 ): string {
   return sql.replaceAll(/@(\w+)\[([^\]]*)\]/g, (_, name: string, condition: string) => {
@@ -28,7 +28,7 @@ export function expandLevels(
     const { from, to } = boundsOf(table, condition, bindings);
     // The lowest level stays, whatever it holds: it has the table's columns.
     const read = named
-      .levelsOf(name)
+      .segmentsOf(name)
       .filter(
         (level, index) =>
           index === 0 || level.from === null || level.to === null || (level.from < to && level.to >= from),

@@ -1,7 +1,7 @@
 import { equal } from 'node:assert/strict';
 import { tmpdir } from 'node:os';
 import { describe, it } from 'node:test';
-import { hasReserve, watchDiskRoom } from '../../src/stream/disk-room.ts';
+import { hasReserve, watchDiskRoom } from '../../../src/stream/server/disk-room.ts';
 
 const GB = 1024 ** 3;
 

@@ -1,16 +1,16 @@
 import { jetstream, jetstreamManager, JetStreamApiError } from '@nats-io/jetstream';
 import { headers, type MsgHdrs } from '@nats-io/transport-node';
-import { SetupError } from '../errors.ts';
-import { whileConnected, type StreamConnection } from './connection.ts';
-import type { Delivered } from './log/consumer.ts';
-import { LogReader } from './log/log-reader.ts';
+import { SetupError } from '../../errors.ts';
+import { whileConnected, type StreamConnection } from '../connection.ts';
+import type { Delivered } from '../log/consumer.ts';
+import { LogReader } from '../log/log-reader.ts';
 import {
   conversationsSubject,
   DEAD_LETTERS_STREAM,
   DEAD_LETTERS_SUBJECT,
   MESSAGE_NOTES_SUBJECT,
   PARTITIONS,
-} from './subjects.ts';
+} from '../subjects.ts';
 
 /** Headers of a dead letter; its body is the entry's payload as it was. */
 export const DEAD_LETTER_HEADERS = {

@@ -1,7 +1,7 @@
-import { readArchive, type ArchivedEntry } from '../archive.ts';
+import { readArchive, type ArchivedEntry } from './archive.ts';
 import type { StreamConnection } from '../connection.ts';
-import { openConsumer, type Delivered, type StreamConsumer } from './consumer.ts';
-import type { TakeOptions } from './log-reader.ts';
+import { openConsumer, type Delivered, type StreamConsumer } from '../log/consumer.ts';
+import type { TakeOptions } from '../log/log-reader.ts';
 import { conversationsSubject } from '../subjects.ts';
 
 /** The conversations' stream as a backup holds it. */
