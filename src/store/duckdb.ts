@@ -36,8 +36,10 @@ export interface DatabaseOptions {
  * Why a statement failed, as far as anybody acts on it. `invalidated`: the vendor met a fault of its own, and the
  * whole database (every connection of it) refuses all work from then on; only a new one helps. `data`: a value is not
  * what its column takes, or against a rule of its table. `io`: a file could not be read or written.
+ * `checkpoint-failed`: the vendor could not write its log into the tables, and refuses the file until it is opened
+ * again. No statement is to blame, and what was committed is in the log; a commit may throw this after it succeeded.
  */
-export type DatabaseFault = 'out-of-memory' | 'invalidated' | 'data' | 'io' | 'other';
+export type DatabaseFault = 'out-of-memory' | 'invalidated' | 'checkpoint-failed' | 'data' | 'io' | 'other';
 
 /**
  * What is wrong with a file, as far as anybody acts on it. `damaged`: it is gone, cut short or changed. `no-room`: the
@@ -64,8 +66,12 @@ export class DatabaseError extends Error {
 /** The appender leaves the type out of its messages. */
 const OUT_OF_MEMORY = /^Failed to append: (?:could not allocate|failed to (?:allocate|pin|offload|reserve))/i;
 
+/** Of whatever type; the cause follows in the message. */
+const CHECKPOINT_FAILED = /Checkpoint failed for database|invalidated because checkpointing failed/;
+
 /** By the vendor's type, which its message begins with. */
 function faultOf(message: string): DatabaseFault {
+  if (CHECKPOINT_FAILED.test(message)) return 'checkpoint-failed';
   if (OUT_OF_MEMORY.test(message)) return 'out-of-memory';
   switch (/^([A-Za-z ]+) Error:/.exec(message)?.[1]) {
     case 'Out of Memory':

@@ -320,6 +320,7 @@ function reasonLiesIn(error: unknown): 'entries' | 'surroundings' | 'unknown' {
   if (error instanceof AnalysisFailure) return error.fault === 'error' ? 'unknown' : 'entries';
   if (error instanceof SurroundingsError || error instanceof SetupError) return 'surroundings';
   if (!(error instanceof DatabaseError)) return 'unknown';
-  if (error.fault === 'io' || error.file !== null) return 'surroundings';
+  if (error.fault === 'io' || error.fault === 'checkpoint-failed' || error.file !== null)
+    return 'surroundings';
   return error.fault === 'data' || error.fault === 'out-of-memory' ? 'entries' : 'unknown';
 }

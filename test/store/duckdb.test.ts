@@ -1,6 +1,14 @@
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { deepEqual, equal, ok } from 'node:assert/strict';
-import { DatabaseError, openDatabase, type Connection, type Database } from '../../src/store/duckdb.ts';
+import { join } from 'node:path';
+import {
+  DatabaseError,
+  openDatabase,
+  quoted,
+  type Connection,
+  type Database,
+} from '../../src/store/duckdb.ts';
+import { temporaryDirectory } from '../support/fold.ts';
 
 describe('the door to DuckDB', () => {
   let database: Database;
@@ -44,6 +52,27 @@ describe('the door to DuckDB', () => {
       [new DatabaseError(full, 'view x: ').file, new DatabaseError(full, 'view x: ').message],
       ['no-room', `view x: ${full.message}`],
     );
+  });
+
+  it('tells when the log cannot be written into the tables: what was committed is there when it is opened again', async () => {
+    const { path, remove } = temporaryDirectory();
+    const attach = `attach ${quoted(join(path, 'log.duckdb'))} as log`;
+    await connection.run(`set checkpoint_threshold = '1GB'; ${attach}; create table log.texts (t varchar)`);
+    for (let batch = 0; batch < 50; batch += 1)
+      await connection.run('insert into log.texts select uuid()::varchar from range(1000)');
+    const used = await connection.one('select sum(memory_usage_bytes)::bigint as used from duckdb_memory()');
+    await connection.run(`set memory_limit = '${(used?.['used'] as number) + 600_000}B'`);
+    const insert = `insert into log.texts values ('last')`;
+    for (const statement of [
+      () => connection.transaction(() => connection.run(`set checkpoint_threshold = '16KB'; ${insert}`)),
+      () => connection.transaction(() => connection.run(insert)),
+      () => connection.all('select count(*) from log.texts'),
+    ])
+      equal((await faultOf(statement)).fault, 'checkpoint-failed');
+    await connection.run(`set memory_limit = '8MB'; detach log; ${attach}`);
+    deepEqual(await connection.all('select count(*) as rows from log.texts'), [{ rows: 50_001 }]);
+    await connection.run('detach log');
+    remove();
   });
 
   it('tells the faults of the vendor itself, and leaves out where in its code they arose', async () => {

@@ -148,6 +148,25 @@ describe('worker loop among faults', () => {
     ]);
   });
 
+  it('ends when the database cannot write its log into its tables, and blames no entry', async () => {
+    const error = new DatabaseError(
+      new Error(
+        'IO Error: Transaction COMMIT succeeded and is durable, but the autocheckpoint failed. Detach and reattach the database to recover. ' +
+          'Checkpoint failed for database "st". The database has been invalidated. Original error: could not allocate block of size 256.0 KiB',
+      ),
+    );
+    let failing = true;
+    const sabotage = (): void => {
+      if (failing) throw error;
+    };
+    for (let end = 0; end < 5; end += 1) await rejects(loop.work(dialogues, { sabotage }), error);
+    equal(loop.fixture.store.sequence, 0);
+    failing = false;
+    await loop.work(dialogues, { sabotage });
+    deepEqual(await loop.totals(), [{ sessions: 5, users: 3, messages: 36 }]);
+    deepEqual(loop.aside, []);
+  });
+
   for (const [what, error] of [
     ['the database gives up', new DatabaseError(new Error('FATAL Error: the database has been invalidated'))],
     ['something unknown happens', new TypeError('x is not a function')],
