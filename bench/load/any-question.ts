@@ -1,4 +1,4 @@
-import { EXTRA_SORTS_OF, GROUP_BYS, METRICS_OF, DIMENSION_FIELDS_OF } from '../../src/domain/metrics.ts';
+import { dimensionFieldsOf, GROUP_BYS, GROUPINGS } from '../../src/domain/groupings.ts';
 import { bucketStart, formatInstant, GRANULARITIES } from '../../src/domain/time.ts';
 import { SYNTHETIC_IDS } from '../../test/support/synthetic-stream.ts';
 import type { History } from '../history.ts';
@@ -25,7 +25,7 @@ export function anyQuestion(
   const some = <T>(list: readonly T[]): T[] => list.filter(() => chance(0.5));
   const groupBy = one(GROUP_BYS);
   const granularity = one(GRANULARITIES);
-  const metrics = METRICS_OF[groupBy];
+  const metrics = GROUPINGS[groupBy].metrics;
   const fields = some(metrics);
   const parameters: Record<string, string> = {
     groupBy,
@@ -34,7 +34,7 @@ export function anyQuestion(
     limit: String(one([1, 10, 50, 1000])),
     offset: String(one([0, 0, 0, 10, 1000])),
   };
-  const dimensions = some(DIMENSION_FIELDS_OF[groupBy]);
+  const dimensions = some(dimensionFieldsOf(groupBy));
   if (dimensions.length > 0) parameters['dimensionFields'] = dimensions.join(',');
   const instant = (): number => history.start + upTo(history.end - history.start);
   const [a, b] = [instant(), instant()].toSorted((x, y) => x - y) as [number, number];
@@ -50,7 +50,7 @@ export function anyQuestion(
   if (start !== null && start !== undefined) parameters['dateRange.start'] = formatInstant(start);
   if (end !== null && end !== undefined) parameters['dateRange.end'] = formatInstant(end);
   if (chance(0.5)) {
-    parameters['sort.field'] = one([...metrics, ...EXTRA_SORTS_OF[groupBy]]);
+    parameters['sort.field'] = one([...metrics, ...GROUPINGS[groupBy].sorts]);
     parameters['sort.order'] = one(['ASC', 'DESC']);
   }
   for (const [metric, name] of Object.entries(BOUNDED)) {

@@ -1,4 +1,5 @@
-import { METRICS_OF, type Metric } from '../../src/domain/metrics.ts';
+import { GROUPINGS } from '../../src/domain/groupings.ts';
+import type { Metric } from '../../src/domain/metrics.ts';
 import { bucketStart, formatInstant } from '../../src/domain/time.ts';
 import { SYNTHETIC_IDS } from '../../test/support/synthetic-stream.ts';
 import type { History } from '../history.ts';
@@ -182,7 +183,7 @@ function entityQuestion(
   range: Range,
   offset: number,
 ): Asked {
-  const fields = METRICS_OF[groupBy];
+  const fields = GROUPINGS[groupBy].metrics;
   const column = { TOPIC: 'topic', GAP: 'gap', CSAT_DSAT: 'signal' }[groupBy];
   const bucket =
     granularity === 'ALL' ? 'null::timestamp' : `date_trunc('${granularity.toLowerCase()}', sent_at)`;
@@ -209,7 +210,7 @@ order by g.bucket, messages desc, d.id limit ${PAGE} offset ${offset}`,
 }
 
 function sessionQuestion(topic: number, order: string, offset: number): Asked {
-  const fields = METRICS_OF.SESSION;
+  const fields = GROUPINGS.SESSION.metrics;
   return {
     parameters: {
       groupBy: 'SESSION',
@@ -250,7 +251,7 @@ function endUserQuestion(
   order: string,
   offset: number,
 ): Asked {
-  const fields = METRICS_OF.END_USER;
+  const fields = GROUPINGS.END_USER.metrics;
   return {
     parameters: {
       groupBy: 'END_USER',

@@ -1,63 +1,130 @@
-/** What can be asked of each grouping (docs/api.md). */
-export const GROUP_BYS = [
-  'TOPIC',
-  'TOPIC_CLUSTER',
-  'REPEATED_REQUEST',
-  'CSAT_DSAT',
-  'GAP',
-  'SESSION',
-  'END_USER',
-] as const;
-export type GroupBy = (typeof GROUP_BYS)[number];
+/**
+ * What can be measured of the rows of an answer (docs/api.md): one declaration per metric, in the order of the
+ * answer's schema. To add a metric, add it here and to the groupings that have it. Covered by
+ * test/query/parameters.test.ts and test/e2e/query-rules.test.ts.
+ */
+import { z } from 'zod';
+import { formatInstant } from './time.ts';
 
-export const METRICS = [
-  'sessions',
-  'users',
-  'messages',
-  'avgMessagesPerSession',
-  'sat',
-  'dsat',
-  'netSat',
-  'duration',
-  'lastActiveAt',
-  'repeatedRequests',
-] as const;
-export type Metric = (typeof METRICS)[number];
+/** A row of a statement of the query side: its columns by name. */
+export type Counts = Readonly<Record<string, unknown>>;
+
+interface MetricDeclaration {
+  /** What an answer holds. */
+  readonly schema: z.ZodType;
+  /** SQL over the columns of a row: what rows are sorted and bounded by. Default: the column of the same name. */
+  readonly sql?: string;
+  /** The value in an answer. Default: that of the column of the same name. */
+  readonly value?: (row: Counts) => number | string | null;
+  /** Parameters `min…` and `max…` bound it. */
+  readonly bounded?: true;
+}
+
+const count = z.int().min(0);
+/** UTC, as answers show it. */
+export const dateTime = z.iso.datetime().describe('UTC, event time.');
+
+const DECLARED = {
+  sessions: {
+    schema: count.describe(
+      'Sessions with a message of the group in the range (in the bucket, where there are buckets).',
+    ),
+    bounded: true,
+  },
+  users: { schema: count.describe('End users with a message of the group in the range; each counts once.') },
+  messages: {
+    schema: count.describe(
+      'Messages of the group in the range, of any role. For a signal, gap or repeated request: how often it occurred, which may be more than once in a session.',
+    ),
+    bounded: true,
+  },
+  avgMessagesPerSession: {
+    schema: z.number().min(0).describe('messages / sessions.'),
+    sql: 'messages / sessions',
+    value: (row) => number(row, 'messages') / number(row, 'sessions'),
+  },
+  sat: {
+    schema: count.describe('SAT signals on messages of the group. A message may have several; each counts.'),
+    bounded: true,
+  },
+  dsat: {
+    schema: count.describe('DSAT signals on messages of the group. A message may have several; each counts.'),
+    bounded: true,
+  },
+  netSat: {
+    schema: z
+      .number()
+      .nullable()
+      .describe(
+        'Percent: (sat - dsat) / messages * 100. Signals count, not messages, so it may lie beyond ±100. Null without messages.',
+      ),
+    sql: '(sat - dsat) / messages',
+    value: (row) => ((number(row, 'sat') - number(row, 'dsat')) * 100) / number(row, 'messages'),
+  },
+  duration: {
+    schema: z
+      .number()
+      .min(0)
+      .nullable()
+      .describe(
+        'Seconds from the first to the last message of the session in the range. Null with fewer than two.',
+      ),
+    sql: 'case when messages >= 2 then last_at - first_at end',
+    value: (row) =>
+      number(row, 'messages') < 2 ? null : (number(row, 'last_at') - number(row, 'first_at')) / 1e6,
+  },
+  lastActiveAt: {
+    schema: dateTime.nullable().describe('Event time of the last message of the session in the range, UTC.'),
+    sql: 'last_at',
+    value: (row) => formatInstant(number(row, 'last_at')),
+  },
+  repeatedRequests: {
+    schema: count.describe('Requests that had to be made again in the same session.'),
+    sql: 'repeated_requests',
+    value: (row) => number(row, 'repeated_requests'),
+    bounded: true,
+  },
+} as const satisfies Readonly<Record<string, MetricDeclaration>>;
+
+function number(row: Counts, column: string): number {
+  return row[column] as number;
+}
+
+export type Metric = keyof typeof DECLARED;
+export type BoundedMetric = {
+  [M in Metric]: (typeof DECLARED)[M] extends { readonly bounded: true } ? M : never;
+}[Metric];
+
+const DECLARATIONS: Readonly<Record<Metric, MetricDeclaration>> = DECLARED;
+
+/** In the order in which errors and the document name them. */
+export const METRICS = Object.keys(DECLARED) as readonly Metric[];
+export const BOUNDED_METRICS = METRICS.filter(
+  (metric): metric is BoundedMetric => DECLARATIONS[metric].bounded === true,
+);
 
 /** Sortable besides the metrics. */
 export const SORT_FIELDS = [...METRICS, 'createdAt'] as const;
 export type SortField = (typeof SORT_FIELDS)[number];
 
-const ENTITY_METRICS = ['sessions', 'users', 'messages'] as const;
-const TOPIC_METRICS = [...ENTITY_METRICS, 'avgMessagesPerSession', 'sat', 'dsat', 'netSat'] as const;
+/** What rows are sorted and bounded by: SQL over their columns. */
+export function sqlOf(field: SortField): string {
+  return field === 'createdAt' ? 'first_at' : (DECLARATIONS[field].sql ?? field);
+}
 
-export const METRICS_OF: Readonly<Record<GroupBy, readonly Metric[]>> = {
-  TOPIC: TOPIC_METRICS,
-  TOPIC_CLUSTER: TOPIC_METRICS,
-  REPEATED_REQUEST: ENTITY_METRICS,
-  CSAT_DSAT: ENTITY_METRICS,
-  GAP: ENTITY_METRICS,
-  SESSION: ['messages', 'duration', 'lastActiveAt', 'sat', 'dsat', 'netSat', 'repeatedRequests'],
-  END_USER: ['sessions', 'messages', 'sat', 'dsat', 'netSat', 'repeatedRequests'],
-};
+/** The value of a metric in a row of an answer. */
+export function metricOf(row: Counts, metric: Metric): number | string | null {
+  const { value } = DECLARATIONS[metric];
+  return value === undefined ? number(row, metric) : value(row);
+}
 
-/** Sort fields that a grouping has besides its metrics. */
-export const EXTRA_SORTS_OF: Readonly<Record<GroupBy, readonly SortField[]>> = {
-  TOPIC: [],
-  TOPIC_CLUSTER: [],
-  REPEATED_REQUEST: [],
-  CSAT_DSAT: [],
-  GAP: [],
-  SESSION: ['createdAt', 'lastActiveAt'],
-  END_USER: ['createdAt', 'lastActiveAt'],
-};
+type MetricsShape = { [M in Metric]: z.ZodOptional<(typeof DECLARED)[M]['schema']> };
 
-export const DIMENSION_FIELDS_OF: Readonly<Record<GroupBy, readonly string[]>> = {
-  TOPIC: [],
-  TOPIC_CLUSTER: [],
-  REPEATED_REQUEST: [],
-  CSAT_DSAT: [],
-  GAP: [],
-  SESSION: ['title', 'summary', 'topics', 'language', 'externalId'],
-  END_USER: ['externalId', 'topTopics', 'createdAt', 'lastActiveAt'],
-};
+/** Exactly those that were asked for. */
+export const metricsSchema = z
+  .strictObject(
+    Object.fromEntries(
+      METRICS.map((metric) => [metric, DECLARATIONS[metric].schema.optional()]),
+    ) as MetricsShape,
+  )
+  .describe('The metrics that were asked for.');

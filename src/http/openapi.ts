@@ -61,7 +61,7 @@ function namedSchema(name: string, schema: z.ZodType, io: 'input' | 'output'): J
 
 function parametersOf(schemas: z.ZodObject): Json[] {
   return Object.entries(schemas.shape as Record<string, z.ZodType>).map(([name, schema]) => {
-    const { description = boundDescription(name), ...rest } = schemaOf(schema, 'output');
+    const { description, ...rest } = schemaOf(schema, 'output');
     const example = EXAMPLE_PARAMETERS[name];
     return {
       name,
@@ -74,14 +74,6 @@ function parametersOf(schemas: z.ZodObject): Json[] {
       ...(rest['type'] === 'array' ? { style: 'form', explode: false } : {}),
     };
   });
-}
-
-/** Of `minSessions` and its neighbours. */
-function boundDescription(name: string): string | undefined {
-  const [, side, metric = ''] = /^(min|max)([A-Z]\w*)$/.exec(name) ?? [];
-  if (side === undefined) return undefined;
-  const field = metric.charAt(0).toLowerCase() + metric.slice(1);
-  return `Only rows with ${field} of ${side === 'min' ? 'at least' : 'at most'} this; only where the grouping has the metric.`;
 }
 
 /** What the page fills in, so that Execute works with the ids of whoever tries it. */

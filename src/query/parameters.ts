@@ -3,14 +3,22 @@ import { AppError } from '../errors.ts';
 import type { ErrorDetail } from '../errors.ts';
 import { isExternalId, UUID_PATTERN } from '../domain/ids.ts';
 import {
-  DIMENSION_FIELDS_OF,
-  EXTRA_SORTS_OF,
+  dimensionFieldsOf,
+  FILTERS,
   GROUP_BYS,
+  GROUPINGS,
+  groupingsWith,
+  type Filter,
+  type GroupBy,
+} from '../domain/groupings.ts';
+import {
+  BOUNDED_METRICS,
   METRICS,
-  METRICS_OF,
   SORT_FIELDS,
+  type BoundedMetric,
+  type Metric,
+  type SortField,
 } from '../domain/metrics.ts';
-import type { GroupBy, Metric, SortField } from '../domain/metrics.ts';
 import { GRANULARITIES, parseTime } from '../domain/time.ts';
 import type { Granularity } from '../domain/time.ts';
 import { languageOf } from './language-tag.ts';
@@ -106,38 +114,49 @@ function listOf<Item extends z.ZodType<string, string>>(item: Item) {
 }
 
 /** What each grouping has, in a sentence each; groupings with the same are named together. */
-function describeEach(has: Readonly<Record<GroupBy, readonly string[]>>): string {
+function describeEach(has: (groupBy: GroupBy) => readonly string[]): string {
   const groups = new Map<string, GroupBy[]>();
   for (const groupBy of GROUP_BYS) {
-    const list = has[groupBy].join(', ');
+    const list = has(groupBy).join(', ');
     if (list !== '') groups.set(list, [...(groups.get(list) ?? []), groupBy]);
   }
   return [...groups].map(([list, groupings]) => `${groupings.join(', ')}: ${list}.`).join(' ');
 }
 
-/** Each bound parameter: the metric it bounds and the side. */
-const BOUNDS = [
-  ['minSessions', 'sessions', 'min'],
-  ['maxSessions', 'sessions', 'max'],
-  ['minMessages', 'messages', 'min'],
-  ['maxMessages', 'messages', 'max'],
-  ['minSat', 'sat', 'min'],
-  ['maxSat', 'sat', 'max'],
-  ['minDsat', 'dsat', 'min'],
-  ['maxDsat', 'dsat', 'max'],
-  ['minRepeatedRequests', 'repeatedRequests', 'min'],
-  ['maxRepeatedRequests', 'repeatedRequests', 'max'],
-] as const;
+/** A filter's description: the groupings that have it, and what it leaves. */
+function only(filter: Filter, what: string): string {
+  return `${groupingsWith(filter).join(' and ')}: only ${what}`;
+}
 
-/** A parameter that bounds a metric of the row. */
-function bound(metric: Metric, side: 'min' | 'max') {
-  const groupings = GROUP_BYS.filter((groupBy) => METRICS_OF[groupBy].includes(metric)).join(', ');
+type Side = 'min' | 'max';
+type BoundName = `${Side}${Capitalize<BoundedMetric>}`;
+
+/** The parameters that bound a metric of the row. */
+const BOUNDS = BOUNDED_METRICS.flatMap((metric) =>
+  (['min', 'max'] as const).map((side) => {
+    const name = `${side}${metric.charAt(0).toUpperCase()}${metric.slice(1)}` as BoundName;
+    return { name, metric, side };
+  }),
+);
+
+function boundSchema(metric: Metric, side: Side) {
+  const groupings = GROUP_BYS.filter((groupBy) => GROUPINGS[groupBy].metrics.includes(metric)).join(', ');
   return integer(0, MAX_INTEGER)
     .optional()
     .describe(
       `${groupings}: only rows with ${side === 'min' ? 'at least' : 'at most'} so many ${metric} (inclusive).`,
     );
 }
+
+const boundSchemas = Object.fromEntries(
+  BOUNDS.map(({ name, metric, side }) => [name, boundSchema(metric, side)]),
+) as Record<BoundName, ReturnType<typeof boundSchema>>;
+
+/** Sort fields besides the metrics, and the groupings that have them. */
+const EXTRA_SORTS = [
+  GROUP_BYS.filter((groupBy) => GROUPINGS[groupBy].sorts.length > 0).join(' and '),
+  [...new Set(GROUP_BYS.flatMap((groupBy) => GROUPINGS[groupBy].sorts))].join(' and '),
+].join(' also ');
 
 /**
  * One schema per query parameter, from the text of the URL to its typed value. The rules between
@@ -147,7 +166,7 @@ export const queryParameterSchemas = z.strictObject({
   groupBy: oneOf(GROUP_BYS).describe('The entity that rows stand for.'),
   instanceId: uuid.describe('The instance to query.'),
   fields: listOf(oneOf(METRICS)).describe(
-    `Comma-separated metrics, of those that the grouping has. ${describeEach(METRICS_OF)}`,
+    `Comma-separated metrics, of those that the grouping has. ${describeEach((groupBy) => GROUPINGS[groupBy].metrics)}`,
   ),
   'dateRange.start': instant
     .optional()
@@ -165,60 +184,45 @@ export const queryParameterSchemas = z.strictObject({
   dimensionFields: listOf(z.string().min(1, 'must not hold an empty name'))
     .optional()
     .describe(
-      `Comma-separated members of the row's session or endUser, besides its id. ${describeEach(DIMENSION_FIELDS_OF)}`,
+      `Comma-separated members of the row's session or endUser, besides its id. ${describeEach(dimensionFieldsOf)}`,
     ),
   ids: listOf(uuid).optional().describe('Only groups with these ids.'),
-  topicIds: listOf(uuid).optional().describe('SESSION and END_USER: only those with one of these topics.'),
-  signalIds: listOf(uuid).optional().describe('SESSION: only those with one of these satisfaction signals.'),
+  topicIds: listOf(uuid).optional().describe(only('topicIds', 'those with one of these topics.')),
+  signalIds: listOf(uuid)
+    .optional()
+    .describe(only('signalIds', 'those with one of these satisfaction signals.')),
   repeatedRequestIds: listOf(uuid)
     .optional()
-    .describe('SESSION: only those with one of these repeated requests.'),
-  gapIds: listOf(uuid).optional().describe('SESSION: only those with one of these gaps.'),
-  gapType: oneOf(['TOOL', 'KNOWLEDGE']).optional().describe('GAP: only gaps of this type.'),
+    .describe(only('repeatedRequestIds', 'those with one of these repeated requests.')),
+  gapIds: listOf(uuid).optional().describe(only('gapIds', 'those with one of these gaps.')),
+  gapType: oneOf(['TOOL', 'KNOWLEDGE']).optional().describe(only('gapType', 'gaps of this type.')),
   language: language
     .optional()
-    .describe('SESSION: only sessions in this language. Of a tag only the language counts: en-US means en.'),
+    .describe(
+      only('language', 'sessions in this language. Of a tag only the language counts: en-US means en.'),
+    ),
   externalId: z
     .string()
     .refine(isExternalId, 'must be 1 to 255 characters long')
     .meta({ minLength: 1, maxLength: 255 })
     .optional()
     .describe(
-      'SESSION: only what its caller calls so (metadata.session.externalId of an ingest request), to the letter.',
+      only(
+        'externalId',
+        'what its caller calls so (metadata.session.externalId of an ingest request), to the letter.',
+      ),
     ),
   limit: integer(1, 10_000).default(50).describe('The most rows to answer.'),
   offset: integer(0, MAX_INTEGER).default(0).describe('How many rows to skip.'),
-  'sort.field': oneOf(SORT_FIELDS)
-    .optional()
-    .describe('A metric of the grouping; SESSION and END_USER also createdAt and lastActiveAt.'),
+  'sort.field': oneOf(SORT_FIELDS).optional().describe(`A metric of the grouping; ${EXTRA_SORTS}.`),
   'sort.order': oneOf(['ASC', 'DESC'])
     .optional()
     .describe('Of sort.field; DESC when left out. No effect without sort.field.'),
-  minSessions: bound('sessions', 'min'),
-  maxSessions: bound('sessions', 'max'),
-  minMessages: bound('messages', 'min'),
-  maxMessages: bound('messages', 'max'),
-  minSat: bound('sat', 'min'),
-  maxSat: bound('sat', 'max'),
-  minDsat: bound('dsat', 'min'),
-  maxDsat: bound('dsat', 'max'),
-  minRepeatedRequests: bound('repeatedRequests', 'min'),
-  maxRepeatedRequests: bound('repeatedRequests', 'max'),
+  ...boundSchemas,
 });
 
 type Values = z.output<typeof queryParameterSchemas>;
 type Name = keyof Values;
-
-/** Filters that only some groupings have. */
-const FILTER_GROUPINGS = {
-  topicIds: ['SESSION', 'END_USER'],
-  signalIds: ['SESSION'],
-  repeatedRequestIds: ['SESSION'],
-  gapIds: ['SESSION'],
-  gapType: ['GAP'],
-  language: ['SESSION'],
-  externalId: ['SESSION'],
-} as const satisfies Partial<Record<Name, readonly GroupBy[]>>;
 
 /**
  * Reads the parameters of a query URL: name to value, or to values when the name was repeated.
@@ -286,12 +290,12 @@ function checkTogether(values: Partial<Values>, fault: Fault): void {
   const { groupBy } = values;
   if (groupBy === undefined) return;
 
-  const metrics = METRICS_OF[groupBy];
+  const { metrics, sorts, filters } = GROUPINGS[groupBy];
   const has = `${groupBy} has ${metrics.join(', ')}`;
   const missing = (values.fields ?? []).filter((field) => !metrics.includes(field));
   if (missing.length > 0) fault('fields', `${missing.join(', ')} not available: ${has}`);
 
-  const dimensions = DIMENSION_FIELDS_OF[groupBy];
+  const dimensions = dimensionFieldsOf(groupBy);
   const unknown = (values.dimensionFields ?? []).filter((field) => !dimensions.includes(field));
   if (unknown.length > 0) {
     const available = dimensions.length === 0 ? 'no dimension fields' : dimensions.join(', ');
@@ -299,17 +303,17 @@ function checkTogether(values: Partial<Values>, fault: Fault): void {
   }
 
   const sortField = values['sort.field'];
-  const sortable: readonly SortField[] = [...new Set([...metrics, ...EXTRA_SORTS_OF[groupBy]])];
+  const sortable: readonly SortField[] = [...new Set([...metrics, ...sorts])];
   if (sortField !== undefined && !sortable.includes(sortField)) {
     fault('sort.field', `${sortField} not available: ${groupBy} sorts by ${sortable.join(', ')}`);
   }
 
-  for (const [name, groupings] of Object.entries(FILTER_GROUPINGS)) {
-    if (values[name as Name] !== undefined && !(groupings as readonly GroupBy[]).includes(groupBy)) {
-      fault(name, `works with groupBy=${groupings.join(' and ')} only`);
+  for (const filter of FILTERS) {
+    if (values[filter] !== undefined && !filters.includes(filter)) {
+      fault(filter, `works with groupBy=${groupingsWith(filter).join(' and ')} only`);
     }
   }
-  for (const [name, metric] of BOUNDS) {
+  for (const { name, metric } of BOUNDS) {
     if (values[name] !== undefined && !metrics.includes(metric)) {
       fault(name, `${metric} not available: ${has}`);
     }
@@ -319,7 +323,7 @@ function checkTogether(values: Partial<Values>, fault: Fault): void {
 function toParameters(values: Values): QueryParameters {
   const field = values['sort.field'];
   const bounds = new Map<Metric, { metric: Metric; min: number | null; max: number | null }>();
-  for (const [name, metric, side] of BOUNDS) {
+  for (const { name, metric, side } of BOUNDS) {
     const value = values[name];
     if (value === undefined) continue;
     const known = bounds.get(metric) ?? { metric, min: null, max: null };

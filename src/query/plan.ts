@@ -1,8 +1,15 @@
 import { bucketStart, nextBucketStart, type Granularity } from '../domain/time.ts';
-import type { GroupBy, SortField } from '../domain/metrics.ts';
+import {
+  FILTERS,
+  GROUPINGS,
+  type EntityCounts,
+  type NamesTable,
+  type OwnCounts,
+} from '../domain/groupings.ts';
+import { KINDS } from '../domain/kinds.ts';
+import { sqlOf } from '../domain/metrics.ts';
 import type { Bindings, BindValue } from '../store/duckdb.ts';
 import type { View } from '../store/view-files.ts';
-import { KINDS } from '../domain/kinds.ts';
 import type { QueryParameters } from './parameters.ts';
 
 /** A statement over `@table[condition]` (store/snapshot-reader.ts). */
@@ -15,30 +22,6 @@ export interface Plan {
 
 /** What a statement gives: rows of the page, `total` (rows of the whole answer), or the rows with the total in each. */
 export type Wanted = 'page' | 'total' | 'page and total';
-
-/** What a grouping reads: an entity of the shared rollup with its dimension, or a rollup of its own. */
-type Source =
-  | {
-      readonly view: 'entity_rollup';
-      readonly kind: number;
-      /** Table of the entity's names, keyed by the column of the same name. */
-      readonly dimension: Dimension;
-    }
-  | { readonly view: 'session_rollup' | 'end_user_rollup'; readonly number: 'session' | 'end_user' };
-
-/** Tables that name the entities of the shared rollup; the column of an entity's number has the same name. */
-export type Dimension = 'topic' | 'cluster' | 'signal' | 'repeated_request' | 'gap';
-
-/** The one place where a `groupBy` is mapped to views. */
-const SOURCES: Readonly<Record<GroupBy, Source>> = {
-  TOPIC: { view: 'entity_rollup', kind: KINDS.topic, dimension: 'topic' },
-  TOPIC_CLUSTER: { view: 'entity_rollup', kind: KINDS.cluster, dimension: 'cluster' },
-  CSAT_DSAT: { view: 'entity_rollup', kind: KINDS.signal, dimension: 'signal' },
-  REPEATED_REQUEST: { view: 'entity_rollup', kind: KINDS.repeatedRequest, dimension: 'repeated_request' },
-  GAP: { view: 'entity_rollup', kind: KINDS.gap, dimension: 'gap' },
-  SESSION: { view: 'session_rollup', number: 'session' },
-  END_USER: { view: 'end_user_rollup', number: 'end_user' },
-};
 
 /** Granularities as the rollups number them. */
 const GRANULARITY_NUMBER: Readonly<Record<Granularity, number>> = {
@@ -200,13 +183,13 @@ export function planQuery(
   const start = parameters.range.start ?? -Infinity;
   const end = parameters.range.end ?? Infinity;
   const routing = route(parameters.granularity, start, end);
-  const source = SOURCES[parameters.groupBy];
+  const { counts } = GROUPINGS[parameters.groupBy];
   const rows =
-    source.view === 'entity_rollup'
-      ? entityRows(statement, source, parameters, instance, routing, chosen)
-      : ownRows(statement, source, parameters, instance, routing, { start, end }, chosen);
+    counts.view === 'entity_rollup'
+      ? entityRows(statement, counts, parameters, instance, routing, chosen)
+      : ownRows(statement, counts, parameters, instance, routing, { start, end }, chosen);
   const bounds = parameters.bounds.flatMap(({ metric, min, max }) => {
-    const value = VALUE_OF[metric];
+    const value = sqlOf(metric);
     return [
       ...(min === null ? [] : [`${value} >= ${statement.bind(min)}`]),
       ...(max === null ? [] : [`${value} <= ${statement.bind(max)}`]),
@@ -227,11 +210,10 @@ export function planQuery(
  * sessions or end users, so that keeping them all for a page costs more than looking through them twice.
  */
 export function isCountedApart(parameters: QueryParameters): boolean {
-  const { groupBy, granularity, range, ids, topicIds, signalIds, repeatedRequestIds, gapIds } = parameters;
-  const { language, externalId } = parameters;
-  const filters = [ids, topicIds, signalIds, repeatedRequestIds, gapIds, language, externalId];
+  const { groupBy, granularity, range, ids } = parameters;
+  const filters = [ids, ...FILTERS.map((filter) => parameters[filter])];
   return (
-    SOURCES[groupBy].view !== 'entity_rollup' &&
+    GROUPINGS[groupBy].counts.view !== 'entity_rollup' &&
     route(granularity, range.start ?? -Infinity, range.end ?? Infinity).segments.length === 0 &&
     filters.every((filter) => filter === null)
   );
@@ -241,38 +223,23 @@ export function isCountedApart(parameters: QueryParameters): boolean {
  * Numbers of the entities that a query's filters name, in their instance (sessions: in their shard); what no filter
  * names is absent.
  */
-export type ChosenEntities = Readonly<Partial<Record<Dimension | 'session', readonly number[]>>>;
-
-/** Metrics and sort fields over the columns of a row. */
-const VALUE_OF: Readonly<Record<SortField, string>> = {
-  sessions: 'sessions',
-  users: 'users',
-  messages: 'messages',
-  avgMessagesPerSession: 'messages / sessions',
-  sat: 'sat',
-  dsat: 'dsat',
-  netSat: '(sat - dsat) / messages',
-  duration: 'case when messages >= 2 then last_at - first_at end',
-  lastActiveAt: 'last_at',
-  repeatedRequests: 'repeated_requests',
-  createdAt: 'first_at',
-};
+export type ChosenEntities = Readonly<Partial<Record<NamesTable | 'session', readonly number[]>>>;
 
 /** `date` ascending, then the entity's own order, then id (docs/api.md). */
 function orderOf({ sort, groupBy, granularity }: QueryParameters): string {
-  const own = groupBy === 'SESSION' || groupBy === 'END_USER' ? 'last_at' : 'messages';
+  const own = sqlOf(GROUPINGS[groupBy].order);
   // A column that is the same in every row would still be compared.
   const date = granularity === 'ALL' ? [] : ['bucket asc'];
   const order =
     sort === null
       ? [...date, `${own} desc nulls last`]
-      : [`${VALUE_OF[sort.field]} ${sort.order === 'ASC' ? 'asc' : 'desc'} nulls last`, ...date];
+      : [`${sqlOf(sort.field)} ${sort.order === 'ASC' ? 'asc' : 'desc'} nulls last`, ...date];
   return [...order, 'id asc'].join(', ');
 }
 
 function entityRows(
   statement: Statement,
-  source: Extract<Source, { view: 'entity_rollup' }>,
+  { view, kind, names }: EntityCounts,
   parameters: QueryParameters,
   instance: number,
   routing: Routing,
@@ -282,9 +249,9 @@ function entityRows(
   const parts: string[] = [];
   if (routing.rollup !== null) {
     parts.push(
-      statement.read(source.view, {
+      statement.read(view, {
         instance,
-        kind: source.kind,
+        kind,
         granularity: GRANULARITY_NUMBER[granularity],
         from: { at: routing.rollup.from },
         to: { at: routing.rollup.to },
@@ -296,10 +263,10 @@ function entityRows(
     parts.push(`select ${bucket} as bucket, g.entity, d.id, g.sessions, g.users, g.messages, g.sat, g.dsat from (
   select entity, sum(sessions)::integer as sessions, sum(users)::integer as users, sum(messages)::integer as messages,
     sum(sat)::integer as sat, sum(dsat)::integer as dsat
-  from (${statement.entityCounts(instance, source.kind, segment)}) group by entity having sum(messages) > 0
-) g join @${source.dimension}[instance = ${statement.bind(instance)}] d on d.${source.dimension} = g.entity`);
+  from (${statement.entityCounts(instance, kind, segment)}) group by entity having sum(messages) > 0
+) g join @${names}[instance = ${statement.bind(instance)}] d on d.${names} = g.entity`);
   }
-  const among = chosen[source.dimension];
+  const among = chosen[names];
   return `select r.bucket, r.entity as number, r.id, r.sessions, r.users, r.messages, r.sat, r.dsat
 from (${parts.join('\nunion all\n')}) r ${among === undefined ? '' : `where r.entity in (${numberList(among)})`}`;
 }
@@ -311,7 +278,7 @@ function numberList(numbers: readonly number[]): string {
 /** SESSION and END_USER: their own rollup, or their facts where the range cuts. */
 function ownRows(
   statement: Statement,
-  source: Exclude<Source, { view: 'entity_rollup' }>,
+  { view, names }: OwnCounts,
   parameters: QueryParameters,
   instance: number,
   routing: Routing,
@@ -319,11 +286,10 @@ function ownRows(
   chosen: ChosenEntities,
 ): string {
   const { granularity } = parameters;
-  const { number } = source;
-  const ofUsers = number === 'end_user';
+  const ofUsers = names === 'end_user';
   const parts: string[] = [];
   const whole = (): string =>
-    statement.read(source.view, {
+    statement.read(view, {
       instance,
       granularity: GRANULARITY_NUMBER.ALL,
       from: { at: -Infinity },
@@ -331,27 +297,22 @@ function ownRows(
     });
   const columns = `messages, sat, dsat, repeated_requests${ofUsers ? ', sessions' : ''}, first_at, last_at`;
   if (routing.rollup !== null) {
-    parts.push(`select bucket, ${number}, id, ${columns}
-from (${statement.read(source.view, { instance, granularity: GRANULARITY_NUMBER[granularity], from: { at: routing.rollup.from }, to: { at: routing.rollup.to } })})`);
+    parts.push(`select bucket, ${names}, id, ${columns}
+from (${statement.read(view, { instance, granularity: GRANULARITY_NUMBER[granularity], from: { at: routing.rollup.from }, to: { at: routing.rollup.to } })})`);
   }
   for (const segment of routing.segments) {
     const bucket = statement.bind({ at: bucketStart(granularity, segment.start) });
     if (ofUsers) parts.push(userCounts(statement, instance, segment, bucket));
     else parts.push(...sessionCounts(statement, instance, segment, bucket, granularity, whole));
   }
-  const filters: [kind: number, numbers: readonly number[] | undefined][] = [
-    [KINDS.topic, chosen.topic],
-    [KINDS.signal, chosen.signal],
-    [KINDS.repeatedRequest, chosen.repeated_request],
-    [KINDS.gap, chosen.gap],
-  ];
   const conditions: string[] = [];
   if (parameters.ids !== null) conditions.push(statement.among('r.id', parameters.ids));
   if (chosen.session !== undefined) conditions.push(`r.session in (${numberList(chosen.session)})`);
-  for (const [kind, numbers] of filters) {
-    if (numbers === undefined) continue;
-    conditions.push(`r.${number} in (
-  select ${number} from (${statement.hourFacts(instance, kind, range)}) where entity in (${numberList(numbers)}))`);
+  for (const { counts } of Object.values(GROUPINGS)) {
+    const numbers = counts.view === 'entity_rollup' ? chosen[counts.names] : undefined;
+    if (counts.view !== 'entity_rollup' || numbers === undefined) continue;
+    conditions.push(`r.${names} in (
+  select ${names} from (${statement.hourFacts(instance, counts.kind, range)}) where entity in (${numberList(numbers)}))`);
   }
   if (parameters.language !== null) {
     conditions.push(`r.session in (

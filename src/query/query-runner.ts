@@ -1,5 +1,5 @@
 import { AppError } from '../errors.ts';
-import type { Metric } from '../domain/metrics.ts';
+import { metricOf, type Metric } from '../domain/metrics.ts';
 import { formatBucket, formatInstant } from '../domain/time.ts';
 import type { Row } from '../store/duckdb.ts';
 import type { Snapshot, SnapshotReader } from '../store/published/snapshot-reader.ts';
@@ -117,29 +117,4 @@ export class QueryRunner {
 /** The requested metrics, in the order of the request. */
 function fieldsOf(row: Row, metrics: readonly Metric[]): Fields {
   return Object.fromEntries(metrics.map((metric) => [metric, metricOf(row, metric)])) as Fields;
-}
-
-/** The value of a metric in a row of a plan. */
-function metricOf(row: Row, metric: Metric): number | string | null {
-  const value = (column: string): number => row[column] as number;
-  switch (metric) {
-    case 'avgMessagesPerSession':
-      return value('messages') / value('sessions');
-    case 'netSat':
-      return ((value('sat') - value('dsat')) * 100) / value('messages');
-    case 'duration':
-      return value('messages') < 2 ? null : (value('last_at') - value('first_at')) / 1e6;
-    case 'lastActiveAt':
-      return formatInstant(value('last_at'));
-    case 'repeatedRequests':
-      return value('repeated_requests');
-    case 'sessions':
-    case 'users':
-    case 'messages':
-    case 'sat':
-    case 'dsat':
-      return value(metric);
-    default:
-      return metric satisfies never;
-  }
 }

@@ -1,7 +1,6 @@
 import { deepEqual, equal, match } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { DIMENSION_FIELDS_OF, GROUP_BYS, METRICS_OF } from '../../src/domain/metrics.ts';
-import type { GroupBy } from '../../src/domain/metrics.ts';
+import { dimensionFieldsOf, GROUP_BYS, type GroupBy, GROUPINGS } from '../../src/domain/groupings.ts';
 import { printReport } from '../../src/demo/report.ts';
 import type { QueryAnswer, QueryElement } from '../../src/import/client.ts';
 
@@ -37,13 +36,13 @@ describe('printReport', () => {
       equal(params['instanceId'], INSTANCE);
       const fields = params['fields']?.split(',') ?? [];
       equal(
-        fields.every((field) => METRICS_OF[groupBy].some((metric) => metric === field)),
+        fields.every((field) => GROUPINGS[groupBy].metrics.some((metric) => metric === field)),
         true,
         groupBy,
       );
       const dimensions = params['dimensionFields']?.split(',') ?? [];
       equal(
-        dimensions.every((field) => DIMENSION_FIELDS_OF[groupBy].includes(field)),
+        dimensions.every((field) => dimensionFieldsOf(groupBy).includes(field)),
         true,
         groupBy,
       );

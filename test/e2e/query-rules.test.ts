@@ -2,7 +2,8 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import { DIMENSION_FIELDS_OF, GROUP_BYS, METRICS, METRICS_OF } from '../../src/domain/metrics.ts';
+import { dimensionFieldsOf, GROUP_BYS, GROUPINGS } from '../../src/domain/groupings.ts';
+import { METRICS } from '../../src/domain/metrics.ts';
 import { Client, faultOf, pathsOf, toSearch, type Parameters, type Row } from '../support/client.ts';
 import {
   assistant,
@@ -294,16 +295,16 @@ describe('query refuses with VALIDATION_ERROR and the path', { concurrency: 8 },
   });
 
   for (const groupBy of GROUP_BYS) {
-    for (const metric of METRICS.filter((name) => !METRICS_OF[groupBy].includes(name))) {
+    for (const metric of METRICS.filter((name) => !GROUPINGS[groupBy].metrics.includes(name))) {
       it(`${metric} is not available for ${groupBy}; what is, is named`, async () => {
         const answer = await client.get({ instanceId: shop.instanceId, groupBy, fields: metric });
         const fault = faultOf(answer, 400, 'VALIDATION_ERROR');
         deepEqual(pathsOf(fault), ['fields']);
-        for (const name of METRICS_OF[groupBy]) ok(fault.details?.[0]?.message.includes(name));
+        for (const name of GROUPINGS[groupBy].metrics) ok(fault.details?.[0]?.message.includes(name));
       });
     }
     for (const other of GROUP_BYS) {
-      const foreign = DIMENSION_FIELDS_OF[other].find((name) => !DIMENSION_FIELDS_OF[groupBy].includes(name));
+      const foreign = dimensionFieldsOf(other).find((name) => !dimensionFieldsOf(groupBy).includes(name));
       if (foreign === undefined) continue;
       it(`dimension field ${foreign} is not available for ${groupBy}`, async () => {
         const answer = await client.get({
@@ -334,10 +335,10 @@ describe('every grouping', { concurrency: 8 }, () => {
         const rows = await ask({
           groupBy,
           timeGranularity,
-          fields: METRICS_OF[groupBy].join(','),
-          ...(DIMENSION_FIELDS_OF[groupBy].length === 0
+          fields: GROUPINGS[groupBy].metrics.join(','),
+          ...(dimensionFieldsOf(groupBy).length === 0
             ? {}
-            : { dimensionFields: DIMENSION_FIELDS_OF[groupBy].join(',') }),
+            : { dimensionFields: dimensionFieldsOf(groupBy).join(',') }),
         });
         ok(rows.length > 0);
         for (const { dimensions, fields } of rows) {
@@ -449,7 +450,7 @@ const RULES: readonly (readonly [rule: string, check: () => Promise<void>])[] = 
       for (const { dimensions } of rows) deepEqual(Object.keys(dimensions.endUser ?? {}), ['id']);
     },
   ],
-  ...DIMENSION_FIELDS_OF.SESSION.map(
+  ...dimensionFieldsOf('SESSION').map(
     (name) =>
       [
         `dimension field ${name} of a session is answered when asked for, and no other`,
@@ -460,7 +461,7 @@ const RULES: readonly (readonly [rule: string, check: () => Promise<void>])[] = 
         },
       ] as const,
   ),
-  ...DIMENSION_FIELDS_OF.END_USER.map(
+  ...dimensionFieldsOf('END_USER').map(
     (name) =>
       [
         `dimension field ${name} of an end user is answered when asked for, and no other`,

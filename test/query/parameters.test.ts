@@ -1,14 +1,8 @@
 import { deepEqual, equal, ok, throws } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { AppError } from '../../src/errors.ts';
-import {
-  DIMENSION_FIELDS_OF,
-  EXTRA_SORTS_OF,
-  GROUP_BYS,
-  METRICS,
-  METRICS_OF,
-  SORT_FIELDS,
-} from '../../src/domain/metrics.ts';
+import { dimensionFieldsOf, GROUP_BYS, GROUPINGS } from '../../src/domain/groupings.ts';
+import { METRICS, SORT_FIELDS } from '../../src/domain/metrics.ts';
 import { parseQueryParameters } from '../../src/query/parameters.ts';
 import type { QueryParameters } from '../../src/query/parameters.ts';
 
@@ -164,7 +158,7 @@ describe('query parameters: what is accepted', () => {
     it(`gives ${groupBy} exactly its metrics, dimension fields and sort fields`, () => {
       for (const metric of METRICS) {
         const attempt = (): QueryParameters => parse({ groupBy, fields: metric });
-        if (METRICS_OF[groupBy].includes(metric)) deepEqual(attempt().fields, [metric]);
+        if (GROUPINGS[groupBy].metrics.includes(metric)) deepEqual(attempt().fields, [metric]);
         else throws(attempt, AppError);
       }
       for (const field of [
@@ -178,10 +172,10 @@ describe('query parameters: what is accepted', () => {
         'lastActiveAt',
       ]) {
         const attempt = (): QueryParameters => parse({ groupBy, dimensionFields: field });
-        if (DIMENSION_FIELDS_OF[groupBy].includes(field)) deepEqual(attempt().dimensionFields, [field]);
+        if (dimensionFieldsOf(groupBy).includes(field)) deepEqual(attempt().dimensionFields, [field]);
         else throws(attempt, AppError);
       }
-      const sortable: readonly string[] = [...METRICS_OF[groupBy], ...EXTRA_SORTS_OF[groupBy]];
+      const sortable: readonly string[] = [...GROUPINGS[groupBy].metrics, ...GROUPINGS[groupBy].sorts];
       for (const field of SORT_FIELDS) {
         const attempt = (): QueryParameters => parse({ groupBy, 'sort.field': field });
         if (sortable.includes(field)) equal(attempt().sort?.field, field);

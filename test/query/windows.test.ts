@@ -2,7 +2,7 @@ import { after, before, describe, it } from 'node:test';
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { EXTRA_SORTS_OF, GROUP_BYS, METRICS_OF } from '../../src/domain/metrics.ts';
+import { GROUP_BYS, GROUPINGS } from '../../src/domain/groupings.ts';
 import { GRANULARITIES, parseInstant } from '../../src/domain/time.ts';
 import type { QueryParameters } from '../../src/query/parameters.ts';
 import { planQuery, type ChosenEntities, type Plan } from '../../src/query/plan.ts';
@@ -119,7 +119,7 @@ const CHOSEN: ChosenEntities = {
 /** Every grouping, granularity, kind of range and order, plain and with everything that changes a statement. */
 function* everyQuestion(): Generator<{ parameters: QueryParameters; chosen: ChosenEntities }> {
   for (const groupBy of GROUP_BYS) {
-    const metrics = METRICS_OF[groupBy];
+    const metrics = GROUPINGS[groupBy].metrics;
     const plain: QueryParameters = {
       instanceId: uuid(1, 1),
       groupBy,
@@ -149,7 +149,7 @@ function* everyQuestion(): Generator<{ parameters: QueryParameters; chosen: Chos
         yield { parameters: { ...filtered, granularity, range }, chosen };
       }
     }
-    for (const field of [...metrics, ...EXTRA_SORTS_OF[groupBy]])
+    for (const field of [...metrics, ...GROUPINGS[groupBy].sorts])
       yield { parameters: { ...plain, sort: { field, order: 'DESC' } }, chosen: {} };
   }
 }

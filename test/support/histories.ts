@@ -1,14 +1,7 @@
 import fc from 'fast-check';
 import { SIGNALS, type Assignment, type MessageFact } from '../../src/domain/facts.ts';
-import {
-  DIMENSION_FIELDS_OF,
-  EXTRA_SORTS_OF,
-  GROUP_BYS,
-  METRICS_OF,
-  type GroupBy,
-  type Metric,
-  type SortField,
-} from '../../src/domain/metrics.ts';
+import { dimensionFieldsOf, GROUP_BYS, type GroupBy, GROUPINGS } from '../../src/domain/groupings.ts';
+import type { Metric, SortField } from '../../src/domain/metrics.ts';
 import { formatInstant, GRANULARITIES, parseInstant, type Granularity } from '../../src/domain/time.ts';
 import type { QueryParameters } from '../../src/query/parameters.ts';
 import type { Batch } from '../../src/store/live/state-store.ts';
@@ -457,8 +450,8 @@ function complete(kept: KeptQuestion): Question {
     start: null,
     end: null,
     granularity: 'ALL',
-    fields: METRICS_OF[kept.groupBy],
-    dimensionFields: DIMENSION_FIELDS_OF[kept.groupBy],
+    fields: GROUPINGS[kept.groupBy].metrics,
+    dimensionFields: dimensionFieldsOf(kept.groupBy),
     ids: null,
     topics: null,
     signals: null,
@@ -496,7 +489,7 @@ const edge = fc
 
 /** Any question that the API allows. */
 export const question: fc.Arbitrary<Question> = fc.constantFrom(...GROUP_BYS).chain((groupBy) => {
-  const metrics = METRICS_OF[groupBy];
+  const metrics = GROUPINGS[groupBy].metrics;
   const ofSession = groupBy === 'SESSION';
   const some = (max: number, min = 1): fc.Arbitrary<readonly number[] | null> =>
     maybe(fc.uniqueArray(fc.integer({ min, max }), { minLength: 1, maxLength: 4 }), 0.35);
@@ -509,7 +502,7 @@ export const question: fc.Arbitrary<Question> = fc.constantFrom(...GROUP_BYS).ch
         { weight: 2, arbitrary: fc.constant(metrics) },
         { weight: 1, arbitrary: fc.shuffledSubarray([...metrics], { minLength: 1 }) },
       ),
-      dimensionFields: fc.subarray([...DIMENSION_FIELDS_OF[groupBy]]),
+      dimensionFields: fc.subarray([...dimensionFieldsOf(groupBy)]),
       ids: some({ session: 5, user: 4, signal: 13 }[KIND_OF[groupBy] as string] ?? 5),
       topics: ofSession || groupBy === 'END_USER' ? some(TOPICS + 1) : none,
       signals: ofSession ? some(SIGNALS.length, 0) : none,
@@ -520,7 +513,7 @@ export const question: fc.Arbitrary<Question> = fc.constantFrom(...GROUP_BYS).ch
       externalId: ofSession ? maybe(upTo(NAMES + 1), 0.2) : none,
       sort: maybe(
         fc.record({
-          field: fc.constantFrom(...metrics, ...EXTRA_SORTS_OF[groupBy]),
+          field: fc.constantFrom(...metrics, ...GROUPINGS[groupBy].sorts),
           order: fc.constantFrom('ASC' as const, 'DESC' as const),
         }),
         0.8,

@@ -1,6 +1,7 @@
 import { SIGNALS } from '../../src/domain/facts.ts';
 import { bucketStart, formatBucket, formatInstant } from '../../src/domain/time.ts';
-import type { GroupBy, Metric, SortField } from '../../src/domain/metrics.ts';
+import type { GroupBy } from '../../src/domain/groupings.ts';
+import type { Metric, SortField } from '../../src/domain/metrics.ts';
 import type { QueryParameters } from '../../src/query/parameters.ts';
 
 /** A message as it finally counts. Numbers as in domain/facts.ts; 0 or null: none. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { v5 } from 'uuid';
-import { DIMENSION_FIELDS_OF, GROUP_BYS, METRICS_OF } from '../../src/domain/metrics.ts';
+import { dimensionFieldsOf, GROUP_BYS, GROUPINGS } from '../../src/domain/groupings.ts';
 import type { RecordedRequest } from '../../src/domain/records.ts';
 import { GRANULARITIES, type Granularity } from '../../src/domain/time.ts';
 import { QueryRunner } from '../../src/query/query-runner.ts';
@@ -129,8 +129,8 @@ export async function answersOf(
             groupBy,
             range: { start: null, end: null },
             granularity,
-            fields: METRICS_OF[groupBy],
-            dimensionFields: DIMENSION_FIELDS_OF[groupBy],
+            fields: GROUPINGS[groupBy].metrics,
+            dimensionFields: dimensionFieldsOf(groupBy),
             ids: null,
             topicIds: null,
             signalIds: null,

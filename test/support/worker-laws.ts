@@ -2,7 +2,7 @@ import { equal } from 'node:assert/strict';
 import fc from 'fast-check';
 import { Assigner } from '../../src/worker/analysis/assigner.ts';
 import type { Enrichment } from '../../src/domain/facts.ts';
-import { DIMENSION_FIELDS_OF, GROUP_BYS, METRICS_OF } from '../../src/domain/metrics.ts';
+import { dimensionFieldsOf, GROUP_BYS, GROUPINGS } from '../../src/domain/groupings.ts';
 import type { RecordedRequest, Role } from '../../src/domain/records.ts';
 import { GRANULARITIES, type Granularity } from '../../src/domain/time.ts';
 import { silentLogger } from '../../src/logger.ts';
@@ -124,8 +124,8 @@ export function deliveryLaw(views: readonly View[]): Law<Delivery> {
                 groupBy,
                 range: { start: null, end: null },
                 granularity,
-                fields: METRICS_OF[groupBy],
-                dimensionFields: DIMENSION_FIELDS_OF[groupBy],
+                fields: GROUPINGS[groupBy].metrics,
+                dimensionFields: dimensionFieldsOf(groupBy),
                 ids: null,
                 topicIds: null,
                 signalIds: null,

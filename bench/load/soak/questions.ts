@@ -1,11 +1,5 @@
-import {
-  DIMENSION_FIELDS_OF,
-  EXTRA_SORTS_OF,
-  GROUP_BYS,
-  METRICS_OF,
-  type GroupBy,
-  type Metric,
-} from '../../../src/domain/metrics.ts';
+import { dimensionFieldsOf, GROUP_BYS, type GroupBy, GROUPINGS } from '../../../src/domain/groupings.ts';
+import type { Metric } from '../../../src/domain/metrics.ts';
 import { formatInstant, GRANULARITIES } from '../../../src/domain/time.ts';
 
 /** The range of event times that questions are about, microseconds. */
@@ -34,7 +28,7 @@ export function anyQuestion(
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
   const often = (share: number): boolean => random() < share;
   const groupBy: GroupBy = pick(GROUP_BYS);
-  const metrics = METRICS_OF[groupBy];
+  const metrics = GROUPINGS[groupBy].metrics;
   const fields = metrics.filter(() => often(0.6));
   const question: Record<string, string> = {
     groupBy,
@@ -44,10 +38,10 @@ export function anyQuestion(
     offset: String(pick([0, 0, 0, 7, 500])),
   };
   if (often(0.7)) Object.assign(question, rangeOf(random, span));
-  const dimensions = DIMENSION_FIELDS_OF[groupBy].filter(() => often(0.5));
+  const dimensions = dimensionFieldsOf(groupBy).filter(() => often(0.5));
   if (dimensions.length > 0) question['dimensionFields'] = dimensions.join(',');
   if (often(0.4)) {
-    question['sort.field'] = pick([...metrics, ...EXTRA_SORTS_OF[groupBy]]);
+    question['sort.field'] = pick([...metrics, ...GROUPINGS[groupBy].sorts]);
     question['sort.order'] = pick(['ASC', 'DESC']);
   }
   const bounded = metrics.filter((metric) => BOUNDS[metric] !== undefined);
