@@ -145,7 +145,7 @@ function checkNodeVersion(): void {
  * For commands: runs `work` and turns a SetupError (from `loadConfig` too) into its one line and an exit code,
  * 1 unless told otherwise.
  */
-export async function runCommand(work: () => Promise<number | void>, setupFaultCode = 1): Promise<void> {
+export async function runToEnd(work: () => Promise<number | void>, setupFaultCode = 1): Promise<void> {
   try {
     checkNodeVersion();
     process.exitCode = (await work()) ?? 0;

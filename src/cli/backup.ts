@@ -11,7 +11,8 @@ import type { StreamConnection } from '../stream/connection.ts';
 import { stateFile, streamFile, writeManifest, type Manifest } from './backup-files.ts';
 import { copySubject } from '../stream/subjects.ts';
 import { viewsId } from '../store/epochs/views-id.ts';
-import { parseCommandLine, runStreamCommand, UsageError } from './command.ts';
+import { action, runCommand, UsageError } from './command.ts';
+import { onStream } from './opened.ts';
 
 const USAGE = `Usage: npm run backup -- DIR
 
@@ -24,32 +25,34 @@ const COPY_MS = 30 * 60_000;
 const ATTEMPTS = 50;
 const PAUSE_MS = 200;
 
-await runStreamCommand(USAGE, (args) => {
-  const { positionals } = parseCommandLine(args, {});
-  const [target, ...rest] = positionals;
-  if (target === undefined || rest.length > 0) throw new UsageError('backup needs one DIR.');
-  const folder = resolve(target);
-  return async (connection, { dataDir }) => {
-    prepareFolder(folder);
-    const startedAt = performance.now();
-    // Views first: every entry that they contain is then in the copy of the stream.
-    const views = await copyViews(connection, dataDir, folder);
-    mkdirSync(join(folder, 'streams'), { mode: 0o700 });
-    const streams: Manifest['streams'] = [];
-    for (const stream of ARCHIVED_STREAMS) {
-      const archived = await archiveStream(connection, stream, streamFile(folder, stream.name));
-      streams.push({ name: stream.name, ...archived });
-    }
-    const createdAt = new Date().toISOString();
-    const { files } = await writeManifest(folder, { version: 1, createdAt, streams, views });
-    const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
-    const entries = streams[0]?.entries ?? 0;
-    process.stdout.write(
-      `${entries} entries of the stream and the views of ${views?.shards ?? 0} shards are in ${folder}: ` +
-        `${(bytes / 2 ** 20).toFixed(1)} MiB in ${((performance.now() - startedAt) / 1000).toFixed(1)} s\n`,
-    );
-  };
+const backup = action({
+  operands: Infinity,
+  read(_, [target, ...rest]) {
+    if (target === undefined || rest.length > 0) throw new UsageError('backup needs one DIR.');
+    return onStream((connection, { dataDir }) => take(connection, dataDir, resolve(target)));
+  },
 });
+
+async function take(connection: StreamConnection, dataDir: string, folder: string): Promise<void> {
+  prepareFolder(folder);
+  const startedAt = performance.now();
+  // Views first: every entry that they contain is then in the copy of the stream.
+  const views = await copyViews(connection, dataDir, folder);
+  mkdirSync(join(folder, 'streams'), { mode: 0o700 });
+  const streams: Manifest['streams'] = [];
+  for (const stream of ARCHIVED_STREAMS) {
+    const archived = await archiveStream(connection, stream, streamFile(folder, stream.name));
+    streams.push({ name: stream.name, ...archived });
+  }
+  const createdAt = new Date().toISOString();
+  const { files } = await writeManifest(folder, { version: 1, createdAt, streams, views });
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+  const entries = streams[0]?.entries ?? 0;
+  process.stdout.write(
+    `${entries} entries of the stream and the views of ${views?.shards ?? 0} shards are in ${folder}: ` +
+      `${(bytes / 2 ** 20).toFixed(1)} MiB in ${((performance.now() - startedAt) / 1000).toFixed(1)} s\n`,
+  );
+}
 
 /** @throws SetupError when it holds anything */
 function prepareFolder(folder: string): void {
@@ -125,3 +128,5 @@ function move(from: string, to: string): void {
     rmSync(from);
   }
 }
+
+await runCommand({ usage: USAGE, action: backup });

@@ -1,82 +1,146 @@
+/** The frame of every command: how its command line is read, `--help`, exit codes and interruption. */
 import { parseArgs, type ParseArgsConfig } from 'node:util';
-import { loadConfig, type Config } from '../config.ts';
-import { printable } from '../domain/printable.ts';
-import { runCommand } from '../lifecycle.ts';
-import { openConnection, type StreamConnection } from '../stream/connection.ts';
-import { connectionOptions } from '../stream/server/server.ts';
+import { runToEnd } from '../lifecycle.ts';
 
 /** A command line that cannot be understood: printed with the usage, exit code 2. */
 export class UsageError extends Error {}
 
-const REACH_MS = 3000;
+/** Exit code of a command that Ctrl-C or SIGTERM ended. */
+export const INTERRUPTED = 130;
 
-/** Parses the command line. Throws UsageError. */
-export function parseCommandLine<T extends ParseArgsConfig['options']>(
-  args: readonly string[],
-  options: T,
-): ReturnType<typeof parseArgs<{ args: string[]; options: T; allowPositionals: true }>> {
+/** What a command does once its command line is read; the exit code, 0 when none is given. */
+export type Work = (run: CommandRun) => Promise<number | void>;
+
+export interface CommandRun {
+  /**
+   * From the first call on, Ctrl-C, SIGTERM and the end of a parent with an IPC channel abort the signal in place of
+   * ending the process; `again` is what a second Ctrl-C does. Call it once.
+   */
+  interruption(again?: () => void): AbortSignal;
+}
+
+type Options = NonNullable<ParseArgsConfig['options']>;
+type Parsed<O extends Options> = ReturnType<
+  typeof parseArgs<{ args: string[]; options: O; allowPositionals: true; tokens: true }>
+>;
+
+/** One thing that a command can do. */
+export interface Action {
+  readonly options: Options;
+  /** @throws UsageError */
+  read(args: readonly string[]): Work;
+}
+
+/** A command that does one thing, or one thing for each word that may follow its name. */
+export type Command = { readonly usage: string } & (
+  { readonly action: Action } | { readonly actions: Readonly<Record<string, Action>> }
+);
+
+/** Declares an action; `read` checks its arguments before anything is opened, and throws UsageError. */
+export function action<const O extends Options>(of: {
+  readonly options?: O;
+  /** How many words it takes beside its options. Default: none. */
+  readonly operands?: number;
+  read(values: Parsed<O>['values'], operands: readonly string[]): Work;
+}): Action {
+  const { options = {} as O, operands = 0, read } = of;
+  return {
+    options,
+    read(args) {
+      const { values, positionals } = parse(args, options);
+      if (positionals.length > operands)
+        throw new UsageError(`Unexpected: ${positionals.slice(operands).join(' ')}.`);
+      return read(values, positionals);
+    },
+  };
+}
+
+/** Reads an option that is a whole number. */
+export function wholeNumber(option: string, text: string, least = 1, most = Number.MAX_SAFE_INTEGER): number {
+  const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= least && value <= most) return value;
+  const range = most === Number.MAX_SAFE_INTEGER ? `of ${least} or more` : `from ${least} to ${most}`;
+  throw new UsageError(`--${option} takes a whole number ${range}.`);
+}
+
+/** Whether a command line asks for the usage, whatever else it says. */
+export function asksForHelp(args: readonly string[]): boolean {
+  return args.some((arg) => arg === '--help' || arg === '-h');
+}
+
+/** What `--help` prints. Throws when the usage does not name every option. */
+export function helpOf(command: Command): string {
+  const actions = 'action' in command ? [command.action] : Object.values(command.actions);
+  const unnamed = actions.flatMap(({ options }) =>
+    Object.keys(options).filter((name) => !command.usage.includes(`--${name}`)),
+  );
+  if (unnamed.length > 0) throw new Error(`the usage does not name --${unnamed.join(', --')}`);
+  return `${command.usage}\n`;
+}
+
+/** Reads a command line. Throws UsageError. */
+export function readCommandLine(command: Command, args: readonly string[]): Work {
+  if ('action' in command) return command.action.read(args);
+  const { actions } = command;
+  const all: Options = Object.assign({}, ...Object.values(actions).map(({ options }) => options));
+  const { values, tokens } = parse(args, all);
+  const word = tokens.find((token) => token.kind === 'positional');
+  if (word === undefined) throw new UsageError('A command is needed.');
+  const chosen = Object.hasOwn(actions, word.value) ? actions[word.value] : undefined;
+  if (chosen === undefined) throw new UsageError(`Unknown command: ${word.value}.`);
+  const misplaced = Object.keys(values).find((name) => !Object.hasOwn(chosen.options, name));
+  if (misplaced !== undefined) throw new UsageError(whereItBelongs(misplaced, actions));
+  return chosen.read(args.toSpliced(word.index, 1));
+}
+
+/** Runs a command and ends the process: 0, 1 with one line on what is wrong, 2 with the usage, or 130. */
+export async function runCommand(
+  command: Command,
+  args: readonly string[] = process.argv.slice(2),
+): Promise<void> {
+  await runToEnd(async () => {
+    if (asksForHelp(args)) {
+      process.stdout.write(helpOf(command));
+      return 0;
+    }
+    let work: Work;
+    try {
+      work = readCommandLine(command, args);
+    } catch (error) {
+      if (!(error instanceof UsageError)) throw error;
+      process.stderr.write(`${error.message}\n${command.usage}\n`);
+      return 2;
+    }
+    return work({ interruption });
+  });
+}
+
+function parse<O extends Options>(args: readonly string[], options: O): Parsed<O> {
   try {
-    return parseArgs({ args: [...args], options, allowPositionals: true });
+    return parseArgs({ args: [...args], options, allowPositionals: true, tokens: true });
   } catch (error) {
     throw new UsageError((error as Error).message.split('. ')[0]);
   }
 }
 
-/** Prints the usage when the command line asks for it, whatever else it says; whether it does. */
-export function showHelp(usage: string, args: readonly string[]): boolean {
-  const wanted = args.some((arg) => arg === '--help' || arg === '-h');
-  if (wanted) process.stdout.write(`${usage}\n`);
-  return wanted;
+/** Names the option with its neighbours, those of the same actions. */
+function whereItBelongs(option: string, actions: Readonly<Record<string, Action>>): string {
+  const list = new Intl.ListFormat('en-GB');
+  const takersOf = (name: string): string =>
+    list.format(Object.keys(actions).filter((word) => Object.hasOwn(actions[word]?.options ?? {}, name)));
+  const takers = takersOf(option);
+  const names = new Set(Object.values(actions).flatMap(({ options }) => Object.keys(options)));
+  const neighbours = [...names].filter((name) => takersOf(name) === takers).map((name) => `--${name}`);
+  return `${list.format(neighbours)} ${neighbours.length === 1 ? 'belongs' : 'belong'} to ${takers}.`;
 }
 
-/** What a command does once NATS answers; the exit code, 0 when none is given. */
-export type StreamWork = (connection: StreamConnection, config: Config) => Promise<number | void>;
-
-/**
- * Runs a command on the stream of the running service and ends the process: 0, 1 with one line on what is
- * wrong, 2 with the usage. `parse` reads the command line before anything is opened.
- */
-export async function runStreamCommand(
-  usage: string,
-  parse: (args: readonly string[]) => StreamWork,
-): Promise<void> {
-  await runCommand(async () => {
-    const args = process.argv.slice(2);
-    if (showHelp(usage, args)) return 0;
-    let work: StreamWork;
-    try {
-      work = parse(args);
-    } catch (error) {
-      if (!(error instanceof UsageError)) throw error;
-      process.stderr.write(`${error.message}\n${usage}\n`);
-      return 2;
-    }
-    const config = loadConfig();
-    const connection = await openConnection({
-      ...connectionOptions(config),
-      name: 'undertone-command',
-      giveUpAfterMs: REACH_MS,
-    });
-    try {
-      return (await work(connection, config)) ?? 0;
-    } finally {
-      await connection.close();
-    }
-  });
-}
-
-/** Prints rows under a heading, columns aligned; what cells say may come from outside. */
-export function printTable(heading: readonly string[], cells: readonly (readonly string[])[]): void {
-  const rows = cells.map((row) => row.map(printable));
-  const widths = heading.map((title, column) =>
-    Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)),
-  );
-  for (const row of [heading, ...rows]) {
-    process.stdout.write(
-      `${row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd()}\n`,
-    );
+function interruption(again = (): void => process.exit(INTERRUPTED)): AbortSignal {
+  const controller = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(signal, () => (controller.signal.aborted ? again() : controller.abort()));
   }
+  // The channel alone does not keep the command running.
+  process.on('disconnect', () => controller.abort());
+  process.channel?.unref();
+  return controller.signal;
 }

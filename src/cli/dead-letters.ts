@@ -13,7 +13,9 @@ import {
   type DeadLetter,
   type MessageName,
 } from '../stream/dead-letters/dead-letters.ts';
-import { parseCommandLine, printTable, runStreamCommand, UsageError } from './command.ts';
+import { action, runCommand, UsageError, type Action } from './command.ts';
+import { onStream } from './opened.ts';
+import { tableOf } from './table.ts';
 
 const USAGE = `Usage:
   npm run --silent dead-letters -- list [--json]
@@ -32,36 +34,32 @@ listed too. There is nothing to replay in them. When one is removed, the next re
 const SHOWN_BYTES = 200;
 const INSTANCES_IN_TABLE = 2;
 
-await runStreamCommand(USAGE, (args) => {
-  const { values, positionals } = parseCommandLine(args, {
-    json: { type: 'boolean' },
-    all: { type: 'boolean' },
-  });
-  const [command, ...rest] = positionals;
-  if (command !== 'list' && values.json === true) throw new UsageError('--json belongs to list.');
-  if (command !== 'replay' && command !== 'remove' && values.all === true)
-    throw new UsageError('--all belongs to replay and remove.');
-  switch (command) {
-    case 'list':
-      if (rest.length > 0) throw new UsageError(`Unexpected: ${rest.join(' ')}.`);
-      return (connection) => list(connection, values.json === true);
-    case 'show': {
-      const [id, ...more] = idsOf(rest);
-      if (id === undefined || more.length > 0) throw new UsageError('show needs one ID; list shows them.');
-      return (connection) => show(connection, id);
-    }
-    case 'replay':
-    case 'remove': {
-      const ids = idsOf(rest);
-      if ((values.all === true) === ids.length > 0)
-        throw new UsageError(`${command} needs IDs or --all; list shows them.`);
-      const one = command === 'replay' ? replayOne : removeOne;
-      return (connection) => each(connection, ids, one);
-    }
-    default:
-      throw new UsageError(command === undefined ? 'A command is needed.' : `Unknown command: ${command}.`);
-  }
+const list = action({
+  options: { json: { type: 'boolean' } },
+  read: ({ json = false }) => onStream((connection) => printList(connection, json)),
 });
+
+const show = action({
+  operands: Infinity,
+  read(_, words) {
+    const [id, ...more] = idsOf(words);
+    if (id === undefined || more.length > 0) throw new UsageError('show needs one ID; list shows them.');
+    return onStream((connection) => printOne(connection, id));
+  },
+});
+
+/** What is done to each dead letter that is named, or to all. */
+function each(word: string, one: One): Action {
+  return action({
+    options: { all: { type: 'boolean' } },
+    operands: Infinity,
+    read({ all = false }, words) {
+      const ids = idsOf(words);
+      if (all === ids.length > 0) throw new UsageError(`${word} needs IDs or --all; list shows them.`);
+      return onStream((connection) => doEach(connection, ids, one));
+    },
+  });
+}
 
 function idsOf(texts: readonly string[]): number[] {
   const ids = texts.map((text) => {
@@ -72,7 +70,7 @@ function idsOf(texts: readonly string[]): number[] {
   return [...new Set(ids)];
 }
 
-async function list(connection: StreamConnection, json: boolean): Promise<void> {
+async function printList(connection: StreamConnection, json: boolean): Promise<void> {
   const letters: ReturnType<typeof summaryOf>[] = [];
   for await (const letter of readDeadLetters(connection)) letters.push(summaryOf(letter));
   if (json) {
@@ -83,7 +81,7 @@ async function list(connection: StreamConnection, json: boolean): Promise<void> 
     process.stdout.write('Nothing was set aside.\n');
     return;
   }
-  printTable(
+  const table = tableOf(
     ['ID', 'SEQUENCE', 'SET ASIDE', 'INSTANCE', 'REQUESTS', 'REASON'],
     letters.map(({ id, sequence, setAsideAt, instanceIds, requests, message, reason }) => [
       String(id),
@@ -96,6 +94,7 @@ async function list(connection: StreamConnection, json: boolean): Promise<void> 
       message === null ? reason : `${placeOf(message)} counts without findings: ${reason}`,
     ]),
   );
+  process.stdout.write(table);
 }
 
 /** `requests` null: the payload is no record, and nobody knows whose it is. */
@@ -131,7 +130,7 @@ function instancesOf({ requests }: StreamRecord, reason: string): string[] {
   ];
 }
 
-async function show(connection: StreamConnection, id: number): Promise<void> {
+async function printOne(connection: StreamConnection, id: number): Promise<void> {
   const letter = await required(connection, id);
   const record = recordOf(letter);
   const { subject } = letter;
@@ -151,7 +150,7 @@ function printJson(value: unknown): void {
 type One = (connection: StreamConnection, id: number) => Promise<void>;
 
 /** Without ids: all that are there now, not what is set aside meanwhile. */
-async function each(connection: StreamConnection, ids: readonly number[], one: One): Promise<void> {
+async function doEach(connection: StreamConnection, ids: readonly number[], one: One): Promise<void> {
   const wanted = [...ids];
   if (wanted.length === 0) for await (const { id } of readDeadLetters(connection)) wanted.push(id);
   else for (const id of wanted) await required(connection, id);
@@ -202,3 +201,8 @@ function recordOf(letter: DeadLetter): StreamRecord | Error {
     return error as Error;
   }
 }
+
+await runCommand({
+  usage: USAGE,
+  actions: { list, show, replay: each('replay', replayOne), remove: each('remove', removeOne) },
+});

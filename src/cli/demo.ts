@@ -3,19 +3,19 @@ import { writeFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
+import { z } from 'zod';
 import { loadConfig, readEnvironment } from '../config.ts';
 import { dated, readDemoConversations } from '../demo/conversations.ts';
 import { printReport } from '../demo/report.ts';
 import { answers, createKey, startService, waitUntilReady } from '../demo/service.ts';
 import type { StartedService } from '../demo/service.ts';
-import { printableLines } from '../domain/printable.ts';
+import { messagesPerSecond } from '../domain/progress.ts';
 import { SetupError } from '../errors.ts';
 import { RefusedError, ServiceClient } from '../import/client.ts';
 import { importFiles, waitUntilVisible } from '../import/importer.ts';
 import type { ImportSummary } from '../import/importer.ts';
+import { action, INTERRUPTED, runCommand, type CommandRun } from './command.ts';
 import { localUrl } from './local-url.ts';
-import { messagesPerSecond } from '../domain/progress.ts';
 import { openProgress } from './progress.ts';
 
 const USAGE = `Usage: npm run demo [-- --url URL] [--key KEY] [--once]
@@ -28,108 +28,61 @@ const ROOT = resolve(dirname(import.meta.filename), '../..');
 /** The first start may have to fetch a nats-server and load the model. */
 const START_LIMIT_MS = 180_000;
 const PROCESSED_LIMIT_MS = 120_000;
+const NO_INSTANCE = '00000000-0000-0000-0000-000000000000';
 
 /** What a run leaves for the next one, in the data directory. */
-interface Remembered {
-  readonly url: string;
-  readonly key: string;
-  readonly instanceId?: string;
+const rememberedShape = z.object({
+  url: z.string(),
+  key: z.string(),
+  instanceId: z.string().optional().catch(undefined),
+});
+type Remembered = z.infer<typeof rememberedShape>;
+
+interface Options {
+  readonly url: string | undefined;
+  readonly key: string | undefined;
+  readonly once: boolean;
 }
 
-async function readRemembered(path: string): Promise<Remembered | null> {
-  try {
-    const value: unknown = JSON.parse(await readFile(path, 'utf8'));
-    if (typeof value !== 'object' || value === null) return null;
-    const { url, key, instanceId } = value as Record<keyof Remembered, unknown>;
-    if (typeof url !== 'string' || typeof key !== 'string') return null;
-    return { url, key, ...(typeof instanceId === 'string' ? { instanceId } : {}) };
-  } catch {
-    return null;
-  }
-}
-
-/** Whether the service takes the key; and whether it knows the instance, when there is one. */
-async function isUsable({ url, key, instanceId }: Remembered): Promise<{ key: boolean; instance: boolean }> {
-  try {
-    const unknown = '00000000-0000-0000-0000-000000000000';
-    await new ServiceClient({ url, key }).query({
-      groupBy: 'SESSION',
-      instanceId: instanceId ?? unknown,
-      fields: 'messages',
-      limit: '1',
-    });
-    return { key: true, instance: instanceId !== undefined };
-  } catch (error) {
-    if (!(error instanceof RefusedError)) throw error;
-    return { key: error.status !== 401, instance: false };
-  }
-}
-
-async function main(): Promise<number> {
-  const { values } = parseArgs({
-    options: {
-      url: { type: 'string' },
-      key: { type: 'string' },
-      once: { type: 'boolean', default: false },
-      help: { type: 'boolean', short: 'h', default: false },
+const demo = action({
+  options: { url: { type: 'string' }, key: { type: 'string' }, once: { type: 'boolean' } },
+  read:
+    ({ url, key, once = false }) =>
+    async (run) => {
+      try {
+        return await runDemo({ url, key, once }, run);
+      } catch (error) {
+        if (error instanceof Error && error.name === 'AbortError') return INTERRUPTED;
+        throw new SetupError(error instanceof Error ? error.message : String(error), { cause: error });
+      }
     },
-  });
-  if (values.help) {
-    console.log(USAGE);
-    return 0;
-  }
-  const config = loadConfig();
-  const url = (values.url ?? localUrl(config)).replace(/\/+$/, '');
-  const stop = new AbortController();
-  process.on('SIGINT', () => stop.abort());
-  process.on('SIGTERM', () => stop.abort());
-  const stopped = new Promise<void>((done) =>
-    stop.signal.addEventListener('abort', () => done(), { once: true }),
-  );
+});
 
+async function runDemo(options: Options, { interruption }: CommandRun): Promise<number> {
+  const config = loadConfig();
+  const url = (options.url ?? localUrl(config)).replace(/\/+$/, '');
+  // The service that we started is stopped in order, however often we are told.
+  const signal = interruption(() => undefined);
+  const stopped = new Promise<void>((done) => signal.addEventListener('abort', () => done(), { once: true }));
   await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
+  const logFile = join(config.dataDir, 'demo.log');
   let service: StartedService | null = null;
   try {
     if (!(await answers(url))) {
-      if (values.url !== undefined) throw new SetupError(`Nothing answers at ${url}.`);
-      const logFile = join(config.dataDir, 'demo.log');
+      if (options.url !== undefined) throw new SetupError(`Nothing answers at ${url}.`);
       console.log(`Nothing answers at ${url}: starting the service (its output: ${logFile}) …`);
       service = startService({ script: 'src/main/start.ts', cwd: ROOT, env: readEnvironment(), logFile });
-      await Promise.race([waitUntilReady(url, START_LIMIT_MS, service.ended), stopped]).catch(
-        async (error: unknown) => {
-          const tail = (await readFile(logFile, 'utf8').catch(() => '')).split('\n').slice(-12).join('\n');
-          throw new SetupError(`The service did not start: ${String(error)}\n${tail}`, { cause: error });
-        },
-      );
-    } else await Promise.race([waitUntilReady(url, START_LIMIT_MS), stopped]);
-    if (stop.signal.aborted) return 130;
+    }
+    await Promise.race([ready(url, service, logFile), stopped]);
+    if (signal.aborted) return INTERRUPTED;
 
-    const access = await findAccess({
-      url,
-      given: values.key ?? (readEnvironment()['UT_KEY'] || undefined),
-      shown: service?.key() ?? undefined,
-      notes: join(config.dataDir, 'demo.json'),
-    });
-    const summary = await load(access, stop.signal, join(config.dataDir, 'demo.json'));
-    if (stop.signal.aborted) return 130;
-    const { instanceId } = summary;
-    if (summary.stopped !== null || instanceId === null) {
-      throw new SetupError(
-        `The conversations could not be loaded: ${summary.stopped?.message ?? 'no instance'}`,
-      );
-    }
-    const client = new ServiceClient({ url, key: access.key, signal: stop.signal });
-    if (!(await waitUntilVisible(client, summary, PROCESSED_LIMIT_MS))) {
-      throw new SetupError('The worker has not processed the messages in time; is it running?');
-    }
-    await printReport(instanceId, (params) => client.query(params), console.log, process.stdout.isTTY);
-    console.log(
-      `\nInstance ${instanceId}, key ${access.key}\n` +
-        `Ask for yourself:\n` +
-        `  curl -s -H 'x-api-key: ${access.key}' '${url}/v1/query/?groupBy=TOPIC&instanceId=${instanceId}&fields=sessions,netSat&timeGranularity=WEEK'\n` +
-        `Every parameter: ${url}/docs`,
-    );
-    if (service !== null && !values.once) {
+    const notes = join(config.dataDir, 'demo.json');
+    const given = options.key ?? (readEnvironment()['UT_KEY'] || undefined);
+    const access = await findAccess({ url, given, shown: service?.key() ?? undefined, notes });
+    const summary = await load(access, signal, notes);
+    if (signal.aborted) return INTERRUPTED;
+    await showResult(access, summary, signal);
+    if (service !== null && !options.once) {
       console.log('The service runs until Ctrl-C.');
       await Promise.race([stopped, service.ended]);
     }
@@ -139,6 +92,66 @@ async function main(): Promise<number> {
       console.log('Stopping the service …');
       await service.stop();
     }
+  }
+}
+
+/** @throws SetupError with the end of the log when the service that was started does not come up */
+async function ready(url: string, service: StartedService | null, logFile: string): Promise<void> {
+  if (service === null) return waitUntilReady(url, START_LIMIT_MS);
+  try {
+    await waitUntilReady(url, START_LIMIT_MS, service.ended);
+  } catch (error) {
+    const tail = (await readFile(logFile, 'utf8').catch(() => '')).split('\n').slice(-12).join('\n');
+    throw new SetupError(`The service did not start: ${String(error)}\n${tail}`, { cause: error });
+  }
+}
+
+/** Waits until everything counts, and prints the tables. */
+async function showResult(
+  { url, key }: Remembered,
+  summary: ImportSummary,
+  signal: AbortSignal,
+): Promise<void> {
+  const { instanceId } = summary;
+  if (summary.stopped !== null || instanceId === null) {
+    throw new SetupError(
+      `The conversations could not be loaded: ${summary.stopped?.message ?? 'no instance'}`,
+    );
+  }
+  const client = new ServiceClient({ url, key, signal });
+  if (!(await waitUntilVisible(client, summary, PROCESSED_LIMIT_MS))) {
+    throw new SetupError('The worker has not processed the messages in time; is it running?');
+  }
+  await printReport(instanceId, (params) => client.query(params), console.log, process.stdout.isTTY);
+  console.log(
+    `\nInstance ${instanceId}, key ${key}\n` +
+      `Ask for yourself:\n` +
+      `  curl -s -H 'x-api-key: ${key}' '${url}/v1/query/?groupBy=TOPIC&instanceId=${instanceId}&fields=sessions,netSat&timeGranularity=WEEK'\n` +
+      `Every parameter: ${url}/docs`,
+  );
+}
+
+async function readRemembered(path: string): Promise<Remembered | null> {
+  try {
+    return rememberedShape.parse(JSON.parse(await readFile(path, 'utf8')));
+  } catch {
+    return null;
+  }
+}
+
+/** Whether the service takes the key; and whether it knows the instance, when there is one. */
+async function isUsable({ url, key, instanceId }: Remembered): Promise<{ key: boolean; instance: boolean }> {
+  try {
+    await new ServiceClient({ url, key }).query({
+      groupBy: 'SESSION',
+      instanceId: instanceId ?? NO_INSTANCE,
+      fields: 'messages',
+      limit: '1',
+    });
+    return { key: true, instance: instanceId !== undefined };
+  } catch (error) {
+    if (!(error instanceof RefusedError)) throw error;
+    return { key: error.status !== 401, instance: false };
   }
 }
 
@@ -211,12 +224,4 @@ async function load(access: Remembered, signal: AbortSignal, notes: string): Pro
   }
 }
 
-try {
-  process.exitCode = await main();
-} catch (error) {
-  if (error instanceof Error && error.name === 'AbortError') process.exitCode = 130;
-  else {
-    console.error(printableLines(error instanceof Error ? error.message : String(error)));
-    process.exitCode = 1;
-  }
-}
+await runCommand({ usage: USAGE, action: demo });

@@ -1,18 +1,17 @@
 /** `npm run import -- FILE.jsonl[.gz] …`: sends conversations from files to a running service. */
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { loadConfig, readEnvironment } from '../config.ts';
 import { UUID_PATTERN } from '../domain/ids.ts';
 import { printable } from '../domain/printable.ts';
+import { count, messagesPerSecond, type Progress } from '../domain/progress.ts';
 import { SetupError } from '../errors.ts';
 import { ServiceClient, UnavailableError } from '../import/client.ts';
 import type { OpenedInstance } from '../import/client.ts';
 import { importFiles, waitUntilVisible } from '../import/importer.ts';
-import type { Destination, Finding, ImportSummary } from '../import/importer.ts';
-import { printSetupError } from '../lifecycle.ts';
+import type { Destination, Finding, ImportObserver, ImportSummary } from '../import/importer.ts';
+import { action, INTERRUPTED, runCommand, UsageError, wholeNumber, type CommandRun } from './command.ts';
 import { localUrl } from './local-url.ts';
-import { count, messagesPerSecond } from '../domain/progress.ts';
 import { openProgress } from './progress.ts';
 
 const FORMAT =
@@ -38,6 +37,7 @@ const DEMO_FILE = resolve(import.meta.dirname, '../../demo/conversations.jsonl')
 const MAX_PRINTED_FINDINGS = 100;
 const MAX_PRINTED_WARNINGS = 10;
 const VISIBLE_WAIT_MS = 120_000;
+const RETRY_TOLD_EVERY_MS = 5000;
 
 interface Arguments {
   readonly files: readonly string[];
@@ -49,106 +49,48 @@ interface Arguments {
   readonly wait: boolean;
 }
 
-class UsageError extends Error {}
-
-function readArguments(
-  argv: readonly string[],
-  env: Readonly<Record<string, string | undefined>>,
-): Arguments | null {
-  let parsed;
-  try {
-    parsed = parseArgs({
-      args: [...argv],
-      allowPositionals: true,
-      allowNegative: true,
-      options: {
-        instance: { type: 'string' },
-        'new-instance': { type: 'boolean' },
-        source: { type: 'string' },
-        url: { type: 'string' },
-        key: { type: 'string' },
-        'in-flight': { type: 'string' },
-        wait: { type: 'boolean' },
-        help: { type: 'boolean', short: 'h' },
-      },
-    });
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
-  }
-  const { values, positionals } = parsed;
-  if (values.help === true) return null;
-  if (positionals.length === 0) throw new UsageError('Name at least one file.');
-  if (values.instance !== undefined && !UUID_PATTERN.test(values.instance)) {
-    throw new UsageError(`--instance: "${values.instance}" is not a UUID.`);
-  }
-  if (values.instance !== undefined && values['new-instance'] === true)
-    throw new UsageError('--instance and --new-instance exclude each other.');
-  const concurrency = Number(values['in-flight'] ?? 16);
-  if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > 256) {
-    throw new UsageError('--in-flight: must be a whole number from 1 to 256.');
-  }
-  const url = values.url ?? (env['UNDERTONE_URL'] || localUrl(loadConfig()));
-  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
-    throw new UsageError(`--url: "${url}" is not an http address.`);
-  }
-  const key = values.key ?? env['UT_KEY'] ?? '';
-  if (key === '') {
-    throw new UsageError(
-      'No API key. Make one with "npm run keys -- create --project default", then set UT_KEY or give --key. (The first "npm start" shows one too.)',
-    );
-  }
-  return {
-    files: positionals,
-    into:
-      values.instance !== undefined
-        ? { kind: 'named', instanceId: values.instance }
-        : { kind: values['new-instance'] === true ? 'new' : 'default' },
-    source: values.source,
-    url,
-    key,
-    concurrency,
-    wait: values.wait ?? true,
-  };
-}
-
-async function main(): Promise<number> {
-  const args = readArguments(process.argv.slice(2), readEnvironment());
-  if (args === null) {
-    console.log(USAGE);
-    return 0;
-  }
-  let bytes = 0;
-  for (const file of args.files) {
-    const found = statSync(file, { throwIfNoEntry: false });
-    if (found === undefined) throw new SetupError(`${file}: there is no such file.`);
-    if (found.isDirectory()) throw new SetupError(`${file} is a folder: name the files in it.`);
-    bytes += found.size;
-  }
-  const stop = new AbortController();
-  process.once('SIGINT', () => stop.abort());
-  process.once('SIGTERM', () => stop.abort());
-
-  const progress = openProgress(process.stderr);
-  let findings = 0;
-  const tell = (kind: string, finding: Finding): void => {
-    findings += 1;
-    if (findings <= MAX_PRINTED_FINDINGS)
-      progress.line(printable(`${finding.file}:${finding.line}: ${kind}${finding.message}`));
-    if (findings === MAX_PRINTED_FINDINGS + 1) progress.line('… more like these are only counted');
-  };
-  let retryNotedAt = Number.NEGATIVE_INFINITY;
-  const client = new ServiceClient({
-    url: args.url,
-    key: args.key,
-    onRetry: (reason, pauseMs) => {
-      if (performance.now() - retryNotedAt < 5_000) return;
-      retryNotedAt = performance.now();
-      progress.line(
-        `the service is busy or away (${reason}); trying again in ${(pauseMs / 1000).toFixed(1)} s`,
+const importing = action({
+  options: {
+    instance: { type: 'string' },
+    'new-instance': { type: 'boolean' },
+    source: { type: 'string' },
+    url: { type: 'string' },
+    key: { type: 'string' },
+    'in-flight': { type: 'string' },
+    'no-wait': { type: 'boolean' },
+  },
+  operands: Infinity,
+  read(values, files) {
+    const env = readEnvironment();
+    const { instance, source } = values;
+    const isNew = values['new-instance'] === true;
+    if (files.length === 0) throw new UsageError('Name at least one file.');
+    if (instance !== undefined && !UUID_PATTERN.test(instance))
+      throw new UsageError(`--instance: "${instance}" is not a UUID.`);
+    if (instance !== undefined && isNew)
+      throw new UsageError('--instance and --new-instance exclude each other.');
+    const concurrency = wholeNumber('in-flight', values['in-flight'] ?? '16', 1, 256);
+    const url = values.url ?? (env['UNDERTONE_URL'] || localUrl(loadConfig()));
+    if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
+      throw new UsageError(`--url: "${url}" is not an http address.`);
+    const key = values.key ?? env['UT_KEY'] ?? '';
+    if (key === '') {
+      throw new UsageError(
+        'No API key. Make one with "npm run keys -- create --project default", then set UT_KEY or give --key. (The first "npm start" shows one too.)',
       );
-    },
-  });
+    }
+    const into: Destination =
+      instance === undefined ? { kind: isNew ? 'new' : 'default' } : { kind: 'named', instanceId: instance };
+    const args = { files, into, source, url, key, concurrency, wait: values['no-wait'] !== true };
+    return (run) => importAll(args, run);
+  },
+});
 
+async function importAll(args: Arguments, run: CommandRun): Promise<number> {
+  const bytes = bytesOf(args.files);
+  const signal = run.interruption();
+  const progress = openProgress(process.stderr);
+  const client = new ServiceClient({ url: args.url, key: args.key, onRetry: retryTeller(progress) });
   let summary: ImportSummary;
   try {
     await client.probe();
@@ -159,20 +101,15 @@ async function main(): Promise<number> {
       ...(args.source === undefined ? {} : { source: args.source }),
       target: client,
       concurrency: args.concurrency,
-      signal: stop.signal,
-      observer: {
-        instance: (id, opened) => progress.line(describeInstance(args, id, opened)),
-        progress: ({ readBytes, conversations, messages }) =>
-          progress.update({
-            done: readBytes,
-            counted: messages,
-            details: `${count(conversations)} conversations, ${count(messages)} messages`,
-          }),
-        notice: (finding) => tell('', finding),
-        failure: (finding) => tell('not imported: ', finding),
-        warning: (finding) => tell('the service says: ', finding),
-      },
+      signal,
+      observer: observerOf(args, progress),
     });
+  } catch (error) {
+    if (!(error instanceof UnavailableError)) throw error;
+    throw new SetupError(
+      `${printable(error.message)}. Start the service with "npm start", or name another with --url.`,
+      { cause: error },
+    );
   } finally {
     progress.end();
   }
@@ -191,9 +128,55 @@ async function main(): Promise<number> {
     console.error(
       `To go on where it stopped: npm run import -- ${printable(args.files.join(' '))}${instance}`,
     );
-    return summary.interrupted ? 130 : 1;
+    return summary.interrupted ? INTERRUPTED : 1;
   }
   return summary.failedLines > 0 ? 1 : 0;
+}
+
+/** @throws SetupError when one is no file */
+function bytesOf(files: readonly string[]): number {
+  let bytes = 0;
+  for (const file of files) {
+    const found = statSync(file, { throwIfNoEntry: false });
+    if (found === undefined) throw new SetupError(`${file}: there is no such file.`);
+    if (found.isDirectory()) throw new SetupError(`${file} is a folder: name the files in it.`);
+    bytes += found.size;
+  }
+  return bytes;
+}
+
+/** Tells of requests that are tried again, not more often than every few seconds. */
+function retryTeller(progress: Progress): (reason: string, pauseMs: number) => void {
+  let toldAt = Number.NEGATIVE_INFINITY;
+  return (reason, pauseMs) => {
+    if (performance.now() - toldAt < RETRY_TOLD_EVERY_MS) return;
+    toldAt = performance.now();
+    progress.line(
+      `the service is busy or away (${reason}); trying again in ${(pauseMs / 1000).toFixed(1)} s`,
+    );
+  };
+}
+
+function observerOf(args: Arguments, progress: Progress): ImportObserver {
+  let findings = 0;
+  const tell = (kind: string, finding: Finding): void => {
+    findings += 1;
+    if (findings <= MAX_PRINTED_FINDINGS)
+      progress.line(printable(`${finding.file}:${finding.line}: ${kind}${finding.message}`));
+    if (findings === MAX_PRINTED_FINDINGS + 1) progress.line('… more like these are only counted');
+  };
+  return {
+    instance: (id, opened) => progress.line(describeInstance(args, id, opened)),
+    progress: ({ readBytes, conversations, messages }) =>
+      progress.update({
+        done: readBytes,
+        counted: messages,
+        details: `${count(conversations)} conversations, ${count(messages)} messages`,
+      }),
+    notice: (finding) => tell('', finding),
+    failure: (finding) => tell('not imported: ', finding),
+    warning: (finding) => tell('the service says: ', finding),
+  };
 }
 
 function describeInstance({ into }: Arguments, id: string, opened: OpenedInstance | null): string {
@@ -235,19 +218,4 @@ async function tellWhenVisible(client: ServiceClient, summary: ImportSummary): P
   }
 }
 
-try {
-  process.exitCode = await main();
-} catch (error) {
-  if (error instanceof UsageError) {
-    console.error(`${error.message}\n\n${USAGE}`);
-    process.exitCode = 2;
-  } else if (error instanceof UnavailableError) {
-    console.error(
-      `${printable(error.message)}. Start the service with "npm start", or name another with --url.`,
-    );
-    process.exitCode = 1;
-  } else if (error instanceof SetupError) {
-    printSetupError(error);
-    process.exitCode = 1;
-  } else throw error;
-}
+await runCommand({ usage: USAGE, action: importing });

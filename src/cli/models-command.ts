@@ -15,7 +15,8 @@ import { readActiveEpoch, shardDirectory } from '../store/epochs/epochs.ts';
 import { lockDataDirectory } from '../store/data-directory.ts';
 import { megabytesPerSecond, type Progress } from '../domain/progress.ts';
 import { currentDefinition } from '../worker/current-definition.ts';
-import { parseCommandLine, UsageError } from './command.ts';
+import { action, INTERRUPTED, UsageError, type Command, type CommandRun } from './command.ts';
+import { tableOf } from './table.ts';
 
 export const MODELS_USAGE = `Usage:
   npm run models -- list
@@ -42,37 +43,39 @@ export interface ModelsSurroundings {
   readonly measureMs?: number;
 }
 
-/** Reads the command line. Throws UsageError. What it returns resolves with the exit code, or throws SetupError. */
-export function parseModelsCommand(
-  args: readonly string[],
-): (surroundings: ModelsSurroundings) => Promise<number> {
-  const { values, positionals } = parseCommandLine(args, {
-    revision: { type: 'string' },
-    dtype: { type: 'string' },
-  });
-  const [command, model, ...rest] = positionals;
-  if (rest.length > 0) throw new UsageError(`Unexpected: ${rest.join(' ')}.`);
-  if (command !== 'pull' && (values.revision !== undefined || values.dtype !== undefined))
-    throw new UsageError('--revision and --dtype belong to pull.');
-  switch (command) {
-    case 'list':
-      if (model !== undefined) throw new UsageError(`Unexpected: ${model}.`);
-      return list;
-    case 'pull': {
-      if (model === undefined) throw new UsageError('pull needs a HUB_ID, such as Xenova/all-MiniLM-L6-v2.');
-      const dtype = WEIGHTS.find((weights) => weights.dtype === values.dtype)?.dtype;
-      if (values.dtype !== undefined && dtype === undefined)
-        throw new UsageError(`--dtype is one of ${WEIGHTS.map((weights) => weights.dtype).join(', ')}.`);
-      return (surroundings) => pull(surroundings, model, values.revision ?? 'main', dtype);
-    }
-    case 'check':
-      return (surroundings) => check(surroundings, model ?? surroundings.config.embeddingModel);
-    case 'use':
-      if (model === undefined) throw new UsageError('use needs a MODEL; list shows them.');
-      return (surroundings) => use(surroundings, model);
-    default:
-      throw new UsageError(command === undefined ? 'A command is needed.' : `Unknown command: ${command}.`);
-  }
+/** The command; `surroundings` is called once the command line is read. */
+export function modelsCommand(surroundings: (run: CommandRun) => ModelsSurroundings): Command {
+  return {
+    usage: MODELS_USAGE,
+    actions: {
+      list: action({ read: () => (run) => list(surroundings(run)) }),
+      pull: action({
+        options: { revision: { type: 'string' }, dtype: { type: 'string' } },
+        operands: 1,
+        read({ revision = 'main', dtype: given }, [id]) {
+          if (id === undefined) throw new UsageError('pull needs a HUB_ID, such as Xenova/all-MiniLM-L6-v2.');
+          const dtype = WEIGHTS.find((weights) => weights.dtype === given)?.dtype;
+          if (given !== undefined && dtype === undefined)
+            throw new UsageError(`--dtype is one of ${WEIGHTS.map((weights) => weights.dtype).join(', ')}.`);
+          return (run) => pull(surroundings(run), id, revision, dtype);
+        },
+      }),
+      check: action({
+        operands: 1,
+        read:
+          (_, [model]) =>
+          (run) =>
+            check(surroundings(run), model),
+      }),
+      use: action({
+        operands: 1,
+        read(_, [model]) {
+          if (model === undefined) throw new UsageError('use needs a MODEL; list shows them.');
+          return (run) => use(surroundings(run), model);
+        },
+      }),
+    },
+  };
 }
 
 async function list({ config, defaultModel, modelsDirectory, write }: ModelsSurroundings): Promise<number> {
@@ -87,7 +90,7 @@ async function list({ config, defaultModel, modelsDirectory, write }: ModelsSurr
     entry.pulled === null ? (entry.isDefault ? 'default' : '') : `hub ${entry.pulled.commit.slice(0, 12)}`,
     entry.pulled?.licence ?? '',
   ]);
-  write(table(['', 'MODEL', 'DIMENSIONS', 'SIZE', 'THRESHOLDS', 'PREFIX', 'FROM', 'LICENCE'], rows));
+  write(tableOf(['', 'MODEL', 'DIMENSIONS', 'SIZE', 'THRESHOLDS', 'PREFIX', 'FROM', 'LICENCE'], rows));
   write('* is in use (EMBEDDING_MODEL).\n');
   for (const { name, fault } of entries) if (fault !== null) write(`${name}: ${fault}\n`);
   return 0;
@@ -131,7 +134,7 @@ async function pull(
       throw error;
     }
     write('interrupted; the next pull goes on where this one stopped\n');
-    return 130;
+    return INTERRUPTED;
   } finally {
     lock.release();
   }
@@ -155,8 +158,8 @@ function pullProgress(progress: Progress, write: (text: string) => void): PullPr
 }
 
 async function check(
-  { modelsDirectory, write, measureMs }: ModelsSurroundings,
-  model: string,
+  { config, modelsDirectory, write, measureMs }: ModelsSurroundings,
+  model = config.embeddingModel,
 ): Promise<number> {
   const trial = await tryModel({ model, modelsDirectory, ...(measureMs === undefined ? {} : { measureMs }) });
   const { embedder, faults } = trial;
@@ -194,7 +197,7 @@ function describe({ embedder, loadMs, languages, speeds }: Trial): string {
   ];
   const width = Math.max(...facts.map(([name]) => name?.length ?? 0));
   const lines = facts.map(([name = '', value = '']) => `${name.padEnd(width)}  ${value}\n`).join('');
-  const known = table(
+  const known = tableOf(
     ['LANGUAGE', 'SAME REQUEST IN ENGLISH', 'OTHER REQUESTS', 'RIGHT ONE NEAREST'],
     languages.map(({ language, same, different, found }) => [
       language,
@@ -203,7 +206,7 @@ function describe({ embedder, loadMs, languages, speeds }: Trial): string {
       found === null ? '' : `${Math.round(found * 100)} %`,
     ]),
   );
-  const fast = table(
+  const fast = tableOf(
     ['WORDS', 'AT ONCE', 'MESSAGES/S'],
     speeds.map(({ words, batch, messagesPerSecond }) => [
       String(words),
@@ -251,19 +254,4 @@ async function consequences(config: Config, embedder: LoadedEmbedder): Promise<s
     'Start the service again, and run "npm run rebuild" (or start it with --auto-rebuild). Until the rebuild is done, ' +
     'queries are answered from the views as they are, and new messages wait in the stream.\n'
   );
-}
-
-function table(heading: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = heading.map((title, column) =>
-    Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)),
-  );
-  return [heading, ...rows]
-    .map(
-      (row) =>
-        `${row
-          .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-          .join('  ')
-          .trimEnd()}\n`,
-    )
-    .join('');
 }

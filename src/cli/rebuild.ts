@@ -1,25 +1,25 @@
 /** `npm run rebuild`: replays the stream into new views beside the live ones, then switches to them. */
 import { availableParallelism, constants, setPriority } from 'node:os';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { loadConfig, type Config } from '../config.ts';
+import { count } from '../domain/progress.ts';
 import { SetupError } from '../errors.ts';
-import { runCommand } from '../lifecycle.ts';
 import { createLogger } from '../logger.ts';
 import { clean, rebuild, rollBack, type RebuildSettings } from '../rebuild/rebuild.ts';
 import { InterruptedError } from '../rebuild/replay.ts';
 import { lockDataDirectory } from '../store/data-directory.ts';
 import { readActiveEpoch, type ActiveEpoch } from '../store/epochs/epochs.ts';
-import { openConnection, type StreamConnection } from '../stream/connection.ts';
+import type { StreamConnection } from '../stream/connection.ts';
 import type { StreamArchive } from '../stream/archive/archive-consumer.ts';
 import { readBytes } from '../stream/log/consumer.ts';
-import { connectionOptions, startServer } from '../stream/server/server.ts';
+import { startServer } from '../stream/server/server.ts';
 import { CONVERSATIONS_STREAM } from '../stream/subjects.ts';
 import { AnalysisPool } from '../worker/analysis/pool.ts';
-import { checkBackup, streamFile } from './backup-files.ts';
-import { count } from '../domain/progress.ts';
-import { openProgress } from './progress.ts';
 import { MODELS_DIRECTORY } from '../worker/current-definition.ts';
+import { checkBackup, streamFile } from './backup-files.ts';
+import { action, INTERRUPTED, runCommand, UsageError, type CommandRun } from './command.ts';
+import { withConnection } from './opened.ts';
+import { openProgress } from './progress.ts';
 
 const USAGE = `Usage: npm run rebuild [-- OPTIONS]
 
@@ -35,7 +35,9 @@ same entry of the stream, catches up, and switches. Ctrl-C (or a crash) loses no
   --clean       delete an unfinished rebuild and the views kept for --rollback`;
 
 const CACHE_DIRECTORY = join(import.meta.dirname, '..', '..', '.cache');
-const CONNECT_MS = 3_000;
+const CONNECTION = { name: 'undertone rebuild' };
+/** A server of ours that runs answers sooner. */
+const PROBE_MS = 500;
 /** Each holds a model of its own. */
 const MOST_THREADS = 8;
 /** Of the stream, for each thread: what analysing less takes, loading the model once more takes as well. */
@@ -43,48 +45,42 @@ const BYTES_PER_THREAD = 128 * 1024;
 
 interface Options {
   readonly throttle: number | null;
-  readonly archive: StreamArchive | null;
+  readonly fromBackup: string | undefined;
   readonly toLatest: boolean;
   readonly force: boolean;
+  readonly rollback: boolean;
+  readonly clean: boolean;
 }
 
-await runCommand(async () => {
-  let values: {
-    throttle?: string;
-    'to-latest'?: boolean;
-    'from-backup'?: string;
-    force?: boolean;
-    rollback?: boolean;
-    clean?: boolean;
-    help?: boolean;
-  };
-  let throttle: number | null = null;
-  try {
-    ({ values } = parseArgs({
-      options: {
-        throttle: { type: 'string' },
-        'to-latest': { type: 'boolean' },
-        'from-backup': { type: 'string' },
-        force: { type: 'boolean' },
-        rollback: { type: 'boolean' },
-        clean: { type: 'boolean' },
-        help: { type: 'boolean', short: 'h' },
-      },
-    }));
-    if (values.throttle !== undefined) {
-      throttle = /^\d{1,9}$/.test(values.throttle) ? Number(values.throttle) : 0;
-      if (throttle < 1) throw new Error('--throttle takes a whole number of messages per second, 1 or more');
-    }
+const rebuildViews = action({
+  options: {
+    throttle: { type: 'string' },
+    'to-latest': { type: 'boolean' },
+    'from-backup': { type: 'string' },
+    force: { type: 'boolean' },
+    rollback: { type: 'boolean' },
+    clean: { type: 'boolean' },
+  },
+  read(values) {
+    const { throttle, force = false, rollback = false, clean: cleaning = false } = values;
+    if (throttle !== undefined && (!/^\d{1,9}$/.test(throttle) || Number(throttle) < 1))
+      throw new UsageError('--throttle takes a whole number of messages per second, 1 or more');
     // With --rollback it would delete what is to be gone back to.
-    if (values.clean === true && Object.keys(values).length > 1) throw new Error('--clean stands alone');
-  } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}\n`);
-    return 2;
-  }
-  if (values.help === true) {
-    process.stdout.write(`${USAGE}\n`);
-    return 0;
-  }
+    if (cleaning && Object.keys(values).length > 1) throw new UsageError('--clean stands alone');
+    return (run) =>
+      runLocked(run, {
+        throttle: throttle === undefined ? null : Number(throttle),
+        fromBackup: values['from-backup'],
+        toLatest: values['to-latest'] ?? false,
+        force,
+        rollback,
+        clean: cleaning,
+      });
+  },
+});
+
+/** Does what the options say, while no other rebuild runs on the data directory. */
+async function runLocked(run: CommandRun, options: Options): Promise<number> {
   const config = loadConfig();
   if (readActiveEpoch(config.dataDir) === null) {
     throw new SetupError(`There are no views in ${config.dataDir} yet: "npm start" builds them.`);
@@ -96,7 +92,7 @@ await runCommand(async () => {
   try {
     // Read again behind the lock: another rebuild may just have switched.
     const active = readActiveEpoch(config.dataDir) as ActiveEpoch;
-    if (values.clean === true) {
+    if (options.clean) {
       const removed = clean(config.dataDir, active);
       process.stdout.write(
         removed.length === 0
@@ -105,20 +101,15 @@ await runCommand(async () => {
       );
       return 0;
     }
-    const archive = await archiveOf(values['from-backup']);
-    const options = {
-      throttle,
-      archive,
-      toLatest: values['to-latest'] === true,
-      force: values.force === true,
-    };
-    return await withReplaySettings(config, options, (settings) =>
-      values.rollback === true ? rollBack(settings, active, options) : rebuild(settings, active, options),
+    const archive = await archiveOf(options.fromBackup);
+    const work = options.rollback ? rollBack : rebuild;
+    return await withReplaySettings(config, run, options.throttle, archive, (settings) =>
+      work(settings, active, options),
     );
   } finally {
     lock.release();
   }
-});
+}
 
 /**
  * What `--from-backup` names, checked; null without it.
@@ -141,30 +132,18 @@ async function archiveOf(folder: string | undefined): Promise<StreamArchive | nu
 /** Opens what a replay needs, at the lowest priority, and closes it; an interruption becomes exit code 130. */
 async function withReplaySettings(
   config: Config,
-  { throttle, archive }: Options,
+  run: CommandRun,
+  throttle: number | null,
+  archive: StreamArchive | null,
   work: (settings: RebuildSettings) => Promise<void>,
 ): Promise<number> {
   // Before anything starts threads: they inherit it.
   setPriority(constants.priority.PRIORITY_LOW);
-  const interruption = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.on(signal, () => {
-      if (interruption.signal.aborted) process.exit(130);
-      interruption.abort();
-    });
-  }
-  // Started by a worker that is gone: the next one starts another.
-  process.on('disconnect', () => interruption.abort());
-  process.channel?.unref();
+  const signal = run.interruption();
   const progress = openProgress(process.stdout);
   const server = await ownServer(config);
   try {
-    const connection = await openConnection({
-      ...connectionOptions(config),
-      name: 'undertone rebuild',
-      giveUpAfterMs: CONNECT_MS,
-    });
-    try {
+    await withConnection(config, CONNECTION, async (connection) => {
       const analysis = await AnalysisPool.open({
         threads: throttle !== null ? 1 : archive !== null ? mostThreads() : await threadsFor(connection),
         model: config.embeddingModel,
@@ -172,21 +151,18 @@ async function withReplaySettings(
       });
       try {
         const logger = createLogger({ name: 'rebuild', level: 'warn' });
-        const { signal } = interruption;
         const { dataDir, shards } = config;
         await work({ dataDir, shards, analysis, connection, logger, progress, throttle, archive, signal });
-        return 0;
       } finally {
         await analysis.close();
       }
-    } finally {
-      await connection.close();
-    }
+    });
+    return 0;
   } catch (error) {
     progress.end();
     if (!(error instanceof InterruptedError)) throw error;
     progress.line('interrupted; the live views are as they were, and "npm run rebuild" goes on from here');
-    return 130;
+    return INTERRUPTED;
   } finally {
     await server?.stop();
   }
@@ -206,14 +182,12 @@ async function threadsFor(connection: StreamConnection): Promise<number> {
 async function ownServer(config: Config): Promise<{ stop: () => Promise<void> } | null> {
   if (config.natsUrl !== undefined) return null;
   try {
-    const probe = await openConnection({
-      ...connectionOptions(config),
-      name: 'undertone rebuild',
-      giveUpAfterMs: 500,
-    });
-    await probe.close();
-    return null;
+    return await withConnection(config, { ...CONNECTION, giveUpAfterMs: PROBE_MS }, () =>
+      Promise.resolve(null),
+    );
   } catch {
     return startServer({ dataDir: config.dataDir, port: config.natsPort, cacheDir: CACHE_DIRECTORY });
   }
 }
+
+await runCommand({ usage: USAGE, action: rebuildViews });

@@ -5,19 +5,19 @@ import { join, resolve } from 'node:path';
 import { loadConfig, type Config } from '../config.ts';
 import { SetupError } from '../errors.ts';
 import { IDEMPOTENCY_TTL_MS } from '../ingest/idempotency.ts';
-import { runCommand } from '../lifecycle.ts';
 import { writeDefinition } from '../store/epochs/definition.ts';
 import { shardDirectory, writeActiveEpoch } from '../store/epochs/epochs.ts';
 import { ARCHIVED_STREAMS, extentOf, makeAnew, restoreStream } from '../stream/archive/archive.ts';
-import { openConnection, type StreamConnection } from '../stream/connection.ts';
+import type { StreamConnection } from '../stream/connection.ts';
 import { openKeyValue } from '../stream/kv/key-value.ts';
-import { connectionOptions, startServer } from '../stream/server/server.ts';
+import { startServer } from '../stream/server/server.ts';
 import { setUpStreams } from '../stream/stream-setup.ts';
 import { checkBackup, stateFile, streamFile, type Manifest } from './backup-files.ts';
 import { prepareDataDirectory } from '../store/data-directory.ts';
 import { count, megabytesPerSecond, type Progress } from '../domain/progress.ts';
 import { openProgress } from './progress.ts';
-import { parseCommandLine, showHelp, UsageError } from './command.ts';
+import { action, runCommand, UsageError } from './command.ts';
+import { withConnection } from './opened.ts';
 
 const USAGE = `Usage: npm run restore -- DIR
 
@@ -30,19 +30,15 @@ const CONNECT_MS = 10_000;
 const WORK_FOLDER = 'restoring';
 const EPOCH = 1;
 
-await runCommand(async () => {
-  const args = process.argv.slice(2);
-  if (showHelp(USAGE, args)) return 0;
-  let folder: string;
-  try {
-    const [source, ...rest] = parseCommandLine(args, {}).positionals;
+const restore = action({
+  operands: Infinity,
+  read(_, [source, ...rest]) {
     if (source === undefined || rest.length > 0) throw new UsageError('restore needs one DIR.');
-    folder = resolve(source);
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    process.stderr.write(`${error.message}\n${USAGE}\n`);
-    return 2;
-  }
+    return () => restoreFrom(resolve(source));
+  },
+});
+
+async function restoreFrom(folder: string): Promise<void> {
   const config = loadConfig();
   const { dataDir } = config;
   if (existsSync(dataDir) && readdirSync(dataDir).some((name) => name !== 'lost+found')) {
@@ -71,8 +67,7 @@ await runCommand(async () => {
     `Restored the backup of ${manifest.createdAt}: ${stream?.entries ?? 0} entries of the stream and the views of ` +
       `${manifest.views?.shards ?? 0} shards are in ${dataDir}. npm start goes on from there.\n`,
   );
-  return 0;
-});
+}
 
 async function restoreStreams(
   config: Config,
@@ -89,12 +84,8 @@ async function restoreStreams(
       ? await startServer({ dataDir: work, port: config.natsPort, cacheDir: CACHE_DIRECTORY })
       : null;
   try {
-    const connection = await openConnection({
-      ...connectionOptions(place),
-      name: 'undertone restore',
-      giveUpAfterMs: CONNECT_MS,
-    });
-    try {
+    const options = { name: 'undertone restore', giveUpAfterMs: CONNECT_MS };
+    await withConnection(place, options, async (connection) => {
       await prepareStreams(connection, config);
       progress.begin({
         title: 'restoring streams',
@@ -117,9 +108,7 @@ async function restoreStreams(
           throw new SetupError(`${file} holds ${stored} entries in place of ${archived.entries}.`);
       }
       progress.end();
-    } finally {
-      await connection.close();
-    }
+    });
   } finally {
     await server?.stop();
   }
@@ -170,3 +159,5 @@ async function restoreViews(
   progress.end();
   writeActiveEpoch(work, { epoch: EPOCH, shards: views.shards });
 }
+
+await runCommand({ usage: USAGE, action: restore });

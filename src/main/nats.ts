@@ -2,13 +2,13 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { loadConfig } from '../config.ts';
-import { runCommand, SETUP_FAULT_CODE } from '../lifecycle.ts';
+import { runToEnd, SETUP_FAULT_CODE } from '../lifecycle.ts';
 import { prepareServer } from '../stream/server/server.ts';
 import { concernAboutServer } from '../stream/server/version.ts';
 
 const CACHE_DIR = join(import.meta.dirname, '../../.cache');
 
-await runCommand(async () => {
+await runToEnd(async () => {
   const config = loadConfig();
   if (config.natsUrl !== undefined) {
     // Listens before it says anything: whoever reads the line may tell it to end.

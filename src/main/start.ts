@@ -2,11 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
+import { action, runCommand } from '../cli/command.ts';
 import { loadConfig, readEnvironment } from '../config.ts';
 import type { Config } from '../config.ts';
 import { findModel } from '../enrich/embed/model-folder.ts';
-import { runCommand } from '../lifecycle.ts';
 import { createLogger, readableLines } from '../logger.ts';
 import { stopLeftServer } from '../stream/server/server.ts';
 import { lockDataDirectory, prepareDataDirectory } from '../store/data-directory.ts';
@@ -38,32 +37,22 @@ Runs nats-server, web and worker (the Procfile) until Ctrl-C.
   --auto-rebuild  rebuild the views by itself when they ask for it (as AUTO_REBUILD=true)`;
 const NO_KEY_HINT = 'Keys are shown once. Another: npm run --silent keys -- create --project default';
 
-await runCommand(async () => {
-  let values: { 'auto-rebuild'?: boolean; help?: boolean };
-  try {
-    ({ values } = parseArgs({
-      options: { 'auto-rebuild': { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
-    }));
-  } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}\n`);
-    return 2;
-  }
-  if (values.help === true) {
-    process.stdout.write(`${USAGE}\n`);
-    return 0;
-  }
-  // The processes of the Procfile inherit it.
-  const environment = readEnvironment();
-  if (values['auto-rebuild'] === true) environment['AUTO_REBUILD'] = 'true';
-  const config = loadConfig(environment);
-  // The worker would find out; but then web and nats run already, and it ends neither.
-  findModel({ model: config.embeddingModel, modelsDirectory: join(ROOT, 'models') });
-  prepareDataDirectory(config.dataDir);
-  const lock = await lockDataDirectory(config.dataDir);
-  if (config.natsUrl === undefined) await stopLeftServer(config.dataDir);
-  const code = await runUntilTold(config, environment['npm_lifecycle_event'] === 'start');
-  lock.release();
-  process.exit(code);
+const start = action({
+  options: { 'auto-rebuild': { type: 'boolean' } },
+  read: (values) => async () => {
+    // The processes of the Procfile inherit it.
+    const environment = readEnvironment();
+    if (values['auto-rebuild'] === true) environment['AUTO_REBUILD'] = 'true';
+    const config = loadConfig(environment);
+    // The worker would find out; but then web and nats run already, and it ends neither.
+    findModel({ model: config.embeddingModel, modelsDirectory: join(ROOT, 'models') });
+    prepareDataDirectory(config.dataDir);
+    const lock = await lockDataDirectory(config.dataDir);
+    if (config.natsUrl === undefined) await stopLeftServer(config.dataDir);
+    const code = await runUntilTold(config, environment['npm_lifecycle_event'] === 'start');
+    lock.release();
+    process.exit(code);
+  },
 });
 
 /** Runs the Procfile until a signal, or until it cannot go on; resolves to the exit code. */
@@ -232,3 +221,5 @@ function createPrinter(names: readonly string[]): (name: string, line: string) =
     }
   };
 }
+
+await runCommand({ usage: USAGE, action: start });

@@ -7,7 +7,8 @@ import { after, before, describe, it } from 'node:test';
 import { loadConfig } from '../../src/config.ts';
 import { SetupError } from '../../src/errors.ts';
 import { loadEmbedder } from '../../src/enrich/embed/embedder.ts';
-import { MODELS_USAGE, parseModelsCommand } from '../../src/cli/models-command.ts';
+import { readCommandLine } from '../../src/cli/command.ts';
+import { MODELS_USAGE, modelsCommand } from '../../src/cli/models-command.ts';
 import { openProgress } from '../../src/cli/progress.ts';
 import { readActiveEpoch } from '../../src/store/epochs/epochs.ts';
 import { openConnection, type StreamConnection } from '../../src/stream/connection.ts';
@@ -75,7 +76,7 @@ describe('npm run models', () => {
     env: Record<string, string> = {},
   ): Promise<{ code: number; output: string }> {
     let output = '';
-    const code = await parseModelsCommand(args)({
+    const command = modelsCommand(() => ({
       config: loadConfig({ DATA_DIR: dataDir, HF_ENDPOINT: hub.url, ...env }),
       defaultModel: loadConfig({}).embeddingModel,
       modelsDirectory: models,
@@ -84,8 +85,9 @@ describe('npm run models', () => {
       progress: openProgress(new PassThrough()),
       signal: new AbortController().signal,
       measureMs: 5,
-    });
-    return { code, output };
+    }));
+    const code = await readCommandLine(command, args)({ interruption: () => new AbortController().signal });
+    return { code: code ?? 0, output };
   }
 
   async function startWorker(env: Record<string, string>): Promise<Running> {

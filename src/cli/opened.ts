@@ -1,0 +1,55 @@
+/** What commands open of the running service. Covered by test/cli/keys.test.ts and test/cli/dead-letters.test.ts. */
+import { loadConfig, type Config } from '../config.ts';
+import { AppError, SetupError } from '../errors.ts';
+import { openRegistry, type Registry } from '../registry/registry.ts';
+import { openConnection, type StreamConnection } from '../stream/connection.ts';
+import { connectionOptions } from '../stream/server/server.ts';
+import type { Work } from './command.ts';
+
+const REACH_MS = 3000;
+
+/** Connects to NATS for as long as `work` takes. Throws SetupError when nothing answers. */
+export async function withConnection<Result>(
+  config: Config,
+  options: { readonly name: string; readonly giveUpAfterMs?: number },
+  work: (connection: StreamConnection) => Promise<Result>,
+): Promise<Result> {
+  const connection = await openConnection({
+    giveUpAfterMs: REACH_MS,
+    ...connectionOptions(config),
+    ...options,
+  });
+  try {
+    return await work(connection);
+  } finally {
+    await connection.close();
+  }
+}
+
+/** Work on the stream of the running service. */
+export function onStream(
+  work: (connection: StreamConnection, config: Config) => Promise<number | void>,
+): Work {
+  return async () => {
+    const config = loadConfig();
+    return withConnection(config, { name: 'undertone-command' }, (connection) => work(connection, config));
+  };
+}
+
+/** Work on the registry of the running service. What the registry refuses becomes a SetupError. */
+export function onRegistry(work: (registry: Registry) => Promise<void>): Work {
+  return onStream(async (connection, { streamReplicas }) => {
+    try {
+      const registry = await openRegistry(connection, { replicas: streamReplicas });
+      await registry.whenReady();
+      try {
+        await work(registry);
+      } finally {
+        await registry.close();
+      }
+    } catch (error) {
+      if (error instanceof AppError) throw new SetupError(error.message, { cause: error });
+      throw error;
+    }
+  });
+}

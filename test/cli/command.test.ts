@@ -1,0 +1,89 @@
+import { deepEqual, equal, match, ok, throws } from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { action, helpOf, readCommandLine, wholeNumber, type Command } from '../../src/cli/command.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+  scripts: Record<string, string>;
+};
+/** The scripts of package.json that are commands of ours. */
+const COMMANDS = Object.entries(scripts).flatMap(([name, script]) => {
+  const file = /^(?:exec )?node (src\/\S+\.ts)$/.exec(script)?.[1];
+  return file === undefined ? [] : [{ name, file }];
+});
+
+describe('every command', () => {
+  it('tells how it is used, and names its options', async () => {
+    ok(COMMANDS.length >= 10, COMMANDS.map(({ name }) => name).join(' '));
+    const asked = COMMANDS.map(async ({ name, file }) => {
+      const [code, output] = await new Promise<[unknown, string]>((resolve) => {
+        execFile(process.execPath, [file, '--help'], { cwd: ROOT }, (error, out, errors) =>
+          resolve([error?.code ?? 0, `${out}${errors}`]),
+        );
+      });
+      equal(code, 0, `${name}: ${output}`);
+      match(output, /^Usage:/);
+      match(output, name === 'start' ? /npm start/ : new RegExp(`npm run (--silent )?${name}\\b`));
+    });
+    await Promise.all(asked);
+  });
+});
+
+const said: unknown[] = [];
+const EXAMPLE: Command = {
+  usage: 'Usage: make NAME [--size N] [--label TEXT] | list [--json] | drop [--json]',
+  actions: {
+    make: action({
+      options: { size: { type: 'string' }, label: { type: 'string' } },
+      operands: 1,
+      read:
+        ({ size = '1' }, [name]) =>
+        () =>
+          Promise.resolve(void said.push(name, wholeNumber('size', size, 1, 9))),
+    }),
+    list: action({ options: { json: { type: 'boolean' } }, read: () => () => Promise.resolve() }),
+    drop: action({ options: { json: { type: 'boolean' } }, read: () => () => Promise.resolve() }),
+  },
+};
+
+describe('command line', () => {
+  it('is read by the action that its first word names', async () => {
+    const interruption = (): AbortSignal => new AbortController().signal;
+    await readCommandLine(EXAMPLE, ['--size', '3', 'make', 'it'])({ interruption });
+    deepEqual(said, ['it', 3]);
+  });
+
+  for (const [args, message] of [
+    [[], 'A command is needed.'],
+    [['take'], 'Unknown command: take.'],
+    [['toString'], 'Unknown command: toString.'],
+    [['make', 'a', 'b', 'c'], 'Unexpected: b c.'],
+    [['list', '--size', '1'], '--size and --label belong to make.'],
+    [['make', '--json'], '--json belongs to list and drop.'],
+    [['list', '--jsno'], "Unknown option '--jsno'"],
+  ] as const) {
+    it(`${args.join(' ') || 'an empty one'}: ${message}`, () => {
+      throws(() => readCommandLine(EXAMPLE, args), { name: 'Error', message });
+    });
+  }
+
+  it('must have its options named in the usage', () => {
+    equal(helpOf(EXAMPLE), `${EXAMPLE.usage}\n`);
+    throws(
+      () => helpOf({ ...EXAMPLE, usage: 'Usage: make [--label TEXT] [--json]' }),
+      /does not name --size/,
+    );
+  });
+
+  it('takes whole numbers within their bounds', () => {
+    equal(wholeNumber('rate', '20'), 20);
+    throws(() => wholeNumber('rate', '0'), { message: '--rate takes a whole number of 1 or more.' });
+    throws(() => wholeNumber('rate', '1e3'), /--rate/);
+    throws(() => wholeNumber('rate', '300', 1, 256), {
+      message: '--rate takes a whole number from 1 to 256.',
+    });
+  });
+});
