@@ -63,7 +63,7 @@ export class GuardedThread {
   readonly #options: GuardedThreadOptions;
   #running: Running | null = null;
   #exchange: Exchange | null = null;
-  #last: Promise<unknown> = Promise.resolve();
+  #last: Promise<void> = Promise.resolve();
   #generation = 0;
   #closed = false;
   /** Threads that were ended and still run: their code is where V8 cannot stop it. */
@@ -109,7 +109,8 @@ export class GuardedThread {
       const { worker, steps } = this.#running ?? (await this.#startAgain());
       return (await this.#ask(worker, steps, request, transfer)) as Result;
     });
-    this.#last = answer.catch(() => undefined);
+    const ended = (): void => undefined;
+    this.#last = answer.then(ended, ended);
     return answer;
   }
 

@@ -102,7 +102,7 @@ export class ShardAnalysis implements EnrichStage, AssignStage {
   readonly #dimensions: number;
   readonly #memoryBytes: number;
   readonly #held: Held[];
-  readonly #stopped = Promise.withResolvers<never>();
+  readonly #stopped = new AbortController();
   #stopTimer: NodeJS.Timeout | null = null;
   #state: StateRow[] = [];
 
@@ -112,7 +112,6 @@ export class ShardAnalysis implements EnrichStage, AssignStage {
     this.#threads = threads;
     this.#dimensions = dimensions;
     this.#held = threads.map(nothingHeld);
-    this.#stopped.promise.catch(() => undefined);
   }
 
   async enrich(messages: readonly Message[]): Promise<(Enrichment | Unanalysed)[]> {
@@ -182,20 +181,26 @@ export class ShardAnalysis implements EnrichStage, AssignStage {
   /** From now on nothing is waited for that hangs: it rejects with AnalysisStopped. */
   stop(): void {
     this.#stopTimer ??= setInterval(() => {
-      if (this.#threads.some(({ stillForMs }) => stillForMs > STOP_STILL_MS))
-        this.#stopped.reject(new AnalysisStopped());
+      if (this.#threads.some(({ stillForMs }) => stillForMs > STOP_STILL_MS)) this.#stopped.abort();
     }, STOP_LOOK_MS);
   }
 
   /** Once nothing is awaited any more. */
   close(): void {
     if (this.#stopTimer !== null) clearInterval(this.#stopTimer);
-    this.#stopped.reject(new AnalysisStopped());
+    this.#stopped.abort();
     this.reset();
   }
 
+  /** Not a race with a promise that lasts as long as the shard: that would keep every result of all this time. */
   #unlessStopped<T>(work: Promise<T>): Promise<T> {
-    return Promise.race([work, this.#stopped.promise]);
+    const { signal } = this.#stopped;
+    return new Promise((resolve, reject) => {
+      const stop = (): void => reject(new AnalysisStopped());
+      if (signal.aborted) stop();
+      else signal.addEventListener('abort', stop);
+      void work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+    });
   }
 
   #threadOf(instance: number): number {

@@ -2,6 +2,8 @@ import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { join } from 'node:path';
 import { afterEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import type { Enrichment, Turn } from '../../../src/domain/facts.ts';
 import { SetupError } from '../../../src/errors.ts';
 import { AnalysisPool, type ShardAnalysis } from '../../../src/worker/analysis/pool.ts';
@@ -70,6 +72,26 @@ describe('analysis pool', () => {
       'pay it',
       'the end',
     ]);
+  });
+
+  it('keeps nothing of what it has answered', async () => {
+    const shard = (await open(SHORT)).forShard(0);
+    const answers: WeakRef<object>[] = [];
+    for (let batch = 0; batch < 5; batch += 1) {
+      answers.push(new WeakRef(await shard.enrich([user('where is it')])));
+      shard.restoreInstance(1, turn(1, '').instanceId, []);
+      shard.restoreSession(1, 1, null);
+      const found = (await shard.enrich([turn(1, 'where is it')])) as Enrichment[];
+      answers.push(new WeakRef(await shard.assign([turn(1, 'where is it')], found)));
+    }
+    // The last one may still stand in a register or a frame.
+    await shard.enrich([user('where is it')]);
+    setFlagsFromString('--expose-gc');
+    (runInNewContext('gc') as () => void)();
+    deepEqual(
+      answers.filter((answer) => answer.deref() !== undefined),
+      [],
+    );
   });
 
   it('finds the message whose analysis fills the memory', async () => {
