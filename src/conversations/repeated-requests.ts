@@ -1,24 +1,28 @@
+/**
+ * Whether a user asks the same thing again: a request that is near one that the assistant has answered in the same
+ * session, in meaning and in words, and that brings nothing new.
+ */
 import { quantise, quantisedCosine } from '../numeric/quantised.ts';
 import { wordsOf, type Word } from '../language/words.ts';
 
-/** Requests of a session that are remembered. */
-export const REMEMBERED_REQUESTS = 32;
-/** Words of a request that are remembered. */
+/** Requests that a session keeps. */
+export const KEPT_REQUESTS = 32;
+/** Words that are kept of a request. */
 const MOST_WORDS = 24;
 /** What sharing all words adds to the cosine. */
 const OVERLAP_WEIGHT = 0.5;
 /** How far over the model's threshold cosine and overlap together must be: three tenths of the words shared at the threshold. */
 const MARGIN = 0.15;
 
-/** A request as a session remembers it: enough to tell whether a later one asks for the same. */
-export interface RememberedRequest {
+/** A request as a session keeps it: enough to tell whether a later one asks for the same. */
+export interface KeptRequest {
   readonly vector: Int8Array;
   /** 16-bit hashes of its telling words and numbers, each once, in order of appearance. */
   readonly words: readonly number[];
 }
 
 /** A request that is being compared with earlier ones. */
-export interface NewRequest extends RememberedRequest {
+export interface NewRequest extends KeptRequest {
   /** Numbers and names: hashes in `words` that an earlier request must hold too. */
   readonly specifics: readonly number[];
   /** It says itself that it wants something else or goes on ("another", "instead", "now"). */
@@ -64,7 +68,7 @@ function hashOf(stem: string): number {
  */
 export function isRepeated(
   request: NewRequest,
-  earlier: readonly RememberedRequest[],
+  earlier: readonly KeptRequest[],
   answered: number,
   threshold: number,
   scale = 1,

@@ -1,3 +1,8 @@
+/**
+ * Groups of requests that mean the same, over all sessions of an instance: what assistants could not do (gaps), and
+ * what users had to ask again (repeated requests). Leader clustering: a request joins the nearest group or creates one,
+ * and stays there.
+ */
 import type { StateRow } from '../domain/facts.ts';
 import { beginning } from '../domain/beginning.ts';
 import { ByteWriter, readersOf } from '../domain/state-bytes.ts';
@@ -5,17 +10,19 @@ import type { DotArena } from '../numeric/dot-kernel.ts';
 import { VectorTable } from '../numeric/vector-table.ts';
 import { addTo } from '../numeric/vectors.ts';
 import { sharesIn } from '../language/core-words.ts';
-import { namesOf, requestName, uniqueName, type Background } from '../topics/naming/names.ts';
+import { ChangeTracker } from '../topics/change-tracker.ts';
+import { namesOf, requestName, uniqueName } from '../topics/naming/names.ts';
+import type { DocumentFrequencies } from '../topics/naming/scores.ts';
 
-/** Requests that mean the same, over all sessions of an instance. */
+/** Requests that mean the same. */
 export interface RequestGroup {
   readonly number: number;
-  /** Position of the first member: the group's identity. */
+  /** Message position of the first request: the group's identity. */
   readonly position: number;
   /** Groups of different labels never mix. */
   readonly label: number;
   readonly name: string;
-  /** The most typical member, as it was said. */
+  /** The request that the group began with, as it was said. */
   readonly example: string;
 }
 
@@ -24,169 +31,140 @@ interface Group extends RequestGroup {
   example: string;
   count: number;
   namedAt: number;
-  /** Null: members without a vector (nothing had been asked). */
+  /** Sum of the requests' vectors; null for a group of requests without one (nothing had been asked). */
   readonly sum: Float32Array | null;
   readonly samples: string[];
 }
 
-/** About what a group takes beside its vectors: samples of up to 160 characters, most of it. */
+/** A request that a group takes in. */
+export interface GroupedRequest {
+  /** Of unit length; null when nothing had been asked. */
+  readonly vector: Float32Array | null;
+  readonly text: string;
+  readonly label: number;
+  readonly position: number;
+}
+
+export interface RequestGroupsOptions {
+  readonly instance: number;
+  /** Kind of the state rows. */
+  readonly kind: string;
+  /** From the cosine `repeated` on, a request joins a group. */
+  readonly thresholds: { readonly repeated: number };
+  /** Length of the vectors. */
+  readonly dimensions: number;
+  /** Name of a group in which no request has a word. */
+  readonly unnamed: string;
+  readonly arena: DotArena;
+}
+
+/** About what a group takes beside its vectors: most of it is samples of up to 160 characters. */
 const GROUP_BYTES = 2000;
-/** Past this many groups of one kind nothing founds another: it joins the nearest of its label. */
+/** With this many groups, no request creates another: it joins the nearest of its label. */
 const MOST_GROUPS = 512;
 const MOST_SAMPLES = 8;
 const SAMPLE_LENGTH = 160;
-/** A group is named anew each time it has grown by this factor. */
+/** A group gets a new name each time it has grown by this factor. */
 const RENAMING_GROWTH = 3;
 
-/** Leader clustering of requests: joins the nearest group at the threshold `repeated` or founds one. */
+/** The groups of one kind of an instance. */
 export class RequestGroups {
-  readonly #instance: number;
-  readonly #kind: string;
-  readonly #thresholds: { readonly repeated: number };
-  readonly #dimensions: number;
-  readonly #unnamed: string;
+  readonly #options: RequestGroupsOptions;
   readonly #table: VectorTable;
   /** Group of each row of the table. */
   readonly #rows: Group[] = [];
   readonly #rowOf = new Map<number, number>();
   readonly #groups: Group[] = [];
-  readonly #dirty = new Set<number>();
-  readonly #before = new Map<number, string>();
+  readonly #changes = new ChangeTracker<string>();
   #cosines = new Float32Array(64);
 
-  /** `kind` names the state rows; `unnamed` is the name of a group in which no request has a word. */
-  constructor(
-    instance: number,
-    kind: string,
-    thresholds: { readonly repeated: number },
-    dimensions: number,
-    unnamed: string,
-    arena: DotArena,
-  ) {
-    this.#instance = instance;
-    this.#kind = kind;
-    this.#thresholds = thresholds;
-    this.#dimensions = dimensions;
-    this.#unnamed = unnamed;
-    this.#table = new VectorTable(arena);
+  constructor(options: RequestGroupsOptions) {
+    this.#options = options;
+    this.#table = new VectorTable(options.arena);
   }
 
-  /** Takes a request in (`vector` of unit length, or null when nothing had been asked); returns its group's number. */
-  add(
-    vector: Float32Array | null,
-    request: string,
-    label: number,
-    position: number,
-    background: () => Background,
-  ): number {
-    const group = this.#groupFor(vector, label, position);
-    if (!this.#before.has(group.number)) this.#before.set(group.number, keyOf(group));
+  /** Adds a request and returns the number of its group. */
+  add({ vector, text, label, position }: GroupedRequest, frequencies: () => DocumentFrequencies): number {
+    const group = this.#nearest(vector, label) ?? this.#create(vector, label, position);
+    this.#changes.note(group.number, rowKeyOf(group));
+    this.#changes.markUnsaved(group.number);
     group.count += 1;
     if (vector !== null && group.sum !== null) {
       addTo(group.sum, vector);
       this.#table.set(this.#rowOf.get(group.number)!, group.sum);
     }
-    const text = beginning(request, SAMPLE_LENGTH);
-    if (text !== '' && group.samples.length < MOST_SAMPLES && !group.samples.includes(text))
-      group.samples.push(text);
+    const sample = beginning(text, SAMPLE_LENGTH);
+    if (sample !== '' && group.samples.length < MOST_SAMPLES && !group.samples.includes(sample))
+      group.samples.push(sample);
     if (group.namedAt === 0 || group.count >= group.namedAt * RENAMING_GROWTH)
-      this.#name(group, background());
-    this.#dirty.add(group.number);
+      this.#name(group, frequencies());
     return group.number;
   }
 
-  /** Groups whose name or example changed since the last call. */
+  /** Groups whose name or example changed since the last call, ascending by number. */
   drain(): RequestGroup[] {
-    const changed: RequestGroup[] = [];
-    for (const [number, before] of this.#before) {
+    return this.#changes.drain().flatMap(([number, before]) => {
       const group = this.#groups[number]!;
-      if (keyOf(group) !== before) changed.push(group);
-    }
-    this.#before.clear();
-    return changed.sort((x, y) => x.number - y.number);
-  }
-
-  takeState(): StateRow[] {
-    const rows = [...this.#dirty].map((number) => {
-      const group = this.#groups[number]!;
-      const writer = new ByteWriter()
-        .count(group.position)
-        .count(group.label)
-        .text(group.name)
-        .text(group.example)
-        .count(group.count)
-        .count(group.namedAt)
-        .count(group.samples.length);
-      for (const sample of group.samples) writer.text(sample);
-      writer.byte(group.sum === null ? 0 : 1);
-      if (group.sum !== null) writer.floats(group.sum);
-      return { instance: this.#instance, kind: this.#kind, key: number, value: writer.finish() };
+      return rowKeyOf(group) === before ? [] : [group];
     });
-    this.#dirty.clear();
-    return rows;
   }
 
-  /** Takes back the rows of `takeState`, in any order; rows of other kinds are left alone. Call on a fresh object. */
+  /** The state rows that changed since the last call. */
+  takeState(): StateRow[] {
+    const { instance, kind } = this.#options;
+    return this.#changes
+      .takeUnsaved()
+      .map((number) => ({ instance, kind, key: number, value: writeGroup(this.#groups[number]!) }));
+  }
+
+  /** Takes back all state rows, in any order, into a new object; ignores rows of other kinds. */
   restore(rows: readonly StateRow[]): void {
-    for (const { key, read } of readersOf(rows, this.#kind)) {
-      const head = {
+    for (const { key, read } of readersOf(rows, this.#options.kind)) {
+      this.#insert({
         number: key,
         position: read.count(),
         label: read.count(),
         name: read.text(),
         example: read.text(),
-      };
-      const count = read.count();
-      const namedAt = read.count();
-      const samples = read.list(() => read.text());
-      const sum = read.byte() === 0 ? null : read.floats(this.#dimensions);
-      this.#insert({ ...head, count, namedAt, samples, sum });
+        count: read.count(),
+        namedAt: read.count(),
+        samples: read.list(() => read.text()),
+        sum: read.byte() === 0 ? null : read.floats(this.#options.dimensions),
+      });
     }
   }
 
-  /** Gives the memory of the vectors back. The object is of no use afterwards. */
   /** About how much memory it takes. */
   get bytes(): number {
     const vectors = this.#groups.reduce((bytes, { sum }) => bytes + (sum?.byteLength ?? 0), 0);
     return this.#table.bytes + vectors + this.#groups.length * GROUP_BYTES;
   }
 
+  /** Gives the memory of the vectors back. The object is of no use afterwards. */
   release(): void {
     this.#table.clear();
   }
 
-  #groupFor(vector: Float32Array | null, label: number, position: number): Group {
-    if (vector === null) {
-      const known = this.#groups.find((group) => group.sum === null && group.label === label);
-      return known ?? this.#found(null, label, position);
-    }
+  #nearest(vector: Float32Array | null, label: number): Group | null {
+    if (vector === null)
+      return this.#groups.find((group) => group.sum === null && group.label === label) ?? null;
     if (this.#cosines.length < this.#rows.length) this.#cosines = new Float32Array(this.#rows.length * 2);
     this.#table.cosines(vector, this.#cosines);
-    let best: Group | null = null;
-    let bestCosine = Number.NEGATIVE_INFINITY;
-    for (let row = 0; row < this.#rows.length; row += 1) {
-      const cosine = this.#cosines[row]!;
-      if (this.#rows[row]!.label !== label || cosine <= bestCosine) continue;
-      best = this.#rows[row]!;
-      bestCosine = cosine;
+    let nearest: Group | null = null;
+    let greatest = Number.NEGATIVE_INFINITY;
+    for (const [row, group] of this.#rows.entries()) {
+      if (group.label !== label || this.#cosines[row]! <= greatest) continue;
+      nearest = group;
+      greatest = this.#cosines[row]!;
     }
-    if (best !== null && (bestCosine >= this.#thresholds.repeated || this.#groups.length >= MOST_GROUPS))
-      return best;
-    return this.#found(new Float32Array(vector.length), label, position);
+    const joins = greatest >= this.#options.thresholds.repeated || this.#groups.length >= MOST_GROUPS;
+    return joins ? nearest : null;
   }
 
-  #found(sum: Float32Array | null, label: number, position: number): Group {
-    const group: Group = {
-      number: this.#groups.length,
-      position,
-      label,
-      name: '',
-      example: '',
-      count: 0,
-      namedAt: 0,
-      sum,
-      samples: [],
-    };
+  #create(vector: Float32Array | null, label: number, position: number): Group {
+    const sum = vector === null ? null : new Float32Array(vector.length);
+    const number = this.#groups.length;
+    const group = { number, position, label, name: '', example: '', count: 0, namedAt: 0, sum, samples: [] };
     this.#insert(group);
     return group;
   }
@@ -198,24 +176,34 @@ export class RequestGroups {
     this.#rows.push(group);
   }
 
-  #name(group: Group, background: Background): void {
-    const taken = new Set<string>();
-    for (const other of this.#groups)
-      if (other !== group && other.label === group.label) taken.add(other.name);
+  /** Gives a group a name that no other of its label has. */
+  #name(group: Group, frequencies: DocumentFrequencies): void {
+    const { samples } = group;
+    const others = this.#groups.filter((other) => other !== group && other.label === group.label);
     const names =
-      group.samples.length > 1
+      samples.length > 1
         ? namesOf(
-            group.samples.map((text) => ({ text, weight: 1 })),
-            background,
-            sharesIn(group.samples),
+            { samples: samples.map((text) => ({ text, weight: 1 })), shares: sharesIn(samples) },
+            frequencies,
           )
-        : group.samples.map(requestName).filter((name) => name !== '');
-    group.name = uniqueName(names.length > 0 ? names : [this.#unnamed], taken);
-    group.example = group.samples[0] ?? '';
+        : samples.map(requestName).filter((name) => name !== '');
+    const taken = new Set(others.map(({ name }) => name));
+    group.name = uniqueName(names.length > 0 ? names : [this.#options.unnamed], taken);
+    group.example = samples[0] ?? '';
     group.namedAt = group.count;
   }
 }
 
-function keyOf(group: RequestGroup): string {
+function writeGroup({ position, label, name, example, count, namedAt, samples, sum }: Group): Uint8Array {
+  const writer = new ByteWriter().count(position).count(label).text(name).text(example).count(count);
+  writer.count(namedAt).count(samples.length);
+  for (const sample of samples) writer.text(sample);
+  writer.byte(sum === null ? 0 : 1);
+  if (sum !== null) writer.floats(sum);
+  return writer.finish();
+}
+
+/** Differs when the row that readers see differs. */
+function rowKeyOf(group: RequestGroup): string {
   return `${group.name}\n${group.example}`;
 }

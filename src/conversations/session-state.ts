@@ -1,8 +1,8 @@
 import { ByteReader, ByteWriter } from '../domain/state-bytes.ts';
-import { REMEMBERED_REQUESTS, type RememberedRequest } from './repeated-requests.ts';
+import { KEPT_REQUESTS, type KeptRequest } from './repeated-requests.ts';
 import { SessionText } from './session-text.ts';
 
-/** What assign remembers of one session. */
+/** What is kept of one session: what its next turns need, and the sentences that its title and summary are made of. */
 export class SessionState {
   readonly instance: number;
   readonly session: number;
@@ -16,7 +16,7 @@ export class SessionState {
   /** The micro-cluster under discussion. */
   micro: number | null = null;
   /** The last requests, oldest first, at most 32. */
-  readonly requests: RememberedRequest[] = [];
+  readonly requests: KeptRequest[] = [];
   /** How many of `requests` an assistant turn has followed. */
   answered = 0;
   /** Event time of the latest assistant turn if it asked and nothing was brought up since; else null. */
@@ -30,9 +30,10 @@ export class SessionState {
     this.session = session;
   }
 
-  remember(request: RememberedRequest): void {
+  /** Keeps a request in place of the oldest, when there is no room. */
+  addRequest(request: KeptRequest): void {
     this.requests.push(request);
-    if (this.requests.length <= REMEMBERED_REQUESTS) return;
+    if (this.requests.length <= KEPT_REQUESTS) return;
     this.requests.shift();
     this.answered = Math.max(0, this.answered - 1);
   }

@@ -1,5 +1,5 @@
 import { addTo } from '../numeric/vectors.ts';
-import type { Wording } from './wording.ts';
+import type { Wording } from './naming/wording.ts';
 
 /** Requests that say nearly the same. A request never leaves its micro-cluster, and micro-clusters only merge. */
 export interface MicroCluster extends Wording {

@@ -1,11 +1,16 @@
+/**
+ * The micro-clusters of one instance: finds the nearest one to a request, and changes them. They are the grain of
+ * topics: a request never leaves its micro-cluster, and micro-clusters only merge, so a message refers to one by its
+ * number for good.
+ */
 import type { DotArena } from '../numeric/dot-kernel.ts';
 import { startOfRow } from '../numeric/lower-triangle.ts';
 import { VectorTable } from '../numeric/vector-table.ts';
 import { addTo, normOf } from '../numeric/vectors.ts';
-import { Changes } from './changes.ts';
+import { ChangeTracker } from './change-tracker.ts';
 import { groupOf, sumOf, type MicroCluster } from './micro-cluster.ts';
-import { WordIndex } from './word-index.ts';
-import { mergeSamplesAndPairs } from './wording.ts';
+import { WordIndex } from './naming/word-index.ts';
+import { mergeSamplesAndPairs } from './naming/wording.ts';
 
 export interface Nearest {
   readonly row: number;
@@ -23,13 +28,12 @@ export interface PairBonus {
 const MICRO_BYTES = 4000;
 const MERGED_BYTES = 200;
 
-/** The micro-clusters of one instance: finds the nearest one to a request, and changes them. */
 export class MicroClusters {
   /** By row of the vector table; numbers ascend. */
   readonly live: MicroCluster[] = [];
   readonly words = new WordIndex();
   /** Topic of each micro-cluster before it changed; undefined when it is new. */
-  readonly changes = new Changes<number | undefined>();
+  readonly changes = new ChangeTracker<number | undefined>();
   /** The number of the next micro-cluster. */
   next = 0;
   readonly #table: VectorTable;

@@ -1,17 +1,22 @@
+/**
+ * Pruning keeps an instance's micro-clusters within bounds, however different its requests are. It merges the most
+ * similar ones, never across topics, and lets later requests join micro-clusters more easily.
+ */
 import { averageLinkage } from '../numeric/linkage.ts';
 import { createTopicIfDue } from './topic-creation.ts';
 import type { TopicState } from './topic-state.ts';
 
 /** More micro-clusters than this are pruned to `KEPT_MICROS`. */
-export const MOST_MICROS = 1000;
+const MOST_MICROS = 1000;
 const KEPT_MICROS = 700;
 /** Each pruning lowers by this the cosine from which a request joins a micro-cluster. */
 const RELAXATION = 0.02;
 /** Keeps micro-clusters of different topics apart: no similarity makes up for it. */
 const NEVER = -4;
 
-/** Merges the most similar micro-clusters, and lets requests join micro-clusters more easily from now on. */
-export function prune(state: TopicState): void {
+/** Prunes when there are more than `MOST_MICROS` micro-clusters. */
+export function pruneIfDue(state: TopicState): void {
+  if (state.micros.live.length <= MOST_MICROS) return;
   const { micros, thresholds } = state;
   const totals = micros.pairTotals({ sameTopic: 0, otherTopic: NEVER });
   const rows = [...micros.live];

@@ -1,9 +1,14 @@
+/**
+ * Who decides regrouping: the periodic step that forms all topics anew by average linkage of the micro-clusters, with
+ * hysteresis. A new topic keeps the id of the old one that gave most of its weight, so topics live on while most of
+ * their requests stay together. Names and topic clusters follow.
+ */
 import { averageLinkage, groupsAfter } from '../numeric/linkage.ts';
-import { recluster } from './clustering.ts';
-import { HYSTERESIS, inherit, largestShare, type Holding } from './inheritance.ts';
+import { inherit, largestShare, type Holding } from './id-inheritance.ts';
 import type { MicroCluster } from './micro-cluster.ts';
-import { joinSmallGroups } from './small-groups.ts';
-import { renameChangedTopics } from './topic-names.ts';
+import { joinFragments } from './fragments.ts';
+import { renameChangedTopics } from './naming/topic-names.ts';
+import { recluster } from './topic-clusters.ts';
 import type { TopicState } from './topic-state.ts';
 
 /**
@@ -15,14 +20,19 @@ export function nextRegroupingAfter(requests: number): number {
   return requests + Math.min(5000, Math.max(500, Math.floor(requests / 10)));
 }
 
-/** Forms all topics anew by average linkage of the micro-clusters, then names and topic clusters. */
-export function regroup(state: TopicState): void {
+/** Regroups when enough requests have come since the last time. */
+export function regroupIfDue(state: TopicState): void {
+  if (state.requests < state.nextRegrouping) return;
+  regroup(state);
+  state.nextRegrouping = nextRegroupingAfter(state.requests);
+}
+
+function regroup(state: TopicState): void {
   const { micros, thresholds } = state;
-  const hysteresis = HYSTERESIS * thresholds.scale;
-  const totals = micros.pairTotals({ sameTopic: hysteresis, otherTopic: -hysteresis });
+  const totals = micros.pairTotals({ sameTopic: thresholds.hysteresis, otherTopic: -thresholds.hysteresis });
   const weights = micros.live.map(({ weight }) => weight);
   const groups = groupsAfter(micros.live, averageLinkage(totals, weights, thresholds.topic));
-  const { topical, small } = joinSmallGroups(state, groups);
+  const { topical, small } = joinFragments(state, groups);
   const topicsBefore = new Map(micros.live.map((micro) => [micro, micro.topic]));
   const inherited = inherit(topical.map(holdingsOf));
   topical.forEach((members, index) => {

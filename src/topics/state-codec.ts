@@ -1,6 +1,10 @@
+/**
+ * The bytes in which topics are stored: one row for each micro-cluster, topic and topic cluster, and one for the
+ * counters. Only what changed is written.
+ */
 import type { StateRow } from '../domain/facts.ts';
 import { ByteWriter, readersOf, type ByteReader } from '../domain/state-bytes.ts';
-import type { PairUse } from './naming/candidates.ts';
+import type { PairUse } from './naming/word-pairs.ts';
 import type { MicroCluster } from './micro-cluster.ts';
 import type { Topic, TopicCluster, TopicState } from './topic-state.ts';
 

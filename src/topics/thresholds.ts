@@ -1,3 +1,8 @@
+/**
+ * The similarity thresholds of one instance: those of the model, or a first guess that is corrected while requests
+ * arrive. The correction looks at cosines of random pairs only, because nothing says which requests belong together.
+ * The low percentiles show where unrelated pairs lie and how far they spread, for two topics as for two hundred.
+ */
 import type { StateRow } from '../domain/facts.ts';
 import { ByteWriter, readersOf } from '../domain/state-bytes.ts';
 import type { Thresholds } from '../domain/thresholds.ts';
@@ -24,14 +29,14 @@ const TO_MEDIAN = 0.75;
 const TO_DEVIATION = 1.03;
 /** A threshold is at least this many standard deviations of unrelated pairs above the similarity floor. */
 const LEAST_DEVIATIONS = { topic: 0.75, repeated: 1, micro: 1.25 } as const;
+/**
+ * Hysteresis on a similarity scale of 1: two items of one group count as this much more similar, two of different
+ * groups as this much less. So groups split or merge only when the change is clear.
+ */
+export const HYSTERESIS = 0.04;
 /** At most this share of all pairs is below a threshold. */
 const MOST_BELOW = { topic: 0.99, repeated: 0.995, micro: 0.999 } as const;
 
-/**
- * The thresholds of one instance: those of the model, or a first guess that is corrected while requests arrive. The
- * correction looks at cosines of random pairs only, because nothing says which requests belong together. The low
- * percentiles show where unrelated pairs lie and how far they spread, for two topics as for two hundred.
- */
 export class InstanceThresholds implements Thresholds {
   readonly #instance: number;
   readonly #given: Thresholds;
@@ -69,6 +74,11 @@ export class InstanceThresholds implements Thresholds {
   /** Similarity scale: distance from the floor to 1. Constants that are meant for a floor of 0 are multiplied by it. */
   get scale(): number {
     return 1 - this.#floor;
+  }
+
+  /** `HYSTERESIS` for cosines. */
+  get hysteresis(): number {
+    return HYSTERESIS * this.scale;
   }
 
   /** About how much memory it takes. */

@@ -1,6 +1,7 @@
-import { joinCluster, recluster } from './clustering.ts';
+/** A new topic between two regroupings: a waiting group becomes one as soon as it has enough requests. */
+import { joinCluster, recluster } from './topic-clusters.ts';
 import { weightOf } from './micro-cluster.ts';
-import { nameTopic } from './topic-names.ts';
+import { nameTopic } from './naming/topic-names.ts';
 import { LEAST_REQUESTS, type TopicState } from './topic-state.ts';
 
 /** With more topics than this, a new one joins a topic cluster; the clusters are formed anew at the next regrouping. */

@@ -1,9 +1,13 @@
-import type { Background } from './naming/names.ts';
+/**
+ * What the topics of one instance consist of, and the few changes that every step makes. Each change is noted, for the
+ * rows that readers see and for the state that is stored.
+ */
 import type { DotArena } from '../numeric/dot-kernel.ts';
-import { CentroidCosines } from './centroids.ts';
-import { Changes } from './changes.ts';
+import { CentroidCosines } from './centroid-similarity.ts';
+import { ChangeTracker } from './change-tracker.ts';
 import type { MicroCluster } from './micro-cluster.ts';
 import { MicroClusters } from './micro-clusters.ts';
+import type { DocumentFrequencies } from './naming/scores.ts';
 import type { InstanceThresholds } from './thresholds.ts';
 
 /** A waiting group becomes a topic when it has this many requests. */
@@ -32,7 +36,7 @@ export interface TopicCluster {
 /** What forms each topic, and how common words are among topics: valid until a micro-cluster changes. */
 export interface Overview {
   readonly members: ReadonlyMap<number, readonly MicroCluster[]>;
-  readonly background: Background;
+  readonly frequencies: DocumentFrequencies;
 }
 
 export interface TopicOptions {
@@ -56,8 +60,8 @@ export class TopicState {
   readonly topics: Topic[] = [];
   /** By number. */
   readonly clusters: TopicCluster[] = [];
-  readonly topicChanges = new Changes<string>();
-  readonly clusterChanges = new Changes<string>();
+  readonly topicChanges = new ChangeTracker<string>();
+  readonly clusterChanges = new ChangeTracker<string>();
   /** Requests that have arrived, and the same when the state was last taken. */
   requests = 0;
   savedRequests = 0;
@@ -77,11 +81,11 @@ export class TopicState {
   }
 
   overview(): Overview {
-    return { members: this.micros.byTopic(), background: this.background() };
+    return { members: this.micros.byTopic(), frequencies: this.frequencies() };
   }
 
-  background(): Background {
-    return this.micros.words.background(this.micros.live);
+  frequencies(): DocumentFrequencies {
+    return this.micros.words.frequencies(this.micros.live);
   }
 
   insertTopic(topic: Topic): void {

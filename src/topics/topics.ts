@@ -1,21 +1,21 @@
+/**
+ * The topics of one instance, found online: in stream order, without being told how many there are. Requests form
+ * micro-clusters, micro-clusters form topics, topics form topic clusters. `Topics` is the only door of this room; its
+ * `add` shows the steps, and each step has a file that decides it.
+ */
 import type { ClusterRow, MicroTopic, StateRow, TopicRow } from '../domain/facts.ts';
 import { derivedId } from '../domain/ids.ts';
-import { contentStems } from '../language/core-words.ts';
-import type { Background } from './naming/names.ts';
-import { MOST_MICROS, prune } from './pruning.ts';
-import { nextRegroupingAfter, regroup } from './regrouping.ts';
+import { assignRequest, nearestTopicalMicro } from './assignment.ts';
+import type { DocumentFrequencies } from './naming/scores.ts';
+import { pruneIfDue } from './pruning.ts';
+import { regroupIfDue } from './regrouping.ts';
 import { restoreState, takeState } from './state-codec.ts';
 import { createTopicIfDue } from './topic-creation.ts';
 import { rowKeyOf, TopicState, type TopicOptions } from './topic-state.ts';
-import { addRequest } from './wording.ts';
 
 /** About what a topic or a cluster takes, beside its micro-clusters. */
 const TOPIC_BYTES = 500;
 
-/**
- * Assigns the requests of one instance to topics, online: in stream order, without being told how many topics there
- * are. A request joins the nearest micro-cluster or forms a new one; micro-clusters form topics, topics form clusters.
- */
 export class Topics {
   readonly #state: TopicState;
 
@@ -26,21 +26,11 @@ export class Topics {
   /** Adds a request and returns the number of its micro-cluster. */
   add(vector: Float32Array, request: string, position: number): number {
     const state = this.#state;
-    const { micros } = state;
     state.requests += 1;
-    micros.measure(vector);
-    const nearest = micros.nearest(joiningThreshold(state));
-    if (nearest !== null) micros.join(nearest, vector);
-    const micro =
-      nearest?.micro ?? micros.create(vector, position, micros.nearestGroup(state.thresholds.topic));
-    addRequest(micro, request, nearest?.cosine ?? 1);
-    for (const stem of contentStems(request)) micros.words.count(micro, stem, 1);
+    const micro = assignRequest(state, vector, request, position);
     if (micro.topic < 0) createTopicIfDue(state, micro.waitingGroup);
-    if (micros.live.length > MOST_MICROS) prune(state);
-    if (state.requests >= state.nextRegrouping) {
-      regroup(state);
-      state.nextRegrouping = nextRegroupingAfter(state.requests);
-    }
+    pruneIfDue(state);
+    regroupIfDue(state);
     return this.resolve(micro.number);
   }
 
@@ -49,9 +39,7 @@ export class Topics {
    * question can belong to a topic, but it neither creates a topic nor shapes one.
    */
   topicalMicro(vector: Float32Array): number | null {
-    const { micros } = this.#state;
-    micros.measure(vector);
-    return micros.nearest(joiningThreshold(this.#state), ({ topic }) => topic >= 0)?.micro.number ?? null;
+    return nearestTopicalMicro(this.#state, vector)?.number ?? null;
   }
 
   /** The number of the micro-cluster that holds the requests of `micro` now. */
@@ -60,8 +48,8 @@ export class Topics {
   }
 
   /** How common words are among the instance's topics: valid until the next request. */
-  background(): Background {
-    return this.#state.background();
+  frequencies(): DocumentFrequencies {
+    return this.#state.frequencies();
   }
 
   /** The rows that changed since the last call, ascending by number. */
@@ -107,9 +95,4 @@ export class Topics {
   release(): void {
     this.#state.micros.release();
   }
-}
-
-/** The cosine with a centroid from which a request joins the micro-cluster. */
-function joiningThreshold({ thresholds: { micro, topic, scale }, relaxation }: TopicState): number {
-  return Math.max((micro + topic) / 2, micro - relaxation * scale);
 }

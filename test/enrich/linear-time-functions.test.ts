@@ -1,7 +1,7 @@
 import { equal } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { holdsQuestion } from '../../src/conversations/answers.ts';
-import { pairsOf } from '../../src/topics/naming/candidates.ts';
+import { holdsQuestion } from '../../src/conversations/answering-turns.ts';
+import { wordPairsOf } from '../../src/topics/naming/word-pairs.ts';
 import { contentStems, politeCore } from '../../src/language/core-words.ts';
 import { requestName } from '../../src/topics/naming/names.ts';
 import { newRequest } from '../../src/conversations/repeated-requests.ts';
@@ -51,7 +51,7 @@ const FUNCTIONS: Readonly<Record<string, (text: string) => unknown>> = {
   holdsQuestion,
   politeCore,
   contentStems,
-  pairsOf,
+  wordPairsOf,
   requestName,
   newRequest: (text) => newRequest(text, vector),
   session,

@@ -1,66 +1,43 @@
-import { coreWords } from '../../language/core-words.ts';
+/**
+ * Candidates for names: the phrases that requests offer. A candidate is known by its stems; how often the requests
+ * use each form of it decides how it is written.
+ */
 import { isUnspaced, type Word } from '../../language/words.ts';
 
 const LONGEST_NAME = 60;
+/** Words that a name has at most. */
 export const MOST_WORDS = 5;
-/** Pairs that are kept of one request. */
-const PAIRS_PER_REQUEST = 12;
+const MOST_CONTENT_WORDS = 4;
+/** Words, content or not, from the first word of a run to behind its last. */
+const LONGEST_RUN = 7;
 /** Words from the first word of a pair to the second, at most. */
 const FARTHEST_PAIR = 8;
-
-/** How requests use a pair of content words. */
-export interface PairUse {
-  /** Requests that hold the two words near each other, in this order. */
-  readonly count: number;
-  /** Those of them whose first content word is the first of the pair. */
-  readonly leading: number;
-  /** The form that most of them use, by a running majority vote. */
-  readonly surface: string;
-  readonly votes: number;
-}
-
-/** Adds up two uses of one pair; `first` is the earlier one. */
-export function togetherUsed(first: PairUse, second: PairUse): PairUse {
-  const same = first.surface.toLowerCase() === second.surface.toLowerCase();
-  const votes = same ? first.votes + second.votes : first.votes - second.votes;
-  return {
-    count: first.count + second.count,
-    leading: first.leading + second.leading,
-    surface: votes < 0 ? second.surface : first.surface,
-    votes: Math.abs(votes),
-  };
-}
-
-/** The pairs of content words of a request, by their two stems joined with a space. */
-export function pairsOf(text: string): Map<string, PairUse> {
-  const candidates = new Map<string, Candidate>();
-  collect(coreWords(text), 1, candidates);
-  const pairs = new Map<string, PairUse>();
-  for (const [key, candidate] of candidates) {
-    if (candidate.stems.length !== 2) continue;
-    pairs.set(key, { count: 1, leading: candidate.leading, surface: surfaceOf(candidate), votes: 1 });
-    if (pairs.size === PAIRS_PER_REQUEST) break;
-  }
-  return pairs;
-}
+/** What the form of a loose pair counts beside that of a run. */
+const LOOSE_WEIGHT = 0.25;
 
 /** A possible name: stems, and how the requests use them. */
 export interface Candidate {
   readonly stems: readonly string[];
+  /** Weight of the requests that begin with it. */
   leading: number;
+  /** Weight of the requests that hold it as a run. */
   tight: number;
+  /** Weight by form. */
   readonly surfaces: Map<string, number>;
 }
 
-/**
- * Notes what a request offers as a name: runs of up to seven words that begin and end with content, hold
- * one to four content words and otherwise only what ties them together; and pairs of content words near
- * each other, with the preposition before the second ("add … to playlist").
- */
-export function collect(words: readonly Word[], weight: number, candidates: Map<string, Candidate>): void {
+/** Called for each phrase: its stems, the words to show, and the place of its first word. */
+type OnPhrase = (stems: readonly string[], shown: readonly string[], start: number, loose: boolean) => void;
+
+/** Adds the phrases of one request to `candidates`; each counts once a request, in the form that comes first. */
+export function collectCandidates(
+  words: readonly Word[],
+  weight: number,
+  candidates: Map<string, Candidate>,
+): void {
   const seen = new Set<string>();
-  const firstContent = words.findIndex((word) => word.content);
-  const note = (stems: readonly string[], shown: readonly string[], start: number, loose: boolean): void => {
+  const firstContent = words.findIndex(({ content }) => content);
+  const add: OnPhrase = (stems, shown, start, loose) => {
     const key = stems.join(' ');
     let candidate = candidates.get(key);
     if (candidate === undefined) {
@@ -71,14 +48,23 @@ export function collect(words: readonly Word[], weight: number, candidates: Map<
     seen.add(key);
     if (start === firstContent) candidate.leading += weight;
     if (!loose) candidate.tight += weight;
-    const surface = finished(shown, isUnspaced(shown.join('')));
-    candidate.surfaces.set(surface, (candidate.surfaces.get(surface) ?? 0) + weight * (loose ? 0.25 : 1));
+    const surface = nameFrom(shown, isUnspaced(shown.join('')));
+    candidate.surfaces.set(
+      surface,
+      (candidate.surfaces.get(surface) ?? 0) + weight * (loose ? LOOSE_WEIGHT : 1),
+    );
   };
+  forEachRun(words, add);
+  forEachLoosePair(words, add);
+}
+
+/** Runs of words that begin and end with content; between them stand only connectors and determiners. */
+function forEachRun(words: readonly Word[], onPhrase: OnPhrase): void {
   for (let start = 0; start < words.length; start += 1) {
     if (!words[start]!.content) continue;
     const stems: string[] = [];
     const shown: string[] = [];
-    for (let end = start; end < words.length && end < start + 7; end += 1) {
+    for (let end = start; end < words.length && end < start + LONGEST_RUN; end += 1) {
       const word = words[end]!;
       if (end > start && word.afterBreak) break;
       if (!word.determiner) shown.push(word.text);
@@ -88,10 +74,14 @@ export function collect(words: readonly Word[], weight: number, candidates: Map<
       }
       if (stems.includes(word.stem)) break;
       stems.push(word.stem);
-      if (stems.length > 4 || shown.length > MOST_WORDS) break;
-      note(stems, shown, start, false);
+      if (stems.length > MOST_CONTENT_WORDS || shown.length > MOST_WORDS) break;
+      onPhrase(stems, shown, start, false);
     }
   }
+}
+
+/** Two content words near each other, with the connector before the second: "add … to playlist". */
+function forEachLoosePair(words: readonly Word[], onPhrase: OnPhrase): void {
   for (let start = 0; start < words.length; start += 1) {
     const first = words[start]!;
     if (!first.content) continue;
@@ -101,33 +91,28 @@ export function collect(words: readonly Word[], weight: number, candidates: Map<
       if (!second.content || second.stem === first.stem) continue;
       let before = end - 1;
       while (before > start && words[before]!.determiner) before -= 1;
-      const tie = words[before]!;
-      const shown =
-        before > start && tie.connector ? [first.text, tie.text, second.text] : [first.text, second.text];
-      note([first.stem, second.stem], shown, start, true);
+      const connector = before > start && words[before]!.connector ? [words[before]!.text] : [];
+      onPhrase([first.stem, second.stem], [first.text, ...connector, second.text], start, true);
     }
   }
 }
 
-/** The form most members use; ties: the shorter, then by code point. */
-export function surfaceOf(candidate: Candidate): string {
+/** The form with the highest weight; of equal ones the shorter, then the first by code point. */
+export function surfaceOf({ surfaces }: Candidate): string {
   let best = '';
   let bestWeight = -1;
-  for (const [surface, weight] of candidate.surfaces) {
-    const better =
-      weight > bestWeight ||
-      (weight === bestWeight &&
-        (surface.length < best.length || (surface.length === best.length && surface < best)));
-    if (better) {
-      best = surface;
-      bestWeight = weight;
-    }
+  for (const [surface, weight] of surfaces) {
+    if (weight < bestWeight) continue;
+    const isShorter = surface.length < best.length || (surface.length === best.length && surface < best);
+    if (weight === bestWeight && !isShorter) continue;
+    best = surface;
+    bestWeight = weight;
   }
   return best;
 }
 
-/** Joins words into a name: first letter a capital, at most 60 characters, cut at a word. */
-export function finished(words: readonly string[], unspaced: boolean): string {
+/** Joins words into a name: the first letter is a capital; at most 60 characters, cut at a word. */
+export function nameFrom(words: readonly string[], unspaced: boolean): string {
   let name = '';
   for (const word of words) {
     const longer = name === '' || unspaced ? name + word : `${name} ${word}`;

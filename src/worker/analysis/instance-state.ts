@@ -1,10 +1,9 @@
-import {
-  SIGNALS,
-  type GapRow,
-  type RepeatedRequestRow,
-  type SignalRow,
-  type StateRow,
-} from '../../domain/facts.ts';
+/**
+ * Everything that assign keeps of one instance besides its sessions: thresholds, topics, the groups of gaps and of
+ * repeated requests, and which signals have occurred.
+ * Covered by test/worker/analysis/assigner.test.ts.
+ */
+import { SIGNALS, type Assignment, type GapRow, type SignalRow, type StateRow } from '../../domain/facts.ts';
 import { derivedId } from '../../domain/ids.ts';
 import { ByteWriter, readersOf } from '../../domain/state-bytes.ts';
 import type { Thresholds } from '../../domain/thresholds.ts';
@@ -19,7 +18,19 @@ export const GAP_TYPES = ['KNOWLEDGE', 'TOOL'] as const;
 /** About what an instance takes of which nothing is known. */
 const BASE_BYTES = 6000;
 
-/** Everything that assign remembers of one instance besides its sessions. */
+export interface InstanceOptions {
+  readonly instance: number;
+  readonly instanceId: string;
+  /** Of the embedding model. */
+  readonly thresholds: Thresholds;
+  /** Length of the embedding vectors. */
+  readonly dimensions: number;
+  readonly arena: DotArena;
+}
+
+/** The rows of an instance that readers see. */
+export type InstanceRows = Omit<Assignment, 'messages' | 'sessions' | 'openingAuthors'>;
+
 export class InstanceState {
   readonly instance: number;
   readonly instanceId: string;
@@ -27,77 +38,50 @@ export class InstanceState {
   readonly topics: Topics;
   readonly gaps: RequestGroups;
   readonly repeated: RequestGroups;
-  /** Bit i: signal i has occurred. */
+  /** Bit i: signal i has occurred; the same at the last `drain` and at the last `takeState`. */
   #signals = 0;
-  #signalsBefore = 0;
-  #dirtySignals = false;
+  #drainedSignals = 0;
+  #savedSignals = 0;
 
-  constructor(
-    instance: number,
-    instanceId: string,
-    thresholds: Thresholds,
-    dimensions: number,
-    arena: DotArena,
-  ) {
-    this.instance = instance;
-    this.instanceId = instanceId;
-    this.thresholds = new InstanceThresholds(instance, thresholds);
-    this.topics = new Topics({ instance, instanceId, thresholds: this.thresholds, dimensions, arena });
-    this.gaps = new RequestGroups(instance, 'gap', this.thresholds, dimensions, 'Unclear request', arena);
-    this.repeated = new RequestGroups(
-      instance,
-      'repeated',
-      this.thresholds,
-      dimensions,
-      'Repeated request',
-      arena,
-    );
+  constructor(options: InstanceOptions) {
+    this.instance = options.instance;
+    this.instanceId = options.instanceId;
+    this.thresholds = new InstanceThresholds(options.instance, options.thresholds);
+    const shared = { ...options, thresholds: this.thresholds };
+    this.topics = new Topics(shared);
+    this.gaps = new RequestGroups({ ...shared, kind: 'gap', unnamed: 'Unclear request' });
+    this.repeated = new RequestGroups({ ...shared, kind: 'repeated', unnamed: 'Repeated request' });
   }
 
   /** Notes that a signal occurs. */
   signal(index: number): void {
-    if ((this.#signals & (1 << index)) !== 0) return;
     this.#signals |= 1 << index;
-    this.#dirtySignals = true;
   }
 
-  /** Rows of signals, repeated requests and gaps that changed since the last call. */
-  drain(): { signals: SignalRow[]; repeatedRequests: RepeatedRequestRow[]; gaps: GapRow[] } {
-    const { instance } = this;
-    const signals: SignalRow[] = [];
-    SIGNALS.forEach(({ key, type, name, description }, signal) => {
-      if ((this.#signals & ~this.#signalsBefore & (1 << signal)) === 0) return;
-      signals.push({
-        instance,
-        signal,
-        id: derivedId(this.instanceId, 'signal', key),
+  /** The rows that changed since the last call. */
+  drain(): InstanceRows {
+    return {
+      ...this.topics.drain(),
+      signals: this.#drainSignals(),
+      repeatedRequests: this.repeated.drain().map(({ number, position, name, example }) => ({
+        instance: this.instance,
+        repeatedRequest: number,
+        id: derivedId(this.instanceId, 'repeated-request', String(position)),
         name,
-        signalType: type,
-        description,
-      });
-    });
-    this.#signalsBefore = this.#signals;
-    const repeatedRequests = this.repeated.drain().map(({ number, position, name, example }) => ({
-      instance,
-      repeatedRequest: number,
-      id: derivedId(this.instanceId, 'repeated-request', String(position)),
-      name,
-      description: `Asked again in the same conversation: “${example}”`,
-    }));
-    const gaps = this.gaps.drain().map(({ number, position, label, name, example }) => {
-      const gapType = GAP_TYPES[label]!;
-      return {
-        instance,
+        description: `Asked again in the same conversation: “${example}”`,
+      })),
+      gaps: this.gaps.drain().map(({ number, position, label, name, example }) => ({
+        instance: this.instance,
         gap: number,
         id: derivedId(this.instanceId, 'gap', String(position)),
         name,
-        description: gapDescription(gapType, example),
-        gapType,
-      };
-    });
-    return { signals, repeatedRequests, gaps };
+        description: gapDescription(GAP_TYPES[label]!, example),
+        gapType: GAP_TYPES[label]!,
+      })),
+    };
   }
 
+  /** The state rows that changed since the last call. */
   takeState(): StateRow[] {
     const rows = [
       ...this.thresholds.takeState(),
@@ -105,25 +89,23 @@ export class InstanceState {
       ...this.gaps.takeState(),
       ...this.repeated.takeState(),
     ];
-    if (this.#dirtySignals) {
-      rows.push({
-        instance: this.instance,
-        kind: 'signals',
-        key: 0,
-        value: new ByteWriter().count(this.#signals).finish(),
-      });
+    if (this.#signals !== this.#savedSignals) {
+      const value = new ByteWriter().count(this.#signals).finish();
+      rows.push({ instance: this.instance, kind: 'signals', key: 0, value });
     }
-    this.#dirtySignals = false;
+    this.#savedSignals = this.#signals;
     return rows;
   }
 
+  /** Takes back all state rows, in any order, into a new object. */
   restore(rows: readonly StateRow[]): void {
     this.thresholds.restore(rows);
     this.topics.restore(rows);
     this.gaps.restore(rows);
     this.repeated.restore(rows);
     for (const { read } of readersOf(rows, 'signals')) this.#signals = read.count();
-    this.#signalsBefore = this.#signals;
+    this.#drainedSignals = this.#signals;
+    this.#savedSignals = this.#signals;
   }
 
   /** About how much memory it takes. */
@@ -132,14 +114,26 @@ export class InstanceState {
     return BASE_BYTES + thresholds.bytes + topics.bytes + gaps.bytes + repeated.bytes;
   }
 
+  /** Gives the memory of the vectors back. The object is of no use afterwards. */
   release(): void {
     this.topics.release();
     this.gaps.release();
     this.repeated.release();
   }
+
+  #drainSignals(): SignalRow[] {
+    const { instance, instanceId } = this;
+    const fresh = this.#signals & ~this.#drainedSignals;
+    this.#drainedSignals = this.#signals;
+    return SIGNALS.flatMap(({ key, type, name, description }, signal) => {
+      if ((fresh & (1 << signal)) === 0) return [];
+      const id = derivedId(instanceId, 'signal', key);
+      return [{ instance, signal, id, name, signalType: type, description }];
+    });
+  }
 }
 
-function gapDescription(type: 'TOOL' | 'KNOWLEDGE', example: string): string {
+function gapDescription(type: GapRow['gapType'], example: string): string {
   const lack = type === 'TOOL' ? 'cannot do what was asked' : 'lacks the information that was asked for';
   return example === '' ? `The assistant ${lack}.` : `The assistant ${lack}: “${example}”`;
 }

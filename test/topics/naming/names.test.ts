@@ -1,14 +1,14 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { pairsOf, togetherUsed } from '../../../src/topics/naming/candidates.ts';
 import { coreWords, sharesIn } from '../../../src/language/core-words.ts';
 import { namesOf, requestName, uniqueName } from '../../../src/topics/naming/names.ts';
+import { combinedUse, wordPairsOf } from '../../../src/topics/naming/word-pairs.ts';
 
-const BACKGROUND = { groups: 10, groupsWith: (stem: string): number => (stem === 'order' ? 6 : 1) };
+const FREQUENCIES = { groups: 10, groupsWith: (stem: string): number => (stem === 'order' ? 6 : 1) };
 
 function nameOf(texts: readonly string[], kind: 'topic' | 'cluster' = 'topic'): string | undefined {
   const samples = texts.map((text) => ({ text, weight: 1 }));
-  return namesOf(samples, BACKGROUND, sharesIn(texts), kind)[0];
+  return namesOf({ samples, shares: sharesIn(texts) }, FREQUENCIES, kind)[0];
 }
 
 describe('namesOf', () => {
@@ -60,22 +60,22 @@ describe('namesOf', () => {
       'dentist parking',
       'dentist parking?',
     ];
-    const uses = new Map<string, ReturnType<typeof togetherUsed>>();
+    const uses = new Map<string, ReturnType<typeof combinedUse>>();
     for (const member of members) {
-      for (const [key, use] of pairsOf(member)) {
+      for (const [key, use] of wordPairsOf(member)) {
         const known = uses.get(key);
-        uses.set(key, known === undefined ? use : togetherUsed(known, use));
+        uses.set(key, known === undefined ? use : combinedUse(known, use));
       }
     }
     const samples = members.slice(-2).map((text) => ({ text, weight: 1 }));
-    const pairs = { uses, members: members.length };
-    equal(namesOf(samples, BACKGROUND, sharesIn(members), 'topic', pairs)[0], 'Find dentist');
+    const pairs = { uses, requests: members.length };
+    equal(namesOf({ samples, shares: sharesIn(members), pairs }, FREQUENCIES)[0], 'Find dentist');
   });
 
   it('keeps names short and finds one even where nothing is shared', () => {
     const long = nameOf(['x'.repeat(200), 'y'.repeat(300)]);
     ok(long !== undefined && long.length <= 60);
-    deepEqual(namesOf([{ text: '!!!', weight: 1 }], BACKGROUND, new Map()), []);
+    deepEqual(namesOf({ samples: [{ text: '!!!', weight: 1 }], shares: new Map() }, FREQUENCIES), []);
     equal(nameOf(['opening hours on Sunday']), 'Opening hours');
   });
 
@@ -95,9 +95,9 @@ describe('requestName', () => {
   });
 });
 
-describe('togetherUsed', () => {
+describe('combinedUse', () => {
   it('adds the counts and keeps the form most used', () => {
-    const use = (surface: string): ReturnType<typeof togetherUsed> => ({
+    const use = (surface: string): ReturnType<typeof combinedUse> => ({
       count: 1,
       leading: 1,
       surface,
@@ -105,7 +105,7 @@ describe('togetherUsed', () => {
     });
     const all = ['Added playlist', 'Add to playlist', 'Add to playlist', 'add to playlist'].map(use);
     deepEqual(
-      all.reduce((sum, next) => togetherUsed(sum, next)),
+      all.reduce((sum, next) => combinedUse(sum, next)),
       { count: 4, leading: 4, surface: 'Add to playlist', votes: 2 },
     );
   });

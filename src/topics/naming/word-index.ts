@@ -1,10 +1,14 @@
-import type { Background } from './naming/names.ts';
-import { groupOf, type MicroCluster } from './micro-cluster.ts';
+/**
+ * The words of an instance's micro-clusters: counts them, and knows which micro-clusters hold a word. That gives the
+ * document frequencies that names need.
+ */
+import { groupOf, type MicroCluster } from '../micro-cluster.ts';
+import type { DocumentFrequencies } from './scores.ts';
 import { firstKey } from './wording.ts';
 
+/** Words that are counted of one micro-cluster. */
 const MOST_WORDS = 16;
 
-/** Counts the words of micro-clusters and finds the micro-clusters that hold a word. */
 export class WordIndex {
   readonly #holders = new Map<string, Set<MicroCluster>>();
 
@@ -36,7 +40,7 @@ export class WordIndex {
   }
 
   /** How many topics and waiting groups use a word. Valid until a request arrives or a micro-cluster moves. */
-  background(live: readonly MicroCluster[]): Background {
+  frequencies(live: readonly MicroCluster[]): DocumentFrequencies {
     const cached = new Map<string, number>();
     return {
       groups: new Set(live.map(groupOf)).size,

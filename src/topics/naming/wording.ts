@@ -1,7 +1,12 @@
-import { pairsOf, togetherUsed, type PairUse } from './naming/candidates.ts';
-import type { Sample } from './naming/names.ts';
-import { beginning } from '../domain/beginning.ts';
-import { weightOf, type MicroCluster } from './micro-cluster.ts';
+/**
+ * What requests say, in bounded memory: each micro-cluster keeps a few sample texts and counts its words and word
+ * pairs. Names of topics and topic clusters are made of this alone, so what is dropped here decides nothing else.
+ */
+import { beginning } from '../../domain/beginning.ts';
+import { weightOf, type MicroCluster } from '../micro-cluster.ts';
+import type { Sample } from './names.ts';
+import type { GroupPairs } from './scores.ts';
+import { combinedUse, wordPairsOf, type PairUse } from './word-pairs.ts';
 
 const MOST_SAMPLES = 4;
 const SAMPLE_LENGTH = 120;
@@ -17,7 +22,7 @@ export interface Wording {
   readonly samples: ScoredSample[];
   /** By stem; `WordIndex` counts them. */
   readonly words: Map<string, number>;
-  /** By the two stems, as `pairsOf` joins them. */
+  /** By the two stems, as `wordPairsOf` joins them. */
   readonly pairs: Map<string, PairUse>;
 }
 
@@ -30,7 +35,7 @@ export interface ScoredSample {
 export function addRequest(wording: Wording, request: string, cosine: number): void {
   const text = beginning(request, SAMPLE_LENGTH);
   addSample(wording, { text, score: Math.fround(cosine - text.length / CHARACTERS_PER_COSINE) });
-  for (const [key, use] of pairsOf(request)) addPair(wording, key, use);
+  for (const [key, use] of wordPairsOf(request)) addPair(wording, key, use);
 }
 
 export function mergeSamplesAndPairs(into: Wording, from: Wording): void {
@@ -44,11 +49,11 @@ function addSample({ samples }: Wording, sample: ScoredSample): void {
   if (samples.some((known) => known.text.toLowerCase() === text)) return;
   samples.push(sample);
   if (samples.length <= MOST_SAMPLES) return;
-  let worst = 0;
-  samples.forEach(({ score }, index) => {
-    if (score <= samples[worst]!.score) worst = index;
-  });
-  samples.splice(worst, 1);
+  const worst = Math.min(...samples.map(({ score }) => score));
+  samples.splice(
+    samples.findLastIndex(({ score }) => score === worst),
+    1,
+  );
 }
 
 /** When there is no room, a new pair replaces one that was used once; else it is left out. */
@@ -59,7 +64,7 @@ function addPair({ pairs }: Wording, key: string, use: PairUse): void {
     if (single === undefined) return;
     pairs.delete(single);
   }
-  pairs.set(key, known === undefined ? use : togetherUsed(known, use));
+  pairs.set(key, known === undefined ? use : combinedUse(known, use));
 }
 
 export function firstKey<Value>(
@@ -109,16 +114,13 @@ function sumsOf(
 }
 
 /** How the requests of all members together use pairs of words. */
-export function pairUses(members: readonly MicroCluster[]): {
-  uses: ReadonlyMap<string, PairUse>;
-  members: number;
-} {
+export function pairUses(members: readonly MicroCluster[]): GroupPairs {
   const uses = new Map<string, PairUse>();
   for (const { pairs } of members) {
     for (const [key, use] of pairs) {
       const known = uses.get(key);
-      uses.set(key, known === undefined ? use : togetherUsed(known, use));
+      uses.set(key, known === undefined ? use : combinedUse(known, use));
     }
   }
-  return { uses, members: weightOf(members) };
+  return { uses, requests: weightOf(members) };
 }

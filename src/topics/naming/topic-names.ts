@@ -1,6 +1,10 @@
-import { namesOf, uniqueName } from './naming/names.ts';
-import { weightOf } from './micro-cluster.ts';
-import type { Overview, Topic, TopicCluster, TopicState } from './topic-state.ts';
+/**
+ * Who names: when a topic or topic cluster gets a (new) name, and from which words. A name changes only when the group
+ * has clearly grown or shrunk since it was named, so that readers do not see it flicker.
+ */
+import { weightOf } from '../micro-cluster.ts';
+import type { Overview, Topic, TopicCluster, TopicState } from '../topic-state.ts';
+import { namesOf, uniqueName } from './names.ts';
 import { meanShares, pairUses, samplesOf, wordShares } from './wording.ts';
 
 /** A topic gets a new name when it has this many times the requests it was named for, or fewer than those. */
@@ -12,10 +16,13 @@ const TOPICS_PER_NAME = 12;
 const SAMPLES_PER_TOPIC = 8;
 
 /** Gives a topic a name that no other topic with requests has. */
-export function nameTopic(state: TopicState, topic: Topic, { members, background }: Overview): void {
+export function nameTopic(state: TopicState, topic: Topic, { members, frequencies }: Overview): void {
   const own = members.get(topic.number)!;
   const others = [...members.keys()].filter((number) => number !== topic.number);
-  const names = namesOf(samplesOf(own), background, wordShares(own), 'topic', pairUses(own));
+  const names = namesOf(
+    { samples: samplesOf(own), shares: wordShares(own), pairs: pairUses(own) },
+    frequencies,
+  );
   state.changeTopic(topic, {
     name: uniqueName(names, new Set(others.map((number) => state.topics[number]!.name))),
     namedAt: weightOf(own),
@@ -58,7 +65,7 @@ export function nameCluster(
 function sharedNames(
   topics: readonly Topic[],
   byWeight: readonly Topic[],
-  { members, background }: Overview,
+  { members, frequencies }: Overview,
 ): string[] {
   const samples = byWeight.slice(0, TOPICS_PER_NAME).flatMap(({ number }) => {
     const own = samplesOf(members.get(number)!).slice(0, SAMPLES_PER_TOPIC);
@@ -66,5 +73,5 @@ function sharedNames(
     return own.map(({ text, weight }) => ({ text, weight: weight / total }));
   });
   const shares = topics.map(({ number }) => wordShares(members.get(number)!));
-  return namesOf(samples, background, meanShares(shares), 'cluster');
+  return namesOf({ samples, shares: meanShares(shares) }, frequencies, 'cluster');
 }

@@ -2,7 +2,7 @@
  * What changed among the numbered entities of one kind. `drain` answers for readers: what each entity was when it
  * first changed. `takeUnsaved` answers for the state that is stored. Each forgets what it has answered.
  */
-export class Changes<Before> {
+export class ChangeTracker<Before> {
   readonly #before = new Map<number, Before>();
   readonly #unsaved = new Set<number>();
 

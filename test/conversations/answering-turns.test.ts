@@ -1,6 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { asksUser, canOnlyAnswer, holdsQuestion } from '../../src/conversations/answers.ts';
+import { asksUser, canOnlyAnswer, holdsQuestion } from '../../src/conversations/answering-turns.ts';
 import type { MessageFact } from '../../src/domain/facts.ts';
 import { said, Store } from '../worker/analysis/builders.ts';
 

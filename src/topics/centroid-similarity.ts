@@ -1,3 +1,7 @@
+/**
+ * How similar two topics are: the cosine of their centroids, corrected for what all requests have in common. Most
+ * centroids stay the same between two regroupings, so their cosines are cached.
+ */
 import type { DotArena } from '../numeric/dot-kernel.ts';
 import { startOfRow } from '../numeric/lower-triangle.ts';
 import { VectorTable } from '../numeric/vector-table.ts';

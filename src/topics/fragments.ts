@@ -1,25 +1,25 @@
+/**
+ * Fragments: groups that average linkage leaves small beside the instance. A fragment joins the nearest large group if
+ * that one is near or stands out; otherwise it becomes a topic when it has enough requests. Without this, an old
+ * instance fills up with fragments of large topics.
+ */
 import { dotsOf } from '../numeric/vectors.ts';
-import { HYSTERESIS } from './inheritance.ts';
 import { sumOf, weightOf, type MicroCluster } from './micro-cluster.ts';
 import { LEAST_REQUESTS, type TopicState } from './topic-state.ts';
 
-/** A group is small below this many times the square root of the instance's requests. */
+/** A group is a fragment below this many times the square root of the instance's requests. */
 const SMALL_ROOT = 0.3;
-/** A small group joins the nearest large one down to this share of the topic threshold, above the similarity floor. */
+/** A fragment joins the nearest large one down to this share of the topic threshold, above the similarity floor. */
 const JOINING_SHARE = 0.6;
 /** The same for a large group that is much nearer than all others. */
 const STANDING_OUT_SHARE = 0.25;
-/** With fewer other groups, their distances do not show whether one stands out. */
+/** With fewer other groups, the distance to them says nothing, so none stands out. */
 const FEWEST_OTHERS = 5;
 
 type Group = readonly MicroCluster[];
 
-/**
- * Divides groups into those that become topics and those that are too small. A group that is small beside the instance
- * joins the nearest large group, if that one is near or stands out; otherwise it becomes a topic when it has enough
- * requests. Without this, an old instance fills up with fragments of large topics.
- */
-export function joinSmallGroups(
+/** Divides groups into those that become topics, large ones with the fragments that join them, and those too small. */
+export function joinFragments(
   { requests, thresholds }: TopicState,
   groups: readonly Group[],
 ): { topical: Group[]; small: Group[] } {
@@ -43,8 +43,8 @@ export function joinSmallGroups(
     const similarities = large.map((target, index) => dots[index]! / (weight * target.weight));
     const nearest = indexOfLargest(similarities);
     const share = standsOut(similarities, nearest) ? STANDING_OUT_SHARE : JOINING_SHARE;
-    const { topic, floor, scale } = thresholds;
-    const least = floor + (topic - floor) * share + (hasTopic ? HYSTERESIS * scale : 0);
+    const { topic, floor, hysteresis } = thresholds;
+    const least = floor + (topic - floor) * share + (hasTopic ? hysteresis : 0);
     if (nearest >= 0 && similarities[nearest]! >= least) large[nearest]!.members.push(...group);
     else if (weight >= LEAST_REQUESTS) topical.push(group);
     else small.push(group);

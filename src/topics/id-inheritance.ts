@@ -1,8 +1,7 @@
 /**
- * Hysteresis: two items of one group count as this much more similar, two of different groups as this much less. So
- * groups only split or merge when the change is clear.
+ * Which new group keeps which id. Regrouping forms topics and topic clusters anew; each new group inherits the id of
+ * the old one that gave most of its weight, and no id is inherited twice.
  */
-export const HYSTERESIS = 0.04;
 
 /** A member of a new group: the group that holds it so far (−1: none), and its weight. */
 export interface Holding {

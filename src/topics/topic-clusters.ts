@@ -1,11 +1,16 @@
+/**
+ * Topic clusters: topics with similar centroids. With few topics all clusters are formed anew whenever a topic is
+ * created; with many, a new topic joins one, and all are formed anew at the next regrouping. Ids are inherited as those
+ * of topics are.
+ */
 import { averageLinkage, groupsAfter } from '../numeric/linkage.ts';
 import { startOfRow } from '../numeric/lower-triangle.ts';
 import { dotsOf, normOf } from '../numeric/vectors.ts';
-import { centroidSimilarity, type TopicSum } from './centroids.ts';
-import { HYSTERESIS, inherit } from './inheritance.ts';
+import { centroidSimilarity, type TopicSum } from './centroid-similarity.ts';
+import { inherit } from './id-inheritance.ts';
 import { weightOf } from './micro-cluster.ts';
-import type { InstanceThresholds } from './thresholds.ts';
-import { isOutgrown, nameCluster } from './topic-names.ts';
+import { isOutgrown, nameCluster } from './naming/topic-names.ts';
+import { HYSTERESIS, type InstanceThresholds } from './thresholds.ts';
 import type { Overview, Topic, TopicCluster, TopicState } from './topic-state.ts';
 
 /** Clusters all topics anew by average linkage of their centroids. Every topic counts the same, whatever its size. */

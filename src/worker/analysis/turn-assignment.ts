@@ -1,0 +1,135 @@
+/**
+ * What one turn means in its session and instance: its topic, signals, repeated request and gap. The session's state
+ * carries what later turns need: the micro-cluster under discussion, the requests so far, the texts.
+ * Covered by test/worker/analysis/assigner.test.ts.
+ */
+import { asksUser, canOnlyAnswer } from '../../conversations/answering-turns.ts';
+import { authorOf } from '../../conversations/authors.ts';
+import { isRepeated, newRequest } from '../../conversations/repeated-requests.ts';
+import type { SessionState } from '../../conversations/session-state.ts';
+import { beginning } from '../../domain/beginning.ts';
+import { SIGNALS, type Enrichment, type MessageFact, type SignalKey, type Turn } from '../../domain/facts.ts';
+import { dequantise } from '../../numeric/quantised.ts';
+import { GAP_TYPES, type InstanceState } from './instance-state.ts';
+
+const SIGNAL_INDEX = new Map<SignalKey, number>(SIGNALS.map(({ key }, index) => [key, index]));
+const LAST_REQUEST_LENGTH = 160;
+
+export type MutableMessage = { -readonly [Key in keyof MessageFact]: MessageFact[Key] };
+
+/** A turn and what it changes. */
+interface TurnInContext {
+  readonly turn: Turn;
+  readonly enrichment: Enrichment;
+  readonly instance: InstanceState;
+  readonly session: SessionState;
+}
+
+/** Assigns the next turn of the stream. */
+export function assignTurn(context: TurnInContext): MutableMessage {
+  const { turn, instance, session } = context;
+  const message: MutableMessage = {
+    position: turn.position,
+    instance: turn.instance,
+    session: turn.session,
+    user: authorOf(turn, session),
+    at: turn.at,
+    micro: null,
+    signals: [],
+    repeatedRequest: null,
+    gap: null,
+  };
+  if (turn.role === 'other') return message;
+  if (turn.role === 'user') assignUserTurn(context, message);
+  message.micro = session.micro === null ? null : instance.topics.resolve(session.micro);
+  if (turn.role === 'assistant') assignAssistantTurn(context, message);
+  return message;
+}
+
+function assignUserTurn(
+  { turn, enrichment, instance, session }: TurnInContext,
+  message: MutableMessage,
+): void {
+  const signals = new Set(enrichment.signals.map((key) => SIGNAL_INDEX.get(key)!));
+  const { kind, request, vector } = enrichment;
+  if (kind === 'request' && vector !== null && saysAnything(vector)) {
+    moveToTopicOf(vector, request, turn, instance, session);
+    message.repeatedRequest = repeatedRequestOf(vector, request, turn, instance, session);
+    if (message.repeatedRequest !== null) signals.add(SIGNAL_INDEX.get('repetition')!);
+    session.lastRequest = beginning(request, LAST_REQUEST_LENGTH);
+  }
+  message.signals = [...signals].sort((x, y) => x - y);
+  for (const signal of signals) instance.signal(signal);
+  session.text.addUserTurn(turn.content, enrichment);
+}
+
+function assignAssistantTurn(
+  { turn, enrichment, instance, session }: TurnInContext,
+  message: MutableMessage,
+): void {
+  if (enrichment.gap !== null) {
+    const asked = session.requests.at(-1);
+    message.gap = instance.gaps.add(
+      {
+        vector: asked === undefined ? null : dequantise(asked.vector),
+        text: session.lastRequest,
+        label: GAP_TYPES.indexOf(enrichment.gap),
+        position: turn.position,
+      },
+      () => instance.topics.frequencies(),
+    );
+  }
+  session.answered = session.requests.length;
+  session.askedAt = asksUser(turn.content) ? turn.at : null;
+  session.text.addAssistantTurn(turn.content);
+}
+
+/**
+ * Puts the session under the topic of a request. An answer creates no topic: it belongs to the one that it would join,
+ * else to the one under discussion, which is what it is about.
+ */
+function moveToTopicOf(
+  vector: Float32Array,
+  request: string,
+  { content, at, position }: Turn,
+  instance: InstanceState,
+  session: SessionState,
+): void {
+  if (session.micro !== null && canOnlyAnswer(content, at, session.askedAt)) {
+    session.micro = instance.topics.topicalMicro(vector) ?? session.micro;
+    return;
+  }
+  instance.thresholds.add(vector);
+  session.micro = instance.topics.add(vector, request, position);
+  session.askedAt = null;
+}
+
+/** The group of repeated requests that this one joins, or null; the session keeps the request either way. */
+function repeatedRequestOf(
+  vector: Float32Array,
+  text: string,
+  { position }: Turn,
+  { thresholds, repeated, topics }: InstanceState,
+  session: SessionState,
+): number | null {
+  const request = newRequest(text, vector);
+  const isAgain = isRepeated(
+    request,
+    session.requests,
+    session.answered,
+    thresholds.repeated,
+    thresholds.scale,
+  );
+  const group = isAgain
+    ? repeated.add({ vector: dequantise(request.vector), text, label: 0, position }, () =>
+        topics.frequencies(),
+      )
+    : null;
+  session.addRequest({ vector: request.vector, words: request.words });
+  return group;
+}
+
+/** False for the all-zero vector of a text of which the model knows no word. */
+function saysAnything(vector: Float32Array): boolean {
+  return vector.some((component) => component !== 0);
+}
