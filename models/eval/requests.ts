@@ -2,7 +2,9 @@
 import { basename } from 'node:path';
 import { loadEmbedder } from '../../src/enrich/embed/embedder.ts';
 import { requestOf } from '../../src/enrich/request-sentence.ts';
-import { fold, sentencesOf, wordCount } from '../../src/language/text.ts';
+import { fold } from '../../src/language/normalise.ts';
+import { sentencesOf } from '../../src/language/sentences.ts';
+import { wordCount } from '../../src/language/words.ts';
 import { mixed, NO_REQUEST, schemaGuidedConversations } from './assigned.ts';
 import { clusteringScores } from './clustering-scores.ts';
 import { collect, dataSetPath, halfOf, readIntents, type IntentExample } from './data.ts';

@@ -3,6 +3,8 @@
  * session, in meaning and in words, and that brings nothing new.
  */
 import { quantise, quantisedCosine } from '../numeric/quantised.ts';
+import { LEXICON } from '../language/lexicon.ts';
+import { phrasePattern } from '../language/patterns.ts';
 import { wordsOf, type Word } from '../language/words.ts';
 
 /** Requests that a session keeps. */
@@ -29,8 +31,7 @@ export interface NewRequest extends KeptRequest {
   readonly goesOn: boolean;
 }
 
-const GOES_ON =
-  /(?<![\p{L}\p{N}])(?:another|others?|different|else|also|instead|rather|alternatives?|more|now|then|next|what about|how about|proceed|go ahead|confirm|actually|too|otr[oa]s?|también|ahora|autres?|aussi|maintenant|andere[rsnm]?|anders|auch|jetzt|stattdessen|altr[oiae]|anche|adesso|outr[oa]s?|também|agora|ook|nu)(?![\p{L}\p{N}])|另一|另外|其他|还有|还能|也能|现在|ほか|他の|もっと|다른/iu;
+const GOES_ON = phrasePattern(LEXICON.continuations);
 
 /** What a request is compared by. */
 export function newRequest(text: string, vector: Float32Array): NewRequest {

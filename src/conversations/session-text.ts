@@ -2,7 +2,11 @@ import type { Enrichment } from '../domain/facts.ts';
 import { beginning } from '../domain/beginning.ts';
 import type { ByteReader, ByteWriter } from '../domain/state-bytes.ts';
 import { politeCore } from '../language/core-words.ts';
-import { isUnspaced, wordsOf } from '../language/words.ts';
+import { LEXICON } from '../language/lexicon.ts';
+import { alternatives } from '../language/patterns.ts';
+import { shownSentencesOf } from '../language/sentences.ts';
+import { stemOf } from '../language/stem.ts';
+import { contentWordCount, isUnspaced, wordsOf } from '../language/words.ts';
 
 const TITLE_LENGTH = 60;
 const SENTENCE_LENGTH = 200;
@@ -107,18 +111,7 @@ export class SessionText {
 }
 
 /** Stems of words that announce a request without saying it. */
-const VAGUE = new Set([
-  'question',
-  'problem',
-  'issu',
-  'inform',
-  'info',
-  'assistanc',
-  'support',
-  'favor',
-  'favour',
-  'inquiri',
-]);
+const VAGUE: ReadonlySet<string> = new Set(LEXICON.announcements.all.map(stemOf));
 
 /**
  * How well a request stands for the conversation: the first one, unless it says nothing and a later
@@ -137,22 +130,20 @@ function mainScore(request: string, first: boolean): number {
 function titleCore(request: string): string {
   const whole = withoutPoliteness(request);
   if (whole.length <= TITLE_LENGTH) return whole;
-  const sentences = request.match(SENTENCE) ?? [];
-  const asking = sentences.find((sentence) => ASKING_SENTENCE.test(sentence) && contentOf(sentence) > 1);
-  return asking === undefined ? whole : withoutPoliteness(asking.trim());
+  const asking = shownSentencesOf(request).find(
+    (sentence) => ASKING_SENTENCE.test(sentence) && contentWordCount(sentence) > 1,
+  );
+  return asking === undefined ? whole : withoutPoliteness(asking);
 }
 
-const SENTENCE = /(?<![^.!?。！？])[^.!?。！？]+(?:[.!?。！？]+(?=\s|$|[^\s\d])|$)/gu;
 /** A question, or what politeness leads up to. */
-const ASKING_SENTENCE =
-  /[?？]\s*$|(?:^|\s)(?:please|can you|could you|i want|i need|i(?:'d| would) like)(?=\s)/iu;
-
-function contentOf(text: string): number {
-  return wordsOf(text).filter((word) => word.content).length;
-}
+const ASKING_SENTENCE = new RegExp(
+  `[?？]\\s*$|(?:^|\\s)(?:${alternatives(LEXICON.requestLeads.all)})(?=\\s)`,
+  'iu',
+);
 
 const MARKS_AT_END = /(?<![\s.!?…。！？;,:，、-])[\s.!?…。！？;,:，、-]+$/u;
-const PLEASE_AT_END = /(?<![\s,])[\s,]+(?:please|pls|bitte|por favor)$/iu;
+const PLEASE_AT_END = new RegExp(`(?<![\\s,])[\\s,]+(?:${alternatives(LEXICON.pleaseAtEnd.all)})$`, 'iu');
 
 function withoutPoliteness(request: string): string {
   const words = politeCore(request);
@@ -163,15 +154,11 @@ function withoutPoliteness(request: string): string {
 
 /** The sentence of an assistant turn that says most: the first that is neither a question nor very short. */
 function tellingSentence(content: string): string {
-  const sentences = oneLine(content)
-    .match(SENTENCE)
-    ?.map((sentence) => sentence.trim())
-    .filter((sentence) => sentence !== '');
-  if (sentences === undefined || sentences.length === 0) return '';
+  const sentences = shownSentencesOf(oneLine(content));
   const telling = sentences.find(
     (sentence) => !/[?？]$/.test(sentence) && (isUnspaced(sentence) || sentence.split(' ').length > 3),
   );
-  return clip(telling ?? sentences[0]!, SENTENCE_LENGTH);
+  return clip(telling ?? sentences[0] ?? '', SENTENCE_LENGTH);
 }
 
 function sentenceOf(text: string): string {

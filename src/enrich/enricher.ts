@@ -8,7 +8,9 @@ import { detectGap } from './gaps.ts';
 import { loadHead, type Head } from './heads.ts';
 import { requestOf } from './request-sentence.ts';
 import { detectSignals, loadSignalHeads, type SignalHeads } from './signals.ts';
-import { analysedPart, fold } from '../language/text.ts';
+import { LEXICON } from '../language/lexicon.ts';
+import { analysedPart, fold } from '../language/normalise.ts';
+import { alternatives } from '../language/patterns.ts';
 import { contentOf } from './turn-kind.ts';
 
 /**
@@ -143,9 +145,12 @@ function find(turn: Pick<Turn, 'role' | 'content'>, heads: Heads): Finding {
   }
 }
 
-/** Asks for something, however short it is. */
-const ASKS =
-  /[?？؟]|\b(?:please|pls|por favor|bitte|s il vous plait|s'il vous pla[iî]t|per favore|alsjeblieft|alstublieft|lütfen)\b|пожалуйста|请|ください|お願い/u;
+const PLEASE = LEXICON.please.all;
+/** Asks for something, however short it is. `\b` knows Latin letters only: other scripts go without it. */
+const ASKS = new RegExp(
+  `[?？؟]|\\b(?:${alternatives(PLEASE.filter((phrase) => /[a-z]/.test(phrase)))})\\b|${alternatives(PLEASE.filter((phrase) => !/[a-z]/.test(phrase)))}`,
+  'u',
+);
 const SATISFIED: ReadonlySet<SignalKey> = new Set(
   SIGNALS.filter(({ type }) => type === 'SAT').map(({ key }) => key),
 );

@@ -4,7 +4,9 @@
  */
 import type { GapType } from '../domain/facts.ts';
 import { featuresOf, type Head } from './heads.ts';
-import { anyOf, fold, sentencesOf } from '../language/text.ts';
+import { fold } from '../language/normalise.ts';
+import { anyOf } from '../language/patterns.ts';
+import { sentencesOf } from '../language/sentences.ts';
 
 /**
  * Admissions open a message. In one heavier than this (a letter weighs 1, one of Chinese, Japanese or

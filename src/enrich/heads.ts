@@ -6,7 +6,8 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { SetupError } from '../errors.ts';
-import { fold, wordsOf } from '../language/text.ts';
+import { fold } from '../language/normalise.ts';
+import { foldedWordsOf } from '../language/words.ts';
 
 /** Where the heads that ship lie. */
 export const HEADS_DIRECTORY = resolve(import.meta.dirname, '../../models/heads');
@@ -28,7 +29,7 @@ export interface Head {
 /** The places of a text's features, without doubles, ascending: words, pairs and triples with sentence ends, some marks. */
 export function featuresOf(text: string): Uint16Array {
   const folded = fold(text);
-  const words = ['^', ...wordsOf(folded).slice(0, MAX_WORDS).map(withoutDigits), '$'];
+  const words = ['^', ...foldedWordsOf(folded).slice(0, MAX_WORDS).map(withoutDigits), '$'];
   const places = new Set<number>();
   for (let i = 0; i < words.length; i++) {
     const one = hash(words[i] ?? '', 0x811c9dc5);

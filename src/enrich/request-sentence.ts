@@ -4,7 +4,11 @@
  * of its sentences.
  */
 import { isOnlyComplaint } from './signals.ts';
-import { anyOf, fold, sentencesOf, wordCount } from '../language/text.ts';
+import { LEXICON, type Entries } from '../language/lexicon.ts';
+import { fold } from '../language/normalise.ts';
+import { alternatives, anyOf } from '../language/patterns.ts';
+import { clausesOf, sentencesOf } from '../language/sentences.ts';
+import { wordCount } from '../language/words.ts';
 import { contentOf } from './turn-kind.ts';
 
 /** A request longer than this many UTF-16 units is cut at a word: more says no more about its topic. */
@@ -58,18 +62,16 @@ const LEAD = new RegExp(
   'iu',
 );
 const CJK_LEAD = /^(?:(?:你好|您好|好的|谢谢你?|请问|こんにちは|すみません|안녕하세요)[\s,.!，。！、]*)+/u;
-const CLAUSE =
-  /[,;:–—]\s+|(?<!\s)\s+(?=(?:and|but|because|so|since|y|pero|et|mais|und|aber|weil|e|ma|en|maar)\s)/iu;
 
 const EVERY_GENERIC = new RegExp(GENERIC.source, 'gu');
 
+const folded = ({ all }: Entries): string => alternatives(all.map(fold));
 /** Digits said one by one, and letters as names are spelled. */
-const SPELLED =
-  '(?:zero|oh|one|two|three|four|five|six|seven|eight|nine|double|triple|cero|uno|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|deux|trois|quatre|cinq|sept|huit|neuf|null|eins|zwei|drei|vier|funf|sechs|sieben|acht|neun|[a-z])';
+const SPELLED = `(?:${folded(LEXICON.digits)}|[a-z])`;
 /** A number of five digits or more as accounts, policies and telephones have it (no time, no amount); a spelled one. */
 const IDENTIFIER = `(?:[+(#]?(?:[a-z]{0,3}\\d[\\s().-]{0,2}){4,40}\\d(?![:,]?\\d)|(?:${SPELLED}[\\s,.-]+){3,40}${SPELLED}(?![\\p{L}]))`;
 const ADDRESS = '[^\\s@]@[^\\s@]{1,64}\\.\\p{L}{2}';
-const IS = "(?:is|it's|are|was|be|as follows|number|no|es|est|ist|sind|son|sont|e|sao|sono|jest)|[:=#是为は]";
+const IS = `${folded(LEXICON.valueMarkers)}|[:=#]`;
 /** States who one is, how one can be reached, or under which number: what the request needs, not what it is. */
 const DATA = new RegExp(
   [
@@ -119,7 +121,7 @@ interface Piece {
 export function requestOf(text: string): string {
   const pieces: Piece[] = [];
   for (const sentence of sentencesOf(text).slice(0, MAX_SENTENCES)) {
-    const parts = wordCount(sentence) <= LONG_SENTENCE ? [sentence] : sentence.split(CLAUSE);
+    const parts = wordCount(sentence) <= LONG_SENTENCE ? [sentence] : clausesOf(sentence);
     for (const part of parts) {
       const folded = fold(part);
       const score = requestScore(folded, contentOf(folded));

@@ -4,7 +4,10 @@
  */
 import { SIGNALS, type SignalKey } from '../domain/facts.ts';
 import { featuresOf, loadHead, type Head } from './heads.ts';
-import { anyOf, fold, sentencesOf, wordCount } from '../language/text.ts';
+import { fold } from '../language/normalise.ts';
+import { anyOf } from '../language/patterns.ts';
+import { sentencesOf } from '../language/sentences.ts';
+import { wordCount } from '../language/words.ts';
 import { contentOf } from './turn-kind.ts';
 
 /** In a longer turn complaints and thanks are looked for in so many sentences at each end. */

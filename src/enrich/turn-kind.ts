@@ -3,7 +3,8 @@
  * greets, complains about the answer or makes small talk (`reply`), by taking away what carries no
  * topic and looking at what is left. A turn with content in a language without rules is a request.
  */
-import { anyOf, wordCount, wordsOf } from '../language/text.ts';
+import { anyOf } from '../language/patterns.ts';
+import { foldedWordsOf, isFoldedStopWord, wordCount } from '../language/words.ts';
 
 const flags = 'gu';
 
@@ -84,23 +85,6 @@ const PERSONAL = anyOf(
   flags,
 );
 
-/** Words that say nothing by themselves, in languages that have rules; all folded. */
-const STOP_WORDS = new Set(
-  (
-    "a an the this that these those it its it's he she they them his her their i i'm i'd i'll i've me my mine myself you you're your yours u we us our " +
-    "is are was were be been being am do does did done doing don't didn't doesn't have has had having will would can could shall should may might must let's lets " +
-    'to of in on at by for from with about into as and or but if so then than because when while just only also too very really much more most some any all both each ' +
-    "not no nor yes what what's which who whom how why where there here that's there's now today please help need want like get got go going gonna wanna know think say said tell make thing things one ones " +
-    'something anything everything someone anyone today again still already well good great ok okay hi hello thanks thank sir madam maam oh um uh ' +
-    'el la los las un una unos unas y o pero de del al en con por para que es son era ser estar esta este esto ese eso lo le les se me mi tu su te nos yo si no muy mas como quiero necesito puedo puede puedes ' +
-    'le la les un une des du de et ou mais dans sur avec pour par que qui quoi est sont etre ce cette ces cela je tu il elle nous vous ils me te se mon ma mes votre vos ne pas tres plus si veux voudrais peux pouvez ' +
-    'der die das den dem des ein eine einen einem einer und oder aber in im an am auf mit fur von zu zum zur dass ist sind war sein ich du er sie es wir ihr mich mir dich dir mein meine dein ihre nicht auch nur sehr so wie kann konnen mochte will wurde haben hat bitte ' +
-    'o a os as um uma e ou mas de do da dos das em no na nos nas com por para que eu voce ele ela nos meu minha seu sua nao muito mais como quero preciso posso pode ' +
-    'il lo la i gli le un uno una e o ma di del della dei in nel nella con per che sono sei ha ho io tu lui lei noi voi mi ti si mio mia suo non molto piu come voglio vorrei posso puo ' +
-    'de het een en of maar in op aan met voor van te dat die dit deze is zijn was ben ik je jij u hij zij we wij mijn jouw uw niet ook heel zo hoe kan kunt wil graag heb heeft'
-  ).split(' '),
-);
-
 const NUMERIC = /^[.,:/\-+#]*\d[\p{L}\d.,:/\-+#]*$/u;
 const SMALL_ANSWER = anyOf(
   [
@@ -133,8 +117,8 @@ export function substanceOf(folded: string): string {
 export function contentOf(folded: string): number {
   const substance = substanceOf(folded).replace(SMALL_ANSWER, ' ');
   let count = 0;
-  for (const word of wordsOf(substance)) {
-    if (STOP_WORDS.has(word) || NUMERIC.test(word)) continue;
+  for (const word of foldedWordsOf(substance)) {
+    if (isFoldedStopWord(word) || NUMERIC.test(word)) continue;
     count += wordCount(word) > 1 ? wordCount(word) : word.length > 1 || word > '\u02ff' ? 1 : 0;
   }
   return count;

@@ -1,4 +1,4 @@
-import { POLITE_OPENINGS, QUESTION_OPENINGS } from './openings.ts';
+import { LEXICON } from './lexicon.ts';
 import { wordsOf, type Word } from './words.ts';
 
 /** Only this many words of a request are read. */
@@ -12,8 +12,8 @@ function byFirstWord(openings: readonly string[]): Openings {
   return Map.groupBy(split, (opening) => opening[0]!);
 }
 
-const ALL_OPENINGS = byFirstWord([...POLITE_OPENINGS, ...QUESTION_OPENINGS]);
-const ONLY_POLITE = byFirstWord(POLITE_OPENINGS);
+const ALL_OPENINGS = byFirstWord([...LEXICON.politeOpenings.all, ...LEXICON.questionOpenings.all]);
+const ONLY_POLITE = byFirstWord(LEXICON.politeOpenings.all);
 
 /** The words of a request without what merely introduces it, and without the function words at its end. */
 export function coreWords(text: string): readonly Word[] {

@@ -12,7 +12,9 @@ import { featuresOf, loadHead } from '../../src/enrich/heads.ts';
 import { detectLanguage } from '../../src/language/detect.ts';
 import { requestOf } from '../../src/enrich/request-sentence.ts';
 import { detectSignals, gradeTurn, isOnlyComplaint, loadSignalHeads } from '../../src/enrich/signals.ts';
-import { fold, sentencesOf, wordCount } from '../../src/language/text.ts';
+import { fold } from '../../src/language/normalise.ts';
+import { clausesOf, sentencesOf, shownSentencesOf } from '../../src/language/sentences.ts';
+import { wordCount } from '../../src/language/words.ts';
 import { contentOf } from '../../src/enrich/turn-kind.ts';
 import { describedPump, tooSlow } from '../support/linear-time.ts';
 import type { Pump } from '../support/pumps.ts';
@@ -38,6 +40,8 @@ function session(text: string): void {
 const FUNCTIONS: Readonly<Record<string, (text: string) => unknown>> = {
   fold,
   sentencesOf,
+  shownSentencesOf,
+  clausesOf,
   wordCount,
   featuresOf,
   detectLanguage,

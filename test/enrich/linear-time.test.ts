@@ -23,7 +23,7 @@ describe('patterns', () => {
       'enrich/gaps',
       'enrich/request-sentence',
       'enrich/signals',
-      'language/text',
+      'language/sentences',
       'enrich/turn-kind',
     ]) {
       ok(places.has(`src/${name}.ts`), name);

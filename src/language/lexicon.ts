@@ -1,0 +1,110 @@
+/** Reads `lexicon/`: what we know of each language, as data. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { z } from 'zod';
+import { SetupError } from '../errors.ts';
+
+/** Where the files that ship lie: one a language, named by its ISO 639-1 code. */
+export const LEXICON_DIRECTORY = resolve(import.meta.dirname, '../../lexicon');
+
+/** Words or phrases as people write them, in lower case, each once, sorted by code point. */
+const entries = z.array(z.string().min(1)).superRefine((list, context) => {
+  list.forEach((entry, place) => {
+    const fault = faultOf(entry, list[place - 1]);
+    if (fault !== null) context.addIssue({ code: 'custom', path: [place], message: fault });
+  });
+});
+
+const PHRASE = /^[\p{L}\p{M}\p{N}'-]+(?: [\p{L}\p{M}\p{N}'-]+)*$/u;
+
+function faultOf(entry: string, before: string | undefined): string | null {
+  if (!PHRASE.test(entry))
+    return `"${entry}" is more than letters, digits, ' and - with single spaces between words`;
+  if (entry !== entry.toLowerCase()) return `"${entry}" is not in lower case`;
+  if (before === entry) return `"${entry}" stands twice`;
+  if (before !== undefined && before > entry)
+    return `"${entry}" is not sorted: it belongs before "${before}"`;
+  return null;
+}
+
+const sections = {
+  /** Articles and possessives, which a name leaves out. */
+  determiners: entries,
+  /** Prepositions and "not", which may stand between the words of a name: "proof of insurance". */
+  connectors: entries,
+  /** Words without a meaning of their own. */
+  stopWords: entries,
+  /** Further stop words of names: days and months, courtesies. When something is wanted is not what is wanted. */
+  stopWordsInNames: entries,
+  /** Further stop words where it is decided whether a turn says anything. */
+  stopWordsInTurns: entries,
+  /** Openings that ask without saying what for. */
+  politeOpenings: entries,
+  /** Openings that only say what kind of answer is wanted. */
+  questionOpenings: entries,
+  /** What precedes the request within a long turn; a title begins at such a sentence. */
+  requestLeads: entries,
+  /** Please, anywhere in a turn. */
+  please: entries,
+  /** Please, as it is cut from the end of a title. */
+  pleaseAtEnd: entries,
+  /** Says that something else is wanted than before, or the next step. */
+  continuations: entries,
+  /** Nouns that announce a request without saying it. */
+  announcements: entries,
+  /** Conjunctions at which a long sentence is cut into clauses. */
+  conjunctions: entries,
+  /** Digits, and what stands for them, as people spell numbers. */
+  digits: entries,
+  /** What stands between the name of a value and the value: "my number is 12345". */
+  valueMarkers: entries,
+};
+
+const languageSchema = z.strictObject({
+  /** In English, for readers. */
+  name: z.string().min(1),
+  /** Spaces stand between words. Where they do not, as in Chinese, a phrase may begin anywhere. */
+  spaced: z.boolean(),
+  ...sections,
+});
+
+export type Section = keyof typeof sections;
+
+/** A section, of all languages together. */
+export interface Entries {
+  readonly all: readonly string[];
+  /** Those of languages with spaces between words. */
+  readonly spaced: readonly string[];
+  readonly unspaced: readonly string[];
+}
+
+export type Lexicon = Readonly<Record<Section, Entries>>;
+
+/** Reads the files of a directory. Throws SetupError, naming file and place, when one cannot be used. */
+export function loadLexicon(directory = LEXICON_DIRECTORY): Lexicon {
+  const files = readdirSync(directory).filter((file) => file.endsWith('.json'));
+  const languages = files.toSorted().map((file) => readLanguage(join(directory, file)));
+  const gather = (section: Section): Entries => {
+    const of = (spaced: boolean): string[] =>
+      languages.flatMap((language) => (language.spaced === spaced ? language[section] : []));
+    const [spaced, unspaced] = [of(true), of(false)];
+    return { spaced, unspaced, all: [...spaced, ...unspaced] };
+  };
+  const names = Object.keys(sections) as Section[];
+  return Object.fromEntries(names.map((section) => [section, gather(section)])) as Record<Section, Entries>;
+}
+
+function readLanguage(path: string): z.infer<typeof languageSchema> {
+  try {
+    return languageSchema.parse(JSON.parse(readFileSync(path, 'utf8')));
+  } catch (cause) {
+    const reason =
+      cause instanceof z.ZodError
+        ? cause.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; ')
+        : 'is not JSON';
+    throw new SetupError(`${path} is not usable (${reason}): correct it`, { cause });
+  }
+}
+
+/** The files that ship. */
+export const LEXICON: Lexicon = loadLexicon();

@@ -1,0 +1,30 @@
+import type { Entries } from './lexicon.ts';
+
+/** Nobody says more fillers in a row. */
+const MOST_REPEATS = 16;
+
+/**
+ * A pattern for folded text: any of `spaced` as whole words, or any of `unspaced` (Chinese, Japanese,
+ * Korean, Thai and the like) anywhere. Both are regular expression sources. A group that repeats (`*`, `+`)
+ * does so at most 16 times: without an end, a search would read a long run again from each of its words.
+ */
+export function anyOf(spaced: readonly string[], unspaced: readonly string[] = [], flags = 'u'): RegExp {
+  const parts: string[] = [];
+  if (spaced.length > 0) parts.push(`(?<![\\p{L}\\p{N}])(?:${spaced.join('|')})(?![\\p{L}\\p{N}])`);
+  if (unspaced.length > 0) parts.push(`(?:${unspaced.join('|')})`);
+  return new RegExp(bounded(parts.join('|')), flags);
+}
+
+function bounded(source: string): string {
+  return source.replaceAll(')*', `){0,${MOST_REPEATS}}`).replaceAll(')+', `){1,${MOST_REPEATS}}`);
+}
+
+/** The source of a pattern for any of some words and phrases. A longer one precedes those that it begins with. */
+export function alternatives(phrases: readonly string[]): string {
+  return [...new Set(phrases)].sort((a, b) => b.length - a.length || (a < b ? -1 : 1)).join('|');
+}
+
+/** A pattern for any phrase of a section of the lexicon, in either case. */
+export function phrasePattern({ spaced, unspaced }: Entries): RegExp {
+  return anyOf([alternatives(spaced)], unspaced.length > 0 ? [alternatives(unspaced)] : [], 'iu');
+}

@@ -1,0 +1,62 @@
+import { deepEqual, equal, ok, throws } from 'node:assert/strict';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { KNOWN_LANGUAGES } from '../../src/language/detect.ts';
+import { LEXICON_DIRECTORY, loadLexicon } from '../../src/language/lexicon.ts';
+
+const scratch = mkdtempSync(join(tmpdir(), 'undertone-lexicon-'));
+after(() => rmSync(scratch, { recursive: true }));
+
+const files = readdirSync(LEXICON_DIRECTORY);
+const read = (file: string): Record<string, unknown> =>
+  JSON.parse(readFileSync(join(LEXICON_DIRECTORY, file), 'utf8')) as Record<string, unknown>;
+
+/** A lexicon of English alone, with something changed. */
+function changed(change: Record<string, unknown>): string {
+  const directory = mkdtempSync(join(scratch, 'changed-'));
+  writeFileSync(join(directory, 'en.json'), JSON.stringify({ ...read('en.json'), ...change }));
+  return directory;
+}
+
+describe('lexicon', () => {
+  it('holds one file a language, named by its code', () => {
+    const codes = files.map((file) => /^([a-z]{2})\.json$/.exec(file)?.[1] ?? file);
+    deepEqual(
+      codes.filter((code) => !KNOWN_LANGUAGES.has(code)),
+      [],
+    );
+  });
+
+  it('has the same sections for every language, in the same order', () => {
+    const sections = Object.keys(read('en.json'));
+    for (const file of files) deepEqual(Object.keys(read(file)), sections, file);
+  });
+
+  it('gathers the languages, with and without spaces', () => {
+    const { please } = loadLexicon();
+    ok(please.spaced.includes('bitte') && please.unspaced.includes('请'));
+    equal(please.all.length, please.spaced.length + please.unspaced.length);
+  });
+
+  it('names file and place of what cannot be used', () => {
+    const faults: [Record<string, unknown>, RegExp][] = [
+      [{ please: ['please', 'Pls'] }, /en\.json is not usable \(please\.1: "Pls" is not in lower case\)/],
+      [{ please: ['pls', 'please'] }, /please\.1: "please" is not sorted: it belongs before "pls"/],
+      [{ please: ['please', 'please'] }, /please\.1: "please" stands twice/],
+      [{ please: ['plea.*'] }, /please\.0: "plea\.\*" is more than letters/],
+      [{ please: [7] }, /please\.0: /],
+      [{ plaese: [] }, /plaese/],
+      [{ digits: undefined }, /digits: /],
+    ];
+    for (const [change, message] of faults) throws(() => loadLexicon(changed(change)), { message });
+    const broken = mkdtempSync(join(scratch, 'broken-'));
+    cpSync(LEXICON_DIRECTORY, broken, { recursive: true });
+    writeFileSync(join(broken, 'fr.json'), '{');
+    throws(() => loadLexicon(broken), {
+      name: 'SetupError',
+      message: /fr\.json is not usable \(is not JSON\)/,
+    });
+  });
+});
