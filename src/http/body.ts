@@ -23,7 +23,7 @@ export interface BodyReader {
    * @throws AppError BAD_REQUEST (type, encoding, broken off), PAYLOAD_TOO_LARGE, SERVICE_UNAVAILABLE; SlowBodyError
    */
   read(headers: IncomingHttpHeaders, stream: Readable, held: HeldBytes): Promise<ReceivedBody>;
-  /** The value of a small JSON body; for routes other than ingest. */
+  /** The value of a small JSON body; for routes other than ingest. Rejects as `read` does, and with VALIDATION_ERROR. */
   readJson(headers: IncomingHttpHeaders, stream: Readable, held: HeldBytes): Promise<unknown>;
   /**
    * The body was made into something of another size.
@@ -52,8 +52,8 @@ export class SlowBodyError extends AppError {
   }
 }
 
-/** The largest body of a route that is not meant for data. */
-const SMALL_BODY_BYTES = 256 * 1024;
+/** The largest body of a route that is not meant for data: a name and a flag need no more. */
+const SMALL_BODY_BYTES = 16 * 1024;
 
 /** What a caller may hold of what all may hold, if that is more than one body. */
 const CALLERS_SHARE = 0.5;
@@ -84,26 +84,27 @@ export function createBodyReader(limits: BodyLimits): BodyReader {
     stream: Readable,
     held: HeldBytes,
     limit: number,
+    refusal: () => AppError,
   ): Promise<ReceivedBody> {
     checkContentType(headers['content-type']);
     const encoding = encodingOf(headers['content-encoding']);
-    if (encoding === 'identity' && Number(headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
+    if (encoding === 'identity' && Number(headers['content-length'] ?? 0) > limit) throw refusal();
     // What cannot be compressed grows a little.
     const sentLimit = encoding === 'identity' ? limit : limit + Math.ceil(limit / 128) + 1024;
     const bytes = await collect(stream, (size) => {
-      if (held.bytes + size > sentLimit) throw tooLarge(limit);
+      if (held.bytes + size > sentLimit) throw refusal();
       hold(held, size);
     });
     return { bytes, encoding };
   }
 
   return {
-    read: (headers, stream, held) => read(headers, stream, held, bodyBytes),
+    read: (headers, stream, held) => read(headers, stream, held, bodyBytes, () => tooLarge(bodyBytes)),
     async readJson(headers, stream, held) {
       const limit = Math.min(bodyBytes, SMALL_BODY_BYTES);
-      const { bytes, encoding } = await read(headers, stream, held, limit);
+      const { bytes, encoding } = await read(headers, stream, held, limit, notForData);
       const inflated = inflate(bytes, encoding, limit);
-      if (inflated === null) throw tooLarge(limit);
+      if (inflated === null) throw notForData();
       return parseJson(inflated);
     },
     exchange(held, bytes) {
@@ -151,6 +152,10 @@ export function createBodyReader(limits: BodyLimits): BodyReader {
       });
     });
   }
+}
+
+function notForData(): AppError {
+  return new AppError('PAYLOAD_TOO_LARGE', 'The body is larger than this request takes.');
 }
 
 function checkContentType(header: string | undefined): void {

@@ -1,5 +1,4 @@
-import type { PreparedRequest, ReceivedBody } from '../ingest/prepared-request.ts';
-import type { PrepareContext } from '../ingest/preparer.ts';
+import type { Ingestor } from '../ingest/ingestor.ts';
 import type { QueryParameters } from '../query/parameters.ts';
 import type { QueryResponse } from '../query/response-schema.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -22,22 +21,6 @@ export interface KeyFinder {
   known(key: string): FoundKey | null | undefined;
   /** Null: unknown or revoked. */
   find(key: string): Promise<FoundKey | null>;
-}
-
-/** Accepts messages: checks the body, stores it durably, and only then answers. */
-export interface Ingestor {
-  /**
-   * Reads and checks a body as it came.
-   *
-   * @throws AppError BAD_REQUEST, VALIDATION_ERROR, PAYLOAD_TOO_LARGE, SERVICE_UNAVAILABLE
-   */
-  prepare(body: ReceivedBody, context: PrepareContext): Promise<PreparedRequest>;
-  /** @throws AppError NOT_FOUND, CONFLICT, FORBIDDEN, PAYLOAD_TOO_LARGE, SERVICE_UNAVAILABLE */
-  accept(request: {
-    readonly projectId: string;
-    readonly body: PreparedRequest;
-    readonly idempotencyKey: string | undefined;
-  }): Promise<{ readonly instanceId: string; readonly sessionId: string; readonly position: number }>;
 }
 
 /** Says whom an instance belongs to. */

@@ -57,10 +57,6 @@ function toAppError(thrown: unknown, request: FastifyRequest): AppError {
   if (thrown instanceof AppError) return thrown;
   const message = messageOfFrameworkFault(thrown);
   if (message !== null) return new AppError('BAD_REQUEST', message, { cause: thrown });
-  if (codeOf(thrown) === 'FST_ERR_CTP_BODY_TOO_LARGE')
-    return new AppError('PAYLOAD_TOO_LARGE', 'The body is larger than this request takes.', {
-      cause: thrown,
-    });
   return new AppError('INTERNAL_ERROR', `The request failed on our side. Its id in our log: ${request.id}.`, {
     cause: thrown,
   });
@@ -75,10 +71,6 @@ function messageOfFrameworkFault(thrown: unknown): string | null {
       return 'The path is not a valid URL.';
     case 'FST_ERR_MAX_PARAM_LENGTH':
       return 'The path is too long.';
-    case 'FST_ERR_CTP_EMPTY_JSON_BODY':
-      return 'The body is empty; send a JSON object.';
-    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
-      return 'The body is not as long as its Content-Length says.';
     default:
       return null;
   }

@@ -1,10 +1,9 @@
+/** Covered by test/http/app.test.ts and test/e2e/ingest-rules.test.ts. */
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { AppError } from '../errors.ts';
-import { emptyBody } from '../ingest/json.ts';
+import type { Ingestor } from '../ingest/ingestor.ts';
 import type { ReceivedBody } from '../ingest/prepared-request.ts';
 import type { BodyReader } from './body.ts';
-import type { Ingestor } from './dependencies.ts';
 import type { HttpMetrics } from './metrics.ts';
 
 /** POST /v1/ingest/: messages in, the ids of their instance and session out, once they are stored durably. */
@@ -21,35 +20,22 @@ export function registerIngestRoute(
       bodies.read(request.headers, payload, request.held),
     );
     scope.post('/ingest', async (request, reply) => {
-      const idempotencyKey = readIdempotencyKey(request.headers['idempotency-key']);
-      const received = request.body as ReceivedBody | undefined;
-      if (received === undefined) throw emptyBody();
-      const body = await ingestor.prepare(received, {
-        caller: request.held.caller,
-        keyed: idempotencyKey !== undefined,
+      const { projectId, held } = request;
+      const { instanceId, sessionId, position, warnings } = await ingestor.ingest({
+        projectId,
+        caller: held.caller,
+        body: request.body as ReceivedBody | undefined,
+        idempotencyKey: request.headers['idempotency-key'],
         abandoned: () => reply.raw.closed,
+        onPrepared: (bytes) => bodies.exchange(held, bytes),
       });
-      bodies.exchange(request.held, body.draft.bytes.length);
-      const { projectId } = request;
-      const accepted = await ingestor.accept({ projectId, body, idempotencyKey });
-      reply.header('X-Stream-Position', String(accepted.position));
-      const { warnings } = body;
+      reply.header('X-Stream-Position', String(position));
       if (warnings.header !== null) {
         reply.header('X-Warnings', warnings.header);
         metrics.warned('unknown-member', warnings.unknownMembers);
         metrics.warned('unknown-role', warnings.unknownRoles);
       }
-      return { instanceId: accepted.instanceId, sessionId: accepted.sessionId };
+      return { instanceId, sessionId };
     });
-  });
-}
-
-/** Printable ASCII, 1 to 255 characters. */
-function readIdempotencyKey(header: string | string[] | undefined): string | undefined {
-  if (header === undefined) return undefined;
-  if (typeof header === 'string' && /^[\x20-\x7e]{1,255}$/.test(header)) return header;
-  const message = 'must be 1 to 255 printable ASCII characters';
-  throw new AppError('VALIDATION_ERROR', `The Idempotency-Key header ${message}.`, {
-    details: [{ path: 'Idempotency-Key', message }],
   });
 }

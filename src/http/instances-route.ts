@@ -1,13 +1,12 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { UUID_PATTERN } from '../domain/ids.ts';
-import { AppError, type ErrorDetail } from '../errors.ts';
+import { AppError } from '../errors.ts';
+import { checked, invalidRequest } from '../ingest/validation.ts';
 import { queryParameterSchemas } from '../query/parameters.ts';
 import type { Instance } from '../registry/registry.ts';
 import type { InstanceRegistry } from './dependencies.ts';
 
-/** A name and a flag need no more. */
-const BODY_BYTES = 16 * 1024;
 /** Code points. */
 const MAX_NAME_LENGTH = 200;
 
@@ -58,13 +57,6 @@ export const instanceListSchema = z.strictObject({
 
 /** /v1/instances: those of the key's project are listed, made and renamed. */
 export function registerInstanceRoutes(scope: FastifyInstance, instances: InstanceRegistry): void {
-  scope.removeAllContentTypeParsers();
-  scope.addContentTypeParser(
-    'application/json',
-    { parseAs: 'buffer', bodyLimit: BODY_BYTES },
-    async (_request: FastifyRequest, bytes: Buffer) => parseJson(bytes),
-  );
-
   scope.get('/instances', async (request) => {
     const window = readParameters(request.query as Readonly<Record<string, string | string[]>>);
     const { instances: page, total } = await instances.instancesOf(request.projectId, window);
@@ -83,7 +75,7 @@ export function registerInstanceRoutes(scope: FastifyInstance, instances: Instan
 
   scope.patch<{ Params: { instanceId: string } }>('/instances/:instanceId', async (request) => {
     const { instanceId: id } = request.params;
-    if (!UUID_PATTERN.test(id)) throw invalid([{ path: 'instanceId', message: 'must be a UUID' }]);
+    if (!UUID_PATTERN.test(id)) throw invalidRequest([{ path: 'instanceId', message: 'must be a UUID' }]);
     const body = checked(instanceChangeSchema, request.body ?? {});
     const renamed = await instances.renameInstance({
       projectId: request.projectId,
@@ -99,45 +91,9 @@ function answerOf({ id, name: called, createdAt }: Instance): z.output<typeof in
   return { id, name: called, createdAt };
 }
 
-function parseJson(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
-  } catch (cause) {
-    throw new AppError('BAD_REQUEST', 'The body is not valid JSON in UTF-8.', { cause });
-  }
-}
-
 function readParameters(raw: Readonly<Record<string, string | string[]>>): { limit: number; offset: number } {
   const repeated = Object.keys(raw).filter((parameter) => Array.isArray(raw[parameter]));
-  if (repeated.length > 0) throw invalid(repeated.map((path) => ({ path, message: 'must be given once' })));
+  if (repeated.length > 0)
+    throw invalidRequest(repeated.map((path) => ({ path, message: 'must be given once' })));
   return checked(instanceListParameterSchemas, { ...raw }, 'is not a parameter of this operation');
-}
-
-/** @throws AppError VALIDATION_ERROR with a detail for each fault */
-function checked<Schema extends z.ZodType>(
-  schema: Schema,
-  value: unknown,
-  unknownMember = 'is not a member that this request knows',
-): z.output<Schema> {
-  const result = schema.safeParse(value);
-  if (result.success) return result.data;
-  throw invalid(
-    result.error.issues.flatMap((issue): ErrorDetail[] => {
-      if (issue.code === 'unrecognized_keys')
-        return issue.keys.map((key) => ({ path: key, message: unknownMember }));
-      const [member] = issue.path;
-      const missing =
-        member !== undefined &&
-        !(typeof value === 'object' && value !== null && Object.hasOwn(value, member));
-      return [{ path: issue.path.join('.'), message: missing ? 'is required' : issue.message }];
-    }),
-  );
-}
-
-function invalid(details: readonly ErrorDetail[]): AppError {
-  const [first] = details;
-  const where = first === undefined || first.path === '' ? 'The body' : first.path;
-  return new AppError('VALIDATION_ERROR', `The request is not valid: ${where} ${first?.message ?? ''}.`, {
-    details,
-  });
 }

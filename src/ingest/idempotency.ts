@@ -3,7 +3,7 @@ import { AppError } from '../errors.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import { openKeyValue } from '../stream/kv/key-value.ts';
 
-/** How long a key is remembered. */
+/** How long a key holds. */
 export const IDEMPOTENCY_TTL_MS = 24 * 3600 * 1000;
 
 /** What the first request with a key settled for all that follow. */
@@ -15,7 +15,7 @@ export interface IdempotencyClaim {
 }
 
 /**
- * Remembers (project, key) → body, kept 24 h. What decides the ids is settled by one write before the request
+ * Keeps (project, key) → body for 24 h. What decides the ids is settled by one write before the request
  * is stored, so that a retry needs no record of the answer: it gets the same ids, and stores the same request
  * again, which the worker drops by its request id.
  */
@@ -34,14 +34,18 @@ interface StoredClaim {
 
 const PRINTABLE = /^[\x20-\x7e]{1,255}$/;
 
-/** Checks the `Idempotency-Key` header. Throws AppError BAD_REQUEST. */
-export function checkIdempotencyKey(key: string): void {
-  if (!PRINTABLE.test(key)) {
-    throw new AppError(
-      'BAD_REQUEST',
-      'The Idempotency-Key header must be 1 to 255 printable ASCII characters.',
-    );
-  }
+/**
+ * Reads the `Idempotency-Key` header; undefined when there is none.
+ *
+ * @throws AppError VALIDATION_ERROR
+ */
+export function readIdempotencyKey(header: string | string[] | undefined): string | undefined {
+  if (header === undefined) return undefined;
+  if (typeof header === 'string' && PRINTABLE.test(header)) return header;
+  const message = 'must be 1 to 255 printable ASCII characters';
+  throw new AppError('VALIDATION_ERROR', `The Idempotency-Key header ${message}.`, {
+    details: [{ path: 'Idempotency-Key', message }],
+  });
 }
 
 /** Opens the store in the key-value bucket `idempotency`. */

@@ -1,199 +1,48 @@
-import { createHash } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
-import { NIL, v7 } from 'uuid';
-import { AppError } from '../errors.ts';
-import { completeRequest, type EncodedRequest } from '../stream/log/codec.ts';
-import type { Instance, Registry } from '../registry/registry.ts';
-import type { Publisher } from '../stream/log/publisher.ts';
-import {
-  checkIdempotencyKey,
-  otherBody,
-  type IdempotencyClaim,
-  type IdempotencyStore,
-} from './idempotency.ts';
-import type { PreparedRequest } from './prepared-request.ts';
+import type { Accepted, Acceptor } from './acceptor.ts';
+import { readIdempotencyKey } from './idempotency.ts';
+import { emptyBody } from './json.ts';
+import type { ReceivedBody } from './prepared-request.ts';
+import type { Preparer } from './preparer.ts';
+import type { IngestWarnings } from './warnings.ts';
 
-export interface IngestorParts {
-  readonly registry: Registry;
-  readonly publisher: Publisher;
-  readonly idempotency: IdempotencyStore;
-  /** Microseconds since 1970-01-01 UTC. */
-  readonly clock: () => number;
-}
-
+/** A request of POST /v1/ingest/ as it came. */
 export interface IngestRequest {
   /** The project of the request's key. */
   readonly projectId: string;
-  /** With its digest when there is an `idempotencyKey`. Its draft is written into. */
-  readonly body: PreparedRequest;
-  /** As sent in the header. */
-  readonly idempotencyKey?: string | undefined;
+  /** Whose turn it is when many bodies wait: the key. */
+  readonly caller: string;
+  /** Undefined when there is none. */
+  readonly body: ReceivedBody | undefined;
+  /** The header as sent. */
+  readonly idempotencyKey: string | string[] | undefined;
+  /** True when nobody waits for the answer any more. */
+  readonly abandoned: () => boolean;
+  /** Hears how many bytes the request takes once it is written out for the stream. What it throws refuses the request. */
+  readonly onPrepared: (bytes: number) => void;
 }
 
-export interface Accepted {
-  readonly instanceId: string;
-  readonly sessionId: string;
-  /** Stream sequence of the record that holds the request: `X-Stream-Position`. */
-  readonly position: number;
+export interface Ingested extends Accepted {
+  readonly warnings: IngestWarnings;
 }
 
-/** Turns valid requests into stream records, by the rules of "Ingest" in the decisions. */
+/** Takes messages in: reads and checks the request, stores it durably, and only then answers. */
 export interface Ingestor {
   /**
-   * Resolves once everything in the request is stored durably. Rejects with AppError: FORBIDDEN (another
-   * project's `projectId`), NOT_FOUND (`instanceId`), CONFLICT (session of another instance,
-   * `Idempotency-Key` with another body), BAD_REQUEST (`Idempotency-Key` malformed), and as Publisher and
-   * Registry do.
+   * @throws AppError BAD_REQUEST, VALIDATION_ERROR, PAYLOAD_TOO_LARGE, FORBIDDEN, NOT_FOUND, CONFLICT,
+   * SERVICE_UNAVAILABLE
    */
-  accept(request: IngestRequest): Promise<Accepted>;
+  ingest(request: IngestRequest): Promise<Ingested>;
 }
 
-/** Where a request goes; what has to be registered first, if anything, is `register`ed on the way. */
-interface Destination {
-  readonly instance: Instance;
-  readonly sessionId: string;
-}
-
-/** Well below the 24 h that a key is remembered elsewhere. */
-const ANSWERS_KEPT_MS = 3600 * 1000;
-const ANSWERS_KEPT = 20_000;
-
-export function createIngestor(parts: IngestorParts): Ingestor {
-  const { registry, publisher, idempotency, clock } = parts;
-  /** Answers of this process to requests with a key: most retries end here. */
-  const answers = new LRUCache<string, { readonly digest: string; readonly answer: Accepted }>({
-    max: ANSWERS_KEPT,
-    ttl: ANSWERS_KEPT_MS,
-  });
-
+export function createIngestor({ prepare }: Pick<Preparer, 'prepare'>, { accept }: Acceptor): Ingestor {
   return {
-    async accept({ projectId, body, idempotencyKey }) {
-      if (body.projectId !== undefined && body.projectId !== projectId) {
-        throw new AppError(
-          'FORBIDDEN',
-          'The projectId is not that of the API key. Leave it out or use its own key.',
-        );
-      }
-      if (idempotencyKey !== undefined) checkIdempotencyKey(idempotencyKey);
-      const keyed = idempotencyKey === undefined ? null : { key: idempotencyKey, digest: body.digest };
-      const earlier = keyed === null ? undefined : answers.get(`${projectId}:${keyed.key}`);
-      if (earlier !== undefined) {
-        if (earlier.digest !== keyed?.digest) throw otherBody();
-        return earlier.answer;
-      }
-
-      // Looked at before anything is written, so that a refused request leaves no trace.
-      const named = await findNamed(projectId, body);
-      await publisher.check(completeRequest(body.draft, { ...NOWHERE, acceptedAt: clock() }));
-      const claim =
-        keyed === null ? null : await idempotency.claim(projectId, keyed.key, keyed.digest, clock());
-      const acceptedAt = claim?.acceptedAt ?? clock();
-      const destination = await settle(projectId, body, named, claim, acceptedAt);
-      const answer = {
-        instanceId: destination.instance.id,
-        sessionId: destination.sessionId,
-        position: await publisher.publish(complete(projectId, body, destination, claim, acceptedAt)),
-      };
-      if (keyed !== null) answers.set(`${projectId}:${keyed.key}`, { digest: keyed.digest, answer });
-      return answer;
+    async ingest({ projectId, caller, body, idempotencyKey: header, abandoned, onPrepared }) {
+      const idempotencyKey = readIdempotencyKey(header);
+      if (body === undefined) throw emptyBody();
+      const prepared = await prepare(body, { caller, keyed: idempotencyKey !== undefined, abandoned });
+      onPrepared(prepared.draft.bytes.length);
+      const accepted = await accept({ projectId, body: prepared, idempotencyKey });
+      return { ...accepted, warnings: prepared.warnings };
     },
   };
-
-  /** The instance that the request's ids lead to, and whether the project has nothing under its session id yet. */
-  async function findNamed(
-    projectId: string,
-    body: PreparedRequest,
-  ): Promise<{ readonly instance: Instance | null; readonly unclaimed: boolean }> {
-    let instance: Instance | null = null;
-    if (body.instanceId !== undefined) {
-      instance = await registry.findInstance(body.instanceId);
-      if (instance === null || instance.projectId !== projectId) throw noInstance(body.instanceId);
-    }
-    if (body.sessionId === undefined) return { instance, unclaimed: false };
-    const issuedFor = await registry.instanceOfSessionId(body.sessionId);
-    if (issuedFor !== null)
-      return { instance: sessionsInstance(projectId, instance, issuedFor), unclaimed: false };
-    const holder = await registry.findSessionClaim(projectId, body.sessionId);
-    if (holder === null) return { instance, unclaimed: true };
-    if (instance !== null && holder !== instance.id) throw otherSession();
-    return { instance: instance ?? (await claimedInstance(holder, projectId, body)), unclaimed: false };
-  }
-
-  /** Makes what the request needs and does not exist yet. Doing it again for the same request changes nothing. */
-  async function settle(
-    projectId: string,
-    body: PreparedRequest,
-    named: { readonly instance: Instance | null; readonly unclaimed: boolean },
-    claim: IdempotencyClaim | null,
-    acceptedAt: number,
-  ): Promise<Destination> {
-    const newInstanceId = (): string => (claim === null ? v7() : derivedInstanceId(claim.seed, acceptedAt));
-    if (body.sessionId === undefined) {
-      const instance =
-        named.instance ??
-        (await registry.createInstance({ projectId, id: newInstanceId(), name: body.instanceName }));
-      return { instance, sessionId: registry.issueSessionId(instance, claim?.seed) };
-    }
-    if (!named.unclaimed && named.instance !== null)
-      return { instance: named.instance, sessionId: body.sessionId };
-    // The claim comes before the instance, so that of two requests that open the same session at once
-    // only one makes an instance.
-    const instanceId = named.instance?.id ?? newInstanceId();
-    const holder = await registry.claimSession(projectId, body.sessionId, instanceId);
-    if (named.instance !== null && holder !== named.instance.id) throw otherSession();
-    const instance = named.instance ?? (await claimedInstance(holder, projectId, body));
-    return { instance, sessionId: body.sessionId };
-  }
-
-  /** The instance of a claimed session; made now when whoever claimed the session has not come so far. */
-  function claimedInstance(id: string, projectId: string, body: PreparedRequest): Promise<Instance> {
-    return registry.createInstance({ projectId, id, name: body.instanceName });
-  }
-}
-
-function sessionsInstance(projectId: string, named: Instance | null, own: Instance): Instance {
-  if (own.projectId !== projectId || (named !== null && named.id !== own.id)) throw otherSession();
-  return own;
-}
-
-function noInstance(id: string): AppError {
-  return new AppError('NOT_FOUND', `There is no instance ${id}. Leave instanceId out to create one.`);
-}
-
-function otherSession(): AppError {
-  return new AppError(
-    'CONFLICT',
-    'The session belongs to another instance. Use its instanceId or another sessionId.',
-  );
-}
-
-/** A UUIDv7 of the claim's time and seed. */
-function derivedInstanceId(seed: string, acceptedAt: number): string {
-  const random = createHash('sha256').update(`instance:${seed}`).digest().subarray(0, 16);
-  return v7({ msecs: Math.floor(acceptedAt / 1000), seq: random.readUInt32BE(12), random });
-}
-
-/** Ids as long as any. */
-const NOWHERE = { requestId: NIL, projectId: NIL, instanceId: NIL, sessionId: NIL };
-
-function complete(
-  projectId: string,
-  body: PreparedRequest,
-  { instance, sessionId }: Destination,
-  claim: IdempotencyClaim | null,
-  acceptedAt: number,
-): EncodedRequest {
-  return completeRequest(body.draft, {
-    requestId:
-      claim === null ? v7() : uuidOf(createHash('sha256').update(`request:${claim.seed}`).digest('hex')),
-    projectId,
-    instanceId: instance.id,
-    sessionId,
-    acceptedAt,
-  });
-}
-
-/** The first 128 bits of a digest (hex), written as a UUID. */
-function uuidOf(digest: string): string {
-  return digest.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }

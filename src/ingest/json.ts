@@ -1,5 +1,6 @@
-import { AppError, shown } from '../errors.ts';
+import { AppError } from '../errors.ts';
 import { MAX_JSON_VALUES, MAX_NESTING } from '../domain/limits.ts';
+import { invalidRequest } from './validation.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -12,7 +13,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 export function parseJson(bytes: Uint8Array): unknown {
   if (bytes.length === 0) throw emptyBody();
   if (countValues(bytes, MAX_JSON_VALUES) > MAX_JSON_VALUES) {
-    throw outOfBounds('', `must not hold more than ${MAX_JSON_VALUES} values`);
+    throw invalidRequest([{ path: '', message: `must not hold more than ${MAX_JSON_VALUES} values` }]);
   }
   let text: string;
   try {
@@ -62,7 +63,8 @@ export function countValues(bytes: Uint8Array, enough: number): number {
 function checkShape(value: unknown, path: (string | number)[]): void {
   if (typeof value !== 'object' || value === null) return;
   if (path.length >= MAX_NESTING) {
-    throw outOfBounds(path.join('.'), `must not be nested more than ${MAX_NESTING} levels deep`);
+    const message = `must not be nested more than ${MAX_NESTING} levels deep`;
+    throw invalidRequest([{ path: path.join('.'), message }]);
   }
   const isArray = Array.isArray(value);
   for (const [name, member] of isArray ? value.entries() : Object.entries(value)) {
@@ -74,11 +76,4 @@ function checkShape(value: unknown, path: (string | number)[]): void {
     checkShape(member, path);
     path.pop();
   }
-}
-
-function outOfBounds(path: string, message: string): AppError {
-  const where = path === '' ? 'The body' : shown(path);
-  return new AppError('VALIDATION_ERROR', `The request is not valid: ${where} ${message}.`, {
-    details: [{ path, message }],
-  });
 }

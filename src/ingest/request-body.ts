@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { AppError, MAX_DETAILS, shown, type ErrorDetail } from '../errors.ts';
 import { UUID_PATTERN } from '../domain/ids.ts';
 import {
   lengthOf,
@@ -10,6 +9,7 @@ import {
 } from '../domain/limits.ts';
 import { namesOf, type RecordedRequest } from '../domain/records.ts';
 import { parseInstant } from '../domain/time.ts';
+import { checked, invalidRequest } from './validation.ts';
 import { findWarnings, type IngestWarnings } from './warnings.ts';
 
 export const MAX_MESSAGES = 10_000;
@@ -154,9 +154,7 @@ export function createBodyParser(now: () => number): (json: unknown) => ParsedBo
   const schema = ingestBodySchema(now);
   return (json) => {
     refuseTooMany(json);
-    const result = schema.safeParse(json);
-    if (!result.success) throw validationError(json, result.error.issues);
-    const { messages, projectId, instanceId, sessionId, metadata } = result.data;
+    const { messages, projectId, instanceId, sessionId, metadata } = checked(schema, json);
     const body: IngestBody = {
       messages: messages.map(readMessage),
       ...(projectId === undefined ? {} : { projectId: projectId.toLowerCase() }),
@@ -179,10 +177,7 @@ export function nameIn(body: IngestBody): string | undefined {
 function refuseTooMany(json: unknown): void {
   const messages = typeof json === 'object' && json !== null && 'messages' in json ? json.messages : null;
   if (!Array.isArray(messages) || messages.length <= MAX_MESSAGES) return;
-  const message = `must hold at most ${MAX_MESSAGES} messages`;
-  throw new AppError('VALIDATION_ERROR', `The request is not valid: messages ${message}.`, {
-    details: [{ path: 'messages', message }],
-  });
+  throw invalidRequest([{ path: 'messages', message: `must hold at most ${MAX_MESSAGES} messages` }]);
 }
 
 type CheckedMessage = z.infer<ReturnType<typeof ingestBodySchema>>['messages'][number];
@@ -213,36 +208,4 @@ function definedOnly(metadata: {
     ...(session === undefined ? {} : { session }),
     ...(users === undefined ? {} : { users }),
   };
-}
-
-function validationError(json: unknown, issues: readonly z.core.$ZodIssue[]): AppError {
-  const details: ErrorDetail[] = [];
-  for (const issue of issues) {
-    if (details.length >= MAX_DETAILS) break;
-    if (issue.code === 'unrecognized_keys') {
-      for (const key of issue.keys.slice(0, MAX_DETAILS)) {
-        details.push({
-          path: [...issue.path, key].join('.'),
-          message: 'is not a member that this request knows',
-        });
-      }
-    } else {
-      const missing = issue.code === 'invalid_type' && valueAt(json, issue.path) === undefined;
-      details.push({ path: issue.path.join('.'), message: missing ? 'is required' : issue.message });
-    }
-  }
-  const first = details[0];
-  const where = first === undefined || first.path === '' ? 'The body' : shown(first.path);
-  return new AppError('VALIDATION_ERROR', `The request is not valid: ${where} ${first?.message ?? ''}.`, {
-    details,
-  });
-}
-
-function valueAt(json: unknown, path: readonly PropertyKey[]): unknown {
-  let value = json;
-  for (const member of path) {
-    if (typeof value !== 'object' || value === null) return undefined;
-    value = (value as Record<PropertyKey, unknown>)[member];
-  }
-  return value;
 }

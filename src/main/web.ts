@@ -7,7 +7,8 @@ import { AppError, SetupError } from '../errors.ts';
 import { createApp } from '../http/app.ts';
 import type { HttpDependencies, ReadinessCheck } from '../http/dependencies.ts';
 import { openIdempotencyStore } from '../ingest/idempotency.ts';
-import { createIngestor, type Ingestor } from '../ingest/ingestor.ts';
+import { createAcceptor, type Acceptor } from '../ingest/acceptor.ts';
+import { createIngestor } from '../ingest/ingestor.ts';
 import { createPreparer } from '../ingest/preparer.ts';
 import { orExit, runProcess } from '../lifecycle.ts';
 import type { Lifecycle } from '../lifecycle.ts';
@@ -45,7 +46,7 @@ const nowMicros = (): number => Date.now() * 1000;
 /** What is there only once NATS has answered; requests before that get 503. */
 let registry: Registry | null = null;
 let connection: StreamConnection | null = null;
-let ingestor: Ingestor | null = null;
+let acceptor: Acceptor | null = null;
 let readers: ShardReaders | null = null;
 const readerFailures = new FailureLog();
 
@@ -71,14 +72,14 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
     now: Date.now,
     keys: {
       get loaded() {
-        return registry?.ready === true && (config.serve === 'query' || ingestor !== null);
+        return registry?.ready === true && (config.serve === 'query' || acceptor !== null);
       },
       known: (key) => theRegistry().knownKey(key),
       find: async (key) => (await theRegistry().findKey(key)) ?? null,
     },
     ...(config.serve === 'query'
       ? {}
-      : { ingest: { prepare: preparer.prepare, accept: (request) => theIngestor().accept(request) } }),
+      : { ingest: createIngestor(preparer, { accept: (request) => theAcceptor().accept(request) }) }),
     ...(query === undefined ? {} : { query }),
     instances: {
       instancesOf: async (projectId, window) => theRegistry().instancesOf(projectId, window),
@@ -128,7 +129,7 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
     });
     lifecycle.opened('publisher', () => publisher.drain());
     const idempotency = await openIdempotencyStore(stream, { replicas: config.streamReplicas });
-    ingestor = createIngestor({ registry: opened, publisher, idempotency, clock: nowMicros });
+    acceptor = createAcceptor({ registry: opened, publisher, idempotency, clock: nowMicros });
   }
   // Opened first, so that it answers while the rest is awaited; closed first all the same.
   lifecycle.opened('http', () => app.close());
@@ -146,9 +147,9 @@ function theRegistry(): Registry {
   return registry;
 }
 
-function theIngestor(): Ingestor {
-  if (ingestor === null) throw notStarted();
-  return ingestor;
+function theAcceptor(): Acceptor {
+  if (acceptor === null) throw notStarted();
+  return acceptor;
 }
 
 function notStarted(): AppError {

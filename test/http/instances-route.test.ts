@@ -137,7 +137,6 @@ describe('/v1/instances', () => {
       [send('POST', '', { name: 7 }), ['name must be a string']],
       [send('POST', '', { nmae: 'x' }), ['nmae is not a member that this request knows']],
       [send('POST', '', { default: 'yes' }), ['default must be true or false']],
-      [send('POST', '', '{"__proto__": {}}'), ['__proto__ is not a member that this request knows']],
       [send('POST', '', []), [' must be a JSON object']],
       [send('PATCH', `/${id}`, {}), ['name is required']],
       [send('PATCH', `/${id}`), ['name is required']],
@@ -148,6 +147,7 @@ describe('/v1/instances', () => {
     ];
     for (const [answer, details] of cases) deepEqual(await refused(answer, 400, 'VALIDATION_ERROR'), details);
     await refused(send('POST', '', '{'), 400, 'BAD_REQUEST');
+    await refused(send('POST', '', '{"__proto__": {}}'), 400, 'BAD_REQUEST');
     await refused(send('POST', '', 'name=x', { 'content-type': 'text/plain' }), 400, 'BAD_REQUEST');
     await refused(send('POST', '', { name: 'x'.repeat(20_000) }), 413, 'PAYLOAD_TOO_LARGE');
     await refused(send('GET', '', undefined, { 'x-api-key': 'no' }), 401, 'INVALID_API_KEY');

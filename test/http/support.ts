@@ -1,8 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import { createApp } from '../../src/http/app.ts';
-import type { FoundKey, HttpDependencies, Ingestor, QueryRunner } from '../../src/http/dependencies.ts';
+import type { FoundKey, HttpDependencies, QueryRunner } from '../../src/http/dependencies.ts';
 import { silentLogger } from '../../src/logger.ts';
 import type { Logger } from '../../src/logger.ts';
+import type { Acceptor } from '../../src/ingest/acceptor.ts';
+import { createIngestor } from '../../src/ingest/ingestor.ts';
 import type { PreparedRequest } from '../../src/ingest/prepared-request.ts';
 import { createPreparer } from '../../src/ingest/preparer.ts';
 import type { QueryParameters } from '../../src/query/parameters.ts';
@@ -52,7 +54,7 @@ function contentsOf({ draft }: PreparedRequest): string[] {
 export function createHarness(
   changes: Partial<Omit<HttpDependencies, 'limits' | 'keys' | 'log' | 'now'>> & {
     readonly limits?: Partial<HttpDependencies['limits']>;
-    readonly accept?: Ingestor['accept'];
+    readonly accept?: Acceptor['accept'];
     readonly run?: QueryRunner['run'];
     readonly waitFor?: QueryRunner['waitFor'];
     readonly serve?: 'all' | 'ingest' | 'query';
@@ -82,15 +84,14 @@ export function createHarness(
     const projectId = projects.get(key);
     return projectId === undefined ? null : { projectId, keyId: `id of ${key}` };
   };
-  const ingest: Ingestor = {
-    prepare: preparer.prepare,
+  const ingest = createIngestor(preparer, {
     async accept(call) {
       if (accept !== undefined) return accept(call);
       const { body, ...rest } = call;
       harness.accepted.push({ ...rest, contents: contentsOf(body) });
       return { instanceId: INSTANCE, sessionId: SESSION, position: 42 };
     },
-  };
+  });
   const query: HttpDependencies['query'] = {
     runner: {
       async run(parameters, caller) {

@@ -1,0 +1,191 @@
+import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { NIL, v7 } from 'uuid';
+import { AppError } from '../errors.ts';
+import { completeRequest, type EncodedRequest } from '../stream/log/codec.ts';
+import type { Instance, Registry } from '../registry/registry.ts';
+import type { Publisher } from '../stream/log/publisher.ts';
+import { otherBody, type IdempotencyClaim, type IdempotencyStore } from './idempotency.ts';
+import type { PreparedRequest } from './prepared-request.ts';
+
+export interface AcceptorParts {
+  readonly registry: Registry;
+  readonly publisher: Publisher;
+  readonly idempotency: IdempotencyStore;
+  /** Microseconds since 1970-01-01 UTC. */
+  readonly clock: () => number;
+}
+
+export interface AcceptRequest {
+  /** The project of the request's key. */
+  readonly projectId: string;
+  /** With its digest when there is an `idempotencyKey`. Its draft is written into. */
+  readonly body: PreparedRequest;
+  readonly idempotencyKey: string | undefined;
+}
+
+export interface Accepted {
+  readonly instanceId: string;
+  readonly sessionId: string;
+  /** Stream sequence of the record that holds the request: `X-Stream-Position`. */
+  readonly position: number;
+}
+
+/** Turns valid requests into stream records (docs/api.md): settles their instance and session, then publishes. */
+export interface Acceptor {
+  /**
+   * Resolves once everything in the request is stored durably. Rejects with AppError: FORBIDDEN (another
+   * project's `projectId`), NOT_FOUND (`instanceId`), CONFLICT (session of another instance,
+   * `Idempotency-Key` with another body), and as Publisher and Registry do.
+   */
+  accept(request: AcceptRequest): Promise<Accepted>;
+}
+
+/** Where a request goes; what has to be registered first, if anything, is `register`ed on the way. */
+interface Destination {
+  readonly instance: Instance;
+  readonly sessionId: string;
+}
+
+/** Well below the 24 h that every process knows a key. */
+const ANSWERS_KEPT_MS = 3600 * 1000;
+const ANSWERS_KEPT = 20_000;
+
+export function createAcceptor(parts: AcceptorParts): Acceptor {
+  const { registry, publisher, idempotency, clock } = parts;
+  /** Answers of this process to requests with a key: most retries end here. */
+  const answers = new LRUCache<string, { readonly digest: string; readonly answer: Accepted }>({
+    max: ANSWERS_KEPT,
+    ttl: ANSWERS_KEPT_MS,
+  });
+
+  return {
+    async accept({ projectId, body, idempotencyKey }) {
+      if (body.projectId !== undefined && body.projectId !== projectId) {
+        throw new AppError(
+          'FORBIDDEN',
+          'The projectId is not that of the API key. Leave it out or use its own key.',
+        );
+      }
+      const keyed = idempotencyKey === undefined ? null : { key: idempotencyKey, digest: body.digest };
+      const earlier = keyed === null ? undefined : answers.get(`${projectId}:${keyed.key}`);
+      if (earlier !== undefined) {
+        if (earlier.digest !== keyed?.digest) throw otherBody();
+        return earlier.answer;
+      }
+
+      // Looked at before anything is written, so that a refused request leaves no trace.
+      const named = await findNamed(projectId, body);
+      await publisher.check(completeRequest(body.draft, { ...NOWHERE, acceptedAt: clock() }));
+      const claim =
+        keyed === null ? null : await idempotency.claim(projectId, keyed.key, keyed.digest, clock());
+      const acceptedAt = claim?.acceptedAt ?? clock();
+      const destination = await settle(projectId, body, named, claim, acceptedAt);
+      const answer = {
+        instanceId: destination.instance.id,
+        sessionId: destination.sessionId,
+        position: await publisher.publish(complete(projectId, body, destination, claim, acceptedAt)),
+      };
+      if (keyed !== null) answers.set(`${projectId}:${keyed.key}`, { digest: keyed.digest, answer });
+      return answer;
+    },
+  };
+
+  /** The instance that the request's ids lead to, and whether the project has nothing under its session id yet. */
+  async function findNamed(
+    projectId: string,
+    body: PreparedRequest,
+  ): Promise<{ readonly instance: Instance | null; readonly unclaimed: boolean }> {
+    let instance: Instance | null = null;
+    if (body.instanceId !== undefined) {
+      instance = await registry.findInstance(body.instanceId);
+      if (instance === null || instance.projectId !== projectId) throw noInstance(body.instanceId);
+    }
+    if (body.sessionId === undefined) return { instance, unclaimed: false };
+    const issuedFor = await registry.instanceOfSessionId(body.sessionId);
+    if (issuedFor !== null)
+      return { instance: sessionsInstance(projectId, instance, issuedFor), unclaimed: false };
+    const holder = await registry.findSessionClaim(projectId, body.sessionId);
+    if (holder === null) return { instance, unclaimed: true };
+    if (instance !== null && holder !== instance.id) throw otherSession();
+    return { instance: instance ?? (await claimedInstance(holder, projectId, body)), unclaimed: false };
+  }
+
+  /** Makes what the request needs and does not exist yet. Doing it again for the same request changes nothing. */
+  async function settle(
+    projectId: string,
+    body: PreparedRequest,
+    named: { readonly instance: Instance | null; readonly unclaimed: boolean },
+    claim: IdempotencyClaim | null,
+    acceptedAt: number,
+  ): Promise<Destination> {
+    const newInstanceId = (): string => (claim === null ? v7() : derivedInstanceId(claim.seed, acceptedAt));
+    if (body.sessionId === undefined) {
+      const instance =
+        named.instance ??
+        (await registry.createInstance({ projectId, id: newInstanceId(), name: body.instanceName }));
+      return { instance, sessionId: registry.issueSessionId(instance, claim?.seed) };
+    }
+    if (!named.unclaimed && named.instance !== null)
+      return { instance: named.instance, sessionId: body.sessionId };
+    // The claim comes before the instance, so that of two requests that open the same session at once
+    // only one makes an instance.
+    const instanceId = named.instance?.id ?? newInstanceId();
+    const holder = await registry.claimSession(projectId, body.sessionId, instanceId);
+    if (named.instance !== null && holder !== named.instance.id) throw otherSession();
+    const instance = named.instance ?? (await claimedInstance(holder, projectId, body));
+    return { instance, sessionId: body.sessionId };
+  }
+
+  /** The instance of a claimed session; made now when whoever claimed the session has not come so far. */
+  function claimedInstance(id: string, projectId: string, body: PreparedRequest): Promise<Instance> {
+    return registry.createInstance({ projectId, id, name: body.instanceName });
+  }
+}
+
+function sessionsInstance(projectId: string, named: Instance | null, own: Instance): Instance {
+  if (own.projectId !== projectId || (named !== null && named.id !== own.id)) throw otherSession();
+  return own;
+}
+
+function noInstance(id: string): AppError {
+  return new AppError('NOT_FOUND', `There is no instance ${id}. Leave instanceId out to create one.`);
+}
+
+function otherSession(): AppError {
+  return new AppError(
+    'CONFLICT',
+    'The session belongs to another instance. Use its instanceId or another sessionId.',
+  );
+}
+
+/** A UUIDv7 of the claim's time and seed. */
+function derivedInstanceId(seed: string, acceptedAt: number): string {
+  const random = createHash('sha256').update(`instance:${seed}`).digest().subarray(0, 16);
+  return v7({ msecs: Math.floor(acceptedAt / 1000), seq: random.readUInt32BE(12), random });
+}
+
+/** Ids as long as any. */
+const NOWHERE = { requestId: NIL, projectId: NIL, instanceId: NIL, sessionId: NIL };
+
+function complete(
+  projectId: string,
+  body: PreparedRequest,
+  { instance, sessionId }: Destination,
+  claim: IdempotencyClaim | null,
+  acceptedAt: number,
+): EncodedRequest {
+  return completeRequest(body.draft, {
+    requestId:
+      claim === null ? v7() : uuidOf(createHash('sha256').update(`request:${claim.seed}`).digest('hex')),
+    projectId,
+    instanceId: instance.id,
+    sessionId,
+    acceptedAt,
+  });
+}
+
+/** The first 128 bits of a digest (hex), written as a UUID. */
+function uuidOf(digest: string): string {
+  return digest.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}

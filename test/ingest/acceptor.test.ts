@@ -1,0 +1,403 @@
+import { deepEqual, equal, match, notEqual, ok, rejects } from 'node:assert/strict';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { after, before, describe, it } from 'node:test';
+import { AppError } from '../../src/errors.ts';
+import type { RecordedRequest } from '../../src/domain/records.ts';
+import { openIdempotencyStore, type IdempotencyStore } from '../../src/ingest/idempotency.ts';
+import { bodyDigest } from '../../src/ingest/body-digest.ts';
+import { createAcceptor, type Accepted, type AcceptorParts } from '../../src/ingest/acceptor.ts';
+import { nameIn, type IngestBody } from '../../src/ingest/request-body.ts';
+import { NO_WARNINGS } from '../../src/ingest/warnings.ts';
+import { openRegistry, type Registry } from '../../src/registry/registry.ts';
+import { decodeRecord, draftRequest } from '../../src/stream/log/codec.ts';
+import { openConnection, type StreamConnection } from '../../src/stream/connection.ts';
+import { openConsumer } from '../../src/stream/log/consumer.ts';
+import { createPublisher, type Publisher } from '../../src/stream/log/publisher.ts';
+import { setUpStreams } from '../../src/stream/stream-setup.ts';
+import { killUnder, startTestServer, type TestServer } from '../support/nats.ts';
+
+const NOW = 1_772_366_400_000_000;
+const hello: IngestBody = { messages: [{ content: 'Hello', role: 'user', userId: 'ann' }] };
+
+/** The acceptor, given bodies that nobody has written out yet. */
+interface Acceptor {
+  accept(request: {
+    readonly projectId: string;
+    readonly body: IngestBody;
+    readonly idempotencyKey?: string;
+  }): Promise<Accepted>;
+}
+
+function openAcceptor(parts: AcceptorParts): Acceptor {
+  const acceptor = createAcceptor(parts);
+  return {
+    accept: ({ body, ...request }) => {
+      const { projectId, instanceId, sessionId } = body;
+      const [draft, digest, instanceName] = [draftRequest(body), bodyDigest(body), nameIn(body)];
+      const prepared = { projectId, instanceId, sessionId, instanceName, draft, digest };
+      return acceptor.accept({
+        idempotencyKey: undefined,
+        ...request,
+        body: { ...prepared, warnings: NO_WARNINGS },
+      });
+    },
+  };
+}
+
+interface Process {
+  readonly connection: StreamConnection;
+  readonly registry: Registry;
+  readonly publisher: Publisher;
+  readonly idempotency: IdempotencyStore;
+  readonly acceptor: Acceptor;
+}
+
+describe('acceptor', () => {
+  let server: TestServer;
+  let here: Process;
+  let there: Process;
+  let now = NOW;
+
+  async function startProcess(): Promise<Process> {
+    const connection = await openConnection({ ...server.address, name: 'test' });
+    await setUpStreams(connection);
+    const registry = await openRegistry(connection);
+    await registry.whenReady();
+    const publisher = createPublisher(connection, { timeoutMs: 2000 });
+    const idempotency = await openIdempotencyStore(connection);
+    const acceptor = openAcceptor({ registry, publisher, idempotency, clock: () => now++ });
+    return { connection, registry, publisher, idempotency, acceptor };
+  }
+
+  before(async () => {
+    server = await startTestServer();
+    [here, there] = await Promise.all([startProcess(), startProcess()]);
+  });
+  after(async () => {
+    for (const process of [here, there]) {
+      await process.registry.close();
+      await process.connection.close();
+    }
+    await server.stop();
+  });
+
+  async function newProject(): Promise<string> {
+    return (await here.registry.createProject(randomUUID())).id;
+  }
+
+  /** The requests stored for an instance, in stream order. */
+  async function stored(instanceId: string): Promise<(RecordedRequest & { readonly sequence: number })[]> {
+    const consumer = await openConsumer(here.connection, { startSequence: 1 });
+    const last = await consumer.lastSequence();
+    const found: (RecordedRequest & { readonly sequence: number })[] = [];
+    for (let sequence = 0; sequence < last;) {
+      for (const entry of await consumer.next({ maxMessages: 100, maxBytes: 1e8, waitMs: 2000 })) {
+        sequence = entry.sequence;
+        for (const request of decodeRecord(entry.bytes).requests) {
+          if (request.instanceId === instanceId) found.push({ ...request, sequence });
+        }
+      }
+    }
+    await consumer.close();
+    return found;
+  }
+
+  function refused(code: AppError['code']) {
+    return (error: unknown): boolean => error instanceof AppError && error.code === code;
+  }
+
+  it('opens an instance and a session when none is named, and stores what it answers', async () => {
+    const projectId = await newProject();
+    const metadata = { instance: { name: 'Web chat' }, session: { channel: 'web' } };
+    const accepted = await here.acceptor.accept({ projectId, body: { ...hello, metadata } });
+    match(accepted.instanceId, /^[0-9a-f]{8}-[0-9a-f]{4}-7/);
+    match(accepted.sessionId, /^[0-9a-f]{8}-[0-9a-f]{4}-8/);
+    const [request] = await stored(accepted.instanceId);
+    deepEqual(request, {
+      requestId: request?.requestId,
+      projectId,
+      instanceId: accepted.instanceId,
+      sessionId: accepted.sessionId,
+      acceptedAt: request?.acceptedAt,
+      messages: [{ content: 'Hello', role: 'user', userId: 'ann', at: request?.acceptedAt }],
+      metadata,
+      sequence: accepted.position,
+    });
+    equal((await there.registry.findInstance(accepted.instanceId))?.name, 'Web chat');
+  });
+
+  it('keeps the event time of messages that have one', async () => {
+    const projectId = await newProject();
+    const messages = [
+      { content: 'then', role: 'user', at: 5 },
+      { content: 'now', role: 'user' },
+    ];
+    const { instanceId } = await here.acceptor.accept({ projectId, body: { messages } });
+    const [request] = await stored(instanceId);
+    deepEqual(
+      request?.messages.map(({ at }) => at),
+      [5, request?.acceptedAt],
+    );
+  });
+
+  it('appends to a session of ours, with or without its instance, from another process at once', async () => {
+    const projectId = await newProject();
+    const { instanceId, sessionId } = await here.acceptor.accept({ projectId, body: hello });
+    for (const body of [
+      { ...hello, sessionId },
+      { ...hello, sessionId, instanceId },
+    ]) {
+      const again = await there.acceptor.accept({ projectId, body });
+      deepEqual([again.instanceId, again.sessionId], [instanceId, sessionId]);
+    }
+    const other = await there.acceptor.accept({ projectId, body: { ...hello, instanceId } });
+    equal(other.instanceId, instanceId);
+    notEqual(other.sessionId, sessionId);
+  });
+
+  it('creates a session under the id that the client chose', async () => {
+    const projectId = await newProject();
+    const sessionId = randomUUID();
+    const first = await here.acceptor.accept({ projectId, body: { ...hello, sessionId } });
+    equal(first.sessionId, sessionId);
+    const again = await there.acceptor.accept({ projectId, body: { ...hello, sessionId } });
+    deepEqual([again.instanceId, again.sessionId], [first.instanceId, sessionId]);
+
+    const { instanceId } = await here.acceptor.accept({ projectId, body: hello });
+    const chosen = randomUUID();
+    equal(
+      (await here.acceptor.accept({ projectId, body: { ...hello, instanceId, sessionId: chosen } }))
+        .instanceId,
+      instanceId,
+    );
+    equal(
+      (await there.acceptor.accept({ projectId, body: { ...hello, sessionId: chosen } })).instanceId,
+      instanceId,
+    );
+  });
+
+  it('lets several projects choose the same session id', async () => {
+    const sessionId = randomUUID();
+    const accept = async () =>
+      here.acceptor.accept({ projectId: await newProject(), body: { ...hello, sessionId } });
+    const [one, two] = [await accept(), await accept()];
+    deepEqual([one.sessionId, two.sessionId], [sessionId, sessionId]);
+    notEqual(one.instanceId, two.instanceId);
+  });
+
+  it('opens one instance when many requests open the same session at once', async () => {
+    const projectId = await newProject();
+    const sessionId = randomUUID();
+    const accepted = await Promise.all(
+      Array.from({ length: 20 }, (_, i) =>
+        (i % 2 === 0 ? here : there).acceptor.accept({ projectId, body: { ...hello, sessionId } }),
+      ),
+    );
+    equal(new Set(accepted.map(({ instanceId }) => instanceId)).size, 1);
+    const instances = await here.registry.listInstances();
+    equal(instances.filter((instance) => instance.projectId === projectId).length, 1);
+  });
+
+  describe('refuses', () => {
+    it("403: another project's projectId", async () => {
+      const projectId = await newProject();
+      const body = { ...hello, projectId: await newProject() };
+      await rejects(here.acceptor.accept({ projectId, body }), refused('FORBIDDEN'));
+      ok(await here.acceptor.accept({ projectId, body: { ...hello, projectId } }));
+    });
+
+    it('404: an unknown instance and one of another project, alike', async () => {
+      const projectId = await newProject();
+      const { instanceId } = await here.acceptor.accept({ projectId: await newProject(), body: hello });
+      const texts: string[] = [];
+      for (const id of [instanceId, randomUUID()]) {
+        await rejects(here.acceptor.accept({ projectId, body: { ...hello, instanceId: id } }), (error) => {
+          texts.push((error as Error).message.replace(id, 'ID'));
+          return refused('NOT_FOUND')(error);
+        });
+      }
+      equal(texts[0], texts[1]);
+    });
+
+    it('409: a session of another instance, ours or chosen by the client', async () => {
+      const projectId = await newProject();
+      const one = await here.acceptor.accept({ projectId, body: hello });
+      const two = await here.acceptor.accept({ projectId, body: { ...hello, sessionId: randomUUID() } });
+      for (const [a, b] of [
+        [one, two],
+        [two, one],
+      ] as const) {
+        const body = { ...hello, instanceId: a.instanceId, sessionId: b.sessionId };
+        await rejects(there.acceptor.accept({ projectId, body }), refused('CONFLICT'));
+      }
+    });
+
+    it('409: a session that was issued to another project', async () => {
+      const { sessionId } = await here.acceptor.accept({ projectId: await newProject(), body: hello });
+      const projectId = await newProject();
+      await rejects(here.acceptor.accept({ projectId, body: { ...hello, sessionId } }), refused('CONFLICT'));
+    });
+
+    it('nothing stays registered of a request that is refused', async () => {
+      const projectId = await newProject();
+      const sessionId = randomUUID();
+      const body = { ...hello, sessionId, instanceId: randomUUID() };
+      await rejects(here.acceptor.accept({ projectId, body, idempotencyKey: 'k' }), refused('NOT_FOUND'));
+      equal(await here.registry.findSessionClaim(projectId, sessionId), null);
+      const { instanceId } = await here.acceptor.accept({ projectId, body: hello });
+      ok(await here.acceptor.accept({ projectId, body: { ...body, instanceId }, idempotencyKey: 'k' }));
+    });
+  });
+
+  describe('leaves nothing behind of a request', () => {
+    async function nothingOf(projectId: string, sessionId: string): Promise<void> {
+      const instances = await there.registry.listInstances();
+      equal(instances.filter((instance) => instance.projectId === projectId).length, 0);
+      equal(await there.registry.findSessionClaim(projectId, sessionId), null);
+      // The key was not taken: another body may have it.
+      ok(await here.acceptor.accept({ projectId, body: hello, idempotencyKey: 'k' }));
+    }
+
+    it('413: that no record of the stream can hold', async () => {
+      const projectId = await newProject();
+      const sessionId = randomUUID();
+      const content = randomBytes(17 * 2 ** 20).toString('base64');
+      const body = { messages: [{ content, role: 'user' }], sessionId };
+      const request = { projectId, body, idempotencyKey: 'k' };
+      await rejects(here.acceptor.accept(request), refused('PAYLOAD_TOO_LARGE'));
+      await nothingOf(projectId, sessionId);
+    });
+
+    it('503: for which the stream has no room', async () => {
+      const projectId = await newProject();
+      const sessionId = randomUUID();
+      const publisher = createPublisher(here.connection, { hasRoom: () => false });
+      const { registry, idempotency } = here;
+      const full = openAcceptor({ registry, idempotency, publisher, clock: () => now++ });
+      const request = { projectId, body: { ...hello, sessionId }, idempotencyKey: 'k' };
+      await rejects(full.accept(request), refused('SERVICE_UNAVAILABLE'));
+      await nothingOf(projectId, sessionId);
+    });
+  });
+
+  describe('with an Idempotency-Key', () => {
+    const ids = ({ instanceId, sessionId }: Accepted): string[] => [instanceId, sessionId];
+
+    /** The instance has the request once, as far as the worker can see: records of it share a request id. */
+    async function storedOnce({ instanceId }: Accepted): Promise<boolean> {
+      const requests = await stored(instanceId);
+      const [first] = requests;
+      for (const { sequence: _, ...request } of requests) {
+        const { sequence: _first, ...expected } = first ?? { sequence: 0 };
+        deepEqual(request, expected);
+      }
+      return requests.length > 0;
+    }
+
+    it('gives the same answer to the same request, from any process', async () => {
+      const projectId = await newProject();
+      const request = { projectId, body: hello, idempotencyKey: 'order 66' };
+      const first = await here.acceptor.accept(request);
+      deepEqual(ids(await there.acceptor.accept(request)), ids(first));
+      deepEqual(await here.acceptor.accept(request), first);
+      ok(await storedOnce(first));
+    });
+
+    it('does not mind the order of members', async () => {
+      const projectId = await newProject();
+      const one = { messages: [{ content: 'x', role: 'user', metadata: { a: 1, b: { c: 1, d: 2 } } }] };
+      const two = { messages: [{ role: 'user', metadata: { b: { d: 2, c: 1 }, a: 1 }, content: 'x' }] };
+      const first = await here.acceptor.accept({ projectId, body: one, idempotencyKey: 'k' });
+      deepEqual(await here.acceptor.accept({ projectId, body: two, idempotencyKey: 'k' }), first);
+    });
+
+    it('409: the same key with another body', async () => {
+      const projectId = await newProject();
+      await here.acceptor.accept({ projectId, body: hello, idempotencyKey: 'k' });
+      for (const body of [
+        { messages: [{ content: 'Hello!', role: 'user', userId: 'ann' }] },
+        { ...hello, sessionId: randomUUID() },
+        { ...hello, metadata: {} },
+      ]) {
+        for (const { acceptor } of [here, there]) {
+          await rejects(acceptor.accept({ projectId, body, idempotencyKey: 'k' }), refused('CONFLICT'));
+        }
+      }
+    });
+
+    it('keeps projects apart', async () => {
+      const first = await here.acceptor.accept({
+        projectId: await newProject(),
+        body: hello,
+        idempotencyKey: 'k',
+      });
+      const second = await here.acceptor.accept({
+        projectId: await newProject(),
+        body: hello,
+        idempotencyKey: 'k',
+      });
+      notEqual(first.instanceId, second.instanceId);
+    });
+
+    it('gives concurrent duplicates one answer, and the worker one request', async () => {
+      for (const sessionId of [undefined, randomUUID()]) {
+        const projectId = await newProject();
+        const body = sessionId === undefined ? hello : { ...hello, sessionId };
+        const accepted = await Promise.all(
+          Array.from({ length: 12 }, (_, i) =>
+            (i % 2 === 0 ? here : there).acceptor.accept({ projectId, body, idempotencyKey: 'k' }),
+          ),
+        );
+        equal(new Set(accepted.map((one) => ids(one).join())).size, 1);
+        ok(accepted[0] && (await storedOnce(accepted[0])));
+        const instances = await here.registry.listInstances();
+        equal(instances.filter((instance) => instance.projectId === projectId).length, 1);
+      }
+    });
+
+    for (const failure of ['before', 'after'] as const) {
+      it(`gives a retry the ids of the first try when its answer was lost ${failure} storing`, async () => {
+        const projectId = await newProject();
+        let lost: RecordedRequest | undefined;
+        const failing = openAcceptor({
+          registry: here.registry,
+          idempotency: here.idempotency,
+          clock: () => now++,
+          publisher: {
+            pendingBytes: 0,
+            drain: async () => undefined,
+            check: async () => undefined,
+            publish: async (request) => {
+              ok('parts' in request);
+              lost = JSON.parse(Buffer.concat(request.parts).toString()) as RecordedRequest;
+              if (failure === 'after') await here.publisher.publish(request);
+              throw new AppError('SERVICE_UNAVAILABLE', 'lost', { retryAfter: 1 });
+            },
+          },
+        });
+        const request = { projectId, body: hello, idempotencyKey: 'k' };
+        await rejects(failing.accept(request), refused('SERVICE_UNAVAILABLE'));
+        const retried = await there.acceptor.accept(request);
+        deepEqual(ids(retried), [lost?.instanceId, lost?.sessionId]);
+        ok(await storedOnce(retried));
+        equal((await stored(retried.instanceId))[0]?.requestId, lost?.requestId);
+      });
+    }
+  });
+
+  it('answers 503 while the server is away and works again after', async () => {
+    const projectId = await newProject();
+    const { instanceId } = await here.acceptor.accept({ projectId, body: hello });
+    await killUnder(server, here.connection);
+    for (const body of [{ ...hello, instanceId }, hello]) {
+      await rejects(here.acceptor.accept({ projectId, body }), refused('SERVICE_UNAVAILABLE'));
+    }
+    await rejects(
+      here.acceptor.accept({ projectId, body: { ...hello, instanceId }, idempotencyKey: 'k' }),
+      refused('SERVICE_UNAVAILABLE'),
+    );
+    await server.restart();
+    ok(await here.connection.whenConnected(5000));
+    ok(await here.acceptor.accept({ projectId, body: { ...hello, instanceId }, idempotencyKey: 'k' }));
+  });
+});
