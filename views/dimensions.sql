@@ -56,19 +56,11 @@ from micro m join topic t using (instance, topic) join batch_topic b using (inst
 where t.cluster is distinct from b.cluster;
 -- end
 
-merge into instance t using batch_instance b on t.instance = b.instance
-when matched then update set last_sequence = b.last_sequence,
-  processed_at = greatest(t.processed_at, make_timestamp(b.processed_at)), seq = getvariable('seq')
-when not matched then insert (instance, id, project, last_sequence, processed_at, seq)
-  values (b.instance, b.id::uuid, b.project::uuid, b.last_sequence, make_timestamp(b.processed_at), getvariable('seq'));
+upsert into instance from (
+  select instance, id, project, last_sequence, make_timestamp(processed_at) as processed_at from batch_instance
+) key (instance) once (id, project) set (last_sequence) greatest (processed_at);
 
--- when: batch_session
-merge into session t using batch_session b on t.session = b.session
-when matched then update set end_user = b.end_user, title = b.title, summary = b.summary, language = b.language,
-  seq = getvariable('seq')
-when not matched then insert (instance, session, id, end_user, title, summary, language, seq)
-  values (b.instance, b.session, b.id::uuid, b.end_user, b.title, b.summary, b.language, getvariable('seq'));
--- end
+upsert into session from batch_session key (session) once (instance, id) set (end_user, title, summary, language);
 
 -- when: batch_session_name
 update session set external_id = b.external_id, seq = getvariable('seq')
@@ -82,52 +74,11 @@ select instance, end_user, id::uuid,
 from batch_end_user;
 -- end
 
--- when: batch_micro
-merge into micro t using batch_micro b on t.instance = b.instance and t.micro = b.micro
-when matched then update set topic = b.topic, seq = getvariable('seq')
-when not matched then insert (instance, micro, topic, seq) values (b.instance, b.micro, b.topic, getvariable('seq'));
--- end
-
--- when: batch_topic
-merge into topic t using batch_topic b on t.instance = b.instance and t.topic = b.topic
-when matched then update set name = b.name, cluster = b.cluster, seq = getvariable('seq')
-when not matched then insert (instance, topic, id, name, cluster, seq)
-  values (b.instance, b.topic, b.id::uuid, b.name, b.cluster, getvariable('seq'));
--- end
-
--- when: batch_cluster
-merge into cluster t using batch_cluster b on t.instance = b.instance and t.cluster = b.cluster
-when matched then update set name = b.name, seq = getvariable('seq')
-when not matched then insert (instance, cluster, id, name, seq)
-  values (b.instance, b.cluster, b.id::uuid, b.name, getvariable('seq'));
--- end
-
--- when: batch_signal
-merge into signal t using batch_signal b on t.instance = b.instance and t.signal = b.signal
-when matched then update set name = b.name, description = b.description, seq = getvariable('seq')
-when not matched then insert (instance, signal, id, name, signal_type, description, seq)
-  values (b.instance, b.signal, b.id::uuid, b.name, b.signal_type, b.description, getvariable('seq'));
--- end
-
--- when: batch_repeated_request
-merge into repeated_request t using batch_repeated_request b
-on t.instance = b.instance and t.repeated_request = b.repeated_request
-when matched then update set name = b.name, description = b.description, seq = getvariable('seq')
-when not matched then insert (instance, repeated_request, id, name, description, seq)
-  values (b.instance, b.repeated_request, b.id::uuid, b.name, b.description, getvariable('seq'));
--- end
-
--- when: batch_gap
-merge into gap t using batch_gap b on t.instance = b.instance and t.gap = b.gap
-when matched then update set name = b.name, description = b.description, seq = getvariable('seq')
-when not matched then insert (instance, gap, id, name, description, gap_type, seq)
-  values (b.instance, b.gap, b.id::uuid, b.name, b.description, b.gap_type, getvariable('seq'));
--- end
-
--- when: batch_metadata
-merge into record_metadata t using batch_metadata b
-on t.instance = b.instance and t.record = b.record and t.record_key = b.record_key and t.member = b.member
-when matched then update set value = b.value, seq = getvariable('seq')
-when not matched then insert (instance, record, record_key, member, value, seq)
-  values (b.instance, b.record, b.record_key, b.member, b.value, getvariable('seq'));
--- end
+upsert into micro from batch_micro key (instance, micro) set (topic);
+upsert into topic from batch_topic key (instance, topic) once (id) set (name, cluster);
+upsert into cluster from batch_cluster key (instance, cluster) once (id) set (name);
+upsert into signal from batch_signal key (instance, signal) once (id, signal_type) set (name, description);
+upsert into repeated_request from batch_repeated_request
+  key (instance, repeated_request) once (id) set (name, description);
+upsert into gap from batch_gap key (instance, gap) once (id, gap_type) set (name, description);
+upsert into record_metadata from batch_metadata key (instance, record, record_key, member) set (value);

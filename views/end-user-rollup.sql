@@ -53,31 +53,12 @@ d as (
 )
 select d.*, u.id from d join end_user u using (end_user);
 
-merge into end_user_bucket t using (
-  from end_user_change where granularity < 4
-) d
-on t.instance = d.instance and t.granularity = d.granularity and t.bucket = d.bucket and t.end_user = d.end_user
-when matched then update set sessions = t.sessions + d.sessions, messages = t.messages + d.messages,
-  sat = t.sat + d.sat, dsat = t.dsat + d.dsat, repeated_requests = t.repeated_requests + d.repeated_requests,
-  first_at = least(t.first_at, d.first_at), last_at = greatest(t.last_at, d.last_at), seq = getvariable('seq')
-when not matched then insert
-  (instance, granularity, bucket, end_user, id, sessions, messages, sat, dsat, repeated_requests, first_at, last_at, seq)
-  values (d.instance, d.granularity, d.bucket, d.end_user, d.id, d.sessions, d.messages, d.sat, d.dsat,
-    d.repeated_requests, d.first_at, d.last_at, getvariable('seq'));
-
-merge into end_user_total t using (
-  from end_user_change where granularity = 4
-) d
-on t.instance = d.instance and t.granularity = d.granularity and t.bucket = d.bucket and t.end_user = d.end_user
-when matched then update set sessions = t.sessions + d.sessions, messages = t.messages + d.messages,
-  sat = t.sat + d.sat, dsat = t.dsat + d.dsat, repeated_requests = t.repeated_requests + d.repeated_requests,
-  first_at = least(t.first_at, d.first_at), last_at = greatest(t.last_at, d.last_at), seq = getvariable('seq')
-when not matched then insert
-  (instance, granularity, bucket, end_user, id, sessions, messages, sat, dsat, repeated_requests, first_at, last_at, seq)
-  values (d.instance, d.granularity, d.bucket, d.end_user, d.id, d.sessions, d.messages, d.sat, d.dsat,
-    d.repeated_requests, d.first_at, d.last_at, getvariable('seq'));
+upsert into end_user_bucket, end_user_total from end_user_change
+  key (instance, granularity, bucket, end_user) once (id)
+  add (sessions, messages, sat, dsat, repeated_requests) least (first_at) greatest (last_at)
+  apart (granularity = 4);
 
 -- @read
--- $granularity; $from and $to bound the buckets.
+-- rows: buckets = end_user_rollup equal(instance, granularity) range(from, to)
 select bucket, end_user, id, sessions, messages, sat, dsat, repeated_requests, first_at, last_at
-from @end_user_rollup[instance = $instance and granularity = $granularity and bucket >= $from and bucket < $to]
+from @buckets

@@ -49,23 +49,12 @@ select instance, granularity::tinyint as granularity, bucket, kind, entity, any_
   sum(weight)::integer as messages, sum(weight * sat)::integer as sat, sum(weight * dsat)::integer as dsat
 from g group by all;
 
--- Apart from ALL, so that the buckets of the batch bound what is looked through.
-merge into entity_rollup t using (from entity_change where granularity < 4) d
-on t.instance = d.instance and t.granularity = d.granularity and t.bucket = d.bucket and t.kind = d.kind and t.entity = d.entity
-when matched then update set sessions = t.sessions + d.sessions, users = t.users + d.users,
-  messages = t.messages + d.messages, sat = t.sat + d.sat, dsat = t.dsat + d.dsat, seq = getvariable('seq')
-when not matched then insert (instance, granularity, bucket, kind, entity, id, sessions, users, messages, sat, dsat, seq)
-  values (d.instance, d.granularity, d.bucket, d.kind, d.entity, d.id, d.sessions, d.users, d.messages, d.sat, d.dsat, getvariable('seq'));
-
-merge into entity_rollup t using (from entity_change where granularity = 4) d
-on t.instance = d.instance and t.granularity = d.granularity and t.bucket = d.bucket and t.kind = d.kind and t.entity = d.entity
-when matched then update set sessions = t.sessions + d.sessions, users = t.users + d.users,
-  messages = t.messages + d.messages, sat = t.sat + d.sat, dsat = t.dsat + d.dsat, seq = getvariable('seq')
-when not matched then insert (instance, granularity, bucket, kind, entity, id, sessions, users, messages, sat, dsat, seq)
-  values (d.instance, d.granularity, d.bucket, d.kind, d.entity, d.id, d.sessions, d.users, d.messages, d.sat, d.dsat, getvariable('seq'));
+-- ALL apart, so that the buckets of the batch bound the rows that are searched.
+upsert into entity_rollup from entity_change
+  key (instance, granularity, bucket, kind, entity) once (id) add (sessions, users, messages, sat, dsat)
+  apart (granularity = 4);
 
 -- @read
--- $kind, $granularity; $from and $to bound the buckets.
+-- rows: buckets = entity_rollup equal(instance, granularity, kind) range(from, to)
 select bucket, entity, id, sessions, users, messages, sat, dsat
-from @entity_rollup[instance = $instance and granularity = $granularity and kind = $kind and bucket >= $from and bucket < $to]
-where messages > 0
+from @buckets where messages > 0

@@ -239,7 +239,7 @@ when matched then update set last_at = n.last_at
 when not matched and n.last_at is not null then insert (chain, last_at) values (n.chain, n.last_at);
 
 -- @read
--- The facts of [$start, $end), message by message.
+-- The facts of [start, end), message by message.
+-- rows: facts = message_fact equal(instance, kind) range(start, end)
 select entity, session, end_user, event_at, sat, dsat, repeated_requests, prev_session_at, prev_user_at
-from @message_fact[instance = $instance and kind = $kind and event_at >= $start and event_at < $end]
-where not gone
+from @facts where not gone

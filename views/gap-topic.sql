@@ -22,9 +22,4 @@ create or replace temp table gap_micro_change as
 select instance, entity as gap, micro, sum(weight)::integer as occurrences
 from fact_change where kind = 5 and micro is not null group by all having sum(weight) <> 0;
 
--- when: gap_micro_change
-merge into gap_micro t using gap_micro_change d on t.instance = d.instance and t.gap = d.gap and t.micro = d.micro
-when matched then update set occurrences = t.occurrences + d.occurrences, seq = getvariable('seq')
-when not matched then insert (instance, gap, micro, occurrences, seq)
-  values (d.instance, d.gap, d.micro, d.occurrences, getvariable('seq'));
--- end
+upsert into gap_micro from gap_micro_change key (instance, gap, micro) add (occurrences);

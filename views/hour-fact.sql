@@ -26,23 +26,14 @@ create table hour_fact (
 );
 
 -- @fold
-merge into hour_fact t using (
+upsert into hour_fact from (
   select instance, kind, case when kind = 0 then 0 else entity end as entity, session, end_user,
     date_trunc('hour', event_at)::timestamp as hour,
     count(*)::integer as messages, sum(sat)::integer as sat, sum(dsat)::integer as dsat,
     sum(repeated_requests)::integer as repeated_requests, min(event_at) as first_at, max(event_at) as last_at
   from fact_change group by all having min(weight) > 0
-) d
-on t.instance = d.instance and t.kind = d.kind and t.entity = d.entity and t.session = d.session
-  and t.end_user = d.end_user and t.hour = d.hour
-when matched then update set messages = t.messages + d.messages, sat = t.sat + d.sat, dsat = t.dsat + d.dsat,
-  repeated_requests = t.repeated_requests + d.repeated_requests,
-  first_at = least(t.first_at, d.first_at), last_at = greatest(t.last_at, d.last_at),
-  seq = getvariable('seq')
-when not matched then insert (instance, kind, entity, session, end_user, hour, messages, sat, dsat, repeated_requests,
-    first_at, last_at, seq)
-  values (d.instance, d.kind, d.entity, d.session, d.end_user, d.hour, d.messages, d.sat, d.dsat, d.repeated_requests,
-    d.first_at, d.last_at, getvariable('seq'));
+) key (instance, kind, entity, session, end_user, hour)
+  add (messages, sat, dsat, repeated_requests) least (first_at) greatest (last_at);
 
 -- Hours that lose or relink a fact.
 create or replace temp table stale_hour as
@@ -60,29 +51,23 @@ from stale_hour h left join (from message_fact where not gone) f
   and f.end_user = h.end_user and date_trunc('hour', f.event_at) = h.hour
 group by all;
 
-merge into hour_fact t using hour_again d
-on t.instance = d.instance and t.kind = d.kind and t.entity = d.entity and t.session = d.session
-  and t.end_user = d.end_user and t.hour = d.hour
-when matched then update set messages = d.messages, sat = d.sat, dsat = d.dsat, repeated_requests = d.repeated_requests,
-  first_at = d.first_at, last_at = d.last_at, seq = getvariable('seq')
-when not matched then insert (instance, kind, entity, session, end_user, hour, messages, sat, dsat, repeated_requests,
-    first_at, last_at, seq)
-  values (d.instance, d.kind, d.entity, d.session, d.end_user, d.hour, d.messages, d.sat, d.dsat, d.repeated_requests,
-    d.first_at, d.last_at, getvariable('seq'));
+upsert into hour_fact from hour_again
+  key (instance, kind, entity, session, end_user, hour)
+  set (messages, sat, dsat, repeated_requests, first_at, last_at);
 -- end
 
 -- @read
--- The facts of [$start, $end): whole hours in between from hour_fact, the cut hours at both ends message by message.
--- $from_hour = $start rounded up to an hour, $to_hour = $end rounded down; when they cross, the range lies inside one
--- hour and both read parts of message_fact meet at $to_hour.
+-- The facts of [start, end): whole hours in between from hour_fact, the cut hours at both ends message by message.
+-- from_hour is start rounded up to an hour, to_hour is end rounded down; when they cross, the range lies inside one
+-- hour, and head and tail meet at to_hour.
+-- rows: hours = hour_fact equal(instance, kind) range(from_hour, to_hour)
+-- rows: head = message_fact equal(instance, kind) range(start, head_end)
+-- rows: tail = message_fact equal(instance, kind) range(tail_start, end)
 select entity, session, end_user, messages, sat, dsat, repeated_requests, first_at, last_at
-from @hour_fact[instance = $instance and kind = $kind and hour >= $from_hour and hour < $to_hour]
-where messages > 0
+from @hours where messages > 0
 union all
 select entity, session, end_user, 1, sat, dsat, repeated_requests, event_at, event_at
-from @message_fact[instance = $instance and kind = $kind and event_at >= $start and event_at < $head_end]
-where not gone
+from @head where not gone
 union all
 select entity, session, end_user, 1, sat, dsat, repeated_requests, event_at, event_at
-from @message_fact[instance = $instance and kind = $kind and event_at >= $tail_start and event_at < $end]
-where not gone
+from @tail where not gone

@@ -42,7 +42,8 @@ from r where prev_session_at is not null or prev_user_at is not null
 order by instance, kind, event_at;
 
 -- @read
--- What entity_rollup counts too often over the whole days [$from, $to) of a range that begins at $start.
+-- What entity_rollup counts too often over the whole days [from, to) of a range that begins at $start.
+-- rows: days = return_fact equal(instance, kind) range(from, to)
 select entity, case when prev_session_at >= $start then weight else 0 end as sessions,
   case when prev_user_at >= $start then weight else 0 end as users
-from @return_fact[instance = $instance and kind = $kind and event_at >= $from and event_at < $to]
+from @days

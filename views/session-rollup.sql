@@ -42,28 +42,13 @@ d as (
 )
 select d.*, s.id from d join session s using (session);
 
--- Apart from ALL, so that the buckets of the batch bound what is looked through.
-merge into session_rollup t using (from session_change where granularity < 4) d
-on t.instance = d.instance and t.granularity = d.granularity and t.bucket = d.bucket and t.session = d.session
-when matched then update set messages = t.messages + d.messages, sat = t.sat + d.sat, dsat = t.dsat + d.dsat,
-  repeated_requests = t.repeated_requests + d.repeated_requests,
-  first_at = least(t.first_at, d.first_at), last_at = greatest(t.last_at, d.last_at), seq = getvariable('seq')
-when not matched then insert
-  (instance, granularity, bucket, session, id, messages, sat, dsat, repeated_requests, first_at, last_at, seq)
-  values (d.instance, d.granularity, d.bucket, d.session, d.id, d.messages, d.sat, d.dsat, d.repeated_requests,
-    d.first_at, d.last_at, getvariable('seq'));
-
-merge into session_rollup t using (from session_change where granularity = 4) d
-on t.instance = d.instance and t.granularity = d.granularity and t.bucket = d.bucket and t.session = d.session
-when matched then update set messages = t.messages + d.messages, sat = t.sat + d.sat, dsat = t.dsat + d.dsat,
-  repeated_requests = t.repeated_requests + d.repeated_requests,
-  first_at = least(t.first_at, d.first_at), last_at = greatest(t.last_at, d.last_at), seq = getvariable('seq')
-when not matched then insert
-  (instance, granularity, bucket, session, id, messages, sat, dsat, repeated_requests, first_at, last_at, seq)
-  values (d.instance, d.granularity, d.bucket, d.session, d.id, d.messages, d.sat, d.dsat, d.repeated_requests,
-    d.first_at, d.last_at, getvariable('seq'));
+-- ALL apart, so that the buckets of the batch bound the rows that are searched.
+upsert into session_rollup from session_change
+  key (instance, granularity, bucket, session) once (id)
+  add (messages, sat, dsat, repeated_requests) least (first_at) greatest (last_at)
+  apart (granularity = 4);
 
 -- @read
--- $granularity; $from and $to bound the buckets.
+-- rows: buckets = session_rollup equal(instance, granularity) range(from, to)
 select bucket, session, id, messages, sat, dsat, repeated_requests, first_at, last_at
-from @session_rollup[instance = $instance and granularity = $granularity and bucket >= $from and bucket < $to]
+from @buckets

@@ -7,8 +7,10 @@ import {
   type NamesTable,
   type OwnCounts,
 } from '../domain/groupings.ts';
+import { KINDS } from '../domain/kinds.ts';
 import { formatInstant } from '../domain/time.ts';
 import type { Row } from '../store/duckdb.ts';
+import type { Statement } from '../store/published/segment-sql.ts';
 import type { Snapshot } from '../store/published/snapshot-reader.ts';
 import type { QueryParameters } from './parameters.ts';
 import type { ChosenEntities } from './plan.ts';
@@ -58,7 +60,8 @@ async function namesOf(
   const columns = wanted.flatMap(({ from }) => ('column' in from ? [from.column] : []));
   if (columns.length === 0 || rows.length === 0) return new Map();
   const found = await snapshot.all(
-    `select ${names}, ${columns.join(', ')} from @${names}[instance = ${instance}] where ${names} in (${numbers(rows)})`,
+    `select ${names}, ${columns.join(', ')} from @${names} where ${names} in (${numbers(rows)})`,
+    ofInstance(instance, names),
   );
   return new Map(found.map((row) => [row[names] as number, row]));
 }
@@ -89,11 +92,17 @@ function numbers(rows: readonly Row[]): string {
   return [...new Set(rows.map((row) => row['number'] as number))].join(', ') || 'null';
 }
 
+/** A statement in which each of these tables stands for its rows of one instance. */
+function ofInstance(instance: number, ...tables: readonly string[]): Statement {
+  return { rows: Object.fromEntries(tables.map((table) => [table, { table, equal: { instance } }])) };
+}
+
 /** The rows of a table of names by number, with `id` as text; read once for as long as they do not change. */
 function cachedNames(snapshot: Snapshot, table: NamesTable, instance: number): Promise<Map<number, Row>> {
   return snapshot.cached(`${table} ${instance}`, [table], async () => {
     const rows = await snapshot.all(
-      `select * replace (id::varchar as id) from @${table}[instance = ${instance}]`,
+      `select * replace (id::varchar as id) from @${table}`,
+      ofInstance(instance, table),
     );
     return new Map(rows.map((row) => [row[table] as number, row]));
   });
@@ -104,22 +113,34 @@ function topicsIn(
   { snapshot, instance, rows }: Page,
   table: 'message_fact' | 'hour_fact' | 'gap_micro',
 ): Promise<ReadonlyMap<number, Topic[]>> {
-  const read = (counts: string): Promise<Map<number, Topic[]>> => topicsOf(snapshot, counts, instance);
+  const read = (counts: string, statement: Statement): Promise<Map<number, Topic[]>> =>
+    topicsOf(snapshot, counts, statement, instance);
+  const factsOf = (column: string): Statement => {
+    const and = `${column} in (${numbers(rows)})`;
+    return { rows: { facts: { table, equal: { instance, kind: KINDS.topic }, and } } };
+  };
   if (table !== 'gap_micro' && rows.length === 0) return Promise.resolve(new Map());
   switch (table) {
     // A session's messages lie together in the order of time; an end user's do not, and change their owner.
     case 'message_fact':
-      return read(`select session as number, entity as topic, count(*) as messages
-from @message_fact[instance = ${instance} and kind = 1 and session in (${numbers(rows)})] where not gone group by all`);
+      return read(
+        'select session as number, entity as topic, count(*) as messages from @facts where not gone group by all',
+        factsOf('session'),
+      );
     case 'hour_fact':
-      return read(`select end_user as number, entity as topic, sum(messages) as messages
-from @hour_fact[instance = ${instance} and kind = 1 and end_user in (${numbers(rows)})] where messages > 0 group by all`);
+      return read(
+        `select end_user as number, entity as topic, sum(messages) as messages
+from @facts where messages > 0 group by all`,
+        factsOf('end_user'),
+      );
     // Few enough to be read for all gaps of the instance at once.
     case 'gap_micro':
       return snapshot.cached(`topics of gaps ${instance}`, ['gap_micro', 'micro', 'topic'], () =>
-        read(`select g.gap as number, m.topic, sum(g.occurrences) as messages
-from @gap_micro[instance = ${instance}] g join @micro[instance = ${instance}] m using (micro)
-where g.occurrences > 0 and m.topic is not null group by all`),
+        read(
+          `select g.gap as number, m.topic, sum(g.occurrences) as messages
+from @gap_micro g join @micro m using (micro) where g.occurrences > 0 and m.topic is not null group by all`,
+          ofInstance(instance, 'gap_micro', 'micro'),
+        ),
       );
     default:
       return table satisfies never;
@@ -127,8 +148,16 @@ where g.occurrences > 0 and m.topic is not null group by all`),
 }
 
 /** Groups `number`, `topic`, `messages` rows by number; in each the topic with most messages first, ties by id. */
-async function topicsOf(snapshot: Snapshot, counts: string, instance: number): Promise<Map<number, Topic[]>> {
-  const [rows, topics] = await Promise.all([snapshot.all(counts), cachedNames(snapshot, 'topic', instance)]);
+async function topicsOf(
+  snapshot: Snapshot,
+  counts: string,
+  statement: Statement,
+  instance: number,
+): Promise<Map<number, Topic[]>> {
+  const [rows, topics] = await Promise.all([
+    snapshot.all(counts, statement),
+    cachedNames(snapshot, 'topic', instance),
+  ]);
   const counted = rows.map((row) => {
     const topic = topics.get(row['topic'] as number) ?? {};
     return {
@@ -170,10 +199,10 @@ export async function chosenEntities(
       .map(([number]) => number);
   }
   if (externalId !== null) {
-    const rows = await snapshot.all(
-      `select session from @session[instance = ${instance}] where external_id = $name`,
-      { name: externalId },
-    );
+    const rows = await snapshot.all('select session from @session where external_id = $name', {
+      ...ofInstance(instance, 'session'),
+      bindings: { name: externalId },
+    });
     chosen.session = rows.map((row) => row['session'] as number);
   }
   return chosen;

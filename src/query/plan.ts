@@ -9,13 +9,15 @@ import {
 import { KINDS } from '../domain/kinds.ts';
 import { sqlOf } from '../domain/metrics.ts';
 import type { Bindings, BindValue } from '../store/duckdb.ts';
-import type { View } from '../store/view-files.ts';
+import type { TableRows } from '../store/published/segment-sql.ts';
+import type { View, ViewRead } from '../store/view-files.ts';
 import type { QueryParameters } from './parameters.ts';
 
-/** A statement over `@table[condition]` (store/snapshot-reader.ts). */
+/** A SELECT in which `@name` stands for rows of a published table (store/published/segment-sql.ts). */
 export interface Plan {
   readonly sql: string;
   readonly bindings: Bindings;
+  readonly rows: Readonly<Record<string, TableRows>>;
   /** Published tables that it reads. */
   readonly tables: readonly string[];
 }
@@ -72,15 +74,16 @@ function wholeDays({ start, end }: Segment): { days: Segment | null; cuts: Segme
   return { days: { start: from, end: to }, cuts: cuts.filter((cut) => cut.start < cut.end) };
 }
 
-/** Collects a statement's bindings under names of its own. */
+/** Collects a statement's bindings and the rows that it reads, under names of its own. */
 class Statement {
   readonly bindings: Record<string, BindValue> = {};
-  readonly #reads: ReadonlyMap<string, string>;
+  readonly rows: Record<string, TableRows> = {};
+  readonly #reads: ReadonlyMap<string, ViewRead>;
   #parts = 0;
 
   constructor(views: readonly View[]) {
     this.#reads = new Map(
-      views.filter((view) => view.read !== undefined).map((view) => [view.name, view.read as string]),
+      views.flatMap(({ name, read }) => (read === undefined ? [] : [[name, read] as const])),
     );
   }
 
@@ -90,19 +93,33 @@ class Statement {
     return `$${name}`;
   }
 
-  /** A view's read part with its parameters bound. */
-  read(view: string, values: Readonly<Record<string, BindValue>>): string {
-    const text = this.#reads.get(view);
-    if (text === undefined) throw new Error(`view ${view} has no read part`);
+  /** A view's read part with the numbers of its columns, and its instants in microseconds or ±Infinity. */
+  read(
+    view: string,
+    numbers: Readonly<Record<string, number>>,
+    instants: Readonly<Record<string, number>>,
+  ): string {
+    const read = this.#reads.get(view);
+    if (read === undefined) throw new Error(`view ${view} has no read part`);
+    const given = (values: Readonly<Record<string, number>>, name: string): number => {
+      const value = values[name];
+      if (value === undefined) throw new Error(`view ${view} reads ${name}, which the plan does not give`);
+      return value;
+    };
     const prefix = `p${(this.#parts += 1)}_`;
-    const used = new Set<string>();
-    const sql = text.replaceAll(/^--.*$/gm, '').replaceAll(/\$(\w+)/g, (_, name: string) => {
-      if (!(name in values)) throw new Error(`view ${view} reads $${name}, which the plan does not give`);
-      used.add(name);
-      return `$${prefix}${name}`;
+    for (const { name, table, equal, range } of read.rows) {
+      this.rows[`${prefix}${name}`] = {
+        table,
+        equal: Object.fromEntries(equal.map((column) => [column, given(numbers, column)])),
+        ...(range === null
+          ? {}
+          : { range: { from: given(instants, range[0]), to: given(instants, range[1]) } }),
+      };
+    }
+    return read.sql.replaceAll(/([@$])(\w+)/g, (_, sign: string, name: string) => {
+      if (sign === '$') this.bindings[`${prefix}${name}`] = { at: given(instants, name) };
+      return `${sign}${prefix}${name}`;
     });
-    for (const name of used) this.bindings[`${prefix}${name}`] = values[name] as BindValue;
-    return sql;
   }
 
   /** The facts of one kind in a segment, hour by hour where hours are whole. */
@@ -110,16 +127,15 @@ class Statement {
     const fromHour = nextBucketStart('HOUR', start);
     const toHour = bucketStart('HOUR', end);
     const headEnd = Math.min(fromHour, end);
-    return this.read('hour_fact', {
-      instance,
-      kind,
-      start: { at: start },
-      end: { at: end },
-      from_hour: { at: fromHour },
-      to_hour: { at: toHour },
-      head_end: { at: headEnd },
-      tail_start: { at: Math.max(toHour, headEnd) },
-    });
+    const instants = {
+      start,
+      end,
+      from_hour: fromHour,
+      to_hour: toHour,
+      head_end: headEnd,
+      tail_start: Math.max(toHour, headEnd),
+    };
+    return this.read('hour_fact', { instance, kind }, instants);
   }
 
   /** Condition on a previous-occurrence column: the fact is the first of its chain from `start` on. */
@@ -144,21 +160,28 @@ class Statement {
     for (const part of cuts) {
       parts.push(`select entity, (${first('prev_session_at')})::integer as sessions,
     (end_user <> 0 and ${first('prev_user_at')})::integer as users, 1 as messages, sat, dsat
-  from (${this.read('fact', { instance, kind, start: { at: part.start }, end: { at: part.end } })})`);
+  from (${this.read('fact', { instance, kind }, { start: part.start, end: part.end })})`);
     }
     if (days !== null) {
-      const range = { instance, kind, from: { at: days.start }, to: { at: days.end } };
+      const range = { from: days.start, to: days.end };
       parts.push(`select entity, sessions, users, messages, sat, dsat
-  from (${this.read('entity_rollup', { ...range, granularity: GRANULARITY_NUMBER.DAY })})`);
+  from (${this.read('entity_rollup', { instance, kind, granularity: GRANULARITY_NUMBER.DAY }, range)})`);
       parts.push(`select entity, -sessions, -users, 0, 0, 0
-  from (${this.read('return_fact', { ...range, start: { at: segment.start } })})`);
+  from (${this.read('return_fact', { instance, kind }, { ...range, start: segment.start })})`);
     }
     return parts.join('\n  union all\n  ');
   }
 
+  /** The rows of one instance in a table, as a statement names them. */
+  ofInstance(table: string, instance: number): string {
+    const name = `r${Object.keys(this.rows).length}`;
+    this.rows[name] = { table, equal: { instance } };
+    return `@${name}`;
+  }
+
   plan(sql: string): Plan {
-    const tables = new Set([...sql.matchAll(/@(\w+)\[/g)].map((match) => match[1] as string));
-    return { sql, bindings: this.bindings, tables: [...tables] };
+    const tables = new Set(Object.values(this.rows).map(({ table }) => table));
+    return { sql, bindings: this.bindings, rows: this.rows, tables: [...tables] };
   }
 
   /** `column in (the UUIDs)`. */
@@ -249,13 +272,7 @@ function entityRows(
   const parts: string[] = [];
   if (routing.rollup !== null) {
     parts.push(
-      statement.read(view, {
-        instance,
-        kind,
-        granularity: GRANULARITY_NUMBER[granularity],
-        from: { at: routing.rollup.from },
-        to: { at: routing.rollup.to },
-      }),
+      statement.read(view, { instance, kind, granularity: GRANULARITY_NUMBER[granularity] }, routing.rollup),
     );
   }
   for (const segment of routing.segments) {
@@ -264,7 +281,7 @@ function entityRows(
   select entity, sum(sessions)::integer as sessions, sum(users)::integer as users, sum(messages)::integer as messages,
     sum(sat)::integer as sat, sum(dsat)::integer as dsat
   from (${statement.entityCounts(instance, kind, segment)}) group by entity having sum(messages) > 0
-) g join @${names}[instance = ${statement.bind(instance)}] d on d.${names} = g.entity`);
+) g join ${statement.ofInstance(names, instance)} d on d.${names} = g.entity`);
   }
   const among = chosen[names];
   return `select r.bucket, r.entity as number, r.id, r.sessions, r.users, r.messages, r.sat, r.dsat
@@ -289,16 +306,15 @@ function ownRows(
   const ofUsers = names === 'end_user';
   const parts: string[] = [];
   const whole = (): string =>
-    statement.read(view, {
-      instance,
-      granularity: GRANULARITY_NUMBER.ALL,
-      from: { at: -Infinity },
-      to: { at: Infinity },
-    });
+    statement.read(
+      view,
+      { instance, granularity: GRANULARITY_NUMBER.ALL },
+      { from: -Infinity, to: Infinity },
+    );
   const columns = `messages, sat, dsat, repeated_requests${ofUsers ? ', sessions' : ''}, first_at, last_at`;
   if (routing.rollup !== null) {
     parts.push(`select bucket, ${names}, id, ${columns}
-from (${statement.read(view, { instance, granularity: GRANULARITY_NUMBER[granularity], from: { at: routing.rollup.from }, to: { at: routing.rollup.to } })})`);
+from (${statement.read(view, { instance, granularity: GRANULARITY_NUMBER[granularity] }, routing.rollup)})`);
   }
   for (const segment of routing.segments) {
     const bucket = statement.bind({ at: bucketStart(granularity, segment.start) });
@@ -316,7 +332,7 @@ from (${statement.read(view, { instance, granularity: GRANULARITY_NUMBER[granula
   }
   if (parameters.language !== null) {
     conditions.push(`r.session in (
-  select d.session from @session[instance = ${statement.bind(instance)}] d where d.language = ${statement.bind(parameters.language)})`);
+  select d.session from ${statement.ofInstance('session', instance)} d where d.language = ${statement.bind(parameters.language)})`);
   }
   const where = conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`;
   if (!ofUsers) {
@@ -342,15 +358,15 @@ function userCounts(statement: Statement, instance: number, segment: Segment, bu
       start,
       end,
     }) => `select end_user, (${first('prev_session_at')})::integer as sessions, 1 as messages, sat, dsat, repeated_requests
-  from (${statement.read('fact', { instance, kind: KINDS.all, start: { at: start }, end: { at: end } })}) where end_user <> 0`,
+  from (${statement.read('fact', { instance, kind: KINDS.all }, { start, end })}) where end_user <> 0`,
   );
   if (days !== null) {
-    const range = { instance, from: { at: days.start }, to: { at: days.end } };
+    const range = { from: days.start, to: days.end };
     parts.push(
       `select end_user, sessions, messages, sat, dsat, repeated_requests
-  from (${statement.read('end_user_rollup', { ...range, granularity: GRANULARITY_NUMBER.DAY })})`,
+  from (${statement.read('end_user_rollup', { instance, granularity: GRANULARITY_NUMBER.DAY }, range)})`,
       `select entity, -sessions, 0, 0, 0, 0
-  from (${statement.read('return_fact', { ...range, kind: KINDS.all, start: { at: segment.start } })})`,
+  from (${statement.read('return_fact', { instance, kind: KINDS.all }, { ...range, start: segment.start })})`,
     );
   }
   return `select ${bucket} as bucket, g.end_user, d.id, messages, sat, dsat, repeated_requests, sessions,
@@ -359,7 +375,7 @@ from (
   select end_user, sum(sessions)::integer as sessions, sum(messages)::integer as messages, sum(sat)::integer as sat,
     sum(dsat)::integer as dsat, sum(repeated_requests)::integer as repeated_requests
   from (${parts.join('\n  union all\n  ')}) group by end_user having sum(messages) > 0
-) g join @end_user[instance = ${statement.bind(instance)}] d on d.end_user = g.end_user`;
+) g join ${statement.ofInstance('end_user', instance)} d on d.end_user = g.end_user`;
 }
 
 /**
@@ -380,7 +396,7 @@ function sessionCounts(
   if (granularity !== 'ALL') {
     return [
       `select ${bucket} as bucket, f.session, d.id, ${counted}
-from (${facts}) f join @session[instance = ${statement.bind(instance)}] d on d.session = f.session group by f.session, d.id`,
+from (${facts}) f join ${statement.ofInstance('session', instance)} d on d.session = f.session group by f.session, d.id`,
     ];
   }
   const start = statement.bind({ at: segment.start });

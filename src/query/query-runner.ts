@@ -63,8 +63,8 @@ export class QueryRunner {
 
   async #answer(snapshot: Snapshot, parameters: QueryParameters): Promise<QueryResponse> {
     const instance = await snapshot.cached(`instance ${parameters.instanceId}`, ['instance'], async () => {
-      const rows = await snapshot.all('select instance, processed_at from @instance[] where id = $id::uuid', {
-        id: parameters.instanceId,
+      const rows = await snapshot.all('select instance, processed_at from @instance where id = $id::uuid', {
+        bindings: { id: parameters.instanceId },
       });
       return rows[0];
     });
@@ -97,11 +97,11 @@ export class QueryRunner {
   ): Promise<{ page: readonly Row[]; total: number }> {
     const plan = (wanted: Wanted): Plan =>
       planQuery(parameters, instance, this.#options.views, chosen, wanted);
-    const ask = ({ sql, bindings }: Plan): Promise<Row[]> => snapshot.all(sql, bindings);
+    const ask = (asked: Plan): Promise<Row[]> => snapshot.all(asked.sql, asked);
     const counting = plan('total');
     const count = async (): Promise<number> => (await ask(counting))[0]?.['total'] as number;
     let page: readonly Row[] | null = null;
-    const name = `${counting.sql} ${JSON.stringify(counting.bindings)}`;
+    const name = JSON.stringify(counting);
     const total = await snapshot.cached(name, counting.tables, async () => {
       if (isCountedApart(parameters)) return count();
       page = await ask(plan('page and total'));

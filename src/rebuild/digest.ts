@@ -37,7 +37,7 @@ export async function digestTable(
   table: PublishedTable,
   scope: DigestScope,
 ): Promise<ReadonlyMap<string, RowsDigest> | null> {
-  const described = await snapshot.all(`describe select * from @${table.name}[]`);
+  const described = await snapshot.all(`describe select * from @${table.name}`);
   const present = new Set(described.map((row) => row['column_name'] as string));
   const ofKind = present.has('kind') && present.has('entity');
   const columns = [...present].filter(
@@ -68,20 +68,20 @@ export async function digestTable(
   const joins = [
     ...NUMBERED.filter((column) => columns.includes(column)).map(
       (column) =>
-        `left join (select ${column}, id from @${column}[]) ${column}_name on ${column}_name.${column} = t.${column}`,
+        `left join (select ${column}, id from @${column}) ${column}_name on ${column}_name.${column} = t.${column}`,
     ),
     // An entity of kind "all" is an end user.
     ...(columns.includes('entity') && ofKind
       ? [
-          `left join (select end_user, id from @end_user[]) entity_name on entity_name.end_user = case when t.kind = ${KINDS.all} then t.entity end`,
+          `left join (select end_user, id from @end_user) entity_name on entity_name.end_user = case when t.kind = ${KINDS.all} then t.entity end`,
         ]
       : []),
   ];
   const rows = await snapshot.all(`
     select i.id::varchar as instance, sum(${weight})::bigint as row_count,
       (sum(${weight} * hash(${values.join(', ')})::hugeint) % 18446744073709551616)::varchar as digest
-    from (select * from @${table.name}[]${conditions.length === 0 ? '' : ` where ${conditions.join(' and ')}`}) t
-    join (select instance, id from @instance[]) i on i.instance = t.instance
+    from (select * from @${table.name}${conditions.length === 0 ? '' : ` where ${conditions.join(' and ')}`}) t
+    join (select instance, id from @instance) i on i.instance = t.instance
     ${joins.join('\n')}
     group by i.id`);
   return new Map(
@@ -94,7 +94,7 @@ export async function digestTable(
 
 /** The newest stream entry of each instance that a generation contains, by id. */
 export async function positionsOf(snapshot: Snapshot): Promise<ReadonlyMap<string, number>> {
-  const rows = await snapshot.all('select id::varchar as id, last_sequence from @instance[]');
+  const rows = await snapshot.all('select id::varchar as id, last_sequence from @instance');
   return new Map(rows.map((row) => [row['id'] as string, row['last_sequence'] as number]));
 }
 

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SetupError } from '../errors.ts';
+import { expandUpsert, type Upsert } from './upsert.ts';
 
 /** A table of a view that readers see. */
 export interface PublishedTable {
@@ -31,6 +32,22 @@ export interface FoldBlock {
   readonly statements: readonly FoldStatement[];
 }
 
+/** The rows that a name stands for in a view's read part: conditions whose values the query gives. */
+export interface RowsDeclaration {
+  readonly name: string;
+  readonly table: string;
+  /** Columns that equal the value of the same name. */
+  readonly equal: readonly string[];
+  /** Names of the values that bound the table's time column, from (included) and to (excluded); null: all times. */
+  readonly range: readonly [from: string, to: string] | null;
+}
+
+/** A SELECT in which `@name` stands for declared rows, and `$name` for a value that the query gives. */
+export interface ViewRead {
+  readonly sql: string;
+  readonly rows: readonly RowsDeclaration[];
+}
+
 /** One file of `views/`. */
 export interface View {
   readonly name: string;
@@ -42,8 +59,8 @@ export interface View {
   readonly schema: string;
   /** What applies one batch, in this order. */
   readonly fold: readonly FoldBlock[];
-  /** What the query side reads, as a SELECT over `@table[condition]`; undefined when it reads the tables alone. */
-  readonly read: string | undefined;
+  /** What queries read of the view; undefined when they read its tables alone. */
+  readonly read: ViewRead | undefined;
 }
 
 /**
@@ -103,8 +120,24 @@ export function parseView(file: string, text: string): View {
     }),
     schema: section('schema') ?? '',
     fold: foldBlocks(file, section('fold') ?? ''),
-    read: section('read'),
+    read: parseRead(file, section('read')),
   };
+}
+
+/** `-- rows: name = table equal(columns) range(from, to)` declares what `@name` stands for. */
+function parseRead(file: string, text: string | undefined): ViewRead | undefined {
+  if (text === undefined) return undefined;
+  const rows = [...text.matchAll(/^-- rows: *(.+)$/gm)].map(([, line = '']) => {
+    const match = /^(\w+) = (\w+)(?: equal\(([^)]+)\))?(?: range\((\w+), (\w+)\))?$/.exec(line.trim());
+    if (match === null)
+      throw new SetupError(
+        `views/${file}: "-- rows: ${line}" is not "name = table [equal(columns)] [range(from, to)]"`,
+      );
+    const [, name = '', table = '', equal, from, to] = match;
+    const range = from === undefined || to === undefined ? null : ([from, to] as const);
+    return { name, table, equal: equal?.split(',').map((column) => column.trim()) ?? [], range };
+  });
+  return { sql: text.replaceAll(/^--.*$/gm, '').trim(), rows };
 }
 
 /** What stands from `-- when: table, …` to `-- end` is a block, and so is what stands outside. */
@@ -113,11 +146,10 @@ function foldBlocks(file: string, sql: string): FoldBlock[] {
   let when: string[] | null = null;
   let text = '';
   const take = (): void => {
-    const found = statements(text).map((statement) => ({
-      sql: statement,
-      makes: /^create or replace temp table (\w+)/i.exec(statement)?.[1] ?? null,
-    }));
-    if (found.length > 0) blocks.push({ when, statements: found });
+    const found = statements(text).map((statement) => foldStatements(file, statement));
+    if (when !== null && found.length > 0)
+      blocks.push({ when, statements: found.flatMap((each) => each.statements) });
+    else blocks.push(...found);
     text = '';
   };
   for (const line of sql.split('\n')) {
@@ -136,6 +168,25 @@ function foldBlocks(file: string, sql: string): FoldBlock[] {
   if (when !== null) throw new SetupError(`views/${file}: "-- when: ${when.join(', ')}" has no "-- end"`);
   take();
   return blocks;
+}
+
+/** One statement, as it runs; an upsert from a table would do nothing while that table is empty. */
+function foldStatements(file: string, statement: string): FoldBlock {
+  let upsert: Upsert | null;
+  try {
+    upsert = expandUpsert(statement);
+  } catch (error) {
+    throw new SetupError(`views/${file}: "${statement}": ${(error as Error).message}`, { cause: error });
+  }
+  if (upsert !== null) {
+    const { source, merges } = upsert;
+    return {
+      when: source === null ? null : [source],
+      statements: merges.map((sql) => ({ sql, makes: null })),
+    };
+  }
+  const makes = /^create or replace temp table (\w+)/i.exec(statement)?.[1] ?? null;
+  return { when: null, statements: [{ sql: statement, makes }] };
 }
 
 /** Splits at semicolons that end a line, and drops comments. */

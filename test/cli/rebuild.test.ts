@@ -251,8 +251,8 @@ describe('rebuild', () => {
     await until(() => readers.ready);
     for (let number = 0; number < INSTANCES; number++) {
       const snapshot = await readers.readerOf(instanceId(number))?.snapshot();
-      const rows = await snapshot?.all('select id from @instance[] where id = $id::uuid', {
-        id: instanceId(number),
+      const rows = await snapshot?.all('select id from @instance where id = $id::uuid', {
+        bindings: { id: instanceId(number) },
       });
       equal(rows?.length, 1);
       snapshot?.release();

@@ -35,8 +35,10 @@ describe('views that are added to the folder', () => {
       await foldLive(fixture, read.batches, views);
       for (const instance of [1, 2]) {
         const snapshot = await fixture.reader.snapshot();
-        const statement = views.find((view) => view.name === 'topic_hours')?.read ?? '';
-        const rows = await snapshot?.all(`${statement} order by all`, { instance });
+        const sql = views.find((view) => view.name === 'topic_hours')?.read?.sql ?? '';
+        const rows = await snapshot?.all(`${sql} order by all`, {
+          rows: { hours: { table: 'topic_hours', equal: { instance } } },
+        });
         deepEqual(rows, plainTopicHours(read.messagesOf(instance)));
         snapshot?.release();
       }
@@ -72,14 +74,11 @@ create or replace temp table topic_hours_change as
 select instance, entity as topic, hour(event_at)::integer as hour_of_day, sum(weight)::integer as messages
 from fact_change where kind = 1 group by all;
 
-merge into topic_hours t using topic_hours_change d
-on t.instance = d.instance and t.topic = d.topic and t.hour_of_day = d.hour_of_day
-when matched then update set messages = t.messages + d.messages, seq = getvariable('seq')
-when not matched then insert (instance, topic, hour_of_day, messages, seq)
-  values (d.instance, d.topic, d.hour_of_day, d.messages, getvariable('seq'));
+upsert into topic_hours from topic_hours_change key (instance, topic, hour_of_day) add (messages);
 
 -- @read
-select topic, hour_of_day, messages from @topic_hours[instance = $instance] where messages > 0
+-- rows: hours = topic_hours equal(instance)
+select topic, hour_of_day, messages from @hours where messages > 0
 `;
 
 function plainTopicHours(messages: readonly PlainMessage[]): Row[] {

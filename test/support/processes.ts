@@ -102,7 +102,7 @@ export async function countedMessages(dataDir: string): Promise<number> {
     const snapshot = await reader.snapshot();
     try {
       const rows = await snapshot?.all(
-        `select coalesce(sum(messages), 0)::bigint as messages from @session_rollup[granularity = 4]`,
+        `select coalesce(sum(messages), 0)::bigint as messages from @session_rollup where granularity = 4`,
       );
       total += (rows?.[0]?.['messages'] as number | undefined) ?? 0;
     } finally {

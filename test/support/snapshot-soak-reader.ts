@@ -21,20 +21,20 @@ export interface ReaderReport {
 
 /** Each gives the messages of the whole history, from another table or bucket; every message has a topic and a user. */
 const TOTALS = {
-  sessions: 'select sum(messages) as total from @session_rollup[granularity = 4]',
-  sessionHours: 'select sum(messages) as total from @session_rollup[granularity = 0]',
-  endUserWeeks: 'select sum(messages) as total from @end_user_rollup[granularity = 2]',
-  topics: 'select sum(messages) as total from @entity_rollup[granularity = 4 and kind = 1]',
-  topicDays: 'select sum(messages) as total from @entity_rollup[granularity = 1 and kind = 1]',
-  clusterMonths: 'select sum(messages) as total from @entity_rollup[granularity = 3 and kind = 2]',
-  topicHours: 'select sum(messages) as total from @hour_fact[kind = 1]',
-  facts: 'select count(*) as total from @message_fact[kind = 0] where not gone',
-  topicFacts: 'select count(*) as total from @message_fact[kind = 1] where not gone',
+  sessions: 'select sum(messages) as total from @session_rollup where granularity = 4',
+  sessionHours: 'select sum(messages) as total from @session_rollup where granularity = 0',
+  endUserWeeks: 'select sum(messages) as total from @end_user_rollup where granularity = 2',
+  topics: 'select sum(messages) as total from @entity_rollup where granularity = 4 and kind = 1',
+  topicDays: 'select sum(messages) as total from @entity_rollup where granularity = 1 and kind = 1',
+  clusterMonths: 'select sum(messages) as total from @entity_rollup where granularity = 3 and kind = 2',
+  topicHours: 'select sum(messages) as total from @hour_fact where kind = 1',
+  facts: 'select count(*) as total from @message_fact where kind = 0 and not gone',
+  topicFacts: 'select count(*) as total from @message_fact where kind = 1 and not gone',
 } as const;
 
 /** Sessions that began, counted in two ways that must agree. */
-const SESSIONS = `select (select count(*) from @session_rollup[granularity = 4]) as counted,
-  (select count(*) from @message_fact[kind = 0] where not gone and prev_session_at = '-infinity') as begun`;
+const SESSIONS = `select (select count(*) from @session_rollup where granularity = 4) as counted,
+  (select count(*) from @message_fact where kind = 0 and not gone and prev_session_at = '-infinity') as begun`;
 
 const EXAMPLES = 5;
 /** Leaves the writer room on a small machine. */
@@ -67,7 +67,7 @@ async function faultOf(snapshot: Snapshot): Promise<string | null> {
     ),
   );
   const [sessions] = await snapshot.all(SESSIONS);
-  const [instance] = await snapshot.all('select last_sequence from @instance[]');
+  const [instance] = await snapshot.all('select last_sequence from @instance');
   const agrees =
     totals.every(([, total]) => total === expected) &&
     sessions?.['counted'] === sessions?.['begun'] &&

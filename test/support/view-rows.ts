@@ -1,8 +1,9 @@
 import { deepEqual } from 'node:assert/strict';
 import type { Connection, Row } from '../../src/store/duckdb.ts';
-import { publishedTables } from '../../src/store/view-files.ts';
+import type { TableRows } from '../../src/store/published/segment-sql.ts';
+import { publishedTables, type View } from '../../src/store/view-files.ts';
 import type { Snapshot } from '../../src/store/published/snapshot-reader.ts';
-import type { View } from '../../src/store/view-files.ts';
+
 import type { Fixture } from './fold.ts';
 
 /**
@@ -75,12 +76,14 @@ export async function checkPublished(
     for (const { name, key, alive, replaces } of tablesOf(views)) {
       if (key === null) continue;
       const stored = await store.connection.all(`select * from st.${name} where ${alive} order by all`);
-      const read = (condition: string): Promise<Row[]> =>
-        snapshot.all(`select * from @${name}[${condition}] where ${alive} order by all`);
-      same(await read(''), stored, `@${name}[]`);
+      const read = (equal: TableRows['equal'] = {}): Promise<Row[]> =>
+        snapshot.all(`select * from @read where ${alive} order by all`, {
+          rows: { read: { table: name, equal } },
+        });
+      same(await read(), stored, `@${name}`);
       for (const instance of instances) {
         const own = stored.filter((row) => row['instance'] === instance);
-        same(await read(`instance = ${instance}`), own, `@${name}[instance = ${instance}]`);
+        same(await read({ instance }), own, `@${name} of instance ${instance}`);
       }
       // Rows that never take another's place need no name.
       if (replaces === 'false') continue;
@@ -96,7 +99,7 @@ export async function checkPublished(
 export async function publishedRows(snapshot: Snapshot, views: readonly View[]): Promise<ViewRows> {
   const rows: Record<string, readonly Row[]> = {};
   for (const { name } of publishedTables(views))
-    rows[name] = await snapshot.all(`select * from @${name}[] order by all`);
+    rows[name] = await snapshot.all(`select * from @${name} order by all`);
   return rows;
 }
 

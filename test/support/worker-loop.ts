@@ -175,9 +175,9 @@ export class LoopFixture {
     const snapshot = await of.reader.snapshot();
     try {
       return await snapshot?.all(`select
-        (select count(*) from @session_rollup[granularity = 4]) as sessions,
-        (select count(*) from @end_user_rollup[granularity = 4]) as users,
-        (select sum(messages) from @session_rollup[granularity = 4]) as messages`);
+        (select count(*) from @session_rollup where granularity = 4) as sessions,
+        (select count(*) from @end_user_rollup where granularity = 4) as users,
+        (select sum(messages) from @session_rollup where granularity = 4) as messages`);
     } finally {
       snapshot?.release();
     }

@@ -1,69 +1,92 @@
-import type { Bindings } from '../duckdb.ts';
-import type { Segment } from './manifest.ts';
+import type { Bindings, BindValue } from '../duckdb.ts';
 import type { PublishedTable } from '../view-files.ts';
+import type { Segment } from './manifest.ts';
 
-/** Levels of a generation, and what their files are called in statements. */
+/** Which rows of a published table a statement reads. */
+export interface TableRows {
+  readonly table: string;
+  /** Columns that have one value. They never change for a row: its key, or what the key decides. */
+  readonly equal?: Readonly<Record<string, number>>;
+  /** `[from, to)` of the table's time column, microseconds or ±Infinity. Default: all of it. */
+  readonly range?: { readonly from: number; readonly to: number };
+  /** A further condition in SQL, on columns that never change for a row either. */
+  readonly and?: string;
+}
+
+/** A SELECT in which `@name` stands for rows of a published table. */
+export interface Statement {
+  /** The rows that each `@name` stands for. A name that is missing here is a table, and means all of its rows. */
+  readonly rows?: Readonly<Record<string, TableRows>>;
+  /** Without any, the statement is not prepared, and the values of `equal` are written into it. */
+  readonly bindings?: Bindings;
+}
+
+/** The segments of a manifest, and what statements call their files. */
 export interface NamedSegments {
-  /** The levels of a published table, the oldest first. */
+  /** The segments of a published table, the oldest first. */
   segmentsOf(table: string): readonly Segment[];
-  /** The catalog that a level's file is attached as. */
+  /** The catalog that a segment's file is attached as. */
   catalogOf(segment: Segment): string;
 }
 
-/** Writes what `@table[condition]` stands for: the rows of all levels, without those that a newer one replaces. */
-export function expandSegments(
+/** Writes each `@name` of a statement as rows of all segments, without those that a later segment replaces. */
+export function expandTables(
   sql: string,
+  { rows = {}, bindings }: Statement,
   tables: ReadonlyMap<string, PublishedTable>,
   named: NamedSegments,
-  bindings: Bindings,
-): string {
-  return sql.replaceAll(/@(\w+)\[([^\]]*)\]/g, (_, name: string, condition: string) => {
-    const table = tables.get(name);
-    if (table === undefined) throw new Error(`no view publishes ${name}`);
-    const where = condition.trim() === '' ? '' : ` where ${condition}`;
-    const fixed = fixedColumns(condition);
-    // The planner pays for each column of a join: those that the condition fixes need no comparing.
-    const compared = table.key.filter((column) => !fixed.has(column));
-    const key = (compared.length === 0 ? table.key : compared).join(', ');
-    const { from, to } = boundsOf(table, condition, bindings);
-    // The lowest level stays, whatever it holds: it has the table's columns.
-    const read = named
-      .segmentsOf(name)
-      .filter(
-        (level, index) =>
-          index === 0 || level.from === null || level.to === null || (level.from < to && level.to >= from),
-      );
-    const levels = read.map((level) => ({
-      replaces: level.replaces,
-      rows: `${named.catalogOf(level)}.${name}${where}`,
-    }));
-    const parts = levels.map((level, index) => {
-      const newer = levels.slice(index + 1).filter((other) => other.replaces);
-      return newer.length === 0
-        ? `from ${level.rows}`
-        : `from (from ${level.rows}) anti join (${newer.map((other) => `select ${key} from ${other.rows}`).join(' union all ')}) using (${key})`;
-    });
-    return `(${parts.join(' union all ')})`;
+): { readonly sql: string; readonly bindings: Bindings | undefined } {
+  const bound: Record<string, BindValue> = { ...bindings };
+  const expanded = sql.replaceAll(/@(\w+)/g, (_, name: string) => {
+    const read = rows[name] ?? { table: name };
+    const table = tables.get(read.table);
+    if (table === undefined) throw new Error(`no view publishes ${read.table}`);
+    const bind = (part: string, value: BindValue): string => {
+      if (bindings === undefined && typeof value === 'number') return String(value);
+      bound[`${name}_${part}`] = value;
+      return `$${name}_${part}`;
+    };
+    return unionOf(table, read, conditionOf(table, read, bind), named);
   });
+  return { sql: expanded, bindings: Object.keys(bound).length === 0 ? bindings : bound };
 }
 
-/** The range `[from, to)` of a table's time column that a condition asks for; all of it when `from` is open. */
-function boundsOf(
+function conditionOf(
   table: PublishedTable,
-  condition: string,
-  bindings: Bindings,
-): { readonly from: number; readonly to: number } {
-  const bound = (comparison: string): number | null => {
-    const name = new RegExp(`\\b${table.time} ${comparison} \\$(\\w+)`).exec(condition)?.[1];
-    const value = name === undefined ? null : (bindings[name] ?? null);
-    return value !== null && typeof value === 'object' && Number.isFinite(value.at) ? value.at : null;
-  };
-  const from = table.time === null || /\bor\b/i.test(condition) ? null : bound('>=');
-  return from === null ? { from: -Infinity, to: Infinity } : { from, to: bound('<') ?? Infinity };
+  { equal = {}, range, and }: TableRows,
+  bind: (part: string, value: BindValue) => string,
+): string {
+  const conditions = Object.entries(equal).map(([column, value]) => `${column} = ${bind(column, value)}`);
+  if (range !== undefined) {
+    if (table.time === null) throw new Error(`${table.name} has no time column to bound`);
+    conditions.push(`${table.time} >= ${bind('from', { at: range.from })}`);
+    conditions.push(`${table.time} < ${bind('to', { at: range.to })}`);
+  }
+  if (and !== undefined) conditions.push(and);
+  return conditions.length === 0 ? '' : ` where ${conditions.join(' and ')}`;
 }
 
-/** Columns that a condition sets equal to one value. */
-function fixedColumns(condition: string): ReadonlySet<string> {
-  if (/\bor\b/i.test(condition)) return new Set();
-  return new Set([...condition.matchAll(/(\w+) = (?:\$\w+|-?\d+)/g)].map((match) => match[1] as string));
+function unionOf(table: PublishedTable, read: TableRows, where: string, named: NamedSegments): string {
+  // The planner pays for each column of a join: a column that has one value needs no comparison.
+  const compared = table.key.filter((column) => !(column in (read.equal ?? {})));
+  const key = (compared.length === 0 ? table.key : compared).join(', ');
+  const segments = named
+    .segmentsOf(table.name)
+    .filter((segment, index) => index === 0 || mayHold(segment, read));
+  const rowsOf = (segment: Segment): string => `${named.catalogOf(segment)}.${table.name}${where}`;
+  const parts = segments.map((segment, index) => {
+    const later = segments.slice(index + 1).filter(({ replaces }) => replaces);
+    if (later.length === 0) return `from ${rowsOf(segment)}`;
+    const replacing = later.map((other) => `select ${key} from ${rowsOf(other)}`).join(' union all ');
+    return `from (from ${rowsOf(segment)}) anti join (${replacing}) using (${key})`;
+  });
+  return `(${parts.join(' union all ')})`;
+}
+
+/** Whether a segment may hold rows of a range. The lowest one is always read: it has the table's columns. */
+function mayHold(segment: Segment, { range }: TableRows): boolean {
+  // Infinite times are not counted in a segment's bounds.
+  if (range === undefined || !Number.isFinite(range.from) || segment.from === null || segment.to === null)
+    return true;
+  return segment.from < range.to && segment.to >= range.from;
 }

@@ -1,79 +1,51 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { LRUCache } from 'lru-cache';
 import { AppError } from '../../errors.ts';
 import { isDamage, noteDamage } from '../damage.ts';
-import { DatabaseError, type Bindings, type DatabaseFault, type Row } from '../duckdb.ts';
-import { expandSegments } from './segment-sql.ts';
-import { PositionWaiters } from './position-waiters.ts';
-import { filesOf, isManifestLost, readManifest, versionsOf, type Manifest } from './manifest.ts';
-import { ReadingDatabase, type Reading, type ReadingOptions } from './reading-database.ts';
-import { beingMade, databaseLost, nothingPublished, otherViews, tooLittleMemory } from './unanswerable.ts';
+import { DatabaseError, type DatabaseFault, type Row } from '../duckdb.ts';
 import { publishedTables, type PublishedTable, type View } from '../view-files.ts';
-
-/** What was read once, and of which tables. */
-interface Remembered {
-  readonly name: string;
-  readonly tables: readonly string[];
-  readonly value: Promise<unknown>;
-  /** Then the next who asks reads again, in whichever manifest that is. */
-  failed: boolean;
-}
-
-/** Results kept; the least recently used goes first. */
-const REMEMBERED = 1000;
-
-/** One manifest of one shard, attached. */
-interface Attached {
-  readonly database: Reading;
-  readonly manifest: Manifest;
-  /** Catalog names of its files, by path. */
-  readonly aliases: ReadonlyMap<string, string>;
-  readonly directory: string;
-  /** What was read once for all who ask: files never change. */
-  readonly remembered: LRUCache<string, Remembered>;
-  readers: number;
-  retired: boolean;
-}
+import { AttachedSegments } from './attached-segments.ts';
+import { isManifestLost, readManifest, versionsOf, type Manifest } from './manifest.ts';
+import { PositionWaiters } from './position-waiters.ts';
+import { ReadingDatabase, type Reading, type ReadingOptions } from './reading-database.ts';
+import type { Statement } from './segment-sql.ts';
+import { beingMade, databaseLost, nothingPublished, otherViews, tooLittleMemory } from './unanswerable.ts';
 
 /** A consistent picture: everything read through it belongs to one manifest. */
 export interface Snapshot {
   /** Stream sequence that it contains. */
   readonly sequence: number;
+  /** Runs a SELECT in which `@name` stands for rows of a published table. */
+  all(sql: string, statement?: Statement): Promise<Row[]>;
   /**
-   * Runs a SELECT in which `@table[condition]` stands for the rows of a published table that meet a condition.
-   * The condition may only use columns that never change for a row (its key, or what the key decides).
-   */
-  all(sql: string, bindings?: Bindings): Promise<Row[]>;
-  /**
-   * What `read` gave the first time that anybody asked for `name`: kept for as long as the published tables
-   * named, all that `read` looks at, have the same rows.
+   * The result of the first `read` of this name: cached for as long as the published tables named, all that
+   * `read` looks at, have the same rows.
    */
   cached<T>(name: string, tables: readonly string[], read: () => Promise<T>): Promise<T>;
-  /** Must be called once, when nothing more is read. */
+  /** Must be called once, after the last read. */
   release(): void;
 }
 
 export interface SnapshotReaderOptions extends ReadingOptions {
   /**
-   * Folder of one shard as it is now (a rebuild moves it); null while there is none. When it throws, whoever
-   * was answered before goes on being answered from the same files.
+   * Folder of one shard at this moment (a rebuild changes it); null while there is none. When it throws, the files
+   * that are open continue to answer.
    */
   readonly directory: () => string | null;
   readonly views: readonly View[];
   /** Opens a database; default: `ReadingDatabase.open`. */
   readonly openDatabase?: (options: ReadingOptions) => Promise<Reading>;
-  /** Told of each database that DuckDB invalidated and that another one takes the place of. */
+  /** Called for each database that DuckDB invalidated and that is replaced. */
   readonly onLost?: (error: DatabaseError) => void;
 }
 
 const CURRENT_LOST = 'CURRENT is gone or cannot be read';
 
 /**
- * Opens what the worker publishes, newest first, in its own in-memory DuckDB; never the live file. Of files
- * that are damaged it answers nothing: it leaves a note, from which the worker makes them anew. A database that
- * DuckDB has invalidated is left behind, and another one opened.
+ * Opens what the worker publishes, in an in-memory DuckDB of its own; never the live file. Damaged files give no
+ * answer: the reader leaves a note, and the worker writes them again. A database that DuckDB has invalidated is
+ * replaced by a new one.
  */
 export class SnapshotReader {
   readonly #options: SnapshotReaderOptions;
@@ -83,7 +55,7 @@ export class SnapshotReader {
   /** Null from the moment at which one is lost until the next is open. */
   #database: Reading | null;
   #opening: Promise<Reading> | null = null;
-  #attached: Attached | null = null;
+  #attached: AttachedSegments | null = null;
   #stamp = '';
   #refreshing: Promise<void> | null = null;
   #failures = 0;
@@ -152,28 +124,16 @@ export class SnapshotReader {
       noteDamage(directory, 'segments', CURRENT_LOST);
       throw beingMade();
     }
-    attached.readers += 1;
+    attached.acquire();
     let released = false;
     return {
       sequence: attached.manifest.seq,
-      all: (sql, bindings) => this.#all(attached, sql, bindings ?? {}, caller),
-      cached: <T>(name: string, tables: readonly string[], read: () => Promise<T>) => {
-        const key = cacheKey(name, tables, attached);
-        const known = attached.remembered.get(key);
-        if (known !== undefined && !known.failed) return known.value as Promise<T>;
-        const value = read();
-        const remembered: Remembered = { name, tables, value, failed: false };
-        attached.remembered.set(key, remembered);
-        value.catch(() => {
-          remembered.failed = true;
-        });
-        return value;
-      },
+      all: (sql, statement) => this.#all(attached, sql, statement ?? {}, caller),
+      cached: (name, tables, read) => attached.cached(name, tables, read),
       release: () => {
         if (released) return;
         released = true;
-        attached.readers -= 1;
-        if (attached.retired && attached.readers === 0) void this.#detach(attached).catch(() => undefined);
+        void attached.release().catch(() => undefined);
       },
     };
   }
@@ -200,22 +160,16 @@ export class SnapshotReader {
     return this.#attached?.manifest.seq ?? -1;
   }
 
-  async #all(attached: Attached, sql: string, bindings: Bindings, caller: string): Promise<Row[]> {
-    const { database, directory, manifest, aliases } = attached;
-    const named = {
-      segmentsOf: (table: string) => manifest.tables[table] ?? [],
-      catalogOf: ({ file }: { file: string }) => aliases.get(join(directory, file)) as string,
-    };
+  async #all(attached: AttachedSegments, sql: string, statement: Statement, caller: string): Promise<Row[]> {
+    const { database, directory } = attached;
+    const expanded = attached.expand(sql, statement, this.#tables);
     try {
-      return await database.run(
-        (connection) => connection.all(expandSegments(sql, this.#tables, named, bindings), bindings),
-        caller,
-      );
+      return await database.run((connection) => connection.all(expanded.sql, expanded.bindings), caller);
     } catch (error) {
       this.#leaveIfLost(database, error);
       const damaged = isDamage(error);
       if (damaged) noteDamage(directory, 'segments', reasonOf(error));
-      // What another one may answer is asked once more.
+      // The caller asks another database once more.
       throw damaged && !isFault(error, 'invalidated') ? beingMade(error) : error;
     }
   }
@@ -296,7 +250,7 @@ export class SnapshotReader {
         if (this.#attached !== null) return;
         throw otherViews();
       }
-      if (sameFiles(directory, manifest, this.#attached)) {
+      if (this.#attached?.isOf(directory, manifest) === true) {
         this.#stamp = stamp;
         return;
       }
@@ -316,42 +270,14 @@ export class SnapshotReader {
   }
 
   async #swap(database: Reading, directory: string, manifest: Manifest, stamp: string): Promise<void> {
-    const files = [...filesOf(manifest)].map((file) => join(directory, file));
-    const aliases = new Map<string, string>();
-    try {
-      for (const file of files) aliases.set(file, await database.use(file));
-      // A query has found meanwhile that DuckDB has invalidated it.
-      if (this.#database !== database) throw new Error('the database was left behind');
-    } catch (error) {
-      for (const file of aliases.keys()) await database.leave(file);
-      throw error;
-    }
+    // A query may find meanwhile that DuckDB has invalidated the database.
+    const isOpen = (): boolean => this.#database === database;
+    const attached = await AttachedSegments.attach(database, directory, manifest, isOpen);
     const previous = this.#attached;
-    const attached = {
-      database,
-      manifest,
-      aliases,
-      directory,
-      remembered: new LRUCache<string, Remembered>({ max: REMEMBERED }),
-      readers: 0,
-      retired: false,
-    };
-    // The least recently used first, as they came.
-    for (const known of previous?.remembered.rvalues() ?? []) {
-      if (known === undefined || known.failed) continue;
-      const key = cacheKey(known.name, known.tables, attached);
-      if (previous?.remembered.peek(key) === known) attached.remembered.set(key, known);
-    }
+    if (previous !== null) attached.inheritCache(previous);
     this.#attached = attached;
     this.#stamp = stamp;
-    if (previous !== null) {
-      previous.retired = true;
-      if (previous.readers === 0) await this.#detach(previous);
-    }
-  }
-
-  async #detach({ database, aliases }: Attached): Promise<void> {
-    for (const file of aliases.keys()) await database.leave(file);
+    await previous?.retire();
   }
 }
 
@@ -377,19 +303,4 @@ function isFault(error: unknown, fault: DatabaseFault): error is DatabaseError {
 
 function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
-}
-
-/** A name for what was read from tables, other than every name for what was read from other rows of them. */
-function cacheKey(name: string, tables: readonly string[], { manifest, directory }: Attached): string {
-  const segments = tables.map((table) => manifest.tables[table]?.map((segment) => segment.file).join());
-  return [name, tables.join(' '), directory, ...segments].join(' of ');
-}
-
-function sameFiles(directory: string, manifest: Manifest, attached: Attached | null): boolean {
-  return (
-    attached !== null &&
-    attached.directory === directory &&
-    attached.manifest.seq === manifest.seq &&
-    JSON.stringify(attached.manifest.tables) === JSON.stringify(manifest.tables)
-  );
 }

@@ -13,7 +13,7 @@ it('an end user with a very long id of its own is read with the beginning of it,
   );
   await fixture.publish();
   const rows = await fixture.reader.read((snapshot) =>
-    snapshot.all('select external_id from @end_user[] order by end_user'),
+    snapshot.all('select external_id from @end_user order by end_user'),
   );
   deepEqual(
     rows.map((row) => row['external_id']),

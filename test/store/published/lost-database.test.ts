@@ -6,7 +6,7 @@ import { ReadingDatabase, type Reading } from '../../../src/store/published/read
 import { SnapshotReader, type Snapshot } from '../../../src/store/published/snapshot-reader.ts';
 import { assignment, fact, openFixture, VIEWS, type Fixture } from '../../support/fold.ts';
 
-const SQL = 'select sum(messages) as messages from @session_rollup[granularity = 4]';
+const SQL = 'select sum(messages) as messages from @session_rollup where granularity = 4';
 
 /** What DuckDB throws when it meets a fault of its own, and from then on. */
 const FATAL =

@@ -51,7 +51,7 @@ describe('publication', () => {
     ok(snapshot !== null);
     try {
       const rows = await snapshot.all(
-        'select sum(messages) as messages from @session_rollup[granularity = 4]',
+        'select sum(messages) as messages from @session_rollup where granularity = 4',
       );
       return { sequence: snapshot.sequence, messages: rows[0]?.['messages'] as number };
     } finally {
@@ -141,10 +141,15 @@ describe('publication', () => {
     }
     const snapshot = await fixture.reader.snapshot();
     for (let from = 0; from <= 16; from++) {
-      const rows = await snapshot?.all(
-        `select count(*) as facts from @message_fact[instance = 1 and kind = 0 and event_at >= $from and event_at < $to]`,
-        { from: { at: start + from * day }, to: { at: start + (from + 2) * day } },
-      );
+      const rows = await snapshot?.all('select count(*) as facts from @facts', {
+        rows: {
+          facts: {
+            table: 'message_fact',
+            equal: { instance: 1, kind: 0 },
+            range: { from: start + from * day, to: start + (from + 2) * day },
+          },
+        },
+      });
       const expected = Array.from({ length: 15 }, (_, index) => index + 1)
         .map((position) => (position % 3 === 0 ? position - 3 : position))
         .filter((at) => at >= from && at < from + 2).length;
@@ -163,7 +168,7 @@ describe('publication', () => {
       await fixture.publication.settle();
       await counted();
     }
-    deepEqual(await old?.all('select sum(messages) as messages from @session_rollup[granularity = 4]'), [
+    deepEqual(await old?.all('select sum(messages) as messages from @session_rollup where granularity = 4'), [
       { messages: 1 },
     ]);
     old?.release();
@@ -216,7 +221,7 @@ describe('publication', () => {
     const [enough, tooLittle] = [await open('500MB'), await open('12MB')];
     try {
       const snapshot = await enough.snapshot();
-      const small = snapshot?.all('select count(*) as n from @session[]');
+      const small = snapshot?.all('select count(*) as n from @session');
       const answers = await Promise.all([large, large, large].map((sql) => snapshot?.all(sql)));
       deepEqual(
         answers.map((rows) => rows?.[0]?.['n']),
@@ -226,7 +231,7 @@ describe('publication', () => {
       snapshot?.release();
       const other = await tooLittle.snapshot();
       await rejects(other?.all(large) ?? Promise.resolve(), /Out of Memory/);
-      deepEqual(await other?.all('select count(*) as n from @session[]'), [{ n: 1 }]);
+      deepEqual(await other?.all('select count(*) as n from @session'), [{ n: 1 }]);
       other?.release();
     } finally {
       await enough.close();
@@ -248,7 +253,7 @@ describe('publication', () => {
       await turn(position + 1);
       await fixture.publish();
       const now = await reader.snapshot();
-      const reading = now?.all('select sum(messages) as messages from @session_rollup[granularity = 4]');
+      const reading = now?.all('select sum(messages) as messages from @session_rollup where granularity = 4');
       old?.release();
       await reader.close();
       deepEqual(await reading, [{ messages: position + 1 }]);

@@ -1,0 +1,133 @@
+import { join } from 'node:path';
+import { LRUCache } from 'lru-cache';
+import type { Bindings } from '../duckdb.ts';
+import type { PublishedTable } from '../view-files.ts';
+import { filesOf, type Manifest } from './manifest.ts';
+import type { Reading } from './reading-database.ts';
+import { expandTables, type Statement } from './segment-sql.ts';
+
+/** The result of a read, and the tables that it looked at. */
+interface Cached {
+  readonly name: string;
+  readonly tables: readonly string[];
+  readonly value: Promise<unknown>;
+  /** Then the next caller reads again, whichever manifest it reads. */
+  failed: boolean;
+}
+
+/** Results that are cached; the least recently used goes first. */
+const MAX_CACHED = 1000;
+
+/** The files of one manifest, attached to a database until it is retired and nobody reads it. */
+export class AttachedSegments {
+  readonly database: Reading;
+  readonly directory: string;
+  readonly manifest: Manifest;
+  /** Catalog names of the files, by path. */
+  readonly #aliases: ReadonlyMap<string, string>;
+  readonly #cache = new LRUCache<string, Cached>({ max: MAX_CACHED });
+  #readers = 0;
+  #isRetired = false;
+
+  private constructor(
+    database: Reading,
+    directory: string,
+    manifest: Manifest,
+    aliases: ReadonlyMap<string, string>,
+  ) {
+    this.database = database;
+    this.directory = directory;
+    this.manifest = manifest;
+    this.#aliases = aliases;
+  }
+
+  /** Attaches all files, or none. Rejects when `isOpen` says afterwards that the database is no longer in use. */
+  static async attach(
+    database: Reading,
+    directory: string,
+    manifest: Manifest,
+    isOpen: () => boolean,
+  ): Promise<AttachedSegments> {
+    const aliases = new Map<string, string>();
+    try {
+      for (const name of filesOf(manifest)) {
+        const file = join(directory, name);
+        aliases.set(file, await database.use(file));
+      }
+      if (!isOpen()) throw new Error('the database was replaced');
+    } catch (error) {
+      for (const file of aliases.keys()) await database.leave(file);
+      throw error;
+    }
+    return new AttachedSegments(database, directory, manifest, aliases);
+  }
+
+  /** Whether it has the same files with the same rows. */
+  isOf(directory: string, { seq, tables }: Manifest): boolean {
+    return (
+      this.directory === directory &&
+      this.manifest.seq === seq &&
+      JSON.stringify(this.manifest.tables) === JSON.stringify(tables)
+    );
+  }
+
+  expand(
+    sql: string,
+    statement: Statement,
+    tables: ReadonlyMap<string, PublishedTable>,
+  ): { readonly sql: string; readonly bindings: Bindings | undefined } {
+    return expandTables(sql, statement, tables, {
+      segmentsOf: (table) => this.manifest.tables[table] ?? [],
+      catalogOf: ({ file }) => this.#aliases.get(join(this.directory, file)) as string,
+    });
+  }
+
+  /** See `Snapshot.cached`. */
+  cached<T>(name: string, tables: readonly string[], read: () => Promise<T>): Promise<T> {
+    const key = this.#cacheKey(name, tables);
+    const known = this.#cache.get(key);
+    if (known !== undefined && !known.failed) return known.value as Promise<T>;
+    const value = read();
+    const cached: Cached = { name, tables, value, failed: false };
+    this.#cache.set(key, cached);
+    value.catch(() => {
+      cached.failed = true;
+    });
+    return value;
+  }
+
+  /** Takes over what the segments before it had cached of tables whose rows are the same here. */
+  inheritCache(previous: AttachedSegments): void {
+    // From the least recently used on, so that the order stays.
+    for (const cached of previous.#cache.rvalues()) {
+      if (cached === undefined || cached.failed) continue;
+      const key = this.#cacheKey(cached.name, cached.tables);
+      if (previous.#cache.peek(key) === cached) this.#cache.set(key, cached);
+    }
+  }
+
+  acquire(): void {
+    this.#readers += 1;
+  }
+
+  async release(): Promise<void> {
+    this.#readers -= 1;
+    if (this.#isRetired && this.#readers === 0) await this.#detach();
+  }
+
+  /** Nobody acquires it any more: the files are detached when the last reader releases it. */
+  async retire(): Promise<void> {
+    this.#isRetired = true;
+    if (this.#readers === 0) await this.#detach();
+  }
+
+  async #detach(): Promise<void> {
+    for (const file of this.#aliases.keys()) await this.database.leave(file);
+  }
+
+  /** Names a read and the rows that it looked at: files never change. */
+  #cacheKey(name: string, tables: readonly string[]): string {
+    const files = tables.map((table) => this.manifest.tables[table]?.map(({ file }) => file).join());
+    return [name, tables.join(' '), this.directory, ...files].join(' of ');
+  }
+}
