@@ -47,6 +47,13 @@ export class InWork {
     this.#write();
   }
 
+  /** Notes that entries that were taken up wait after all. */
+  leave(sequences: readonly number[]): void {
+    const left = new Set(sequences);
+    this.#entries = this.#entries.filter((sequence) => !left.has(sequence));
+    this.#write();
+  }
+
   /** Why an entry that was taken up is to be set aside unread; null: it is to be processed. */
   verdict(sequence: number): string | null {
     const { until, entries, alone, reason } = this.#suspected ?? {

@@ -3,6 +3,7 @@ import { deepEqual, equal } from 'node:assert/strict';
 import type { RecordedRequest } from '../../src/domain/records.ts';
 import { decodeRecord, encodeRecord, encodeRequest } from '../../src/stream/log/codec.ts';
 import { temporaryDirectory, openFixture, uuid } from '../support/fold.ts';
+import type { WorkerLoopOptions } from '../../src/worker/loop.ts';
 import { AT, dialogues, enricher, LoopFixture, request, rows } from '../support/worker-loop.ts';
 
 describe('worker loop', () => {
@@ -103,9 +104,10 @@ describe('worker loop', () => {
     equal(publication.sequence, 2);
   });
 
-  it('bounds a batch by what its entries inflate to', async () => {
+  /** Works on twenty entries of one message each, and returns how many messages each batch had. */
+  async function batchesOf(contentLength: number, bounds: Partial<WorkerLoopOptions>): Promise<number[]> {
     const sent = Array.from({ length: 20 }, (_, number) =>
-      request({ request: number + 1, contents: [`${'x'.repeat(90_000)} ${number}`] }),
+      request({ request: number + 1, contents: [`${'x'.repeat(contentLength)} ${number}`] }),
     );
     const payloads = await Promise.all(sent.map((one) => encodeRecord([encodeRequest(one)])));
     const sizes: number[] = [];
@@ -126,14 +128,19 @@ describe('worker loop', () => {
           return enricher.enrich(messages.map(({ role }) => ({ role, content: 'hello' })));
         },
       },
-      maxBytes: 300_000,
+      ...bounds,
     });
     await worker.run();
     deepEqual(await loop.totals(), [{ sessions: 20, users: 3, messages: 20 }]);
+    return sizes.filter((size) => size > 0);
+  }
+
+  it('bounds a batch by what its entries inflate to', async () => {
     // All of them together are not even 3 KB in the stream.
-    deepEqual(
-      sizes.filter((size) => size > 0),
-      [3, 3, 3, 3, 3, 3, 2],
-    );
+    deepEqual(await batchesOf(90_000, { maxBytes: 300_000 }), [3, 3, 3, 3, 3, 3, 2]);
+  });
+
+  it('bounds a batch by its messages', async () => {
+    deepEqual(await batchesOf(1, { enoughMessages: 7 }), [7, 7, 6]);
   });
 });
