@@ -1,4 +1,5 @@
-import { SIGNALS, type Assignment } from '../../src/domain/facts.ts';
+import type { Assignment } from '../../src/domain/facts.ts';
+import { SIGNALS } from '../../src/domain/signal-kinds.ts';
 import {
   openDatabase,
   quoted,

@@ -4,8 +4,8 @@
  * and stays there.
  */
 import type { StateRow } from '../domain/facts.ts';
-import { beginning } from '../domain/beginning.ts';
-import { ByteWriter, readersOf } from '../domain/state-bytes.ts';
+import { truncate } from '../domain/truncate.ts';
+import { ByteWriter, readersOf } from '../domain/byte-codec.ts';
 import type { DotArena } from '../numeric/dot-kernel.ts';
 import { VectorTable } from '../numeric/vector-table.ts';
 import { addTo } from '../numeric/vectors.ts';
@@ -93,7 +93,7 @@ export class RequestGroups {
       addTo(group.sum, vector);
       this.#table.set(this.#rowOf.get(group.number)!, group.sum);
     }
-    const sample = beginning(text, SAMPLE_LENGTH);
+    const sample = truncate(text, SAMPLE_LENGTH);
     if (sample !== '' && group.samples.length < MOST_SAMPLES && !group.samples.includes(sample))
       group.samples.push(sample);
     if (group.namedAt === 0 || group.count >= group.namedAt * RENAMING_GROWTH)

@@ -1,4 +1,4 @@
-import { ByteReader, ByteWriter } from '../domain/state-bytes.ts';
+import { ByteReader, ByteWriter } from '../domain/byte-codec.ts';
 import { KEPT_REQUESTS, type KeptRequest } from './repeated-requests.ts';
 import { SessionText } from './session-text.ts';
 

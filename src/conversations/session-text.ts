@@ -1,6 +1,6 @@
 import type { Enrichment } from '../domain/facts.ts';
-import { beginning } from '../domain/beginning.ts';
-import type { ByteReader, ByteWriter } from '../domain/state-bytes.ts';
+import { truncate } from '../domain/truncate.ts';
+import type { ByteReader, ByteWriter } from '../domain/byte-codec.ts';
 import { politeCore } from '../language/core-words.ts';
 import { LEXICON } from '../language/lexicon.ts';
 import { alternatives } from '../language/patterns.ts';
@@ -34,7 +34,7 @@ export class SessionText {
     if (!this.#sampleFull) {
       const longer = this.#sample === '' ? content : `${this.#sample}\n${content}`;
       this.#sampleFull = longer.length >= LANGUAGE_SAMPLE;
-      this.#sample = beginning(longer, LANGUAGE_SAMPLE);
+      this.#sample = truncate(longer, LANGUAGE_SAMPLE);
       this.#stale = true;
     }
     if (this.#opening === '') this.#opening = clip(oneLine(content), SENTENCE_LENGTH);
@@ -167,7 +167,7 @@ function sentenceOf(text: string): string {
 }
 
 function oneLine(text: string): string {
-  return beginning(text, READ_LENGTH).replace(/\s+/gu, ' ').trim();
+  return truncate(text, READ_LENGTH).replace(/\s+/gu, ' ').trim();
 }
 
 /** At most `length` UTF-16 units, cut at a word with an ellipsis. */
@@ -177,7 +177,7 @@ function clip(text: string, length: number): string {
 
 function cutAtWord(text: string, length: number): string {
   if (text.length <= length) return text;
-  const cut = beginning(text, length - 1);
+  const cut = truncate(text, length - 1);
   const space = cut.search(/\s\S*$/u);
   return `${(space > length / 2 ? cut.slice(0, space) : cut).replace(/(?<![\s.,;:!?-])[\s.,;:!?-]+$/u, '')}…`;
 }

@@ -1,4 +1,5 @@
 import { v5 } from 'uuid';
+import { lengthOf, MAX_EXTERNAL_ID_LENGTH } from './limits.ts';
 
 /** Any RFC 9562 UUID of version 1 to 8 with variant 8, 9, a or b; the nil and the all-f UUID; any case. */
 export const UUID_PATTERN =
@@ -13,10 +14,7 @@ export function derivedId(
   return v5(`${kind}:${name}`, instanceId);
 }
 
-/** Of a name that a caller gives to a session (`metadata.session.externalId`), code points. */
-const MAX_EXTERNAL_ID = 255;
-
-/** Whether a value can be the name that a caller has for a session. */
+/** Whether a value can be the name that a caller has for a session (`metadata.session.externalId`). */
 export function isExternalId(value: unknown): value is string {
-  return typeof value === 'string' && value !== '' && [...value].length <= MAX_EXTERNAL_ID;
+  return typeof value === 'string' && value !== '' && lengthOf(value) <= MAX_EXTERNAL_ID_LENGTH;
 }

@@ -1,8 +1,9 @@
 /** Everything that can be found out about one message alone; pure: the same message, the same finding. */
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { SIGNALS, type Enrichment, type SignalKey, type Turn } from '../domain/facts.ts';
-import { UNWATCHED, type StepListener } from '../domain/steps.ts';
+import type { Enrichment, Turn } from '../domain/facts.ts';
+import { SIGNALS, type SignalKey } from '../domain/signal-kinds.ts';
+import { UNWATCHED, type StepListener } from './step-listener.ts';
 import type { Embedder } from './embed/embedder.ts';
 import { detectGap } from './gaps.ts';
 import { loadHead, type Head } from './heads.ts';

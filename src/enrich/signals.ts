@@ -2,7 +2,7 @@
  * Satisfaction signals in a user turn, by rule and by a small head where it is sure. Precision before recall: a complaint seen in an ordinary
  * request does more harm than one overlooked, and the absence of a complaint is not satisfaction.
  */
-import { SIGNALS, type SignalKey } from '../domain/facts.ts';
+import { SIGNALS, type SignalKey } from '../domain/signal-kinds.ts';
 import { featuresOf, loadHead, type Head } from './heads.ts';
 import { fold } from '../language/normalise.ts';
 import { anyOf } from '../language/patterns.ts';

@@ -1,22 +1,23 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { UUID_PATTERN } from '../domain/ids.ts';
+import { lengthOf, MAX_INSTANCE_NAME_LENGTH } from '../domain/limits.ts';
 import { AppError } from '../errors.ts';
 import { checked, invalidRequest } from '../ingest/validation.ts';
 import { queryParameterSchemas } from '../query/parameters.ts';
 import type { Instance } from '../registry/registry.ts';
 import type { InstanceRegistry } from './dependencies.ts';
 
-/** Code points. */
-const MAX_NAME_LENGTH = 200;
-
 const uuid = z.string().regex(UUID_PATTERN, 'must be a UUID').meta({ format: 'uuid' });
 
 const name = z
   .string('must be a string')
   .min(1, 'must not be empty')
-  .refine((text) => [...text].length <= MAX_NAME_LENGTH, `must be at most ${MAX_NAME_LENGTH} characters long`)
-  .meta({ maxLength: MAX_NAME_LENGTH });
+  .refine(
+    (text) => lengthOf(text) <= MAX_INSTANCE_NAME_LENGTH,
+    `must be at most ${MAX_INSTANCE_NAME_LENGTH} characters long`,
+  )
+  .meta({ maxLength: MAX_INSTANCE_NAME_LENGTH });
 
 /** GET /v1/instances/: its parameters. */
 export const instanceListParameterSchemas = z.strictObject({

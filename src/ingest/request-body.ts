@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { UUID_PATTERN } from '../domain/ids.ts';
+import { isExternalId, UUID_PATTERN } from '../domain/ids.ts';
 import {
   lengthOf,
   MAX_EXTERNAL_ID_LENGTH,
@@ -133,10 +133,7 @@ const instanceName = z
 
 const externalId = z
   .string('must be a string')
-  .refine(
-    (text) => text !== '' && lengthOf(text) <= MAX_EXTERNAL_ID_LENGTH,
-    `must be 1 to ${MAX_EXTERNAL_ID_LENGTH} characters long`,
-  )
+  .refine(isExternalId, `must be 1 to ${MAX_EXTERNAL_ID_LENGTH} characters long`)
   .nullish()
   .meta({ description: `Your own name for the session, 1 to ${MAX_EXTERNAL_ID_LENGTH} characters` });
 

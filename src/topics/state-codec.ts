@@ -3,7 +3,7 @@
  * counters. Only what changed is written.
  */
 import type { StateRow } from '../domain/facts.ts';
-import { ByteWriter, readersOf, type ByteReader } from '../domain/state-bytes.ts';
+import { ByteWriter, readersOf, type ByteReader } from '../domain/byte-codec.ts';
 import type { PairUse } from './naming/word-pairs.ts';
 import type { MicroCluster } from './micro-cluster.ts';
 import type { Topic, TopicCluster, TopicState } from './topic-state.ts';

@@ -4,8 +4,8 @@
  * The low percentiles show where unrelated pairs lie and how far they spread, for two topics as for two hundred.
  */
 import type { StateRow } from '../domain/facts.ts';
-import { ByteWriter, readersOf } from '../domain/state-bytes.ts';
-import type { Thresholds } from '../domain/thresholds.ts';
+import { ByteWriter, readersOf } from '../domain/byte-codec.ts';
+import type { Thresholds } from '../domain/similarity-thresholds.ts';
 import { quantise, quantisedCosine } from '../numeric/quantised.ts';
 
 /** About what a typed array takes beside its content. */

@@ -1,6 +1,6 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ByteReader, ByteWriter } from '../../src/domain/state-bytes.ts';
+import { ByteReader, ByteWriter } from '../../src/domain/byte-codec.ts';
 import { SessionText } from '../../src/conversations/session-text.ts';
 import type { Enrichment } from '../../src/domain/facts.ts';
 

@@ -1,6 +1,6 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { SignalKey } from '../../src/domain/facts.ts';
+import type { SignalKey } from '../../src/domain/signal-kinds.ts';
 import { detectSignals, gradeTurn, loadSignalHeads } from '../../src/enrich/signals.ts';
 
 const heads = loadSignalHeads();

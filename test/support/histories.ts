@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { SIGNALS, type Assignment, type MessageFact } from '../../src/domain/facts.ts';
+import type { Assignment, MessageFact } from '../../src/domain/facts.ts';
+import { SIGNALS } from '../../src/domain/signal-kinds.ts';
 import { dimensionFieldsOf, GROUP_BYS, type GroupBy, GROUPINGS } from '../../src/domain/groupings.ts';
 import type { Metric, SortField } from '../../src/domain/metrics.ts';
 import { formatInstant, GRANULARITIES, parseInstant, type Granularity } from '../../src/domain/time.ts';

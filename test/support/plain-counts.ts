@@ -1,4 +1,4 @@
-import { SIGNALS } from '../../src/domain/facts.ts';
+import { SIGNALS } from '../../src/domain/signal-kinds.ts';
 import { bucketStart, formatBucket, formatInstant } from '../../src/domain/time.ts';
 import type { GroupBy } from '../../src/domain/groupings.ts';
 import type { Metric, SortField } from '../../src/domain/metrics.ts';

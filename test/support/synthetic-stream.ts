@@ -1,4 +1,5 @@
-import { SIGNALS, type Assignment, type MessageFact } from '../../src/domain/facts.ts';
+import type { Assignment, MessageFact } from '../../src/domain/facts.ts';
+import { SIGNALS } from '../../src/domain/signal-kinds.ts';
 import { v5 } from 'uuid';
 import { assignment } from './fold.ts';
 

@@ -1,7 +1,7 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Assigner } from '../../src/worker/analysis/assigner.ts';
-import type { Thresholds } from '../../src/domain/thresholds.ts';
+import type { Thresholds } from '../../src/domain/similarity-thresholds.ts';
 import { InstanceThresholds } from '../../src/topics/thresholds.ts';
 import type { Assignment, StateRow } from '../../src/domain/facts.ts';
 import { normals } from '../support/transformer.ts';

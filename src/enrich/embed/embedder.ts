@@ -12,8 +12,8 @@ import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { AutoModel, AutoTokenizer, env, Tensor } from '@huggingface/transformers';
 import { z } from 'zod';
-import type { Thresholds } from '../../domain/thresholds.ts';
-import { UNWATCHED, type StepListener } from '../../domain/steps.ts';
+import type { Thresholds } from '../../domain/similarity-thresholds.ts';
+import { UNWATCHED, type StepListener } from '../step-listener.ts';
 import { SetupError } from '../../errors.ts';
 import { calibrate, commonPart, PROBES, REQUESTS } from './calibration.ts';
 import {

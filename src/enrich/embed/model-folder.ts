@@ -5,7 +5,7 @@
 import { existsSync, readdirSync, readFileSync, type Dirent } from 'node:fs';
 import { basename, isAbsolute, join, relative, resolve } from 'node:path';
 import { z } from 'zod';
-import type { Thresholds } from '../../domain/thresholds.ts';
+import type { Thresholds } from '../../domain/similarity-thresholds.ts';
 import { SetupError } from '../../errors.ts';
 
 /** How the states of a text's tokens become one vector: their mean, their maxima, the first or the last. */

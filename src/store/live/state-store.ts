@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { SIGNALS, type Assignment, type StateRow } from '../../domain/facts.ts';
+import type { Assignment, StateRow } from '../../domain/facts.ts';
+import { SIGNALS } from '../../domain/signal-kinds.ts';
 import { KINDS } from '../../domain/kinds.ts';
 import { SetupError } from '../../errors.ts';
 import { isDamage, notedDamage } from '../damage.ts';

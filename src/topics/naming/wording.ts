@@ -2,7 +2,7 @@
  * What requests say, in bounded memory: each micro-cluster keeps a few sample texts and counts its words and word
  * pairs. Names of topics and topic clusters are made of this alone, so what is dropped here decides nothing else.
  */
-import { beginning } from '../../domain/beginning.ts';
+import { truncate } from '../../domain/truncate.ts';
 import { weightOf, type MicroCluster } from '../micro-cluster.ts';
 import type { Sample } from './names.ts';
 import type { GroupPairs } from './scores.ts';
@@ -33,7 +33,7 @@ export interface ScoredSample {
 
 /** Adds a request's text and pairs. `cosine`: of the request with the centroid of its micro-cluster. */
 export function addRequest(wording: Wording, request: string, cosine: number): void {
-  const text = beginning(request, SAMPLE_LENGTH);
+  const text = truncate(request, SAMPLE_LENGTH);
   addSample(wording, { text, score: Math.fround(cosine - text.length / CHARACTERS_PER_COSINE) });
   for (const [key, use] of wordPairsOf(request)) addPair(wording, key, use);
 }

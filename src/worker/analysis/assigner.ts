@@ -7,8 +7,8 @@
 import { OpeningTurns } from '../../conversations/authors.ts';
 import { SessionState } from '../../conversations/session-state.ts';
 import type { Assignment, Enrichment, SessionRow, StateRow, Turn } from '../../domain/facts.ts';
-import { UNWATCHED, type StepListener } from '../../domain/steps.ts';
-import type { Thresholds } from '../../domain/thresholds.ts';
+import { UNWATCHED, type StepListener } from '../../enrich/step-listener.ts';
+import type { Thresholds } from '../../domain/similarity-thresholds.ts';
 import { DotArena } from '../../numeric/dot-kernel.ts';
 import { InstanceState } from './instance-state.ts';
 import { StateCache } from './state-cache.ts';

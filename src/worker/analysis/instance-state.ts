@@ -3,10 +3,11 @@
  * repeated requests, and which signals have occurred.
  * Covered by test/worker/analysis/assigner.test.ts.
  */
-import { SIGNALS, type Assignment, type GapRow, type SignalRow, type StateRow } from '../../domain/facts.ts';
+import type { Assignment, GapRow, SignalRow, StateRow } from '../../domain/facts.ts';
+import { SIGNALS } from '../../domain/signal-kinds.ts';
 import { derivedId } from '../../domain/ids.ts';
-import { ByteWriter, readersOf } from '../../domain/state-bytes.ts';
-import type { Thresholds } from '../../domain/thresholds.ts';
+import { ByteWriter, readersOf } from '../../domain/byte-codec.ts';
+import type { Thresholds } from '../../domain/similarity-thresholds.ts';
 import { InstanceThresholds } from '../../topics/thresholds.ts';
 import { Topics } from '../../topics/topics.ts';
 import type { DotArena } from '../../numeric/dot-kernel.ts';

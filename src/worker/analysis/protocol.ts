@@ -1,7 +1,7 @@
 /** What `AnalysisPool` and its threads say to each other. */
 import type { Evicted } from './assigner.ts';
 import type { Assignment, Enrichment, StateRow, Turn } from '../../domain/facts.ts';
-import type { StepListener } from '../../domain/steps.ts';
+import type { StepListener } from '../../enrich/step-listener.ts';
 import type { Unanalysed } from './stages.ts';
 
 /** What a thread starts with. */

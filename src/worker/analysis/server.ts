@@ -1,7 +1,7 @@
 /** The side of a thread of `AnalysisPool`: it answers requests one after the other. */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Assigner } from './assigner.ts';
-import type { StepListener } from '../../domain/steps.ts';
+import type { StepListener } from '../../enrich/step-listener.ts';
 import type { Enricher } from '../../enrich/enricher.ts';
 import { SetupError } from '../../errors.ts';
 import {

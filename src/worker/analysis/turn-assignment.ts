@@ -7,8 +7,9 @@ import { asksUser, canOnlyAnswer } from '../../conversations/answering-turns.ts'
 import { authorOf } from '../../conversations/authors.ts';
 import { isRepeated, newRequest } from '../../conversations/repeated-requests.ts';
 import type { SessionState } from '../../conversations/session-state.ts';
-import { beginning } from '../../domain/beginning.ts';
-import { SIGNALS, type Enrichment, type MessageFact, type SignalKey, type Turn } from '../../domain/facts.ts';
+import { truncate } from '../../domain/truncate.ts';
+import type { Enrichment, MessageFact, Turn } from '../../domain/facts.ts';
+import { SIGNALS, type SignalKey } from '../../domain/signal-kinds.ts';
 import { dequantise } from '../../numeric/quantised.ts';
 import { GAP_TYPES, type InstanceState } from './instance-state.ts';
 
@@ -56,7 +57,7 @@ function assignUserTurn(
     moveToTopicOf(vector, request, turn, instance, session);
     message.repeatedRequest = repeatedRequestOf(vector, request, turn, instance, session);
     if (message.repeatedRequest !== null) signals.add(SIGNAL_INDEX.get('repetition')!);
-    session.lastRequest = beginning(request, LAST_REQUEST_LENGTH);
+    session.lastRequest = truncate(request, LAST_REQUEST_LENGTH);
   }
   message.signals = [...signals].sort((x, y) => x - y);
   for (const signal of signals) instance.signal(signal);

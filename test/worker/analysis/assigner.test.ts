@@ -1,7 +1,8 @@
 import { deepEqual, equal, notEqual, ok, throws } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Assigner } from '../../../src/worker/analysis/assigner.ts';
-import { SIGNALS, type MessageFact } from '../../../src/domain/facts.ts';
+import type { MessageFact } from '../../../src/domain/facts.ts';
+import { SIGNALS } from '../../../src/domain/signal-kinds.ts';
 import { derivedId } from '../../../src/domain/ids.ts';
 import { INSTANCE_ID, OPTIONS, said, Store, type Said } from './builders.ts';
 
