@@ -46,7 +46,7 @@ const VENDOR_DOORS: readonly (readonly [vendor: RegExp, doors: readonly string[]
   [/^(?:fastify|@fastify\/.*|prom-client)$/, ['src/http/']],
   [/^@nats-io\//, ['src/stream/']],
   [/^@duckdb\//, ['src/store/']],
-  [/^@huggingface\/transformers$/, ['src/enrich/embed/embedder.ts']],
+  [/^@huggingface\/transformers$/, ['src/enrich/embed/onnx-model.ts']],
   [/^eld(?:\/|$)/, ['src/language/detect.ts']],
   [/^pino(?:-pretty)?$/, ['src/logger.ts']],
 ];

@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
-import { findModel } from '../../src/enrich/embed/model-folder.ts';
+import { findModel } from '../../src/enrich/embed/model-location.ts';
 import { loadPipeline, schemaGuidedConversations, type Pipeline } from './assigned.ts';
 import { clusteringScores } from './clustering-scores.ts';
 import {

@@ -2,7 +2,8 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { SetupError } from '../errors.ts';
-import { findModel, modelName, modelNames, readModelFolder } from '../enrich/embed/model-folder.ts';
+import { readModelFolder } from '../enrich/embed/model-folder.ts';
+import { findModel, modelName, modelNames } from '../enrich/embed/model-location.ts';
 import { readManifest } from './manifest.ts';
 
 export interface CatalogEntry {

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { readOptional } from '../enrich/embed/model-folder.ts';
+import { readOptional } from '../enrich/embed/model-files.ts';
 import { digestOf } from './download.ts';
 
 const FILE = 'pulled.json';

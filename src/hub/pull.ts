@@ -19,7 +19,7 @@ import {
   SETTINGS_FILES,
   WEIGHTS,
   type Weights,
-} from '../enrich/embed/model-folder.ts';
+} from '../enrich/embed/model-files.ts';
 import { digestOf, download, gaveUp } from './download.ts';
 import { PassingError, type Hub, type HubFile, type HubModel } from './hub.ts';
 import { damagesOf, readManifest, writeManifest, type Manifest } from './manifest.ts';

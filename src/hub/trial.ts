@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { loadEmbedder, type Embedder, type LoadedEmbedder } from '../enrich/embed/embedder.ts';
 import { REQUESTS } from '../enrich/embed/calibration.ts';
-import type { ModelLocation } from '../enrich/embed/model-folder.ts';
+import type { ModelLocation } from '../enrich/embed/model-location.ts';
 import { damagesOf, readManifest } from './manifest.ts';
 
 export interface LanguageTrial {

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { loadEmbedder } from '../../../src/enrich/embed/embedder.ts';
-import { findModel, modelName, modelNames, readModelFolder } from '../../../src/enrich/embed/model-folder.ts';
+import { readModelFolder } from '../../../src/enrich/embed/model-folder.ts';
+import { findModel, modelName, modelNames } from '../../../src/enrich/embed/model-location.ts';
 import { SetupError } from '../../../src/errors.ts';
 import { writeTransformer, type TransformerOptions } from '../../support/transformer.ts';
 
