@@ -16,20 +16,22 @@ import { MessageNotes } from '../stream/dead-letters/message-notes.ts';
 import { partitionsOf } from '../stream/subjects.ts';
 import { spillDirectory } from '../store/data-directory.ts';
 import { LostStateError, openState, type OpenedState } from './shard-state.ts';
-import type { AnalysisPool } from './analysis/pool.ts';
+import type { AnalysisPool, ShardAnalysis } from './analysis/pool.ts';
 import { idleCounters, type WorkCounters } from './counters.ts';
 import { analysisOf, VIEWS_DIRECTORY } from './current-definition.ts';
 import { WorkerLoop, type EntrySource } from './loop.ts';
 
 /** Entries are cheap to hold; the bytes bound a batch. */
 const BATCH_ENTRIES = 10_000;
-/** For how long readers may still open files of a generation that was replaced. */
+/** For how long readers may still open files of a manifest that was replaced. */
 const GRACE_MS = 60_000;
+/** Of the shard's database. */
+const MEMORY_LIMIT = '768MB';
 const LOCK_LOOK_MS = 20;
 /** So long that whoever starts the worker again does not take it for one that cannot run. */
 const FULL_DISK_MS = 10_000;
-const MERGE_ROWS = 20_000;
-const MERGE_RATIO = 8;
+const COMPACT_ROWS = 20_000;
+const COMPACT_RATIO = 8;
 
 export interface ShardOptions {
   readonly dataDir: string;
@@ -89,139 +91,203 @@ export interface Shard {
 }
 
 /**
- * Opens a shard's views and the stream behind their position. Throws SetupError when they cannot be opened.
- * Views that are damaged are made from the stream again, while readers stay with the files that they have; when
- * the stream no longer holds all of it, the shard is halted.
+ * Opens a shard's views and the source of entries behind their checkpoint. Damaged views are made from the stream
+ * again, while readers stay with the files that they have; when the stream no longer holds all of it, the shard is
+ * halted.
+ *
+ * @throws SetupError when the views cannot be opened
  */
 export async function openShard(options: ShardOptions): Promise<Shard> {
-  const { dataDir, connection, logger, active, shard } = options;
-  const views = loadViews(VIEWS_DIRECTORY);
-  const madeBy = analysisOf(options.analysis.model);
-  const directory = shardDirectory(dataDir, active.epoch, shard);
-  const open = (): Promise<StateStore> =>
-    whenReleased(options.waitForLockMs ?? 0, () =>
-      StateStore.open({
-        directory,
-        views,
-        analysis: madeBy,
-        // Two take longer: what a statement of the fold does is too little to share. A merge has a thread of its own.
-        threads: 1,
-        memoryLimit: '768MB',
-        spillDirectory: spillDirectory(dataDir, `views-${active.epoch}-${shard}`),
-      }),
-    );
+  const { connection, logger, active, shard, archivedUntil = 0 } = options;
+  const directory = shardDirectory(options.dataDir, active.epoch, shard);
   const partitions = partitionsOf(shard, active.shards);
-  let opened: OpenedState;
+  const open = (): Promise<StateStore> => openStore(options, directory);
   try {
-    const { archivedUntil = 0 } = options;
-    opened = await openState({ directory, shard, partitions, connection, logger, archivedUntil, open });
+    const state = await openState({
+      directory,
+      shard,
+      partitions,
+      connection,
+      logger,
+      archivedUntil,
+      open,
+    });
+    return await WorkingShard.open(options, directory, state).catch(async (error: unknown) => {
+      await state.store.close();
+      throw error;
+    });
   } catch (error) {
     if (!(error instanceof LostStateError) || options.haltWhenLost !== true) throw error;
     logger.error(
       { event: 'state_lost', shard, directory },
-      `${error.message} Until then queries are answered from what was published last.`,
+      `${error.message} Until then, queries answer from what was published last.`,
     );
     return haltedShard(directory);
   }
-  const { store, holdUntil } = opened;
-  writeDefinition(directory, definitionOf(views, madeBy));
-  const publication = new Publication({
-    store,
-    graceMs: GRACE_MS,
-    compactRows: MERGE_ROWS,
-    compactRatio: MERGE_RATIO,
-    now: () => performance.now(),
-    holdUntil,
-    onError: (error) => {
-      logger.error(
-        { event: 'merge_failed', err: error },
-        'files of the views could not be merged; tried again later',
-      );
-      if (isDamage(error)) fail(error);
-    },
-    onDamage: (reason) =>
-      logger.error(
-        { event: 'levels_damaged', shard, reason },
-        `published files of the views are damaged (${reason}): made anew from the state`,
-      ),
-  });
-  let damage: unknown = null;
-  /** The next process that opens the shard makes it from the stream again. */
-  const fail = (error: unknown): void => {
-    damage = error;
-    noteDamage(directory, 'state', error instanceof Error ? error.message : String(error));
-    loop.stop();
-  };
-  let messages = 0;
-  const openSource = options.openSource ?? ((start) => openStream(connection, start));
-  const source = await openSource({ sequence: store.sequence, partitions, messages: () => messages });
-  const analysis = options.analysis.forShard(shard, active.shards);
-  const marks = new WorkMarkFile(directory);
-  const loop: WorkerLoop = new WorkerLoop({
-    source,
-    store,
-    publication,
-    logger,
-    enricher: analysis,
-    assigner: analysis,
-    notes: await MessageNotes.read(connection),
-    marks,
-    decode: (bytes) => {
-      const { requests } = decodeRecord(bytes);
-      for (const request of requests) messages += request.messages.length;
-      return requests;
-    },
-    setAside: options.setAside,
-    ...(options.guard === undefined ? {} : { guard: options.guard }),
-    now: () => Date.now() * 1000,
-    maxEntries: BATCH_ENTRIES,
-    maxBytes: options.batchBytes,
-    waitMs: options.waitMs,
-    publishEveryMs: options.publishEveryMs,
-  });
-  let running: Promise<void> = Promise.resolve();
-  const closing = Promise.withResolvers<void>();
-  return {
-    store,
-    publication,
-    get messages() {
-      return messages;
-    },
-    counters: loop.counters,
-    copyState: () => copyOpenState(store),
-    run() {
-      running = loop.run().then(
-        () => {
-          if (damage !== null) throw damage;
-        },
-        async (error: unknown) => {
-          if (isDamage(error)) fail(error);
-          if (isOutOfRoom(error)) {
-            logger.error(
-              { event: 'disk_full', shard, err: error },
-              `the disk of the views is full: tried again in ${FULL_DISK_MS / 1000} s; until then queries are answered from what was published last, and messages wait in the stream`,
-            );
-            await Promise.race([sleep(FULL_DISK_MS), closing.promise]);
-          }
-          throw error;
-        },
-      );
-      return running;
-    },
-    async close() {
-      closing.resolve();
-      loop.stop();
-      analysis.stop();
-      // Also ends the wait for more entries.
-      const closed = source.close();
-      await running.catch(() => undefined);
-      await closed;
-      analysis.close();
-      await publication.close();
-      await store.close();
-      marks.close();
-    },
-  };
+}
+
+/** Opens the shard's database as soon as no other process has it open. */
+function openStore(options: ShardOptions, directory: string): Promise<StateStore> {
+  const { dataDir, active, shard, analysis, waitForLockMs = 0 } = options;
+  return whenReleased(waitForLockMs, () =>
+    StateStore.open({
+      directory,
+      views: loadViews(VIEWS_DIRECTORY),
+      analysis: analysisOf(analysis.model),
+      // A statement of the fold does too little to share it between threads. A compaction has a thread of its own.
+      threads: 1,
+      memoryLimit: MEMORY_LIMIT,
+      spillDirectory: spillDirectory(dataDir, `views-${active.epoch}-${shard}`),
+    }),
+  );
+}
+
+class WorkingShard implements Shard {
+  readonly store: StateStore;
+  readonly publication: Publication;
+  readonly #options: ShardOptions;
+  readonly #directory: string;
+  readonly #source: ShardSource;
+  readonly #analysis: ShardAnalysis;
+  readonly #marks: WorkMarkFile;
+  readonly #loop: WorkerLoop;
+  readonly #closing = Promise.withResolvers<void>();
+  #running: Promise<void> = Promise.resolve();
+  #messages = 0;
+  #damage: unknown = null;
+
+  static async open(options: ShardOptions, directory: string, state: OpenedState): Promise<WorkingShard> {
+    const { connection, active, shard, analysis } = options;
+    writeDefinition(directory, definitionOf(loadViews(VIEWS_DIRECTORY), analysisOf(analysis.model)));
+    const openSource = options.openSource ?? ((start) => openStream(connection, start));
+    let opened: WorkingShard | null = null;
+    const source = await openSource({
+      sequence: state.store.sequence,
+      partitions: partitionsOf(shard, active.shards),
+      messages: () => opened?.messages ?? 0,
+    });
+    const notes = await MessageNotes.read(connection);
+    opened = new WorkingShard(options, directory, state, source, notes);
+    return opened;
+  }
+
+  private constructor(
+    options: ShardOptions,
+    directory: string,
+    { store, holdUntil }: OpenedState,
+    source: ShardSource,
+    notes: MessageNotes,
+  ) {
+    this.#options = options;
+    this.#directory = directory;
+    this.#source = source;
+    this.store = store;
+    this.publication = this.#publicationOf(store, holdUntil);
+    this.#analysis = options.analysis.forShard(options.shard, options.active.shards);
+    this.#marks = new WorkMarkFile(directory);
+    this.#loop = new WorkerLoop({
+      source,
+      store,
+      publication: this.publication,
+      logger: options.logger,
+      enricher: this.#analysis,
+      assigner: this.#analysis,
+      notes,
+      marks: this.#marks,
+      decode: (bytes) => {
+        const { requests } = decodeRecord(bytes);
+        for (const request of requests) this.#messages += request.messages.length;
+        return requests;
+      },
+      setAside: options.setAside,
+      ...(options.guard === undefined ? {} : { guard: options.guard }),
+      now: () => Date.now() * 1000,
+      maxEntries: BATCH_ENTRIES,
+      maxBytes: options.batchBytes,
+      waitMs: options.waitMs,
+      publishEveryMs: options.publishEveryMs,
+    });
+  }
+
+  #publicationOf(store: StateStore, holdUntil: number): Publication {
+    const { logger, shard } = this.#options;
+    return new Publication({
+      store,
+      graceMs: GRACE_MS,
+      compactRows: COMPACT_ROWS,
+      compactRatio: COMPACT_RATIO,
+      now: () => performance.now(),
+      holdUntil,
+      onError: (error) => {
+        logger.error(
+          { event: 'merge_failed', err: error },
+          'files of the views could not be compacted; the worker tries again later',
+        );
+        if (isDamage(error)) this.#fail(error);
+      },
+      onDamage: (reason) =>
+        logger.error(
+          { event: 'levels_damaged', shard, reason },
+          `published files of the views are damaged (${reason}): the worker makes them again from the state`,
+        ),
+    });
+  }
+
+  get messages(): number {
+    return this.#messages;
+  }
+
+  get counters(): WorkCounters {
+    return this.#loop.counters;
+  }
+
+  copyState(): Promise<StateCopy> {
+    return copyOpenState(this.store);
+  }
+
+  run(): Promise<void> {
+    this.#running = this.#run();
+    return this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { logger, shard } = this.#options;
+    try {
+      await this.#loop.run();
+    } catch (error) {
+      if (isDamage(error)) this.#fail(error);
+      if (isOutOfRoom(error)) {
+        logger.error(
+          { event: 'disk_full', shard, err: error },
+          `the disk of the views is full: the worker tries again in ${FULL_DISK_MS / 1000} s. Until then, queries ` +
+            'answer from what was published last, and messages wait in the stream',
+        );
+        await Promise.race([sleep(FULL_DISK_MS), this.#closing.promise]);
+      }
+      throw error;
+    }
+    if (this.#damage !== null) throw this.#damage;
+  }
+
+  /** Notes the damage: the next process that opens the shard makes its views from the stream again. */
+  #fail(error: unknown): void {
+    this.#damage = error;
+    noteDamage(this.#directory, 'state', error instanceof Error ? error.message : String(error));
+    this.#loop.stop();
+  }
+
+  async close(): Promise<void> {
+    this.#closing.resolve();
+    this.#loop.stop();
+    this.#analysis.stop();
+    const sourceClosed = this.#source.close();
+    await this.#running.catch(() => undefined);
+    await sourceClosed;
+    this.#analysis.close();
+    await this.publication.close();
+    await this.store.close();
+    this.#marks.close();
+  }
 }
 
 async function openStream(
