@@ -1,7 +1,7 @@
 import { derivedId, isExternalId, UUID_PATTERN } from '../domain/ids.ts';
 import type { Turn } from '../domain/facts.ts';
 import { positionOf, roleOf, type RecordedRequest } from '../domain/records.ts';
-import type { Batch, Counters } from '../store/live/state-store.ts';
+import type { Batch, Counters } from '../store/live/batch.ts';
 
 /** A request of which nothing can be counted, as no version of us would have taken it. */
 export class RecordError extends Error {

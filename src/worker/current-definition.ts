@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { enrichmentId, loadHeads } from '../enrich/enricher.ts';
-import { definitionOf } from '../store/live/state-store.ts';
+import { definitionOf } from '../store/epochs/definition.ts';
 import { loadViews } from '../store/view-files.ts';
 import type { AnalysisModel } from './analysis/protocol.ts';
 import { ASSIGNMENT_VERSION } from './analysis/version.ts';

@@ -5,7 +5,8 @@ import { SetupError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { clearDamage } from '../store/damage.ts';
 import { readManifest } from '../store/published/manifest.ts';
-import { DamagedStateError, type StateStore } from '../store/live/state-store.ts';
+import { DamagedStateError } from '../store/live/state-database.ts';
+import type { StateStore } from '../store/live/state-store.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import { lastSequenceOf, readExtent, type StreamExtent } from '../stream/log/consumer.ts';
 

@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../logger.ts';
 import { isDamage, isOutOfRoom, noteDamage } from '../store/damage.ts';
-import { writeDefinition } from '../store/epochs/definition.ts';
+import { definitionOf, writeDefinition } from '../store/epochs/definition.ts';
 import { shardDirectory, type Epoch } from '../store/epochs/epochs.ts';
 import { readManifest } from '../store/published/manifest.ts';
 import { Publication } from '../store/published/publication.ts';
 import { copyOpenState, type StateCopy } from '../store/live/state-copy.ts';
-import { definitionOf, HeldStateError, StateStore } from '../store/live/state-store.ts';
+import { HeldStateError } from '../store/live/state-database.ts';
+import { StateStore } from '../store/live/state-store.ts';
 import { loadViews } from '../store/view-files.ts';
 import { WorkMarkFile } from '../store/live/work-mark.ts';
 import { decodeRecord } from '../stream/log/codec.ts';

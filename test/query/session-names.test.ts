@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { deepEqual, equal } from 'node:assert/strict';
 import { parseQueryParameters } from '../../src/query/parameters.ts';
 import { QueryRunner } from '../../src/query/query-runner.ts';
-import type { Batch } from '../../src/store/live/state-store.ts';
+import type { Batch } from '../../src/store/live/batch.ts';
 import { assignment, fact, openFixture, uuid, VIEWS, type Fixture } from '../support/fold.ts';
 
 describe("a caller's own name of a session", () => {

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { compareBuilds, faultsOf, type Comparison } from '../../src/rebuild/comparison.ts';
 import { publishedTables } from '../../src/store/view-files.ts';
 import type { Snapshot } from '../../src/store/published/snapshot-reader.ts';
-import { definitionOf } from '../../src/store/live/state-store.ts';
+import { definitionOf } from '../../src/store/epochs/definition.ts';
 import { openFixture, VIEWS, type Fixture } from '../support/fold.ts';
 import { SyntheticStream } from '../support/synthetic-stream.ts';
 

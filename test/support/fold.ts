@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Assignment, MessageFact, StateRow } from '../../src/domain/facts.ts';
 import { Publication } from '../../src/store/published/publication.ts';
-import { StateStore, type Batch } from '../../src/store/live/state-store.ts';
+import type { Batch } from '../../src/store/live/batch.ts';
+import { StateStore } from '../../src/store/live/state-store.ts';
 import { SnapshotReader } from '../../src/store/published/snapshot-reader.ts';
 import { loadViews, type View } from '../../src/store/view-files.ts';
 

@@ -5,7 +5,7 @@ import { dimensionFieldsOf, GROUP_BYS, type GroupBy, GROUPINGS } from '../../src
 import type { Metric, SortField } from '../../src/domain/metrics.ts';
 import { formatInstant, GRANULARITIES, parseInstant, type Granularity } from '../../src/domain/time.ts';
 import type { QueryParameters } from '../../src/query/parameters.ts';
-import type { Batch } from '../../src/store/live/state-store.ts';
+import type { Batch } from '../../src/store/live/batch.ts';
 import { assignment, uuid } from './fold.ts';
 import type { PlainKind, PlainMessage, PlainNames } from './plain-counts.ts';
 

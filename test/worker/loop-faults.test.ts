@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
 import type { RecordedRequest } from '../../src/domain/records.ts';
 import { DatabaseError } from '../../src/store/duckdb.ts';
-import type { Batch } from '../../src/store/live/state-store.ts';
+import type { Batch } from '../../src/store/live/batch.ts';
 import { LeaseLostError } from '../../src/stream/kv/leases.ts';
 import { AnalysisPool, type ShardAnalysis } from '../../src/worker/analysis/pool.ts';
 import { openFixture, temporaryDirectory, uuid } from '../support/fold.ts';

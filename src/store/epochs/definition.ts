@@ -17,6 +17,14 @@ const ANALYSIS_NAMES: Readonly<Record<string, string>> = {
   assignment: 'rules for topics, names and titles',
 };
 
+/** Names what the rows mean: each view with its version, and the analysis. Another definition needs a rebuild. */
+export function definitionOf(views: readonly View[], analysis: string): string {
+  return `${views
+    .map((view) => `${view.name}:${view.version}`)
+    .toSorted()
+    .join(' ')} ${analysis}`;
+}
+
 function parse(definition: string): Definition {
   const views = new Map<string, string>();
   const analysis = new Map<string, string>();

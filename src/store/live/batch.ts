@@ -1,0 +1,36 @@
+import type { Assignment, StateRow } from '../../domain/facts.ts';
+
+/** Everything that one run of stream entries changes in the state. Covered by test/store/live/fold-blocks.test.ts. */
+export interface Batch {
+  /** The checkpoint that the store must be at: a second worker fails here. */
+  readonly expectedSequence: number;
+  /** Stream sequence of the last entry of the batch: the new checkpoint. */
+  readonly sequence: number;
+  /** Microseconds since 1970-01-01 UTC. */
+  readonly processedAt: number;
+  /** Instances with an entry in the batch. */
+  readonly instances: readonly { instance: number; id: string; projectId: string; lastSequence: number }[];
+  /** End users seen for the first time. */
+  readonly endUsers: readonly { instance: number; endUser: number; id: string; externalId: string }[];
+  readonly requests: readonly { id: string; acceptedAt: number }[];
+  readonly metadata: readonly {
+    instance: number;
+    record: 'instance' | 'session' | 'user';
+    key: string;
+    member: string;
+    value: string;
+  }[];
+  /** Sessions that their caller named in the batch; null: the caller removed the name. */
+  readonly sessionNames: readonly { session: number; externalId: string | null }[];
+  readonly assignment: Assignment;
+  readonly state: readonly StateRow[];
+  /** The highest numbers given out, including the new ones of this batch. */
+  readonly counters: Counters;
+}
+
+/** Highest number given out to instances, sessions and end users of the shard; 0 at first. */
+export interface Counters {
+  readonly instances: number;
+  readonly sessions: number;
+  readonly endUsers: number;
+}

@@ -1,0 +1,180 @@
+import type { MessageFact } from '../../domain/facts.ts';
+import { KINDS } from '../../domain/kinds.ts';
+import { SIGNALS } from '../../domain/signal-kinds.ts';
+import type { ColumnType } from '../duckdb.ts';
+import type { Batch } from './batch.ts';
+
+export type StageRow = readonly (number | string | Uint8Array | null)[];
+
+/** A temporary table that brings rows of a batch to the views' SQL. Covered by test/store/live/stages.test.ts. */
+export interface Stage {
+  readonly columns: Readonly<Record<string, ColumnType>>;
+  /** A value for each column, in their order. */
+  readonly rows: (batch: Batch) => readonly StageRow[];
+}
+
+export const STAGES = {
+  batch_message: {
+    columns: {
+      position: 'bigint',
+      instance: 'integer',
+      session: 'integer',
+      end_user: 'integer',
+      event_at: 'bigint',
+      micro: 'integer',
+      sat: 'integer',
+      dsat: 'integer',
+      repeated_requests: 'integer',
+    },
+    rows: ({ assignment }) => assignment.messages.map(messageRow),
+  },
+  batch_occurrence: {
+    columns: { position: 'bigint', kind: 'integer', entity: 'integer' },
+    rows: ({ assignment }) => assignment.messages.flatMap(occurrences),
+  },
+  batch_opening_author: {
+    columns: { instance: 'integer', session: 'integer', end_user: 'integer', before_position: 'bigint' },
+    rows: ({ assignment }) =>
+      assignment.openingAuthors.map((row) => [row.instance, row.session, row.user, row.beforePosition]),
+  },
+  batch_instance: {
+    columns: {
+      instance: 'integer',
+      id: 'text',
+      project: 'text',
+      last_sequence: 'bigint',
+      processed_at: 'bigint',
+    },
+    rows: ({ instances, processedAt }) =>
+      instances.map((row) => [row.instance, row.id, row.projectId, row.lastSequence, processedAt]),
+  },
+  batch_session: {
+    columns: {
+      instance: 'integer',
+      session: 'integer',
+      id: 'text',
+      end_user: 'integer',
+      title: 'text',
+      summary: 'text',
+      language: 'text',
+    },
+    rows: ({ assignment }) =>
+      assignment.sessions.map((row) => [
+        row.instance,
+        row.session,
+        row.id,
+        row.user ?? 0,
+        row.title,
+        row.summary,
+        row.language,
+      ]),
+  },
+  batch_session_name: {
+    columns: { session: 'integer', external_id: 'text' },
+    rows: ({ sessionNames }) => sessionNames.map((row) => [row.session, row.externalId]),
+  },
+  batch_end_user: {
+    columns: { instance: 'integer', end_user: 'integer', id: 'text', external_id: 'text' },
+    rows: ({ endUsers }) => endUsers.map((row) => [row.instance, row.endUser, row.id, row.externalId]),
+  },
+  batch_micro: {
+    columns: { instance: 'integer', micro: 'integer', topic: 'integer' },
+    rows: ({ assignment }) => assignment.micros.map((row) => [row.instance, row.micro, row.topic]),
+  },
+  batch_topic: {
+    columns: { instance: 'integer', topic: 'integer', id: 'text', name: 'text', cluster: 'integer' },
+    rows: ({ assignment }) =>
+      assignment.topics.map((row) => [row.instance, row.topic, row.id, row.name, row.cluster]),
+  },
+  batch_cluster: {
+    columns: { instance: 'integer', cluster: 'integer', id: 'text', name: 'text' },
+    rows: ({ assignment }) => assignment.clusters.map((row) => [row.instance, row.cluster, row.id, row.name]),
+  },
+  batch_signal: {
+    columns: {
+      instance: 'integer',
+      signal: 'integer',
+      id: 'text',
+      name: 'text',
+      signal_type: 'text',
+      description: 'text',
+    },
+    rows: ({ assignment }) =>
+      assignment.signals.map((row) => [
+        row.instance,
+        row.signal,
+        row.id,
+        row.name,
+        row.signalType,
+        row.description,
+      ]),
+  },
+  batch_repeated_request: {
+    columns: {
+      instance: 'integer',
+      repeated_request: 'integer',
+      id: 'text',
+      name: 'text',
+      description: 'text',
+    },
+    rows: ({ assignment }) =>
+      assignment.repeatedRequests.map((row) => [
+        row.instance,
+        row.repeatedRequest,
+        row.id,
+        row.name,
+        row.description,
+      ]),
+  },
+  batch_gap: {
+    columns: {
+      instance: 'integer',
+      gap: 'integer',
+      id: 'text',
+      name: 'text',
+      description: 'text',
+      gap_type: 'text',
+    },
+    rows: ({ assignment }) =>
+      assignment.gaps.map((row) => [row.instance, row.gap, row.id, row.name, row.description, row.gapType]),
+  },
+  batch_metadata: {
+    columns: { instance: 'integer', record: 'text', record_key: 'text', member: 'text', value: 'text' },
+    rows: ({ metadata }) => metadata.map((row) => [row.instance, row.record, row.key, row.member, row.value]),
+  },
+  batch_request: {
+    columns: { id: 'text', accepted_at: 'bigint' },
+    rows: ({ requests }) => requests.map((row) => [row.id, row.acceptedAt]),
+  },
+  batch_state: {
+    columns: { instance: 'integer', kind: 'text', key: 'integer', value: 'blob' },
+    rows: ({ state }) => state.map((row) => [row.instance, row.kind, row.key, row.value]),
+  },
+  /** Not of a batch: ids and numbers to look up. */
+  wanted_id: { columns: { id: 'text', number: 'bigint' }, rows: () => [] },
+} as const satisfies Readonly<Record<string, Stage>>;
+
+export type StageName = keyof typeof STAGES;
+
+function messageRow(fact: MessageFact): StageRow {
+  const sat = fact.signals.filter((signal) => SIGNALS[signal]?.type === 'SAT').length;
+  return [
+    fact.position,
+    fact.instance,
+    fact.session,
+    fact.user ?? 0,
+    fact.at,
+    fact.micro,
+    sat,
+    fact.signals.length - sat,
+    fact.repeatedRequest === null ? 0 : 1,
+  ];
+}
+
+function occurrences({ position, signals, repeatedRequest, gap }: MessageFact): StageRow[] {
+  return [
+    ...signals.map((signal) => [position, KINDS.signal, signal]),
+    ...(repeatedRequest === null ? [] : [[position, KINDS.repeatedRequest, repeatedRequest]]),
+    ...(gap === null ? [] : [[position, KINDS.gap, gap]]),
+  ];
+}

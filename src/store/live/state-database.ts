@@ -1,0 +1,139 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { SetupError } from '../../errors.ts';
+import { isDamage, notedDamage } from '../damage.ts';
+import { DatabaseError, openDatabase, quoted, type Connection, type Database, type Row } from '../duckdb.ts';
+import { definitionOf } from '../epochs/definition.ts';
+import type { View } from '../view-files.ts';
+
+/**
+ * Opens `state.duckdb` of a shard's folder, or creates it.
+ * Covered by test/store/published/publication.test.ts and test/worker/loop-faults.test.ts.
+ */
+
+export interface StateStoreOptions {
+  /** Folder of one shard: `<data>/views/<epoch>/<shard>`. */
+  readonly directory: string;
+  readonly views: readonly View[];
+  /** What the rows depend on besides stream and views (model, rules, heads): part of the definition. */
+  readonly analysis: string;
+  readonly threads: number;
+  readonly memoryLimit?: string;
+  readonly spillDirectory?: string;
+}
+
+/** The shard's database cannot be read: its rows have to be made from the stream again. */
+export class DamagedStateError extends SetupError {
+  constructor(file: string, reason: string, options: { cause?: unknown } = {}) {
+    super(`${file} is damaged (${reason.split('\n')[0]})`, options);
+    this.name = 'DamagedStateError';
+  }
+}
+
+/** Another process has the shard's database open. */
+export class HeldStateError extends SetupError {
+  constructor(file: string, cause: DatabaseError) {
+    super(
+      `${file} is open in another process: a second worker runs on this data directory. Stop one of them.`,
+      { cause },
+    );
+    this.name = 'HeldStateError';
+  }
+}
+
+export interface StateDatabase {
+  readonly database: Database;
+  readonly connection: Connection;
+  /** The row of table `meta`. */
+  readonly meta: Row;
+}
+
+/**
+ * How large the log grows before it is written into the tables. DuckDB estimates the log of an update by the blocks
+ * of rows that it touches. In a long history each batch touches hundreds, so the default of 16 MB would write the
+ * tables at every commit. A log of this size is read back in a second or two after a crash.
+ */
+const CHECKPOINT_THRESHOLD = '128MB';
+
+/** Tables of the worker alone, beside those of the views. */
+const OWN_SCHEMA = `
+create table meta (
+  store uuid, sequence bigint, instances integer, sessions integer, end_users integer, definition varchar
+);
+create table request (id uuid, accepted_at bigint);
+create table assign_state (instance integer, kind varchar, key integer, value blob);
+create table session_state (session integer, value blob);
+`;
+
+/**
+ * @throws HeldStateError when another process has it open
+ * @throws DamagedStateError when it is damaged
+ * @throws SetupError when it cannot be read, or was made by other views or another model
+ */
+export async function openStateDatabase(options: StateStoreOptions): Promise<StateDatabase> {
+  const { directory, threads, memoryLimit, spillDirectory } = options;
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const file = join(directory, 'state.duckdb');
+  const noted = notedDamage(directory, 'state');
+  if (noted !== null) throw new DamagedStateError(file, noted);
+  const database = await openDatabase({
+    threads,
+    ...(memoryLimit === undefined ? {} : { memoryLimit }),
+    ...(spillDirectory === undefined ? {} : { spillDirectory }),
+  });
+  try {
+    const connection = await database.connect();
+    await attach(connection, file, directory);
+    await connection.run('use st');
+    await connection.run(`set checkpoint_threshold = '${CHECKPOINT_THRESHOLD}'`);
+    const definition = definitionOf(options.views, options.analysis);
+    await createTables(connection, options.views, definition);
+    const meta = (await connection.one('select * from meta')) as Row;
+    if (meta['definition'] !== definition)
+      throw madeByOthers(directory, String(meta['definition']), definition);
+    return { database, connection, meta };
+  } catch (error) {
+    database.close();
+    if (isDamage(error) && !(error instanceof SetupError))
+      throw new DamagedStateError(file, (error as Error).message, { cause: error });
+    throw error;
+  }
+}
+
+async function attach(connection: Connection, file: string, directory: string): Promise<void> {
+  try {
+    await connection.run(`attach ${quoted(file)} as st`);
+  } catch (error) {
+    if (isDamage(error)) throw error;
+    if (error instanceof DatabaseError && error.file === 'held') throw new HeldStateError(file, error);
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new SetupError(
+      `${file} cannot be opened (${reason.split('\n')[0]}). Delete ${directory} and start again: it is rebuilt from the stream.`,
+      { cause: error },
+    );
+  }
+}
+
+/** Does nothing when the tables are there. */
+async function createTables(
+  connection: Connection,
+  views: readonly View[],
+  definition: string,
+): Promise<void> {
+  const found = await connection.one(
+    `select 1 from duckdb_tables() where database_name = 'st' and table_name = 'meta'`,
+  );
+  if (found !== undefined) return;
+  await connection.transaction(async () => {
+    await connection.run(OWN_SCHEMA);
+    for (const view of views) if (view.schema !== '') await connection.run(view.schema);
+    await connection.run(`insert into meta values (uuid(), 0, 0, 0, 0, ${quoted(definition)})`);
+  });
+}
+
+function madeByOthers(directory: string, there: string, now: string): SetupError {
+  return new SetupError(
+    `The views in ${directory} were made by other view definitions, rules or another embedding model (${there} there, ${now} now). ` +
+      `Run "npm run rebuild", or delete that folder: it is rebuilt from the stream.`,
+  );
+}
