@@ -4,7 +4,18 @@
  * same bits on every processor.
  */
 
-import { advance, F32, I32, instantiate, OP, PAGE_BYTES, type WasmFunction } from '../../src/numeric/wasm.ts';
+import {
+  advance,
+  clear,
+  countDown,
+  F32,
+  I32,
+  instantiate,
+  OP,
+  PAGE_BYTES,
+  stepUp,
+  type WasmFunction,
+} from '../../src/numeric/wasm.ts';
 
 /** Addresses and lengths are in bytes. */
 interface Kernels {
@@ -75,7 +86,7 @@ function panelFunction(): WasmFunction {
   ];
   const code = [
     ...OP.loop,
-    ...sums.flatMap((sum) => [...OP.zeroVector, ...OP.set(sum)]),
+    ...clear(sums),
     ...OP.get(left),
     ...OP.set(pointers[0]),
     ...[1, 2, 3].flatMap((row) => [
@@ -92,17 +103,10 @@ function panelFunction(): WasmFunction {
     ...OP.multiply,
     ...OP.add,
     ...OP.set(stop),
-    ...OP.loop,
-    ...Array.from({ length: UNROLLED }, (_, step) => term(step)).flat(),
-    ...pointers.flatMap((pointer) => advance(pointer, OP.constant(4 * UNROLLED))),
-    ...OP.get(at),
-    ...OP.constant(4 * COLUMNS * UNROLLED),
-    ...OP.add,
-    ...OP.tee(at),
-    ...OP.get(stop),
-    ...OP.lessUnsigned,
-    ...OP.brIf(0),
-    ...OP.end,
+    ...stepUp(at, 4 * COLUMNS * UNROLLED, stop, [
+      ...Array.from({ length: UNROLLED }, (_, step) => term(step)).flat(),
+      ...pointers.flatMap((pointer) => advance(pointer, OP.constant(4 * UNROLLED))),
+    ]),
     ...Array.from({ length: ROWS }, (_, row) => [
       ...[0, 1].flatMap((side) => [
         ...OP.get(product),
@@ -124,120 +128,82 @@ function panelFunction(): WasmFunction {
 
 const LANES = Array.from({ length: CHUNK / 4 }, (_, lane) => lane);
 
-function sumFunction(): WasmFunction {
-  const [rows, numbers, count, out, rowBytes] = [0, 1, 2, 3, 4] as const;
-  const [at, left, next, row] = [5, 6, 7, 8] as const;
-  const sums = LANES.map((lane) => 9 + lane);
+/** Locals of the functions that go through numbered rows, chunk by chunk: `sum` and `spread`. */
+const [ROWS_AT, NUMBERS, COUNT, OTHER_ROW, ROW_BYTES] = [0, 1, 2, 3, 4] as const;
+const [AT, LEFT, NEXT, ROW] = [5, 6, 7, 8] as const;
+/** The chunk in work, in vectors of four. */
+const PARTS = LANES.map((lane) => 9 + lane);
+
+/** For each chunk of a row: `begin`, then `each` with `ROW` at that chunk of every numbered row, then `end`. */
+function numberedRows(
+  name: string,
+  begin: readonly number[],
+  each: readonly number[],
+  end: readonly number[],
+): WasmFunction {
   const code = [
     ...OP.constant(0),
-    ...OP.set(at),
-    ...OP.loop,
-    ...sums.flatMap((sum) => [...OP.zeroVector, ...OP.set(sum)]),
-    ...OP.get(count),
-    ...OP.set(left),
-    ...OP.get(numbers),
-    ...OP.set(next),
-    ...OP.block,
-    ...OP.loop,
-    ...OP.get(left),
-    ...OP.eqz,
-    ...OP.brIf(1),
-    ...OP.get(next),
-    ...OP.load,
-    ...OP.get(rowBytes),
-    ...OP.multiply,
-    ...OP.get(rows),
-    ...OP.add,
-    ...OP.get(at),
-    ...OP.add,
-    ...OP.set(row),
-    ...sums.flatMap((sum, lane) => [
-      ...OP.get(sum),
-      ...OP.get(row),
-      ...OP.loadVector(16 * lane),
-      ...OP.addVectors,
-      ...OP.set(sum),
+    ...OP.set(AT),
+    ...stepUp(AT, 4 * CHUNK, ROW_BYTES, [
+      ...begin,
+      ...OP.get(COUNT),
+      ...OP.set(LEFT),
+      ...OP.get(NUMBERS),
+      ...OP.set(NEXT),
+      ...countDown(LEFT, [
+        ...OP.get(NEXT),
+        ...OP.load,
+        ...OP.get(ROW_BYTES),
+        ...OP.multiply,
+        ...OP.get(ROWS_AT),
+        ...OP.add,
+        ...OP.get(AT),
+        ...OP.add,
+        ...OP.set(ROW),
+        ...each,
+        ...advance(NEXT, OP.constant(4)),
+      ]),
+      ...end,
     ]),
-    ...advance(next, OP.constant(4)),
-    ...advance(left, OP.constant(-1)),
-    ...OP.br(0),
-    ...OP.end,
-    ...OP.end,
-    ...sums.flatMap((sum, lane) => [
-      ...OP.get(out),
-      ...OP.get(at),
-      ...OP.add,
-      ...OP.get(sum),
-      ...OP.storeVector(16 * lane),
-    ]),
-    ...OP.get(at),
-    ...OP.constant(4 * CHUNK),
-    ...OP.add,
-    ...OP.tee(at),
-    ...OP.get(rowBytes),
-    ...OP.lessUnsigned,
-    ...OP.brIf(0),
-    ...OP.end,
   ];
-  return { name: 'sum', parameters: integers(5), integers: 4, vectors: sums.length, code };
+  return { name, parameters: integers(5), integers: 4, vectors: PARTS.length, code };
+}
+
+function sumFunction(): WasmFunction {
+  const each = PARTS.flatMap((part, lane) => [
+    ...OP.get(part),
+    ...OP.get(ROW),
+    ...OP.loadVector(16 * lane),
+    ...OP.addVectors,
+    ...OP.set(part),
+  ]);
+  const end = PARTS.flatMap((part, lane) => [
+    ...OP.get(OTHER_ROW),
+    ...OP.get(AT),
+    ...OP.add,
+    ...OP.get(part),
+    ...OP.storeVector(16 * lane),
+  ]);
+  return numberedRows('sum', clear(PARTS), each, end);
 }
 
 function spreadFunction(): WasmFunction {
-  const [rows, numbers, count, from, rowBytes] = [0, 1, 2, 3, 4] as const;
-  const [at, left, next, row] = [5, 6, 7, 8] as const;
-  const parts = LANES.map((lane) => 9 + lane);
-  const code = [
-    ...OP.constant(0),
-    ...OP.set(at),
-    ...OP.loop,
-    ...parts.flatMap((part, lane) => [
-      ...OP.get(from),
-      ...OP.get(at),
-      ...OP.add,
-      ...OP.loadVector(16 * lane),
-      ...OP.set(part),
-    ]),
-    ...OP.get(count),
-    ...OP.set(left),
-    ...OP.get(numbers),
-    ...OP.set(next),
-    ...OP.block,
-    ...OP.loop,
-    ...OP.get(left),
-    ...OP.eqz,
-    ...OP.brIf(1),
-    ...OP.get(next),
-    ...OP.load,
-    ...OP.get(rowBytes),
-    ...OP.multiply,
-    ...OP.get(rows),
+  const begin = PARTS.flatMap((part, lane) => [
+    ...OP.get(OTHER_ROW),
+    ...OP.get(AT),
     ...OP.add,
-    ...OP.get(at),
-    ...OP.add,
-    ...OP.set(row),
-    ...parts.flatMap((part, lane) => [
-      ...OP.get(row),
-      ...OP.get(row),
-      ...OP.loadVector(16 * lane),
-      ...OP.get(part),
-      ...OP.addVectors,
-      ...OP.storeVector(16 * lane),
-    ]),
-    ...advance(next, OP.constant(4)),
-    ...advance(left, OP.constant(-1)),
-    ...OP.br(0),
-    ...OP.end,
-    ...OP.end,
-    ...OP.get(at),
-    ...OP.constant(4 * CHUNK),
-    ...OP.add,
-    ...OP.tee(at),
-    ...OP.get(rowBytes),
-    ...OP.lessUnsigned,
-    ...OP.brIf(0),
-    ...OP.end,
-  ];
-  return { name: 'spread', parameters: integers(5), integers: 4, vectors: parts.length, code };
+    ...OP.loadVector(16 * lane),
+    ...OP.set(part),
+  ]);
+  const each = PARTS.flatMap((part, lane) => [
+    ...OP.get(ROW),
+    ...OP.get(ROW),
+    ...OP.loadVector(16 * lane),
+    ...OP.get(part),
+    ...OP.addVectors,
+    ...OP.storeVector(16 * lane),
+  ]);
+  return numberedRows('spread', begin, each, []);
 }
 
 function adamFunction(): WasmFunction {
@@ -250,57 +216,50 @@ function adamFunction(): WasmFunction {
     ...OP.get(rowBytes),
     ...OP.add,
     ...OP.set(stop),
-    ...OP.loop,
-    ...OP.get(gradients),
-    ...OP.loadVector(0),
-    ...OP.set(gradient),
-    ...OP.get(means),
-    ...OP.get(means),
-    ...OP.loadVector(0),
-    ...scaled(BETA1),
-    ...OP.get(gradient),
-    ...scaled(1 - BETA1),
-    ...OP.addVectors,
-    ...OP.tee(mean),
-    ...OP.storeVector(0),
-    ...OP.get(squares),
-    ...OP.get(squares),
-    ...OP.loadVector(0),
-    ...scaled(BETA2),
-    ...OP.get(gradient),
-    ...OP.get(gradient),
-    ...OP.multiplyVectors,
-    ...scaled(1 - BETA2),
-    ...OP.addVectors,
-    ...OP.tee(square),
-    ...OP.storeVector(0),
-    ...OP.get(values),
-    ...OP.get(values),
-    ...OP.loadVector(0),
-    ...OP.get(mean),
-    ...OP.get(rate),
-    ...OP.splat,
-    ...OP.multiplyVectors,
-    ...OP.get(square),
-    ...OP.get(squareScale),
-    ...OP.splat,
-    ...OP.multiplyVectors,
-    ...OP.squareRoot,
-    ...OP.float(EPSILON),
-    ...OP.splat,
-    ...OP.addVectors,
-    ...OP.divideVectors,
-    ...OP.subtractVectors,
-    ...OP.storeVector(0),
-    ...[means, squares, gradients].flatMap((pointer) => advance(pointer, OP.constant(16))),
-    ...OP.get(values),
-    ...OP.constant(16),
-    ...OP.add,
-    ...OP.tee(values),
-    ...OP.get(stop),
-    ...OP.lessUnsigned,
-    ...OP.brIf(0),
-    ...OP.end,
+    ...stepUp(values, 16, stop, [
+      ...OP.get(gradients),
+      ...OP.loadVector(0),
+      ...OP.set(gradient),
+      ...OP.get(means),
+      ...OP.get(means),
+      ...OP.loadVector(0),
+      ...scaled(BETA1),
+      ...OP.get(gradient),
+      ...scaled(1 - BETA1),
+      ...OP.addVectors,
+      ...OP.tee(mean),
+      ...OP.storeVector(0),
+      ...OP.get(squares),
+      ...OP.get(squares),
+      ...OP.loadVector(0),
+      ...scaled(BETA2),
+      ...OP.get(gradient),
+      ...OP.get(gradient),
+      ...OP.multiplyVectors,
+      ...scaled(1 - BETA2),
+      ...OP.addVectors,
+      ...OP.tee(square),
+      ...OP.storeVector(0),
+      ...OP.get(values),
+      ...OP.get(values),
+      ...OP.loadVector(0),
+      ...OP.get(mean),
+      ...OP.get(rate),
+      ...OP.splat,
+      ...OP.multiplyVectors,
+      ...OP.get(square),
+      ...OP.get(squareScale),
+      ...OP.splat,
+      ...OP.multiplyVectors,
+      ...OP.squareRoot,
+      ...OP.float(EPSILON),
+      ...OP.splat,
+      ...OP.addVectors,
+      ...OP.divideVectors,
+      ...OP.subtractVectors,
+      ...OP.storeVector(0),
+      ...[means, squares, gradients].flatMap((pointer) => advance(pointer, OP.constant(16))),
+    ]),
   ];
   return { name: 'adam', parameters: [...integers(5), F32, F32], integers: 1, vectors: 3, code };
 }

@@ -1,4 +1,20 @@
-import { advance, instantiate, I32, OP, PAGE_BYTES, type WasmFunction, type WasmMemory } from './wasm.ts';
+/**
+ * Dot products of one vector with many, in SIMD: plain JavaScript is too slow for the search over a thousand centroids
+ * that every request needs. The order of additions is the same on every machine, so a replay gives the same bits.
+ * Covered by test/numeric/vector-table.test.ts.
+ */
+import {
+  advance,
+  clear,
+  countDown,
+  I32,
+  instantiate,
+  OP,
+  PAGE_BYTES,
+  stepUp,
+  type WasmFunction,
+  type WasmMemory,
+} from './wasm.ts';
 
 /** Vectors are padded with zeros to a multiple of this many floats, which one turn of the inner loop multiplies. */
 const FLOATS_PER_STEP = 16;
@@ -8,10 +24,6 @@ type DotsFunction = (query: number, rows: number, count: number, out: number, ro
 
 const MAXIMUM_PAGES = 32_768;
 
-/**
- * Dot products of one vector with many, in SIMD: plain JavaScript is too slow for the search over a thousand centroids
- * that every request needs. The order of additions is the same on every machine, so a replay gives the same bits.
- */
 function dotsFunction(): WasmFunction {
   const [query, rows, count, out, rowBytes, at] = [0, 1, 2, 3, 4, 5] as const;
   const accumulators = [6, 7, 8, 9] as const;
@@ -29,46 +41,31 @@ function dotsFunction(): WasmFunction {
     ...OP.addVectors,
     ...OP.set(accumulators[lane]!),
   ];
-  const laneOfSum = (lane: number): number[] => [...OP.get(accumulators[0]), ...OP.lane(lane)];
-  const code = [
-    ...OP.block,
-    ...OP.loop,
-    ...OP.get(count),
-    ...OP.eqz,
-    ...OP.brIf(1),
-    ...accumulators.flatMap((local) => [...OP.zeroVector, ...OP.set(local)]),
+  const halfOfSum = (lanes: readonly number[]): number[] => [
+    ...lanes.flatMap((lane) => [...OP.get(accumulators[0]), ...OP.lane(lane)]),
+    ...OP.addFloat,
+  ];
+  const halfOfVectors = (lanes: readonly number[]): number[] => [
+    ...lanes.flatMap((lane) => OP.get(accumulators[lane]!)),
+    ...OP.addVectors,
+  ];
+  const code = countDown(count, [
+    ...clear(accumulators),
     ...OP.constant(0),
     ...OP.set(at),
-    ...OP.loop,
-    ...[0, 1, 2, 3].flatMap(multiplyAdd),
-    ...OP.get(at),
-    ...OP.constant(4 * FLOATS_PER_STEP),
-    ...OP.add,
-    ...OP.tee(at),
-    ...OP.get(rowBytes),
-    ...OP.lessUnsigned,
-    ...OP.brIf(0),
-    ...OP.end,
-    ...[0, 1].flatMap((lane) => OP.get(accumulators[lane]!)),
-    ...OP.addVectors,
-    ...[2, 3].flatMap((lane) => OP.get(accumulators[lane]!)),
-    ...OP.addVectors,
+    ...stepUp(at, 4 * FLOATS_PER_STEP, rowBytes, [0, 1, 2, 3].flatMap(multiplyAdd)),
+    ...halfOfVectors([0, 1]),
+    ...halfOfVectors([2, 3]),
     ...OP.addVectors,
     ...OP.set(accumulators[0]),
     ...OP.get(out),
-    ...[0, 1].flatMap(laneOfSum),
-    ...OP.addFloat,
-    ...[2, 3].flatMap(laneOfSum),
-    ...OP.addFloat,
+    ...halfOfSum([0, 1]),
+    ...halfOfSum([2, 3]),
     ...OP.addFloat,
     ...OP.storeFloat,
     ...advance(rows, OP.get(rowBytes)),
     ...advance(out, OP.constant(4)),
-    ...advance(count, OP.constant(-1)),
-    ...OP.br(0),
-    ...OP.end,
-    ...OP.end,
-  ];
+  ]);
   return { name: 'dots', parameters: [I32, I32, I32, I32, I32], integers: 1, vectors: 4, code };
 }
 

@@ -1,4 +1,9 @@
-/** An assembler for the few WebAssembly instructions that our kernels need. */
+/**
+ * An assembler for the few WebAssembly instructions and loops that our kernels need: the dot products of the service
+ * (`dot-kernel.ts`) and the arithmetic of training (`models/train/kernels.ts`). Each kernel fixes the order of its
+ * additions, so it gives the same bits on every machine.
+ * Covered by test/numeric/vector-table.test.ts and test/models/train/kernels.test.ts.
+ */
 
 /** The part of the WebAssembly interface that is used here; the compiler's library for Node does not have it. */
 export interface WasmMemory {
@@ -66,6 +71,43 @@ export const OP = {
 /** Adds to a local. */
 export function advance(local: number, by: readonly number[]): number[] {
   return [...OP.get(local), ...by, ...OP.add, ...OP.set(local)];
+}
+
+/** Repeats `code` while `count`, which goes down by one each time, is not 0. */
+export function countDown(count: number, code: readonly number[]): number[] {
+  return [
+    ...OP.block,
+    ...OP.loop,
+    ...OP.get(count),
+    ...OP.eqz,
+    ...OP.brIf(1),
+    ...code,
+    ...advance(count, OP.constant(-1)),
+    ...OP.br(0),
+    ...OP.end,
+    ...OP.end,
+  ];
+}
+
+/** Repeats `code`, at least once, while `at`, which goes up by `step` each time, is below `end`. */
+export function stepUp(at: number, step: number, end: number, code: readonly number[]): number[] {
+  return [
+    ...OP.loop,
+    ...code,
+    ...OP.get(at),
+    ...OP.constant(step),
+    ...OP.add,
+    ...OP.tee(at),
+    ...OP.get(end),
+    ...OP.lessUnsigned,
+    ...OP.brIf(0),
+    ...OP.end,
+  ];
+}
+
+/** Sets vectors to zeros. */
+export function clear(locals: readonly number[]): number[] {
+  return locals.flatMap((local) => [...OP.zeroVector, ...OP.set(local)]);
 }
 
 /** Compiles functions around a new memory, which grows from `initial` to at most `maximum` pages. */
