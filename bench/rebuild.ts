@@ -171,8 +171,8 @@ async function dialoguesOf(folder: string): Promise<Turn[][][]> {
   const sources: Turn[][][] = [];
   for (const file of files) {
     const dialogues: Turn[][] = [];
-    for await (const { value } of readDialogues(join(folder, 'dialogues', file)))
-      if (value.turns.length > 0) dialogues.push(value.turns);
+    for await (const { turns } of readDialogues(join(folder, 'dialogues', file)))
+      if (turns.length > 0) dialogues.push(turns);
     if (dialogues.length > 0) sources.push(dialogues);
   }
   if (sources.length === 0) throw new Error(`no dialogues in ${folder}`);

@@ -2,21 +2,17 @@
  * Reads conversation data sets: JSON Lines, plain or gzip'ed (told by the first bytes, not the name).
  * Formats: dialogues, satisfaction, gaps, intents, pairs, language (docs/decisions/0002-eval-room.md).
  */
-import { createReadStream, existsSync, statSync } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { createGunzip } from 'node:zlib';
 import { z } from 'zod';
 import { SetupError } from '../../src/errors.ts';
+import { readLines } from '../../src/import/lines.ts';
 
 /** Where the public data sets lie unless a caller says otherwise: beside the checkout. */
 export const DEFAULT_DATA_DIRECTORY = resolve(import.meta.dirname, '../../../shared/data');
 
-/** A line longer than this many bytes is a fault, so that a file that is no JSONL cannot fill the memory. */
-const MAX_LINE_BYTES = 64 * 1024 * 1024;
-
 /** A line of a data file that cannot be used. `message` names file and line. */
-export class DataError extends Error {
+export class DataError extends SetupError {
   readonly path: string;
   /** Counted from 1. */
   readonly line: number;
@@ -27,20 +23,6 @@ export class DataError extends Error {
     this.path = path;
     this.line = line;
   }
-}
-
-export interface ReadOptions {
-  /** Called with each unusable line, which is then skipped. Without it the first one is thrown. */
-  readonly onFault?: (fault: DataError) => void;
-  /** Called with the file's bytes read so far (compressed bytes of a compressed file). */
-  readonly onBytes?: (bytes: number) => void;
-}
-
-/** One usable line of a file. */
-export interface Line<T> {
-  /** Counted from 1; empty lines count but are not handed out. */
-  readonly line: number;
-  readonly value: T;
 }
 
 const turnSchema = z.looseObject({
@@ -81,7 +63,6 @@ const languageSchema = z.looseObject({ text: z.string(), lang: z.string() });
 
 /** A whole conversation; `turns[].sat` are satisfaction grades of 1 to 5, one an annotator. */
 export type Dialogue = z.infer<typeof dialogueSchema>;
-export type DialogueTurn = z.infer<typeof turnSchema>;
 /** An utterance with what it is about. */
 export type IntentExample = z.infer<typeof intentSchema>;
 /** Two texts; `label` from 0 (unrelated) to 1 (the same). */
@@ -90,30 +71,27 @@ export type PairExample = z.infer<typeof pairSchema>;
 export type LanguageExample = z.infer<typeof languageSchema>;
 
 /** Conversations in file order. Throws SetupError when there is no such file, DataError at a bad line. */
-export function readDialogues(path: string, options: ReadOptions = {}): AsyncGenerator<Line<Dialogue>> {
-  return readAs(path, dialogueSchema, options);
+export function readDialogues(path: string): AsyncGenerator<Dialogue> {
+  return readAs(path, dialogueSchema);
 }
 /** Labelled utterances in file order; errors as `readDialogues`. */
-export function readIntents(path: string, options: ReadOptions = {}): AsyncGenerator<Line<IntentExample>> {
-  return readAs(path, intentSchema, options);
+export function readIntents(path: string): AsyncGenerator<IntentExample> {
+  return readAs(path, intentSchema);
 }
 /** Text pairs in file order; errors as `readDialogues`. */
-export function readPairs(path: string, options: ReadOptions = {}): AsyncGenerator<Line<PairExample>> {
-  return readAs(path, pairSchema, options);
+export function readPairs(path: string): AsyncGenerator<PairExample> {
+  return readAs(path, pairSchema);
 }
 /** Sentences with languages in file order; errors as `readDialogues`. */
-export function readLanguages(
-  path: string,
-  options: ReadOptions = {},
-): AsyncGenerator<Line<LanguageExample>> {
-  return readAs(path, languageSchema, options);
+export function readLanguages(path: string): AsyncGenerator<LanguageExample> {
+  return readAs(path, languageSchema);
 }
 
 /** All values of a reader, for sets that fit into memory. */
-export async function collect<T>(lines: AsyncIterable<Line<T>>): Promise<T[]> {
-  const values: T[] = [];
-  for await (const { value } of lines) values.push(value);
-  return values;
+export async function collect<T>(values: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const value of values) all.push(value);
+  return all;
 }
 
 /**
@@ -151,101 +129,39 @@ function hashOf(key: string): number {
   return Math.imul(hash, 0x2c1b3c6d);
 }
 
-async function* readAs<T>(path: string, schema: z.ZodType<T>, options: ReadOptions): AsyncGenerator<Line<T>> {
-  for await (const { line, value } of readJsonLines(path, options)) {
-    const parsed = schema.safeParse(value);
-    if (parsed.success) {
-      yield { line, value: parsed.data };
-      continue;
-    }
-    const issue = parsed.error.issues[0];
-    const place = issue === undefined || issue.path.length === 0 ? 'the line' : issue.path.join('.');
-    report(new DataError(path, line, `${place}: ${issue?.message ?? 'has the wrong shape'}`), options);
-  }
-}
-
-/** JSON values of a file, line by line. Throws SetupError when the file cannot be read at all. */
-export async function* readJsonLines(path: string, options: ReadOptions = {}): AsyncGenerator<Line<unknown>> {
-  const decoder = new TextDecoder('utf-8', { fatal: true });
-  let line = 0;
-  for await (const bytes of readLineBytes(path, options)) {
-    line += 1;
-    let text: string;
-    try {
-      text = decoder.decode(bytes).trim();
-    } catch (cause) {
-      report(new DataError(path, line, 'is not UTF-8', { cause }), options);
-      continue;
-    }
-    if (text === '') continue;
+/** Values of one shape, line by line; errors as `readDialogues`. */
+export async function* readAs<T>(path: string, schema: z.ZodType<T>): AsyncGenerator<T> {
+  for await (const { number, text } of textLines(path)) {
     let value: unknown;
     try {
       value = JSON.parse(text);
     } catch (cause) {
-      report(new DataError(path, line, 'is not JSON', { cause }), options);
+      throw new DataError(path, number, 'is not JSON', { cause });
+    }
+    const parsed = schema.safeParse(value);
+    if (parsed.success) {
+      yield parsed.data;
       continue;
     }
-    yield { line, value };
+    const issue = parsed.error.issues[0];
+    const place = issue === undefined || issue.path.length === 0 ? 'the line' : issue.path.join('.');
+    throw new DataError(path, number, `${place}: ${issue?.message ?? 'has the wrong shape'}`);
   }
 }
 
-function report(fault: DataError, options: ReadOptions): void {
-  if (options.onFault === undefined) throw fault;
-  options.onFault(fault);
-}
-
-async function* readLineBytes(path: string, options: ReadOptions): AsyncGenerator<Buffer> {
-  const compressed = await isGzip(path);
-  const file = createReadStream(path);
-  const gunzip = compressed ? createGunzip() : null;
-  if (gunzip !== null) {
-    file.on('error', (error) => gunzip.destroy(error));
-    file.pipe(gunzip);
-  }
-  const source: AsyncIterable<Buffer> = gunzip ?? file;
-  let pending: Buffer[] = [];
-  let pendingBytes = 0;
-  let line = 1;
+async function* textLines(path: string): AsyncGenerator<{ number: number; text: string }> {
+  if (!existsSync(path)) throw new SetupError(`${path} cannot be read: there is no such file`);
+  if (statSync(path).isDirectory()) throw new SetupError(`${path} is a folder: name a JSON Lines file`);
+  let last = 0;
+  const lines = readLines(path);
   try {
-    for await (const chunk of source) {
-      options.onBytes?.(file.bytesRead);
-      let start = 0;
-      for (let end = chunk.indexOf(0x0a); end !== -1; end = chunk.indexOf(0x0a, start)) {
-        pending.push(chunk.subarray(start, end));
-        yield pending.length === 1 ? chunk.subarray(start, end) : Buffer.concat(pending);
-        line += 1;
-        pending = [];
-        pendingBytes = 0;
-        start = end + 1;
-      }
-      if (start < chunk.length) {
-        pending.push(chunk.subarray(start));
-        pendingBytes += chunk.length - start;
-        if (pendingBytes > MAX_LINE_BYTES)
-          throw new DataError(path, line, `is longer than ${MAX_LINE_BYTES} bytes: not a JSON Lines file?`);
-      }
-    }
-  } catch (cause) {
-    if (cause instanceof DataError) throw cause;
-    throw new SetupError(`${path} cannot be read past line ${line}: ${(cause as Error).message}`, { cause });
-  } finally {
-    file.destroy();
-  }
-  if (pendingBytes > 0) yield Buffer.concat(pending);
-}
-
-async function isGzip(path: string): Promise<boolean> {
-  try {
-    if (statSync(path).isDirectory()) throw new SetupError(`${path} is a folder: name a JSON Lines file`);
-    const handle = await open(path);
-    try {
-      const { buffer, bytesRead } = await handle.read(Buffer.alloc(2), 0, 2, 0);
-      return bytesRead === 2 && buffer[0] === 0x1f && buffer[1] === 0x8b;
-    } finally {
-      await handle.close();
+    for await (const { number, text, fault } of lines) {
+      last = number;
+      if (text === null) throw new DataError(path, number, `is ${fault}: not a JSON Lines file?`);
+      yield { number, text };
     }
   } catch (cause) {
     if (cause instanceof SetupError) throw cause;
-    throw new SetupError(`${path} cannot be read: ${(cause as Error).message}`, { cause });
+    throw new SetupError(`${path} cannot be read past line ${last}: ${(cause as Error).message}`, { cause });
   }
 }

@@ -1,8 +1,16 @@
 /** How well admissions of inability are found, on the half of each data set that nothing was tuned on. */
 import { detectGap, gradeGap } from '../../src/enrich/gaps.ts';
 import { loadHead, type Head } from '../../src/enrich/heads.ts';
-import { dataSetPath, halfOf, readDialogues, type Dialogue } from './data.ts';
-import { BINARY_COLUMNS, binaryRow, type Evaluation, type Scored } from './report.ts';
+import { shareOf } from './counts.ts';
+import { collect, dataSetPath, halfOf, readDialogues, type Dialogue } from './data.ts';
+import {
+  BINARY_COLUMNS,
+  binaryRow,
+  decisions,
+  type Evaluation,
+  type EvalTable,
+  type Scored,
+} from './report.ts';
 
 /** What anyone would write first. */
 const KEYWORDS =
@@ -77,27 +85,21 @@ export async function gapExamples(
   half: 'tune' | 'test',
 ): Promise<GapExample[]> {
   const examples: GapExample[] = [];
-  for await (const { value } of readDialogues(path)) {
-    if (halfOf(value.id) === half) examples.push(...examplesOf(value));
-  }
+  for await (const dialogue of readDialogues(path))
+    if (halfOf(dialogue.id) === half) examples.push(...examplesOf(dialogue));
   return examples;
-}
-
-function decide(examples: readonly GapExample[], says: (text: string) => boolean): Scored[] {
-  return examples.map(({ text, gap }) => {
-    const decided = says(text);
-    return { score: decided ? 1 : 0, decided, positive: gap };
-  });
 }
 
 export const evaluation: Evaluation = {
   name: 'gaps',
   async run({ dataDirectory, file }) {
     const head = loadHead('gap');
-    const tables = [];
+    const tables: EvalTable[] = [];
     for (const { set, examplesOf, what } of GAP_SETS) {
       if (file !== null && !file.includes(set.split('/')[1] ?? set)) continue;
       const examples = await gapExamples(file ?? dataSetPath(dataDirectory, set), examplesOf, 'test');
+      const by = (says: (example: GapExample) => boolean): Scored[] =>
+        decisions(examples, says, ({ gap }) => gap);
       tables.push({
         title: `gaps: ${what}`,
         columns: BINARY_COLUMNS,
@@ -112,11 +114,11 @@ export const evaluation: Evaluation = {
           ),
           binaryRow(
             'key words',
-            decide(examples, (text) => KEYWORDS.test(text)),
+            by(({ text }) => KEYWORDS.test(text)),
           ),
           binaryRow(
             'trivial: always',
-            decide(examples, () => true),
+            by(() => true),
           ),
         ],
       });
@@ -127,23 +129,20 @@ export const evaluation: Evaluation = {
 };
 
 /** How often each tone of reply is taken for a gap. */
-async function falseAlarms(dataDirectory: string, head: Head) {
-  const counts = new Map<string, { all: number; ours: number; keywords: number }>();
-  for await (const { value } of readDialogues(dataSetPath(dataDirectory, 'gaps/chatgpt-refusals'))) {
-    const text = value.turns.at(-1)?.content ?? '';
-    if (halfOf(value.id) !== 'test') continue;
-    const tone = String(value.labels?.['tone']);
-    const count = counts.get(tone) ?? { all: 0, ours: 0, keywords: 0 };
-    count.all += 1;
-    if (detectGap(text, head) !== null) count.ours += 1;
-    if (KEYWORDS.test(text)) count.keywords += 1;
-    counts.set(tone, count);
-  }
+async function falseAlarms(dataDirectory: string, head: Head): Promise<EvalTable> {
+  const dialogues = await collect(readDialogues(dataSetPath(dataDirectory, 'gaps/chatgpt-refusals')));
+  const replies = dialogues
+    .filter(({ id }) => halfOf(id) === 'test')
+    .map(({ turns, labels }) => ({ text: turns.at(-1)?.content ?? '', tone: String(labels?.['tone']) }));
+  const tones = [...Map.groupBy(replies, ({ tone }) => tone)].sort((a, b) => b[1].length - a[1].length);
   return {
     title: 'gaps: share of each kind of ChatGPT reply taken for a gap (only "dontknow" is one)',
     columns: ['reply', 'replies', 'this project', 'key words'],
-    rows: [...counts]
-      .sort((a, b) => b[1].all - a[1].all)
-      .map(([tone, { all, ours, keywords }]) => [tone, all, ours / all, keywords / all]),
+    rows: tones.map(([tone, own]) => [
+      tone,
+      own.length,
+      shareOf(own.map(({ text }) => detectGap(text, head) !== null)),
+      shareOf(own.map(({ text }) => KEYWORDS.test(text))),
+    ]),
   };
 }

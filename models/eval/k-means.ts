@@ -1,6 +1,7 @@
 import { DotArena } from '../../src/numeric/dot-kernel.ts';
 import { VectorTable } from '../../src/numeric/vector-table.ts';
-import { addTo } from '../../src/numeric/vectors.ts';
+import { addTo, dotOf } from '../../src/numeric/vectors.ts';
+import { randomNumbers } from './counts.ts';
 
 const ROUNDS = 40;
 const STARTS = 3;
@@ -13,11 +14,7 @@ export function kMeans(vectors: readonly Float32Array[], k: number, seed = 12345
   const dimensions = vectors[0]?.length ?? 0;
   const arena = new DotArena(dimensions);
   const cosines = new Float32Array(k);
-  let state = seed;
-  const random = (): number => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return state / 2 ** 32;
-  };
+  const random = randomNumbers(seed);
   let best: number[] = [];
   let bestTotal = Number.NEGATIVE_INFINITY;
   for (let start = 0; start < STARTS; start += 1) {
@@ -55,9 +52,7 @@ function seeds(vectors: readonly Float32Array[], k: number, random: () => number
     const latest = chosen[chosen.length - 1]!;
     let total = 0;
     vectors.forEach((vector, item) => {
-      let dot = 0;
-      for (let index = 0; index < vector.length; index += 1) dot += vector[index]! * latest[index]!;
-      distances[item] = Math.min(distances[item]!, Math.max(0, 1 - dot));
+      distances[item] = Math.min(distances[item]!, Math.max(0, 1 - dotOf(vector, latest)));
       total += distances[item]!;
     });
     let left = random() * total;

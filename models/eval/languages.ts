@@ -36,18 +36,18 @@ export const evaluation: Evaluation = {
       ['trivial: always English', () => 'en'],
     ];
     const counts = new Map<string, Count>();
-    for await (const { value } of readLanguages(
+    for await (const { text, lang } of readLanguages(
       file ?? dataSetPath(dataDirectory, 'language/tatoeba-sentences'),
     )) {
-      const length = value.text.trim().length < 24 ? 'under 24 characters' : '24 characters or more';
-      const known = KNOWN_LANGUAGES.has(value.lang) ? 'known' : 'unknown';
+      const length = text.trim().length < 24 ? 'under 24 characters' : '24 characters or more';
+      const known = KNOWN_LANGUAGES.has(lang) ? 'known' : 'unknown';
       for (const [method, tell] of methods) {
         const key = `${method}\t${known} language, ${length}`;
         const count = counts.get(key) ?? { of: 0, told: 0, right: 0 };
-        const told = tell(value.text);
+        const told = tell(text);
         count.of += 1;
         if (told !== null) count.told += 1;
-        if (told === value.lang) count.right += 1;
+        if (told === lang) count.right += 1;
         counts.set(key, count);
       }
     }

@@ -1,16 +1,19 @@
 /** Do the names of topics say what the topics' labels say? */
-import { phraseOf } from '../../src/topics/naming/names.ts';
 import { wordsOf } from '../../src/language/words.ts';
-import {
-  givenConversations,
-  intentConversations,
-  loadPipeline,
-  schemaGuidedConversations,
-  type AssignedTurn,
-  type LabelledConversation,
-} from './assigned.ts';
-import type { Evaluation, EvalOptions, EvalTable } from './report.ts';
+import { phraseOf } from '../../src/topics/naming/names.ts';
+import { conversationSets, withoutSmallTalk, type SetChoice } from './conversations.ts';
+import { countsOf, mean } from './counts.ts';
+import { loadPipeline, type Assigned } from './pipeline.ts';
+import { meanRows, type Evaluation, type EvalTable, type Row } from './report.ts';
 
+const SETS: readonly SetChoice[] = [
+  { title: 'banking77 (seen)', set: 'banking77', limit: 6000 },
+  { title: 'clinc150 (seen)', set: 'clinc150-5domains', limit: 6000, keep: withoutSmallTalk },
+  { title: 'dstc11 (seen)', set: 'dstc11-development-insurance', limit: 1000 },
+  { title: 'sgd (seen)', set: 'sgd', limit: 20_000 },
+  { title: 'snips', set: 'snips-train', limit: 6000 },
+  { title: 'rasa', set: 'rasa-nlu', limit: 6000 },
+];
 /** Topics smaller than this have no majority label worth the name. */
 const LEAST_MEMBERS = 10;
 
@@ -33,137 +36,78 @@ function labelStems(label: string): Set<string> {
   return contentStems(label.replaceAll(/[_+?]/g, ' ').replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1 $2'));
 }
 
-/** Mean over topics: F1 of the name's words against the label's, share of names with a label word, share of members with most of the name's words. */
-function scores(topics: readonly Named[]): (string | number)[] {
-  let f1 = 0;
-  let hits = 0;
-  let covered = 0;
-  let wellFormed = 0;
-  for (const { name, members, label } of topics) {
+/** Means over topics, in the order of the columns. */
+function scores(topics: readonly Named[]): number[] {
+  const rows = topics.map(({ name, members, label }) => {
     const words = contentStems(name);
     const wanted = labelStems(label);
     const shared = [...words].filter((stem) => wanted.has(stem)).length;
-    if (shared > 0) {
-      hits += 1;
-      f1 += (2 * shared) / (words.size + wanted.size);
-    }
     const holding = members.filter((request) => {
       const stems = contentStems(request);
       return words.size > 0 && [...words].filter((stem) => stems.has(stem)).length * 2 > words.size;
     });
-    covered += holding.length / members.length;
     const count = name.split(/\s+/).length;
-    if (count >= 2 && count <= 5) wellFormed += 1;
-  }
-  const unique = new Set(topics.map(({ name }) => name)).size;
-  return [f1, hits, covered, wellFormed, unique].map((value) => value / topics.length);
+    return [
+      shared > 0 ? (2 * shared) / (words.size + wanted.size) : 0,
+      shared > 0 ? 1 : 0,
+      holding.length / members.length,
+      count >= 2 && count <= 5 ? 1 : 0,
+    ];
+  });
+  const unique = new Set(topics.map(({ name }) => name)).size / topics.length;
+  return [...[0, 1, 2, 3].map((column) => mean(rows.map((row) => row[column]!))), unique];
 }
 
-function frequentWords(members: readonly string[], contentOnly: boolean, count = 3): string {
-  const counts = new Map<string, { word: string; count: number }>();
-  for (const content of members) {
-    const seen = new Set<string>();
-    for (const word of wordsOf(content)) {
-      if ((contentOnly && !word.content) || seen.has(word.stem)) continue;
-      seen.add(word.stem);
-      const entry = counts.get(word.stem);
-      if (entry === undefined) counts.set(word.stem, { word: word.text.toLowerCase(), count: 1 });
-      else entry.count += 1;
-    }
-  }
-  const best = [...counts.values()]
-    .sort((a, b) => b.count - a.count || (a.word < b.word ? -1 : 1))
-    .slice(0, count);
-  return best.map(({ word }) => word).join(' ');
+/** The words that most members hold, in the form that comes first. */
+function frequentWords(members: readonly string[], count: number, contentOnly: boolean): string {
+  const forms = new Map<string, string>();
+  const stems = members.flatMap((member) => {
+    const words = wordsOf(member).filter(({ content }) => content || !contentOnly);
+    for (const { stem, text } of words) if (!forms.has(stem)) forms.set(stem, text.toLowerCase());
+    return [...new Set(words.map(({ stem }) => stem))];
+  });
+  return [...countsOf(stems)]
+    .map(([stem, frequency]) => ({ word: forms.get(stem)!, frequency }))
+    .sort((a, b) => b.frequency - a.frequency || (a.word < b.word ? -1 : 1))
+    .slice(0, count)
+    .map(({ word }) => word)
+    .join(' ');
 }
 
-async function dataSets(options: EvalOptions): Promise<[string, LabelledConversation[]][]> {
-  if (options.file !== null) {
-    const { name, conversations } = await givenConversations(options.file);
-    return [[name, conversations]];
-  }
-  return [
-    ['banking77 (seen)', await intentConversations(options, 'intents/banking77', 6000)],
-    [
-      'clinc150 (seen)',
-      await intentConversations(
-        options,
-        'intents/clinc150-5domains',
-        6000,
-        ({ domain }) => domain !== 'small_talk',
-      ),
-    ],
-    ['dstc11 (seen)', await intentConversations(options, 'intents/dstc11-development-insurance', 1000)],
-    ['sgd (seen)', await schemaGuidedConversations(options, 20_000)],
-    ['snips', await intentConversations(options, 'intents/snips-train', 6000)],
-    ['rasa', await intentConversations(options, 'intents/rasa-nlu', 6000)],
-  ];
+/** Ways to name a topic from its members, to compare with. */
+const OTHER_NAMES: readonly (readonly [method: string, name: (members: readonly string[]) => string])[] = [
+  ['three most frequent content words', (members) => frequentWords(members, 3, true)],
+  ['two most frequent content words', (members) => frequentWords(members, 2, true)],
+  ['three most frequent words', (members) => frequentWords(members, 3, false)],
+  ['beginning of the first member', ([first]) => phraseOf(wordsOf(first!), first!)],
+];
+
+/** Topics with enough labelled turns, each with the label of most of them. */
+function namedTopics({ turns, topics, requests }: Assigned): Named[] {
+  const byTopic = Map.groupBy(turns, ({ topic }) => topic);
+  return [...byTopic].flatMap(([topic, labelled]) => {
+    if (topic === null || labelled.length < LEAST_MEMBERS) return [];
+    const counts = countsOf(labelled.map(({ label }) => label));
+    const [label] = [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))[0]!;
+    return [{ name: topics.get(topic)!.name, members: requests.get(topic)!, label }];
+  });
 }
 
 export const evaluation: Evaluation = {
   name: 'names',
   run: async (options): Promise<EvalTable[]> => {
     const pipeline = await loadPipeline(options);
-    const rows: (string | number)[][] = [];
-    for (const [title, conversations] of await dataSets(options)) {
-      const assigned = await pipeline.assign(conversations);
-      const byTopic = new Map<number, AssignedTurn[]>();
-      for (const turn of assigned.turns) {
-        if (turn.topic === null) continue;
-        const members = byTopic.get(turn.topic);
-        if (members === undefined) byTopic.set(turn.topic, [turn]);
-        else members.push(turn);
+    const rows: Row[] = [];
+    for (const { title, conversations } of await conversationSets(options, SETS)) {
+      const topics = namedTopics(await pipeline.assign(conversations));
+      rows.push([title, 'names', topics.length, ...scores(topics)]);
+      for (const [method, nameOf] of OTHER_NAMES) {
+        const named = topics.map((topic) => ({ ...topic, name: nameOf(topic.members) }));
+        rows.push([title, method, topics.length, ...scores(named)]);
       }
-      const topics: Named[] = [];
-      for (const [topic, labelled] of byTopic) {
-        if (labelled.length < LEAST_MEMBERS) continue;
-        const counts = new Map<string, number>();
-        for (const { label } of labelled) counts.set(label, (counts.get(label) ?? 0) + 1);
-        const [label] = [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))[0]!;
-        topics.push({
-          name: assigned.topics.get(topic)!.name,
-          members: assigned.requests.get(topic)!,
-          label,
-        });
-      }
-      const as = (name: (topic: Named) => string): Named[] =>
-        topics.map((topic) => ({ ...topic, name: name(topic) }));
-      rows.push(
-        [title, 'names', topics.length, ...scores(topics)],
-        [
-          title,
-          'three most frequent content words',
-          topics.length,
-          ...scores(as(({ members }) => frequentWords(members, true))),
-        ],
-        [
-          title,
-          'two most frequent content words',
-          topics.length,
-          ...scores(as(({ members }) => frequentWords(members, true, 2))),
-        ],
-        [
-          title,
-          'three most frequent words',
-          topics.length,
-          ...scores(as(({ members }) => frequentWords(members, false))),
-        ],
-        [
-          title,
-          'beginning of the first member',
-          topics.length,
-          ...scores(as(({ members }) => phraseOf(wordsOf(members[0]!), members[0]!))),
-        ],
-      );
     }
     await pipeline.close();
-    for (const method of new Set(rows.map((row) => row[1]!))) {
-      const own = rows.filter((row) => row[1] === method);
-      const means = rows[0]!
-        .slice(3)
-        .map((_, column) => own.reduce((sum, row) => sum + Number(row[3 + column]), 0) / own.length);
-      rows.push(['mean of the sets', method, '', ...means]);
-    }
+    rows.push(...meanRows(rows, [3, 4, 5, 6, 7]));
     return [
       {
         title: `Names of topics with at least ${LEAST_MEMBERS} labelled turns`,

@@ -2,16 +2,17 @@
 import { wordsOf } from '../../src/language/words.ts';
 import {
   intentConversations,
-  loadPipeline,
+  madeConversation,
   schemaGuidedConversations,
+  userTurn,
   type LabelledConversation,
-  type Pipeline,
-} from './assigned.ts';
+} from './conversations.ts';
 import { collect, dataSetPath, halfOf, readPairs } from './data.ts';
+import { loadPipeline, type Pipeline } from './pipeline.ts';
 import {
-  needsFolder,
   BINARY_COLUMNS,
   binaryRow,
+  needsFolder,
   type Evaluation,
   type EvalOptions,
   type EvalTable,
@@ -19,7 +20,6 @@ import {
 } from './report.ts';
 
 interface Pair {
-  readonly id: string;
   readonly a: string;
   readonly b: string;
   readonly same: boolean;
@@ -41,9 +41,9 @@ function wordOverlap(a: string, b: string): number {
 
 /** Re-asks: two utterances of one intent; other asks: of two intents of one domain. As many of each. */
 function intentPairs(conversations: readonly LabelledConversation[]): Pair[] {
-  const examples = conversations.flatMap(({ id, domain, turns }) =>
-    turns.length === 1 && turns[0]!.label !== null
-      ? [{ id, domain, text: turns[0]!.content, label: turns[0]!.label }]
+  const examples = conversations.flatMap(({ domain, turns: [first, ...others] }) =>
+    first !== undefined && first.label !== null && others.length === 0
+      ? [{ domain, text: first.content, label: first.label }]
       : [],
   );
   const pairs: Pair[] = [];
@@ -55,11 +55,11 @@ function intentPairs(conversations: readonly LabelledConversation[]): Pair[] {
     const peer = waiting.get(example.label);
     const stranger = waitingInDomain.get(example.domain);
     if (other < same && stranger !== undefined && stranger.label !== example.label) {
-      pairs.push({ id: example.id, a: stranger.text, b: example.text, same: false });
+      pairs.push({ a: stranger.text, b: example.text, same: false });
       waitingInDomain.delete(example.domain);
       other += 1;
     } else if (same <= other && peer !== undefined) {
-      pairs.push({ id: example.id, a: peer.text, b: example.text, same: true });
+      pairs.push({ a: peer.text, b: example.text, same: true });
       waiting.delete(example.label);
       same += 1;
     } else {
@@ -70,11 +70,12 @@ function intentPairs(conversations: readonly LabelledConversation[]): Pair[] {
   return pairs;
 }
 
+/** Sentence pairs of the half that nothing was tuned on. */
 async function paraphrasePairs(options: EvalOptions, name: string): Promise<Pair[]> {
   const examples = await collect(readPairs(dataSetPath(options.dataDirectory, name)));
-  return examples.flatMap(({ a, b, label, lang }, index) => {
-    if ((lang ?? 'en') !== 'en' || (label > 0.3 && label < 0.8)) return [];
-    return [{ id: `${name}-${index}`, a, b, same: label >= 0.8 }];
+  return examples.flatMap(({ a, b, label, lang = 'en' }, index) => {
+    if (lang !== 'en' || (label > 0.3 && label < 0.8) || halfOf(`${name}-${index}`) !== 'test') return [];
+    return [{ a, b, same: label >= 0.8 }];
   });
 }
 
@@ -89,16 +90,13 @@ interface Asked {
 /** Each pair as a conversation: a request, an answer, the second request. */
 async function asPairs(pipeline: Pipeline, pairs: readonly Pair[]): Promise<Asked[]> {
   const { repeated } = await pipeline.assign(
-    pairs.map(({ a, b }, index) => ({
-      id: String(index),
-      language: null,
-      domain: '',
-      turns: [
-        { role: 'user' as const, content: a, label: null },
-        { role: 'assistant' as const, content: 'Your account page shows all of it.', label: null },
-        { role: 'user' as const, content: b, label: null },
-      ],
-    })),
+    pairs.map(({ a, b }, index) =>
+      madeConversation(String(index), [
+        userTurn(a),
+        { role: 'assistant', content: 'Your account page shows all of it.', label: null },
+        userTurn(b),
+      ]),
+    ),
   );
   return pairs.map(({ a, b, same }, index) => ({
     text: b,
@@ -142,44 +140,33 @@ async function asFollowUps(
 }
 
 async function dataSets(options: EvalOptions, pipeline: Pipeline): Promise<[string, Asked[]][]> {
-  const intents = async (name: string, limit: number, split?: string): Promise<Asked[]> =>
-    asPairs(
-      pipeline,
-      intentPairs(
-        await intentConversations(
-          options,
-          name,
-          limit,
-          (example) => split === undefined || example.split === split,
-        ),
-      ),
-    );
+  const intents = async (name: string, limit: number, part?: string): Promise<Asked[]> => {
+    const keep = ({ split }: { readonly split?: string | undefined }): boolean =>
+      part === undefined || split === part;
+    return asPairs(pipeline, intentPairs(await intentConversations(options, name, limit, keep)));
+  };
   const real = await schemaGuidedConversations(options, 40_000);
   const followUps = async (half: 'tune' | 'test'): Promise<Asked[]> =>
     asFollowUps(
       pipeline,
       real.filter(({ id }) => halfOf(id) === half),
     );
-  const paraphrases = async (half: 'tune' | 'test'): Promise<Asked[]> =>
-    asPairs(
-      pipeline,
-      (await paraphrasePairs(options, 'pairs/stsb-multi-mt')).filter(({ id }) => halfOf(id) === half),
-    );
+  const paraphrases = await paraphrasePairs(options, 'pairs/stsb-multi-mt');
   const [tune, test] = [await followUps('tune'), await followUps('test')];
   return [
     [
       'banking77 re-asks and other asks, SGD follow-ups (tuned on)',
-      [...(await intents('intents/banking77', 8000, 'train')), ...tune],
+      [...(await intents('banking77', 8000, 'train')), ...tune],
     ],
     [
       'banking77 re-asks and other asks, SGD follow-ups (reported)',
-      [...(await intents('intents/banking77', 8000, 'test')), ...test],
+      [...(await intents('banking77', 8000, 'test')), ...test],
     ],
     [
       'dstc11 re-asks and other asks, SGD follow-ups (reported)',
-      [...(await intents('intents/dstc11-development-insurance', 1000)), ...test],
+      [...(await intents('dstc11-development-insurance', 1000)), ...test],
     ],
-    ['sentence pairs, SGD follow-ups (reported)', [...(await paraphrases('test')), ...test]],
+    ['sentence pairs, SGD follow-ups (reported)', [...(await asPairs(pipeline, paraphrases)), ...test]],
   ];
 }
 

@@ -1,5 +1,5 @@
 import { SetupError } from '../../src/errors.ts';
-import { halfOf } from './data.ts';
+import { mean } from './counts.ts';
 
 /** What an evaluation is given. */
 export interface EvalOptions {
@@ -21,11 +21,13 @@ export function needsFolder({ file }: EvalOptions): void {
     );
 }
 
+export type Row = readonly (string | number)[];
+
 /** One table of results. Numbers are printed with three decimals unless they are whole. */
 export interface EvalTable {
   readonly title: string;
   readonly columns: readonly string[];
-  readonly rows: readonly (readonly (string | number)[])[];
+  readonly rows: readonly Row[];
   /** What a reader must know to judge the figures. */
   readonly notes?: readonly string[];
 }
@@ -58,14 +60,10 @@ export interface BinaryScores {
 
 /** Scores of a two-class method. Precision without a single positive decision is 0. */
 export function binaryScores(examples: readonly Scored[]): BinaryScores {
-  let hits = 0;
-  let decided = 0;
-  let positives = 0;
-  for (const example of examples) {
-    if (example.positive) positives += 1;
-    if (example.decided) decided += 1;
-    if (example.decided && example.positive) hits += 1;
-  }
+  const count = (counts: (example: Scored) => boolean): number => examples.filter(counts).length;
+  const hits = count((example) => example.positive && example.decided);
+  const decided = count((example) => example.decided);
+  const positives = count((example) => example.positive);
   const precision = decided === 0 ? 0 : hits / decided;
   const recall = positives === 0 ? 0 : hits / positives;
   const f1 = precision + recall === 0 ? 0 : (2 * precision * recall) / (precision + recall);
@@ -73,37 +71,62 @@ export function binaryScores(examples: readonly Scored[]): BinaryScores {
 }
 
 function areaUnderCurve(examples: readonly Scored[]): number {
-  const sorted = [...examples].sort((a, b) => a.score - b.score);
-  let rankSum = 0;
-  let positives = 0;
-  for (let start = 0; start < sorted.length;) {
+  const positives = examples.filter(({ positive }) => positive).length;
+  const negatives = examples.length - positives;
+  if (positives === 0 || negatives === 0) return Number.NaN;
+  const rankSum = ranks(examples.map(({ score }) => score)).reduce(
+    (sum, rank, index) => (examples[index]!.positive ? sum + rank + 1 : sum),
+    0,
+  );
+  return (rankSum - (positives * (positives + 1)) / 2) / (positives * negatives);
+}
+
+/** The place of each value in ascending order, from 0; equal values share their mean place. */
+export function ranks(values: readonly number[]): number[] {
+  const order = values.map((_, index) => index).sort((a, b) => values[a]! - values[b]!);
+  const places: number[] = [];
+  for (let start = 0; start < order.length;) {
     let end = start;
-    while (end < sorted.length && sorted[end]?.score === sorted[start]?.score) end += 1;
-    const meanRank = (start + end + 1) / 2;
-    for (let i = start; i < end; i++) {
-      if (sorted[i]?.positive !== true) continue;
-      rankSum += meanRank;
-      positives += 1;
-    }
+    while (end < order.length && values[order[end]!] === values[order[start]!]) end += 1;
+    for (let at = start; at < end; at += 1) places[order[at]!] = (start + end - 1) / 2;
     start = end;
   }
-  const negatives = sorted.length - positives;
-  if (positives === 0 || negatives === 0) return Number.NaN;
-  return (rankSum - (positives * (positives + 1)) / 2) / (positives * negatives);
+  return places;
 }
 
 /** The columns of `binaryRow`. */
 export const BINARY_COLUMNS = ['method', 'AUC', 'F1', 'precision', 'recall', 'said', 'true', 'of'] as const;
 
 /** One method's line in a table with `BINARY_COLUMNS`. */
-export function binaryRow(method: string, examples: readonly Scored[]): (string | number)[] {
+export function binaryRow(method: string, examples: readonly Scored[]): Row {
   const s = binaryScores(examples);
   return [method, s.auc, s.f1, s.precision, s.recall, s.decided, s.positives, s.total];
 }
 
-/** Only the half that nothing was tuned on, by the key of the example's conversation. */
-export function reportedHalf<T>(examples: readonly T[], keyOf: (example: T) => string): T[] {
-  return examples.filter((example) => halfOf(keyOf(example)) === 'test');
+/** Examples as a method without grades decides them. */
+export function decisions<T>(
+  examples: readonly T[],
+  says: (example: T) => boolean,
+  isPositive: (example: T) => boolean,
+): Scored[] {
+  return examples.map((example) => {
+    const decided = says(example);
+    return { score: decided ? 1 : 0, decided, positive: isPositive(example) };
+  });
+}
+
+/** For each method (the second cell): the means of the numbers in `columns` over its rows. */
+export function meanRows(
+  rows: readonly Row[],
+  columns: readonly number[],
+  title = 'mean of the sets',
+): Row[] {
+  return [...Map.groupBy(rows, ([, method]) => method!)].map(([method, own]) => {
+    const cells = (rows[0] ?? []).map((_, column) =>
+      columns.includes(column) ? mean(own.map((row) => Number(row[column]))) : '',
+    );
+    return [title, method, ...cells.slice(2)];
+  });
 }
 
 /** A cell as it is printed. */

@@ -5,20 +5,22 @@ import { requestOf } from '../../src/enrich/request-sentence.ts';
 import { fold } from '../../src/language/normalise.ts';
 import { sentencesOf } from '../../src/language/sentences.ts';
 import { wordCount } from '../../src/language/words.ts';
-import { mixed, NO_REQUEST, schemaGuidedConversations } from './assigned.ts';
+import { sifVectors, type VectorMethod } from './baseline-vectors.ts';
 import { clusteringScores } from './clustering-scores.ts';
+import { mixed, NO_REQUEST, schemaGuidedConversations } from './conversations.ts';
+import { countsOf, mean, shareOf } from './counts.ts';
 import { collect, dataSetPath, halfOf, readIntents, type IntentExample } from './data.ts';
-import { sifVectors } from './embedding.ts';
 import { kMeans } from './k-means.ts';
-import { centroidIsOfLabel, nearestIsOfLabel, sumOf } from './nearest-labels.ts';
 import {
   BINARY_COLUMNS,
   binaryRow,
+  decisions,
   type EvalOptions,
   type EvalTable,
   type Evaluation,
   type Scored,
 } from './report.ts';
+import { centroidIsOfLabel, nearestIsOfLabel, sumOf } from './vector-scores.ts';
 
 /** What anyone would write first. */
 const KEYWORDS = /^(hi|hello|hey|thanks?|thank you|yes|no|ok|okay|bye|goodbye)\b/i;
@@ -42,10 +44,11 @@ const isReply = (set: string, example: IntentExample): boolean => {
 
 function kinds(set: string, examples: readonly IntentExample[]): EvalTable {
   const by = (says: (text: string) => boolean): Scored[] =>
-    examples.map((example) => {
-      const decided = says(example.text);
-      return { score: decided ? 1 : 0, decided, positive: !isReply(set, example) };
-    });
+    decisions(
+      examples,
+      ({ text }) => says(text),
+      (example) => !isReply(set, example),
+    );
   return {
     title: `requests against replies and small talk on ${set} (positive: a request)`,
     columns: BINARY_COLUMNS,
@@ -118,8 +121,7 @@ async function examplesOf(set: string, options: EvalOptions): Promise<LabelledTe
     taken[length] = (taken[length] ?? 0) + 1;
     return taken[length] <= MOST_OF_LENGTH;
   });
-  const counts = new Map<string, number>();
-  for (const { label } of kept) counts.set(label, (counts.get(label) ?? 0) + 1);
+  const counts = countsOf(kept.map(({ label }) => label));
   return kept.filter(({ label }) => (counts.get(label) ?? 0) >= FEWEST_OF_LABEL);
 }
 
@@ -129,14 +131,11 @@ function lengthOf(text: string): number {
   return LENGTHS.findIndex(({ most }) => words <= most);
 }
 
-type Embed = (texts: readonly string[]) => Promise<readonly Float32Array[]> | readonly Float32Array[];
-
 /** What a turn's topic is found by, each with what is right of every turn. */
 async function parts(
   set: string,
   examples: readonly LabelledText[],
-  model: string,
-  embed: Embed,
+  model: VectorMethod,
 ): Promise<EvalTable> {
   const texts = examples.map(({ text }) => text);
   const labels = examples.map(({ label }) => label);
@@ -147,43 +146,14 @@ async function parts(
       items: texts.flatMap((text, item) => (lengthOf(text) === length ? [item] : [])),
     })).filter(({ items }) => items.length >= FEWEST_OF_LENGTH && items.length < texts.length),
   ];
-  const sif = sifVectors(texts);
-  const cells = new Map<string, Map<string, number[]>>();
-  const names = [model, sif.name];
-  for (const [name, made] of [
-    [model, embed],
-    [sif.name, sif.embed],
-  ] as const) {
-    const whole = await made(texts);
-    const request = await made(texts.map((text) => requestOf(text) || text));
-    const ways: [string, readonly Float32Array[]][] = [
-      ['whole turn', whole],
-      ['request sentence', request],
-      ['longest sentence', await made(texts.map(longestSentence))],
-      ['last sentence', await made(texts.map((text) => sentencesOf(text).at(-1) ?? text))],
-      ...SHARES.map((share): [string, readonly Float32Array[]] => [
-        `request + ${share} whole`,
-        request.map((vector, item) => sumOf(vector, whole[item]!, share)),
-      ]),
-    ];
-    for (const [way, vectors] of ways) {
-      const scored = scoresOf(vectors, labels, groups);
-      for (const [length, scores] of scored) {
-        const key = `${length}\n${way}`;
-        const row = cells.get(key) ?? new Map<string, number[]>();
-        cells.set(key, row.set(name, scores));
-      }
-    }
-  }
-  const rows = groups.flatMap(({ name: length, items }) =>
-    [...cells]
-      .filter(([key]) => key.startsWith(`${length}\n`))
-      .map(([key, row]) => [
-        length,
-        key.slice(length.length + 1),
-        ...names.flatMap((name) => row.get(name) ?? []),
-        items.length,
-      ]),
+  const [ours, random] = [await waysOf(texts, model), await waysOf(texts, sifVectors(texts))];
+  const scored = [...ours].map(([way, vectors]) => ({
+    way,
+    ours: scoresOf(vectors, labels, groups),
+    random: scoresOf(random.get(way)!, labels, groups),
+  }));
+  const rows = groups.flatMap(({ name, items }) =>
+    scored.map((one) => [name, one.way, ...one.ours.get(name)!, ...one.random.get(name)!, items.length]),
   );
   return {
     title: `What of a turn is embedded: ${set}, ${new Set(labels).size} labels`,
@@ -191,9 +161,30 @@ async function parts(
     rows,
     notes: [
       `k-means of all lengths together, told the number of labels, means over ${SEEDS} seeds; ±: standard error of the NMI. The lines of a length score its turns alone: compare them with each other.`,
-      `Left ${model}, which may have been trained on the set (its MODEL.md says); SIF: random word vectors, which were not.`,
+      `Left ${model.name}, which may have been trained on the set (its MODEL.md says); SIF: random word vectors, which were not.`,
     ],
   };
+}
+
+/** The vectors of turns by what of them is embedded. */
+async function waysOf(
+  texts: readonly string[],
+  { embed }: VectorMethod,
+): Promise<Map<string, readonly Float32Array[]>> {
+  const whole = await embed(texts);
+  const request = await embed(texts.map((text) => requestOf(text) || text));
+  const ways = new Map<string, readonly Float32Array[]>([
+    ['whole turn', whole],
+    ['request sentence', request],
+    ['longest sentence', await embed(texts.map(longestSentence))],
+    ['last sentence', await embed(texts.map((text) => sentencesOf(text).at(-1) ?? text))],
+  ]);
+  for (const share of SHARES)
+    ways.set(
+      `request + ${share} whole`,
+      request.map((vector, item) => sumOf(vector, whole[item]!, share)),
+    );
+  return ways;
 }
 
 function longestSentence(text: string): string {
@@ -234,20 +225,12 @@ function scoresOf(
           nmi,
           mean(scores.map(({ ari }) => ari)),
           spread,
-          share(items.map((item) => nearest[item]!)),
-          share(items.flatMap((item) => centroid[item] ?? [])),
+          shareOf(items.map((item) => nearest[item]!)),
+          shareOf(items.flatMap((item) => centroid[item] ?? [])),
         ],
       ];
     }),
   );
-}
-
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
-}
-
-function share(right: readonly boolean[]): number {
-  return right.filter(Boolean).length / right.length;
 }
 
 export const evaluation: Evaluation = {
@@ -268,7 +251,9 @@ export const evaluation: Evaluation = {
     const embedder = await loadEmbedder({ model, modelsDirectory });
     for (const set of file === null ? PART_SETS : [basename(file)]) {
       const examples = await examplesOf(set, options);
-      tables.push(await parts(set, examples, basename(model), (texts) => embedder.embed(texts)));
+      tables.push(
+        await parts(set, examples, { name: basename(model), embed: (texts) => embedder.embed(texts) }),
+      );
     }
     await embedder.close();
     return tables;

@@ -1,20 +1,33 @@
 /** Do titles say what a conversation is about, and is its language right? */
 import { detectLanguage } from '../../src/language/detect.ts';
+import { dotOf } from '../../src/numeric/vectors.ts';
 import {
   intentConversations,
-  loadPipeline,
+  madeConversation,
   mixed,
   schemaGuidedConversations,
+  userTurn,
   type LabelledConversation,
-  type Pipeline,
-} from './assigned.ts';
+} from './conversations.ts';
+import { mean, mostCommon, shareOf } from './counts.ts';
 import { collect, dataSetPath, readDialogues, readLanguages } from './data.ts';
-import { needsFolder, type Evaluation, type EvalOptions, type EvalTable } from './report.ts';
+import { loadPipeline, type Pipeline } from './pipeline.ts';
+import {
+  meanRows,
+  needsFolder,
+  type Evaluation,
+  type EvalOptions,
+  type EvalTable,
+  type Row,
+} from './report.ts';
 
 const TITLE_LENGTH = 60;
 const NEIGHBOURS = 5;
 /** A shorter session has no language by design. */
 const LEAST_CHARACTERS = 24;
+/** Sentences of a language that are looked at, and those that make a session. */
+const MOST_SENTENCES = 300;
+const SENTENCES_PER_SESSION = 3;
 
 /** Share of texts whose five nearest other texts mostly carry their own label. */
 async function neighbourAccuracy(
@@ -23,92 +36,75 @@ async function neighbourAccuracy(
   labels: readonly string[],
 ): Promise<number> {
   const vectors = await pipeline.embedder.embed(texts);
-  let right = 0;
-  vectors.forEach((vector, item) => {
+  const right = vectors.map((vector, item) => {
     const nearest: { similarity: number; label: string }[] = [];
     vectors.forEach((other, index) => {
       if (index === item) return;
-      let similarity = 0;
-      for (let at = 0; at < vector.length; at += 1) similarity += vector[at]! * other[at]!;
+      const similarity = dotOf(vector, other);
       if (nearest.length === NEIGHBOURS && similarity <= nearest[NEIGHBOURS - 1]!.similarity) return;
       nearest.push({ similarity, label: labels[index]! });
       nearest.sort((a, b) => b.similarity - a.similarity);
       nearest.length = Math.min(nearest.length, NEIGHBOURS);
     });
-    if (mostCommon(nearest.map(({ label }) => label)) === labels[item]) right += 1;
+    return mostCommon(nearest.map(({ label }) => label)) === labels[item];
   });
-  return right / texts.length;
+  return shareOf(right);
 }
 
-function mostCommon(labels: readonly string[]): string | null {
-  const counts = new Map<string, number>();
-  for (const label of labels) counts.set(label, (counts.get(label) ?? 0) + 1);
-  return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0] ?? null;
-}
-
-async function titles(options: EvalOptions, pipeline: Pipeline): Promise<EvalTable> {
-  const sets: [string, LabelledConversation[], (conversation: LabelledConversation) => string | null][] = [
-    [
-      'multidogo, first intent',
-      await intentConversations(options, 'intents/multidogo-fastfood-media-software', 12_000),
-      firstLabel,
-    ],
-    ['sgd, first intent', await schemaGuidedConversations(options, 20_000), firstLabel],
-  ];
-  const rows: (string | number)[][] = [];
-  for (const [name, all, labelOf] of sets) {
-    const conversations = all.filter((conversation) => labelOf(conversation) !== null);
-
-    const labels = conversations.map((conversation) => labelOf(conversation)!);
-    const { sessions } = await pipeline.assign(conversations);
-    const made = conversations.map(({ id }) => sessions.get(id)?.title ?? '');
-    const first = conversations.map(({ turns }) => turns.find(({ role }) => role === 'user')?.content ?? '');
-    const firstUser = first.map((content) => content.slice(0, TITLE_LENGTH));
-    const longest = conversations.map(({ turns }) =>
-      turns
-        .filter(({ role }) => role === 'user')
-        .map(({ content }) => content)
-        .reduce((best, content) => (content.length > best.length ? content : best), '')
-        .slice(0, TITLE_LENGTH),
-    );
-    const common = mostCommon(labels);
-    const cells: [string, readonly string[]][] = [
-      ['title', made],
-      [`first ${TITLE_LENGTH} characters`, firstUser],
-      [`longest user turn, first ${TITLE_LENGTH} characters`, longest],
-    ];
-    for (const [method, texts] of cells) {
-      const length = texts.reduce((sum, text) => sum + text.length, 0) / texts.length;
-      rows.push([
-        name,
-        method,
-        await neighbourAccuracy(pipeline, texts, labels),
-        length,
-        conversations.length,
-      ]);
-    }
-    rows.push([
-      name,
-      'the most common label',
-      labels.filter((label) => label === common).length / labels.length,
-      '',
-      conversations.length,
-    ]);
-  }
-  for (const method of new Set(rows.map((row) => row[1]!))) {
-    const own = rows.filter((row) => row[1] === method);
-    const mean = own.reduce((sum, row) => sum + Number(row[2]), 0) / own.length;
-    rows.push(['mean of the sets', method, mean, '', '']);
-  }
-  return {
-    title: 'Titles: share of conversations told right from the five nearest titles',
-    columns: ['data', 'method', 'right', 'mean length', 'of'],
-    rows,
-  };
+/** What the users of a conversation say, turn by turn. */
+function userTexts({ turns }: LabelledConversation): string[] {
+  return turns.flatMap(({ role, content }) => (role === 'user' ? [content] : []));
 }
 
 function firstLabel({ turns }: LabelledConversation): string | null {
   return turns.find(({ label }) => label !== null)?.label ?? null;
+}
+
+async function titles(options: EvalOptions, pipeline: Pipeline): Promise<EvalTable> {
+  const sets = {
+    'multidogo, first intent': await intentConversations(
+      options,
+      'multidogo-fastfood-media-software',
+      12_000,
+    ),
+    'sgd, first intent': await schemaGuidedConversations(options, 20_000),
+  };
+  const rows: Row[] = [];
+  for (const [name, all] of Object.entries(sets)) {
+    const conversations = all.filter((conversation) => firstLabel(conversation) !== null);
+    const labels = conversations.map((conversation) => firstLabel(conversation)!);
+    const { sessions } = await pipeline.assign(conversations);
+    const said = conversations.map(userTexts);
+    const methods: readonly (readonly [string, readonly string[]])[] = [
+      ['title', conversations.map(({ id }) => sessions.get(id)?.title ?? '')],
+      [`first ${TITLE_LENGTH} characters`, said.map(([first = '']) => first.slice(0, TITLE_LENGTH))],
+      [
+        `longest user turn, first ${TITLE_LENGTH} characters`,
+        said.map((texts) => longest(texts).slice(0, TITLE_LENGTH)),
+      ],
+    ];
+    for (const [method, texts] of methods) {
+      const length = mean(texts.map((text) => text.length));
+      rows.push([name, method, await neighbourAccuracy(pipeline, texts, labels), length, texts.length]);
+    }
+    const common = mostCommon(labels);
+    rows.push([
+      name,
+      'the most common label',
+      shareOf(labels.map((label) => label === common)),
+      '',
+      labels.length,
+    ]);
+  }
+  return {
+    title: 'Titles: share of conversations told right from the five nearest titles',
+    columns: ['data', 'method', 'right', 'mean length', 'of'],
+    rows: [...rows, ...meanRows(rows, [2])],
+  };
+}
+
+function longest(texts: readonly string[]): string {
+  return texts.reduce((best, text) => (text.length > best.length ? text : best), '');
 }
 
 /** A language by its script, or by which list holds most of its words. */
@@ -145,85 +141,68 @@ function languageByKeyWords(text: string): string | null {
   return best;
 }
 
-async function languages(options: EvalOptions, pipeline: Pipeline): Promise<EvalTable> {
+/** Conversations of several languages, long enough to have one. */
+async function chatterbotConversations(options: EvalOptions): Promise<LabelledConversation[]> {
   const chats = await collect(
     readDialogues(dataSetPath(options.dataDirectory, 'dialogues/chatterbot-multilingual')),
   );
-  const chatterbot = chats.map(({ id, lang, turns }): LabelledConversation => ({
-    id,
-    language: lang ?? null,
-    domain: '',
-    turns: turns.map(({ role, content }) => ({
-      role: role === 'user' ? 'user' : 'assistant',
-      content,
-      label: null,
-    })),
-  }));
-  const sentences = mixed(
-    (await collect(readLanguages(dataSetPath(options.dataDirectory, 'language/tatoeba-sentences')))).map(
-      (example, index) => ({
-        ...example,
-        id: String(index),
-      }),
-    ),
+  return chats
+    .map(({ id, lang = null, turns }): LabelledConversation => ({
+      ...madeConversation(
+        id,
+        turns.map(({ role, content }) => ({
+          ...userTurn(content),
+          role: role === 'user' ? 'user' : 'assistant',
+        })),
+      ),
+      language: lang,
+    }))
+    .filter((conversation) => userTexts(conversation).join('\n').length >= LEAST_CHARACTERS);
+}
+
+/** Conversations of three sentences each, in the languages that the detector knows at all: the others can only be null. */
+async function tatoebaConversations(options: EvalOptions): Promise<LabelledConversation[]> {
+  const examples = await collect(
+    readLanguages(dataSetPath(options.dataDirectory, 'language/tatoeba-sentences')),
   );
-  // Only languages that the detector knows at all: the others can only be null.
-  const known = new Set<string>();
-  for (const { text, lang } of sentences) if (detectLanguage(text) === lang) known.add(lang);
-  const groups = new Map<string, string[]>();
-  for (const { text, lang } of sentences) {
-    if (!known.has(lang)) continue;
-    const group = groups.get(lang);
-    if (group === undefined) groups.set(lang, [text]);
-    else if (group.length < 300) group.push(text);
-  }
-  const tatoeba = [...groups].flatMap(([language, texts]) =>
-    Array.from({ length: Math.floor(texts.length / 3) }, (_, index): LabelledConversation => ({
-      id: `${language}-${index}`,
+  const sentences = mixed(examples.map((example, index) => ({ ...example, id: String(index) })));
+  const known = new Set(sentences.flatMap(({ text, lang }) => (detectLanguage(text) === lang ? [lang] : [])));
+  const byLanguage = Map.groupBy(
+    sentences.filter(({ lang }) => known.has(lang)),
+    ({ lang }) => lang,
+  );
+  return [...byLanguage].flatMap(([language, all]) => {
+    const turns = all.slice(0, MOST_SENTENCES).map(({ text }) => userTurn(text));
+    return Array.from({ length: Math.floor(turns.length / SENTENCES_PER_SESSION) }, (_, index) => ({
+      ...madeConversation(
+        `${language}-${index}`,
+        turns.slice(index * SENTENCES_PER_SESSION, (index + 1) * SENTENCES_PER_SESSION),
+      ),
       language,
-      domain: '',
-      turns: texts.slice(index * 3, index * 3 + 3).map((content) => ({ role: 'user', content, label: null })),
-    })),
-  );
-  const rows: (string | number)[][] = [];
-  const longEnough = chatterbot.filter(({ turns }) => {
-    const said = turns.filter(({ role }) => role === 'user').map(({ content }) => content);
-    return said.join('\n').length >= LEAST_CHARACTERS;
+    }));
   });
-  const sets: [string, readonly LabelledConversation[]][] = [
-    ['three Tatoeba sentences', tatoeba],
-    ['chatterbot, mostly one short turn', longEnough],
-  ];
-  for (const [name, conversations] of sets) {
+}
+
+async function languages(options: EvalOptions, pipeline: Pipeline): Promise<EvalTable> {
+  const sets = {
+    'three Tatoeba sentences': await tatoebaConversations(options),
+    'chatterbot, mostly one short turn': await chatterbotConversations(options),
+  };
+  const rows: Row[] = [];
+  for (const [name, conversations] of Object.entries(sets)) {
     const { sessions } = await pipeline.assign(conversations);
-    const texts = conversations.map(({ turns }) =>
-      turns
-        .filter(({ role }) => role === 'user')
-        .map(({ content }) => content)
-        .join('\n'),
-    );
     const common = mostCommon(conversations.map(({ language }) => language ?? ''));
-    const methods: [string, (index: number) => string | null][] = [
-      ['language', (index) => sessions.get(conversations[index]!.id)?.language ?? null],
-      ['script and function words', (index) => languageByKeyWords(texts[index]!)],
+    const methods: readonly (readonly [string, (conversation: LabelledConversation) => string | null])[] = [
+      ['language', ({ id }) => sessions.get(id)?.language ?? null],
+      ['script and function words', (conversation) => languageByKeyWords(userTexts(conversation).join('\n'))],
       ['the most common', () => common],
     ];
     for (const [method, tell] of methods) {
-      let said = 0;
-      let right = 0;
-      conversations.forEach(({ language }, index) => {
-        const told = tell(index);
-        if (told !== null) said += 1;
-        if (told === language) right += 1;
-      });
-      rows.push([
-        name,
-        method,
-        right / conversations.length,
-        said === 0 ? 0 : right / said,
-        said / conversations.length,
-        conversations.length,
-      ]);
+      const told = conversations.map((conversation) => ({ told: tell(conversation), ...conversation }));
+      const right = told.filter((one) => one.told === one.language).length;
+      const said = told.filter((one) => one.told !== null).length;
+      const of = conversations.length;
+      rows.push([name, method, right / of, said === 0 ? 0 : right / said, said / of, of]);
     }
   }
   return {

@@ -9,8 +9,17 @@ import {
   typeOf,
   type SignalHeads,
 } from '../../src/enrich/signals.ts';
-import { dataSetPath, halfOf, readDialogues, readIntents } from './data.ts';
-import { BINARY_COLUMNS, binaryRow, type EvalTable, type Evaluation, type Scored } from './report.ts';
+import { mean } from './counts.ts';
+import { collect, dataSetPath, halfOf, readDialogues, readIntents } from './data.ts';
+import {
+  BINARY_COLUMNS,
+  binaryRow,
+  decisions,
+  type EvalTable,
+  type Evaluation,
+  type Row,
+  type Scored,
+} from './report.ts';
 
 /** What anyone would write first. */
 const KEYWORDS = {
@@ -18,29 +27,29 @@ const KEYWORDS = {
   DSAT: /\b(no|not|wrong|bad|don't|didn't|can't|sorry|instead|terrible|useless)\b/i,
 } as const;
 
-export interface GradedTurn {
-  readonly id: string;
+interface GradedTurn {
   readonly text: string;
   /** Mean grade, 1 to 5. */
   readonly grade: number;
 }
 
-/** Graded user turns of one half of a data set. */
-export async function gradedTurns(path: string, half: 'tune' | 'test'): Promise<GradedTurn[]> {
+/** Graded user turns of the half of a data set that nothing was tuned on. */
+async function gradedTurns(path: string): Promise<GradedTurn[]> {
   const turns: GradedTurn[] = [];
-  for await (const { value } of readDialogues(path)) {
-    if (halfOf(value.id) !== half) continue;
-    for (const turn of value.turns) {
-      if (turn.role !== 'user' || turn.sat === undefined || turn.sat.length === 0) continue;
-      const grade = turn.sat.reduce((sum, x) => sum + x, 0) / turn.sat.length;
-      turns.push({ id: value.id, text: turn.content, grade });
-    }
+  for await (const dialogue of readDialogues(path)) {
+    if (halfOf(dialogue.id) !== 'test') continue;
+    for (const { role, content, sat = [] } of dialogue.turns)
+      if (role === 'user' && sat.length > 0) turns.push({ text: content, grade: mean(sat) });
   }
   return turns;
 }
 
 const isSatisfied = (turn: GradedTurn): boolean => turn.grade > 3.5;
 const isDissatisfied = (turn: GradedTurn): boolean => turn.grade < 2.5;
+
+function gives(text: string, type: 'SAT' | 'DSAT', heads: SignalHeads): boolean {
+  return detectSignals(text, heads).some((key) => typeOf(key) === type);
+}
 
 function table(
   set: string,
@@ -55,10 +64,7 @@ function table(
     return { score, decided: likely, positive: isPositive(turn) };
   });
   const by = (says: (text: string) => boolean): Scored[] =>
-    turns.map((turn) => {
-      const decided = says(turn.text);
-      return { score: decided ? 1 : 0, decided, positive: isPositive(turn) };
-    });
+    decisions(turns, ({ text }) => says(text), isPositive);
   return {
     title: `signals: ${type} on ${set}`,
     columns: BINARY_COLUMNS,
@@ -66,7 +72,7 @@ function table(
       binaryRow('this project, graded', graded),
       binaryRow(
         'this project, signals given',
-        by((text) => detectSignals(text, heads).some((key) => typeOf(key) === type)),
+        by((text) => gives(text, type, heads)),
       ),
       binaryRow(
         'key words',
@@ -96,17 +102,17 @@ const REQUEST_SETS = [
 
 /** How many of a thousand ordinary requests are taken for dissatisfaction. */
 async function falseAlarms(dataDirectory: string, heads: SignalHeads): Promise<EvalTable> {
-  const rows: (string | number)[][] = [];
+  const rows: Row[] = [];
   for (const set of REQUEST_SETS) {
-    let requests = 0;
-    let ours = 0;
-    let keywords = 0;
-    for await (const { value } of readIntents(dataSetPath(dataDirectory, set))) {
-      requests += 1;
-      if (detectSignals(value.text, heads).some((key) => typeOf(key) === 'DSAT')) ours += 1;
-      if (KEYWORDS.DSAT.test(value.text)) keywords += 1;
-    }
-    rows.push([set, requests, (1000 * ours) / requests, (1000 * keywords) / requests]);
+    const requests = await collect(readIntents(dataSetPath(dataDirectory, set)));
+    const perThousand = (says: (text: string) => boolean): number =>
+      (1000 * requests.filter(({ text }) => says(text)).length) / requests.length;
+    rows.push([
+      set,
+      requests.length,
+      perThousand((text) => gives(text, 'DSAT', heads)),
+      perThousand((text) => KEYWORDS.DSAT.test(text)),
+    ]);
   }
   return {
     title: 'signals: requests of a thousand that give a DSAT signal',
@@ -123,7 +129,7 @@ export const evaluation: Evaluation = {
     const heads = loadSignalHeads();
     const tables: EvalTable[] = [];
     for (const set of sets) {
-      const turns = await gradedTurns(file ?? dataSetPath(dataDirectory, set), 'test');
+      const turns = await gradedTurns(file ?? dataSetPath(dataDirectory, set));
       tables.push(table(set, 'SAT', turns, heads), table(set, 'DSAT', turns, heads));
     }
     if (file === null) tables.push(await falseAlarms(dataDirectory, heads));

@@ -5,7 +5,7 @@
  * over the rows that a batch touches. Nothing here depends on the clock, on threads or on the processor.
  */
 import type { Source } from './embedding-data.ts';
-import { MatrixSpace, transposeSquare, type Matrix } from './kernels.ts';
+import { MatrixSpace, transposeSquare, type Matrix } from './matrix-space.ts';
 import { INNER, SPECIAL_PIECES, wordsOf, type Pieces } from './pieces.ts';
 import { Random, WeightedChoice } from './random.ts';
 

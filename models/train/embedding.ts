@@ -6,8 +6,9 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { SetupError } from '../../src/errors.ts';
+import { normOf } from '../../src/numeric/vectors.ts';
 import { trainTable, type ContrastiveOptions } from './contrastive.ts';
-import { LEAVABLE, readTrainingData, sizeOf, type Shares } from './embedding-data.ts';
+import { LEAVABLE, readTrainingData, sizeOf } from './embedding-data.ts';
 import { ELEMENT, encodeModel, type OnnxTensor } from './onnx.ts';
 import { Pieces, SPECIAL_PIECES, tokenizerFile } from './pieces.ts';
 import { Random } from './random.ts';
@@ -23,12 +24,6 @@ export interface EmbeddingOptions {
   /** Labelled sets that training must not see. */
   readonly leftOut: readonly string[];
   readonly steps: number;
-  /** Whether to look for thresholds, which takes another minute; true by default. */
-  readonly thresholds: boolean;
-  /** What to do otherwise than the shipped model's recipe, for trying things. */
-  readonly training: Partial<ContrastiveOptions>;
-  readonly shares: Partial<Shares>;
-  readonly whitening: number;
 }
 
 const WEIGHTS = 'onnx/model_quantized.onnx';
@@ -76,7 +71,7 @@ export async function trainEmbedding(
     process.stdout.write(`${String(seconds).padStart(5)} s  ${text}\n`);
   };
 
-  const data = await readTrainingData(dataDirectory, new Set(leftOut), options.shares);
+  const data = await readTrainingData(dataDirectory, new Set(leftOut));
   say(
     `${data.texts.length} texts, ${data.wordCounts.size} words` +
       (leftOut.length === 0 ? '' : `, without ${leftOut.join(', ')}`),
@@ -95,29 +90,27 @@ export async function trainEmbedding(
   );
   say(`${pieces.list.length} pieces in the vocabulary`);
 
-  const training = { ...TRAINING, ...options.training };
-  const { dimensions } = training;
-  const table = initialTable(pieces, data.wordCounts, dimensions);
+  const steps = options.steps ?? DEFAULT_STEPS;
+  const table = initialTable(pieces, data.wordCounts);
   trainTable(table, pieces, data.texts, data.sources, {
-    ...training,
-    steps: options.steps ?? DEFAULT_STEPS,
+    ...TRAINING,
+    steps,
     onProgress: (step, loss) => {
       say(`step ${step}, loss ${loss.toFixed(3)}`);
     },
   });
-  const whitening = options.whitening ?? WHITENING;
   const sample = Math.ceil(data.messages.length / WHITENED_MESSAGES);
   whiten(
     table,
-    dimensions,
+    DIMENSIONS,
     data.messages
       .filter((_, i) => i % sample === 0)
       .map((place) => pieces.ofText(data.texts[place]!, MAX_LENGTH)),
-    whitening,
+    WHITENING,
   );
-  say(`whitened by power ${whitening}`);
+  say(`whitened by power ${WHITENING}`);
   writeModel(output, pieces, table);
-  if (options.thresholds ?? true) await writeThresholds(output, dataDirectory, say);
+  await writeThresholds(output, dataDirectory, say);
   const record = {
     sha256: createHash('sha256')
       .update(readFileSync(join(output, WEIGHTS)))
@@ -125,20 +118,16 @@ export async function trainEmbedding(
     sets: data.sets,
     leftOut,
     texts: data.texts.length,
-    steps: options.steps ?? DEFAULT_STEPS,
-    ...training,
-    whitening,
+    steps,
+    ...TRAINING,
+    whitening: WHITENING,
   };
   writeFileSync(join(output, 'training.json'), `${JSON.stringify(record, null, 2)}\n`);
   say(`written to ${output}`);
 }
 
 /** Random directions, as long as the pieces are rare. */
-function initialTable(
-  pieces: Pieces,
-  wordCounts: ReadonlyMap<string, number>,
-  dimensions: number,
-): Float32Array {
+function initialTable(pieces: Pieces, wordCounts: ReadonlyMap<string, number>): Float32Array {
   const counts = new Float64Array(pieces.list.length);
   let total = 0;
   for (const [word, count] of wordCounts) {
@@ -148,10 +137,10 @@ function initialTable(
     }
   }
   const random = new Random(TRAINING.seed);
-  const table = new Float32Array(pieces.list.length * dimensions);
+  const table = new Float32Array(pieces.list.length * DIMENSIONS);
   for (let piece = 0; piece < pieces.list.length; piece += 1) {
-    const weight = SIF / (SIF + counts[piece]! / total) / Math.sqrt(dimensions);
-    for (let i = 0; i < dimensions; i += 1) table[piece * dimensions + i] = random.normal() * weight;
+    const weight = SIF / (SIF + counts[piece]! / total) / Math.sqrt(DIMENSIONS);
+    for (let i = 0; i < DIMENSIONS; i += 1) table[piece * DIMENSIONS + i] = random.normal() * weight;
   }
   return table;
 }
@@ -188,7 +177,8 @@ export function writeModel(folder: string, pieces: Pieces, table: Float32Array):
 export function encodeTable(table: Float32Array, rows: number): Uint8Array {
   const dimensions = table.length / rows;
   let lengths = 0;
-  for (let row = 0; row < rows; row += 1) lengths += lengthOf(table, row, dimensions);
+  for (let row = 0; row < rows; row += 1)
+    lengths += normOf(table.subarray(row * dimensions, (row + 1) * dimensions));
   const scale = rows / lengths;
   const whole = new Int8Array(table.length);
   const factors = new Float32Array(rows);
@@ -246,10 +236,4 @@ export function encodeTable(table: Float32Array, rows: number): Uint8Array {
       { name: 'sentence_embedding', type: ELEMENT.float, shape: ['batch', dimensions] },
     ],
   });
-}
-
-function lengthOf(table: Float32Array, row: number, dimensions: number): number {
-  let square = 0;
-  for (let i = row * dimensions; i < (row + 1) * dimensions; i += 1) square += table[i]! * table[i]!;
-  return Math.sqrt(square);
 }

@@ -21,7 +21,7 @@ const BY_RULE = [
 ] as const;
 
 /** Trains and writes `gap.bin`. */
-export async function trainGaps(dataDirectory: string, outputDirectory = HEADS_DIRECTORY): Promise<void> {
+export async function trainGaps(dataDirectory: string): Promise<void> {
   const examples: Example[] = [];
   for (const { set, examplesOf } of GAP_SETS) {
     if (NOT_TRAINED_ON.has(set)) continue;
@@ -42,7 +42,7 @@ export async function trainGaps(dataDirectory: string, outputDirectory = HEADS_D
     }
   }
   const { weights, bias } = fit(examples);
-  writeFileSync(join(outputDirectory, 'gap.bin'), encodeHead(weights, bias));
+  writeFileSync(join(HEADS_DIRECTORY, 'gap.bin'), encodeHead(weights, bias));
   const positives = examples.filter(({ positive }) => positive).length;
   process.stdout.write(`gap: ${positives} positive of ${examples.length} examples\n`);
 }

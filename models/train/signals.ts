@@ -53,22 +53,22 @@ async function labelled(dataDirectory: string): Promise<Labelled[]> {
   add(seeds.dissatisfied, false, true);
   add(seeds.neutral, false, false);
   for (const set of INTENT_SETS) {
-    for await (const { value } of readIntents(dataSetPath(dataDirectory, set))) {
-      const rule = byRule(value.text);
+    for await (const { text, intent } of readIntents(dataSetPath(dataDirectory, set))) {
+      const rule = byRule(text);
       examples.push({
-        text: value.text,
-        sat: rule.sat || THANKS.has(value.intent),
-        dsat: rule.dsat && !THANKS.has(value.intent),
+        text,
+        sat: rule.sat || THANKS.has(intent),
+        dsat: rule.dsat && !THANKS.has(intent),
         weight: 0.1,
       });
     }
   }
   for (const set of DIALOGUE_SETS) {
-    for await (const { value } of readDialogues(dataSetPath(dataDirectory, set))) {
-      value.turns.forEach((turn, i) => {
+    for await (const { turns } of readDialogues(dataSetPath(dataDirectory, set))) {
+      turns.forEach((turn, i) => {
         if (turn.role !== 'user') return;
         const rule = byRule(turn.content);
-        const answer = value.turns[i + 1]?.content ?? '';
+        const answer = turns[i + 1]?.content ?? '';
         const isShort = turn.content.length < 200 && i > 0;
         examples.push({
           text: turn.content,
@@ -83,7 +83,7 @@ async function labelled(dataDirectory: string): Promise<Labelled[]> {
 }
 
 /** Trains and writes `sat.bin` and `dsat.bin`. */
-export async function trainSignals(dataDirectory: string, outputDirectory = HEADS_DIRECTORY): Promise<void> {
+export async function trainSignals(dataDirectory: string): Promise<void> {
   const examples = await labelled(dataDirectory);
   const features = examples.map(({ text }) => featuresOf(text));
   for (const type of ['sat', 'dsat'] as const) {
@@ -95,7 +95,7 @@ export async function trainSignals(dataDirectory: string, outputDirectory = HEAD
         weight: example.weight,
       })),
     );
-    writeFileSync(join(outputDirectory, `${type}.bin`), encodeHead(weights, bias));
+    writeFileSync(join(HEADS_DIRECTORY, `${type}.bin`), encodeHead(weights, bias));
     process.stdout.write(`${type}: ${positives} positive of ${examples.length} examples\n`);
   }
 }

@@ -4,24 +4,19 @@
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Thresholds } from '../../src/domain/similarity-thresholds.ts';
+import { dotOf } from '../../src/numeric/vectors.ts';
+import { clusteringScores } from '../eval/clustering-scores.ts';
 import {
   intentConversations,
-  loadPipeline,
   schemaGuidedConversations,
-  type Pipeline,
-} from '../eval/assigned.ts';
-import { clusteringScores } from '../eval/clustering-scores.ts';
+  type LabelledConversation,
+} from '../eval/conversations.ts';
 import { kMeans } from '../eval/k-means.ts';
+import { loadPipeline, type Pipeline } from '../eval/pipeline.ts';
 import type { EvalOptions } from '../eval/report.ts';
-import type { LabelledConversation } from '../eval/assigned.ts';
 
-/** Cosines, from 0 to 1. */
-export interface ModelThresholds {
-  readonly micro: number;
-  readonly topic: number;
-  readonly cluster: number;
-  readonly repeated: number;
-}
+type ModelThresholds = Omit<Thresholds, 'background'>;
 
 const MICRO = [0.58, 0.62, 0.66, 0.7] as const;
 const TOPIC = [0.34, 0.38, 0.42, 0.46] as const;
@@ -36,32 +31,28 @@ const LOOKS = 3;
 const TURNS = 5000;
 const START: ModelThresholds = { micro: 0.62, topic: 0.42, cluster: 0.22, repeated: 0.55 };
 
-interface DevelopmentSet {
-  readonly conversations: readonly LabelledConversation[];
-}
+type DevelopmentSet = readonly LabelledConversation[];
 
 /** Tries thresholds on DSTC11 insurance and SGD and writes `thresholds.json` of the best into `folder`. */
 export async function writeThresholds(
   folder: string,
   dataDirectory: string,
   say: (text: string) => void,
-): Promise<ModelThresholds> {
+): Promise<void> {
   const options: EvalOptions = {
     dataDirectory,
     file: null,
     modelsDirectory: join(folder, '..'),
     model: folder,
   };
-  const insurance = await intentConversations(options, 'intents/dstc11-development-insurance', 1000);
+  const insurance = await intentConversations(options, 'dstc11-development-insurance', 1000);
   const services = await schemaGuidedConversations(options, LOOKS * TURNS);
   const sets: DevelopmentSet[] = Array.from({ length: LOOKS }, (_, look) => {
     const [start, end] = [look / LOOKS, (look + 1) / LOOKS];
     const at = Math.floor(insurance.length * start);
     return [
-      { conversations: [...insurance.slice(at), ...insurance.slice(0, at)] },
-      {
-        conversations: services.slice(Math.floor(services.length * start), Math.floor(services.length * end)),
-      },
+      [...insurance.slice(at), ...insurance.slice(0, at)],
+      services.slice(Math.floor(services.length * start), Math.floor(services.length * end)),
     ];
   }).flat();
   const write = (thresholds: ModelThresholds): void => {
@@ -72,7 +63,7 @@ export async function writeThresholds(
     write(thresholds);
     const pipeline = await loadPipeline(options);
     let sum = 0;
-    for (const { conversations } of sets) sum += await agreement(pipeline, conversations, of);
+    for (const conversations of sets) sum += await agreement(pipeline, conversations, of);
     await pipeline.close();
     return sum / sets.length;
   };
@@ -105,7 +96,6 @@ export async function writeThresholds(
     'clusters',
   );
   write(chosen);
-  return chosen;
 }
 
 async function agreement(
@@ -130,7 +120,7 @@ async function agreement(
 async function falseRepeatCosine(options: EvalOptions, sets: readonly DevelopmentSet[]): Promise<number> {
   const pipeline = await loadPipeline(options);
   const cosines: number[] = [];
-  for (const { conversations } of sets) {
+  for (const conversations of sets) {
     const turns = conversations
       .flatMap(({ turns: all }) => all)
       .filter(({ label }) => label !== null)
@@ -139,9 +129,7 @@ async function falseRepeatCosine(options: EvalOptions, sets: readonly Developmen
     for (let a = 0; a < turns.length; a += 1) {
       for (let b = a + 1; b < turns.length; b += 1) {
         if (turns[a]!.label === turns[b]!.label) continue;
-        let dot = 0;
-        for (let i = 0; i < vectors[a]!.length; i += 1) dot += vectors[a]![i]! * vectors[b]![i]!;
-        cosines.push(dot);
+        cosines.push(dotOf(vectors[a]!, vectors[b]!));
       }
     }
   }

@@ -2,7 +2,7 @@
  * An assembler for the few WebAssembly instructions and loops that our kernels need: the dot products of the service
  * (`dot-kernel.ts`) and the arithmetic of training (`models/train/kernels.ts`). Each kernel fixes the order of its
  * additions, so it gives the same bits on every machine.
- * Covered by test/numeric/vector-table.test.ts and test/models/train/kernels.test.ts.
+ * Covered by test/numeric/vector-table.test.ts and test/models/train/matrix-space.test.ts.
  */
 
 /** The part of the WebAssembly interface that is used here; the compiler's library for Node does not have it. */

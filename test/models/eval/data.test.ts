@@ -43,18 +43,12 @@ describe('readDialogues', () => {
     });
   });
 
-  it('skips and reports faults when asked to', async () => {
-    const bytes = Buffer.concat([
-      Buffer.from(`${GOOD}\nnot json\n`),
-      Buffer.from([0xff, 0xfe, 0x0a]),
-      Buffer.from(GOOD),
-    ]);
-    const faults: number[] = [];
-    const values = await collect(
-      readDialogues(file('mixed', bytes), { onFault: (fault) => faults.push(fault.line) }),
-    );
-    equal(values.length, 2);
-    deepEqual(faults, [2, 3]);
+  it('stops at what is no JSON and no UTF-8', async () => {
+    const faulty = [Buffer.from('not json\n'), Buffer.from([0xff, 0xfe, 0x0a])];
+    for (const line of faulty) {
+      const bytes = Buffer.concat([Buffer.from(`${GOOD}\n`), line, Buffer.from(GOOD)]);
+      await rejects(collect(readDialogues(file('faulty', bytes))), { name: 'DataError', line: 2 });
+    }
   });
 
   it('says that a file is absent, a folder or cut off', async () => {

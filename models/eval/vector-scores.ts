@@ -1,6 +1,14 @@
-/** Whether vectors lie among those of their own label. */
+/**
+ * How well vectors of texts agree with labels: whether near vectors have the same label, whether pairs of one label are
+ * nearer than others, whether cosines follow grades.
+ */
 import { DotArena } from '../../src/numeric/dot-kernel.ts';
 import { VectorTable } from '../../src/numeric/vector-table.ts';
+import { addTo, normOf, dotOf } from '../../src/numeric/vectors.ts';
+import { randomNumbers } from './counts.ts';
+import { binaryScores, ranks, type Scored } from './report.ts';
+
+const PAIRS = 20_000;
 
 /** For each vector: has the nearest other one its label? */
 export function nearestIsOfLabel(vectors: readonly Float32Array[], labels: readonly string[]): boolean[] {
@@ -35,7 +43,7 @@ export function centroidIsOfLabel(
       taken.set(label, (centroid = { sum: new Float32Array(dimensions), count: 0 }));
     if (centroid.count === shots) return false;
     centroid.count += 1;
-    for (let i = 0; i < dimensions; i += 1) centroid.sum[i] = centroid.sum[i]! + vector[i]!;
+    addTo(centroid.sum, vector);
     return true;
   });
   const names = [...taken.keys()];
@@ -56,8 +64,41 @@ export function sumOf(a: Float32Array, b: Float32Array, weight: number): Float32
   return unit(a.map((value, i) => value + weight * b[i]!));
 }
 
-function unit(vector: Float32Array): Float32Array {
-  let square = 0;
-  for (const x of vector) square += x * x;
-  return square > 0 ? vector.map((x) => x / Math.sqrt(square)) : vector;
+/** A vector of unit length; zeros stay zeros. */
+export function unit(vector: Float32Array): Float32Array {
+  const norm = normOf(vector);
+  return norm > 0 ? vector.map((value) => value / norm) : vector;
+}
+
+/** Area under the ROC curve of the cosines of pairs: as many of one label as of any two, drawn reproducibly. */
+export function pairAuc(vectors: readonly Float32Array[], labels: readonly string[]): number {
+  const byLabel = Map.groupBy(labels.keys(), (item) => labels[item]!);
+  const random = randomNumbers(1);
+  const below = (end: number): number => Math.floor(random() * end);
+  const scored: Scored[] = [];
+  for (let i = 0; i < PAIRS; i += 1) {
+    const a = below(vectors.length);
+    const peers = byLabel.get(labels[a]!)!;
+    const b = i % 2 === 0 ? peers[below(peers.length)]! : below(vectors.length);
+    if (a === b) continue;
+    scored.push({
+      score: dotOf(vectors[a]!, vectors[b]!),
+      decided: false,
+      positive: labels[a] === labels[b],
+    });
+  }
+  return binaryScores(scored).auc;
+}
+
+/** Spearman's rank correlation; ties have their mean rank. */
+export function spearman(a: readonly number[], b: readonly number[]): number {
+  const [x, y] = [ranks(a), ranks(b)];
+  const middle = (x.length - 1) / 2;
+  let [product, squareX, squareY] = [0, 0, 0];
+  for (let i = 0; i < x.length; i += 1) {
+    product += (x[i]! - middle) * (y[i]! - middle);
+    squareX += (x[i]! - middle) ** 2;
+    squareY += (y[i]! - middle) ** 2;
+  }
+  return product / Math.sqrt(squareX * squareY);
 }

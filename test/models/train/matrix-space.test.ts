@@ -1,6 +1,6 @@
 import { deepEqual, ok, throws } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { MatrixSpace, transposeSquare, type Matrix } from '../../../models/train/kernels.ts';
+import { MatrixSpace, transposeSquare, type Matrix } from '../../../models/train/matrix-space.ts';
 
 function fill(matrix: Matrix, seed: number): void {
   let state = seed;

@@ -1,6 +1,6 @@
-import { deepEqual } from 'node:assert/strict';
+import { deepEqual, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { centroidIsOfLabel, nearestIsOfLabel, sumOf } from '../../../models/eval/nearest-labels.ts';
+import { centroidIsOfLabel, nearestIsOfLabel, spearman, sumOf } from '../../../models/eval/vector-scores.ts';
 
 /** Unit vectors of the plane at these degrees. */
 const at = (...degrees: readonly number[]): Float32Array[] =>
@@ -39,5 +39,13 @@ describe('labels of near vectors', () => {
       [...diagonal!].map((value) => value.toFixed(6)),
     );
     deepEqual([...sumOf(new Float32Array(2), new Float32Array(2), 0.5)], [0, 0]);
+  });
+});
+
+describe('rank correlation', () => {
+  it('is 1 for the same order, -1 for the opposite, and gives ties their mean rank', () => {
+    ok(Math.abs(spearman([1, 2, 3, 4], [10, 20, 30, 40]) - 1) < 1e-12);
+    ok(Math.abs(spearman([1, 2, 3, 4], [4, 3, 2, 1]) + 1) < 1e-12);
+    ok(Math.abs(spearman([1, 2, 2, 3], [1, 2, 2, 3]) - 1) < 1e-12);
   });
 });

@@ -1,0 +1,119 @@
+/**
+ * Labelled conversations, run through the real enricher and Assigner as the worker puts them together, one stream and
+ * one instance at a time.
+ * Covered by test/models/eval/topics.test.ts.
+ */
+import { Assigner } from '../../src/worker/analysis/assigner.ts';
+import type { Enrichment, SessionRow, Turn } from '../../src/domain/facts.ts';
+import { loadEmbedder, type Embedder } from '../../src/enrich/embed/embedder.ts';
+import { createEnricher, type Enricher } from '../../src/enrich/enricher.ts';
+import { detectLanguage } from '../../src/language/detect.ts';
+import type { LabelledConversation } from './conversations.ts';
+import type { EvalOptions } from './report.ts';
+
+/** A labelled user turn after the whole stream was assigned. */
+export interface AssignedTurn {
+  readonly content: string;
+  readonly label: string;
+  readonly domain: string;
+  /** Final topic number, or null. */
+  readonly topic: number | null;
+}
+export interface Assigned {
+  readonly turns: readonly AssignedTurn[];
+  /** Every request of each topic, labelled or not, as the topic was given it. */
+  readonly requests: ReadonlyMap<number, readonly string[]>;
+  /** For every turn of the stream: whether assign found it to repeat a request. */
+  readonly repeated: readonly boolean[];
+  /** For every turn of the stream. */
+  readonly enrichments: readonly Enrichment[];
+  /** Name and cluster of each topic. */
+  readonly topics: ReadonlyMap<number, { readonly name: string; readonly cluster: number | null }>;
+  /** By conversation id. */
+  readonly sessions: ReadonlyMap<string, SessionRow>;
+}
+
+export interface Pipeline {
+  readonly embedder: Embedder;
+  assign(conversations: readonly LabelledConversation[]): Promise<Assigned>;
+  close(): Promise<void>;
+}
+
+const INSTANCE_ID = '0190a000-0000-7000-8000-000000000001';
+const BATCH = 2000;
+
+/** Loads the model for streams of conversations. */
+export async function loadPipeline(options: EvalOptions): Promise<Pipeline> {
+  const embedder = await loadEmbedder({ model: options.model, modelsDirectory: options.modelsDirectory });
+  const enricher = createEnricher({ embedder });
+  return {
+    embedder,
+    close: () => embedder.close(),
+    assign: (conversations) => assignAll(conversations, embedder, enricher),
+  };
+}
+
+/** The turns of a stream, at message positions from 1. */
+function streamOf(conversations: readonly LabelledConversation[]): Turn[] {
+  return conversations
+    .flatMap(({ id, turns }, session) => turns.map((turn) => ({ ...turn, id, session })))
+    .map(({ role, content, id, session }, index) => ({
+      position: index + 1,
+      instance: 1,
+      instanceId: INSTANCE_ID,
+      session,
+      sessionId: id,
+      role,
+      user: null,
+      content,
+      at: 0,
+    }));
+}
+
+async function assignAll(
+  conversations: readonly LabelledConversation[],
+  { thresholds, dimensions }: Embedder,
+  enricher: Enricher,
+): Promise<Assigned> {
+  const assigner = new Assigner({ thresholds, dimensions, detectLanguage });
+  assigner.restoreInstance(1, INSTANCE_ID, []);
+  conversations.forEach((_, session) => assigner.restoreSession(1, session, null));
+  const topicOf = new Map<number, number | null>();
+  const topics = new Map<number, { name: string; cluster: number | null }>();
+  const sessions = new Map<string, SessionRow>();
+  const micros: (number | null)[] = [];
+  const repeated: boolean[] = [];
+  const enrichments: Enrichment[] = [];
+  const stream = streamOf(conversations);
+  for (let start = 0; start < stream.length; start += BATCH) {
+    const turns = stream.slice(start, start + BATCH);
+    const enriched = await enricher.enrich(turns);
+    enrichments.push(...enriched);
+    const rows = assigner.assign(turns, enriched);
+    assigner.takeState();
+    for (const { micro, repeatedRequest } of rows.messages) {
+      micros.push(micro);
+      repeated.push(repeatedRequest !== null);
+    }
+    for (const { micro, topic } of rows.micros) topicOf.set(micro, topic);
+    for (const { topic, name, cluster } of rows.topics) topics.set(topic, { name, cluster });
+    for (const row of rows.sessions) sessions.set(row.id, row);
+  }
+  /** Final topic of each request. */
+  const topicAt = enrichments.map(({ kind }, index) => {
+    const micro = kind === 'request' ? micros[index]! : null;
+    return micro === null ? null : (topicOf.get(micro) ?? null);
+  });
+  const labels = conversations.flatMap(({ domain, turns }) => turns.map(({ label }) => ({ label, domain })));
+  const labelled = labels.flatMap(({ label, domain }, index): AssignedTurn[] =>
+    label === null ? [] : [{ content: stream[index]!.content, label, domain, topic: topicAt[index]! }],
+  );
+  const requests = new Map<number, string[]>();
+  topicAt.forEach((topic, index) => {
+    if (topic === null) return;
+    const members = requests.get(topic) ?? [];
+    requests.set(topic, members);
+    members.push(enrichments[index]!.request);
+  });
+  return { turns: labelled, requests, repeated, enrichments, topics, sessions };
+}
