@@ -5,16 +5,16 @@ import fastify from 'fastify';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError } from '../errors.ts';
 import { addressOf, notFound, registerAuth, setRateLimitHeaders } from './auth.ts';
-import { createBodyReader } from './body.ts';
-import { CONNECTION_TIMES, createDropLog, limitConnections } from './connections.ts';
-import type { HeldBytes } from './body.ts';
+import type { Logger } from '../logger.ts';
+import { createBodyReader, type BodyReader, type HeldBytes } from './body.ts';
+import { CONNECTION_TIMES, createDropLog, limitConnections, type ConnectionTimes } from './connections.ts';
 import type { HttpDependencies } from './dependencies.ts';
 import { registerDocsRoutes } from './docs-routes.ts';
 import { answerClientError, createErrorHandler, routeOf } from './error-handler.ts';
 import { registerHealthRoutes } from './health-routes.ts';
 import { registerIngestRoute } from './ingest-route.ts';
 import { registerInstanceRoutes } from './instances-route.ts';
-import { createMetrics } from './metrics.ts';
+import { createMetrics, type HttpMetrics } from './metrics.ts';
 import { parseQueryString, registerQueryRoute } from './query-route.ts';
 import { createRateLimiter } from './rate-limit.ts';
 
@@ -45,28 +45,13 @@ export function createApp(dependencies: HttpDependencies): FastifyInstance {
   const handleError = createErrorHandler(log, drops);
 
   const app: FastifyInstance = fastify({
-    logger: false,
-    genReqId: () => randomUUID(),
-    requestTimeout: times.request,
-    keepAliveTimeout: times.keepAlive,
-    connectionTimeout: times.silence,
-    // Requests that arrive on open connections while we close are served, then the connection ends.
-    return503OnClosing: false,
-    // Node would answer a request without Host by itself, with no body; the hook below does it in the envelope.
-    http: {
-      maxHeaderSize: MAX_HEADER_BYTES,
-      requireHostHeader: false,
-      headersTimeout: times.headers,
-      connectionsCheckingInterval: times.check,
-    },
-    routerOptions: { ignoreTrailingSlash: true, querystringParser: parseQueryString },
+    ...serverOptions(times),
     clientErrorHandler: (error, socket) => answerClientError(error, socket, drops, times.farewell),
     frameworkErrors: (error, request, reply) => {
       if (isUnderV1(request.url)) setRateLimitHeaders(reply, limiter.take(addressOf(request)));
       handleError(error, request, reply);
     },
   });
-
   limitConnections(app.server, limits.maxConnections, drops, dependencies.now);
   app.decorateRequest('projectId', '');
   app.decorateRequest('held');
@@ -75,10 +60,58 @@ export function createApp(dependencies: HttpDependencies): FastifyInstance {
     throw notFound(request);
   });
 
+  addBodyParser(app, bodies);
+  addHooks(app, bodies, metrics, log);
+  registerHealthRoutes(app, dependencies, metrics);
+  const { ingest, query } = dependencies;
+  void app.register((scope) =>
+    registerDocsRoutes(scope, { ingest: ingest !== undefined, query: query !== undefined }),
+  );
+  void app.register(
+    async (scope) => {
+      registerAuth(scope, dependencies, limiter);
+      scope.setNotFoundHandler((request) => {
+        throw notFound(request);
+      });
+      if (ingest !== undefined) registerIngestRoute(scope, ingest, bodies, metrics);
+      void scope.register(async (inner) => registerInstanceRoutes(inner, dependencies.instances));
+      if (query !== undefined) registerQueryRoute(scope, { ...query, waitMs: limits.queryWaitMs });
+    },
+    { prefix: '/v1' },
+  );
+  return app;
+}
+
+/** Options of fastify and of the server below it. */
+function serverOptions(times: ConnectionTimes) {
+  return {
+    logger: false,
+    genReqId: () => randomUUID(),
+    requestTimeout: times.request,
+    keepAliveTimeout: times.keepAlive,
+    connectionTimeout: times.silence,
+    // Requests that arrive on open connections while we close are served, then the connection ends.
+    return503OnClosing: false,
+    // Node would answer a request without Host by itself, with no body; a hook does it in the envelope.
+    http: {
+      maxHeaderSize: MAX_HEADER_BYTES,
+      requireHostHeader: false,
+      headersTimeout: times.headers,
+      connectionsCheckingInterval: times.check,
+    },
+    routerOptions: { ignoreTrailingSlash: true, querystringParser: parseQueryString },
+  };
+}
+
+/** Every body but that of ingest is a small JSON value. */
+function addBodyParser(app: FastifyInstance, bodies: BodyReader): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', async (request: FastifyRequest, payload: IncomingMessage) =>
     bodies.readJson(request.headers, payload, request.held),
   );
+}
+
+function addHooks(app: FastifyInstance, bodies: BodyReader, metrics: HttpMetrics, log: Logger): void {
   app.addHook('onRequest', async (request, reply) => {
     request.held = { bytes: 0, caller: '' };
     metrics.requestStarted();
@@ -104,25 +137,6 @@ export function createApp(dependencies: HttpDependencies): FastifyInstance {
     metrics.answered(labels, reply.elapsedTime / 1000);
     log.debug({ event: 'request_answered', requestId: request.id, ...labels, durationMs: reply.elapsedTime });
   });
-
-  registerHealthRoutes(app, dependencies, metrics);
-  const { ingest, query } = dependencies;
-  void app.register((scope) =>
-    registerDocsRoutes(scope, { ingest: ingest !== undefined, query: query !== undefined }),
-  );
-  void app.register(
-    async (scope) => {
-      registerAuth(scope, dependencies, limiter);
-      scope.setNotFoundHandler((request) => {
-        throw notFound(request);
-      });
-      if (ingest !== undefined) registerIngestRoute(scope, ingest, bodies, metrics);
-      void scope.register(async (inner) => registerInstanceRoutes(inner, dependencies.instances));
-      if (query !== undefined) registerQueryRoute(scope, { ...query, waitMs: limits.queryWaitMs });
-    },
-    { prefix: '/v1' },
-  );
-  return app;
 }
 
 function isUnderV1(url: string): boolean {

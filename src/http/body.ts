@@ -4,7 +4,7 @@ import { AppError } from '../errors.ts';
 import { inflate, type ContentEncoding } from '../ingest/inflate.ts';
 import { parseJson } from '../ingest/json.ts';
 import { tooLarge, type ReceivedBody } from '../ingest/prepared-request.ts';
-import { createRateWatch, type BodyRate } from './body-rate.ts';
+import { createRateWatch, type BodyRate, type WatchedBody } from './body-rate.ts';
 
 export interface BodyLimits {
   /** Of one body, inflated. */
@@ -60,24 +60,9 @@ const CALLERS_SHARE = 0.5;
 
 export function createBodyReader(limits: BodyLimits): BodyReader {
   const { bodyBytes } = limits;
-  // A body of one caller must always fit beside one of another, or it could never be accepted.
-  const inflightBytes = Math.max(limits.inflightBytes, 2 * bodyBytes);
-  const callerBytes = Math.max(inflightBytes * CALLERS_SHARE, bodyBytes);
+  const budget = new Budget(limits);
   const rates = createRateWatch(limits.bodyRate);
-  const byCaller = new Map<string, number>();
-  let inflight = 0;
-
-  function hold(held: HeldBytes, bytes: number): void {
-    const ofCaller = byCaller.get(held.caller) ?? 0;
-    if (bytes > 0 && (inflight + bytes > inflightBytes || ofCaller + bytes > callerBytes)) {
-      const message = 'Too many large requests are waiting to be stored. Try again in a moment.';
-      throw new AppError('SERVICE_UNAVAILABLE', message, { retryAfter: 1 });
-    }
-    held.bytes += bytes;
-    inflight += bytes;
-    if (ofCaller + bytes === 0) byCaller.delete(held.caller);
-    else byCaller.set(held.caller, ofCaller + bytes);
-  }
+  const tooSlow = (): AppError => new SlowBodyError(limits.bodyRate.bytesPerSecond);
 
   async function read(
     headers: IncomingHttpHeaders,
@@ -91,11 +76,11 @@ export function createBodyReader(limits: BodyLimits): BodyReader {
     if (encoding === 'identity' && Number(headers['content-length'] ?? 0) > limit) throw refusal();
     // What cannot be compressed grows a little.
     const sentLimit = encoding === 'identity' ? limit : limit + Math.ceil(limit / 128) + 1024;
-    const bytes = await collect(stream, (size) => {
+    const take = (size: number): void => {
       if (held.bytes + size > sentLimit) throw refusal();
-      hold(held, size);
-    });
-    return { bytes, encoding };
+      budget.hold(held, size);
+    };
+    return { bytes: await collect(stream, take, (onSlow) => rates.watch(() => onSlow(tooSlow()))), encoding };
   }
 
   return {
@@ -107,51 +92,78 @@ export function createBodyReader(limits: BodyLimits): BodyReader {
       if (inflated === null) throw notForData();
       return parseJson(inflated);
     },
-    exchange(held, bytes) {
-      hold(held, bytes - held.bytes);
-    },
-    release(held) {
-      hold(held, -held.bytes);
-    },
+    exchange: (held, bytes) => budget.hold(held, bytes - held.bytes),
+    release: (held) => budget.hold(held, -held.bytes),
   };
+}
 
-  /**
-   * Reads a stream to its end. When something is wrong it stops keeping bytes but leaves the stream
-   * flowing, so that the answer reaches a caller who is still sending.
-   */
-  function collect(stream: Readable, take: (bytes: number) => void): Promise<Buffer> {
-    return new Promise((resolve, reject) => {
-      const chunks: Buffer[] = [];
-      const watched = rates.watch(() => stop(new SlowBodyError(limits.bodyRate.bytesPerSecond)));
+/** Counts the bytes that are held, over all requests and for each caller. */
+class Budget {
+  readonly #allBytes: number;
+  readonly #callerBytes: number;
+  readonly #byCaller = new Map<string, number>();
+  #held = 0;
 
-      function stop(error: unknown): void {
-        watched.end();
-        stream.off('data', onData);
-        chunks.length = 0;
-        stream.resume();
-        reject(error);
-      }
-      function onData(chunk: Buffer): void {
-        watched.received(chunk.length);
-        try {
-          take(chunk.length);
-          chunks.push(chunk);
-        } catch (error) {
-          stop(error);
-        }
-      }
-
-      stream.on('data', onData);
-      stream.on('end', () => {
-        watched.end();
-        resolve(Buffer.concat(chunks));
-      });
-      stream.on('error', (cause) => stop(new AppError('BAD_REQUEST', 'The body broke off.', { cause })));
-      stream.on('close', () => {
-        if (!stream.readableEnded) stop(new AppError('BAD_REQUEST', 'The body broke off.'));
-      });
-    });
+  constructor({ bodyBytes, inflightBytes }: BodyLimits) {
+    // A body of one caller must always fit beside one of another, or it could never be accepted.
+    this.#allBytes = Math.max(inflightBytes, 2 * bodyBytes);
+    this.#callerBytes = Math.max(this.#allBytes * CALLERS_SHARE, bodyBytes);
   }
+
+  /** Holds so many more bytes, or fewer. Throws AppError SERVICE_UNAVAILABLE when there is no room. */
+  hold(held: HeldBytes, bytes: number): void {
+    const ofCaller = this.#byCaller.get(held.caller) ?? 0;
+    if (bytes > 0 && (this.#held + bytes > this.#allBytes || ofCaller + bytes > this.#callerBytes)) {
+      const message = 'Too many large requests are waiting to be stored. Try again in a moment.';
+      throw new AppError('SERVICE_UNAVAILABLE', message, { retryAfter: 1 });
+    }
+    held.bytes += bytes;
+    this.#held += bytes;
+    if (ofCaller + bytes === 0) this.#byCaller.delete(held.caller);
+    else this.#byCaller.set(held.caller, ofCaller + bytes);
+  }
+}
+
+/**
+ * Reads a stream to its end. When something is wrong it stops keeping bytes but leaves the stream
+ * flowing, so that the answer reaches a caller who is still sending.
+ */
+function collect(
+  stream: Readable,
+  take: (bytes: number) => void,
+  watch: (onSlow: (error: AppError) => void) => WatchedBody,
+): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    const watched = watch(stop);
+
+    function stop(error: unknown): void {
+      watched.end();
+      stream.off('data', onData);
+      chunks.length = 0;
+      stream.resume();
+      reject(error);
+    }
+    function onData(chunk: Buffer): void {
+      watched.received(chunk.length);
+      try {
+        take(chunk.length);
+        chunks.push(chunk);
+      } catch (error) {
+        stop(error);
+      }
+    }
+
+    stream.on('data', onData);
+    stream.on('end', () => {
+      watched.end();
+      resolve(Buffer.concat(chunks));
+    });
+    stream.on('error', (cause) => stop(new AppError('BAD_REQUEST', 'The body broke off.', { cause })));
+    stream.on('close', () => {
+      if (!stream.readableEnded) stop(new AppError('BAD_REQUEST', 'The body broke off.'));
+    });
+  });
 }
 
 function notForData(): AppError {

@@ -191,9 +191,8 @@ function instancePaths(): Json {
   };
 }
 
-/** The OpenAPI 3.1 document of the served routes, made from the schemas that validate. */
-export function createOpenApiDocument(served: { readonly ingest: boolean; readonly query: boolean }): Json {
-  const ingestPath: Json = {
+function ingestPath(): Json {
+  return {
     post: {
       operationId: 'ingest',
       summary: 'Ingest messages',
@@ -235,7 +234,10 @@ export function createOpenApiDocument(served: { readonly ingest: boolean; readon
       ),
     },
   };
-  const queryPath: Json = {
+}
+
+function queryPath(): Json {
+  return {
     get: {
       operationId: 'query',
       summary: 'Query metrics',
@@ -268,6 +270,37 @@ export function createOpenApiDocument(served: { readonly ingest: boolean; readon
       ),
     },
   };
+}
+
+function schemasOf(served: Served): Json {
+  return {
+    ...(served.ingest
+      ? {
+          IngestRequest: namedSchema(
+            'IngestRequest',
+            ingestBodySchema(() => Date.now() * 1000),
+            'input',
+          ),
+          IngestResponse: namedSchema('IngestResponse', ingestResponseSchema, 'output'),
+        }
+      : {}),
+    ...(served.query ? { QueryResponse: namedSchema('QueryResponse', queryResponseSchema, 'output') } : {}),
+    Instance: namedSchema('Instance', instanceSchema, 'output'),
+    InstanceList: namedSchema('InstanceList', instanceListSchema, 'output'),
+    NewInstance: namedSchema('NewInstance', newInstanceSchema, 'input'),
+    InstanceChange: namedSchema('InstanceChange', instanceChangeSchema, 'input'),
+    Error: namedSchema('Error', errorEnvelopeSchema, 'output'),
+  };
+}
+
+/** What the process serves besides instances. */
+interface Served {
+  readonly ingest: boolean;
+  readonly query: boolean;
+}
+
+/** The OpenAPI 3.1 document of the served routes, made from the schemas that validate. */
+export function createOpenApiDocument(served: Served): Json {
   return {
     openapi: '3.1.0',
     info: {
@@ -279,8 +312,8 @@ export function createOpenApiDocument(served: { readonly ingest: boolean; readon
     servers: [{ url: '/' }],
     security: [{ apiKey: [] }],
     paths: {
-      ...(served.ingest ? { '/v1/ingest/': ingestPath } : {}),
-      ...(served.query ? { '/v1/query/': queryPath } : {}),
+      ...(served.ingest ? { '/v1/ingest/': ingestPath() } : {}),
+      ...(served.query ? { '/v1/query/': queryPath() } : {}),
       ...instancePaths(),
     },
     components: {
@@ -292,26 +325,7 @@ export function createOpenApiDocument(served: { readonly ingest: boolean; readon
           description: 'A key of one project: npm run keys -- create --project NAME.',
         },
       },
-      schemas: {
-        ...(served.ingest
-          ? {
-              IngestRequest: namedSchema(
-                'IngestRequest',
-                ingestBodySchema(() => Date.now() * 1000),
-                'input',
-              ),
-              IngestResponse: namedSchema('IngestResponse', ingestResponseSchema, 'output'),
-            }
-          : {}),
-        ...(served.query
-          ? { QueryResponse: namedSchema('QueryResponse', queryResponseSchema, 'output') }
-          : {}),
-        Instance: namedSchema('Instance', instanceSchema, 'output'),
-        InstanceList: namedSchema('InstanceList', instanceListSchema, 'output'),
-        NewInstance: namedSchema('NewInstance', newInstanceSchema, 'input'),
-        InstanceChange: namedSchema('InstanceChange', instanceChangeSchema, 'input'),
-        Error: namedSchema('Error', errorEnvelopeSchema, 'output'),
-      },
+      schemas: schemasOf(served),
     },
   };
 }

@@ -6,7 +6,8 @@ import type { Snapshot, SnapshotReader } from '../store/published/snapshot-reade
 import type { View } from '../store/view-files.ts';
 import { chosenEntities, readDimensions } from './dimensions.ts';
 import type { QueryParameters } from './parameters.ts';
-import { isCountedApart, planQuery, type ChosenEntities, type Plan, type Wanted } from './plan.ts';
+import { isCountedApart, planQuery, type ChosenEntities, type Wanted } from './plan.ts';
+import type { Plan } from './statement.ts';
 import type { QueryResponse } from './response-schema.ts';
 
 type Fields = QueryResponse['elements'][number]['fields'];
