@@ -75,12 +75,12 @@ export function createAcceptor(parts: AcceptorParts): Acceptor {
       }
 
       // Looked at before anything is written, so that a refused request leaves no trace.
-      const named = await findNamed(projectId, body);
+      const named = await findNamed(registry, projectId, body);
       await publisher.check(completeRequest(body.draft, { ...NOWHERE, acceptedAt: clock() }));
       const claim =
         keyed === null ? null : await idempotency.claim(projectId, keyed.key, keyed.digest, clock());
       const acceptedAt = claim?.acceptedAt ?? clock();
-      const destination = await settle(projectId, body, named, claim, acceptedAt);
+      const destination = await settle(registry, projectId, body, named, claim, acceptedAt);
       const answer = {
         instanceId: destination.instance.id,
         sessionId: destination.sessionId,
@@ -90,57 +90,67 @@ export function createAcceptor(parts: AcceptorParts): Acceptor {
       return answer;
     },
   };
+}
 
-  /** The instance that the request's ids lead to, and whether the project has nothing under its session id yet. */
-  async function findNamed(
-    projectId: string,
-    body: PreparedRequest,
-  ): Promise<{ readonly instance: Instance | null; readonly unclaimed: boolean }> {
-    let instance: Instance | null = null;
-    if (body.instanceId !== undefined) {
-      instance = await registry.findInstance(body.instanceId);
-      if (instance === null || instance.projectId !== projectId) throw noInstance(body.instanceId);
-    }
-    if (body.sessionId === undefined) return { instance, unclaimed: false };
-    const issuedFor = await registry.instanceOfSessionId(body.sessionId);
-    if (issuedFor !== null)
-      return { instance: sessionsInstance(projectId, instance, issuedFor), unclaimed: false };
-    const holder = await registry.findSessionClaim(projectId, body.sessionId);
-    if (holder === null) return { instance, unclaimed: true };
-    if (instance !== null && holder !== instance.id) throw otherSession();
-    return { instance: instance ?? (await claimedInstance(holder, projectId, body)), unclaimed: false };
+/** The instance that the request's ids lead to, and whether the project has nothing under its session id yet. */
+async function findNamed(
+  registry: Registry,
+  projectId: string,
+  body: PreparedRequest,
+): Promise<{ readonly instance: Instance | null; readonly unclaimed: boolean }> {
+  let instance: Instance | null = null;
+  if (body.instanceId !== undefined) {
+    instance = await registry.findInstance(body.instanceId);
+    if (instance === null || instance.projectId !== projectId) throw noInstance(body.instanceId);
   }
+  if (body.sessionId === undefined) return { instance, unclaimed: false };
+  const issuedFor = await registry.instanceOfSessionId(body.sessionId);
+  if (issuedFor !== null)
+    return { instance: sessionsInstance(projectId, instance, issuedFor), unclaimed: false };
+  const holder = await registry.findSessionClaim(projectId, body.sessionId);
+  if (holder === null) return { instance, unclaimed: true };
+  if (instance !== null && holder !== instance.id) throw otherSession();
+  return {
+    instance: instance ?? (await claimedInstance(registry, holder, projectId, body)),
+    unclaimed: false,
+  };
+}
 
-  /** Makes what the request needs and does not exist yet. Doing it again for the same request changes nothing. */
-  async function settle(
-    projectId: string,
-    body: PreparedRequest,
-    named: { readonly instance: Instance | null; readonly unclaimed: boolean },
-    claim: IdempotencyClaim | null,
-    acceptedAt: number,
-  ): Promise<Destination> {
-    const newInstanceId = (): string => (claim === null ? v7() : derivedInstanceId(claim.seed, acceptedAt));
-    if (body.sessionId === undefined) {
-      const instance =
-        named.instance ??
-        (await registry.createInstance({ projectId, id: newInstanceId(), name: body.instanceName }));
-      return { instance, sessionId: registry.issueSessionId(instance, claim?.seed) };
-    }
-    if (!named.unclaimed && named.instance !== null)
-      return { instance: named.instance, sessionId: body.sessionId };
-    // The claim comes before the instance, so that of two requests that open the same session at once
-    // only one makes an instance.
-    const instanceId = named.instance?.id ?? newInstanceId();
-    const holder = await registry.claimSession(projectId, body.sessionId, instanceId);
-    if (named.instance !== null && holder !== named.instance.id) throw otherSession();
-    const instance = named.instance ?? (await claimedInstance(holder, projectId, body));
-    return { instance, sessionId: body.sessionId };
+/** Makes what the request needs and does not exist yet. Doing it again for the same request changes nothing. */
+async function settle(
+  registry: Registry,
+  projectId: string,
+  body: PreparedRequest,
+  named: { readonly instance: Instance | null; readonly unclaimed: boolean },
+  claim: IdempotencyClaim | null,
+  acceptedAt: number,
+): Promise<Destination> {
+  const newInstanceId = (): string => (claim === null ? v7() : derivedInstanceId(claim.seed, acceptedAt));
+  if (body.sessionId === undefined) {
+    const instance =
+      named.instance ??
+      (await registry.createInstance({ projectId, id: newInstanceId(), name: body.instanceName }));
+    return { instance, sessionId: registry.issueSessionId(instance, claim?.seed) };
   }
+  if (!named.unclaimed && named.instance !== null)
+    return { instance: named.instance, sessionId: body.sessionId };
+  // The claim comes before the instance, so that of two requests that open the same session at once
+  // only one makes an instance.
+  const instanceId = named.instance?.id ?? newInstanceId();
+  const holder = await registry.claimSession(projectId, body.sessionId, instanceId);
+  if (named.instance !== null && holder !== named.instance.id) throw otherSession();
+  const instance = named.instance ?? (await claimedInstance(registry, holder, projectId, body));
+  return { instance, sessionId: body.sessionId };
+}
 
-  /** The instance of a claimed session; made now when whoever claimed the session has not come so far. */
-  function claimedInstance(id: string, projectId: string, body: PreparedRequest): Promise<Instance> {
-    return registry.createInstance({ projectId, id, name: body.instanceName });
-  }
+/** The instance of a claimed session; made now when whoever claimed the session has not come so far. */
+function claimedInstance(
+  registry: Registry,
+  id: string,
+  projectId: string,
+  body: PreparedRequest,
+): Promise<Instance> {
+  return registry.createInstance({ projectId, id, name: body.instanceName });
 }
 
 function sessionsInstance(projectId: string, named: Instance | null, own: Instance): Instance {

@@ -27,7 +27,7 @@ export class InstanceIndex {
   }
 
   /** Takes an instance as a revision left it. Revisions may come in any order; the highest stands. */
-  remember(instance: Instance, revision: number): void {
+  put(instance: Instance, revision: number): void {
     const known = this.#byId.get(instance.id);
     if (known !== undefined && known.revision >= revision) return;
     this.#byId.set(instance.id, { instance, revision });

@@ -31,12 +31,13 @@ export class Instances {
     this.#numbers.clear();
   }
 
-  remember(value: string | null, revision: number): void {
+  /** The watch tells a write. */
+  watched(value: string | null, revision: number): void {
     // Instances are never deleted.
-    if (value !== null) this.#index.remember(JSON.parse(value) as Instance, revision);
+    if (value !== null) this.#index.put(JSON.parse(value) as Instance, revision);
   }
 
-  rememberNumber(number: number, instanceId: string | null): void {
+  watchedNumber(number: number, instanceId: string | null): void {
     if (instanceId === null) return;
     this.#numbers.set(number, instanceId);
     this.#nextNumber = Math.max(this.#nextNumber, number + 1);
@@ -56,7 +57,7 @@ export class Instances {
     };
     const revision = await this.#bucket.create(`instance.${id}`, JSON.stringify(instance));
     if (revision !== null) {
-      this.#index.remember(instance, revision);
+      this.#index.put(instance, revision);
       return instance;
     }
     return ownedBy(options.projectId, required(await this.find(id), `instance ${id}`));
@@ -116,7 +117,7 @@ export class Instances {
     });
     if (renamed === null) return null;
     const instance = JSON.parse(renamed.value) as Instance;
-    this.#index.remember(instance, renamed.revision);
+    this.#index.put(instance, renamed.revision);
     return instance;
   }
 

@@ -10,7 +10,7 @@ export interface KeyUseOptions {
 }
 
 /**
- * When each key was last used, exact to about a minute. `note` only remembers: writing is done apart from any
+ * When each key was last used, exact to about a minute. `note` writes nothing: writing is done apart from any
  * request, and a failed write is tried again.
  */
 export class KeyUse {
@@ -31,7 +31,7 @@ export class KeyUse {
   }
 
   /** Takes what some process wrote. */
-  remember(digest: string, at: string): void {
+  written(digest: string, at: string): void {
     const time = Date.parse(at);
     if (time > (this.#written.get(digest) ?? -Infinity)) this.#written.set(digest, time);
   }

@@ -67,19 +67,19 @@ export class Keys {
 
   /** The watch tells a write. */
   watched(digest: string, value: string | null, revision: number): void {
-    this.#remember(digest, value);
+    this.#take(digest, value);
     this.#catchUp.told(revision);
   }
 
-  #remember(digest: string, value: string | null): void {
+  #take(digest: string, value: string | null): void {
     // Revoked is for ever: an older state that the watch tells late must not bring a key back.
     if (value === null) this.#known.delete(digest);
     else if (typeof this.#known.get(digest)?.revokedAt !== 'string')
       this.#known.set(digest, keyFrom(digest, value));
   }
 
-  rememberUse(digest: string, at: string | null): void {
-    if (at !== null) this.#use.remember(digest, at);
+  watchedUse(digest: string, at: string | null): void {
+    if (at !== null) this.#use.written(digest, at);
   }
 
   /** What memory says of a key; undefined when it may be too new for it. */
@@ -117,7 +117,7 @@ export class Keys {
     const digest = digestOf(rawKey);
     const value = JSON.stringify(stored);
     await this.#bucket.create(`key.${digest}`, value);
-    this.#remember(digest, value);
+    this.#take(digest, value);
     return keyFrom(digest, value);
   }
 
@@ -137,7 +137,7 @@ export class Keys {
       if (stored.revokedAt !== undefined) return null;
       return JSON.stringify({ ...stored, revokedAt: this.#now().toISOString() });
     });
-    if (revoked !== null) this.#remember(digest, revoked.value);
+    if (revoked !== null) this.#take(digest, revoked.value);
     return found;
   }
 

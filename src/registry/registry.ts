@@ -1,27 +1,21 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { v4 } from 'uuid';
 import { SetupError } from '../errors.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import { openKeyValue, type KeyValueBucket, type KeyValueWatch } from '../stream/kv/key-value.ts';
 import { digestOf, newRawKey, type KeyEnvironment } from './api-keys.ts';
-import { byCreation, guard, guarded, required, unavailable, type GuardedBucket } from './guarded-bucket.ts';
+import { guard, guarded, unavailable, type GuardedBucket } from './guarded-bucket.ts';
 import type { Instance, InstancePage } from './instance-index.ts';
 import { Instances, type NewInstance } from './instances.ts';
 import { Keys, type ApiKey, type KeyGrant, type ListedKey } from './keys.ts';
+import { Projects, type Project } from './projects.ts';
 import { openSessionClaims, type SessionClaims } from './session-claims.ts';
 import { createSessionIds, type SessionIds } from './session-ids.ts';
 
 export type { KeyEnvironment } from './api-keys.ts';
 export type { Instance, InstancePage } from './instance-index.ts';
 export type { ApiKey, KeyGrant, ListedKey } from './keys.ts';
-
-export interface Project {
-  readonly id: string;
-  readonly name: string;
-  /** ISO 8601, UTC. */
-  readonly createdAt: string;
-}
+export type { Project } from './projects.ts';
 
 export interface RegistryOptions {
   /** Default: the system's clock. ISO instants in listings come from it. */
@@ -110,8 +104,8 @@ const FIRST_KEY = 'first-key';
 const FIRST_KEY_MS = 2000;
 
 /**
- * Opens the registry and begins to load it; `ready` tells when it is. What bucket `registry` holds is with `Keys`
- * and `Instances`; besides `project.<digest of the name>`, `id-secret` and `first-key`. Bucket `sessions` is with
+ * Opens the registry and begins to load it; `ready` tells when it is. What bucket `registry` holds is with `Keys`,
+ * `Projects` and `Instances`; besides, it has `id-secret` and `first-key`. Bucket `sessions` is with
  * `openSessionClaims`.
  */
 export async function openRegistry(
@@ -146,10 +140,7 @@ class SharedRegistry implements Registry {
   readonly #bucket: GuardedBucket;
   readonly #claims: SessionClaims;
   readonly #sessionIds: SessionIds;
-  readonly #now: () => Date;
-  readonly #keys: Keys;
-  readonly #instances: Instances;
-  readonly #projects = new Map<string, Project>();
+  readonly #parts: { readonly keys: Keys; readonly projects: Projects; readonly instances: Instances };
   readonly #firstReady = Promise.withResolvers<void>();
   #watch: KeyValueWatch;
   #closed = false;
@@ -159,16 +150,18 @@ class SharedRegistry implements Registry {
     this.#bucket = guarded(bucket);
     this.#claims = claims;
     this.#sessionIds = sessionIds;
-    this.#now = now;
-    this.#keys = new Keys(this.#bucket, now);
-    this.#instances = new Instances(this.#bucket, now);
+    this.#parts = {
+      keys: new Keys(this.#bucket, now),
+      projects: new Projects(this.#bucket, now),
+      instances: new Instances(this.#bucket, now),
+    };
     this.#firstReady.promise.catch(() => undefined);
     this.#watch = this.#load();
   }
 
   #load(): KeyValueWatch {
-    for (const part of [this.#keys, this.#projects, this.#instances]) part.clear();
-    const watch = this.#watched.watch((key, value, revision) => this.#remember(key, value, revision));
+    for (const part of Object.values(this.#parts)) part.clear();
+    const watch = this.#watched.watch((key, value, revision) => this.#take(key, value, revision));
     watch.loaded.then(
       () => {
         this.ready = true;
@@ -184,132 +177,62 @@ class SharedRegistry implements Registry {
     return watch;
   }
 
-  #remember(key: string, value: string | null, revision: number): void {
-    const [kind, name = ''] = split(key);
-    if (kind === 'key') this.#keys.watched(name, value, revision);
-    else if (kind === 'used') this.#keys.rememberUse(name, value);
-    else if (kind === 'instance') this.#instances.remember(value, revision);
-    else if (kind === 'number') this.#instances.rememberNumber(Number(name), value);
-    else if (kind === 'project') {
-      if (value === null) this.#projects.delete(name);
-      else this.#projects.set(name, JSON.parse(value) as Project);
-    }
+  /** Takes a write that the watch tells. */
+  #take(key: string, value: string | null, revision: number): void {
+    const { keys, projects, instances } = this.#parts;
+    const [, kind = key, name = ''] = /^([^.]*)\.(.*)$/s.exec(key) ?? [];
+    if (kind === 'key') keys.watched(name, value, revision);
+    else if (kind === 'used') keys.watchedUse(name, value);
+    else if (kind === 'instance') instances.watched(value, revision);
+    else if (kind === 'number') instances.watchedNumber(Number(name), value);
+    else if (kind === 'project') projects.watched(name, value);
   }
 
-  whenReady(): Promise<void> {
-    return this.#firstReady.promise;
+  /** What is in memory. Throws AppError SERVICE_UNAVAILABLE until that is everything. */
+  get #loaded() {
+    if (!this.ready) throw unavailable('The registry is still loading. Try again.');
+    return this.#parts;
   }
 
-  knownKey(rawKey: string): KeyGrant | null | undefined {
-    this.#requireReady();
-    return this.#keys.known(rawKey);
-  }
+  readonly whenReady: Registry['whenReady'] = () => this.#firstReady.promise;
+  readonly knownKey: Registry['knownKey'] = (rawKey) => this.#loaded.keys.known(rawKey);
+  readonly findKey: Registry['findKey'] = async (rawKey) => this.#loaded.keys.find(rawKey);
+  readonly listKeys: Registry['listKeys'] = async () => this.#loaded.keys.list();
+  readonly revokeKey: Registry['revokeKey'] = async (keyId) => this.#loaded.keys.revoke(keyId);
+  readonly createKey: Registry['createKey'] = async ({ projectName, env, label }) => {
+    const { id: projectId } = await this.createProject(projectName);
+    return this.#parts.keys.create({ projectId, env, label });
+  };
 
-  async findKey(rawKey: string): Promise<KeyGrant | null> {
-    this.#requireReady();
-    return this.#keys.find(rawKey);
-  }
+  readonly findProjectByName: Registry['findProjectByName'] = async (name) =>
+    this.#loaded.projects.findByName(name);
+  readonly listProjects: Registry['listProjects'] = async () => this.#loaded.projects.list();
+  readonly createProject: Registry['createProject'] = async (name) => this.#loaded.projects.create(name);
 
-  async findProjectByName(name: string): Promise<Project | null> {
-    this.#requireReady();
-    const digest = nameDigest(name);
-    const known = this.#projects.get(digest);
-    if (known !== undefined) return known;
-    const entry = await this.#bucket.get(`project.${digest}`);
-    return entry === null ? null : (JSON.parse(entry.value) as Project);
-  }
+  readonly createInstance: Registry['createInstance'] = async (options) =>
+    this.#loaded.instances.create(options);
+  readonly defaultInstance: Registry['defaultInstance'] = async (options) =>
+    this.#loaded.instances.default(options);
+  readonly findInstance: Registry['findInstance'] = async (id) => this.#loaded.instances.find(id);
+  readonly renameInstance: Registry['renameInstance'] = async ({ projectId, id, name }) =>
+    this.#loaded.instances.rename(projectId, id, name);
+  readonly listInstances: Registry['listInstances'] = async () => this.#loaded.instances.list();
+  readonly instancesOf: Registry['instancesOf'] = async (projectId, window) =>
+    this.#loaded.instances.page(projectId, window);
 
-  async listProjects(): Promise<readonly Project[]> {
-    this.#requireReady();
-    return [...this.#projects.values()].sort(byCreation((project) => project.id));
-  }
-
-  async createProject(name: string): Promise<Project> {
-    const existing = await this.findProjectByName(name);
-    if (existing !== null) return existing;
-    const project: Project = { id: v4(), name, createdAt: this.#now().toISOString() };
-    const made = await this.#bucket.create(`project.${nameDigest(name)}`, JSON.stringify(project));
-    if (made !== null) return project;
-    return required(await this.findProjectByName(name), `project ${name}`);
-  }
-
-  async createKey(options: {
-    readonly projectName: string;
-    readonly env: KeyEnvironment;
-    readonly label?: string | undefined;
-  }) {
-    const { id: projectId } = await this.createProject(options.projectName);
-    return this.#keys.create({ projectId, env: options.env, label: options.label });
-  }
-
-  async listKeys(): Promise<readonly ListedKey[]> {
-    this.#requireReady();
-    return this.#keys.list();
-  }
-
-  async revokeKey(keyId: string): Promise<boolean> {
-    this.#requireReady();
-    return this.#keys.revoke(keyId);
-  }
-
-  async createInstance(options: NewInstance): Promise<Instance> {
-    this.#requireReady();
-    return this.#instances.create(options);
-  }
-
-  async defaultInstance(options: Omit<NewInstance, 'id'>) {
-    this.#requireReady();
-    return this.#instances.default(options);
-  }
-
-  async findInstance(id: string): Promise<Instance | null> {
-    this.#requireReady();
-    return this.#instances.find(id);
-  }
-
-  async renameInstance(options: {
-    readonly projectId: string;
-    readonly id: string;
-    readonly name: string | null;
-  }): Promise<Instance | null> {
-    this.#requireReady();
-    return this.#instances.rename(options.projectId, options.id, options.name);
-  }
-
-  async listInstances(): Promise<readonly Instance[]> {
-    this.#requireReady();
-    return this.#instances.list();
-  }
-
-  async instancesOf(
-    projectId: string,
-    window: { readonly limit: number; readonly offset: number },
-  ): Promise<InstancePage> {
-    this.#requireReady();
-    return this.#instances.page(projectId, window);
-  }
-
-  issueSessionId(instance: Instance, seed?: string): string {
-    return this.#sessionIds.issue(instance.number, seed);
-  }
-
-  async instanceOfSessionId(sessionId: string): Promise<Instance | null> {
+  readonly issueSessionId: Registry['issueSessionId'] = (instance, seed) =>
+    this.#sessionIds.issue(instance.number, seed);
+  readonly instanceOfSessionId: Registry['instanceOfSessionId'] = async (sessionId) => {
     const number = this.#sessionIds.read(sessionId);
-    if (number === null) return null;
-    this.#requireReady();
-    return this.#instances.findByNumber(number);
-  }
+    return number === null ? null : this.#loaded.instances.findByNumber(number);
+  };
+  readonly findSessionClaim: Registry['findSessionClaim'] = (projectId, sessionId) =>
+    guard(() => this.#claims.find(projectId, sessionId));
+  readonly claimSession: Registry['claimSession'] = (projectId, sessionId, instanceId) =>
+    guard(() => this.#claims.claim(projectId, sessionId, instanceId));
 
-  findSessionClaim(projectId: string, sessionId: string): Promise<string | null> {
-    return guard(() => this.#claims.find(projectId, sessionId));
-  }
-
-  claimSession(projectId: string, sessionId: string, instanceId: string): Promise<string> {
-    return guard(() => this.#claims.claim(projectId, sessionId, instanceId));
-  }
-
-  async ensureFirstProject() {
-    this.#requireReady();
+  readonly ensureFirstProject: Registry['ensureFirstProject'] = async () => {
+    const { keys, projects } = this.#loaded;
     const marker = await this.#bucket.get(FIRST_KEY);
     // A marker whose key is missing and stays so: a process died between the two writes; we take over.
     if (marker !== null && (await this.#appears(`key.${marker.value}`, FIRST_KEY_MS))) return null;
@@ -320,20 +243,16 @@ class SharedRegistry implements Registry {
         ? await this.#bucket.create(FIRST_KEY, digest)
         : await this.#bucket.update(FIRST_KEY, digest, marker.revision);
     if (won === null) return null;
-    const project = await this.createProject(FIRST_PROJECT_NAME);
-    return { rawKey, key: await this.#keys.store(rawKey, { projectId: project.id, env: 'test' }), project };
-  }
+    const project = await projects.create(FIRST_PROJECT_NAME);
+    return { rawKey, key: await keys.store(rawKey, { projectId: project.id, env: 'test' }), project };
+  };
 
   async close(): Promise<void> {
     this.#closed = true;
     this.ready = false;
     this.#firstReady.reject(new Error('the registry was closed'));
-    await this.#keys.close();
+    await this.#parts.keys.close();
     await this.#watch.close();
-  }
-
-  #requireReady(): void {
-    if (!this.ready) throw unavailable('The registry is still loading. Try again.');
   }
 
   /** Whether a key is in the bucket, at the latest after so many milliseconds. */
@@ -345,13 +264,4 @@ class SharedRegistry implements Registry {
       await sleep(20);
     }
   }
-}
-
-function nameDigest(name: string): string {
-  return createHash('sha256').update(name).digest('hex');
-}
-
-function split(key: string): [string, string?] {
-  const dot = key.indexOf('.');
-  return dot === -1 ? [key] : [key.slice(0, dot), key.slice(dot + 1)];
 }

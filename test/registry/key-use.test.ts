@@ -62,11 +62,11 @@ describe('key use', () => {
 
   it('leaves to others what they wrote', async () => {
     use.note('a');
-    use.remember('a', iso(AT + 5));
+    use.written('a', iso(AT + 5));
     await pass(120_000);
     deepEqual(written, []);
     equal(use.lastUsedAt('a'), iso(AT + 5));
-    use.remember('a', iso(AT));
+    use.written('a', iso(AT));
     equal(use.lastUsedAt('a'), iso(AT + 5));
   });
 
