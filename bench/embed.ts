@@ -133,13 +133,13 @@ export async function run(args: readonly string[] = []): Promise<void> {
     path === undefined
       ? turnsOf(texts.map((content, i) => ({ role: i % 2 === 0 ? 'user' : 'assistant', content })))
       : turnsOf((await collect(readDialogues(path))).flatMap((dialogue) => dialogue.turns));
-  for (const remembered of [0, 4096]) {
-    const enricher = createEnricher({ embedder, remembered });
+  for (const cached of [0, 4096]) {
+    const enricher = createEnricher({ embedder, cached });
     const perSecond = await rate(turns.length, async () => {
       for (let i = 0; i < turns.length; i += 500) await enricher.enrich(turns.slice(i, i + 500));
     });
     console.log(
-      `enrich, everything, ${turns.length} messages in batches of 500, ${remembered} vectors remembered: ${perSecond} messages/s`,
+      `enrich, everything, ${turns.length} messages in batches of 500, ${cached} vectors cached: ${perSecond} messages/s`,
     );
   }
   await embedder.close();

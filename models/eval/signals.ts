@@ -2,13 +2,8 @@
  * How well satisfaction and dissatisfaction are found, against annotators' grades (USS: 1 to 5, several
  * a user turn; mean over 3.5 is satisfied, under 2.5 dissatisfied). No part of USS was trained on.
  */
-import {
-  detectSignals,
-  gradeTurn,
-  loadSignalHeads,
-  typeOf,
-  type SignalHeads,
-} from '../../src/enrich/signals.ts';
+import { loadHeads } from '../../src/enrich/heads.ts';
+import { detectSignals, gradeTurn, typeOf, type SignalHeads } from '../../src/enrich/signals.ts';
 import { mean } from './counts.ts';
 import { collect, dataSetPath, halfOf, readDialogues, readIntents } from './data.ts';
 import {
@@ -126,7 +121,7 @@ export const evaluation: Evaluation = {
   name: 'signals',
   async run({ dataDirectory, file }) {
     const sets = file === null ? ['satisfaction/uss-mwoz', 'satisfaction/uss-sgd'] : [file];
-    const heads = loadSignalHeads();
+    const heads = loadHeads();
     const tables: EvalTable[] = [];
     for (const set of sets) {
       const turns = await gradedTurns(file ?? dataSetPath(dataDirectory, set));

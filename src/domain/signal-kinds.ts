@@ -1,6 +1,6 @@
 /**
  * The kinds of satisfaction signal, after the rubrics of the satisfaction literature. What a message must say is in
- * `enrich/signals.ts` and `lexicon/`. A key never changes, and new kinds go to the end: facts store their index.
+ * `enrich/signal-rules.ts`. A key never changes, and new kinds go to the end: facts store their index.
  * Covered by test/enrich/signals.test.ts.
  */
 export const SIGNALS = [

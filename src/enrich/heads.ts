@@ -110,3 +110,19 @@ export function loadHead(name: 'sat' | 'dsat' | 'gap', directory = HEADS_DIRECTO
     });
   }
 }
+
+/** The heads that an enricher needs. */
+export interface Heads {
+  readonly sat: Head;
+  readonly dsat: Head;
+  readonly gap: Head;
+}
+
+/** Loads the heads that ship. Throws SetupError when they are absent or broken. */
+export function loadHeads(directory?: string): Heads {
+  return {
+    sat: loadHead('sat', directory),
+    dsat: loadHead('dsat', directory),
+    gap: loadHead('gap', directory),
+  };
+}

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { enrichmentId, loadHeads } from '../enrich/enricher.ts';
+import { enrichmentId } from '../enrich/enricher.ts';
+import { loadHeads } from '../enrich/heads.ts';
 import { definitionOf } from '../store/epochs/definition.ts';
 import { loadViews } from '../store/view-files.ts';
 import type { AnalysisModel } from './analysis/protocol.ts';

@@ -4,7 +4,8 @@ import { after, before, describe, it } from 'node:test';
 import type { Enrichment, Turn } from '../../src/domain/facts.ts';
 import type { Role } from '../../src/domain/records.ts';
 import { loadEmbedder, type Embedder } from '../../src/enrich/embed/embedder.ts';
-import { createEnricher, ENRICHMENT_VERSION, enrichmentId, loadHeads } from '../../src/enrich/enricher.ts';
+import { createEnricher, ENRICHMENT_VERSION, enrichmentId } from '../../src/enrich/enricher.ts';
+import { loadHeads } from '../../src/enrich/heads.ts';
 
 function turn(content: string, role: Role = 'user', position = 0): Turn {
   return {
@@ -49,15 +50,15 @@ describe('the enricher', () => {
   const plain = (found: readonly Enrichment[]): unknown[] =>
     found.map((one) => ({ ...one, vector: one.vector === null ? null : [...one.vector] }));
 
-  it('finds the same of a turn in any batch, with or without remembered vectors', async () => {
+  it('finds the same of a turn in any batch, with or without cached vectors', async () => {
     const whole = plain(await createEnricher({ embedder }).enrich(TURNS));
-    for (const remembered of [0, 3, 4096]) {
-      const enricher = createEnricher({ embedder, remembered });
+    for (const cached of [0, 3, 4096]) {
+      const enricher = createEnricher({ embedder, cached });
       for (const size of [1, 7, 32]) {
         const found: Enrichment[] = [];
         for (let i = 0; i < TURNS.length; i += size)
           found.push(...(await enricher.enrich(TURNS.slice(i, i + size))));
-        deepEqual(plain(found), whole, `batches of ${size}, ${remembered} remembered`);
+        deepEqual(plain(found), whole, `batches of ${size}, ${cached} cached`);
       }
     }
   });
@@ -109,7 +110,7 @@ describe('the enricher', () => {
         return embedder.embed(texts);
       },
     };
-    await createEnricher({ embedder: counting, remembered: 0 }).enrich([
+    await createEnricher({ embedder: counting, cached: 0 }).enrich([
       turn('cancel my order'),
       turn('hi, cancel my order'),
       turn('refund my order'),

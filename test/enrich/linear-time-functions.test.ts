@@ -8,10 +8,10 @@ import { newRequest } from '../../src/conversations/repeated-requests.ts';
 import { SessionText } from '../../src/conversations/session-text.ts';
 import type { Enrichment } from '../../src/domain/facts.ts';
 import { detectGap, gradeGap } from '../../src/enrich/gaps.ts';
-import { featuresOf, loadHead } from '../../src/enrich/heads.ts';
+import { featuresOf, loadHeads } from '../../src/enrich/heads.ts';
 import { detectLanguage } from '../../src/language/detect.ts';
 import { requestOf } from '../../src/enrich/request-sentence.ts';
-import { detectSignals, gradeTurn, isOnlyComplaint, loadSignalHeads } from '../../src/enrich/signals.ts';
+import { detectSignals, gradeTurn, isOnlyComplaint } from '../../src/enrich/signals.ts';
 import { fold } from '../../src/language/normalise.ts';
 import { clausesOf, sentencesOf, shownSentencesOf } from '../../src/language/sentences.ts';
 import { wordCount } from '../../src/language/words.ts';
@@ -19,8 +19,7 @@ import { contentOf } from '../../src/enrich/turn-kind.ts';
 import { describedPump, tooSlow } from '../support/linear-time.ts';
 import type { Pump } from '../support/pumps.ts';
 
-const heads = loadSignalHeads();
-const gapHead = loadHead('gap');
+const heads = loadHeads();
 const vector = new Float32Array(256).fill(1 / 16);
 
 /** A conversation about one text: asked for, answered with and closed with. */
@@ -50,8 +49,8 @@ const FUNCTIONS: Readonly<Record<string, (text: string) => unknown>> = {
   isOnlyComplaint,
   detectSignals: (text) => detectSignals(text, heads),
   gradeTurn: (text) => gradeTurn(text, heads),
-  detectGap: (text) => detectGap(text, gapHead),
-  gradeGap: (text) => gradeGap(text, gapHead),
+  detectGap: (text) => detectGap(text, heads.gap),
+  gradeGap: (text) => gradeGap(text, heads.gap),
   holdsQuestion,
   politeCore,
   contentStems,

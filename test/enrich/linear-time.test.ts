@@ -20,16 +20,16 @@ describe('patterns', () => {
   it('are all found, literals and those that functions make', () => {
     const places = new Set([...patterns.values()].map(({ place }) => place.replace(/:\d+$/, '')));
     for (const name of [
-      'enrich/gaps',
+      'enrich/gap-rules',
       'enrich/request-sentence',
-      'enrich/signals',
+      'enrich/signal-rules',
       'language/sentences',
       'enrich/turn-kind',
     ]) {
       ok(places.has(`src/${name}.ts`), name);
     }
     ok(places.has('src/conversations/session-text.ts'));
-    ok([...constructed.values()].some(({ place }) => place.startsWith('src/enrich/gaps.ts:')));
+    ok([...constructed.values()].some(({ place }) => place.startsWith('src/enrich/gap-rules.ts:')));
   });
 
   for (const pattern of patterns.values()) {

@@ -1,9 +1,10 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { SignalKey } from '../../src/domain/signal-kinds.ts';
-import { detectSignals, gradeTurn, loadSignalHeads } from '../../src/enrich/signals.ts';
+import { loadHeads } from '../../src/enrich/heads.ts';
+import { detectSignals, gradeTurn } from '../../src/enrich/signals.ts';
 
-const heads = loadSignalHeads();
+const heads = loadHeads();
 
 const GIVEN: readonly [string, SignalKey][] = [
   ['Thanks a lot!', 'gratitude'],

@@ -1,0 +1,52 @@
+/** What rules and heads find in one turn: everything but its vector. Covered by test/enrich/enricher.test.ts. */
+import type { Enrichment, Turn } from '../domain/facts.ts';
+import { SIGNALS, type SignalKey } from '../domain/signal-kinds.ts';
+import { LEXICON } from '../language/lexicon.ts';
+import { analysedPart, fold } from '../language/normalise.ts';
+import { alternatives } from '../language/patterns.ts';
+import { detectGap } from './gaps.ts';
+import type { Heads } from './heads.ts';
+import { requestOf } from './request-sentence.ts';
+import { detectSignals } from './signals.ts';
+import { contentOf } from './turn-kind.ts';
+
+export type Finding = Omit<Enrichment, 'vector'>;
+
+/** What may be known of a turn for finding something in it. */
+export type ReadTurn = Pick<Turn, 'role' | 'content'>;
+
+const LATIN = LEXICON.please.all.filter((phrase) => /[a-z]/.test(phrase));
+const OTHERS = LEXICON.please.all.filter((phrase) => !LATIN.includes(phrase));
+/** Asks for something, however short it is. `\b` knows Latin letters only: other scripts go without it. */
+const ASKS = new RegExp(`[?？؟]|\\b(?:${alternatives(LATIN)})\\b|${alternatives(OTHERS)}`, 'u');
+const SATISFIED: ReadonlySet<SignalKey> = new Set(
+  SIGNALS.filter(({ type }) => type === 'SAT').map(({ key }) => key),
+);
+
+/** What rules and heads find in a turn. */
+export function findIn(turn: ReadTurn, heads: Heads): Finding {
+  switch (turn.role) {
+    case 'user': {
+      const text = analysedPart(turn.content);
+      const signals = detectSignals(text, heads);
+      const asked = requestOf(text);
+      const request = isContentedRemark(asked, signals) ? '' : asked;
+      return { kind: request === '' ? 'reply' : 'request', request, signals, gap: null };
+    }
+    case 'assistant':
+      return {
+        kind: 'none',
+        request: '',
+        signals: [],
+        gap: detectGap(analysedPart(turn.content), heads.gap),
+      };
+    case 'other':
+      return { kind: 'none', request: '', signals: [], gap: null };
+  }
+}
+
+/** A satisfied turn that asks nothing and says no more than a word ("Found it. Cheers") creates no topic. */
+function isContentedRemark(request: string, signals: readonly SignalKey[]): boolean {
+  if (request === '' || ASKS.test(request.toLowerCase())) return false;
+  return signals.some((signal) => SATISFIED.has(signal)) && contentOf(fold(request)) <= 1;
+}
