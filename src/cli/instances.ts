@@ -1,13 +1,11 @@
 /** `npm run instances`: makes, lists and renames instances. Covered by test/cli/keys.test.ts. */
 import { UUID_PATTERN } from '../domain/ids.ts';
+import { lengthOf, MAX_INSTANCE_NAME_LENGTH } from '../domain/limits.ts';
 import { printable } from '../domain/printable.ts';
 import { SetupError } from '../errors.ts';
 import { action, runCommand, UsageError } from './command.ts';
 import { onRegistry } from './opened.ts';
 import { tableOf } from './table.ts';
-
-/** Code points. */
-const MAX_NAME_LENGTH = 200;
 
 const USAGE = `Usage:
   npm run --silent instances -- create --project NAME [--id UUID] [--name NAME]
@@ -64,8 +62,8 @@ const rename = action({
 });
 
 function nameOf(text: string): string {
-  if (text.trim() === '' || [...text].length > MAX_NAME_LENGTH)
-    throw new UsageError(`A NAME has 1 to ${MAX_NAME_LENGTH} characters.`);
+  if (text.trim() === '' || lengthOf(text) > MAX_INSTANCE_NAME_LENGTH)
+    throw new UsageError(`A NAME has 1 to ${MAX_INSTANCE_NAME_LENGTH} characters.`);
   return text;
 }
 

@@ -1,7 +1,8 @@
 import type { Ingestor } from '../ingest/ingestor.ts';
+import type { InstanceRequest } from '../ingest/instance-creator.ts';
 import type { QueryParameters } from '../query/parameters.ts';
 import type { QueryResponse } from '../query/response-schema.ts';
-import type { Registry } from '../registry/registry.ts';
+import type { Instance, Registry } from '../registry/registry.ts';
 import type { Logger } from '../logger.ts';
 import type { BodyRate } from './body-rate.ts';
 import type { ConnectionTimes } from './connections.ts';
@@ -30,10 +31,12 @@ export interface InstanceFinder {
 }
 
 /** The instances of projects: listed, made and renamed. */
-export type InstanceRegistry = Pick<
+export interface InstanceRegistry extends Pick<
   Registry,
-  'instancesOf' | 'createInstance' | 'defaultInstance' | 'renameInstance'
->;
+  'instancesOf' | 'defaultInstance' | 'renameInstance'
+> {
+  createInstance(request: InstanceRequest): Promise<Instance>;
+}
 
 /** Answers queries about instances that exist. */
 export interface QueryRunner {

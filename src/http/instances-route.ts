@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { UUID_PATTERN } from '../domain/ids.ts';
 import { lengthOf, MAX_INSTANCE_NAME_LENGTH } from '../domain/limits.ts';
+import { readIdempotencyKey } from '../ingest/idempotency.ts';
 import { AppError } from '../errors.ts';
 import { checked, invalidRequest } from '../ingest/validation.ts';
 import { queryParameterSchemas } from '../query/parameters.ts';
@@ -65,12 +66,13 @@ export function registerInstanceRoutes(scope: FastifyInstance, instances: Instan
   });
 
   scope.post('/instances', async (request, reply) => {
+    const idempotencyKey = readIdempotencyKey(request.headers['idempotency-key']);
     const body = checked(newInstanceSchema, request.body ?? {});
     const wanted = { projectId: request.projectId, name: body.name?.toWellFormed() };
     const { instance, made } =
       body.default === true
         ? await instances.defaultInstance(wanted)
-        : { instance: await instances.createInstance(wanted), made: true };
+        : { instance: await instances.createInstance({ ...wanted, idempotencyKey }), made: true };
     return reply.code(made ? 201 : 200).send(answerOf(instance));
   });
 

@@ -100,6 +100,13 @@ const RATE_LIMIT_HEADERS: Json = {
   },
 };
 
+const IDEMPOTENCY_KEY: Json = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description: 'The same key and body within 24 hours store nothing twice and get the same answer.',
+  schema: { type: 'string', minLength: 1, maxLength: 255 },
+};
+
 const STATUS_TEXTS: Readonly<Record<number, string>> = {
   400: 'The request is malformed (`BAD_REQUEST`) or not valid (`VALIDATION_ERROR`; `details` names each fault).',
   401: 'The key is missing (`MISSING_API_KEY`), or invalid or inactive (`INVALID_API_KEY`).',
@@ -156,11 +163,12 @@ function instancePaths(): Json {
         summary: 'Make an instance',
         description: 'In the project of the key. An ingest request without `instanceId` makes one, too.',
         tags,
+        parameters: [IDEMPOTENCY_KEY],
         requestBody: { required: false, ...bodyOf('NewInstance', EXAMPLE_NAME) },
         responses: {
           ...responses(
             answer('The default instance, which was there.', 'Instance'),
-            [400, 401, 413, 429, 500, 503],
+            [400, 401, 409, 413, 429, 500, 503],
           ),
           '201': answer('The instance was made.', 'Instance'),
         },
@@ -199,12 +207,7 @@ function ingestPath(): Json {
       description: 'Answers once every message of the request is stored durably.',
       tags: ['Ingest'],
       parameters: [
-        {
-          name: 'Idempotency-Key',
-          in: 'header',
-          description: 'The same key and body within 24 hours store nothing twice and get the same answer.',
-          schema: { type: 'string', minLength: 1, maxLength: 255 },
-        },
+        IDEMPOTENCY_KEY,
         {
           name: 'Content-Encoding',
           in: 'header',

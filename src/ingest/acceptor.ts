@@ -6,6 +6,7 @@ import { completeRequest, type EncodedRequest } from '../stream/log/codec.ts';
 import type { Instance, Registry } from '../registry/registry.ts';
 import type { Publisher } from '../stream/log/publisher.ts';
 import { otherBody, type IdempotencyClaim, type IdempotencyStore } from './idempotency.ts';
+import { claimedInstanceId } from './instance-creator.ts';
 import type { PreparedRequest } from './prepared-request.ts';
 
 export interface AcceptorParts {
@@ -80,7 +81,7 @@ export function createAcceptor(parts: AcceptorParts): Acceptor {
       const claim =
         keyed === null ? null : await idempotency.claim(projectId, keyed.key, keyed.digest, clock());
       const acceptedAt = claim?.acceptedAt ?? clock();
-      const destination = await settle(registry, projectId, body, named, claim, acceptedAt);
+      const destination = await settle(registry, projectId, body, named, claim);
       const answer = {
         instanceId: destination.instance.id,
         sessionId: destination.sessionId,
@@ -123,9 +124,8 @@ async function settle(
   body: PreparedRequest,
   named: { readonly instance: Instance | null; readonly unclaimed: boolean },
   claim: IdempotencyClaim | null,
-  acceptedAt: number,
 ): Promise<Destination> {
-  const newInstanceId = (): string => (claim === null ? v7() : derivedInstanceId(claim.seed, acceptedAt));
+  const newInstanceId = (): string => (claim === null ? v7() : claimedInstanceId(claim));
   if (body.sessionId === undefined) {
     const instance =
       named.instance ??
@@ -167,12 +167,6 @@ function otherSession(): AppError {
     'CONFLICT',
     'The session belongs to another instance. Use its instanceId or another sessionId.',
   );
-}
-
-/** A UUIDv7 of the claim's time and seed. */
-function derivedInstanceId(seed: string, acceptedAt: number): string {
-  const random = createHash('sha256').update(`instance:${seed}`).digest().subarray(0, 16);
-  return v7({ msecs: Math.floor(acceptedAt / 1000), seq: random.readUInt32BE(12), random });
 }
 
 /** Ids as long as any. */

@@ -8,6 +8,7 @@ import { createApp } from '../http/app.ts';
 import type { HttpDependencies, ReadinessCheck } from '../http/dependencies.ts';
 import { openIdempotencyStore } from '../ingest/idempotency.ts';
 import { createAcceptor, type Acceptor } from '../ingest/acceptor.ts';
+import { createInstanceCreator, type InstanceCreator } from '../ingest/instance-creator.ts';
 import { createIngestor } from '../ingest/ingestor.ts';
 import { createPreparer } from '../ingest/preparer.ts';
 import { orExit, runProcess } from '../lifecycle.ts';
@@ -47,6 +48,7 @@ const nowMicros = (): number => Date.now() * 1000;
 let registry: Registry | null = null;
 let connection: StreamConnection | null = null;
 let acceptor: Acceptor | null = null;
+let createInstance: InstanceCreator | null = null;
 let readers: ShardReaders | null = null;
 const readerFailures = new FailureLog();
 
@@ -74,18 +76,18 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
       get loaded() {
         return registry?.ready === true && (config.serve === 'query' || acceptor !== null);
       },
-      known: (key) => theRegistry().knownKey(key),
-      find: async (key) => (await theRegistry().findKey(key)) ?? null,
+      known: (key) => started(registry).knownKey(key),
+      find: async (key) => (await started(registry).findKey(key)) ?? null,
     },
     ...(config.serve === 'query'
       ? {}
-      : { ingest: createIngestor(preparer, { accept: (request) => theAcceptor().accept(request) }) }),
+      : { ingest: createIngestor(preparer, { accept: (request) => started(acceptor).accept(request) }) }),
     ...(query === undefined ? {} : { query }),
     instances: {
-      instancesOf: async (projectId, window) => theRegistry().instancesOf(projectId, window),
-      createInstance: async (options) => theRegistry().createInstance(options),
-      defaultInstance: async (options) => theRegistry().defaultInstance(options),
-      renameInstance: async (options) => theRegistry().renameInstance(options),
+      instancesOf: async (projectId, window) => started(registry).instancesOf(projectId, window),
+      createInstance: async (request) => started(createInstance)(request),
+      defaultInstance: async (options) => started(registry).defaultInstance(options),
+      renameInstance: async (options) => started(registry).renameInstance(options),
     },
     readiness: readinessChecks(config),
     health: watch,
@@ -119,6 +121,8 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
   });
   const opened = await openRegistry(stream, { replicas: config.streamReplicas });
   lifecycle.opened('registry', () => opened.close());
+  const idempotency = await openIdempotencyStore(stream, { replicas: config.streamReplicas });
+  createInstance = createInstanceCreator({ registry: opened, idempotency, clock: nowMicros });
   if (config.serve !== 'query') {
     // Only the disk of our own server is ours to watch.
     const room = config.natsUrl === undefined ? await watchDiskRoom(config.dataDir) : null;
@@ -128,7 +132,6 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
       ...(room === null ? {} : { hasRoom: () => room.hasRoom }),
     });
     lifecycle.opened('publisher', () => publisher.drain());
-    const idempotency = await openIdempotencyStore(stream, { replicas: config.streamReplicas });
     acceptor = createAcceptor({ registry: opened, publisher, idempotency, clock: nowMicros });
   }
   // Opened first, so that it answers while the rest is awaited; closed first all the same.
@@ -142,18 +145,10 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
   if (first !== null && !tellStarter({ type: 'first-steps', text: first })) process.stdout.write(first);
 });
 
-function theRegistry(): Registry {
-  if (registry === null) throw notStarted();
-  return registry;
-}
-
-function theAcceptor(): Acceptor {
-  if (acceptor === null) throw notStarted();
-  return acceptor;
-}
-
-function notStarted(): AppError {
-  return new AppError('SERVICE_UNAVAILABLE', 'The service is starting. Try again in a moment.', {
+/** @throws AppError SERVICE_UNAVAILABLE before it is there */
+function started<Part>(part: Part | null): Part {
+  if (part !== null) return part;
+  throw new AppError('SERVICE_UNAVAILABLE', 'The service is starting. Try again in a moment.', {
     retryAfter: 1,
   });
 }
@@ -233,7 +228,7 @@ async function openQuery(
   });
   return {
     runner,
-    instances: { projectOf: async (id) => (await theRegistry().findInstance(id))?.projectId ?? null },
+    instances: { projectOf: async (id) => (await started(registry).findInstance(id))?.projectId ?? null },
   };
 }
 

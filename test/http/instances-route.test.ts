@@ -4,6 +4,8 @@ import { after, before, describe, it } from 'node:test';
 import type { InjectOptions } from 'fastify';
 import { instanceListSchema, instanceSchema } from '../../src/http/instances-route.ts';
 import { errorEnvelopeSchema } from '../../src/http/openapi.ts';
+import { openIdempotencyStore } from '../../src/ingest/idempotency.ts';
+import { createInstanceCreator } from '../../src/ingest/instance-creator.ts';
 import { openRegistry, type Registry } from '../../src/registry/registry.ts';
 import { openConnection, type StreamConnection } from '../../src/stream/connection.ts';
 import { startTestServer, type TestServer } from '../support/nats.ts';
@@ -20,7 +22,16 @@ describe('/v1/instances', () => {
     connection = await openConnection({ ...server.address, name: 'test' });
     [here, there] = await Promise.all([openRegistry(connection), openRegistry(connection)]);
     await Promise.all([here.whenReady(), there.whenReady()]);
-    harness = createHarness({ instances: here });
+    const idempotency = await openIdempotencyStore(connection);
+    const createInstance = createInstanceCreator({ registry: here, idempotency, clock: () => 1.8e15 });
+    harness = createHarness({
+      instances: {
+        createInstance,
+        instancesOf: (...page) => here.instancesOf(...page),
+        defaultInstance: (wanted) => here.defaultInstance(wanted),
+        renameInstance: (change) => here.renameInstance(change),
+      },
+    });
   });
   after(async () => {
     await here.close();
@@ -127,6 +138,23 @@ describe('/v1/instances', () => {
     equal(instance.id, instanceSchema.parse(again.json).id);
     const theirs = await send('POST', '', { default: true }, { 'x-api-key': OTHER_KEY });
     equal(theirs.status, 201);
+  });
+
+  it('are made once for an Idempotency-Key, however often the request is sent', async () => {
+    const once = { 'idempotency-key': 'once' };
+    const answers = [
+      await send('POST', '', { name: 'one' }, once),
+      await send('POST', '', { name: 'one' }, once),
+    ];
+    const [first, second] = answers.map(({ status, json }) => ({ status, ...instanceSchema.parse(json) }));
+    deepEqual(second, first);
+    equal(first?.status, 201);
+    await refused(send('POST', '', { name: 'two' }, once), 409, 'CONFLICT');
+    const other = await send('POST', '', { name: 'one' }, { 'idempotency-key': 'twice' });
+    ok(instanceSchema.parse(other.json).id !== first?.id);
+    const theirs = await send('POST', '', { name: 'one' }, { ...once, 'x-api-key': OTHER_KEY });
+    ok(instanceSchema.parse(theirs.json).id !== first?.id);
+    await refused(send('POST', '', {}, { 'idempotency-key': 'é' }), 400, 'VALIDATION_ERROR');
   });
 
   it('refuse what is no name, no page and no instance, and say where', async () => {
