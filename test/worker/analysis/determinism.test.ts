@@ -212,7 +212,14 @@ describe('the same stream gives the same rows', () => {
     try {
       deepEqual(pool.model, { id: embedder.id, dimensions: embedder.dimensions });
       const analysis = pool.forShard(0);
+      let restored = 0;
+      const restore = analysis.restoreInstance.bind(analysis);
+      analysis.restoreInstance = (...state) => {
+        restored += 1;
+        restore(...state);
+      };
       await sameAsWhole(await build({ shards: 1, batch: () => 70, restarts: () => false, analysis }));
+      ok(restored > 2 * INSTANCES, `${restored} restored`);
       analysis.close();
     } finally {
       await pool.close();
