@@ -2,24 +2,27 @@
  * How much memory does a worker take for many instances of which few are active, and how soon is a quiet one back?
  *
  *   npm run bench -- worker-memory [--instances 100000] [--active 0.01] [--rounds 5] [--restores 200] [--json]
+ *   npm run bench -- worker-memory --large 5 [--idle 60]
  *
  * Runs a worker's loop in this process, with the model that ships, over messages of the demo's conversations: first
  * two to each instance, then as many again to the active ones in each round. At the end, quiet instances are read
- * from the views and restored one by one. Start it with the settings of the Procfile's worker.
+ * from the views and restored one by one. `--large`: so many entries of 30 MB in place of that, then nothing for a
+ * while. Start it with the settings of the Procfile's worker.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { v5 } from 'uuid';
-import { Assigner } from '../src/worker/analysis/assigner.ts';
 import type { RecordedRequest } from '../src/domain/records.ts';
-import { detectLanguage } from '../src/language/detect.ts';
 import { silentLogger } from '../src/logger.ts';
 import { Publication } from '../src/store/published/publication.ts';
 import { StateStore } from '../src/store/live/state-store.ts';
+import { decodeRecord, encodeRecord, encodeRequest } from '../src/stream/log/codec.ts';
 import { AnalysisPool } from '../src/worker/analysis/pool.ts';
 import { WorkerLoop } from '../src/worker/loop.ts';
+import { STATE_MEMORY } from '../src/worker/shard.ts';
 import { VIEWS } from '../test/support/fold.ts';
 import { MarksInMemory, NO_NOTES } from '../test/support/notes.ts';
 import { requestsOf } from '../test/support/replays.ts';
@@ -29,6 +32,11 @@ import { table, verdict } from './load/table.ts';
 const MODELS = join(import.meta.dirname, '../models');
 const NAMESPACE = '3a7f0a52-5d0c-4a4e-9b39-0d6a2b9f6f22';
 const BATCH = 500;
+const LARGE_MESSAGES = 10_000;
+const LARGE_MESSAGE_LENGTH = 3000;
+const LOOK_MS = 100;
+/** What may be left of large entries, over what was there before. */
+const LEFT = 1.5;
 const TARGETS = { residentBytes: 1.2e9, restoreMs: 5 };
 const START = Date.UTC(2026, 0, 1) * 1000;
 
@@ -40,15 +48,11 @@ export async function run(args: readonly string[]): Promise<void> {
       active: { type: 'string', default: '0.01' },
       rounds: { type: 'string', default: '5' },
       restores: { type: 'string', default: '200' },
+      large: { type: 'string', default: '0' },
+      idle: { type: 'string', default: '60' },
       json: { type: 'boolean', default: false },
     },
   });
-  const [instances, active, rounds, restores] = [
-    Number(values.instances),
-    Number(values.active),
-    Number(values.rounds),
-    Number(values.restores),
-  ];
   const directory = mkdtempSync(join(tmpdir(), 'undertone-bench-'));
   const analysis = await AnalysisPool.open({ threads: 1, model: 'undertone-small', modelsDirectory: MODELS });
   const store = await StateStore.open({
@@ -56,7 +60,7 @@ export async function run(args: readonly string[]): Promise<void> {
     views: VIEWS,
     analysis: 'bench',
     threads: 1,
-    memoryLimit: '768MB',
+    memoryLimit: STATE_MEMORY,
     spillDirectory: join(directory, 'spill'),
   });
   const publication = new Publication({
@@ -71,51 +75,102 @@ export async function run(args: readonly string[]): Promise<void> {
   });
   try {
     const bench = new Bench(store, publication, analysis);
-    const megabytes = (): number => Math.round(process.memoryUsage.rss() / 1e6);
-    const started = megabytes();
-    console.error(`${started} MB at the start; ${instances} instances, two messages each`);
-    const startedAt = performance.now();
-    await bench.work(Array.from({ length: instances }, (_, instance) => instance));
-    const touched = megabytes();
-    const perSecond = Math.round((2 * instances) / ((performance.now() - startedAt) / 1000));
-    console.error(`${touched} MB when all are counted (${perSecond} messages/s)`);
-    const busy = Array.from({ length: Math.ceil(instances * active) }, (_, number) =>
-      Math.floor(number / active),
-    );
-    for (let round = 0; round < rounds; round += 1) {
-      await bench.work(busy);
-      console.error(`${megabytes()} MB after round ${round + 1} of ${busy.length} active instances`);
+    const { json } = values;
+    if (Number(values.large) > 0) await large(bench, Number(values.large), Number(values.idle), json);
+    else {
+      const [instances, active] = [Number(values.instances), Number(values.active)];
+      const [rounds, restores] = [Number(values.rounds), Number(values.restores)];
+      await many(bench, { instances, active, rounds, restores, json });
     }
-    const resident = megabytes();
-    const restored = await bench.restore(restores, instances);
-    const [p50, p95] = [quantile(restored, 0.5), quantile(restored, 0.95)];
-    const result = { instances, started, touched, resident, restoreP50: p50, restoreP95: p95 };
-    if (values.json) console.log(JSON.stringify(result, null, 2));
-    else
-      console.log(
-        table(
-          [`${instances} instances, ${active * 100} % active`, 'figure', 'target'],
-          [
-            [
-              'resident memory',
-              `${resident} MB (${touched} MB when all had been touched)`,
-              `≤ ${TARGETS.residentBytes / 1e6} MB ${verdict(resident * 1e6 <= TARGETS.residentBytes)}`,
-            ],
-            ['a quiet instance comes back, p50', `${p50.toFixed(1)} ms`, ''],
-            [
-              'a quiet instance comes back, p95',
-              `${p95.toFixed(1)} ms`,
-              `≤ ${TARGETS.restoreMs} ms ${verdict(p95 <= TARGETS.restoreMs)}`,
-            ],
-          ],
-        ),
-      );
   } finally {
     await publication.close();
     await store.close();
     await analysis.close();
     rmSync(directory, { recursive: true, force: true });
   }
+}
+
+interface Many {
+  readonly instances: number;
+  readonly active: number;
+  readonly rounds: number;
+  readonly restores: number;
+  readonly json: boolean;
+}
+
+/** Many instances, then a few of them. */
+async function many(bench: Bench, { instances, active, rounds, restores, json }: Many): Promise<void> {
+  const started = megabytes();
+  console.error(`${started} MB at the start; ${instances} instances, two messages each`);
+  const startedAt = performance.now();
+  await bench.work(Array.from({ length: instances }, (_, instance) => instance));
+  const touched = megabytes();
+  const perSecond = Math.round((2 * instances) / ((performance.now() - startedAt) / 1000));
+  const usage = process.cpuUsage();
+  const seconds = Math.round((usage.user + usage.system) / 1e6);
+  console.error(
+    `${touched} MB when all are counted (${perSecond} messages/s, ${seconds} s of processor time)`,
+  );
+  const busy = Array.from({ length: Math.ceil(instances * active) }, (_, number) =>
+    Math.floor(number / active),
+  );
+  for (let round = 0; round < rounds; round += 1) {
+    await bench.work(busy);
+    console.error(`${megabytes()} MB after round ${round + 1} of ${busy.length} active instances`);
+  }
+  const resident = megabytes();
+  const restored = await bench.restore(restores, instances);
+  const [p50, p95] = [quantile(restored, 0.5), quantile(restored, 0.95)];
+  const result = { instances, started, touched, resident, restoreP50: p50, restoreP95: p95 };
+  if (json) return console.log(JSON.stringify(result, null, 2));
+  console.log(
+    table(
+      [`${instances} instances, ${active * 100} % active`, 'figure', 'target'],
+      [
+        [
+          'resident memory',
+          `${resident} MB (${touched} MB when all had been touched)`,
+          `≤ ${TARGETS.residentBytes / 1e6} MB ${verdict(resident * 1e6 <= TARGETS.residentBytes)}`,
+        ],
+        ['a quiet instance comes back, p50', `${p50.toFixed(1)} ms`, ''],
+        [
+          'a quiet instance comes back, p95',
+          `${p95.toFixed(1)} ms`,
+          `≤ ${TARGETS.restoreMs} ms ${verdict(p95 <= TARGETS.restoreMs)}`,
+        ],
+      ],
+    ),
+  );
+}
+
+/** A little work, large entries, then nothing. */
+async function large(bench: Bench, entries: number, idleSeconds: number, json: boolean): Promise<void> {
+  await bench.work(Array.from({ length: 1000 }, (_, instance) => instance));
+  const before = megabytes();
+  let peak = before;
+  const timer = setInterval(() => {
+    peak = Math.max(peak, megabytes());
+  }, LOOK_MS);
+  await bench.workLarge(entries);
+  clearInterval(timer);
+  console.error(`${before} MB before, ${peak} MB at the peak, ${megabytes()} MB at its end`);
+  await sleep(idleSeconds * 1000);
+  const after = megabytes();
+  if (json) return console.log(JSON.stringify({ entries, before, peak, after }, null, 2));
+  console.log(
+    table(
+      [`${entries} entries of 30 MB`, 'figure', 'target'],
+      [
+        ['resident memory before', `${before} MB`, ''],
+        ['at the peak', `${peak} MB`, ''],
+        [`after ${idleSeconds} s`, `${after} MB`, `≤ ${LEFT} times ${verdict(after <= LEFT * before)}`],
+      ],
+    ),
+  );
+}
+
+function megabytes(): number {
+  return Math.round(process.memoryUsage.rss() / 1e6);
 }
 
 class Bench {
@@ -133,22 +188,50 @@ class Bench {
 
   /** Two messages to each of these instances, in a session of their own. */
   async work(instances: readonly number[]): Promise<void> {
+    await this.#run(
+      instances.length,
+      (index) => Buffer.from(String(index)),
+      (bytes) => [this.#request(instances[Number(Buffer.from(bytes).toString())] as number, 2)],
+    );
+  }
+
+  /** Entries as the stream has them. */
+  async workLarge(count: number): Promise<void> {
+    for (let entry = 0; entry < count; entry += 1) {
+      const request = this.#request(entry, LARGE_MESSAGES, LARGE_MESSAGE_LENGTH);
+      const bytes = await encodeRecord([encodeRequest(request)]);
+      await this.#run(
+        1,
+        () => bytes,
+        (payload) => decodeRecord(payload).requests,
+      );
+    }
+  }
+
+  async #run(
+    count: number,
+    payload: (index: number) => Uint8Array,
+    decode: (bytes: Uint8Array) => readonly RecordedRequest[],
+  ): Promise<void> {
     const shard = this.#analysis.forShard(0);
     const first = this.#store.sequence;
     let next = 0;
     const loop: WorkerLoop = new WorkerLoop({
       source: {
         next: () => {
-          const entries = instances.slice(next, next + BATCH).map((_, index) => {
-            const place = Buffer.from(String(next + index));
-            return { sequence: first + next + index + 1, subject: '', timestamp: 0, bytes: place };
-          });
-          next += entries.length;
-          if (entries.length === 0) loop.stop();
+          const size = Math.min(BATCH, count - next);
+          const entries = Array.from({ length: size }, (_, index) => ({
+            sequence: first + next + index + 1,
+            subject: '',
+            timestamp: 0,
+            bytes: payload(next + index),
+          }));
+          next += size;
+          if (size === 0) loop.stop();
           return Promise.resolve(entries);
         },
       },
-      decode: (bytes) => [this.#request(instances[Number(Buffer.from(bytes).toString())] as number)],
+      decode,
       store: this.#store,
       publication: this.#publication,
       enricher: shard,
@@ -169,6 +252,9 @@ class Bench {
 
   /** Milliseconds for each of so many instances, chosen at random, to be read and restored. */
   async restore(count: number, instances: number): Promise<number[]> {
+    // The worker's thread has them, and only that one.
+    const { Assigner } = await import('../src/worker/analysis/assigner.ts');
+    const { detectLanguage } = await import('../src/language/detect.ts');
     const { dimensions } = this.#analysis.model;
     const assigner = new Assigner({
       thresholds: { micro: 0.7, topic: 0.42, cluster: 0.22, repeated: 0.55 },
@@ -187,21 +273,28 @@ class Bench {
     return times;
   }
 
-  #request(instance: number): RecordedRequest {
+  #request(instance: number, messages: number, length = 0): RecordedRequest {
     this.#requests += 1;
     const at = START + this.#requests * 1_000_000;
-    const text = (place: number): string =>
-      this.#messages[(this.#requests * 7 + place) % this.#messages.length]?.content ?? '';
+    let place = this.#requests * 7;
+    const text = (): string => {
+      let content = '';
+      do content += this.#messages[place++ % this.#messages.length]?.content ?? '';
+      while (content.length < length);
+      return content;
+    };
     return {
       requestId: v5(`request ${this.#requests}`, NAMESPACE),
       projectId: v5('project', NAMESPACE),
       instanceId: v5(`instance ${instance}`, NAMESPACE),
       sessionId: v5(`session ${this.#requests}`, NAMESPACE),
       acceptedAt: at,
-      messages: [
-        { role: 'user', content: text(0), userId: `user ${instance}`, at },
-        { role: 'user', content: text(1), userId: `user ${instance}`, at: at + 1 },
-      ],
+      messages: Array.from({ length: messages }, (_, index) => ({
+        role: 'user',
+        content: text(),
+        userId: `user ${instance}`,
+        at: at + index,
+      })),
     };
   }
 }

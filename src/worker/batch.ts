@@ -80,7 +80,7 @@ export function withoutTexts(
 }
 
 /** How many sessions and end users are kept by id, to spare look-ups. */
-const REMEMBERED = 100_000;
+const REMEMBERED = 20_000;
 
 /**
  * Gives numbers to instances, sessions and end users in stream order and drops requests that were applied

@@ -26,8 +26,8 @@ import { WorkerLoop, type EntrySource } from './loop.ts';
 const BATCH_ENTRIES = 10_000;
 /** For how long readers may still open files of a manifest that was replaced. */
 const GRACE_MS = 60_000;
-/** Of the shard's database. */
-const MEMORY_LIMIT = '768MB';
+/** For DuckDB, of each shard: most of it is blocks of the file, which the system has in its own cache, too. */
+export const STATE_MEMORY = '384MB';
 const LOCK_LOOK_MS = 20;
 /** So long that whoever starts the worker again does not take it for one that cannot run. */
 const FULL_DISK_MS = 10_000;
@@ -137,7 +137,7 @@ function openStore(options: ShardOptions, directory: string): Promise<StateStore
       analysis: analysisOf(analysis.model),
       // A statement of the fold does too little to share it between threads. A compaction has a thread of its own.
       threads: 1,
-      memoryLimit: MEMORY_LIMIT,
+      memoryLimit: STATE_MEMORY,
       spillDirectory: spillDirectory(dataDir, `views-${active.epoch}-${shard}`),
     }),
   );

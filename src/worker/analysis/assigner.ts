@@ -23,7 +23,7 @@ export interface AssignerOptions {
   readonly detectLanguage: (text: string) => string | null;
   /** Told of each turn by its place among those given. */
   readonly steps?: StepListener;
-  /** About how much memory instances and sessions may take between batches, bytes. Default 256 MiB. */
+  /** About how much memory instances and sessions may take between batches, bytes. Default: no bound. */
   readonly memoryBytes?: number;
 }
 
@@ -39,7 +39,6 @@ interface TouchedSession {
   last: number;
 }
 
-const MEMORY_BYTES = 256 * 2 ** 20;
 /** Of the memory, sessions have this share. */
 const SESSIONS_SHARE = 0.25;
 
@@ -149,7 +148,7 @@ export class Assigner {
    * what was not taken stays.
    */
   evict(): Evicted {
-    const { memoryBytes = MEMORY_BYTES } = this.#options;
+    const { memoryBytes = Infinity } = this.#options;
     const sessions = this.#sessions.evict(
       memoryBytes * SESSIONS_SHARE,
       (session) => !this.#unsavedSessions.has(session),

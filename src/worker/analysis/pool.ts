@@ -27,11 +27,11 @@ export interface AnalysisPoolOptions {
   /** The module that a thread runs, which calls `serveAnalysis`. Default: the model and the rules that ship. */
   readonly script?: string;
   readonly patience?: Partial<Patience>;
-  /** About how much memory instances and sessions may take, over all threads, bytes. Default 256 MiB. */
+  /** About how much memory instances and sessions may take, over all threads, bytes. Default 128 MiB. */
   readonly memoryBytes?: number;
 }
 
-const MEMORY_BYTES = 256 * 2 ** 20;
+const MEMORY_BYTES = 128 * 2 ** 20;
 
 type Message = Pick<Turn, 'role' | 'content'>;
 
