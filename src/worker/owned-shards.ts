@@ -1,6 +1,6 @@
 import type { Logger } from '../logger.ts';
 import { HeldStateError } from '../store/live/state-database.ts';
-import type { Lease } from '../stream/kv/leases.ts';
+import type { Lease } from '../stream/kv/lease.ts';
 import type { WorkCounters } from './counters.ts';
 import type { Shard } from './shard.ts';
 

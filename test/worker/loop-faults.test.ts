@@ -4,7 +4,7 @@ import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
 import type { RecordedRequest } from '../../src/domain/records.ts';
 import { DatabaseError } from '../../src/store/duckdb.ts';
 import type { Batch } from '../../src/store/live/batch.ts';
-import { LeaseLostError } from '../../src/stream/kv/leases.ts';
+import { LeaseLostError } from '../../src/stream/kv/lease.ts';
 import { AnalysisPool, type ShardAnalysis } from '../../src/worker/analysis/pool.ts';
 import { openFixture, temporaryDirectory, uuid } from '../support/fold.ts';
 import { dialogues, LoopFixture, request, rows } from '../support/worker-loop.ts';

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { StreamConnection } from '../connection.ts';
+import { divideShards } from './divide-shards.ts';
 import { openKeyValue, type KeyValueBucket, type KeyValueWatch } from './key-value.ts';
+import { HeldLease, NotOursError, now, type Lease, type Written } from './lease.ts';
 
 /** A process that may hold leases. */
 export interface LeaseHolder {
@@ -9,26 +11,6 @@ export interface LeaseHolder {
   /** Tells where `pid` means something. */
   readonly machine: string;
   readonly pid: number;
-}
-
-/** Proof that one shard is ours, for as long as it is renewed. */
-export interface Lease {
-  readonly shard: number;
-  /** True from the moment at which another worker may have it. It never comes back; a new lease may. */
-  readonly lost: boolean;
-  /**
-   * Resolves when no other worker can own the shard; asks the server when the last renewal is not recent (the
-   * process was paused, or very busy). Rejects with LeaseLostError.
-   */
-  confirm(): Promise<void>;
-}
-
-/** The shard may be another worker's by now: what was not committed must not be. */
-export class LeaseLostError extends Error {
-  constructor(shard: number) {
-    super(`the lease of shard ${shard} was lost: another worker may own it`);
-    this.name = 'LeaseLostError';
-  }
 }
 
 export interface LeaseTiming {
@@ -369,121 +351,3 @@ export class Leases {
     }
   }
 }
-
-interface Written {
-  readonly revision: number;
-  /** `now()` before it was asked for. */
-  readonly at: number;
-}
-
-class NotOursError extends Error {}
-
-interface HeldOptions {
-  readonly revision: number;
-  readonly renewedAt: number;
-  readonly trustMs: number;
-  readonly renew: (revision: number) => Promise<Written>;
-  readonly onLost: (lease: HeldLease) => void;
-}
-
-class HeldLease implements Lease {
-  readonly shard: number;
-  lost = false;
-  revision: number;
-  readonly #options: HeldOptions;
-  #renewedAt: number;
-  #renewing: Promise<void> | null = null;
-  #ended = false;
-
-  constructor(shard: number, options: HeldOptions) {
-    this.shard = shard;
-    this.revision = options.revision;
-    this.#options = options;
-    this.#renewedAt = options.renewedAt;
-  }
-
-  async confirm(): Promise<void> {
-    if (this.#trusted) return;
-    if (!this.lost) await this.renew().catch(() => undefined);
-    if (!this.#trusted) {
-      this.#lose();
-      throw new LeaseLostError(this.shard);
-    }
-  }
-
-  /** Rejects when it was not renewed; then it is lost, or there is time left to try again. */
-  renew(): Promise<void> {
-    if (this.lost || this.#ended) return Promise.reject(new LeaseLostError(this.shard));
-    this.#renewing ??= this.#renew().finally(() => {
-      this.#renewing = null;
-    });
-    return this.#renewing;
-  }
-
-  /** It was let go: resolves when no renewal is under way, and there will be none. */
-  async end(): Promise<void> {
-    this.#ended = true;
-    await this.#renewing?.catch(() => undefined);
-  }
-
-  get #trusted(): boolean {
-    const elapsedMs = now() - this.#renewedAt;
-    return !this.lost && elapsedMs >= 0 && elapsedMs < this.#options.trustMs;
-  }
-
-  async #renew(): Promise<void> {
-    try {
-      const { revision, at } = await this.#options.renew(this.revision);
-      this.revision = revision;
-      this.#renewedAt = at;
-    } catch (error) {
-      if (error instanceof NotOursError || !this.#trusted) this.#lose();
-      throw error;
-    }
-  }
-
-  #lose(): void {
-    if (this.lost || this.#ended) return;
-    this.lost = true;
-    this.#options.onLost(this);
-  }
-}
-
-/** Who may take what is free, and among whom what is owned is evened out. Ids in a fixed order. */
-export interface DivideAmong {
-  readonly takers: readonly string[];
-  readonly holders: readonly string[];
-}
-
-/**
- * Who should own each shard: what is free goes to whoever has least, and one shard after the other moves from
- * whoever has most to whoever has least while they differ by two or more. Everything else stays.
- */
-export function divideShards(
-  owners: readonly (string | null)[],
-  { takers, holders }: DivideAmong,
-): (string | null)[] {
-  const divided = owners.map((owner) => (owner !== null && takers.includes(owner) ? owner : null));
-  const count = (worker: string): number => divided.filter((owner) => owner === worker).length;
-  const least = (workers: readonly string[]): string | undefined =>
-    workers.reduce<string | undefined>(
-      (best, worker) => (best === undefined || count(worker) < count(best) ? worker : best),
-      undefined,
-    );
-  for (const [shard, owner] of divided.entries()) if (owner === null) divided[shard] = least(takers) ?? null;
-  for (;;) {
-    const to = least(holders);
-    const from = holders.reduce<string | undefined>(
-      (best, worker) => (best === undefined || count(worker) > count(best) ? worker : best),
-      undefined,
-    );
-    if (to === undefined || from === undefined || count(from) - count(to) < 2) return divided;
-    divided[divided.lastIndexOf(from)] = to;
-  }
-}
-
-/** Milliseconds that go on while the process is stopped, and while the machine sleeps. They may jump with its clock. */
-function now(): number {
-  return Math.max(performance.now(), Date.now() - startedAt);
-}
-const startedAt = Date.now() - performance.now();

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AckPolicy, DeliverPolicy, jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
-import { createInbox, nanos, type Msg } from '@nats-io/transport-node';
+import { nanos } from '@nats-io/transport-node';
 import { SetupError } from '../../errors.ts';
 import type { StreamConnection } from '../connection.ts';
+import { PullSession } from './pull-session.ts';
 
 /** An entry of a stream as it was stored. */
 export interface LogEntry {
@@ -47,20 +48,11 @@ export interface TakeOptions {
   readonly waitMs: number;
 }
 
-const IDLE_HEARTBEAT_MS = 1000;
-/** Silent checks, one per heartbeat interval, after which the consumer counts as lost. */
-const SILENT_CHECKS = 3;
-const PULL_BATCH = 1000;
-const PULL_EXPIRES_MS = 30_000;
-/** With the end of a pull the server says how much of it was left; with that of the consumer it does not. */
-const PULL_LEFT_HEADER = 'Nats-Pending-Messages';
-/** The server counts subject, reply and headers into the size of a message. */
-const ENVELOPE_BYTES = 64 * 1024;
-
 /**
- * Reads a stream in order from a position of the reader's own. The server keeps no position: an
- * acknowledgement-free consumer is made, checked for gaps in its delivery numbers, and made anew behind the
- * last entry received whenever it is lost, silent or out of order. So each entry comes once, in order.
+ * Reads a stream in order from a sequence that the reader keeps itself. It makes a consumer without
+ * acknowledgements and checks its delivery numbers for gaps. When the consumer is lost, silent or out of order, the
+ * reader makes another one that starts after the last entry received. So each entry comes once, in order.
+ * Covered by test/stream/log/consumer.test.ts.
  */
 export class LogReader {
   readonly #connection: StreamConnection;
@@ -72,8 +64,7 @@ export class LogReader {
   #closed = false;
   #fault: Error | undefined;
   #wake: () => void = () => undefined;
-  #pull: () => void = () => undefined;
-  #endSession: () => void = () => undefined;
+  #session: PullSession | null = null;
   readonly #opened = Promise.withResolvers<number>();
   readonly #finished: Promise<void>;
 
@@ -95,28 +86,32 @@ export class LogReader {
    * when the stream no longer holds what was read already.
    */
   async take(options: TakeOptions): Promise<LogEntry[]> {
-    if (
-      this.#buffer.length === this.#taken &&
-      !this.#closed &&
-      this.#fault === undefined &&
-      options.waitMs > 0
-    ) {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      const timer = setTimeout(resolve, options.waitMs);
-      this.#wake = resolve;
-      await promise;
-      clearTimeout(timer);
-      this.#wake = () => undefined;
-    }
+    const isEmpty = this.#buffer.length === this.#taken;
+    if (isEmpty && !this.#closed && this.#fault === undefined && options.waitMs > 0)
+      await this.#waitForEntry(options.waitMs);
+    const entries = this.#shift(options);
+    this.#session?.pull();
+    if (entries.length === 0 && this.#fault !== undefined) throw this.#fault;
+    return entries;
+  }
+
+  async #waitForEntry(waitMs: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, waitMs);
+    this.#wake = resolve;
+    await promise;
+    clearTimeout(timer);
+    this.#wake = () => undefined;
+  }
+
+  /** Takes entries from the buffer, at least one if there is any. */
+  #shift({ maxMessages, maxBytes }: TakeOptions): LogEntry[] {
     let end = this.#taken;
     let bytes = 0;
-    while (end < this.#buffer.length && end - this.#taken < options.maxMessages) {
-      bytes += this.#buffer[end]?.bytes.length ?? 0;
-      if (end > this.#taken && bytes > options.maxBytes) {
-        bytes -= this.#buffer[end]?.bytes.length ?? 0;
-        break;
-      }
-      end++;
+    for (; end < this.#buffer.length && end - this.#taken < maxMessages; end += 1) {
+      const size = this.#buffer[end]?.bytes.length ?? 0;
+      if (end > this.#taken && bytes + size > maxBytes) break;
+      bytes += size;
     }
     const entries = this.#buffer.slice(this.#taken, end);
     this.#taken = end;
@@ -125,15 +120,13 @@ export class LogReader {
       this.#taken = 0;
     }
     this.#bufferedBytes -= bytes;
-    this.#pull();
-    if (entries.length === 0 && this.#fault !== undefined) throw this.#fault;
     return entries;
   }
 
   async close(): Promise<void> {
     this.#closed = true;
     this.#opened.reject(new Error('the reader was closed'));
-    this.#endSession();
+    this.#session?.end();
     this.#wake();
     await this.#finished;
   }
@@ -185,118 +178,26 @@ export class LogReader {
     this.#wake();
   }
 
-  /** Pulls from one consumer until it is lost, out of order, or the reader is closed. */
+  /** Reads from one consumer until it is lost, out of order, or the reader is closed. */
   async #read(consumer: string): Promise<void> {
-    const { nats } = this.#connection;
     const { stream, readAheadBytes } = this.#options;
-    const ended = Promise.withResolvers<void>();
-    const inbox = createInbox();
-    let expected = 1;
-    let wanted = 0;
-    let heard = true;
-    let silent = 0;
-
-    const pull = (): void => {
-      if (wanted > 0 || this.#bufferedBytes >= readAheadBytes || nats.isClosed()) return;
-      wanted = PULL_BATCH;
-      heard = true;
-      const request = {
-        batch: PULL_BATCH,
-        max_bytes: Math.max(
-          readAheadBytes - this.#bufferedBytes,
-          this.#connection.maxPayload + ENVELOPE_BYTES,
-        ),
-        expires: nanos(PULL_EXPIRES_MS),
-        idle_heartbeat: nanos(IDLE_HEARTBEAT_MS),
-      };
-      nats.publish(`$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`, JSON.stringify(request), {
-        reply: inbox,
-      });
-    };
-
-    const receive = (message: Msg): void => {
-      heard = true;
-      const place = placeOf(message.reply);
-      if (place === null) {
-        const code = message.headers?.code ?? 0;
-        if (code === 100) {
-          const last = Number(message.headers?.get('Nats-Last-Consumer') || Number.NaN);
-          if (last >= expected) ended.resolve();
-          return;
-        }
-        // 404, 408 and a 409 that says what of the pull is left end one pull; any other 409 and 503 the consumer.
-        const ofPull = code === 409 && message.headers?.has(PULL_LEFT_HEADER) === true;
-        if (code !== 404 && code !== 408 && !ofPull) return ended.resolve();
-        wanted = 0;
-        return pull();
-      }
-      if (place.delivery !== expected || place.sequence <= this.#position) return ended.resolve();
-      expected++;
-      this.#position = place.sequence;
-      this.#bufferedBytes += message.data.length;
-      this.#buffer.push({
-        sequence: place.sequence,
-        subject: message.subject,
-        bytes: message.data,
-        timestamp: place.timestamp,
-        pending: place.pending,
-        header: (name) => message.headers?.get(name) ?? '',
-        headers: () =>
-          [...(message.headers ?? [])].flatMap(([name, values]) =>
-            values.map((value): [string, string] => [name, value]),
-          ),
-      });
-      this.#wake();
-      if (--wanted === 0) pull();
-    };
-
-    let done = false;
-    const subscription = nats.subscribe(inbox, {
-      callback: (error, message) => {
-        if (done) return;
-        if (error === null) receive(message);
-        else ended.resolve();
-      },
+    const session = new PullSession(this.#connection, {
+      stream,
+      consumer,
+      room: () => readAheadBytes - this.#bufferedBytes,
+      accept: (entry) => this.#accept(entry),
     });
-    // Ticks, not elapsed time: a process that was busy for seconds has not lost its consumer.
-    const timer = setInterval(() => {
-      silent = heard || wanted === 0 ? 0 : silent + 1;
-      heard = false;
-      if (silent >= SILENT_CHECKS) ended.resolve();
-    }, IDLE_HEARTBEAT_MS);
-    const stopListening = this.#connection.onStateChange(() => ended.resolve());
-    this.#endSession = () => ended.resolve();
-    this.#pull = pull;
-    if (this.#closed || !this.#connection.connected) ended.resolve();
-    pull();
-    await ended.promise;
-    done = true;
-    this.#pull = () => undefined;
-    stopListening();
-    clearInterval(timer);
-    if (!nats.isClosed()) subscription.unsubscribe();
+    this.#session = session;
+    await session.run();
+    this.#session = null;
   }
-}
 
-interface Place {
-  readonly delivery: number;
-  readonly sequence: number;
-  readonly timestamp: number;
-  readonly pending: number;
-}
-
-/**
- * Reads the reply subject of a delivered entry (NATS ADR-15):
- * `$JS.ACK.[<domain>.<account>.]<stream>.<consumer>.<deliveries>.<sequence>.<delivery>.<nanoseconds>.<pending>`.
- */
-function placeOf(reply: string | undefined): Place | null {
-  if (reply === undefined || !reply.startsWith('$JS.ACK.')) return null;
-  const tokens = reply.split('.');
-  const from = tokens.length === 9 ? 5 : 7;
-  return {
-    sequence: Number(tokens[from]),
-    delivery: Number(tokens[from + 1]),
-    timestamp: Number(BigInt(tokens[from + 2] ?? 0) / 1000n),
-    pending: Number(tokens[from + 3]),
-  };
+  #accept(entry: LogEntry): boolean {
+    if (entry.sequence <= this.#position) return false;
+    this.#position = entry.sequence;
+    this.#bufferedBytes += entry.bytes.length;
+    this.#buffer.push(entry);
+    this.#wake();
+    return true;
+  }
 }

@@ -2,7 +2,9 @@ import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openConnection, type StreamConnection } from '../../../src/stream/connection.ts';
-import { divideShards, LeaseLostError, Leases, type Lease } from '../../../src/stream/kv/leases.ts';
+import { divideShards } from '../../../src/stream/kv/divide-shards.ts';
+import { LeaseLostError, type Lease } from '../../../src/stream/kv/lease.ts';
+import { Leases } from '../../../src/stream/kv/leases.ts';
 import { killUnder, startTestServer, type TestServer } from '../../support/nats.ts';
 import { eventually } from '../../support/processes.ts';
 
