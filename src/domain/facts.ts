@@ -3,6 +3,8 @@
  *
  * Numbers stand for records inside a shard (instance, session, user: given out in stream order by the
  * store; topic, cluster, gap, …: given out per instance by assign). UUIDs are what the outside sees.
+ *
+ * It has types only, and no test of its own.
  */
 import type { Role } from './records.ts';
 import type { SignalKey } from './signal-kinds.ts';
@@ -106,7 +108,7 @@ export interface SessionRow {
   readonly language: string | null;
 }
 
-/** A micro-cluster's topic: null until the topic is born (its third request turn). */
+/** A micro-cluster's topic: null until the topic is created (at its third request). */
 export interface MicroTopic {
   readonly instance: number;
   readonly micro: number;

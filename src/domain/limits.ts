@@ -1,4 +1,8 @@
-/** Bounds of what one request may bring. Each is answered as VALIDATION_ERROR with the place. */
+/**
+ * Bounds of what one request may bring. Each is answered as VALIDATION_ERROR with the place.
+ *
+ * Covered by test/ingest/request-body.test.ts.
+ */
 
 /** Of an instance's name, characters. */
 export const MAX_INSTANCE_NAME_LENGTH = 200;

@@ -1,3 +1,4 @@
+/** Covered by test/cli/progress.test.ts. */
 /** Tells whoever runs a command how far it is: a bar on a terminal, elsewhere a plain line every ten seconds. */
 export interface Progress {
   /** Begins a stretch of work; one before it ends. */
@@ -21,6 +22,7 @@ export interface Stretch {
   readonly rate?: (perSecond: number) => string;
 }
 
+/** How far a stretch is. */
 export interface Standing {
   readonly done: number;
   /** More about it, for people. */

@@ -70,8 +70,3 @@ export function positionOf(sequence: number, index: number): number {
 
 /** The most messages that one stream entry can hold. */
 export const POSITIONS_PER_ENTRY = 2 ** 20;
-
-/** The stream sequence that a position belongs to. */
-export function sequenceOf(position: number): number {
-  return Math.floor(position / POSITIONS_PER_ENTRY);
-}

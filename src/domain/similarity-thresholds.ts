@@ -1,3 +1,4 @@
+/** It has types only, and no test of its own. */
 /** Cosine similarities at which the vectors of an embedding model mean something. */
 export interface Thresholds {
   /** From this cosine with its centroid on, a request joins a micro-cluster. */

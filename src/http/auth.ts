@@ -1,3 +1,4 @@
+/** Covered by test/http/app.test.ts and test/e2e/auth-rules.test.ts. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../errors.ts';
 import type { FoundKey, HttpDependencies } from './dependencies.ts';

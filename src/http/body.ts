@@ -1,3 +1,4 @@
+/** Covered by test/http/app.test.ts and test/http/sockets.test.ts. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import { AppError } from '../errors.ts';

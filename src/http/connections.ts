@@ -1,3 +1,4 @@
+/** Covered by test/http/sockets.test.ts. */
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Logger } from '../logger.ts';

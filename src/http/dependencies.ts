@@ -1,3 +1,4 @@
+/** It has types only, and no test of its own. */
 import type { Ingestor } from '../ingest/ingestor.ts';
 import type { InstanceRequest } from '../ingest/instance-creator.ts';
 import type { QueryParameters } from '../query/parameters.ts';

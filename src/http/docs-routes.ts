@@ -1,3 +1,4 @@
+/** Covered by test/http/docs.test.ts. */
 import swagger from '@fastify/swagger';
 import type { StaticDocumentSpec } from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';

@@ -1,3 +1,4 @@
+/** Covered by test/http/app.test.ts and test/http/sockets.test.ts. */
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError, ERROR_CODES } from '../errors.ts';

@@ -1,3 +1,4 @@
+/** Covered by test/http/health.test.ts. */
 import type { FastifyInstance } from 'fastify';
 import { AppError } from '../errors.ts';
 import type { HttpDependencies, ReadinessCheck } from './dependencies.ts';

@@ -1,3 +1,4 @@
+/** Covered by test/http/health.test.ts. */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { DropReason } from './connections.ts';
 import type { ServiceHealth } from './service-health.ts';

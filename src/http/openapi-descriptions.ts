@@ -1,3 +1,4 @@
+/** Covered by test/http/docs-content.test.ts. */
 /** A part of the OpenAPI document: plain JSON. */
 type Json = { readonly [member: string]: unknown };
 

@@ -1,3 +1,4 @@
+/** Covered by test/http/docs.test.ts and test/http/docs-content.test.ts. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';

@@ -1,3 +1,4 @@
+/** Covered by test/http/app.test.ts. */
 import type { FastifyInstance } from 'fastify';
 import { AppError } from '../errors.ts';
 import { parseQueryParameters } from '../query/parameters.ts';

@@ -1,3 +1,4 @@
+/** Covered by test/http/app.test.ts and test/e2e/limits-rules.test.ts. */
 /** What is left for one caller after a request was counted. */
 export interface Allowance {
   readonly limit: number;

@@ -1,3 +1,4 @@
+/** It has types only, and no test of its own. */
 /** Why `/readyz` says degraded: something that this process does not need for its own work is wrong. */
 export const DEGRADED_REASONS = [
   'worker_absent',
@@ -33,7 +34,7 @@ export interface ServiceFigures {
   readonly processes: readonly ProcessFigures[];
   /** How often reading the views failed so that they had to be opened anew. */
   readonly readerFailures: number;
-  /** Entries set aside that nobody has replayed or removed. */
+  /** Dead letters that nobody has replayed or removed. */
   readonly deadLetters: number | null;
   readonly stream: { readonly bytes: number; readonly maxBytes: number } | null;
   readonly disk: { readonly freeBytes: number; readonly sizeBytes: number } | null;

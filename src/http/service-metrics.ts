@@ -1,3 +1,4 @@
+/** Covered by test/http/health.test.ts. */
 import { Counter, Gauge } from 'prom-client';
 import type { Registry } from 'prom-client';
 import { DEGRADED_REASONS } from './service-health.ts';
@@ -24,20 +25,16 @@ const DEFINITIONS: readonly Definition[] = [
     samples: ({ workers }) =>
       workers.map(({ name, heartbeatAgeSeconds }) => [{ worker: name }, heartbeatAgeSeconds]),
   },
-  {
-    name: 'undertone_worker_lag_entries',
-    help: 'Stream entries that wait for the worker. An entry holds the messages of one or more requests.',
-    type: 'gauge',
-    labels: [],
-    samples: ({ lag }) => (lag === null ? [] : [[{}, lag.entries]]),
-  },
-  {
-    name: 'undertone_worker_lag_seconds',
-    help: 'Age of the oldest stream entry that waits for the worker; 0 when none does.',
-    type: 'gauge',
-    labels: [],
-    samples: ({ lag }) => (lag === null ? [] : [[{}, lag.seconds]]),
-  },
+  gauge(
+    'undertone_worker_lag_entries',
+    'Stream entries that wait for the worker. An entry holds the messages of one or more requests.',
+    ({ lag }) => lag?.entries,
+  ),
+  gauge(
+    'undertone_worker_lag_seconds',
+    'Age of the oldest stream entry that waits for the worker; 0 when none does.',
+    ({ lag }) => lag?.seconds,
+  ),
   shardCounter('undertone_worker_batches_total', 'Batches committed.', 'batches'),
   shardCounter('undertone_worker_messages_total', 'Messages counted.', 'messages'),
   shardCounter(
@@ -50,20 +47,17 @@ const DEFINITIONS: readonly Definition[] = [
     'Messages that count without findings because their analysis ran out of time or memory.',
     'analysisTimeouts',
   ),
-  {
-    name: 'undertone_dead_letters',
-    help: 'Entries set aside that nobody has replayed or removed (npm run dead-letters).',
-    type: 'gauge',
-    labels: [],
-    samples: ({ deadLetters }) => (deadLetters === null ? [] : [[{}, deadLetters]]),
-  },
+  gauge(
+    'undertone_dead_letters',
+    'Entries set aside that nobody has replayed or removed (npm run dead-letters).',
+    ({ deadLetters }) => deadLetters,
+  ),
   {
     name: 'undertone_process_restarts_total',
     help: 'How often npm start has started a process again.',
     type: 'counter',
     labels: ['process'],
-    samples: ({ processes }) =>
-      processes.flatMap(({ name, restarts }) => (restarts === null ? [] : [[{ process: name }, restarts]])),
+    samples: ({ processes }) => processes.flatMap(({ name, restarts }) => known({ process: name }, restarts)),
   },
   {
     name: 'undertone_process_resident_memory_bytes',
@@ -71,9 +65,7 @@ const DEFINITIONS: readonly Definition[] = [
     type: 'gauge',
     labels: ['process'],
     samples: ({ processes }) =>
-      processes.flatMap(({ name, residentBytes }) =>
-        residentBytes === null ? [] : [[{ process: name }, residentBytes]],
-      ),
+      processes.flatMap(({ name, residentBytes }) => known({ process: name }, residentBytes)),
   },
   {
     name: 'undertone_reader_failures_total',
@@ -82,35 +74,33 @@ const DEFINITIONS: readonly Definition[] = [
     labels: [],
     samples: ({ readerFailures }) => [[{}, readerFailures]],
   },
-  {
-    name: 'undertone_stream_bytes',
-    help: 'Bytes that the stream of conversations holds.',
-    type: 'gauge',
-    labels: [],
-    samples: ({ stream }) => (stream === null ? [] : [[{}, stream.bytes]]),
-  },
-  {
-    name: 'undertone_stream_max_bytes',
-    help: 'Bytes that the stream of conversations may hold (STREAM_MAX_BYTES).',
-    type: 'gauge',
-    labels: [],
-    samples: ({ stream }) => (stream === null ? [] : [[{}, stream.maxBytes]]),
-  },
-  {
-    name: 'undertone_disk_free_bytes',
-    help: 'Bytes free on the disk of DATA_DIR.',
-    type: 'gauge',
-    labels: [],
-    samples: ({ disk }) => (disk === null ? [] : [[{}, disk.freeBytes]]),
-  },
-  {
-    name: 'undertone_disk_size_bytes',
-    help: 'Size of the disk of DATA_DIR.',
-    type: 'gauge',
-    labels: [],
-    samples: ({ disk }) => (disk === null ? [] : [[{}, disk.sizeBytes]]),
-  },
+  gauge(
+    'undertone_stream_bytes',
+    'Bytes that the stream of conversations holds.',
+    ({ stream }) => stream?.bytes,
+  ),
+  gauge(
+    'undertone_stream_max_bytes',
+    'Bytes that the stream of conversations may hold (STREAM_MAX_BYTES).',
+    ({ stream }) => stream?.maxBytes,
+  ),
+  gauge('undertone_disk_free_bytes', 'Bytes free on the disk of DATA_DIR.', ({ disk }) => disk?.freeBytes),
+  gauge('undertone_disk_size_bytes', 'Size of the disk of DATA_DIR.', ({ disk }) => disk?.sizeBytes),
 ];
+
+/** A sample of what may not be known. */
+function known(labels: Labels, value: number | null | undefined): Sample[] {
+  return value === null || value === undefined ? [] : [[labels, value]];
+}
+
+/** One value of the whole service, without labels. */
+function gauge(
+  name: string,
+  help: string,
+  value: (figures: ServiceFigures) => number | null | undefined,
+): Definition {
+  return { name, help, type: 'gauge', labels: [], samples: (figures) => known({}, value(figures)) };
+}
 
 function shardCounter(
   name: string,
@@ -148,11 +138,11 @@ export function registerServiceMetrics(registry: Registry, health: ServiceHealth
       degraded.set({ reason }, degradations.some((found) => found.reason === reason) ? 1 : 0);
     }
     for (const { metric, samples, labelled } of metrics) {
-      const known = samples(figures);
+      const found = samples(figures);
       metric.reset();
       // Without labels it would be left at 0; what is not known is not said.
-      if (known.length === 0 && !labelled) metric.remove();
-      for (const [labels, value] of known) metric.inc({ ...labels }, value);
+      if (found.length === 0 && !labelled) metric.remove();
+      for (const [labels, value] of found) metric.inc({ ...labels }, value);
     }
   };
 }

@@ -1,3 +1,4 @@
+/** Covered by test/ingest/acceptor.test.ts. */
 import { createHash } from 'node:crypto';
 
 /** SHA-256 (hex) of what a body means: the order of members does not matter. */

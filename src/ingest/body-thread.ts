@@ -1,4 +1,4 @@
-/** What a thread of the preparer runs: one body after the other. */
+/** What a thread of the preparer runs: one body after the other. Covered by test/ingest/preparer.test.ts. */
 import { parentPort } from 'node:worker_threads';
 import { AppError, type ErrorCode, type ErrorDetail } from '../errors.ts';
 import {

@@ -1,3 +1,4 @@
+/** Covered by test/ingest/acceptor.test.ts. */
 import { createHash } from 'node:crypto';
 import { AppError } from '../errors.ts';
 import type { StreamConnection } from '../stream/connection.ts';

@@ -1,3 +1,4 @@
+/** Covered by test/ingest/preparer.test.ts and test/http/app.test.ts. */
 import { brotliDecompressSync, constants, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { AppError } from '../errors.ts';
 

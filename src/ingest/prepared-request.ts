@@ -1,3 +1,4 @@
+/** Covered by test/ingest/preparer.test.ts. */
 import { draftRequest, type RequestDraft } from '../stream/log/codec.ts';
 import { AppError } from '../errors.ts';
 import { bodyDigest } from './body-digest.ts';

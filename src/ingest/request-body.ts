@@ -12,12 +12,12 @@ import { parseInstant } from '../domain/time.ts';
 import { checked, invalidRequest } from './validation.ts';
 import { findWarnings, type IngestWarnings } from './warnings.ts';
 
-export const MAX_MESSAGES = 10_000;
+const MAX_MESSAGES = 10_000;
 /** How far an event time may lie ahead of our clock, microseconds: clocks differ, and time zones are mistaken. */
-export const MAX_AHEAD_MICROS = 24 * 3600 * 1_000_000;
+const MAX_AHEAD_MICROS = 24 * 3600 * 1_000_000;
 
 /** The first event time that is taken, microseconds (1700-01-01): earlier ones are no longer exact in a double. */
-export const MIN_AT_MICROS = Date.UTC(1700, 0, 1) * 1000;
+const MIN_AT_MICROS = Date.UTC(1700, 0, 1) * 1000;
 
 /** A message of a valid request. */
 export interface IngestMessage {

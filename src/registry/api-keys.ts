@@ -1,3 +1,4 @@
+/** Covered by test/registry/registry.test.ts. */
 import { createHash, randomBytes } from 'node:crypto';
 
 export type KeyEnvironment = 'live' | 'test';

@@ -1,3 +1,4 @@
+/** Covered by test/registry/registry.test.ts. */
 import { AppError } from '../errors.ts';
 import type { KeyValueBucket, KeyValueEntry } from '../stream/kv/key-value.ts';
 

@@ -1,3 +1,4 @@
+/** Covered by test/registry/registry.test.ts. */
 export interface Instance {
   /** UUID, lower case. */
   readonly id: string;

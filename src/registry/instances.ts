@@ -1,3 +1,4 @@
+/** Covered by test/registry/registry.test.ts. */
 import { v7 } from 'uuid';
 import { AppError } from '../errors.ts';
 import { change, required, type GuardedBucket } from './guarded-bucket.ts';

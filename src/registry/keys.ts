@@ -1,3 +1,4 @@
+/** Covered by test/registry/registry.test.ts. */
 import { LRUCache } from 'lru-cache';
 import { digestOf, isRawKey, keyIdOf, newRawKey, type KeyEnvironment } from './api-keys.ts';
 import { CatchUp } from './catch-up.ts';

@@ -1,3 +1,4 @@
+/** Covered by test/registry/registry.test.ts. */
 import { LRUCache } from 'lru-cache';
 import type { KeyValueBucket } from '../stream/kv/key-value.ts';
 
