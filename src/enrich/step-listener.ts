@@ -1,6 +1,7 @@
 /**
  * Told of each step of an analysis as it begins, so that whoever waits for it can tell work that is long from
  * work that hangs. What is found does not depend on it.
+ * Covered by test/worker/analysis/pool.test.ts.
  */
 export interface StepListener {
   /** Work on one text begins: its place among those given. It takes milliseconds, whatever the text says. */

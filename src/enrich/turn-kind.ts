@@ -2,6 +2,7 @@
  * Tells a user turn that asks for or states something (`request`) from one that only answers, thanks,
  * greets, complains about the answer or makes small talk (`reply`), by taking away what carries no
  * topic and looking at what is left. A turn with content in a language without rules is a request.
+ * Covered by test/enrich/request-sentence.test.ts.
  */
 import { anyOf } from '../language/patterns.ts';
 import { foldedWordsOf, isFoldedStopWord, wordCount } from '../language/words.ts';

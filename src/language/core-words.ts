@@ -1,3 +1,4 @@
+/** What of a request is the matter itself. Covered by test/topics/naming/names.test.ts. */
 import { LEXICON } from './lexicon.ts';
 import { wordsOf, type Word } from './words.ts';
 
