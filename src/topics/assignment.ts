@@ -2,6 +2,7 @@
  * Who decides that a request joins a topic: online, request by request, in stream order. A request joins the nearest
  * micro-cluster and is in that one's topic; if none is near enough, it becomes a micro-cluster of the nearest topic or
  * waiting group, or on its own. Nothing is moved here that an earlier request decided.
+ * Covered by test/topics/topics.test.ts.
  */
 import { contentStems } from '../language/core-words.ts';
 import type { MicroCluster } from './micro-cluster.ts';

@@ -1,3 +1,4 @@
+/** One micro-cluster, as data. Covered by test/topics/micro-clusters.test.ts. */
 import { addTo } from '../numeric/vectors.ts';
 import type { Wording } from './naming/wording.ts';
 

@@ -1,4 +1,7 @@
-/** A new topic between two regroupings: a waiting group becomes one as soon as it has enough requests. */
+/**
+ * A new topic between two regroupings: a waiting group becomes one as soon as it has enough requests.
+ * Covered by test/topics/topics.test.ts.
+ */
 import { joinCluster, recluster } from './topic-clusters.ts';
 import { weightOf } from './micro-cluster.ts';
 import { nameTopic } from './naming/topic-names.ts';

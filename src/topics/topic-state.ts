@@ -1,6 +1,7 @@
 /**
  * What the topics of one instance consist of, and the few changes that every step makes. Each change is noted, for the
  * rows that readers see and for the state that is stored.
+ * Covered by test/topics/topics.test.ts.
  */
 import type { DotArena } from '../numeric/dot-kernel.ts';
 import { CentroidCosines } from './centroid-similarity.ts';

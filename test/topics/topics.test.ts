@@ -1,7 +1,6 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { DotArena } from '../../src/numeric/dot-kernel.ts';
-import { nextRegroupingAfter } from '../../src/topics/regrouping.ts';
 import { InstanceThresholds } from '../../src/topics/thresholds.ts';
 import { Topics } from '../../src/topics/topics.ts';
 import type { StateRow } from '../../src/domain/facts.ts';
@@ -27,17 +26,6 @@ function near(base: string, noise: string, spread: number): Float32Array {
 }
 
 describe('Topics', () => {
-  it('regroups at growing counts, then every 500, then ever more seldom up to every 5,000', () => {
-    const counts = [3];
-    while (counts.length < 20) counts.push(nextRegroupingAfter(counts.at(-1)!));
-    deepEqual(counts.slice(0, 6), [3, 4, 6, 9, 13, 19]);
-    ok(counts.every((count, index) => index === 0 || count - counts[index - 1]! <= 500));
-    equal(nextRegroupingAfter(5000), 5500);
-    equal(nextRegroupingAfter(8000), 8800);
-    equal(nextRegroupingAfter(40_000), 44_000);
-    equal(nextRegroupingAfter(1_000_000), 1_005_000);
-  });
-
   it('keeps the ids of topics while they grow and others come up', () => {
     const topics = fresh();
     const idOfTopic = new Map<number, string>();

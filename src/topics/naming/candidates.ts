@@ -1,6 +1,7 @@
 /**
  * Candidates for names: the phrases that requests offer. A candidate is known by its stems; how often the requests
  * use each form of it decides how it is written.
+ * Covered by test/topics/naming/names.test.ts.
  */
 import { isUnspaced, type Word } from '../../language/words.ts';
 

@@ -1,6 +1,7 @@
 /**
  * How well each candidate names a group: by the share of requests that hold it, by how much its words set the group
  * apart (inverse document frequency; a document is a topic or waiting group), and by its shape.
+ * Covered by test/topics/naming/names.test.ts.
  */
 import { collectCandidates, surfaceOf, type Candidate } from './candidates.ts';
 import type { GroupWords } from './names.ts';

@@ -95,22 +95,6 @@ describe('requestName', () => {
   });
 });
 
-describe('combinedUse', () => {
-  it('adds the counts and keeps the form most used', () => {
-    const use = (surface: string): ReturnType<typeof combinedUse> => ({
-      count: 1,
-      leading: 1,
-      surface,
-      votes: 1,
-    });
-    const all = ['Added playlist', 'Add to playlist', 'Add to playlist', 'add to playlist'].map(use);
-    deepEqual(
-      all.reduce((sum, next) => combinedUse(sum, next)),
-      { count: 4, leading: 4, surface: 'Add to playlist', votes: 2 },
-    );
-  });
-});
-
 describe('uniqueName', () => {
   it('takes the best free name, else counts', () => {
     equal(uniqueName(['Pay bill', 'Bill'], new Set(['Pay bill'])), 'Bill');

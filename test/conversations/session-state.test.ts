@@ -1,0 +1,22 @@
+import { equal } from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { KEPT_REQUESTS, newRequest } from '../../src/conversations/repeated-requests.ts';
+import { SessionState } from '../../src/conversations/session-state.ts';
+import { vectorOf } from '../worker/analysis/builders.ts';
+
+describe('SessionState', () => {
+  it('keeps a bounded number of requests, and which of them were answered', () => {
+    const session = new SessionState(1, 1);
+    for (let index = 0; index < KEPT_REQUESTS + 10; index += 1) {
+      const text = `request ${index}`;
+      session.addRequest(newRequest(text, vectorOf(text)));
+      if (index === KEPT_REQUESTS - 1) session.answered = KEPT_REQUESTS;
+    }
+    equal(session.requests.length, KEPT_REQUESTS);
+    equal(session.answered, KEPT_REQUESTS - 10);
+    session.askedAt = -5;
+    const again = SessionState.read(1, 1, session.write(), 32);
+    equal(Buffer.compare(again.write(), session.write()), 0);
+    equal(again.askedAt, -5);
+  });
+});

@@ -1,0 +1,39 @@
+import { DotArena } from '../../src/numeric/dot-kernel.ts';
+import type { MicroCluster } from '../../src/topics/micro-cluster.ts';
+import { addRequest } from '../../src/topics/naming/wording.ts';
+import { InstanceThresholds } from '../../src/topics/thresholds.ts';
+import { TopicState } from '../../src/topics/topic-state.ts';
+import { contentStems } from '../../src/language/core-words.ts';
+import { DIMENSIONS, INSTANCE_ID, OPTIONS } from '../worker/analysis/builders.ts';
+
+/** The state of an instance without requests. Thresholds: micro 0.7, topic 0.42, cluster 0.25. */
+export function freshState(dimensions = DIMENSIONS): TopicState {
+  return new TopicState({
+    instance: 1,
+    instanceId: INSTANCE_ID,
+    thresholds: new InstanceThresholds(1, OPTIONS.thresholds),
+    dimensions,
+    arena: new DotArena(dimensions),
+  });
+}
+
+/** A unit vector: `weight` along one axis, the rest along another. */
+export function axis(at: number, weight = 1, other = DIMENSIONS - 1): Float32Array {
+  const vector = new Float32Array(DIMENSIONS);
+  vector[at] = weight;
+  vector[other]! += Math.sqrt(1 - weight * weight);
+  return vector;
+}
+
+/** A micro-cluster of `count` equal requests, in no topic, at the next message position. */
+export function microOf(state: TopicState, vector: Float32Array, text: string, count = 1): MicroCluster {
+  const { micros } = state;
+  const micro = micros.create(vector, state.requests + 1, null);
+  for (let request = 0; request < count; request += 1) {
+    if (request > 0) micros.join({ row: micros.live.indexOf(micro), micro, cosine: 1 }, vector);
+    addRequest(micro, text, 1);
+    for (const stem of contentStems(text)) micros.words.count(micro, stem, 1);
+  }
+  state.requests += count;
+  return micro;
+}

@@ -1,0 +1,56 @@
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import {
+  addRequest,
+  meanShares,
+  mergeSamplesAndPairs,
+  pairUses,
+  samplesOf,
+  wordShares,
+  type Wording,
+} from '../../../src/topics/naming/wording.ts';
+import { axis, freshState, microOf } from '../builders.ts';
+
+const empty = (): Wording => ({ samples: [], words: new Map(), pairs: new Map() });
+const textsOf = ({ samples }: Wording): string[] => samples.map(({ text }) => text);
+
+describe('the wording of a micro-cluster', () => {
+  it('keeps the four most central and shortest requests, each text once', () => {
+    const wording = empty();
+    addRequest(wording, 'far', 0.5);
+    for (const text of ['one', 'One', 'two', 'three', 'four']) addRequest(wording, text, 0.9);
+    deepEqual(textsOf(wording), ['one', 'two', 'three', 'four']);
+    addRequest(wording, 'a much longer request that says the same', 0.9);
+    deepEqual(textsOf(wording), ['one', 'two', 'three', 'four']);
+    addRequest(wording, 'nearest', 1);
+    deepEqual(textsOf(wording), ['one', 'two', 'four', 'nearest']);
+  });
+
+  it('keeps at most 32 pairs of words', () => {
+    const wording = empty();
+    for (let number = 0; number < 20; number += 1)
+      addRequest(wording, `alpha${number} beta${number} gamma${number}`, 0.9);
+    equal(wording.pairs.size, 32);
+    const other = empty();
+    addRequest(other, 'alpha19 beta19', 0.9);
+    mergeSamplesAndPairs(wording, other);
+    equal(wording.pairs.get('alpha19 beta19')?.count, 2);
+  });
+});
+
+describe('the wording of a group', () => {
+  it('gives samples of the heaviest first, shares of words and uses of pairs', () => {
+    const state = freshState();
+    const members = [microOf(state, axis(0), 'track parcel'), microOf(state, axis(1), 'cancel my order', 3)];
+    deepEqual(samplesOf(members), [
+      { text: 'cancel my order', weight: 3 },
+      { text: 'track parcel', weight: 1 },
+    ]);
+    const shares = wordShares(members);
+    deepEqual([shares.get('cancel'), shares.get('parcel')], [0.75, 0.25]);
+    const { uses, requests } = pairUses(members);
+    equal(requests, 4);
+    equal(uses.get('cancel order')?.count, 3);
+    ok(Math.abs(meanShares([shares, new Map([['parcel', 0.75]])]).get('parcel')! - 0.5) < 1e-12);
+  });
+});
