@@ -81,8 +81,14 @@ export interface Grouping {
   readonly members: Readonly<Record<string, Member>>;
 }
 
-const ENTITY_METRICS = ['sessions', 'users', 'messages'] as const;
-const TOPIC_METRICS = [...ENTITY_METRICS, 'avgMessagesPerSession', 'sat', 'dsat', 'netSat'] as const;
+/** What groupings of the shared rollup have in common. */
+const ENTITY = {
+  metrics: ['sessions', 'users', 'messages'],
+  sorts: [],
+  order: 'messages',
+  filters: [],
+} as const;
+const TOPIC_METRICS = [...ENTITY.metrics, 'avgMessagesPerSession', 'sat', 'dsat', 'netSat'] as const;
 
 const uuid = z
   .string()
@@ -109,10 +115,8 @@ const description = always(z.string(), 'description');
 /** In the order of the members of `dimensions` in the document. */
 const DECLARED = {
   TOPIC: {
+    ...ENTITY,
     metrics: TOPIC_METRICS,
-    sorts: [],
-    order: 'messages',
-    filters: [],
     counts: { view: 'entity_rollup', kind: KINDS.topic, names: 'topic', filter: 'topicIds' },
     name: 'topic',
     members: {
@@ -124,10 +128,8 @@ const DECLARED = {
     },
   },
   TOPIC_CLUSTER: {
+    ...ENTITY,
     metrics: TOPIC_METRICS,
-    sorts: [],
-    order: 'messages',
-    filters: [],
     counts: { view: 'entity_rollup', kind: KINDS.cluster, names: 'cluster' },
     name: 'cluster',
     members: { name },
@@ -157,10 +159,7 @@ const DECLARED = {
     },
   },
   CSAT_DSAT: {
-    metrics: ENTITY_METRICS,
-    sorts: [],
-    order: 'messages',
-    filters: [],
+    ...ENTITY,
     counts: { view: 'entity_rollup', kind: KINDS.signal, names: 'signal', filter: 'signalIds' },
     name: 'csatDsatSignal',
     members: {
@@ -173,10 +172,7 @@ const DECLARED = {
     },
   },
   REPEATED_REQUEST: {
-    metrics: ENTITY_METRICS,
-    sorts: [],
-    order: 'messages',
-    filters: [],
+    ...ENTITY,
     counts: {
       view: 'entity_rollup',
       kind: KINDS.repeatedRequest,
@@ -187,9 +183,7 @@ const DECLARED = {
     members: { name, description },
   },
   GAP: {
-    metrics: ENTITY_METRICS,
-    sorts: [],
-    order: 'messages',
+    ...ENTITY,
     filters: ['gapType'],
     counts: { view: 'entity_rollup', kind: KINDS.gap, names: 'gap', filter: 'gapIds' },
     name: 'gap',

@@ -329,6 +329,9 @@ function toParameters(values: Values): QueryParameters {
     const known = bounds.get(metric) ?? { metric, min: null, max: null };
     bounds.set(metric, { ...known, [side]: value });
   }
+  const filters = Object.fromEntries(
+    (['ids', ...FILTERS] as const).map((filter) => [filter, values[filter] ?? null]),
+  ) as Pick<QueryParameters, 'ids' | Filter>;
   return {
     instanceId: values.instanceId,
     groupBy: values.groupBy,
@@ -336,14 +339,7 @@ function toParameters(values: Values): QueryParameters {
     granularity: values.timeGranularity,
     fields: values.fields,
     dimensionFields: values.dimensionFields ?? [],
-    ids: values.ids ?? null,
-    topicIds: values.topicIds ?? null,
-    signalIds: values.signalIds ?? null,
-    repeatedRequestIds: values.repeatedRequestIds ?? null,
-    gapIds: values.gapIds ?? null,
-    gapType: values.gapType ?? null,
-    language: values.language ?? null,
-    externalId: values.externalId ?? null,
+    ...filters,
     limit: values.limit,
     offset: values.offset,
     sort: field === undefined ? null : { field, order: values['sort.order'] ?? 'DESC' },
