@@ -20,7 +20,8 @@ export interface VectorMethod {
 
 const WORD = /\p{Script=Han}|[\p{Script=Hiragana}\p{Script=Katakana}]|[\p{L}\p{M}\p{N}]+/gu;
 
-function wordsOf(text: string): string[] {
+/** Words, and single characters of scripts without spaces: what these baselines count. */
+function unigramsOf(text: string): string[] {
   return text.toLowerCase().match(WORD) ?? [];
 }
 
@@ -60,7 +61,7 @@ export function frequenciesIn(texts: readonly string[]): ReadonlyMap<string, num
 }
 
 function* wordsIn(texts: readonly string[]): Generator<string> {
-  for (const text of texts) yield* wordsOf(text);
+  for (const text of texts) yield* unigramsOf(text);
 }
 
 /** Random directions of words weighted by smooth inverse frequency (Arora et al. 2017); by default that within `texts`. */
@@ -73,7 +74,7 @@ export function sifVectors(
 
 /** TF-IDF within `texts`, projected at random so that k-means can handle it. */
 export function tfIdf(texts: readonly string[]): VectorMethod {
-  const counts = countsOf(texts.flatMap((text) => [...new Set(wordsOf(text))]));
+  const counts = countsOf(texts.flatMap((text) => [...new Set(unigramsOf(text))]));
   return projection(
     'TF-IDF',
     PROJECTED_DIMENSIONS,
@@ -102,7 +103,7 @@ function projection(name: string, dimensions: number, weightOf: (word: string) =
     embed: (texts) =>
       texts.map((text) => {
         const sum = new Float32Array(dimensions);
-        for (const word of wordsOf(text)) addTo(sum, directionOf(word));
+        for (const word of unigramsOf(text)) addTo(sum, directionOf(word));
         return unit(sum);
       }),
   };

@@ -6,7 +6,7 @@
  */
 import type { Source } from './embedding-data.ts';
 import { MatrixSpace, transposeSquare, type Matrix } from './matrix-space.ts';
-import { INNER, SPECIAL_PIECES, wordsOf, type Pieces } from './pieces.ts';
+import { INNER, SPECIAL_PIECES, preTokensOf, type Pieces } from './pieces.ts';
 import { Random, WeightedChoice } from './random.ts';
 
 export interface ContrastiveOptions {
@@ -363,7 +363,7 @@ class BatchReader {
 
   #mistyped(text: number): Int32Array {
     const pieces: number[] = [];
-    for (const word of wordsOf(this.#texts[text]!)) {
+    for (const word of preTokensOf(this.#texts[text]!)) {
       const wrong = this.#random.next() < 0.25 ? mistype(word, this.#random) : word;
       pieces.push(...this.#pieces.ofWord(wrong, wrong !== word));
     }

@@ -14,7 +14,7 @@ import {
   readPairs,
 } from '../eval/data.ts';
 import { PACKAGES, readEditorTexts, readEmojiWords, readInterfaceTexts, readMeanings } from './packages.ts';
-import { wordsOf } from './pieces.ts';
+import { preTokensOf } from './pieces.ts';
 import { isSupported, LANGUAGES, TextList } from './text-list.ts';
 
 /** Texts that belong together: either by label, any two of a group, or as pairs. */
@@ -237,7 +237,7 @@ async function adjacentSources({ directory, texts, messages }: Collected): Promi
   }
   const pairs: Pair[] = [];
   for await (const { text } of readAs(dataSetPath(directory, 'text/wildbench-replies'), replySchema)) {
-    const sentences = sentencesOf(text).slice(0, 40);
+    const sentences = trainingSentencesOf(text).slice(0, 40);
     pairs.push(...neighbours(sentences.map((sentence) => texts.add(sentence, 'en'))));
   }
   return [...sources, { kind: 'pairs', name: 'wildbench', weight: Math.sqrt(pairs.length), pairs }];
@@ -256,14 +256,14 @@ async function answerSources({ directory, texts }: Collected): Promise<Source[]>
   const pairs: Pair[] = [];
   for await (const { task, a, b } of readAs(dataSetPath(directory, 'text/p3-t0-prompts'), promptSchema)) {
     if (!PROMPT_TASKS.has(task)) continue;
-    const sentences = [...sentencesOf(a), ...sentencesOf(b)];
+    const sentences = [...trainingSentencesOf(a), ...trainingSentencesOf(b)];
     pairs.push(...neighbours(sentences.map((sentence) => texts.add(sentence, 'en'))));
   }
   return [...sources, { kind: 'pairs', name: 'p3', weight: Math.sqrt(pairs.length), pairs }];
 }
 
 function halvesOf({ list }: TextList): Source {
-  const long = list.flatMap((text, place) => (wordsOf(text).length >= MIN_WORDS_TO_HALVE ? [place] : []));
+  const long = list.flatMap((text, place) => (preTokensOf(text).length >= MIN_WORDS_TO_HALVE ? [place] : []));
   return { kind: 'halves', name: 'halves of a text', weight: 1, list: long };
 }
 
@@ -334,7 +334,7 @@ function meaningsIn(texts: TextList): Source {
     [...texts.wordCounts].filter(([, count]) => count >= MIN_COUNT_OF_MEANING).map(([word]) => word),
   );
   const groups = readMeanings().map(({ words, definition, examples }) => {
-    const known = words.filter((word) => wordsOf(word).every((part) => common.has(part)));
+    const known = words.filter((word) => preTokensOf(word).every((part) => common.has(part)));
     if (known.length === 0) return [];
     // Dictionaries are no measure of how often words are used.
     return [known.join(', '), definition, ...examples].map((text) => texts.add(text, 'en', 1, 0));
@@ -346,7 +346,7 @@ function meaningsIn(texts: TextList): Source {
 async function heldOutTexts(directory: string, leftOut: ReadonlySet<string>): Promise<Set<string>> {
   const held = new Set<string>();
   const add = (text: string): void => {
-    const words = wordsOf(text);
+    const words = preTokensOf(text);
     if (words.length >= 4) held.add(words.join(' '));
   };
   for (const name of ['dstc11-development-insurance', ...leftOut])
@@ -382,6 +382,6 @@ function isDense(text: string): boolean {
   return /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u.test(text);
 }
 
-function sentencesOf(text: string): string[] {
+function trainingSentencesOf(text: string): string[] {
   return text.split(/\n+|(?<=[.!?]) +/).filter((sentence) => sentence.length > 25 && sentence.length < 400);
 }

@@ -22,8 +22,8 @@ export const INNER = '##';
 /** Longer words, in characters, are unknown. */
 export const MAX_WORD_LENGTH = 60;
 
-/** The words of a text, in order, as the vocabulary sees them. */
-export function wordsOf(text: string): string[] {
+/** The words of a text, in order, as the vocabulary sees them; it decides the tokens, so it never follows `src/language`. */
+export function preTokensOf(text: string): string[] {
   const plain = text.toWellFormed().normalize('NFKD').replaceAll(DROPPED_PATTERN, '').normalize('NFKC');
   return plain.toLowerCase().match(WORD_PATTERN) ?? [];
 }
@@ -50,7 +50,7 @@ export class Pieces {
   /** Places of a text's pieces, at most `limit`. */
   ofText(text: string, limit: number): number[] {
     const places: number[] = [];
-    for (const word of wordsOf(text)) {
+    for (const word of preTokensOf(text)) {
       places.push(...this.ofWord(word));
       if (places.length >= limit) return places.slice(0, limit);
     }

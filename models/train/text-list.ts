@@ -2,7 +2,7 @@
  * The texts that training reads, each once and known by its place, with how often each word occurs.
  * Covered by test/models/train/contrastive.test.ts and by the data that ship.
  */
-import { wordsOf } from './pieces.ts';
+import { preTokensOf } from './pieces.ts';
 
 /** Languages that the vocabulary gives room to, besides English. */
 export const LANGUAGES = ['es', 'fr', 'de', 'pt', 'it', 'nl', 'ru', 'zh', 'ja'] as const;
@@ -23,7 +23,8 @@ export class TextList {
     this.#heldOut = heldOut;
     for (const [first, last] of ALPHABETS)
       for (let code = first.codePointAt(0)!; code <= last.codePointAt(0)!; code += 1)
-        for (const character of wordsOf(String.fromCodePoint(code)).join('')) this.characters.add(character);
+        for (const character of preTokensOf(String.fromCodePoint(code)).join(''))
+          this.characters.add(character);
   }
 
   /** The text's place; null when it has fewer than `fewest` words or is held out. Each of its words counts `weight` times. */
@@ -31,7 +32,7 @@ export class TextList {
     const short = text.trim().slice(0, MAX_TEXT_LENGTH);
     const known = this.#places.get(short);
     if (known !== undefined) return known;
-    const words = wordsOf(short);
+    const words = preTokensOf(short);
     const usable = words.length >= fewest && !this.#heldOut.has(words.join(' '));
     const place = usable ? this.list.push(short) - 1 : null;
     this.#places.set(short, place);

@@ -21,7 +21,7 @@ interface Word {
   readonly count: number;
 }
 
-/** Pieces by place. `counts`: words with their counts, from `wordsOf`. The order of `counts` does not matter. */
+/** Pieces by place. `counts`: words with their counts, from `preTokensOf`. The order of `counts` does not matter. */
 export function trainVocabulary(counts: ReadonlyMap<string, number>, options: VocabularyOptions): string[] {
   const pieces: string[] = [...SPECIAL_PIECES];
   const places = new Map<string, number>(pieces.map((piece, place) => [piece, place]));

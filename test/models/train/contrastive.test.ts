@@ -6,7 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import { mistype, trainTable, type ContrastiveOptions } from '../../../models/train/contrastive.ts';
 import type { Source } from '../../../models/train/embedding-data.ts';
 import { DIMENSIONS, encodeTable, writeModel } from '../../../models/train/embedding.ts';
-import { Pieces, wordsOf } from '../../../models/train/pieces.ts';
+import { Pieces, preTokensOf } from '../../../models/train/pieces.ts';
 import { Random, WeightedChoice } from '../../../models/train/random.ts';
 import { trainVocabulary } from '../../../models/train/vocabulary.ts';
 import { loadEmbedder, type Embedder } from '../../../src/enrich/embed/embedder.ts';
@@ -55,7 +55,7 @@ const OPTIONS: ContrastiveOptions = {
 
 function vocabulary(): Pieces {
   const counts = new Map<string, number>();
-  for (const word of TEXTS.flatMap(wordsOf)) counts.set(word, (counts.get(word) ?? 0) + 1);
+  for (const word of TEXTS.flatMap(preTokensOf)) counts.set(word, (counts.get(word) ?? 0) + 1);
   return new Pieces(
     trainVocabulary(counts, {
       size: 200,

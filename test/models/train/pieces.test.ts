@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { AutoTokenizer, env } from '@huggingface/transformers';
-import { Pieces, SPECIAL_PIECES, tokenizerFile, UNKNOWN, wordsOf } from '../../../models/train/pieces.ts';
+import { Pieces, SPECIAL_PIECES, tokenizerFile, UNKNOWN, preTokensOf } from '../../../models/train/pieces.ts';
 import { trainVocabulary } from '../../../models/train/vocabulary.ts';
 
 const TEXTS = [
@@ -24,13 +24,13 @@ const TEXTS = [
 
 function countsOf(texts: readonly string[]): Map<string, number> {
   const counts = new Map<string, number>();
-  for (const word of texts.flatMap(wordsOf)) counts.set(word, (counts.get(word) ?? 0) + 1);
+  for (const word of texts.flatMap(preTokensOf)) counts.set(word, (counts.get(word) ?? 0) + 1);
   return counts;
 }
 
 describe('words', () => {
   it('are lower-cased, without accents, punctuation and Han characters each alone', () => {
-    deepEqual(wordsOf("Don't pay €5 at Café 酒店!"), [
+    deepEqual(preTokensOf("Don't pay €5 at Café 酒店!"), [
       'don',
       "'",
       't',
@@ -46,7 +46,7 @@ describe('words', () => {
   });
 
   it('keep the marks of kana and Hangul', () => {
-    deepEqual(wordsOf('ガソリン 한국'), ['ガソリン', '한국']);
+    deepEqual(preTokensOf('ガソリン 한국'), ['ガソリン', '한국']);
   });
 });
 
