@@ -15,11 +15,12 @@
 -- event_at                event time (UTC, microseconds)
 -- micro             micro-cluster under discussion (null: none); its topic, and the topic's cluster, are entities
 -- sat, dsat         satisfaction signals on the message
--- prev_session_at   time of the fact just before this one among the facts of the same (kind, entity, session),
---                   in the order (event_at, fact_id); -infinity when there is none
+-- prev_session_at   previous-occurrence link: time of the fact just before this one among the facts of the same
+--                   (kind, entity, session), in the order (event_at, fact_id); -infinity when there is none
 -- prev_user_at      the same for (kind, entity, end user); -infinity for kind 0 and where there is no end user
--- gone              the fact was withdrawn (its message has no such entity any more); kept until a merge into the lowest level
--- revised           the row was changed after it was first written, so it may replace one in a lower level
+-- gone              tombstone: the fact was withdrawn (its message has no such entity any more); kept until it is compacted
+--                   into the lowest segment
+-- revised           the row was changed after it was first written, so it may replace one in a lower segment
 -- seq               stream sequence of the batch that last wrote the row
 --
 -- Distinct sessions in [a, b) = facts in [a, b) whose prev_session_at < a; end users likewise.
@@ -43,7 +44,7 @@ create table message_fact (
   event_at timestamp, micro integer, sat tinyint, dsat tinyint, repeated_requests tinyint,
   prev_session_at timestamp, prev_user_at timestamp, gone boolean, revised boolean, seq bigint
 );
--- The last time of each chain of facts: (kind, entity, session), and (kind, entity, end user) but for kind 0.
+-- A chain is the facts that previous-occurrence links join. The last time of each: (kind, entity, session), and (kind, entity, end user) but for kind 0.
 create table session_tail (chain bigint, last_at timestamp);
 create table user_tail (chain bigint, last_at timestamp);
 -- A chain in one number, to look it up by one column: `who` is its session or end user, entities lie below 2^29.
@@ -120,7 +121,8 @@ delete from added using stored_fact f
 where added.fact_id = f.fact_id and not f.gone and added.entity = f.entity and added.end_user = f.end_user;
 -- end
 
--- Chains that gain or lose a fact: from which time on, and their last time so far. by 0: of a session, 1: of an end user.
+-- Chains that gain or lose a fact: from which time on, and their last time so far.
+-- by 0: of a session, 1: of an end user.
 create or replace temp table touched_chain as
 with t as (
   select 0 as "by", session_chain as chain, event_at, false as loses from added
@@ -157,7 +159,7 @@ from message_fact f join late_chain l
 where not f.gone and f.fact_id not in (select fact_id from withdrawn);
 -- end
 
--- What each fact follows: the one before it in its chain, in the batch or among the older facts; or where the chain stood.
+-- What each fact follows: the one before it in its chain, in the batch or among the older facts, or the chain's end.
 create or replace temp table new_link as
 with f as (
   select 0 as "by", session_chain as chain, fact_id, event_at from added

@@ -13,8 +13,9 @@
 -- weight            1, or -1 where an earlier row was wrong: rows are only ever added, and count as what they add up to
 -- seq               stream sequence of the batch that wrote the row
 --
--- entity_rollup and end_user_rollup count a session on each of its days. Over the whole days of [a, b), distinct sessions are the sum
--- of those counts less the returns in [a, b) from a day that is in the range, too: those with prev_session_at >= a.
+-- entity_rollup and end_user_rollup count a session on each of its days. Over the whole days of [a, b), distinct
+-- sessions are the sum of those counts less the returning visits in [a, b) from a day that is in the range, too:
+-- those with prev_session_at >= a.
 --
 -- Late, moved and corrected facts come as pairs of weight -1 and 1 in fact_change and are written as such.
 --

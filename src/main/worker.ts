@@ -17,7 +17,7 @@ import {
 } from '../store/epochs/epochs.ts';
 import { openConnection } from '../stream/connection.ts';
 import { answerRequests } from '../stream/request-reply.ts';
-import { setAside } from '../stream/dead-letters/dead-letters.ts';
+import { deadLetter } from '../stream/dead-letters/dead-letters.ts';
 import { connectionOptions } from '../stream/server/server.ts';
 import { Leases } from '../stream/kv/leases.ts';
 import { setUpStreams } from '../stream/stream-setup.ts';
@@ -88,7 +88,7 @@ runProcess(logger, config.shutdownMs, async (lifecycle) => {
           shard,
           waitMs: WAIT_MS,
           publishEveryMs: PUBLISH_EVERY_MS,
-          setAside: (entry, reason) => setAside(connection, entry, reason),
+          setAside: (entry, reason) => deadLetter(connection, entry, reason),
           guard: () => lease.confirm(),
           waitForLockMs,
           haltWhenLost: true,

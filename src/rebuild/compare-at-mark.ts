@@ -1,3 +1,4 @@
+/** Covered by test/cli/rebuild.test.ts. */
 import { count } from '../domain/progress.ts';
 import { changesBetween, readDefinition } from '../store/epochs/definition.ts';
 import { spillDirectory } from '../store/data-directory.ts';

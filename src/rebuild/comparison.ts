@@ -1,3 +1,4 @@
+/** Covered by test/rebuild/digest.test.ts and test/cli/rebuild.test.ts. */
 import { sameAnalysis, standingOf } from '../store/epochs/definition.ts';
 import { digestTable, positionsOf, type DigestScope, type RowsDigest } from './digest.ts';
 import type { Snapshot } from '../store/published/snapshot-reader.ts';

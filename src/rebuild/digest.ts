@@ -29,7 +29,7 @@ const STREAM_COLUMNS: ReadonlySet<string> = new Set(
 );
 
 /**
- * Digests a published table of a generation, instance by instance, by the ids of instances (lower case). Null
+ * Digests a published table of a snapshot, instance by instance, by the ids of instances (lower case). Null
  * when the scope says nothing of the table.
  */
 export async function digestTable(
@@ -92,7 +92,7 @@ export async function digestTable(
   );
 }
 
-/** The newest stream entry of each instance that a generation contains, by id. */
+/** The newest stream entry of each instance that a snapshot contains, by id. */
 export async function positionsOf(snapshot: Snapshot): Promise<ReadonlyMap<string, number>> {
   const rows = await snapshot.all('select id::varchar as id, last_sequence from @instance');
   return new Map(rows.map((row) => [row['id'] as string, row['last_sequence'] as number]));

@@ -1,3 +1,4 @@
+/** Covered by test/cli/rebuild.test.ts. */
 import { count, duration } from '../domain/progress.ts';
 import { SetupError } from '../errors.ts';
 import { changesBetween, readDefinition } from '../store/epochs/definition.ts';

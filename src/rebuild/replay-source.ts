@@ -1,3 +1,4 @@
+/** Covered by test/cli/rebuild.test.ts and test/cli/backup.test.ts. */
 import { openArchiveConsumer, type StreamArchive } from '../stream/archive/archive-consumer.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import {

@@ -1,3 +1,4 @@
+/** Covered by test/cli/rebuild.test.ts. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SetupError } from '../errors.ts';
 import type { Logger } from '../logger.ts';

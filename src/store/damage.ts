@@ -1,10 +1,11 @@
+/** Covered by test/faults/damage.test.ts and test/store/published/publication.test.ts. */
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseError } from './duckdb.ts';
 
 /**
- * Damage to files of the views: how it is recognised, and how whoever finds it tells whoever mends it. A note
- * is a file in the shard's folder, so that it outlives the process that wrote it.
+ * Damage to files of the views: how it is recognised, and how a reader that finds it tells the worker, which
+ * repairs it. A note is a file in the shard's folder, so that it outlives the process that wrote it.
  */
 
 /** Codes of the system for a disk that takes no more. */
@@ -15,7 +16,7 @@ export function isDamage(error: unknown): boolean {
   return error instanceof DatabaseError ? error.file === 'damaged' : codeOf(error) === 'ENOENT';
 }
 
-/** Whether an error says that a file could not be written for want of room. */
+/** Whether an error says that the disk had no room for a file. */
 export function isOutOfRoom(error: unknown): boolean {
   return error instanceof DatabaseError ? error.file === 'no-room' : NO_ROOM.has(codeOf(error));
 }
@@ -27,7 +28,7 @@ function codeOf(error: unknown): string {
 /** `segments`: the published files have to be made again from the state. `state`: the state from the stream. */
 export type Damaged = 'segments' | 'state';
 
-/** Leaves a note, unless there is one already. What cannot be noted is found again. */
+/** Leaves a note, unless there is one already. If that fails, the next reader finds the damage again. */
 export function noteDamage(directory: string, what: Damaged, reason: string): void {
   const file = noteFile(directory, what);
   if (existsSync(file)) return;

@@ -1,3 +1,4 @@
+/** Covered by test/main/supervisor.test.ts and test/main/start.test.ts. */
 import { createHash } from 'node:crypto';
 import { accessSync, constants, existsSync, mkdirSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { createConnection, createServer } from 'node:net';

@@ -8,11 +8,11 @@ export interface PublishedTable {
   readonly name: string;
   /** Columns that name a row; they never change for a row. */
   readonly key: readonly string[];
-  /** Columns that a merged file is sorted by. */
+  /** Columns that a compacted segment is sorted by. */
   readonly order: readonly string[];
-  /** Condition that a row still says something; null: every row does. */
+  /** Condition that a row is no tombstone; null: there are no tombstones. */
   readonly alive: string | null;
-  /** Column by whose range whole files are passed over; null: none is. Infinite values say nothing. */
+  /** Column by whose range whole segments are skipped; null: none is. Infinite values do not count. */
   readonly time: string | null;
   /** Condition on rows that may have been published before in another version; null: every row may have been. */
   readonly replaces: string | null;
@@ -140,7 +140,7 @@ function parseRead(file: string, text: string | undefined): ViewRead | undefined
   return { sql: text.replaceAll(/^--.*$/gm, '').trim(), rows };
 }
 
-/** What stands from `-- when: table, …` to `-- end` is a block, and so is what stands outside. */
+/** The statements from `-- when: table, …` to `-- end` are a block; every other statement is one by itself. */
 function foldBlocks(file: string, sql: string): FoldBlock[] {
   const blocks: FoldBlock[] = [];
   let when: string[] | null = null;

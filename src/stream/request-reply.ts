@@ -1,3 +1,4 @@
+/** Covered by test/cli/backup.test.ts. */
 import { NoRespondersError, RequestError } from '@nats-io/transport-node';
 import type { StreamConnection } from './connection.ts';
 

@@ -1,3 +1,4 @@
+/** Covered by test/worker/workers.test.ts and test/cli/backup.test.ts. */
 import {
   DiscardPolicy,
   jetstreamManager,

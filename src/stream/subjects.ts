@@ -4,7 +4,7 @@ export const PARTITIONS = 8;
 export const CONVERSATIONS_STREAM = 'CONVERSATIONS';
 export const CONVERSATIONS_SUBJECTS = 'conversations.*';
 export const DEAD_LETTERS_STREAM = 'DEAD_LETTERS';
-/** Of entries that were set aside. */
+/** Of dead letters. */
 export const DEAD_LETTERS_SUBJECT = 'dead-letters';
 /** Of notes on single messages: they are counted, without findings. */
 export const MESSAGE_NOTES_SUBJECT = 'dead-letters.messages';

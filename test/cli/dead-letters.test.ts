@@ -4,7 +4,7 @@ import { jetstream } from '@nats-io/jetstream';
 import { encodeRecord, encodeRequest } from '../../src/stream/log/codec.ts';
 import type { RecordedRequest } from '../../src/domain/records.ts';
 import { openConnection, type StreamConnection } from '../../src/stream/connection.ts';
-import { setAside } from '../../src/stream/dead-letters/dead-letters.ts';
+import { deadLetter } from '../../src/stream/dead-letters/dead-letters.ts';
 import { createPublisher, type Publisher } from '../../src/stream/log/publisher.ts';
 import { setUpStreams } from '../../src/stream/stream-setup.ts';
 import { conversationsSubject, partitionOf } from '../../src/stream/subjects.ts';
@@ -87,7 +87,7 @@ describe('dead letters', () => {
     const failed = request(2, ['Do you ship to Norway?', 'And to Iceland?\u009b2J', 'And to Greenland?']);
     const bytes = await encodeRecord([encodeRequest(counted), encodeRequest(failed)]);
     const reason = `request ${failed.requestId}: cannot be enriched`;
-    await setAside(connection, { sequence, bytes, subject: SUBJECT, timestamp: 0 }, reason);
+    await deadLetter(connection, { sequence, bytes, subject: SUBJECT, timestamp: 0 }, reason);
     await publishedUpTo(sequence);
     equal(await countedMessages(temporary.path), 2);
 

@@ -4,7 +4,7 @@ import { openDatabase, quoted } from '../duckdb.ts';
 import { replaceFile } from './epochs.ts';
 import type { View } from '../view-files.ts';
 
-/** By what a shard's rows were made (`definitionOf`), taken apart. */
+/** The parts of a definition (`definitionOf`). */
 interface Definition {
   readonly views: ReadonlyMap<string, string>;
   /** Model, enrichment and assignment, by these words. */
@@ -56,7 +56,7 @@ export function sameAnalysis(from: string, to: string): boolean {
 }
 
 /**
- * How a view of now stands to an earlier definition: `changed` itself; `depends` when only views that it comes
+ * How a view compares with an earlier definition: `changed` itself; `depends` when only views that it comes
  * after changed, so that its rows may differ; `same`.
  */
 export function standingOf(view: View, views: readonly View[], from: string): 'same' | 'depends' | 'changed' {
@@ -75,13 +75,13 @@ export function standingOf(view: View, views: readonly View[], from: string): 's
   return [...earlier].some(changed) ? 'depends' : 'same';
 }
 
-/** Notes beside a shard's database by what it was made: the database itself is closed to all but its worker. */
+/** Writes the definition beside a shard's database, because the worker alone can open the database itself. */
 export function writeDefinition(directory: string, definition: string): void {
   const file = join(directory, 'DEFINITION');
   if (!existsSync(file) || readFileSync(file, 'utf8') !== definition) replaceFile(file, definition);
 }
 
-/** By what a shard's rows were made; null when there are none, or when only the process that has them open knows. */
+/** The definition of a shard's rows; null when there are none, or when only the process that has them open knows. */
 export async function readDefinition(directory: string): Promise<string | null> {
   const file = join(directory, 'state.duckdb');
   if (!existsSync(file)) return null;

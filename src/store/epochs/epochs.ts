@@ -1,3 +1,4 @@
+/** Covered by test/cli/rebuild.test.ts and test/main/shard-readers.test.ts. */
 import {
   closeSync,
   copyFileSync,
@@ -34,7 +35,7 @@ export interface RebuildMark {
   /** The build that it is to follow. */
   readonly from: Epoch;
   readonly shards: number;
-  /** By what its rows are made (`definitionOf`). */
+  /** What its rows are made by (`definitionOf`). */
   readonly definition: string;
   /**
    * For each of its shards, the stream sequence at which it is compared with the live one, whose files as they
@@ -63,12 +64,12 @@ function isPositive(value: unknown): boolean {
   return Number.isSafeInteger(value) && (value as number) > 0;
 }
 
-/** Whether there are views; when nothing says which of them answer, the worker finds out. */
+/** Whether there are views. When nothing says which of them answer, the worker chooses. */
 export function hasViews(dataDir: string): boolean {
   return findFurthest(dataDir) !== null;
 }
 
-/** The build that has come furthest, the latest of those that have come equally far; null when there is none. */
+/** The build that has counted most of the stream, the latest of equals; null when there is none. */
 function findFurthest(dataDir: string): Epoch | null {
   let furthest: (Epoch & { readonly reached: number }) | null = null;
   for (const epoch of epochsOn(dataDir)) {
@@ -85,15 +86,15 @@ export function writeActiveEpoch(dataDir: string, active: ActiveEpoch): void {
   prepareActiveEpoch(dataDir, active)();
 }
 
-/** Does all of a switch that takes time; what it returns is the moment of the switch, and can be left out. */
+/** Prepares a switch, which takes time; the function that it returns switches at once. The caller may leave it out. */
 export function prepareActiveEpoch(dataDir: string, active: ActiveEpoch): () => void {
   mkdirSync(join(dataDir, 'views'), { recursive: true, mode: 0o700 });
   return prepareFile(join(dataDir, 'views', 'ACTIVE'), JSON.stringify(active));
 }
 
 /**
- * The epoch that a worker works on; made, divided into so many shards, on its first start. When nothing says
- * which it is, although there are views, those that have come furthest are taken and `onLost` is told.
+ * The epoch that a worker updates; made with so many shards at its first start. When nothing says which it is,
+ * although there are views, it is the build that has counted most of the stream, and `onLost` is called.
  */
 export function openActiveEpoch(
   dataDir: string,
@@ -120,7 +121,7 @@ export function readUnfinished(dataDir: string, active: ActiveEpoch): (Epoch & R
 }
 
 /**
- * Begins a build in a folder of its own: keeps the live generations for comparison, then says what it is. A
+ * Begins a build in a folder of its own: keeps the live segments for comparison, then says what it is. A
  * crash before the end leaves a folder that nobody takes for anything.
  */
 export function beginRebuild(
@@ -146,7 +147,7 @@ export function beginRebuild(
   return { epoch, ...mark };
 }
 
-/** Notes durably that there is nothing more to compare, and lets go of the live files. */
+/** Notes durably that there is nothing more to compare, and deletes the live files that were kept for it. */
 export function markCompared(
   dataDir: string,
   { epoch, from, shards, definition }: Epoch & RebuildMark,
@@ -160,7 +161,7 @@ export function markCompared(
 export function removeOtherEpochs(dataDir: string, kept: readonly number[]): number[] {
   const removed = epochsOn(dataDir).filter((epoch) => !kept.includes(epoch));
   for (const epoch of removed) {
-    // First what says that it could be gone on with.
+    // The mark goes first: without it, nobody continues the build.
     rmSync(markFile(dataDir, epoch), { force: true });
     rmSync(join(dataDir, 'views', String(epoch)), { recursive: true, force: true });
   }
@@ -213,23 +214,23 @@ function readJson<T>(file: string): T | null {
   }
 }
 
-/** Files may be replaced while they are being linked: then the newer generation is taken. */
+/** Files may be replaced while they are being linked: then the newer manifest is taken. */
 const PIN_ATTEMPTS = 20;
 
 /**
- * Keeps a published generation as it is now under another folder, without copying where links are possible; the
- * publisher may delete its own. Its sequence; 0 when nothing is published.
+ * Keeps the published segments of this moment under another folder, by links where they are possible; the
+ * publisher may delete its own files. Its sequence; 0 when nothing is published.
  */
 function pinGeneration(directory: string, to: string): number {
   for (let attempt = 1; ; attempt += 1) {
     rmSync(to, { recursive: true, force: true });
-    const generation = readManifest(directory);
-    if (generation === null) return 0;
+    const manifest = readManifest(directory);
+    if (manifest === null) return 0;
     mkdirSync(to, { recursive: true, mode: 0o700 });
     try {
-      for (const file of filesOf(generation)) linkOrCopy(join(directory, file), join(to, file));
-      replaceFile(join(to, 'CURRENT'), JSON.stringify(generation));
-      return generation.seq;
+      for (const file of filesOf(manifest)) linkOrCopy(join(directory, file), join(to, file));
+      replaceFile(join(to, 'CURRENT'), JSON.stringify(manifest));
+      return manifest.seq;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || attempt === PIN_ATTEMPTS) throw error;
     }

@@ -1,3 +1,4 @@
+/** Covered by test/worker/workers.test.ts. */
 import { randomUUID } from 'node:crypto';
 import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

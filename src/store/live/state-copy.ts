@@ -1,3 +1,4 @@
+/** Covered by test/cli/backup.test.ts. */
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { openDatabase, quoted, type Connection } from '../duckdb.ts';

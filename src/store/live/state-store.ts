@@ -1,3 +1,4 @@
+/** Covered by test/store/live and test/view-laws.test.ts. */
 import type { StateRow } from '../../domain/facts.ts';
 import type { Connection, Database, Row } from '../duckdb.ts';
 import type { View } from '../view-files.ts';

@@ -1,3 +1,4 @@
+/** Covered by test/worker/in-work.test.ts. */
 import { closeSync, constants, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';

@@ -1,3 +1,4 @@
+/** Covered by test/store/published/publication.test.ts. */
 import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import type { Bindings } from '../duckdb.ts';

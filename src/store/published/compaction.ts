@@ -1,3 +1,4 @@
+/** Covered by test/store/published/publication.test.ts. */
 import type { PublishedTable } from '../view-files.ts';
 import type { Segment } from './manifest.ts';
 import type { SegmentPlan } from './segment-writer.ts';

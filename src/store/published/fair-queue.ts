@@ -1,6 +1,6 @@
-/** Those who wait for something scarce, by caller. Callers take turns, so one with many requests delays nobody else. */
+/** A queue for something scarce. Callers take turns, so one caller with many requests delays no other. */
 export class FairQueue<T> {
-  /** The caller whose turn it is comes first. */
+  /** The first caller is next. */
   readonly #lanes = new Map<string, ((given: T) => void)[]>();
 
   wait(caller: string): Promise<T> {
@@ -11,7 +11,7 @@ export class FairQueue<T> {
     });
   }
 
-  /** Gives to the next in turn; false when nobody waits. */
+  /** Gives the item to the next caller; false when nobody waits. */
   give(item: T): boolean {
     for (const [caller, lane] of this.#lanes) {
       const next = lane.shift();

@@ -1,3 +1,4 @@
+/** Covered by test/store/published/publication.test.ts. */
 import {
   closeSync,
   existsSync,

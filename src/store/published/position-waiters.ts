@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** So long between two looks, milliseconds. */
+/** Pause between two checks, milliseconds. */
 const LOOK_MS = 10;
 
 interface Waiter {
@@ -10,13 +10,13 @@ interface Waiter {
   readonly reject: (error: unknown) => void;
 }
 
-/** Those who wait until a shard has reached a position: however many there are, one looks for all of them. */
+/** Callers that wait until a shard has reached a sequence: one check serves all of them. */
 export class PositionWaiters {
   readonly #look: () => Promise<number>;
   readonly #waiting = new Set<Waiter>();
   #looking = false;
 
-  /** `look` gives the position that is reached. */
+  /** `look` gives the sequence that the shard has reached. */
   constructor(look: () => Promise<number>) {
     this.#look = look;
   }
@@ -37,7 +37,7 @@ export class PositionWaiters {
         const reached = await this.#look();
         const now = performance.now();
         for (const waiter of this.#waiting) {
-          // Who came while it was looked is given up on after a look of their own at the earliest.
+          // A waiter that came during this check gets at least one check of its own.
           const isLate = now >= waiter.deadline && asking.has(waiter);
           if (reached < waiter.sequence && !isLate) continue;
           this.#waiting.delete(waiter);

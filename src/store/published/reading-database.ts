@@ -1,3 +1,4 @@
+/** Covered by test/store/published/lost-database.test.ts. */
 import { FairQueue } from './fair-queue.ts';
 import { DatabaseError, openDatabase, quoted, type Connection, type Database } from '../duckdb.ts';
 
@@ -6,17 +7,17 @@ export interface ReadingOptions {
   /** Statements that run side by side. */
   readonly connections: number;
   readonly memoryLimit?: string;
-  /** For a statement that needs more and runs alone. */
+  /** For a statement that needs more; it runs alone. */
   readonly memoryLimitAlone?: string;
   readonly spillDirectory?: string;
 }
 
-/** What a reader uses of it. */
+/** The part of it that a reader uses. */
 export type Reading = Pick<ReadingDatabase, 'use' | 'leave' | 'run' | 'close'>;
 
 /**
- * An in-memory DuckDB with files attached to read, and connections that take turns. Once DuckDB has met a fault of
- * its own, everything that is asked of it fails with that fault (`DatabaseError`, `invalidated`).
+ * An in-memory DuckDB with files attached to read, and connections that take turns. After an internal fault of
+ * DuckDB everything that is asked of it fails with that fault (`DatabaseError`, `invalidated`).
  */
 export class ReadingDatabase {
   readonly #options: ReadingOptions;
@@ -27,11 +28,11 @@ export class ReadingDatabase {
   /** Attached files, by path, with how many use them. */
   readonly #files = new Map<string, { alias: string; users: number }>();
   readonly #working = new Set<Promise<unknown>>();
-  /** The end of the statements that want to be alone. */
+  /** Ends when the last statement that runs alone has ended. */
   #alone: Promise<unknown> = Promise.resolve();
   #aliases = 0;
   #fault: DatabaseError | null = null;
-  /** Whether statements that run side by side still have the memory of one that ran alone. */
+  /** Whether the memory limit is still that of a statement that runs alone. */
   #isRaised = false;
 
   private constructor(
@@ -53,8 +54,8 @@ export class ReadingDatabase {
       ...(options.spillDirectory === undefined ? {} : { spillDirectory: options.spillDirectory }),
     });
     const admin = await database.connect();
-    // Planning is most of a short query's time. None of ours repeats a part that the first of these steps could
-    // share; the second one would read a page's rows a second time to spare reading columns that are narrow.
+    // Planning is most of a short query's time. Our queries repeat no part that the first of these steps could
+    // share; the second would read a page's rows twice to avoid reading narrow columns.
     await admin.run(`set global disabled_optimizers = 'common_subplan,late_materialization'`);
     const connections = await Promise.all(
       Array.from({ length: options.connections }, () => database.connect()),
@@ -127,7 +128,7 @@ export class ReadingDatabase {
     }
   }
 
-  /** What a statement had may still be counted a moment after its end: then the next one lowers the limit. */
+  /** DuckDB may count a statement's memory for a moment after its end; then the next statement lowers the limit. */
   async #lowerMemory(): Promise<void> {
     try {
       await this.#limitMemory(this.#options.memoryLimit as string);
@@ -141,7 +142,7 @@ export class ReadingDatabase {
     return this.#sound(() => this.#admin.run(`set global memory_limit = ${quoted(limit)}`));
   }
 
-  /** Keeps work in sight until it has ended, so that `close` can wait for it. */
+  /** Remembers work until it has ended, so that `close` can wait for it. */
   #track<T>(work: () => Promise<T>): Promise<T> {
     const tracked = this.#sound(work);
     this.#working.add(tracked);
@@ -150,7 +151,7 @@ export class ReadingDatabase {
     return tracked;
   }
 
-  /** Nothing is begun in a database that has failed: it may be closed by now. */
+  /** Starts nothing in a database that has failed, because it may be closed. */
   async #sound<T>(work: () => Promise<T>): Promise<T> {
     if (this.#fault !== null) throw this.#fault;
     try {

@@ -1,3 +1,4 @@
+/** Covered by test/store/published/publication.test.ts. */
 import { readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { quoted, type Connection, type Row } from '../duckdb.ts';

@@ -1,3 +1,4 @@
+/** Covered by test/store/published/publication.test.ts and lost-database.test.ts. */
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -82,8 +83,8 @@ export class SnapshotReader {
   }
 
   /**
-   * Runs `work` over the newest manifest; once more over the newest one when DuckDB failed under it. Throws
-   * AppError SERVICE_UNAVAILABLE when there is no manifest yet, on damage, and for want of memory. Statements of
+   * Runs `work` over the newest snapshot, and again over a new one when the database fails. Throws
+   * AppError SERVICE_UNAVAILABLE when nothing is published yet, on damage, and when memory does not suffice. Statements of
    * different callers take turns.
    */
   async read<T>(work: (snapshot: Snapshot) => Promise<T>, caller = ''): Promise<T> {
@@ -111,14 +112,14 @@ export class SnapshotReader {
     }
   }
 
-  /** The newest manifest; null while nothing is published. Throws AppError SERVICE_UNAVAILABLE on damage. */
+  /** The newest snapshot; null while nothing is published. Throws AppError SERVICE_UNAVAILABLE on damage. */
   async snapshot(caller = ''): Promise<Snapshot | null> {
     await this.#refresh();
     const attached = this.#attached;
     if (attached === null) {
       const directory = this.#options.directory();
       if (directory === null) return null;
-      // What has come to be just now is not nothing.
+      // It may have been published just now.
       if (!isManifestLost(directory)) return readManifest(directory) === null ? null : this.snapshot(caller);
       if (await isFirstPublication(directory)) return this.snapshot(caller);
       noteDamage(directory, 'segments', CURRENT_LOST);
@@ -138,12 +139,12 @@ export class SnapshotReader {
     };
   }
 
-  /** Waits until a manifest contains `sequence`, at most `timeoutMs`; true when it does. */
+  /** Waits until readers see `sequence`, at most `timeoutMs`; true when it does. */
   waitFor(sequence: number, timeoutMs: number): Promise<boolean> {
     return this.#waiters.waitFor(sequence, timeoutMs);
   }
 
-  /** Waits for what is being read or detached, then closes everything. Nothing may be asked afterwards. */
+  /** Waits for reads under way, then closes everything. Nothing may be asked afterwards. */
   async close(): Promise<void> {
     while (this.#working.size > 0) await Promise.allSettled(this.#working);
     await this.#database?.close();
@@ -154,7 +155,7 @@ export class SnapshotReader {
     try {
       await this.#refresh();
     } catch (error) {
-      // A database that fails is replaced; whoever waits goes on waiting.
+      // A database that fails is replaced, so the wait continues.
       if (error instanceof AppError) throw error;
     }
     return this.#attached?.manifest.seq ?? -1;
@@ -174,7 +175,7 @@ export class SnapshotReader {
     }
   }
 
-  /** Leaves a database behind that DuckDB has invalidated; it is closed when what runs in it has ended. */
+  /** Gives up a database that DuckDB has invalidated; it is closed when its statements have ended. */
   #leaveIfLost(database: Reading, error: unknown): void {
     if (!isFault(error, 'invalidated') || this.#database !== database) return;
     this.#failures += 1;
@@ -185,7 +186,7 @@ export class SnapshotReader {
     this.#options.onLost?.(error);
   }
 
-  /** The database that is open; another one when the last was lost. */
+  /** The open database; a new one when the last was lost. */
   async #opened(): Promise<Reading> {
     if (this.#database !== null) return this.#database;
     this.#opening ??= this.#track(openDatabase(this.#options))
@@ -201,7 +202,7 @@ export class SnapshotReader {
     return this.#opening;
   }
 
-  /** Keeps work in sight until it has ended, so that `close` can wait for it. */
+  /** Remembers work until it has ended, so that `close` can wait for it. */
   #track<T>(work: Promise<T>): Promise<T> {
     this.#working.add(work);
     const ended = (): boolean => this.#working.delete(work);
@@ -246,7 +247,7 @@ export class SnapshotReader {
         return;
       }
       if (!isDeepStrictEqual(manifest.views, versionsOf(this.#options.views))) {
-        // What was read last is right still; without it, an empty answer would be a wrong one.
+        // The files that are open still give right answers; without them, an empty answer would be wrong.
         if (this.#attached !== null) return;
         throw otherViews();
       }
@@ -281,7 +282,7 @@ export class SnapshotReader {
   }
 }
 
-/** The first files of a shard are there for a moment before its first `CURRENT`; waits for it so long. */
+/** The first files of a shard appear a moment before its first `CURRENT`: how long to wait for it. */
 const FIRST_PUBLICATION_MS = 1000;
 
 async function isFirstPublication(directory: string): Promise<boolean> {

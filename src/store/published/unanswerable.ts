@@ -1,6 +1,7 @@
+/** Covered by test/store/published/lost-database.test.ts. */
 import { AppError } from '../../errors.ts';
 
-/** Why a reader cannot answer now, as its caller is told; each passes by itself or when a worker has done its part. */
+/** Why a reader cannot answer now. Each reason passes by itself, or when a worker has done its part. */
 
 export function beingMade(cause?: unknown): AppError {
   return unavailable('Files of the views are damaged and are being made anew. Try again in a moment.', cause);

@@ -1,3 +1,4 @@
+/** Covered by test/cli/backup.test.ts. */
 import { readArchive, type ArchivedEntry } from './archive.ts';
 import type { StreamConnection } from '../connection.ts';
 import { openConsumer, type Delivered, type StreamConsumer } from '../log/consumer.ts';

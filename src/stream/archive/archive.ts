@@ -1,3 +1,4 @@
+/** Covered by test/cli/backup.test.ts. */
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { jetstream, jetstreamManager, JetStreamApiError } from '@nats-io/jetstream';

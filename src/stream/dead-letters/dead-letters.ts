@@ -1,3 +1,4 @@
+/** Covered by test/cli/dead-letters.test.ts and test/stream/log/consumer.test.ts. */
 import { jetstream, jetstreamManager, JetStreamApiError } from '@nats-io/jetstream';
 import { headers, type MsgHdrs } from '@nats-io/transport-node';
 import { SetupError } from '../../errors.ts';
@@ -35,7 +36,7 @@ export interface MessageName {
   readonly index: number;
 }
 
-/** An entry that a worker set aside, or a note on one message of an entry that it counted. */
+/** An entry that a worker dead-lettered, or a note on one message of an entry that it counted. */
 export interface DeadLetter {
   /** Names it in commands: its own place among the dead letters, from 1. */
   readonly id: number;
@@ -43,7 +44,7 @@ export interface DeadLetter {
   readonly sequence: number;
   readonly subject: string;
   readonly reason: string;
-  /** When it was set aside, microseconds since 1970-01-01 UTC. */
+  /** When it was dead-lettered, microseconds since 1970-01-01 UTC. */
   readonly setAsideAt: number;
   /** The message that counts without findings; null: the entry, or a part of it, is not counted. */
   readonly message: MessageName | null;
@@ -52,11 +53,10 @@ export interface DeadLetter {
 }
 
 /**
- * Sets an entry that cannot be processed aside, with the reason. The entry stays in its stream too.
- * Setting the same entry aside again within two minutes stores nothing twice. Rejects when the server
- * cannot be reached.
+ * Dead-letters an entry that cannot be processed, with the reason. The entry stays in its stream, too. Doing so
+ * again for the same entry within two minutes stores nothing twice. Rejects when the server cannot be reached.
  */
-export async function setAside(
+export async function deadLetter(
   connection: StreamConnection,
   entry: Delivered,
   reason: string,
@@ -168,8 +168,8 @@ export async function findDeadLetter(connection: StreamConnection, id: number): 
 
 /**
  * Puts a dead letter's entry on the stream again, as a new one, and deletes the letter. What was counted of
- * it is not counted again: the requests in it keep their ids. When it fails again, a worker sets it aside
- * again, as a new letter. A crash in between loses nothing: the letter is deleted last.
+ * it is not counted again: the requests in it keep their ids. When it fails again, a worker
+ * dead-letters it again, as a new letter. A crash in between loses nothing: the letter is deleted last.
  *
  * @returns the sequence of the new entry
  * @throws SetupError when the letter does not say where it came from, or is a note on a message that was counted

@@ -1,3 +1,4 @@
+/** Covered by test/worker/unanalysed.test.ts. */
 import type { RecordedRequest } from '../../domain/records.ts';
 import { encodeRecord, encodeRequest } from '../log/codec.ts';
 import type { StreamConnection } from '../connection.ts';

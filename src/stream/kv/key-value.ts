@@ -1,3 +1,4 @@
+/** Covered by test/registry/registry.test.ts and test/stream/kv/leases.test.ts. */
 import { JetStreamApiError, jetstreamManager, StorageType, type StoredMsg } from '@nats-io/jetstream';
 import { Kvm } from '@nats-io/kv';
 import { SetupError } from '../../errors.ts';

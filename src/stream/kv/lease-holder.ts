@@ -1,3 +1,4 @@
+/** Covered by test/worker/workers.test.ts. */
 import { randomUUID } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';

@@ -33,7 +33,7 @@ export interface StreamUse {
 /** Dead letters that nobody has replayed or removed. */
 export interface DeadLetterCount {
   readonly entries: number;
-  /** When the newest was set aside, milliseconds since 1970-01-01 UTC; null when there are none. */
+  /** When the newest was dead-lettered, milliseconds since 1970-01-01 UTC; null when there are none. */
   readonly newestAt: number | null;
 }
 

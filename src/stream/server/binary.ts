@@ -1,3 +1,4 @@
+/** Covered by test/stream/server/server.test.ts. */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';

@@ -1,3 +1,4 @@
+/** Covered by test/stream/server/server.test.ts. */
 import { execFile } from 'node:child_process';
 import { access, constants } from 'node:fs/promises';
 import { promisify } from 'node:util';

@@ -83,7 +83,7 @@ describe('publication', () => {
     deepEqual(await counted(), { sequence: 2, messages: 2 });
   });
 
-  it('merges levels and keeps every row, and removes replaced files', async () => {
+  it('compacts segments, keeps every row, and removes replaced files', async () => {
     for (let position = 1; position <= 16; position++) {
       await turn(position);
       await fixture.publish();
@@ -91,23 +91,25 @@ describe('publication', () => {
       deepEqual(await counted(), { sequence: position, messages: position });
     }
     await fixture.publish();
-    const generation = readManifest(directory.path);
-    ok(generation !== null);
-    const tables = Object.values(generation.tables);
+    const manifest = readManifest(directory.path);
+    ok(manifest !== null);
+    const tables = Object.values(manifest.tables);
     ok(
-      tables.some((levels) => levels.length >= 2),
+      tables.some((segments) => segments.length >= 2),
       JSON.stringify(tables),
     );
     const files = readdirSync(directory.path).filter((file) => /^(newest|merged)/.test(file));
-    deepEqual(files.toSorted(), [...filesOf(generation)].toSorted());
+    deepEqual(files.toSorted(), [...filesOf(manifest)].toSorted());
   });
 
-  it('compacts every table to one lower level when there is time for it', async () => {
+  it('compacts every table to one lower segment when there is time for it', async () => {
     const depth = (): number =>
-      Math.max(...Object.values(readManifest(directory.path)?.tables ?? {}).map((levels) => levels.length));
+      Math.max(
+        ...Object.values(readManifest(directory.path)?.tables ?? {}).map((segments) => segments.length),
+      );
     let deepest = 0;
     await fixture.close();
-    // Merges that take in no earlier level leave one each.
+    // Compactions that include no earlier segment leave one each.
     fixture = await openFixture({ directory: directory.path, compactRows: 25, compactRatio: 0 });
     for (let position = 1; position <= 12; position++) {
       await turn(position);
@@ -175,17 +177,17 @@ describe('publication', () => {
     deepEqual(await counted(), { sequence: 10, messages: 10 });
   });
 
-  it('reads again what could not be read, also when a newer generation came meanwhile', async () => {
-    const levels = (): readonly string[] =>
+  it('reads again what could not be read, also when a newer manifest came meanwhile', async () => {
+    const segments = (): readonly string[] =>
       (readManifest(directory.path)?.tables['session_rollup'] ?? []).map(({ file }) => file);
     let position = 0;
-    while (levels().length === 0 || levels().some((file) => file.startsWith('newest'))) {
+    while (segments().length === 0 || segments().some((file) => file.startsWith('newest'))) {
       await turn((position += 1));
       await fixture.publish();
       await fixture.publication.settle();
       await fixture.publish();
     }
-    const before = levels();
+    const before = segments();
     const old = await fixture.reader.snapshot();
     const late = Promise.withResolvers<number>();
     const failing = old?.cached('sessions', ['session_rollup'], () => late.promise);
@@ -195,7 +197,7 @@ describe('publication', () => {
     await fixture.publish();
     const now = await fixture.reader.snapshot();
     ok(old !== null && now !== null && now.sequence > old.sequence);
-    deepEqual(levels(), before);
+    deepEqual(segments(), before);
     late.reject(new Error('Out of Memory Error'));
     await rejects(failing ?? Promise.resolve(), /Out of Memory/);
     equal(await now.cached('sessions', ['session_rollup'], () => Promise.resolve(7)), 7);
@@ -284,15 +286,15 @@ describe('publication', () => {
     await turn(1);
     await fixture.publish();
     const file = join(directory.path, 'CURRENT');
-    const generation = readManifest(directory.path);
-    ok(generation !== null);
-    for (const views of [{ ...generation.views, fact: 99 }, undefined]) {
-      writeFileSync(file, JSON.stringify({ ...generation, views }));
+    const manifest = readManifest(directory.path);
+    ok(manifest !== null);
+    for (const views of [{ ...manifest.views, fact: 99 }, undefined]) {
+      writeFileSync(file, JSON.stringify({ ...manifest, views }));
       await rejects(fixture.reader.snapshot(), /another version/);
     }
     writeFileSync(file, '{"store":');
     await rejects(fixture.reader.snapshot(), /damaged/);
-    writeFileSync(file, JSON.stringify(generation));
+    writeFileSync(file, JSON.stringify(manifest));
     deepEqual(await counted(), { sequence: 1, messages: 1 });
     writeFileSync(file, '{"store":');
     deepEqual(await counted(), { sequence: 1, messages: 1 });

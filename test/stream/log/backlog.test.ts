@@ -6,7 +6,7 @@ import { openConnection, type StreamConnection } from '../../../src/stream/conne
 import {
   readDeadLetters,
   removeDeadLetter,
-  setAside,
+  deadLetter,
 } from '../../../src/stream/dead-letters/dead-letters.ts';
 import { setUpStreams } from '../../../src/stream/stream-setup.ts';
 import { CONVERSATIONS_STREAM, conversationsSubject, partitionsOf } from '../../../src/stream/subjects.ts';
@@ -70,7 +70,7 @@ describe('backlog', () => {
     deepEqual(await countDeadLetters(connection), { entries: 0, newestAt: null });
     const entry = { sequence: 2, subject: conversationsSubject(1), bytes: new Uint8Array(1), timestamp: 0 };
     const beganAt = Date.now();
-    await setAside(connection, entry, 'no record');
+    await deadLetter(connection, entry, 'no record');
     const { entries, newestAt } = await countDeadLetters(connection);
     equal(entries, 1);
     ok(newestAt !== null && Math.abs(newestAt - beganAt) < 60_000);

@@ -9,7 +9,7 @@ import {
   type Delivered,
   type StreamConsumer,
 } from '../../../src/stream/log/consumer.ts';
-import { DEAD_LETTER_HEADERS, setAside } from '../../../src/stream/dead-letters/dead-letters.ts';
+import { DEAD_LETTER_HEADERS, deadLetter } from '../../../src/stream/dead-letters/dead-letters.ts';
 import { setUpStreams } from '../../../src/stream/stream-setup.ts';
 import {
   CONVERSATIONS_STREAM,
@@ -185,8 +185,8 @@ describe('consumer', () => {
       subject: 'conversations.2',
       timestamp: 0,
     };
-    await setAside(connection, entry, 'no JSON:\nbroken "é" here');
-    await setAside(connection, entry, 'again');
+    await deadLetter(connection, entry, 'no JSON:\nbroken "é" here');
+    await deadLetter(connection, entry, 'again');
     const manager = await jetstreamManager(connection.nats);
     equal((await manager.streams.info(DEAD_LETTERS_STREAM)).state.messages, 1);
     const letter = await manager.streams.getMessage(DEAD_LETTERS_STREAM, { seq: 1 });
