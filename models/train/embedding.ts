@@ -173,25 +173,30 @@ export function writeModel(folder: string, pieces: Pieces, table: Float32Array):
   writeFileSync(join(folder, WEIGHTS), encodeTable(table, pieces.list.length));
 }
 
-/** The graph over the table's rows as 8-bit integers with a factor each. */
-export function encodeTable(table: Float32Array, rows: number): Uint8Array {
+/** Each row as 8-bit integers with a factor; the mean length of rows is 1. */
+function quantisedRows(table: Float32Array, rows: number): { whole: Int8Array; factors: Float32Array } {
   const dimensions = table.length / rows;
+  const rowOf = (row: number): Float32Array => table.subarray(row * dimensions, (row + 1) * dimensions);
   let lengths = 0;
-  for (let row = 0; row < rows; row += 1)
-    lengths += normOf(table.subarray(row * dimensions, (row + 1) * dimensions));
+  for (let row = 0; row < rows; row += 1) lengths += normOf(rowOf(row));
   const scale = rows / lengths;
   const whole = new Int8Array(table.length);
   const factors = new Float32Array(rows);
   for (let row = 0; row < rows; row += 1) {
-    const start = row * dimensions;
-    let largest = 0;
-    for (let i = 0; i < dimensions; i += 1) largest = Math.max(largest, Math.abs(table[start + i]!));
+    const values = rowOf(row);
+    const largest = values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
     // Padding adds nothing, and a message of unknown words alone has no vector, so no topic.
     if (largest === 0 || row < SPECIAL_PIECES.length) continue;
-    for (let i = 0; i < dimensions; i += 1)
-      whole[start + i] = Math.round((table[start + i]! / largest) * 127);
+    values.forEach((value, i) => (whole[row * dimensions + i] = Math.round((value / largest) * 127)));
     factors[row] = (largest * scale) / 127;
   }
+  return { whole, factors };
+}
+
+/** The graph over the table's rows as 8-bit integers with a factor each. */
+export function encodeTable(table: Float32Array, rows: number): Uint8Array {
+  const dimensions = table.length / rows;
+  const { whole, factors } = quantisedRows(table, rows);
   const tensor = (
     name: string,
     type: OnnxTensor['type'],

