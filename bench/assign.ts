@@ -1,8 +1,5 @@
-/**
- * How many messages a second does assign take, with how much state, and how long does a re-grouping last?
- * `npm run bench -- assign [messages]`. Vectors are made up: 400 themes with noise, so that an instance has as
- * many micro-clusters as it may have. Beside it: the plain JavaScript search over as many centroids.
- */
+/** How many messages a second does assign take, with how much state, and how long does a regrouping last? */
+import { action, wholeNumber, type Command } from '../src/cli/command.ts';
 import { Assigner } from '../src/worker/analysis/assigner.ts';
 import { DotArena } from '../src/numeric/dot-kernel.ts';
 import { averageLinkage } from '../src/numeric/linkage.ts';
@@ -10,17 +7,15 @@ import { startOfRow } from '../src/numeric/lower-triangle.ts';
 import { VectorTable } from '../src/numeric/vector-table.ts';
 import { dotOf } from '../src/numeric/vectors.ts';
 import type { Enrichment, Turn } from '../src/domain/facts.ts';
+import { randomFrom } from './load/questions.ts';
+import type { Ratios } from './load/ratios.ts';
 
 const DIMENSIONS = 256;
 const THEMES = 400;
 const BATCH = 5000;
 const INSTANCE_ID = '0190a000-0000-7000-8000-000000000001';
 
-let seed = 42;
-function random(): number {
-  seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
-  return seed / 2 ** 32;
-}
+const random = randomFrom(42);
 function unit(vector: Float32Array): Float32Array {
   const norm = Math.sqrt(dotOf(vector, vector));
   return vector.map((value) => value / norm);
@@ -52,14 +47,37 @@ function timed(rounds: number, work: () => void): number {
   for (let round = 0; round < rounds; round += 1) work();
   return (performance.now() - before) / rounds;
 }
-/** Prints the figures; `args[0]` is the number of messages, 200,000 when left out. */
-export async function run(args: readonly string[]): Promise<void> {
-  const messages = Number(args[0] ?? 200_000);
-  if (!Number.isSafeInteger(messages) || messages < 1)
-    throw new TypeError(`not a number of messages: ${args[0]}`);
-  benchAssign(messages);
-  benchSearch();
-}
+const USAGE = `Usage: npm run bench -- assign [MESSAGES]
+
+How many messages a second does assign take, with how much state, and how long does a regrouping last?
+
+Vectors are made up: 400 themes with noise, so that an instance has as many micro-clusters as it may have. The
+alternative, in the same run: the plain JavaScript search over as many centroids. MESSAGES is 200000 when left out.`;
+
+export const command: Command = {
+  usage: USAGE,
+  action: action({
+    operands: 1,
+    read(_, [messages = '200000']) {
+      const count = wholeNumber('MESSAGES', messages);
+      return async () => {
+        benchAssign(count);
+        const { simd, plain, linkage } = benchSearch();
+        print('search over 1,000 centroids, SIMD, µs', (simd * 1000).toFixed(1));
+        print('  the same in plain JavaScript, µs', (plain * 1000).toFixed(1));
+        print('linkage of 1,000 micro-clusters, ms', linkage.toFixed(1));
+      };
+    },
+  }),
+};
+
+/** How many times faster the search with SIMD is than the plain one. */
+export const ratios: Ratios = async ({ times }) => ({
+  'search, SIMD over plain JavaScript': Array.from({ length: times }, () => {
+    const { simd, plain } = benchSearch();
+    return plain / simd;
+  }),
+});
 
 function benchAssign(messages: number): void {
   const assigner = new Assigner({
@@ -127,7 +145,8 @@ function benchAssign(messages: number): void {
   print('resident memory, MB', (process.memoryUsage().rss / 2 ** 20).toFixed(0));
 }
 
-function benchSearch(): void {
+/** Milliseconds. */
+function benchSearch(): { simd: number; plain: number; linkage: number } {
   const rows = 1000;
   const vectors = Array.from({ length: rows }, (_, index) =>
     unit(noise(0.09).map((value, at) => value + themes[index % THEMES]![at]!)),
@@ -139,9 +158,7 @@ function benchSearch(): void {
   const plain = timed(50, () =>
     vectors.forEach((vector, index) => (out[index] = dotOf(vectors[0]!, vector))),
   );
-  print('search over 1,000 centroids, SIMD, µs', (simd * 1000).toFixed(1));
-  print('  the same in plain JavaScript, µs', (plain * 1000).toFixed(1));
-  const regroup = timed(5, () => {
+  const linkage = timed(5, () => {
     const totals = new Float64Array(startOfRow(rows));
     table.pairCosines(totals);
     averageLinkage(
@@ -150,5 +167,5 @@ function benchSearch(): void {
       0.42,
     );
   });
-  print('linkage of 1,000 micro-clusters, ms', regroup.toFixed(1));
+  return { simd, plain, linkage };
 }

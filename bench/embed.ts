@@ -1,17 +1,15 @@
-/**
- * How fast are vectors and whole findings made? `npm run bench -- embed [--model NAME] [file of dialogues]`.
- * Prints load time and memory, messages/s by batch size and length on one thread, tokenisation apart,
- * everything that enrich does, and beside it the library's own `pipeline()` with pooling in JavaScript.
- */
+/** How fast are vectors and whole findings made? */
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
-import { AutoTokenizer, env, pipeline } from '@huggingface/transformers';
+import { AutoTokenizer, env, pipeline, type FeatureExtractionPipeline } from '@huggingface/transformers';
+import { action, type Command } from '../src/cli/command.ts';
 import { roleOf } from '../src/domain/records.ts';
 import type { Turn } from '../src/domain/facts.ts';
 import { createEnricher } from '../src/enrich/enricher.ts';
-import { loadEmbedder } from '../src/enrich/embed/embedder.ts';
+import { loadEmbedder, type Embedder } from '../src/enrich/embed/embedder.ts';
 import { collect, readDialogues } from '../models/eval/data.ts';
+import { randomFrom } from './load/questions.ts';
+import type { Ratios } from './load/ratios.ts';
 
 const MODELS = resolve(import.meta.dirname, '../models');
 const DEFAULT_MODEL = 'undertone-small';
@@ -25,17 +23,15 @@ const WORDS =
   'please could you tell me how i can cancel or change the booking for my hotel room because card payment was declined when we tried to pay online yesterday evening and nobody answers phone'.split(
     ' ',
   );
-let seed = 7;
-function random(): number {
-  seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
-  return seed / 2 ** 32;
-}
-function message(words: number): string {
+function message(words: number, random: () => number): string {
   return Array.from({ length: words }, () => WORDS[Math.floor(random() * WORDS.length)]).join(' ');
 }
 /** Lengths as in support chats: mostly short, some long. */
 function mixed(): string[] {
-  return Array.from({ length: MESSAGES }, () => message(random() < 0.9 ? 3 + Math.floor(random() * 15) : 40));
+  const random = randomFrom(7);
+  return Array.from({ length: MESSAGES }, () =>
+    message(random() < 0.9 ? 3 + Math.floor(random() * 15) : 40, random),
+  );
 }
 
 /** Messages a second, best of three. */
@@ -71,13 +67,74 @@ function turnsOf(texts: readonly { role: string; content: string }[]): Turn[] {
   }));
 }
 
-export async function run(args: readonly string[] = []): Promise<void> {
-  const { values, positionals } = parseArgs({
-    args: [...args],
-    allowPositionals: true,
-    options: { model: { type: 'string', default: DEFAULT_MODEL } },
+const USAGE = `Usage: npm run bench -- embed [FILE] [--model NAME]
+
+How fast are vectors and whole findings made? Prints load time and memory, messages/s by batch size and length on one
+thread, tokenisation apart, and everything that enrich does, over made-up messages or the dialogues in FILE. The
+alternative, in the same run: the library's own pipeline() with pooling in JavaScript.
+
+  --model NAME   a folder of models/ or a path (default: undertone-small)`;
+
+type Pipeline = FeatureExtractionPipeline;
+
+function onlyLocalModels(folder: string): void {
+  env.allowRemoteModels = false;
+  env.localModelPath = dirname(folder);
+}
+
+async function openPipeline(folder: string): Promise<Pipeline> {
+  onlyLocalModels(folder);
+  return pipeline('feature-extraction', basename(folder), {
+    dtype: 'q8',
+    session_options: { intraOpNumThreads: 1, interOpNumThreads: 1 },
   });
-  const folder = isAbsolute(values.model) ? values.model : join(MODELS, values.model);
+}
+
+/** Messages a second of both in batches of 32. */
+async function compare(
+  texts: readonly string[],
+  embedder: Embedder,
+  extract: Pipeline,
+): Promise<{ ours: number; theirs: number }> {
+  const theirs = await rate(texts.length, () =>
+    inBatches(texts, 32, (batch) => extract(batch, { pooling: 'mean', normalize: true })),
+  );
+  const ours = await rate(texts.length, () => inBatches(texts, 32, (batch) => embedder.embed(batch)));
+  return { ours, theirs };
+}
+
+/** How many times more messages a second than the library's own pipeline. */
+export const ratios: Ratios = async ({ times }) => {
+  const folder = join(MODELS, DEFAULT_MODEL);
+  const embedder = await loadEmbedder({ model: folder, modelsDirectory: MODELS });
+  const extract = await openPipeline(folder);
+  const texts = mixed().slice(0, 500);
+  await embedder.embed(texts);
+  const samples: number[] = [];
+  while (samples.length < times) {
+    const { ours, theirs } = await compare(texts, embedder, extract);
+    samples.push(ours / theirs);
+  }
+  await embedder.close();
+  await extract.dispose();
+  return { 'embedder over pipeline()': samples };
+};
+
+export const command: Command = {
+  usage: USAGE,
+  action: action({
+    options: {
+      model: { type: 'string', default: DEFAULT_MODEL },
+    },
+    operands: 1,
+    read({ model }, [file]) {
+      return () => measure(model, file);
+    },
+  }),
+};
+
+async function measure(model: string, path: string | undefined): Promise<void> {
+  const folder = isAbsolute(model) ? model : join(MODELS, model);
   const before = process.memoryUsage().rss;
   const start = performance.now();
   const embedder = await loadEmbedder({ model: folder, modelsDirectory: MODELS });
@@ -87,8 +144,7 @@ export async function run(args: readonly string[] = []): Promise<void> {
   const texts = mixed();
   await embedder.embed(texts.slice(0, 500));
 
-  env.allowRemoteModels = false;
-  env.localModelPath = dirname(folder);
+  onlyLocalModels(folder);
   const tokenizer = await AutoTokenizer.from_pretrained(basename(folder), { local_files_only: true });
   const tokenise = (batch: readonly string[]): void => {
     for (const text of batch) tokenizer(text, { truncation: true, return_tensor: false });
@@ -97,11 +153,12 @@ export async function run(args: readonly string[] = []): Promise<void> {
     head: ['messages/s', ...BATCHES.map((size) => `batch ${size}`), 'tokenisation alone'],
     style: { head: [], border: [] },
   });
+  const random = randomFrom(8);
   const lengths = [
     { name: 'mixed, mostly short', messages: texts },
     ...LENGTHS.map((words) => ({
       name: `${words} words`,
-      messages: Array.from({ length: Math.min(8000, WORDS_A_CELL / words) }, () => message(words)),
+      messages: Array.from({ length: Math.min(8000, WORDS_A_CELL / words) }, () => message(words, random)),
     })),
   ];
   for (const { name, messages } of lengths) {
@@ -115,20 +172,12 @@ export async function run(args: readonly string[] = []): Promise<void> {
   }
   console.log(table.toString());
 
-  const extract = await pipeline('feature-extraction', basename(folder), {
-    dtype: 'q8',
-    session_options: { intraOpNumThreads: 1, interOpNumThreads: 1 },
-  });
-  const few = texts.slice(0, 4000);
-  const theirs = await rate(few.length, () =>
-    inBatches(few, 32, (batch) => extract(batch, { pooling: 'mean', normalize: true })),
-  );
-  const ours = await rate(few.length, () => inBatches(few, 32, (batch) => embedder.embed(batch)));
+  const extract = await openPipeline(folder);
+  const { ours, theirs } = await compare(texts.slice(0, 4000), embedder, extract);
   console.log(
     `batches of 32: pipeline() ${theirs} messages/s, embedder ${ours}: ${(ours / theirs).toFixed(1)} times as fast`,
   );
 
-  const path = positionals[0];
   const turns =
     path === undefined
       ? turnsOf(texts.map((content, i) => ({ role: i % 2 === 0 ? 'user' : 'assistant', content })))

@@ -1,19 +1,12 @@
-/**
- * What do fold, commit and publish cost, and does it grow with history?
- *
- *   npm run bench -- fold [--messages 100000,1000000] [--keep DIR] [--json]
- *
- * Goes on with a copy of each synthetic history (`--keep DIR` keeps and reuses it), every kind of entity in
- * every batch, as the worker does; in a process of its own, whose memory is printed. The baseline of each
- * figure is the same batch after the shortest history.
- */
+/** What do fold, commit and publish cost, and does it grow with history? */
 import { fork } from 'node:child_process';
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { action, wholeNumber, type Command } from '../src/cli/command.ts';
 import { temporaryDirectory } from '../test/support/fold.ts';
 import { oneInstance, openHistory } from './history.ts';
 import type { FoldReport } from './load/fold-process.ts';
+import type { Ratios } from './load/ratios.ts';
 import { table, verdict } from './load/table.ts';
 
 /** Least messages per second, by messages of a batch. */
@@ -22,41 +15,85 @@ const MEMORY_BYTES = 1.2e9;
 /** A batch of 500 costs as much after the longest history as after the shortest, give or take so much. */
 const MAY_DIFFER = 0.5;
 
-export async function run(args: readonly string[]): Promise<void> {
-  const { values } = parseArgs({
-    args: [...args],
+const USAGE = `Usage: npm run bench -- fold [OPTIONS]
+
+What do fold, commit and publish cost, and does it grow with history?
+
+Goes on with a copy of each synthetic history, every kind of entity in every batch, as the worker does; in a process of
+its own, whose memory is printed. Each figure is compared with the same batch after the shortest history.
+
+  --messages N,N…   lengths of the histories (default: 100000,1000000)
+  --keep DIR        keep the histories in DIR, and reuse what is there
+  --json            print the figures as JSON`;
+
+export const command: Command = {
+  usage: USAGE,
+  action: action({
     options: {
       messages: { type: 'string', default: '100000,1000000' },
       keep: { type: 'string' },
       json: { type: 'boolean', default: false },
     },
-  });
-  const sizes = values.messages
-    .split(',')
-    .map(Number)
-    .toSorted((a, b) => a - b);
-  if (sizes.some((size) => !Number.isInteger(size) || size < 1000))
-    throw new Error('--messages: whole numbers from 1000 on, separated by commas');
-  const results: { readonly messages: number; readonly report: FoldReport }[] = [];
+    read({ messages, keep, json }) {
+      const sizes = messages
+        .split(',')
+        .map((size) => wholeNumber('--messages', size, 1000))
+        .toSorted((a, b) => a - b);
+      return async () => {
+        const results = await measure(sizes, keep);
+        console.log(json ? JSON.stringify(results, null, 2) : describe(results));
+      };
+    },
+  }),
+};
+
+interface FoldResult {
+  readonly messages: number;
+  readonly report: FoldReport;
+}
+
+async function measure(sizes: readonly number[], keep?: string, batch?: number): Promise<FoldResult[]> {
+  const results: FoldResult[] = [];
   for (const messages of sizes) {
     const onProgress = (sentence: string): void => console.error(sentence);
-    const history = await openHistory(oneInstance(messages), { keep: values.keep, onProgress });
+    const history = await openHistory(oneInstance(messages), { keep, onProgress });
     const copy = temporaryDirectory();
     try {
       cpSync(join(history.dataDir, 'views'), join(copy.path, 'views'), { recursive: true });
       console.error(`folding after ${messages} messages`);
-      results.push({ messages, report: await foldedAfter(copy.path, messages) });
+      results.push({ messages, report: await foldedAfter(copy.path, messages, batch) });
     } finally {
       copy.remove();
       history.remove();
     }
   }
-  console.log(values.json ? JSON.stringify(results, null, 2) : describe(results));
+  return results;
 }
 
-function foldedAfter(dataDir: string, messages: number): Promise<FoldReport> {
+const QUICK = { short: 10_000, long: 100_000, batch: 500 };
+
+/** How much a batch costs after a short history over what it costs after a long one: 1 when history costs nothing. */
+export const ratios: Ratios = async ({ times, keep }) => {
+  const samples: number[] = [];
+  while (samples.length < times) {
+    const [short, long] = await measure([QUICK.short, QUICK.long], keep, QUICK.batch);
+    samples.push(costOf(short) / costOf(long));
+  }
+  return { 'a batch after a short history over one after a long history': samples };
+};
+
+function costOf(result: FoldResult | undefined): number {
+  const figures = result?.report.figures[0];
+  return figures === undefined ? Number.NaN : figures.foldMs + figures.publishMs;
+}
+
+function foldedAfter(dataDir: string, messages: number, batch?: number): Promise<FoldReport> {
   return new Promise((resolve, reject) => {
-    const child = fork(join(import.meta.dirname, 'load/fold-process.ts'), [dataDir, String(messages)]);
+    const child = fork(join(import.meta.dirname, 'load/fold-process.ts'), [
+      dataDir,
+      String(messages),
+      ...(batch === undefined ? [] : [String(batch)]),
+    ]);
     let report: FoldReport | null = null;
     child.on('message', (message: FoldReport) => {
       report = message;
@@ -68,7 +105,7 @@ function foldedAfter(dataDir: string, messages: number): Promise<FoldReport> {
   });
 }
 
-function describe(results: readonly { readonly messages: number; readonly report: FoldReport }[]): string {
+function describe(results: readonly FoldResult[]): string {
   const shortest = results[0]?.report;
   const rows = results.flatMap(({ messages, report }) =>
     report.figures.map((one) => {

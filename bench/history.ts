@@ -1,14 +1,8 @@
-/**
- * Builds a synthetic history (views and raw messages) in bulk, for the benchmarks that need a long one.
- *
- *   npm run bench -- history [--messages 100000] [--instances 1] [--keep DIR]
- *
- * The other benchmarks build what they need by themselves and reuse what lies in their `--keep DIR`.
- */
+/** Builds a synthetic history (views and raw messages) in bulk, for the benchmarks that need a long one. */
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
+import { action, wholeNumber, type Command } from '../src/cli/command.ts';
 import type { Assignment } from '../src/domain/facts.ts';
 import { shardDirectory, writeActiveEpoch } from '../src/store/epochs/epochs.ts';
 import { readManifest } from '../src/store/published/manifest.ts';
@@ -272,19 +266,34 @@ export async function applyBatch(
   });
 }
 
-export async function run(args: readonly string[]): Promise<void> {
-  const { values } = parseArgs({
-    args: [...args],
+const USAGE = `Usage: npm run bench -- history [--messages N] [--instances N] [--keep DIR]
+
+Builds a synthetic history (views and raw messages) in bulk, and prints how fast. The other benchmarks build what they
+need by themselves and reuse what is in their --keep DIR.
+
+  --messages N    over all instances (default: 100000)
+  --instances N   how many share them (default: 1)
+  --keep DIR      keep the history in DIR (default: it is deleted)`;
+
+export const command: Command = {
+  usage: USAGE,
+  action: action({
     options: {
       messages: { type: 'string', default: '100000' },
       instances: { type: 'string', default: '1' },
       keep: { type: 'string' },
     },
-  });
-  const messages = Number(values.messages);
-  const instances = Number(values.instances);
-  const shape = instances === 1 ? oneInstance(messages) : manyInstances(instances, messages / instances);
-  const history = await openHistory(shape, { keep: values.keep, onProgress: (text) => console.log(text) });
+    read(values) {
+      const messages = wholeNumber('--messages', values.messages);
+      const instances = wholeNumber('--instances', values.instances);
+      const shape = instances === 1 ? oneInstance(messages) : manyInstances(instances, messages / instances);
+      return () => measure(shape, values.keep);
+    },
+  }),
+};
+
+async function measure(shape: HistoryShape, keep: string | undefined): Promise<void> {
+  const history = await openHistory(shape, { keep, onProgress: (text) => console.log(text) });
   const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
   if (history.builtPerSecond !== null)
     console.log(`fold, commit and publish: ${Math.round(history.builtPerSecond)} messages/s`);

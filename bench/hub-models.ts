@@ -1,13 +1,9 @@
-/**
- * How fast is a transformer of the hub on this machine? `npm run bench -- hub-models [SHAPE…]`. Makes models of the
- * shapes of well-known ones with random weights, as speed does not depend on what the weights are, and prints
- * messages/s by length and by how many are embedded at once, load time and memory, for the default model, too. The
- * model has one thread, and seconds are those of its processor, so that what else runs on the machine matters little.
- */
+/** How fast is a transformer of the hub on this machine? */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { action, UsageError, type Command } from '../src/cli/command.ts';
 import { loadEmbedder } from '../src/enrich/embed/embedder.ts';
 import {
   writeTransformer,
@@ -90,10 +86,34 @@ function processorMs(): number {
   return (user + system) / 1000;
 }
 
-export async function run(args: readonly string[] = []): Promise<void> {
-  const [option, folder] = args;
-  if (option === '--in' && folder !== undefined) return measure(folder);
-  const names = args.length > 0 ? args : [DEFAULT, ...Object.keys(SHAPES)];
+const USAGE = `Usage: npm run bench -- hub-models [SHAPE…]
+
+How fast is a transformer of the hub on this machine? Makes models of the shapes of well-known ones with random weights,
+as speed does not depend on what the weights are, and prints messages/s by length and by how many are embedded at once,
+load time and memory, for the default model, too. A model has one thread, and seconds are those of its processor, so that
+what else runs on the machine matters little.
+
+  --in FOLDER   measure the model in this folder in this process, as is done for each shape
+
+Shapes: ${[DEFAULT, ...Object.keys(SHAPES)].join(', ')}`;
+
+export const command: Command = {
+  usage: USAGE,
+  action: action({
+    options: {
+      in: { type: 'string' },
+    },
+    operands: Infinity,
+    read({ in: folder }, names) {
+      const unknown = names.filter((name) => name !== DEFAULT && !Object.hasOwn(SHAPES, name));
+      if (unknown.length > 0) throw new UsageError(`There is no shape ${unknown.join(', ')}.`);
+      return () => (folder === undefined ? measureAll(names) : measure(folder));
+    },
+  }),
+};
+
+async function measureAll(chosen: readonly string[]): Promise<void> {
+  const names = chosen.length > 0 ? chosen : [DEFAULT, ...Object.keys(SHAPES)];
   for (const name of names) {
     if (name === DEFAULT) {
       const path = resolve(import.meta.dirname, '../models', DEFAULT);
@@ -102,8 +122,7 @@ export async function run(args: readonly string[] = []): Promise<void> {
       continue;
     }
     const shape = SHAPES[name];
-    if (shape === undefined)
-      throw new Error(`no shape ${name}: ${[DEFAULT, ...Object.keys(SHAPES)].join(', ')}`);
+    if (shape === undefined) continue;
     for (const quantised of shape.quantisedOnly === true ? [true] : [true, false]) {
       const path = mkdtempSync(join(tmpdir(), 'undertone-bench-'));
       try {

@@ -1,16 +1,10 @@
-/**
- * How many requests does ingest take, how fast, and is every message counted afterwards?
- *
- *   npm run bench -- ingest [--rate 1000] [--seconds 30] [--burst-seconds 5] [--url URL --key KEY]
- *
- * Without --url it starts a service of its own (empty data directory, no rate limit). The baseline, in the
- * same run: the same requests one at a time, each waiting for its own synced commit, as without group commit.
- */
+/** How many requests does ingest take, how fast, and is every message counted afterwards? */
 import { resolve } from 'node:path';
-import { parseArgs } from 'node:util';
+import { action, wholeNumber, type Command } from '../src/cli/command.ts';
 import { readDemoConversations } from '../src/demo/conversations.ts';
 import { ServiceClient } from '../src/import/client.ts';
 import { ConnectionPool, closedLoop, Measurements, openLoop } from './load/http-load.ts';
+import type { Ratios } from './load/ratios.ts';
 import { startMeasuredService } from './load/service.ts';
 import type { MeasuredService } from './load/service.ts';
 
@@ -96,9 +90,21 @@ class Load {
   }
 }
 
-export async function run(args: readonly string[]): Promise<void> {
-  const { values } = parseArgs({
-    args: [...args],
+const USAGE = `Usage: npm run bench -- ingest [OPTIONS]
+
+How many requests does ingest take, how fast, and is every message counted afterwards? Without --url it starts a service
+of its own (empty data directory, no rate limit). The alternative, in the same run: the same requests one at a time,
+each waiting for its own synced commit, as without group commit.
+
+  --rate N            requests a second (default: 1000)
+  --seconds N         for so long (default: 30)
+  --burst-seconds N   then as fast as it goes for so long (default: 5)
+  --url URL           measure the service at this address in place of one of its own
+  --key KEY           an API key of it`;
+
+export const command: Command = {
+  usage: USAGE,
+  action: action({
     options: {
       url: { type: 'string' },
       key: { type: 'string' },
@@ -106,21 +112,30 @@ export async function run(args: readonly string[]): Promise<void> {
       seconds: { type: 'string', default: '30' },
       'burst-seconds': { type: 'string', default: '5' },
     },
-  });
-  const rate = Number(values.rate);
-  const seconds = Number(values.seconds);
-  const burstSeconds = Number(values['burst-seconds']);
+    read(values) {
+      const { url, key = '' } = values;
+      const rate = wholeNumber('--rate', values.rate);
+      const seconds = wholeNumber('--seconds', values.seconds);
+      const burstSeconds = wholeNumber('--burst-seconds', values['burst-seconds']);
+      return () => measure({ given: url === undefined ? null : { url, key }, rate, seconds, burstSeconds });
+    },
+  }),
+};
+
+async function measure({
+  given,
+  rate,
+  seconds,
+  burstSeconds,
+}: {
+  readonly given: { readonly url: string; readonly key: string } | null;
+  readonly rate: number;
+  readonly seconds: number;
+  readonly burstSeconds: number;
+}): Promise<number> {
   const service: MeasuredService =
-    values.url === undefined
-      ? await startMeasuredService()
-      : { url: values.url, key: values.key ?? '', stop: () => Promise.resolve() };
-  const conversations = await readDemoConversations(
-    resolve(import.meta.dirname, '../demo/conversations.jsonl'),
-  );
-  const turns = conversations.flatMap((conversation) =>
-    conversation.turns.map((content, index) => ({ role: index % 2 === 0 ? 'user' : 'assistant', content })),
-  );
-  const load = new Load(service, turns);
+    given === null ? await startMeasuredService() : { ...given, stop: () => Promise.resolve() };
+  const load = new Load(service, await demoTurns());
   const client = new ServiceClient(service);
   let failures = 0;
   const report = (what: string, measurements: Measurements, more = ''): void => {
@@ -171,18 +186,42 @@ export async function run(args: readonly string[]): Promise<void> {
       `${'counted in the end'.padEnd(34)} ${total.messages} of ${load.acceptedMessages} messages, ` +
         `${total.sessions} of ${load.acceptedSessions} sessions`,
     );
-    if (
-      failures > 0 ||
-      total.messages !== load.acceptedMessages ||
-      total.sessions !== load.acceptedSessions
-    ) {
-      console.log('FAILED: see above');
-      process.exitCode = 1;
-    }
+    const { messages, sessions } = total;
+    if (failures === 0 && messages === load.acceptedMessages && sessions === load.acceptedSessions) return 0;
+    console.log('FAILED: see above');
+    return 1;
   } finally {
     load.close();
     await service.stop();
   }
+}
+
+/** How many more requests a second are taken many at a time than one at a time. */
+export const ratios: Ratios = async ({ times }) => {
+  const service = await startMeasuredService();
+  const load = new Load(service, await demoTurns());
+  try {
+    await openLoop(200, 3, load.send);
+    const samples: number[] = [];
+    while (samples.length < times) {
+      const single = await closedLoop(1, 2, load.send);
+      const burst = await closedLoop(CONNECTIONS, 2, load.send);
+      samples.push(burst.perSecond / single.perSecond);
+    }
+    return { 'requests/s, many at a time over one at a time': samples };
+  } finally {
+    load.close();
+    await service.stop();
+  }
+};
+
+async function demoTurns(): Promise<Turn[]> {
+  const conversations = await readDemoConversations(
+    resolve(import.meta.dirname, '../demo/conversations.jsonl'),
+  );
+  return conversations.flatMap((conversation) =>
+    conversation.turns.map((content, index) => ({ role: index % 2 === 0 ? 'user' : 'assistant', content })),
+  );
 }
 
 /** Waits until queries count everything accepted so far (or too long); what they count, and when they did. */

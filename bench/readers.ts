@@ -1,13 +1,6 @@
-/**
- * Do many readers with mixed questions go on being answered, while the views change under them?
- *
- *   npm run bench -- readers [--seconds 60] [--readers 16] [--threads 4] [--messages 20000] [--seed 1]
- *
- * Readers ask one reader's database of several threads any question at all, one after the other, while a writer
- * folds and publishes. A question that fails sets the exit code, and so does a database that had to be replaced.
- */
+/** Do many readers with mixed questions go on being answered, while the views change under them? */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
+import { action, wholeNumber, type Command } from '../src/cli/command.ts';
 import { parseQueryParameters } from '../src/query/parameters.ts';
 import { QueryRunner } from '../src/query/query-runner.ts';
 import { SnapshotReader } from '../src/store/published/snapshot-reader.ts';
@@ -23,9 +16,22 @@ const BATCH = 200;
 /** As long as a worker under load waits between two publications. */
 const PUBLISH_EVERY_MS = 150;
 
-export async function run(args: readonly string[]): Promise<void> {
-  const { values } = parseArgs({
-    args: [...args],
+const USAGE = `Usage: npm run bench -- readers [OPTIONS]
+
+Do many readers with mixed questions go on being answered, while the views change under them?
+
+Readers ask one reader's database of several threads any question at all, one after the other, while a writer folds and
+publishes. A question that fails ends the run with code 1, and so does a database that had to be replaced.
+
+  --seconds N    default: 60
+  --readers N    readers at once (default: 16)
+  --threads N    threads of the database, and questions that it answers at once (default: 4)
+  --messages N   messages in the views at the start (default: 20000)
+  --seed N       another seed asks other questions (default: 1)`;
+
+export const command: Command = {
+  usage: USAGE,
+  action: action({
     options: {
       seconds: { type: 'string', default: '60' },
       readers: { type: 'string', default: '16' },
@@ -33,15 +39,35 @@ export async function run(args: readonly string[]): Promise<void> {
       messages: { type: 'string', default: '20000' },
       seed: { type: 'string', default: '1' },
     },
-  });
-  const messages = Number(values.messages);
+    read(values) {
+      const options = {
+        seconds: wholeNumber('--seconds', values.seconds),
+        readers: wholeNumber('--readers', values.readers),
+        threads: wholeNumber('--threads', values.threads),
+        messages: wholeNumber('--messages', values.messages),
+        seed: 1000 * wholeNumber('--seed', values.seed),
+      };
+      return () => readAll(options);
+    },
+  }),
+};
+
+type OptionName = 'seconds' | 'readers' | 'threads' | 'messages' | 'seed';
+
+async function readAll({
+  seconds,
+  readers,
+  threads,
+  messages,
+  seed,
+}: Readonly<Record<OptionName, number>>): Promise<number> {
   const directory = temporaryDirectory();
   const fixture = await openFixture({ directory: directory.path, compactRows: 5000 });
   const reader = await SnapshotReader.open({
     directory: () => directory.path,
     views: VIEWS,
-    threads: Number(values.threads),
-    connections: Number(values.threads),
+    threads,
+    connections: threads,
     memoryLimit: '64MB',
     memoryLimitAlone: '256MB',
     spillDirectory: `${directory.path}/spill`,
@@ -53,7 +79,7 @@ export async function run(args: readonly string[]): Promise<void> {
     const history = { start: SYNTHETIC_START, end: SYNTHETIC_START + DAYS * 86_400e6, topics: TOPICS };
     const runner = new QueryRunner({ views: VIEWS, readerOf: () => reader });
     const measurements = new Measurements();
-    const deadline = performance.now() + Number(values.seconds) * 1000;
+    const deadline = performance.now() + seconds * 1000;
     const ask = async (random: () => number): Promise<void> => {
       while (performance.now() < deadline) {
         const parameters = parseQueryParameters({ instanceId: uuid(1, 1), ...anyQuestion(random, history) });
@@ -73,17 +99,16 @@ export async function run(args: readonly string[]): Promise<void> {
         await sleep(PUBLISH_EVERY_MS);
       }
     };
-    const seed = Number(values.seed) * 1000;
     await Promise.all([
       write(),
-      ...Array.from({ length: Number(values.readers) }, (_, index) => ask(randomFrom(seed + index))),
+      ...Array.from({ length: readers }, (_, index) => ask(randomFrom(seed + index))),
     ]);
     console.log(
       `${measurements.count} answers, p50 ${measurements.quantile(0.5).toFixed(1)} ms, ` +
         `p99 ${measurements.quantile(0.99).toFixed(1)} ms, ${fixture.store.sequence} generations`,
     );
     for (const [fault, times] of measurements.errors) console.log(`${times} times: ${fault}`);
-    if (measurements.errors.size > 0 || measurements.count === 0) process.exitCode = 1;
+    return measurements.errors.size > 0 || measurements.count === 0 ? 1 : 0;
   } finally {
     await reader.close();
     await fixture.close();

@@ -1,23 +1,15 @@
-/**
- * How fast is a rebuild, do queries go on beside it, and how soon does the service answer after kill -9?
- *
- *   npm run bench -- rebuild [--messages 1000000] [--instances 10] [--throttle 4000] [--data FOLDER] [--json]
- *
- * Sends the dialogues of FOLDER, each file's to instances of their own, over and over as sessions within a year,
- * to a service of its own, and waits until the worker has counted them. Then: kill -9 of worker and web, each until
- * the first correct answer; queries while nothing else happens; queries beside a rebuild as fast as it goes, and
- * beside one with `--throttle`. The rebuild compares its rows with the live ones and fails when any differs. The
- * baseline of its speed is the live worker's over the same messages, that of its queries the idle ones.
- */
-import { readdirSync } from 'node:fs';
+/** How fast is a rebuild, do queries go on beside it, and how soon does the service answer after kill -9? */
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
+import { action, wholeNumber, type Command } from '../src/cli/command.ts';
 import { DEFAULT_DATA_DIRECTORY, readDialogues } from '../models/eval/data.ts';
+import { readDemoConversations } from '../src/demo/conversations.ts';
 import type { QueryResponse } from '../src/query/response-schema.ts';
 import { Stack } from '../test/faults/support/stack.ts';
 import { ConnectionPool, Measurements } from './load/http-load.ts';
 import { randomFrom } from './load/questions.ts';
+import type { Ratios } from './load/ratios.ts';
 import { table, verdict } from './load/table.ts';
 
 const CONNECTIONS = 16;
@@ -36,9 +28,25 @@ interface Turn {
   readonly content: string;
 }
 
-export async function run(args: readonly string[]): Promise<void> {
-  const { values } = parseArgs({
-    args: [...args],
+const USAGE = `Usage: npm run bench -- rebuild [OPTIONS]
+
+How fast is a rebuild, do queries go on beside it, and how soon does the service answer after kill -9?
+
+Sends dialogues, each file's to instances of their own, over and over as sessions within a year, to a service of its
+own, and waits until the worker has counted them. Then: kill -9 of worker and web, each until the first correct answer;
+queries while nothing else happens; queries beside a rebuild as fast as it goes, and beside one with --throttle. The
+rebuild compares its rows with the live ones and fails when any differs. The alternatives, in the same run: the live
+worker over the same messages, and queries while nothing else happens.
+
+  --messages N    messages in all (default: 1000000)
+  --instances N   instances that they go to (default: 10)
+  --throttle N    messages a second of the slow rebuild (default: 4000)
+  --data FOLDER   the data sets, whose dialogues are sent
+  --json          print the figures as JSON`;
+
+export const command: Command = {
+  usage: USAGE,
+  action: action({
     options: {
       messages: { type: 'string', default: '1000000' },
       instances: { type: 'string', default: '10' },
@@ -46,11 +54,86 @@ export async function run(args: readonly string[]): Promise<void> {
       data: { type: 'string', default: DEFAULT_DATA_DIRECTORY },
       json: { type: 'boolean', default: false },
     },
-  });
-  const [messages, instances] = [Number(values.messages), Number(values.instances)];
-  if (![messages, instances].every((value) => Number.isInteger(value) && value > 0))
-    throw new Error('--messages and --instances: whole numbers, 1 or more');
-  const sources = await dialoguesOf(values.data);
+    read({ messages, instances, throttle, data, json }) {
+      const options = {
+        messages: wholeNumber('--messages', messages),
+        instances: wholeNumber('--instances', instances),
+        throttle: String(wholeNumber('--throttle', throttle)),
+        data,
+      };
+      return async () => {
+        const result = await measure(options);
+        console.log(json ? JSON.stringify(result, null, 2) : describe(result, throttle));
+      };
+    },
+  }),
+};
+
+interface Options {
+  readonly messages: number;
+  readonly instances: number;
+  readonly throttle: string;
+  /** Folder of the data sets. */
+  readonly data: string;
+}
+
+/** Rates are messages a second, times milliseconds. */
+interface RebuildFigures {
+  readonly messages: number;
+  readonly live: number;
+  readonly rebuild: number;
+  readonly throttled: number;
+  readonly workerMs: number;
+  readonly webMs: number;
+  readonly idleP95: number;
+  readonly throttledP95: number;
+  readonly fullP95: number;
+}
+
+const QUICK_MESSAGES = 12_000;
+
+/** How many times faster a rebuild is than the live worker over the same messages. */
+export const ratios: Ratios = async ({ times }) => {
+  const sources = existsSync(DEFAULT_DATA_DIRECTORY)
+    ? await dialoguesOf(DEFAULT_DATA_DIRECTORY)
+    : [await demoDialogues()];
+  const stack = await Stack.start();
+  const pool = new ConnectionPool(stack.url, CONNECTIONS);
+  try {
+    const service = new Service(pool, await stack.newKey('bench'));
+    const seconds = async (work: () => Promise<unknown>): Promise<number> => {
+      const startedAt = performance.now();
+      await work();
+      return (performance.now() - startedAt) / 1000;
+    };
+    const live = await seconds(async () => {
+      await service.fill(sources, QUICK_MESSAGES, 4);
+      while (!(await service.isCounted())) await sleep(20);
+    });
+    const samples: number[] = [];
+    while (samples.length < times) {
+      const rebuilt = await seconds(async () => {
+        const { code, output } = await stack.command('cli/rebuild.ts', []);
+        if (code !== 0) throw new Error(output);
+      });
+      samples.push(live / rebuilt);
+    }
+    return { 'rebuild over the live worker': samples };
+  } finally {
+    pool.close();
+    await stack.stop();
+  }
+};
+
+async function demoDialogues(): Promise<Turn[][]> {
+  const written = await readDemoConversations(join(import.meta.dirname, '../demo/conversations.jsonl'));
+  return written.map(({ turns }) =>
+    turns.map((content, index) => ({ role: index % 2 === 0 ? 'user' : 'assistant', content })),
+  );
+}
+
+async function measure({ messages, instances, throttle, data }: Options): Promise<RebuildFigures> {
+  const sources = await dialoguesOf(data);
   const say = (sentence: string): void => console.error(sentence);
   const stack = await Stack.start({ env: { LOG_LEVEL: 'info' } });
   const pool = new ConnectionPool(stack.url, CONNECTIONS);
@@ -86,8 +169,8 @@ export async function run(args: readonly string[]): Promise<void> {
       return [measured, seconds];
     };
     const [full, fullSeconds] = await rebuild([]);
-    const [throttled, throttledSeconds] = await rebuild(['--throttle', values.throttle]);
-    const result = {
+    const [throttled, throttledSeconds] = await rebuild(['--throttle', throttle]);
+    return {
       messages,
       live: messages / liveSeconds,
       rebuild: messages / fullSeconds,
@@ -98,28 +181,13 @@ export async function run(args: readonly string[]): Promise<void> {
       throttledP95: throttled.quantile(0.95),
       fullP95: full.quantile(0.95),
     };
-    if (values.json) console.log(JSON.stringify(result, null, 2));
-    else console.log(describe(result, values.throttle));
   } finally {
     pool.close();
     await stack.stop();
   }
 }
 
-function describe(
-  result: {
-    messages: number;
-    live: number;
-    rebuild: number;
-    throttled: number;
-    workerMs: number;
-    webMs: number;
-    idleP95: number;
-    throttledP95: number;
-    fullP95: number;
-  },
-  throttle: string,
-): string {
+function describe(result: RebuildFigures, throttle: string): string {
   const rate = (value: number): string => `${Math.round(value)} messages/s`;
   const ms = (value: number): string => `${value.toFixed(1)} ms`;
   const slower = result.throttledP95 / result.idleP95;

@@ -1,22 +1,30 @@
-/** `npm run bench -- NAME [options]`: runs bench/NAME.ts; without a name it lists them. */
+/** `npm run bench -- NAME [options]`: runs the command that bench/NAME.ts exports. Covered by test/bench/run.test.ts. */
 import { readdirSync } from 'node:fs';
+import { action, runCommand, UsageError, type Command } from '../src/cli/command.ts';
 
-/** What a benchmark file exports: it prints its figures, and throws or sets the exit code when they are wrong. */
-interface Benchmark {
-  run(args: readonly string[]): Promise<void>;
-}
-
-const names = readdirSync(import.meta.dirname)
+const NAMES = readdirSync(import.meta.dirname)
   .filter((file) => file.endsWith('.ts') && file !== 'run.ts')
   .map((file) => file.slice(0, -'.ts'.length))
   .toSorted();
+
+const USAGE = `Usage: npm run bench -- NAME [options]
+
+Each answers one question about speed or load; npm run bench -- NAME --help says which, and with which options. check
+compares the quick form of all that have an alternative with bench/baseline.json.
+
+NAME is one of: ${NAMES.join(', ')}`;
+
 const [name, ...args] = process.argv.slice(2);
 
-if (name === undefined || !names.includes(name)) {
-  console.error(`Usage: npm run bench -- NAME [options]\nNAME is one of: ${names.join(', ')}`);
-  process.exitCode = 2;
+if (name !== undefined && NAMES.includes(name)) {
+  const { command } = (await import(`./${name}.ts`)) as { readonly command: Command };
+  await runCommand(command, args);
 } else {
-  const benchmark = (await import(`./${name}.ts`)) as Partial<Benchmark>;
-  if (benchmark.run === undefined) throw new Error(`bench/${name}.ts exports no run(args)`);
-  await benchmark.run(args);
+  const noName = action({
+    operands: Infinity,
+    read() {
+      throw new UsageError(name === undefined ? 'A NAME is needed.' : `There is no benchmark ${name}.`);
+    },
+  });
+  await runCommand({ usage: USAGE, action: noName });
 }

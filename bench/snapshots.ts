@@ -1,18 +1,24 @@
-/**
- * Does a reader ever see a total that mixes two generations?
- *
- *   npm run bench -- snapshots [--seconds 60] [--readers 8] [--batch 100] [--merge-rows 5000] [--json]
- *
- * Reader processes compare the totals of many tables within one snapshot with each other and with the
- * snapshot's sequence, while a writer publishes, merges and removes replaced files without a grace period.
- * A wrong total, or a check that could not be made, sets the exit code.
- */
-import { parseArgs } from 'node:util';
+/** Does a reader ever see a total that mixes two generations? */
+import { action, wholeNumber, type Command } from '../src/cli/command.ts';
 import { soakSnapshots } from '../test/support/snapshot-soak.ts';
 
-export async function run(args: readonly string[]): Promise<void> {
-  const { values } = parseArgs({
-    args: [...args],
+const USAGE = `Usage: npm run bench -- snapshots [OPTIONS]
+
+Does a reader ever see a total that mixes two generations of the views?
+
+Reader processes compare the totals of many tables within one snapshot with each other and with the snapshot's sequence,
+while a writer publishes, compacts and removes replaced files without a grace period. A wrong total, or a check that
+could not be made, ends the run with code 1.
+
+  --seconds N       default: 60
+  --readers N       processes that read (default: 8)
+  --batch N         messages of each batch (default: 100)
+  --merge-rows N    rows from which a file is compacted (default: 5000)
+  --json            print the figures as JSON`;
+
+export const command: Command = {
+  usage: USAGE,
+  action: action({
     options: {
       seconds: { type: 'string', default: '60' },
       readers: { type: 'string', default: '8' },
@@ -20,13 +26,20 @@ export async function run(args: readonly string[]): Promise<void> {
       'merge-rows': { type: 'string', default: '5000' },
       json: { type: 'boolean', default: false },
     },
-  });
-  const result = await soakSnapshots({
-    seconds: Number(values.seconds),
-    readers: Number(values.readers),
-    batch: Number(values.batch),
-    compactRows: Number(values['merge-rows']),
-  });
+    read(values) {
+      const options = {
+        seconds: wholeNumber('--seconds', values.seconds),
+        readers: wholeNumber('--readers', values.readers),
+        batch: wholeNumber('--batch', values.batch),
+        compactRows: wholeNumber('--merge-rows', values['merge-rows']),
+      };
+      return () => measure(options, values.json);
+    },
+  }),
+};
+
+async function measure(options: Parameters<typeof soakSnapshots>[0], json: boolean): Promise<number> {
+  const result = await soakSnapshots(options);
   const sum = (of: (reader: (typeof result.readers)[number]) => number): number =>
     result.readers.reduce((total, reader) => total + of(reader), 0);
   const [checks, wrong, failed] = [
@@ -34,7 +47,7 @@ export async function run(args: readonly string[]): Promise<void> {
     sum((one) => one.wrong),
     sum((one) => one.failed),
   ];
-  if (values.json) {
+  if (json) {
     console.log(JSON.stringify({ ...result, checks, wrong, failed }, null, 2));
   } else {
     console.log(
@@ -48,5 +61,5 @@ export async function run(args: readonly string[]): Promise<void> {
     );
     for (const { examples } of result.readers) for (const example of examples) console.log(`  ${example}`);
   }
-  if (wrong > 0 || failed > 0 || checks === 0) process.exitCode = 1;
+  return wrong > 0 || failed > 0 || checks === 0 ? 1 : 0;
 }

@@ -1,14 +1,8 @@
-/**
- * Does everything hold for half an hour at once? Sixteen readers with every grouping, granularity, bound and cut
- * range, four writers, an attacker with a valid key, a victim who checks each of its numbers, and other load.
- *
- *   npm run bench -- soak [--minutes 30] [--readers 16] [--writers 4] [--writes 10] [--beside 1]
- *
- * Fails on any 5xx but 503 with Retry-After, a wrong number, a victim whose p99 exceeds a second, or memory that grows.
- */
+/** Does everything hold for half an hour at once? */
 import { resolve } from 'node:path';
-import { parseArgs } from 'node:util';
+import { action, UsageError, wholeNumber, type Command } from '../src/cli/command.ts';
 import { readDemoConversations } from '../src/demo/conversations.ts';
+import { median } from './load/ratios.ts';
 import { soak, type Memory, type SoakResult } from './load/soak/soak.ts';
 
 const VICTIM_P99_MS = 1000;
@@ -16,9 +10,21 @@ const VICTIM_P99_MS = 1000;
 const GROWTH = 1.15;
 const GROWTH_MB = 60;
 
-export async function run(args: readonly string[]): Promise<void> {
-  const { values } = parseArgs({
-    args: [...args],
+const USAGE = `Usage: npm run bench -- soak [OPTIONS]
+
+Does everything hold for half an hour at once? Readers with every grouping, granularity, bound and cut range, writers,
+an attacker with a valid key, a victim who checks each of its numbers, and other load. Any 5xx but 503 with Retry-After,
+a wrong number, a victim whose p99 exceeds a second, or memory that grows ends the run with code 1.
+
+  --minutes N   default: 30
+  --readers N   readers at once (default: 16)
+  --writers N   writers at once (default: 4)
+  --writes N    requests a second of each writer (default: 10)
+  --beside N    busy loops on the processor beside the service (default: 1)`;
+
+export const command: Command = {
+  usage: USAGE,
+  action: action({
     options: {
       minutes: { type: 'string', default: '30' },
       readers: { type: 'string', default: '16' },
@@ -26,23 +32,34 @@ export async function run(args: readonly string[]): Promise<void> {
       writes: { type: 'string', default: '10' },
       beside: { type: 'string', default: '1' },
     },
-  });
+    read(values) {
+      const options = {
+        seconds: Number(values.minutes) * 60,
+        readers: wholeNumber('--readers', values.readers),
+        writers: wholeNumber('--writers', values.writers),
+        writesPerSecond: Number(values.writes),
+        beside: wholeNumber('--beside', values.beside, 0),
+      };
+      if (!(options.seconds > 0 && options.writesPerSecond > 0))
+        throw new UsageError('--minutes and --writes take numbers above 0.');
+      return () => measure(options);
+    },
+  }),
+};
+
+async function measure(
+  options: Omit<Parameters<typeof soak>[0], 'conversations' | 'onMinute'>,
+): Promise<number> {
   const result = await soak({
-    seconds: Number(values.minutes) * 60,
-    readers: Number(values.readers),
-    writers: Number(values.writers),
-    writesPerSecond: Number(values.writes),
-    beside: Number(values.beside),
+    ...options,
     conversations: (
       await readDemoConversations(resolve(import.meta.dirname, '../demo/conversations.jsonl'))
     ).map(({ turns }) => turns),
     onMinute: (line) => console.log(line),
   });
   const failures = print(result);
-  if (failures.length > 0) {
-    console.log(`FAILED:\n  ${failures.join('\n  ')}`);
-    process.exitCode = 1;
-  }
+  if (failures.length > 0) console.log(`FAILED:\n  ${failures.join('\n  ')}`);
+  return failures.length > 0 ? 1 : 0;
 }
 
 /** Prints the figures and returns what must not be. */
@@ -81,8 +98,4 @@ function grown(memory: Memory): string[] {
       ? [`${name} grew from ${middle.toFixed(0)} to ${last.toFixed(0)} MB`]
       : [];
   });
-}
-
-function median(numbers: readonly number[]): number {
-  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0;
 }

@@ -1,20 +1,10 @@
-/**
- * How much memory does a worker take for many instances of which few are active, and how soon is a quiet one back?
- *
- *   npm run bench -- worker-memory [--instances 100000] [--active 0.01] [--rounds 5] [--restores 200] [--json]
- *   npm run bench -- worker-memory --large 5 [--idle 60]
- *
- * Runs a worker's loop in this process, with the model that ships, over messages of the demo's conversations: first
- * two to each instance, then as many again to the active ones in each round. At the end, quiet instances are read
- * from the views and restored one by one. `--large`: so many entries of 30 MB in place of that, then nothing for a
- * while. Start it with the settings of the Procfile's worker.
- */
+/** How much memory does a worker take for many instances of which few are active, and how soon is a quiet one back? */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { v5 } from 'uuid';
+import { action, UsageError, wholeNumber, type Command } from '../src/cli/command.ts';
 import type { RecordedRequest } from '../src/domain/records.ts';
 import { silentLogger } from '../src/logger.ts';
 import { Publication } from '../src/store/published/publication.ts';
@@ -40,9 +30,25 @@ const LEFT = 1.5;
 const TARGETS = { residentBytes: 1.2e9, restoreMs: 5 };
 const START = Date.UTC(2026, 0, 1) * 1000;
 
-export async function run(args: readonly string[]): Promise<void> {
-  const { values } = parseArgs({
-    args: [...args],
+const USAGE = `Usage: npm run bench -- worker-memory [OPTIONS]
+
+How much memory does a worker take for many instances of which few are active, and how soon is a quiet one back?
+
+Runs a worker's loop in this process, with the model that ships, over messages of the demo's conversations: first two to
+each instance, then as many again to the active ones in each round. At the end, quiet instances are read from the views
+and restored one by one. Start it with the settings of the Procfile's worker.
+
+  --instances N   default: 100000
+  --active N      share of them that is active, 0 to 1 (default: 0.01)
+  --rounds N      rounds of messages to the active ones (default: 5)
+  --restores N    quiet instances that are restored (default: 200)
+  --large N       in place of all that: N entries of 30 MB, then nothing for a while
+  --idle N        for so many seconds (default: 60)
+  --json          print the figures as JSON`;
+
+export const command: Command = {
+  usage: USAGE,
+  action: action({
     options: {
       instances: { type: 'string', default: '100000' },
       active: { type: 'string', default: '0.01' },
@@ -52,7 +58,26 @@ export async function run(args: readonly string[]): Promise<void> {
       idle: { type: 'string', default: '60' },
       json: { type: 'boolean', default: false },
     },
-  });
+    read(values) {
+      const active = Number(values.active);
+      if (!(active > 0 && active <= 1)) throw new UsageError('--active takes a share above 0, up to 1.');
+      const { json } = values;
+      const entries = wholeNumber('--large', values.large, 0);
+      const idle = wholeNumber('--idle', values.idle, 0);
+      const options = {
+        instances: wholeNumber('--instances', values.instances),
+        active,
+        rounds: wholeNumber('--rounds', values.rounds, 0),
+        restores: wholeNumber('--restores', values.restores),
+        json,
+      };
+      return () =>
+        measure((bench) => (entries > 0 ? large(bench, entries, idle, json) : many(bench, options)));
+    },
+  }),
+};
+
+async function measure(work: (bench: Bench) => Promise<void>): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'undertone-bench-'));
   const analysis = await AnalysisPool.open({ threads: 1, model: 'undertone-small', modelsDirectory: MODELS });
   const store = await StateStore.open({
@@ -74,14 +99,7 @@ export async function run(args: readonly string[]): Promise<void> {
     },
   });
   try {
-    const bench = new Bench(store, publication, analysis);
-    const { json } = values;
-    if (Number(values.large) > 0) await large(bench, Number(values.large), Number(values.idle), json);
-    else {
-      const [instances, active] = [Number(values.instances), Number(values.active)];
-      const [rounds, restores] = [Number(values.rounds), Number(values.restores)];
-      await many(bench, { instances, active, rounds, restores, json });
-    }
+    await work(new Bench(store, publication, analysis));
   } finally {
     await publication.close();
     await store.close();

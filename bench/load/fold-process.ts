@@ -1,5 +1,5 @@
 /**
- * A process that goes on with a history, as the worker's fold does: `DATA_DIR MESSAGES`, and sends what it
+ * A process that goes on with a history, as the worker's fold does: `DATA_DIR MESSAGES [BATCH]`, and sends what it
  * measured. Of its own, so that its memory is the fold's.
  */
 import { readFileSync } from 'node:fs';
@@ -37,7 +37,7 @@ const BATCHES = [
 const WARM_UP = 3;
 const CHUNK = 10_000;
 
-const [dataDir = '', messages = ''] = process.argv.slice(2);
+const [dataDir = '', messages = '', only] = process.argv.slice(2);
 const history = Number(messages);
 const next = streamOf(oneInstance(history));
 const known = new Set<number>();
@@ -64,6 +64,7 @@ const publication = new Publication({
 });
 const figures: FoldFigures[] = [];
 for (const { batch, times } of BATCHES) {
+  if (only !== undefined && batch !== Number(only)) continue;
   const folds = new Measurements();
   const publishes = new Measurements();
   const both = new Measurements();

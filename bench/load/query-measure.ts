@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { UsageError, wholeNumber } from '../../src/cli/command.ts';
 import { SYNTHETIC_IDS } from '../../test/support/synthetic-stream.ts';
 import type { History } from '../history.ts';
 import { requireEqual } from './compared.ts';
@@ -42,12 +43,28 @@ export interface QueryResult {
 }
 
 /** `auto`: where it is installed and the history is not too long for it. */
-export type PostgresMode = 'auto' | 'always' | 'never';
+type PostgresMode = 'auto' | 'always' | 'never';
 
-/** Reads the option `--postgres`. Throws when it is another word. */
-export function postgresMode(text: string): PostgresMode {
-  if (text === 'auto' || text === 'always' || text === 'never') return text;
-  throw new Error('--postgres: auto, always or never');
+/** What the benchmarks that ask questions have in common on their command lines. */
+export const MEASURE_OPTIONS = {
+  count: { type: 'string', default: '300' },
+  seconds: { type: 'string', default: '20' },
+  postgres: { type: 'string', default: 'auto' },
+} as const;
+
+/** Reads them. Throws UsageError. */
+export function measureOptions(
+  values: Readonly<Record<keyof typeof MEASURE_OPTIONS, string>>,
+): MeasureOptions {
+  const { postgres } = values;
+  if (postgres !== 'auto' && postgres !== 'always' && postgres !== 'never')
+    throw new UsageError('--postgres is auto, always or never.');
+  return {
+    count: wholeNumber('--count', values.count),
+    seconds: wholeNumber('--seconds', values.seconds),
+    postgres,
+    onProgress: (sentence) => console.error(sentence),
+  };
 }
 
 export interface MeasureOptions {
@@ -56,6 +73,8 @@ export interface MeasureOptions {
   /** The longest for each question and each system. */
   readonly seconds: number;
   readonly postgres: PostgresMode;
+  /** Of the load at the end; default 10, and 0 leaves it out. */
+  readonly throughputSeconds?: number;
   readonly onProgress: (sentence: string) => void;
 }
 
@@ -72,7 +91,7 @@ const THROUGHPUT_SECONDS = 10;
  * a plain SQL answer differently.
  */
 export async function measureQueries(history: History, options: MeasureOptions): Promise<QueryResult> {
-  const { onProgress } = options;
+  const { onProgress, throughputSeconds = THROUGHPUT_SECONDS } = options;
   const raw = await RawMessages.open(history.rawFile, { create: false });
   let postgres: PostgresMessages | null = null;
   let service: QueryService | null = null;
@@ -106,9 +125,9 @@ export async function measureQueries(history: History, options: MeasureOptions):
       onProgress(`asking: ${question.name}`);
       results.push(await measureQuestion(systems, history, question, index + 1, options));
     }
-    onProgress(`rollups, ${CONNECTIONS} connections, ${THROUGHPUT_SECONDS} s`);
+    onProgress(`rollups, ${CONNECTIONS} connections, ${throughputSeconds} s`);
     const rollups = questions.filter((question) => question.rollup);
-    const throughput = await measureThroughput(service, history, rollups);
+    const throughput = await measureThroughput(service, history, rollups, throughputSeconds);
     return {
       messages: history.messages,
       instances: history.instances,
@@ -209,10 +228,11 @@ async function measureThroughput(
   service: QueryService,
   history: History,
   questions: readonly Question[],
+  seconds: number,
 ): Promise<QueryResult['throughput']> {
   const random = randomFrom(77);
   let next = 0;
-  const { measurements, perSecond } = await closedLoop(CONNECTIONS, THROUGHPUT_SECONDS, async () => {
+  const { measurements, perSecond } = await closedLoop(CONNECTIONS, seconds, async () => {
     const question = questions[(next += 1) % questions.length] as Question;
     const { instance, asked } = put(question, history, random);
     await service.send(SYNTHETIC_IDS.instance(instance), asked.parameters);

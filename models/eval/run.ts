@@ -1,14 +1,11 @@
-/**
- * `npm run eval [-- NAME…] [--data FOLDER|FILE] [--model NAME] [--json]`: measures what has labels.
- * Every file of this folder that exports `evaluation` is one.
- */
+/** `npm run eval`: measures what has labels. Every file of this folder that exports `evaluation` is one. */
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
+import { action, runCommand, UsageError } from '../../src/cli/command.ts';
 import { SetupError } from '../../src/errors.ts';
-import { DataError, DEFAULT_DATA_DIRECTORY } from './data.ts';
+import { DEFAULT_DATA_DIRECTORY } from './data.ts';
 import { formatCell, type Evaluation, type EvalOptions, type EvalTable } from './report.ts';
 
 const EVAL_DIRECTORY = import.meta.dirname;
@@ -43,47 +40,52 @@ function print(table: EvalTable): void {
   for (const note of table.notes ?? []) process.stdout.write(`  ${note}\n`);
 }
 
-async function main(): Promise<void> {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: {
-      data: { type: 'string' },
-      model: { type: 'string', default: 'undertone-small' },
-      json: { type: 'boolean', default: false },
-    },
-  });
-  const all = await evaluations();
-  const unknown = positionals.filter((name) => !all.some((evaluation) => evaluation.name === name));
-  if (unknown.length > 0) {
-    const names = all.map((evaluation) => evaluation.name).join(', ');
-    throw new SetupError(`no evaluation is called ${unknown.join(', ')}: choose from ${names}`);
-  }
-  const data = values.data === undefined ? DEFAULT_DATA_DIRECTORY : resolve(values.data);
-  if (!existsSync(data)) {
-    throw new SetupError(`no data at ${data}: name a folder of data sets, or one file, with --data`);
-  }
-  const isFile = statSync(data).isFile();
-  const options: EvalOptions = {
-    dataDirectory: isFile ? DEFAULT_DATA_DIRECTORY : data,
-    file: isFile ? data : null,
-    modelsDirectory: MODELS_DIRECTORY,
-    model: values.model,
-  };
+async function measure(names: readonly string[], options: EvalOptions, json: boolean): Promise<void> {
   const results: { name: string; tables: readonly EvalTable[] }[] = [];
-  for (const evaluation of all) {
-    if (positionals.length > 0 && !positionals.includes(evaluation.name)) continue;
+  for (const evaluation of EVALUATIONS) {
+    if (names.length > 0 && !names.includes(evaluation.name)) continue;
     const tables = await evaluation.run(options);
     results.push({ name: evaluation.name, tables });
-    if (!values.json) for (const table of tables) print(table);
+    if (!json) for (const table of tables) print(table);
   }
-  if (values.json) process.stdout.write(`${JSON.stringify(results, null, 2)}\n`);
+  if (json) process.stdout.write(`${JSON.stringify(results, null, 2)}\n`);
 }
 
-try {
-  await main();
-} catch (error) {
-  const expected = error instanceof SetupError || error instanceof DataError || error instanceof TypeError;
-  if (!expected) throw error;
-  process.stderr.write(`${error.message}\n`);
-  process.exitCode = 1;
-}
+const EVALUATIONS = await evaluations();
+const NAMES = EVALUATIONS.map(({ name }) => name);
+
+const USAGE = `Usage: npm run eval -- [NAME…] [--data FOLDER|FILE] [--model NAME] [--json]
+
+Measures how well the models and the analysis do on data with labels; without a NAME, everything that can be measured.
+
+  --data PATH   a folder of data sets in place of the usual one, or one file
+  --model NAME  the embedding model: a folder of models/ or a path (default: undertone-small)
+  --json        print the tables as JSON
+
+Names: ${NAMES.join(', ')}`;
+
+const evaluate = action({
+  options: {
+    data: { type: 'string', default: DEFAULT_DATA_DIRECTORY },
+    model: { type: 'string', default: 'undertone-small' },
+    json: { type: 'boolean', default: false },
+  },
+  operands: Infinity,
+  read(values, names) {
+    const unknown = names.filter((name) => !NAMES.includes(name));
+    if (unknown.length > 0) throw new UsageError(`No evaluation is called ${unknown.join(', ')}.`);
+    const data = resolve(values.data);
+    if (!existsSync(data))
+      throw new SetupError(`no data at ${data}: name a folder of data sets, or one file, with --data`);
+    const isFile = statSync(data).isFile();
+    const options: EvalOptions = {
+      dataDirectory: isFile ? DEFAULT_DATA_DIRECTORY : data,
+      file: isFile ? data : null,
+      modelsDirectory: MODELS_DIRECTORY,
+      model: values.model,
+    };
+    return () => measure(names, options, values.json);
+  },
+});
+
+await runCommand({ usage: USAGE, action: evaluate });

@@ -1,11 +1,6 @@
-/**
- * `npm run train -- [signals] [gaps] [embedding] [--data FOLDER]`: makes the heads in models/heads and the
- * embedding model in models/undertone-small again. For `embedding` also `--leave-out SET` (several times),
- * which writes to .cache/models, `--output FOLDER` and `--steps N`.
- */
-import { parseArgs } from 'node:util';
+/** `npm run train`: makes the models that ship again, from the data sets. */
+import { action, runCommand, UsageError, wholeNumber } from '../../src/cli/command.ts';
 import { DEFAULT_DATA_DIRECTORY } from '../eval/data.ts';
-import { SetupError } from '../../src/errors.ts';
 import { DEFAULT_STEPS, trainEmbedding, type EmbeddingOptions } from './embedding.ts';
 import { trainGaps } from './gaps.ts';
 import { trainSignals } from './signals.ts';
@@ -18,35 +13,42 @@ const TRAININGS: Readonly<Record<string, Training>> = {
   embedding: trainEmbedding,
 };
 
-try {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: {
-      data: { type: 'string', default: DEFAULT_DATA_DIRECTORY },
-      'leave-out': { type: 'string', multiple: true, default: [] },
-      output: { type: 'string' },
-      steps: { type: 'string', default: String(DEFAULT_STEPS) },
-    },
-  });
-  const steps = Number(values.steps);
-  if (!Number.isInteger(steps) || steps < 1)
-    throw new SetupError(`--steps ${values.steps} is no whole number from 1`);
-  const options: Partial<EmbeddingOptions> = {
-    leftOut: values['leave-out'],
-    steps,
-    ...(values.output === undefined ? {} : { output: values.output }),
-  };
-  for (const name of positionals.length === 0 ? Object.keys(TRAININGS) : positionals) {
-    const train = TRAININGS[name];
-    if (train === undefined) {
-      throw new SetupError(
-        `nothing to train is called ${name}: choose from ${Object.keys(TRAININGS).join(', ')}`,
-      );
-    }
-    await train(values.data, options);
-  }
-} catch (error) {
-  if (!(error instanceof SetupError || error instanceof TypeError)) throw error;
-  process.stderr.write(`${error.message}\n`);
-  process.exitCode = 1;
-}
+const USAGE = `Usage: npm run train -- [NAME…] [--data FOLDER] [--leave-out SET]… [--output FOLDER] [--steps N]
+
+Makes the heads in models/heads and the embedding model in models/undertone-small again; without a NAME, all of them.
+
+  --data FOLDER    the data sets to learn from
+
+Only for embedding:
+  --leave-out SET  do not learn from this data set; can be repeated. The model is then written to .cache/models
+  --output FOLDER  write the model there
+  --steps N        steps of training (default: ${DEFAULT_STEPS})
+
+Names: ${Object.keys(TRAININGS).join(', ')}`;
+
+const train = action({
+  options: {
+    data: { type: 'string', default: DEFAULT_DATA_DIRECTORY },
+    'leave-out': { type: 'string', multiple: true, default: [] },
+    output: { type: 'string' },
+    steps: { type: 'string', default: String(DEFAULT_STEPS) },
+  },
+  operands: Infinity,
+  read({ data, 'leave-out': leftOut, output, steps }, names) {
+    const chosen = (names.length === 0 ? Object.keys(TRAININGS) : names).map((name) => {
+      const training = TRAININGS[name];
+      if (training === undefined) throw new UsageError(`Nothing to train is called ${name}.`);
+      return training;
+    });
+    const options: Partial<EmbeddingOptions> = {
+      leftOut,
+      steps: wholeNumber('--steps', steps),
+      ...(output === undefined ? {} : { output }),
+    };
+    return async () => {
+      for (const training of chosen) await training(data, options);
+    };
+  },
+});
+
+await runCommand({ usage: USAGE, action: train });

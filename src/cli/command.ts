@@ -55,12 +55,12 @@ export function action<const O extends Options>(of: {
   };
 }
 
-/** Reads an option that is a whole number. */
-export function wholeNumber(option: string, text: string, least = 1, most = Number.MAX_SAFE_INTEGER): number {
+/** Reads what is to be a whole number; `name` as the usage has it. Throws UsageError. */
+export function wholeNumber(name: string, text: string, least = 1, most = Number.MAX_SAFE_INTEGER): number {
   const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
   if (value >= least && value <= most) return value;
   const range = most === Number.MAX_SAFE_INTEGER ? `of ${least} or more` : `from ${least} to ${most}`;
-  throw new UsageError(`--${option} takes a whole number ${range}.`);
+  throw new UsageError(`${name} takes a whole number ${range}.`);
 }
 
 /** Whether a command line asks for the usage, whatever else it says. */

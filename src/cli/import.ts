@@ -69,7 +69,7 @@ const importing = action({
       throw new UsageError(`--instance: "${instance}" is not a UUID.`);
     if (instance !== undefined && isNew)
       throw new UsageError('--instance and --new-instance exclude each other.');
-    const concurrency = wholeNumber('in-flight', values['in-flight'] ?? '16', 1, 256);
+    const concurrency = wholeNumber('--in-flight', values['in-flight'] ?? '16', 1, 256);
     const url = values.url ?? (env['UNDERTONE_URL'] || localUrl(loadConfig()));
     if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
       throw new UsageError(`--url: "${url}" is not an http address.`);

@@ -11,13 +11,13 @@ const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
 };
 /** The scripts of package.json that are commands of ours. */
 const COMMANDS = Object.entries(scripts).flatMap(([name, script]) => {
-  const file = /^(?:exec )?node (src\/\S+\.ts)$/.exec(script)?.[1];
+  const file = /^(?:exec )?node ((?:src|bench|models|test\/(?:golden|faults))\/\S+\.ts)$/.exec(script)?.[1];
   return file === undefined ? [] : [{ name, file }];
 });
 
 describe('every command', () => {
   it('tells how it is used, and names its options', async () => {
-    ok(COMMANDS.length >= 10, COMMANDS.map(({ name }) => name).join(' '));
+    ok(COMMANDS.length >= 15, COMMANDS.map(({ name }) => name).join(' '));
     const asked = COMMANDS.map(async ({ name, file }) => {
       const [code, output] = await new Promise<[unknown, string]>((resolve) => {
         execFile(process.execPath, [file, '--help'], { cwd: ROOT }, (error, out, errors) =>
@@ -42,7 +42,7 @@ const EXAMPLE: Command = {
       read:
         ({ size = '1' }, [name]) =>
         () =>
-          Promise.resolve(void said.push(name, wholeNumber('size', size, 1, 9))),
+          Promise.resolve(void said.push(name, wholeNumber('--size', size, 1, 9))),
     }),
     list: action({ options: { json: { type: 'boolean' } }, read: () => () => Promise.resolve() }),
     drop: action({ options: { json: { type: 'boolean' } }, read: () => () => Promise.resolve() }),
@@ -79,10 +79,10 @@ describe('command line', () => {
   });
 
   it('takes whole numbers within their bounds', () => {
-    equal(wholeNumber('rate', '20'), 20);
-    throws(() => wholeNumber('rate', '0'), { message: '--rate takes a whole number of 1 or more.' });
-    throws(() => wholeNumber('rate', '1e3'), /--rate/);
-    throws(() => wholeNumber('rate', '300', 1, 256), {
+    equal(wholeNumber('--rate', '20'), 20);
+    throws(() => wholeNumber('--rate', '0'), { message: '--rate takes a whole number of 1 or more.' });
+    throws(() => wholeNumber('--rate', '1e3'), /--rate/);
+    throws(() => wholeNumber('--rate', '300', 1, 256), {
       message: '--rate takes a whole number from 1 to 256.',
     });
   });

@@ -1,6 +1,6 @@
 /** `npm run faults`: the long form of the faults; the tests run each in a short form. */
-import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
+import { action, runCommand, UsageError, wholeNumber } from '../../src/cli/command.ts';
 import { away } from './away.ts';
 import { clock } from './clock.ts';
 import { cluster } from './cluster.ts';
@@ -35,48 +35,76 @@ const FAULTS: Readonly<
   cluster: { rounds: 6, seconds: 0, run: cluster },
 };
 
-const USAGE = `Usage: npm run faults [-- NAME …] [--rounds N] [--seconds N] [--seed N]
+const USAGE = `Usage: npm run faults -- [NAME…] [--rounds N] [--seconds N] [--seed N]
 
-Breaks the service in every way it must stand, with real processes. Names: ${Object.keys(FAULTS).join(', ')}.`;
+Breaks the service in every way that it must withstand, with real processes. Without a NAME, in all of them.
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
+  --rounds N   how often each fault happens (each has a number of its own)
+  --seconds N  how long a fault that takes time lasts
+  --seed N     what is broken when; the same seed breaks the same (default: another one each time)
+
+Names: ${Object.keys(FAULTS).join(', ')}`;
+
+const number = (option: string, text: string | undefined): number | undefined =>
+  text === undefined ? undefined : wholeNumber(option, text, 0);
+
+const faults = action({
   options: { rounds: { type: 'string' }, seconds: { type: 'string' }, seed: { type: 'string' } },
+  operands: Infinity,
+  read(values, names) {
+    const unknown = names.filter((name) => !Object.hasOwn(FAULTS, name));
+    if (unknown.length > 0) throw new UsageError(`There is no fault ${unknown.join(', ')}.`);
+    const rounds = number('--rounds', values.rounds);
+    const seconds = number('--seconds', values.seconds);
+    const seed = number('--seed', values.seed) ?? Date.now() % 1_000_000;
+    return () => runFaults({ names, rounds, seconds, seed });
+  },
 });
-const unknown = positionals.filter((name) => !Object.hasOwn(FAULTS, name));
-if (unknown.length > 0) {
-  process.stderr.write(`There is no fault ${unknown.join(', ')}.\n\n${USAGE}\n`);
-  process.exit(2);
-}
-const seed = Number(values.seed ?? Date.now() % 1_000_000);
-process.stdout.write(`seed ${seed}\n`);
-const table = new Table({
-  head: ['fault', 'rounds', 'kills', 'accepted', 'counted', 'wrong answers', 'time to recovery', 'seconds'],
-  style: { head: [], border: [] },
-});
-for (const [name, fault] of Object.entries(FAULTS)) {
-  if (positionals.length > 0 && !positionals.includes(name)) continue;
-  const startedAt = performance.now();
-  process.stdout.write(`${name}\n`);
-  try {
-    const figures = await fault.run({
-      long: true,
-      rounds: Number(values.rounds ?? fault.rounds),
-      seconds: Number(values.seconds ?? fault.seconds),
-      seed,
-      say: (sentence) => process.stdout.write(`  ${sentence.replaceAll('\n', '\n  ')}\n`),
-    });
-    const seconds = Math.round((performance.now() - startedAt) / 1000);
-    process.stdout.write(`${name}: ${inWords(figures)} (${seconds} s)\n`);
-    const { rounds, kills: killed, accepted, counted, wrong } = figures;
-    table.push([name, rounds, killed, accepted, counted, wrong.length, timesOf(figures).join('\n'), seconds]);
-    nothingWrong(figures);
-  } catch (error) {
-    process.exitCode = 1;
-    table.push([name, { content: 'FAILED', colSpan: 7 }]);
-    process.stdout.write(
-      `${name}: FAILED: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
-    );
+
+async function runFaults({
+  names,
+  rounds,
+  seconds,
+  seed,
+}: {
+  readonly names: readonly string[];
+  readonly rounds: number | undefined;
+  readonly seconds: number | undefined;
+  readonly seed: number;
+}): Promise<number> {
+  process.stdout.write(`seed ${seed}\n`);
+  const table = new Table({
+    head: ['fault', 'rounds', 'kills', 'accepted', 'counted', 'wrong answers', 'time to recovery', 'seconds'],
+    style: { head: [], border: [] },
+  });
+  let failed = false;
+  for (const [name, fault] of Object.entries(FAULTS)) {
+    if (names.length > 0 && !names.includes(name)) continue;
+    const startedAt = performance.now();
+    process.stdout.write(`${name}\n`);
+    try {
+      const figures = await fault.run({
+        long: true,
+        rounds: rounds ?? fault.rounds,
+        seconds: seconds ?? fault.seconds,
+        seed,
+        say: (sentence) => process.stdout.write(`  ${sentence.replaceAll('\n', '\n  ')}\n`),
+      });
+      const took = Math.round((performance.now() - startedAt) / 1000);
+      process.stdout.write(`${name}: ${inWords(figures)} (${took} s)\n`);
+      const { rounds: done, kills: killed, accepted, counted, wrong } = figures;
+      table.push([name, done, killed, accepted, counted, wrong.length, timesOf(figures).join('\n'), took]);
+      nothingWrong(figures);
+    } catch (error) {
+      failed = true;
+      table.push([name, { content: 'FAILED', colSpan: 7 }]);
+      process.stdout.write(
+        `${name}: FAILED: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+      );
+    }
   }
+  process.stdout.write(`${table.toString()}\n`);
+  return failed ? 1 : 0;
 }
-process.stdout.write(`${table.toString()}\n`);
+
+await runCommand({ usage: USAGE, action: faults });

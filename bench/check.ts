@@ -1,0 +1,90 @@
+/** Is anything slower than it was, compared with its alternative? Covered by test/bench/run.test.ts. */
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { action, type Command } from '../src/cli/command.ts';
+import { temporaryDirectory } from '../test/support/fold.ts';
+import { median, type Ratios } from './load/ratios.ts';
+import { table, verdict } from './load/table.ts';
+
+const FILE = join(import.meta.dirname, 'baseline.json');
+/** Each ratio is the median of so many. */
+const TIMES = 3;
+/** A ratio may fall to this part of what it was. */
+const LEAST = 0.75;
+
+/** Ratios by benchmark and name. */
+type Baseline = Readonly<Record<string, Readonly<Record<string, number>>>>;
+
+const USAGE = `Usage: npm run bench -- check [--write]
+
+Is anything slower than it was? Runs the quick form of every benchmark that has an alternative in the same run, and
+compares the ratio of the two with bench/baseline.json: it holds no absolute times, so any machine can check it. Each
+ratio is the median of ${TIMES}. One that has fallen by more than a quarter ends the run with code 1.
+
+  --write   keep the ratios of this run as the baseline`;
+
+export const command: Command = {
+  usage: USAGE,
+  action: action({
+    options: { write: { type: 'boolean', default: false } },
+    read:
+      ({ write }) =>
+      async () => {
+        const measured = await measure();
+        if (write) writeFileSync(FILE, `${JSON.stringify(measured, null, 2)}\n`);
+        const baseline = JSON.parse(readFileSync(FILE, 'utf8')) as Baseline;
+        const compared = compare(baseline, measured);
+        console.log(
+          table(
+            ['ratio', 'baseline', 'now', ''],
+            compared.map(({ name, before, now, holds }) => [
+              name,
+              before?.toFixed(2) ?? 'new',
+              now?.toFixed(2) ?? 'gone',
+              verdict(holds),
+            ]),
+          ),
+        );
+        return compared.every(({ holds }) => holds) ? 0 : 1;
+      },
+  }),
+};
+
+/** Each ratio of either, and whether it has not fallen too far. One that is new or gone asks for `--write`. */
+export function compare(
+  baseline: Baseline,
+  measured: Baseline,
+): { name: string; before: number | undefined; now: number | undefined; holds: boolean }[] {
+  const benchmarks = [...new Set([...Object.keys(baseline), ...Object.keys(measured)])].toSorted();
+  return benchmarks.flatMap((benchmark) =>
+    Object.keys({ ...baseline[benchmark], ...measured[benchmark] }).map((ratio) => {
+      const before = baseline[benchmark]?.[ratio];
+      const now = measured[benchmark]?.[ratio];
+      const holds = before !== undefined && now !== undefined && now >= before * LEAST;
+      return { name: `${benchmark}: ${ratio}`, before, now, holds };
+    }),
+  );
+}
+
+async function measure(): Promise<Baseline> {
+  const measured: Record<string, Record<string, number>> = {};
+  const keep = temporaryDirectory();
+  try {
+    for (const file of readdirSync(import.meta.dirname).toSorted()) {
+      if (!file.endsWith('.ts') || file === 'run.ts') continue;
+      const { ratios } = (await import(`./${file}`)) as { readonly ratios?: Ratios };
+      if (ratios === undefined) continue;
+      const name = file.slice(0, -'.ts'.length);
+      const startedAt = performance.now();
+      const samples = await ratios({ times: TIMES, keep: keep.path });
+      measured[name] = Object.fromEntries(
+        Object.entries(samples).map(([ratio, numbers]) => [ratio, Number(median(numbers).toPrecision(3))]),
+      );
+      const seconds = Math.round((performance.now() - startedAt) / 1000);
+      console.error(`${name} (${seconds} s): ${JSON.stringify(samples)}`);
+    }
+  } finally {
+    keep.remove();
+  }
+  return measured;
+}
