@@ -204,9 +204,15 @@ export const ratios: Ratios = async ({ times }) => {
     await openLoop(200, 3, load.send);
     const samples: number[] = [];
     while (samples.length < times) {
-      const single = await closedLoop(1, 2, load.send);
-      const burst = await closedLoop(CONNECTIONS, 2, load.send);
-      samples.push(burst.perSecond / single.perSecond);
+      const fastest = { single: 0, burst: 0 };
+      // They take turns, so that what else the machine does meets both.
+      for (let turn = 0; turn < 4; turn += 1) {
+        const single = await closedLoop(1, 1, load.send);
+        const burst = await closedLoop(CONNECTIONS, 1, load.send);
+        fastest.single = Math.max(fastest.single, single.perSecond);
+        fastest.burst = Math.max(fastest.burst, burst.perSecond);
+      }
+      samples.push(fastest.burst / fastest.single);
     }
     return { 'requests/s, many at a time over one at a time': samples };
   } finally {

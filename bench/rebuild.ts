@@ -1,15 +1,13 @@
 /** How fast is a rebuild, do queries go on beside it, and how soon does the service answer after kill -9? */
-import { existsSync, readdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { action, wholeNumber, type Command } from '../src/cli/command.ts';
 import { DEFAULT_DATA_DIRECTORY, readDialogues } from '../models/eval/data.ts';
-import { readDemoConversations } from '../src/demo/conversations.ts';
 import type { QueryResponse } from '../src/query/response-schema.ts';
 import { Stack } from '../test/faults/support/stack.ts';
 import { ConnectionPool, Measurements } from './load/http-load.ts';
 import { randomFrom } from './load/questions.ts';
-import type { Ratios } from './load/ratios.ts';
 import { table, verdict } from './load/table.ts';
 
 const CONNECTIONS = 16;
@@ -88,48 +86,6 @@ interface RebuildFigures {
   readonly idleP95: number;
   readonly throttledP95: number;
   readonly fullP95: number;
-}
-
-const QUICK_MESSAGES = 12_000;
-
-/** How many times faster a rebuild is than the live worker over the same messages. */
-export const ratios: Ratios = async ({ times }) => {
-  const sources = existsSync(DEFAULT_DATA_DIRECTORY)
-    ? await dialoguesOf(DEFAULT_DATA_DIRECTORY)
-    : [await demoDialogues()];
-  const stack = await Stack.start();
-  const pool = new ConnectionPool(stack.url, CONNECTIONS);
-  try {
-    const service = new Service(pool, await stack.newKey('bench'));
-    const seconds = async (work: () => Promise<unknown>): Promise<number> => {
-      const startedAt = performance.now();
-      await work();
-      return (performance.now() - startedAt) / 1000;
-    };
-    const live = await seconds(async () => {
-      await service.fill(sources, QUICK_MESSAGES, 4);
-      while (!(await service.isCounted())) await sleep(20);
-    });
-    const samples: number[] = [];
-    while (samples.length < times) {
-      const rebuilt = await seconds(async () => {
-        const { code, output } = await stack.command('cli/rebuild.ts', []);
-        if (code !== 0) throw new Error(output);
-      });
-      samples.push(live / rebuilt);
-    }
-    return { 'rebuild over the live worker': samples };
-  } finally {
-    pool.close();
-    await stack.stop();
-  }
-};
-
-async function demoDialogues(): Promise<Turn[][]> {
-  const written = await readDemoConversations(join(import.meta.dirname, '../demo/conversations.jsonl'));
-  return written.map(({ turns }) =>
-    turns.map((content, index) => ({ role: index % 2 === 0 ? 'user' : 'assistant', content })),
-  );
 }
 
 async function measure({ messages, instances, throttle, data }: Options): Promise<RebuildFigures> {

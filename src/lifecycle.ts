@@ -113,7 +113,11 @@ export function runProcess(
   };
   process.on('uncaughtException', fail);
   process.on('unhandledRejection', fail);
-  start(lifecycle).catch(fail);
+  start(lifecycle).catch((error: unknown) => {
+    // It fails because what it needs is being closed.
+    if (lifecycle.closing) log.debug({ event: 'start_abandoned', err: error }, 'stopped while starting');
+    else fail(error);
+  });
 }
 
 /** Prints a SetupError as the one line that says what to do; it may quote what came from outside. */

@@ -14,6 +14,7 @@ import { RawMessages } from './raw-messages.ts';
 export interface Latencies {
   readonly n: number;
   /** Milliseconds. */
+  readonly best: number;
   readonly p50: number;
   readonly p95: number;
 }
@@ -243,5 +244,10 @@ async function measureThroughput(
 }
 
 function latenciesOf(measurements: Measurements): Latencies {
-  return { n: measurements.count, p50: measurements.quantile(0.5), p95: measurements.quantile(0.95) };
+  const [best, p50, p95] = [0, 0.5, 0.95].map((share) => measurements.quantile(share)) as [
+    number,
+    number,
+    number,
+  ];
+  return { n: measurements.count, best, p50, p95 };
 }

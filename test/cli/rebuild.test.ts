@@ -13,8 +13,8 @@ import { readManifest } from '../../src/store/published/manifest.ts';
 import { openConnection, type StreamConnection } from '../../src/stream/connection.ts';
 import { createPublisher, type Publisher } from '../../src/stream/log/publisher.ts';
 import { setUpStreams } from '../../src/stream/stream-setup.ts';
-import { CONVERSATIONS_STREAM } from '../../src/stream/subjects.ts';
-import { ShardReaders } from '../../src/main/shard-readers.ts';
+import { CONVERSATIONS_STREAM, partitionOf } from '../../src/stream/subjects.ts';
+import { ShardReaders } from '../../src/store/published/shard-readers.ts';
 import { SnapshotReader } from '../../src/store/published/snapshot-reader.ts';
 import { temporaryDirectory, VIEWS } from '../support/fold.ts';
 import { startTestServer, type TestServer } from '../support/nats.ts';
@@ -111,9 +111,9 @@ describe('rebuild', () => {
     return { code: await running.ended, output: running.output() };
   }
 
-  async function until(isSo: () => boolean, running: Running | null = worker): Promise<void> {
+  async function until(isSo: () => boolean | Promise<boolean>, running: Running | null = worker): Promise<void> {
     const deadline = performance.now() + GIVE_UP_MS;
-    while (!isSo()) {
+    while (!(await isSo())) {
       ok(performance.now() < deadline, `waited too long; ${running?.output()}`);
       await sleep(10);
     }
@@ -241,16 +241,17 @@ describe('rebuild', () => {
     const readers = await ShardReaders.open({
       dataDir,
       shards: 3,
+      shardOf: (id, shards) => partitionOf(id) % shards,
       open: (directory) => SnapshotReader.open({ directory, views: VIEWS, threads: 1, connections: 1 }),
       onError: () => undefined,
     });
-    equal(readers.ready, true);
+    equal(await readers.whyNotReady(), null);
     const { code, output } = await rebuild([], { SHARDS: '3' });
     equal(code, 0, output);
     // Whoever asks meanwhile is answered; then from the shard that has the instance now.
-    await until(() => readers.ready);
+    await until(async () => (await readers.whyNotReady()) === null);
     for (let number = 0; number < INSTANCES; number++) {
-      const snapshot = await readers.readerOf(instanceId(number))?.snapshot();
+      const snapshot = await readers.readerOf(instanceId(number)).snapshot();
       const rows = await snapshot?.all('select id from @instance where id = $id::uuid', {
         bindings: { id: instanceId(number) },
       });

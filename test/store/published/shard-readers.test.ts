@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { equal } from 'node:assert/strict';
-import { ShardReaders } from '../../src/main/shard-readers.ts';
-import { shardDirectory, writeActiveEpoch } from '../../src/store/epochs/epochs.ts';
-import { SnapshotReader } from '../../src/store/published/snapshot-reader.ts';
-import { openFixture, temporaryDirectory, VIEWS } from '../support/fold.ts';
+import { ShardReaders } from '../../../src/store/published/shard-readers.ts';
+import { shardDirectory, writeActiveEpoch } from '../../../src/store/epochs/epochs.ts';
+import { SnapshotReader } from '../../../src/store/published/snapshot-reader.ts';
+import { openFixture, temporaryDirectory, VIEWS } from '../../support/fold.ts';
 
 describe('the readers of all shards', () => {
   let data: { path: string; remove: () => void };
@@ -14,6 +14,7 @@ describe('the readers of all shards', () => {
     readers = await ShardReaders.open({
       dataDir: data.path,
       shards: 2,
+      shardOf: () => 0,
       open: (directory) => SnapshotReader.open({ directory, views: VIEWS, threads: 1, connections: 1 }),
       onError: () => undefined,
     });

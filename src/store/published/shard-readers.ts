@@ -1,12 +1,13 @@
-import { AppError } from '../errors.ts';
-import { hasViews, readActiveEpoch, shardDirectory } from '../store/epochs/epochs.ts';
-import type { SnapshotReader } from '../store/published/snapshot-reader.ts';
-import { partitionOf } from '../stream/subjects.ts';
+import { AppError } from '../../errors.ts';
+import { hasViews, readActiveEpoch, shardDirectory } from '../epochs/epochs.ts';
+import type { SnapshotReader } from './snapshot-reader.ts';
 
 export interface ShardReadersOptions {
   readonly dataDir: string;
   /** How the views are divided before there are any. */
   readonly shards: number;
+  /** The shard of an instance (UUID), when there are so many. */
+  readonly shardOf: (instanceId: string, shards: number) => number;
   /** Opens a reader of the folder that is asked for at each use; null: what was read last stays. */
   readonly open: (directory: () => string | null) => Promise<SnapshotReader>;
   readonly onError: (error: unknown) => void;
@@ -42,15 +43,19 @@ export class ShardReaders {
     return readers;
   }
 
-  /** The reader that an instance (UUID) belongs to; null in the moment after the views were divided anew. */
-  readerOf(instanceId: string): SnapshotReader | null {
+  /**
+   * The reader that an instance (UUID) belongs to.
+   *
+   * @throws AppError in the moment after the views were divided anew: reading with another division would miss
+   * instances, and no answer is better than a wrong one
+   */
+  readerOf(instanceId: string): SnapshotReader {
     const shards = this.#shards();
-    return this.#divisions.get(shards)?.[partitionOf(instanceId) % shards] ?? null;
-  }
-
-  /** Whether the active views can be read. */
-  get ready(): boolean {
-    return this.#divisions.has(this.#shards());
+    const reader = this.#divisions.get(shards)?.[this.#options.shardOf(instanceId, shards)];
+    if (reader !== undefined) return reader;
+    throw new AppError('SERVICE_UNAVAILABLE', 'The views were just divided anew. Try again in a moment.', {
+      retryAfter: 1,
+    });
   }
 
   /**
