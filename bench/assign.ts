@@ -62,10 +62,10 @@ export const command: Command = {
       const count = wholeNumber('MESSAGES', messages);
       return async () => {
         benchAssign(count);
-        const { simd, plain, linkage } = benchSearch();
-        print('search over 1,000 centroids, SIMD, µs', (simd * 1000).toFixed(1));
-        print('  the same in plain JavaScript, µs', (plain * 1000).toFixed(1));
-        print('linkage of 1,000 micro-clusters, ms', linkage.toFixed(1));
+        const { simd, plain, linkage } = searches();
+        print('search over 1,000 centroids, SIMD, µs', (timed(500, simd) * 1000).toFixed(1));
+        print('  the same in plain JavaScript, µs', (timed(50, plain) * 1000).toFixed(1));
+        print('linkage of 1,000 micro-clusters, ms', timed(5, linkage).toFixed(1));
       };
     },
   }),
@@ -78,7 +78,7 @@ export const ratios: Ratios = async ({ times }) => {
     for (let done = 0; done < count; done += 1) work();
   };
   const samples: number[] = [];
-  while (samples.length < times) samples.push(await timesFaster(repeat(20, simd), repeat(20, plain)));
+  while (samples.length < times) samples.push(await timesFaster(repeat(30, simd), repeat(30, plain)));
   return { 'search, SIMD over plain JavaScript': samples };
 };
 

@@ -84,7 +84,7 @@ export const ratios: Ratios = async ({ times, keep }) => {
 
 function costOf(result: FoldResult | undefined): number {
   const figures = result?.report.figures[0];
-  return figures?.bestMs ?? Number.NaN;
+  return figures?.processorMs ?? Number.NaN;
 }
 
 function foldedAfter(dataDir: string, messages: number, batch?: number): Promise<FoldReport> {

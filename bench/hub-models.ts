@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { action, UsageError, type Command } from '../src/cli/command.ts';
 import { loadEmbedder } from '../src/enrich/embed/embedder.ts';
+import { processorMs } from './load/ratios.ts';
 import {
   writeTransformer,
   type TokenizerKind,
@@ -78,12 +79,6 @@ function texts(words: (i: number) => number): string[] {
       (__, j) => WORDS[(i * 7 + j * 5 + Math.floor(i / 9)) % WORDS.length],
     ).join(' '),
   );
-}
-
-/** Milliseconds of processor time that this process has used. */
-function processorMs(): number {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1000;
 }
 
 const USAGE = `Usage: npm run bench -- hub-models [SHAPE…]

@@ -26,7 +26,7 @@ process and in PostgreSQL (where it is installed) with the usual indexes. A diff
   --postgres MODE   auto (default: where it is installed, and not for the longest), always or never
   --json            print the figures as JSON`;
 
-const QUICK = { messages: 50_000, count: 20, seconds: 2 };
+const QUICK = { messages: 50_000, count: 30, seconds: 3 };
 
 /** How many times faster views answer than a plain SQL over the raw messages: the median of all questions. */
 export const ratios: Ratios = async ({ times, keep }) => {

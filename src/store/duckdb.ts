@@ -47,7 +47,10 @@ export type DatabaseFault = 'out-of-memory' | 'invalidated' | 'checkpoint-failed
  */
 export type FileFault = 'damaged' | 'no-room' | 'held';
 
-/** What DuckDB threw. The message is the vendor's without its stack trace, which `cause` has. */
+/**
+ * What DuckDB threw. The message is the vendor's without its stack trace, which `cause` has. For a fault of the data
+ * it does not quote the value, which may be what somebody wrote, and has no cause: errors are logged.
+ */
 export class DatabaseError extends Error {
   readonly fault: DatabaseFault;
   /** Null: no file is at fault, or nobody acts on what is wrong with it. */
@@ -55,12 +58,22 @@ export class DatabaseError extends Error {
 
   /** `doing`: what was being done, put before the message. */
   constructor(thrown: Error, doing = '') {
-    super(`${doing}${thrown.message.split('\n\nStack Trace:')[0]}`, { cause: thrown });
-    this.name = 'DatabaseError';
     const known = thrown instanceof DatabaseError ? thrown : null;
-    this.fault = known?.fault ?? faultOf(thrown.message);
+    const fault = known?.fault ?? faultOf(thrown.message);
+    const message = thrown.message.split('\n\nStack Trace:')[0] ?? '';
+    const isOfData = fault === 'data' && known === null;
+    super(`${doing}${isOfData ? withoutValues(message) : message}`, isOfData ? undefined : { cause: thrown });
+    this.name = 'DatabaseError';
+    this.fault = fault;
     this.file = known === null ? fileFaultOf(thrown.message) : known.file;
   }
+}
+
+/** Values are in quotes, and may have quotes in themselves; the statement below the message is ours. */
+function withoutValues(message: string): string {
+  const [said = '', ...statement] = message.split('\n\nLINE ');
+  const masked = said.replace(/'.*'/s, "'…'").replace(/".*"/s, '"…"');
+  return [masked, ...statement].join('\n\nLINE ');
 }
 
 /** The appender leaves the type out of its messages. */

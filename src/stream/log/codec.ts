@@ -147,7 +147,11 @@ export function decodeRecord(bytes: Uint8Array): StreamRecord {
     throw new DecodeError(`the payload is neither JSON nor zstd of it: ${reason}`, { cause: error });
   }
   if (!isObject(value)) throw new DecodeError('the record is no object');
-  if (value['v'] !== 1) throw new DecodeError(`the record has version ${String(value['v'])}, known is 1`);
+  const version = value['v'];
+  if (version !== 1) {
+    const known = typeof version === 'number' ? String(version) : `of type ${typeof version}`;
+    throw new DecodeError(`the record has version ${known}, known is 1`);
+  }
   const requests = value['requests'];
   if (!Array.isArray(requests)) throw new DecodeError('the record has no list of requests');
   requests.forEach(checkRequest);
