@@ -1,5 +1,5 @@
 /** Is anything slower than it was, compared with its alternative? Covered by test/bench/run.test.ts. */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { action, type Command } from '../src/cli/command.ts';
 import { temporaryDirectory } from '../test/support/fold.ts';
@@ -15,10 +15,10 @@ const LEAST = 0.75;
 /** Ratios by benchmark and name. */
 type Baseline = Readonly<Record<string, Readonly<Record<string, number>>>>;
 
-const USAGE = `Usage: npm run bench -- check [--write]
+const USAGE = `Usage: npm run bench -- check [NAME…] [--write]
 
-Is anything slower than it was? Runs the quick form of every benchmark that has an alternative in the same run, and
-compares the ratio of the two with bench/baseline.json: it holds no absolute times, so any machine can check it. Each
+Is anything slower than it was? Runs the quick form of each named benchmark, or of every one that has an alternative in
+the same run, and compares the ratio of the two with bench/baseline.json: it holds no absolute times, so any machine can check it. Each
 ratio is the median of ${TIMES}. One that has fallen by more than a quarter ends the run with code 1.
 
   --write   keep the ratios of this run as the baseline`;
@@ -27,13 +27,17 @@ export const command: Command = {
   usage: USAGE,
   action: action({
     options: { write: { type: 'boolean', default: false } },
+    operands: Infinity,
     read:
-      ({ write }) =>
+      ({ write }, names) =>
       async () => {
-        const measured = await measure();
-        if (write) writeFileSync(FILE, `${JSON.stringify(measured, null, 2)}\n`);
-        const baseline = JSON.parse(readFileSync(FILE, 'utf8')) as Baseline;
-        const compared = compare(baseline, measured);
+        const measured = await measure(names);
+        const kept = readBaseline();
+        const baseline = write ? (names.length === 0 ? measured : { ...kept, ...measured }) : kept;
+        if (write) writeFileSync(FILE, `${JSON.stringify(baseline, null, 2)}\n`);
+        const compared = compare(baseline, measured).filter(
+          ({ benchmark }) => names.length === 0 || names.includes(benchmark),
+        );
         console.log(
           table(
             ['ratio', 'baseline', 'now', ''],
@@ -54,27 +58,38 @@ export const command: Command = {
 export function compare(
   baseline: Baseline,
   measured: Baseline,
-): { name: string; before: number | undefined; now: number | undefined; holds: boolean }[] {
+): {
+  benchmark: string;
+  name: string;
+  before: number | undefined;
+  now: number | undefined;
+  holds: boolean;
+}[] {
   const benchmarks = [...new Set([...Object.keys(baseline), ...Object.keys(measured)])].toSorted();
   return benchmarks.flatMap((benchmark) =>
     Object.keys({ ...baseline[benchmark], ...measured[benchmark] }).map((ratio) => {
       const before = baseline[benchmark]?.[ratio];
       const now = measured[benchmark]?.[ratio];
       const holds = before !== undefined && now !== undefined && now >= before * LEAST;
-      return { name: `${benchmark}: ${ratio}`, before, now, holds };
+      return { benchmark, name: `${benchmark}: ${ratio}`, before, now, holds };
     }),
   );
 }
 
-async function measure(): Promise<Baseline> {
+function readBaseline(): Baseline {
+  return existsSync(FILE) ? (JSON.parse(readFileSync(FILE, 'utf8')) as Baseline) : {};
+}
+
+async function measure(names: readonly string[]): Promise<Baseline> {
   const measured: Record<string, Record<string, number>> = {};
   const keep = temporaryDirectory();
   try {
     for (const file of readdirSync(import.meta.dirname).toSorted()) {
       if (!file.endsWith('.ts') || file === 'run.ts') continue;
+      const name = file.slice(0, -'.ts'.length);
+      if (names.length > 0 && !names.includes(name)) continue;
       const { ratios } = (await import(`./${file}`)) as { readonly ratios?: Ratios };
       if (ratios === undefined) continue;
-      const name = file.slice(0, -'.ts'.length);
       const startedAt = performance.now();
       const samples = await ratios({ times: TIMES, keep: keep.path });
       measured[name] = Object.fromEntries(

@@ -165,7 +165,7 @@ export class Measurements {
   /** The latency that `share` (0 to 1) of the requests did not exceed; 0 without any. */
   quantile(share: number): number {
     const sorted = this.#latencies.toSorted((a, b) => a - b);
-    return sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)] ?? 0;
+    return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0;
   }
 
   /** `p50 1.2 ms, p99 4.5 ms, max 9.0 ms`. */

@@ -111,7 +111,10 @@ describe('rebuild', () => {
     return { code: await running.ended, output: running.output() };
   }
 
-  async function until(isSo: () => boolean | Promise<boolean>, running: Running | null = worker): Promise<void> {
+  async function until(
+    isSo: () => boolean | Promise<boolean>,
+    running: Running | null = worker,
+  ): Promise<void> {
     const deadline = performance.now() + GIVE_UP_MS;
     while (!(await isSo())) {
       ok(performance.now() < deadline, `waited too long; ${running?.output()}`);
