@@ -1,5 +1,4 @@
 /** Cuts text into words. */
-import { LRUCache } from 'lru-cache';
 import { fold } from './normalise.ts';
 import { LEXICON } from './lexicon.ts';
 import { stemOf } from './stem.ts';
@@ -63,26 +62,13 @@ export interface Word {
 const WORD = /[\p{L}\p{N}]+(?:['’\-.@_][\p{L}\p{N}]+)*/gu;
 const UNSPACED_WORDS = new Intl.Segmenter('zh', { granularity: 'word' });
 
-/** Texts whose words are kept: a request is read by several, and again whenever its topic is named. */
-const KEPT_TEXTS = 4096;
-const kept = new LRUCache<string, readonly Word[]>({ max: KEPT_TEXTS });
-
-/** The words of a text as written, names, addresses and hyphenated words whole. */
-export function wordsOf(text: string): readonly Word[] {
-  let words = kept.get(text);
-  if (words === undefined) {
-    words = readWords(text);
-    kept.set(text, words);
-  }
-  return words;
-}
-
 /** How many words of a text carry meaning of their own. */
 export function contentWordCount(text: string): number {
   return wordsOf(text).filter(({ content }) => content).length;
 }
 
-function readWords(text: string): Word[] {
+/** The words of a text as written, names, addresses and hyphenated words whole. */
+export function wordsOf(text: string): Word[] {
   const words: Word[] = [];
   let end = -1;
   for (const { word, index } of pieces(text)) {
@@ -102,7 +88,7 @@ function readWords(text: string): Word[] {
   return words;
 }
 
-/** What begins with a digit (numbers, dates, times) and words in hiragana alone (particles, endings) say nothing by themselves. */
+/** Numbers, dates and times, and words in hiragana alone (particles, endings), say nothing by themselves. */
 function isContent(lower: string): boolean {
   return !STOP_WORDS.has(lower) && !/^(?:\p{N}.*|\p{Script=Hiragana}+)$/u.test(lower);
 }
