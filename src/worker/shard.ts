@@ -27,7 +27,7 @@ const BATCH_ENTRIES = 10_000;
 /** For how long readers may still open files of a manifest that was replaced. */
 const GRACE_MS = 60_000;
 /** For DuckDB, of each shard: most of it is blocks of the file, which the system has in its own cache, too. */
-export const STATE_MEMORY = '384MB';
+export const STATE_MEMORY = '256MB';
 const LOCK_LOOK_MS = 20;
 /** So long that whoever starts the worker again does not take it for one that cannot run. */
 const FULL_DISK_MS = 10_000;
