@@ -1,8 +1,5 @@
 /** The Procfile's `worker`: keeps the views up with the stream. */
-import { spawn } from 'node:child_process';
 import { setPriority } from 'node:os';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { loadConfig } from '../config.ts';
 import { orExit, runProcess } from '../lifecycle.ts';
 import { createLogger } from '../logger.ts';
@@ -16,27 +13,20 @@ import {
   type Epoch,
 } from '../store/epochs/epochs.ts';
 import { openConnection } from '../stream/connection.ts';
-import { answerRequests } from '../stream/request-reply.ts';
-import { deadLetter } from '../stream/dead-letters/dead-letters.ts';
 import { connectionOptions } from '../stream/server/server.ts';
-import { Leases } from '../stream/kv/leases.ts';
 import { setUpStreams } from '../stream/stream-setup.ts';
-import { lockDataDirectory } from '../store/data-directory.ts';
-import { isDeadHolder, thisHolder } from '../stream/kv/lease-holder.ts';
-import { viewsId } from '../store/epochs/views-id.ts';
-import { copySubject } from '../stream/subjects.ts';
-import { OwnedShards } from '../worker/owned-shards.ts';
+import { thisHolder } from '../stream/kv/lease-holder.ts';
+import { joinWorkers, type Membership, type MembershipOptions } from '../worker/membership.ts';
+import type { OwnedShards } from '../worker/owned-shards.ts';
+import { isRebuildWanted, startRebuild, type Rebuild } from './auto-rebuild.ts';
 import { beginWorkerStatus } from '../health/process-status.ts';
 import { AnalysisPool } from '../worker/analysis/pool.ts';
 import { currentDefinition, MODELS_DIRECTORY } from '../worker/current-definition.ts';
-import { openShard } from '../worker/shard.ts';
 
 /** Below web and NATS: under load the answer to a caller goes first, and the backlog is worked off after. */
 const PRIORITY = 5;
 /** The rest of the work, most of it the fold's, takes as long: two threads would wait for it. */
 const ANALYSIS_THREADS = 1;
-const PUBLISH_EVERY_MS = 150;
-const WAIT_MS = 1000;
 const LOOK_FOR_EPOCH_MS = 200;
 
 const config = orExit(loadConfig);
@@ -70,49 +60,20 @@ runProcess(logger, config.shutdownMs, async (lifecycle) => {
     replicas: config.streamReplicas,
   });
   let active = openActiveEpoch(config.dataDir, config.shards, sayLost);
-  const holder = thisHolder();
+  const membership: MembershipOptions = {
+    dataDir: config.dataDir,
+    batchBytes: config.workerBatchBytes,
+    replicas: config.streamReplicas,
+    connection,
+    logger,
+    holder: thisHolder(),
+    analysis: loading,
+  };
 
-  /** Announces us as a worker on a build of the views. */
   const enlist = async (epoch: ActiveEpoch): Promise<Membership> => {
-    const owned = new OwnedShards({
-      logger,
-      open: async (lease, waitForLockMs) => {
-        const { shard } = lease;
-        const opened = await openShard({
-          dataDir: config.dataDir,
-          batchBytes: config.workerBatchBytes,
-          analysis: await loading,
-          connection,
-          logger,
-          active: epoch,
-          shard,
-          waitMs: WAIT_MS,
-          publishEveryMs: PUBLISH_EVERY_MS,
-          setAside: (entry, reason) => deadLetter(connection, entry, reason),
-          guard: () => lease.confirm(),
-          waitForLockMs,
-          haltWhenLost: true,
-        });
-        const { sequence } = opened.store;
-        logger.info({ event: 'shard_opened', epoch: epoch.epoch, shard, sequence }, 'views opened');
-        return opened;
-      },
-      onOpened: ({ shard }, opened) =>
-        answerRequests(connection, copySubject(viewsId(config.dataDir), epoch.epoch, shard), () =>
-          opened.copyState(),
-        ),
-    });
-    const leases = await Leases.open(connection, {
-      scope: `${viewsId(config.dataDir)}.${epoch.epoch}`,
-      shards: epoch.shards,
-      holder,
-      isDead: isDeadHolder(holder),
-      onGained: (lease) => owned.gain(lease),
-      onLetGo: (lease) => owned.letGo(lease),
-      replicas: config.streamReplicas,
-    });
-    working = owned;
-    return { leases, owned };
+    const joined = await joinWorkers(membership, epoch);
+    working = joined.owned;
+    return joined;
   };
   let member = await enlist(active);
   const analysis = await loading;
@@ -124,8 +85,8 @@ runProcess(logger, config.shutdownMs, async (lifecycle) => {
   /** Opens the views; when other code or another model made them, leaves them as they are and says so. */
   const begin = async (epoch: ActiveEpoch): Promise<void> => {
     const made = await changesSince(epoch, currentDefinition(analysis.model));
-    const standing = made.length > 0;
-    if (standing) await member.leases.close();
+    const halted = made.length > 0;
+    if (halted) await member.leases.close();
     else {
       await member.leases.compete();
       await member.owned.open();
@@ -134,16 +95,14 @@ runProcess(logger, config.shutdownMs, async (lifecycle) => {
     changes = made;
     status.beat();
     if (changes.length === 0) return;
-    const meanwhile = standing
-      ? 'Until then queries are answered from the views as they are, and new messages wait in the stream.'
-      : 'Until then the views are kept up as they are.';
-    const how = config.autoRebuild ? 'The rebuild begins by itself.' : 'Run "npm run rebuild".';
-    logger.warn(
-      { event: 'rebuild_needed', epoch: epoch.epoch, changes },
-      `the views ask for a rebuild (${changes.join('; ')}). ${how} ${meanwhile}`,
-    );
-    if (config.autoRebuild && rebuild === null && !lifecycle.closing && (await isRebuildWanted())) {
-      rebuild = startRebuild(() => {
+    sayRebuildNeeded(epoch, changes, halted);
+    if (
+      config.autoRebuild &&
+      rebuild === null &&
+      !lifecycle.closing &&
+      (await isRebuildWanted(config.dataDir))
+    ) {
+      rebuild = startRebuild(logger, () => {
         rebuild = null;
       });
     }
@@ -172,20 +131,15 @@ runProcess(logger, config.shutdownMs, async (lifecycle) => {
   }
 });
 
-/** Our part in the work on one build of the views. */
-interface Membership {
-  readonly leases: Leases;
-  readonly owned: OwnedShards;
-}
-
-/** False when another worker has begun one. */
-async function isRebuildWanted(): Promise<boolean> {
-  try {
-    (await lockDataDirectory(config.dataDir, { name: 'rebuild', taken: 'taken' })).release();
-    return true;
-  } catch {
-    return false;
-  }
+function sayRebuildNeeded({ epoch }: Epoch, changes: readonly string[], halted: boolean): void {
+  const meanwhile = halted
+    ? 'Until then queries are answered from the views as they are, and new messages wait in the stream.'
+    : 'Until then the views are kept up as they are.';
+  const how = config.autoRebuild ? 'The rebuild begins by itself.' : 'Run "npm run rebuild".';
+  logger.warn(
+    { event: 'rebuild_needed', epoch, changes },
+    `the views ask for a rebuild (${changes.join('; ')}). ${how} ${meanwhile}`,
+  );
 }
 
 function sayLost({ epoch }: Epoch): void {
@@ -221,40 +175,4 @@ function newEpoch(than: ActiveEpoch): { epoch: Promise<ActiveEpoch>; stop: () =>
     }, LOOK_FOR_EPOCH_MS);
   });
   return { epoch, stop: () => clearInterval(timer) };
-}
-
-interface Rebuild {
-  /** Interrupts it: the next one goes on. */
-  stop(): Promise<void>;
-}
-
-/** Runs `npm run rebuild` as a process of its own and logs what it says. */
-function startRebuild(onEnd: () => void): Rebuild {
-  const child = spawn(process.execPath, [join(import.meta.dirname, '../cli/rebuild.ts')], {
-    // The channel tells it when we are gone.
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-  });
-  for (const output of [child.stdout, child.stderr]) {
-    if (output === null) continue;
-    createInterface({ input: output }).on('line', (line) =>
-      logger[output === child.stderr ? 'error' : 'info']({ event: 'rebuild_said' }, line),
-    );
-  }
-  const ended = new Promise<void>((resolve) => {
-    child.once('error', (error) => {
-      logger.error({ event: 'rebuild_failed', err: error }, 'the rebuild could not be started');
-      resolve();
-    });
-    child.once('close', (code) => {
-      if (code !== 0) logger.error({ event: 'rebuild_failed', code }, 'the rebuild did not end well');
-      onEnd();
-      resolve();
-    });
-  });
-  return {
-    async stop() {
-      child.kill('SIGTERM');
-      await ended;
-    },
-  };
 }

@@ -20,7 +20,7 @@ import {
   MESSAGE_NOTES_SUBJECT,
 } from './subjects.ts';
 
-export const DEFAULT_STREAM_MAX_BYTES = 50 * 1024 ** 3;
+const DEFAULT_MAX_BYTES = 16 * 1024 ** 3;
 /** For how long the server knows a message id again: its own default. */
 const DUPLICATE_WINDOW_MS = 120_000;
 const DEAD_LETTERS_MAX_BYTES = 256 * 1024 ** 2;
@@ -60,7 +60,7 @@ export async function setUpStreams(connection: StreamConnection, options: Stream
     name: CONVERSATIONS_STREAM,
     subjects: [CONVERSATIONS_SUBJECTS],
     discard: DiscardPolicy.New,
-    max_bytes: options.maxBytes ?? DEFAULT_STREAM_MAX_BYTES,
+    max_bytes: options.maxBytes ?? DEFAULT_MAX_BYTES,
     max_age: nanos(maxAgeMs),
     // The server wants it no longer than the age.
     duplicate_window: nanos(maxAgeMs > 0 ? Math.min(maxAgeMs, DUPLICATE_WINDOW_MS) : DUPLICATE_WINDOW_MS),

@@ -110,82 +110,63 @@ export class Numbering {
     if (requestsLeft.some(({ instanceId }) => !UUID_PATTERN.test(instanceId)))
       throw new RecordError('instanceId is no UUID');
     await this.#recall(requestsLeft);
-    const counters = { ...this.#lookups.counters };
-    const instances = new Map<number, Batch['instances'][number]>();
-    const endUsers: Batch['endUsers'][number][] = [];
-    const requests: Batch['requests'][number][] = [];
-    const metadata = new Map<string, Batch['metadata'][number]>();
-    const names = new Map<number, string | null>();
-    const turns: Turn[] = [];
-    const sources: number[] = [];
-    let source = 0;
-    let repeated = 0;
+    const numbered = new Numbered({ ...this.#lookups.counters });
     for (const entry of fresh) {
       let index = 0;
       for (const [place, request] of entry.requests.entries()) {
         const { messages } = entry.all[place] as RecordedRequest;
-        if (request === null) {
-          repeated += 1;
-          index += messages.length;
-          source += messages.length;
-          continue;
-        }
-        const instance = this.#instances.get(request.instanceId) ?? (counters.instances += 1);
-        this.#instances.set(request.instanceId, instance);
-        instances.set(instance, {
-          instance,
-          id: request.instanceId,
-          projectId: request.projectId,
-          lastSequence: entry.sequence,
-        });
-        const sessionKey = keyOf(instance, request.sessionId);
-        const session = this.#sessions.get(sessionKey) ?? (counters.sessions += 1);
-        this.#sessions.set(sessionKey, session);
-        requests.push({ id: request.requestId, acceptedAt: request.acceptedAt });
-        collectMetadata(metadata, instance, request);
-        const name = request.metadata?.session?.['externalId'];
-        if (name === null || isExternalId(name)) names.set(session, name);
-        for (const message of messages) {
-          const role = roleOf(message.role);
-          let user: number | null = null;
-          if (role === 'user' && message.userId !== undefined && message.userId !== '') {
-            const id = derivedId(request.instanceId, 'end-user', message.userId);
-            const found = this.#endUsers.get(id);
-            user = found ?? (counters.endUsers += 1);
-            if (found === undefined) {
-              this.#endUsers.set(id, user);
-              endUsers.push({ instance, endUser: user, id, externalId: message.userId });
-            }
-          }
-          turns.push({
-            position: positionOf(entry.sequence, index),
-            instance,
-            instanceId: request.instanceId,
-            session,
-            sessionId: request.sessionId,
-            role,
-            user,
-            content: message.content,
-            at: message.at,
-          });
-          sources.push(source);
-          index += 1;
-          source += 1;
-        }
+        if (request === null) numbered.leaveOut(messages.length);
+        else this.#numberRequest(numbered, request, entry.sequence, index);
+        index += messages.length;
       }
     }
     this.#trim();
-    return {
-      turns,
-      sources,
-      repeated,
-      instances: [...instances.values()],
-      endUsers,
-      requests,
-      metadata: [...metadata.values()],
-      sessionNames: [...names].map(([session, externalId]) => ({ session, externalId })),
-      counters,
-    };
+    return numbered.finish();
+  }
+
+  /** `index`: the place of the request's first message in its entry. */
+  #numberRequest(into: Numbered, request: RecordedRequest, sequence: number, index: number): void {
+    const { instanceId, sessionId, projectId } = request;
+    const instance = this.#instances.get(instanceId) ?? (into.counters.instances += 1);
+    this.#instances.set(instanceId, instance);
+    into.instances.set(instance, { instance, id: instanceId, projectId, lastSequence: sequence });
+    const sessionKey = keyOf(instance, sessionId);
+    const session = this.#sessions.get(sessionKey) ?? (into.counters.sessions += 1);
+    this.#sessions.set(sessionKey, session);
+    into.requests.push({ id: request.requestId, acceptedAt: request.acceptedAt });
+    collectMetadata(into.metadata, instance, request);
+    const name = request.metadata?.session?.['externalId'];
+    if (name === null || isExternalId(name)) into.names.set(session, name);
+    for (const [place, message] of request.messages.entries()) {
+      into.add({
+        position: positionOf(sequence, index + place),
+        instance,
+        instanceId,
+        session,
+        sessionId,
+        role: roleOf(message.role),
+        user: this.#userOf(into, instance, instanceId, message),
+        content: message.content,
+        at: message.at,
+      });
+    }
+  }
+
+  /** The number of the end user whom a user turn names; null when it names none. */
+  #userOf(
+    into: Numbered,
+    instance: number,
+    instanceId: string,
+    { role, userId }: RecordedRequest['messages'][number],
+  ): number | null {
+    if (userId === undefined || userId === '' || roleOf(role) !== 'user') return null;
+    const id = derivedId(instanceId, 'end-user', userId);
+    const found = this.#endUsers.get(id);
+    if (found !== undefined) return found;
+    const endUser = (into.counters.endUsers += 1);
+    this.#endUsers.set(id, endUser);
+    into.endUsers.push({ instance, endUser, id, externalId: userId });
+    return endUser;
   }
 
   async #withoutRepeated(
@@ -252,6 +233,49 @@ export class Numbering {
         map.delete(key);
       }
     }
+  }
+}
+
+/** A batch while it is numbered. */
+class Numbered {
+  readonly counters: { -readonly [Name in keyof Counters]: Counters[Name] };
+  readonly instances = new Map<number, Batch['instances'][number]>();
+  readonly endUsers: Batch['endUsers'][number][] = [];
+  readonly requests: Batch['requests'][number][] = [];
+  readonly metadata = new Map<string, Batch['metadata'][number]>();
+  readonly names = new Map<number, string | null>();
+  readonly #turns: Turn[] = [];
+  readonly #sources: number[] = [];
+  #source = 0;
+  #repeated = 0;
+
+  constructor(counters: Counters) {
+    this.counters = counters;
+  }
+
+  add(turn: Turn): void {
+    this.#turns.push(turn);
+    this.#sources.push(this.#source++);
+  }
+
+  /** Passes over a request that is not counted again. */
+  leaveOut(messages: number): void {
+    this.#repeated += 1;
+    this.#source += messages;
+  }
+
+  finish(): NumberedBatch {
+    return {
+      turns: this.#turns,
+      sources: this.#sources,
+      repeated: this.#repeated,
+      instances: [...this.instances.values()],
+      endUsers: this.endUsers,
+      requests: this.requests,
+      metadata: [...this.metadata.values()],
+      sessionNames: [...this.names].map(([session, externalId]) => ({ session, externalId })),
+      counters: this.counters,
+    };
   }
 }
 

@@ -11,7 +11,7 @@ export type WorkMarks = Pick<WorkMarkFile, 'read' | 'write'>;
 /**
  * Finds the entry at which the process dies, whatever the reason: a mark on disk tells the next process what was in
  * work. It takes that up in parts, then entry by entry; an entry that several processes died of, alone, is set aside
- * unread. So a worker that dies again and again dies less than a dozen times of each such entry.
+ * unread. So a worker dies five times of such an entry at most.
  */
 export class InWork {
   readonly #marks: WorkMarks;

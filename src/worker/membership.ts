@@ -1,0 +1,77 @@
+import type { Logger } from '../logger.ts';
+import type { Epoch } from '../store/epochs/epochs.ts';
+import { viewsId } from '../store/epochs/views-id.ts';
+import type { StreamConnection } from '../stream/connection.ts';
+import { deadLetter } from '../stream/dead-letters/dead-letters.ts';
+import { isDeadHolder } from '../stream/kv/lease-holder.ts';
+import type { Lease } from '../stream/kv/lease.ts';
+import { Leases, type LeaseHolder } from '../stream/kv/leases.ts';
+import { answerRequests } from '../stream/request-reply.ts';
+import { copySubject } from '../stream/subjects.ts';
+import type { AnalysisPool } from './analysis/pool.ts';
+import { OwnedShards } from './owned-shards.ts';
+import { openShard, type Shard } from './shard.ts';
+
+const PUBLISH_EVERY_MS = 150;
+const WAIT_MS = 1000;
+
+export interface MembershipOptions {
+  readonly dataDir: string;
+  /** Most bytes of stream entries in a batch, inflated. */
+  readonly batchBytes: number;
+  readonly replicas: number;
+  readonly connection: StreamConnection;
+  readonly logger: Logger;
+  readonly holder: LeaseHolder;
+  /** Shards open once it is loaded. */
+  readonly analysis: Promise<AnalysisPool>;
+}
+
+/** This process's part in the work on one build of the views. Covered by test/worker/workers.test.ts. */
+export interface Membership {
+  readonly leases: Leases;
+  readonly owned: OwnedShards;
+}
+
+/** Announces this process as a worker on a build of the views. */
+export async function joinWorkers(options: MembershipOptions, active: Epoch): Promise<Membership> {
+  const { dataDir, connection, holder, logger, replicas } = options;
+  const views = viewsId(dataDir);
+  const open = async (lease: Lease, waitForLockMs: number): Promise<Shard> => {
+    const { shard } = lease;
+    const opened = await openShard({
+      dataDir,
+      batchBytes: options.batchBytes,
+      analysis: await options.analysis,
+      connection,
+      logger,
+      active,
+      shard,
+      waitMs: WAIT_MS,
+      publishEveryMs: PUBLISH_EVERY_MS,
+      setAside: (entry, reason) => deadLetter(connection, entry, reason),
+      guard: () => lease.confirm(),
+      waitForLockMs,
+      haltWhenLost: true,
+    });
+    const { sequence } = opened.store;
+    logger.info({ event: 'shard_opened', epoch: active.epoch, shard, sequence }, 'views opened');
+    return opened;
+  };
+  const owned = new OwnedShards({
+    logger,
+    open,
+    onOpened: ({ shard }, opened) =>
+      answerRequests(connection, copySubject(views, active.epoch, shard), () => opened.copyState()),
+  });
+  const leases = await Leases.open(connection, {
+    scope: `${views}.${active.epoch}`,
+    shards: active.shards,
+    holder,
+    isDead: isDeadHolder(holder),
+    onGained: (lease) => owned.gain(lease),
+    onLetGo: (lease) => owned.letGo(lease),
+    replicas,
+  });
+  return { leases, owned };
+}
