@@ -12,7 +12,7 @@ import { stateFile, streamFile, writeManifest, type Manifest } from './backup-fi
 import { copySubject } from '../stream/subjects.ts';
 import { viewsId } from '../store/epochs/views-id.ts';
 import { action, runCommand, UsageError } from './command.ts';
-import { onStream } from './opened.ts';
+import { onStream } from './service-access.ts';
 
 const USAGE = `Usage: npm run backup -- DIR
 

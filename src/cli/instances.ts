@@ -4,7 +4,7 @@ import { lengthOf, MAX_INSTANCE_NAME_LENGTH } from '../domain/limits.ts';
 import { printable } from '../domain/printable.ts';
 import { SetupError } from '../errors.ts';
 import { action, runCommand, UsageError } from './command.ts';
-import { onRegistry } from './opened.ts';
+import { onRegistry } from './service-access.ts';
 import { tableOf } from './table.ts';
 
 const USAGE = `Usage:

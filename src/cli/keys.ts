@@ -2,7 +2,7 @@
 import { printable } from '../domain/printable.ts';
 import { SetupError } from '../errors.ts';
 import { action, runCommand, UsageError } from './command.ts';
-import { onRegistry } from './opened.ts';
+import { onRegistry } from './service-access.ts';
 import { tableOf } from './table.ts';
 
 /** Code points. */

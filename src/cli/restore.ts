@@ -17,7 +17,7 @@ import { prepareDataDirectory } from '../store/data-directory.ts';
 import { count, megabytesPerSecond, type Progress } from '../domain/progress.ts';
 import { openProgress } from './progress.ts';
 import { action, runCommand, UsageError } from './command.ts';
-import { withConnection } from './opened.ts';
+import { withConnection } from './service-access.ts';
 
 const USAGE = `Usage: npm run restore -- DIR
 

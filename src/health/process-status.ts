@@ -6,7 +6,7 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, uti
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { isDeadHolder, thisHolder } from '../stream/kv/lease-holder.ts';
+import { isDeadHolder, thisHolder } from '../stream/kv/process-identity.ts';
 
 const BEAT_MS = 1000;
 

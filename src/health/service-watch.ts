@@ -1,5 +1,5 @@
 import { statfsSync } from 'node:fs';
-import type { ServiceFigures, ServiceHealth } from '../http/service-health.ts';
+import type { ServiceFigures, ServiceHealth } from '../domain/service-health.ts';
 import type { Logger } from '../logger.ts';
 import { hasViews, readActiveEpoch, shardDirectory } from '../store/epochs/epochs.ts';
 import { readManifest } from '../store/published/manifest.ts';
@@ -7,8 +7,8 @@ import { countDeadLetters, readBacklog, readStreamUse } from '../stream/log/back
 import type { DeadLetterCount, Position, StreamUse } from '../stream/log/backlog.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import { partitionsOf } from '../stream/subjects.ts';
-import { degradationsOf } from './degradations.ts';
-import type { ServiceState } from './degradations.ts';
+import { degradationsOf } from './degraded-reasons.ts';
+import type { ServiceState } from './degraded-reasons.ts';
 import { readStartStatus, readWorkerStatuses } from './process-status.ts';
 
 /** How often the stream is asked. */

@@ -7,7 +7,7 @@ import type { Instance, Registry } from '../registry/registry.ts';
 import type { Logger } from '../logger.ts';
 import type { BodyRate } from './body-rate.ts';
 import type { ConnectionTimes } from './connections.ts';
-import type { ServiceHealth } from './service-health.ts';
+import type { ServiceHealth } from '../domain/service-health.ts';
 
 /** A key's project, and a name of the key that may be kept in memory. */
 export interface FoundKey {

@@ -1,7 +1,7 @@
 /** Covered by test/http/health.test.ts. */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { DropReason } from './connections.ts';
-import type { ServiceHealth } from './service-health.ts';
+import type { ServiceHealth } from '../domain/service-health.ts';
 import { registerServiceMetrics } from './service-metrics.ts';
 
 /** What the process counts for Prometheus. */

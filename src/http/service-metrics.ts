@@ -1,8 +1,8 @@
 /** Covered by test/http/health.test.ts. */
 import { Counter, Gauge } from 'prom-client';
 import type { Registry } from 'prom-client';
-import { DEGRADED_REASONS } from './service-health.ts';
-import type { ServiceFigures, ServiceHealth } from './service-health.ts';
+import { DEGRADED_REASONS } from '../domain/service-health.ts';
+import type { ServiceFigures, ServiceHealth } from '../domain/service-health.ts';
 
 type Labels = Readonly<Record<string, string | number>>;
 type Sample = readonly [labels: Labels, value: number];

@@ -15,7 +15,7 @@ import {
 import { openConnection } from '../stream/connection.ts';
 import { connectionOptions } from '../stream/server/server.ts';
 import { setUpStreams } from '../stream/stream-setup.ts';
-import { thisHolder } from '../stream/kv/lease-holder.ts';
+import { thisHolder } from '../stream/kv/process-identity.ts';
 import { joinWorkers, type Membership, type MembershipOptions } from '../worker/membership.ts';
 import type { OwnedShards } from '../worker/owned-shards.ts';
 import { isRebuildWanted, startRebuild, type Rebuild } from './auto-rebuild.ts';

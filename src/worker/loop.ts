@@ -5,14 +5,8 @@ import { inflatedSizeOf } from '../stream/log/codec.ts';
 import type { Delivered, StreamConsumer } from '../stream/log/consumer.ts';
 import type { MessageNotes } from '../stream/dead-letters/message-notes.ts';
 import { isUnanalysed } from './analysis/protocol.ts';
-import {
-  Applier,
-  deliveredAs,
-  EntriesInDoubt,
-  reasonOf,
-  SurroundingsError,
-  type ApplierOptions,
-} from './apply.ts';
+import { Applier, deliveredAs, type ApplierOptions } from './applier.ts';
+import { EntriesInDoubt, reasonOf, SurroundingsError } from './dead-letter-decision.ts';
 import { messagesOf, withoutTexts, type Entry } from './batch.ts';
 import { idleCounters, type MutableWorkCounters, type WorkCounters } from './counters.ts';
 import { InWork, type WorkMarks } from './in-work.ts';

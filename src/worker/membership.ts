@@ -3,7 +3,7 @@ import type { Epoch } from '../store/epochs/epochs.ts';
 import { viewsId } from '../store/epochs/views-id.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import { deadLetter } from '../stream/dead-letters/dead-letters.ts';
-import { isDeadHolder } from '../stream/kv/lease-holder.ts';
+import { isDeadHolder } from '../stream/kv/process-identity.ts';
 import type { Lease } from '../stream/kv/lease.ts';
 import { Leases, type LeaseHolder } from '../stream/kv/leases.ts';
 import { answerRequests } from '../stream/request-reply.ts';

@@ -16,7 +16,7 @@ import { openConsumer, type Delivered } from '../stream/log/consumer.ts';
 import { MessageNotes } from '../stream/dead-letters/message-notes.ts';
 import { partitionsOf } from '../stream/subjects.ts';
 import { spillDirectory } from '../store/data-directory.ts';
-import { LostStateError, openState, type OpenedState } from './shard-state.ts';
+import { LostStateError, openState, type OpenedState } from './damage-recovery.ts';
 import type { AnalysisPool, ShardAnalysis } from './analysis/pool.ts';
 import { idleCounters, type WorkCounters } from './counters.ts';
 import { analysisOf, VIEWS_DIRECTORY } from './current-definition.ts';

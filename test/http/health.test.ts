@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { DEGRADED_REASONS } from '../../src/http/service-health.ts';
-import type { Degradation, ServiceFigures } from '../../src/http/service-health.ts';
+import { DEGRADED_REASONS } from '../../src/domain/service-health.ts';
+import type { Degradation, ServiceFigures } from '../../src/domain/service-health.ts';
 import { createHarness } from './support.ts';
 
 const DOCUMENT = readFileSync(join(import.meta.dirname, '../../docs/operations.md'), 'utf8');

@@ -8,7 +8,7 @@ import type { View } from '../view-files.ts';
 
 /**
  * Opens `state.duckdb` of a shard's folder, or creates it.
- * Covered by test/store/published/publication.test.ts and test/worker/loop-faults.test.ts.
+ * Covered by test/store/published/publication.test.ts and test/worker/dead-letter-decision.test.ts.
  */
 
 export interface StateStoreOptions {

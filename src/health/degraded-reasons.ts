@@ -1,4 +1,4 @@
-import type { Degradation } from '../http/service-health.ts';
+import type { Degradation } from '../domain/service-health.ts';
 import type { Heard, StartStatus, WorkerStatus } from './process-status.ts';
 
 /** What is known of the service at one moment; null: not known here, and nothing is said of it. */

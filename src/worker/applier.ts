@@ -1,14 +1,13 @@
 import type { Assignment, Enrichment, Turn } from '../domain/facts.ts';
 import type { RecordedRequest } from '../domain/records.ts';
-import { SetupError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
-import { DatabaseError } from '../store/duckdb.ts';
 import type { Batch } from '../store/live/batch.ts';
 import type { StateStore } from '../store/live/state-store.ts';
 import type { Delivered } from '../stream/log/consumer.ts';
 import type { MessageNotes } from '../stream/dead-letters/message-notes.ts';
-import { messagesOf, Numbering, RecordError, withoutTexts, type Entry, type NumberedBatch } from './batch.ts';
+import { messagesOf, Numbering, withoutTexts, type Entry, type NumberedBatch } from './batch.ts';
 import type { MutableWorkCounters } from './counters.ts';
+import { causeOf, EntriesInDoubt, reasonOf, SurroundingsError } from './dead-letter-decision.ts';
 import {
   AnalysisFailure,
   AnalysisInterrupted,
@@ -30,27 +29,11 @@ export interface ApplierOptions {
   readonly now: () => number;
 }
 
-/** The process has to end for a reason (`cause`) that has nothing to do with the entries in work. */
-export class SurroundingsError extends Error {
-  constructor(cause: unknown) {
-    super(reasonOf(cause), { cause });
-    this.name = 'SurroundingsError';
-  }
-}
-
 async function outside(work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (cause) {
     throw new SurroundingsError(cause);
-  }
-}
-
-/** The process has to end, and nobody knows why but that these entries were in work. */
-export class EntriesInDoubt extends Error {
-  constructor(cause: unknown) {
-    super(reasonOf(cause), { cause });
-    this.name = 'EntriesInDoubt';
   }
 }
 
@@ -181,8 +164,8 @@ export class Applier {
     if (reduced !== null) return this.apply(reduced);
     const { delivered, entries, enrichments, sequence, unanalysed = [] } = stretch;
     if (entries.length === 0) throw error;
-    const reason = reasonLiesIn(error);
-    if (reason !== 'entries') throw reason === 'unknown' ? new EntriesInDoubt(error) : error;
+    const cause = causeOf(error);
+    if (cause !== 'entries') throw cause === 'unknown' ? new EntriesInDoubt(error) : error;
     if (entries.length > 1) {
       const middle = Math.floor(entries.length / 2);
       const messages = messagesOf(entries.slice(0, middle)).length;
@@ -241,8 +224,8 @@ export class Applier {
         const alone = this.#batchOf(batch, assignment, entry.sequence);
         await this.#options.store.commit(alone, { rehearsal: true });
       } catch (error) {
-        const reason = reasonLiesIn(error);
-        if (reason !== 'entries') throw reason === 'unknown' ? new EntriesInDoubt(error) : error;
+        const cause = causeOf(error);
+        if (cause !== 'entries') throw cause === 'unknown' ? new EntriesInDoubt(error) : error;
         faults.set(place, `request ${entry.requests[place]?.requestId}: ${reasonOf(error)}`);
       } finally {
         this.#forget();
@@ -303,25 +286,6 @@ function withoutSuspect(stretch: Stretch, error: unknown): Stretch | null {
   };
 }
 
-export function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
 export function deliveredAs(delivered: readonly Delivered[], sequence: number): Delivered {
   return delivered.find((candidate) => candidate.sequence === sequence) as Delivered;
-}
-
-/**
- * Where to look for the reason. `entries`: a record or a value is not as it should be, or there is too much of it
- * for the memory; splitting helps. `surroundings`: the disk, the stream or another worker, whatever the entries say.
- * `unknown`: the database gave up, or we have made a mistake, and these entries may bring it about.
- */
-function reasonLiesIn(error: unknown): 'entries' | 'surroundings' | 'unknown' {
-  if (error instanceof RecordError) return 'entries';
-  if (error instanceof AnalysisFailure) return error.fault === 'error' ? 'unknown' : 'entries';
-  if (error instanceof SurroundingsError || error instanceof SetupError) return 'surroundings';
-  if (!(error instanceof DatabaseError)) return 'unknown';
-  if (error.fault === 'io' || error.fault === 'checkpoint-failed' || error.file !== null)
-    return 'surroundings';
-  return error.fault === 'data' || error.fault === 'out-of-memory' ? 'entries' : 'unknown';
 }

@@ -1,7 +1,7 @@
 import { deepEqual, match } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { degradationsOf } from '../../src/health/degradations.ts';
-import type { ServiceState } from '../../src/health/degradations.ts';
+import { degradationsOf } from '../../src/health/degraded-reasons.ts';
+import type { ServiceState } from '../../src/health/degraded-reasons.ts';
 import type { Heard, StartStatus, WorkerStatus } from '../../src/health/process-status.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 9, 30);
