@@ -172,7 +172,11 @@ async function large(bench: Bench, entries: number, idleSeconds: number, json: b
   await bench.workLarge(entries);
   clearInterval(timer);
   console.error(`${before} MB before, ${peak} MB at the peak, ${megabytes()} MB at its end`);
-  await sleep(idleSeconds * 1000);
+  // As an idle worker does, which looks for entries once a second.
+  for (let second = 0; second < idleSeconds; second += 1) {
+    await sleep(1000);
+    bench.idle();
+  }
   const after = megabytes();
   if (json) return console.log(JSON.stringify({ entries, before, peak, after }, null, 2));
   console.log(
@@ -211,6 +215,11 @@ class Bench {
       (index) => Buffer.from(String(index)),
       (bytes) => [this.#request(instances[Number(Buffer.from(bytes).toString())] as number, 2)],
     );
+  }
+
+  /** Nothing comes in. */
+  idle(): void {
+    this.#analysis.idleCollection.idle();
   }
 
   /** Entries as the stream has them. */

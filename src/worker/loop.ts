@@ -4,6 +4,7 @@ import type { Publication } from '../store/published/publication.ts';
 import { inflatedSizeOf } from '../stream/log/codec.ts';
 import type { Delivered, StreamConsumer } from '../stream/log/consumer.ts';
 import type { MessageNotes } from '../stream/dead-letters/message-notes.ts';
+import type { IdleCollection } from './analysis/idle-collection.ts';
 import { isUnanalysed } from './analysis/protocol.ts';
 import { Applier, deliveredAs, type ApplierOptions } from './applier.ts';
 import { EntriesInDoubt, reasonOf, SurroundingsError } from './dead-letter-decision.ts';
@@ -22,6 +23,8 @@ export interface WorkerLoopOptions extends ApplierOptions {
   readonly source: EntrySource;
   readonly decode: (bytes: Uint8Array) => readonly RecordedRequest[];
   readonly enricher: EnrichStage;
+  /** Hears whether anything is in work. */
+  readonly idleCollection?: Pick<IdleCollection, 'busy' | 'idle'>;
   /** The messages that count without findings. */
   readonly notes: Pick<MessageNotes, 'has' | 'add'>;
   readonly publication: Publication;
@@ -103,8 +106,10 @@ export class WorkerLoop {
       ahead = null;
       if (prepared.delivered.length === 0) {
         await this.#publish();
+        this.#options.idleCollection?.idle();
         continue;
       }
+      this.#options.idleCollection?.busy();
       // What a process has died of is taken up alone.
       if (this.#inWork.limit === Infinity) {
         ahead = this.#prepare();

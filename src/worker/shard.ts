@@ -193,6 +193,7 @@ class WorkingShard implements Shard {
       logger: options.logger,
       enricher: this.#analysis,
       assigner: this.#analysis,
+      idleCollection: options.analysis.idleCollection,
       notes,
       marks: this.#marks,
       decode: (bytes) => {

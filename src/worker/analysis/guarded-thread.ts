@@ -92,7 +92,7 @@ export class GuardedThread {
 
   /**
    * Asks behind what was asked before. `generation`: only while the thread remembers what it did then. A thread
-   * that does not run is started, but not to forget.
+   * that does not run is started, but not to forget or to collect garbage.
    *
    * @throws AnalysisFailure, AnalysisInterrupted, AnalysisStopped
    */
@@ -104,7 +104,8 @@ export class GuardedThread {
       if (this.#closed) throw new AnalysisStopped();
       if (this.#unended !== null) throw this.#unended;
       if (generation !== undefined && generation !== this.#generation) throw new AnalysisInterrupted();
-      if (this.#running === null && request.kind === 'forget') return null as Result;
+      if (this.#running === null && (request.kind === 'forget' || request.kind === 'collect'))
+        return null as Result;
       await this.start();
       const { worker, steps } = this.#running ?? (await this.#startAgain());
       return (await this.#ask(worker, steps, request, transfer)) as Result;

@@ -9,6 +9,7 @@ import {
   type Assigned,
   type PackedEnrichments,
 } from './protocol.ts';
+import { collectGarbage, IdleCollection } from './idle-collection.ts';
 import { GuardedThread, PATIENCE, type Patience } from './guarded-thread.ts';
 import {
   AnalysisFailure,
@@ -42,6 +43,8 @@ type Message = Pick<Turn, 'role' | 'content'>;
  */
 export class AnalysisPool {
   readonly model: AnalysisModel;
+  /** Collects garbage in this thread and in those of the pool while nothing is in work. */
+  readonly idleCollection: IdleCollection;
   readonly #threads: readonly GuardedThread[];
   readonly #memoryBytes: number;
 
@@ -49,6 +52,14 @@ export class AnalysisPool {
     this.#threads = threads;
     this.#memoryBytes = memoryBytes;
     this.model = model;
+    this.idleCollection = new IdleCollection({
+      residentBytes: () => process.memoryUsage.rss(),
+      collect: () => {
+        for (const thread of threads) thread.ask({ kind: 'collect' }).catch(() => undefined);
+        collectGarbage();
+      },
+      now: () => performance.now(),
+    });
   }
 
   /** Starts the threads. Throws SetupError when the model cannot be used. */

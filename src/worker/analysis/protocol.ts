@@ -66,6 +66,8 @@ export type ThreadRequest =
   | AssignRequest
   /** Everything that is remembered of a shard is to be forgotten. */
   | { readonly kind: 'forget'; readonly shard: number }
+  /** Garbage is to be collected: nothing else is in work. */
+  | { readonly kind: 'collect' }
   | { readonly kind: 'close' };
 
 export interface Assigned {

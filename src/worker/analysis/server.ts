@@ -1,4 +1,5 @@
 /** The side of a thread of `AnalysisPool`: it answers requests one after the other. */
+import { collectGarbage } from './idle-collection.ts';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Assigner } from './assigner.ts';
 import type { StepListener } from '../../enrich/step-listener.ts';
@@ -80,6 +81,9 @@ class AnalysisServer {
       case 'forget':
         this.#assigners.get(request.shard)?.reset();
         this.#assigners.delete(request.shard);
+        return null;
+      case 'collect':
+        collectGarbage();
         return null;
       case 'close':
         await this.#analyst.close();
