@@ -162,7 +162,8 @@ describe('preparer', () => {
   });
 
   it('ends a thread that takes too long, and goes on', async () => {
-    const prepare = open({ inlineBytes: 0, timeoutMs: 1 });
+    const threadFile = join(import.meta.dirname, '../support/silent-thread.ts');
+    const prepare = open({ inlineBytes: 0, timeoutMs: 1, threadFile });
     await rejects(prepare(hello), refused('PAYLOAD_TOO_LARGE'));
     await rejects(prepare(hello), refused('PAYLOAD_TOO_LARGE'));
   });
