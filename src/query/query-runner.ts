@@ -16,6 +16,8 @@ export interface QueryRunnerOptions {
   readonly views: readonly View[];
   /** The reader of the shard that an instance (UUID) belongs to. */
   readonly readerOf: (instanceId: string) => Pick<SnapshotReader, 'read' | 'waitFor'>;
+  /** Time since which the active views answer, in microseconds since 1970. Default: always. */
+  readonly answeringSince?: () => number;
   /** Queries that may wait for a position at once. Default: any number. */
   readonly maxWaiting?: number;
 }
@@ -70,6 +72,7 @@ export class QueryRunner {
       return rows[0];
     });
     const { limit, offset } = parameters;
+    const since = this.#options.answeringSince?.() ?? 0;
     if (instance === undefined)
       return { elements: [], pagination: { total: 0, limit, offset }, lastProcessedAt: null };
     const number = instance['instance'] as number;
@@ -85,7 +88,7 @@ export class QueryRunner {
         fields: fieldsOf(row, parameters.fields),
       })),
       pagination: { total, limit, offset },
-      lastProcessedAt: formatInstant(instance['processed_at'] as number),
+      lastProcessedAt: formatInstant(Math.max(instance['processed_at'] as number, since)),
     };
   }
 

@@ -8,6 +8,7 @@ import {
   readUnfinished,
   removeOtherEpochs,
   shardDirectory,
+  switchedNow,
   writeActiveEpoch,
   type ActiveEpoch,
   type Epoch,
@@ -18,7 +19,7 @@ import { partitionsOf } from '../stream/subjects.ts';
 import { currentDefinition } from '../worker/current-definition.ts';
 import { compareAtMark, describe } from './compare-at-mark.ts';
 import { faultsOf } from './comparison.ts';
-import { liveSequence, newestOf, refuseGap, Replay, type ReplaySettings } from './replay.ts';
+import { liveSequences, newestOf, refuseGap, Replay, type ReplaySettings } from './replay.ts';
 
 export interface RebuildSettings extends ReplaySettings {
   /** Of the views to be built. */
@@ -47,7 +48,6 @@ export async function rebuild(
   const definition = currentDefinition(settings.analysis.model);
   const next = await takeUpOrBegin(settings, active, definition);
   const replay = new Replay(settings, next);
-  const live: Epoch = active;
   if (next.compareAt !== null) {
     await replay.foldTo('rebuilding', next.compareAt);
     const comparison = await compareAtMark(dataDir, next, definition);
@@ -67,17 +67,13 @@ export async function rebuild(
     markCompared(dataDir, next);
   }
   await replay.catchUp(() =>
-    options.toLatest ? newestOf(connection, next) : Promise.resolve(liveSequences(dataDir, live, next)),
+    options.toLatest ? newestOf(connection, next) : Promise.resolve(liveSequences(dataDir, active, next)),
   );
-  await replay.follow(live, {
-    epoch: next.epoch,
-    shards: next.shards,
-    previous: { epoch: live.epoch, shards: live.shards },
-  });
-  removeOtherEpochs(dataDir, [live.epoch, next.epoch]);
+  await replay.follow(active);
+  removeOtherEpochs(dataDir, [active.epoch, next.epoch]);
   const ms = performance.now() - startedAt;
   progress.line(
-    `switched from views ${live.epoch} to views ${next.epoch}: ${count(replay.messages)} messages in ${duration(ms)}` +
+    `switched from views ${active.epoch} to views ${next.epoch}: ${count(replay.messages)} messages in ${duration(ms)}` +
       ` (${count(Math.round((replay.messages / ms) * 1000))}/s)` +
       `${replay.aside === 0 ? '' : `; ${count(replay.aside)} entries could not be processed`}. ` +
       '"npm run rebuild -- --rollback" goes back.',
@@ -121,12 +117,6 @@ async function takeUpOrBegin(
   });
 }
 
-function liveSequences(dataDir: string, live: Epoch, { shards }: Epoch): number[] {
-  return Array.from({ length: shards }, (_, shard) =>
-    liveSequence(dataDir, live, partitionsOf(shard, shards)),
-  );
-}
-
 /**
  * Catches up the views before the last switch, and switches back to them.
  *
@@ -140,10 +130,9 @@ export async function rollBack(
   const { dataDir, connection, analysis, progress } = settings;
   const { previous } = active;
   if (previous === undefined) throw new SetupError('There are no earlier views to go back to.');
-  const back: ActiveEpoch = { ...previous, previous: { epoch: active.epoch, shards: active.shards } };
   const made = await readDefinition(shardDirectory(dataDir, previous.epoch, 0));
   const changes = made === null ? [] : changesBetween(made, currentDefinition(analysis.model));
-  if (options.force) writeActiveEpoch(dataDir, back);
+  if (options.force) writeActiveEpoch(dataDir, switchedNow(active, previous));
   else {
     if (changes.length > 0) {
       throw new SetupError(
@@ -157,7 +146,7 @@ export async function rollBack(
         ? newestOf(connection, previous)
         : Promise.resolve(liveSequences(dataDir, active, previous)),
     );
-    await replay.follow(active, back);
+    await replay.follow(active);
   }
   progress.line(`switched back from views ${active.epoch} to views ${previous.epoch}`);
 }
@@ -165,7 +154,7 @@ export async function rollBack(
 /** Deletes an unfinished rebuild and the views kept for going back; the epochs that were deleted. */
 export function clean(dataDir: string, active: ActiveEpoch): number[] {
   // First what names them.
-  if (active.previous !== undefined)
-    writeActiveEpoch(dataDir, { epoch: active.epoch, shards: active.shards });
+  const { previous, ...alone } = active;
+  if (previous !== undefined) writeActiveEpoch(dataDir, alone);
   return removeOtherEpochs(dataDir, [active.epoch]);
 }

@@ -1,8 +1,15 @@
 /** Covered by test/cli/rebuild.test.ts. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { SetupError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
-import { prepareActiveEpoch, shardDirectory, type ActiveEpoch, type Epoch } from '../store/epochs/epochs.ts';
+import {
+  prepareActiveEpoch,
+  shardDirectory,
+  switchedNow,
+  type ActiveEpoch,
+  type Epoch,
+} from '../store/epochs/epochs.ts';
 import { readManifest } from '../store/published/manifest.ts';
 import type { StreamArchive } from '../stream/archive/archive-consumer.ts';
 import type { StreamConnection } from '../stream/connection.ts';
@@ -148,7 +155,7 @@ export class Replay {
    * Follows the stream with all shards open until their published rows contain all that the live ones' do, and
    * switches readers over at that moment: nobody who asked the live views is answered by older ones afterwards.
    */
-  async follow(live: Epoch, active: ActiveEpoch): Promise<void> {
+  async follow(live: ActiveEpoch): Promise<void> {
     const { connection, signal } = this.#settings;
     const idle = new Set<number>();
     const shards: Shard[] = [];
@@ -166,19 +173,26 @@ export class Replay {
         shards.push(opened);
         opened.run().catch(failed.reject);
       }
-      const isThere = (shard: Shard, number: number): boolean => {
+      const { dataDir } = this.#settings;
+      const read = (): readonly number[] => liveSequences(dataDir, live, this.#epoch);
+      const isThere = (shard: Shard, number: number, sequence: number): boolean => {
         const published = shard.publication.sequence;
         if (published < shard.store.sequence) return false;
-        if (idle.has(number)) return true;
-        return published >= liveSequence(this.#settings.dataDir, live, partitionsOf(number, shards.length));
+        return idle.has(number) || published >= sequence;
       };
-      const switchOver = prepareActiveEpoch(this.#settings.dataDir, active);
-      while (!shards.every(isThere)) {
+      for (;;) {
         if (signal.aborted) throw new InterruptedError();
+        const before = read();
+        if (shards.every((shard, number) => isThere(shard, number, before[number] as number))) {
+          const switchOver = prepareActiveEpoch(dataDir, switchedNow(live, this.#epoch));
+          // What the live worker publishes while the switch is prepared may be applied after the time of the switch.
+          if (isDeepStrictEqual(read(), before)) {
+            switchOver();
+            return;
+          }
+        }
         await Promise.race([sleep(LOOK_MS), failed.promise]);
       }
-      if (signal.aborted) throw new InterruptedError();
-      switchOver();
     } finally {
       await Promise.all(shards.map((shard) => shard.close()));
     }
@@ -292,7 +306,14 @@ function entries(from: number, to: number): string {
 }
 
 /** What the live views of partitions contain: the highest published sequence of the shards that have them. */
-export function liveSequence(dataDir: string, live: Epoch, partitions: readonly number[]): number {
+/** For each shard of another build, the newest entry that the live views of its partitions have published. */
+export function liveSequences(dataDir: string, live: Epoch, { shards }: Epoch): number[] {
+  return Array.from({ length: shards }, (_, shard) =>
+    liveSequence(dataDir, live, partitionsOf(shard, shards)),
+  );
+}
+
+function liveSequence(dataDir: string, live: Epoch, partitions: readonly number[]): number {
   const shards = new Set(partitions.map((partition) => partition % live.shards));
   return Math.max(
     0,

@@ -8,7 +8,12 @@ import { after, before, describe, it } from 'node:test';
 import { jetstreamManager } from '@nats-io/jetstream';
 import type { RecordedRequest } from '../../src/domain/records.ts';
 import { openDatabase, quoted } from '../../src/store/duckdb.ts';
-import { readActiveEpoch, readUnfinished, shardDirectory } from '../../src/store/epochs/epochs.ts';
+import {
+  readActiveEpoch,
+  readUnfinished,
+  shardDirectory,
+  type ActiveEpoch,
+} from '../../src/store/epochs/epochs.ts';
 import { readManifest } from '../../src/store/published/manifest.ts';
 import { openConnection, type StreamConnection } from '../../src/stream/connection.ts';
 import { createPublisher, type Publisher } from '../../src/stream/log/publisher.ts';
@@ -122,7 +127,7 @@ describe('rebuild', () => {
     }
   }
 
-  const active = () => readActiveEpoch(dataDir) ?? { epoch: 0, shards: 0 };
+  const active = (): ActiveEpoch => readActiveEpoch(dataDir) ?? { epoch: 0, shards: 0 };
   const directories = (): string[] => {
     const { epoch, shards } = active();
     return Array.from({ length: shards }, (_, shard) => shardDirectory(dataDir, epoch, shard));
@@ -136,9 +141,14 @@ describe('rebuild', () => {
       .map(Number)
       .toSorted((a, b) => a - b);
 
-  /** All answers, but for the time at which the worker came by. */
+  let processed: readonly string[] = [];
+  /** All answers, but for the time at which the worker came by, which never goes backwards. */
   async function answers(): Promise<Record<string, unknown>> {
-    const all = await answersOf(directories(), INSTANCES, FEW_GRANULARITIES);
+    const all = await answersOf(directories(), INSTANCES, FEW_GRANULARITIES, active().since);
+    const newest = Object.values(all).map(({ lastProcessedAt }) => lastProcessedAt ?? '');
+    for (const [at, time] of newest.entries())
+      ok(time >= (processed[at] ?? ''), `lastProcessedAt went back from ${processed[at]} to ${time}`);
+    processed = newest;
     return Object.fromEntries(
       Object.entries(all).map(([question, { elements, pagination }]) => [question, { elements, pagination }]),
     );
@@ -158,7 +168,9 @@ describe('rebuild', () => {
     await watching;
     match(running.output(), /compared with the live views at entry [\d,]+: (\d+) of \1 tables equal \(/);
     match(running.output(), /switched from views 1 to views 2: \d+ messages/);
-    deepEqual(active(), { epoch: 2, shards: 1, previous: { epoch: 1, shards: 1 } });
+    const { since = 0, ...switched } = active();
+    deepEqual(switched, { epoch: 2, shards: 1, previous: { epoch: 1, shards: 1 } });
+    ok(since > 0);
     await published(newest);
     equal(existsSync(join(dataDir, 'views/2/live')), false);
     deepEqual(epochsOnDisk(), [1, 2]);
@@ -224,12 +236,14 @@ describe('rebuild', () => {
     match(output, new RegExp(`switched back from views ${epoch} to views ${previous?.epoch}`));
     equal(active().epoch, previous?.epoch);
     deepEqual(await answers(), live);
+    const switchedAt = active().since;
     const both = await rebuild(['--clean', '--rollback']);
     equal(both.code, 2);
     match(both.output, /^--clean stands alone/);
     const cleaned = await rebuild(['--clean']);
     match(cleaned.output, new RegExp(`deleted views ${epoch}; views ${previous?.epoch} stay`));
-    deepEqual(active(), { epoch: previous?.epoch ?? 0, shards: 1 });
+    const { since, ...left } = active();
+    deepEqual([left, since], [{ epoch: previous?.epoch ?? 0, shards: 1 }, switchedAt]);
     const nothing = await rebuild(['--rollback']);
     equal(nothing.code, 1);
     match(nothing.output, /There are no earlier views to go back to/);
@@ -263,7 +277,8 @@ describe('rebuild', () => {
     }
     await readers.close();
     match(output, /: (\d+) of \1 tables equal \(/);
-    deepEqual(active(), { epoch: before + 1, shards: 3, previous: { epoch: before, shards: 1 } });
+    const { since: _since, ...switched } = active();
+    deepEqual(switched, { epoch: before + 1, shards: 3, previous: { epoch: before, shards: 1 } });
     deepEqual(await answers(), live);
     const back = await rebuild(['--rollback', '--force']);
     equal(back.code, 0, back.output);

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -19,6 +19,7 @@ import { Stack } from './support/stack.ts';
 const CACHE_DIR = join(import.meta.dirname, '../../.cache');
 const SERVERS = 3;
 const GIVE_UP_MS = 60_000;
+const LOG_LINES = 40;
 /** How long a killed server stays away under load. */
 const AWAY_MS = 3000;
 
@@ -51,6 +52,7 @@ class Cluster {
         config,
         `server_name: ${name}
 listen: "127.0.0.1:${client}"
+log_file: "${folder}.log"
 max_payload: ${SERVER_MAX_PAYLOAD}
 authorization { token: "${cluster.token}" }
 jetstream { store_dir: "${folder}", sync_interval: always }
@@ -101,9 +103,20 @@ cluster { name: undertone, listen: "127.0.0.1:${route}", routes: [${routes}] }
         followers.every(({ current, offline }) => current && offline !== true)
       )
         return;
-      if (performance.now() > deadline) throw new Error(`the cluster is not whole: ${JSON.stringify(state)}`);
+      if (performance.now() > deadline) {
+        const logs = this.#servers.map(
+          ({ name, child }) => `${name}, pid ${child?.pid ?? 'none'}:\n${this.#logOf(name)}`,
+        );
+        throw new Error(`the cluster is not whole: ${JSON.stringify(state)}\n${logs.join('\n')}`);
+      }
       await sleep(100);
     }
+  }
+
+  /** The last lines that a server logged. */
+  #logOf(name: string): string {
+    const file = join(this.#folder, `${name}.log`);
+    return existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(-LOG_LINES).join('\n') : '';
   }
 
   async stop(): Promise<void> {

@@ -109,6 +109,7 @@ export async function answersOf(
   directories: readonly string[],
   instances: number,
   granularities: readonly Granularity[] = GRANULARITIES,
+  since = 0,
 ): Promise<Record<string, QueryResponse>> {
   const readers = await Promise.all(
     directories.map((directory) =>
@@ -117,6 +118,7 @@ export async function answersOf(
   );
   const runner = new QueryRunner({
     views: VIEWS,
+    answeringSince: () => since,
     readerOf: (id) => readers[partitionOf(id) % readers.length] as SnapshotReader,
   });
   const answers: Record<string, QueryResponse> = {};

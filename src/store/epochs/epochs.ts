@@ -28,6 +28,11 @@ export interface Epoch {
 export interface ActiveEpoch extends Epoch {
   /** What answered before the last switch, kept for going back. */
   readonly previous?: Epoch;
+  /**
+   * Time of the switch to it, in microseconds since 1970. A rebuild may have applied an entry before the live
+   * worker did, so without it `lastProcessedAt` would go backwards at the switch.
+   */
+  readonly since?: number;
 }
 
 /** A build that is not finished, as its folder's `REBUILD` says. */
@@ -58,6 +63,16 @@ export function pinnedDirectory(dataDir: string, epoch: number, liveShard: numbe
 export function readActiveEpoch(dataDir: string): ActiveEpoch | null {
   const active = readJson<Partial<ActiveEpoch> | null>(join(dataDir, 'views', 'ACTIVE'));
   return isPositive(active?.epoch) && isPositive(active?.shards) ? (active as ActiveEpoch) : null;
+}
+
+/** The active epoch to be, as if readers were switched to it now. The time never goes backwards. */
+export function switchedNow(from: ActiveEpoch, to: Epoch): ActiveEpoch {
+  return {
+    epoch: to.epoch,
+    shards: to.shards,
+    previous: { epoch: from.epoch, shards: from.shards },
+    since: Math.max(Date.now() * 1000, from.since ?? 0),
+  };
 }
 
 function isPositive(value: unknown): boolean {
