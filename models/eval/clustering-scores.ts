@@ -1,32 +1,69 @@
-/** How well groups agree with labels. */
-export interface ClusteringScores {
-  /** Share of items in the group that stands for their label, groups and labels matched one to one. */
-  readonly accuracy: number;
+/** How well groups agree with labels, or with other groups. */
+export interface Agreement {
   /** Normalised mutual information, arithmetic mean; the same number as the V-measure. */
   readonly nmi: number;
   /** Adjusted Rand index. */
   readonly ari: number;
+  /** Null is none of them. */
   readonly groups: number;
   readonly labels: number;
 }
 
-/** Scores of `groups` against `labels`, parallel lists. An item with group null counts as a group of its own kind and is never right. */
-export function clusteringScores(
-  groups: readonly (string | number | null)[],
-  labels: readonly string[],
-): ClusteringScores {
-  const groupIndex = new Map<string | number | null, number>();
-  const labelIndex = new Map<string, number>();
+export interface ClusteringScores extends Agreement {
+  /** Share of items in the group that stands for their label, groups and labels matched one to one. */
+  readonly accuracy: number;
+}
+
+type Group = string | number | null;
+
+/** Counts of items by group and label, both numbered in order of first occurrence. */
+interface Contingency {
+  readonly total: number;
+  readonly rows: number;
+  readonly columns: number;
+  /** Row of the items with group null; undefined without such items. */
+  readonly unassigned: number | undefined;
+  cell(row: number, column: number): number;
+}
+
+function contingencyOf(groups: readonly Group[], labels: readonly Group[]): Contingency {
+  const groupIndex = new Map<Group, number>();
+  const labelIndex = new Map<Group, number>();
   const counts: number[][] = [];
   groups.forEach((group, item) => {
     const row = indexOf(groupIndex, group);
     const column = indexOf(labelIndex, labels[item]!);
     (counts[row] ??= [])[column] = (counts[row]?.[column] ?? 0) + 1;
   });
-  const total = groups.length;
-  const rows = counts.length;
-  const columns = labelIndex.size;
-  const cell = (row: number, column: number): number => counts[row]?.[column] ?? 0;
+  return {
+    total: groups.length,
+    rows: counts.length,
+    columns: labelIndex.size,
+    unassigned: groupIndex.get(null),
+    cell: (row, column) => counts[row]?.[column] ?? 0,
+  };
+}
+
+/** Agreement of two parallel lists, also of more groups than `clusteringScores` can match. Items of group null count as one group. */
+export function agreementOf(groups: readonly Group[], labels: readonly Group[]): Agreement {
+  return agreementIn(contingencyOf(groups, labels));
+}
+
+/** Scores of `groups` against `labels`, parallel lists. An item with group null counts as a group of its own kind and is never right. */
+export function clusteringScores(groups: readonly Group[], labels: readonly string[]): ClusteringScores {
+  const table = contingencyOf(groups, labels);
+  const { rows, columns, unassigned, total, cell } = table;
+  const size = Math.max(rows, columns);
+  const matched = assignment(
+    Array.from({ length: size }, (_, row) =>
+      Array.from({ length: size }, (_, column) => (row === unassigned ? 0 : -cell(row, column))),
+    ),
+  );
+  const right = sum(rows, (row) => (row === unassigned ? 0 : cell(row, matched[row]!)));
+  return { accuracy: right / total, ...agreementIn(table) };
+}
+
+function agreementIn({ rows, columns, total, unassigned, cell }: Contingency): Agreement {
   const rowSums = Array.from({ length: rows }, (_, row) => sum(columns, (column) => cell(row, column)));
   const columnSums = Array.from({ length: columns }, (_, column) => sum(rows, (row) => cell(row, column)));
   let mutual = 0;
@@ -44,19 +81,10 @@ export function clusteringScores(
   const columnPairs = sum(columns, (column) => pairsOf(columnSums[column]!));
   const expected = (rowPairs * columnPairs) / pairsOf(total);
   const most = (rowPairs + columnPairs) / 2;
-  const size = Math.max(rows, columns);
-  const unassigned = groupIndex.get(null);
-  const matched = assignment(
-    Array.from({ length: size }, (_, row) =>
-      Array.from({ length: size }, (_, column) => (row === unassigned ? 0 : -cell(row, column))),
-    ),
-  );
-  const right = sum(rows, (row) => (row === unassigned ? 0 : cell(row, matched[row]!)));
   return {
-    accuracy: right / total,
     nmi: entropies === 0 ? 1 : (2 * mutual) / entropies,
     ari: most === expected ? 1 : (pairs - expected) / (most - expected),
-    groups: groupIndex.size - (unassigned === undefined ? 0 : 1),
+    groups: rows - (unassigned === undefined ? 0 : 1),
     labels: columns,
   };
 }

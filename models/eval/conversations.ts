@@ -6,7 +6,15 @@
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
 import { roleOf } from '../../src/domain/records.ts';
-import { collect, dataSetPath, readDialogues, readIntents, type IntentExample } from './data.ts';
+import { mostCommon } from './counts.ts';
+import {
+  collect,
+  dataSetPath,
+  readDialogues,
+  readIntents,
+  type Dialogue,
+  type IntentExample,
+} from './data.ts';
 import type { EvalOptions } from './report.ts';
 
 export interface LabelledTurn {
@@ -14,6 +22,8 @@ export interface LabelledTurn {
   readonly content: string;
   /** What the turn asks for, where the data say so and it is a request; else null. */
   readonly label: string | null;
+  /** Where one conversation has several; else it has the conversation's. */
+  readonly domain?: string;
 }
 export interface LabelledConversation {
   readonly id: string;
@@ -34,7 +44,7 @@ export const NO_REQUEST: ReadonlySet<string> = new Set([
 ]);
 
 /** Whether an example of a set is taken. */
-type Keep = (example: IntentExample) => boolean;
+export type Keep = (example: IntentExample) => boolean;
 
 export const withoutSmallTalk: Keep = ({ domain }) => domain !== 'small_talk';
 
@@ -108,13 +118,18 @@ async function conversationsIn(
   return limited(mixed(conversations), limit);
 }
 
-/** Conversations of Schema-Guided Dialogue; a user turn's label is the intent that begins with it. */
+/**
+ * Conversations of Schema-Guided Dialogue; a user turn's label is the intent that begins with it. In a conversation of
+ * several services, a turn has the domain in which its intent is most frequent.
+ */
 export async function schemaGuidedConversations(
   options: EvalOptions,
   limit: number,
 ): Promise<LabelledConversation[]> {
   const dialogues = await collect(readDialogues(dataSetPath(options.dataDirectory, 'dialogues/sgd-train')));
+  const domainOf = domainsOfIntents(dialogues);
   const conversations = dialogues.map((dialogue) => {
+    const services = servicesOf(dialogue);
     const intents = (dialogue.labels?.['turn_intents'] ?? []) as readonly (readonly string[] | null)[];
     let before: readonly string[] = [];
     const turns = dialogue.turns.map((turn, index): LabelledTurn => {
@@ -122,17 +137,39 @@ export async function schemaGuidedConversations(
       const now = intents[index] ?? [];
       const label = now.find((intent) => !before.includes(intent)) ?? null;
       before = now;
-      return userTurn(turn.content, label);
+      const domain = services.length > 1 && label !== null ? domainOf.get(label) : undefined;
+      return { ...userTurn(turn.content, label), ...(domain === undefined ? {} : { domain }) };
     });
-    const services = (dialogue.labels?.['services'] ?? []) as readonly string[];
     return {
       id: dialogue.id,
       language: dialogue.lang ?? null,
-      domain: (services[0] ?? '').replace(/_\d+$/, ''),
+      domain: services[0] ?? '',
       turns,
     };
   });
   return limited(mixed(conversations), limit);
+}
+
+/** Without the numbers that tell services of one domain apart. */
+function servicesOf({ labels }: Dialogue): string[] {
+  const services = (labels?.['services'] ?? []) as readonly string[];
+  return services.map((service) => service.replace(/_\d+$/, ''));
+}
+
+/** The domain of each intent: that of most turns with it, in conversations of one service. */
+function domainsOfIntents(dialogues: readonly Dialogue[]): Map<string, string> {
+  const seen = dialogues.flatMap((dialogue) => {
+    const services = servicesOf(dialogue);
+    if (services.length !== 1) return [];
+    const turns = (dialogue.labels?.['turn_intents'] ?? []) as readonly (readonly string[] | null)[];
+    return turns.flatMap((intents) => intents ?? []).map((intent) => ({ intent, domain: services[0]! }));
+  });
+  return new Map(
+    [...Map.groupBy(seen, ({ intent }) => intent)].map(([intent, all]) => [
+      intent,
+      mostCommon(all.map(({ domain }) => domain))!,
+    ]),
+  );
 }
 
 export function userTurn(content: string, label: string | null = null): LabelledTurn {
@@ -144,10 +181,10 @@ export function madeConversation(id: string, turns: readonly LabelledTurn[]): La
   return { id, language: null, domain: '', turns };
 }
 
-/** An order that has nothing to do with labels or file order, and is the same every time. */
-export function mixed<T extends { readonly id: string }>(items: readonly T[]): T[] {
+/** An order that has nothing to do with labels or file order, and is the same every time; each salt gives another. */
+export function mixed<T extends { readonly id: string }>(items: readonly T[], salt = ''): T[] {
   return items
-    .map((item) => ({ item, key: createHash('sha256').update(item.id).digest('hex') }))
+    .map((item) => ({ item, key: createHash('sha256').update(salt).update(item.id).digest('hex') }))
     .sort((a, b) => (a.key < b.key ? -1 : 1))
     .map(({ item }) => item);
 }

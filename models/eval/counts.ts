@@ -29,3 +29,9 @@ export function randomNumbers(seed: number): () => number {
     return state / 2 ** 32;
   };
 }
+
+/** Mean of the values that are known; NaN when none is. */
+export function knownMean(values: readonly number[]): number {
+  const known = values.filter((value) => !Number.isNaN(value));
+  return known.length === 0 ? Number.NaN : mean(known);
+}

@@ -7,17 +7,21 @@ const ROUNDS = 40;
 const STARTS = 3;
 
 /**
- * Spherical k-means with k-means++ starts, the best of three; the same seed, the same groups. Group of each unit
- * vector.
+ * Spherical k-means with k-means++ starts, the best of three unless given; the same seed, the same groups. Group of
+ * each unit vector.
  */
-export function kMeans(vectors: readonly Float32Array[], k: number, seed = 12345): number[] {
+export function kMeans(
+  vectors: readonly Float32Array[],
+  k: number,
+  { seed = 12345, starts = STARTS }: { readonly seed?: number; readonly starts?: number } = {},
+): number[] {
   const dimensions = vectors[0]?.length ?? 0;
   const arena = new DotArena(dimensions);
   const cosines = new Float32Array(k);
   const random = randomNumbers(seed);
   let best: number[] = [];
   let bestTotal = Number.NEGATIVE_INFINITY;
-  for (let start = 0; start < STARTS; start += 1) {
+  for (let start = 0; start < starts; start += 1) {
     let centroids = seeds(vectors, k, random);
     let groups: number[] = [];
     let total = 0;

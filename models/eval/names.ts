@@ -36,21 +36,27 @@ function labelStems(label: string): Set<string> {
   return contentStems(label.replaceAll(/[_+?]/g, ' ').replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1 $2'));
 }
 
+/** Share of requests that hold most of a name's content words. */
+export function shareHolding(name: string, requests: readonly string[]): number {
+  const words = [...contentStems(name)];
+  const holding = requests.filter((request) => {
+    const stems = contentStems(request);
+    return words.length > 0 && words.filter((stem) => stems.has(stem)).length * 2 > words.length;
+  });
+  return holding.length / requests.length;
+}
+
 /** Means over topics, in the order of the columns. */
 function scores(topics: readonly Named[]): number[] {
   const rows = topics.map(({ name, members, label }) => {
     const words = contentStems(name);
     const wanted = labelStems(label);
     const shared = [...words].filter((stem) => wanted.has(stem)).length;
-    const holding = members.filter((request) => {
-      const stems = contentStems(request);
-      return words.size > 0 && [...words].filter((stem) => stems.has(stem)).length * 2 > words.size;
-    });
     const count = name.split(/\s+/).length;
     return [
       shared > 0 ? (2 * shared) / (words.size + wanted.size) : 0,
       shared > 0 ? 1 : 0,
-      holding.length / members.length,
+      shareHolding(name, members),
       count >= 2 && count <= 5 ? 1 : 0,
     ];
   });

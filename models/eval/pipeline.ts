@@ -10,6 +10,7 @@ import { createEnricher, type Enricher } from '../../src/enrich/enricher.ts';
 import { detectLanguage } from '../../src/language/detect.ts';
 import type { LabelledConversation } from './conversations.ts';
 import type { EvalOptions } from './report.ts';
+import { TopicRun, type EnrichedConversation } from './topic-run.ts';
 
 /** A labelled user turn after the whole stream was assigned. */
 export interface AssignedTurn {
@@ -35,6 +36,10 @@ export interface Assigned {
 
 export interface Pipeline {
   readonly embedder: Embedder;
+  /** What can be found out about each turn alone; the same in every order of the conversations. */
+  enrich(conversations: readonly LabelledConversation[]): Promise<EnrichedConversation[]>;
+  /** A new instance without conversations. */
+  topicRun(): TopicRun;
   assign(conversations: readonly LabelledConversation[]): Promise<Assigned>;
   close(): Promise<void>;
 }
@@ -48,6 +53,8 @@ export async function loadPipeline(options: EvalOptions): Promise<Pipeline> {
   const enricher = createEnricher({ embedder });
   return {
     embedder,
+    enrich: (conversations) => enrichAll(conversations, enricher),
+    topicRun: () => new TopicRun(embedder.thresholds, embedder.dimensions),
     close: () => embedder.close(),
     assign: (conversations) => assignAll(conversations, embedder, enricher),
   };
@@ -68,6 +75,22 @@ function streamOf(conversations: readonly LabelledConversation[]): Turn[] {
       content,
       at: 0,
     }));
+}
+
+async function enrichAll(
+  conversations: readonly LabelledConversation[],
+  enricher: Enricher,
+): Promise<EnrichedConversation[]> {
+  const turns = conversations.flatMap(({ turns: own }) => own);
+  const enrichments: Enrichment[] = [];
+  for (let start = 0; start < turns.length; start += BATCH)
+    enrichments.push(...(await enricher.enrich(turns.slice(start, start + BATCH))));
+  let next = 0;
+  return conversations.map((conversation) => {
+    const first = next;
+    next += conversation.turns.length;
+    return { ...conversation, enrichments: enrichments.slice(first, next) };
+  });
 }
 
 async function assignAll(

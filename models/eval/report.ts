@@ -11,6 +11,8 @@ export interface EvalOptions {
   readonly modelsDirectory: string;
   /** Name in `modelsDirectory`, or a folder. */
   readonly model: string;
+  /** File for a reading sheet, for an evaluation that can write one. */
+  readonly sheet?: string;
 }
 
 /** For an evaluation over several data sets at once. Throws SetupError when it is given one file. */

@@ -204,7 +204,7 @@ function scoresOf(
   groups: readonly { readonly name: string; readonly items: readonly number[] }[],
 ): Map<string, number[]> {
   const k = new Set(labels).size;
-  const runs = Array.from({ length: SEEDS }, (_, seed) => kMeans(vectors, k, seed + 1));
+  const runs = Array.from({ length: SEEDS }, (_, seed) => kMeans(vectors, k, { seed: seed + 1 }));
   const nearest = nearestIsOfLabel(vectors, labels);
   const centroid = centroidIsOfLabel(vectors, labels, SHOTS);
   return new Map(

@@ -55,12 +55,14 @@ const EVALUATIONS = await evaluations();
 const NAMES = EVALUATIONS.map(({ name }) => name);
 
 const USAGE = `Usage: npm run eval -- [NAME…] [--data FOLDER|FILE] [--model NAME] [--json]
+       npm run eval -- topics --sheet FILE [--data FOLDER|FILE] [--model NAME]
 
 Measures how well the models and the analysis do on data with labels; without a NAME, everything that can be measured.
 
   --data PATH   a folder of data sets in place of the usual one, or one file
   --model NAME  the embedding model: a folder of models/ or a path (default: undertone-small)
   --json        print the tables as JSON
+  --sheet FILE  write topics and their names to read and judge; the file holds texts of the data
 
 Names: ${NAMES.join(', ')}`;
 
@@ -69,11 +71,15 @@ const evaluate = action({
     data: { type: 'string', default: DEFAULT_DATA_DIRECTORY },
     model: { type: 'string', default: 'undertone-small' },
     json: { type: 'boolean', default: false },
+    sheet: { type: 'string' },
   },
   operands: Infinity,
   read(values, names) {
     const unknown = names.filter((name) => !NAMES.includes(name));
     if (unknown.length > 0) throw new UsageError(`No evaluation is called ${unknown.join(', ')}.`);
+    const { sheet } = values;
+    if (sheet !== undefined && names.join() !== 'topics')
+      throw new UsageError('--sheet is of the evaluation topics: name it alone.');
     const data = resolve(values.data);
     if (!existsSync(data))
       throw new SetupError(`no data at ${data}: name a folder of data sets, or one file, with --data`);
@@ -83,6 +89,7 @@ const evaluate = action({
       file: isFile ? data : null,
       modelsDirectory: MODELS_DIRECTORY,
       model: values.model,
+      ...(sheet === undefined ? {} : { sheet: resolve(sheet) }),
     };
     return () => measure(names, options, values.json);
   },

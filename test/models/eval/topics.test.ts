@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, describe, it } from 'node:test';
@@ -23,7 +23,7 @@ function given(lines: readonly object[]): EvalOptions {
 }
 
 describe('an evaluation of one file', () => {
-  it('finds the topics of a file of requests, beside k-means, random vectors and simple rules', async () => {
+  it('finds the topics of a file of requests, beside k-means, linkage, random vectors and simple rules', async () => {
     const wordings: Readonly<Record<string, string>> = {
       parcel: 'where is my parcel',
       password: 'I forgot my password',
@@ -32,9 +32,21 @@ describe('an evaluation of one file', () => {
     const lines = Object.entries(wordings).flatMap(([intent, text]) =>
       ['', ' today', ' please', ' now', ' again', ' then'].map((end) => ({ text: text + end, intent })),
     );
-    const [table] = await topics.run(given(lines));
+    const tables = await topics.run(given(lines));
+    const [sizes] = tables;
+    const [row] = sizes!.rows;
+    const cell = (column: string) => row![sizes!.columns.indexOf(column)];
+    assert.deepEqual(['data', 'requests', 'online ARI', 'topics', 'labels', 'without topic'].map(cell), [
+      'mine',
+      18,
+      1,
+      3,
+      3,
+      0,
+    ]);
+    const simple = tables.at(-1)!;
     assert.deepEqual(
-      table!.rows.map(([data, method]) => [data, method]),
+      simple.rows.map(([data, method]) => [data, method]),
       [
         'online topics',
         'k-means, told k',
@@ -44,8 +56,20 @@ describe('an evaluation of one file', () => {
         'all in one',
       ].map((method) => ['mine', method]),
     );
-    const [, , accuracy, , , groups, labels] = table!.rows[0]!;
-    assert.deepEqual([accuracy, groups, labels], [1, 3, 3]);
+    assert.ok(tables.every(({ title }) => title.endsWith('(model undertone-small)')));
+  });
+
+  it('writes a reading sheet without labels', async () => {
+    const lines = [' today', ' please', ' now', ''].map((end) => ({
+      text: `where is my parcel${end}`,
+      intent: 'secret_label',
+    }));
+    const sheet = join(folder, 'sheet.md');
+    const [table] = await topics.run({ ...given(lines), sheet });
+    assert.deepEqual(table!.rows, [[sheet, 1, 1]]);
+    const text = readFileSync(sheet, 'utf8');
+    assert.match(text, /- where is my parcel today\n/);
+    assert.equal(text.includes('secret_label'), false);
   });
 
   it('says that it needs a folder where it reads several sets', async () => {
