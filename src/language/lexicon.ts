@@ -1,6 +1,6 @@
 /** Reads `lexicon/`: what we know of each language, as data. */
 import { readdirSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { SetupError } from '../errors.ts';
 
@@ -58,6 +58,82 @@ const sections = {
   digits: entries,
   /** What stands between the name of a value and the value: "my number is 12345". */
   valueMarkers: entries,
+  /** Words that name neither what to do nor the thing: light verbs, vague nouns, "new", "last". */
+  lightWords: entries,
+  /** "Not" and its like. In `troubles` each of them stands for all: "not work" finds "doesn't work". */
+  negations: entries,
+  /** The last word of a verb that may stand apart from it: "turn the light off". */
+  particles: entries,
+  /** The verb after these was tried or done: "I tried to pay". It is not what the user asks for. */
+  pastSigns: entries,
+  /** A word after these is a verb, where nouns and verbs look alike: "to order", "my order". */
+  verbLeads: entries,
+};
+
+/** What a request asks to do, in words that every support desk knows. */
+export const ACTION_CLASSES = [
+  'cancel',
+  'change',
+  'create',
+  'delete',
+  /** To track a state, or check one. */
+  'track',
+  'pay',
+  /** Money or goods back. */
+  'refund',
+  'complain',
+  /** To reach a person. */
+  'human',
+  /** To search, or get a recommendation. */
+  'find',
+  /** To buy, book, rent or reserve. */
+  'order',
+  /** Something does not work. */
+  'fix',
+  /** To get access, or a lost document, back. */
+  'recover',
+  'subscribe',
+  /** To send money, or take a number along. */
+  'transfer',
+  /** To get a document or a copy. */
+  'document',
+  /** To turn on or install. */
+  'activate',
+  /** To turn off. */
+  'deactivate',
+  /** To block what was lost, stolen or abused. */
+  'block',
+  'ask-price',
+  'apply',
+  'renew',
+  /** To confirm, or prove who one is. */
+  'verify',
+  'top-up',
+  'withdraw',
+  'play',
+  'rate',
+] as const;
+
+export type ActionClass = (typeof ACTION_CLASSES)[number];
+
+const perAction = Object.fromEntries(ACTION_CLASSES.map((name) => [name, entries])) as Record<
+  ActionClass,
+  typeof entries
+>;
+
+/**
+ * Words by what they mean. As in a dictionary, "kündig-" stands for any word that begins so, "-karte" for any
+ * that ends so.
+ */
+const meanings = {
+  /** Verbs, and nouns made of them. */
+  actions: z.strictObject(perAction),
+  /** How a question after a state, a place or a price begins or says it. */
+  questions: z.strictObject(perAction).partial(),
+  /** What went wrong, by what it asks for. */
+  troubles: z.strictObject(perAction).partial(),
+  /** The same key in every language. */
+  things: z.record(z.string().regex(/^[a-z]+(?:-[a-z]+)*$/, 'is not kebab-case'), entries),
 };
 
 const languageSchema = z.strictObject({
@@ -65,9 +141,15 @@ const languageSchema = z.strictObject({
   name: z.string().min(1),
   /** Spaces stand between words. Where they do not, as in Chinese, a phrase may begin anywhere. */
   spaced: z.boolean(),
+  /** The noun precedes what describes it: "dirección de envío". */
+  headFirst: z.boolean(),
+  /** The verb follows its object, always or in part: "meine Bestellung stornieren". */
+  verbFinal: z.boolean(),
   ...sections,
+  ...meanings,
 });
 
+export type Language = z.infer<typeof languageSchema>;
 export type Section = keyof typeof sections;
 
 /** A section, of all languages together. */
@@ -80,10 +162,19 @@ export interface Entries {
 
 export type Lexicon = Readonly<Record<Section, Entries>>;
 
-/** Reads the files of a directory. Throws SetupError, naming file and place, when one cannot be used. */
-export function loadLexicon(directory = LEXICON_DIRECTORY): Lexicon {
+/**
+ * The languages of a directory, by code. Throws SetupError, naming file and place, when a file cannot be used.
+ */
+export function loadLanguages(directory = LEXICON_DIRECTORY): ReadonlyMap<string, Language> {
   const files = readdirSync(directory).filter((file) => file.endsWith('.json'));
-  const languages = files.toSorted().map((file) => readLanguage(join(directory, file)));
+  return new Map(
+    files.toSorted().map((file) => [basename(file, '.json'), readLanguage(join(directory, file))]),
+  );
+}
+
+/** The sections of all languages together. */
+export function lexiconOf(all: ReadonlyMap<string, Language>): Lexicon {
+  const languages = [...all.values()];
   const gather = (section: Section): Entries => {
     const of = (spaced: boolean): string[] =>
       languages.flatMap((language) => (language.spaced === spaced ? language[section] : []));
@@ -94,7 +185,7 @@ export function loadLexicon(directory = LEXICON_DIRECTORY): Lexicon {
   return Object.fromEntries(names.map((section) => [section, gather(section)])) as Record<Section, Entries>;
 }
 
-function readLanguage(path: string): z.infer<typeof languageSchema> {
+function readLanguage(path: string): Language {
   try {
     return languageSchema.parse(JSON.parse(readFileSync(path, 'utf8')));
   } catch (cause) {
@@ -107,4 +198,5 @@ function readLanguage(path: string): z.infer<typeof languageSchema> {
 }
 
 /** The files that ship. */
-export const LEXICON: Lexicon = loadLexicon();
+export const LANGUAGES: ReadonlyMap<string, Language> = loadLanguages();
+export const LEXICON: Lexicon = lexiconOf(LANGUAGES);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { KNOWN_LANGUAGES } from '../../src/language/detect.ts';
-import { LEXICON_DIRECTORY, loadLexicon } from '../../src/language/lexicon.ts';
+import { LEXICON_DIRECTORY, lexiconOf, loadLanguages } from '../../src/language/lexicon.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'undertone-lexicon-'));
 after(() => rmSync(scratch, { recursive: true }));
@@ -35,7 +35,7 @@ describe('lexicon', () => {
   });
 
   it('gathers the languages, with and without spaces', () => {
-    const { please } = loadLexicon();
+    const { please } = lexiconOf(loadLanguages());
     ok(please.spaced.includes('bitte') && please.unspaced.includes('请'));
     equal(please.all.length, please.spaced.length + please.unspaced.length);
   });
@@ -50,11 +50,11 @@ describe('lexicon', () => {
       [{ plaese: [] }, /plaese/],
       [{ digits: undefined }, /digits: /],
     ];
-    for (const [change, message] of faults) throws(() => loadLexicon(changed(change)), { message });
+    for (const [change, message] of faults) throws(() => loadLanguages(changed(change)), { message });
     const broken = mkdtempSync(join(scratch, 'broken-'));
     cpSync(LEXICON_DIRECTORY, broken, { recursive: true });
     writeFileSync(join(broken, 'fr.json'), '{');
-    throws(() => loadLexicon(broken), {
+    throws(() => loadLanguages(broken), {
       name: 'SetupError',
       message: /fr\.json is not usable \(is not JSON\)/,
     });

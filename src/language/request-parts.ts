@@ -1,0 +1,154 @@
+/**
+ * What a request asks to do, and with which thing: "cancel order", "where is my parcel". Reads the lexicon; no
+ * grammar beyond the order of words.
+ */
+import { LANGUAGES, type ActionClass } from './lexicon.ts';
+import type { Piece } from './phrase-meanings.ts';
+import { languagesOfRequest, type Candidate } from './request-language.ts';
+import { SpacedPhrases, tokensOf, withoutElision, type Token } from './spaced-phrases.ts';
+import { thingIn } from './request-thing.ts';
+import { UnspacedPhrases } from './unspaced-phrases.ts';
+
+export type { ActionClass } from './lexicon.ts';
+
+export interface RequestParts {
+  /** What the user wants done; null when the text names none that is known. */
+  readonly action: ActionClass | null;
+  /** The words that say it, as written: "cancel", "where is", "charged twice". null without an action. */
+  readonly verb: string | null;
+  /**
+   * The thing, its head first: keys of `things` in the lexicon, the same in all languages, then stems of words
+   * that describe it. [] when none stands out.
+   */
+  readonly thing: readonly string[];
+  /** The thing as written, without articles: "shipping address". '' without. */
+  readonly noun: string;
+}
+
+/** Only the start of a longer text is read. UTF-16 units. */
+const READ = 2000;
+const NOTHING: RequestParts = { action: null, verb: null, thing: [], noun: '' };
+
+/** The action of a word that is also a thing counts after an article, too: "a refund", "the price". */
+const ACTIONS_OF_NOUNS: ReadonlySet<ActionClass> = new Set(['refund', 'ask-price', 'document']);
+
+interface Reader {
+  readonly verbFinal: boolean;
+  readonly headFirst: boolean;
+  readonly verbLeads: ReadonlySet<string>;
+  readonly pastSigns: ReadonlySet<string>;
+  readonly spaced: SpacedPhrases | null;
+  readonly unspaced: UnspacedPhrases | null;
+}
+
+const READERS = new Map<string, Reader>();
+
+/** Phrases are put in order when a language is first met. */
+function readerOf(code: string): Reader | null {
+  const known = READERS.get(code);
+  const language = LANGUAGES.get(code);
+  if (known !== undefined || language === undefined) return known ?? null;
+  const reader: Reader = {
+    verbFinal: language.verbFinal,
+    headFirst: language.headFirst,
+    verbLeads: new Set(language.verbLeads),
+    pastSigns: new Set(language.pastSigns),
+    spaced: language.spaced ? new SpacedPhrases(language) : null,
+    unspaced: language.spaced ? null : new UnspacedPhrases(language),
+  };
+  READERS.set(code, reader);
+  return reader;
+}
+
+/**
+ * The parts of a request. Without a language (ISO 639-1), or with one that has no lexicon, its words tell the
+ * language; a request in a language that no lexicon knows has no parts.
+ */
+export function requestParts(request: string, language?: string | null): RequestParts {
+  const text = request.length > READ ? request.slice(0, READ) : request;
+  const tokens = tokensOf(text);
+  const isKnown = language !== undefined && language !== null && LANGUAGES.has(language);
+  const keys = tokens.map(({ key }) => key);
+  const candidates = isKnown ? [{ code: language, words: 0 }] : languagesOfRequest(text, keys);
+  const reading = bestReading(text, tokens, candidates);
+  if (reading === null) return NOTHING;
+  const { pieces, reader } = reading;
+  const acting = actionIn(pieces, reader);
+  const piece = acting === null ? null : pieces[acting]!;
+  const thing = thingIn(pieces, acting, reader);
+  return {
+    action: piece?.meaning.action ?? null,
+    verb: piece?.text ?? null,
+    thing: thing.keys,
+    noun: withoutElision(thing.words.map(({ noun }) => noun).join(reader.spaced === null ? '' : ' ')),
+  };
+}
+
+interface Reading {
+  readonly pieces: readonly Piece[];
+  readonly reader: Reader;
+}
+
+/** Of several languages, the one whose lexicon says most of the request; the first of equals. */
+function bestReading(
+  text: string,
+  tokens: readonly Token[],
+  candidates: readonly Candidate[],
+): Reading | null {
+  let best: Reading | null = null;
+  let most = candidates.length === 1 ? -1 : 0;
+  for (const { code, words } of candidates) {
+    const reader = readerOf(code);
+    if (reader === null) continue;
+    const pieces = reader.spaced?.piecesOf(tokens) ?? reader.unspaced!.piecesOf(text);
+    const said = pieces.filter(({ meaning }) => meaning.action !== null || meaning.thing !== null).length;
+    if (said + words > most) [best, most] = [{ pieces, reader }, said + words];
+  }
+  return best;
+}
+
+/**
+ * The piece that says the action: the first one that surely does, else the first that may. A noun, or what was
+ * only tried or done before, may.
+ */
+function actionIn(pieces: readonly Piece[], reader: Reader): number | null {
+  let possible: number | null = null;
+  for (const [at, { meaning }] of pieces.entries()) {
+    if (meaning.action === null) continue;
+    const certainty = meaning.manner === 'action' ? certaintyOf(pieces, at, reader) : 'sure';
+    if (certainty === 'sure') return at;
+    if (certainty === 'possible') possible ??= at;
+  }
+  return possible;
+}
+
+function certaintyOf(pieces: readonly Piece[], at: number, reader: Reader): 'sure' | 'possible' | 'none' {
+  const { meaning, text } = pieces[at]!;
+  const before = pieces[at - 1];
+  const lead = before?.text.toLowerCase() ?? '';
+  const isLed = reader.verbLeads.has(lead);
+  const leadBefore =
+    before?.kind === 'stop' || before?.kind === 'connector' ? pieces[at - 2]?.text.toLowerCase() : undefined;
+  if (leadBefore !== undefined && reader.pastSigns.has(leadBefore)) return 'possible';
+  if (reader.pastSigns.has(lead) || (isLed && isPast(text, lead))) return 'possible';
+  if (meaning.thing === null) return 'sure';
+  if (isLed || (reader.verbLeads.size > 0 && isImperative(pieces, at))) return 'sure';
+  const opensWith = at === 0 && pieces[1]?.kind === 'connector';
+  if (opensWith && ACTIONS_OF_NOUNS.has(meaning.action!)) return 'sure';
+  const isNamed = before?.kind === 'determiner' || before?.kind === 'connector';
+  return isNamed && !ACTIONS_OF_NOUNS.has(meaning.action!) ? 'none' : 'possible';
+}
+
+/** English: "I cancelled" tells, "I want it cancelled" and "to be cancelled" ask. */
+function isPast(verb: string, lead: string): boolean {
+  return /ed$/i.test(verb) && lead !== 'to';
+}
+
+/** English: a verb opens the request or a clause of it, and what it acts on follows. */
+function isImperative(pieces: readonly Piece[], at: number): boolean {
+  const next = pieces[at + 1];
+  const opens = at === 0 || pieces[at]!.afterBreak;
+  if (next === undefined || next.afterBreak) return false;
+  if (next.kind === 'determiner') return true;
+  return opens && (next.kind === 'word' || next.kind === 'value' || next.meaning.thing !== null);
+}

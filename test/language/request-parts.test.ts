@@ -1,0 +1,156 @@
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { LANGUAGES } from '../../src/language/lexicon.ts';
+import { requestParts } from '../../src/language/request-parts.ts';
+
+interface Gold {
+  readonly text: string;
+  readonly language: string;
+  readonly action: string | null;
+  readonly thing: string | null;
+  readonly half: 'tuned' | 'sealed';
+}
+
+const gold = readFileSync(join(import.meta.dirname, '../gold/request-parts.jsonl'), 'utf8')
+  .trim()
+  .split('\n')
+  .map((line) => JSON.parse(line) as Gold);
+
+/** Action and head of the thing: "cancel order". */
+function brief(request: string, language?: string): string {
+  const { action, thing } = requestParts(request, language);
+  return `${action ?? '-'} ${thing[0] ?? '-'}`;
+}
+
+function share(examples: readonly Gold[]): number {
+  const right = examples.filter((g) => brief(g.text) === `${g.action ?? '-'} ${g.thing ?? '-'}`);
+  return right.length / examples.length;
+}
+
+describe('parts of a request', () => {
+  it('tells requests with one thing apart by their action', () => {
+    equal(brief('Cancel order'), 'cancel order');
+    equal(brief('Track order'), 'track order');
+    equal(brief('I want to order a pizza'), 'order food');
+    equal(brief('Where is my order?'), 'track order');
+  });
+
+  it('hears one request in many wordings', () => {
+    for (const request of [
+      'I want to get rid of my account',
+      'close my account',
+      'account deletion',
+      'how can my profile be removed',
+      'Delete account',
+    ]) {
+      equal(brief(request), 'delete account', request);
+    }
+  });
+
+  it('hears actions in nouns, questions after a state, and what went wrong', () => {
+    equal(brief('cancellation of my booking'), 'cancel booking');
+    equal(brief('refund status'), 'track refund');
+    equal(brief('when will my parcel arrive'), 'track delivery');
+    equal(brief('I was charged twice for my order'), 'complain order');
+    equal(brief('my router is broken'), 'fix device');
+    equal(brief("I can't log in"), 'recover login');
+  });
+
+  it('takes no light verb for an action', () => {
+    for (const verb of ['get', 'have', 'make', 'do', 'want', 'need', 'help', 'know']) {
+      equal(requestParts(`I would like to ${verb} it`).action, null, verb);
+    }
+  });
+
+  it('passes over what was only tried or done before', () => {
+    equal(brief('I tried to pay but my card was declined'), 'fix card');
+    equal(brief('I cancelled my order, where is my refund?'), 'track refund');
+  });
+
+  it('gives verb and thing as written', () => {
+    deepEqual(requestParts('Please turn the kitchen lights off'), {
+      action: 'deactivate',
+      verb: 'turn off',
+      thing: ['light', 'kitchen'],
+      noun: 'kitchen lights',
+    });
+    const { verb, noun } = requestParts("Vorrei il rimborso dell'Ordine");
+    deepEqual([verb, noun], ['rimborso', 'Ordine']);
+    deepEqual(requestParts('descale the samovar').noun, 'samovar');
+  });
+
+  it('joins translations', () => {
+    const cancel = [
+      'cancel my order',
+      'Bestellung stornieren',
+      'annuler ma commande',
+      '取消订单',
+      'отменить заказ',
+    ];
+    for (const request of [
+      ...cancel,
+      '注文をキャンセル',
+      '주문 취소',
+      'إلغاء الطلب',
+      'siparişimi iptal et',
+    ]) {
+      equal(brief(request), 'cancel order', request);
+    }
+  });
+
+  it('keeps to the language that it is given, and finds it by the words otherwise', () => {
+    equal(brief('Konto schließen', 'de'), 'delete account');
+    equal(brief('Konto schließen'), 'delete account');
+    equal(brief('Konto schließen', 'zh'), '- -');
+    equal(brief('Konto schließen', 'sv'), 'delete account');
+    equal(brief('मेरा खाता बंद करो'), '- -');
+  });
+
+  it('knows words however their marks are written', () => {
+    equal(brief('olvidé mi contraseña'.normalize('NFD')), brief('olvidé mi contraseña'.normalize('NFC')));
+    equal(brief('سُرِقَت بِطاقَتي'), 'block card');
+    equal(brief('パスワードを忘れました'.normalize('NFD')), 'recover password');
+  });
+
+  it('finds Latin words in scripts without spaces only as whole words', () => {
+    equal(brief('取消 wifi'), 'cancel internet');
+    equal(brief('取消 wifix'), 'cancel -');
+  });
+
+  it('is right on the gold', () => {
+    const tuned = gold.filter(({ half }) => half === 'tuned');
+    ok(share(tuned.filter(({ language }) => language === 'en')) >= 0.85);
+    ok(share(tuned.filter(({ language }) => language !== 'en')) >= 0.9);
+  });
+
+  it('has gold for every language', () => {
+    const languages = new Set(gold.map(({ language }) => language));
+    deepEqual([...languages].sort(), [...LANGUAGES.keys()]);
+  });
+
+  it('reads awkward texts of 200,000 letters', () => {
+    const size = 200_000;
+    for (const unit of [
+      'a',
+      'a ',
+      "l'",
+      "a'b-c.",
+      'not ',
+      'turn ',
+      'karte',
+      '取',
+      '取消',
+      'é',
+      '\u0301',
+      'ال',
+      ' ',
+      ',',
+    ]) {
+      const text = unit.repeat(Math.ceil(size / unit.length));
+      ok(requestParts(text).thing.length < 50, unit);
+      if (unit < '~') equal(brief(`cancel my order ${text}`), 'cancel order', unit);
+    }
+  });
+});
