@@ -16,7 +16,7 @@ import { createLogger } from '../logger.ts';
 import { QueryRunner } from '../query/query-runner.ts';
 import { openRegistry, type Registry } from '../registry/registry.ts';
 import { spillDirectory } from '../store/data-directory.ts';
-import { readActiveEpoch } from '../store/epochs/epochs.ts';
+import { answeringSince } from '../store/epochs/epochs.ts';
 import { ShardReaders } from '../store/published/shard-readers.ts';
 import { SnapshotReader } from '../store/published/snapshot-reader.ts';
 import { loadViews } from '../store/view-files.ts';
@@ -183,7 +183,7 @@ async function openQuery(
   const runner = new QueryRunner({
     views,
     maxWaiting: queryWaiters,
-    answeringSince: () => readActiveEpoch(dataDir)?.since ?? 0,
+    answeringSince: () => answeringSince(dataDir),
     readerOf: (instanceId) => readers.readerOf(instanceId),
   });
   const projectOf = async (id: string): Promise<string | null> =>

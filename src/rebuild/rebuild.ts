@@ -8,7 +8,7 @@ import {
   readUnfinished,
   removeOtherEpochs,
   shardDirectory,
-  switchedNow,
+  switchedWithin,
   writeActiveEpoch,
   type ActiveEpoch,
   type Epoch,
@@ -132,7 +132,7 @@ export async function rollBack(
   if (previous === undefined) throw new SetupError('There are no earlier views to go back to.');
   const made = await readDefinition(shardDirectory(dataDir, previous.epoch, 0));
   const changes = made === null ? [] : changesBetween(made, currentDefinition(analysis.model));
-  if (options.force) writeActiveEpoch(dataDir, switchedNow(active, previous));
+  if (options.force) writeActiveEpoch(dataDir, switchedWithin(0, active, previous));
   else {
     if (changes.length > 0) {
       throw new SetupError(

@@ -1,12 +1,11 @@
 /** Covered by test/cli/rebuild.test.ts. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isDeepStrictEqual } from 'node:util';
 import { SetupError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import {
   prepareActiveEpoch,
   shardDirectory,
-  switchedNow,
+  switchedWithin,
   type ActiveEpoch,
   type Epoch,
 } from '../store/epochs/epochs.ts';
@@ -33,6 +32,8 @@ const BURST_MS = 250;
 const SMALL_BATCH_BYTES = 16 * 1024;
 /** A worker that has not yet noticed a switch still holds the views before it. */
 const HANDOVER_MS = 15_000;
+/** Time for which a switch is prepared at first; twice as much each time that it was too little. */
+const SWITCH_MS = 1000;
 /** Behind by as much as was done in less than this: near enough to follow entry by entry. */
 const NEAR_MS = 3000;
 
@@ -174,24 +175,23 @@ export class Replay {
         opened.run().catch(failed.reject);
       }
       const { dataDir } = this.#settings;
-      const read = (): readonly number[] => liveSequences(dataDir, live, this.#epoch);
-      const isThere = (shard: Shard, number: number, sequence: number): boolean => {
+      const isThere = (shard: Shard, number: number): boolean => {
         const published = shard.publication.sequence;
         if (published < shard.store.sequence) return false;
-        return idle.has(number) || published >= sequence;
+        if (idle.has(number)) return true;
+        return published >= liveSequence(dataDir, live, partitionsOf(number, shards.length));
       };
-      for (;;) {
-        if (signal.aborted) throw new InterruptedError();
-        const before = read();
-        if (shards.every((shard, number) => isThere(shard, number, before[number] as number))) {
-          const switchOver = prepareActiveEpoch(dataDir, switchedNow(live, this.#epoch));
-          // What the live worker publishes while the switch is prepared may be applied after the time of the switch.
-          if (isDeepStrictEqual(read(), before)) {
+      for (let withinMs = SWITCH_MS; ; withinMs *= 2) {
+        const { since = 0, ...active } = switchedWithin(withinMs, live, this.#epoch);
+        const switchOver = prepareActiveEpoch(dataDir, { ...active, since });
+        while (Date.now() * 1000 < since) {
+          if (shards.every(isThere)) {
             switchOver();
             return;
           }
+          if (signal.aborted) throw new InterruptedError();
+          await Promise.race([sleep(LOOK_MS), failed.promise]);
         }
-        await Promise.race([sleep(LOOK_MS), failed.promise]);
       }
     } finally {
       await Promise.all(shards.map((shard) => shard.close()));

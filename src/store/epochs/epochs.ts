@@ -29,8 +29,8 @@ export interface ActiveEpoch extends Epoch {
   /** What answered before the last switch, kept for going back. */
   readonly previous?: Epoch;
   /**
-   * Time of the switch to it, in microseconds since 1970. A rebuild may have applied an entry before the live
-   * worker did, so without it `lastProcessedAt` would go backwards at the switch.
+   * Time by which readers are switched to it, in microseconds since 1970. A rebuild may have applied an entry before
+   * the live worker did, so without it `lastProcessedAt` would go backwards at the switch.
    */
   readonly since?: number;
 }
@@ -65,14 +65,19 @@ export function readActiveEpoch(dataDir: string): ActiveEpoch | null {
   return isPositive(active?.epoch) && isPositive(active?.shards) ? (active as ActiveEpoch) : null;
 }
 
-/** The active epoch to be, as if readers were switched to it now. The time never goes backwards. */
-export function switchedNow(from: ActiveEpoch, to: Epoch): ActiveEpoch {
+/** The active epoch to be, when readers are switched to it within so many milliseconds. */
+export function switchedWithin(ms: number, from: ActiveEpoch, to: Epoch): ActiveEpoch {
   return {
     epoch: to.epoch,
     shards: to.shards,
     previous: { epoch: from.epoch, shards: from.shards },
-    since: Math.max(Date.now() * 1000, from.since ?? 0),
+    since: Math.max((Date.now() + ms) * 1000, from.since ?? 0),
   };
+}
+
+/** Since when the active views answer, in microseconds since 1970; not later than now. */
+export function answeringSince(dataDir: string): number {
+  return Math.min(readActiveEpoch(dataDir)?.since ?? 0, Date.now() * 1000);
 }
 
 function isPositive(value: unknown): boolean {
