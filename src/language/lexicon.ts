@@ -68,6 +68,8 @@ const sections = {
   pastSigns: entries,
   /** A word after these is a verb, where nouns and verbs look alike: "to order", "my order". */
   verbLeads: entries,
+  /** Says that the user wants to have something: an order, where the request names no other action. */
+  wishes: entries,
 };
 
 /** What a request asks to do, in words that every support desk knows. */

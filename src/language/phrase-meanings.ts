@@ -1,8 +1,11 @@
 /** What the phrases of a language's lexicon mean. Covered by test/language/request-parts.test.ts. */
 import { ACTION_CLASSES, type ActionClass, type Language } from './lexicon.ts';
 
-/** How a phrase says its action: a verb or its noun, a question after a state, or something that went wrong. */
-export type Manner = 'action' | 'question' | 'trouble';
+/**
+ * How a phrase says its action: a verb or its noun, a question after a state, something that went wrong, or that the
+ * user wants to have a thing.
+ */
+export type Manner = 'action' | 'question' | 'trouble' | 'wish';
 
 /** What a phrase of the lexicon says; a word such as "order" names an action and a thing. */
 export interface Meaning {
@@ -33,6 +36,7 @@ export function meaningsOf(language: Language): ReadonlyMap<string, Meaning> {
     add(language.questions[action] ?? [], { action, manner: 'question' });
     add(language.actions[action], { action, manner: 'action' });
   }
+  add(language.wishes, { action: 'order', manner: 'wish' });
   for (const [thing, phrases] of Object.entries(language.things)) add(phrases, { thing });
   return meanings;
 }

@@ -73,9 +73,9 @@ export function requestParts(request: string, language?: string | null): Request
   const reading = bestReading(text, tokens, candidates);
   if (reading === null) return NOTHING;
   const { pieces, reader } = reading;
-  const acting = actionIn(pieces, reader);
+  const { acting, isNoun } = actionIn(pieces, reader);
   const piece = acting === null ? null : pieces[acting]!;
-  const thing = thingIn(pieces, acting, reader);
+  const thing = thingIn(pieces, acting, { ...reader, isNoun });
   return {
     action: piece?.meaning.action ?? null,
     verb: piece?.text ?? null,
@@ -107,36 +107,58 @@ function bestReading(
   return best;
 }
 
-/**
- * The piece that says the action: the first one that surely does, else the first that may. A noun, or what was
- * only tried or done before, may.
- */
-function actionIn(pieces: readonly Piece[], reader: Reader): number | null {
-  let possible: number | null = null;
-  for (const [at, { meaning }] of pieces.entries()) {
-    if (meaning.action === null) continue;
-    const certainty = meaning.manner === 'action' ? certaintyOf(pieces, at, reader) : 'sure';
-    if (certainty === 'sure') return at;
-    if (certainty === 'possible') possible ??= at;
-  }
-  return possible;
+interface Acting {
+  /** The place of the piece that says the action. */
+  readonly acting: number | null;
+  /** It may be a noun: "payment methods". */
+  readonly isNoun: boolean;
 }
 
-function certaintyOf(pieces: readonly Piece[], at: number, reader: Reader): 'sure' | 'possible' | 'none' {
+/**
+ * The piece that says the action: the first one that surely does, else the first that may. A noun, or what was
+ * only tried or done before, may. A wish to have something, or to apply for it, does where nothing else may.
+ */
+function actionIn(pieces: readonly Piece[], reader: Reader): Acting {
+  let possible: number | null = null;
+  let wish: number | null = null;
+  for (const [at, { meaning }] of pieces.entries()) {
+    if (meaning.action === null) continue;
+    const certainty = certaintyOf(pieces, at, reader);
+    if (certainty === 'sure') return { acting: at, isNoun: false };
+    if (certainty === 'possible') possible ??= at;
+    if (certainty === 'wish') wish ??= at;
+  }
+  return { acting: possible ?? wish, isNoun: possible !== null };
+}
+
+function certaintyOf(
+  pieces: readonly Piece[],
+  at: number,
+  reader: Reader,
+): 'sure' | 'possible' | 'wish' | 'none' {
   const { meaning, text } = pieces[at]!;
+  if (meaning.manner === 'wish' || meaning.action === 'apply') return 'wish';
+  if (meaning.manner !== 'action') return 'sure';
   const before = pieces[at - 1];
   const lead = before?.text.toLowerCase() ?? '';
   const isLed = reader.verbLeads.has(lead);
-  const leadBefore =
-    before?.kind === 'stop' || before?.kind === 'connector' ? pieces[at - 2]?.text.toLowerCase() : undefined;
-  if (leadBefore !== undefined && reader.pastSigns.has(leadBefore)) return 'possible';
-  if (reader.pastSigns.has(lead) || (isLed && isPast(text, lead))) return 'possible';
-  if (meaning.thing === null) return 'sure';
-  if (isLed || (reader.verbLeads.size > 0 && isImperative(pieces, at))) return 'sure';
+  if (wasTried(pieces, at, reader) || (isLed && isPast(text, lead))) return 'possible';
+  const isNamed = before?.kind === 'determiner' || (before?.kind === 'connector' && !isLed);
+  if (isLed) return 'sure';
+  if (meaning.thing === null) return isNamed && reader.verbLeads.size > 0 ? 'possible' : 'sure';
+  if (!isNamed && reader.verbLeads.size > 0 && isImperative(pieces, at)) return 'sure';
   const opensWith = at === 0 && pieces[1]?.kind === 'connector';
   if (opensWith && ACTIONS_OF_NOUNS.has(meaning.action!)) return 'sure';
-  const isNamed = before?.kind === 'determiner' || before?.kind === 'connector';
   return isNamed && !ACTIONS_OF_NOUNS.has(meaning.action!) ? 'none' : 'possible';
+}
+
+/** "I already paid", "I tried to pay". */
+function wasTried(pieces: readonly Piece[], at: number, { pastSigns }: Reader): boolean {
+  const [second, last] = [pieces[at - 2], pieces[at - 1]];
+  if (last === undefined) return false;
+  if (pastSigns.has(last.text.toLowerCase())) return true;
+  const isPassed = last.kind === 'stop' || last.kind === 'connector';
+  return isPassed && second !== undefined && pastSigns.has(second.text.toLowerCase());
 }
 
 /** English: "I cancelled" tells, "I want it cancelled" and "to be cancelled" ask. */

@@ -2,10 +2,11 @@
 import type { ActionClass } from './lexicon.ts';
 import type { Piece } from './phrase-meanings.ts';
 
-/** How a language orders its words. */
+/** How a language orders its words, and whether the action may be said by a noun. */
 export interface WordOrder {
   readonly verbFinal: boolean;
   readonly headFirst: boolean;
+  readonly isNoun: boolean;
 }
 
 export interface Thing {
@@ -40,6 +41,7 @@ function namedThing(pieces: readonly Piece[], acting: number | null, order: Word
   const named = pieces.flatMap(({ meaning }, at) => (meaning.thing !== null && at !== acting ? [at] : []));
   const chosen = chosenOf(pieces, named, acting, order);
   if (chosen !== null) return nounPhrase(pieces, chosen, acting, order);
+  if (order.isNoun && own.keys.length > 0) return own;
   const isHuman = acting !== null && pieces[acting]!.meaning.action === 'human';
   const unnamed = isHuman ? NONE : unnamedThing(pieces, acting, order);
   if (unnamed.keys.length > 0) return unnamed;

@@ -69,6 +69,19 @@ describe('parts of a request', () => {
     equal(brief('I cancelled my order, where is my refund?'), 'track refund');
   });
 
+  it('hears a wish to have something where no other action is named', () => {
+    equal(brief('I need a taxi'), 'order taxi');
+    equal(brief('I need a refund for my ticket'), 'refund ticket');
+    equal(brief('how do I apply for a loan'), 'apply loan');
+    equal(brief('I want to apply for a refund'), 'refund refund');
+  });
+
+  it('takes a noun for a verb only where one may stand', () => {
+    equal(brief('the check I sent was not accepted'), 'fix cheque');
+    equal(brief('question about my order'), '- order');
+    equal(brief('payment methods'), 'pay payment');
+  });
+
   it('gives verb and thing as written', () => {
     deepEqual(requestParts('Please turn the kitchen lights off'), {
       action: 'deactivate',
