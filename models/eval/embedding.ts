@@ -3,10 +3,7 @@
  * language, do translations? Beside it, in the same run, random word vectors weighted by smooth inverse
  * frequency (of the words in conversations at large, where the data sets are at hand), and TF-IDF.
  */
-import { existsSync, readFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
-import { z } from 'zod';
-import { findModel } from '../../src/enrich/embed/model-location.ts';
+import { basename } from 'node:path';
 import { dotOf } from '../../src/numeric/vectors.ts';
 import { frequenciesIn, sifVectors, tfIdf, wordFrequencies, type VectorMethod } from './baseline-vectors.ts';
 import { clusteringScores } from './clustering-scores.ts';
@@ -14,6 +11,7 @@ import { madeConversation, mixed, schemaGuidedConversations, userTurn } from './
 import { countsOf, shareOf } from './counts.ts';
 import { collect, dataSetPath, isHeldOut, readDialogues, readIntents, readPairs } from './data.ts';
 import { kMeans } from './k-means.ts';
+import { trainedOn } from './model-training.ts';
 import { loadPipeline, type Pipeline } from './pipeline.ts';
 import { meanRows, type Evaluation, type EvalOptions, type EvalTable, type Row } from './report.ts';
 import { centroidIsOfLabel, nearestIsOfLabel, pairAuc, spearman } from './vector-scores.ts';
@@ -226,13 +224,4 @@ function sample(examples: readonly Example[]): Example[] {
   const some = mixed(unique.map((example) => ({ ...example, id: example.text }))).slice(0, MAX_EXAMPLES);
   const counts = countsOf(some.map(({ label }) => label));
   return some.filter(({ label }) => counts.get(label)! >= MIN_EXAMPLES_OF_LABEL);
-}
-
-const trainingSchema = z.looseObject({ sets: z.array(z.string()) });
-
-/** The sets that the model's training.json names; null without one. */
-function trainedOn(options: EvalOptions): ReadonlySet<string> | null {
-  const path = join(findModel(options), 'training.json');
-  if (!existsSync(path)) return null;
-  return new Set(trainingSchema.parse(JSON.parse(readFileSync(path, 'utf8'))).sets);
 }

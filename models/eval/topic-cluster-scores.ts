@@ -3,7 +3,7 @@
  * Covered by test/models/eval/topic-cluster-scores.test.ts.
  */
 import { agreementOf } from './clustering-scores.ts';
-import { knownMean } from './counts.ts';
+import { meansBySeen } from './model-training.ts';
 import type { EvalTable, Row } from './report.ts';
 import { byTopic, type TopicSnapshot } from './topic-run.ts';
 
@@ -60,7 +60,6 @@ export function clusterRow(title: string, snapshot: TopicSnapshot): Row {
 }
 
 export function clusterTable(rows: readonly Row[]): EvalTable {
-  const means = [5, 6, 7, 8].map((index) => knownMean(rows.map((row) => Number(row[index]))));
   return {
     title: 'Topic clusters against domains',
     columns: [
@@ -74,7 +73,7 @@ export function clusterTable(rows: readonly Row[]): EvalTable {
       'of one topic',
       'largest',
     ],
-    rows: [...rows, ['mean', '', '', '', '', ...means]],
+    rows: [...rows, ...meansBySeen(rows, [5, 6, 7, 8])],
     notes: [
       'NMI: over labelled requests with a cluster; with none: over all. Sets of one domain have none.',
       'of one topic: share of the clusters. largest: share of the topics in the largest cluster.',

@@ -3,6 +3,7 @@
  * Covered by test/models/eval/topic-coverage.test.ts.
  */
 import { knownMean, shareOf } from './counts.ts';
+import { meansBySeen } from './model-training.ts';
 import type { EvalTable, Row } from './report.ts';
 import type { TopicSnapshot } from './topic-run.ts';
 
@@ -75,14 +76,11 @@ export function coverageRows(title: string, measured: readonly Coverage[]): Row[
 }
 
 export function coverageTable(rows: readonly Row[]): EvalTable {
-  const groups = [...Map.groupBy(rows, ([moment]) => moment!)];
+  const groups = [...Map.groupBy(rows, ([moment]) => moment!).values()];
   return {
     title: 'Coverage: the newest tenth of the requests against the rest',
     columns: ['moment', 'data', 'requests', 'newest on arrival', 'newest now', 'rest now', 'arrival − rest'],
-    rows: groups.flatMap(([moment, own]) => [
-      ...own,
-      [moment, 'mean', '', ...[3, 4, 5, 6].map((index) => knownMean(own.map((row) => Number(row[index]))))],
-    ]),
+    rows: groups.flatMap((own) => [...own, ...meansBySeen(own, [3, 4, 5, 6], { titleColumn: 1 })]),
     notes: [
       'Shares of labelled requests with a topic. on arrival: right after the request itself was assigned.',
       `worst, mean of all: of the sizes ${FIRST}, ${FIRST + STEP}, ${FIRST + 2 * STEP} …, so also shortly before each regrouping.`,

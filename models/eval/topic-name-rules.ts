@@ -4,6 +4,7 @@
  */
 import { wordsOf } from '../../src/language/words.ts';
 import { knownMean, shareOf } from './counts.ts';
+import { meansBySeen } from './model-training.ts';
 import { shareHolding } from './names.ts';
 import type { EvalTable, Row } from './report.ts';
 import { byTopic, type TopicSnapshot } from './topic-run.ts';
@@ -100,11 +101,10 @@ export function nameRow(title: string, snapshot: TopicSnapshot): Row {
 
 export function nameTable(rows: readonly Row[]): EvalTable {
   const columns = ['data', 'requests', 'topics', ...RULES, 'all', 'members'];
-  const means = columns.slice(3).map((_, index) => knownMean(rows.map((row) => Number(row[index + 3]))));
   return {
     title: 'Names of topics by rules',
     columns,
-    rows: [...rows, ['mean', '', '', ...means]],
+    rows: [...rows, ...meansBySeen(rows, columns.map((_, column) => column).slice(3))],
     notes: [
       'Shares of the topics. members: mean share of the labelled requests that hold most of the name’s content words.',
     ],

@@ -3,7 +3,7 @@
  * Covered by test/models/eval/topic-orders.test.ts.
  */
 import { agreementOf } from './clustering-scores.ts';
-import { knownMean } from './counts.ts';
+import { meansBySeen } from './model-training.ts';
 import type { EvalTable, Row } from './report.ts';
 import type { TopicSnapshot } from './topic-run.ts';
 
@@ -48,7 +48,6 @@ export function orderRow(title: string, one: TopicSnapshot, other: TopicSnapshot
 }
 
 export function orderTable(rows: readonly Row[]): EvalTable {
-  const means = [2, 3, 5].map((index) => knownMean(rows.map((row) => Number(row[index]))));
   return {
     title: 'Two orders of the same requests',
     columns: [
@@ -61,7 +60,7 @@ export function orderTable(rows: readonly Row[]): EvalTable {
       'topics',
       'topics, other',
     ],
-    rows: [...rows, ['mean', '', means[0]!, means[1]!, '', means[2]!, '', '']],
+    rows: [...rows, ...meansBySeen(rows, [2, 3, 5])],
     notes: [
       'ARI: of the two groupings, over requests with a topic in both. with none: over all; none counts as one group.',
       'only in one: share of the requests with a topic in one order and none in the other.',

@@ -11,6 +11,7 @@ import {
   type LabelledConversation,
 } from './conversations.ts';
 import { knownMean, mostCommon } from './counts.ts';
+import { markedTitle, meansBySeen } from './model-training.ts';
 import type { Pipeline } from './pipeline.ts';
 import type { EvalOptions, EvalTable, Row } from './report.ts';
 import { byTopic, snapshotsAt, type TopicSnapshot } from './topic-run.ts';
@@ -66,7 +67,7 @@ export function shopScores(snapshot: TopicSnapshot): ShopScores {
   return { covered: covered / requests.length, right: right / requests.length };
 }
 
-async function shopKinds(options: EvalOptions): Promise<ShopKind[]> {
+async function shopKinds(options: EvalOptions, seen: ReadonlySet<string> | null): Promise<ShopKind[]> {
   if (options.file !== null) {
     const sets = await conversationSets(options, []);
     return sets.map(({ title, conversations }) => ({ title, conversations, ranked: null }));
@@ -77,7 +78,7 @@ async function shopKinds(options: EvalOptions): Promise<ShopKind[]> {
     keep: Keep,
     ranked: readonly string[] | null = null,
   ): Promise<ShopKind> => ({
-    title,
+    title: markedTitle(title, set, seen),
     ranked,
     conversations: await intentConversations(options, set, Number.POSITIVE_INFINITY, keep),
   });
@@ -117,9 +118,14 @@ function numberOf(text: string): number {
   return createHash('sha256').update(text).digest().readUInt32LE() / 2 ** 32;
 }
 
-export async function shopTable(options: EvalOptions, pipeline: Pipeline): Promise<EvalTable> {
+/** `seen`: the sets of the model's training, or null. */
+export async function shopTable(
+  options: EvalOptions,
+  pipeline: Pipeline,
+  seen: ReadonlySet<string> | null,
+): Promise<EvalTable> {
   const rows: Row[] = [];
-  for (const kind of await shopKinds(options)) {
+  for (const kind of await shopKinds(options, seen)) {
     const scores = SIZES.map(() => [] as ShopScores[]);
     for (let shop = 1; shop <= SHOPS; shop += 1) {
       const run = pipeline.topicRun();
@@ -140,11 +146,10 @@ export async function shopTable(options: EvalOptions, pipeline: Pipeline): Promi
     ]);
   }
   const columns = ['data', ...SIZES.flatMap((size) => [`${size}: with a topic`, `${size}: the right one`])];
-  const means = columns.slice(1).map((_, index) => knownMean(rows.map((row) => Number(row[index + 1]))));
   return {
     title: 'The first requests of a shop',
     columns,
-    rows: [...rows, ['mean', ...means]],
+    rows: [...rows, ...meansBySeen(rows, columns.map((_, column) => column).slice(1))],
     notes: [
       `Means over ${SHOPS} shops with one domain each. the right one: the label of most of the topic’s requests is the`,
       `request’s, and the topic holds at least ${LEAST_OF_LABEL} of it. banking77: the n-th label is asked 1/n times as often as the first.`,

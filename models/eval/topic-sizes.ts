@@ -8,8 +8,9 @@ import { averageLinkage, groupsAfter } from '../../src/numeric/linkage.ts';
 import { startOfRow } from '../../src/numeric/lower-triangle.ts';
 import { VectorTable } from '../../src/numeric/vector-table.ts';
 import { agreementOf } from './clustering-scores.ts';
-import { countsOf, knownMean } from './counts.ts';
+import { countsOf } from './counts.ts';
 import { kMeans } from './k-means.ts';
+import { meansBySeen } from './model-training.ts';
 import type { EvalTable, Row } from './report.ts';
 import type { TopicSnapshot } from './topic-run.ts';
 
@@ -101,7 +102,7 @@ const COLUMNS = [
   'online / k-means',
 ] as const;
 /** Columns that have a mean. */
-const MEAN = new Set([3, 4, 7, 8, 9, 10, 11, 12, 14]);
+const MEAN = [3, 4, 7, 8, 9, 10, 11, 12, 14] as const;
 
 /** Rows of all sets by size, each size followed by its mean. */
 export function sizeTable(rows: readonly Row[]): EvalTable {
@@ -109,14 +110,7 @@ export function sizeTable(rows: readonly Row[]): EvalTable {
   return {
     title: 'Topics against labels, by the number of labelled requests so far',
     columns: COLUMNS,
-    rows: groups.flatMap(([size, own]) => [
-      ...own,
-      COLUMNS.map((_, index) => {
-        if (index === 0) return String(size);
-        if (index === 1) return 'mean';
-        return MEAN.has(index) ? knownMean(own.map((row) => Number(row[index]))) : '';
-      }),
-    ]),
+    rows: groups.flatMap(([, own]) => [...own, ...meansBySeen(own, MEAN, { titleColumn: 1 })]),
     notes: [
       `online: requests without a topic count as one group. labels: those with at least ${LEAST_REQUESTS} requests so far.`,
       'k-means: told the number of all labels so far; linkage: average linkage of all requests at once, down to the similarity',

@@ -2,7 +2,8 @@
  * What a doubling of the history does to the topics that were there before.
  * Covered by test/models/eval/topic-stability.test.ts.
  */
-import { countsOf, knownMean } from './counts.ts';
+import { countsOf } from './counts.ts';
+import { meansBySeen } from './model-training.ts';
 import type { EvalTable, Row } from './report.ts';
 import { byTopic, type LabelledRequest, type TopicSnapshot } from './topic-run.ts';
 
@@ -58,28 +59,32 @@ export function stabilityRows(title: string, snapshots: ReadonlyMap<number, Topi
   });
 }
 
+/** Columns of shares. */
+const SHARES = [2, 3, 4, 5] as const;
+
+const greatest = (values: readonly number[]): number =>
+  Math.max(...values.filter((value) => !Number.isNaN(value)));
+
 /** Rows of all sets, each doubling followed by its mean and by the worst value of each column. */
 export function stabilityTable(rows: readonly Row[]): EvalTable {
   const groups = [...Map.groupBy(rows, ([doubling]) => String(doubling))].sort(
     ([x], [y]) => Number.parseInt(x, 10) - Number.parseInt(y, 10),
   );
-  const column = (own: readonly Row[], index: number): number[] => own.map((row) => Number(row[index]));
-  const means = groups.map(([doubling, own]) => [
-    doubling,
-    'mean',
-    ...[2, 3, 4, 5].map((index) => knownMean(column(own, index))),
-  ]);
-  const overall = ['all', 'mean', ...[2, 3, 4, 5].map((index) => knownMean(column(means, index)))];
+  const at = { titleColumn: 1 };
   return {
     title: 'Stability: what a doubling of the history does to the topics',
     columns: ['labelled requests', 'data', 'moved', 'renamed', 'meaning changed', 'dropped'],
     rows: [
-      ...groups.flatMap(([doubling, own], group) => [
+      ...groups.flatMap(([, own]) => [
         ...own,
-        means[group]!,
-        [doubling, 'worst', ...[2, 3, 4, 5].map((index) => Math.max(...column(own, index)))],
+        ...meansBySeen(own, SHARES, at),
+        ...meansBySeen(own, SHARES, { ...at, of: greatest, name: 'worst' }),
       ]),
-      overall,
+      ...meansBySeen(
+        rows.map(([, ...cells]) => ['all', ...cells]),
+        SHARES,
+        at,
+      ),
     ],
     notes: [
       'moved: of the requests that had a topic, those with another one or none. dropped: of the topics, those without requests now.',

@@ -13,6 +13,7 @@ import {
   type ConversationSet,
   type SetChoice,
 } from './conversations.ts';
+import { markedTitle, trainedOn } from './model-training.ts';
 import { loadPipeline, type Pipeline } from './pipeline.ts';
 import type { Evaluation, EvalOptions, EvalTable, Row } from './report.ts';
 import { baselineRows, baselineTable } from './topic-baselines.ts';
@@ -141,7 +142,11 @@ export const evaluation: Evaluation = {
   name: 'topics',
   run: async (options: EvalOptions): Promise<EvalTable[]> => {
     const pipeline = await loadPipeline(options);
-    const sets = await conversationSets(options, SETS);
+    const seen = trainedOn(options);
+    const sets = await conversationSets(
+      options,
+      SETS.map((choice) => ({ ...choice, title: markedTitle(choice.title, choice.set, seen) })),
+    );
     if (options.sheet !== undefined) {
       const table = await writeSheet(sets, pipeline, options.sheet);
       await pipeline.close();
@@ -150,7 +155,7 @@ export const evaluation: Evaluation = {
     const frequencies = (await wordFrequencies(options.dataDirectory)) ?? undefined;
     const measured: SetRows[] = [];
     for (const set of sets) measured.push(await measureSet(set, pipeline, frequencies));
-    const shops = await shopTable(options, pipeline);
+    const shops = await shopTable(options, pipeline, seen);
     await pipeline.close();
     const rowsOf = (part: keyof SetRows): Row[] => measured.flatMap((set) => set[part]);
     const tables = [
@@ -164,6 +169,14 @@ export const evaluation: Evaluation = {
       baselineTable(rowsOf('baselines')),
     ];
     const model = basename(options.model);
-    return tables.map((table) => ({ ...table, title: `${table.title} (model ${model})` }));
+    const training =
+      seen === null
+        ? 'The model does not say what it was trained on.'
+        : '(seen): the model was trained on the set, also with its labels.';
+    return tables.map((table) => ({
+      ...table,
+      title: `${table.title} (model ${model})`,
+      notes: [...(table.notes ?? []), training],
+    }));
   },
 };

@@ -121,7 +121,7 @@ describe('stabilityTable', () => {
         ['500 → 1000', 'held', 0],
         ['500 → 1000', 'mean', 0],
         ['500 → 1000', 'worst', 0],
-        ['all', 'mean', 0.25],
+        ['all', 'mean', 1 / 3],
       ],
     );
   });
