@@ -1,6 +1,6 @@
 /** Do the names of topics say what the topics' labels say? */
 import { wordsOf } from '../../src/language/words.ts';
-import { phraseOf } from '../../src/topics/naming/names.ts';
+import { requestName } from '../../src/topics/naming/names.ts';
 import { conversationSets, withoutSmallTalk, type SetChoice } from './conversations.ts';
 import { countsOf, mean } from './counts.ts';
 import { loadPipeline, type Assigned } from './pipeline.ts';
@@ -85,7 +85,7 @@ const OTHER_NAMES: readonly (readonly [method: string, name: (members: readonly 
   ['three most frequent content words', (members) => frequentWords(members, 3, true)],
   ['two most frequent content words', (members) => frequentWords(members, 2, true)],
   ['three most frequent words', (members) => frequentWords(members, 3, false)],
-  ['beginning of the first member', ([first]) => phraseOf(wordsOf(first!), first!)],
+  ['beginning of the first member', ([first]) => requestName(first!)],
 ];
 
 /** Topics with enough labelled turns, each with the label of most of them. */

@@ -9,10 +9,10 @@ import { ByteWriter, readersOf } from '../domain/byte-codec.ts';
 import type { DotArena } from '../numeric/dot-kernel.ts';
 import { VectorTable } from '../numeric/vector-table.ts';
 import { addTo } from '../numeric/vectors.ts';
-import { sharesIn } from '../language/core-words.ts';
 import { ChangeTracker } from '../topics/change-tracker.ts';
 import { namesOf, requestName, uniqueName } from '../topics/naming/names.ts';
 import type { DocumentFrequencies } from '../topics/naming/scores.ts';
+import { sharesIn } from '../topics/naming/tokens.ts';
 
 /** Requests that mean the same. */
 export interface RequestGroup {

@@ -21,6 +21,11 @@ export function coreWords(text: string): readonly Word[] {
   return trimmedEnd(withoutOpenings(wordsOf(text).slice(0, WORDS_READ), ALL_OPENINGS));
 }
 
+/** How many of these words, the first of a request, merely introduce it. */
+export function coreStart(words: readonly Word[]): number {
+  return words.length - withoutOpenings(words, ALL_OPENINGS).length;
+}
+
 /** As `coreWords`, but questions stay questions: "Where is my parcel", not "parcel". */
 export function politeCore(text: string): readonly Word[] {
   return withoutOpenings(wordsOf(text).slice(0, WORDS_READ), ONLY_POLITE);
@@ -55,13 +60,4 @@ function startsWith(words: readonly Word[], opening: readonly string[]): boolean
 /** Stems of a request's content words, each once. */
 export function contentStems(text: string): ReadonlySet<string> {
   return new Set(coreWords(text).flatMap(({ content, stem }) => (content ? [stem] : [])));
-}
-
-/** Share of the texts that hold each stem. */
-export function sharesIn(texts: readonly string[]): Map<string, number> {
-  const shares = new Map<string, number>();
-  for (const text of texts) {
-    for (const stem of contentStems(text)) shares.set(stem, (shares.get(stem) ?? 0) + 1 / texts.length);
-  }
-  return shares;
 }

@@ -48,6 +48,30 @@ const sections = {
   please: entries,
   /** Please, as it is cut from the end of a title. */
   pleaseAtEnd: entries,
+  /** Adverbs and courtesies, which a name leaves out: "order still not delivered". */
+  adverbs: entries,
+  /** Forms of be, have and do, which a name leaves out: "payment was declined". */
+  auxiliaries: entries,
+  /** Say that somebody is not able to do something. */
+  inabilities: entries,
+  /** Subject pronouns: a verb follows, or precedes them. */
+  subjects: entries,
+  /** Words that tell nothing of what is wanted, whatever stands beside them. */
+  fillers: entries,
+  /** Verbs that people ask with: the base form, and behind it the forms that no rule makes. */
+  verbs: entries,
+  /** Verbs of what happens to people, in the same way. */
+  eventVerbs: entries,
+  /** Units of time: beside a quantifier they tell when, and not what. */
+  timeUnits: entries,
+  /** Words that count or place units of time: "few days ago". */
+  quantifiers: entries,
+  /** Prepositions that belong to the noun before them: "status of order". */
+  genitives: entries,
+  /** The verb for a question after something that is on its way: "where is my parcel". */
+  tracking: entries,
+  /** The word that joins two names: "orders and refunds". */
+  and: entries,
   /** Says that something else is wanted than before, or the next step. */
   continuations: entries,
   /** Nouns that announce a request without saying it. */

@@ -55,11 +55,12 @@ export interface Word {
   readonly connector: boolean;
   /** An article or possessive, which a name leaves out. */
   readonly determiner: boolean;
-  /** Something other than space stands between the word before and this one. */
+  /** Punctuation stands between the word before and this one; quotes and # are none. */
   readonly afterBreak: boolean;
 }
 
-const WORD = /[\p{L}\p{N}]+(?:['’\-.@_][\p{L}\p{N}]+)*/gu;
+/** Combining marks are parts of letters: without them, words of Hindi, Bengali or Thai fall apart. */
+const WORD = /[\p{L}\p{N}][\p{L}\p{M}\p{N}]*(?:['’\-.@_][\p{L}\p{N}][\p{L}\p{M}\p{N}]*)*/gu;
 const UNSPACED_WORDS = new Intl.Segmenter('zh', { granularity: 'word' });
 
 /** How many words of a text carry meaning of their own. */
@@ -81,7 +82,7 @@ export function wordsOf(text: string): Word[] {
       content: isContent(lower),
       connector: CONNECTORS.has(lower),
       determiner: DETERMINERS.has(lower),
-      afterBreak: /[^\s]/u.test(gap),
+      afterBreak: /[^\s#"“”„«»]/u.test(gap),
     });
     end = index + word.length;
   }

@@ -4,7 +4,6 @@
  * waiting group, or on its own. Nothing is moved here that an earlier request decided.
  * Covered by test/topics/topics.test.ts.
  */
-import { contentStems } from '../language/core-words.ts';
 import type { MicroCluster } from './micro-cluster.ts';
 import { addRequest } from './naming/wording.ts';
 import type { TopicState } from './topic-state.ts';
@@ -21,8 +20,7 @@ export function assignRequest(
   const nearest = micros.nearest(joiningThreshold(state));
   if (nearest !== null) micros.join(nearest, vector);
   const micro = nearest?.micro ?? micros.create(vector, position, micros.nearestGroup(thresholds.topic));
-  addRequest(micro, request, nearest?.cosine ?? 1);
-  for (const stem of contentStems(request)) micros.words.count(micro, stem, 1);
+  for (const stem of addRequest(micro, request, nearest?.cosine ?? 1)) micros.words.count(micro, stem, 1);
   return micro;
 }
 

@@ -10,7 +10,7 @@ import { addTo, normOf } from '../numeric/vectors.ts';
 import { ChangeTracker } from './change-tracker.ts';
 import { groupOf, sumOf, type MicroCluster } from './micro-cluster.ts';
 import { WordIndex } from './naming/word-index.ts';
-import { mergeSamplesAndPairs } from './naming/wording.ts';
+import { mergeSamplesAndPhrases } from './naming/wording.ts';
 
 export interface Nearest {
   readonly row: number;
@@ -182,7 +182,7 @@ export class MicroClusters {
       waitingGroup: group !== null && group < 0 ? -1 - group : number,
       samples: [],
       words: new Map(),
-      pairs: new Map(),
+      phrases: new Map(),
     };
     this.#topicSums.delete(micro.topic);
     this.changes.note(number, undefined);
@@ -223,7 +223,7 @@ export class MicroClusters {
     }
     addTo(kept.sum, gone.sum);
     kept.weight += gone.weight;
-    mergeSamplesAndPairs(kept, gone);
+    mergeSamplesAndPhrases(kept, gone);
     this.words.merge(kept, gone);
     this.#topicSums.delete(kept.topic);
     this.#byNumber.delete(gone.number);

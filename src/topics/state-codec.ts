@@ -4,11 +4,11 @@
  */
 import type { StateRow } from '../domain/facts.ts';
 import { ByteWriter, readersOf, type ByteReader } from '../domain/byte-codec.ts';
-import type { PairUse } from './naming/word-pairs.ts';
+import type { PhraseUse } from './naming/phrase-uses.ts';
 import type { MicroCluster } from './micro-cluster.ts';
 import type { Topic, TopicCluster, TopicState } from './topic-state.ts';
 
-const VERSION = 3;
+const VERSION = 4;
 
 /** Rows that changed since the last call. Kinds: `topics` (the counters), `micro`, `merged`, `topic`, `cluster`. */
 export function takeState(state: TopicState): StateRow[] {
@@ -106,9 +106,11 @@ function writeMicro(micro: MicroCluster): Uint8Array {
   for (const { text, score } of micro.samples) writer.text(text).float(score);
   writer.count(micro.words.size);
   for (const [stem, count] of micro.words) writer.text(stem).count(count);
-  writer.count(micro.pairs.size);
-  for (const [key, { count, leading, surface, votes }] of micro.pairs)
-    writer.text(key).count(count).count(leading).text(surface).count(votes);
+  writer.count(micro.phrases.size);
+  for (const [key, { count, surface, votes, leading, closed, action }] of micro.phrases) {
+    writer.text(key).count(count).text(surface).count(votes);
+    writer.count(leading).count(closed).count(action);
+  }
   return writer.finish();
 }
 
@@ -124,10 +126,18 @@ function readMicro(number: number, read: ByteReader, dimensions: number): MicroC
     norm: 0,
     samples: read.list(() => ({ text: read.text(), score: read.float() })),
     words: new Map(read.list(() => [read.text(), read.count()])),
-    pairs: new Map(read.list(() => [read.text(), readPair(read)])),
+    phrases: new Map(read.list(() => [read.text(), readPhrase(read)])),
   };
 }
 
-function readPair(read: ByteReader): PairUse {
-  return { count: read.count(), leading: read.count(), surface: read.text(), votes: read.count() };
+/** Properties are read in the order in which `writeMicro` writes them. */
+function readPhrase(read: ByteReader): PhraseUse {
+  return {
+    count: read.count(),
+    surface: read.text(),
+    votes: read.count(),
+    leading: read.count(),
+    closed: read.count(),
+    action: read.count(),
+  };
 }

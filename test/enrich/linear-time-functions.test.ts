@@ -1,7 +1,8 @@
 import { equal } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { holdsQuestion } from '../../src/conversations/answering-turns.ts';
-import { wordPairsOf } from '../../src/topics/naming/word-pairs.ts';
+import { phrasesOf } from '../../src/topics/naming/phrases.ts';
+import { tokensOf } from '../../src/topics/naming/tokens.ts';
 import { contentStems, politeCore } from '../../src/language/core-words.ts';
 import { requestName } from '../../src/topics/naming/names.ts';
 import { newRequest } from '../../src/conversations/repeated-requests.ts';
@@ -54,7 +55,7 @@ const FUNCTIONS: Readonly<Record<string, (text: string) => unknown>> = {
   holdsQuestion,
   politeCore,
   contentStems,
-  wordPairsOf,
+  phrasesOf: (text) => phrasesOf(tokensOf(text)),
   requestName,
   newRequest: (text) => newRequest(text, vector),
   session,

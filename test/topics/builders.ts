@@ -3,7 +3,6 @@ import type { MicroCluster } from '../../src/topics/micro-cluster.ts';
 import { addRequest } from '../../src/topics/naming/wording.ts';
 import { InstanceThresholds } from '../../src/topics/thresholds.ts';
 import { TopicState } from '../../src/topics/topic-state.ts';
-import { contentStems } from '../../src/language/core-words.ts';
 import { DIMENSIONS, INSTANCE_ID, OPTIONS } from '../worker/analysis/builders.ts';
 
 /** The state of an instance without requests. Thresholds: micro 0.7, topic 0.42, cluster 0.25. */
@@ -31,8 +30,7 @@ export function microOf(state: TopicState, vector: Float32Array, text: string, c
   const micro = micros.create(vector, state.requests + 1, null);
   for (let request = 0; request < count; request += 1) {
     if (request > 0) micros.join({ row: micros.live.indexOf(micro), micro, cosine: 1 }, vector);
-    addRequest(micro, text, 1);
-    for (const stem of contentStems(text)) micros.words.count(micro, stem, 1);
+    for (const stem of addRequest(micro, text, 1)) micros.words.count(micro, stem, 1);
   }
   state.requests += count;
   return micro;

@@ -4,12 +4,13 @@
  */
 import { coreWords } from '../../language/core-words.ts';
 import { isUnspaced, type Word } from '../../language/words.ts';
-import { MOST_WORDS, nameFrom } from './candidates.ts';
+import { MOST_WORDS, nameFrom } from './phrases.ts';
 import {
   mostDistinctStem,
+  readSample,
   scoredNames,
   type DocumentFrequencies,
-  type GroupPairs,
+  type GroupPhrases,
   type NameKind,
   type ScoredName,
 } from './scores.ts';
@@ -26,43 +27,53 @@ export interface GroupWords {
   /** Share of all requests, not only of the samples, that hold a stem. */
   readonly shares: ReadonlyMap<string, number>;
   /** Left out where only the samples are known. */
-  readonly pairs?: GroupPairs;
+  readonly phrases?: GroupPhrases;
 }
 
-/** A phrase that fewer requests hold ranks behind the single word that says most. */
-const LEAST_SHARE_OF_PHRASE = 0.08;
+/** A phrase that fewer requests hold is worth this much less. */
+const LEAST_SHARE = 0.15;
+const RARE_FACTOR = 0.4;
+/** What a name gains with the word that sets the group apart most. */
+const DISTINCT_GAIN = 1.5;
 const MOST_NAMES = 12;
 
 /** Names for a group, best first. At least one, unless no sample has a word. */
 export function namesOf(
-  { samples, ...group }: GroupWords,
+  group: GroupWords,
   frequencies: DocumentFrequencies,
   kind: NameKind = 'topic',
 ): string[] {
-  const read = samples.map((sample) => ({ ...sample, words: coreWords(sample.text) }));
-  const scored = scoredNames(read, group, frequencies, kind);
-  scored.sort((x, y) => y.score - x.score || (x.key < y.key ? -1 : 1));
-  if (kind === 'topic') {
-    const distinct = mostDistinctStem(group.shares, frequencies);
-    scored.sort((x, y) => rankOf(x, distinct) - rankOf(y, distinct));
-  }
-  const names = scored.map(({ name }) => name).filter((name) => name !== '');
-  if (names.length > 0) return names.slice(0, MOST_NAMES);
-  const whole = read.map(({ words, text }) => phraseOf(words, text)).filter((name) => name !== '');
-  return [...new Set(whole)].sort((x, y) => x.length - y.length || (x < y ? -1 : 1)).slice(0, MOST_NAMES);
+  return rankedNames(group, frequencies, kind)
+    .slice(0, MOST_NAMES)
+    .map(({ name }) => name);
 }
 
-/** Phrases of enough requests first, then words; each with the most distinct word first. Lower ranks are better. */
-function rankOf({ stems, share }: ScoredName, distinct: string): number {
-  const isPhrase = stems.length > 1;
-  const holds = stems.includes(distinct);
-  if (isPhrase && share >= LEAST_SHARE_OF_PHRASE) return holds ? 0 : 1;
-  if (holds) return isPhrase ? 3 : 2;
-  return isPhrase ? 4 : 5;
+/** As `namesOf`, all of them and with what is known of each. */
+export function rankedNames(
+  { samples, ...group }: GroupWords,
+  frequencies: DocumentFrequencies,
+  kind: NameKind = 'topic',
+): ScoredName[] {
+  const scored = scoredNames(samples.map(readSample), group, frequencies, kind);
+  const distinct = kind === 'topic' ? mostDistinctStem(scored, group.shares, frequencies) : '';
+  const valueOf = ({ score, stems, share }: ScoredName): number =>
+    score *
+    (stems.includes(distinct) ? DISTINCT_GAIN : 1) *
+    (stems.length > 1 && share < LEAST_SHARE ? RARE_FACTOR : 1);
+  scored.sort((x, y) => valueOf(y) - valueOf(x) || (x.key < y.key ? -1 : 1));
+  return scored.length > 0 ? scored : wholeRequests(samples);
+}
+
+/** Where requests share no word: each of them, the shortest first. */
+function wholeRequests(samples: readonly Sample[]): ScoredName[] {
+  const names = new Set(samples.map(({ text }) => requestName(text)).filter((name) => name !== ''));
+  return [...names]
+    .sort((x, y) => x.length - y.length || (x < y ? -1 : 1))
+    .map((name) => ({ name, score: 0, stems: [], key: name, share: 0 }));
 }
 
 /** A short name for one request: its first five words from the first content word on. '' when it has no word. */
-export function phraseOf(words: readonly Word[], text: string): string {
+function phraseOf(words: readonly Word[], text: string): string {
   const kept: Word[] = [];
   const hasContent = words.some((word) => word.content);
   let content = 0;

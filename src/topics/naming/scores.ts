@@ -1,12 +1,12 @@
 /**
- * How well each candidate names a group: by the share of requests that hold it, by how much its words set the group
- * apart (inverse document frequency; a document is a topic or waiting group), and by its shape.
+ * How well each phrase names a group: by the share of requests that hold it, by how much its words set the group apart
+ * (inverse document frequency; a document is a topic or waiting group), and by its shape.
  * Covered by test/topics/naming/names.test.ts.
  */
-import { collectCandidates, surfaceOf, type Candidate } from './candidates.ts';
-import type { GroupWords } from './names.ts';
-import type { Word } from '../../language/words.ts';
-import type { PairUse } from './word-pairs.ts';
+import { combinedUse, phraseUsesOf, type PhraseUse } from './phrase-uses.ts';
+import { nameFrom } from './phrases.ts';
+import { tokensOf, type Tokens } from './tokens.ts';
+import type { GroupWords, Sample } from './names.ts';
 
 /** In how many groups of the instance a stem occurs. */
 export interface DocumentFrequencies {
@@ -17,11 +17,24 @@ export interface DocumentFrequencies {
 /** A topic is best named by two or three content words, a topic cluster by one or two. */
 export type NameKind = 'topic' | 'cluster';
 /** By the number of content words. */
-const LENGTH_FACTORS = { topic: [0, 0.35, 1, 1, 0.7], cluster: [0, 0.85, 1, 0.6, 0.3] } as const;
+const LENGTH_FACTORS = { topic: [0, 0.5, 1, 1, 0.7], cluster: [0, 0.85, 1, 0.6, 0.3] } as const;
+/** How much the share of requests that hold all words of a phrase counts: as an exponent. */
+const SHARE_EXPONENT = 0.5;
+/** What a phrase gains that every request begins with. */
+const LEADING_GAIN = 0.35;
+/** What a phrase gains that every request uses as a command. */
+const ACTION_GAIN = 0.25;
+/** What is left of a phrase that no request ends with its last word. */
+const OPEN_FACTOR = 0.3;
+/** What a single word loses that is always a verb or participle. */
+const VERBAL_LOSS = 0.7;
+const PARTICIPLE = /^[a-z]+(?:ed|ing)$/;
+/** What the count of a phrase is worth whose words are only seen apart. */
+const APART_FACTOR = 0.9;
 
-/** How all requests of a group use pairs of words, and how many requests those are. */
-export interface GroupPairs {
-  readonly uses: ReadonlyMap<string, PairUse>;
+/** How all requests of a group use phrases, and how many requests those are. */
+export interface GroupPhrases {
+  readonly uses: ReadonlyMap<string, PhraseUse>;
   readonly requests: number;
 }
 
@@ -29,7 +42,7 @@ export interface GroupPairs {
 export interface ReadSample {
   readonly text: string;
   readonly weight: number;
-  readonly words: readonly Word[];
+  readonly read: Tokens;
 }
 
 export interface ScoredName {
@@ -38,50 +51,57 @@ export interface ScoredName {
   readonly stems: readonly string[];
   /** The stems, joined with a space. */
   readonly key: string;
-  /** Share of the requests that hold it. */
+  /** Share of the requests that hold its words. */
   readonly share: number;
 }
 
-/** The candidates that at least two requests hold, in no order. */
+export function readSample({ text, weight }: Sample): ReadSample {
+  return { text, weight, read: tokensOf(text) };
+}
+
+/** The phrases and words that could name a group, in no order. */
 export function scoredNames(
   samples: readonly ReadSample[],
-  { shares, pairs }: Omit<GroupWords, 'samples'>,
+  { shares, phrases }: Omit<GroupWords, 'samples'>,
   frequencies: DocumentFrequencies,
   kind: NameKind,
 ): ScoredName[] {
-  const total = samples.reduce((sum, { weight }) => sum + weight, 0);
-  const holders = samplesByStem(samples);
-  return [...candidatesOf(samples, pairs)].flatMap(([key, candidate]) => {
-    const { stems } = candidate;
-    const holding = samplesWithAll(stems, holders);
-    const support = holding.reduce((sum, index) => sum + samples[index]!.weight, 0);
-    const use = stems.length === 2 ? pairs?.uses.get(key) : undefined;
-    if (holding.length < 2 && samples.length > 1 && (use?.count ?? 0) < 2) return [];
-    const share = pairs === undefined ? support / total : shareOf(stems, support / total, shares, pairs);
-    if (share === 0) return [];
-    const inSamples = (weight: number): number => (support === 0 ? 0 : weight / support);
-    const leading = use === undefined ? inSamples(candidate.leading) : use.leading / use.count;
-    let distinctness = 0;
-    for (const stem of stems) distinctness += (shares.get(stem) ?? 0) * inverseFrequencyOf(stem, frequencies);
-    const score =
-      share ** 0.2 *
-      distinctness *
-      (1 + 0.45 * leading) *
-      (0.9 + 0.1 * inSamples(candidate.tight)) *
-      (LENGTH_FACTORS[kind][stems.length] ?? 0);
-    return [{ name: surfaceOf(candidate), score, stems, key, share }];
-  });
+  const held = new HeldShares(samples);
+  const { uses, requests } = phrases ?? usesInSamples(samples);
+  const weightOf = (stem: string): number => (shares.get(stem) ?? 0) * inverseFrequencyOf(stem, frequencies);
+  const scored: ScoredName[] = [];
+  for (const [key, use] of uses) {
+    if (use.count < 2 && requests > 1) continue;
+    const stems = key.split(' ');
+    const share = Math.max(use.count / requests, APART_FACTOR * held.of(stems));
+    const shape =
+      (1 + (LEADING_GAIN * use.leading) / use.count) *
+      (1 + (ACTION_GAIN * use.action) / use.count) *
+      (OPEN_FACTOR + ((1 - OPEN_FACTOR) * use.closed) / use.count);
+    const distinctness = stems.reduce((sum, stem) => sum + weightOf(stem), 0);
+    const score = share ** SHARE_EXPONENT * distinctness * shape * (LENGTH_FACTORS[kind][stems.length] ?? 0);
+    scored.push({ name: use.surface, score, stems, key, share });
+  }
+  for (const [stem, { name, closed, verbal }] of singleWords(samples)) {
+    const share = shares.get(stem) ?? 0;
+    if (share === 0) continue;
+    const shape = (OPEN_FACTOR + (1 - OPEN_FACTOR) * closed) * (1 - VERBAL_LOSS * verbal);
+    const score = share ** SHARE_EXPONENT * weightOf(stem) * LENGTH_FACTORS[kind][1] * shape;
+    scored.push({ name, score, stems: [stem], key: stem, share });
+  }
+  return scored;
 }
 
-/** The stem that many requests of the group and few other groups hold; ties go to the first by code point. */
+/** The stem of these names that many requests of the group and few other groups hold; of equal ones the first by code point. */
 export function mostDistinctStem(
+  names: readonly ScoredName[],
   shares: ReadonlyMap<string, number>,
   frequencies: DocumentFrequencies,
 ): string {
   let best = '';
   let most = -1;
-  for (const [stem, share] of shares) {
-    const weight = share * inverseFrequencyOf(stem, frequencies);
+  for (const stem of new Set(names.flatMap(({ stems }) => stems))) {
+    const weight = (shares.get(stem) ?? 0) * inverseFrequencyOf(stem, frequencies);
     if (weight < most || (weight === most && stem > best)) continue;
     best = stem;
     most = weight;
@@ -94,58 +114,81 @@ function inverseFrequencyOf(stem: string, { groups, groupsWith }: DocumentFreque
   return Math.log(1 + groups / Math.max(1, groupsWith(stem))) ** 0.25;
 }
 
-/** The candidates of the samples. What is known of pairs from all requests replaces what the samples say of them. */
-function candidatesOf(samples: readonly ReadSample[], pairs: GroupPairs | undefined): Map<string, Candidate> {
-  const candidates = new Map<string, Candidate>();
-  for (const { words, weight } of samples) collectCandidates(words, weight, candidates);
-  for (const [key, { surface }] of pairs?.uses ?? []) {
-    const tight = candidates.get(key)?.tight ?? 0;
-    candidates.set(key, { stems: key.split(' '), leading: 0, tight, surfaces: new Map([[surface, 1]]) });
-  }
-  return candidates;
-}
-
-/** Share of all requests that hold these stems, as far as the counts of words and pairs tell. */
-function shareOf(
-  stems: readonly string[],
-  shareOfSamples: number,
-  shares: ReadonlyMap<string, number>,
-  { uses, requests }: GroupPairs,
-): number {
-  if (stems.length === 1) return shares.get(stems[0]!) ?? 0;
-  const pairShares = stems.slice(1).map((stem, index) => {
-    const count = uses.get(`${stems[index]!} ${stem}`)?.count ?? 0;
-    return count < 2 ? 0 : count / requests;
-  });
-  return stems.length === 2 ? pairShares[0]! : Math.min(shareOfSamples, ...pairShares);
-}
-
-/** For each stem the samples that hold it, ascending. */
-function samplesByStem(samples: readonly ReadSample[]): Map<string, number[]> {
-  const holders = new Map<string, number[]>();
-  for (const [index, { words }] of samples.entries()) {
-    for (const { stem } of words) {
-      const known = holders.get(stem);
-      if (known === undefined) holders.set(stem, [index]);
-      else if (known.at(-1) !== index) known.push(index);
+/** What the samples alone say of phrases. */
+function usesInSamples(samples: readonly ReadSample[]): GroupPhrases {
+  const uses = new Map<string, PhraseUse>();
+  const inOrder = samples.toSorted((x, y) => (x.text < y.text ? -1 : 1));
+  for (const { read } of inOrder) {
+    for (const [key, use] of phraseUsesOf(read)) {
+      const known = uses.get(key);
+      uses.set(key, known === undefined ? use : combinedUse(known, use));
     }
   }
-  return holders;
+  return { uses, requests: samples.length };
 }
 
-/** The samples that hold all of some stems, ascending. */
-function samplesWithAll(
-  stems: readonly string[],
-  holders: ReadonlyMap<string, readonly number[]>,
-): readonly number[] {
-  let all = holders.get(stems[0] ?? '') ?? [];
-  for (const stem of stems.slice(1)) {
-    const others = holders.get(stem) ?? [];
-    let at = 0;
-    all = all.filter((index) => {
-      while (at < others.length && others[at]! < index) at += 1;
-      return others[at] === index;
-    });
+interface SingleWord {
+  readonly name: string;
+  /** Share of its uses that end a thing, as a noun does and an adjective before it does not. */
+  readonly closed: number;
+  /** Share of its uses as a verb or participle: alone, those name nothing. */
+  readonly verbal: number;
+}
+
+/** Each stem of the samples as most of them write it; of equal forms the shorter, then the first by code point. */
+function singleWords(samples: readonly ReadSample[]): Map<string, SingleWord> {
+  const known = new Map<
+    string,
+    { uses: number; closed: number; verbal: number; forms: Map<string, number> }
+  >();
+  for (const { read, weight } of samples) {
+    for (const [place, { part, stem, shown, verb }] of read.tokens.entries()) {
+      if (part !== 'content') continue;
+      const word = known.get(stem) ?? { uses: 0, closed: 0, verbal: 0, forms: new Map<string, number>() };
+      known.set(stem, word);
+      word.uses += weight;
+      if (verb || PARTICIPLE.test(shown)) word.verbal += weight;
+      const next = read.tokens[place + 1];
+      if (next === undefined || next.part !== 'content' || next.afterBreak) word.closed += weight;
+      word.forms.set(shown, (word.forms.get(shown) ?? 0) + weight);
+    }
   }
-  return all;
+  return new Map(
+    [...known].map(([stem, { uses, closed, verbal, forms }]) => {
+      const [best] = [...forms].sort(
+        ([x, a], [y, b]) => b - a || x.length - y.length || (x < y ? -1 : 1),
+      )[0]!;
+      return [stem, { name: nameFrom([best], true), closed: closed / uses, verbal: verbal / uses }];
+    }),
+  );
+}
+
+/** Which share of the samples, by weight, holds all of some stems, wherever they stand. */
+class HeldShares {
+  readonly #samples: readonly ReadSample[];
+  readonly #holders = new Map<string, number[]>();
+  readonly #total: number;
+
+  constructor(samples: readonly ReadSample[]) {
+    this.#samples = samples;
+    this.#total = samples.reduce((sum, { weight }) => sum + weight, 0);
+    for (const [index, { read }] of samples.entries()) {
+      for (const stem of read.stems) {
+        const known = this.#holders.get(stem);
+        if (known === undefined) this.#holders.set(stem, [index]);
+        else known.push(index);
+      }
+    }
+  }
+
+  of(stems: readonly string[]): number {
+    const holders = stems.map((stem) => this.#holders.get(stem) ?? []);
+    const fewest = holders.reduce((best, own) => (own.length < best.length ? own : best));
+    const holding = fewest.filter((index) =>
+      stems.every((stem) => this.#samples[index]!.read.stems.has(stem)),
+    );
+    return this.#total === 0
+      ? 0
+      : holding.reduce((sum, index) => sum + this.#samples[index]!.weight, 0) / this.#total;
+  }
 }

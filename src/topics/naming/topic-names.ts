@@ -1,77 +1,127 @@
 /**
- * Who names: when a topic or topic cluster gets a (new) name, and from which words. A name changes only when the group
- * has clearly grown or shrunk since it was named, so that readers do not see it flicker.
+ * Who names: when a topic gets a (new) name, and from which words. A name is a promise to those who have linked to the
+ * topic, so it stays as long as it is right for most requests. It changes when fewer than half of them hold its words
+ * and another name holds clearly more.
  */
-import { weightOf } from '../micro-cluster.ts';
-import type { Overview, Topic, TopicCluster, TopicState } from '../topic-state.ts';
-import { namesOf, uniqueName } from './names.ts';
-import { meanShares, pairUses, samplesOf, wordShares } from './wording.ts';
+import { weightOf, type MicroCluster } from '../micro-cluster.ts';
+import type { Overview, Topic, TopicState } from '../topic-state.ts';
+import { nameKey, nameWordsOf } from './name-words.ts';
+import { rankedNames } from './names.ts';
+import type { ScoredName } from './scores.ts';
+import { phraseUses, samplesOf, wordShares } from './wording.ts';
 
-/** A topic gets a new name when it has this many times the requests it was named for, or fewer than those. */
+export { isOutgrown, nameCluster } from './cluster-names.ts';
+
+/** A topic's name is examined when the topic has this many times the requests of the last time, or as much fewer. */
 const TOPIC_GROWTH = 1.2;
-/** A topic cluster gets a new name when it has this many times the requests it was named for. */
-const CLUSTER_GROWTH = 2;
-/** The heaviest topics of a cluster give this many samples each for its name. */
-const TOPICS_PER_NAME = 12;
-const SAMPLES_PER_TOPIC = 8;
+/** A name stays while the requests hold this share of its words. */
+const RIGHT_FOR_MOST = 0.5;
+/** A phrase takes the place of a single word when this share of the requests hold it. */
+const RIGHT_FOR_PHRASE = 0.2;
+/** Another name takes its place when requests hold this many times as many of the other's words. */
+const RENAMING_GAIN = 1.4;
+/** A name tells two topics apart by a word that this share more of the requests of one topic hold. */
+const LEAST_CONTRAST = 0.15;
 
-/** Gives a topic a name that no other topic with requests has. */
-export function nameTopic(state: TopicState, topic: Topic, { members, frequencies }: Overview): void {
-  const own = members.get(topic.number)!;
-  const others = [...members.keys()].filter((number) => number !== topic.number);
-  const names = namesOf(
-    { samples: samplesOf(own), shares: wordShares(own), pairs: pairUses(own) },
-    frequencies,
-  );
-  state.changeTopic(topic, {
-    name: uniqueName(names, new Set(others.map((number) => state.topics[number]!.name))),
-    namedAt: weightOf(own),
-  });
+/** What the requests of a topic say, read once. */
+interface Reading {
+  readonly shares: ReadonlyMap<string, number>;
+  readonly ranked: readonly ScoredName[];
 }
 
-/** Names the topics that have grown or lost requests since they got their names. */
+/** Gives a topic a name that no other topic with requests has. */
+export function nameTopic(state: TopicState, topic: Topic, overview: Overview): void {
+  const own = overview.members.get(topic.number)!;
+  const name = distinctName(state, topic, readTopic(own, overview), overview);
+  state.changeTopic(topic, { name, namedAt: weightOf(own) });
+}
+
+/** Examines the names of the topics that have grown or shrunk, and changes those that are wrong. */
 export function renameChangedTopics(state: TopicState, overview: Overview): void {
+  const taken = new Set<string>();
   for (const [number, members] of [...overview.members].sort(([x], [y]) => x - y)) {
     const topic = state.topics[number]!;
     const weight = weightOf(members);
-    if (weight < topic.namedAt || weight >= topic.namedAt * TOPIC_GROWTH) nameTopic(state, topic, overview);
+    // A topic that comes back keeps its name, unless another has it by now.
+    if (topic.name === '' || taken.has(topic.name)) nameTopic(state, topic, overview);
+    taken.add(topic.name);
+    if (topic.namedAt > 0 && weight < topic.namedAt * TOPIC_GROWTH && topic.namedAt < weight * TOPIC_GROWTH)
+      continue;
+    const shares = wordShares(members);
+    const { stems } = nameWordsOf(topic);
+    if (stems.length > 1 && heldBy(stems, shares) >= RIGHT_FOR_MOST) {
+      state.changeTopic(topic, { namedAt: weight });
+      continue;
+    }
+    const reading = readTopic(members, overview);
+    const name = isWrong(topic, reading) ? distinctName(state, topic, reading, overview) : topic.name;
+    state.changeTopic(topic, { name, namedAt: weight });
+    taken.add(name);
   }
 }
 
-/** Whether a topic cluster needs a (new) name. */
-export function isOutgrown({ namedAt }: TopicCluster, weight: number): boolean {
-  return namedAt === 0 || weight >= namedAt * CLUSTER_GROWTH;
+function readTopic(members: readonly MicroCluster[], { frequencies }: Overview): Reading {
+  const shares = wordShares(members);
+  const group = { samples: samplesOf(members), shares, phrases: phraseUses(members) };
+  return { shares, ranked: rankedNames(group, frequencies) };
 }
 
-/** Gives the cluster of `topics` a name that none of `others` has. */
-export function nameCluster(
+/** Whether a name is wrong for most requests, and there is one that is clearly less wrong. */
+function isWrong(topic: Topic, { shares, ranked }: Reading): boolean {
+  const best = ranked[0];
+  if (best === undefined) return false;
+  const { stems } = nameWordsOf(topic);
+  if (stems.length === 1 && best.stems.length > 1) return best.share >= RIGHT_FOR_PHRASE;
+  const held = heldBy(stems, shares);
+  return held < RIGHT_FOR_MOST && heldBy(best.stems, shares) > RENAMING_GAIN * held;
+}
+
+/** The share of a name's words that the average request holds. */
+function heldBy(stems: readonly string[], shares: ReadonlyMap<string, number>): number {
+  if (stems.length === 0) return 0;
+  return stems.reduce((sum, stem) => sum + Math.min(1, shares.get(stem) ?? 0), 0) / stems.length;
+}
+
+/**
+ * The best name that no other topic has. Where another has the same words, the name of the topic must hold a word that
+ * sets it apart from that one.
+ */
+function distinctName(
   state: TopicState,
-  cluster: TopicCluster,
-  topics: readonly Topic[],
-  others: readonly TopicCluster[],
-  overview: Overview,
-): void {
-  const weights = new Map(topics.map((topic) => [topic, weightOf(overview.members.get(topic.number)!)]));
-  const byWeight = [...topics].sort((x, y) => weights.get(y)! - weights.get(x)! || x.number - y.number);
-  const heaviest = byWeight[0]!.name;
-  const names = topics.length === 1 ? [heaviest] : [...sharedNames(topics, byWeight, overview), heaviest];
-  state.clusterChanges.note(cluster.number, cluster.name);
-  state.clusterChanges.markUnsaved(cluster.number);
-  cluster.name = uniqueName(names, new Set(others.map(({ name }) => name)));
-  cluster.namedAt = [...weights.values()].reduce((sum, weight) => sum + weight, 0);
+  topic: Topic,
+  { shares, ranked }: Reading,
+  { members }: Overview,
+): string {
+  const holders = new Map<string, number>();
+  for (const number of members.keys()) {
+    const other = state.topics[number]!;
+    if (other !== topic && other.name !== '') holders.set(nameWordsOf(other).key, number);
+  }
+  const best = ranked[0];
+  if (best === undefined) return numbered('Unnamed', state, topic, members);
+  const rival = holders.get(nameKey(best.stems));
+  if (rival === undefined && best.stems.length > 0) return best.name;
+  const rivalShares = rival === undefined ? new Map<string, number>() : wordShares(members.get(rival)!);
+  const contrastOf = (stem: string): number => (shares.get(stem) ?? 0) - (rivalShares.get(stem) ?? 0);
+  const free = ranked
+    .filter(
+      ({ stems }) => !holders.has(nameKey(stems)) && stems.some((stem) => contrastOf(stem) >= LEAST_CONTRAST),
+    )
+    .map((name) => ({ name, score: name.score * Math.max(...name.stems.map(contrastOf)) }))
+    .sort((x, y) => y.score - x.score || (x.name.key < y.name.key ? -1 : 1));
+  const phrase = free.find(({ name }) => name.stems.length > 1) ?? free[0];
+  return phrase?.name.name ?? numbered(best.name, state, topic, members);
 }
 
-/** Names for several topics together; each topic counts the same. */
-function sharedNames(
-  topics: readonly Topic[],
-  byWeight: readonly Topic[],
-  { members, frequencies }: Overview,
-): string[] {
-  const samples = byWeight.slice(0, TOPICS_PER_NAME).flatMap(({ number }) => {
-    const own = samplesOf(members.get(number)!).slice(0, SAMPLES_PER_TOPIC);
-    const total = own.reduce((sum, { weight }) => sum + weight, 0);
-    return own.map(({ text, weight }) => ({ text, weight: weight / total }));
-  });
-  const shares = topics.map(({ number }) => wordShares(members.get(number)!));
-  return namesOf({ samples, shares: meanShares(shares) }, frequencies, 'cluster');
+/** The name, or the name with the lowest number from 2 on that no other topic has. */
+function numbered(
+  base: string,
+  state: TopicState,
+  topic: Topic,
+  members: ReadonlyMap<number, unknown>,
+): string {
+  const taken = new Set<string>();
+  for (const number of members.keys()) if (number !== topic.number) taken.add(state.topics[number]!.name);
+  if (!taken.has(base)) return base;
+  for (let number = 2; ; number += 1) if (!taken.has(`${base} (${number})`)) return `${base} (${number})`;
 }

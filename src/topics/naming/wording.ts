@@ -1,29 +1,30 @@
 /**
- * What requests say, in bounded memory: each micro-cluster keeps a few sample texts and counts its words and word
- * pairs. Names of topics and topic clusters are made of this alone, so what is dropped here decides nothing else.
+ * What requests say, in bounded memory: each micro-cluster keeps a few sample texts and counts its words and
+ * phrases. Names of topics and topic clusters are made of this alone, so what is dropped here decides nothing else.
  */
 import { truncate } from '../../domain/truncate.ts';
 import { weightOf, type MicroCluster } from '../micro-cluster.ts';
 import type { Sample } from './names.ts';
-import type { GroupPairs } from './scores.ts';
-import { combinedUse, wordPairsOf, type PairUse } from './word-pairs.ts';
+import { combinedUse, phraseUsesOf, type PhraseUse } from './phrase-uses.ts';
+import type { GroupPhrases } from './scores.ts';
+import { tokensOf } from './tokens.ts';
 
 const MOST_SAMPLES = 4;
 const SAMPLE_LENGTH = 120;
-const MOST_PAIRS = 32;
+const MOST_PHRASES = 32;
 /** Samples that a name is made from. */
 const SAMPLES_PER_NAME = 48;
 /** This many characters count as much against a sample as a cosine lower by 1. */
 const CHARACTERS_PER_COSINE = 300;
 
-/** What the requests of a micro-cluster say: a few of them, and how many hold a word or a pair of words. */
+/** What the requests of a micro-cluster say: a few of them, and how many hold a word or a phrase. */
 export interface Wording {
   /** The most central and shortest requests, each text once. */
   readonly samples: ScoredSample[];
   /** By stem; `WordIndex` counts them. */
   readonly words: Map<string, number>;
-  /** By the two stems, as `wordPairsOf` joins them. */
-  readonly pairs: Map<string, PairUse>;
+  /** By key. */
+  readonly phrases: Map<string, PhraseUse>;
 }
 
 export interface ScoredSample {
@@ -31,16 +32,21 @@ export interface ScoredSample {
   readonly score: number;
 }
 
-/** Adds a request's text and pairs. `cosine`: of the request with the centroid of its micro-cluster. */
-export function addRequest(wording: Wording, request: string, cosine: number): void {
+/**
+ * Adds a request's text and phrases, and returns the stems of its content words, each once. `cosine`: of the request
+ * with the centroid of its micro-cluster.
+ */
+export function addRequest(wording: Wording, request: string, cosine: number): ReadonlySet<string> {
   const text = truncate(request, SAMPLE_LENGTH);
   addSample(wording, { text, score: Math.fround(cosine - text.length / CHARACTERS_PER_COSINE) });
-  for (const [key, use] of wordPairsOf(request)) addPair(wording, key, use);
+  const read = tokensOf(request);
+  for (const [key, use] of phraseUsesOf(read)) addPhrase(wording, key, use);
+  return read.stems;
 }
 
-export function mergeSamplesAndPairs(into: Wording, from: Wording): void {
+export function mergeSamplesAndPhrases(into: Wording, from: Wording): void {
   for (const sample of from.samples) addSample(into, sample);
-  for (const [key, use] of from.pairs) addPair(into, key, use);
+  for (const [key, use] of from.phrases) addPhrase(into, key, use);
 }
 
 /** Keeps the samples with the highest scores; of equal ones the earliest. */
@@ -56,15 +62,15 @@ function addSample({ samples }: Wording, sample: ScoredSample): void {
   );
 }
 
-/** When there is no room, a new pair replaces one that was used once; else it is left out. */
-function addPair({ pairs }: Wording, key: string, use: PairUse): void {
-  const known = pairs.get(key);
-  if (known === undefined && pairs.size >= MOST_PAIRS) {
-    const single = firstKey(pairs, ({ count }) => count === 1);
+/** When there is no room, a new phrase replaces one that was used once; else it is left out. */
+function addPhrase({ phrases }: Wording, key: string, use: PhraseUse): void {
+  const known = phrases.get(key);
+  if (known === undefined && phrases.size >= MOST_PHRASES) {
+    const single = firstKey(phrases, ({ count }) => count === 1);
     if (single === undefined) return;
-    pairs.delete(single);
+    phrases.delete(single);
   }
-  pairs.set(key, known === undefined ? use : combinedUse(known, use));
+  phrases.set(key, known === undefined ? use : combinedUse(known, use));
 }
 
 export function firstKey<Value>(
@@ -113,11 +119,11 @@ function sumsOf(
   return sums;
 }
 
-/** How the requests of all members together use pairs of words. */
-export function pairUses(members: readonly MicroCluster[]): GroupPairs {
-  const uses = new Map<string, PairUse>();
-  for (const { pairs } of members) {
-    for (const [key, use] of pairs) {
+/** How the requests of all members together use phrases. */
+export function phraseUses(members: readonly MicroCluster[]): GroupPhrases {
+  const uses = new Map<string, PhraseUse>();
+  for (const { phrases } of members) {
+    for (const [key, use] of phrases) {
       const known = uses.get(key);
       uses.set(key, known === undefined ? use : combinedUse(known, use));
     }

@@ -1,8 +1,9 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { coreWords, sharesIn } from '../../../src/language/core-words.ts';
+import { coreWords } from '../../../src/language/core-words.ts';
 import { namesOf, requestName, uniqueName } from '../../../src/topics/naming/names.ts';
-import { combinedUse, wordPairsOf } from '../../../src/topics/naming/word-pairs.ts';
+import { combinedUse, phraseUsesOf } from '../../../src/topics/naming/phrase-uses.ts';
+import { sharesIn, tokensOf } from '../../../src/topics/naming/tokens.ts';
 
 const FREQUENCIES = { groups: 10, groupsWith: (stem: string): number => (stem === 'order' ? 6 : 1) };
 
@@ -56,20 +57,20 @@ describe('namesOf', () => {
 
   it('follows all members, not the samples that stand for them', () => {
     const members = [
-      ...Array.from({ length: 8 }, (_, index) => `find me a dentist in town ${index}`),
+      ...['Leeds', 'York', 'Bath', 'Ely', 'Wells'].map((town) => `find me a dentist in ${town}`),
       'dentist parking',
       'dentist parking?',
     ];
     const uses = new Map<string, ReturnType<typeof combinedUse>>();
     for (const member of members) {
-      for (const [key, use] of wordPairsOf(member)) {
+      for (const [key, use] of phraseUsesOf(tokensOf(member))) {
         const known = uses.get(key);
         uses.set(key, known === undefined ? use : combinedUse(known, use));
       }
     }
     const samples = members.slice(-2).map((text) => ({ text, weight: 1 }));
-    const pairs = { uses, requests: members.length };
-    equal(namesOf({ samples, shares: sharesIn(members), pairs }, FREQUENCIES)[0], 'Find dentist');
+    const phrases = { uses, requests: members.length };
+    equal(namesOf({ samples, shares: sharesIn(members), phrases }, FREQUENCIES)[0], 'Find dentist');
   });
 
   it('keeps names short and finds one even where nothing is shared', () => {

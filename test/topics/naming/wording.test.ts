@@ -3,15 +3,15 @@ import { describe, it } from 'node:test';
 import {
   addRequest,
   meanShares,
-  mergeSamplesAndPairs,
-  pairUses,
+  mergeSamplesAndPhrases,
+  phraseUses,
   samplesOf,
   wordShares,
   type Wording,
 } from '../../../src/topics/naming/wording.ts';
 import { axis, freshState, microOf } from '../builders.ts';
 
-const empty = (): Wording => ({ samples: [], words: new Map(), pairs: new Map() });
+const empty = (): Wording => ({ samples: [], words: new Map(), phrases: new Map() });
 const textsOf = ({ samples }: Wording): string[] => samples.map(({ text }) => text);
 
 describe('the wording of a micro-cluster', () => {
@@ -26,20 +26,20 @@ describe('the wording of a micro-cluster', () => {
     deepEqual(textsOf(wording), ['one', 'two', 'four', 'nearest']);
   });
 
-  it('keeps at most 32 pairs of words', () => {
+  it('keeps at most 32 phrases', () => {
     const wording = empty();
-    for (let number = 0; number < 20; number += 1)
-      addRequest(wording, `alpha${number} beta${number} gamma${number}`, 0.9);
-    equal(wording.pairs.size, 32);
+    const letters = [...'abcdefghijklmnopqrst'];
+    for (const letter of letters) addRequest(wording, `alpha${letter} beta${letter} gamma${letter}`, 0.9);
+    equal(wording.phrases.size, 32);
     const other = empty();
-    addRequest(other, 'alpha19 beta19', 0.9);
-    mergeSamplesAndPairs(wording, other);
-    equal(wording.pairs.get('alpha19 beta19')?.count, 2);
+    addRequest(other, 'alphat betat', 0.9);
+    mergeSamplesAndPhrases(wording, other);
+    equal(wording.phrases.get('alphat betat')?.count, 2);
   });
 });
 
 describe('the wording of a group', () => {
-  it('gives samples of the heaviest first, shares of words and uses of pairs', () => {
+  it('gives samples of the heaviest first, shares of words and uses of phrases', () => {
     const state = freshState();
     const members = [microOf(state, axis(0), 'track parcel'), microOf(state, axis(1), 'cancel my order', 3)];
     deepEqual(samplesOf(members), [
@@ -48,7 +48,7 @@ describe('the wording of a group', () => {
     ]);
     const shares = wordShares(members);
     deepEqual([shares.get('cancel'), shares.get('parcel')], [0.75, 0.25]);
-    const { uses, requests } = pairUses(members);
+    const { uses, requests } = phraseUses(members);
     equal(requests, 4);
     equal(uses.get('cancel order')?.count, 3);
     ok(Math.abs(meanShares([shares, new Map([['parcel', 0.75]])]).get('parcel')! - 0.5) < 1e-12);

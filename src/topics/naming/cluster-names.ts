@@ -1,0 +1,183 @@
+/**
+ * Names of topic clusters: what their topics share. That is the thing ("Orders"), two words of it ("Card payments"),
+ * or the action; if most topics share nothing, the two heaviest things ("Orders and refunds"). A cluster with one topic
+ * has its name.
+ * Covered by test/topics/naming/cluster-names.test.ts.
+ */
+import { weightOf } from '../micro-cluster.ts';
+import type { Overview, Topic, TopicCluster, TopicState } from '../topic-state.ts';
+import { nameKey, nameWordsOf, type NameWords } from './name-words.ts';
+import { uniqueName } from './names.ts';
+import { nameFrom } from './phrases.ts';
+import { readSample, type ReadSample } from './scores.ts';
+import { languageOf, pluralOf, wordForAnd } from './grammar.ts';
+import { tokensOf } from './tokens.ts';
+import { phraseUses, samplesOf, wordShares } from './wording.ts';
+
+/** A word is shared when it is in the names or in most requests of this share of the topics. */
+const SHARED_BY = 0.5;
+/** A name stays while it is shared by this share of the topics. */
+const STILL_SHARED_BY = 0.4;
+/** A topic says a word when this share of its requests hold it. */
+const SAID_BY = 0.4;
+/** The heaviest topics of a cluster give samples for its name. */
+const TOPICS_READ = 12;
+
+/** One topic of a cluster. */
+interface Part {
+  readonly topic: Topic;
+  readonly weight: number;
+  readonly words: NameWords;
+  readonly shares: ReadonlyMap<string, number>;
+}
+
+/** Whether a topic cluster may need a (new) name: `nameCluster` decides. */
+export function isOutgrown({ namedAt }: TopicCluster, weight: number): boolean {
+  return namedAt === 0 || weight !== namedAt;
+}
+
+/** Gives the cluster of `topics` a name that none of `others` has, unless its name is still right. */
+export function nameCluster(
+  state: TopicState,
+  cluster: TopicCluster,
+  topics: readonly Topic[],
+  others: readonly TopicCluster[],
+  overview: Overview,
+): void {
+  const parts = topics
+    .map((topic): Part => {
+      const members = overview.members.get(topic.number)!;
+      return { topic, weight: weightOf(members), words: nameWordsOf(topic), shares: wordShares(members) };
+    })
+    .sort((x, y) => y.weight - x.weight || x.topic.number - y.topic.number);
+  const taken = new Set(others.map(({ name }) => name));
+  const name = isStillRight(cluster, parts, taken)
+    ? cluster.name
+    : uniqueName(namesOfCluster(parts, overview), taken);
+  state.clusterChanges.note(cluster.number, cluster.name);
+  state.clusterChanges.markUnsaved(cluster.number);
+  cluster.name = name;
+  cluster.namedAt = parts.reduce((sum, { weight }) => sum + weight, 0);
+}
+
+/** A name stays while enough topics share it, and another cluster does not have it. */
+function isStillRight(cluster: TopicCluster, parts: readonly Part[], taken: ReadonlySet<string>): boolean {
+  if (cluster.name === '' || taken.has(cluster.name)) return false;
+  if (parts.length === 1) return cluster.name === parts[0]!.topic.name;
+  const { stems } = nameWordsOf(cluster);
+  if (stems.length === 0) return false;
+  const sharing = parts.filter((part) => stems.every((stem) => says(part, stem))).length;
+  if (sharing >= STILL_SHARED_BY * parts.length && sharing > 1) return true;
+  // A name of two things stays while they are the things of two topics that weigh most.
+  const things = new Set(parts.slice(0, 3).flatMap(({ words }) => words.thing.map(({ stem }) => stem)));
+  return stems.length > 1 && sharedStems(parts).length === 0 && stems.every((stem) => things.has(stem));
+}
+
+function says({ words, shares }: Part, stem: string): boolean {
+  return words.stems.includes(stem) || (shares.get(stem) ?? 0) >= SAID_BY;
+}
+
+/** Stems that enough topics share, those of most topics first. */
+function sharedStems(parts: readonly Part[]): string[] {
+  const stems = new Set(parts.flatMap(({ words }) => words.stems));
+  const least = Math.max(2, Math.ceil(SHARED_BY * parts.length));
+  return [...stems]
+    .map((stem) => {
+      const sharing = parts.filter((part) => says(part, stem));
+      const share = sharing.reduce((sum, { shares }) => sum + (shares.get(stem) ?? 0), 0);
+      return { stem, topics: sharing.length, share };
+    })
+    .filter(({ topics }) => topics >= least)
+    .sort((x, y) => y.topics - x.topics || y.share - x.share || (x.stem < y.stem ? -1 : 1))
+    .map(({ stem }) => stem);
+}
+
+/** Names for several topics together, best first. */
+function namesOfCluster(parts: readonly Part[], overview: Overview): string[] {
+  if (parts.length === 1) return [parts[0]!.topic.name];
+  const samples = parts
+    .slice(0, TOPICS_READ)
+    .flatMap(({ topic }) => samplesOf(overview.members.get(topic.number)!))
+    .map(readSample);
+  const shared = sharedStems(parts);
+  const things = shared.filter((stem) => !isAction(stem, parts));
+  const names: string[] = [];
+  const [first, second] = things;
+  if (first !== undefined && second !== undefined)
+    names.push(...pairName(parts, overview, [first, second], samples));
+  for (const stem of [...things, ...shared.filter((stem) => isAction(stem, parts))])
+    names.push(pluralOf(stem, samples));
+  names.push(...joinedThings(parts, samples));
+  return names;
+}
+
+/** Whether a stem is the verb of most names that hold it. */
+function isAction(stem: string, parts: readonly Part[]): boolean {
+  const holding = parts.filter(({ words }) => words.stems.includes(stem));
+  const verbs = holding.filter(({ words }) => words.action?.stem === stem);
+  return verbs.length * 2 > holding.length;
+}
+
+/** The phrase that two shared stems form, in the order that most requests use. */
+function pairName(
+  parts: readonly Part[],
+  { members }: Overview,
+  [first, second]: readonly [string, string],
+  samples: readonly ReadSample[],
+): string[] {
+  const { uses } = phraseUses(parts.flatMap(({ topic }) => members.get(topic.number)!));
+  const [use] = [`${first} ${second}`, `${second} ${first}`]
+    .flatMap((key) => uses.get(key) ?? [])
+    .filter(({ closed, count, action }) => closed * 2 > count && action * 2 < count)
+    .sort((x, y) => y.count - x.count);
+  if (use === undefined) return [];
+  const words = use.surface.split(' ');
+  const last = words.at(-1)!;
+  const stem = use.surface.toLowerCase().endsWith(last.toLowerCase())
+    ? tokensOf(last).tokens[0]?.stem
+    : undefined;
+  const plural = stem === undefined || words.length === 1 ? last : pluralOf(stem, samples);
+  return [nameFrom([...words.slice(0, -1), lowerLike(last, plural)], false)];
+}
+
+/** The things of the heaviest topics, two at a time: "Orders and refunds". */
+function joinedThings(parts: readonly Part[], samples: readonly ReadSample[]): string[] {
+  const and = wordForAnd(languageOf(samples.map(({ text }) => text)));
+  const things: { key: string; name: string }[] = [];
+  for (const { words } of parts) {
+    const stems = words.thing.map(({ stem }) => stem);
+    if (stems.length === 0 || things.some(({ key }) => overlaps(key, stems))) continue;
+    things.push({ key: nameKey(stems), name: thingName(words, samples) });
+    if (things.length === 4) break;
+  }
+  const [heaviest, ...rest] = things;
+  if (heaviest === undefined) return [parts[0]!.topic.name];
+  return [...rest.map((other) => joined(heaviest.name, other.name, and)), parts[0]!.topic.name];
+}
+
+function overlaps(key: string, stems: readonly string[]): boolean {
+  const known = key.split(' ');
+  return stems.some((stem) => known.includes(stem));
+}
+
+/** What a topic's name is about, without the action: "Card payments" of "Stop card payment". */
+function thingName({ thing, name, action }: NameWords, samples: readonly ReadSample[]): string {
+  if (action === null) return name;
+  if (thing.length === 1) return pluralOf(thing[0]!.stem, samples);
+  return nameFrom(
+    thing.map(({ shown }) => shown),
+    false,
+  );
+}
+
+function joined(first: string, second: string, and: string): string {
+  const isWord = /^\p{Script=Latin}/u.test(and) || /^\p{Script=Cyrillic}/u.test(and);
+  const lower = lowerLike('a', second);
+  return isWord ? `${first} ${and} ${lower}` : `${first}${and}${lower}`;
+}
+
+/** `word` without its capital, where `like` begins with none and only the first letter is one. */
+function lowerLike(like: string, word: string): string {
+  const isPlain = /^\p{Lu}[^\p{Lu}]*$/u.test(word) && !/^\p{Lu}/u.test(like);
+  return isPlain ? word[0]!.toLowerCase() + word.slice(1) : word;
+}

@@ -1,0 +1,196 @@
+/**
+ * The phrases of one request that could name it: an action and its thing ("cancel order"), or a thing with what is
+ * said of it ("opening hours", "card not working"). A phrase is known by the stems of its content words.
+ */
+import { LEXICON } from '../../language/lexicon.ts';
+import { participleOf } from './verb-forms.ts';
+import type { Token, Tokens } from './tokens.ts';
+
+const LONGEST_NAME = 60;
+const PARTICLES: ReadonlySet<string> = new Set(LEXICON.particles.all);
+const GENITIVES: ReadonlySet<string> = new Set(LEXICON.genitives.all);
+/** Words that a name has at most. */
+export const MOST_WORDS = 5;
+/** Content words that a phrase has at least and at most. */
+const FEWEST_CONTENT = 2;
+export const MOST_CONTENT = 4;
+/** Phrases that are kept of one request. */
+const PHRASES_PER_REQUEST = 14;
+
+/** A phrase of a request. */
+export interface Phrase {
+  readonly stems: readonly string[];
+  /** As a name writes it. */
+  readonly surface: string;
+  /** The request begins with it. */
+  readonly leading: boolean;
+  /** Its last word ends a thing: no further noun follows, as in "change shipping | address". */
+  readonly closed: boolean;
+  /** Its first word is the verb of a command. */
+  readonly action: boolean;
+  /** The words stand together in the request, but for what names leave out. */
+  readonly tight: boolean;
+}
+
+/** A phrase is known by this: its stems joined with a space. */
+export function keyOf({ stems }: Pick<Phrase, 'stems'>): string {
+  return stems.join(' ');
+}
+
+interface Kept extends Token {
+  /** It is the first content word of the request. */
+  readonly isFirst: boolean;
+}
+
+/** The phrases of a request, each once, the leading ones first. */
+export function phrasesOf(request: Tokens): Phrase[] {
+  const phrases = new Map<string, Phrase>();
+  const add = (words: readonly Kept[], closed: boolean, tight: boolean): void => {
+    const content = words.filter(({ part }) => part === 'content');
+    const stems = content.map(({ stem }) => stem);
+    if (stems.length < FEWEST_CONTENT || words.length > MOST_WORDS) return;
+    if (new Set(stems).size < stems.length) return;
+    const key = stems.join(' ');
+    if (phrases.has(key)) return;
+    const surface = nameFrom(
+      words.map(({ part, shown }, place) =>
+        part === 'negation' && place > 0 && shown === 'cannot' ? 'not' : shown,
+      ),
+      request.unspaced,
+    );
+    const leading = content[0]!.isFirst;
+    phrases.set(key, { stems, surface, leading, closed, action: content[0]!.verb, tight });
+  };
+  for (const segment of segmentsOf(request)) addPhrases(segment, add);
+  return [...phrases.values()]
+    .sort((x, y) => Number(y.leading) - Number(x.leading) || Number(y.closed) - Number(x.closed))
+    .slice(0, PHRASES_PER_REQUEST);
+}
+
+/** Runs of words that may stand together in a name: content, with connectors and negations between. */
+function segmentsOf({ tokens, first }: Tokens): Kept[][] {
+  const segments: Kept[][] = [];
+  let segment: Kept[] = [];
+  const close = (): void => {
+    if (segment.length > 0) segments.push(segment);
+    segment = [];
+  };
+  tokens.forEach((token, place) => {
+    if (token.afterBreak || token.part === 'end') close();
+    if (token.part === 'auxiliary') {
+      if (!isPredicateAfter(tokens, place)) close();
+      return;
+    }
+    if (token.part === 'end' || token.part === 'dropped') return;
+    if (token.verb && segment.at(-1)?.part === 'connector' && !takesVerb(segment.at(-2))) {
+      segment.pop();
+      close();
+    }
+    segment.push({ ...token, isFirst: place === first });
+  });
+  close();
+  return segments;
+}
+
+/** "time to cook", "unable to pay"; elsewhere a verb behind "to" begins a phrase of its own. */
+function takesVerb(word: Token | undefined): boolean {
+  return word !== undefined && (word.stem === 'time' || word.stem === 'unable');
+}
+
+/** "payment was declined", "card is not working"; but not "what is the fee", where another thing begins. */
+function isPredicateAfter(tokens: readonly Token[], place: number): boolean {
+  let at = place + 1;
+  while (tokens[at]?.part === 'auxiliary' || tokens[at]?.part === 'dropped') at += 1;
+  const next = tokens[at];
+  if (next === undefined || next.afterBreak || next.afterDeterminer) return false;
+  if (next.part !== 'connector') return next.part === 'content' || next.part === 'negation';
+  return tokens[at + 1]?.part === 'content';
+}
+
+type Add = (words: readonly Kept[], closed: boolean, tight: boolean) => void;
+
+function addPhrases(segment: readonly Kept[], add: Add): void {
+  for (let start = 0; start < segment.length; start += 1) {
+    if (segment[start]!.shown === 'not') addNotDone(segment, start, add);
+    if (!canBegin(segment, start)) continue;
+    const run: Kept[] = [];
+    for (let end = start; end < segment.length; end += 1) {
+      const word = segment[end]!;
+      run.push(word);
+      if (run.length > MOST_WORDS + 2) break;
+      if (word.part !== 'content') continue;
+      const negation = negationAtEnd(segment, end);
+      const closed = negation !== null || isClosedAt(segment, end);
+      add(negation === null ? run : [...run, negation], closed, true);
+      if (closed && word !== run[0]) addReduced(run, add);
+    }
+  }
+}
+
+/** "Refund not received" of "I did not receive my refund". */
+function addNotDone(segment: readonly Kept[], place: number, add: Add): void {
+  const verb = segment[place + 1];
+  const participle = verb === undefined ? null : participleOf(verb.shown);
+  if (participle === null || segment[place - 1]?.part === 'content') return;
+  const thing: Kept[] = [];
+  for (const word of segment.slice(place + 2, place + MOST_WORDS)) {
+    if (word.part !== 'content') break;
+    thing.push(word);
+  }
+  if (thing.length > 0)
+    add([...thing, segment[place]!, { ...verb!, shown: participle, verb: false }], true, true);
+}
+
+/** A phrase begins with content that is no particle and not negated, or with a negation other than "not". */
+function canBegin(segment: readonly Kept[], place: number): boolean {
+  const { part, shown } = segment[place]!;
+  if (part === 'negation') return shown !== 'not' && segment[place + 1]?.part === 'content';
+  return part === 'content' && !PARTICLES.has(shown) && segment[place - 1]?.part !== 'negation';
+}
+
+/** "geht nicht": a negation that ends a statement belongs to it. */
+function negationAtEnd(segment: readonly Kept[], end: number): Kept | null {
+  const next = segment[end + 1];
+  return next?.part === 'negation' && segment[end + 2]?.part !== 'content' ? next : null;
+}
+
+/** Whether a thing or statement may end at this word: what follows is no noun that it belongs to. */
+function isClosedAt(segment: readonly Kept[], end: number): boolean {
+  const next = segment[end + 1];
+  return next === undefined || next.part !== 'content' || next.afterDeterminer || next.verb;
+}
+
+/** The first and the last word of a run, and what binds them: "book table" of "book Italian table". */
+function addReduced(run: readonly Kept[], add: Add): void {
+  const first = run[0]!;
+  const last = run.at(-1)!;
+  if (first.part !== 'content' || run.length < 3 || PARTICLES.has(last.shown)) return;
+  const connectorAt = run.findLastIndex(({ part }) => part === 'connector');
+  const isPlain = run.every(({ part }) => part === 'content');
+  if (isPlain) {
+    add([first, last], true, false);
+    return;
+  }
+  // The words behind the last connector; the connector binds them to a verb, and not to what stands between.
+  if (connectorAt < 1 || !first.verb || first === run[connectorAt - 1]) return;
+  const connector = run[connectorAt]!;
+  if (GENITIVES.has(connector.shown)) return;
+  add([first, connector, last], true, false);
+}
+
+/** Joins words into a name: the first letter is a capital; at most 60 characters, cut at a word. */
+export function nameFrom(words: readonly string[], unspaced: boolean): string {
+  let name = '';
+  for (const word of words) {
+    const longer = name === '' || unspaced ? name + word : `${name} ${word}`;
+    if (longer.length > LONGEST_NAME) break;
+    name = longer;
+  }
+  if (name === '' && words.length > 0) name = Array.from(words[0]!).slice(0, LONGEST_NAME).join('');
+  return withCapital(name);
+}
+
+function withCapital(name: string): string {
+  const [first = '', ...rest] = Array.from(name);
+  return first.toUpperCase() + rest.join('');
+}

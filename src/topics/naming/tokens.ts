@@ -1,0 +1,267 @@
+/**
+ * The words of a request by the part that they can play in a name. Which word plays which part is in `lexicon/`.
+ * Covered by test/topics/naming/phrases.test.ts.
+ */
+import { coreStart } from '../../language/core-words.ts';
+import { grammarOfWords, languageOfWords, type RequestGrammar } from './request-grammar.ts';
+import { LANGUAGES, LEXICON } from '../../language/lexicon.ts';
+import { requestParts } from '../../language/request-parts.ts';
+import { stemOf } from '../../language/stem.ts';
+import { isUnspaced, wordsOf, type Word } from '../../language/words.ts';
+import { isVerb, isVerbForm, namingForm, verbStemOf } from './verb-forms.ts';
+
+/** Only this many words of a request are read. */
+const WORDS_READ = 40;
+
+/**
+ * `dropped`: a name goes on without it (article, adverb, number). `end`: no phrase goes beyond it.
+ */
+export type Part = 'content' | 'connector' | 'negation' | 'auxiliary' | 'dropped' | 'end';
+
+export interface Token {
+  readonly part: Part;
+  /** As a name writes it. */
+  readonly shown: string;
+  readonly stem: string;
+  /** Stands where a verb stands: at the start of a command, after "to" or "I". */
+  readonly verb: boolean;
+  /** Punctuation stands before it. */
+  readonly afterBreak: boolean;
+  /** An article or possessive stands before it: a thing begins here. */
+  readonly afterDeterminer: boolean;
+}
+
+/** What a request says, from its first word behind the opening on. */
+export interface Tokens {
+  readonly tokens: readonly Token[];
+  /** Place of the first content word; −1 when there is none. */
+  readonly first: number;
+  /** Of the content words. */
+  readonly stems: ReadonlySet<string>;
+  /** No spaces stand between its words. */
+  readonly unspaced: boolean;
+}
+
+const setOf = (entries: readonly string[]): ReadonlySet<string> => new Set(entries);
+const DIGITS = setOf(LEXICON.digits.all);
+const PLEASE = setOf(LEXICON.please.all);
+/** A thing of more words is not asked for alone. */
+const MOST_THING_WORDS = 2;
+/** "Where is it" and a thing. */
+const FEWEST_ASKING_WORDS = 3;
+/** Things on their way, by the keys of the lexicon. */
+const TRACKED: ReadonlySet<string> = new Set([
+  'application',
+  'card',
+  'claim',
+  'delivery',
+  'luggage',
+  'order',
+  'payment',
+  'refund',
+  'transfer',
+]);
+const DURATION_VERBS = setOf(['take', 'takes', 'taking']);
+const TIME = { part: 'content', shown: 'time', stem: 'time', verb: false, afterDeterminer: false } as const;
+const SLOT = /[\p{N}@_]|^[\p{Script=Latin}\p{Script=Cyrillic}]$|^(?:https?|www)\b/u;
+const PROGRESSIVE = /ing$/u;
+const PERFECT = /^ha|'ve$/u;
+const CAPITAL_START = /^\p{Lu}\p{Ll}/u;
+const ALL_CAPITALS = /^\p{Lu}{2,5}s?$/u;
+const HIRAGANA = /^\p{Script=Hiragana}+$/u;
+const NO_LETTER_CASE = /^[^\p{Ll}]*$/u;
+
+/** The words of a request, from the core on. */
+export function tokensOf(text: string): Tokens {
+  const words = wordsOf(text).slice(0, WORDS_READ);
+  const reader = new Reader(words);
+  const tokens: Token[] = [];
+  for (let place = coreStart(words); place < words.length; place += 1) {
+    const before = tokens.at(-1);
+    if (before?.part === 'content' && reader.isParticle(place)) {
+      const { shown, stem } = before;
+      const particle = reader.lowers[place]!;
+      tokens[tokens.length - 1] = { ...before, shown: `${shown} ${particle}`, stem: `${stem}-${particle}` };
+    } else tokens.push(reader.tokenAt(place));
+  }
+  const asked = words.length < FEWEST_ASKING_WORDS ? null : askedAction(text, tokens);
+  if (asked !== null) tokens.splice(asked.place, 0, asked.token);
+  const content = tokens.filter(({ part }) => part === 'content');
+  return {
+    tokens,
+    first: content.length === 0 ? -1 : tokens.indexOf(content[0]!),
+    stems: new Set(content.map(({ stem }) => stem)),
+    unspaced: isUnspaced(text),
+  };
+}
+
+/** "Where is my parcel" asks to track it, without the word: the verb of the lexicon, and where it belongs. */
+function askedAction(text: string, tokens: readonly Token[]): { token: Token; place: number } | null {
+  const content = tokens.filter(({ part }) => part === 'content');
+  if (content.length === 0 || content.length > MOST_THING_WORDS || content.some(({ verb }) => verb))
+    return null;
+  const { action, noun, thing } = requestParts(text);
+  if (action !== 'track' || !TRACKED.has(thing[0] ?? '')) return null;
+  if (!content.every(({ shown }) => noun.toLowerCase().includes(shown.toLowerCase()))) return null;
+  const language = LANGUAGES.get(
+    languageOfWords([wordsOf(text).map((word) => word.text.toLowerCase())]) ?? 'en',
+  )!;
+  const verb = language.tracking[0];
+  if (verb === undefined) return null;
+  const token = { ...TIME, shown: verb, stem: stemOf(verb), verb: true, afterBreak: false };
+  return {
+    token,
+    place: language.verbFinal ? tokens.indexOf(content.at(-1)!) + 1 : tokens.indexOf(content[0]!),
+  };
+}
+
+/** Reads the words of one request, one by one. */
+class Reader {
+  /** Lower case, with straight apostrophes. */
+  readonly lowers: readonly string[];
+  readonly #words: readonly Word[];
+  readonly #grammar: RequestGrammar;
+  readonly #casing: Casing;
+
+  constructor(words: readonly Word[]) {
+    this.#words = words;
+    this.lowers = words.map(({ text }) => text.toLowerCase().replaceAll('’', "'"));
+    this.#grammar = grammarOfWords(this.lowers);
+    this.#casing = casingOf(words);
+  }
+
+  tokenAt(place: number): Token {
+    const word = this.#words[place]!;
+    const { afterBreak } = word;
+    if (this.#asksHowLong(place)) return { ...TIME, afterBreak };
+    const lower = this.lowers[place]!;
+    const part = this.#isTime(place) ? 'dropped' : this.#partOf(lower);
+    const verb = part === 'content' && this.#isVerb(place);
+    return {
+      part,
+      shown:
+        part === 'negation'
+          ? this.#negationOf(lower)
+          : shownOf(word.text, place === 0 || afterBreak, this.#casing, verb),
+      stem: verbStemOf(lower) ?? word.stem,
+      verb,
+      afterBreak,
+      afterDeterminer: this.#isDeterminer(place - 1),
+    };
+  }
+
+  /** "top up", "log in": the particle belongs to the verb before it. A preposition has a noun behind it. */
+  isParticle(place: number): boolean {
+    const word = this.#words[place];
+    const { particles, connectors } = this.#grammar;
+    if (word === undefined || !particles.has(this.lowers[place]!) || word.afterBreak) return false;
+    if (!isVerbForm(this.lowers[place - 1] ?? '')) return false;
+    const next = this.#words[place + 1];
+    if (!connectors.has(this.lowers[place]!) || next === undefined || next.afterBreak) return true;
+    return !this.#isDeterminer(place + 1) && this.#partOf(this.lowers[place + 1]!) !== 'content';
+  }
+
+  #partOf(lower: string): Part {
+    const {
+      negations,
+      inabilities,
+      connectors,
+      adverbs,
+      determiners,
+      fillers,
+      auxiliaries,
+      subjects,
+      stopWords,
+    } = this.#grammar;
+    if (negations.has(lower) || inabilities.has(lower)) return 'negation';
+    if (subjects.has(lower)) return 'end';
+    if (connectors.has(lower)) return 'connector';
+    if (determiners.has(lower) || adverbs.has(lower) || fillers.has(lower) || PLEASE.has(lower))
+      return 'dropped';
+    if (auxiliaries.has(lower)) return 'auxiliary';
+    if (SLOT.test(lower)) return 'dropped';
+    return stopWords.has(lower) || HIRAGANA.test(lower) ? 'end' : 'content';
+  }
+
+  /** "not" for "isn't", "cannot" for "can't"; other languages write their negation as a word of its own. */
+  #negationOf(lower: string): string {
+    if (this.#grammar.inabilities.has(lower)) return 'cannot';
+    return /n['’]?t$/u.test(lower) ? 'not' : lower;
+  }
+
+  #isDeterminer(place: number): boolean {
+    const lower = this.lowers[place];
+    return lower !== undefined && this.#grammar.determiners.has(lower) && !this.#grammar.subjects.has(lower);
+  }
+
+  /** Whether the word at `place` stands where a verb stands. */
+  #isVerb(place: number): boolean {
+    if (this.#isDeterminer(place - 1)) return false;
+    const { adverbs, subjects, verbLeads, auxiliaries, negations } = this.#grammar;
+    let before = place - 1;
+    while (before >= 0 && !this.#breaksBefore(before + 1) && adverbs.has(this.lowers[before]!)) before -= 1;
+    const word = this.lowers[place]!;
+    const behind = this.isParticle(place + 1) ? place + 2 : place + 1;
+    const leadsThing = this.#isDeterminer(behind) && !this.#breaksBefore(behind);
+    if (before < 0 || this.#breaksBefore(before + 1)) return leadsThing || isVerb(word);
+    const lead = this.lowers[before]!;
+    if (subjects.has(lead)) return true;
+    if (negations.has(lead)) return isVerbForm(word) && !PROGRESSIVE.test(word);
+    if (verbLeads.has(lead)) return leadsThing || isVerb(word) || !this.#isThing(before - 1);
+    const isKnown = isVerbForm(word);
+    if (!auxiliaries.has(lead)) return isKnown && leadsThing;
+    if (!isKnown || this.#isThing(before - 1)) return false;
+    return PROGRESSIVE.test(word) || PERFECT.test(lead);
+  }
+
+  #breaksBefore(place: number): boolean {
+    return this.#words[place]?.afterBreak === true;
+  }
+
+  #isThing(place: number): boolean {
+    return place >= 0 && this.#partOf(this.lowers[place]!) === 'content' && !this.#breaksBefore(place + 1);
+  }
+
+  /** "three weeks", "few days", "days ago": when something is wanted is not what is wanted. */
+  #isTime(place: number): boolean {
+    const { timeUnits, quantifiers } = this.#grammar;
+    if (!timeUnits.has(this.lowers[place]!)) return false;
+    const before = this.lowers[place - 1] ?? '';
+    const counted = quantifiers.has(before) || DIGITS.has(before) || /^\p{N}/u.test(before);
+    return counted || quantifiers.has(this.lowers[place + 1] ?? '');
+  }
+
+  /** "how long does delivery take" asks for the delivery time. */
+  #asksHowLong(place: number): boolean {
+    if (!DURATION_VERBS.has(this.lowers[place]!)) return false;
+    const how = this.lowers.indexOf('how');
+    return how >= 0 && how < place && this.lowers[how + 1] === 'long';
+  }
+}
+
+type Casing = 'mixed' | 'none';
+
+/** 'none' where the text writes all letters, or the start of nearly every word, as capitals. */
+function casingOf(words: readonly Word[]): Casing {
+  const cased = words.filter(({ text }) => /^\p{L}{2}/u.test(text));
+  const capital = cased.filter(({ text }) => /^\p{Lu}/u.test(text)).length;
+  return cased.length > 2 && capital * 4 > cased.length * 3 ? 'none' : 'mixed';
+}
+
+/** A word as a name writes it: a verb in its base form, without the capital that only begins a sentence. */
+function shownOf(text: string, starts: boolean, casing: Casing, verb: boolean): string {
+  const lower = text.toLowerCase();
+  if (verb) return namingForm(lower);
+  if (casing === 'none') return lower;
+  if (NO_LETTER_CASE.test(text) && text !== lower) return ALL_CAPITALS.test(text) ? text : lower;
+  return starts && CAPITAL_START.test(text) ? lower : text;
+}
+
+/** Share of the texts that hold each stem. */
+export function sharesIn(texts: readonly string[]): Map<string, number> {
+  const shares = new Map<string, number>();
+  for (const text of texts) {
+    for (const stem of tokensOf(text).stems) shares.set(stem, (shares.get(stem) ?? 0) + 1 / texts.length);
+  }
+  return shares;
+}

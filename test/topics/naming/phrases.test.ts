@@ -1,0 +1,72 @@
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { phrasesOf } from '../../../src/topics/naming/phrases.ts';
+import { tokensOf } from '../../../src/topics/naming/tokens.ts';
+
+const surfaces = (text: string): string[] => phrasesOf(tokensOf(text)).map(({ surface }) => surface);
+const first = (text: string): string | undefined => surfaces(text)[0];
+
+describe('phrasesOf', () => {
+  it('gives an action with its thing, and both with what binds them', () => {
+    deepEqual(surfaces('please add this song to my playlist'), [
+      'Add song',
+      'Add song to playlist',
+      'Add to playlist',
+      'Song to playlist',
+    ]);
+  });
+
+  it('writes verbs in their base form, and leaves nouns and participles as they are', () => {
+    equal(first('cancelling my order'), 'Cancel order');
+    equal(first('I am changing the address'), 'Change address');
+    equal(first('I have updated my address'), 'Update address');
+    equal(first('opening hours'), 'Opening hours');
+    equal(first('my payment was declined'), 'Payment declined');
+    equal(first('declined payment'), 'Declined payment');
+  });
+
+  it('takes no number, date, amount, id or address into a name', () => {
+    for (const text of [
+      'cancel order #88213',
+      'cancel order AB-1234 please',
+      'cancel order of 12.05.2024',
+      'cancel anna@example.com order',
+    ])
+      ok(surfaces(text).includes('Cancel order'), text);
+    ok(!surfaces('cancel order AB-1234').some((name) => /\d/.test(name)));
+  });
+
+  it('says that something is not so', () => {
+    equal(first("my card isn't working"), 'Card not working');
+    equal(first('the card is still not working'), 'Card not working');
+  });
+
+  it('binds "of" to the noun before it', () => {
+    ok(!surfaces('see the status of my order').includes('See of order'));
+    equal(first('see the status of my order'), 'See status');
+  });
+
+  it('tells a phrase that ends its thing from one that is cut short', () => {
+    const closed = new Map(
+      phrasesOf(tokensOf('change my shipping address')).map((phrase) => [phrase.surface, phrase.closed]),
+    );
+    deepEqual([closed.get('Change shipping address'), closed.get('Change shipping')], [true, false]);
+    equal(closed.get('Change address'), true);
+  });
+
+  it('keeps combining marks with their letters', () => {
+    equal(first('रिचार्ज विफल'), 'रिचार्ज विफल');
+  });
+
+  it('keeps acronyms, and no capitals of shouting or of titles', () => {
+    equal(first('change my PIN'), 'Change PIN');
+    equal(first('CANCEL MY ORDER NOW'), 'Cancel order');
+    equal(first('Cancel My Order Please'), 'Cancel order');
+    equal(first('Meine Bestellung stornieren'), 'Bestellung stornieren');
+  });
+
+  it('has at most five words', () => {
+    const long = surfaces('add the red leather winter jacket to my saved shopping list');
+    ok(long.length > 0 && long.every((name) => name.split(' ').length <= 5));
+  });
+});

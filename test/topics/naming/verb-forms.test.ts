@@ -1,0 +1,34 @@
+import { deepEqual } from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { isVerb, namingForm, participleOf, verbStemOf } from '../../../src/topics/naming/verb-forms.ts';
+
+describe('verb forms', () => {
+  it('have one stem, whether a rule or the lexicon makes them', () => {
+    deepEqual(
+      ['cancelled', 'canceled', 'cancelling', 'cancels', 'paid', 'paying', 'kettle'].map(verbStemOf),
+      ['cancel', 'cancel', 'cancel', 'cancel', 'pay', 'pay', null],
+    );
+  });
+
+  it('are the base in a name, but the past of what happens to people', () => {
+    deepEqual(['cancelled', 'changing', 'sent', 'lost', 'lose', 'forgot', 'kettle'].map(namingForm), [
+      'cancel',
+      'change',
+      'send',
+      'lost',
+      'lost',
+      'forgot',
+      'kettle',
+    ]);
+  });
+
+  it('tell the base from the others, and give the participle', () => {
+    deepEqual(['cancel', 'cancelled', 'kettle'].map(isVerb), [true, false, false]);
+    deepEqual(['receive', 'send', 'apply', 'kettle'].map(participleOf), [
+      'received',
+      'sent',
+      'applied',
+      null,
+    ]);
+  });
+});
