@@ -153,7 +153,13 @@ export function sheetText({ topics, clusters }: Sheet): string {
   );
   clusters.forEach(({ name, size, topics: own }, index) => {
     const more = own.length - MOST_TOPICS;
-    lines.push('', `## C${index + 1}. ${name}`, '', `${size} requests in ${own.length} topics`, '');
+    lines.push(
+      '',
+      `## C${index + 1}. ${name}`,
+      '',
+      `${size} requests in ${own.length === 1 ? '1 topic' : `${own.length} topics`}`,
+      '',
+    );
     lines.push(...own.slice(0, MOST_TOPICS).map((topic) => `- ${topic.name} (${topic.size})`));
     if (more > 0) lines.push(`- … and ${more} smaller ones`);
   });

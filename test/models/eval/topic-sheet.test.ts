@@ -44,7 +44,7 @@ describe('sheetOf', () => {
   it('is written without labels', () => {
     const text = sheetText(sampledSheet([sheet]));
     match(text, /## T1\. Track parcel\n\n9 requests; cluster: Parcels\n\n- first\n/);
-    match(text, /## C1\. Parcels\n\n9 requests in 1 topics\n\n- Track parcel \(9\)\n/);
+    match(text, /## C1\. Parcels\n\n9 requests in 1 topic\n\n- Track parcel \(9\)\n/);
     equal(text.includes('secret'), false);
   });
 });
