@@ -92,8 +92,6 @@ const sections = {
   pastSigns: entries,
   /** A word after these is a verb, where nouns and verbs look alike: "to order", "my order". */
   verbLeads: entries,
-  /** Says that the user wants to have something: an order, where the request names no other action. */
-  wishes: entries,
 };
 
 /** What a request asks to do, in words that every support desk knows. */
@@ -158,6 +156,8 @@ const meanings = {
   questions: z.strictObject(perAction).partial(),
   /** What went wrong, by what it asks for. */
   troubles: z.strictObject(perAction).partial(),
+  /** Says an action where the request names no other: "I need a" an order, "problem" that something is to be fixed. */
+  hints: z.strictObject(perAction).partial(),
   /** The same key in every language. */
   things: z.record(z.string().regex(/^[a-z]+(?:-[a-z]+)*$/, 'is not kebab-case'), entries),
 };

@@ -2,10 +2,10 @@
 import { ACTION_CLASSES, type ActionClass, type Language } from './lexicon.ts';
 
 /**
- * How a phrase says its action: a verb or its noun, a question after a state, something that went wrong, or that the
- * user wants to have a thing.
+ * How a phrase says its action: a verb or its noun, a question after a state, something that went wrong, or a
+ * hint that counts where nothing else is said.
  */
-export type Manner = 'action' | 'question' | 'trouble' | 'wish';
+export type Manner = 'action' | 'question' | 'trouble' | 'hint';
 
 /** What a phrase of the lexicon says; a word such as "order" names an action and a thing. */
 export interface Meaning {
@@ -36,7 +36,7 @@ export function meaningsOf(language: Language): ReadonlyMap<string, Meaning> {
     add(language.questions[action] ?? [], { action, manner: 'question' });
     add(language.actions[action], { action, manner: 'action' });
   }
-  add(language.wishes, { action: 'order', manner: 'wish' });
+  for (const action of ACTION_CLASSES) add(language.hints[action] ?? [], { action, manner: 'hint' });
   for (const [thing, phrases] of Object.entries(language.things)) add(phrases, { thing });
   return meanings;
 }

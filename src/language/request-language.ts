@@ -18,7 +18,7 @@ const CODES = ['en', ...[...LANGUAGES.keys()].filter((code) => code !== 'en')];
 const BY_SCRIPT = Map.groupBy(CODES, (code) =>
   scriptOf(Object.values(LANGUAGES.get(code)!.things).flat().join(' ')),
 );
-const LANGUAGES_OF_WORD = languagesOfWords();
+let languagesOfWord: ReadonlyMap<string, number> | null = null;
 
 function scriptOf(text: string): number {
   return SCRIPTS.findIndex((script) => script.test(text));
@@ -56,8 +56,9 @@ export function languagesOfRequest(text: string, keys: readonly string[]): reado
   const codes = BY_SCRIPT.get(scriptOf(text)) ?? [];
   const counts = new Uint8Array(CODES.length);
   if (codes.length > 1) {
+    languagesOfWord ??= languagesOfWords();
     for (const key of keys) {
-      const languages = LANGUAGES_OF_WORD.get(key) ?? 0;
+      const languages = languagesOfWord.get(key) ?? 0;
       for (let index = 0; languages >> index > 0; index++) counts[index]! += (languages >> index) & 1;
     }
   }

@@ -116,28 +116,27 @@ interface Acting {
 
 /**
  * The piece that says the action: the first one that surely does, else the first that may. A noun, or what was
- * only tried or done before, may. A wish to have something, or to apply for it, does where nothing else may.
+ * only tried or done before, may. A hint does where nothing else may.
  */
 function actionIn(pieces: readonly Piece[], reader: Reader): Acting {
   let possible: number | null = null;
-  let wish: number | null = null;
+  let hint: number | null = null;
   for (const [at, { meaning }] of pieces.entries()) {
     if (meaning.action === null) continue;
     const certainty = certaintyOf(pieces, at, reader);
     if (certainty === 'sure') return { acting: at, isNoun: false };
     if (certainty === 'possible') possible ??= at;
-    if (certainty === 'wish') wish ??= at;
+    if (certainty === 'hint') hint ??= at;
   }
-  return { acting: possible ?? wish, isNoun: possible !== null };
+  return { acting: possible ?? hint, isNoun: possible !== null };
 }
 
-function certaintyOf(
-  pieces: readonly Piece[],
-  at: number,
-  reader: Reader,
-): 'sure' | 'possible' | 'wish' | 'none' {
+type Certainty = 'sure' | 'possible' | 'hint' | 'none';
+
+function certaintyOf(pieces: readonly Piece[], at: number, reader: Reader): Certainty {
   const { meaning, text } = pieces[at]!;
-  if (meaning.manner === 'wish' || meaning.action === 'apply') return 'wish';
+  if (meaning.manner === 'hint') return isHint(pieces, at) ? 'hint' : 'none';
+  if (meaning.action === 'apply') return 'hint';
   if (meaning.manner !== 'action') return 'sure';
   const before = pieces[at - 1];
   const lead = before?.text.toLowerCase() ?? '';
@@ -150,6 +149,13 @@ function certaintyOf(
   const opensWith = at === 0 && pieces[1]?.kind === 'connector';
   if (opensWith && ACTIONS_OF_NOUNS.has(meaning.action!)) return 'sure';
   return isNamed && !ACTIONS_OF_NOUNS.has(meaning.action!) ? 'none' : 'possible';
+}
+
+/** "I need two pizzas" says what to order, "I need to pay" and "I need my money" do not. */
+function isHint(pieces: readonly Piece[], at: number): boolean {
+  if (pieces[at]!.meaning.action !== 'order') return true;
+  const next = pieces.slice(at + 1).find(({ kind }) => kind !== 'value');
+  return next !== undefined && (next.kind === 'word' || next.meaning.thing !== null);
 }
 
 /** "I already paid", "I tried to pay". */

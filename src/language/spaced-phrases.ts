@@ -180,7 +180,7 @@ export class SpacedPhrases {
 
   #found(key: string): number[] {
     const numbers: number[] = [];
-    const word = this.#words.get(key) ?? this.#stems.get(stemOf(key));
+    const word = this.#words.get(key);
     if (word !== undefined) numbers.push(word);
     for (let start = 1; start < key.length - 1 && this.#ends.size > 0; start++) {
       const end = this.#ends.get(key.slice(start));
@@ -194,15 +194,23 @@ export class SpacedPhrases {
       numbers.push(open);
       break;
     }
+    const stem = this.#stems.get(stemOf(key));
+    if (stem !== undefined && stem !== word) numbers.push(stem);
     return numbers;
   }
 
-  /** The longest phrase that begins at a place; two of equal length say together what each says. */
+  /**
+   * The longest phrase that begins at a place. Two of equal length say together what each says; but "booking" as the
+   * lexicon writes it is not also a form of "book".
+   */
   #longestAt(place: number, tokens: readonly Token[], numbers: readonly (readonly number[])[]): Match | null {
     let best = null as Match | null;
+    const { key } = tokens[place]!;
+    const inflected = this.#words.has(key) ? this.#stems.get(stemOf(key)) : undefined;
     for (const number of numbers[place]!) {
       for (const phrase of this.#byFirst.get(number) ?? []) {
-        if (best !== null && phrase.parts.length < best.places.length) break;
+        const least = best === null ? 0 : best.places.length + (number === inflected ? 1 : 0);
+        if (phrase.parts.length < least) break;
         const places = placesOf(phrase, place, tokens, numbers);
         if (places === null) continue;
         const { nouns, meaning }: Phrase = phrase;
