@@ -4,20 +4,26 @@
  * has its name.
  * Covered by test/topics/naming/cluster-names.test.ts.
  */
+import { LEXICON } from '../../language/lexicon.ts';
+import { stemOf } from '../../language/stem.ts';
 import { weightOf } from '../micro-cluster.ts';
 import type { Overview, Topic, TopicCluster, TopicState } from '../topic-state.ts';
 import { nameKey, nameWordsOf, type NameWords } from './name-words.ts';
 import { uniqueName } from './names.ts';
-import { nameFrom } from './phrases.ts';
+import { MOST_WORDS, nameFrom } from './phrases.ts';
 import { readSample, type ReadSample } from './scores.ts';
 import { languageOf, pluralOf, wordForAnd } from './grammar.ts';
-import { tokensOf } from './tokens.ts';
+import { tokensOf, type Token } from './tokens.ts';
 import { phraseUses, samplesOf, wordShares } from './wording.ts';
 
 /** A word is shared when it is in the names or in most requests of this share of the topics. */
 const SHARED_BY = 0.5;
 /** A name stays while it is shared by this share of the topics. */
 const STILL_SHARED_BY = 0.4;
+/** Of these topics, so many hold it in their names. */
+const NAMED_BY = 0.3;
+/** Words that name no thing. */
+const LIGHT: ReadonlySet<string> = new Set(LEXICON.lightWords.all.map(stemOf));
 /** A topic says a word when this share of its requests hold it. */
 const SAID_BY = 0.4;
 /** The heaviest topics of a cluster give samples for its name. */
@@ -79,9 +85,15 @@ function says({ words, shares }: Part, stem: string): boolean {
 
 /** Stems that enough topics share, those of most topics first. */
 function sharedStems(parts: readonly Part[]): string[] {
-  const stems = new Set(parts.flatMap(({ words }) => words.stems));
+  const inNames = Map.groupBy(
+    parts.flatMap(({ words }) => words.stems),
+    (stem) => stem,
+  );
+  const stems = [...inNames].flatMap(([stem, names]) =>
+    names.length >= NAMED_BY * parts.length && !LIGHT.has(stem) ? [stem] : [],
+  );
   const least = Math.max(2, Math.ceil(SHARED_BY * parts.length));
-  return [...stems]
+  return stems
     .map((stem) => {
       const sharing = parts.filter((part) => says(part, stem));
       const share = sharing.reduce((sum, { shares }) => sum + (shares.get(stem) ?? 0), 0);
@@ -105,17 +117,19 @@ function namesOfCluster(parts: readonly Part[], overview: Overview): string[] {
   const [first, second] = things;
   if (first !== undefined && second !== undefined)
     names.push(...pairName(parts, overview, [first, second], samples));
-  for (const stem of [...things, ...shared.filter((stem) => isAction(stem, parts))])
-    names.push(pluralOf(stem, samples));
-  names.push(...joinedThings(parts, samples));
-  return names;
+  const single = things.map((stem) => pluralOf(stem, samples));
+  const action = shared.find((stem) => isAction(stem, parts));
+  const joint = joinedThings(parts, samples, action);
+  if (action !== undefined && action === shared[0])
+    return [...joint, ...names, ...single, parts[0]!.topic.name];
+  return [...names, ...single, ...joint, parts[0]!.topic.name];
 }
 
-/** Whether a stem is the verb of most names that hold it. */
+/** Whether a stem is the verb of half of the names that hold it. */
 function isAction(stem: string, parts: readonly Part[]): boolean {
   const holding = parts.filter(({ words }) => words.stems.includes(stem));
   const verbs = holding.filter(({ words }) => words.action?.stem === stem);
-  return verbs.length * 2 > holding.length;
+  return verbs.length > 0 && verbs.length * 2 >= holding.length;
 }
 
 /** The phrase that two shared stems form, in the order that most requests use. */
@@ -140,19 +154,26 @@ function pairName(
   return [nameFrom([...words.slice(0, -1), lowerLike(last, plural)], false)];
 }
 
-/** The things of the heaviest topics, two at a time: "Orders and refunds". */
-function joinedThings(parts: readonly Part[], samples: readonly ReadSample[]): string[] {
+/**
+ * The things of the heaviest topics, two at a time: "Orders and refunds", or "Change address and plan" where they share
+ * the action.
+ */
+function joinedThings(parts: readonly Part[], samples: readonly ReadSample[], shared?: string): string[] {
   const and = wordForAnd(languageOf(samples.map(({ text }) => text)));
+  const action = parts.find(({ words }) => words.action?.stem === shared)?.words.action?.shown;
   const things: { key: string; name: string }[] = [];
   for (const { words } of parts) {
-    const stems = words.thing.map(({ stem }) => stem);
+    if (shared !== undefined && !words.stems.includes(shared)) continue;
+    const thing = words.thing.filter(({ verb, stem }) => !verb && stem !== shared);
+    const stems = thing.map(({ stem }) => stem);
     if (stems.length === 0 || things.some(({ key }) => overlaps(key, stems))) continue;
-    things.push({ key: nameKey(stems), name: thingName(words, samples) });
+    things.push({ key: nameKey(stems), name: thingName(words, thing, samples) });
     if (things.length === 4) break;
   }
-  const [heaviest, ...rest] = things;
-  if (heaviest === undefined) return [parts[0]!.topic.name];
-  return [...rest.map((other) => joined(heaviest.name, other.name, and)), parts[0]!.topic.name];
+  const names = things.slice(1).map((other) => joined(things[0]!.name, other.name, and));
+  const led =
+    action === undefined ? [] : names.map((name) => nameFrom([action, lowerLike('a', name)], false));
+  return [...led, ...names].filter((name) => name.split(' ').length <= MOST_WORDS);
 }
 
 function overlaps(key: string, stems: readonly string[]): boolean {
@@ -161,8 +182,8 @@ function overlaps(key: string, stems: readonly string[]): boolean {
 }
 
 /** What a topic's name is about, without the action: "Card payments" of "Stop card payment". */
-function thingName({ thing, name, action }: NameWords, samples: readonly ReadSample[]): string {
-  if (action === null) return name;
+function thingName(words: NameWords, thing: readonly Token[], samples: readonly ReadSample[]): string {
+  if (words.action === null && thing.length === words.stems.length) return words.name;
   if (thing.length === 1) return pluralOf(thing[0]!.stem, samples);
   return nameFrom(
     thing.map(({ shown }) => shown),

@@ -40,9 +40,11 @@ export function keyOf({ stems }: Pick<Phrase, 'stems'>): string {
 interface Kept extends Token {
   /** It is the first content word of the request. */
   readonly isFirst: boolean;
+  /** A number or the like, which a name leaves out, stands before it. */
+  readonly afterSlot: boolean;
 }
 
-/** The phrases of a request, each once, the leading ones first. */
+/** The phrases of a request, each once: the whole ones first, of these the leading and the shorter. */
 export function phrasesOf(request: Tokens): Phrase[] {
   const phrases = new Map<string, Phrase>();
   const add = (words: readonly Kept[], closed: boolean, tight: boolean): void => {
@@ -63,7 +65,12 @@ export function phrasesOf(request: Tokens): Phrase[] {
   };
   for (const segment of segmentsOf(request)) addPhrases(segment, add);
   return [...phrases.values()]
-    .sort((x, y) => Number(y.leading) - Number(x.leading) || Number(y.closed) - Number(x.closed))
+    .sort(
+      (x, y) =>
+        Number(y.closed) - Number(x.closed) ||
+        Number(y.leading) - Number(x.leading) ||
+        x.stems.length - y.stems.length,
+    )
     .slice(0, PHRASES_PER_REQUEST);
 }
 
@@ -86,7 +93,10 @@ function segmentsOf({ tokens, first }: Tokens): Kept[][] {
       segment.pop();
       close();
     }
-    segment.push({ ...token, isFirst: place === first });
+    // "reservation for 2 at noon": the connector of a number that was left out goes with it.
+    if (token.part === 'connector' && segment.at(-1)?.part === 'connector') segment.pop();
+    const afterSlot = /\p{N}/u.test(tokens[place - 1]?.shown ?? '');
+    segment.push({ ...token, isFirst: place === first, afterSlot });
   });
   close();
   return segments;
@@ -166,7 +176,7 @@ function addReduced(run: readonly Kept[], add: Add): void {
   const last = run.at(-1)!;
   if (first.part !== 'content' || run.length < 3 || PARTICLES.has(last.shown)) return;
   const connectorAt = run.findLastIndex(({ part }) => part === 'connector');
-  const isPlain = run.every(({ part }) => part === 'content');
+  const isPlain = run.every(({ part, afterSlot }, place) => part === 'content' && (place < 2 || !afterSlot));
   if (isPlain) {
     add([first, last], true, false);
     return;

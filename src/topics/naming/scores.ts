@@ -6,6 +6,7 @@
 import { combinedUse, phraseUsesOf, type PhraseUse } from './phrase-uses.ts';
 import { nameFrom } from './phrases.ts';
 import { tokensOf, type Tokens } from './tokens.ts';
+import { isVerbForm, namingForm } from './verb-forms.ts';
 import type { GroupWords, Sample } from './names.ts';
 
 /** In how many groups of the instance a stem occurs. */
@@ -29,6 +30,8 @@ const OPEN_FACTOR = 0.3;
 /** What a single word loses that is always a verb or participle. */
 const VERBAL_LOSS = 0.7;
 const PARTICIPLE = /^[a-z]+(?:ed|ing)$/;
+/** What is left of things that a connector joins: one of the two is often by the way. */
+const JOINED_FACTOR = 0.75;
 /** What the count of a phrase is worth whose words are only seen apart. */
 const APART_FACTOR = 0.9;
 
@@ -77,10 +80,11 @@ export function scoredNames(
     const shape =
       (1 + (LEADING_GAIN * use.leading) / use.count) *
       (1 + (ACTION_GAIN * use.action) / use.count) *
-      (OPEN_FACTOR + ((1 - OPEN_FACTOR) * use.closed) / use.count);
+      (OPEN_FACTOR + ((1 - OPEN_FACTOR) * use.closed) / use.count) *
+      (isJoined(use, stems) ? 1 - (1 - JOINED_FACTOR) * (1 - use.action / use.count) : 1);
     const distinctness = stems.reduce((sum, stem) => sum + weightOf(stem), 0);
     const score = share ** SHARE_EXPONENT * distinctness * shape * (LENGTH_FACTORS[kind][stems.length] ?? 0);
-    scored.push({ name: use.surface, score, stems, key, share });
+    scored.push({ name: surfaceOf(use), score, stems, key, share });
   }
   for (const [stem, { name, closed, verbal }] of singleWords(samples)) {
     const share = shares.get(stem) ?? 0;
@@ -90,6 +94,19 @@ export function scoredNames(
     scored.push({ name, score, stems: [stem], key: stem, share });
   }
   return scored;
+}
+
+/** Whether more than content words stand in a phrase: "fee on statement". */
+function isJoined({ surface }: PhraseUse, stems: readonly string[]): boolean {
+  return surface.split(' ').length > stems.length;
+}
+
+/** As most requests write it; what most of them use as a command begins with the base of its verb. */
+function surfaceOf({ surface, action, count }: PhraseUse): string {
+  const [first = '', ...rest] = surface.split(' ');
+  const lower = first.toLowerCase();
+  if (action * 2 < count || !isVerbForm(lower)) return surface;
+  return nameFrom([namingForm(lower), ...rest], false);
 }
 
 /** The stem of these names that many requests of the group and few other groups hold; of equal ones the first by code point. */

@@ -1,7 +1,7 @@
 /**
  * Who names: when a topic gets a (new) name, and from which words. A name is a promise to those who have linked to the
- * topic, so it stays as long as it is right for most requests. It changes when fewer than half of them hold its words
- * and another name holds clearly more.
+ * topic, so it stays as long as it is right for most requests. It changes when too few of them hold its words and
+ * clearly more hold those of another name.
  */
 import { weightOf, type MicroCluster } from '../micro-cluster.ts';
 import type { Overview, Topic, TopicState } from '../topic-state.ts';
@@ -14,11 +14,11 @@ export { isOutgrown, nameCluster } from './cluster-names.ts';
 
 /** A topic's name is examined when the topic has this many times the requests of the last time, or as much fewer. */
 const TOPIC_GROWTH = 1.2;
-/** A name stays while the requests hold this share of its words. */
-const RIGHT_FOR_MOST = 0.5;
+/** A name stays while its words are held by this share of the requests: the geometric mean of the words' shares. */
+const RIGHT_FOR_MOST = 0.4;
 /** A phrase takes the place of a single word when this share of the requests hold it. */
-const RIGHT_FOR_PHRASE = 0.2;
-/** Another name takes its place when requests hold this many times as many of the other's words. */
+const RIGHT_FOR_PHRASE = 0.35;
+/** Otherwise another name takes its place when that one is held this many times as much. */
 const RENAMING_GAIN = 1.4;
 /** A name tells two topics apart by a word that this share more of the requests of one topic hold. */
 const LEAST_CONTRAST = 0.15;
@@ -76,10 +76,12 @@ function isWrong(topic: Topic, { shares, ranked }: Reading): boolean {
   return held < RIGHT_FOR_MOST && heldBy(best.stems, shares) > RENAMING_GAIN * held;
 }
 
-/** The share of a name's words that the average request holds. */
+/** How many of the requests hold a name's words: the geometric mean of the words' shares. */
 function heldBy(stems: readonly string[], shares: ReadonlyMap<string, number>): number {
   if (stems.length === 0) return 0;
-  return stems.reduce((sum, stem) => sum + Math.min(1, shares.get(stem) ?? 0), 0) / stems.length;
+  return (
+    stems.reduce((product, stem) => product * Math.min(1, shares.get(stem) ?? 0), 1) ** (1 / stems.length)
+  );
 }
 
 /**

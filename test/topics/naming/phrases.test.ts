@@ -10,8 +10,8 @@ describe('phrasesOf', () => {
   it('gives an action with its thing, and both with what binds them', () => {
     deepEqual(surfaces('please add this song to my playlist'), [
       'Add song',
-      'Add song to playlist',
       'Add to playlist',
+      'Add song to playlist',
       'Song to playlist',
     ]);
   });
