@@ -42,27 +42,19 @@ function wordsIn(language: Language): string[] {
   return [...stopWords, ...stopWordsInNames, ...determiners, ...connectors, ...negations, ...phrases];
 }
 
-/** A language, and how many of a request's words it holds. */
-export interface Candidate {
-  readonly code: string;
-  readonly words: number;
-}
-
 /**
  * The languages that a request may be in: those of its script that hold as many of its words (as `wordKey` gives
  * them) as any other, or one fewer. English is first, the others follow by code.
  */
-export function languagesOfRequest(text: string, keys: readonly string[]): readonly Candidate[] {
+export function languagesOfRequest(text: string, keys: readonly string[]): readonly string[] {
   const codes = BY_SCRIPT.get(scriptOf(text)) ?? [];
+  if (codes.length < 2) return codes;
+  languagesOfWord ??= languagesOfWords();
   const counts = new Uint8Array(CODES.length);
-  if (codes.length > 1) {
-    languagesOfWord ??= languagesOfWords();
-    for (const key of keys) {
-      const languages = languagesOfWord.get(key) ?? 0;
-      for (let index = 0; languages >> index > 0; index++) counts[index]! += (languages >> index) & 1;
-    }
+  for (const key of keys) {
+    const languages = languagesOfWord.get(key) ?? 0;
+    for (let index = 0; languages >> index > 0; index++) counts[index]! += (languages >> index) & 1;
   }
-  const candidates = codes.map((code) => ({ code, words: counts[CODES.indexOf(code)]! }));
-  const most = Math.max(0, ...candidates.map(({ words }) => words));
-  return candidates.filter(({ words }) => words >= most - 1);
+  const most = Math.max(...counts);
+  return codes.filter((code) => counts[CODES.indexOf(code)]! >= most - 1);
 }

@@ -4,9 +4,10 @@
  */
 import { LANGUAGES, type ActionClass } from './lexicon.ts';
 import type { Piece } from './phrase-meanings.ts';
-import { languagesOfRequest, type Candidate } from './request-language.ts';
+import { languagesOfRequest } from './request-language.ts';
 import { SpacedPhrases, tokensOf, withoutElision, type Token } from './spaced-phrases.ts';
 import { thingIn } from './request-thing.ts';
+import { stemOf } from './stem.ts';
 import { UnspacedPhrases } from './unspaced-phrases.ts';
 
 export type { ActionClass } from './lexicon.ts';
@@ -25,6 +26,8 @@ export interface RequestParts {
   readonly noun: string;
 }
 
+/** The one language whose endings the stemmer knows; the lexicon lists forms and stems of the others. */
+const ENGLISH = 'en';
 /** Only the start of a longer text is read. UTF-16 units. */
 const READ = 2000;
 const NOTHING: RequestParts = { action: null, verb: null, thing: [], noun: '' };
@@ -35,6 +38,7 @@ const ACTIONS_OF_NOUNS: ReadonlySet<ActionClass> = new Set(['refund', 'ask-price
 interface Reader {
   readonly verbFinal: boolean;
   readonly headFirst: boolean;
+  readonly nounsAlone: boolean;
   readonly verbLeads: ReadonlySet<string>;
   readonly pastSigns: ReadonlySet<string>;
   readonly spaced: SpacedPhrases | null;
@@ -51,9 +55,10 @@ function readerOf(code: string): Reader | null {
   const reader: Reader = {
     verbFinal: language.verbFinal,
     headFirst: language.headFirst,
+    nounsAlone: code === ENGLISH,
     verbLeads: new Set(language.verbLeads),
     pastSigns: new Set(language.pastSigns),
-    spaced: language.spaced ? new SpacedPhrases(language) : null,
+    spaced: language.spaced ? new SpacedPhrases(language, code === ENGLISH ? stemOf : (word) => word) : null,
     unspaced: language.spaced ? null : new UnspacedPhrases(language),
   };
   READERS.set(code, reader);
@@ -69,7 +74,7 @@ export function requestParts(request: string, language?: string | null): Request
   const tokens = tokensOf(text);
   const isKnown = language !== undefined && language !== null && LANGUAGES.has(language);
   const keys = tokens.map(({ key }) => key);
-  const candidates = isKnown ? [{ code: language, words: 0 }] : languagesOfRequest(text, keys);
+  const candidates = isKnown ? [language] : languagesOfRequest(text, keys);
   const reading = bestReading(text, tokens, candidates);
   if (reading === null) return NOTHING;
   const { pieces, reader } = reading;
@@ -89,20 +94,16 @@ interface Reading {
   readonly reader: Reader;
 }
 
-/** Of several languages, the one whose lexicon says most of the request; the first of equals. */
-function bestReading(
-  text: string,
-  tokens: readonly Token[],
-  candidates: readonly Candidate[],
-): Reading | null {
+/** Of several languages, the one whose lexicon holds most of the request; the first of equals. */
+function bestReading(text: string, tokens: readonly Token[], codes: readonly string[]): Reading | null {
   let best: Reading | null = null;
-  let most = candidates.length === 1 ? -1 : 0;
-  for (const { code, words } of candidates) {
+  let most = codes.length === 1 ? -1 : 0;
+  for (const code of codes) {
     const reader = readerOf(code);
     if (reader === null) continue;
     const pieces = reader.spaced?.piecesOf(tokens) ?? reader.unspaced!.piecesOf(text);
-    const said = pieces.filter(({ meaning }) => meaning.action !== null || meaning.thing !== null).length;
-    if (said + words > most) [best, most] = [{ pieces, reader }, said + words];
+    const held = tokens.length - pieces.filter(({ kind }) => kind === 'word').length;
+    if (held > most) [best, most] = [{ pieces, reader }, held];
   }
   return best;
 }

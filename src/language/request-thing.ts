@@ -7,6 +7,8 @@ export interface WordOrder {
   readonly verbFinal: boolean;
   readonly headFirst: boolean;
   readonly isNoun: boolean;
+  /** A noun after an article is told from a verb after a pronoun ("das ist") without an action, too. */
+  readonly nounsAlone: boolean;
 }
 
 export interface Thing {
@@ -128,7 +130,9 @@ function withDescription(pieces: readonly Piece[], first: number, acting: number
 }
 
 /** A thing that the lexicon does not hold: a word or a few after an article, or after the verb. */
-function unnamedThing(pieces: readonly Piece[], acting: number | null, { verbFinal }: WordOrder): Thing {
+function unnamedThing(pieces: readonly Piece[], acting: number | null, order: WordOrder): Thing {
+  const { verbFinal, nounsAlone } = order;
+  if (acting === null && !nounsAlone) return NONE;
   const from = acting === null ? 0 : acting + 1;
   const isLed = (at: number): boolean => pieces[at]?.kind === 'word' && pieces[at - 1]?.kind === 'determiner';
   let start = pieces.findIndex((_, at) => at >= from && isLed(at));

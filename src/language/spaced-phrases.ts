@@ -2,7 +2,6 @@
 import type { Language } from './lexicon.ts';
 import { fold } from './normalise.ts';
 import { LIGHT, meaningsOf, type Meaning, type Piece, type PieceKind } from './phrase-meanings.ts';
-import { stemOf } from './stem.ts';
 
 /** Only this many words of a request are read, and of a longer word nothing is looked up. */
 const WORDS_READ = 48;
@@ -17,8 +16,9 @@ const ARABIC = /\p{Script=Arabic}/u;
 const VALUE = /^\p{N}/u;
 /** Closes what is written for the eye, not for the meaning: vowel signs, lengthening, the joiner of Persian. */
 const NOT_SPELLED = /[\p{M}\u0640\u200c]/gu;
-/** "And", "in", "for", "the", as Arabic writes them before a word. */
-const ARABIC_PREFIX = /^(?:[وفبكل]?ال|لل|[وفبل])(?=..)/u;
+/** "The", with "and", "in", "for" or without, as Arabic writes it before a word; and these alone. */
+const ARABIC_ARTICLE = /^(?:[وفبكل]?ال|لل)(?=..)/u;
+const ARABIC_PREFIX = /^[وفبل](?=..)/u;
 
 /** How a word is looked up: folded; Arabic letters that are typed for one another are one. */
 export function wordKey(word: string): string {
@@ -78,10 +78,13 @@ export class SpacedPhrases {
   readonly #ends = new Map<string, number>();
   readonly #byFirst = new Map<number, Phrase[]>();
   readonly #kinds: ReadonlyMap<string, PieceKind>;
+  readonly #stemOf: (word: string) => string;
   #longestOpen = 0;
   #count = 1;
 
-  constructor(language: Language) {
+  /** `inflected`: gives the stem of a word; forms of one stem are one word. */
+  constructor(language: Language, inflected: (word: string) => string) {
+    this.#stemOf = inflected;
     for (const negation of language.negations) this.#words.set(wordKey(negation), 0);
     const particles = new Set(language.particles);
     const meanings = meaningsOf(language);
@@ -91,6 +94,7 @@ export class SpacedPhrases {
     const kinds = new Map<string, PieceKind>();
     const stop = [...language.stopWords, ...language.stopWordsInNames, ...language.verbLeads];
     for (const word of [...stop, ...language.pastSigns]) kinds.set(wordKey(word), 'stop');
+    for (const word of language.lightWords) if (!word.includes(' ')) kinds.set(wordKey(word), 'stop');
     for (const word of language.digits) kinds.set(wordKey(word), 'value');
     for (const word of language.connectors) kinds.set(wordKey(word), 'connector');
     for (const word of language.determiners) kinds.set(wordKey(word), 'determiner');
@@ -130,7 +134,7 @@ export class SpacedPhrases {
 
   #wordAt(place: number, { text, key, afterBreak }: Token): Piece {
     const kind = this.#kinds.get(key) ?? (key === '' || VALUE.test(key) ? 'value' : 'word');
-    const stem = kind === 'word' ? stemOf(withoutElision(key)) : '';
+    const stem = kind === 'word' ? this.#stemOf(withoutElision(key)) : '';
     return { text, noun: text, kind, meaning: LIGHT, start: place, end: place + 1, afterBreak, stem };
   }
 
@@ -165,23 +169,23 @@ export class SpacedPhrases {
     const number = this.#count++;
     numbers.set(key, number);
     if (open) this.#longestOpen = Math.max(this.#longestOpen, key.length);
-    if (!open && !end && !this.#stems.has(stemOf(key))) this.#stems.set(stemOf(key), number);
+    if (!open && !end && !this.#stems.has(this.#stemOf(key))) this.#stems.set(this.#stemOf(key), number);
     return number;
   }
 
-  /** Numbers of the words of the lexicon that a word may be, the closest first. */
+  /** Numbers of the words of the lexicon that a word may be, the closest first; a stop word is only itself. */
   #numbersOf(key: string): readonly number[] {
     const found = this.#found(key);
-    const bare = withoutElision(key);
-    if (bare !== key) return [...found, ...this.#found(bare)];
-    if (found.length > 0) return found;
-    return ARABIC.test(key) ? this.#found(key.replace(ARABIC_PREFIX, '')) : found;
+    const prefix = found.length === 0 && !ARABIC_ARTICLE.test(key) ? ARABIC_PREFIX : ARABIC_ARTICLE;
+    const bare = ARABIC.test(key) ? key.replace(prefix, '') : withoutElision(key);
+    return bare === key ? found : [...found, ...this.#found(bare)];
   }
 
   #found(key: string): number[] {
     const numbers: number[] = [];
     const word = this.#words.get(key);
     if (word !== undefined) numbers.push(word);
+    if (this.#kinds.has(key)) return numbers;
     for (let start = 1; start < key.length - 1 && this.#ends.size > 0; start++) {
       const end = this.#ends.get(key.slice(start));
       if (end === undefined) continue;
@@ -194,7 +198,7 @@ export class SpacedPhrases {
       numbers.push(open);
       break;
     }
-    const stem = this.#stems.get(stemOf(key));
+    const stem = this.#stems.get(this.#stemOf(key));
     if (stem !== undefined && stem !== word) numbers.push(stem);
     return numbers;
   }
@@ -206,7 +210,7 @@ export class SpacedPhrases {
   #longestAt(place: number, tokens: readonly Token[], numbers: readonly (readonly number[])[]): Match | null {
     let best = null as Match | null;
     const { key } = tokens[place]!;
-    const inflected = this.#words.has(key) ? this.#stems.get(stemOf(key)) : undefined;
+    const inflected = this.#words.has(key) ? this.#stems.get(this.#stemOf(key)) : undefined;
     for (const number of numbers[place]!) {
       for (const phrase of this.#byFirst.get(number) ?? []) {
         const least = best === null ? 0 : best.places.length + (number === inflected ? 1 : 0);

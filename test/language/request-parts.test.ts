@@ -127,6 +127,20 @@ describe('parts of a request', () => {
     equal(brief('パスワードを忘れました'.normalize('NFD')), 'recover password');
   });
 
+  it('takes a word of another language or sense for none of its own', () => {
+    equal(brief('Скажите, пожалуйста'), '- -');
+    equal(brief('das war gut', 'de'), '- -');
+    equal(brief('사방으로 찾았다').split(' ')[1], '-');
+    equal(brief('그 아이의 시간', 'ko'), '- -');
+    equal(brief('one red vine pizza'), '- food');
+  });
+
+  it('finds a short Korean word only where a word may begin, and over no space that it does not have', () => {
+    equal(brief('카드 취소'), 'cancel card');
+    equal(brief('카드취소'), 'cancel card');
+    equal(requestParts('누구의 사생활', 'ko').thing[0], undefined);
+  });
+
   it('finds Latin words in scripts without spaces only as whole words', () => {
     equal(brief('取消 wifi'), 'cancel internet');
     equal(brief('取消 wifix'), 'cancel -');
