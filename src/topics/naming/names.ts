@@ -31,8 +31,8 @@ export interface GroupWords {
 }
 
 /** A phrase that fewer requests hold is worth this much less. */
-const LEAST_SHARE = 0.15;
-const RARE_FACTOR = 0.4;
+const LEAST_SHARE = 0.1;
+const RARE_FACTOR = 0.5;
 /** What a name gains with the word that sets the group apart most. */
 const DISTINCT_GAIN = 1.5;
 const MOST_NAMES = 12;

@@ -3,6 +3,7 @@
  * (inverse document frequency; a document is a topic or waiting group), and by its shape.
  * Covered by test/topics/naming/names.test.ts.
  */
+import { LEXICON } from '../../language/lexicon.ts';
 import { combinedUse, phraseUsesOf, type PhraseUse } from './phrase-uses.ts';
 import { nameFrom } from './phrases.ts';
 import { tokensOf, type Tokens } from './tokens.ts';
@@ -26,9 +27,10 @@ const LEADING_GAIN = 0.35;
 /** What a phrase gains that every request uses as a command. */
 const ACTION_GAIN = 0.25;
 /** What is left of a phrase that no request ends with its last word. */
-const OPEN_FACTOR = 0.3;
-/** What a single word loses that is always a verb or participle. */
+const OPEN_FACTOR = 0.1;
+/** What a single word loses that can be a verb or participle. */
 const VERBAL_LOSS = 0.7;
+const PARTICLES: ReadonlySet<string> = new Set(LEXICON.particles.all);
 const PARTICIPLE = /^[a-z]+(?:ed|ing)$/;
 /** What is left of things that a connector joins: one of the two is often by the way. */
 const JOINED_FACTOR = 0.75;
@@ -76,7 +78,9 @@ export function scoredNames(
   for (const [key, use] of uses) {
     if (use.count < 2 && requests > 1) continue;
     const stems = key.split(' ');
-    const share = Math.max(use.count / requests, APART_FACTOR * held.of(stems));
+    const counted = use.count / requests;
+    // Full micro-clusters drop rare phrases, and samples say only what is most central: the truth lies between.
+    const share = Math.sqrt(counted * Math.max(counted, APART_FACTOR * held.of(stems)));
     const shape =
       (1 + (LEADING_GAIN * use.leading) / use.count) *
       (1 + (ACTION_GAIN * use.action) / use.count) *
@@ -160,11 +164,11 @@ function singleWords(samples: readonly ReadSample[]): Map<string, SingleWord> {
   >();
   for (const { read, weight } of samples) {
     for (const [place, { part, stem, shown, verb }] of read.tokens.entries()) {
-      if (part !== 'content') continue;
+      if (part !== 'content' || PARTICLES.has(shown)) continue;
       const word = known.get(stem) ?? { uses: 0, closed: 0, verbal: 0, forms: new Map<string, number>() };
       known.set(stem, word);
       word.uses += weight;
-      if (verb || PARTICIPLE.test(shown)) word.verbal += weight;
+      if (verb || isVerbForm(shown.toLowerCase()) || PARTICIPLE.test(shown)) word.verbal += weight;
       const next = read.tokens[place + 1];
       if (next === undefined || next.part !== 'content' || next.afterBreak) word.closed += weight;
       word.forms.set(shown, (word.forms.get(shown) ?? 0) + weight);

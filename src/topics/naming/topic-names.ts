@@ -8,6 +8,7 @@ import type { Overview, Topic, TopicState } from '../topic-state.ts';
 import { nameKey, nameWordsOf } from './name-words.ts';
 import { rankedNames } from './names.ts';
 import type { ScoredName } from './scores.ts';
+import { isVerb } from './verb-forms.ts';
 import { phraseUses, samplesOf, wordShares } from './wording.ts';
 
 export { isOutgrown, nameCluster } from './cluster-names.ts';
@@ -15,13 +16,20 @@ export { isOutgrown, nameCluster } from './cluster-names.ts';
 /** A topic's name is examined when the topic has this many times the requests of the last time, or as much fewer. */
 const TOPIC_GROWTH = 1.2;
 /** A name stays while its words are held by this share of the requests: the geometric mean of the words' shares. */
-const RIGHT_FOR_MOST = 0.4;
+const RIGHT_FOR_MOST = 0.45;
 /** A phrase takes the place of a single word when this share of the requests hold it. */
-const RIGHT_FOR_PHRASE = 0.35;
+const RIGHT_FOR_PHRASE = 0.2;
 /** Otherwise another name takes its place when that one is held this many times as much. */
 const RENAMING_GAIN = 1.4;
+/** The same words in another order take its place when they score this many times as high: "Set alarm", "Alarm set". */
+const FORM_GAIN = 1.5;
+/** Requests of a topic up to which the form of its name is examined though its words are right. */
+const FIRST_FORMS = 60;
 /** A name tells two topics apart by a word that this share more of the requests of one topic hold. */
 const LEAST_CONTRAST = 0.15;
+
+/** Failing that, another phrase of this share of the requests is its name. */
+const LEAST_SHARE = 0.1;
 
 /** What the requests of a topic say, read once. */
 interface Reading {
@@ -49,7 +57,7 @@ export function renameChangedTopics(state: TopicState, overview: Overview): void
       continue;
     const shares = wordShares(members);
     const { stems } = nameWordsOf(topic);
-    if (stems.length > 1 && heldBy(stems, shares) >= RIGHT_FOR_MOST) {
+    if (stems.length > 1 && weight > FIRST_FORMS && heldBy(stems, shares) >= RIGHT_FOR_MOST) {
       state.changeTopic(topic, { namedAt: weight });
       continue;
     }
@@ -66,12 +74,17 @@ function readTopic(members: readonly MicroCluster[], { frequencies }: Overview):
   return { shares, ranked: rankedNames(group, frequencies) };
 }
 
-/** Whether a name is wrong for most requests, and there is one that is clearly less wrong. */
+/** Whether there is a clearly better name: of the same words in a better form, or one that clearly more requests hold. */
 function isWrong(topic: Topic, { shares, ranked }: Reading): boolean {
   const best = ranked[0];
   if (best === undefined) return false;
-  const { stems } = nameWordsOf(topic);
-  if (stems.length === 1 && best.stems.length > 1) return best.share >= RIGHT_FOR_PHRASE;
+  const { stems, key, name } = nameWordsOf(topic);
+  if (key === nameKey(best.stems)) {
+    const current = ranked.find((known) => known.name === name);
+    return current !== undefined && best.score > FORM_GAIN * current.score;
+  }
+  if (stems.length === 1 && best.stems.length > 1)
+    return best.share >= RIGHT_FOR_PHRASE || isVerb(name.toLowerCase());
   const held = heldBy(stems, shares);
   return held < RIGHT_FOR_MOST && heldBy(best.stems, shares) > RENAMING_GAIN * held;
 }
@@ -112,7 +125,11 @@ function distinctName(
     .map((name) => ({ name, score: name.score * Math.max(...name.stems.map(contrastOf)) }))
     .sort((x, y) => y.score - x.score || (x.name.key < y.name.key ? -1 : 1));
   const phrase = free.find(({ name }) => name.stems.length > 1) ?? free[0];
-  return phrase?.name.name ?? numbered(best.name, state, topic, members);
+  if (phrase !== undefined) return phrase.name.name;
+  const other = ranked.find(
+    ({ stems, share }) => stems.length > 1 && share >= LEAST_SHARE && !holders.has(nameKey(stems)),
+  );
+  return other?.name ?? numbered(best.name, state, topic, members);
 }
 
 /** The name, or the name with the lowest number from 2 on that no other topic has. */
