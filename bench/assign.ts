@@ -123,6 +123,7 @@ function benchAssign(messages: number): void {
         kind: user ? 'request' : 'none',
         request: user ? text : '',
         vector,
+        sentences: [],
         signals: [],
         gap: null,
       });

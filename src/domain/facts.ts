@@ -26,18 +26,41 @@ export interface Turn {
   readonly at: number;
 }
 
+/** A sentence that says something, or a clause of a long one. */
+export interface RequestSentence {
+  /** Equal for sentences that differ only in numbers, ids and names: 53 bits. */
+  readonly key: number;
+  readonly text: string;
+  /** How much it looks like the request of its turn: above 0. */
+  readonly score: number;
+  readonly words: number;
+  /** It asks for something, or says that something is wrong. */
+  readonly asks: boolean;
+  /** Unit-length embedding; null when it is the only one, whose vector is that of the request. */
+  readonly vector: Float32Array | null;
+}
+
 /** What enrich finds out about one message, from that message alone. */
 export interface Enrichment {
   /**
    * `request`: a user turn that asks for or states something that can have a topic of its own.
+   * `about-assistant`: a user turn that asks the assistant about itself: one topic of its own.
    * `reply`: thanks, confirmations, complaints, greetings, small talk, bare answers: no topic of its own.
    * `none`: any turn that is not a user's.
    */
-  readonly kind: 'request' | 'reply' | 'none';
-  /** The part of the turn that carries the request; '' unless `kind` is `request`. */
+  readonly kind: 'request' | 'about-assistant' | 'reply' | 'none';
+  /**
+   * The part of the turn that carries the request; of `about-assistant`, what such requests are called in the language
+   * of the turn; else ''.
+   */
   readonly request: string;
   /** Unit-length embedding of `request`; null unless `kind` is `request`. */
   readonly vector: Float32Array | null;
+  /**
+   * What the request was chosen from: its sentences and those left out for their length, at most 8, in their order.
+   * Empty unless `kind` is `request`.
+   */
+  readonly sentences: readonly RequestSentence[];
   /** Signals in a user turn; `repetition` is never here: it takes two messages, so assign adds it. */
   readonly signals: readonly SignalKey[];
   /** An assistant turn that admits inability. */

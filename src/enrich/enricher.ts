@@ -11,7 +11,7 @@ import { UNWATCHED, type StepListener } from './step-listener.ts';
  * Raised by one whenever rules change what a message is found to be: its kind, request, signals or gap;
  * whose turn it is by its role counts among them. Heads need no raise: `enrichmentId` holds their digest.
  */
-export const ENRICHMENT_VERSION = 6;
+export const ENRICHMENT_VERSION = 7;
 
 export interface Enricher {
   /** One finding a turn, in order. What it says of a turn depends on that turn's role and content alone. */
@@ -59,7 +59,7 @@ export function createEnricher({
     return finding;
   }
 
-  /** `requests`: each with the place of the turn that says it first. */
+  /** `requests`: texts, each with the place of the turn that says it first. */
   async function vectorsOf(requests: ReadonlyMap<string, number>): Promise<Map<string, Float32Array>> {
     const vectors = new Map<string, Float32Array>();
     const missing: string[] = [];
@@ -86,19 +86,35 @@ export function createEnricher({
       const findings = turns.map((turn, place) => {
         steps.onText(place);
         const finding = findingOf(turn);
-        if (finding.request !== '' && !requests.has(finding.request)) requests.set(finding.request, place);
+        for (const text of embeddedTexts(finding)) if (!requests.has(text)) requests.set(text, place);
         return finding;
       });
       const vectors = await vectorsOf(requests);
-      return findings.map((finding) => withVector(finding, vectors.get(finding.request)));
+      return findings.map((finding) => withVectors(finding, vectors));
     },
   };
 }
 
-function withVector(finding: Finding, vector: Float32Array | undefined): Enrichment {
-  if (finding.kind !== 'request') return { ...finding, vector: null };
+/** The request, and each sentence of several: any of them may turn out to say nothing about it. */
+function embeddedTexts({ kind, request, sentences }: Finding): readonly string[] {
+  if (kind !== 'request') return [];
+  return sentences.length < 2 ? [request] : [request, ...sentences.map(({ text }) => text)];
+}
+
+function withVectors(finding: Finding, vectors: ReadonlyMap<string, Float32Array>): Enrichment {
+  if (finding.kind !== 'request') return { ...finding, vector: null, sentences: [] };
+  const vector = vectors.get(finding.request);
   // No token of the request is known to the model: it cannot have a topic.
   if (vector === undefined || vector.every((x) => x === 0))
-    return { ...finding, kind: 'reply', request: '', vector: null };
-  return { ...finding, vector };
+    return { ...finding, kind: 'reply', request: '', vector: null, sentences: [] };
+  const { sentences } = finding;
+  const isOnly = sentences.length < 2;
+  return {
+    ...finding,
+    vector,
+    sentences: sentences.map((sentence) => ({
+      ...sentence,
+      vector: isOnly ? null : (vectors.get(sentence.text) ?? null),
+    })),
+  };
 }

@@ -1,16 +1,18 @@
 /** What rules and heads find in one turn: everything but its vector. Covered by test/enrich/enricher.test.ts. */
-import type { Enrichment, Turn } from '../domain/facts.ts';
+import type { Enrichment, RequestSentence, Turn } from '../domain/facts.ts';
 import { SIGNALS, type SignalKey } from '../domain/signal-kinds.ts';
 import { LEXICON } from '../language/lexicon.ts';
 import { analysedPart, fold } from '../language/normalise.ts';
 import { alternatives } from '../language/patterns.ts';
 import { detectGap } from './gaps.ts';
 import type { Heads } from './heads.ts';
-import { requestOf } from './request-sentence.ts';
+import { readRequest } from './request-sentence.ts';
 import { detectSignals } from './signals.ts';
 import { contentOf } from './turn-kind.ts';
 
-export type Finding = Omit<Enrichment, 'vector'>;
+export type Finding = Omit<Enrichment, 'vector' | 'sentences'> & {
+  readonly sentences: readonly Omit<RequestSentence, 'vector'>[];
+};
 
 /** What may be known of a turn for finding something in it. */
 export type ReadTurn = Pick<Turn, 'role' | 'content'>;
@@ -29,24 +31,28 @@ export function findIn(turn: ReadTurn, heads: Heads): Finding {
     case 'user': {
       const text = analysedPart(turn.content);
       const signals = detectSignals(text, heads);
-      const asked = requestOf(text);
-      const request = isContentedRemark(asked, signals) ? '' : asked;
-      return { kind: request === '' ? 'reply' : 'request', request, signals, gap: null };
+      const { request, aboutAssistant, sentences } = readRequest(text);
+      if (aboutAssistant !== null)
+        return { kind: 'about-assistant', request: aboutAssistant, sentences: [], signals, gap: null };
+      if (request === '' || isContentedRemark(request, signals))
+        return { kind: 'reply', request: '', sentences: [], signals, gap: null };
+      return { kind: 'request', request, sentences, signals, gap: null };
     }
     case 'assistant':
       return {
         kind: 'none',
         request: '',
+        sentences: [],
         signals: [],
         gap: detectGap(analysedPart(turn.content), heads.gap),
       };
     case 'other':
-      return { kind: 'none', request: '', signals: [], gap: null };
+      return { kind: 'none', request: '', sentences: [], signals: [], gap: null };
   }
 }
 
 /** A satisfied turn that asks nothing and says no more than a word ("Found it. Cheers") creates no topic. */
 function isContentedRemark(request: string, signals: readonly SignalKey[]): boolean {
-  if (request === '' || ASKS.test(request.toLowerCase())) return false;
+  if (ASKS.test(request.toLowerCase())) return false;
   return signals.some((signal) => SATISFIED.has(signal)) && contentOf(fold(request)) <= 1;
 }

@@ -3,26 +3,35 @@
  * names and small talk, give numbers and addresses and end in politeness: what the turn is about stands in one or two
  * of its sentences.
  */
+import type { RequestSentence } from '../domain/facts.ts';
+import { chosenSentences, joinedSentences } from '../language/chosen-sentences.ts';
 import { isOnlyComplaint } from './signals.ts';
 import { LEXICON, type Entries } from '../language/lexicon.ts';
 import { fold } from '../language/normalise.ts';
 import { alternatives, anyOf } from '../language/patterns.ts';
+import { sentenceKey } from '../language/sentence-key.ts';
 import { clausesOf, sentencesOf } from '../language/sentences.ts';
 import { wordCount } from '../language/words.ts';
-import { contentOf } from './turn-kind.ts';
+import {
+  aboutAssistantTopic,
+  contentOf,
+  isId,
+  isIntroduction,
+  isReaction,
+  isSentFrom,
+  isSignOff,
+} from './turn-kind.ts';
 
-/** A request longer than this many UTF-16 units is cut at a word: more says no more about its topic. */
-const MAX_REQUEST = 400;
 /** Sentences with more words than this are also looked at clause by clause. */
 const LONG_SENTENCE = 28;
 /** Content beyond this many words does not make a sentence more of a request. */
 const ENOUGH_CONTENT = 8;
-/** Sentences are kept, best first, up to this many words. */
-const ENOUGH_WORDS = 60;
 /** Of a sentence that stands for its turn only when no other says anything. */
 const LEAST_SCORE = 0.1;
 /** At most so many sentences are weighed: the first ones. */
 const MAX_SENTENCES = 60;
+/** So many are told, the most request-like ones. */
+const MOST_TOLD = 8;
 
 /** Wishes, questions and commands. */
 const ASKING = anyOf(
@@ -95,69 +104,101 @@ function isData(folded: string): boolean {
   return !ASKING.test(folded) && !PROBLEM.test(folded) && DATA.test(folded);
 }
 
-/** How much a folded sentence looks like the request of its turn; 0 when it says nothing. */
-function requestScore(folded: string, content: number): number {
-  if (content === 0) return 0;
-  let score = 0.25 * Math.min(content, ENOUGH_CONTENT);
-  if (isGeneric(folded) || isData(folded)) return LEAST_SCORE;
-  if (ASKING.test(folded)) score += 1;
-  if (PROBLEM.test(folded)) score += 0.5;
-  if (/[?？]/.test(folded)) score += 0.4;
-  return score;
+interface Weight {
+  /** How much a sentence looks like the request of its turn; 0 when it says nothing. */
+  readonly score: number;
+  readonly wishes: boolean;
+  /** Wishes, or says that something is wrong. */
+  readonly asks: boolean;
 }
 
-interface Piece {
-  readonly text: string;
-  readonly score: number;
-  readonly words: number;
+function weigh(folded: string): Weight {
+  const content = contentOf(folded);
+  if (content === 0) return SAYS_NOTHING;
+  if (isGeneric(folded) || isData(folded)) return { score: LEAST_SCORE, wishes: false, asks: false };
+  let score = 0.25 * Math.min(content, ENOUGH_CONTENT);
+  const wishes = ASKING.test(folded);
+  const complains = PROBLEM.test(folded);
+  const questions = QUESTION.test(folded);
+  if (wishes) score += 1;
+  if (complains) score += 0.5;
+  if (questions) score += 0.4;
+  return { score, wishes: wishes || questions, asks: wishes || questions || complains };
 }
+
+const SAYS_NOTHING: Weight = { score: 0, wishes: false, asks: false };
+const QUESTION = /[?？]/;
+
+/** The request in a user turn, and the sentences that it is chosen from. */
+export interface ReadRequest {
+  /** '' when the turn has none. */
+  readonly request: string;
+  /** The topic of a turn without a request that asks the assistant about itself; else null. */
+  readonly aboutAssistant: string | null;
+  /** At most 8, in their order. */
+  readonly sentences: readonly ToldSentence[];
+}
+
+type ToldSentence = Omit<RequestSentence, 'vector'>;
 
 /**
- * The request in a user turn, without what leads up to it; '' when the turn has none (thanks, greetings,
- * confirmations, complaints about the answer, bare numbers and names, small talk). Of a short turn all
- * sentences that say something; of a longer one the most request-like, in their order. What only gives data (names,
- * numbers, addresses) or asks for help in general stands for the turn only when nothing else does.
+ * The request in a user turn, without what leads up to it; none for thanks, greetings, confirmations, complaints
+ * about the answer, bare numbers and names, small talk. Of a short turn all sentences that say something; of a longer
+ * one the most request-like, in their order. What only gives data (names, numbers, addresses) or asks for help in
+ * general stands for the turn only when nothing else does.
  */
-export function requestOf(text: string): string {
-  const pieces: Piece[] = [];
+export function readRequest(text: string): ReadRequest {
+  const weighed: ToldSentence[] = [];
+  let aboutAssistant: string | null = null;
   for (const sentence of sentencesOf(text).slice(0, MAX_SENTENCES)) {
     const parts = wordCount(sentence) <= LONG_SENTENCE ? [sentence] : clausesOf(sentence);
     for (const part of parts) {
       const folded = fold(part);
-      const score = requestScore(folded, contentOf(folded));
-      if (score > 0 && !isOnlyComplaint(folded))
-        pieces.push({ text: part.trim(), score, words: wordCount(folded) });
+      const weight = weigh(folded);
+      const topic = aboutAssistantTopic(folded);
+      aboutAssistant ??= topic;
+      if (topic !== null || weight.score === 0 || isOnlyComplaint(folded)) continue;
+      if (foundsNothing(part, folded, weight)) continue;
+      const { score, asks } = weight;
+      weighed.push({ text: part.trim(), score, words: wordCount(folded), asks, key: 0 });
     }
   }
-  if (pieces.length === 0) return '';
-  const real = pieces.filter(({ score }) => score > LEAST_SCORE);
-  return cut(
-    chosen(real.length > 0 ? real : pieces)
-      .map(({ text }) => withoutLead(text))
-      .join(' '),
+  if (weighed.length === 0) return { request: '', aboutAssistant, sentences: [] };
+  const real = weighed.filter(({ score }) => score > LEAST_SCORE);
+  const sentences = (real.length > 0 ? real : weighed).map((sentence) => ({
+    ...sentence,
+    text: withoutLead(sentence.text),
+  }));
+  const request = joinedSentences(chosenSentences(sentences));
+  return { request, aboutAssistant: null, sentences: told(sentences) };
+}
+
+/** A sentence with words of its own that still names nothing that could be a topic. */
+function foundsNothing(sentence: string, folded: string, { wishes, asks }: Weight): boolean {
+  if (isSentFrom(folded)) return true;
+  if (wishes) return false;
+  return (
+    isReaction(folded) || (!asks && (isId(folded) || isSignOff(folded) || isIntroduction(sentence.trim())))
   );
 }
 
-function chosen(pieces: readonly Piece[]): Piece[] {
-  // The first of equals: people say what they want before they explain it.
-  const byScore = [...pieces].sort((a, b) => b.score - a.score);
-  const kept = new Set<Piece>();
-  let words = 0;
-  for (const piece of byScore) {
-    if (kept.size > 0 && words + piece.words > ENOUGH_WORDS) continue;
-    kept.add(piece);
-    words += piece.words;
-  }
-  return pieces.filter((piece) => kept.has(piece));
+function told(sentences: readonly ToldSentence[]): ToldSentence[] {
+  const most =
+    sentences.length <= MOST_TOLD
+      ? sentences
+      : sentences.toSorted((a, b) => b.score - a.score).slice(0, MOST_TOLD);
+  return sentences
+    .filter((sentence) => most.includes(sentence))
+    .map((sentence) => ({ ...sentence, key: sentenceKey(sentence.text) }));
+}
+
+/** The request of `readRequest` alone. */
+export function requestOf(text: string): string {
+  return readRequest(text).request;
 }
 
 function withoutLead(sentence: string): string {
   const trimmed = sentence.replace(LEAD, '').replace(CJK_LEAD, '').trim();
+  if (trimmed === sentence) return sentence;
   return trimmed === '' || contentOf(fold(trimmed)) === 0 ? sentence : trimmed;
-}
-
-function cut(text: string): string {
-  if (text.length <= MAX_REQUEST) return text;
-  const space = text.lastIndexOf(' ', MAX_REQUEST);
-  return text.slice(0, space > MAX_REQUEST / 2 ? space : MAX_REQUEST).toWellFormed();
 }

@@ -4,8 +4,12 @@
  * topic and looking at what is left. A turn with content in a language without rules is a request.
  * Covered by test/enrich/request-sentence.test.ts.
  */
-import { anyOf } from '../language/patterns.ts';
+import { FoldedPhrases } from '../language/folded-phrases.ts';
+import { LEXICON } from '../language/lexicon.ts';
+import { fold } from '../language/normalise.ts';
+import { alternatives, anyOf } from '../language/patterns.ts';
 import { foldedWordsOf, isFoldedStopWord, wordCount } from '../language/words.ts';
+import { askedOfAssistant } from './about-assistant.ts';
 
 const flags = 'gu';
 
@@ -22,11 +26,11 @@ const COURTESY = anyOf(
     "(?:no,? )?(?:that(?:'s| is| was| will be|'ll be| would be| should be)|thats|it(?:'s| is)|i think (?:that(?:'s| is)|i(?:'m| am))|i(?:'m| am)) (?:all|it|everything|good|done|set|all set|all i need(?:ed)?)(?: (?:i|that|is|was|'s|need|needed|wanted|have|for|now|today|right|the|moment|thanks?|at|this|time|from|you))*|nothing(?: else| more)?(?: (?:for )?(?:now|today|right now|at the moment))?|not (?:right now|now|today|yet|at the moment|at this time|really)|no more|all good|all set|i(?:'ll| will) (?:let you know|be in touch|think about it|get back to you)|(?:i )?(?:do not|don't|dont) need (?:anything|any)(?: (?:else|more|help))*(?: (?:for )?(?:now|today|right now))?",
     "(?:great|perfect|excellent|awesome|amazing|wonderful|fantastic|brilliant|lovely|superb|cool|nice|good|super|sweet|wow|yay|hooray|haha+|lol|hehe+|hmm+|mm+|oh+|ah+|aha|um+|uh+|er+|well|so|actually|anyway|great job|good job|well done|nice (?:job|work)|good (?:to know|work|bot)|i see|got it|gotcha|understood|makes sense|i understand|noted|interesting|sorry|excuse me|pardon(?: me)?|oops|my bad|i apologi[sz]e|apologies|never ?mind|forget it|wait|hold on|one (?:moment|second|sec|minute)|just a (?:moment|second|sec|minute)|let me (?:check|see|think)|i hope (?:you(?:'re| are)|this \\w+ finds you) (?:\\w+ ?){1,3})",
     // es pt
-    '(?:hola|buen(?:os|as) (?:dias|tardes|noches)|buen dia|que tal|adios|hasta (?:luego|pronto|manana)|chao|ola|oi|bom dia|boa (?:tarde|noite)|tchau|ate (?:logo|mais|breve)|(?:muchas |mil )?gracias(?: por (?:todo|tu ayuda|su ayuda|la ayuda))?|de nada|muit[oa] obrigad[oa]|obrigad[oa](?: pela (?:ajuda|atencao))?|valeu|si|claro(?: que si)?|por supuesto|vale|de acuerdo|esta bien|bien|perfecto|genial|estupendo|excelente|correcto|exacto|no|nao|sim|certo|beleza|perfeito|otimo|por favor|nada mas|eso es todo|es todo|so isso|isso e tudo|mais nada|entiendo|entendido|entendi|lo siento|perdon|disculpe|disculpa|desculpe|que tenga (?:un )?buen dia|tenha um bom dia)',
+    '(?:hola|buen(?:os|as) (?:dias|tardes|noches)(?: a todos)?|buenas|buen dia|que tal|adios|hasta (?:luego|pronto|manana)|chao|ola|oi|bom dia|boa (?:tarde|noite)|tchau|ate (?:logo|mais|breve)|(?:muchas |mil )?gracias(?: por (?:todo|tu ayuda|su ayuda|la ayuda))?|de nada|muit[oa] obrigad[oa]|obrigad[oa](?: pela (?:ajuda|atencao))?|valeu|si|claro(?: que si)?|por supuesto|vale|de acuerdo|esta bien|bien|perfecto|genial|estupendo|excelente|correcto|exacto|no|nao|sim|certo|beleza|perfeito|otimo|por favor|nada mas|eso es todo|es todo|so isso|isso e tudo|mais nada|entiendo|entendido|entendi|lo siento|perdon|disculpe|disculpa|desculpe|que tenga (?:un )?buen dia|tenha um bom dia)',
     // fr it
-    "(?:bonjour|bonsoir|salut|coucou|au revoir|a bientot|bonne (?:journee|soiree|nuit)|merci(?: (?:beaucoup|bien|infiniment|pour (?:tout|votre aide|ton aide|l'aide)|d'avance))*|de rien|oui|non|d'accord|ok|bien sur|parfait|super|genial|excellent|tres bien|exactement|c'est (?:bon|tout|parfait|ca|note)|rien d'autre|s'il (?:vous|te) plait|svp|stp|je vois|compris|j'ai compris|pardon|desolee?|excusez[- ]moi|ciao|buon ?giorno|buona ?sera|buona notte|buona giornata|arrivederci|salve|grazie(?: (?:mille|tante|infinite|per (?:tutto|l'aiuto|il tuo aiuto|il suo aiuto)))*|prego|va bene|certo|perfetto|ottimo|esatto|d'accordo|per favore|per piacere|niente altro|nient'altro|e tutto|ho capito|capito|scusa|scusi|mi dispiace)",
+    "(?:bonjour|bonsoir|salut|coucou|au revoir|a bientot|bonne (?:journee|soiree|nuit)|merci(?: (?:beaucoup|bien|infiniment|pour (?:tout|votre aide|ton aide|l'aide)|d'avance))*|de rien|oui|non|d'accord|ok|bien sur|parfait|super|genial|excellent|tres bien|exactement|c'est (?:bon|tout|parfait|ca|note)|rien d'autre|s'il (?:vous|te) plait|svp|stp|je vois|compris|j'ai compris|pardon|desolee?|excusez[- ]moi|ciao|buon ?giorno(?: a tutti)?|buona ?sera(?: a tutti)?|buona notte|buona giornata|arrivederci|salve|grazie(?: (?:mille|tante|infinite|per (?:tutto|l'aiuto|il tuo aiuto|il suo aiuto)))*|prego|va bene|certo|perfetto|ottimo|esatto|d'accordo|per favore|per piacere|niente altro|nient'altro|e tutto|ho capito|capito|scusa|scusi|mi dispiace)",
     // de nl
-    "(?:hallo|guten (?:tag|morgen|abend)|gute nacht|servus|moin|gruss gott|tschuss|auf wiedersehen|bis (?:bald|dann|spater)|(?:vielen |herzlichen |besten )?dank(?:e)?(?: (?:schon|sehr|dir|ihnen|fur (?:die|ihre|deine) hilfe|im voraus))*|ich danke (?:ihnen|dir)|bitte(?: (?:schon|sehr))?|gern(?:e)?(?: geschehen)?|ja|nein|nee|genau|richtig|stimmt|klar|naturlich|okay|in ordnung|alles klar|gut|sehr gut|super|perfekt|prima|toll|wunderbar|ausgezeichnet|das (?:ist|war)(?:'s| es)? (?:alles|gut|perfekt|super|richtig)|das war'?s|sonst nichts|nichts weiter|verstehe|ich verstehe|verstanden|entschuldigung|sorry|schonen (?:tag|abend)(?: noch)?|hoi|goedemorgen|goedemiddag|goedenavond|dag|doei|tot ziens|bedankt(?: voor (?:je|uw|de) hulp)?|hartelijk dank|dank (?:je|u)(?: wel)?|alsjeblieft|alstublieft|graag(?: gedaan)?|ja hoor|nee|prima|goed|oke|geweldig|perfect|dat is (?:alles|goed|prima|het)|verder niets|begrepen|ik snap het|fijne dag(?: nog)?)",
+    "(?:hallo|guten (?:tag|morgen|abend)(?: zusammen| allerseits| miteinander)?|gute nacht|servus|moin|gruss gott|tschuss|auf wiedersehen|bis (?:bald|dann|spater)|(?:vielen |herzlichen |besten )?dank(?:e)?(?: (?:schon|sehr|dir|ihnen|fur (?:die|ihre|deine) hilfe|im voraus))*|ich danke (?:ihnen|dir)|bitte(?: (?:schon|sehr))?|gern(?:e)?(?: geschehen)?|ja|nein|nee|genau|richtig|stimmt|klar|naturlich|okay|in ordnung|alles klar|gut|sehr gut|super|perfekt|prima|toll|wunderbar|ausgezeichnet|das (?:ist|war)(?:'s| es)? (?:alles|gut|perfekt|super|richtig)|das war'?s|sonst nichts|nichts weiter|verstehe|ich verstehe|verstanden|entschuldigung|sorry|schonen (?:tag|abend)(?: noch)?|hoi|goedemorgen|goedemiddag|goedenavond|dag|doei|tot ziens|bedankt(?: voor (?:je|uw|de) hulp)?|hartelijk dank|dank (?:je|u)(?: wel)?|alsjeblieft|alstublieft|graag(?: gedaan)?|ja hoor|nee|prima|goed|oke|geweldig|perfect|dat is (?:alles|goed|prima|het)|verder niets|begrepen|ik snap het|fijne dag(?: nog)?)",
     // pl ru uk tr id vi sv da no cs ro
     '(?:czesc|dzien dobry|dobry wieczor|witam|witaj|do widzenia|pa|dziekuje(?: (?:bardzo|za pomoc))*|dzieki|prosze|tak|nie|dobrze|okej|jasne|swietnie|super|rozumiem|to wszystko|przepraszam|milego dnia|привет|здравствуйте|здравствуй|добрый (?:день|вечер)|доброе утро|пока|до свидания|спасибо(?: (?:большое|огромное|вам|за помощь))*|благодарю(?: вас)?|пожалуйста|да|нет|хорошо|ладно|конечно|понятно|понял|поняла|ясно|отлично|супер|это все|больше ничего|извините|простите|привіт|дякую|так|ні|добре|merhaba|selam|tesekkur(?:ler)?(?: ederim)?|sag ?ol(?:un)?|evet|hayir|tamam|lutfen|gorusuruz|halo|hai|terima kasih(?: banyak)?|ya|tidak|baik|sama-sama|xin chao|cam on|vang|hej|hejsan|tack(?: sa mycket)?|tak|takk|ahoj|dekuji|diky|multumesc|mersi|buna(?: ziua)?)',
     '(?:γεια(?: σας| σου)?|ευχαριστω|ναι|οχι|مرحبا|السلام عليكم|شكرا(?: جزيلا| لك)?|نعم|لا|سلام|ممنون|مرسی|متشکرم|بله|نه|שלום|תודה(?: רבה)?|כן|לא|नमस्ते|धन्यवाद|शुक्रिया|हाँ|हां|नहीं|ठीक है)',
@@ -39,20 +43,15 @@ const COURTESY = anyOf(
   flags,
 );
 
-/** Talk about the assistant, the weather of the soul, jokes: no topic. */
+/** Talk about how one is, jokes, the meaning of life: no topic. */
 const SMALL_TALK = anyOf(
   [
     "how(?:'s| is| are| r|'re)(?: you| u| ya| things| it| life| your (?:day|week|morning|evening|weekend))+(?: (?:going|doing|been|feeling|today|today|so far|treating you))*|how (?:have|'ve) you been|how do you (?:do|feel)|what(?:'s| is)? up|wassup|sup|how goes it",
-    "(?:are|r|is) (?:you|u|this|that|it|there)(?: \\w+){0,3}? (?:a |an )?(?:real|human|bot|robot|machine|ai|person|computer|chatbot|automated|alive|sentient|program)|(?:am i|i'm) (?:talking|speaking|chatting) (?:to|with) (?:a|an|the)(?: \\w+){0,2} (?:bot|robot|machine|ai|person|human|computer)",
-    'who (?:are you|is this|made you|created you|built you|fabricated you|programmed you|designed you|developed you|invented you|owns you|do you work for|is your (?:boss|maker|creator|manager|owner|manufacturer|employer|master|designer))|(?:who|which (?:company|person|people)) (?:\\w+ ){0,2}?(?:made|created|built|designed|programmed|developed|invented|manufactured) you',
-    "(?:what(?:'s| is| are|'re)?|tell me|know|say|give me) (?:is )?your (?:\\w+ )?(?:name|age|hobby|hobbies|birthday|birth ?date|favou?rite \\w+|purpose|gender|origin|job|boss|home ?(?:town|country|land))|what (?:do|should|can|may|could) i call you|what (?:are you called|do they call you|do you go by|should you be called)|do you have (?:a |any )?(?:names?|pets?|hobb(?:y|ies)|feelings|friends|family|siblings|kids|children|birthday|boss|girlfriend|boyfriend)|how old (?:are you|you are)|(?:what|when)(?:'s| is| was| year)? (?:were )?(?:your (?:age|birthday|date of birth|birth date)|you (?:born|made|created|built))|where (?:are|were|do|did) you (?:come )?(?:from|born|live|made|created|built|located|reside|originate)|(?:where|what country) (?:\\w+ ){0,3}?you(?:'re| are)? (?:from|born)|what do you (?:like|enjoy|love|do) (?:to do |doing )?(?:for fun|in your (?:free|spare) time|when you(?:'re| are) not)|do you (?:like|love|enjoy|dream|sleep|eat|have fun|work for|own|get bored|have feelings)",
-    "(?:tell|say|know|hear|give|share|got|read|make|crack|like)(?: \\w+){0,5}? (?:jokes?|pun|riddle|fun facts?|funny)|make me laugh|(?:meaning|purpose|point) of (?:life|existence|our existence|human life)|(?:i'm|i am|i feel|feeling) (?:so |very |really |a bit |quite |extremely )*(?:bored|lonely|tired|happy|sad|great|fine|good|excited|nervous|stressed|ok|okay|doing (?:well|good|fine|great))|i love you|do you love me|marry me|test(?:ing)?",
-    'what (?:all )?(?:can|could|do) you (?:do|help(?: me)? with|know)|what (?:\\w+ ){0,5}?(?:can|could|should|may|might) i (?:ask|say to) you|(?:are|r) you (?:there|ok|okay|alive|busy|married|single|smart|listening|happy)',
-    "como (?:estas|esta|te va|te llamas|se llama|vai|voce se chama)|que tal(?: estas)?|tudo bem|quien eres|quem e voce|eres (?:un|una) (?:robot|bot|humano|persona|maquina)|cuentame un chiste|conte(?:-me)? uma piada|que puedes hacer|comment (?:ca va|allez[- ]vous|vas[- ]tu|t'appelles[- ]tu|vous appelez[- ]vous)|ca va|qui es[- ]tu|qui etes[- ]vous|(?:es[- ]tu|etes[- ]vous) (?:un )?(?:robot|humain)|raconte[- ]moi une blague|wie geht(?:'s| es)(?: (?:dir|ihnen))?|wie heisst du|wer bist du|bist du (?:ein )?(?:roboter|mensch|bot)|erzahl (?:mir )?einen witz|come (?:stai|va|ti chiami)|chi sei|raccontami una barzelletta|hoe gaat het(?: met (?:je|u))?|wie ben je|hoe heet je|vertel een mop|jak sie masz|co slychac|kim jestes|как дела|как тебя зовут|кто ты|ты (?:робот|бот|человек)|расскажи (?:анекдот|шутку)|nasilsin|apa kabar",
+    "(?:tell|say|know|hear|give|share|got|read|make|crack|like)(?: \\w+){0,5}? (?:jokes?|pun|riddle|fun facts?|funny)|make me laugh|(?:meaning|purpose|point) of (?:life|existence|our existence|human life)|(?:i'm|i am|i feel|feeling) (?:so |very |really |a bit |quite |extremely )*(?:bored|lonely|tired|happy|sad|great|fine|good|excited|nervous|stressed|ok|okay|doing (?:well|good|fine|great))|i love you|do you (?:love me|own|love|like|enjoy)|marry me|test(?:ing)?",
+    '(?:are|r) you (?:there|ok|okay|busy|married|single|smart|listening|happy|human)|(?:is )?any(?:one|body) (?:there|here)|what do you do',
+    "como (?:estas|esta|te va|vai)|que tal(?: estas)?|tudo bem|cuentame un chiste|conte(?:-me)? uma piada|comment (?:ca va|allez[- ]vous|vas[- ]tu)|ca va|raconte[- ]moi une blague|wie geht(?:'s| es)(?: (?:dir|ihnen))?|erzahl (?:mir )?einen witz|come (?:stai|va)|raccontami una barzelletta|hoe gaat het(?: met (?:je|u))?|vertel een mop|jak sie masz|co slychac|как дела|расскажи (?:анекдот|шутку)|nasilsin|apa kabar",
   ],
-  [
-    '你(?:叫什么|是谁|几岁|多大|是机器人|会什么|能做什么)|您贵姓|讲个笑话|お元気ですか|元気(?:ですか)?|あなたは誰|お?名前は|잘\\s?지내|누구(?:세요|야)|이름이\\s?뭐',
-  ],
+  ['您贵姓|讲个笑话|在吗|在不在|お元気ですか|元気(?:ですか)?|잘\\s?지내'],
   flags,
 );
 
@@ -79,7 +78,7 @@ const WORKS_NOW = anyOf(
 /** Who one is and how one can be reached, numbers, dates, amounts: answers to a question back. */
 const PERSONAL = anyOf(
   [
-    "(?:my|the|his|her|our)? ?(?:full |first |last |user ?|company |account |policy |phone |contact |mobile |telephone |email |e-mail |mail |order |booking |reference |customer |member |social security |zip |postal |home |billing |serial |card |id )*(?:name|number|no|address|email|e-mail|id|code|zip|phone|password|pin|dob|date of birth|birthday|username)(?:'s| is| was|:| are)+(?: (?!and|but|so|i|because)[\\p{L}\\p{N}@._-]+){1,6}|(?:my|the) (?:phone|contact|account|policy|order|reference|mobile|telephone|customer) number|(?:this is|i(?:'m| am)|it's|call me|you can call me|here) (?:mr|mrs|ms|miss|dr)\\.? [\\p{L}]+(?: [\\p{L}]+)?",
+    "(?:my|the|his|her|our)? ?(?:full |first |last |user ?|company |account |policy |phone |contact |mobile |telephone |email |e-mail |mail |order |booking |reference |customer |member |social security |zip |postal |home |billing |serial |card |id )*(?:name|number|no|address|email|e-mail|id|code|zip|phone|password|pin|dob|date of birth|birthday|username)(?:'s| is| was|:| are)+(?: (?!(?:and|but|so|i|because|not|no|never|still|too|always|being|getting|wrong|incorrect|invalid|outdated|misspell?ed|missing|blocked|locked|disabled|expired|rejected|declined|lost|stolen|gone)(?![\\p{L}]))[\\p{L}\\p{N}@._-]+){1,6}|(?:my|the) (?:phone|contact|account|policy|order|reference|mobile|telephone|customer) number|(?:this is|i(?:'m| am)|it's|call me|you can call me|here) (?:mr|mrs|ms|miss|dr)\\.? [\\p{L}]+(?: [\\p{L}]+)?",
     "(?:mi nombre es|me llamo|meu nome e|je m'appelle|mon nom est|ich heisse|mein name ist|mi chiamo|il mio nome e|ik heet|mijn naam is|nazywam sie|mam na imie|меня зовут)(?: [\\p{L}]+){1,2}",
   ],
   ['我(?:叫|是)[\\p{Script=Han}]{2,3}(?![\\p{Script=Han}])'],
@@ -92,23 +91,91 @@ const SMALL_ANSWER = anyOf(
     "(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|march|april|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|today|tomorrow|tonight|yesterday|(?:next|this|last) (?:week|month|year|weekend|\\w+day)|noon|midnight|morning|afternoon|evening|am|pm|o'clock",
     'zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|hundred|thousand|first|second|third|last|double|single|triple|dash|dot|at|point',
     'small|medium|large|regular|extra|none|neither|both|same|that one|this one|the (?:first|second|third|last|other|cheapest|former|latter)(?: one)?|people|persons?|nights?|days?|hours?|minutes?|weeks?|usd|dollars?|euros?|pounds?',
+    'lunedi|martedi|mercoledi|giovedi|venerdi|sabato|domenica|oggi|domani|segunda[- ]feira|terca[- ]feira|quarta[- ]feira|quinta[- ]feira|sexta[- ]feira|hoje|amanha|maandag|dinsdag|woensdag|donderdag|vrijdag|zaterdag|zondag|vandaag|poniedzialek|wtorek|sroda|srode|czwartek|piatek|sobota|sobote|niedziela|niedziele|dzis|dzisiaj|jutro|понедельник|вторник|среда|среду|четверг|пятница|пятницу|суббота|субботу|воскресенье|сегодня|завтра|pazartesi|sali|carsamba|persembe|cuma|cumartesi|pazar|bugun|yarin',
+    'enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre|janvier|fevrier|mars|avril|mai|juin|juillet|aout|septembre|octobre|novembre|decembre|januar|februar|marz|april|juni|juli|august|oktober|dezember|gennaio|febbraio|aprile|maggio|giugno|luglio|settembre|ottobre|dicembre|janeiro|fevereiro|maio|setembro|outubro|dezembro',
     "lunes|martes|miercoles|jueves|viernes|sabado|domingo|hoy|manana|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|aujourd'hui|demain|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag|heute|morgen",
   ],
   [],
   flags,
 );
 
+const SIGN_OFFS = new FoldedPhrases(LEXICON.signOffs);
+/** The line that a program for mail adds. */
+const SENT_FROM = new RegExp(`^\\P{L}*(?:${alternatives(LEXICON.sentFrom.all.map(fold))})`, 'u');
+const SENT_FROM_WORDS = 10;
+/** UTF-16 units: what is longer is neither an id nor the end of a letter. */
+const MOST_OF_LINE = 60;
+const ADDRESS = /(?<!\S)[^\s@]{1,64}@[^\s@]{1,64}|(?<!\S)https?:\/\/\S{1,200}/gu;
+
+function withoutAddress(folded: string): string {
+  return folded.includes('@') || folded.includes('//') ? folded.replace(ADDRESS, ' ') : folded;
+}
+
 /**
  * A folded sentence without greetings, thanks, confirmations, small talk, complaints about the answer
  * and personal data; what it leaves is what the sentence is about. May be empty.
  */
 export function substanceOf(folded: string): string {
-  return folded
+  return withoutAddress(folded)
     .replace(WORKS_NOW, ' ')
     .replace(COURTESY, ' ')
     .replace(SMALL_TALK, ' ')
     .replace(ABOUT_THE_ANSWER, ' ')
     .replace(PERSONAL, ' ');
+}
+
+/** Whether a folded sentence is an id, or the line that a program for mail adds. */
+export function isId(folded: string): boolean {
+  if (folded.length > MOST_OF_LINE) return false;
+  const words = foldedWordsOf(folded);
+  // "ORD-5512-X" is one word to whoever writes it.
+  const longest = folded.includes(' ') ? 2 : 3;
+  const digits = words.join('').replace(/\P{N}+/gu, '').length;
+  return digits > 2 && words.every((word) => /\p{N}/u.test(word) || word.length <= longest);
+}
+
+/** Whether a folded sentence is the line that a program for mail adds. */
+export function isSentFrom(folded: string): boolean {
+  return SENT_FROM.test(folded) && wordCount(folded) <= SENT_FROM_WORDS;
+}
+
+const REACTIONS = new FoldedPhrases(LEXICON.reactions, '(?! to )');
+const FILLERS: ReadonlySet<string> = new Set(LEXICON.reactionFillers.all.map(fold));
+const UNSPACED_FILLERS = new RegExp(alternatives(LEXICON.reactionFillers.unspaced.map(fold)), flags);
+
+/**
+ * Whether a folded sentence only says how something went or how one feels about it, and names nothing: "I already
+ * tried that, still not working". "My router is still not working" names something.
+ */
+export function isReaction(folded: string): boolean {
+  const rest = REACTIONS.without(folded);
+  if (rest === folded) return false;
+  const named = substanceOf(rest).replace(SMALL_ANSWER, ' ').replace(UNSPACED_FILLERS, ' ');
+  return foldedWordsOf(named).every(
+    (word) => isFoldedStopWord(word) || FILLERS.has(word) || NUMERIC.test(word),
+  );
+}
+
+/** What requests to the assistant about itself are called, of a folded sentence that is nothing else; or null. */
+export function aboutAssistantTopic(folded: string): string | null {
+  const asked = askedOfAssistant(folded);
+  return asked !== null && contentOf(asked.rest) === 0 ? asked.topic : null;
+}
+
+/** Whether a folded sentence closes a letter, with or without a name. */
+export function isSignOff(folded: string): boolean {
+  if (folded.length > MOST_OF_LINE) return false;
+  const rest = SIGN_OFFS.without(folded);
+  return rest !== folded && wordCount(rest) <= MOST_OF_NAME;
+}
+const MOST_OF_NAME = 4;
+
+const INTRODUCTION =
+  /^(?:(?:[Hh](?:i|ello|ey)|[Aa]nd|[Yy]es|[Oo]k(?:ay)?),? )?(?:[Ii](?:'m|’m| am|m)|[Tt]his is|[Ii]t(?:'s|’s| is)|[Ss]oy|[Jj]e suis|[Cc]'est|[Ss]ono|[Ss]ou|[Ii]k ben|[Hh]ier ist) \p{Lu}\p{Ll}+(?: (?:de |van |von |el |la )?\p{Lu}[\p{L}'’-]+){0,3}[.! ]*$/u;
+
+/** Whether a sentence, as written, only says who speaks. */
+export function isIntroduction(sentence: string): boolean {
+  return INTRODUCTION.test(sentence);
 }
 
 /**

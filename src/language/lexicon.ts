@@ -92,6 +92,14 @@ const sections = {
   pastSigns: entries,
   /** A word after these is a verb, where nouns and verbs look alike: "to order", "my order". */
   verbLeads: entries,
+  /** What closes a letter: "kind regards". */
+  signOffs: entries,
+  /** How programs that send mail begin the line that they add: "sent from my". */
+  sentFrom: entries,
+  /** What says how something went or how one feels, of whatever it is about: "still not working", "ridiculous". */
+  reactions: entries,
+  /** Words that name nothing beside a reaction: "for three days", "the same error again". */
+  reactionFillers: entries,
 };
 
 /** What a request asks to do, in words that every support desk knows. */

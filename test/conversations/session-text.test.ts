@@ -5,7 +5,7 @@ import { SessionText } from '../../src/conversations/session-text.ts';
 import type { Enrichment } from '../../src/domain/facts.ts';
 
 function enrichment(kind: 'request' | 'reply', request = ''): Enrichment {
-  return { kind, request, vector: null, signals: [], gap: null };
+  return { kind, request, vector: null, sentences: [], signals: [], gap: null };
 }
 function request(text: SessionText, content: string): void {
   text.addUserTurn(content, enrichment('request', content));

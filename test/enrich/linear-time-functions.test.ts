@@ -1,6 +1,6 @@
 import { equal } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { holdsQuestion } from '../../src/conversations/answering-turns.ts';
+import { asksForData, holdsQuestion, isBare } from '../../src/conversations/answering-turns.ts';
 import { phrasesOf } from '../../src/topics/naming/phrases.ts';
 import { tokensOf } from '../../src/topics/naming/tokens.ts';
 import { contentStems, politeCore } from '../../src/language/core-words.ts';
@@ -16,7 +16,16 @@ import { detectSignals, gradeTurn, isOnlyComplaint } from '../../src/enrich/sign
 import { fold } from '../../src/language/normalise.ts';
 import { clausesOf, sentencesOf, shownSentencesOf } from '../../src/language/sentences.ts';
 import { wordCount } from '../../src/language/words.ts';
-import { contentOf } from '../../src/enrich/turn-kind.ts';
+import {
+  aboutAssistantTopic,
+  contentOf,
+  isId,
+  isIntroduction,
+  isReaction,
+  isSentFrom,
+  isSignOff,
+} from '../../src/enrich/turn-kind.ts';
+import { sentenceKey } from '../../src/language/sentence-key.ts';
 import { describedPump, tooSlow } from '../support/linear-time.ts';
 import type { Pump } from '../support/pumps.ts';
 
@@ -26,7 +35,14 @@ const vector = new Float32Array(256).fill(1 / 16);
 /** A conversation about one text: asked for, answered with and closed with. */
 function session(text: string): void {
   const turn = (kind: Enrichment['kind'], request: string): Enrichment => {
-    return { kind, request, signals: [], gap: null, vector: kind === 'request' ? vector : null };
+    return {
+      kind,
+      request,
+      sentences: [],
+      signals: [],
+      gap: null,
+      vector: kind === 'request' ? vector : null,
+    };
   };
   const session = new SessionText();
   session.addUserTurn(text, turn('request', text));
@@ -46,6 +62,13 @@ const FUNCTIONS: Readonly<Record<string, (text: string) => unknown>> = {
   featuresOf,
   detectLanguage,
   contentOf,
+  isReaction,
+  isId,
+  isSentFrom,
+  isSignOff,
+  isIntroduction,
+  aboutAssistantTopic,
+  sentenceKey,
   requestOf,
   isOnlyComplaint,
   detectSignals: (text) => detectSignals(text, heads),
@@ -53,6 +76,8 @@ const FUNCTIONS: Readonly<Record<string, (text: string) => unknown>> = {
   detectGap: (text) => detectGap(text, heads.gap),
   gradeGap: (text) => gradeGap(text, heads.gap),
   holdsQuestion,
+  asksForData,
+  isBare,
   politeCore,
   contentStems,
   phrasesOf: (text) => phrasesOf(tokensOf(text)),

@@ -40,10 +40,42 @@ const REPLIES = [
 ];
 
 const STILL_BROKEN = [
+  'A impressora ainda não funcionou',
+  'ora la stampante non funziona più',
+  'Jetzt geht der Drucker nicht mehr',
+  'De printer werkt nu niet',
+  'my router is still not working',
+  'still waiting for my refund',
+  'I tried to get the cheaper one',
+  'my day pass is terrible at the gate',
+];
+
+const REACTIONS = [
+  'I already tried that, still not working',
+  'ridiculous, days of waiting',
+  'same error again',
   'Ainda não funcionou',
   'ora non funziona più',
   'Jetzt geht es nicht mehr',
   'Het werkt nu niet',
+  'schon probiert, klappt trotzdem nicht',
+  'ya lo intenté, sigue igual',
+  'уже пробовала, не помогло',
+  '还是不行',
+  'まだ動きません',
+];
+
+const NAMING_NOTHING = [
+  'ord-5512-x',
+  'KD 5519 203',
+  'ana@example.org',
+  'https://example.org/item/5',
+  "I'm Priya",
+  'This is Tom Hallberg.',
+  'Kind regards, Tom',
+  'Mit freundlichen Grüßen',
+  'Sent from my tablet',
+  'Von meinem Telefon gesendet',
 ];
 
 describe('requestOf', () => {
@@ -52,6 +84,14 @@ describe('requestOf', () => {
 
   for (const text of REPLIES)
     it(`sees no request in: ${JSON.stringify(text)}`, () => equal(requestOf(text), ''));
+
+  for (const text of [...REACTIONS, ...NAMING_NOTHING])
+    it(`sees nothing that could be a topic in: ${text}`, () => equal(requestOf(text), ''));
+
+  it('keeps what is asked beside a reaction', () => {
+    equal(requestOf('I already tried that. The screen stays black.'), 'The screen stays black.');
+    equal(requestOf('Ridiculous! I want my money back'), 'I want my money back');
+  });
 
   it('drops greeting, name and politeness', () => {
     equal(

@@ -32,6 +32,7 @@ function findingOf({ role, content }: Pick<Turn, 'role' | 'content'>): Enrichmen
     kind: request !== '' ? 'request' : role === 'user' ? 'reply' : 'none',
     request,
     vector: request === '' ? null : vectorOf(request),
+    sentences: [],
     signals: content === 'thanks' ? ['gratitude'] : [],
     gap: null,
   };

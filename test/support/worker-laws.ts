@@ -295,6 +295,7 @@ function enrichmentOf(role: Role, content: string): Enrichment {
     kind: request ? 'request' : role === 'user' ? 'reply' : 'none',
     request: request ? content : '',
     vector: request ? vectorOf(content) : null,
+    sentences: [],
     signals:
       role === 'user' && content === 'thanks'
         ? ['gratitude']

@@ -34,6 +34,7 @@ export const enricher: EnrichStage = {
           kind: request ? 'request' : role === 'user' ? 'reply' : 'none',
           request: request ? content : '',
           vector: request ? vectorOf(content) : null,
+          sentences: [],
           signals: content === 'thanks' ? ['gratitude'] : [],
           gap: null,
         };

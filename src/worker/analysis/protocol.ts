@@ -1,6 +1,6 @@
 /** What `AnalysisPool` and its threads say to each other. */
 import type { Evicted } from './assigner.ts';
-import type { Assignment, Enrichment, StateRow, Turn } from '../../domain/facts.ts';
+import type { Assignment, Enrichment, RequestSentence, StateRow, Turn } from '../../domain/facts.ts';
 import type { StepListener } from '../../enrich/step-listener.ts';
 import type { Unanalysed } from './stages.ts';
 
@@ -24,12 +24,19 @@ export interface AnalysisModel {
   readonly dimensions: number;
 }
 
-/** Findings as they travel: vectors lie in one array, each at its place, or −1 for none. */
+/**
+ * Findings as they travel: vectors lie in one array. `places` holds where, or −1 for none: of each finding, followed by
+ * those of its sentences.
+ */
 export interface PackedEnrichments {
-  readonly findings: readonly Omit<Enrichment, 'vector'>[];
+  readonly findings: readonly PackedFinding[];
   readonly places: Int32Array;
   readonly vectors: Float32Array<ArrayBuffer>;
 }
+
+type PackedFinding = Omit<Enrichment, 'vector' | 'sentences'> & {
+  readonly sentences: readonly Omit<RequestSentence, 'vector'>[];
+};
 
 /**
  * Rows of state as they travel: their values lie in one array, one behind the other. As arrays of their own,
@@ -147,24 +154,36 @@ export function unpackState({ rows, lengths, values }: PackedState): StateRow[] 
 }
 
 export function pack(enrichments: readonly Enrichment[]): PackedEnrichments {
-  const places = new Int32Array(enrichments.length).fill(-1);
+  const all = enrichments.flatMap(({ vector, sentences }) => [
+    vector,
+    ...sentences.map((sentence) => sentence.vector),
+  ]);
   let length = 0;
-  enrichments.forEach(({ vector }, index) => {
-    if (vector === null) return;
-    places[index] = length;
+  const places = Int32Array.from(all, (vector) => {
+    if (vector === null) return -1;
     length += vector.length;
+    return length - vector.length;
   });
   const vectors = new Float32Array(length);
-  const findings = enrichments.map(({ vector, ...finding }, index) => {
+  all.forEach((vector, index) => {
     if (vector !== null) vectors.set(vector, places[index]);
-    return finding;
   });
+  const findings = enrichments.map(({ vector: _, sentences, ...finding }) => ({
+    ...finding,
+    sentences: sentences.map(({ vector: __, ...sentence }) => sentence),
+  }));
   return { findings, places, vectors };
 }
 
 export function unpack({ findings, places, vectors }: PackedEnrichments, dimensions: number): Enrichment[] {
-  return findings.map((finding, index) => {
+  let index = 0;
+  const next = (): Float32Array | null => {
     const place = places[index] ?? -1;
-    return { ...finding, vector: place < 0 ? null : vectors.slice(place, place + dimensions) };
+    index += 1;
+    return place < 0 ? null : vectors.slice(place, place + dimensions);
+  };
+  return findings.map((finding) => {
+    const vector = next();
+    return { ...finding, vector, sentences: finding.sentences.map((one) => ({ ...one, vector: next() })) };
   });
 }

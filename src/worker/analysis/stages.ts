@@ -30,7 +30,14 @@ export interface AssignStage {
 }
 
 /** What counts as found in a message that was not analysed. */
-export const NOTHING_FOUND: Enrichment = { kind: 'none', request: '', vector: null, signals: [], gap: null };
+export const NOTHING_FOUND: Enrichment = {
+  kind: 'none',
+  request: '',
+  vector: null,
+  sentences: [],
+  signals: [],
+  gap: null,
+};
 
 /**
  * `time`: it took longer than any text may. `memory`: it filled the memory. `error`: it threw. `ended`: the thread

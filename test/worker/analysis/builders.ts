@@ -51,6 +51,7 @@ export function said(position: number, content: string, options: Options = {}): 
       kind: turnKind,
       request: isRequest ? content : '',
       vector: isRequest ? vectorOf(content) : null,
+      sentences: [],
       signals,
       gap,
     },
