@@ -21,6 +21,8 @@ export class SessionState {
   answered = 0;
   /** Event time of the latest assistant turn if it asked and nothing was brought up since; else null. */
   askedAt: number | null = null;
+  /** The latest assistant turn asked who the user is, how to reach him, for a number and the like. */
+  askedForData = false;
   /** The latest request, as a gap is named after it. */
   lastRequest = '';
   text = new SessionText();
@@ -41,7 +43,7 @@ export class SessionState {
   write(): Uint8Array {
     const writer = new ByteWriter()
       .byte(2)
-      .byte((this.hasUserTurn ? 1 : 0) | (this.hasOpening ? 2 : 0))
+      .byte((this.hasUserTurn ? 1 : 0) | (this.hasOpening ? 2 : 0) | (this.askedForData ? 4 : 0))
       .link(this.user ?? -1)
       .link(this.author ?? -1)
       .link(this.micro ?? -1)
@@ -65,6 +67,7 @@ export class SessionState {
     const flags = reader.byte();
     state.hasUserTurn = (flags & 1) !== 0;
     state.hasOpening = (flags & 2) !== 0;
+    state.askedForData = (flags & 4) !== 0;
     state.user = numberOrNull(reader.link());
     state.author = numberOrNull(reader.link());
     state.micro = numberOrNull(reader.link());

@@ -1,6 +1,6 @@
 /**
- * Everything that assign keeps of one instance besides its sessions: thresholds, topics, the groups of gaps and of
- * repeated requests, and which signals have occurred.
+ * Everything that assign keeps of one instance besides its sessions: boilerplate, thresholds, topics, the groups of gaps
+ * and of repeated requests, and which signals have occurred.
  * Covered by test/worker/analysis/assigner.test.ts.
  */
 import type { Assignment, GapRow, SignalRow, StateRow } from '../../domain/facts.ts';
@@ -11,6 +11,7 @@ import type { Thresholds } from '../../domain/similarity-thresholds.ts';
 import { InstanceThresholds } from '../../topics/thresholds.ts';
 import { Topics } from '../../topics/topics.ts';
 import type { DotArena } from '../../numeric/dot-kernel.ts';
+import { Boilerplate } from '../../conversations/boilerplate.ts';
 import { RequestGroups } from '../../conversations/request-groups.ts';
 
 /** Labels that keep gaps of the two types apart. */
@@ -35,8 +36,11 @@ export type InstanceRows = Omit<Assignment, 'messages' | 'sessions' | 'openingAu
 export class InstanceState {
   readonly instance: number;
   readonly instanceId: string;
+  /** Length of the embedding vectors. */
+  readonly dimensions: number;
   readonly thresholds: InstanceThresholds;
   readonly topics: Topics;
+  readonly boilerplate: Boilerplate;
   readonly gaps: RequestGroups;
   readonly repeated: RequestGroups;
   /** Bit i: signal i has occurred; the same at the last `drain` and at the last `takeState`. */
@@ -47,7 +51,9 @@ export class InstanceState {
   constructor(options: InstanceOptions) {
     this.instance = options.instance;
     this.instanceId = options.instanceId;
+    this.dimensions = options.dimensions;
     this.thresholds = new InstanceThresholds(options.instance, options.thresholds);
+    this.boilerplate = new Boilerplate(options.instance, options.dimensions);
     const shared = { ...options, thresholds: this.thresholds };
     this.topics = new Topics(shared);
     this.gaps = new RequestGroups({ ...shared, kind: 'gap', unnamed: 'Unclear request' });
@@ -87,6 +93,7 @@ export class InstanceState {
     const rows = [
       ...this.thresholds.takeState(),
       ...this.topics.takeState(),
+      ...this.boilerplate.takeState(),
       ...this.gaps.takeState(),
       ...this.repeated.takeState(),
     ];
@@ -102,6 +109,7 @@ export class InstanceState {
   restore(rows: readonly StateRow[]): void {
     this.thresholds.restore(rows);
     this.topics.restore(rows);
+    this.boilerplate.restore(rows);
     this.gaps.restore(rows);
     this.repeated.restore(rows);
     for (const { read } of readersOf(rows, 'signals')) this.#signals = read.count();
@@ -111,8 +119,8 @@ export class InstanceState {
 
   /** About how much memory it takes. */
   get bytes(): number {
-    const { thresholds, topics, gaps, repeated } = this;
-    return BASE_BYTES + thresholds.bytes + topics.bytes + gaps.bytes + repeated.bytes;
+    const { thresholds, topics, boilerplate, gaps, repeated } = this;
+    return BASE_BYTES + thresholds.bytes + topics.bytes + boilerplate.bytes + gaps.bytes + repeated.bytes;
   }
 
   /** Gives the memory of the vectors back. The object is of no use afterwards. */

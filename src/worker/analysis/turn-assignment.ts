@@ -3,7 +3,8 @@
  * carries what later turns need: the micro-cluster under discussion, the requests so far, the texts.
  * Covered by test/worker/analysis/assigner.test.ts.
  */
-import { asksUser, canOnlyAnswer } from '../../conversations/answering-turns.ts';
+import { assistantDirection } from '../../conversations/about-assistant.ts';
+import { asksForData, asksUser, canOnlyAnswer, isBare } from '../../conversations/answering-turns.ts';
 import { authorOf } from '../../conversations/authors.ts';
 import { isRepeated, newRequest } from '../../conversations/repeated-requests.ts';
 import type { SessionState } from '../../conversations/session-state.ts';
@@ -48,9 +49,11 @@ export function assignTurn(context: TurnInContext): MutableMessage {
 }
 
 function assignUserTurn(
-  { turn, enrichment, instance, session }: TurnInContext,
+  { turn, enrichment: found, instance, session }: TurnInContext,
   message: MutableMessage,
 ): void {
+  const cut = instance.boilerplate.cut(turn.session, session.requests.length === 0, found);
+  const enrichment = isBareAnswer(turn, cut, session) ? asReply(cut) : cut;
   const signals = new Set(enrichment.signals.map((key) => SIGNAL_INDEX.get(key)!));
   const { kind, request, vector } = enrichment;
   if (kind === 'request' && vector !== null && saysAnything(vector)) {
@@ -59,6 +62,8 @@ function assignUserTurn(
     if (message.repeatedRequest !== null) signals.add(SIGNAL_INDEX.get('repetition')!);
     session.lastRequest = truncate(request, LAST_REQUEST_LENGTH);
   }
+  if (kind === 'about-assistant')
+    session.micro = instance.topics.add(assistantDirection(instance.dimensions), request, turn.position);
   message.signals = [...signals].sort((x, y) => x - y);
   for (const signal of signals) instance.signal(signal);
   session.text.addUserTurn(turn.content, enrichment);
@@ -82,6 +87,7 @@ function assignAssistantTurn(
   }
   session.answered = session.requests.length;
   session.askedAt = asksUser(turn.content) ? turn.at : null;
+  session.askedForData = asksForData(turn.content);
   session.text.addAssistantTurn(turn.content);
 }
 
@@ -103,6 +109,22 @@ function moveToTopicOf(
   instance.thresholds.add(vector);
   session.micro = instance.topics.add(vector, request, position);
   session.askedAt = null;
+}
+
+/** A name, a date or the like that the assistant has asked for before anything was requested. */
+function isBareAnswer(
+  { content, at }: Turn,
+  { kind, sentences }: Enrichment,
+  session: SessionState,
+): boolean {
+  if (kind !== 'request' || session.micro !== null || !session.askedForData) return false;
+  return (
+    canOnlyAnswer(content, at, session.askedAt) && isBare(content) && !sentences.some(({ asks }) => asks)
+  );
+}
+
+function asReply(enrichment: Enrichment): Enrichment {
+  return { ...enrichment, kind: 'reply', request: '', vector: null, sentences: [] };
 }
 
 /** The group of repeated requests that this one joins, or null; the session keeps the request either way. */
