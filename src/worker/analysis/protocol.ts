@@ -168,9 +168,12 @@ export function pack(enrichments: readonly Enrichment[]): PackedEnrichments {
   all.forEach((vector, index) => {
     if (vector !== null) vectors.set(vector, places[index]);
   });
-  const findings = enrichments.map(({ vector: _, sentences, ...finding }) => ({
-    ...finding,
-    sentences: sentences.map(({ vector: __, ...sentence }) => sentence),
+  const findings = enrichments.map(({ kind, request, sentences, signals, gap }) => ({
+    kind,
+    request,
+    signals,
+    gap,
+    sentences: sentences.map(({ key, text, score, words, asks }) => ({ key, text, score, words, asks })),
   }));
   return { findings, places, vectors };
 }

@@ -13,7 +13,7 @@ function conversation(id: string, text: string, axis: number, label: string | nu
   return {
     ...madeConversation(id, [userTurn(text, label)]),
     domain: 'shop',
-    enrichments: [{ kind: 'request', request: text, vector, signals: [], gap: null }],
+    enrichments: [{ kind: 'request', request: text, vector, sentences: [], signals: [], gap: null }],
   };
 }
 
@@ -59,7 +59,14 @@ describe('TopicRun', () => {
 
   it('leaves replies out', () => {
     const run = newRun();
-    const enrichment = { kind: 'reply', request: '', vector: null, signals: [], gap: null } as const;
+    const enrichment = {
+      kind: 'reply',
+      request: '',
+      vector: null,
+      sentences: [],
+      signals: [],
+      gap: null,
+    } as const;
     run.add({ ...parcel('a'), enrichments: [enrichment] });
     equal(run.size, 0);
     run.close();
