@@ -34,6 +34,22 @@ describe('lexicon', () => {
     for (const file of files) deepEqual(Object.keys(read(file)), sections, file);
   });
 
+  it('names the same things in every language, and no two by one word', () => {
+    const languages = loadLanguages();
+    const keys = Object.keys(languages.get('en')!.things);
+    for (const [code, { things, actions, questions, troubles, hints }] of languages) {
+      deepEqual(Object.keys(things), keys, code);
+      for (const meanings of [things, { ...actions }, questions, troubles, hints]) {
+        const words = Object.values(meanings).flat();
+        deepEqual(
+          words.filter((word, index) => words.indexOf(word) !== index),
+          [],
+          code,
+        );
+      }
+    }
+  });
+
   it('gathers the languages, with and without spaces', () => {
     const { please } = lexiconOf(loadLanguages());
     ok(please.spaced.includes('bitte') && please.unspaced.includes('请'));
@@ -49,6 +65,8 @@ describe('lexicon', () => {
       [{ please: [7] }, /please\.0: /],
       [{ plaese: [] }, /plaese/],
       [{ digits: undefined }, /digits: /],
+      [{ hints: { dance: ['dance'] } }, /hints: .*dance/],
+      [{ things: { 'Gift card': ['gift card'] } }, /things\.Gift card: /],
     ];
     for (const [change, message] of faults) throws(() => loadLanguages(changed(change)), { message });
     const broken = mkdtempSync(join(scratch, 'broken-'));
