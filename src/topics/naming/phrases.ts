@@ -44,24 +44,27 @@ interface Kept extends Token {
   readonly afterSlot: boolean;
 }
 
+/** A phrase before it is written out. */
+interface Found extends Omit<Phrase, 'surface'> {
+  readonly words: readonly Kept[];
+}
+
 /** The phrases of a request, each once: the whole ones first, of these the leading and the shorter. */
 export function phrasesOf(request: Tokens): Phrase[] {
-  const phrases = new Map<string, Phrase>();
-  const add = (words: readonly Kept[], closed: boolean, tight: boolean): void => {
-    const content = words.filter(({ part }) => part === 'content');
-    const stems = content.map(({ stem }) => stem);
-    if (stems.length < FEWEST_CONTENT || words.length > MOST_WORDS) return;
-    if (new Set(stems).size < stems.length) return;
+  const phrases = new Map<string, Found>();
+  const add: Add = (words, closed, tight) => {
+    if (words.length > MOST_WORDS) return;
+    const stems: string[] = [];
+    for (const { part, stem } of words) {
+      if (part !== 'content') continue;
+      if (stems.includes(stem)) return;
+      stems.push(stem);
+    }
+    if (stems.length < FEWEST_CONTENT) return;
     const key = stems.join(' ');
     if (phrases.has(key)) return;
-    const surface = nameFrom(
-      words.map(({ part, shown }, place) =>
-        part === 'negation' && place > 0 && shown === 'cannot' ? 'not' : shown,
-      ),
-      request.unspaced,
-    );
-    const leading = content[0]!.isFirst;
-    phrases.set(key, { stems, surface, leading, closed, action: content[0]!.verb, tight });
+    const first = words.find(({ part }) => part === 'content')!;
+    phrases.set(key, { stems, words: [...words], leading: first.isFirst, closed, action: first.verb, tight });
   };
   for (const segment of segmentsOf(request)) addPhrases(segment, add);
   return [...phrases.values()]
@@ -71,7 +74,15 @@ export function phrasesOf(request: Tokens): Phrase[] {
         Number(y.leading) - Number(x.leading) ||
         x.stems.length - y.stems.length,
     )
-    .slice(0, PHRASES_PER_REQUEST);
+    .slice(0, PHRASES_PER_REQUEST)
+    .map(({ words, ...phrase }) => ({ ...phrase, surface: surfaceOf(words, request.unspaced) }));
+}
+
+function surfaceOf(words: readonly Kept[], unspaced: boolean): string {
+  const shown = words.map((word, place) =>
+    word.part === 'negation' && place > 0 && word.shown === 'cannot' ? 'not' : word.shown,
+  );
+  return nameFrom(shown, unspaced);
 }
 
 /** Runs of words that may stand together in a name: content, with connectors and negations between. */
@@ -201,6 +212,6 @@ export function nameFrom(words: readonly string[], unspaced: boolean): string {
 }
 
 function withCapital(name: string): string {
-  const [first = '', ...rest] = Array.from(name);
-  return first.toUpperCase() + rest.join('');
+  const first = String.fromCodePoint(name.codePointAt(0) ?? 0x20).trimEnd();
+  return first.toUpperCase() + name.slice(first.length);
 }

@@ -19,7 +19,7 @@ export interface DocumentFrequencies {
 /** A topic is best named by two or three content words, a topic cluster by one or two. */
 export type NameKind = 'topic' | 'cluster';
 /** By the number of content words. */
-const LENGTH_FACTORS = { topic: [0, 0.5, 1, 1, 0.7], cluster: [0, 0.85, 1, 0.6, 0.3] } as const;
+const LENGTH_FACTORS = { topic: [0, 0.5, 1, 0.9, 0.6], cluster: [0, 0.85, 1, 0.6, 0.3] } as const;
 /** How much the share of requests that hold all words of a phrase counts: as an exponent. */
 const SHARE_EXPONENT = 0.5;
 /** What a phrase gains that every request begins with. */

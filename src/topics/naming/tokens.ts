@@ -49,6 +49,7 @@ const PLEASE = setOf(LEXICON.please.all);
 const MOST_THING_WORDS = 2;
 /** "Where is it" and a thing. */
 const FEWEST_ASKING_WORDS = 3;
+const MOST_ASKING_WORDS = 12;
 /** Things on their way, by the keys of the lexicon. */
 const TRACKED: ReadonlySet<string> = new Set([
   'application',
@@ -90,7 +91,7 @@ export function tokensOf(text: string): Tokens {
       tokens.push(token);
     }
   }
-  const asked = words.length < FEWEST_ASKING_WORDS ? null : askedAction(text, tokens);
+  const asked = words.length < FEWEST_ASKING_WORDS ? null : askedAction(text, tokens, reader.lowers);
   if (asked !== null) tokens.splice(asked.place, 0, asked.token);
   const content = tokens.filter(({ part }) => part === 'content');
   return {
@@ -102,16 +103,19 @@ export function tokensOf(text: string): Tokens {
 }
 
 /** "Where is my parcel" asks to track it, without the word: the verb of the lexicon, and where it belongs. */
-function askedAction(text: string, tokens: readonly Token[]): { token: Token; place: number } | null {
+function askedAction(
+  text: string,
+  tokens: readonly Token[],
+  lowers: readonly string[],
+): { token: Token; place: number } | null {
   const content = tokens.filter(({ part }) => part === 'content');
-  if (content.length === 0 || content.length > MOST_THING_WORDS || content.some(({ verb }) => verb))
+  if (lowers.length > MOST_ASKING_WORDS || content.length === 0 || content.length > MOST_THING_WORDS)
     return null;
+  if (content.some(({ verb }) => verb)) return null;
   const { action, noun, thing } = requestParts(text);
   if (action !== 'track' || !TRACKED.has(thing[0] ?? '')) return null;
   if (!content.every(({ shown }) => noun.toLowerCase().includes(shown.toLowerCase()))) return null;
-  const language = LANGUAGES.get(
-    languageOfWords([wordsOf(text).map((word) => word.text.toLowerCase())]) ?? 'en',
-  )!;
+  const language = LANGUAGES.get(languageOfWords([lowers]) ?? 'en')!;
   const verb = language.tracking[0];
   if (verb === undefined) return null;
   const token = { ...TIME, shown: verb, stem: stemOf(verb), verb: true, afterBreak: false };

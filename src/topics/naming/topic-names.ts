@@ -18,7 +18,7 @@ const TOPIC_GROWTH = 1.2;
 /** A name stays while its words are held by this share of the requests: the geometric mean of the words' shares. */
 const RIGHT_FOR_MOST = 0.45;
 /** A phrase takes the place of a single word when this share of the requests hold it. */
-const RIGHT_FOR_PHRASE = 0.2;
+const RIGHT_FOR_PHRASE = 0.12;
 /** Otherwise another name takes its place when that one is held this many times as much. */
 const RENAMING_GAIN = 1.4;
 /** The same words in another order take its place when they score this many times as high: "Set alarm", "Alarm set". */
