@@ -4,7 +4,6 @@
  * Covered by test/enrich/about-assistant.test.ts.
  */
 import { anyOf } from '../language/patterns.ts';
-import { foldedWordsOf } from '../language/words.ts';
 
 interface Language {
   /** What the topic of such requests is called in this language. */
@@ -195,10 +194,10 @@ for (const language of [ENGLISH, ...SPACED])
   for (const cue of language.cues) CUED.set(cue, [...(CUED.get(cue) ?? []), language]);
 
 /** The languages in which a folded sentence could ask the assistant about itself. */
-function languagesOf(folded: string): readonly Language[] {
+function languagesOf(folded: string, said: readonly string[]): readonly Language[] {
   if (EAST_ASIAN_LETTER.test(folded)) return EAST_ASIAN;
   const languages: Language[] = [];
-  for (const word of foldedWordsOf(folded))
+  for (const word of said)
     for (const language of CUED.get(word) ?? []) if (!languages.includes(language)) languages.push(language);
   return languages;
 }
@@ -211,9 +210,9 @@ export interface AskedOfAssistant {
   readonly rest: string;
 }
 
-/** What a folded sentence asks the assistant about itself, or null. */
-export function askedOfAssistant(folded: string): AskedOfAssistant | null {
-  for (const { topic, asks } of languagesOf(folded)) {
+/** What a folded sentence asks the assistant about itself, or null. `said`: its words. */
+export function askedOfAssistant(folded: string, said: readonly string[]): AskedOfAssistant | null {
+  for (const { topic, asks } of languagesOf(folded, said)) {
     const rest = folded.replace(asks, ' ');
     if (rest !== folded) return { topic, rest };
   }

@@ -11,7 +11,7 @@ import { fold } from '../language/normalise.ts';
 import { alternatives, anyOf } from '../language/patterns.ts';
 import { sentenceKey } from '../language/sentence-key.ts';
 import { clausesOf, sentencesOf } from '../language/sentences.ts';
-import { wordCount } from '../language/words.ts';
+import { foldedWordsOf, wordCount } from '../language/words.ts';
 import {
   aboutAssistantTopic,
   contentOf,
@@ -155,10 +155,11 @@ export function readRequest(text: string): ReadRequest {
     for (const part of parts) {
       const folded = fold(part);
       const weight = weigh(folded);
-      const topic = aboutAssistantTopic(folded);
+      const words = foldedWordsOf(folded);
+      const topic = aboutAssistantTopic(folded, words);
       aboutAssistant ??= topic;
       if (topic !== null || weight.score === 0 || isOnlyComplaint(folded)) continue;
-      if (foundsNothing(part, folded, weight)) continue;
+      if (foundsNothing(part, folded, words, weight)) continue;
       const { score, asks } = weight;
       weighed.push({ text: part.trim(), score, words: wordCount(folded), asks, key: 0 });
     }
@@ -174,11 +175,17 @@ export function readRequest(text: string): ReadRequest {
 }
 
 /** A sentence with words of its own that still names nothing that could be a topic. */
-function foundsNothing(sentence: string, folded: string, { wishes, asks }: Weight): boolean {
+function foundsNothing(
+  sentence: string,
+  folded: string,
+  words: readonly string[],
+  { wishes, asks }: Weight,
+): boolean {
   if (isSentFrom(folded)) return true;
   if (wishes) return false;
   return (
-    isReaction(folded) || (!asks && (isId(folded) || isSignOff(folded) || isIntroduction(sentence.trim())))
+    isReaction(folded, words) ||
+    (!asks && (isId(folded) || isSignOff(folded, words) || isIntroduction(sentence.trim())))
   );
 }
 

@@ -147,8 +147,8 @@ const UNSPACED_FILLERS = new RegExp(alternatives(LEXICON.reactionFillers.unspace
  * Whether a folded sentence only says how something went or how one feels about it, and names nothing: "I already
  * tried that, still not working". "My router is still not working" names something.
  */
-export function isReaction(folded: string): boolean {
-  const rest = REACTIONS.without(folded);
+export function isReaction(folded: string, words: readonly string[] = foldedWordsOf(folded)): boolean {
+  const rest = REACTIONS.without(folded, words);
   if (rest === folded) return false;
   const named = substanceOf(rest).replace(SMALL_ANSWER, ' ').replace(UNSPACED_FILLERS, ' ');
   return foldedWordsOf(named).every(
@@ -157,15 +157,18 @@ export function isReaction(folded: string): boolean {
 }
 
 /** What requests to the assistant about itself are called, of a folded sentence that is nothing else; or null. */
-export function aboutAssistantTopic(folded: string): string | null {
-  const asked = askedOfAssistant(folded);
+export function aboutAssistantTopic(
+  folded: string,
+  words: readonly string[] = foldedWordsOf(folded),
+): string | null {
+  const asked = askedOfAssistant(folded, words);
   return asked !== null && contentOf(asked.rest) === 0 ? asked.topic : null;
 }
 
 /** Whether a folded sentence closes a letter, with or without a name. */
-export function isSignOff(folded: string): boolean {
+export function isSignOff(folded: string, words: readonly string[] = foldedWordsOf(folded)): boolean {
   if (folded.length > MOST_OF_LINE) return false;
-  const rest = SIGN_OFFS.without(folded);
+  const rest = SIGN_OFFS.without(folded, words);
   return rest !== folded && wordCount(rest) <= MOST_OF_NAME;
 }
 const MOST_OF_NAME = 4;

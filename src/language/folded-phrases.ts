@@ -21,11 +21,9 @@ export class FoldedPhrases {
     this.#unspaced = unspaced.length === 0 ? null : new RegExp(alternatives(unspaced.map(fold)), 'gu');
   }
 
-  /** The text with a space for each phrase; the text itself when it holds none. */
-  without(folded: string): string {
+  /** The text with a space for each phrase; the text itself when it holds none. `words`: those of the text. */
+  without(folded: string, words: readonly string[] = foldedWordsOf(folded)): string {
     if (this.#unspaced !== null && isUnspaced(folded)) return folded.replace(this.#unspaced, ' ');
-    return foldedWordsOf(folded).some((word) => this.#last.has(word))
-      ? folded.replace(this.#spaced, ' ')
-      : folded;
+    return words.some((word) => this.#last.has(word)) ? folded.replace(this.#spaced, ' ') : folded;
   }
 }

@@ -30,19 +30,24 @@ const MARKERS: ReadonlySet<string> = new Set(LEXICON.valueMarkers.all.map(fold))
 export function sentenceKey(sentence: string): number {
   const tokens = sentence.match(TOKEN) ?? [];
   const lower = tokens.map((token) => token.toLowerCase());
+  const isName = (place: number): boolean => {
+    const token = tokens[place]!;
+    return token !== lower[place] && CAPITAL.test(token) && !NO_NAME.test(token);
+  };
+  const hasDigits = DIGIT.test(sentence);
   const german = lower.some((word) => GERMAN.has(word) && !ENGLISH.has(word));
   // "Karen Smith", "Northwind Ltd": a line of names has no first word.
-  const onlyNames =
-    tokens.length > 1 && !german && tokens.every((token) => CAPITAL.test(token) && !NO_NAME.test(token));
+  const onlyNames = tokens.length > 1 && !german && tokens.every((_, place) => isName(place));
   let afterMarker = false;
   const parts: string[] = [];
-  tokens.forEach((token, place) => {
-    const isName =
-      CAPITAL.test(token) && !NO_NAME.test(token) && (onlyNames || (place > 0 && (!german || afterMarker)));
-    const part = DIGIT.test(token) ? NUMBER : isName ? NAME : lower[place]!;
+  for (const [place, token] of tokens.entries()) {
+    const mayBeName = onlyNames || (place > 0 && (!german || afterMarker));
+    let part = lower[place]!;
+    if (hasDigits && DIGIT.test(token)) part = NUMBER;
+    else if (mayBeName && isName(place)) part = NAME;
     afterMarker = MARKERS.has(part) || (afterMarker && part === NAME);
     if (part !== parts.at(-1) || (part !== NUMBER && part !== NAME)) parts.push(part);
-  });
+  }
   return hashOf(parts.join(' '));
 }
 
