@@ -24,6 +24,8 @@ const STILL_SHARED_BY = 0.4;
 const NAMED_BY = 0.3;
 /** Words that name no thing. */
 const LIGHT: ReadonlySet<string> = new Set(LEXICON.lightWords.all.map(stemOf));
+/** A word that can be a verb is a thing when this share of its uses are one. */
+const NOUN_USES = 0.2;
 /** A topic says a word when this share of its requests hold it. */
 const SAID_BY = 0.4;
 /** The heaviest topics of a cluster give samples for its name. */
@@ -112,13 +114,13 @@ function namesOfCluster(parts: readonly Part[], overview: Overview): string[] {
     .flatMap(({ topic }) => samplesOf(overview.members.get(topic.number)!))
     .map(readSample);
   const shared = sharedStems(parts);
-  const things = shared.filter((stem) => !isAction(stem, parts));
+  const things = shared.filter((stem) => !isAction(stem, parts, samples));
   const names: string[] = [];
   const [first, second] = things;
   if (first !== undefined && second !== undefined)
     names.push(...pairName(parts, overview, [first, second], samples));
   const single = things.map((stem) => pluralOf(stem, samples));
-  const action = shared.find((stem) => isAction(stem, parts));
+  const action = shared.find((stem) => isAction(stem, parts, samples));
   const joint = joinedThings(parts, samples, action);
   if (action !== undefined && action === shared[0])
     return [...joint, ...names, ...single, parts[0]!.topic.name];
@@ -126,10 +128,25 @@ function namesOfCluster(parts: readonly Part[], overview: Overview): string[] {
 }
 
 /** Whether a stem is the verb of half of the names that hold it. */
-function isAction(stem: string, parts: readonly Part[]): boolean {
+function isAction(stem: string, parts: readonly Part[], samples: readonly ReadSample[]): boolean {
+  if (isNoun(stem, samples)) return false;
   const holding = parts.filter(({ words }) => words.stems.includes(stem));
   const verbs = holding.filter(({ words }) => words.action?.stem === stem);
   return verbs.length > 0 && verbs.length * 2 >= holding.length;
+}
+
+/** Whether many of the samples use a word as a noun, too: behind an article, and as the last word of its thing. */
+function isNoun(stem: string, samples: readonly ReadSample[]): boolean {
+  let uses = 0;
+  let nouns = 0;
+  for (const { read } of samples) {
+    read.tokens.forEach((token, place) => {
+      if (token.part !== 'content' || token.stem !== stem) return;
+      uses += 1;
+      if (token.afterDeterminer && read.tokens[place + 1]?.part !== 'content') nouns += 1;
+    });
+  }
+  return nouns >= NOUN_USES * uses;
 }
 
 /** The phrase that two shared stems form, in the order that most requests use. */

@@ -33,6 +33,8 @@ export interface GroupWords {
 /** A phrase that fewer requests hold is worth this much less. */
 const LEAST_SHARE = 0.1;
 const RARE_FACTOR = 0.5;
+/** The same for a single word: it stands for all, or it is one request's. */
+const LEAST_SHARE_OF_WORD = 0.35;
 /** What a name gains with the word that sets the group apart most. */
 const DISTINCT_GAIN = 1.5;
 const MOST_NAMES = 12;
@@ -59,7 +61,7 @@ export function rankedNames(
   const valueOf = ({ score, stems, share }: ScoredName): number =>
     score *
     (stems.includes(distinct) ? DISTINCT_GAIN : 1) *
-    (stems.length > 1 && share < LEAST_SHARE ? RARE_FACTOR : 1);
+    (share < (stems.length > 1 ? LEAST_SHARE : LEAST_SHARE_OF_WORD) ? RARE_FACTOR : 1);
   scored.sort((x, y) => valueOf(y) - valueOf(x) || (x.key < y.key ? -1 : 1));
   return scored.length > 0 ? scored : wholeRequests(samples);
 }

@@ -3,7 +3,7 @@
  * said of it ("opening hours", "card not working"). A phrase is known by the stems of its content words.
  */
 import { LEXICON } from '../../language/lexicon.ts';
-import { participleOf } from './verb-forms.ts';
+import { isVerb, isVerbForm, participleOf } from './verb-forms.ts';
 import type { Token, Tokens } from './tokens.ts';
 
 const LONGEST_NAME = 60;
@@ -79,9 +79,11 @@ export function phrasesOf(request: Tokens): Phrase[] {
 }
 
 function surfaceOf(words: readonly Kept[], unspaced: boolean): string {
-  const shown = words.map((word, place) =>
-    word.part === 'negation' && place > 0 && word.shown === 'cannot' ? 'not' : word.shown,
-  );
+  const shown = words.map((word, place) => {
+    if (word.part === 'negation' && place > 0 && word.shown === 'cannot') return 'not';
+    // "how long do transfers take": the thing before "time" is one.
+    return words[place + 1]?.stem === 'time' && word.shown === `${word.stem}s` ? word.stem : word.shown;
+  });
   return nameFrom(shown, unspaced);
 }
 
@@ -162,11 +164,20 @@ function addNotDone(segment: readonly Kept[], place: number, add: Add): void {
     add([...thing, segment[place]!, { ...verb!, shown: participle, verb: false }], true, true);
 }
 
-/** A phrase begins with content that is no particle and not negated, or with a negation other than "not". */
+/** A phrase begins with content that is no particle, nor negated, or with a negation other than "not". */
 function canBegin(segment: readonly Kept[], place: number): boolean {
   const { part, shown } = segment[place]!;
   if (part === 'negation') return shown !== 'not' && segment[place + 1]?.part === 'content';
-  return part === 'content' && !PARTICLES.has(shown) && segment[place - 1]?.part !== 'negation';
+  if (part !== 'content' || PARTICLES.has(shown) || segment[place - 1]?.part === 'negation') return false;
+  return !isLooseParticiple(segment, place);
+}
+
+/** "made on my card", "showing up": what it is said of stands elsewhere. */
+function isLooseParticiple(segment: readonly Kept[], place: number): boolean {
+  const { shown, verb } = segment[place]!;
+  const [word = '', particle] = shown.toLowerCase().split(' ');
+  if (verb || !isVerbForm(word) || isVerb(word)) return false;
+  return particle !== undefined || segment[place + 1]?.part === 'connector';
 }
 
 /** "geht nicht": a negation that ends a statement belongs to it. */

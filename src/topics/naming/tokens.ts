@@ -84,11 +84,7 @@ export function tokensOf(text: string): Tokens {
       const particle = reader.lowers[place]!;
       tokens[tokens.length - 1] = { ...before, shown: `${shown} ${particle}`, stem: `${stem}-${particle}` };
     } else {
-      const token = reader.tokenAt(place);
-      // "how long do transfers take": the thing before "time" is one.
-      if (token.stem === TIME.stem && before?.part === 'content' && before.shown === `${before.stem}s`)
-        tokens[tokens.length - 1] = { ...before, shown: before.stem };
-      tokens.push(token);
+      tokens.push(reader.tokenAt(place));
     }
   }
   const asked = words.length < FEWEST_ASKING_WORDS ? null : askedAction(text, tokens, reader.lowers);

@@ -66,7 +66,7 @@ export function namingForm(lower: string): string {
   const verb = VERB_BY_FORM.get(lower);
   if (verb === undefined) return lower;
   if (!verb.isEvent) return verb.base;
-  return lower === verb.base || lower.endsWith('ing') ? verb.participle : lower;
+  return lower === verb.base ? verb.participle : lower;
 }
 
 /** The participle of a verb in lower case; null when the lexicon does not know it. */
