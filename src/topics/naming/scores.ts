@@ -20,6 +20,9 @@ export interface DocumentFrequencies {
 export type NameKind = 'topic' | 'cluster';
 /** By the number of content words. */
 const LENGTH_FACTORS = { topic: [0, 0.5, 1, 0.9, 0.6], cluster: [0, 0.85, 1, 0.6, 0.3] } as const;
+/** In a group of this size, a phrase that one request forms is a name if most requests hold its words. */
+const FEW_REQUESTS = 24;
+const HELD_BY_MOST = 0.6;
 /** How much the share of requests that hold all words of a phrase counts: as an exponent. */
 const SHARE_EXPONENT = 0.5;
 /** What a phrase gains that every request begins with. */
@@ -76,8 +79,9 @@ export function scoredNames(
   const weightOf = (stem: string): number => (shares.get(stem) ?? 0) * inverseFrequencyOf(stem, frequencies);
   const scored: ScoredName[] = [];
   for (const [key, use] of uses) {
-    if (use.count < 2 && requests > 1) continue;
     const stems = key.split(' ');
+    if (use.count < 2 && requests > 1 && !(requests <= FEW_REQUESTS && held.of(stems) >= HELD_BY_MOST))
+      continue;
     const counted = use.count / requests;
     // Full micro-clusters drop rare phrases, and samples say only what is most central: the truth lies between.
     const share = Math.sqrt(counted * Math.max(counted, APART_FACTOR * held.of(stems)));
