@@ -1,12 +1,17 @@
 /**
  * Who decides that a request joins a topic: online, request by request, in stream order. A request joins the nearest
- * micro-cluster and is in that one's topic; if none is near enough, it becomes a micro-cluster of the nearest topic or
- * waiting group, or on its own. Nothing is moved here that an earlier request decided.
+ * micro-cluster and is in that one's topic; if none is near enough, it becomes a micro-cluster of its own, whose place
+ * `placeOf` decides. Nothing is moved here that an earlier request decided, and regrouping applies the same test.
  * Covered by test/topics/topics.test.ts.
  */
 import type { MicroCluster } from './micro-cluster.ts';
+import type { GroupSimilarity, Place } from './micro-clusters.ts';
 import { addRequest } from './naming/wording.ts';
+import { keysOf } from './request-keys.ts';
 import type { TopicState } from './topic-state.ts';
+
+/** From this share of the topic threshold on, above the similarity floor, a request is loose in the nearest topic. */
+const LOOSE_SHARE = 0.67;
 
 /** Adds a request to the micro-cluster that it joins, which can be a new one. */
 export function assignRequest(
@@ -17,9 +22,19 @@ export function assignRequest(
 ): MicroCluster {
   const { micros, thresholds } = state;
   micros.measure(vector);
-  const nearest = micros.nearest(joiningThreshold(state));
-  if (nearest !== null) micros.join(nearest, vector);
-  const micro = nearest?.micro ?? micros.create(vector, position, micros.nearestGroup(thresholds.topic));
+  const keys = keysOf(request);
+  let nearest = micros.nearest(thresholds.micro);
+  let place: Place | null = null;
+  if (nearest === null) {
+    const { topic, core } = (place = placeOf(state, micros.similaritiesByGroup(keys, thresholds.scale)));
+    if (state.relaxation > 0)
+      nearest = micros.nearest(
+        joiningThreshold(state),
+        (micro) => micro.topic === topic && micro.core === core,
+      );
+  }
+  if (nearest !== null) micros.join(nearest, vector, keys);
+  const micro = nearest?.micro ?? micros.create(vector, keys, position, place!);
   for (const stem of addRequest(micro, request, nearest?.cosine ?? 1)) micros.words.count(micro, stem, 1);
   return micro;
 }
@@ -28,6 +43,36 @@ export function assignRequest(
 export function nearestTopicalMicro(state: TopicState, vector: Float32Array): MicroCluster | null {
   state.micros.measure(vector);
   return state.micros.nearest(joiningThreshold(state), ({ topic }) => topic >= 0)?.micro ?? null;
+}
+
+/**
+ * Where requests with these similarities to the groups belong. They join the core of the topic that they are most
+ * similar to on average, from the topic threshold on and unless a waiting group is nearer. Otherwise they wait with the
+ * nearest waiting group, loosely in the topic whose centroid is nearest, or in none. Ties go to the earlier group.
+ */
+export function placeOf(
+  { topics, thresholds }: TopicState,
+  groups: ReadonlyMap<number, GroupSimilarity>,
+): Place {
+  const core = { topic: -1, similarity: Number.NEGATIVE_INFINITY };
+  const loose = { topic: -1, similarity: Number.NEGATIVE_INFINITY };
+  const waiting = { group: 0, similarity: Number.NEGATIVE_INFINITY };
+  for (const [group, { total, weight }] of groups) {
+    const similarity = total / weight;
+    if (group < 0) {
+      if (similarity > waiting.similarity) Object.assign(waiting, { group, similarity });
+      continue;
+    }
+    if (similarity > core.similarity) Object.assign(core, { topic: group, similarity });
+    const cosine = similarity / topics[group]!.length;
+    if (cosine > loose.similarity) Object.assign(loose, { topic: group, similarity: cosine });
+  }
+  const { topic: least, floor } = thresholds;
+  if (core.similarity >= least && core.similarity >= waiting.similarity)
+    return { topic: core.topic, core: true, waitingGroup: null };
+  const waitingGroup = waiting.similarity >= least ? -1 - waiting.group : null;
+  const isLoose = loose.similarity >= floor + (least - floor) * LOOSE_SHARE;
+  return { topic: isLoose ? loose.topic : -1, core: false, waitingGroup };
 }
 
 /** The cosine with a centroid from which a request joins the micro-cluster. */

@@ -1,5 +1,6 @@
 /** One micro-cluster, as data. Covered by test/topics/micro-clusters.test.ts. */
 import { addTo } from '../numeric/vectors.ts';
+import { addKeys, noKeys, type RequestKeys } from './request-keys.ts';
 import type { Wording } from './naming/wording.ts';
 
 /** Requests that say nearly the same. A request never leaves its micro-cluster, and micro-clusters only merge. */
@@ -15,8 +16,12 @@ export interface MicroCluster extends Wording {
   norm: number;
   /** Number of its topic, or −1. */
   topic: number;
-  /** Without a topic: the number of the first micro-cluster in the group that waits to become one. */
+  /** Whether it shapes its topic. One that does not is loose: it counts there, and may become a topic with others. */
+  core: boolean;
+  /** Loose or without a topic: the number of the first micro-cluster in the group that waits to become a topic. */
   waitingGroup: number;
+  /** What its requests ask to do, and with what. */
+  readonly keys: RequestKeys;
 }
 
 export function weightOf(members: readonly MicroCluster[]): number {
@@ -29,7 +34,13 @@ export function sumOf(members: readonly MicroCluster[]): Float32Array {
   return sum;
 }
 
-/** A key of its topic (the number itself) or of its waiting group (negative). */
-export function groupOf({ topic, waitingGroup }: MicroCluster): number {
-  return topic >= 0 ? topic : -1 - waitingGroup;
+/** A key of its topic (the number itself) if it is core, else of its waiting group (negative). */
+export function groupOf({ topic, core, waitingGroup }: MicroCluster): number {
+  return core ? topic : -1 - waitingGroup;
+}
+
+export function keysOfAll(members: readonly MicroCluster[]): RequestKeys {
+  const keys = noKeys();
+  for (const member of members) addKeys(keys, member.keys);
+  return keys;
 }

@@ -9,6 +9,7 @@ import { VectorTable } from '../numeric/vector-table.ts';
 import { addTo, normOf } from '../numeric/vectors.ts';
 import { ChangeTracker } from './change-tracker.ts';
 import { groupOf, sumOf, type MicroCluster } from './micro-cluster.ts';
+import { addKeys, boundKeys, keyBonus, mainKeyBonus, mainKeysOf, type RequestKeys } from './request-keys.ts';
 import { WordIndex } from './naming/word-index.ts';
 import { mergeSamplesAndPhrases } from './naming/wording.ts';
 
@@ -18,10 +19,19 @@ export interface Nearest {
   readonly cosine: number;
 }
 
-/** What is added to the similarity of two requests that both have a topic. */
-export interface PairBonus {
-  readonly sameTopic: number;
-  readonly otherTopic: number;
+/** Similarities of a request to the requests of a group. */
+export interface GroupSimilarity {
+  total: number;
+  weight: number;
+}
+
+/** Where a new micro-cluster belongs. */
+export interface Place {
+  /** Number of the topic, or −1. */
+  readonly topic: number;
+  readonly core: boolean;
+  /** Unless core: the waiting group that it joins; null: one of its own. */
+  readonly waitingGroup: number | null;
 }
 
 /** About what samples, words and indexes of a micro-cluster take, and the trace of a merged one. */
@@ -36,6 +46,7 @@ export class MicroClusters {
   readonly changes = new ChangeTracker<number | undefined>();
   /** The number of the next micro-cluster. */
   next = 0;
+  readonly #arena: DotArena;
   readonly #table: VectorTable;
   readonly #byNumber = new Map<number, MicroCluster>();
   /** Merged micro-cluster → the one that it merged into, which may have merged since. */
@@ -48,6 +59,7 @@ export class MicroClusters {
   #cosines = new Float32Array(64);
 
   constructor(arena: DotArena) {
+    this.#arena = arena;
     this.#table = new VectorTable(arena);
   }
 
@@ -72,50 +84,51 @@ export class MicroClusters {
   }
 
   /**
-   * The topic or waiting group (as `groupOf` gives it) whose requests have the highest mean similarity from
-   * `threshold` on. Topics precede waiting groups.
+   * By group (as `groupOf` gives it): the similarities of the measured request to its requests, added up. `keys`: of
+   * the request. `scale`: similarity scale.
    */
-  nearestGroup(threshold: number): number | null {
-    const groups = new Map<number, { similarities: number; weight: number }>();
+  similaritiesByGroup(keys: RequestKeys, scale: number): Map<number, GroupSimilarity> {
+    const groups = new Map<number, GroupSimilarity>();
     for (const [row, micro] of this.live.entries()) {
-      const similarities = this.#cosines[row]! * micro.norm;
+      const total = this.#cosines[row]! * micro.norm + scale * keyBonus(keys, micro.keys);
       const group = groups.get(groupOf(micro));
-      if (group === undefined) groups.set(groupOf(micro), { similarities, weight: micro.weight });
+      if (group === undefined) groups.set(groupOf(micro), { total, weight: micro.weight });
       else {
-        group.similarities += similarities;
+        group.total += total;
         group.weight += micro.weight;
       }
     }
-    let nearest: number | null = null;
-    let bestRank = Number.NEGATIVE_INFINITY;
-    for (const [group, { similarities, weight }] of groups) {
-      const similarity = similarities / weight;
-      const rank = group >= 0 ? similarity + 1 : similarity;
-      if (similarity < threshold || rank <= bestRank) continue;
-      nearest = group;
-      bestRank = rank;
-    }
-    return nearest;
+    return groups;
   }
 
-  /** Sums of similarities over all pairs of requests of two micro-clusters, as `averageLinkage` takes them. */
-  pairTotals(bonus: PairBonus): Float64Array {
-    const count = this.live.length;
-    const totals = new Float64Array(startOfRow(count));
-    this.#table.pairCosines(totals);
-    const norms = Float64Array.from(this.live, ({ norm }) => norm);
-    const weights = Float64Array.from(this.live, ({ weight }) => weight);
-    const topics = Int32Array.from(this.live, ({ topic }) => topic);
-    for (let row = 1, at = 0; row < count; row += 1) {
-      const [norm, weight, topic] = [norms[row]!, weights[row]!, topics[row]!];
+  /**
+   * Sums of similarities over all pairs of requests of two micro-clusters, as `averageLinkage` takes them. `apart`:
+   * micro-clusters with different keys count as that similar.
+   */
+  pairTotals(apart: number, keyOf: (micro: MicroCluster) => string): Float64Array {
+    const totals = pairTotalsOf(this.#table, this.live);
+    const keys = this.live.map(keyOf);
+    const weights = this.live.map(({ weight }) => weight);
+    for (let row = 1, at = 0; row < keys.length; row += 1) {
       for (let other = 0; other < row; other += 1, at += 1) {
-        let total = totals[at]! * norm * norms[other]!;
-        if (topic >= 0 && topics[other]! >= 0) {
-          const own = topic === topics[other] ? bonus.sameTopic : bonus.otherTopic;
-          total += own * weight * weights[other]!;
-        }
-        totals[at] = total;
+        if (keys[row] !== keys[other]) totals[at] = apart * weights[row]! * weights[other]!;
       }
+    }
+    return totals;
+  }
+
+  /** The same over some of the micro-clusters. */
+  pairTotalsAmong(members: readonly MicroCluster[], scale: number): Float64Array {
+    const table = new VectorTable(this.#arena);
+    for (const { sum } of members) table.push(sum);
+    const totals = pairTotalsOf(table, members);
+    table.clear();
+    const keys = mainKeysOf(members.map((member) => member.keys));
+    const weights = members.map(({ weight }) => weight);
+    for (let row = 1, at = 0; row < members.length; row += 1) {
+      const [own, weight] = [keys[row]!, scale * weights[row]!];
+      for (let other = 0; other < row; other += 1, at += 1)
+        totals[at]! += mainKeyBonus(own, keys[other]!) * weight * weights[other]!;
     }
     return totals;
   }
@@ -129,7 +142,7 @@ export class MicroClusters {
 
   inWaitingGroup(group: number): MicroCluster[] {
     return this.live.filter(
-      ({ number, topic, waitingGroup }) => topic < 0 && waitingGroup === group && this.#byNumber.has(number),
+      ({ number, core, waitingGroup }) => !core && waitingGroup === group && this.#byNumber.has(number),
     );
   }
 
@@ -160,16 +173,23 @@ export class MicroClusters {
   }
 
   /** Adds a request's vector. */
-  join({ row, micro }: Nearest, vector: Float32Array): void {
+  join({ row, micro }: Nearest, vector: Float32Array, keys: RequestKeys): void {
     addTo(micro.sum, vector);
     micro.weight += 1;
+    addKeys(micro.keys, keys);
+    boundKeys(micro.keys);
     micro.norm = this.#table.set(row, micro.sum);
     this.#topicSums.delete(micro.topic);
     this.changes.markUnsaved(micro.number);
   }
 
-  /** A micro-cluster of one request, in a topic or waiting group (as `groupOf` gives it) or on its own. */
-  create(vector: Float32Array, position: number, group: number | null): MicroCluster {
+  /** A micro-cluster of one request. */
+  create(
+    vector: Float32Array,
+    keys: RequestKeys,
+    position: number,
+    { topic, core, waitingGroup }: Place,
+  ): MicroCluster {
     const number = this.next;
     this.next += 1;
     const micro: MicroCluster = {
@@ -178,8 +198,10 @@ export class MicroClusters {
       weight: 1,
       sum: Float32Array.from(vector),
       norm: 1,
-      topic: group !== null && group >= 0 ? group : -1,
-      waitingGroup: group !== null && group < 0 ? -1 - group : number,
+      topic,
+      core,
+      waitingGroup: waitingGroup ?? number,
+      keys,
       samples: [],
       words: new Map(),
       phrases: new Map(),
@@ -191,13 +213,15 @@ export class MicroClusters {
     return micro;
   }
 
-  moveToTopic(micro: MicroCluster, topic: number): void {
-    if (micro.topic === topic) return;
+  /** A core micro-cluster waits for nothing; a loose one stays in its waiting group. */
+  moveToTopic(micro: MicroCluster, topic: number, core: boolean): void {
+    if (micro.topic === topic && micro.core === core) return;
     this.#note(micro);
     this.#topicSums.delete(micro.topic);
     this.#topicSums.delete(topic);
     micro.topic = topic;
-    micro.waitingGroup = micro.number;
+    micro.core = core;
+    if (core) micro.waitingGroup = micro.number;
     this.changes.markUnsaved(micro.number);
   }
 
@@ -208,21 +232,15 @@ export class MicroClusters {
   }
 
   /**
-   * Merges one micro-cluster into another. If only `gone` has a topic, the waiting group of `kept` joins that topic;
-   * if neither has one, their waiting groups become one. Call `compact` after the last merge.
+   * Merges one micro-cluster into another of the same topic that is core or loose as well. Call `compact` after the
+   * last merge.
    */
   merge(kept: MicroCluster, gone: MicroCluster): void {
     this.#note(gone);
-    if (kept.topic < 0) {
-      if (gone.topic >= 0) {
-        for (const micro of this.inWaitingGroup(kept.waitingGroup)) this.moveToTopic(micro, gone.topic);
-      } else {
-        for (const micro of this.inWaitingGroup(gone.waitingGroup))
-          this.moveToWaitingGroup(micro, kept.waitingGroup);
-      }
-    }
     addTo(kept.sum, gone.sum);
     kept.weight += gone.weight;
+    addKeys(kept.keys, gone.keys);
+    boundKeys(kept.keys);
     mergeSamplesAndPhrases(kept, gone);
     this.words.merge(kept, gone);
     this.#topicSums.delete(kept.topic);
@@ -283,4 +301,14 @@ export class MicroClusters {
   #note({ number, topic }: MicroCluster): void {
     for (const changed of [number, ...(this.#absorbed.get(number) ?? [])]) this.changes.note(changed, topic);
   }
+}
+
+function pairTotalsOf(table: VectorTable, members: readonly MicroCluster[]): Float64Array {
+  const totals = new Float64Array(startOfRow(members.length));
+  table.pairCosines(totals);
+  const norms = Float64Array.from(members, ({ norm }) => norm);
+  for (let row = 1, at = 0; row < norms.length; row += 1) {
+    for (let other = 0; other < row; other += 1, at += 1) totals[at]! *= norms[row]! * norms[other]!;
+  }
+  return totals;
 }

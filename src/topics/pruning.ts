@@ -18,7 +18,7 @@ const NEVER = -4;
 export function pruneIfDue(state: TopicState): void {
   if (state.micros.live.length <= MOST_MICROS) return;
   const { micros, thresholds } = state;
-  const totals = micros.pairTotals({ sameTopic: 0, otherTopic: NEVER });
+  const totals = micros.pairTotals(NEVER, ({ topic, core }) => `${topic} ${core}`);
   const rows = [...micros.live];
   const weights = rows.map(({ weight }) => weight);
   const surplus = rows.length - KEPT_MICROS;
@@ -30,7 +30,7 @@ export function pruneIfDue(state: TopicState): void {
   }
   micros.compact();
   state.relaxation += RELAXATION;
-  const waiting = micros.live.filter(({ topic }) => topic < 0);
+  const waiting = micros.live.filter(({ core }) => !core);
   for (const group of new Set(waiting.map(({ waitingGroup }) => waitingGroup)))
     createTopicIfDue(state, group);
 }

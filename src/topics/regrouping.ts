@@ -1,15 +1,19 @@
 /**
- * Who decides regrouping: the periodic step that forms all topics anew by average linkage of the micro-clusters, with
- * hysteresis. A new topic keeps the id of the old one that gave most of its weight, so topics live on while most of
- * their requests stay together. Names and topic clusters follow.
+ * Who decides regrouping, the periodic step in which history may move. A topic is a commitment, so its core moves for a
+ * clear gain only: two topics merge when they are as similar as one topic is, and a micro-cluster changes its topic when
+ * it is clearly nearer to another. What waits is grouped anew and placed by the test of arrival. Names and topic
+ * clusters follow.
  */
 import { averageLinkage, groupsAfter } from '../numeric/linkage.ts';
-import { inherit, largestShare, type Holding } from './id-inheritance.ts';
-import type { MicroCluster } from './micro-cluster.ts';
-import { joinFragments } from './fragments.ts';
+import { placeOf } from './assignment.ts';
+import { CoreSums } from './core-sums.ts';
 import { renameChangedTopics } from './naming/topic-names.ts';
 import { recluster } from './topic-clusters.ts';
-import type { TopicState } from './topic-state.ts';
+import { createTopicOf } from './topic-creation.ts';
+import { LEAST_REQUESTS, type TopicState } from './topic-state.ts';
+
+/** A micro-cluster changes its topic when it is more similar to another by this much, on a similarity scale of 1. */
+const CLEAR_GAIN = 0.1;
 
 /**
  * At 3, 4, 6, 9, … requests; then every 500 and gradually less often, down to every 5,000, as new requests change less
@@ -28,58 +32,72 @@ export function regroupIfDue(state: TopicState): void {
 }
 
 function regroup(state: TopicState): void {
-  const { micros, thresholds } = state;
-  const totals = micros.pairTotals({ sameTopic: thresholds.hysteresis, otherTopic: -thresholds.hysteresis });
-  const weights = micros.live.map(({ weight }) => weight);
-  const groups = groupsAfter(micros.live, averageLinkage(totals, weights, thresholds.topic));
-  const { topical, small } = joinFragments(state, groups);
-  const topicsBefore = new Map(micros.live.map((micro) => [micro, micro.topic]));
-  const inherited = inherit(topical.map(holdingsOf));
-  topical.forEach((members, index) => {
-    if (inherited[index]! >= 0) moveAll(state, members, inherited[index]!);
-  });
-  topical.forEach((members, index) => {
-    if (inherited[index]! >= 0 || state.createTopic(members) !== null) return;
-    const share = largestShare(holdingsOf(members));
-    if (share !== null) moveAll(state, members, share.holder);
-  });
-  settleSmallGroups(state, small, topicsBefore, new Set(inherited));
+  createTopicsOfWaiting(state);
+  const cores = new CoreSums(state);
+  mergeTopics(state, cores);
+  moveMicros(state, cores);
+  cores.saveLengths();
+  placeWaiting(state, cores);
   const overview = state.overview();
   renameChangedTopics(state, overview);
   recluster(state, overview);
 }
 
-/**
- * Groups that form no topic. A group with a topic keeps it while the topic lives on; otherwise it follows the requests
- * of that topic to where most of them went. A group without a topic waits.
- */
-function settleSmallGroups(
-  state: TopicState,
-  small: readonly (readonly MicroCluster[])[],
-  topicsBefore: ReadonlyMap<MicroCluster, number>,
-  inherited: ReadonlySet<number>,
-): void {
-  const unsettled = new Set(small.flat());
-  const successorOf = (topic: number): number => {
-    const moved = state.micros.live.filter(
-      (micro) => topicsBefore.get(micro) === topic && !unsettled.has(micro),
-    );
-    return largestShare(holdingsOf(moved))?.holder ?? topic;
-  };
-  for (const members of small) {
-    const share = largestShare(holdingsOf(members));
-    if (share !== null) {
-      moveAll(state, members, inherited.has(share.holder) ? share.holder : successorOf(share.holder));
-      continue;
-    }
-    for (const micro of members) state.micros.moveToWaitingGroup(micro, members[0]!.number);
+/** Groups all that waits anew, by average linkage; groups with enough requests become topics. */
+function createTopicsOfWaiting(state: TopicState): void {
+  const { micros, thresholds } = state;
+  const waiting = micros.live.filter(({ core }) => !core);
+  const weights = waiting.map(({ weight }) => weight);
+  const merges = averageLinkage(micros.pairTotalsAmong(waiting, thresholds.scale), weights, thresholds.topic);
+  for (const members of groupsAfter(waiting, merges)) {
+    if (createTopicOf(state, members) !== null) continue;
+    for (const micro of members) micros.moveToWaitingGroup(micro, members[0]!.number);
   }
 }
 
-function moveAll({ micros }: TopicState, members: readonly MicroCluster[], topic: number): void {
-  for (const micro of members) micros.moveToTopic(micro, topic);
+/** Merges the most similar topics first, for as long as two are as similar as the requests of one. */
+function mergeTopics(state: TopicState, cores: CoreSums): void {
+  const least = state.thresholds.topic + state.thresholds.hysteresis;
+  for (
+    let pair = cores.nearestPair();
+    pair !== null && pair.similarity >= least;
+    pair = cores.nearestPair()
+  ) {
+    const { larger, smaller } = pair;
+    for (const micro of state.micros.live)
+      if (micro.topic === smaller) state.micros.moveToTopic(micro, larger, micro.core);
+    cores.merge(larger, smaller);
+    state.changeTopic(state.topics[smaller]!, { heir: larger });
+  }
 }
 
-function holdingsOf(members: readonly MicroCluster[]): Holding[] {
-  return members.map(({ topic, weight }) => ({ holder: topic, weight }));
+/** Moves core micro-clusters that are clearly nearer to another topic. A topic keeps enough requests to be one. */
+function moveMicros(state: TopicState, cores: CoreSums): void {
+  const gain = CLEAR_GAIN * state.thresholds.scale;
+  for (const micro of state.micros.live) {
+    if (!micro.core || cores.weightOf(micro.topic) - micro.weight < LEAST_REQUESTS) continue;
+    const { topic, similarity, own } = cores.nearestTo(micro);
+    if (topic === micro.topic || similarity - own < gain) continue;
+    cores.move(micro, topic);
+    state.micros.moveToTopic(micro, topic, true);
+  }
+}
+
+/** Places what waits by the test of arrival. What is loose changes its topic for a clear gain only. */
+function placeWaiting(state: TopicState, cores: CoreSums): void {
+  const { micros, topics, thresholds } = state;
+  const gain = CLEAR_GAIN * thresholds.scale;
+  for (const micro of micros.live) {
+    if (micro.core) continue;
+    const similarities = cores.similaritiesTo(micro);
+    const { topic, core } = placeOf(state, similarities);
+    if (core) cores.add(micro, topic);
+    const cosineWith = (number: number): number => {
+      const { total, weight } = similarities.get(number)!;
+      return total / weight / topics[number]!.length;
+    };
+    const stays =
+      !core && micro.topic >= 0 && (topic < 0 || cosineWith(topic) - cosineWith(micro.topic) < gain);
+    if (!stays) micros.moveToTopic(micro, topic, core);
+  }
 }

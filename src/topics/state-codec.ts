@@ -8,7 +8,7 @@ import type { PhraseUse } from './naming/phrase-uses.ts';
 import type { MicroCluster } from './micro-cluster.ts';
 import type { Topic, TopicCluster, TopicState } from './topic-state.ts';
 
-const VERSION = 4;
+const VERSION = 5;
 
 /** Rows that changed since the last call. Kinds: `topics` (the counters), `micro`, `merged`, `topic`, `cluster`. */
 export function takeState(state: TopicState): StateRow[] {
@@ -73,8 +73,15 @@ function readCounters(state: TopicState, read: ByteReader): void {
   state.relaxation = Number(read.text());
 }
 
-function writeTopic({ position, name, namedAt, cluster }: Topic): Uint8Array {
-  return new ByteWriter().count(position).text(name).count(namedAt).link(cluster).finish();
+function writeTopic({ position, name, namedAt, cluster, length, heir }: Topic): Uint8Array {
+  return new ByteWriter()
+    .count(position)
+    .text(name)
+    .count(namedAt)
+    .link(cluster)
+    .text(String(length))
+    .link(heir)
+    .finish();
 }
 
 function readTopic(number: number, read: ByteReader): Topic {
@@ -84,6 +91,8 @@ function readTopic(number: number, read: ByteReader): Topic {
     name: read.text(),
     namedAt: read.count(),
     cluster: read.link(),
+    length: Number(read.text()),
+    heir: read.link(),
   };
 }
 
@@ -100,18 +109,30 @@ function writeMicro(micro: MicroCluster): Uint8Array {
     .count(micro.position)
     .count(micro.weight)
     .link(micro.topic)
+    .byte(micro.core ? 1 : 0)
     .count(micro.waitingGroup)
     .floats(micro.sum);
+  writeCounts(writer, micro.keys.actions);
+  writeCounts(writer, micro.keys.things);
+  writer.count(micro.keys.withThing);
   writer.count(micro.samples.length);
   for (const { text, score } of micro.samples) writer.text(text).float(score);
-  writer.count(micro.words.size);
-  for (const [stem, count] of micro.words) writer.text(stem).count(count);
+  writeCounts(writer, micro.words);
   writer.count(micro.phrases.size);
   for (const [key, { count, surface, votes, leading, closed, action }] of micro.phrases) {
     writer.text(key).count(count).text(surface).count(votes);
     writer.count(leading).count(closed).count(action);
   }
   return writer.finish();
+}
+
+function writeCounts(writer: ByteWriter, counts: ReadonlyMap<string, number>): void {
+  writer.count(counts.size);
+  for (const [key, count] of counts) writer.text(key).count(count);
+}
+
+function readCounts(read: ByteReader): Map<string, number> {
+  return new Map(read.list(() => [read.text(), read.count()]));
 }
 
 /** Properties are read in the order in which `writeMicro` writes them. */
@@ -121,11 +142,13 @@ function readMicro(number: number, read: ByteReader, dimensions: number): MicroC
     position: read.count(),
     weight: read.count(),
     topic: read.link(),
+    core: read.byte() === 1,
     waitingGroup: read.count(),
     sum: read.floats(dimensions),
     norm: 0,
+    keys: { actions: readCounts(read), things: readCounts(read), withThing: read.count() },
     samples: read.list(() => ({ text: read.text(), score: read.float() })),
-    words: new Map(read.list(() => [read.text(), read.count()])),
+    words: readCounts(read),
     phrases: new Map(read.list(() => [read.text(), readPhrase(read)])),
   };
 }

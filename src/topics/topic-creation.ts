@@ -1,23 +1,56 @@
 /**
- * A new topic between two regroupings: a waiting group becomes one as soon as it has enough requests.
+ * A new topic: a waiting group becomes one as soon as it has enough requests. Three are enough for a group that no
+ * topic holds. One whose requests are loose in topics must be large for its instance and clearly more similar to
+ * itself than to any topic, so that topics do not crumble.
  * Covered by test/topics/topics.test.ts.
  */
+import { dotOf } from '../numeric/vectors.ts';
 import { joinCluster, recluster } from './topic-clusters.ts';
-import { weightOf } from './micro-cluster.ts';
+import { sumOf, weightOf, type MicroCluster } from './micro-cluster.ts';
 import { nameTopic } from './naming/topic-names.ts';
-import { LEAST_REQUESTS, type TopicState } from './topic-state.ts';
+import { LEAST_REQUESTS, type Topic, type TopicState } from './topic-state.ts';
 
 /** With more topics than this, a new one joins a topic cluster; the clusters are formed anew at the next regrouping. */
 const FEW_TOPICS = 100;
+/** A group of loose requests becomes a topic from this many times the square root of the instance's requests on. */
+const LARGE_ROOT = 0.18;
+/** Its requests are more similar to one another than to those of any topic by this much, on a similarity scale of 1. */
+const CLEAR_GAIN = 0.1;
 
 /** Makes a waiting group a topic when it has enough requests. */
 export function createTopicIfDue(state: TopicState, waitingGroup: number): void {
-  const members = state.micros.inWaitingGroup(waitingGroup);
-  if (weightOf(members) < LEAST_REQUESTS) return;
-  const topic = state.createTopic(members);
+  const topic = createTopicOf(state, state.micros.inWaitingGroup(waitingGroup));
   if (topic === null) return;
   const overview = state.overview();
   nameTopic(state, topic, overview);
   if (overview.members.size <= FEW_TOPICS) recluster(state, overview);
   else joinCluster(state, topic, overview);
+}
+
+/** A topic of these micro-clusters, without a name; null when they are not due to become one. */
+export function createTopicOf(state: TopicState, members: readonly MicroCluster[]): Topic | null {
+  const weight = weightOf(members);
+  if (weight < LEAST_REQUESTS) return null;
+  const isHeld = weightOf(members.filter(({ topic }) => topic >= 0)) * 2 > weight;
+  return isHeld && !leavesTopics(state, members, weight) ? null : state.createTopic(members);
+}
+
+/** Whether a group of loose requests is large enough, and different enough from all topics, to leave them. */
+function leavesTopics(
+  { micros, requests, thresholds }: TopicState,
+  members: readonly MicroCluster[],
+  weight: number,
+): boolean {
+  if (weight < LARGE_ROOT * Math.sqrt(requests)) return false;
+  const sum = sumOf(members);
+  const within = (dotOf(sum, sum) - weight) / (weight * (weight - 1));
+  const cores = Map.groupBy(
+    micros.live.filter(({ core }) => core),
+    ({ topic }) => topic,
+  );
+  return [...cores.values()].every((core) => {
+    const similarity =
+      core.reduce((total, micro) => total + dotOf(micro.sum, sum), 0) / (weight * weightOf(core));
+    return within - similarity >= CLEAR_GAIN * thresholds.scale;
+  });
 }

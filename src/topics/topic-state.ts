@@ -4,9 +4,10 @@
  * Covered by test/topics/topics.test.ts.
  */
 import type { DotArena } from '../numeric/dot-kernel.ts';
+import { normOf } from '../numeric/vectors.ts';
 import { CentroidCosines } from './centroid-similarity.ts';
 import { ChangeTracker } from './change-tracker.ts';
-import type { MicroCluster } from './micro-cluster.ts';
+import { sumOf, weightOf, type MicroCluster } from './micro-cluster.ts';
 import { MicroClusters } from './micro-clusters.ts';
 import type { DocumentFrequencies } from './naming/scores.ts';
 import type { InstanceThresholds } from './thresholds.ts';
@@ -23,6 +24,10 @@ export interface Topic {
   namedAt: number;
   /** Number of its topic cluster, or −1. */
   cluster: number;
+  /** Length of the mean vector of its core, as of its creation or the last regrouping. */
+  length: number;
+  /** Number of the topic that it merged into, or −1. */
+  heir: number;
 }
 
 export interface TopicCluster {
@@ -94,30 +99,35 @@ export class TopicState {
     this.#topicAt.set(topic.position, topic);
   }
 
-  changeTopic(topic: Topic, change: Partial<Pick<Topic, 'name' | 'namedAt' | 'cluster'>>): void {
+  changeTopic(topic: Topic, change: Partial<Omit<Topic, 'number' | 'position'>>): void {
     this.topicChanges.note(topic.number, rowKeyOf(topic));
     this.topicChanges.markUnsaved(topic.number);
     Object.assign(topic, change);
   }
 
   /**
-   * Moves micro-clusters into a topic of their own. A micro-cluster for which a topic was created before gets that
-   * topic again once it is empty. Returns null when all their topics are in use.
+   * Moves micro-clusters into a topic of their own, as its core. Returns null when topics were created for all of them
+   * before: an id never gets another meaning.
    */
   createTopic(members: readonly MicroCluster[]): Topic | null {
-    const inUse = new Set(this.micros.live.map(({ topic }) => topic));
-    for (const { position } of members) {
-      const former = this.#topicAt.get(position);
-      if (former !== undefined && inUse.has(former.number)) continue;
-      const topic = former ?? this.#newTopic(position);
-      for (const member of members) this.micros.moveToTopic(member, topic.number);
-      return topic;
-    }
-    return null;
+    const first = members.find(({ position }) => !this.#topicAt.has(position));
+    if (first === undefined) return null;
+    const topic = this.#newTopic(first.position);
+    for (const member of members) this.micros.moveToTopic(member, topic.number, true);
+    topic.length = normOf(sumOf(members)) / weightOf(members);
+    return topic;
   }
 
   #newTopic(position: number): Topic {
-    const topic = { number: this.topics.length, position, name: '', namedAt: 0, cluster: -1 };
+    const topic = {
+      number: this.topics.length,
+      position,
+      name: '',
+      namedAt: 0,
+      cluster: -1,
+      length: 1,
+      heir: -1,
+    };
     this.insertTopic(topic);
     this.topicChanges.note(topic.number, '');
     this.topicChanges.markUnsaved(topic.number);

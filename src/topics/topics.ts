@@ -28,7 +28,7 @@ export class Topics {
     const state = this.#state;
     state.requests += 1;
     const micro = assignRequest(state, vector, request, position);
-    if (micro.topic < 0) createTopicIfDue(state, micro.waitingGroup);
+    if (!micro.core) createTopicIfDue(state, micro.waitingGroup);
     pruneIfDue(state);
     regroupIfDue(state);
     return this.resolve(micro.number);
