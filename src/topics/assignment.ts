@@ -4,11 +4,13 @@
  * `placeOf` decides. Nothing is moved here that an earlier request decided, and regrouping applies the same test.
  * Covered by test/topics/topics.test.ts.
  */
+import { LEAST_OWN_SHARE } from './centroid-similarity.ts';
 import type { MicroCluster } from './micro-cluster.ts';
 import type { GroupSimilarity, Place } from './micro-clusters.ts';
 import { addRequest } from './naming/wording.ts';
 import { keysOf } from './request-keys.ts';
-import type { TopicState } from './topic-state.ts';
+import type { InstanceThresholds } from './thresholds.ts';
+import type { Topic, TopicState } from './topic-state.ts';
 
 /** From this share of the topic threshold on, above the similarity floor, a request is loose in the nearest topic. */
 const LOOSE_SHARE = 0.67;
@@ -64,15 +66,28 @@ export function placeOf(
       continue;
     }
     if (similarity > core.similarity) Object.assign(core, { topic: group, similarity });
-    const cosine = similarity / topics[group]!.length;
+    const cosine = cosineWithCore(similarity, topics[group]!, thresholds);
     if (cosine > loose.similarity) Object.assign(loose, { topic: group, similarity: cosine });
   }
-  const { topic: least, floor } = thresholds;
+  const { topic: least, floor, scale } = thresholds;
   if (core.similarity >= least && core.similarity >= waiting.similarity)
     return { topic: core.topic, core: true, waitingGroup: null };
   const waitingGroup = waiting.similarity >= least ? -1 - waiting.group : null;
-  const isLoose = loose.similarity >= floor + (least - floor) * LOOSE_SHARE;
+  const isLoose = loose.similarity >= ((least - floor) / scale) * LOOSE_SHARE;
   return { topic: isLoose ? loose.topic : -1, core: false, waitingGroup };
+}
+
+/**
+ * The cosine of requests with the centroid of a topic's core, without what all requests have in common. `similarity`:
+ * mean similarity to the core.
+ */
+export function cosineWithCore(
+  similarity: number,
+  { length }: Topic,
+  { floor, scale }: InstanceThresholds,
+): number {
+  if (floor === 0) return similarity / length;
+  return (similarity - floor) / Math.sqrt(scale * Math.max(length * length - floor, LEAST_OWN_SHARE * scale));
 }
 
 /** The cosine with a centroid from which a request joins the micro-cluster. */

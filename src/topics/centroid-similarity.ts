@@ -16,7 +16,7 @@ export interface TopicSum {
 }
 
 /** Share of a squared centroid length, above the similarity floor, that counts as the topic's own at least. */
-const LEAST_OWN_SHARE = 0.05;
+export const LEAST_OWN_SHARE = 0.05;
 
 /** Cosines between the centroids of topics. Those of topics that are the same as in the last call are cached. */
 export class CentroidCosines {

@@ -1,12 +1,13 @@
 /**
  * Who decides regrouping, the periodic step in which history may move. A topic is a commitment, so its core moves for a
- * clear gain only: two topics merge when they are as similar as one topic is, and a micro-cluster changes its topic when
- * it is clearly nearer to another. What waits is grouped anew and placed by the test of arrival. Names and topic
+ * clear gain only: two topics merge when they are as similar as one topic is, a part that clearly is another matter
+ * leaves, and a micro-cluster changes its topic when it is clearly nearer to another. What waits is grouped anew and placed by the test of arrival. Names and topic
  * clusters follow.
  */
 import { averageLinkage, groupsAfter } from '../numeric/linkage.ts';
-import { placeOf } from './assignment.ts';
+import { cosineWithCore, placeOf } from './assignment.ts';
 import { CoreSums } from './core-sums.ts';
+import { weightOf } from './micro-cluster.ts';
 import { renameChangedTopics } from './naming/topic-names.ts';
 import { recluster } from './topic-clusters.ts';
 import { createTopicOf } from './topic-creation.ts';
@@ -32,6 +33,7 @@ export function regroupIfDue(state: TopicState): void {
 }
 
 function regroup(state: TopicState): void {
+  releaseStrangers(state);
   createTopicsOfWaiting(state);
   const cores = new CoreSums(state);
   mergeTopics(state, cores);
@@ -41,6 +43,24 @@ function regroup(state: TopicState): void {
   const overview = state.overview();
   renameChangedTopics(state, overview);
   recluster(state, overview);
+}
+
+/**
+ * Divides the core of each topic by average linkage, where it clearly is no longer one. The largest part keeps the topic
+ * and its id; what is released stays loose in the topic until it has a better place.
+ */
+function releaseStrangers({ micros, thresholds }: TopicState): void {
+  const { topic: least, scale } = thresholds;
+  for (const members of micros.byTopic().values()) {
+    const core = members.filter((micro) => micro.core);
+    const weights = core.map(({ weight }) => weight);
+    const merges = averageLinkage(micros.pairTotalsAmong(core, scale), weights, least - CLEAR_GAIN * scale);
+    const parts = groupsAfter(core, merges);
+    const heaviest = Math.max(...parts.map(weightOf));
+    const kept = parts.find((part) => weightOf(part) === heaviest);
+    for (const part of parts)
+      if (part !== kept) for (const micro of part) micros.moveToTopic(micro, micro.topic, false);
+  }
 }
 
 /** Groups all that waits anew, by average linkage; groups with enough requests become topics. */
@@ -86,7 +106,6 @@ function moveMicros(state: TopicState, cores: CoreSums): void {
 /** Places what waits by the test of arrival. What is loose changes its topic for a clear gain only. */
 function placeWaiting(state: TopicState, cores: CoreSums): void {
   const { micros, topics, thresholds } = state;
-  const gain = CLEAR_GAIN * thresholds.scale;
   for (const micro of micros.live) {
     if (micro.core) continue;
     const similarities = cores.similaritiesTo(micro);
@@ -94,10 +113,10 @@ function placeWaiting(state: TopicState, cores: CoreSums): void {
     if (core) cores.add(micro, topic);
     const cosineWith = (number: number): number => {
       const { total, weight } = similarities.get(number)!;
-      return total / weight / topics[number]!.length;
+      return cosineWithCore(total / weight, topics[number]!, thresholds);
     };
     const stays =
-      !core && micro.topic >= 0 && (topic < 0 || cosineWith(topic) - cosineWith(micro.topic) < gain);
+      !core && micro.topic >= 0 && (topic < 0 || cosineWith(topic) - cosineWith(micro.topic) < CLEAR_GAIN);
     if (!stays) micros.moveToTopic(micro, topic, core);
   }
 }

@@ -12,27 +12,26 @@ const AGREEMENT = 0.08;
 const CONFLICT = 0.07;
 /** Things that a micro-cluster remembers; the rarest is dropped. */
 const MOST_THINGS = 12;
-/** Things of a micro-cluster that are compared with another's. */
-const COMPARED_THINGS = 3;
 
 /** How many requests name an action or thing. */
 export interface RequestKeys {
   readonly actions: Map<string, number>;
+  /** Heads only: what describes a thing says little. */
   readonly things: Map<string, number>;
-  /** Requests that name a thing. */
-  withThing: number;
 }
 
 export function noKeys(): RequestKeys {
-  return { actions: new Map(), things: new Map(), withThing: 0 };
+  return { actions: new Map(), things: new Map() };
 }
 
 export function keysOf(request: string): RequestKeys {
-  const { action, thing } = requestParts(request);
+  const {
+    action,
+    thing: [thing],
+  } = requestParts(request);
   return {
     actions: new Map(action === null ? [] : [[action, 1]]),
-    things: new Map(thing.map((key) => [key, 1])),
-    withThing: thing.length > 0 ? 1 : 0,
+    things: new Map(thing === undefined ? [] : [[thing, 1]]),
   };
 }
 
@@ -40,7 +39,6 @@ export function keysOf(request: string): RequestKeys {
 export function addKeys(into: RequestKeys, from: RequestKeys, sign: 1 | -1 = 1): void {
   for (const [key, count] of from.actions) addCount(into.actions, key, sign * count);
   for (const [key, count] of from.things) addCount(into.things, key, sign * count);
-  into.withThing += sign * from.withThing;
 }
 
 /** Drops the rarest things of many; of equal ones the last by code point. */
@@ -54,42 +52,40 @@ export function boundKeys({ things }: RequestKeys): void {
 export function keyBonus(a: RequestKeys, b: RequestKeys): number {
   const sameAction = sharedPairs(a.actions, b.actions);
   const bothAct = totalOf(a.actions) * totalOf(b.actions);
-  const bothHave = a.withThing * b.withThing;
-  const sameThing = Math.min(sharedPairs(a.things, b.things), bothHave);
+  const sameThing = sharedPairs(a.things, b.things);
+  const bothHave = totalOf(a.things) * totalOf(b.things);
   return AGREEMENT * (sameAction + sameThing) - CONFLICT * (bothAct - sameAction + bothHave - sameThing);
 }
 
-/** The keys that most requests of a micro-cluster name, as numbers: made for comparing many with one another. */
+/** The action and thing that most requests of a micro-cluster name, as numbers; −1: none. */
 export interface MainKeys {
-  /** −1: none. */
   readonly action: number;
-  readonly things: readonly number[];
+  readonly thing: number;
 }
 
-/** The main keys of some micro-clusters. */
+/** The main keys of some micro-clusters, made for comparing each with each. */
 export function mainKeysOf(all: readonly RequestKeys[]): MainKeys[] {
   const numbers = new Map<string, number>();
-  const numberOf = (key: string): number => {
-    const number = numbers.get(key) ?? numbers.size;
-    numbers.set(key, number);
+  const numberOf = (kind: string, key: string | null): number => {
+    if (key === null) return -1;
+    const number = numbers.get(`${kind} ${key}`) ?? numbers.size;
+    numbers.set(`${kind} ${key}`, number);
     return number;
   };
-  return all.map(({ actions, things }) => {
-    const [action] = mostFrequent(actions, 1);
-    return {
-      action: action === undefined ? -1 : numberOf(`action ${action}`),
-      things: mostFrequent(things, COMPARED_THINGS).map((key) => numberOf(`thing ${key}`)),
-    };
-  });
+  return all.map(({ actions, things }) => ({
+    action: numberOf('action', mostFrequent(actions)),
+    thing: numberOf('thing', mostFrequent(things)),
+  }));
 }
 
 /** `keyBonus` of two requests with these keys. */
 export function mainKeyBonus(a: MainKeys, b: MainKeys): number {
-  let bonus = 0;
-  if (a.action >= 0 && b.action >= 0) bonus += a.action === b.action ? AGREEMENT : -CONFLICT;
-  if (a.things.length > 0 && b.things.length > 0)
-    bonus += a.things.some((thing) => b.things.includes(thing)) ? AGREEMENT : -CONFLICT;
-  return bonus;
+  return bonusOf(a.action, b.action) + bonusOf(a.thing, b.thing);
+}
+
+function bonusOf(a: number, b: number): number {
+  if (a < 0 || b < 0) return 0;
+  return a === b ? AGREEMENT : -CONFLICT;
 }
 
 function addCount(counts: Map<string, number>, key: string, count: number): void {
@@ -111,11 +107,14 @@ function totalOf(counts: ReadonlyMap<string, number>): number {
   return total;
 }
 
-/** Ties go to the first by code point. */
-function mostFrequent(counts: ReadonlyMap<string, number>, most: number): string[] {
-  if (counts.size <= 1) return [...counts.keys()];
-  return [...counts]
-    .sort(([x, m], [y, n]) => n - m || (x < y ? -1 : 1))
-    .slice(0, most)
-    .map(([key]) => key);
+/** null: there is none. Ties go to the first by code point. */
+function mostFrequent(counts: ReadonlyMap<string, number>): string | null {
+  let best: string | null = null;
+  let most = 0;
+  for (const [key, count] of counts) {
+    if (count < most || (count === most && best !== null && key > best)) continue;
+    best = key;
+    most = count;
+  }
+  return best;
 }

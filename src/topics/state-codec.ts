@@ -114,7 +114,6 @@ function writeMicro(micro: MicroCluster): Uint8Array {
     .floats(micro.sum);
   writeCounts(writer, micro.keys.actions);
   writeCounts(writer, micro.keys.things);
-  writer.count(micro.keys.withThing);
   writer.count(micro.samples.length);
   for (const { text, score } of micro.samples) writer.text(text).float(score);
   writeCounts(writer, micro.words);
@@ -146,7 +145,7 @@ function readMicro(number: number, read: ByteReader, dimensions: number): MicroC
     waitingGroup: read.count(),
     sum: read.floats(dimensions),
     norm: 0,
-    keys: { actions: readCounts(read), things: readCounts(read), withThing: read.count() },
+    keys: { actions: readCounts(read), things: readCounts(read) },
     samples: read.list(() => ({ text: read.text(), score: read.float() })),
     words: readCounts(read),
     phrases: new Map(read.list(() => [read.text(), readPhrase(read)])),

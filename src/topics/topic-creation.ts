@@ -12,8 +12,11 @@ import { LEAST_REQUESTS, type Topic, type TopicState } from './topic-state.ts';
 
 /** With more topics than this, a new one joins a topic cluster; the clusters are formed anew at the next regrouping. */
 const FEW_TOPICS = 100;
-/** A group of loose requests becomes a topic from this many times the square root of the instance's requests on. */
-const LARGE_ROOT = 0.18;
+/**
+ * A group becomes a topic from this many times the square root of the instance's requests on: one that no topic holds,
+ * and one of loose requests.
+ */
+const LEAST_ROOT = { free: 0.07, loose: 0.2 };
 /** Its requests are more similar to one another than to those of any topic by this much, on a similarity scale of 1. */
 const CLEAR_GAIN = 0.1;
 
@@ -30,7 +33,8 @@ export function createTopicIfDue(state: TopicState, waitingGroup: number): void 
 /** A topic of these micro-clusters, without a name; null when they are not due to become one. */
 export function createTopicOf(state: TopicState, members: readonly MicroCluster[]): Topic | null {
   const weight = weightOf(members);
-  if (weight < LEAST_REQUESTS) return null;
+  const root = Math.sqrt(state.requests);
+  if (weight < Math.max(LEAST_REQUESTS, LEAST_ROOT.free * root)) return null;
   const isHeld = weightOf(members.filter(({ topic }) => topic >= 0)) * 2 > weight;
   return isHeld && !leavesTopics(state, members, weight) ? null : state.createTopic(members);
 }
@@ -41,7 +45,7 @@ function leavesTopics(
   members: readonly MicroCluster[],
   weight: number,
 ): boolean {
-  if (weight < LARGE_ROOT * Math.sqrt(requests)) return false;
+  if (weight < LEAST_ROOT.loose * Math.sqrt(requests)) return false;
   const sum = sumOf(members);
   const within = (dotOf(sum, sum) - weight) / (weight * (weight - 1));
   const cores = Map.groupBy(

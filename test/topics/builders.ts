@@ -1,9 +1,14 @@
 import { DotArena } from '../../src/numeric/dot-kernel.ts';
 import type { MicroCluster } from '../../src/topics/micro-cluster.ts';
 import { addRequest } from '../../src/topics/naming/wording.ts';
+import type { Place } from '../../src/topics/micro-clusters.ts';
+import { keysOf } from '../../src/topics/request-keys.ts';
 import { InstanceThresholds } from '../../src/topics/thresholds.ts';
 import { TopicState } from '../../src/topics/topic-state.ts';
 import { DIMENSIONS, INSTANCE_ID, OPTIONS } from '../worker/analysis/builders.ts';
+
+/** In no topic, waiting on its own. */
+export const NOWHERE: Place = { topic: -1, core: false, waitingGroup: null };
 
 /** The state of an instance without requests. Thresholds: micro 0.7, topic 0.42, cluster 0.25. */
 export function freshState(dimensions = DIMENSIONS): TopicState {
@@ -27,9 +32,10 @@ export function axis(at: number, weight = 1, other = DIMENSIONS - 1): Float32Arr
 /** A micro-cluster of `count` equal requests, in no topic, at the next message position. */
 export function microOf(state: TopicState, vector: Float32Array, text: string, count = 1): MicroCluster {
   const { micros } = state;
-  const micro = micros.create(vector, state.requests + 1, null);
+  const keys = keysOf(text);
+  const micro = micros.create(vector, keysOf(text), state.requests + 1, NOWHERE);
   for (let request = 0; request < count; request += 1) {
-    if (request > 0) micros.join({ row: micros.live.indexOf(micro), micro, cosine: 1 }, vector);
+    if (request > 0) micros.join({ row: micros.live.indexOf(micro), micro, cosine: 1 }, vector, keys);
     for (const stem of addRequest(micro, text, 1)) micros.words.count(micro, stem, 1);
   }
   state.requests += count;

@@ -2,12 +2,13 @@ import { deepEqual, equal } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { DotArena } from '../../src/numeric/dot-kernel.ts';
 import { MicroClusters } from '../../src/topics/micro-clusters.ts';
+import { addKeys, keysOf, noKeys } from '../../src/topics/request-keys.ts';
 import { DIMENSIONS } from '../worker/analysis/builders.ts';
-import { axis } from './builders.ts';
+import { axis, NOWHERE } from './builders.ts';
 
 function microsAt(...axes: readonly number[]): MicroClusters {
   const micros = new MicroClusters(new DotArena(DIMENSIONS));
-  for (const [index, at] of axes.entries()) micros.create(axis(at), index + 1, null);
+  for (const [index, at] of axes.entries()) micros.create(axis(at), noKeys(), index + 1, NOWHERE);
   return micros;
 }
 
@@ -20,13 +21,33 @@ describe('MicroClusters', () => {
     equal(micros.nearest(0.9), null);
   });
 
-  it('prefers a topic to a nearer waiting group', () => {
-    const micros = microsAt(0, 1);
-    micros.moveToTopic(micros.live[0]!, 5);
+  it('adds up the similarities to topics and to waiting groups; loose ones are in a waiting group', () => {
+    const micros = microsAt(0, 1, 1);
+    micros.moveToTopic(micros.live[0]!, 5, true);
+    micros.moveToTopic(micros.live[1]!, 5, false);
+    micros.moveToWaitingGroup(micros.live[2]!, 1);
     micros.measure(axis(1, 0.8, 0));
-    equal(micros.nearestGroup(0.5), 5);
-    equal(micros.nearestGroup(0.7), -1 - 1);
-    equal(micros.nearestGroup(0.9), null);
+    const groups = [...micros.similaritiesByGroup(noKeys(), 1)];
+    deepEqual(
+      groups.map(([group, { total, weight }]) => [group, total.toFixed(1), weight]),
+      [
+        [5, '0.6', 1],
+        [-2, '1.6', 2],
+      ],
+    );
+  });
+
+  it('counts those that agree in action or thing as more similar', () => {
+    const micros = microsAt(0, 0, 0);
+    const [order, parcel] = [keysOf('cancel my order'), keysOf('cancel my flight')];
+    const keys = micros.live.map(({ keys }) => keys);
+    addKeys(keys[0]!, order);
+    addKeys(keys[1]!, parcel);
+    const totals = micros.pairTotalsAmong(micros.live, 1);
+    deepEqual(
+      Array.from(totals, (total) => total.toFixed(2)),
+      ['1.01', '1.00', '1.00'],
+    );
   });
 
   it('merges into one that keeps the requests of both, and tells where a merged one went', () => {
@@ -45,22 +66,13 @@ describe('MicroClusters', () => {
     deepEqual([micros.mergedInto(2), micros.mergedInto(1), micros.mergedInto(0)], [1, 0, undefined]);
   });
 
-  it('moves a waiting group into the topic of what merges into it', () => {
-    const micros = microsAt(0, 0, 1);
-    const [a, b, c] = micros.live;
-    micros.moveToWaitingGroup(c!, a!.number);
-    micros.moveToTopic(b!, 4);
-    micros.merge(a!, b!);
-    deepEqual([a!.topic, c!.topic], [4, 4]);
-  });
-
   it('says again of merged micro-clusters that their topic changed', () => {
     const micros = microsAt(0, 0);
     const [a, b] = micros.live;
     micros.merge(a!, b!);
     micros.compact();
     micros.changes.drain();
-    micros.moveToTopic(a!, 3);
+    micros.moveToTopic(a!, 3, true);
     deepEqual(micros.changes.drain(), [
       [0, -1],
       [1, -1],

@@ -1,8 +1,9 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { pruneIfDue } from '../../src/topics/pruning.ts';
+import { noKeys } from '../../src/topics/request-keys.ts';
 import { vectorOf } from '../worker/analysis/builders.ts';
-import { freshState } from './builders.ts';
+import { freshState, NOWHERE } from './builders.ts';
 
 describe('pruneIfDue', () => {
   it('merges 1,001 micro-clusters to 700, never across topics, and relaxes the joining threshold', () => {
@@ -10,12 +11,13 @@ describe('pruneIfDue', () => {
     const { micros } = state;
     // The first twenty say the same as the next twenty, but have another topic.
     const textOf = (index: number): string => (index < 40 ? `twin ${index % 20}` : `text ${index}`);
-    for (let index = 0; index < 1000; index += 1) micros.create(vectorOf(textOf(index)), index + 1, null);
+    for (let index = 0; index < 1000; index += 1)
+      micros.create(vectorOf(textOf(index)), noKeys(), index + 1, NOWHERE);
     const [first, second] = [micros.live.slice(0, 20), micros.live.slice(20, 40)];
     for (const members of [first, second]) state.createTopic(members);
     pruneIfDue(state);
     equal(micros.live.length, 1000);
-    micros.create(vectorOf('one more'), 1001, null);
+    micros.create(vectorOf('one more'), noKeys(), 1001, NOWHERE);
     pruneIfDue(state);
     equal(micros.live.length, 700);
     equal(state.relaxation, 0.02);

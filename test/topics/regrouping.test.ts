@@ -21,8 +21,9 @@ describe('regroupIfDue', () => {
   /** Two micro-clusters of such a cosine, regrouped; the first has a topic, the second when asked for. */
   function regrouped(cosine: number, second: 'own topic' | 'same topic' | 'no topic'): TopicState {
     const state = freshState();
-    const a = microOf(state, axis(0), 'cancel my order', 5);
-    const b = microOf(state, axis(0, cosine, 1), 'track my parcel', 5);
+    // Words that the lexicon does not know, so that only vectors count.
+    const a = microOf(state, axis(0), 'qwert asdf', 5);
+    const b = microOf(state, axis(0, cosine, 1), 'yxcv hjkl', 5);
     const topic = state.createTopic(second === 'same topic' ? [a, b] : [a]);
     notEqual(topic, null);
     if (second === 'own topic') state.createTopic([b]);
@@ -30,21 +31,67 @@ describe('regroupIfDue', () => {
     return state;
   }
   const topicsOf = ({ micros }: TopicState): number[] => micros.live.map(({ topic }) => topic);
+  const coresOf = ({ micros }: TopicState): boolean[] => micros.live.map(({ core }) => core);
 
-  it('joins what is similar enough', () => {
-    deepEqual(topicsOf(regrouped(0.43, 'no topic')), [0, 0]);
+  it('makes what waits a topic when it has enough requests', () => {
     deepEqual(topicsOf(regrouped(0.41, 'no topic')), [0, 1]);
   });
 
-  it('keeps topics apart, and together, until the change is clear', () => {
+  it('merges topics when they are clearly as similar as one, and notes the heir', () => {
     deepEqual(topicsOf(regrouped(0.44, 'own topic')), [0, 1]);
-    deepEqual(topicsOf(regrouped(0.47, 'own topic')), [0, 0]);
-    deepEqual(topicsOf(regrouped(0.4, 'same topic')), [0, 0]);
-    deepEqual(topicsOf(regrouped(0.37, 'same topic')), [0, 1]);
+    const merged = regrouped(0.47, 'own topic');
+    deepEqual(topicsOf(merged), [0, 0]);
+    deepEqual(
+      merged.topics.map(({ heir }) => heir),
+      [-1, 0],
+    );
+  });
+
+  it('divides a topic when its parts clearly are two; the id stays with the larger', () => {
+    deepEqual(topicsOf(regrouped(0.34, 'same topic')), [0, 0]);
+    deepEqual(topicsOf(regrouped(0.3, 'same topic')), [0, 1]);
+  });
+
+  it('moves a micro-cluster for a clear gain only', () => {
+    // Between two topics: 0.55 to its own against more to the other.
+    for (const [other, moves] of [
+      [0.6, false],
+      [0.75, true],
+    ] as const) {
+      const state = freshState();
+      const [a, b] = [microOf(state, axis(0), 'qwert', 6), microOf(state, axis(1), 'asdf', 6)];
+      const between = new Float32Array(axis(0).length);
+      between[0] = 0.55;
+      between[1] = other;
+      between[2] = Math.sqrt(1 - 0.55 ** 2 - other ** 2);
+      const c = microOf(state, between, 'yxcv', 2);
+      state.createTopic([a, c]);
+      state.createTopic([b]);
+      regroupIfDue(state);
+      deepEqual(topicsOf(state), [0, 1, moves ? 1 : 0]);
+    }
+  });
+
+  it('places what waits by the test of arrival: in the core, loosely or not at all', () => {
+    for (const [cosine, place] of [
+      [0.43, [0, true]],
+      [0.3, [0, false]],
+      [0.25, [-1, false]],
+    ] as const) {
+      const state = freshState();
+      state.createTopic([microOf(state, axis(0), 'qwert', 5)]);
+      microOf(state, axis(0, cosine, 1), 'asdf');
+      regroupIfDue(state);
+      deepEqual([topicsOf(state)[1], coresOf(state)[1]], place);
+    }
   });
 
   it('names every topic and puts it into a topic cluster', () => {
-    const { topics, clusters } = regrouped(0.1, 'own topic');
+    const state = freshState();
+    for (const [at, text] of ['cancel my order', 'track my parcel'].entries())
+      state.createTopic([microOf(state, axis(at), text, 5)]);
+    regroupIfDue(state);
+    const { topics, clusters } = state;
     deepEqual(
       topics.map(({ name, cluster }) => [name, clusters[cluster]?.name]),
       [

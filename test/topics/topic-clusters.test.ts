@@ -39,8 +39,8 @@ describe('recluster', () => {
       const second = state.micros.live[1]!;
       second.sum.set(axis(0, cosine, 1).map((value) => 3 * value));
       // As `join` leaves it: the sum of the topic is another.
-      state.micros.moveToTopic(second, -1);
-      state.micros.moveToTopic(second, 1);
+      state.micros.moveToTopic(second, -1, false);
+      state.micros.moveToTopic(second, 1, true);
       recluster(state, state.overview());
       deepEqual(clustersOf(state), after, String(cosine));
     }

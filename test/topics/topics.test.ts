@@ -58,7 +58,7 @@ describe('Topics', () => {
     equal(early.get('flights'), derivedId(INSTANCE_ID, 'topic', '1'));
   });
 
-  it('counts the fragment of a large topic to it when it stands out, but not a new subject', () => {
+  it('counts what is loosely like a large topic to it, but not a new subject', () => {
     const topics = fresh();
     const topicOf = new Map<number, number | null>();
     const bases = ['orders', 'flights', 'passwords', 'recipes', 'meters', 'invoices', 'songs', 'doctors'];
@@ -76,7 +76,7 @@ describe('Topics', () => {
       for (let count = 0; count < 150; count += 1) micro = say(axis(at, 1, DIMENSIONS - 1), base);
       return micro;
     });
-    const fragment = [1, 2, 3, 4].map(() => say(axis(0, 0.2, 20), 'order fragment')).at(-1)!;
+    const fragment = [1, 2, 3, 4].map(() => say(axis(0, 0.3, 20), 'qwert')).at(-1)!;
     const subject = [1, 2, 3, 4].map(() => say(axis(21, 1, DIMENSIONS - 1), 'new subject')).at(-1)!;
     for (let count = 0; count < 600; count += 1) say(axis(1, 1, DIMENSIONS - 1), 'flights');
     for (const { micro, topic } of topics.drain().micros) topicOf.set(micro, topic);

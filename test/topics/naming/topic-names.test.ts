@@ -11,7 +11,7 @@ function named(state: TopicState, at: number, texts: readonly string[]): Topic {
 }
 
 function grow(state: TopicState, topic: Topic, text: string, count: number): void {
-  state.micros.moveToTopic(microOf(state, axis(0), text, count), topic.number);
+  state.micros.moveToTopic(microOf(state, axis(0), text, count), topic.number, true);
   renameChangedTopics(state, state.overview());
 }
 

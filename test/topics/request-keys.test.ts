@@ -1,0 +1,58 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import {
+  addKeys,
+  boundKeys,
+  keyBonus,
+  keysOf,
+  mainKeyBonus,
+  mainKeysOf,
+  noKeys,
+} from '../../src/topics/request-keys.ts';
+
+const bonus = (a: string, b: string): string => keyBonus(keysOf(a), keysOf(b)).toFixed(2);
+
+describe('keyBonus', () => {
+  it('adds for the same action and thing, takes off for others, and leaves what names none', () => {
+    equal(bonus('cancel my order', 'please cancel the order'), '0.16');
+    equal(bonus('cancel my order', 'where is my order'), '0.01');
+    equal(bonus('cancel my order', 'update my address'), '-0.14');
+    equal(bonus('cancel my order', 'qwert'), '0.00');
+  });
+
+  it('hears the same request in other languages', () => {
+    equal(bonus('cancel my order', 'ich möchte meine Bestellung stornieren'), '0.16');
+  });
+
+  it('adds up all pairs of two groups', () => {
+    const group = noKeys();
+    for (const text of ['cancel my order', 'cancel the order', 'where is my order'])
+      addKeys(group, keysOf(text));
+    equal(keyBonus(keysOf('cancel order'), group).toFixed(2), '0.33');
+    addKeys(group, keysOf('where is my order'), -1);
+    equal(keyBonus(keysOf('cancel order'), group).toFixed(2), '0.32');
+  });
+
+  it('is the same by main keys for groups of one kind', () => {
+    const texts = ['cancel my order', 'where is my order', 'update my address', 'qwert'];
+    const keys = texts.map(keysOf);
+    const main = mainKeysOf(keys);
+    for (const [row, a] of keys.entries())
+      for (const [other, b] of keys.entries())
+        equal(mainKeyBonus(main[row]!, main[other]!).toFixed(6), keyBonus(a, b).toFixed(6));
+  });
+});
+
+describe('boundKeys', () => {
+  it('drops the rarest things', () => {
+    const things = new Map(
+      Array.from({ length: 14 }, (_, index) => [`thing ${10 + index}`, index === 0 ? 1 : 2]),
+    );
+    const keys = { actions: new Map(), things };
+    boundKeys(keys);
+    deepEqual(
+      [...things.keys()].sort(),
+      Array.from({ length: 12 }, (_, index) => `thing ${11 + index}`),
+    );
+  });
+});
