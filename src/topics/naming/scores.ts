@@ -23,6 +23,7 @@ const LENGTH_FACTORS = { topic: [0, 0.5, 1, 0.9, 0.6], cluster: [0, 0.85, 1, 0.6
 /** In a group of this size, a phrase that one request forms is a name if most requests hold its words. */
 const FEW_REQUESTS = 24;
 const HELD_BY_MOST = 0.6;
+const SINGLE_USE_FACTOR = 0.6;
 /** How much the share of requests that hold all words of a phrase counts: as an exponent. */
 const SHARE_EXPONENT = 0.5;
 /** What a phrase gains that every request begins with. */
@@ -86,6 +87,7 @@ export function scoredNames(
     // Full micro-clusters drop rare phrases, and samples say only what is most central: the truth lies between.
     const share = Math.sqrt(counted * Math.max(counted, APART_FACTOR * held.of(stems)));
     const shape =
+      (use.count < 2 && requests > 1 ? SINGLE_USE_FACTOR : 1) *
       (1 + (LEADING_GAIN * use.leading) / use.count) *
       (1 + (ACTION_GAIN * use.action) / use.count) *
       (OPEN_FACTOR + ((1 - OPEN_FACTOR) * use.closed) / use.count) *
@@ -109,11 +111,12 @@ function isJoined({ surface }: PhraseUse, stems: readonly string[]): boolean {
   return surface.split(' ').length > stems.length;
 }
 
-/** As most requests write it; what most of them use as a command begins with the base of its verb. */
+/** As most requests write it; what many of them use as a command begins with the base of its verb. */
 function surfaceOf({ surface, action, count }: PhraseUse): string {
   const [first = '', ...rest] = surface.split(' ');
   const lower = first.toLowerCase();
-  if (action * 2 < count || !isVerbForm(lower)) return surface;
+  const isProgressive = lower.endsWith('ing');
+  if (action * (isProgressive ? 5 : 2) < count || action === 0 || !isVerbForm(lower)) return surface;
   return nameFrom([namingForm(lower), ...rest], false);
 }
 
