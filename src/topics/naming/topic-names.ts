@@ -16,15 +16,15 @@ export { isOutgrown, nameCluster } from './cluster-names.ts';
 /** A topic's name is examined when the topic has this many times the requests of the last time, or as much fewer. */
 const TOPIC_GROWTH = 1.2;
 /** A name stays while its words are held by this share of the requests: the geometric mean of the words' shares. */
-const RIGHT_FOR_MOST = 0.6;
+const RIGHT_FOR_MOST = 0.5;
 /** A phrase takes the place of a single word when this share of the requests hold it. */
-const RIGHT_FOR_PHRASE = 0.12;
+const RIGHT_FOR_PHRASE = 0.2;
 /** Otherwise another name takes its place when that one is held this many times as much. */
-const RENAMING_GAIN = 1.6;
+const RENAMING_GAIN = 1.7;
 /** The same words in another order take its place when they score this many times as high: "Set alarm", "Alarm set". */
-const FORM_GAIN = 1.5;
+const FORM_GAIN = 2;
 /** Requests of a topic up to which the form of its name is examined though its words are right. */
-const FIRST_FORMS = 60;
+const FIRST_FORMS = 20;
 /** A name tells two topics apart by a word that this share more of the requests of one topic hold. */
 const LEAST_CONTRAST = 0.15;
 
