@@ -89,6 +89,8 @@ export interface TopicRow {
   readonly id: string;
   readonly name: string;
   readonly cluster: number | null;
+  /** The topic that it merged into, which answers for its id. */
+  readonly heir: number | null;
 }
 export interface ClusterRow {
   readonly instance: number;

@@ -176,6 +176,14 @@ async function topicsOf(
   return result;
 }
 
+/** What answers for an entity: of a topic that merged into another, that one, and so on; else itself. */
+function heirOf(rows: ReadonlyMap<number, Row>, number: number): number {
+  let heir = number;
+  for (let next = rows.get(heir)?.['heir']; typeof next === 'number'; next = rows.get(heir)?.['heir'])
+    heir = next;
+  return heir;
+}
+
 /** The numbers of the entities that the filters of a query name. */
 export async function chosenEntities(
   snapshot: Snapshot,
@@ -196,7 +204,7 @@ export async function chosenEntities(
     chosen[names] = [...rows]
       .filter(([, row]) => named === null || named.has(row['id'] as string))
       .filter(([, row]) => type === null || row['gap_type'] === type)
-      .map(([number]) => number);
+      .map(([number]) => heirOf(rows, number));
   }
   if (externalId !== null) {
     const rows = await snapshot.all('select session from @session where external_id = $name', {

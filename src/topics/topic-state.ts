@@ -136,6 +136,6 @@ export class TopicState {
 }
 
 /** Differs when the row that readers see differs. */
-export function rowKeyOf({ cluster, name }: Topic): string {
-  return `${cluster}:${name}`;
+export function rowKeyOf({ cluster, heir, name }: Topic): string {
+  return `${cluster}:${heir}:${name}`;
 }

@@ -65,7 +65,8 @@ export class Topics {
         if (rowKeyOf(topic) === before) return [];
         const id = derivedId(instanceId, 'topic', String(topic.position));
         const cluster = topic.cluster < 0 ? null : topic.cluster;
-        return [{ instance, topic: number, id, name: topic.name, cluster }];
+        const heir = topic.heir < 0 ? null : topic.heir;
+        return [{ instance, topic: number, id, name: topic.name, cluster, heir }];
       }),
       clusters: changes.clusterChanges.drain().flatMap(([number, before]) => {
         const { origin, name } = clusters[number]!;

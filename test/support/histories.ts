@@ -320,6 +320,7 @@ function groupRows(
           id: entityId(KIND_NUMBERS.topic, at + 1, index + 1),
           name: topicName(index + 1, cluster),
           cluster: none(cluster),
+          heir: null,
         }))
         .filter((_, index) => before?.[at]?.clusters[index] !== clusters[index]),
     ),

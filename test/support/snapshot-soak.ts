@@ -98,6 +98,7 @@ function withMovedTopics(work: Assignment, sequence: number): Assignment {
         id: SYNTHETIC_IDS.topic(topic),
         name: `topic ${topic}`,
         cluster: 1 + ((topic + turn) % 20),
+        heir: null,
       },
     ],
   };

@@ -151,6 +151,7 @@ export class SyntheticStream {
         id: SYNTHETIC_IDS.topic(topic),
         name: `topic ${topic}`,
         cluster: clusterOfTopic(topic),
+        heir: null,
       })),
       clusters: numbered(CLUSTERS, (cluster) => ({
         instance: this.#instance,

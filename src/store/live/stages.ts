@@ -82,9 +82,16 @@ export const STAGES = {
     rows: ({ assignment }) => assignment.micros.map((row) => [row.instance, row.micro, row.topic]),
   },
   batch_topic: {
-    columns: { instance: 'integer', topic: 'integer', id: 'text', name: 'text', cluster: 'integer' },
+    columns: {
+      instance: 'integer',
+      topic: 'integer',
+      id: 'text',
+      name: 'text',
+      cluster: 'integer',
+      heir: 'integer',
+    },
     rows: ({ assignment }) =>
-      assignment.topics.map((row) => [row.instance, row.topic, row.id, row.name, row.cluster]),
+      assignment.topics.map((row) => [row.instance, row.topic, row.id, row.name, row.cluster, row.heir]),
   },
   batch_cluster: {
     columns: { instance: 'integer', cluster: 'integer', id: 'text', name: 'text' },

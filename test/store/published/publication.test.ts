@@ -192,7 +192,9 @@ describe('publication', () => {
     const late = Promise.withResolvers<number>();
     const failing = old?.cached('sessions', ['session_rollup'], () => late.promise);
     await fixture.fold(
-      assignment({ topics: [{ instance: 1, topic: 1, id: uuid(4, 1), name: 't', cluster: null }] }),
+      assignment({
+        topics: [{ instance: 1, topic: 1, id: uuid(4, 1), name: 't', cluster: null, heir: null }],
+      }),
     );
     await fixture.publish();
     const now = await fixture.reader.snapshot();
