@@ -16,7 +16,7 @@ const FEW_TOPICS = 100;
  * A group becomes a topic from this many times the square root of the instance's requests on: one that no topic holds,
  * and one of loose requests.
  */
-const LEAST_ROOT = { free: 0.07, loose: 0.2 };
+const LEAST_ROOT = { free: 0.1, loose: 0.25 };
 /** Its requests are more similar to one another than to those of any topic by this much, on a similarity scale of 1. */
 const CLEAR_GAIN = 0.1;
 
