@@ -5,12 +5,14 @@
 import type { DotArena } from '../numeric/dot-kernel.ts';
 import { startOfRow } from '../numeric/lower-triangle.ts';
 import { VectorTable } from '../numeric/vector-table.ts';
+import type { RequestKeys } from './request-keys.ts';
 import type { Topic } from './topic-state.ts';
 
 /** A topic's requests: how many, and the sum of their vectors. */
 export interface TopicSum {
   readonly topic: Topic;
   readonly weight: number;
+  readonly keys: RequestKeys;
   /** Another object when the sum is another. */
   readonly sum: Float32Array;
 }

@@ -57,6 +57,11 @@ export function keyBonus(a: RequestKeys, b: RequestKeys): number {
   return AGREEMENT * (sameAction + sameThing) - CONFLICT * (bothAct - sameAction + bothHave - sameThing);
 }
 
+/** Share of the pairs of requests of two groups that name the same thing. 0 to 1. */
+export function sameThingShare(a: RequestKeys, b: RequestKeys, pairs: number): number {
+  return sharedPairs(a.things, b.things) / pairs;
+}
+
 /** The action and thing that most requests of a micro-cluster name, as numbers; −1: none. */
 export interface MainKeys {
   readonly action: number;

@@ -8,10 +8,16 @@ import { startOfRow } from '../numeric/lower-triangle.ts';
 import { dotsOf, normOf } from '../numeric/vectors.ts';
 import { centroidSimilarity, type TopicSum } from './centroid-similarity.ts';
 import { inherit } from './id-inheritance.ts';
-import { weightOf } from './micro-cluster.ts';
+import { keysOfAll, weightOf } from './micro-cluster.ts';
 import { isOutgrown, nameCluster } from './naming/topic-names.ts';
+import { sameThingShare } from './request-keys.ts';
 import { HYSTERESIS, type InstanceThresholds } from './thresholds.ts';
 import type { Overview, Topic, TopicCluster, TopicState } from './topic-state.ts';
+
+/** Added to the similarity of topics whose requests all name the same thing: topics of one thing are a cluster. */
+const THING_BONUS = 0.2;
+/** A topic on its own joins the nearest cluster from this share of the threshold on, once there are so many topics. */
+const LONELY = { share: 0.5, topics: 8 };
 
 /** Clusters all topics anew by average linkage of their centroids. Every topic counts the same, whatever its size. */
 export function recluster(state: TopicState, overview: Overview): void {
@@ -62,6 +68,7 @@ function topicSums({ topics, micros }: TopicState, { members }: Overview): Topic
       topic: topics[number]!,
       sum: micros.sumOfTopic(number, own),
       weight: weightOf(own),
+      keys: keysOfAll(own),
     }));
 }
 
@@ -76,11 +83,50 @@ function linkedTopics({ thresholds, centroids }: TopicState, topics: readonly To
     for (let other = 0; other < row; other += 1, at += 1) {
       const peer = topics[other]!.topic.cluster;
       const hysteresis = cluster < 0 || peer < 0 ? 0 : cluster === peer ? HYSTERESIS : -HYSTERESIS;
-      totals[at] = centroidSimilarity(cosines[at]!, norms[row]!, norms[other]!, floor) + hysteresis;
+      totals[at] =
+        centroidSimilarity(cosines[at]!, norms[row]!, norms[other]!, floor) +
+        thingBonus(topics[row]!, topics[other]!) +
+        hysteresis;
     }
   }
   const sizes = topics.map(() => 1);
-  return groupsAfter(topics, averageLinkage(totals, sizes, clusterThreshold(thresholds)));
+  const threshold = clusterThreshold(thresholds);
+  const groups = groupsAfter(topics, averageLinkage(totals, sizes, threshold));
+  return topics.length < LONELY.topics
+    ? groups
+    : withoutLonely(topics, groups, totals, threshold * LONELY.share);
+}
+
+/** Joins each group of one topic to the group of several that is most similar to it on average, from `least` on. */
+function withoutLonely(
+  topics: readonly TopicSum[],
+  groups: readonly TopicSum[][],
+  totals: Float64Array,
+  least: number,
+): TopicSum[][] {
+  const rows = new Map(topics.map((topic, row) => [topic, row]));
+  const similarity = (a: TopicSum, b: TopicSum): number => {
+    const [x, y] = [rows.get(a)!, rows.get(b)!];
+    return totals[startOfRow(Math.max(x, y)) + Math.min(x, y)]!;
+  };
+  const several = groups.filter((group) => group.length > 1);
+  const joined = new Map(several.map((group) => [group, [...group]]));
+  const alone: TopicSum[][] = [];
+  for (const group of groups) {
+    if (group.length > 1) continue;
+    const [topic] = group as [TopicSum];
+    const means = several.map(
+      (other) => other.reduce((sum, peer) => sum + similarity(topic, peer), 0) / other.length,
+    );
+    const greatest = Math.max(...means);
+    if (greatest >= least) joined.get(several[means.indexOf(greatest)]!)!.push(topic);
+    else alone.push(group);
+  }
+  return [...joined.values(), ...alone];
+}
+
+function thingBonus(a: TopicSum, b: TopicSum): number {
+  return THING_BONUS * sameThingShare(a.keys, b.keys, a.weight * b.weight);
 }
 
 /** By cluster, or −1: similarities of a topic to the cluster's topics, added up. */
@@ -109,7 +155,10 @@ function similaritiesToClusters(
       state.thresholds.floor,
     );
     const { total, topics } = clusters.get(other.topic.cluster) ?? { total: 0, topics: 0 };
-    clusters.set(other.topic.cluster, { total: total + similarity, topics: topics + 1 });
+    clusters.set(other.topic.cluster, {
+      total: total + similarity + thingBonus(own, other),
+      topics: topics + 1,
+    });
   }
   return clusters;
 }

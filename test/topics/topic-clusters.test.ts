@@ -47,6 +47,31 @@ describe('recluster', () => {
   });
 });
 
+describe('recluster with many topics', () => {
+  /** Three topics on each of four axes and one more, whose cosine with those of the first axis is about this. */
+  function withOneMore(cosine: number): TopicState {
+    const state = freshState();
+    for (const at of [0, 2, 4, 6])
+      for (const other of [10, 11, 12]) topicOf(state, axis(at, 0.8, at + other), 'qwert');
+    topicOf(state, axis(0, cosine / 0.8, 30), 'asdf');
+    recluster(state, state.overview());
+    return state;
+  }
+
+  it('leaves no topic on its own that is somewhat like a cluster', () => {
+    deepEqual(clustersOf(withOneMore(0.18)).at(-1), 0);
+    deepEqual(clustersOf(withOneMore(0.1)).at(-1), 4);
+  });
+
+  it('joins topics of one thing', () => {
+    const state = freshState();
+    for (const [at, text] of ['cancel order', 'track order', 'open account'].entries())
+      topicOf(state, axis(0, [1, 0.1, 0.1][at]!, at + 1), text);
+    recluster(state, state.overview());
+    deepEqual(clustersOf(state), [0, 0, 1]);
+  });
+});
+
 describe('joinCluster', () => {
   it('moves a new topic into the most similar cluster, or into one of its own', () => {
     const state = freshState();
