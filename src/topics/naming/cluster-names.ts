@@ -119,7 +119,7 @@ function namesOfCluster(parts: readonly Part[], overview: Overview): string[] {
   const [first, second] = things;
   if (first !== undefined && second !== undefined)
     names.push(...pairName(parts, overview, [first, second], samples));
-  const single = things.map((stem) => pluralOf(stem, samples));
+  const single = things.flatMap((stem) => pluralOf(stem, samples) ?? []);
   const action = shared.find((stem) => isAction(stem, parts, samples));
   const joint = joinedThings(parts, samples, action);
   if (action !== undefined && action === shared[0])
@@ -167,7 +167,7 @@ function pairName(
   const stem = use.surface.toLowerCase().endsWith(last.toLowerCase())
     ? tokensOf(last).tokens[0]?.stem
     : undefined;
-  const plural = stem === undefined || words.length === 1 ? last : pluralOf(stem, samples);
+  const plural = stem === undefined || words.length === 1 ? last : (pluralOf(stem, samples) ?? last);
   return [nameFrom([...words.slice(0, -1), lowerLike(last, plural)], false)];
 }
 
@@ -201,7 +201,8 @@ function overlaps(key: string, stems: readonly string[]): boolean {
 /** What a topic's name is about, without the action: "Card payments" of "Stop card payment". */
 function thingName(words: NameWords, thing: readonly Token[], samples: readonly ReadSample[]): string {
   if (words.action === null && thing.length === words.stems.length) return words.name;
-  if (thing.length === 1) return pluralOf(thing[0]!.stem, samples);
+  const plural = thing.length === 1 ? pluralOf(thing[0]!.stem, samples) : null;
+  if (plural !== null) return plural;
   return nameFrom(
     thing.map(({ shown }) => shown),
     false,

@@ -15,8 +15,11 @@ export function wordForAnd(language: string | null): string {
   return (language === null ? undefined : LANGUAGES.get(language)?.and[0]) ?? ', ';
 }
 
-/** A word as a heading: the plural, where the samples use it often enough to show that it has one; else its usual form. */
-export function pluralOf(stem: string, samples: readonly ReadSample[]): string {
+/**
+ * A word as a heading: the plural, where the samples use it often enough to show that it has one; else its usual form.
+ * null when no sample holds it: a stem is no word.
+ */
+export function pluralOf(stem: string, samples: readonly ReadSample[]): string | null {
   const counts = new Map<string, number>();
   for (const { read } of samples) {
     for (const token of read.tokens)
@@ -24,7 +27,8 @@ export function pluralOf(stem: string, samples: readonly ReadSample[]): string {
         counts.set(token.shown, (counts.get(token.shown) ?? 0) + 1);
   }
   const forms = [...counts].sort(([x, a], [y, b]) => b - a || x.length - y.length || (x < y ? -1 : 1));
-  const usual = forms[0]?.[0] ?? stem;
+  const usual = forms[0]?.[0];
+  if (usual === undefined) return null;
   const plural = forms.find(
     ([form]) => form === `${usual}s` || form === `${usual}es` || `${usual.slice(0, -1)}ies` === form,
   );

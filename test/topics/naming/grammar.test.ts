@@ -24,7 +24,7 @@ describe('wordForAnd', () => {
 });
 
 describe('pluralOf', () => {
-  const plural = (stem: string, ...texts: string[]): string =>
+  const plural = (stem: string, ...texts: string[]): string | null =>
     pluralOf(
       stem,
       texts.map((text) => readSample({ text, weight: 1 })),
@@ -33,5 +33,9 @@ describe('pluralOf', () => {
   it('is the plural that the samples use, and nothing made up', () => {
     equal(plural('order', 'cancel my order', 'where is the order', 'track orders'), 'Orders');
     equal(plural('weather', 'weather in town', 'the weather'), 'Weather');
+  });
+
+  it('is never a stem that no sample says', () => {
+    equal(plural('tim', 'repair time', 'how long'), null);
   });
 });
