@@ -1,8 +1,8 @@
 /**
  * Who decides regrouping, the periodic step in which history may move. A topic is a commitment, so its core moves for a
  * clear gain only: two topics merge when they are as similar as one topic is, a part that clearly is another matter
- * leaves, and a micro-cluster changes its topic when it is clearly nearer to another. What waits is grouped anew and placed by the test of arrival. Names and topic
- * clusters follow.
+ * leaves, and a micro-cluster changes its topic when it is clearly nearer to another. What waits is grouped anew and
+ * placed by the test of arrival. Names and topic clusters follow.
  */
 import { averageLinkage, groupsAfter } from '../numeric/linkage.ts';
 import { cosineWithCore, placeOf } from './assignment.ts';

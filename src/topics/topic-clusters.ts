@@ -16,8 +16,11 @@ import type { Overview, Topic, TopicCluster, TopicState } from './topic-state.ts
 
 /** Added to the similarity of topics whose requests all name the same thing: topics of one thing are a cluster. */
 const THING_BONUS = 0.2;
-/** A topic on its own joins the nearest cluster from this share of the threshold on, once there are so many topics. */
-const LONELY = { share: 0.5, topics: 8 };
+/**
+ * A topic on its own joins the nearest cluster from this share of the threshold on, once there are so many topics. With
+ * fewer, the nearest may be about something else.
+ */
+const LONELY = { share: 0.5, topics: 30 };
 
 /** Clusters all topics anew by average linkage of their centroids. Every topic counts the same, whatever its size. */
 export function recluster(state: TopicState, overview: Overview): void {

@@ -48,11 +48,11 @@ describe('recluster', () => {
 });
 
 describe('recluster with many topics', () => {
-  /** Three topics on each of four axes and one more, whose cosine with those of the first axis is about this. */
-  function withOneMore(cosine: number): TopicState {
+  /** So many topics on each of four axes and one more, whose cosine with those of the first axis is about this. */
+  function withOneMore(cosine: number, each = 8): TopicState {
     const state = freshState();
     for (const at of [0, 2, 4, 6])
-      for (const other of [10, 11, 12]) topicOf(state, axis(at, 0.8, at + other), 'qwert');
+      for (let other = 10; other < 10 + each; other += 1) topicOf(state, axis(at, 0.8, at + other), 'qwert');
     topicOf(state, axis(0, cosine / 0.8, 30), 'asdf');
     recluster(state, state.overview());
     return state;
@@ -61,6 +61,10 @@ describe('recluster with many topics', () => {
   it('leaves no topic on its own that is somewhat like a cluster', () => {
     deepEqual(clustersOf(withOneMore(0.18)).at(-1), 0);
     deepEqual(clustersOf(withOneMore(0.1)).at(-1), 4);
+  });
+
+  it('leaves it on its own while there are few', () => {
+    deepEqual(clustersOf(withOneMore(0.18, 3)).at(-1), 4);
   });
 
   it('joins topics of one thing', () => {
