@@ -24,16 +24,28 @@ export interface RequestParts {
   readonly thing: readonly string[];
   /** The thing as written, without articles: "shipping address". '' without. */
   readonly noun: string;
+  /** ISO 639-1 code of the lexicon that read the request; null when none holds any of it. */
+  readonly language: string | null;
 }
 
 /** The one language whose endings the stemmer knows; the lexicon lists forms and stems of the others. */
 const ENGLISH = 'en';
 /** Only the start of a longer text is read. UTF-16 units. */
 const READ = 2000;
-const NOTHING: RequestParts = { action: null, verb: null, thing: [], noun: '' };
+const NOTHING: RequestParts = { action: null, verb: null, thing: [], noun: '', language: null };
 
 /** The action of a word that is also a thing counts after an article, too: "a refund", "the price". */
 const ACTIONS_OF_NOUNS: ReadonlySet<ActionClass> = new Set(['refund', 'ask-price', 'document']);
+
+/** What one needs, of these, is a copy: "I need an invoice". */
+const DOCUMENTS: ReadonlySet<string> = new Set([
+  'account-statement',
+  'contract',
+  'document',
+  'invoice',
+  'report',
+  'test-result',
+]);
 
 interface Reader {
   readonly verbFinal: boolean;
@@ -77,19 +89,22 @@ export function requestParts(request: string, language?: string | null): Request
   const candidates = isKnown ? [language] : languagesOfRequest(text, keys);
   const reading = bestReading(text, tokens, candidates);
   if (reading === null) return NOTHING;
-  const { pieces, reader } = reading;
+  const { pieces, reader, language: read } = reading;
   const { acting, isNoun } = actionIn(pieces, reader);
   const piece = acting === null ? null : pieces[acting]!;
   const thing = thingIn(pieces, acting, { ...reader, isNoun });
+  const isNeeded = piece?.meaning.manner === 'hint' && piece.meaning.action === 'order';
   return {
-    action: piece?.meaning.action ?? null,
+    action: isNeeded && DOCUMENTS.has(thing.keys[0] ?? '') ? 'document' : (piece?.meaning.action ?? null),
     verb: piece?.text ?? null,
     thing: thing.keys,
     noun: withoutElision(thing.words.map(({ noun }) => noun).join(reader.spaced === null ? '' : ' ')),
+    language: read,
   };
 }
 
 interface Reading {
+  readonly language: string;
   readonly pieces: readonly Piece[];
   readonly reader: Reader;
 }
@@ -103,7 +118,7 @@ function bestReading(text: string, tokens: readonly Token[], codes: readonly str
     if (reader === null) continue;
     const pieces = reader.spaced?.piecesOf(tokens) ?? reader.unspaced!.piecesOf(text);
     const held = tokens.length - pieces.filter(({ kind }) => kind === 'word').length;
-    if (held > most) [best, most] = [{ pieces, reader }, held];
+    if (held > most) [best, most] = [{ language: code, pieces, reader }, held];
   }
   return best;
 }

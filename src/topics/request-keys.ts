@@ -2,6 +2,7 @@
  * What requests ask to do, and with which thing, beside their vectors. Vectors hear the thing more than the action, so
  * "cancel order" and "track order" lie close together. Two requests that agree in their action or in their thing count
  * as more similar, two that differ as less; where one says neither, nothing is added.
+ * The same request in another language counts as more similar still.
  * Covered by test/topics/request-keys.test.ts.
  */
 import { requestParts } from '../language/request-parts.ts';
@@ -10,6 +11,8 @@ import { requestParts } from '../language/request-parts.ts';
 const AGREEMENT = 0.08;
 /** Taken off the similarity of two requests for different actions, and for different things. */
 const CONFLICT = 0.07;
+/** Added for the same thing in another language unless the actions differ, and for the same action without a thing. */
+const OTHER_LANGUAGE = 0.2;
 /** Things that a micro-cluster remembers; the rarest is dropped. */
 const MOST_THINGS = 12;
 
@@ -18,34 +21,52 @@ export interface RequestKeys {
   readonly actions: Map<string, number>;
   /** Heads only: what describes a thing says little. */
   readonly things: Map<string, number>;
+  /** By thing: how many requests name it in a language and with an action, by `language action`. */
+  readonly uses: Map<string, Map<string, number>>;
 }
 
 export function noKeys(): RequestKeys {
-  return { actions: new Map(), things: new Map() };
+  return { actions: new Map(), things: new Map(), uses: new Map() };
 }
 
 export function keysOf(request: string): RequestKeys {
   const {
     action,
     thing: [thing],
+    language,
   } = requestParts(request);
   return {
     actions: new Map(action === null ? [] : [[action, 1]]),
     things: new Map(thing === undefined ? [] : [[thing, 1]]),
+    uses: usesOf(language, action, thing ?? ''),
   };
+}
+
+function usesOf(language: string | null, action: string | null, thing: string): RequestKeys['uses'] {
+  if (language === null || (action === null && thing === '')) return new Map();
+  return new Map([[thing, new Map([[`${language} ${action ?? ''}`, 1]])]]);
 }
 
 /** Adds (or with −1 takes off) the keys of other requests. */
 export function addKeys(into: RequestKeys, from: RequestKeys, sign: 1 | -1 = 1): void {
   for (const [key, count] of from.actions) addCount(into.actions, key, sign * count);
   for (const [key, count] of from.things) addCount(into.things, key, sign * count);
+  for (const [thing, uses] of from.uses) {
+    const own = into.uses.get(thing) ?? new Map<string, number>();
+    for (const [use, count] of uses) addCount(own, use, sign * count);
+    if (own.size > 0) into.uses.set(thing, own);
+    else into.uses.delete(thing);
+  }
 }
 
 /** Drops the rarest things of many; of equal ones the last by code point. */
-export function boundKeys({ things }: RequestKeys): void {
+export function boundKeys({ things, uses }: RequestKeys): void {
   if (things.size <= MOST_THINGS) return;
   const byCount = [...things].sort(([x, m], [y, n]) => n - m || (x < y ? -1 : 1));
-  for (const [key] of byCount.slice(MOST_THINGS)) things.delete(key);
+  for (const [key] of byCount.slice(MOST_THINGS)) {
+    things.delete(key);
+    uses.delete(key);
+  }
 }
 
 /** Added to the sum of the similarities over all pairs of requests of two groups, on a similarity scale of 1. */
@@ -54,7 +75,28 @@ export function keyBonus(a: RequestKeys, b: RequestKeys): number {
   const bothAct = totalOf(a.actions) * totalOf(b.actions);
   const sameThing = sharedPairs(a.things, b.things);
   const bothHave = totalOf(a.things) * totalOf(b.things);
-  return AGREEMENT * (sameAction + sameThing) - CONFLICT * (bothAct - sameAction + bothHave - sameThing);
+  const apart = bothAct - sameAction + bothHave - sameThing;
+  const abroad = usesInOtherLanguages(a, b);
+  return AGREEMENT * (sameAction + sameThing) - CONFLICT * apart + OTHER_LANGUAGE * abroad;
+}
+
+/** How many pairs of requests name the same thing in two languages, without different actions. */
+function usesInOtherLanguages(a: RequestKeys, b: RequestKeys): number {
+  let pairs = 0;
+  for (const [thing, uses] of a.uses) {
+    const others = b.uses.get(thing);
+    if (others === undefined) continue;
+    for (const [use, count] of uses)
+      for (const [other, many] of others) if (isForeign(use, other, thing)) pairs += count * many;
+  }
+  return pairs;
+}
+
+/** Whether two uses (`language action`) of a thing, or of none, are of two languages and may ask for the same. */
+function isForeign(a: string, b: string, thing: string): boolean {
+  if (a.slice(0, 3) === b.slice(0, 3)) return false;
+  const [own, other] = [a.slice(3), b.slice(3)];
+  return own === other || (thing !== '' && (own === '' || other === ''));
 }
 
 /** Share of the pairs of requests of two groups that name the same thing. 0 to 1. */
@@ -62,10 +104,11 @@ export function sameThingShare(a: RequestKeys, b: RequestKeys, pairs: number): n
   return sharedPairs(a.things, b.things) / pairs;
 }
 
-/** The action and thing that most requests of a micro-cluster name, as numbers; −1: none. */
+/** The action and thing that most requests of a micro-cluster name, and their language, as numbers; −1: none. */
 export interface MainKeys {
   readonly action: number;
   readonly thing: number;
+  readonly language: number;
 }
 
 /** The main keys of some micro-clusters, made for comparing each with each. */
@@ -77,15 +120,23 @@ export function mainKeysOf(all: readonly RequestKeys[]): MainKeys[] {
     numbers.set(`${kind} ${key}`, number);
     return number;
   };
-  return all.map(({ actions, things }) => ({
-    action: numberOf('action', mostFrequent(actions)),
-    thing: numberOf('thing', mostFrequent(things)),
-  }));
+  return all.map(({ actions, things, uses }) => {
+    const thing = mostFrequent(things);
+    const use = mostFrequent(uses.get(thing ?? '') ?? new Map());
+    return {
+      action: numberOf('action', mostFrequent(actions)),
+      thing: numberOf('thing', thing),
+      language: numberOf('language', use?.slice(0, 2) ?? null),
+    };
+  });
 }
 
 /** `keyBonus` of two requests with these keys. */
 export function mainKeyBonus(a: MainKeys, b: MainKeys): number {
-  return bonusOf(a.action, b.action) + bonusOf(a.thing, b.thing);
+  const bonus = bonusOf(a.action, b.action) + bonusOf(a.thing, b.thing);
+  if (a.language === b.language || a.language < 0 || b.language < 0 || a.thing !== b.thing) return bonus;
+  const isSameUse = a.action === b.action || (a.thing >= 0 && (a.action < 0 || b.action < 0));
+  return isSameUse ? bonus + OTHER_LANGUAGE : bonus;
 }
 
 function bonusOf(a: number, b: number): number {

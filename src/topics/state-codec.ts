@@ -8,7 +8,7 @@ import type { PhraseUse } from './naming/phrase-uses.ts';
 import type { MicroCluster } from './micro-cluster.ts';
 import type { Topic, TopicCluster, TopicState } from './topic-state.ts';
 
-const VERSION = 5;
+const VERSION = 6;
 
 /** Rows that changed since the last call. Kinds: `topics` (the counters), `micro`, `merged`, `topic`, `cluster`. */
 export function takeState(state: TopicState): StateRow[] {
@@ -114,6 +114,8 @@ function writeMicro(micro: MicroCluster): Uint8Array {
     .floats(micro.sum);
   writeCounts(writer, micro.keys.actions);
   writeCounts(writer, micro.keys.things);
+  writer.count(micro.keys.uses.size);
+  for (const [thing, uses] of micro.keys.uses) writeCounts(writer.text(thing), uses);
   writer.count(micro.samples.length);
   for (const { text, score } of micro.samples) writer.text(text).float(score);
   writeCounts(writer, micro.words);
@@ -145,7 +147,11 @@ function readMicro(number: number, read: ByteReader, dimensions: number): MicroC
     waitingGroup: read.count(),
     sum: read.floats(dimensions),
     norm: 0,
-    keys: { actions: readCounts(read), things: readCounts(read) },
+    keys: {
+      actions: readCounts(read),
+      things: readCounts(read),
+      uses: new Map(read.list(() => [read.text(), readCounts(read)])),
+    },
     samples: read.list(() => ({ text: read.text(), score: read.float() })),
     words: readCounts(read),
     phrases: new Map(read.list(() => [read.text(), readPhrase(read)])),

@@ -88,6 +88,7 @@ describe('parts of a request', () => {
       verb: 'turn off',
       thing: ['light', 'kitchen'],
       noun: 'kitchen lights',
+      language: 'en',
     });
     const { verb, noun } = requestParts("Vorrei il rimborso dell'Ordine");
     deepEqual([verb, noun], ['rimborso', 'Ordine']);

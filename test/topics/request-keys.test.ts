@@ -21,7 +21,20 @@ describe('keyBonus', () => {
   });
 
   it('hears the same request in other languages', () => {
-    equal(bonus('cancel my order', 'ich möchte meine Bestellung stornieren'), '0.16');
+    equal(bonus('cancel my order', 'ich möchte meine Bestellung stornieren'), '0.36');
+    equal(bonus('what are your opening hours', '¿Cuál es el horario de apertura?'), '0.28');
+    equal(bonus('where is my order', 'ich möchte meine Bestellung stornieren'), '0.01');
+    equal(bonus('talk to a human', 'quiero hablar con un agente'), '0.28');
+    equal(bonus('quiero hablar con un agente', 'hablar con una persona'), '0.08');
+  });
+
+  it('takes a group apart by language', () => {
+    const group = noKeys();
+    for (const text of ['cancel my order', 'quiero cancelar mi pedido']) addKeys(group, keysOf(text));
+    equal(keyBonus(keysOf('annuler ma commande'), group).toFixed(2), '0.72');
+    equal(keyBonus(keysOf('cancel the order'), group).toFixed(2), '0.52');
+    addKeys(group, keysOf('quiero cancelar mi pedido'), -1);
+    equal(keyBonus(keysOf('cancel the order'), group).toFixed(2), '0.16');
   });
 
   it('adds up all pairs of two groups', () => {
@@ -34,7 +47,15 @@ describe('keyBonus', () => {
   });
 
   it('is the same by main keys for groups of one kind', () => {
-    const texts = ['cancel my order', 'where is my order', 'update my address', 'qwert'];
+    const texts = [
+      'cancel my order',
+      'mi pedido',
+      'where is my order',
+      'update my address',
+      'qwert',
+      'hablar con una persona',
+      'talk to a human',
+    ];
     const keys = texts.map(keysOf);
     const main = mainKeysOf(keys);
     for (const [row, a] of keys.entries())
@@ -48,7 +69,7 @@ describe('boundKeys', () => {
     const things = new Map(
       Array.from({ length: 14 }, (_, index) => [`thing ${10 + index}`, index === 0 ? 1 : 2]),
     );
-    const keys = { actions: new Map(), things };
+    const keys = { ...noKeys(), things };
     boundKeys(keys);
     deepEqual(
       [...things.keys()].sort(),
