@@ -1,6 +1,7 @@
 /** How well admissions of inability are found, on the half of each data set that nothing was tuned on. */
 import { detectGap, gradeGap } from '../../src/enrich/gaps.ts';
 import { loadHead, type Head } from '../../src/enrich/heads.ts';
+import { abilityTables, gapGoldTables } from './gap-gold.ts';
 import { shareOf } from './counts.ts';
 import { collect, dataSetPath, halfOf, readDialogues, type Dialogue } from './data.ts';
 import {
@@ -92,7 +93,8 @@ export async function gapExamples(
 
 export const evaluation: Evaluation = {
   name: 'gaps',
-  async run({ dataDirectory, file }) {
+  async run(options) {
+    const { dataDirectory, file } = options;
     const head = loadHead('gap');
     const tables: EvalTable[] = [];
     for (const { set, examplesOf, what } of GAP_SETS) {
@@ -124,6 +126,7 @@ export const evaluation: Evaluation = {
       });
     }
     tables.push(await falseAlarms(dataDirectory, head));
+    tables.push(...gapGoldTables((text) => detectGap(text, head)), ...(await abilityTables(options)));
     return tables;
   },
 };

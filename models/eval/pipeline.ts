@@ -4,7 +4,7 @@
  * Covered by test/models/eval/topics.test.ts.
  */
 import { Assigner } from '../../src/worker/analysis/assigner.ts';
-import type { Enrichment, SessionRow, Turn } from '../../src/domain/facts.ts';
+import type { Enrichment, GapRow, SessionRow, Turn } from '../../src/domain/facts.ts';
 import { loadEmbedder, type Embedder } from '../../src/enrich/embed/embedder.ts';
 import { createEnricher, type Enricher } from '../../src/enrich/enricher.ts';
 import { detectLanguage } from '../../src/language/detect.ts';
@@ -26,6 +26,10 @@ export interface Assigned {
   readonly requests: ReadonlyMap<number, readonly string[]>;
   /** For every turn of the stream: whether assign found it to repeat a request. */
   readonly repeated: readonly boolean[];
+  /** For every turn of the stream: its gap's number, or null. */
+  readonly gaps: readonly (number | null)[];
+  /** By number. */
+  readonly gapRows: ReadonlyMap<number, GapRow>;
   /** For every turn of the stream. */
   readonly enrichments: readonly Enrichment[];
   /** Name and cluster of each topic. */
@@ -106,6 +110,8 @@ async function assignAll(
   const sessions = new Map<string, SessionRow>();
   const micros: (number | null)[] = [];
   const repeated: boolean[] = [];
+  const gaps: (number | null)[] = [];
+  const gapRows = new Map<number, GapRow>();
   const enrichments: Enrichment[] = [];
   const stream = streamOf(conversations);
   for (let start = 0; start < stream.length; start += BATCH) {
@@ -114,12 +120,14 @@ async function assignAll(
     enrichments.push(...enriched);
     const rows = assigner.assign(turns, enriched);
     assigner.takeState();
-    for (const { micro, repeatedRequest } of rows.messages) {
+    for (const { micro, repeatedRequest, gap } of rows.messages) {
       micros.push(micro);
+      gaps.push(gap);
       repeated.push(repeatedRequest !== null);
     }
     for (const { micro, topic } of rows.micros) topicOf.set(micro, topic);
     for (const { topic, name, cluster } of rows.topics) topics.set(topic, { name, cluster });
+    for (const row of rows.gaps) gapRows.set(row.gap, row);
     for (const row of rows.sessions) sessions.set(row.id, row);
   }
   /** Final topic of each request. */
@@ -138,5 +146,5 @@ async function assignAll(
     requests.set(topic, members);
     members.push(enrichments[index]!.request);
   });
-  return { turns: labelled, requests, repeated, enrichments, topics, sessions };
+  return { turns: labelled, requests, repeated, gaps, gapRows, enrichments, topics, sessions };
 }
