@@ -200,7 +200,8 @@ export type Lexicon = Readonly<Record<Section, Entries>>;
  * The languages of a directory, by code. Throws SetupError, naming file and place, when a file cannot be used.
  */
 export function loadLanguages(directory = LEXICON_DIRECTORY): ReadonlyMap<string, Language> {
-  const files = readdirSync(directory).filter((file) => file.endsWith('.json'));
+  // `en.signals.json` and the like hold phrases: `phrases/phrase-files.ts` reads them.
+  const files = readdirSync(directory).filter((file) => /^[^.]+\.json$/.test(file));
   return new Map(
     files.toSorted().map((file) => [basename(file, '.json'), readLanguage(join(directory, file))]),
   );

@@ -20,6 +20,11 @@ const NOT_ASCII = /[^ -~\s]/u;
  */
 const TOO_MANY_MARKS = /(\p{M}{30})\p{M}+/gu;
 
+/** Composed: a letter and its marks are one character where there is one (NFC). */
+export function composed(text: string): string {
+  return NOT_ASCII.test(text) ? text.replace(TOO_MANY_MARKS, '$1').normalize('NFC') : text;
+}
+
 /**
  * Lower case, compatibility forms unified, Latin letters without accents, ß as ss, one kind of
  * apostrophe, single spaces. Rules are written in this form.

@@ -32,6 +32,12 @@ export function wordKey(word: string): string {
     .replaceAll('ک', 'ك');
 }
 
+/** An Arabic word, as `wordKey` gives it, without what is written before it as one word; of any other word none. */
+export function arabicBases(key: string): string[] {
+  if (!ARABIC.test(key)) return [];
+  return [key.replace(ARABIC_ARTICLE, ''), key.replace(ARABIC_PREFIX, '')].filter((base) => base !== key);
+}
+
 /** A word of a request. */
 export interface Token {
   readonly text: string;

@@ -9,7 +9,8 @@ import { LEXICON_DIRECTORY, lexiconOf, loadLanguages } from '../../src/language/
 const scratch = mkdtempSync(join(tmpdir(), 'undertone-lexicon-'));
 after(() => rmSync(scratch, { recursive: true }));
 
-const files = readdirSync(LEXICON_DIRECTORY);
+const all = readdirSync(LEXICON_DIRECTORY);
+const files = all.filter((file) => !/^README\.md$|\.(?:grammar|signals|gaps)\.json$/.test(file));
 const read = (file: string): Record<string, unknown> =>
   JSON.parse(readFileSync(join(LEXICON_DIRECTORY, file), 'utf8')) as Record<string, unknown>;
 
@@ -27,6 +28,15 @@ describe('lexicon', () => {
       codes.filter((code) => !KNOWN_LANGUAGES.has(code)),
       [],
     );
+  });
+
+  it('holds files of phrases for languages only, with a grammar each', () => {
+    for (const file of all) {
+      const [code, purpose] = file.split('.');
+      if (files.includes(file) || file === 'README.md') continue;
+      ok(KNOWN_LANGUAGES.has(code!), file);
+      ok(purpose === 'grammar' || all.includes(`${code}.grammar.json`), file);
+    }
   });
 
   it('has the same sections for every language, in the same order', () => {

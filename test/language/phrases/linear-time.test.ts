@@ -1,0 +1,25 @@
+import { ok } from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { PhraseMatcher } from '../../../src/language/phrases/phrase-matcher.ts';
+import { shippedPhraseFiles } from '../../support/shipped-phrases.ts';
+import { worstTexts } from '../../support/phrase-prefixes.ts';
+
+const LENGTH = 200_000;
+/** Steps a character: 5 ms a thousand characters, with a wide margin for slow machines. */
+const MOST_STEPS = 25;
+
+describe('phrases take linear time', () => {
+  for (const [purpose, files] of shippedPhraseFiles()) {
+    const matcher = new PhraseMatcher(files);
+    for (const file of files) {
+      it(`${file.language}.${purpose}.json, fed the beginnings of its phrases`, () => {
+        for (const text of worstTexts(file, matcher, LENGTH)) {
+          const half = matcher.match(text.slice(0, LENGTH / 2)).steps;
+          const { steps } = matcher.match(text);
+          const shown = `"${text.slice(0, 60)}…": ${half} steps, ${steps} for twice the text`;
+          ok(steps <= 2.1 * half && steps <= MOST_STEPS * LENGTH, shown);
+        }
+      });
+    }
+  }
+});

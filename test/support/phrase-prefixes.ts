@@ -1,0 +1,58 @@
+import type { PhraseFile } from '../../src/language/phrases/phrase-files.ts';
+import type { PhraseMatcher } from '../../src/language/phrases/phrase-matcher.ts';
+import { sequencesOf, type Item } from '../../src/language/phrases/syntax.ts';
+
+const SAMPLE = 2000;
+const WORST = 6;
+
+/** Beginnings of the phrases of a file, all but their last word, as texts that begin every phrase and end none. */
+export function prefixesOf(file: PhraseFile<string>): string[] {
+  const { classes, grammar, kinds } = file;
+  const { contrast, negation } = grammar;
+  const kindPhrases = Object.values(kinds).flatMap((kind) => [...kind!.phrases, ...(kind!.unless ?? [])]);
+  const phrases = [...kindPhrases, ...contrast, ...negation.before, ...negation.after];
+  const prefixes = new Set<string>();
+  for (const phrase of phrases) {
+    for (const { items } of sequencesOf(phrase, { classes, gap: grammar.gap }).slice(0, 20)) {
+      const shown = items.slice(0, Math.max(1, items.length - 1)).map((item) => shownItem(item, classes));
+      prefixes.add(`${shown.join('')} `.replace(/^ /, ''));
+    }
+  }
+  return [...prefixes];
+}
+
+function shownItem(item: Item, classes: ReadonlyMap<string, readonly string[]>): string {
+  switch (item.kind) {
+    case 'word':
+      return item.glue === 'glued' ? item.text : ` ${item.text}`;
+    case 'stem':
+      return ` ${item.text}en`;
+    case 'ending':
+      return ` un${item.text}`;
+    case 'class':
+      return ` ${classes
+        .get(item.name)!
+        .find((member) => !member.includes(' '))!
+        .replaceAll('-', '')}`;
+    case 'gap':
+      return ' x'.repeat(item.most);
+  }
+}
+
+/** The texts that cost the most: all beginnings in a row, and those alone that take the most steps a character. */
+export function worstTexts(
+  file: PhraseFile<string>,
+  matcher: PhraseMatcher<string>,
+  length: number,
+): string[] {
+  const prefixes = prefixesOf(file);
+  const cost = (prefix: string): number => matcher.match(filled(prefix, SAMPLE)).steps;
+  const costs = prefixes.map((prefix) => ({ prefix, steps: cost(prefix) }));
+  costs.sort((a, b) => b.steps - a.steps || (a.prefix < b.prefix ? -1 : 1));
+  const worst = costs.slice(0, WORST).map(({ prefix }) => prefix);
+  return [prefixes.join(''), worst.join(''), ...worst].map((body) => filled(body, length));
+}
+
+function filled(body: string, length: number): string {
+  return body.repeat(Math.ceil(length / body.length)).slice(0, length);
+}
