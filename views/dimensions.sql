@@ -1,5 +1,5 @@
 -- view: dimensions
--- version: 4
+-- version: 5
 -- publish: instance key(instance) order(instance)
 -- publish: session key(session) order(instance, session)
 -- publish: end_user key(end_user) order(instance, end_user)
@@ -16,6 +16,7 @@
 -- the shard, the others per instance. The newest row of a batch wins; nothing is ever taken away.
 -- micro.topic         the topic that a micro-cluster belongs to; null until the topic is born
 -- topic.heir          the topic that this one merged into; null while it lives. Filters that name it mean the heir
+-- topic.since         the message position at which it merged; null while it lives
 -- session.end_user    the end user who started the conversation (0: none)
 -- session.external_id the caller's own name of the session, as last said (ingest metadata.session.externalId); or null
 -- end_user.external_id   the caller's own name of the end user; of more than 1,024 characters the first 1,023 and an
@@ -38,7 +39,7 @@ create table session (
 );
 create table end_user (instance integer, end_user integer, id uuid, external_id varchar, seq bigint);
 create table micro (instance integer, micro integer, topic integer, seq bigint);
-create table topic (instance integer, topic integer, id uuid, name varchar, cluster integer, heir integer, seq bigint);
+create table topic (instance integer, topic integer, id uuid, name varchar, cluster integer, heir integer, since bigint, seq bigint);
 create table cluster (instance integer, cluster integer, id uuid, name varchar, seq bigint);
 create table signal (instance integer, signal integer, id uuid, name varchar, signal_type varchar, description varchar, seq bigint);
 create table repeated_request (instance integer, repeated_request integer, id uuid, name varchar, description varchar, seq bigint);
@@ -76,7 +77,7 @@ from batch_end_user;
 -- end
 
 upsert into micro from batch_micro key (instance, micro) set (topic);
-upsert into topic from batch_topic key (instance, topic) once (id) set (name, cluster, heir);
+upsert into topic from batch_topic key (instance, topic) once (id) set (name, cluster, heir, since);
 upsert into cluster from batch_cluster key (instance, cluster) once (id) set (name);
 upsert into signal from batch_signal key (instance, signal) once (id, signal_type) set (name, description);
 upsert into repeated_request from batch_repeated_request

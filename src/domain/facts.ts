@@ -91,6 +91,8 @@ export interface TopicRow {
   readonly cluster: number | null;
   /** The topic that it merged into, which answers for its id. */
   readonly heir: number | null;
+  /** The message position at which it merged. */
+  readonly since: number | null;
 }
 export interface ClusterRow {
   readonly instance: number;

@@ -1,6 +1,6 @@
 /**
  * The cores of an instance's topics during one regrouping: for each topic the sum of its core vectors, kept up to date
- * while topics merge and micro-clusters move.
+ * while topics merge and grow.
  * Covered by test/topics/regrouping.test.ts.
  */
 import { addTo, dotOf, dotsOf, normOf } from '../numeric/vectors.ts';
@@ -14,13 +14,6 @@ interface Core {
   readonly sum: Float32Array;
   readonly keys: RequestKeys;
   weight: number;
-}
-
-export interface NearestTopic {
-  readonly topic: number;
-  readonly similarity: number;
-  /** Similarity to the other requests of its own topic. */
-  readonly own: number;
 }
 
 export class CoreSums {
@@ -82,41 +75,12 @@ export class CoreSums {
     }
   }
 
-  weightOf(topic: number): number {
-    return this.#core(topic).weight;
-  }
-
-  /** The topic that a core micro-cluster is most similar to; itself left out of its own. Ties go to the lower number. */
-  nearestTo(micro: MicroCluster): NearestTopic {
-    const dots = this.#totals(micro);
-    const itself =
-      dotOf(micro.sum, micro.sum) + this.#state.thresholds.scale * keyBonus(micro.keys, micro.keys);
-    let [topic, similarity, own] = [-1, Number.NEGATIVE_INFINITY, 0];
-    for (const [index, core] of this.#cores.entries()) {
-      const isOwn = core.topic === micro.topic;
-      const total = isOwn ? dots[index]! - itself : dots[index]!;
-      const weight = isOwn ? core.weight - micro.weight : core.weight;
-      const mean = total / (weight * micro.weight);
-      if (isOwn) own = mean;
-      if (mean > similarity) [topic, similarity] = [core.topic, mean];
-    }
-    return { topic, similarity, own };
-  }
-
   /** As `MicroClusters.similaritiesByGroup`, for a request like those of the micro-cluster, and for topics only. */
   similaritiesTo(micro: MicroCluster): Map<number, GroupSimilarity> {
     const dots = this.#totals(micro);
     return new Map(
       this.#cores.map(({ topic, weight }, index) => [topic, { total: dots[index]! / micro.weight, weight }]),
     );
-  }
-
-  move(micro: MicroCluster, to: number): void {
-    const from = this.#core(micro.topic);
-    for (let index = 0; index < from.sum.length; index += 1) from.sum[index]! -= micro.sum[index]!;
-    from.weight -= micro.weight;
-    addKeys(from.keys, micro.keys, -1);
-    this.add(micro, to);
   }
 
   add(micro: MicroCluster, topic: number): void {

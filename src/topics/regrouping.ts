@@ -1,8 +1,7 @@
 /**
  * Who decides regrouping, the periodic step in which history may move. A topic is a commitment, so its core moves for a
- * clear gain only: two topics merge when they are as similar as one topic is, a part that clearly is another matter
- * leaves, and a micro-cluster changes its topic when it is clearly nearer to another. What waits is grouped anew and
- * placed by the test of arrival. Names and topic clusters follow.
+ * clear gain only: two topics merge when they are as similar as one topic is, and a part that clearly is another matter
+ * leaves. What waits is grouped again and placed by the test of arrival. Names and topic clusters follow.
  */
 import { averageLinkage, groupsAfter } from '../numeric/linkage.ts';
 import { cosineWithCore, placeOf } from './assignment.ts';
@@ -11,9 +10,9 @@ import { weightOf } from './micro-cluster.ts';
 import { renameChangedTopics } from './naming/topic-names.ts';
 import { recluster } from './topic-clusters.ts';
 import { createTopicOf } from './topic-creation.ts';
-import { LEAST_REQUESTS, type TopicState } from './topic-state.ts';
+import type { TopicState } from './topic-state.ts';
 
-/** A micro-cluster changes its topic when it is more similar to another by this much, on a similarity scale of 1. */
+/** For this much, on a similarity scale of 1, a part leaves its core, and what is loose changes its topic. */
 const CLEAR_GAIN = 0.1;
 
 /**
@@ -37,7 +36,6 @@ function regroup(state: TopicState): void {
   createTopicsOfWaiting(state);
   const cores = new CoreSums(state);
   mergeTopics(state, cores);
-  moveMicros(state, cores);
   cores.saveLengths();
   placeWaiting(state, cores);
   const overview = state.overview();
@@ -87,19 +85,7 @@ function mergeTopics(state: TopicState, cores: CoreSums): void {
     for (const micro of state.micros.live)
       if (micro.topic === smaller) state.micros.moveToTopic(micro, larger, micro.core);
     cores.merge(larger, smaller);
-    state.changeTopic(state.topics[smaller]!, { heir: larger });
-  }
-}
-
-/** Moves core micro-clusters that are clearly nearer to another topic. A topic keeps enough requests to be one. */
-function moveMicros(state: TopicState, cores: CoreSums): void {
-  const gain = CLEAR_GAIN * state.thresholds.scale;
-  for (const micro of state.micros.live) {
-    if (!micro.core || cores.weightOf(micro.topic) - micro.weight < LEAST_REQUESTS) continue;
-    const { topic, similarity, own } = cores.nearestTo(micro);
-    if (topic === micro.topic || similarity - own < gain) continue;
-    cores.move(micro, topic);
-    state.micros.moveToTopic(micro, topic, true);
+    state.changeTopic(state.topics[smaller]!, { heir: larger, since: state.position });
   }
 }
 

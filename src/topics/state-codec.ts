@@ -73,7 +73,7 @@ function readCounters(state: TopicState, read: ByteReader): void {
   state.relaxation = Number(read.text());
 }
 
-function writeTopic({ position, name, namedAt, cluster, length, heir }: Topic): Uint8Array {
+function writeTopic({ position, name, namedAt, cluster, length, heir, since }: Topic): Uint8Array {
   return new ByteWriter()
     .count(position)
     .text(name)
@@ -81,6 +81,7 @@ function writeTopic({ position, name, namedAt, cluster, length, heir }: Topic): 
     .link(cluster)
     .text(String(length))
     .link(heir)
+    .link(since)
     .finish();
 }
 
@@ -93,6 +94,7 @@ function readTopic(number: number, read: ByteReader): Topic {
     cluster: read.link(),
     length: Number(read.text()),
     heir: read.link(),
+    since: read.link(),
   };
 }
 

@@ -28,6 +28,8 @@ export interface Topic {
   length: number;
   /** Number of the topic that it merged into, or −1. */
   heir: number;
+  /** Message position of the request at whose arrival it merged, or −1. */
+  since: number;
 }
 
 export interface TopicCluster {
@@ -70,6 +72,8 @@ export class TopicState {
   readonly clusterChanges = new ChangeTracker<string>();
   /** Requests that have arrived, and the same when the state was last taken. */
   requests = 0;
+  /** Message position of the last one. */
+  position = 0;
   savedRequests = 0;
   /** Requests at which topics are regrouped next. */
   nextRegrouping = LEAST_REQUESTS;
@@ -127,6 +131,7 @@ export class TopicState {
       cluster: -1,
       length: 1,
       heir: -1,
+      since: -1,
     };
     this.insertTopic(topic);
     this.topicChanges.note(topic.number, '');

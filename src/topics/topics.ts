@@ -27,6 +27,7 @@ export class Topics {
   add(vector: Float32Array, request: string, position: number): number {
     const state = this.#state;
     state.requests += 1;
+    state.position = position;
     const micro = assignRequest(state, vector, request, position);
     if (!micro.core) createTopicIfDue(state, micro.waitingGroup);
     pruneIfDue(state);
@@ -66,7 +67,8 @@ export class Topics {
         const id = derivedId(instanceId, 'topic', String(topic.position));
         const cluster = topic.cluster < 0 ? null : topic.cluster;
         const heir = topic.heir < 0 ? null : topic.heir;
-        return [{ instance, topic: number, id, name: topic.name, cluster, heir }];
+        const since = topic.since < 0 ? null : topic.since;
+        return [{ instance, topic: number, id, name: topic.name, cluster, heir, since }];
       }),
       clusters: changes.clusterChanges.drain().flatMap(([number, before]) => {
         const { origin, name } = clusters[number]!;

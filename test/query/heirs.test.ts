@@ -19,6 +19,7 @@ describe('a topic that merged into another', () => {
         name: `topic ${number}`,
         cluster: null,
         heir,
+        since: heir === null ? null : 2,
       }) as const;
     await fixture.fold(
       assignment({

@@ -321,6 +321,7 @@ function groupRows(
           name: topicName(index + 1, cluster),
           cluster: none(cluster),
           heir: null,
+          since: null,
         }))
         .filter((_, index) => before?.[at]?.clusters[index] !== clusters[index]),
     ),

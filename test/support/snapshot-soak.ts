@@ -99,6 +99,7 @@ function withMovedTopics(work: Assignment, sequence: number): Assignment {
         name: `topic ${topic}`,
         cluster: 1 + ((topic + turn) % 20),
         heir: null,
+        since: null,
       },
     ],
   };

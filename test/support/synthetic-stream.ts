@@ -152,6 +152,7 @@ export class SyntheticStream {
         name: `topic ${topic}`,
         cluster: clusterOfTopic(topic),
         heir: null,
+        since: null,
       })),
       clusters: numbered(CLUSTERS, (cluster) => ({
         instance: this.#instance,

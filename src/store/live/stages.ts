@@ -89,9 +89,18 @@ export const STAGES = {
       name: 'text',
       cluster: 'integer',
       heir: 'integer',
+      since: 'bigint',
     },
     rows: ({ assignment }) =>
-      assignment.topics.map((row) => [row.instance, row.topic, row.id, row.name, row.cluster, row.heir]),
+      assignment.topics.map((row) => [
+        row.instance,
+        row.topic,
+        row.id,
+        row.name,
+        row.cluster,
+        row.heir,
+        row.since,
+      ]),
   },
   batch_cluster: {
     columns: { instance: 'integer', cluster: 'integer', id: 'text', name: 'text' },

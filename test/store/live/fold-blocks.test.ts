@@ -54,7 +54,7 @@ insert into signalled values (getvariable('seq'), (select count(*) from signalle
     const broken = {
       ...message(4),
       signals,
-      topics: [{ instance: 1, topic: 1, id: 'no id', name: '', cluster: null, heir: null }],
+      topics: [{ instance: 1, topic: 1, id: 'no id', name: '', cluster: null, heir: null, since: null }],
     };
     await rejects(fixture.fold(assignment(broken)), /view dimensions/);
     await fixture.fold(assignment(message(5)));

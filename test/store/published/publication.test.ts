@@ -193,7 +193,9 @@ describe('publication', () => {
     const failing = old?.cached('sessions', ['session_rollup'], () => late.promise);
     await fixture.fold(
       assignment({
-        topics: [{ instance: 1, topic: 1, id: uuid(4, 1), name: 't', cluster: null, heir: null }],
+        topics: [
+          { instance: 1, topic: 1, id: uuid(4, 1), name: 't', cluster: null, heir: null, since: null },
+        ],
       }),
     );
     await fixture.publish();
