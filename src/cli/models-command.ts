@@ -6,6 +6,8 @@ import { SetupError } from '../errors.ts';
 import { loadEmbedder, type LoadedEmbedder } from '../enrich/embed/embedder.ts';
 import { WEIGHTS, type Weights } from '../enrich/embed/model-files.ts';
 import { findModel, modelName } from '../enrich/embed/model-location.ts';
+import { enrichmentId } from '../enrich/enricher.ts';
+import { loadHeads } from '../enrich/heads.ts';
 import { listModels } from '../hub/catalog.ts';
 import { readVariable, writeVariable } from '../hub/env-file.ts';
 import { Hub } from '../hub/hub.ts';
@@ -243,7 +245,7 @@ async function use(surroundings: ModelsSurroundings, model: string): Promise<num
 async function consequences(config: Config, embedder: LoadedEmbedder): Promise<string> {
   const active = readActiveEpoch(config.dataDir);
   if (active === null) return 'There are no views yet: "npm start" builds them with it.\n';
-  const definition = currentDefinition(embedder);
+  const definition = currentDefinition({ id: embedder.id, enrichment: enrichmentId(loadHeads()) });
   const changes = new Set<string>();
   for (let shard = 0; shard < active.shards; shard += 1) {
     const made = await readDefinition(shardDirectory(config.dataDir, active.epoch, shard));

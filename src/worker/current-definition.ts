@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { enrichmentId } from '../enrich/enricher.ts';
-import { loadHeads } from '../enrich/heads.ts';
 import { definitionOf } from '../store/epochs/definition.ts';
 import { loadViews } from '../store/view-files.ts';
 import type { AnalysisModel } from './analysis/protocol.ts';
 import { ASSIGNMENT_VERSION } from './analysis/version.ts';
+
+type Model = Pick<AnalysisModel, 'id' | 'enrichment'>;
 
 /** The repository's own folders: views and models belong to the code. */
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -12,10 +12,10 @@ export const MODELS_DIRECTORY = join(ROOT, 'models');
 export const VIEWS_DIRECTORY = join(ROOT, 'views');
 
 /** What decides, besides the stream, which rows this code writes with a model: the views and the analysis. */
-export function currentDefinition(model: Pick<AnalysisModel, 'id'>): string {
+export function currentDefinition(model: Model): string {
   return definitionOf(loadViews(VIEWS_DIRECTORY), analysisOf(model));
 }
 
-export function analysisOf({ id }: Pick<AnalysisModel, 'id'>): string {
-  return `model:${id} enrichment:${enrichmentId(loadHeads())} assignment:${ASSIGNMENT_VERSION}`;
+export function analysisOf({ id, enrichment }: Model): string {
+  return `model:${id} enrichment:${enrichment} assignment:${ASSIGNMENT_VERSION}`;
 }

@@ -42,7 +42,7 @@ await serveAnalysis(({ model }, steps) => {
   if (model === 'unusable') throw new SetupError('the model is unusable');
   const thresholds = { micro: 0.9, topic: 0.8, cluster: 0.5, repeated: 0.95 };
   return Promise.resolve({
-    model: { id: 'letters', dimensions: DIMENSIONS },
+    model: { id: 'letters', dimensions: DIMENSIONS, enrichment: 'letters' },
     enricher: {
       enrich: (turns) =>
         Promise.resolve(

@@ -1,16 +1,18 @@
 /** What a thread of `AnalysisPool` runs: the model and the rules that ship. */
 import { Assigner } from './assigner.ts';
 import { loadEmbedder } from '../../enrich/embed/embedder.ts';
-import { createEnricher } from '../../enrich/enricher.ts';
+import { createEnricher, enrichmentId } from '../../enrich/enricher.ts';
+import { loadHeads } from '../../enrich/heads.ts';
 import { detectLanguage } from '../../language/detect.ts';
 import { serveAnalysis } from './server.ts';
 
 await serveAnalysis(async ({ model, modelsDirectory }, steps) => {
   const embedder = await loadEmbedder({ model, modelsDirectory });
+  const heads = loadHeads();
   const { id, thresholds, dimensions } = embedder;
   return {
-    model: { id, dimensions },
-    enricher: createEnricher({ embedder, steps }),
+    model: { id, dimensions, enrichment: enrichmentId(heads) },
+    enricher: createEnricher({ embedder, steps, heads }),
     newAssigner: (memoryBytes) =>
       new Assigner({ thresholds, dimensions, detectLanguage, steps, memoryBytes }),
     close: () => embedder.close(),

@@ -22,6 +22,8 @@ export interface AnalysisModel {
   readonly id: string;
   /** Length of its vectors. */
   readonly dimensions: number;
+  /** `enrichmentId` of the rules and heads that the thread uses. */
+  readonly enrichment: string;
 }
 
 /**
