@@ -34,8 +34,8 @@ import {
 import { answersOf, FEW_GRANULARITIES, requestsOf } from '../support/replays.ts';
 
 const INSTANCES = 6;
-const requests = requestsOf({ conversations: 60, instances: INSTANCES, messages: 3 });
-const [first, second] = [requests.slice(0, 60), requests.slice(60)] as const;
+const requests = requestsOf({ conversations: 24, instances: INSTANCES, messages: 3 });
+const [first, second] = [requests.slice(0, 40), requests.slice(40)] as const;
 
 describe('backup and restore', () => {
   const temporary = temporaryDirectory();
@@ -163,10 +163,10 @@ describe('backup and restore', () => {
     const manager = await jetstreamManager(connection.nats);
     const before = await answers(dataDir);
     const { lastSequence } = await extentOf(connection, CONVERSATIONS_STREAM);
-    await manager.streams.purge(CONVERSATIONS_STREAM, { seq: 41 });
+    await manager.streams.purge(CONVERSATIONS_STREAM, { seq: 31 });
     const refused = await run('cli/rebuild.ts', []);
     equal(refused.code, 1);
-    match(refused.output, /The stream holds entries 41 to .*: entries 1 to 40 are gone.*--from-backup/);
+    match(refused.output, /The stream holds entries 31 to .*: entries 1 to 30 are gone.*--from-backup/);
     const rebuilt = await run('cli/rebuild.ts', ['--from-backup', backup]);
     equal(rebuilt.code, 0, rebuilt.output);
     match(rebuilt.output, /switched from views 1 to views 2/);

@@ -8,6 +8,8 @@ import { openRegistry, type Registry } from '../../src/registry/registry.ts';
 import { openConnection, type StreamConnection } from '../../src/stream/connection.ts';
 import { freePort, startTestServer, type TestServer } from '../support/nats.ts';
 
+const { PATH, NODE_COMPILE_CACHE } = process.env;
+
 interface Result {
   readonly code: number;
   readonly stdout: string;
@@ -39,7 +41,7 @@ describe('registry commands', () => {
       process.execPath,
       [join(import.meta.dirname, `../../src/cli/${command}.ts`), ...args],
       {
-        env: { PATH: process.env['PATH'], DATA_DIR: server.dataDir, NATS_PORT: String(port) },
+        env: { PATH, NODE_COMPILE_CACHE, DATA_DIR: server.dataDir, NATS_PORT: String(port) },
         stdio: ['ignore', 'pipe', 'pipe'],
       },
     );

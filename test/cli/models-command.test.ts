@@ -7,7 +7,7 @@ import { after, before, describe, it } from 'node:test';
 import { loadConfig } from '../../src/config.ts';
 import { SetupError } from '../../src/errors.ts';
 import { loadEmbedder } from '../../src/enrich/embed/embedder.ts';
-import { readCommandLine } from '../../src/cli/command.ts';
+import { readCommandLine, UsageError } from '../../src/cli/command.ts';
 import { MODELS_USAGE, modelsCommand } from '../../src/cli/models-command.ts';
 import { openProgress } from '../../src/cli/progress.ts';
 import { readActiveEpoch } from '../../src/store/epochs/epochs.ts';
@@ -31,7 +31,7 @@ import { writeTransformer } from '../support/transformer.ts';
 
 const ID = 'acme/tiny-e5';
 const INSTANCES = 2;
-const requests = requestsOf({ conversations: 40, instances: INSTANCES, messages: 3 });
+const requests = requestsOf({ conversations: 20, instances: INSTANCES, messages: 3 });
 const messages = requests.reduce((sum, { messages: all }) => sum + all.length, 0);
 
 describe('npm run models', () => {
@@ -207,11 +207,15 @@ describe('npm run models', () => {
       [['use'], 'use needs a MODEL'],
       [['list', '--what'], "Unknown option '--what'"],
     ] as const) {
-      const running = runScript('cli/models.ts', args, { ...process.env });
-      equal(await running.ended, 2);
-      ok(running.output().startsWith(said), running.output());
-      ok(running.output().includes(MODELS_USAGE));
+      await rejects(command(args), (error: Error) => {
+        ok(error instanceof UsageError);
+        ok(error.message.startsWith(said), error.message);
+        return true;
+      });
     }
+    const running = runScript('cli/models.ts', ['fetch'], { ...process.env });
+    equal(await running.ended, 2);
+    equal(running.output(), `Unknown command: fetch.\n${MODELS_USAGE}\n`);
   });
 });
 

@@ -109,7 +109,6 @@ const DAMAGES: readonly Damage[] = [
   },
   {
     name: 'a newest file is cut',
-    short: true,
     down: ['worker'],
     file: published('newest'),
     hurt: shorten,

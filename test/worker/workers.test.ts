@@ -113,7 +113,7 @@ describe('workers', () => {
 
   it('share the shards, take over from a killed one, and count every message once', async () => {
     await evenlySpread();
-    const requests = requestsOf({ conversations: 80, instances: INSTANCES, messages: 4 });
+    const requests = requestsOf({ conversations: 48, instances: INSTANCES, messages: 4 });
     const messages = requests.reduce((sum, request) => sum + request.messages.length, 0);
     let newest = 0;
     const publishing = (async () => {

@@ -13,11 +13,12 @@ const SESSIONS_EACH = 8;
 const REQUEST_MS = 15_000;
 /** Between two looks at the totals, by turns of instance and question. */
 const WATCH_EVERY_MS = 60;
+const LIGHT_WATCH_EVERY_MS = 250;
 /** Between two looks at a total that is waited for. */
 const ASK_EVERY_MS = 40;
 /** What a light load is at most. Beyond so many messages it waits until they are counted. */
 const LIGHT_WRITERS = 2;
-const LIGHT_PAUSE_MS = 60;
+const LIGHT_PAUSE_MS = 300;
 const LIGHT_UNCOUNTED = 20;
 const SETTLE_MS = 90_000;
 
@@ -330,12 +331,13 @@ export class Load {
   }
 
   async #watch(): Promise<void> {
+    const everyMs = this.#options.long ? WATCH_EVERY_MS : LIGHT_WATCH_EVERY_MS;
     while (this.#watched && !this.#stack.stopped) {
       for (const instance of this.#instances) {
         for (const question of QUESTIONS) {
           if (!this.#watched) return;
           await this.#ask(instance, question);
-          await sleep(WATCH_EVERY_MS);
+          await sleep(everyMs);
         }
       }
     }
