@@ -49,10 +49,10 @@ function timed(rounds: number, work: () => void): number {
 }
 const USAGE = `Usage: npm run bench -- assign [MESSAGES]
 
-How many messages a second does assign take, with how much state, and how long does a regrouping last?
+How many messages a second can assign process, with how much state, and how long does a regrouping take?
 
-Vectors are made up: 400 themes with noise, so that an instance has as many micro-clusters as it may have. The
-alternative, in the same run: the plain JavaScript search over as many centroids. MESSAGES is 200000 when left out.`;
+The vectors are made up: 400 themes with noise, so that an instance has as many micro-clusters as allowed. The
+alternative, in the same run: the plain JavaScript search over as many centroids. MESSAGES defaults to 200000.`;
 
 export const command: Command = {
   usage: USAGE,

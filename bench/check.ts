@@ -18,8 +18,8 @@ type Baseline = Readonly<Record<string, Readonly<Record<string, number>>>>;
 const USAGE = `Usage: npm run bench -- check [NAME…] [--write]
 
 Is anything slower than it was? Runs the quick form of each named benchmark, or of every one that has an alternative in
-the same run, and compares the ratio of the two with bench/baseline.json: it holds no absolute times, so any machine can check it. Each
-ratio is the median of ${TIMES}. One that has fallen by more than a quarter ends the run with code 1.
+the same run, and compares the ratio of the two with bench/baseline.json. The baseline has no absolute times, so any
+machine can check it. Each ratio is the median of ${TIMES}. A fall by more than a quarter ends the run with code 1.
 
   --write   keep the ratios of this run as the baseline`;
 
@@ -54,7 +54,7 @@ export const command: Command = {
   }),
 };
 
-/** Each ratio of either, and whether it has not fallen too far. One that is new or gone asks for `--write`. */
+/** Each ratio of either, and whether it has not fallen too far. One that is new or gone needs `--write`. */
 export function compare(
   baseline: Baseline,
   measured: Baseline,

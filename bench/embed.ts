@@ -69,8 +69,8 @@ function turnsOf(texts: readonly { role: string; content: string }[]): Turn[] {
 
 const USAGE = `Usage: npm run bench -- embed [FILE] [--model NAME]
 
-How fast are vectors and whole findings made? Prints load time and memory, messages/s by batch size and length on one
-thread, tokenisation apart, and everything that enrich does, over made-up messages or the dialogues in FILE. The
+How fast are vectors and complete findings? Prints load time and memory, messages/s by batch size and length on one
+thread, tokenisation alone, and everything that enrich does, on made-up messages or the dialogues in FILE. The
 alternative, in the same run: the library's own pipeline() with pooling in JavaScript.
 
   --model NAME   a folder of models/ or a path (default: undertone-small)`;

@@ -19,8 +19,8 @@ const USAGE = `Usage: npm run bench -- fold [OPTIONS]
 
 What do fold, commit and publish cost, and does it grow with history?
 
-Goes on with a copy of each synthetic history, every kind of entity in every batch, as the worker does; in a process of
-its own, whose memory is printed. Each figure is compared with the same batch after the shortest history.
+Continues a copy of each synthetic history as the worker does, with every kind of entity in every batch. A process of
+its own does it, and prints its memory. Each figure is compared with the same batch after the shortest history.
 
   --messages N,N…   lengths of the histories (default: 100000,1000000)
   --keep DIR        keep the histories in DIR, and reuse what is there

@@ -269,7 +269,7 @@ export async function applyBatch(
 const USAGE = `Usage: npm run bench -- history [--messages N] [--instances N] [--keep DIR]
 
 Builds a synthetic history (views and raw messages) in bulk, and prints how fast. The other benchmarks build what they
-need by themselves and reuse what is in their --keep DIR.
+need and reuse what is in their --keep DIR.
 
   --messages N    over all instances (default: 100000)
   --instances N   how many share them (default: 1)

@@ -83,10 +83,9 @@ function texts(words: (i: number) => number): string[] {
 
 const USAGE = `Usage: npm run bench -- hub-models [SHAPE…]
 
-How fast is a transformer of the hub on this machine? Makes models of the shapes of well-known ones with random weights,
-as speed does not depend on what the weights are, and prints messages/s by length and by how many are embedded at once,
-load time and memory, for the default model, too. A model has one thread, and seconds are those of its processor, so that
-what else runs on the machine matters little.
+How fast is a transformer of the hub on this machine? Makes models of the shapes of well-known ones with random weights
+(speed does not depend on the weights), and prints messages/s by length and batch size, load time and memory; also for
+the default model. A model has one thread, and seconds are processor time, so other work on the machine matters little.
 
   --in FOLDER   measure the model in this folder in this process, as is done for each shape
 

@@ -92,15 +92,15 @@ class Load {
 
 const USAGE = `Usage: npm run bench -- ingest [OPTIONS]
 
-How many requests does ingest take, how fast, and is every message counted afterwards? Without --url it starts a service
-of its own (empty data directory, no rate limit). The alternative, in the same run: the same requests one at a time,
+How many requests does ingest take, how fast, and is every message counted afterwards? Without --url, it starts its own
+service (empty data directory, no rate limit). The alternative, in the same run: the same requests one at a time,
 each waiting for its own synced commit, as without group commit.
 
   --rate N            requests a second (default: 1000)
-  --seconds N         for so long (default: 30)
-  --burst-seconds N   then as fast as it goes for so long (default: 5)
-  --url URL           measure the service at this address in place of one of its own
-  --key KEY           an API key of it`;
+  --seconds N         duration (default: 30)
+  --burst-seconds N   then as fast as possible for this long (default: 5)
+  --url URL           measure the service at this address instead
+  --key KEY           an API key of that service`;
 
 export const command: Command = {
   usage: USAGE,

@@ -11,14 +11,14 @@ import { describe } from './load/query-report.ts';
 
 const USAGE = `Usage: npm run bench -- instances [OPTIONS]
 
-Do queries stay fast when many small instances share the views? The questions and alternatives are those of query,
-each question put to a random instance.
+Do queries stay fast when many small instances share the views? The questions and alternatives are those of query;
+each question goes to a random instance.
 
   --instances N     how many (default: 1000)
   --messages N      messages of each instance (default: 1000)
   --keep DIR        keep the history in DIR, and reuse what is there
   --count N         measured requests of each question (default: 300)
-  --seconds N       the longest for each question and each system (default: 20)
+  --seconds N       at most for each question and each system (default: 20)
   --postgres MODE   auto (default: where it is installed), always or never
   --json            print the figures as JSON`;
 

@@ -15,14 +15,14 @@ const USAGE = `Usage: npm run bench -- query [OPTIONS]
 
 How fast are queries over a long history, and how fast is the same question without views?
 
-Builds each synthetic history, serves it with web and asks over HTTP, one connection at a time, every question another
-one. The alternatives, in the same run: the same questions as one plain SQL over raw messages, in DuckDB inside this
+Builds each synthetic history, serves it with web and asks over HTTP, one request at a time, each time another question.
+The alternatives, in the same run: the same questions as one plain SQL query over raw messages, in DuckDB inside this
 process and in PostgreSQL (where it is installed) with the usual indexes. A different answer is an error.
 
   --messages N,N…   lengths of the histories (default: 100000,1000000,10000000)
   --keep DIR        keep the histories in DIR, and reuse what is there
   --count N         measured requests of each question (default: 300)
-  --seconds N       the longest for each question and each system (default: 20)
+  --seconds N       at most for each question and each system (default: 20)
   --postgres MODE   auto (default: where it is installed, and not for the longest), always or never
   --json            print the figures as JSON`;
 

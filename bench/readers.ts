@@ -18,10 +18,10 @@ const PUBLISH_EVERY_MS = 150;
 
 const USAGE = `Usage: npm run bench -- readers [OPTIONS]
 
-Do many readers with mixed questions go on being answered, while the views change under them?
+Do many readers with mixed questions still get answers while the views change under them?
 
-Readers ask one reader's database of several threads any question at all, one after the other, while a writer folds and
-publishes. A question that fails ends the run with code 1, and so does a database that had to be replaced.
+Readers ask all kinds of questions of one database with several threads, while a writer folds and publishes. A failed
+question ends the run with code 1, and so does a database that had to be replaced.
 
   --seconds N    default: 60
   --readers N    readers at once (default: 16)

@@ -28,16 +28,16 @@ interface Turn {
 
 const USAGE = `Usage: npm run bench -- rebuild [OPTIONS]
 
-How fast is a rebuild, do queries go on beside it, and how soon does the service answer after kill -9?
+How fast is a rebuild, does it slow queries, and how soon does the service answer after kill -9?
 
-Sends dialogues, each file's to instances of their own, over and over as sessions within a year, to a service of its
-own, and waits until the worker has counted them. Then: kill -9 of worker and web, each until the first correct answer;
-queries while nothing else happens; queries beside a rebuild as fast as it goes, and beside one with --throttle. The
-rebuild compares its rows with the live ones and fails when any differs. The alternatives, in the same run: the live
+Sends dialogues (each file to its own instances, repeatedly, as sessions within a year) to its own service, and waits
+until the worker has counted them. Then: kill -9 of worker and web, each until the first correct answer; queries while
+nothing else happens; queries during a rebuild at full speed, and during one with --throttle. The rebuild compares its
+rows with the live ones and fails when any differs. The alternatives, in the same run: the live
 worker over the same messages, and queries while nothing else happens.
 
   --messages N    messages in all (default: 1000000)
-  --instances N   instances that they go to (default: 10)
+  --instances N   how many instances get them (default: 10)
   --throttle N    messages a second of the slow rebuild (default: 4000)
   --data FOLDER   the data sets, whose dialogues are sent
   --json          print the figures as JSON`;

@@ -9,8 +9,8 @@ const NAMES = readdirSync(import.meta.dirname)
 
 const USAGE = `Usage: npm run bench -- NAME [options]
 
-Each answers one question about speed or load; npm run bench -- NAME --help says which, and with which options. check
-compares the quick form of all that have an alternative with bench/baseline.json.
+Each benchmark answers one question about speed or load; npm run bench -- NAME --help says which, and lists its options.
+check compares the quick form of all that have an alternative with bench/baseline.json.
 
 NAME is one of: ${NAMES.join(', ')}`;
 

@@ -4,7 +4,7 @@ import { soakSnapshots } from '../test/support/snapshot-soak.ts';
 
 const USAGE = `Usage: npm run bench -- snapshots [OPTIONS]
 
-Does a reader ever see a total that mixes two generations of the views?
+Does a reader ever see a total that mixes two publications of the views?
 
 Reader processes compare the totals of many tables within one snapshot with each other and with the snapshot's sequence,
 while a writer publishes, compacts and removes replaced files without a grace period. A wrong total, or a check that

@@ -20,7 +20,7 @@ a wrong number, a victim whose p99 exceeds a second, or memory that grows ends t
   --readers N   readers at once (default: 16)
   --writers N   writers at once (default: 4)
   --writes N    requests a second of each writer (default: 10)
-  --beside N    busy loops on the processor beside the service (default: 1)`;
+  --beside N    busy loops on the processor besides the service (default: 1)`;
 
 export const command: Command = {
   usage: USAGE,

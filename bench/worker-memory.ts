@@ -1,4 +1,4 @@
-/** How much memory does a worker take for many instances of which few are active, and how soon is a quiet one back? */
+/** How much memory does a worker need for many instances of which few are active, and how fast is a quiet one back? */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,18 +32,18 @@ const START = Date.UTC(2026, 0, 1) * 1000;
 
 const USAGE = `Usage: npm run bench -- worker-memory [OPTIONS]
 
-How much memory does a worker take for many instances of which few are active, and how soon is a quiet one back?
+How much memory does a worker need for many instances of which few are active, and how fast does it restore a quiet one?
 
 Runs a worker's loop in this process, with the model that ships, over messages of the demo's conversations: first two to
 each instance, then as many again to the active ones in each round. At the end, quiet instances are read from the views
 and restored one by one. Start it with the settings of the Procfile's worker.
 
   --instances N   default: 100000
-  --active N      share of them that is active, 0 to 1 (default: 0.01)
+  --active N      active share of them, 0 to 1 (default: 0.01)
   --rounds N      rounds of messages to the active ones (default: 5)
-  --restores N    quiet instances that are restored (default: 200)
-  --large N       in place of all that: N entries of 30 MB, then nothing for a while
-  --idle N        for so many seconds (default: 60)
+  --restores N    quiet instances to restore (default: 200)
+  --large N       instead of all that: N entries of 30 MB, then nothing for a while
+  --idle N        length of that while in seconds (default: 60)
   --json          print the figures as JSON`;
 
 export const command: Command = {

@@ -70,7 +70,7 @@ export interface Config {
   readonly natsToken: string | undefined;
   /** A folder of `models/`, a path, or a hub id. */
   readonly embeddingModel: string;
-  /** Where `npm run models -- pull` fetches from, and with what; nothing else asks for either. */
+  /** Where `npm run models -- pull` fetches from, and with what; nothing else uses either. */
   readonly hubUrl: string;
   readonly hubToken: string | undefined;
   /** Requests that one key may send in one window of one second. */
@@ -85,9 +85,9 @@ export interface Config {
   /** How long the stream keeps messages; 0: for ever. The views keep what they counted. */
   readonly streamMaxAgeMs: number;
   readonly streamReplicas: number;
-  /** How many sets the eight partitions are divided into. A change asks for a rebuild. */
+  /** How many sets the eight partitions are divided into. A change needs a rebuild. */
   readonly shards: number;
-  /** The worker rebuilds views that ask for it by itself. */
+  /** The worker rebuilds views by itself when they need it. */
   readonly autoRebuild: boolean;
   /** Bytes of stream entries, inflated, that one worker batch may grow to under a backlog. */
   readonly workerBatchBytes: number;

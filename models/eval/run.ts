@@ -57,9 +57,9 @@ const NAMES = EVALUATIONS.map(({ name }) => name);
 const USAGE = `Usage: npm run eval -- [NAME…] [--data FOLDER|FILE] [--model NAME] [--json]
        npm run eval -- topics --sheet FILE [--data FOLDER|FILE] [--model NAME]
 
-Measures how well the models and the analysis do on data with labels; without a NAME, everything that can be measured.
+Measures how well the models and the analysis do on labelled data; without a NAME, measures everything.
 
-  --data PATH   a folder of data sets in place of the usual one, or one file
+  --data PATH   a folder of data sets instead of the usual one, or one file
   --model NAME  the embedding model: a folder of models/ or a path (default: undertone-small)
   --json        print the tables as JSON
   --sheet FILE  write topics and their names to read and judge; the file holds texts of the data

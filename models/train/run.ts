@@ -15,7 +15,7 @@ const TRAININGS: Readonly<Record<string, Training>> = {
 
 const USAGE = `Usage: npm run train -- [NAME…] [--data FOLDER] [--leave-out SET]… [--output FOLDER] [--steps N]
 
-Makes the heads in models/heads and the embedding model in models/undertone-small again; without a NAME, all of them.
+Trains the heads in models/heads and the embedding model in models/undertone-small again; without a NAME, all of them.
 
   --data FOLDER    the data sets to learn from
 

@@ -17,7 +17,7 @@ import { onStream } from './service-access.ts';
 const USAGE = `Usage: npm run backup -- DIR
 
 Copies everything that the service keeps into a new or empty folder, while the service runs: the stream with all
-messages, keys (as digests), projects and instances, and the views. npm run restore -- DIR puts it back.`;
+messages, keys (as digests), projects and instances, and the views. npm run restore -- DIR restores it.`;
 
 /** How long a worker may take to copy a shard's database. */
 const COPY_MS = 30 * 60_000;

@@ -1,4 +1,4 @@
-/** `npm run dead-letters`: what workers could not process and set aside, or could not analyse. */
+/** `npm run dead-letters`: what workers could not process, or could not analyse. */
 import { inspect } from 'node:util';
 import { printable, printableLines } from '../domain/printable.ts';
 import type { StreamRecord } from '../domain/records.ts';
@@ -23,12 +23,12 @@ const USAGE = `Usage:
   npm run --silent dead-letters -- replay ID… | --all
   npm run --silent dead-letters -- remove ID… | --all
 
-Entries of the stream that a worker could not process, with the reason. show prints what is in one, message
-texts included. replay puts them on the stream again: what was counted of them is not counted again, and what
-fails again is set aside again. remove deletes them here; the stream itself keeps the entries.
+Dead letters: entries of the stream that a worker could not process, with the reason. show prints what is in one,
+message texts included. replay puts them on the stream again: nothing is counted twice, and what fails again becomes
+a dead letter again. remove deletes them here; the stream itself keeps the entries.
 
-Notes on messages that are counted without findings, because their analysis took too long or too much memory, are
-listed too. There is nothing to replay in them. When one is removed, the next rebuild analyses its message again.`;
+The list also has notes on messages that count without findings, because their analysis took too long or too much
+memory. They hold nothing to replay. After you remove one, the next rebuild analyses its message again.`;
 
 /** Of a payload that is no record, so many bytes are shown. */
 const SHOWN_BYTES = 200;
@@ -78,11 +78,11 @@ async function printList(connection: StreamConnection, json: boolean): Promise<v
     return;
   }
   if (letters.length === 0) {
-    process.stdout.write('Nothing was set aside.\n');
+    process.stdout.write('There are no dead letters.\n');
     return;
   }
   const table = tableOf(
-    ['ID', 'SEQUENCE', 'SET ASIDE', 'INSTANCE', 'REQUESTS', 'REASON'],
+    ['ID', 'SEQUENCE', 'SINCE', 'INSTANCE', 'REQUESTS', 'REASON'],
     letters.map(({ id, sequence, setAsideAt, instanceIds, requests, message, reason }) => [
       String(id),
       String(sequence),
@@ -149,12 +149,12 @@ function printJson(value: unknown): void {
 
 type One = (connection: StreamConnection, id: number) => Promise<void>;
 
-/** Without ids: all that are there now, not what is set aside meanwhile. */
+/** Without ids: all that are there now, not those that come meanwhile. */
 async function doEach(connection: StreamConnection, ids: readonly number[], one: One): Promise<void> {
   const wanted = [...ids];
   if (wanted.length === 0) for await (const { id } of readDeadLetters(connection)) wanted.push(id);
   else for (const id of wanted) await required(connection, id);
-  if (wanted.length === 0) process.stdout.write('Nothing was set aside.\n');
+  if (wanted.length === 0) process.stdout.write('There are no dead letters.\n');
   for (const [place, id] of wanted.entries()) {
     try {
       await one(connection, id);
@@ -171,7 +171,7 @@ async function replayOne(connection: StreamConnection, id: number): Promise<void
   const letter = await required(connection, id);
   if (letter.message !== null) {
     process.stdout.write(
-      `${id}: stays, ${printable(placeOf(letter.message))} is counted already; once this is removed, the next rebuild analyses it again\n`,
+      `${id}: stays: ${printable(placeOf(letter.message))} is counted already; after you remove this note, the next rebuild analyses it again\n`,
     );
     return;
   }

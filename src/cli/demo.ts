@@ -20,9 +20,9 @@ import { openProgress } from './progress.ts';
 
 const USAGE = `Usage: npm run demo [-- --url URL] [--key KEY] [--once]
 
-Loads the demo's conversations (demo/conversations.jsonl) and shows what the service makes of them.
-Starts the service when nothing answers at the address; it then runs until Ctrl-C (with --once: it is
-stopped when the tables are printed). Repeating the demo counts nothing twice.`;
+Loads the demo's conversations (demo/conversations.jsonl) and prints what the service finds in them.
+Starts the service when nothing answers at the address; it then runs until Ctrl-C (with --once, until
+the tables are printed). Repeating the demo counts nothing twice.`;
 
 const ROOT = resolve(dirname(import.meta.filename), '../..');
 /** The first start may have to fetch a nats-server and load the model. */
@@ -120,7 +120,7 @@ async function showResult(
   }
   const client = new ServiceClient({ url, key, signal });
   if (!(await waitUntilVisible(client, summary, PROCESSED_LIMIT_MS))) {
-    throw new SetupError('The worker has not processed the messages in time; is it running?');
+    throw new SetupError('The worker did not process the messages in time. Does it run?');
   }
   await printReport(instanceId, (params) => client.query(params), console.log, process.stdout.isTTY);
   console.log(

@@ -18,17 +18,17 @@ const FORMAT =
   '{"id", "source"?, "turns": [{"role", "content", "userId"?, "createdAt"?, "metadata"?}], "userId"?, "metadata"?}';
 const USAGE = `Usage: npm run import -- FILE.jsonl [FILE.jsonl.gz …] [options]
 
-  --instance UUID   import into this instance (else: the default instance of the key's project, one for ever,
-                    which is made when there is none)
-  --new-instance    import into a new instance, whose id is printed
-  --source NAME     names the conversations together with their ids (else: the line's source or the file's name);
-                    --source '' leaves ids alone: session ids are UUIDv5(instance id, id) then, as the README has it
+  --instance UUID   import into this instance (default: the default instance of the key's project, which the
+                    first import creates and later ones use again)
+  --new-instance    import into a new instance, and print its id
+  --source NAME     identifies the conversations together with their ids (default: the line's source or the file's
+                    name); with --source '', session ids are UUIDv5(instance id, id), as the README says
   --url URL         address of the service   (default: UNDERTONE_URL, or HOST and PORT of the configuration)
   --key KEY         API key                  (default: UT_KEY)
-  --in-flight N     conversations sent at a time, 1 to 256 (default 16)
+  --in-flight N     conversations sent at the same time, 1 to 256 (default: 16)
   --no-wait         do not wait until everything is visible in queries
 
-One conversation a line: ${FORMAT}
+One conversation per line: ${FORMAT}
 Exit status: 0 all imported, 1 a line failed or the import stopped, 2 wrong usage, 130 interrupted.`;
 
 /** Its turns are plain strings. */

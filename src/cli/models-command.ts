@@ -28,7 +28,7 @@ export const MODELS_USAGE = `Usage:
   npm run models -- use MODEL
 
 MODEL is a name that list shows, or a folder. pull fetches a sentence embedding model in ONNX form from the hub
-(HF_ENDPOINT, HF_TOKEN) into models/; nothing else ever asks the network for one. check says whether a model can be
+(HF_ENDPOINT, HF_TOKEN) into models/; nothing else ever downloads one. check says whether a model can be
 used here, what it knows and how fast it is. use writes EMBEDDING_MODEL to .env.`;
 
 export interface ModelsSurroundings {
@@ -253,7 +253,7 @@ async function consequences(config: Config, embedder: LoadedEmbedder): Promise<s
   }
   if (changes.size === 0) return 'The views were made with it: no rebuild is needed.\n';
   return (
-    `The views ask for a rebuild then (${[...changes].join('; ')}): other vectors mean other topics.\n` +
+    `The views then need a rebuild (${[...changes].join('; ')}): other vectors mean other topics.\n` +
     'Start the service again, and run "npm run rebuild" (or start it with --auto-rebuild). Until the rebuild is done, ' +
     'queries are answered from the views as they are, and new messages wait in the stream.\n'
   );

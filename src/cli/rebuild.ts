@@ -23,15 +23,15 @@ import { openProgress } from './progress.ts';
 
 const USAGE = `Usage: npm run rebuild [-- OPTIONS]
 
-Replays the stream into new views while the live ones go on answering, compares them with the live ones at the
-same entry of the stream, catches up, and switches. Ctrl-C (or a crash) loses nothing: the next run goes on.
+Replays the stream into new views while the live ones answer queries, compares both at the same entry of the
+stream, catches up, and switches. Ctrl-C (or a crash) loses nothing: the next run continues.
 
   --throttle N  at most N messages a second, in short bursts, to leave room for queries and ingest
   --to-latest   catch up with the newest entry of the stream before the switch, not only with the live views
   --from-backup DIR
-                read what the backup in DIR holds of the stream from there: the stream may have dropped it since
-  --force       switch although the comparison found differences; with --rollback: without catching up
-  --rollback    catch up the views before the last switch, and switch back to them
+                read the entries that the backup in DIR holds from there: the stream may have dropped them since
+  --force       switch even if the comparison finds differences; with --rollback: without catching up
+  --rollback    bring the views from before the last switch up to date, and switch back to them
   --clean       delete an unfinished rebuild and the views kept for --rollback`;
 
 const CACHE_DIRECTORY = join(import.meta.dirname, '..', '..', '.cache');
@@ -123,7 +123,7 @@ async function archiveOf(folder: string | undefined): Promise<StreamArchive | nu
   if (stream === undefined || stream.firstSequence > 1) {
     throw new SetupError(
       `The backup ${folder} does not hold the beginning of the stream: it begins at entry ${count(stream?.firstSequence ?? 0)}. ` +
-        'The live views are as they were.',
+        'The live views are unchanged.',
     );
   }
   return { file: streamFile(resolve(folder), stream.name), lastSequence: stream.lastSequence };
@@ -161,7 +161,7 @@ async function withReplaySettings(
   } catch (error) {
     progress.end();
     if (!(error instanceof InterruptedError)) throw error;
-    progress.line('interrupted; the live views are as they were, and "npm run rebuild" goes on from here');
+    progress.line('interrupted; the live views are unchanged, and "npm run rebuild" continues from here');
     return INTERRUPTED;
   } finally {
     await server?.stop();
@@ -178,7 +178,7 @@ async function threadsFor(connection: StreamConnection): Promise<number> {
   return Math.max(1, Math.min(threads, mostThreads()));
 }
 
-/** Our own nats-server when it does not run: the service may be stopped because its views ask for a rebuild. */
+/** Our own nats-server when it does not run: the service may be stopped because its views need a rebuild. */
 async function ownServer(config: Config): Promise<{ stop: () => Promise<void> } | null> {
   if (config.natsUrl !== undefined) return null;
   try {

@@ -21,8 +21,8 @@ import { withConnection } from './service-access.ts';
 
 const USAGE = `Usage: npm run restore -- DIR
 
-Checks a backup and puts it into an empty DATA_DIR (with NATS_URL: and into a server without our streams). The
-service must not run. Afterwards npm start goes on where the backup was taken.`;
+Checks a backup and copies it into an empty DATA_DIR (with NATS_URL: and into a server without our streams). Stop the
+service first. Afterwards, npm start continues from where the backup was taken.`;
 
 const CACHE_DIRECTORY = join(import.meta.dirname, '..', '..', '.cache');
 const CONNECT_MS = 10_000;

@@ -26,13 +26,13 @@ export interface ServiceHealth {
   read(): { readonly degradations: readonly Degradation[]; readonly figures: ServiceFigures };
 }
 
-/** Null, or an empty list: not known here. */
+/** Null, or an empty list, where this process does not know. */
 export interface ServiceFigures {
   readonly workers: readonly WorkerFigures[];
   /** What waits for the worker: stream entries, and the age of the oldest of them. */
   readonly lag: { readonly entries: number; readonly seconds: number } | null;
   readonly processes: readonly ProcessFigures[];
-  /** How often reading the views failed so that they had to be opened anew. */
+  /** How often web had to reopen the views because reading them failed. */
   readonly readerFailures: number;
   /** Dead letters that nobody has replayed or removed. */
   readonly deadLetters: number | null;

@@ -1,7 +1,7 @@
 import type { Degradation } from '../domain/service-health.ts';
 import type { Heard, StartStatus, WorkerStatus } from './process-status.ts';
 
-/** What is known of the service at one moment; null: not known here, and nothing is said of it. */
+/** What this process knows of the service at one moment; null where it does not know. */
 export interface ServiceState {
   /** Milliseconds since 1970-01-01 UTC. */
   readonly now: number;
@@ -51,17 +51,17 @@ function workersMissing({ workers, needsWorker, watchedMs }: ServiceState): Degr
   const silent = workers.filter(({ ageMs, ended }) => ageMs > SILENT_MS && !ended);
   const degradations = silent.map(({ status: { pid }, ageMs }): Degradation => ({
     reason: 'worker_silent',
-    message: `The worker (process ${pid}) has said nothing for ${seconds(ageMs)} s: it hangs. Kill it; what started it starts it again.`,
+    message: `The worker (process ${pid}) has written no status for ${seconds(ageMs)} s: it hangs. Kill it (kill -9); npm start, or your own supervisor, starts it again.`,
   }));
   const heard = workers.some(({ ageMs }) => ageMs <= SILENT_MS);
   const expected = needsWorker || workers.length > 0;
   if (heard || silent.length > 0 || !expected || watchedMs < SILENT_MS) return degradations;
   const since = Math.min(...workers.map(({ ageMs }) => ageMs));
-  const when = since === Infinity ? '' : ` since ${seconds(since)} s`;
+  const seen = since === Infinity ? 'No worker runs' : `For ${seconds(since)} s, no worker has run`;
   return [
     {
       reason: 'worker_absent',
-      message: `No worker runs on this data directory${when}: new messages wait in the stream. Start it (npm start), or see its log.`,
+      message: `${seen} on this data directory: new messages wait in the stream. Start one (npm start), or see its log.`,
     },
   ];
 }
@@ -84,7 +84,7 @@ function restarting({ start, now }: ServiceState): Degradation[] {
   return start.status.processes.flatMap(({ name, restartedAt }) => {
     const times = restartedAt.filter((at) => now - at < 5 * MINUTE_MS).length;
     if (times < RESTARTS) return [];
-    const message = `${name} was started again ${times} times within five minutes. Its log says why it ends.`;
+    const message = `${name} restarted ${times} times within five minutes. Its log says why it ends.`;
     return [{ reason: 'restarting', message } as const];
   });
 }
@@ -95,7 +95,7 @@ function deadLetters({ deadLetters: letters, now }: ServiceState): Degradation[]
   return [
     {
       reason: 'dead_letters',
-      message: `An entry could not be processed and was set aside ${minutes} minutes ago (${letters.entries} in all): npm run dead-letters -- list.`,
+      message: `An entry became a dead letter ${minutes} minutes ago (${letters.entries} in all). Run npm run dead-letters -- list.`,
     },
   ];
 }
@@ -106,7 +106,7 @@ function readersFailing({ readersFailedAt, now }: ServiceState): Degradation[] {
   return [
     {
       reason: 'readers_failing',
-      message: `Reading the views failed ${times} times within five minutes; they are opened anew each time. See web's log.`,
+      message: `Reading the views failed ${times} times within five minutes; web reopened them each time. See its log.`,
     },
   ];
 }
@@ -116,13 +116,13 @@ function filling({ disk, stream }: ServiceState): Degradation[] {
   if (disk !== null && disk.freeBytes < Math.min(LOW_DISK_BYTES, disk.sizeBytes * LOW_DISK_SHARE)) {
     degradations.push({
       reason: 'disk_nearly_full',
-      message: `The disk of DATA_DIR has ${mebibytes(disk.freeBytes)} MiB free of ${mebibytes(disk.sizeBytes)} MiB. Make room: ingest stops before it is full.`,
+      message: `The disk of DATA_DIR has ${mebibytes(disk.freeBytes)} MiB free of ${mebibytes(disk.sizeBytes)} MiB. Free some space: ingest stops before the disk is full.`,
     });
   }
   if (stream !== null && stream.maxBytes > 0 && stream.bytes > stream.maxBytes * FULL_SHARE) {
     degradations.push({
       reason: 'stream_nearly_full',
-      message: `The stream holds ${mebibytes(stream.bytes)} MiB of the ${mebibytes(stream.maxBytes)} MiB that it may. Raise STREAM_MAX_BYTES: a full stream refuses messages.`,
+      message: `The stream holds ${mebibytes(stream.bytes)} of at most ${mebibytes(stream.maxBytes)} MiB. Raise STREAM_MAX_BYTES: a full stream refuses messages.`,
     });
   }
   return degradations;
@@ -134,7 +134,7 @@ function rebuildNeeded({ workers }: ServiceState): Degradation[] {
   return [
     {
       reason: 'rebuild_needed',
-      message: `The views ask for a rebuild (${changes.join('; ')}): npm run rebuild.`,
+      message: `The views need a rebuild (${changes.join('; ')}). Run npm run rebuild.`,
     },
   ];
 }

@@ -26,7 +26,7 @@ const workerStatusSchema = z.object({
   machine: z.string(),
   pid: count,
   residentBytes: count,
-  /** Why the views ask for a rebuild; empty when they do not. */
+  /** Why the views need a rebuild; empty when they do not. */
   rebuild: z.array(z.string()),
   shards: z.array(shardStatusSchema),
 });
@@ -47,7 +47,7 @@ const startStatusSchema = z.object({
   ),
 });
 
-/** What one worker tells. Its counters begin anew with each process, and with each shard that it opens. */
+/** What one worker tells. Its counters start from 0 with each process, and with each shard that it opens. */
 export type WorkerStatus = z.infer<typeof workerStatusSchema>;
 export type ShardStatus = z.infer<typeof shardStatusSchema>;
 /** What `npm start` tells of the processes that it runs. */

@@ -58,9 +58,13 @@ function toAppError(thrown: unknown, request: FastifyRequest): AppError {
   if (thrown instanceof AppError) return thrown;
   const message = messageOfFrameworkFault(thrown);
   if (message !== null) return new AppError('BAD_REQUEST', message, { cause: thrown });
-  return new AppError('INTERNAL_ERROR', `The request failed on our side. Its id in our log: ${request.id}.`, {
-    cause: thrown,
-  });
+  return new AppError(
+    'INTERNAL_ERROR',
+    `The request failed in the service. Its id in the log is ${request.id}.`,
+    {
+      cause: thrown,
+    },
+  );
 }
 
 /** Faults that fastify finds in a request before our own code sees it; null for anything else. */

@@ -20,7 +20,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'metadata.instance': 'Of the instance; `name` is what people call it.',
   'metadata.session': 'Of the session; `externalId` is your own name of it.',
   'metadata.users': 'Of end users, by their externalId.',
-  'IngestResponse.instanceId': 'The instance that was created or used. Queries ask for it.',
+  'IngestResponse.instanceId': 'The instance that was created or used. Queries need it.',
   'IngestResponse.sessionId': 'The session that was created or used. Send it with the messages that follow.',
 
   // Rows.

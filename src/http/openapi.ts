@@ -116,7 +116,7 @@ const STATUS_TEXTS: Readonly<Record<number, string>> = {
   409: '`CONFLICT`: the session belongs to another instance, or the Idempotency-Key was used with another body.',
   413: '`PAYLOAD_TOO_LARGE`: the body is too large, after decompression. Send fewer messages.',
   429: '`RATE_LIMIT_EXCEEDED`: too many requests in this second. Wait for Retry-After, then back off.',
-  500: '`INTERNAL_ERROR`: the request failed on our side. The answer names its id in the log.',
+  500: '`INTERNAL_ERROR`: the request failed in the service. The answer names its id in the log.',
   503: '`SERVICE_UNAVAILABLE`: the service cannot store or read at the moment. Send the same again after Retry-After.',
 };
 

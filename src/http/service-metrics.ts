@@ -39,7 +39,7 @@ const DEFINITIONS: readonly Definition[] = [
   shardCounter('undertone_worker_messages_total', 'Messages counted.', 'messages'),
   shardCounter(
     'undertone_worker_set_aside_total',
-    'Stream entries of which something was set aside as a dead letter.',
+    'Stream entries with a part that became a dead letter.',
     'entriesSetAside',
   ),
   shardCounter(
@@ -49,19 +49,19 @@ const DEFINITIONS: readonly Definition[] = [
   ),
   gauge(
     'undertone_dead_letters',
-    'Entries set aside that nobody has replayed or removed (npm run dead-letters).',
+    'Dead letters that are neither replayed nor removed (npm run dead-letters).',
     ({ deadLetters }) => deadLetters,
   ),
   {
     name: 'undertone_process_restarts_total',
-    help: 'How often npm start has started a process again.',
+    help: 'How often npm start restarted a process.',
     type: 'counter',
     labels: ['process'],
     samples: ({ processes }) => processes.flatMap(({ name, restarts }) => known({ process: name }, restarts)),
   },
   {
     name: 'undertone_process_resident_memory_bytes',
-    help: 'Memory that a process has resident.',
+    help: 'Resident memory of a process.',
     type: 'gauge',
     labels: ['process'],
     samples: ({ processes }) =>
@@ -69,7 +69,7 @@ const DEFINITIONS: readonly Definition[] = [
   },
   {
     name: 'undertone_reader_failures_total',
-    help: 'How often reading the views failed so that they had to be opened anew.',
+    help: 'How often web had to reopen the views because reading them failed.',
     type: 'counter',
     labels: [],
     samples: ({ readerFailures }) => [[{}, readerFailures]],

@@ -79,7 +79,7 @@ export async function vectorFaults(embedder: Pick<Embedder, 'embed' | 'dimension
   return faults;
 }
 
-/** Whether the same texts get the same bits in batches of every size, and from the model loaded anew. */
+/** Whether the same texts get the same bits in batches of every size, and after the model is loaded again. */
 async function batchFaults(embedder: Embedder, location: ModelLocation): Promise<string[]> {
   const all = sampleTexts(256);
   const whole = await embedder.embed(all);

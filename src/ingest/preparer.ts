@@ -154,7 +154,7 @@ class BodyThreads {
       this.#waiting.delete(caller);
       if (jobs.length > 0) this.#waiting.set(caller, jobs);
       if (job?.context.abandoned() === false) return job;
-      job?.reject(new AppError('BAD_REQUEST', 'The caller has gone.'));
+      job?.reject(new AppError('BAD_REQUEST', 'The caller closed the connection.'));
     }
     return null;
   }

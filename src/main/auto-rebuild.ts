@@ -38,7 +38,7 @@ export function startRebuild(logger: Logger, onEnd: () => void): Rebuild {
       resolve();
     });
     child.once('close', (code) => {
-      if (code !== 0) logger.error({ event: 'rebuild_failed', code }, 'the rebuild did not end well');
+      if (code !== 0) logger.error({ event: 'rebuild_failed', code }, 'the rebuild failed');
       onEnd();
       resolve();
     });

@@ -34,7 +34,7 @@ const USAGE = `Usage: npm start [-- --auto-rebuild]
 
 Runs nats-server, web and worker (the Procfile) until Ctrl-C.
 
-  --auto-rebuild  rebuild the views by itself when they ask for it (as AUTO_REBUILD=true)`;
+  --auto-rebuild  rebuild the views automatically when they need it (as AUTO_REBUILD=true)`;
 const NO_KEY_HINT = 'Keys are shown once. Another: npm run --silent keys -- create --project default';
 
 const start = action({

@@ -177,7 +177,7 @@ async function openQuery(
         spillDirectory: spillDirectory(dataDir, 'web'),
         onLost: failed('reader_lost', 'a database of a reader failed and is replaced'),
       }),
-    onError: failed('readers_failed', 'the views that were divided anew cannot be opened'),
+    onError: failed('readers_failed', 'the views cannot be opened with their new number of shards'),
   });
   lifecycle.opened('readers', () => readers.close());
   const runner = new QueryRunner({

@@ -133,19 +133,19 @@ runProcess(logger, config.shutdownMs, async (lifecycle) => {
 
 function sayRebuildNeeded({ epoch }: Epoch, changes: readonly string[], halted: boolean): void {
   const meanwhile = halted
-    ? 'Until then queries are answered from the views as they are, and new messages wait in the stream.'
-    : 'Until then the views are kept up as they are.';
-  const how = config.autoRebuild ? 'The rebuild begins by itself.' : 'Run "npm run rebuild".';
+    ? 'Until then, queries are answered from the views as they are, and new messages wait in the stream.'
+    : 'Until then, the worker keeps the present views up to date.';
+  const how = config.autoRebuild ? 'The rebuild starts by itself.' : 'Run "npm run rebuild".';
   logger.warn(
     { event: 'rebuild_needed', epoch, changes },
-    `the views ask for a rebuild (${changes.join('; ')}). ${how} ${meanwhile}`,
+    `the views need a rebuild (${changes.join('; ')}). ${how} ${meanwhile}`,
   );
 }
 
 function sayLost({ epoch }: Epoch): void {
   logger.error(
     { event: 'active_lost', epoch },
-    `views/ACTIVE is damaged or gone: the views ${epoch}, which have come furthest, are taken`,
+    `views/ACTIVE is damaged or gone: the worker takes the views ${epoch}, which have come furthest`,
   );
 }
 
@@ -168,7 +168,7 @@ function newEpoch(than: ActiveEpoch): { epoch: Promise<ActiveEpoch>; stop: () =>
       if (now === null) {
         logger.error(
           { event: 'active_lost', epoch: than.epoch },
-          'views/ACTIVE is damaged or gone: written again',
+          'views/ACTIVE is damaged or gone: the worker writes it again',
         );
         writeActiveEpoch(config.dataDir, than);
       } else if (now.epoch !== than.epoch) resolve(now);

@@ -72,20 +72,22 @@ function openReader(dataDir: string, directory: string, views: readonly View[]):
 
 /** What a comparison found, in lines for the operator. `at`: the stream sequence compared at. */
 export function describe(outcome: Comparison | null, changes: readonly string[], at: number): string {
-  if (outcome === null) return 'not compared with the live views: by what they were made is not known';
+  if (outcome === null)
+    return 'not compared with the live views: it is not known which code and model made them';
   const { tables, notCompared, instances, elsewhere } = outcome;
   const rows = tables.reduce((sum, { rebuiltRows }) => sum + rebuiltRows, 0);
   const equal = tables.filter(({ differing }) => differing === 0).length;
   const lines = [
-    ...(changes.length === 0 ? [] : [`made anew: ${changes.join('; ')}`]),
+    ...(changes.length === 0 ? [] : [`changed: ${changes.join('; ')}`]),
     `compared with the live views at entry ${count(at)}: ${equal} of ${tables.length} tables equal` +
       `${tables.some(({ scope }) => scope === 'stream') ? ' in what follows from the stream alone' : ''}` +
       ` (${count(rows)} rows, ${count(instances)} ${instances === 1 ? 'instance' : 'instances'})`,
   ];
   const expected = tables.filter(({ due, differing }) => !due && differing > 0).map(({ table }) => table);
   if (expected.length > 0)
-    lines.push(`different, as views that they come after are others than before: ${expected.join(', ')}`);
-  if (elsewhere > 0) lines.push(`not compared, being at other entries: ${count(elsewhere)} instances`);
+    lines.push(`different, as expected, because views that they depend on changed: ${expected.join(', ')}`);
+  if (elsewhere > 0)
+    lines.push(`not compared, because they are at other entries: ${count(elsewhere)} instances`);
   const reasons = Map.groupBy(notCompared, ({ reason }) => reason);
   for (const [reason, group] of reasons) {
     const names = group.slice(0, NAMED).map(({ table }) => table);

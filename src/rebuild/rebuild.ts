@@ -57,11 +57,11 @@ export async function rebuild(
       if (!options.force) {
         throw new SetupError(
           `The rebuilt views differ from the live ones at the same entry of the stream. Nothing was switched. ` +
-            `"npm run rebuild -- --force" switches all the same.\n${faults.map((fault) => `  ${fault}`).join('\n')}`,
+            `"npm run rebuild -- --force" switches anyway.\n${faults.map((fault) => `  ${fault}`).join('\n')}`,
         );
       }
       progress.line(
-        `differences, switching all the same:\n${faults.map((fault) => `  ${fault}`).join('\n')}`,
+        `differences found; switching because of --force:\n${faults.map((fault) => `  ${fault}`).join('\n')}`,
       );
     }
     markCompared(dataDir, next);
@@ -93,14 +93,14 @@ async function takeUpOrBegin(
     unfinished.shards === shards &&
     unfinished.definition === definition
   ) {
-    progress.line(`going on with views ${unfinished.epoch}`);
+    progress.line(`continuing with views ${unfinished.epoch}`);
     removeOtherEpochs(dataDir, [active.epoch, active.previous?.epoch ?? -1, unfinished.epoch]);
     return unfinished;
   }
   const { firstSequence, lastSequence } = await readExtent(connection);
   if (archive !== null && archive.lastSequence > lastSequence) {
     throw new SetupError(
-      `The backup goes up to entry ${count(archive.lastSequence)}, the stream to ${count(lastSequence)}: it is not a backup of this stream. The live views are as they were.`,
+      `The backup goes up to entry ${count(archive.lastSequence)}, the stream to ${count(lastSequence)}: it is not a backup of this stream. The live views are unchanged.`,
     );
   }
   refuseGap(archive?.lastSequence ?? 0, firstSequence, lastSequence);
@@ -137,7 +137,7 @@ export async function rollBack(
     if (changes.length > 0) {
       throw new SetupError(
         `The views ${previous.epoch} were made by other code or another model (${changes.join('; ')}): go back to it first. ` +
-          'With --force they answer as they are, and nothing new is counted until then.',
+          'With --force, they answer as they are, and nothing new is counted until then.',
       );
     }
     const replay = new Replay(settings, previous);

@@ -142,7 +142,7 @@ export class Replay {
       if (behind >= before && this.#throttle !== null) {
         this.#throttle *= 2;
         this.#settings.progress.line(
-          `more comes in than the throttle lets through: now ${count(this.#throttle)} messages/s`,
+          `more messages arrive than the throttle lets through: it is now ${count(this.#throttle)} messages/s`,
         );
       }
       before = behind;
@@ -297,7 +297,7 @@ export function refuseGap(after: number, firstSequence: number, lastSequence: nu
       : `holds entries ${count(firstSequence)} to ${count(lastSequence)}`;
   throw new SetupError(
     `The stream ${held}: ${entries(after + 1, firstSequence - 1)} gone, and rebuilt views would not count them. ` +
-      'The live views are as they were. "npm run rebuild -- --from-backup DIR" reads them from a backup.',
+      'The live views are unchanged. "npm run rebuild -- --from-backup DIR" reads them from a backup.',
   );
 }
 

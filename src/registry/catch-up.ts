@@ -35,7 +35,7 @@ export class CatchUp {
     for (const wake of this.#lagging) wake();
   }
 
-  /** The watch begins anew. */
+  /** The watch starts over. */
   reset(): void {
     this.#told = 0;
   }

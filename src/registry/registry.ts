@@ -66,7 +66,7 @@ export interface Registry {
     options: Omit<NewInstance, 'id'>,
   ): Promise<{ readonly instance: Instance; readonly made: boolean }>;
   findInstance(id: string): Promise<Instance | null>;
-  /** Names an instance anew; null when the project has no such instance. Other processes follow within a second. */
+  /** Renames an instance; null when the project has no such instance. Other processes follow within a second. */
   renameInstance(options: {
     readonly projectId: string;
     readonly id: string;

@@ -1,5 +1,5 @@
 /**
- * Which new group keeps which id. Regrouping forms topics and topic clusters anew; each new group inherits the id of
+ * Which new group keeps which id. Regrouping forms new topics and topic clusters; each new group inherits the id of
  * the old one that gave most of its weight, and no id is inherited twice.
  */
 

@@ -61,7 +61,7 @@ function releaseStrangers({ micros, thresholds }: TopicState): void {
   }
 }
 
-/** Groups all that waits anew, by average linkage; groups with enough requests become topics. */
+/** Groups all that waits, by average linkage; groups with enough requests become topics. */
 function createTopicsOfWaiting(state: TopicState): void {
   const { micros, thresholds } = state;
   const waiting = micros.live.filter(({ core }) => !core);

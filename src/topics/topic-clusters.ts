@@ -1,6 +1,6 @@
 /**
- * Topic clusters: topics with similar centroids. With few topics all clusters are formed anew whenever a topic is
- * created; with many, a new topic joins one, and all are formed anew at the next regrouping. Ids are inherited as those
+ * Topic clusters: topics with similar centroids. With few topics, all clusters are formed again whenever a topic is
+ * created; with many, a new topic joins one, and all are formed again at the next regrouping. Ids are inherited as those
  * of topics are.
  */
 import { averageLinkage, groupsAfter } from '../numeric/linkage.ts';
@@ -22,7 +22,7 @@ const THING_BONUS = 0.2;
  */
 const LONELY = { share: 0.5, topics: 30 };
 
-/** Clusters all topics anew by average linkage of their centroids. Every topic counts the same, whatever its size. */
+/** Clusters all topics again by average linkage of their centroids. Every topic counts the same, whatever its size. */
 export function recluster(state: TopicState, overview: Overview): void {
   const groups = linkedTopics(state, topicSums(state, overview));
   const inherited = inherit(

@@ -98,7 +98,7 @@ export class Applier {
     this.#counters.entriesSetAside += 1;
     this.#options.logger.error(
       { event: 'entry_set_aside', sequence: entry.sequence, reason },
-      'entry set aside: it could not be processed',
+      'an entry could not be processed: kept as a dead letter',
     );
   }
 
@@ -112,7 +112,7 @@ export class Applier {
     this.#counters.analysisTimeouts += 1;
     this.#options.logger.error(
       { event: 'message_not_analysed', sequence, requestId: request.requestId, index, reason },
-      'a message counts without findings: its analysis was given up',
+      'analysis of a message ran out of time or memory: it counts without findings',
     );
   }
 

@@ -12,9 +12,9 @@ export interface WorkCounters {
   readonly appliedEntryAt: number | null;
   /** Batches committed. */
   readonly batches: number;
-  /** Messages counted; those of repeated requests and of requests set aside are not. */
+  /** Messages counted; those of repeated and of dead-lettered requests are not. */
   readonly messages: number;
-  /** Entries of which something was set aside as a dead letter. */
+  /** Entries with a part that became a dead letter. */
   readonly entriesSetAside: number;
   /** Messages that count without findings because their analysis ran out of time or memory. */
   readonly analysisTimeouts: number;

@@ -14,7 +14,7 @@ import { lastSequenceOf, readExtent, type StreamExtent } from '../stream/log/con
 export class LostStateError extends SetupError {
   constructor(fact: string, options: { cause?: unknown } = {}) {
     super(
-      `${fact}: what is missing cannot be made from the stream again. Restore a backup: npm run restore -- DIR, into an empty DATA_DIR.`,
+      `${fact}: the stream cannot replace what is missing. Restore a backup into an empty DATA_DIR: npm run restore -- DIR.`,
       options,
     );
     this.name = 'LostStateError';
@@ -57,7 +57,8 @@ export async function openState(options: {
     const kept = setStateAside(directory);
     logger.error(
       { event: 'state_damaged', shard, kept },
-      `${error.message}: made from the stream again; until it is there, queries are answered from what was published last`,
+      `${error.message}: the worker makes the state again from the stream; until then, queries answer from what was ` +
+        'published last',
     );
     damaged = true;
     store = await open();
@@ -74,7 +75,8 @@ export async function openState(options: {
   if (gone !== null) {
     logger.error(
       { event: 'entries_gone', shard, sequence: store.sequence, ...extent },
-      `${gone}: those of them that were not counted before never will be, unless a backup that holds them is restored into an empty DATA_DIR`,
+      `${gone}: those that were not counted before are lost, unless you restore a backup that holds them into an ` +
+        'empty DATA_DIR',
     );
   }
   if (!behind && !damaged) return { store, holdUntil: 0 };
@@ -83,7 +85,8 @@ export async function openState(options: {
   if (!damaged) {
     logger.error(
       { event: 'state_behind', shard, sequence: store.sequence, shown: shown?.seq },
-      'the state is behind what was published: made up for from the stream; until it is there, queries are answered from what was published last',
+      'the state is behind what was published: the worker catches up from the stream; until then, queries answer ' +
+        'from what was published last',
     );
   }
   return { store, holdUntil };

@@ -1,7 +1,7 @@
 import type { Logger } from '../logger.ts';
 import type { WorkMark, WorkMarkFile } from '../store/live/work-mark.ts';
 
-/** So many processes have died with an entry alone in work: the next one sets it aside. */
+/** After so many processes died while they worked on one entry alone, the next one dead-letters it. */
 const DEATHS_ALONE = 3;
 /** A larger batch, of which a process died, is taken up in parts of so many entries, then in single ones. */
 const PART = 100;
@@ -10,8 +10,8 @@ export type WorkMarks = Pick<WorkMarkFile, 'read' | 'write'>;
 
 /**
  * Finds the entry at which the process dies, whatever the reason: a mark on disk tells the next process what was in
- * work. It takes that up in parts, then entry by entry; an entry that several processes died of, alone, is set aside
- * unread. So a worker dies five times of such an entry at most.
+ * work. It takes that up in parts, then entry by entry; an entry that several processes died of, alone, is
+ * dead-lettered unread. So a worker dies at most five times of such an entry.
  */
 export class InWork {
   readonly #marks: WorkMarks;
@@ -31,7 +31,7 @@ export class InWork {
     const { until, entries, reason } = mark;
     logger.warn(
       { event: 'entries_suspected', after: position, until, entries, reason },
-      'the last process ended while it worked on these entries: they are taken up in smaller parts',
+      'the last process ended while it worked on these entries: this one takes them up in smaller parts',
     );
   }
 
@@ -54,7 +54,7 @@ export class InWork {
     this.#write();
   }
 
-  /** Why an entry that was taken up is to be set aside unread; null: it is to be processed. */
+  /** Why an entry that was taken up must be dead-lettered unread; null: the worker processes it. */
   verdict(sequence: number): string | null {
     const { until, entries, alone, reason } = this.#suspected ?? {
       until: 0,

@@ -55,7 +55,7 @@ interface Prepared {
 /**
  * Pull → enrich → assign → fold → commit → publish, until stopped. While one batch is folded the next is
  * pulled and enriched. A failure of the store ends `run` with the error (the process restarts from the
- * committed position); an entry that fails for its own sake is set aside and the shard goes on.
+ * committed position); an entry that cannot be processed becomes a dead letter, and the shard goes on.
  */
 export class WorkerLoop {
   readonly #options: WorkerLoopOptions;

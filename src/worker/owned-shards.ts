@@ -82,7 +82,10 @@ export class OwnedShards {
     }
     const { logger } = this.#options;
     if (lost)
-      logger.warn({ event: 'shard_lost', shard }, 'the lease of a shard was lost; its views are closed');
+      logger.warn(
+        { event: 'shard_lost', shard },
+        'the worker lost the lease of a shard and closed its views',
+      );
     else logger.info({ event: 'shard_let_go', shard }, 'views closed');
   }
 
@@ -98,7 +101,7 @@ export class OwnedShards {
         if (!told) {
           this.#options.logger.warn(
             { event: 'shard_awaited', shard: lease.shard },
-            'the views of a shard are still open in another process; waiting for it to let go',
+            'another process still has the views of a shard open: the worker waits until it closes them',
           );
         }
         told = true;

@@ -223,7 +223,7 @@ class WorkingShard implements Shard {
       onError: (error) => {
         logger.error(
           { event: 'merge_failed', err: error },
-          'files of the views could not be compacted; the worker tries again later',
+          'compacting files of the views failed: the worker tries again later',
         );
         if (isDamage(error)) this.#fail(error);
       },

@@ -73,9 +73,9 @@ describe('dead letters', () => {
       })),
     });
 
-  it('lists nothing while nothing was set aside', async () => {
-    deepEqual(await run(['list']), { code: 0, output: 'Nothing was set aside.\n' });
-    deepEqual(await run(['replay', '--all']), { code: 0, output: 'Nothing was set aside.\n' });
+  it('lists nothing while there is no dead letter', async () => {
+    deepEqual(await run(['list']), { code: 0, output: 'There are no dead letters.\n' });
+    deepEqual(await run(['replay', '--all']), { code: 0, output: 'There are no dead letters.\n' });
     deepEqual(await listed(), []);
   });
 
@@ -124,7 +124,7 @@ describe('dead letters', () => {
     deepEqual(await listed(), []);
   });
 
-  it('sets aside again what fails again', async () => {
+  it('makes what fails again a dead letter again', async () => {
     const client = jetstream(connection.nats);
     const { seq } = await client.publish(SUBJECT, 'no record at all');
     await publishedUpTo(seq);

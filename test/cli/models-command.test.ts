@@ -142,7 +142,7 @@ describe('npm run models', () => {
     match(modern.output, /^prefix +"clustering: "$/m);
   });
 
-  it('is used from then on: the views ask for a rebuild, and are built with it', async () => {
+  it('is used from then on: the views need a rebuild, and are built with it', async () => {
     match((await command(['use', ID])).output, /There are no views yet/);
     rmSync(envFile);
     await startWorker({});
@@ -155,7 +155,7 @@ describe('npm run models', () => {
     match(used.output, /EMBEDDING_MODEL=acme\/tiny-e5 is written to .*\.env/);
     match(
       used.output,
-      /ask for a rebuild then \(embedding model: undertone-small@\w+ → tiny-e5@\w+\).*npm run rebuild/s,
+      /then need a rebuild \(embedding model: undertone-small@\w+ → tiny-e5@\w+\).*npm run rebuild/s,
     );
     ok(!used.output.includes('environment says'));
     equal(readFileSync(envFile, 'utf8'), `PORT=8081\nEMBEDDING_MODEL=${ID}\n`);
@@ -169,7 +169,7 @@ describe('npm run models', () => {
     const waiting = await startWorker(env);
     match(
       waiting.output(),
-      /the views ask for a rebuild \(embedding model: undertone-small@\w+ → tiny-e5@\w+\).*Run \\"npm run rebuild\\"/,
+      /the views need a rebuild \(embedding model: undertone-small@\w+ → tiny-e5@\w+\).*Run \\"npm run rebuild\\"/,
     );
     deepEqual(
       timeless(await answersOf(liveDirectories(dataDir), INSTANCES, FEW_GRANULARITIES)),
@@ -178,7 +178,7 @@ describe('npm run models', () => {
     const from = readActiveEpoch(dataDir)?.epoch;
     const rebuild = runScript('cli/rebuild.ts', [], environmentOf(server, dataDir, env));
     equal(await rebuild.ended, 0, rebuild.output());
-    match(rebuild.output(), /made anew: embedding model/);
+    match(rebuild.output(), /^changed: embedding model/m);
     await eventually(() => waiting.output().includes('epoch_switched'), waiting.output);
     ok((readActiveEpoch(dataDir)?.epoch ?? 0) > (from ?? 0));
     equal(await countedMessages(dataDir), messages);

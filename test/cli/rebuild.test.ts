@@ -189,20 +189,20 @@ describe('rebuild', () => {
         () =>
           kills === 0
             ? readUnfinished(dataDir, active()) !== null
-            : running.output().includes('going on with views'),
+            : running.output().includes('continuing with views'),
         running,
       );
       await sleep(pauseMs);
       running.process.kill('SIGKILL');
       if ((await running.ended) === 'SIGKILL') kills += 1;
-      if (running.output().includes('going on with views')) resumed += 1;
+      if (running.output().includes('continuing with views')) resumed += 1;
       if (active().epoch !== from) break;
       deepEqual(await answers(), live);
     }
     ok(kills >= 2 && resumed >= 1, `${kills} kills, ${resumed} resumed`);
     const { code, output } = await rebuild(['--to-latest', '--throttle', '75']);
     equal(code, 0, output);
-    match(output, /going on with views \d+/);
+    match(output, /continuing with views \d+/);
     const [, messages = '', rate = ''] = /: ([\d,]+) messages in [^(]*\(([\d,]+)\/s\)/.exec(output) ?? [];
     // The last pull is not waited out.
     ok(Number(messages) > 10 && Number(rate) <= 85, output);
@@ -220,7 +220,7 @@ describe('rebuild', () => {
     match(other.output, /Another rebuild runs/);
     running.process.kill('SIGINT');
     equal(await running.ended, 130, running.output());
-    match(running.output(), /interrupted; the live views are as they were/);
+    match(running.output(), /interrupted; the live views are unchanged/);
     equal(active().epoch, from);
   });
 
@@ -245,7 +245,7 @@ describe('rebuild', () => {
     match(nothing.output, /There are no earlier views to go back to/);
   });
 
-  it('divides the views anew, with the same rows', async () => {
+  it('changes the number of shards, with the same rows', async () => {
     const live = await answers();
     await stopWorker();
     const before = active().epoch;

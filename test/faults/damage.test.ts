@@ -2,6 +2,6 @@ import { it } from 'node:test';
 import { damage } from './damage.ts';
 import { nothingWrong, SHORT } from './support/figures.ts';
 
-it('answers nothing wrong from damaged files, says so, and makes them anew', async () => {
+it('gives no wrong answer from damaged files, reports them, and makes them again', async () => {
   nothingWrong(await damage(SHORT));
 });

@@ -25,7 +25,7 @@ interface Damage {
   readonly down: readonly Member[];
   /** Those that are down were ended in good order: everything is in the file itself, nothing in its log. */
   readonly inOrder?: true;
-  /** Processes that start anew after the damage, beside those that were down. */
+  /** Processes that are restarted after the damage, besides those that were down. */
   readonly restarted?: readonly Member[];
   readonly file: (directory: string) => string;
   readonly hurt: (file: string) => void;
@@ -211,7 +211,7 @@ async function answers(client: Client, instances: readonly string[]): Promise<un
 
 /**
  * Files of the views are overwritten, cut, scratched and deleted under running and stopped processes. Each
- * time clients get right answers or none, the damage is said in the log, and everything is made anew without
+ * time clients get right answers or none, the damage is said in the log, and everything is made again without
  * anyone's help; in the end the same answers as before.
  */
 export async function damage({ long, rounds, seed, say }: FaultOptions): Promise<Figures> {

@@ -11,7 +11,7 @@ import { Load } from './support/load.ts';
 import { Stack } from './support/stack.ts';
 
 /**
- * Records that cannot be processed get into the stream between good ones: each is set aside with its reason,
+ * Records that cannot be processed get into the stream between good ones: each becomes a dead letter with its reason,
  * the good requests of its own record and everything around it are counted, and the worker is not disturbed.
  */
 export async function poison({ long, seed, say }: FaultOptions): Promise<Figures> {

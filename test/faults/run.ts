@@ -37,11 +37,11 @@ const FAULTS: Readonly<
 
 const USAGE = `Usage: npm run faults -- [NAME…] [--rounds N] [--seconds N] [--seed N]
 
-Breaks the service in every way that it must withstand, with real processes. Without a NAME, in all of them.
+Breaks the service in every way that it must withstand, with real processes. Without a NAME, runs all faults.
 
-  --rounds N   how often each fault happens (each has a number of its own)
-  --seconds N  how long a fault that takes time lasts
-  --seed N     what is broken when; the same seed breaks the same (default: another one each time)
+  --rounds N   how often each fault happens (the default depends on the fault)
+  --seconds N  how long each fault that takes time lasts
+  --seed N     decides what breaks when (default: another one each time)
 
 Names: ${Object.keys(FAULTS).join(', ')}`;
 

@@ -12,9 +12,9 @@ const USAGE = `Usage:
   npm run golden -- write
   npm run golden -- check
 
-write keeps digests of what the views hold of three histories: the demo, dialogues and a synthetic one. After a change
-that must leave every number, id and name as it is, check gives the same digests, or says which tables differ. The
-dialogues are read from UNDERTONE_DATA (${DATA}), and left out where there are none.`;
+write stores digests of the views of three histories: the demo, dialogues and a synthetic one. check makes them again and
+lists the tables that differ; a change that must keep every number, id and name passes it. The dialogues are read from
+UNDERTONE_DATA (${DATA}), and left out where there are none.`;
 
 async function digests(): Promise<Record<string, Golden>> {
   const histories: Record<string, Golden> = { demo: await demoHistory() };

@@ -146,7 +146,7 @@ describe('the watch over the service', () => {
     deepEqual(readdirSync(folder), ['worker-4194303.json']);
   });
 
-  it('takes a file that could not be written anew for a sign of life', () => {
+  it('takes a file that could not be replaced for a sign of life', () => {
     const beat = beginWorkerStatus(dataDir, () => ({ rebuild: [], shards: [] }));
     const folder = join(dataDir, 'status');
     const file = join(folder, readdirSync(folder)[0] ?? '');

@@ -258,7 +258,7 @@ async function work(fixture: Fixture, batches: readonly (readonly ReadEntry[])[]
     }),
     store: fixture.store,
     publication: fixture.publication,
-    setAside: (_, reason) => Promise.reject(new Error(`set aside: ${reason}`)),
+    setAside: (_, reason) => Promise.reject(new Error(`dead letter: ${reason}`)),
     notes: NO_NOTES,
     marks: new MarksInMemory(),
     logger: silentLogger(),

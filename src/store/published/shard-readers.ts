@@ -16,7 +16,7 @@ export interface ShardReadersOptions {
 const LOOK_MS = 250;
 
 /**
- * A reader for each shard of the active views, however many there are: a rebuild may divide them anew while
+ * A reader for each shard of the active views, however many there are: a rebuild may change their number while
  * queries go on. Readers of one division never read another one's files, which would miss instances.
  */
 export class ShardReaders {
@@ -46,16 +46,20 @@ export class ShardReaders {
   /**
    * The reader that an instance (UUID) belongs to.
    *
-   * @throws AppError in the moment after the views were divided anew: reading with another division would miss
+   * @throws AppError just after the number of shards changed: reading with another division would miss
    * instances, and no answer is better than a wrong one
    */
   readerOf(instanceId: string): SnapshotReader {
     const shards = this.#shards();
     const reader = this.#divisions.get(shards)?.[this.#options.shardOf(instanceId, shards)];
     if (reader !== undefined) return reader;
-    throw new AppError('SERVICE_UNAVAILABLE', 'The views were just divided anew. Try again in a moment.', {
-      retryAfter: 1,
-    });
+    throw new AppError(
+      'SERVICE_UNAVAILABLE',
+      'The number of shards has just changed. Try again in a moment.',
+      {
+        retryAfter: 1,
+      },
+    );
   }
 
   /**
@@ -102,11 +106,11 @@ export class ShardReaders {
   }
 }
 
-/** No answer is better than one without what the views hold. */
+/** An error is better than an answer that misses what the views hold. */
 function activeLost(): AppError {
   return new AppError(
     'SERVICE_UNAVAILABLE',
-    'What says which views answer is damaged; the worker finds out. Try again in a moment.',
+    'The file views/ACTIVE is damaged; the worker restores it. Try again in a moment.',
     { retryAfter: 1 },
   );
 }

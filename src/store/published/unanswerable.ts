@@ -4,7 +4,10 @@ import { AppError } from '../../errors.ts';
 /** Why a reader cannot answer now. Each reason passes by itself, or when a worker has done its part. */
 
 export function beingMade(cause?: unknown): AppError {
-  return unavailable('Files of the views are damaged and are being made anew. Try again in a moment.', cause);
+  return unavailable(
+    'Files of the views are damaged, and the worker makes them again. Try again in a moment.',
+    cause,
+  );
 }
 
 export function nothingPublished(): AppError {
@@ -20,7 +23,7 @@ export function databaseLost(cause: unknown): AppError {
 
 export function tooLittleMemory(cause: unknown): AppError {
   return unavailable(
-    'The query needs more memory than there is for one. Lower limit, shorten the range, or try again later.',
+    'The query needs more memory than one query may take. Lower limit, shorten the range, or try again later.',
     cause,
     5,
   );
@@ -28,7 +31,7 @@ export function tooLittleMemory(cause: unknown): AppError {
 
 export function otherViews(): AppError {
   return unavailable(
-    'The views on disk are of another version of this service. Rebuild them: npm run rebuild.',
+    'Another version of this service made the views on disk. Rebuild them: npm run rebuild.',
     undefined,
     60,
   );

@@ -175,7 +175,7 @@ export async function restoreStream(
   return stored;
 }
 
-/** Before `restoreStream` where sequences are kept: makes the empty stream anew, so that it begins where it did. */
+/** Before `restoreStream` where sequences are kept: makes the empty stream again, so that it begins where it did. */
 export async function makeAnew(
   connection: StreamConnection,
   name: string,
