@@ -1,5 +1,6 @@
 import { ByteReader, ByteWriter } from '../domain/byte-codec.ts';
 import { KEPT_REQUESTS, type KeptRequest } from './repeated-requests.ts';
+import type { KnownWords } from '../language/redact/known-words.ts';
 import { SessionText } from './session-text.ts';
 
 /** What is kept of one session: what its next turns need, and the sentences that its title and summary are made of. */
@@ -25,6 +26,8 @@ export class SessionState {
   askedForData = false;
   /** The latest request, as a gap is named after it. */
   lastRequest = '';
+  /** Words that stand for its persons, as hashes: they are not to be shown. */
+  known: KnownWords = [];
   text = new SessionText();
 
   constructor(instance: number, session: number) {
@@ -42,7 +45,7 @@ export class SessionState {
 
   write(): Uint8Array {
     const writer = new ByteWriter()
-      .byte(2)
+      .byte(3)
       .byte((this.hasUserTurn ? 1 : 0) | (this.hasOpening ? 2 : 0) | (this.askedForData ? 4 : 0))
       .link(this.user ?? -1)
       .link(this.author ?? -1)
@@ -50,7 +53,9 @@ export class SessionState {
       .count(this.answered)
       .text(this.askedAt === null ? '' : String(this.askedAt))
       .text(this.lastRequest)
-      .count(this.requests.length);
+      .count(this.known.length);
+    for (const word of this.known) writer.count(word);
+    writer.count(this.requests.length);
     for (const { vector, words } of this.requests) {
       writer.raw(new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength)).count(words.length);
       for (const word of words) writer.byte(word & 0xff).byte(word >>> 8);
@@ -62,7 +67,7 @@ export class SessionState {
   static read(instance: number, session: number, value: Uint8Array, dimensions: number): SessionState {
     const reader = new ByteReader(value);
     const state = new SessionState(instance, session);
-    if (reader.byte() !== 2)
+    if (reader.byte() !== 3)
       throw new Error('session state was written by another version: rebuild the views');
     const flags = reader.byte();
     state.hasUserTurn = (flags & 1) !== 0;
@@ -75,6 +80,9 @@ export class SessionState {
     const askedAt = reader.text();
     state.askedAt = askedAt === '' ? null : Number(askedAt);
     state.lastRequest = reader.text();
+    const known: number[] = [];
+    for (let left = reader.count(); left > 0; left -= 1) known.push(reader.count());
+    state.known = known;
     for (let left = reader.count(); left > 0; left -= 1) {
       const bytes = reader.raw(dimensions);
       const vector = new Int8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -51,9 +51,10 @@ export class SessionText {
     }
   }
 
-  addAssistantTurn(content: string): void {
+  /** `redact`: takes personal data out of the sentence that is kept; a user turn comes without any. */
+  addAssistantTurn(content: string, redact: (text: string) => string): void {
     const sentence = tellingSentence(content);
-    if (sentence !== '') this.#reply = sentence;
+    if (sentence !== '') this.#reply = clip(redact(sentence), SENTENCE_LENGTH);
   }
 
   /** The main request, at most 60 characters, cut at a word; null before the user has said anything. */

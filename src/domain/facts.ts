@@ -21,6 +21,8 @@ export interface Turn {
   readonly role: Role;
   /** End-user number of a user turn that carries a `userId`; else null. */
   readonly user: number | null;
+  /** The `userId` of a user turn, by which its author is not to be shown. */
+  readonly userId?: string;
   readonly content: string;
   /** Event time, microseconds since 1970-01-01 UTC. */
   readonly at: number;

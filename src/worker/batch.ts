@@ -146,6 +146,7 @@ export class Numbering {
         sessionId,
         role: roleOf(message.role),
         user: this.#userOf(into, instance, instanceId, message),
+        ...(message.userId !== undefined && roleOf(message.role) === 'user' && { userId: message.userId }),
         content: message.content,
         at: message.at,
       });

@@ -2,6 +2,7 @@ import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ByteReader, ByteWriter } from '../../src/domain/byte-codec.ts';
 import { SessionText } from '../../src/conversations/session-text.ts';
+import { redact } from '../../src/language/redact/redact.ts';
 import type { Enrichment } from '../../src/domain/facts.ts';
 
 function enrichment(kind: 'request' | 'reply', request = ''): Enrichment {
@@ -18,7 +19,7 @@ describe('SessionText', () => {
     text.addUserTurn('hello', enrichment('reply'));
     equal(text.title, 'Hello');
     request(text, 'I want to cancel my booking for Friday');
-    text.addAssistantTurn('Which one? I have cancelled booking 17 for you.');
+    text.addAssistantTurn('Which one? I have cancelled booking 17 for you.', redact);
     text.addUserTurn('great, thanks', enrichment('reply'));
     equal(text.title, 'Cancel my booking for Friday');
     equal(
@@ -50,7 +51,7 @@ describe('SessionText', () => {
 
   it('has nothing to say before the user has', () => {
     const text = new SessionText();
-    text.addAssistantTurn('Welcome! How can I help?');
+    text.addAssistantTurn('Welcome! How can I help?', redact);
     deepEqual([text.title, text.summary, text.language(detect)], [null, null, null]);
   });
 
@@ -87,7 +88,7 @@ describe('SessionText', () => {
     const text = new SessionText();
     for (let turn = 0; turn < 50; turn += 1) {
       request(text, `please find me flight number ${turn} to Lisbon ${'very '.repeat(100)}soon`);
-      text.addAssistantTurn(`I found flight ${turn}. ${'It is a good one. '.repeat(50)}`);
+      text.addAssistantTurn(`I found flight ${turn}. ${'It is a good one. '.repeat(50)}`, redact);
     }
     text.language(detect);
     const writer = new ByteWriter();
@@ -101,7 +102,7 @@ describe('SessionText', () => {
   it('joins sentences of scripts without spaces with their own full stop', () => {
     const text = new SessionText();
     request(text, '我想取消订单');
-    text.addAssistantTurn('订单已经取消。');
+    text.addAssistantTurn('订单已经取消。', redact);
     equal(text.summary, '我想取消订单。 订单已经取消。');
   });
 });

@@ -46,7 +46,7 @@ function session(text: string): void {
   };
   const session = new SessionText();
   session.addUserTurn(text, turn('request', text));
-  session.addAssistantTurn(text);
+  session.addAssistantTurn(text, (sentence) => sentence);
   session.addUserTurn(text, turn('reply', ''));
   equal(typeof session.title, typeof session.summary);
   session.language(detectLanguage);

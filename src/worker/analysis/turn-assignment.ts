@@ -7,8 +7,10 @@ import { assistantDirection } from '../../conversations/about-assistant.ts';
 import { asksForData, asksUser, canOnlyAnswer, isBare } from '../../conversations/answering-turns.ts';
 import { authorOf } from '../../conversations/authors.ts';
 import { isRepeated, newRequest } from '../../conversations/repeated-requests.ts';
+import { shownTurn, type ShownTurn } from '../../conversations/shown-turn.ts';
 import type { SessionState } from '../../conversations/session-state.ts';
 import { truncate } from '../../domain/truncate.ts';
+import { redact } from '../../language/redact/redact.ts';
 import type { Enrichment, MessageFact, Turn } from '../../domain/facts.ts';
 import { SIGNALS, type SignalKey } from '../../domain/signal-kinds.ts';
 import { dequantise } from '../../numeric/quantised.ts';
@@ -55,18 +57,28 @@ function assignUserTurn(
   const cut = instance.boilerplate.cut(turn.session, session.requests.length === 0, found);
   const enrichment = isBareAnswer(turn, cut, session) ? asReply(cut) : cut;
   const signals = new Set(enrichment.signals.map((key) => SIGNAL_INDEX.get(key)!));
-  const { kind, request, vector } = enrichment;
+  const { kind, vector } = enrichment;
+  const shown = shownTurn(turn, enrichment, session);
   if (kind === 'request' && vector !== null && saysAnything(vector)) {
-    moveToTopicOf(vector, request, turn, instance, session);
-    message.repeatedRequest = repeatedRequestOf(vector, request, turn, instance, session);
+    moveToTopicOf(vector, shown.request, turn, instance, session);
+    message.repeatedRequest = repeatedRequestOf(
+      { vector, request: enrichment.request, shown },
+      turn,
+      instance,
+      session,
+    );
     if (message.repeatedRequest !== null) signals.add(SIGNAL_INDEX.get('repetition')!);
-    session.lastRequest = truncate(request, LAST_REQUEST_LENGTH);
+    if (shown.request !== '') session.lastRequest = truncate(shown.request, LAST_REQUEST_LENGTH);
   }
   if (kind === 'about-assistant')
-    session.micro = instance.topics.add(assistantDirection(instance.dimensions), request, turn.position);
+    session.micro = instance.topics.add(
+      assistantDirection(instance.dimensions),
+      enrichment.request,
+      turn.position,
+    );
   message.signals = [...signals].sort((x, y) => x - y);
   for (const signal of signals) instance.signal(signal);
-  session.text.addUserTurn(turn.content, enrichment);
+  session.text.addUserTurn(shown.content, { ...enrichment, request: shown.request });
 }
 
 function assignAssistantTurn(
@@ -88,7 +100,7 @@ function assignAssistantTurn(
   session.answered = session.requests.length;
   session.askedAt = asksUser(turn.content) ? turn.at : null;
   session.askedForData = asksForData(turn.content);
-  session.text.addAssistantTurn(turn.content);
+  session.text.addAssistantTurn(turn.content, (text) => redact(text, session));
 }
 
 /**
@@ -129,13 +141,12 @@ function asReply(enrichment: Enrichment): Enrichment {
 
 /** The group of repeated requests that this one joins, or null; the session keeps the request either way. */
 function repeatedRequestOf(
-  vector: Float32Array,
-  text: string,
+  { vector, request: said, shown }: { vector: Float32Array; request: string; shown: ShownTurn },
   { position }: Turn,
   { thresholds, repeated, topics }: InstanceState,
   session: SessionState,
 ): number | null {
-  const request = newRequest(text, vector);
+  const request = newRequest(said, vector);
   const isAgain = isRepeated(
     request,
     session.requests,
@@ -144,7 +155,7 @@ function repeatedRequestOf(
     thresholds.scale,
   );
   const group = isAgain
-    ? repeated.add({ vector: dequantise(request.vector), text, label: 0, position }, () =>
+    ? repeated.add({ vector: dequantise(request.vector), text: shown.request, label: 0, position }, () =>
         topics.frequencies(),
       )
     : null;

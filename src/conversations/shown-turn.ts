@@ -1,0 +1,37 @@
+/**
+ * A user turn as it may be shown: without personal data. What a session shows or keeps for being shown is made of this
+ * and never of the turn itself. Covered by test/worker/analysis/personal-data.test.ts.
+ */
+import type { Enrichment, Turn } from '../domain/facts.ts';
+import { truncate } from '../domain/truncate.ts';
+import { withKnown, wordsOfAnswer, wordsOfId, type KnownWords } from '../language/redact/known-words.ts';
+import { redact, redacted } from '../language/redact/redact.ts';
+import { holdsQuestion, isBare } from './answering-turns.ts';
+
+/** Of a longer turn only the beginning is shown. UTF-16 units. */
+const SHOWN_LENGTH = 2000;
+
+export interface ShownTurn {
+  readonly content: string;
+  /** The part of it that carries the request. */
+  readonly request: string;
+}
+
+/** What a session knows of its persons. */
+interface Knowing {
+  readonly askedForData: boolean;
+  known: KnownWords;
+}
+
+/** Notes whom a user turn names, and gives what of it may be shown. */
+export function shownTurn(turn: Turn, { kind, request, sentences }: Enrichment, session: Knowing): ShownTurn {
+  if (turn.userId !== undefined) session.known = withKnown(session.known, wordsOfId(turn.userId));
+  if (session.askedForData && isBare(turn.content) && !holdsQuestion(turn.content)) {
+    session.known = withKnown(session.known, wordsOfAnswer(turn.content));
+    // The answer is the name, number or address that was asked for.
+    if (kind === 'request' && !sentences.some(({ asks }) => asks)) return { content: '', request: '' };
+  }
+  const { text, names } = redacted(truncate(turn.content, SHOWN_LENGTH), session);
+  session.known = withKnown(session.known, names);
+  return { content: text, request: request === '' ? '' : redact(request, session) };
+}

@@ -1,0 +1,154 @@
+/** Addresses of mail, of the web and of machines, handles and keys. */
+import type { Reading } from './reading.ts';
+import { STOP_WORDS, TECHNICAL } from './reading.ts';
+import { everyWord } from './personal-lexicon.ts';
+
+const AT_WORDS = everyWord('at');
+const DOT_WORDS = everyWord('dot');
+const LONGEST_LOCAL = 64;
+const LONGEST_DOMAIN = 120;
+const LOCAL = /[\p{L}\p{M}\p{N}._%+'’*~&$!#/=?^{|}-]/u;
+const DOMAIN = /[\p{L}\p{M}\p{N}._-]/u;
+/** "anna at gmail.com" is an address; "available at booking.com" is none. */
+const MAIL_HOSTS: ReadonlySet<string> = new Set(
+  'gmail googlemail yahoo hotmail outlook icloud live msn aol gmx web proton protonmail mail yandex qq 163 126 naver t-online orange wanadoo libero uol bol wp onet seznam'.split(
+    ' ',
+  ),
+);
+
+export function findElectronic(reading: Reading): void {
+  const { text } = reading;
+  if (text.includes('@')) findAtSigns(reading);
+  findSpokenAddresses(reading);
+  if (text.includes('/') || text.includes('\\') || text.includes('www.')) findLinks(reading);
+  if (text.includes(':') || text.includes('.') || text.includes('-')) findMachines(reading);
+}
+
+function findAtSigns({ text, spans }: Reading): void {
+  for (let at = text.indexOf('@'); at >= 0; at = text.indexOf('@', at + 1)) {
+    let start = at;
+    while (start > 0 && at - start < LONGEST_LOCAL && LOCAL.test(text[start - 1]!)) start -= 1;
+    let end = at + 1;
+    while (end < text.length && end - at < LONGEST_DOMAIN && DOMAIN.test(text[end]!)) end += 1;
+    while (end > at + 1 && /[._-]/u.test(text[end - 1]!)) end -= 1;
+    if (start === at && end === at + 1) [start, end] = aroundSpaces(text, at);
+    while (start < at && /[.'’!?#/=&]/u.test(text[start]!)) start += 1;
+    if (end > at + 1 && (start < at || !/[\p{L}\p{N}]/u.test(text[at - 1] ?? ' ')))
+      spans.push({ start, end, kind: 'contact' });
+  }
+}
+
+const BEFORE_SPACED_AT = /[\p{L}\p{N}._%+-]{1,64} {0,3}$/u;
+const AFTER_SPACED_AT = /^ {0,3}[\p{L}\p{N}-]{1,63}(?:\.[\p{L}\p{N}-]{1,63}){1,4}/u;
+
+/** "anna @ example.com". */
+function aroundSpaces(text: string, at: number): [number, number] {
+  const before = BEFORE_SPACED_AT.exec(text.slice(Math.max(0, at - 68), at));
+  const after = AFTER_SPACED_AT.exec(text.slice(at + 1, at + 200));
+  if (before === null || after === null) return [at, at + 1];
+  return [at - before[0].length, at + 1 + after[0].length];
+}
+
+/** "anna at example dot com", "anna (at) example.com". */
+function findSpokenAddresses(reading: Reading): void {
+  const { pieces } = reading;
+  for (const [place, piece] of pieces.entries()) {
+    if (!AT_WORDS.has(piece.lower)) continue;
+    const opened = pieces[place - 1]?.text ?? '';
+    const isBracketed = /^[([{<]$/u.test(opened) && /^[)\]}>]$/u.test(pieces[place + 1]?.text ?? '');
+    const left = isBracketed ? place - 2 : place - 1;
+    const right = isBracketed ? place + 2 : place + 1;
+    const first = pieces[left];
+    const host = pieces[right];
+    if (first === undefined || host === undefined || first.kind === 'mark' || host.kind === 'mark') continue;
+    if (first.kind === 'unspaced' || (!isBracketed && STOP_WORDS.has(first.lower))) continue;
+    let end = right + 1;
+    let dots = 0;
+    let spoken = false;
+    while (pieces[end + 1] !== undefined && dots < 4) {
+      const isSpoken = DOT_WORDS.has(pieces[end]!.lower);
+      if (!isSpoken && (pieces[end]!.text !== '.' || pieces[end + 1]!.spaced)) break;
+      spoken ||= isSpoken;
+      dots += 1;
+      end += 2;
+    }
+    if (dots === 0 || !(spoken || isBracketed || MAIL_HOSTS.has(host.lower))) continue;
+    reading.hide(localStart(reading, left), end, 'contact');
+  }
+}
+
+/** "anna dot smith": what is spoken before the at. */
+function localStart({ pieces }: Reading, left: number): number {
+  let start = left;
+  for (let parts = 0; parts < 4; parts += 1) {
+    const joint = pieces[start - 1];
+    const before = pieces[start - 2];
+    if (joint === undefined || before === undefined || before.kind === 'mark') break;
+    if (!DOT_WORDS.has(joint.lower) && !/^(?:[._-]|underscore|dash|hyphen)$/u.test(joint.lower)) break;
+    start -= 2;
+  }
+  return start;
+}
+
+const LINK = /(?:(?<![a-z0-9])[a-z][a-z0-9+.-]{1,15}:\/\/|www\.)[^\s<>"]{1,2000}/giu;
+const HOME = /[\\/](?:users|home|benutzer|utilisateurs|usuarios)[\\/]([^\\/\s:*?"<>|]{1,64})/giu;
+const LONGEST_HOST = 100;
+const HOST_BEFORE = /(?:[a-z0-9-]{1,63}\.){1,4}[a-z]{2,12}$/iu;
+
+/** A link shows its host: paths and queries hold ids, names and tokens. */
+function findLinks({ text, spans }: Reading): void {
+  for (const { 0: link, index } of text.matchAll(LINK)) {
+    const scheme = link.indexOf('://');
+    const authority = scheme < 0 ? 0 : scheme + 3;
+    const path = link.slice(authority).search(/[/?#]/u);
+    const hostEnd = path < 0 ? link.length : authority + path;
+    const user = link.lastIndexOf('@', hostEnd);
+    if (user > authority) spans.push({ start: index + authority, end: index + user + 1, kind: 'secret' });
+    const end = link.replace(/[.,!?;:)\]'…]{1,20}$/u, '').length;
+    if (path >= 0 && end > hostEnd + 1)
+      spans.push({ start: index + hostEnd + 1, end: index + end, kind: 'contact' });
+  }
+  for (let at = text.indexOf('/'); at >= 0; at = text.indexOf('/', at + 1)) {
+    const before = HOST_BEFORE.exec(text.slice(Math.max(0, at - LONGEST_HOST), at));
+    const rest = /^[^\s<>"]{1,2000}/u.exec(text.slice(at + 1, at + 2001));
+    if (before === null || rest === null) continue;
+    const end = at + 1 + rest[0].replace(/[.,!?;:)\]'…]{1,20}$/u, '').length;
+    if (end > at + 1) spans.push({ start: at + 1, end, kind: 'contact' });
+    at = Math.max(at, end - 1);
+  }
+  for (const { 0: whole, 1: name = '', index } of text.matchAll(HOME)) {
+    const start = index + whole.length - name.length;
+    spans.push({ start, end: start + name.length, kind: 'name' });
+  }
+}
+
+const IPV4 = /(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![.\d]{0,3}\d)/gu;
+const IPV6 = /(?<![\p{L}\p{N}:])(?:[0-9a-f]{0,4}:){3,7}[0-9a-f]{0,4}(?![\p{L}\p{N}:])/giu;
+const MAC = /(?<![\p{L}\p{N}])(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}(?![\p{L}\p{N}])/giu;
+const UUID =
+  /(?<![\p{L}\p{N}])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?![\p{L}\p{N}])/giu;
+
+function findMachines({ text, spans }: Reading): void {
+  if (text.includes('.')) {
+    for (const { 0: address, index } of text.matchAll(IPV4)) {
+      if (address.split('.').some((part) => Number(part) > 255) || followsVersion(text, index)) continue;
+      spans.push({ start: index, end: index + address.length, kind: 'contact' });
+    }
+  }
+  for (const pattern of [IPV6, MAC, UUID]) {
+    for (const { 0: address, index } of text.matchAll(pattern)) {
+      if (pattern === IPV6 && !/[a-f]|::/iu.test(address)) continue;
+      if (address.length > 6) spans.push({ start: index, end: index + address.length, kind: 'contact' });
+    }
+  }
+}
+
+/** "version 1.2.3.4", "v1.2.3.4". */
+function followsVersion(text: string, index: number): boolean {
+  const words =
+    text
+      .slice(Math.max(0, index - 24), index)
+      .toLowerCase()
+      .match(/[\p{L}]+/gu) ?? [];
+  return TECHNICAL.has(words.at(-1) ?? '');
+}

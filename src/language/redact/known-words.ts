@@ -1,0 +1,73 @@
+/** What is known of the persons of a session: their ids and the names that they gave, kept as hashes. */
+import { NOT_NAMES, STOP_WORDS, type Reading } from './reading.ts';
+import { piecesOf, type Piece } from './pieces.ts';
+
+/** Labels that callers send as ids, and that name no person. */
+const LABELS: ReadonlySet<string> = new Set(
+  'user users customer client guest visitor anonymous anon unknown admin test tester demo human person contact member agent assistant bot support system null undefined none end enduser web mobile app chat email mail phone session default main com org net www'.split(
+    ' ',
+  ),
+);
+const MOST = 32;
+const SHORTEST = 3;
+
+/** Hashes of words, 32 bits each, oldest first; at most 32. */
+export type KnownWords = readonly number[];
+
+/** The words of an id that may stand in a text and would tell who it is. */
+export function wordsOfId(id: string): number[] {
+  const pieces = piecesOf(id.slice(0, 200));
+  const hashes = pieces.filter((piece) => isTelling(piece)).map(({ lower }) => hashOf(lower));
+  return [...new Set(hashes)];
+}
+
+function isTelling({ kind, lower }: Piece): boolean {
+  if (kind === 'mark' || lower.length < (kind === 'unspaced' ? 2 : SHORTEST)) return false;
+  return !LABELS.has(lower) && !STOP_WORDS.has(lower) && !NOT_NAMES.has(lower);
+}
+
+/**
+ * The words of a bare answer to a question for a name, an address or the like: those that are written as names are, and
+ * numbers.
+ */
+export function wordsOfAnswer(answer: string): number[] {
+  const pieces = piecesOf(answer).filter(
+    (piece) => isTelling(piece) && (piece.kind !== 'word' || piece.capital || !piece.cased),
+  );
+  return [...new Set(pieces.map(({ lower }) => hashOf(lower)))];
+}
+
+/** Adds words to those that are known; the oldest make room. */
+export function withKnown(known: KnownWords, more: readonly number[]): KnownWords {
+  const fresh = more.filter((word) => !known.includes(word));
+  return fresh.length === 0 ? known : [...known, ...fresh].slice(-MOST);
+}
+
+/** Words of names that a text gives, to be known from now on. */
+export function namesIn(reading: Reading): number[] {
+  const names: number[] = [];
+  for (const { start, end, kind } of reading.spans) {
+    if (kind !== 'name') continue;
+    for (const piece of piecesOf(reading.text.slice(start, end)))
+      if (isTelling(piece)) names.push(hashOf(piece.lower));
+  }
+  return names;
+}
+
+/** Hides the words that are known. A word of small letters alone is hidden when the text writes it as a name. */
+export function findKnown(reading: Reading, known: KnownWords): void {
+  if (known.length === 0) return;
+  const words = new Set(known);
+  for (const [place, piece] of reading.pieces.entries()) {
+    if (piece.kind === 'mark' || piece.lower.length < 2) continue;
+    const bare = piece.lower.endsWith("'s") ? piece.lower.slice(0, -2) : piece.lower;
+    if (words.has(hashOf(bare))) reading.hide(place, place + 1, 'known');
+  }
+}
+
+/** FNV-1a over UTF-16 units. */
+function hashOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  return hash >>> 0;
+}

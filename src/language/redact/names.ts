@@ -1,0 +1,124 @@
+/** Reads how far a person's name goes. Covered by test/language/redact/redact.test.ts. */
+import { everyWord } from './personal-lexicon.ts';
+import type { Piece } from './pieces.ts';
+import { NOT_NAMES, NUMBER_WORDS, STOP_WORDS, UNITS, type Reading } from './reading.ts';
+
+const GIVEN = everyWord('givenNames');
+const WORD_NAMES = everyWord('wordNames');
+const TITLES = everyWord('titles');
+/** Parts of names that begin with a small letter. */
+const PARTICLES: ReadonlySet<string> = new Set(
+  'de da do dos das del della di du la le van von der den ter ten zu zur el al bin ben ibn abu bint af av y e i san st'.split(
+    ' ',
+  ),
+);
+const MOST_WORDS = 5;
+/** Endings of words for people of a country or belief: "I am Brazilian". */
+const DEMONYM = /(?:ian|ish|ese|ean|ist|tarian)$/u;
+
+/** Without a possessive "'s". */
+function bare(lower: string): string {
+  return lower.endsWith("'s") ? lower.slice(0, -2) : lower;
+}
+
+/** Inflected as Slavic, Finnish or Turkish names are: by one to three letters. */
+function isKnownIn(names: ReadonlySet<string>, lower: string): boolean {
+  if (names.has(lower)) return true;
+  if (lower.length < 5 || !/[\u0400-\u04ffąćęłńóśźżčďěňřšťůžğış]|(?:em|owi|ą|ę|om|ova|ové)$/u.test(lower))
+    return false;
+  for (let cut = 1; cut <= 3 && lower.length - cut > 3; cut += 1) {
+    const stem = lower.slice(0, -cut);
+    if (names.has(stem) || names.has(`${stem}а`) || names.has(`${stem}я`) || names.has(`${stem}a`))
+      return true;
+    if (names.has(`${stem}й`)) return true;
+  }
+  return false;
+}
+
+/** A given name; `words`: also one that is a word or place as well. */
+export function isGivenName({ lower, kind }: Piece, words = true): boolean {
+  if (kind !== 'word') return false;
+  const name = bare(lower);
+  return isKnownIn(GIVEN, name) || (words && WORD_NAMES.has(name));
+}
+
+/** May be part of a name by how it is written. */
+export function isNameLike(piece: Piece | undefined): boolean {
+  if (piece === undefined || piece.kind !== 'word' || piece.text.includes('_')) return false;
+  const lower = bare(piece.lower);
+  if (!piece.cased) return !NOT_NAMES.has(lower) && !STOP_WORDS.has(lower);
+  return piece.capital && (!NOT_NAMES.has(lower) || GIVEN.has(lower));
+}
+
+/** May be a name in a text that writes names small. */
+function isSmallName({ lower, kind, cased, capital, text }: Piece): boolean {
+  return (
+    kind === 'word' &&
+    cased &&
+    !capital &&
+    text.length > 1 &&
+    !text.includes('_') &&
+    !NOT_NAMES.has(lower) &&
+    !STOP_WORDS.has(lower) &&
+    !NUMBER_WORDS.has(lower) &&
+    !UNITS.has(lower)
+  );
+}
+
+export function isDemonym({ lower }: Piece): boolean {
+  return DEMONYM.test(lower) && !GIVEN.has(lower);
+}
+
+/** Where the name that begins at `from` ends; `from` itself when none does. `small`: it may begin with a small letter. */
+export function nameEnd(reading: Reading, from: number, small: boolean): number {
+  const { pieces } = reading;
+  const first = pieces[from];
+  if (first === undefined || first.kind !== 'word') return from;
+  if (!isNameLike(first)) {
+    if (!small || !isSmallName(first)) return from;
+    const second = pieces[from + 1];
+    const goesOn = second !== undefined && second.spaced && !second.line && isSmallName(second);
+    return goesOn && (reading.endsAt(from + 2) || STOP_WORDS.has(pieces[from + 2]!.lower))
+      ? from + 2
+      : from + 1;
+  }
+  return first.cased ? capitalsEnd(reading, from) : uncasedEnd(reading, from);
+}
+
+function capitalsEnd({ pieces }: Reading, from: number): number {
+  let end = from + 1;
+  for (let at = end, words = 1; words < MOST_WORDS;) {
+    const piece = pieces[at];
+    if (piece === undefined || piece.line) break;
+    const before = pieces[at - 1]!;
+    // "R. Delacroix", "Al-Sayed".
+    const isJoint = /^[-–‑]$/u.test(piece.text) && !piece.spaced && pieces[at + 1]?.spaced === false;
+    const isInitial = piece.text === '.' && (before.text.length === 1 || TITLES.has(before.lower));
+    if (isJoint || isInitial) {
+      at += 1;
+      continue;
+    }
+    if (PARTICLES.has(piece.lower) && isNameLike(afterParticles(pieces, at))) {
+      at += 1;
+      continue;
+    }
+    if (!isNameLike(piece) || (piece.text.length === 1 && pieces[at + 1]?.text !== '.')) break;
+    at += 1;
+    words += 1;
+    end = at;
+  }
+  return end;
+}
+
+function afterParticles(pieces: readonly Piece[], at: number): Piece | undefined {
+  const next = pieces[at + 1];
+  return next !== undefined && PARTICLES.has(next.lower) ? pieces[at + 2] : next;
+}
+
+/** Scripts without capitals: two words at most, and none that begins with "and". */
+function uncasedEnd({ pieces }: Reading, from: number): number {
+  const second = pieces[from + 1];
+  if (second === undefined || second.line || second.kind !== 'word' || !isNameLike(second)) return from + 1;
+  if (/^[وו]/u.test(second.lower) && !GIVEN.has(second.lower)) return from + 1;
+  return from + 2;
+}

@@ -1,0 +1,438 @@
+/**
+ * Numbers and codes that stand for a person, an order or a document. What is not an amount, a date, a quantity, a year, a
+ * version or the name of a product is one from five digits on; behind the word for what it numbers, from two on. Whether
+ * a card or an account number is valid does not matter: a mistyped one is as personal.
+ */
+import { CUE } from './cues.ts';
+import { everyWord } from './personal-lexicon.ts';
+import type { Piece } from './pieces.ts';
+import { COPULAS, NOT_NAMES, NUMBER_WORDS, STOP_WORDS, TECHNICAL, UNITS, type Reading } from './reading.ts';
+import { suffixCue } from './unspaced-cues.ts';
+import { DIGIT_WORDS } from './spelled.ts';
+
+const CURRENCY = /^[\p{Sc}%‰°]$/u;
+const JOINTS: ReadonlySet<string> = new Set(['-', '–', '.', '/', '(', ')', '+', '·', '‑']);
+const CHUNK_JOINTS: ReadonlySet<string> = new Set(['-', '_', '/', '.', ':', '#', '–', '‑', '~', '+', '=']);
+/** A number with fewer digits is one only beside what it numbers. */
+const LONG = 5;
+const SURELY_LONG = 7;
+const MOST_GROUPS = 14;
+const numberedWords = everyWord('numbered');
+
+/** Groups of digits that may be one number. */
+interface Run {
+  readonly from: number;
+  to: number;
+  readonly groups: Piece[];
+  digits: number;
+  /** Begins with "+" or "00", as a phone number does. */
+  readonly plus: boolean;
+}
+
+export function findNumbers(reading: Reading): void {
+  const { pieces } = reading;
+  findShapes(reading);
+  for (let place = 0; place < pieces.length; place += 1) {
+    const piece = pieces[place]!;
+    if (piece.kind === 'number' || piece.kind === 'mixed') {
+      const to = isCode(reading, place) ? judgeCode(reading, place) : judgeRun(reading, place);
+      place = Math.max(place, to - 1);
+    } else if (piece.kind === 'word' && DIGIT_WORDS.has(piece.lower)) {
+      place = Math.max(place, judgeSpelled(reading, place) - 1);
+    }
+  }
+  findNumbered(reading);
+}
+
+/** Whether letters belong to the run without blanks that holds the piece. */
+function isCode({ pieces }: Reading, place: number): boolean {
+  if (pieces[place]!.kind === 'mixed') return true;
+  const before = pieces[place - 1];
+  const first = pieces[place]!;
+  if (!first.spaced && before !== undefined && CHUNK_JOINTS.has(before.text) && !before.spaced) {
+    const lead = pieces[place - 2];
+    if (lead?.kind === 'word' && before.text !== '.' && before.text !== ':') return true;
+  }
+  for (let at = place + 1; at < pieces.length && at < place + 12; at += 1) {
+    const piece = pieces[at]!;
+    if (piece.spaced || piece.kind === 'unspaced') return false;
+    if (piece.kind === 'mixed') return true;
+    if (piece.kind === 'word')
+      return piece.text.length < 6 && pieces[at - 1]!.kind === 'mark' && pieces[at - 1]!.text !== '.';
+    if (piece.kind === 'mark' && !CHUNK_JOINTS.has(piece.text)) return false;
+  }
+  return false;
+}
+
+interface Code {
+  readonly from: number;
+  readonly to: number;
+  readonly text: string;
+}
+
+/** The whole run without blanks around a piece, with its joints. */
+function codeAt({ pieces, text }: Reading, place: number): Code {
+  let from = place;
+  while (from > 1 && place - from < 20) {
+    const joint = pieces[from - 1]!;
+    if (pieces[from]!.spaced || joint.spaced || !CHUNK_JOINTS.has(joint.text)) break;
+    const lead = pieces[from - 2]!;
+    if (lead.kind === 'mark' || lead.kind === 'unspaced') break;
+    from -= 2;
+  }
+  let to = place + 1;
+  while (to + 1 < pieces.length && to - place < 40) {
+    const joint = pieces[to]!;
+    const next = pieces[to + 1]!;
+    if (joint.spaced || next.spaced || !CHUNK_JOINTS.has(joint.text)) break;
+    if (next.kind === 'mark' || next.kind === 'unspaced') break;
+    to += 2;
+  }
+  return { from, to, text: text.slice(pieces[from]!.start, pieces[to - 1]!.end) };
+}
+
+const DIMENSIONS = /^\d{1,5}[x×]\d{1,5}(?:[x×]\d{1,5})?\p{L}{0,3}$/iu;
+const QUANTITY =
+  /^\d{1,6}(?:[.,]\d{1,4})?(?:k|m|g|km|kg|gb|mb|tb|kb|mah|kwh|wh|w|v|hz|khz|mhz|ghz|px|p|fps|rpm|ml|cl|l|cm|mm|mi|ft|mph|st|nd|rd|th|am|pm|h|hrs|min|mins|s|ms|x|usd|eur|gbp|kr|zł|zl|руб|р|грн|лет|tl|lei|ft|er|e|ème|º|ª)$/iu;
+const NAMED =
+  /^(?:kb\d{6,8}|cve-\d{4}-\d{4,7}|0x[0-9a-f]{1,16}|(?:iso|en|din|rfc|iec|astm|ieee)[-/ ]?\d{1,6}(?:[-:]\d{1,4})*|(?:http|error|err|e|win|utf|sha|md|base|mp|h|covid|usb|v|ver|version|q|ip|ipv|ps|arm|x|cat|ddr|pcie|wpa|web|s)[-_:/]?\d{1,4}(?:\.\d{1,4})*)$/iu;
+const INSTANT = /^\d{4}-\d{2}-\d{2}t\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:z|\+\d{2}:?\d{2})?$/iu;
+const ID_LEAD =
+  /^(?:ord|order|inv|tkt|tick|ticket|ref|case|po|rma|so|trk|cus|cust|acc|acct|bk|book|res|pol|clm|claim|inc|req|txn|tx|pay|sub|usr|user|uid|id|mem|emp|rg|rn|kd|re|nr|awb|shp|ship|ret|bill|cmd|fac|ped|zam|bst|auf|kdnr|vs|az|pnr|conf|sn|cid|mid|tid|pid|app|loan|cr|chg|prj|vg|lr|rx|mrn|pt|stu|std|cv|ac|cl|gc|ks|rv|tr|ct|sr|cs|dl)$/iu;
+
+/** Judges a run of letters and digits; returns the place behind it. */
+function judgeCode(reading: Reading, place: number): number {
+  const code = codeAt(reading, place);
+  const { from, to, text } = code;
+  if (isCodePersonal(reading, code)) reading.hide(from, to, text.length > 20 ? 'secret' : 'number');
+  return to;
+}
+
+function isCodePersonal(reading: Reading, { from, to, text }: Code): boolean {
+  // A link is judged as such; what is left of it is its host.
+  if (/^(?:[\p{L}\p{N}-]+\.)+\p{L}{2,12}(?:[/:]|$)/u.test(text)) return false;
+  const digits = countOf(text, /\p{N}/gu);
+  const length = countOf(text, /[\p{L}\p{N}]/gu);
+  if (DIMENSIONS.test(text) || QUANTITY.test(text) || NAMED.test(text) || INSTANT.test(text)) return false;
+  if (isTechnical(reading, from) || isAmount(reading, from, to)) return false;
+  if (/^\p{N}{1,6}-\p{L}{3,}/u.test(text) && digits < LONG) return false;
+  const segments = text.split(/[-_/#]/u);
+  if (ID_LEAD.test(segments[0]!) && segments.length > 1 && digits > 1) return true;
+  if (digits > LONG) return true;
+  if (length > 11 && digits > 2 && !/\p{Ll}{5}/u.test(text)) return true;
+  if (length > 15 && digits > 1) return true;
+  if (segments.length > 2 && digits > 3 && /^[\p{Lu}\p{N}]/u.test(text)) return true;
+  if (/^\p{Lu}{5}\p{N}{4}\p{Lu}$/u.test(text)) return true;
+  if (/^\p{L}{1,4}\p{N}{5}$/u.test(text)) return true;
+  return transitionsIn(text) > 4;
+}
+
+function countOf(text: string, pattern: RegExp): number {
+  return text.match(pattern)?.length ?? 0;
+}
+
+function transitionsIn(text: string): number {
+  return text.match(/\p{L}(?=\p{N})|\p{N}(?=\p{L})/gu)?.length ?? 0;
+}
+
+/** "error 0x12", "version 10": what these words tell of is no person. */
+function isTechnical({ pieces }: Reading, from: number): boolean {
+  for (let at = from - 1, words = 0; at >= 0 && words < 2 && from - at < 6; at -= 1) {
+    const { kind, lower, text } = pieces[at]!;
+    if (kind === 'mark') {
+      if (text === '.' || text === '?' || text === '!' || text === ',' || text === '。') return false;
+      continue;
+    }
+    if (kind === 'unspaced') return suffixCue(lower).technical;
+    if (TECHNICAL.has(lower)) return true;
+    if (!NUMBER_WORDS.has(lower) && !COPULAS.has(lower)) return false;
+    words += 1;
+  }
+  return false;
+}
+
+function isAmount({ pieces }: Reading, from: number, to: number): boolean {
+  const before = pieces[from - 1];
+  if (before !== undefined && (CURRENCY.test(before.text) || isCurrencyCode(before.text))) return true;
+  const after = pieces[to];
+  if (after === undefined || after.line) return false;
+  if (CURRENCY.test(after.text) || isCurrencyCode(after.text)) return true;
+  if (after.kind === 'unspaced') return [1, 2, 3].some((length) => UNITS.has(after.lower.slice(0, length)));
+  return after.kind === 'word' && UNITS.has(after.lower);
+}
+
+const CURRENCY_CODES: ReadonlySet<string> = new Set(
+  'USD EUR GBP CHF JPY CNY INR RUB PLN SEK NOK DKK CZK HUF RON TRY BRL MXN ARS COP CLP PEN CAD AUD NZD SGD HKD KRW THB IDR MYR PHP VND AED SAR EGP ILS ZAR UAH KZT R$ S$ A$ RMB RM Rp Rs Kč Ft zł kr'.split(
+    ' ',
+  ),
+);
+
+function isCurrencyCode(text: string): boolean {
+  return CURRENCY_CODES.has(text);
+}
+
+function judgeRun(reading: Reading, place: number): number {
+  const run = runAt(reading, place);
+  if (isRunPersonal(reading, run)) {
+    const opened = reading.pieces[run.from - 1];
+    reading.hide(opened?.text === '(' && run.groups.length > 1 ? run.from - 1 : run.from, run.to, 'number');
+    hideCity(reading, run);
+  }
+  return run.to;
+}
+
+function runAt({ pieces }: Reading, place: number): Run {
+  const plus = pieces[place - 1]?.text === '+';
+  const groups = [pieces[place]!];
+  const run: Run = {
+    from: plus ? place - 1 : place,
+    to: place + 1,
+    groups,
+    digits: pieces[place]!.text.length,
+    plus,
+  };
+  let joints = 0;
+  for (let at = place + 1; at < pieces.length && groups.length < MOST_GROUPS; at += 1) {
+    const piece = pieces[at]!;
+    if (piece.line) break;
+    if (piece.kind === 'number') {
+      if (piece.spaced && pieces[at - 1]!.kind === 'mark' && /^[./,]$/u.test(pieces[at - 1]!.text)) break;
+      if (pieces[at + 1]?.text === ':' && pieces[at + 2]?.kind === 'number' && !pieces[at + 1]!.spaced) break;
+      if (piece.spaced && belongsElsewhere(pieces, at)) break;
+      groups.push(piece);
+      run.digits += piece.text.length;
+      run.to = at + 1;
+      joints = 0;
+    } else if (JOINTS.has(piece.text) && joints < 3) {
+      joints += 1;
+    } else break;
+  }
+  return run;
+}
+
+/** "in 2023 15 units": a number before a unit begins a quantity. */
+function belongsElsewhere(pieces: readonly Piece[], at: number): boolean {
+  const after = pieces[at + 1];
+  return (
+    after !== undefined &&
+    !after.line &&
+    (CURRENCY.test(after.text) || (after.kind === 'word' && UNITS.has(after.lower)))
+  );
+}
+
+const DATE = /^(?:\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[-./]\d{1,2}[-./](?:\d{2}|\d{4}))(?: \d{1,2})?$/u;
+const YEARS = /^(?:19|20)\d{2}(?:[-–/](?:(?:19|20)\d{2}|\d{2}))?$/u;
+const VERSION = /^\d{1,5}(?:\.\d{1,5}){2,4}$/u;
+const DECIMAL = /^\d{1,6}\.\d{1,6}$/u;
+const THOUSANDS = /^[1-9]\d{0,2}(?:\.000){1,3}$/u;
+const ROUND_RANGE = /^([1-9]\d{0,3}0)[-–]([1-9]\d{0,4}0)$/u;
+
+function isRunPersonal(reading: Reading, run: Run): boolean {
+  const { pieces, text } = reading;
+  const { from, to, digits, groups, plus } = run;
+  if (plus && digits >= SURELY_LONG) return true;
+  if (digits < LONG) return false;
+  const shown = text.slice(pieces[from]!.start, pieces[to - 1]!.end);
+  if (DATE.test(shown) || YEARS.test(shown) || DECIMAL.test(shown) || THOUSANDS.test(shown)) return false;
+  if (
+    VERSION.test(shown) &&
+    (groups.length === 3 ? digits < 10 : true) &&
+    groups.some(({ text: own }) => own.length < 3)
+  )
+    return groups.length === 4 && false;
+  if (ROUND_RANGE.test(shown) && digits < 11) return false;
+  if (groups.length > 1 && groups.every(({ text: own }) => YEARS.test(own))) return false;
+  if (isGroupedByComma(reading, run)) return false;
+  if (isTechnical(reading, from) && digits < 11 && groups.length < 3) return false;
+  if (digits < 10 && isAmount(reading, from, to)) return false;
+  if (groups.length === 1 && /^[1-9]\d{0,6}000?$/u.test(shown) && /000$|00$/u.test(shown) && digits < 8)
+    return false;
+  return (
+    digits >= SURELY_LONG ||
+    groups.length === 1 ||
+    !groups.slice(1).every(({ spaced }) => spaced) ||
+    digits > 5
+  );
+}
+
+/** "1,250,000": an amount. */
+function isGroupedByComma({ pieces }: Reading, { from, to }: Run): boolean {
+  const after = pieces[to];
+  const next = pieces[to + 1];
+  const isBefore =
+    pieces[from - 1]?.text === ',' && !pieces[from]!.spaced && pieces[from - 2]?.kind === 'number';
+  const isAfter = after?.text === ',' && next?.kind === 'number' && !next.spaced && !after.spaced;
+  return isBefore || isAfter;
+}
+
+/** "10115 Berlin". */
+function hideCity(reading: Reading, { to, groups, digits }: Run): void {
+  const { pieces, flat } = reading;
+  if (digits !== 5 || groups.length > 2 || flat) return;
+  let end = to;
+  while (end < to + 2) {
+    const piece = pieces[end];
+    if (piece?.kind !== 'word' || !piece.capital || piece.line || NOT_NAMES.has(piece.lower)) break;
+    if (/^\p{Lu}+$/u.test(piece.text)) break;
+    end += 1;
+  }
+  reading.hide(to, end, 'address');
+}
+
+/** "four one two five nine". */
+function judgeSpelled(reading: Reading, place: number): number {
+  const { pieces } = reading;
+  let to = place;
+  let count = 0;
+  for (let at = place; at < pieces.length && at < place + 80; at += 1) {
+    const { kind, lower } = pieces[at]!;
+    if (kind === 'mark' && /^[,-]$/u.test(lower)) continue;
+    if (kind !== 'number' && !DIGIT_WORDS.has(lower)) break;
+    count += 1;
+    to = at + 1;
+  }
+  if (count >= LONG) reading.hide(place, to, 'number');
+  return Math.max(to, place + 1);
+}
+
+/** Documents, plates and postcodes whose groups have letters and blanks: read from a capital or a digit on. */
+const SHAPES: readonly RegExp[] = [
+  /[A-Z]{2}\d{2}(?:[ -]?[A-Z\d]{4}){2,7}(?:[ -]?[A-Z\d]{1,4})?(?![\p{L}\p{N}])/iuy,
+  /[A-Z]{2}[ -]?\d{2}[ -]?\d{2}[ -]?\d{2}[ -]?[A-D](?![\p{L}\p{N}])/iuy,
+  /[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}(?![\p{L}\p{N}])/uy,
+  /[A-Z]\d[A-Z] ?\d[A-Z]\d(?![\p{L}\p{N}])/uy,
+  /[1-9]\d{3} ?[A-Z]{2}(?= \p{Lu}\p{Ll})/uy,
+  /[A-Z]{2}\d{2} ?[A-Z]{3}(?![\p{L}\p{N}])/uy,
+  /[A-Z]{2}-\d{3}-[A-Z]{2}(?![\p{L}\p{N}])/uy,
+  /[A-ZÄÖÜ]{1,3}-[A-Z]{1,2}[ -]?\d{1,4}[EH]?(?![\p{L}\p{N}])/uy,
+  /[АВЕКМНОРСТУХ] ?\d{3} ?[АВЕКМНОРСТУХ]{2} ?\d{2,3}(?![\p{L}\p{N}])/iuy,
+];
+
+function findShapes(reading: Reading): void {
+  const { text, pieces, spans } = reading;
+  for (const [place, piece] of pieces.entries()) {
+    if (piece.text.length > 4 && piece.kind === 'word') continue;
+    const isStart =
+      piece.kind === 'number' || piece.kind === 'mixed' || (piece.kind === 'word' && piece.capital);
+    if (!isStart || (!piece.spaced && pieces[place - 1]?.kind !== 'mark')) continue;
+    if (piece.kind === 'word' && !holdsDigit(pieces, place + 1)) continue;
+    for (const shape of SHAPES) {
+      shape.lastIndex = piece.start;
+      const found = shape.exec(text)?.[0];
+      if (found === undefined || !/\d/u.test(found)) continue;
+      if (shape === SHAPES[0] && countOf(found, /\d/gu) < 8) continue;
+      if (isTechnical(reading, place)) continue;
+      spans.push({ start: piece.start, end: piece.start + found.length, kind: 'number' });
+    }
+  }
+}
+
+function holdsDigit(pieces: readonly Piece[], at: number): boolean {
+  for (let near = at; near < at + 3 && near < pieces.length; near += 1) {
+    const { kind } = pieces[near]!;
+    if (kind === 'number' || kind === 'mixed') return true;
+  }
+  return false;
+}
+
+/** "order 4471", "policy no. AB-12", "card ending in 9921". */
+function findNumbered(reading: Reading): void {
+  const { pieces } = reading;
+  for (const { to, kinds } of reading.cues) {
+    if ((kinds & CUE.numbered) === 0) continue;
+    const { at, marked, told, numbered } = reading.valueAt(to);
+    judgeNumbered(reading, at, marked || numbered, told);
+  }
+  for (const [place, piece] of pieces.entries()) {
+    if (piece.text === '#' || piece.text === '№') {
+      const next = pieces[place + 1];
+      if (next?.kind === 'number' && next.text.length > 2) reading.hide(place + 1, place + 2, 'number');
+    } else if (piece.kind === 'word' && NUMBER_WORDS.has(piece.lower) && !isTechnical(reading, place + 1)) {
+      const { at, marked, told } = reading.valueAt(place);
+      const value = pieces[at];
+      if (
+        value?.kind === 'number' &&
+        value.text.length > 2 &&
+        (marked || told) &&
+        !isAmount(reading, at, at + 1)
+      )
+        judgeNumbered(reading, at, true, told);
+    } else if (piece.kind === 'unspaced') {
+      const next = pieces[place + 1];
+      const behindMark = next?.kind === 'mark' && /^[:：=]$/u.test(next.text) ? place + 2 : place + 1;
+      if (suffixCue(piece.lower).numbered) judgeNumbered(reading, behindMark, true, true);
+    }
+  }
+}
+
+/** `sure`: "number", a colon or a number sign stands before the value. */
+function judgeNumbered(reading: Reading, at: number, sure: boolean, told: boolean): void {
+  const { pieces } = reading;
+  const value = pieces[at];
+  if (value === undefined || value.kind === 'mark') return;
+  if (value.kind === 'word') {
+    judgeLetters(reading, at, sure);
+    return;
+  }
+  if (value.kind === 'unspaced' || isAmount(reading, at, at + 1)) return;
+  const { from, to, text } = codeAt(reading, at);
+  if (DATE.test(text) || INSTANT.test(text) || DIMENSIONS.test(text)) return;
+  const digits = countOf(text, /\p{N}/gu);
+  const isMixed = /\p{L}/u.test(text);
+  if (isMixed && QUANTITY.test(text)) return;
+  const run = isMixed ? null : runAt(reading, at);
+  const end = run === null ? to : Math.max(to, run.to);
+  if (YEARS.test(text) && !sure) return;
+  if (sure && (digits > 1 || text.length > 2)) reading.hide(from, end, 'number');
+  else if (isMixed && text.length > 2 && /\p{Lu}|-/u.test(text) && digits > 1)
+    reading.hide(from, end, 'number');
+  else if (digits > 3 && !/^[1-9]0*$/u.test(text)) reading.hide(from, end, 'number');
+  else if (digits === 3 && !told && closes(reading, end)) reading.hide(from, end, 'number');
+  if (isMixed || run !== null) hideTail(reading, end, sure);
+}
+
+/** Groups of capitals and digits that follow: "AB12 CDE", "1234 BCD". */
+function hideTail(reading: Reading, end: number, sure: boolean): void {
+  const { pieces } = reading;
+  let to = end;
+  while (sure && to < end + 3) {
+    const piece = pieces[to];
+    if (piece === undefined || piece.line || !/^[\p{Lu}\p{N}]{1,4}$/u.test(piece.text)) break;
+    if (piece.text === 'I' || NOT_NAMES.has(piece.lower)) break;
+    to += 1;
+  }
+  reading.hide(end, to, 'number');
+}
+
+/** "PNR: KXQWZT", "plate is B AB 123". */
+function judgeLetters(reading: Reading, at: number, sure: boolean): void {
+  const { pieces, flat } = reading;
+  const value = pieces[at]!;
+  if (!sure && value.text.length > 3) return;
+  if (/^\p{Lu}{1,3}$/u.test(value.text)) {
+    let to = at + 1;
+    let digits = false;
+    while (
+      to < at + 6 &&
+      /^(?:[\p{Lu}\p{N}]{1,8}|[-·.])$/u.test(pieces[to]?.text ?? '') &&
+      !pieces[to]!.line
+    ) {
+      digits ||= /\p{N}/u.test(pieces[to]!.text);
+      to += 1;
+    }
+    if (digits) reading.hide(at, to, 'number');
+    return;
+  }
+  if (
+    !flat &&
+    /^\p{Lu}{5,8}$/u.test(value.text) &&
+    !NOT_NAMES.has(value.lower) &&
+    !numberedWords.has(value.lower)
+  )
+    reading.hide(at, at + 1, 'number');
+}
+
+function closes({ pieces }: Reading, at: number): boolean {
+  const piece = pieces[at];
+  return piece === undefined || piece.line || piece.kind === 'mark' || STOP_WORDS.has(piece.lower);
+}

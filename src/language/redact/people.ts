@@ -1,0 +1,239 @@
+/** Names of persons in scripts with spaces: behind what announces them, and given names wherever they stand. */
+import { LEXICON } from '../lexicon.ts';
+import { CUE, NOUN_CAPITALS, type Cue } from './cues.ts';
+import { FIGURES, isAboutFigure } from './figures.ts';
+import { isDemonym, isGivenName, isNameLike, nameEnd } from './names.ts';
+import { everyPhrase } from './personal-lexicon.ts';
+import { piecesOf, type Piece } from './pieces.ts';
+import { NOT_NAMES, STOP_WORDS, type Reading } from './reading.ts';
+
+/** Titles that nothing but a name follows, however it is written. */
+const SURE_TITLES: ReadonlySet<string> = new Set(
+  'mr mrs ms mister monsieur señor señora г-н г-жа herrn'.split(' '),
+);
+const CLOSINGS: ReadonlySet<string> = new Set(
+  [
+    ...LEXICON.signOffs.all,
+    ...everyPhrase('greetings'),
+    'best',
+    'cheers',
+    'xoxo',
+    'lg',
+    'mfg',
+    'vg',
+    'gr',
+    'thx',
+    'saludos',
+    'atenciosamente',
+    'pozdrawiam',
+    'distinti saluti',
+  ].map((phrase) =>
+    piecesOf(phrase)
+      .map(({ lower }) => lower)
+      .join(' '),
+  ),
+);
+const LONGEST_CLOSING = 5;
+
+export function findPeople(reading: Reading): void {
+  for (const cue of reading.cues) {
+    const { kinds } = cue;
+    if ((kinds & CUE.introductions) !== 0) hideIntroduced(reading, cue.to);
+    if ((kinds & CUE.nameFields) !== 0) hideField(reading, cue);
+    if ((kinds & CUE.titles) !== 0) hideTitled(reading, cue);
+    if ((kinds & CUE.presentations) !== 0) hidePresented(reading, cue);
+    if ((kinds & CUE.greetings) !== 0) hideGreeted(reading, cue.to);
+    if ((kinds & (CUE.persons | CUE.roles)) !== 0) hideRelated(reading, cue);
+  }
+  findSignatures(reading);
+  findGivenNames(reading);
+}
+
+function hideIntroduced(reading: Reading, to: number): void {
+  let at = to;
+  const between = reading.pieces[at];
+  if (between !== undefined && /^[:"“„«'(]$/u.test(between.text)) at += 1;
+  const piece = reading.pieces[at];
+  if (piece === undefined || (piece.line && at === to)) return;
+  reading.hide(at, nameEnd(reading, at, true), 'name');
+}
+
+/** "Full name: Ana Ruiz", "last name is Ruiz". */
+function hideField(reading: Reading, { to }: Cue): void {
+  const { at, marked, told } = reading.valueAt(to);
+  const piece = reading.pieces[at];
+  if (piece === undefined || (!marked && !told && !isNameLike(piece))) return;
+  if (!marked && !told && !piece.cased) return;
+  let end = nameEnd(reading, at, marked || told);
+  // "Ruiz, Ana".
+  const comma = reading.pieces[end];
+  if (
+    marked &&
+    end > at &&
+    comma?.text === ',' &&
+    isNameLike(reading.pieces[end + 1]) &&
+    isGivenName(reading.pieces[end + 1]!)
+  )
+    end = nameEnd(reading, end + 1, false);
+  reading.hide(at, end, 'name');
+}
+
+function hideTitled(reading: Reading, { from, to }: Cue): void {
+  const { pieces } = reading;
+  const title = pieces[from]!;
+  let at = to;
+  if (pieces[at]?.text === '.' || pieces[at]?.text === "'") at += 1;
+  // "Herr Dr. Weber".
+  const next = pieces[at];
+  if (next === undefined || next.line || !next.spaced) return;
+  const isSure = SURE_TITLES.has(title.lower);
+  if (!title.capital && title.cased && !isSure && !isGivenName(next)) return;
+  if (!next.cased && !isNameLike(next)) return;
+  reading.hide(at, nameEnd(reading, at, isSure && !reading.flat), 'name');
+}
+
+function hidePresented(reading: Reading, { to, kinds }: Cue): void {
+  const { pieces } = reading;
+  const first = pieces[to];
+  if (first === undefined || first.line) return;
+  if (!first.capital) {
+    if (isGivenName(first, false)) reading.hide(to, nameEnd(reading, to, true), 'name');
+    return;
+  }
+  if (!isNameLike(first)) return;
+  const end = nameEnd(reading, to, false);
+  const isKnown = isGivenName(first);
+  const isDouble = end - to > 1 && !isDemonym(first);
+  const isAlone = (kinds & NOUN_CAPITALS) === 0 && !reading.flat && !isDemonym(first) && closes(reading, end);
+  if (isKnown || (isDouble && !reading.flat) || isAlone) reading.hide(to, end, 'name');
+}
+
+/** "I'm Oluwaseun, …", "this is Temperance from …". */
+function closes({ pieces }: Reading, at: number): boolean {
+  const piece = pieces[at];
+  return (
+    piece === undefined || piece.line || /^(?:[.!;:]|from|calling|writing|speaking|here)$/u.test(piece.lower)
+  );
+}
+
+function hideGreeted(reading: Reading, to: number): void {
+  const { pieces } = reading;
+  const at = pieces[to]?.text === ',' ? to + 1 : to;
+  const first = pieces[at];
+  if (first === undefined || first.kind !== 'word' || (first.line && at === to)) return;
+  if (!isNameLike(first)) {
+    if (first.cased && isGivenName(first, false) && !first.capital) reading.hide(at, at + 1, 'name');
+    return;
+  }
+  const end = nameEnd(reading, at, false);
+  if (isGivenName(first)) reading.hide(at, end, 'name');
+  else if (first.cased && !reading.flat && end - at < 4 && at === to && reading.endsAt(end))
+    reading.hide(at, end, 'name');
+}
+
+function hideRelated(reading: Reading, { to, kinds }: Cue): void {
+  const { pieces } = reading;
+  const at = pieces[to]?.text === ',' || pieces[to]?.text === '(' ? to + 1 : to;
+  const first = pieces[at];
+  if (first === undefined || first.line || first.kind !== 'word') return;
+  if (!isNameLike(first)) {
+    if (first.cased && isGivenName(first, false)) reading.hide(at, nameEnd(reading, at, true), 'name');
+    return;
+  }
+  const end = nameEnd(reading, at, false);
+  const isSure = (kinds & CUE.persons) !== 0 && (kinds & NOUN_CAPITALS) === 0 && at === to;
+  if (!first.cased) {
+    if (isGivenName(first) || (isSure && closesClause(reading, at + 1))) reading.hide(at, end, 'name');
+    return;
+  }
+  if (reading.flat && !isGivenName(first)) return;
+  if (isGivenName(first) || end - at > 1 || isSure) reading.hide(at, end, 'name');
+}
+
+function closesClause({ pieces }: Reading, at: number): boolean {
+  return pieces[at] !== undefined;
+}
+
+/** "Kind regards, R. Delacroix", a last line of a name alone, "– Anna". */
+function findSignatures(reading: Reading): void {
+  const { pieces } = reading;
+  for (let at = Math.max(1, pieces.length - 60); at < pieces.length; at += 1) {
+    const first = pieces[at]!;
+    if (first.kind !== 'word' || !isNameLike(first) || !first.cased) continue;
+    const isLine = first.line;
+    const mark = pieces[at - 1]!;
+    const isParted = isLine || /^[,!.–—~-]$/u.test(mark.text);
+    if (!isParted) continue;
+    const end = nameEnd(reading, at, false);
+    const isClosed = reading.endsAt(end);
+    const isDashed =
+      !isLine && /^[–—~-]$/u.test(mark.text) && end === pieces.length && mark.spaced && isGivenName(first);
+    if (isClosed && (isDashed || followsClosing(pieces, at) || isLastLine(reading, at, end))) {
+      reading.hide(at, end, 'name');
+      at = Math.max(at, end - 1);
+    }
+  }
+}
+
+function followsClosing(pieces: readonly Piece[], at: number): boolean {
+  let end = at;
+  while (end > 0 && pieces[end - 1]!.kind === 'mark' && at - end < 3) end -= 1;
+  let words = '';
+  for (let start = end - 1; start >= 0 && end - start <= LONGEST_CLOSING; start -= 1) {
+    const { lower, kind } = pieces[start]!;
+    if (kind !== 'word') return false;
+    words = words === '' ? lower : `${lower} ${words}`;
+    const before = pieces[start - 1];
+    const opens = before === undefined || pieces[start]!.line || before.kind === 'mark';
+    if (opens && CLOSINGS.has(words)) return true;
+  }
+  return false;
+}
+
+/** A line of two or three names at the end, below other lines. */
+function isLastLine({ pieces, flat }: Reading, at: number, end: number): boolean {
+  if (!pieces[at]!.line || flat || at < 4 || end !== pieces.length) return false;
+  return end - at === 1 ? isGivenName(pieces[at]!) : end - at < 5;
+}
+
+/** Given names without any cue, with what follows them as a family name. Public figures stay. */
+function findGivenNames(reading: Reading): void {
+  const { pieces, flat } = reading;
+  if (isAboutFigure(reading)) return;
+  for (let at = 0; at < pieces.length; at += 1) {
+    const piece = pieces[at]!;
+    if (piece.kind !== 'word' || !(piece.capital || !piece.cased) || !isGivenName(piece, false)) continue;
+    if (!piece.cased && piece.lower.length < 3) continue;
+    const before = pieces[at - 1];
+    const end = nameEnd(reading, at, false);
+    if (end === at || (before !== undefined && isPlace(before))) continue;
+    if (isFigure(pieces, at, end)) {
+      at = end - 1;
+      continue;
+    }
+    if (flat && end - at < 2) continue;
+    reading.hide(at, end, 'name');
+    at = end - 1;
+  }
+}
+
+/** "San José", "Santa Cruz": a place. */
+function isPlace({ lower, text, capital }: Piece): boolean {
+  return (
+    capital &&
+    /^(?:san|santa|santo|são|saint|sankt|st|port|fort|lake|los|las|el|mount|villa|puerto)$/u.test(lower) &&
+    text.length > 1
+  );
+}
+
+function isFigure(pieces: readonly Piece[], at: number, end: number): boolean {
+  const words = pieces.slice(at, end).map(({ lower }) => (lower.endsWith("'s") ? lower.slice(0, -2) : lower));
+  for (let count = words.length; count > 0; count -= 1)
+    if (FIGURES.has(words.slice(0, count).join(' '))) return true;
+  return false;
+}
+
+/** Whether a piece can be read as an ordinary word. */
+export function isOrdinary({ lower }: Piece): boolean {
+  return STOP_WORDS.has(lower) || NOT_NAMES.has(lower);
+}

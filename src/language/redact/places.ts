@@ -1,0 +1,222 @@
+/** Addresses: a street with a number, in the orders and words of many languages, and what follows it. */
+import { CUE } from './cues.ts';
+import { everyPhrase, everyWord } from './personal-lexicon.ts';
+import type { Piece } from './pieces.ts';
+import { NOT_NAMES, STOP_WORDS, UNITS, type Reading } from './reading.ts';
+
+const BEFORE = everyWord('streetsBefore');
+const AFTER = everyWord('streetsAfter');
+/** The longest first. */
+const ENDINGS = everyPhrase('streetEndings').toSorted((x, y) => y.length - x.length);
+const LONGEST_ENDING = Math.max(...ENDINGS.map(({ length }) => length));
+const ENDING_SET: ReadonlySet<string> = new Set(ENDINGS);
+const STREET_PARTICLES: ReadonlySet<string> = new Set(
+  'de du des la le les l d da do das dos del della di dei delle degli los las van der den ter ten zum zur am an of the y e i st ste saint san santa'.split(
+    ' ',
+  ),
+);
+/** Between a street and its number, and between number and flat. */
+const FILLERS: ReadonlySet<string> = new Set(
+  'no nr n nº n° № số number num núm numero número numéro дом д корп корпус стр кв квартира офис подъезд этаж буд apt apartment unit suite ste flat floor fl room piso puerta planta bajo ático esc bis ter quater wohnung whg etage bus bte m lok mieszkanie kat daire d blok apto bloco andar sala interno int scala lgh vån bt as ap sc et jud em emelet ajtó rt rw blk block tower building bldg lot site house'.split(
+    ' ',
+  ),
+);
+const NUMBER = /^\p{N}{1,5}\p{L}{0,2}$/u;
+const HOUSE = /^\p{N}{1,5}(?:\p{L}|bis|ter|st|nd|rd|th)?$/u;
+/** Of the words of a street's name. */
+const MOST_NAME_WORDS = 4;
+const MOST_TAIL = 14;
+
+export function findPlaces(reading: Reading): void {
+  const { pieces } = reading;
+  for (let at = 0; at < pieces.length; at += 1) {
+    const piece = pieces[at]!;
+    if (piece.kind !== 'word') continue;
+    if (AFTER.has(piece.lower)) hideNumberFirst(reading, at);
+    if (BEFORE.has(piece.lower)) hideStreetFirst(reading, at);
+    else if (hasStreetEnding(piece)) hideCompound(reading, at);
+    if (AFTER.has(piece.lower)) hideCompound(reading, at);
+  }
+  for (const { to, kinds } of reading.cues) if ((kinds & CUE.addressCues) !== 0) hideAddress(reading, to);
+}
+
+function hasStreetEnding({ lower }: Piece): boolean {
+  for (let length = Math.min(LONGEST_ENDING, lower.length - 2); length > 1; length -= 1)
+    if (ENDING_SET.has(lower.slice(-length))) return true;
+  return false;
+}
+
+/** "33 Canal Row", "1200 N 5th St", "221b baker street". */
+function hideNumberFirst(reading: Reading, street: number): void {
+  const { pieces } = reading;
+  let from = street;
+  let words = 0;
+  while (from > 0 && words <= MOST_NAME_WORDS) {
+    const before = pieces[from - 1]!;
+    if (pieces[from]!.line) return;
+    if (HOUSE.test(before.text) && words > 0 && !/\p{L}{2}$/u.test(before.text)) break;
+    if (before.text === '.' || before.text === "'" || before.text === '-') {
+      from -= 1;
+      continue;
+    }
+    if (before.kind === 'mark' || before.kind === 'unspaced') return;
+    if (STOP_WORDS.has(before.lower) || UNITS.has(before.lower) || NOT_NAMES.has(before.lower)) return;
+    words += 1;
+    from -= 1;
+  }
+  const number = pieces[from - 1];
+  if (number === undefined || words === 0 || !HOUSE.test(number.text)) return;
+  const isWritten = pieces.slice(from, street + 1).some(({ capital }) => capital);
+  if (
+    !isWritten &&
+    !/^(?:street|avenue|road|lane|boulevard|drive|st|ave|rd|blvd|caddesi|sokak|utca|út|улица)$/u.test(
+      pieces[street]!.lower,
+    )
+  )
+    return;
+  let start = from - 1;
+  if (/^[-/]$/u.test(pieces[start - 1]?.text ?? '') && pieces[start - 2]?.kind === 'number') start -= 2;
+  reading.hide(start, tailEnd(reading, street + 1), 'address');
+}
+
+/** "rue des Tilleuls 12", "ul. Długa 5", "12 bis rue des Tilleuls", "Av. dos Jacarandás, 1520". */
+function hideStreetFirst(reading: Reading, street: number): void {
+  const { pieces } = reading;
+  let at = street + 1;
+  if (pieces[at]?.text === '.' || pieces[at]?.text === '/') at += 1;
+  let words = 0;
+  let named = false;
+  while (words < MOST_NAME_WORDS + 2) {
+    const piece = pieces[at];
+    if (piece === undefined || piece.line) break;
+    const isLink = /^['’.-]$/u.test(piece.text) && !piece.spaced;
+    if (!isLink && (piece.kind === 'mark' || piece.kind === 'unspaced')) break;
+    if (HOUSE.test(piece.text) && (named || piece.kind === 'number')) break;
+    if (!isLink && !STREET_PARTICLES.has(piece.lower) && !FILLERS.has(piece.lower)) {
+      if (piece.cased && !piece.capital && (STOP_WORDS.has(piece.lower) || named)) break;
+      if (UNITS.has(piece.lower) || (NOT_NAMES.has(piece.lower) && !piece.capital)) break;
+      named = true;
+    }
+    words += 1;
+    at += 1;
+  }
+  if (!named) return;
+  const number = numberAt(reading, at);
+  const lead = pieces[street - 1];
+  const isBis = lead !== undefined && /^(?:bis|ter|quater)$/u.test(lead.lower);
+  const comma = lead?.text === ',';
+  const before = isBis || comma ? street - 2 : street - 1;
+  const first = pieces[before];
+  if (first !== undefined && HOUSE.test(first.text) && !pieces[street]!.line) {
+    reading.hide(before, tailEnd(reading, at), 'address');
+    return;
+  }
+  if (number > 0) reading.hide(street, tailEnd(reading, number + 1), 'address');
+}
+
+/** The place of the house number behind a street, or −1. */
+function numberAt({ pieces }: Reading, from: number): number {
+  for (let at = from; at < from + 5; at += 1) {
+    const piece = pieces[at];
+    if (piece === undefined || piece.line) return -1;
+    if (NUMBER.test(piece.text)) return UNITS.has(pieces[at + 1]?.lower ?? '') ? -1 : at;
+    if (!/^[,.:#-]$/u.test(piece.text) && !FILLERS.has(piece.lower)) return -1;
+  }
+  return -1;
+}
+
+/** "Hauptstraße 12", "Lange Straße 5", "Çınar Sokak No:18". */
+function hideCompound(reading: Reading, street: number): void {
+  const { pieces } = reading;
+  let at = street + 1;
+  if (pieces[at]?.text === '.') at += 1;
+  const number = numberAt(reading, at);
+  if (number < 0) return;
+  let from = street;
+  const isWhole = AFTER.has(pieces[street]!.lower);
+  while (from > 0 && street - from < 3) {
+    const before = pieces[from - 1]!;
+    if (pieces[from]!.line) break;
+    const isHyphen = before.text === '-' && !pieces[from]!.spaced;
+    if (!isHyphen && !(before.kind === 'word' && before.capital && !NOT_NAMES.has(before.lower) && isWhole))
+      break;
+    from -= isHyphen ? 2 : 1;
+  }
+  if (isWhole && from === street) return;
+  if (!isWhole && pieces[street]!.cased && !pieces[street]!.capital && pieces[street]!.lower.length < 8)
+    return;
+  reading.hide(Math.max(0, from), tailEnd(reading, number + 1), 'address');
+}
+
+/** What belongs to an address behind its street: flat, postcode, town. */
+function tailEnd({ pieces }: Reading, from: number): number {
+  let end = from;
+  for (let at = from; at < from + MOST_TAIL && at < pieces.length; at += 1) {
+    const piece = pieces[at]!;
+    if (piece.line && !/^[\p{N}\p{Lu}]/u.test(piece.text)) break;
+    if (piece.kind === 'mark') {
+      if (piece.text === '.' && pieces[at + 1]?.spaced === true && !FILLERS.has(pieces[at - 1]!.lower)) break;
+      if (!/^[,./:#-]$/u.test(piece.text)) break;
+      continue;
+    }
+    if (piece.kind === 'number' || piece.kind === 'mixed') {
+      if (UNITS.has(pieces[at + 1]?.lower ?? '') || piece.text.length > 6) break;
+      end = at + 1;
+      continue;
+    }
+    if (FILLERS.has(piece.lower) && /^(?:[.:#]|\p{N}.*)$/u.test(pieces[at + 1]?.text ?? '')) continue;
+    const isUnit = piece.text.length === 1 && /\p{L}/u.test(piece.text) && !piece.spaced;
+    const isTown =
+      piece.capital &&
+      !NOT_NAMES.has(piece.lower) &&
+      !STOP_WORDS.has(piece.lower) &&
+      followsNumber(pieces, at);
+    if (!isUnit && !isTown) break;
+    end = at + 1;
+  }
+  return end;
+}
+
+/** A town is named behind a postcode, or behind a comma. */
+function followsNumber(pieces: readonly Piece[], at: number): boolean {
+  const before = pieces[at - 1]!;
+  if (before.kind === 'number' && before.text.length > 3) return true;
+  return before.text === ',' && pieces[at + 1]?.kind !== 'word';
+}
+
+/** Pieces behind "my address is" that may belong to it. */
+const MOST_ADDRESS = 16;
+
+function hideAddress(reading: Reading, to: number): void {
+  const { pieces } = reading;
+  const { at: from, marked } = reading.valueAt(to);
+  let [end, digits, capitals] = [from, false, 0];
+  for (let at = from; at < from + MOST_ADDRESS && at < pieces.length; at += 1) {
+    const piece = pieces[at]!;
+    if (piece.line && at > from && !marked) break;
+    if (
+      piece.kind === 'mark' &&
+      /^[.!?;]$/u.test(piece.text) &&
+      (pieces[at + 1]?.spaced ?? true) &&
+      pieces[at - 1]!.text.length > 3
+    )
+      break;
+    if (
+      piece.kind === 'word' &&
+      (NOT_NAMES.has(piece.lower) || STOP_WORDS.has(piece.lower)) &&
+      !STREET_PARTICLES.has(piece.lower) &&
+      !FILLERS.has(piece.lower)
+    )
+      break;
+    if (piece.kind === 'number' || piece.kind === 'mixed') {
+      if (UNITS.has(pieces[at + 1]?.lower ?? '')) break;
+      digits = true;
+      end = at + 1;
+    } else if (piece.kind === 'word') {
+      if (piece.capital) capitals += 1;
+      if (piece.capital || !piece.cased) end = at + 1;
+    } else if (piece.kind === 'unspaced') break;
+  }
+  if (digits && (capitals > 0 || marked || !(pieces[from]?.cased ?? true)))
+    reading.hide(from, end, 'address');
+}

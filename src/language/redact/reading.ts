@@ -1,0 +1,105 @@
+/** A text as the rules of redaction read it, and what they ask of a place in it. */
+import { LEXICON } from '../lexicon.ts';
+import { CUE, cuesIn, type Cue } from './cues.ts';
+import { everyWord } from './personal-lexicon.ts';
+import { piecesOf, type Piece } from './pieces.ts';
+import type { PersonalKind, Span } from './spans.ts';
+
+export const COPULAS = everyWord('copulas');
+export const NUMBER_WORDS = everyWord('numberWords');
+export const TECHNICAL = everyWord('technical');
+export const UNITS = everyWord('units');
+export const NOT_NAMES: ReadonlySet<string> = everyWord('notNames');
+export const STOP_WORDS: ReadonlySet<string> = new Set(LEXICON.stopWords.all);
+
+const MARKERS: ReadonlySet<string> = new Set([
+  ':',
+  '：',
+  '=',
+  '#',
+  '№',
+  '-',
+  '–',
+  '"',
+  '“',
+  '„',
+  '«',
+  "'",
+  '(',
+  '‘',
+  '`',
+]);
+
+export class Reading {
+  readonly text: string;
+  readonly pieces: readonly Piece[];
+  readonly cues: readonly Cue[];
+  /** Most of its words begin with a capital, or all letters are capitals: capitals tell nothing. */
+  readonly flat: boolean;
+  readonly spans: Span[] = [];
+
+  constructor(text: string) {
+    this.text = text;
+    this.pieces = piecesOf(text);
+    this.cues = cuesIn(this.pieces);
+    this.flat = isFlat(this.pieces);
+  }
+
+  /** Marks the pieces from `from` up to `to` as personal. */
+  hide(from: number, to: number, kind: PersonalKind): void {
+    const [first, last] = [this.pieces[from], this.pieces[to - 1]];
+    if (first !== undefined && last !== undefined && to > from)
+      this.spans.push({ start: first.start, end: last.end, kind });
+  }
+
+  cuesOf(kind: keyof typeof CUE): Cue[] {
+    const bit = CUE[kind];
+    return this.cues.filter(({ kinds }) => (kinds & bit) !== 0);
+  }
+
+  /**
+   * The place behind what may stand between the name of a value and the value: "number", "is", ":". `marked`: a colon,
+   * number sign or quote was among it; `told`: a word was.
+   */
+  valueAt(from: number): { at: number; marked: boolean; told: boolean; numbered: boolean } {
+    let [marked, told, numbered] = [false, false, false];
+    let at = from;
+    for (; at < from + 6; at += 1) {
+      const piece = this.pieces[at];
+      if (piece === undefined || (piece.line && !marked)) break;
+      if (piece.kind === 'mark' && MARKERS.has(piece.text))
+        marked ||= piece.text !== '-' && piece.text !== '(';
+      else if (piece.kind === 'word' && NUMBER_WORDS.has(piece.lower)) [told, numbered] = [true, true];
+      else if (piece.kind === 'word' && COPULAS.has(piece.lower)) told = true;
+      else if (!(piece.text === '.' && this.pieces[at - 1]?.kind === 'word' && numbered)) break;
+    }
+    return { at, marked, told, numbered };
+  }
+
+  /** The end of a run of pieces without blanks between them, quotes and closing marks left out. */
+  chunkEnd(at: number): number {
+    let end = at + 1;
+    for (let next = at + 1; next < this.pieces.length && next < at + 40; next += 1) {
+      const piece = this.pieces[next]!;
+      if (piece.spaced || piece.kind === 'unspaced') break;
+      if (piece.kind !== 'mark') end = next + 1;
+    }
+    return end;
+  }
+
+  /** No further word of a name or number can follow here: a mark, a new line or the end. */
+  endsAt(at: number): boolean {
+    const piece = this.pieces[at];
+    return piece === undefined || piece.line || piece.kind === 'mark';
+  }
+}
+
+function isFlat(pieces: readonly Piece[]): boolean {
+  let [cased, capitals] = [0, 0];
+  for (const { kind, cased: hasCase, capital, text } of pieces) {
+    if (kind !== 'word' || !hasCase || text.length < 2) continue;
+    cased += 1;
+    if (capital) capitals += 1;
+  }
+  return cased > 3 && capitals * 4 > cased * 3;
+}

@@ -1,0 +1,415 @@
+/** Names and addresses in Chinese, Japanese, Korean and Thai, where no spaces part the words. */
+import { nameEnd } from './names.ts';
+import type { Piece } from './pieces.ts';
+import type { Reading } from './reading.ts';
+import { RUN_LANGUAGES } from './unspaced-cues.ts';
+
+const [ZH, JA, KO, TH] = RUN_LANGUAGES as [
+  (typeof RUN_LANGUAGES)[number],
+  (typeof RUN_LANGUAGES)[number],
+  (typeof RUN_LANGUAGES)[number],
+  (typeof RUN_LANGUAGES)[number],
+];
+
+const HAN = /^\p{Script=Han}/u;
+const KANA = /[\p{Script=Hiragana}\p{Script=Katakana}]/u;
+const HANGUL = /^\p{Script=Hangul}/u;
+const THAI = /^\p{Script=Thai}/u;
+
+export function findUnspaced(reading: Reading): void {
+  const { pieces } = reading;
+  if (!pieces.some(({ kind }) => kind === 'unspaced')) return;
+  const isJapanese = KANA.test(reading.text);
+  for (const [place, piece] of pieces.entries()) {
+    if (piece.kind !== 'unspaced') continue;
+    if (HANGUL.test(piece.text)) findKorean(reading, place);
+    else if (THAI.test(piece.text)) findThai(reading, place);
+    else if (isJapanese) findJapanese(reading, place);
+    else findChinese(reading, place);
+    findAddress(reading, place);
+  }
+}
+
+function hideIn({ spans }: Reading, piece: Piece, from: number, to: number): void {
+  if (to > from) spans.push({ start: piece.start + from, end: piece.start + to, kind: 'name' });
+}
+
+/** The places in a run behind any of some phrases. */
+function* behind(
+  run: string,
+  phrases: ReadonlySet<string>,
+  longest: number,
+): Iterable<{ at: number; phrase: string }> {
+  for (let from = 0; from < run.length; from += 1) {
+    for (let length = Math.min(longest, run.length - from); length > 0; length -= 1) {
+      const phrase = run.slice(from, from + length);
+      if (!phrases.has(phrase)) continue;
+      yield { at: from + length, phrase };
+      break;
+    }
+  }
+}
+
+const SURNAMES = new Set(
+  '王李张張刘劉陈陳杨楊黄黃赵趙吴吳周徐孙孫马馬朱胡郭何林高罗羅郑鄭梁谢謝宋唐许許韩韓邓鄧冯馮曹彭曾肖萧田董潘袁蔡蒋蔣余于杜叶葉程魏苏蘇吕呂丁任沈姚卢盧姜崔钟鍾谭譚陆陸汪范金石廖贾夏韦付方邹熊白孟秦邱江尹薛闫段雷侯龙史陶黎贺顾毛郝龚邵万钱严覃武戴莫孔向汤傅欧'.split(
+    '',
+  ),
+);
+const DOUBLE_SURNAMES = new Set([
+  '欧阳',
+  '司马',
+  '上官',
+  '诸葛',
+  '东方',
+  '皇甫',
+  '尉迟',
+  '公孙',
+  '慕容',
+  '令狐',
+  '歐陽',
+  '司徒',
+  '夏侯',
+  '端木',
+]);
+const NO_GIVEN = new Set(
+  '，我你您他她它们想要的是在有和与请了不吗呢吧也都就把被从到给对来去说问没很还又才能会可以帮查先女士小姐老师经理医生总订预改退换买卖号名字户叫这那用能为因但而所怎什么哪一二三四五六七八九十个收付款快递订单电话手机地址账户客服会员'.split(
+    '',
+  ),
+);
+const ZH_STRONG = new Set(ZH.introductions.filter((phrase) => HAN.test(phrase)));
+const ZH_WEAK = new Set(ZH.presentations.filter((phrase) => HAN.test(phrase)));
+const ZH_PERSONS = new Set(ZH.persons);
+const ZH_TITLES = /(?:先生|女士|小姐|太太|老师|经理|医生|师傅)/gu;
+
+/** The length of the Chinese name that a run begins with, or 0. */
+function chineseName(rest: string): number {
+  const surname = DOUBLE_SURNAMES.has(rest.slice(0, 2)) ? 2 : SURNAMES.has(rest[0] ?? '') ? 1 : 0;
+  if (surname === 0) return 0;
+  let length = surname;
+  while (
+    length < surname + 2 &&
+    length < rest.length &&
+    !NO_GIVEN.has(rest[length]!) &&
+    HAN.test(rest[length]!)
+  )
+    length += 1;
+  return length > surname ? length : 0;
+}
+
+function findChinese(reading: Reading, place: number): void {
+  const piece = reading.pieces[place]!;
+  const run = piece.text;
+  for (const { at } of behind(run, ZH_STRONG, 6)) {
+    const from = at + (/^(?:是|叫|为)/u.exec(run.slice(at))?.[0].length ?? 0);
+    const rest = run.slice(from);
+    if (rest === '') {
+      hideNext(reading, place);
+      continue;
+    }
+    const length = chineseName(rest);
+    if (length > 0) hideIn(reading, piece, from, from + length);
+    else if (rest.length > 1 && rest.length < 5 && ![...rest].some((one) => NO_GIVEN.has(one)))
+      hideIn(reading, piece, from, run.length);
+  }
+  for (const { at } of behind(run, ZH_WEAK, 4)) {
+    const length = chineseName(run.slice(at));
+    if (length > 1 && at + length === run.length && length < 4 && !/(?:卡|员|户|级)/u.test(run.slice(at)))
+      hideIn(reading, piece, at, at + length);
+  }
+  for (const { at } of behind(run, ZH_PERSONS, 4))
+    hideIn(reading, piece, at, at + chineseName(run.slice(at)));
+  for (const { index } of run.matchAll(ZH_TITLES)) {
+    for (const back of [3, 2, 1]) {
+      const name = run.slice(index - back, index);
+      if (index < back || name.length < back) continue;
+      if (SURNAMES.has(name[0]!) && (back === 1 || chineseName(name) === back)) {
+        hideIn(reading, piece, index - back, index);
+        break;
+      }
+    }
+  }
+}
+
+/** "姓名：王芳", "名前：田中", "我叫 Anna". */
+function hideNext(reading: Reading, place: number): void {
+  const { pieces } = reading;
+  let at = place + 1;
+  while (at < place + 3 && /^[:：「『"“（(]$/u.test(pieces[at]?.text ?? '')) at += 1;
+  const next = pieces[at];
+  if (next === undefined || next.line) return;
+  if (next.kind === 'word') {
+    if (next.capital) reading.hide(at, nameEnd(reading, at, false), 'name');
+    return;
+  }
+  if (next.kind !== 'unspaced') return;
+  const length = HANGUL.test(next.text) ? koreanName(next.text) : chineseName(next.text);
+  const short = next.text.length < 6 ? next.text.length : 0;
+  hideIn(reading, next, 0, length > 0 ? length : short);
+}
+
+const JA_SURNAMES = new Set(
+  '佐藤 鈴木 高橋 田中 伊藤 渡辺 渡邊 渡部 山本 中村 小林 加藤 吉田 山田 佐々木 山口 松本 井上 木村 林 斎藤 斉藤 清水 山崎 森 池田 橋本 阿部 石川 山下 中島 石井 小川 前田 岡田 長谷川 藤田 後藤 近藤 村上 遠藤 青木 坂本 福田 太田 西村 藤井 金子 岡本 藤原 中野 三浦 原田 中川 松田 竹内 小野 田村 中山 和田 石田 森田 上田 原 内田 柴田 酒井 宮崎 横山 高木 安藤 宮本 大野 小島 谷口 今井 工藤 高田 増田 丸山 杉山 村田 大塚 新井 平野 藤本 河野 上野 野口 武田 松井 千葉 菅原 岩崎 久保 木下 佐野 野村 松尾 菊地 市川 杉本 古川 大西 島田 水野 桜井 高野 吉川 山内 西田 飯田 菊池 西川 小松 北村 安田 五十嵐 川口 平田 関 中田 久保田 服部 東 岩田 土屋 川崎 福島 本田 辻 樋口 秋山 田口 永井 山中 中西 吉村 川上 石原 馬場 大橋 松岡'.split(
+    ' ',
+  ),
+);
+const JA_FIELDS = new Set(JA.introductions);
+const JA_WEAK = new Set(JA.presentations);
+const JA_PERSONS = new Set(JA.persons);
+const JA_NAME_END = /^(?:です|と申|といい|と言|だ|で|の|を|が|は|に|と|も|、)/u;
+const JA_HONORIFIC = /(?:様|さま|さん|氏|くん|君|ちゃん)/gu;
+const JA_NO_NAME =
+  /(?:客|皆|神|子|他|上|同|何|奥|者|員|主|父|母|兄|姉|弟|妹|娘|息|業|社|店|名|方|医|沢山|患)$/u;
+const NAME_CHARACTER = /[\p{Script=Han}\p{Script=Katakana}ー々]/u;
+
+/** The length of the name that a run begins with: up to eight characters of Han or katakana, or a few of hiragana. */
+function japaneseName(rest: string): number {
+  let length = 0;
+  while (length < 8 && length < rest.length && NAME_CHARACTER.test(rest[length]!)) length += 1;
+  return length;
+}
+
+function startsWithSurname(name: string): boolean {
+  return [3, 2, 1].some(
+    (length) => JA_SURNAMES.has(name.slice(0, length)) && (length > 1 || name.length < 4),
+  );
+}
+
+function findJapanese(reading: Reading, place: number): void {
+  const piece = reading.pieces[place]!;
+  const run = piece.text;
+  for (const { at } of behind(run, JA_FIELDS, 6)) {
+    const from = at + (/^(?:は|が|の)/u.exec(run.slice(at))?.[0].length ?? 0);
+    const rest = run.slice(from);
+    if (rest === '') {
+      hideNext(reading, place);
+      continue;
+    }
+    const length = japaneseName(rest);
+    if (length > 1 && JA_NAME_END.test(rest.slice(length)) && from > at)
+      hideIn(reading, piece, from, from + length);
+  }
+  for (const { at } of behind(run, JA_WEAK, 4)) {
+    const length = japaneseName(run.slice(at));
+    if (length > 1 && startsWithSurname(run.slice(at, at + length))) hideIn(reading, piece, at, at + length);
+  }
+  for (const { at } of behind(run, JA_PERSONS, 7)) {
+    const length = japaneseName(run.slice(at));
+    const rest = run.slice(at + length);
+    if (length > 1 && length < 5 && /^(?:の|が|は|に|を|と|さん|様|も|で|です)/u.test(rest))
+      hideIn(reading, piece, at, at + length);
+  }
+  const said = /と申し|といいます|と言います|だよ。|と申す/u.exec(run)?.index ?? -1;
+  if (said > 0) hideBackwards(reading, piece, said, false);
+  for (const { index } of run.matchAll(JA_HONORIFIC)) hideBackwards(reading, piece, index, true);
+  const first = japaneseName(run);
+  if (
+    first > 1 &&
+    /^(?:です|と申)/u.test(run.slice(first)) &&
+    startsWithSurname(run.slice(0, first)) &&
+    first < 6
+  )
+    hideIn(reading, piece, 0, first);
+}
+
+/** The name that ends at a place. */
+function hideBackwards(reading: Reading, piece: Piece, end: number, honorific: boolean): void {
+  const run = piece.text;
+  let from = end;
+  while (from > 0 && end - from < 8 && NAME_CHARACTER.test(run[from - 1]!)) from -= 1;
+  const name = run.slice(from, end);
+  if (name.length < (honorific ? 2 : 1) || (honorific && JA_NO_NAME.test(name))) return;
+  if (honorific && HAN.test(name) && !startsWithSurname(name) && name.length > 4) return;
+  hideIn(reading, piece, from, end);
+}
+
+const KO_SURNAMES = new Set(
+  '김이박최정강조윤장임한오서신권황안송류유홍전고문양손배백허남심노하곽성차주우구민진지엄채원천방공현함변염여추소석선설마길연위표명기반왕금옥육인맹제모탁국'.split(
+    '',
+  ),
+);
+const KO_FIELDS = new Set(KO.introductions.map((phrase) => phrase.split(' ').at(-1)!));
+const KO_WEAK = new Set(KO.presentations);
+const KO_PERSONS = new Set(KO.persons.map((phrase) => phrase.split(' ').at(-1)!));
+const KO_NAME =
+  /^([\p{Script=Hangul}]{2,4}?)(?:입니다|이에요|예요|이고|라고|이라고|인데|이며|이야|이요|의|은|는|이|가|을|를|에게|한테|님|씨|와|과|랑|$)/u;
+const KO_HONORIFIC = /^([\p{Script=Hangul}]{3})(?:님|씨)(?:$|[은는이가을를의께에과와도])/u;
+const KO_NO_NAME = new Set([
+  '이용자',
+  '구매자',
+  '주문자',
+  '신청자',
+  '고객',
+  '이웃',
+  '배송자',
+  '예약자',
+  '수령인',
+  '주문',
+  '이메일',
+  '아이디',
+  '고객센터',
+  '담당자',
+  '기사',
+  '진행',
+  '주소',
+  '전화',
+  '이상',
+  '변경',
+  '문의',
+  '환불',
+  '배송',
+  '이전',
+  '지금',
+  '전혀',
+  '정말',
+]);
+
+/** The length of the Korean name that a piece begins with, or 0. */
+function koreanName(text: string): number {
+  const name = KO_NAME.exec(text)?.[1] ?? '';
+  if (KO_NO_NAME.has(name) || KO_NO_NAME.has(text)) return 0;
+  return KO_SURNAMES.has(name[0] ?? '') && name.length > 1 ? name.length : 0;
+}
+
+function findKorean(reading: Reading, place: number): void {
+  const { pieces } = reading;
+  const piece = pieces[place]!;
+  const next = pieces[place + 1];
+  const isMarked = next?.text === ':';
+  const value = isMarked ? pieces[place + 2] : next;
+  if (KO_FIELDS.has(piece.text)) {
+    if (
+      value?.kind === 'unspaced' &&
+      (isMarked || /[은는]$/u.test(piece.text) || koreanName(value.text) === 3)
+    ) {
+      const length =
+        koreanName(value.text) ||
+        (/[은는]$/u.test(piece.text) || isMarked ? (KO_NAME.exec(value.text)?.[1]?.length ?? 0) : 0);
+      hideIn(reading, value, 0, length);
+    }
+  }
+  if (
+    KO_WEAK.has(piece.text) &&
+    next?.kind === 'unspaced' &&
+    /^[\p{Script=Hangul}]{3}(?:입니다|이에요|예요|이라고|라고|인데)/u.test(next.text)
+  ) {
+    if (KO_SURNAMES.has(next.text[0]!) && !KO_NO_NAME.has(next.text.slice(0, 3))) hideIn(reading, next, 0, 3);
+  }
+  if (KO_PERSONS.has(piece.text.replace(/(?:인|이|의)$/u, '')) && next?.kind === 'unspaced') {
+    const length = koreanName(next.text);
+    if (length === 3 || (length === 2 && next.text.length > 2)) hideIn(reading, next, 0, length);
+  }
+  const honoured = KO_HONORIFIC.exec(piece.text)?.[1];
+  if (honoured !== undefined && KO_SURNAMES.has(honoured[0]!) && !KO_NO_NAME.has(honoured))
+    hideIn(reading, piece, 0, 3);
+  if (
+    /^(?:님|씨)/u.test(next?.text ?? '') &&
+    piece.text.length === 3 &&
+    KO_SURNAMES.has(piece.text[0]!) &&
+    !KO_NO_NAME.has(piece.text)
+  )
+    hideIn(reading, piece, 0, 3);
+  if (
+    /^[\p{Script=Hangul}]{3}(?:입니다|이라고|이에요)$/u.test(piece.text) &&
+    KO_SURNAMES.has(piece.text[0]!) &&
+    !KO_NO_NAME.has(piece.text.slice(0, 3)) &&
+    (place === 0 || pieces[place - 1]!.text.startsWith('안녕'))
+  )
+    hideIn(reading, piece, 0, 3);
+}
+
+const TH_FIELDS = new Set(TH.introductions);
+const TH_TITLES = new Set([...TH.titles].filter((title) => title.length > 2));
+const TH_END = /(?:ครับ|ค่ะ|คะ|นะ|อยาก|ต้องการ|จะ|ขอ|มี|ไม่|และ|ที่|ได้|เป็น|ลืม|สั่ง)/u;
+const TH_STOPS = new Set(TH.notNames);
+
+function findThai(reading: Reading, place: number): void {
+  const { pieces } = reading;
+  const piece = pieces[place]!;
+  for (const phrases of [TH_FIELDS, TH_TITLES]) {
+    for (const { at } of behind(piece.text, phrases, 16)) {
+      const from = at + (/^(?:คือ|ว่า)/u.exec(piece.text.slice(at))?.[0].length ?? 0);
+      const rest = piece.text.slice(from);
+      const stop = rest.search(TH_END);
+      const length = stop < 0 ? rest.length : stop;
+      if (
+        length > 1 &&
+        length < 24 &&
+        ![...TH_STOPS].some((word) => rest.startsWith(word)) &&
+        !/^(?:ผู้|สินค้า|บัญชี|เล่น)/u.test(rest)
+      )
+        hideIn(reading, piece, from, from + length);
+      const family = pieces[place + 1];
+      if (
+        stop < 0 &&
+        family?.kind === 'unspaced' &&
+        !family.line &&
+        THAI.test(family.text) &&
+        family.text.length < 20
+      ) {
+        const familyStop = family.text.search(TH_END);
+        if (familyStop !== 0) hideIn(reading, family, 0, familyStop < 0 ? family.text.length : familyStop);
+      }
+      break;
+    }
+  }
+}
+
+const HAN_STREET = /(?:路|街|大道|道|巷|弄|胡同|里|村|小区|园|苑|段|丁目|町|市|区|番地|通|通り)$/u;
+const HAN_HOUSE = /^(?:号楼|号|號|弄|栋|幢|单元|室|楼|层|丁目|番地|番|の|-)/u;
+const ADMIN = /[\p{Script=Han}]{2,3}?(?:省|市|自治区|县|區|区|都|道|府|県)/u;
+const HANGUL_STREET = /(?:로|길|동|읍|면|리|가)$/u;
+const HANGUL_UNIT = /^(?:번지|호|동|층|길|번길|호로)/u;
+
+/** "建国路88号", "桜木町3-15-8", "은행나무로 27길 14, 301호". */
+function findAddress(reading: Reading, place: number): void {
+  const { pieces, spans } = reading;
+  const piece = pieces[place]!;
+  const number = pieces[place + 1];
+  if (number?.kind !== 'number' || number.line) return;
+  const korean = HANGUL.test(piece.text);
+  if (korean ? !HANGUL_STREET.test(piece.text) || piece.text.length < 3 : !HAN_STREET.test(piece.text))
+    return;
+  if (!korean && number.spaced) return;
+  let end = number.end;
+  let units = 0;
+  for (let at = place + 2, joints = 0; at < pieces.length && at < place + 16; at += 1) {
+    const next = pieces[at]!;
+    if (next.line) break;
+    if (next.kind === 'number') {
+      end = next.end;
+      joints = 0;
+    } else if (next.kind === 'mark' && /^[-−,，の ]$/u.test(next.text) && joints < 1) {
+      joints += 1;
+    } else if (next.kind === 'unspaced') {
+      const unit = (korean ? HANGUL_UNIT : HAN_HOUSE).exec(next.text)?.[0];
+      if (unit === undefined) break;
+      units += 1;
+      end = next.start + unit.length;
+      joints = 0;
+      if (next.text.length > unit.length) break;
+    } else break;
+  }
+  const shape = reading.text.slice(number.start, end);
+  const surely =
+    units > 0 ||
+    /[-−]/u.test(shape) ||
+    (korean && /(?:시|구|군|도)$/u.test(pieces[place - 1]?.text ?? '')) ||
+    (korean && /(?:로|길)$/u.test(piece.text) && piece.text.length > 3);
+  if (!surely) return;
+  let from = piece.start;
+  if (korean) {
+    for (
+      let at = place - 1;
+      at >= 0 && at > place - 5 && /(?:시|구|군|도|동|읍|면|로|길)$/u.test(pieces[at]!.text);
+      at -= 1
+    )
+      from = pieces[at]!.start;
+  } else {
+    const admin = ADMIN.exec(piece.text)?.index ?? -1;
+    const cue = /(?:地址是|地址|住在|寄到|送到|住址|住所は|住所|配送先を|送付先は|お届け先は|は|を)/u.exec(
+      piece.text,
+    );
+    from += Math.max(cue === null ? 0 : cue.index + cue[0].length, Math.min(admin, piece.text.length), 0);
+  }
+  spans.push({ start: Math.min(from, number.start), end, kind: 'address' });
+}
