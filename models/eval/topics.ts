@@ -20,6 +20,7 @@ import { baselineRows, baselineTable } from './topic-baselines.ts';
 import { clusterRow, clusterTable } from './topic-cluster-scores.ts';
 import { coverageRows, coverageTable, CoverageWatch } from './topic-coverage.ts';
 import { nameRow, nameTable } from './topic-name-rules.ts';
+import { languageTable } from './topic-languages.ts';
 import { orderRow, orderTable } from './topic-orders.ts';
 import { snapshotsAt, type EnrichedConversation, type TopicSnapshot } from './topic-run.ts';
 import { sampledSheet, sheetOf, sheetText, type Sheet } from './topic-sheet.ts';
@@ -156,6 +157,7 @@ export const evaluation: Evaluation = {
     const measured: SetRows[] = [];
     for (const set of sets) measured.push(await measureSet(set, pipeline, frequencies));
     const shops = await shopTable(options, pipeline, seen);
+    const languages = options.file === null ? [await languageTable(pipeline)] : [];
     await pipeline.close();
     const rowsOf = (part: keyof SetRows): Row[] => measured.flatMap((set) => set[part]);
     const tables = [
@@ -164,6 +166,7 @@ export const evaluation: Evaluation = {
       stabilityTable(rowsOf('stability')),
       coverageTable(rowsOf('coverage')),
       shops,
+      ...languages,
       clusterTable(rowsOf('clusters')),
       nameTable(rowsOf('names')),
       baselineTable(rowsOf('baselines')),

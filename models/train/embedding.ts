@@ -7,6 +7,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { SetupError } from '../../src/errors.ts';
 import { normOf } from '../../src/numeric/vectors.ts';
+import { writeCommonParts } from './common-parts.ts';
 import { trainTable, type ContrastiveOptions } from './contrastive.ts';
 import { LEAVABLE, readTrainingData, sizeOf } from './embedding-data.ts';
 import { ELEMENT, encodeModel, type OnnxTensor } from './onnx.ts';
@@ -110,6 +111,8 @@ export async function trainEmbedding(
   );
   say(`whitened by power ${WHITENING}`);
   writeModel(output, pieces, table);
+  await writeCommonParts(output, dataDirectory);
+  say('measured what texts of a script have in common');
   await writeThresholds(output, dataDirectory, say);
   const record = {
     sha256: createHash('sha256')

@@ -1,7 +1,13 @@
 /** `npm run train`: makes the models that ship again, from the data sets. */
 import { action, runCommand, UsageError, wholeNumber } from '../../src/cli/command.ts';
 import { DEFAULT_DATA_DIRECTORY } from '../eval/data.ts';
-import { DEFAULT_STEPS, trainEmbedding, type EmbeddingOptions } from './embedding.ts';
+import { writeCommonParts } from './common-parts.ts';
+import {
+  DEFAULT_STEPS,
+  EMBEDDING_MODEL_DIRECTORY,
+  trainEmbedding,
+  type EmbeddingOptions,
+} from './embedding.ts';
 import { trainGaps } from './gaps.ts';
 import { trainSignals } from './signals.ts';
 
@@ -11,17 +17,19 @@ const TRAININGS: Readonly<Record<string, Training>> = {
   signals: (data) => trainSignals(data),
   gaps: (data) => trainGaps(data),
   embedding: trainEmbedding,
+  'common-parts': (data, { output }) => writeCommonParts(output ?? EMBEDDING_MODEL_DIRECTORY, data),
 };
 
 const USAGE = `Usage: npm run train -- [NAME…] [--data FOLDER] [--leave-out SET]… [--output FOLDER] [--steps N]
 
 Trains the heads in models/heads and the embedding model in models/undertone-small again; without a NAME, all of them.
+common-parts is a step of embedding that can be taken alone.
 
   --data FOLDER    the data sets to learn from
 
 Only for embedding:
   --leave-out SET  do not learn from this data set; can be repeated. The model is then written to .cache/models
-  --output FOLDER  write the model there
+  --output FOLDER  write the model there; for common-parts, the model's folder
   --steps N        steps of training (default: ${DEFAULT_STEPS})
 
 Names: ${Object.keys(TRAININGS).join(', ')}`;

@@ -2,13 +2,15 @@
  * Turns texts into vectors with a local model. A text's vector depends on the text alone: texts of one length run
  * together, so neighbours in a batch never change the padding, and a model whose arithmetic still depends on the
  * batch size runs one text at a time. Vectors of a model without thresholds of its own are freed of what all texts
- * have in common (`calibration.ts`).
+ * have in common (`calibration.ts`); those of scripts that a model hardly knows, of what these have in common
+ * (`common-parts.ts`).
  */
 import { UNWATCHED, type StepListener } from '../step-listener.ts';
 import type { Thresholds } from '../../domain/similarity-thresholds.ts';
 import { SetupError } from '../../errors.ts';
 import { embedInBatches, ignoresNeighbours, MAX_BATCH, sameBits, type Runner } from './batches.ts';
 import { calibrate, commonPart, PROBES, REQUESTS } from './calibration.ts';
+import { groupFinder } from './common-parts.ts';
 import { modelDigest } from './model-digest.ts';
 import { readModelFolder, type ModelFolder } from './model-folder.ts';
 import { findModel, type ModelLocation } from './model-location.ts';
@@ -82,6 +84,10 @@ async function embedderOver(
     sameBits(alone, together) && (await ignoresNeighbours(run, probeTokens, folder.maxTokens));
   const batchSize = isIndependent ? MAX_BATCH : 1;
   const dimensions = alone[0]?.length ?? 0;
+  const groupOf = folder.commonParts.length === 0 ? () => -1 : groupFinder(folder.commonParts);
+  const parts = folder.commonParts.map(({ vector }) => Float32Array.from(vector));
+  if (parts.some(({ length }) => length !== dimensions))
+    throw new Error(`a vector of its common-parts.json has not ${dimensions} numbers`);
   return {
     dimensions,
     thresholds: folder.thresholds ?? calibrate(alone),
@@ -89,7 +95,11 @@ async function embedderOver(
     batchSize,
     embed: async (texts, steps = UNWATCHED) => {
       const vectors = await embedInBatches(texts, tokenizer, run, batchSize, steps);
-      return vectors.map((vector) => vector ?? new Float32Array(dimensions));
+      return vectors.map((vector, place) => {
+        if (vector === null) return new Float32Array(dimensions);
+        const group = groupOf(texts[place]!);
+        return group < 0 ? vector : withoutCommon(vector, parts[group]!);
+      });
     },
   };
 }

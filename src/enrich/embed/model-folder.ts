@@ -7,6 +7,7 @@ import { basename, join } from 'node:path';
 import { z } from 'zod';
 import type { Thresholds } from '../../domain/similarity-thresholds.ts';
 import { SetupError } from '../../errors.ts';
+import { commonPartsSchema, type CommonPart } from './common-parts.ts';
 import { isPartOf, readOptional, WEIGHTS, type Weights } from './model-files.ts';
 import { readTraining, type Training } from './model-training.ts';
 
@@ -22,6 +23,8 @@ export interface ModelFolder extends Training {
   readonly hiddenSize: number | null;
   /** A longer text is cut here. */
   readonly maxTokens: number;
+  /** From its `common-parts.json`; [] without. */
+  readonly commonParts: readonly CommonPart[];
   /** From its `thresholds.json`; null: they have to be calibrated. */
   readonly thresholds: Thresholds | null;
 }
@@ -68,6 +71,7 @@ export function readModelFolder(path: string): ModelFolder {
       .toSorted(),
     hiddenSize: config?.hidden_size ?? config?.dim ?? null,
     maxTokens: tokenLimit(path, config),
+    commonParts: readOptional(join(path, 'common-parts.json'), commonPartsSchema) ?? [],
     ...training,
     prefix: settings?.prefix ?? training.prefix,
     thresholds: settings === null ? null : thresholdsOf(settings),
