@@ -822,19 +822,20 @@ const IDEMPOTENCY: readonly (readonly [rule: string, check: () => Promise<void>]
   ],
 ];
 
-const LARGE: readonly (readonly [rule: string, content: (index: number) => string])[] = [
-  ['10,000 short messages in one request are all counted', (index) => `Where is parcel ${index}?`],
+const LARGE: readonly (readonly [rule: string, count: number, content: (index: number) => string])[] = [
+  ['10,000 short messages in one request are all counted', 10_000, (index) => `Where is parcel ${index}?`],
   [
-    '10,000 messages of 2 KiB of prose in one request are all counted',
+    '5,000 messages of 2 KiB of prose in one request are all counted',
+    5_000,
     (index) =>
       `${'My parcel with the red lamp has not come, and nobody tells me why. '.repeat(30)}${index % 100}`,
   ],
 ];
 
 describe('large requests', () => {
-  for (const [rule, content] of LARGE) {
+  for (const [rule, count, content] of LARGE) {
     it(rule, async () => {
-      const messages = Array.from({ length: 10_000 }, (_, index) => ({
+      const messages = Array.from({ length: count }, (_, index) => ({
         role: index % 2 === 0 ? 'user' : 'assistant',
         userId: `user ${index % 7}`,
         content: content(index),
@@ -842,7 +843,7 @@ describe('large requests', () => {
       const { instanceId, position } = await client.ingest({ messages });
       let counted = await countIn(instanceId, position);
       while (counted.sessions === 0) counted = await countIn(instanceId, position);
-      deepEqual(counted, { sessions: 1, messages: 10_000 });
+      deepEqual(counted, { sessions: 1, messages: count });
     });
   }
 });

@@ -2,7 +2,7 @@ import { ok } from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { assignment, fact, openFixture, type Fixture } from '../../support/fold.ts';
 
-const BATCHES = 60;
+const BATCHES = 30;
 const MEBIBYTE = 2 ** 20;
 
 describe('stages', () => {
