@@ -190,7 +190,8 @@ async function measure(model: string, path: string | undefined): Promise<void> {
       for (let i = 0; i < turns.length; i += 500) await enricher.enrich(turns.slice(i, i + 500));
     });
     console.log(
-      `enrich, everything, ${turns.length} messages in batches of 500, ${cached} vectors cached: ${perSecond} messages/s`,
+      `enrich, everything, ${turns.length} messages in batches of 500, ${cached} vectors cached: ${perSecond} ` +
+        'messages/s',
     );
   }
   await embedder.close();

@@ -171,7 +171,8 @@ async function measure(folder: string): Promise<void> {
   }
   const mebibytes = (bytes: number): number => Math.round(bytes / 2 ** 20);
   console.log(
-    `  memory: ${mebibytes(process.memoryUsage.rss() - before)} MiB more than before, at most ${mebibytes(process.resourceUsage().maxRSS * 1024)} MiB in all`,
+    `  memory: ${mebibytes(process.memoryUsage.rss() - before)} MiB more than before, at most ` +
+      `${mebibytes(process.resourceUsage().maxRSS * 1024)} MiB in all`,
   );
   await embedder.close();
 }

@@ -1,4 +1,7 @@
-/** `npm run bench -- NAME [options]`: runs the command that bench/NAME.ts exports. Covered by test/bench/run.test.ts. */
+/**
+ * `npm run bench -- NAME [options]`: runs the command that bench/NAME.ts exports. Covered by
+ * test/bench/run.test.ts.
+ */
 import { readdirSync } from 'node:fs';
 import { action, runCommand, UsageError, type Command } from '../src/cli/command.ts';
 

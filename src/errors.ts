@@ -42,7 +42,10 @@ function escapeCharacter(character: string): string {
     .join('');
 }
 
-/** An error meant for the caller. What it repeats of a request is cut and escaped. The message states the fact and what to do. */
+/**
+ * An error meant for the caller. What it repeats of a request is cut and escaped. The message states the fact and
+ * what to do.
+ */
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly details: readonly ErrorDetail[] | undefined;

@@ -223,7 +223,8 @@ describe('the README on a running service', { timeout: 240_000 }, () => {
     variables['KEY'] = instance[2] ?? '';
     const count = async (): Promise<unknown> => {
       const total = shellCommands(
-        `curl -sG ${url}/v1/query/ -H "x-api-key: $KEY" -d instanceId=$INSTANCE -d groupBy=END_USER -d fields=sessions,messages -d limit=10000`,
+        `curl -sG ${url}/v1/query/ -H "x-api-key: $KEY" -d instanceId=$INSTANCE -d groupBy=END_USER -d ` +
+          'fields=sessions,messages -d limit=10000',
         variables,
       )[0];
       const { elements } = queryResponseSchema.parse(await send(total ?? []));

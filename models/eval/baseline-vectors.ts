@@ -1,7 +1,6 @@
 /**
- * Vectors to compare a model with, made of words alone: random directions weighted by smooth inverse frequency (SIF), and
- * TF-IDF. Both need no training.
- * Covered by test/models/eval/embedding.test.ts.
+ * Vectors to compare a model with, made of words alone: random directions weighted by smooth inverse frequency
+ * (SIF), and TF-IDF. Both need no training. Covered by test/models/eval/embedding.test.ts.
  */
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -64,7 +63,10 @@ function* wordsIn(texts: readonly string[]): Generator<string> {
   for (const text of texts) yield* unigramsOf(text);
 }
 
-/** Random directions of words weighted by smooth inverse frequency (Arora et al. 2017); by default that within `texts`. */
+/**
+ * Random directions of words weighted by smooth inverse frequency (Arora et al. 2017); by default that within
+ * `texts`.
+ */
 export function sifVectors(
   texts: readonly string[],
   frequencies: ReadonlyMap<string, number> = frequenciesIn(texts),

@@ -44,12 +44,18 @@ function contingencyOf(groups: readonly Group[], labels: readonly Group[]): Cont
   };
 }
 
-/** Agreement of two parallel lists, also of more groups than `clusteringScores` can match. Items of group null count as one group. */
+/**
+ * Agreement of two parallel lists, also of more groups than `clusteringScores` can match. Items of group null count
+ * as one group.
+ */
 export function agreementOf(groups: readonly Group[], labels: readonly Group[]): Agreement {
   return agreementIn(contingencyOf(groups, labels));
 }
 
-/** Scores of `groups` against `labels`, parallel lists. An item with group null counts as a group of its own kind and is never right. */
+/**
+ * Scores of `groups` against `labels`, parallel lists. An item with group null counts as a group of its own kind
+ * and is never right.
+ */
 export function clusteringScores(groups: readonly Group[], labels: readonly string[]): ClusteringScores {
   const table = contingencyOf(groups, labels);
   const { rows, columns, unassigned, total, cell } = table;

@@ -94,7 +94,9 @@ async function intentTable(
     ],
     rows,
     notes: [
-      'k-means is told the number of labels. Random SIF: words weigh by how rare they are in conversations at large. 1-NN: the nearest other example has the label. Pair AUC: two of one label against two of different ones.',
+      'k-means is told the number of labels. Random SIF: words weigh by how rare they are in conversations at ' +
+        'large. 1-NN: the nearest other example has the label. Pair AUC: two of one label against two of ' +
+        'different ones.',
       ...(seen === null ? ['The model does not say what it was trained on.'] : []),
     ],
   };
@@ -185,7 +187,8 @@ async function translationTable(
     rows,
     notes: [
       'nearest of all: the translation is nearer than every other held-out English sentence of the language.',
-      'in one topic: of the English sentences that, said three times, create a topic, how many does the foreign one join.',
+      'in one topic: of the English sentences that, said three times, create a topic, how many does the ' +
+        'foreign one join.',
       'One pair in ten is held out; a model that was trained elsewhere may have seen them.',
     ],
   };

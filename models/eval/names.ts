@@ -130,7 +130,8 @@ export const evaluation: Evaluation = {
         rows,
         notes: [
           'F1 with label: content words of the name against those of the majority label, mean over topics.',
-          'a label word: share of names that hold one. members: mean share of members that hold most of the name’s content words.',
+          'a label word: share of names that hold one. members: mean share of members that hold most of the ' +
+            'name’s content words.',
         ],
       },
     ];

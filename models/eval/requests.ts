@@ -1,4 +1,7 @@
-/** Which user turns are told to be requests, and what of a turn is best embedded: all of it or the request's sentence. */
+/**
+ * Which user turns are told to be requests, and what of a turn is best embedded: all of it or the request's
+ * sentence.
+ */
 import { basename } from 'node:path';
 import { loadEmbedder } from '../../src/enrich/embed/embedder.ts';
 import { requestOf } from '../../src/enrich/request-sentence.ts';
@@ -160,8 +163,10 @@ async function parts(
     columns: ['words', 'embedded', ...SCORES, ...SCORES.map((score) => `SIF ${score}`), 'of'],
     rows,
     notes: [
-      `k-means of all lengths together, told the number of labels, means over ${SEEDS} seeds; ±: standard error of the NMI. The lines of a length score its turns alone: compare them with each other.`,
-      `Left ${model.name}, which may have been trained on the set (its MODEL.md says); SIF: random word vectors, which were not.`,
+      `k-means of all lengths together, told the number of labels, means over ${SEEDS} seeds; ±: standard ` +
+        'error of the NMI. The lines of a length score its turns alone: compare them with each other.',
+      `Left ${model.name}, which may have been trained on the set (its MODEL.md says); SIF: random word ` +
+        'vectors, which were not.',
     ],
   };
 }

@@ -160,7 +160,10 @@ async function chatterbotConversations(options: EvalOptions): Promise<LabelledCo
     .filter((conversation) => userTexts(conversation).join('\n').length >= LEAST_CHARACTERS);
 }
 
-/** Conversations of three sentences each, in the languages that the detector knows at all: the others can only be null. */
+/**
+ * Conversations of three sentences each, in the languages that the detector knows at all: the others can only be
+ * null.
+ */
 async function tatoebaConversations(options: EvalOptions): Promise<LabelledConversation[]> {
   const examples = await collect(
     readLanguages(dataSetPath(options.dataDirectory, 'language/tatoeba-sentences')),

@@ -9,7 +9,10 @@ import type { TopicSnapshot } from './topic-run.ts';
 
 type Groups = readonly (string | number | null)[];
 
-/** A group for each most frequent content word, as one would tag by hand: the word of the request that most others share. */
+/**
+ * A group for each most frequent content word, as one would tag by hand: the word of the request that most others
+ * share.
+ */
 function byKeyWord(texts: readonly string[]): (string | null)[] {
   const stems = texts.map((text) => [...contentStems(text)]);
   const counts = countsOf(stems.flat());

@@ -83,7 +83,8 @@ export function coverageTable(rows: readonly Row[]): EvalTable {
     rows: groups.flatMap((own) => [...own, ...meansBySeen(own, [3, 4, 5, 6], { titleColumn: 1 })]),
     notes: [
       'Shares of labelled requests with a topic. on arrival: right after the request itself was assigned.',
-      `worst, mean of all: of the sizes ${FIRST}, ${FIRST + STEP}, ${FIRST + 2 * STEP} …, so also shortly before each regrouping.`,
+      `worst, mean of all: of the sizes ${FIRST}, ${FIRST + STEP}, ${FIRST + 2 * STEP} …, so also shortly ` +
+        'before each regrouping.',
     ],
   };
 }

@@ -78,7 +78,13 @@ function isSentenceCase(name: string, members: readonly string[]): boolean {
   });
 }
 
-/** Shares of topics whose names keep each rule, then all of them; then the mean share of members that hold most of the name’s content words. */
+/**
+
+ * Shares of topics whose names keep each rule, then all of them; then the mean share of members that hold most of
+
+ * the name’s content words.
+
+ */
 export function nameScores(topics: readonly NamedTopic[]): number[] {
   const lower = topics.map(({ name }) => name.toLowerCase());
   const broken = topics.map((topic, index) =>

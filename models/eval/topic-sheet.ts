@@ -138,7 +138,8 @@ export function sheetText({ topics, clusters }: Sheet): string {
   const lines = [
     '# Reading sheet: topics',
     '',
-    'Each topic is a group of requests that a program found and named. Is its name good (says what its requests ask for,',
+    'Each topic is a group of requests that a program found and named. Is its name good (says what its ' +
+      'requests ask for,',
     'in words a person would choose), acceptable, or bad (wrong, unreadable, or says nothing)?',
   ];
   topics.forEach(({ name, cluster, size, members }, index) => {

@@ -152,7 +152,8 @@ export async function shopTable(
     rows: [...rows, ...meansBySeen(rows, columns.map((_, column) => column).slice(1))],
     notes: [
       `Means over ${SHOPS} shops with one domain each. the right one: the label of most of the topic’s requests is the`,
-      `request’s, and the topic holds at least ${LEAST_OF_LABEL} of it. banking77: the n-th label is asked 1/n times as often as the first.`,
+      `request’s, and the topic holds at least ${LEAST_OF_LABEL} of it. banking77: the n-th label is asked ` +
+        '1/n times as often as the first.',
     ],
   };
 }

@@ -112,10 +112,14 @@ export function sizeTable(rows: readonly Row[]): EvalTable {
     columns: COLUMNS,
     rows: groups.flatMap(([, own]) => [...own, ...meansBySeen(own, MEAN, { titleColumn: 1 })]),
     notes: [
-      `online: requests without a topic count as one group. labels: those with at least ${LEAST_REQUESTS} requests so far.`,
-      'k-means: told the number of all labels so far; linkage: average linkage of all requests at once, down to the similarity',
-      'from which the model’s requests form a topic, without the groups that are too small for one. All on the same vectors.',
-      `online / k-means: of the ARI; its mean is the mean of the sets’ ratios. Above ${MOST_FOR_STARTS} requests, k-means has one start in place of three.`,
+      `online: requests without a topic count as one group. labels: those with at least ${LEAST_REQUESTS} ` +
+        'requests so far.',
+      'k-means: told the number of all labels so far; linkage: average linkage of all requests at once, down ' +
+        'to the similarity',
+      'from which the model’s requests form a topic, without the groups that are too small for one. All on ' +
+        'the same vectors.',
+      `online / k-means: of the ARI; its mean is the mean of the sets’ ratios. Above ${MOST_FOR_STARTS} ` +
+        'requests, k-means has one start in place of three.',
     ],
   };
 }

@@ -87,8 +87,10 @@ export function stabilityTable(rows: readonly Row[]): EvalTable {
       ),
     ],
     notes: [
-      'moved: of the requests that had a topic, those with another one or none. dropped: of the topics, those without requests now.',
-      'renamed, meaning changed: of the topics that still have requests. The meaning has changed when the label of most',
+      'moved: of the requests that had a topic, those with another one or none. dropped: of the topics, those ' +
+        'without requests now.',
+      'renamed, meaning changed: of the topics that still have requests. The meaning has changed when the ' +
+        'label of most',
       'requests is another one now; with equal numbers, each of these labels counts.',
     ],
   };

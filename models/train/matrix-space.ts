@@ -19,7 +19,10 @@ export class MatrixSpace {
   readonly #packed: Float32Array;
   #end = 0;
 
-  /** `floats`: room for everything that `matrix` and `numbers` will be asked for; `largest`: for the largest right side of a product. */
+  /**
+   * `floats`: room for everything that `matrix` and `numbers` will be asked for; `largest`: for the largest right
+   * side of a product.
+   */
   constructor(floats: number, largest: number) {
     const pages = Math.ceil(((floats + largest) * 4) / PAGE_BYTES) + 1;
     const { memory, exports } = instantiate<Kernels>(KERNELS, { initial: pages, maximum: pages });
@@ -69,7 +72,10 @@ export class MatrixSpace {
     this.#run(left, columns, rows, product);
   }
 
-  /** Row `to` of `out` = the sum of the rows of `table` that the first `count` of `numbers` name, in order. Columns in 32s. */
+  /**
+   * Row `to` of `out` = the sum of the rows of `table` that the first `count` of `numbers` name, in order. Columns
+   * in 32s.
+   */
   sumRows(table: Matrix, numbers: Int32Array, count: number, out: Matrix, to: number): void {
     const rowBytes = this.#chunked(table) * 4;
     this.#kernels.sum(

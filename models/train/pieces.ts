@@ -6,7 +6,10 @@
 
 /** Ranges of Han characters: each is a word of its own. */
 const HAN = '\u3400-\u4DBF\u4E00-\u9FFF\uF900-\uFAFF\u{20000}-\u{323AF}';
-/** Combining accents of Latin, Greek and Cyrillic, variation selectors, marks without a shape, controls that are no space. */
+/**
+ * Combining accents of Latin, Greek and Cyrillic, variation selectors, marks without a shape, controls that are no
+ * space.
+ */
 const DROPPED = `[\u0300-\u036F\uFE00-\uFE0F\\p{Cf}\u0000-\u0008\u000E-\u001F\uFFFD]`;
 const WORD = `[${HAN}\\p{P}\\p{S}]|[^\\s${HAN}\\p{P}\\p{S}]+`;
 
@@ -22,7 +25,10 @@ export const INNER = '##';
 /** Longer words, in characters, are unknown. */
 export const MAX_WORD_LENGTH = 60;
 
-/** The words of a text, in order, as the vocabulary sees them; it decides the tokens, so it never follows `src/language`. */
+/**
+ * The words of a text, in order, as the vocabulary sees them; it decides the tokens, so it never follows
+ * `src/language`.
+ */
 export function preTokensOf(text: string): string[] {
   const plain = text.toWellFormed().normalize('NFKD').replaceAll(DROPPED_PATTERN, '').normalize('NFKC');
   return plain.toLowerCase().match(WORD_PATTERN) ?? [];

@@ -27,7 +27,10 @@ export class TextList {
           this.characters.add(character);
   }
 
-  /** The text's place; null when it has fewer than `fewest` words or is held out. Each of its words counts `weight` times. */
+  /**
+   * The text's place; null when it has fewer than `fewest` words or is held out. Each of its words counts `weight`
+   * times.
+   */
   add(text: string, language: string, fewest = 2, weight = weightOf(language)): number | null {
     const short = text.trim().slice(0, MAX_TEXT_LENGTH);
     const known = this.#places.get(short);

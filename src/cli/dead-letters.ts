@@ -160,7 +160,8 @@ async function doEach(connection: StreamConnection, ids: readonly number[], one:
       await one(connection, id);
     } catch (error) {
       throw new SetupError(
-        `Dead letter ${id} and the ${wanted.length - place - 1} after it stay where they are: ${(error as Error).message}`,
+        `Dead letter ${id} and the ${wanted.length - place - 1} after it stay where they are: ` +
+          `${(error as Error).message}`,
         { cause: error },
       );
     }
@@ -171,7 +172,8 @@ async function replayOne(connection: StreamConnection, id: number): Promise<void
   const letter = await required(connection, id);
   if (letter.message !== null) {
     process.stdout.write(
-      `${id}: stays: ${printable(placeOf(letter.message))} is counted already; after you remove this note, the next rebuild analyses it again\n`,
+      `${id}: stays: ${printable(placeOf(letter.message))} is counted already; after you remove this note, ` +
+        'the next rebuild analyses it again\n',
     );
     return;
   }

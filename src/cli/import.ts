@@ -76,7 +76,8 @@ const importing = action({
     const key = values.key ?? env['UT_KEY'] ?? '';
     if (key === '') {
       throw new UsageError(
-        'No API key. Make one with "npm run keys -- create --project default", then set UT_KEY or give --key. (The first "npm start" shows one too.)',
+        'No API key. Make one with "npm run keys -- create --project default", then set UT_KEY or give --key. ' +
+          '(The first "npm start" shows one too.)',
       );
     }
     const into: Destination =
@@ -213,7 +214,8 @@ async function tellWhenVisible(client: ServiceClient, summary: ImportSummary): P
     );
   } catch (error) {
     console.log(
-      `Stored; could not see whether it is processed: ${printable(error instanceof Error ? error.message : String(error))}`,
+      'Stored; could not see whether it is processed: ' +
+        `${printable(error instanceof Error ? error.message : String(error))}`,
     );
   }
 }

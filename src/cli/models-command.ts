@@ -126,8 +126,10 @@ async function pull(
     const bytes = files.reduce((sum, { size }) => sum + size, 0);
     const state = unchanged ? 'is there already, whole' : 'checked';
     write(
-      `${id} at ${commit.slice(0, 12)} ${state}: ${files.length} files, ${megabytes(bytes)}, vectors of ${dimensions} dimensions, licence ${licence ?? 'not given'}\n` +
-        `in ${folder}\nIt needs no network from here on. "npm run models -- check ${id}" tries it, "npm run models -- use ${id}" chooses it.\n`,
+      `${id} at ${commit.slice(0, 12)} ${state}: ${files.length} files, ${megabytes(bytes)}, vectors of ` +
+        `${dimensions} dimensions, licence ${licence ?? 'not given'}\n` +
+        `in ${folder}\nIt needs no network from here on. "npm run models -- check ${id}" tries it, "npm run ` +
+        `models -- use ${id}" chooses it.\n`,
     );
     return 0;
   } catch (error) {
@@ -217,7 +219,10 @@ function describe({ embedder, loadMs, languages, speeds }: Trial): string {
       Math.round(messagesPerSecond).toLocaleString('en-US'),
     ]),
   );
-  return `${lines}\nMean cosines of four requests in each language:\n${known}\nOn one thread of this machine:\n${fast}\n`;
+  return (
+    `${lines}\nMean cosines of four requests in each language:\n${known}\nOn one thread of this ` +
+    `machine:\n${fast}\n`
+  );
 }
 
 async function use(surroundings: ModelsSurroundings, model: string): Promise<number> {
@@ -232,7 +237,8 @@ async function use(surroundings: ModelsSurroundings, model: string): Promise<num
     write(`EMBEDDING_MODEL=${name} is written to ${envFile}.\n`);
     if (config.embeddingModel !== before)
       write(
-        `But this shell's environment says EMBEDDING_MODEL=${config.embeddingModel}, which comes first: unset it there.\n`,
+        `But this shell's environment says EMBEDDING_MODEL=${config.embeddingModel}, which comes first: unset ` +
+          'it there.\n',
       );
     write(await consequences(config, embedder));
     return 0;
@@ -254,7 +260,8 @@ async function consequences(config: Config, embedder: LoadedEmbedder): Promise<s
   if (changes.size === 0) return 'The views were made with it: no rebuild is needed.\n';
   return (
     `The views then need a rebuild (${[...changes].join('; ')}): other vectors mean other topics.\n` +
-    'Start the service again, and run "npm run rebuild" (or start it with --auto-rebuild). Until the rebuild is done, ' +
+    'Start the service again, and run "npm run rebuild" (or start it with --auto-rebuild). Until the rebuild ' +
+    'is done, ' +
     'queries are answered from the views as they are, and new messages wait in the stream.\n'
   );
 }

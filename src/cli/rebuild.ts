@@ -122,7 +122,8 @@ async function archiveOf(folder: string | undefined): Promise<StreamArchive | nu
   const stream = streams.find(({ name }) => name === CONVERSATIONS_STREAM);
   if (stream === undefined || stream.firstSequence > 1) {
     throw new SetupError(
-      `The backup ${folder} does not hold the beginning of the stream: it begins at entry ${count(stream?.firstSequence ?? 0)}. ` +
+      `The backup ${folder} does not hold the beginning of the stream: it begins at entry ` +
+        `${count(stream?.firstSequence ?? 0)}. ` +
         'The live views are unchanged.',
     );
   }

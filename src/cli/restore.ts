@@ -120,7 +120,8 @@ async function prepareStreams(connection: StreamConnection, config: Config): Pro
     const { lastSequence } = await extentOf(connection, name);
     if (lastSequence > 0) {
       throw new SetupError(
-        `The NATS server has a stream ${name} that was used: nothing is overwritten. Use another account or server, or delete its streams.`,
+        `The NATS server has a stream ${name} that was used: nothing is overwritten. Use another account or ` +
+          'server, or delete its streams.',
       );
     }
   }

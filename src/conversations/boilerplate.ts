@@ -1,8 +1,8 @@
 /**
- * Sentences that come back in many sessions whatever was asked: signatures, "My workspace is …", disclaimers, headers of
- * forms. They are told by their spread: in several sessions, hardly ever alone, and beside other sentences whose meanings
- * are spread as those of all requests are. A request that many make in the same words mostly stands alone, or beside
- * sentences that are near to each other.
+ * Sentences that come back in many sessions whatever was asked: signatures, "My workspace is …", disclaimers,
+ * headers of forms. They are told by their spread: in several sessions, hardly ever alone, and beside other
+ * sentences whose meanings are spread as those of all requests are. A request that many make in the same words
+ * mostly stands alone, or beside sentences that are near to each other.
  */
 import type { Enrichment, RequestSentence, StateRow } from '../domain/facts.ts';
 import { ByteWriter, readersOf, type ByteReader } from '../domain/byte-codec.ts';

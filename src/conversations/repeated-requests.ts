@@ -13,7 +13,10 @@ export const KEPT_REQUESTS = 32;
 const MOST_WORDS = 24;
 /** What sharing all words adds to the cosine. */
 const OVERLAP_WEIGHT = 0.5;
-/** How far over the model's threshold cosine and overlap together must be: three tenths of the words shared at the threshold. */
+/**
+ * How far over the model's threshold cosine and overlap together must be: three tenths of the words shared at the
+ * threshold.
+ */
 const MARGIN = 0.15;
 
 /** A request as a session keeps it: enough to tell whether a later one asks for the same. */

@@ -34,7 +34,8 @@ const DECLARED = {
   users: { schema: count.describe('End users with a message of the group in the range; each counts once.') },
   messages: {
     schema: count.describe(
-      'Messages of the group in the range, of any role. For a signal, gap or repeated request: how often it occurred, which may be more than once in a session.',
+      'Messages of the group in the range, of any role. For a signal, gap or repeated request: how often it ' +
+        'occurred, which may be more than once in a session.',
     ),
     bounded: true,
   },
@@ -56,7 +57,8 @@ const DECLARED = {
       .number()
       .nullable()
       .describe(
-        'Percent: (sat - dsat) / messages * 100. Signals count, not messages, so it may lie beyond ±100. Null without messages.',
+        'Percent: (sat - dsat) / messages * 100. Signals count, not messages, so it may lie beyond ±100. Null ' +
+          'without messages.',
       ),
     sql: '(sat - dsat) / messages',
     value: (row) => ((number(row, 'sat') - number(row, 'dsat')) * 100) / number(row, 'messages'),

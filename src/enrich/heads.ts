@@ -26,7 +26,10 @@ export interface Head {
   readonly digest: string;
 }
 
-/** The places of a text's features, without doubles, ascending: words, pairs and triples with sentence ends, some marks. */
+/**
+ * The places of a text's features, without doubles, ascending: words, pairs and triples with sentence ends, some
+ * marks.
+ */
 export function featuresOf(text: string): Uint16Array {
   const folded = fold(text);
   const words = ['^', ...foldedWordsOf(folded).slice(0, MAX_WORDS).map(withoutDigits), '$'];

@@ -51,7 +51,9 @@ function workersMissing({ workers, needsWorker, watchedMs }: ServiceState): Degr
   const silent = workers.filter(({ ageMs, ended }) => ageMs > SILENT_MS && !ended);
   const degradations = silent.map(({ status: { pid }, ageMs }): Degradation => ({
     reason: 'worker_silent',
-    message: `The worker (process ${pid}) has written no status for ${seconds(ageMs)} s: it hangs. Kill it (kill -9); npm start, or your own supervisor, starts it again.`,
+    message:
+      `The worker (process ${pid}) has written no status for ${seconds(ageMs)} s: it hangs. Kill it ` +
+      '(kill -9); npm start, or your own supervisor, starts it again.',
   }));
   const heard = workers.some(({ ageMs }) => ageMs <= SILENT_MS);
   const expected = needsWorker || workers.length > 0;
@@ -61,7 +63,9 @@ function workersMissing({ workers, needsWorker, watchedMs }: ServiceState): Degr
   return [
     {
       reason: 'worker_absent',
-      message: `${seen} on this data directory: new messages wait in the stream. Start one (npm start), or see its log.`,
+      message:
+        `${seen} on this data directory: new messages wait in the stream. Start one (npm start), or ` +
+        'see its log.',
     },
   ];
 }
@@ -95,7 +99,9 @@ function deadLetters({ deadLetters: letters, now }: ServiceState): Degradation[]
   return [
     {
       reason: 'dead_letters',
-      message: `An entry became a dead letter ${minutes} minutes ago (${letters.entries} in all). Run npm run dead-letters -- list.`,
+      message:
+        `An entry became a dead letter ${minutes} minutes ago (${letters.entries} in all). Run npm run ` +
+        'dead-letters -- list.',
     },
   ];
 }
@@ -116,13 +122,17 @@ function filling({ disk, stream }: ServiceState): Degradation[] {
   if (disk !== null && disk.freeBytes < Math.min(LOW_DISK_BYTES, disk.sizeBytes * LOW_DISK_SHARE)) {
     degradations.push({
       reason: 'disk_nearly_full',
-      message: `The disk of DATA_DIR has ${mebibytes(disk.freeBytes)} MiB free of ${mebibytes(disk.sizeBytes)} MiB. Free some space: ingest stops before the disk is full.`,
+      message:
+        `The disk of DATA_DIR has ${mebibytes(disk.freeBytes)} MiB free of ` +
+        `${mebibytes(disk.sizeBytes)} MiB. Free some space: ingest stops before the disk is full.`,
     });
   }
   if (stream !== null && stream.maxBytes > 0 && stream.bytes > stream.maxBytes * FULL_SHARE) {
     degradations.push({
       reason: 'stream_nearly_full',
-      message: `The stream holds ${mebibytes(stream.bytes)} of at most ${mebibytes(stream.maxBytes)} MiB. Raise STREAM_MAX_BYTES: a full stream refuses messages.`,
+      message:
+        `The stream holds ${mebibytes(stream.bytes)} of at most ${mebibytes(stream.maxBytes)} MiB. ` +
+        'Raise STREAM_MAX_BYTES: a full stream refuses messages.',
     });
   }
   return degradations;

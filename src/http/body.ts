@@ -24,7 +24,10 @@ export interface BodyReader {
    * @throws AppError BAD_REQUEST (type, encoding, broken off), PAYLOAD_TOO_LARGE, SERVICE_UNAVAILABLE; SlowBodyError
    */
   read(headers: IncomingHttpHeaders, stream: Readable, held: HeldBytes): Promise<ReceivedBody>;
-  /** The value of a small JSON body; for routes other than ingest. Rejects as `read` does, and with VALIDATION_ERROR. */
+  /**
+   * The value of a small JSON body; for routes other than ingest. Rejects as `read` does, and with
+   * VALIDATION_ERROR.
+   */
   readJson(headers: IncomingHttpHeaders, stream: Readable, held: HeldBytes): Promise<unknown>;
   /**
    * The body was made into something of another size.

@@ -11,7 +11,8 @@ const CONTENT_POLICY =
 
 /** Our own name in place of the page's maker's. */
 const LOGO =
-  '<svg xmlns="http://www.w3.org/2000/svg" width="150" height="40" viewBox="0 0 150 40"><text x="4" y="27" font-family="sans-serif" font-size="22" fill="#fff">Undertone</text></svg>';
+  '<svg xmlns="http://www.w3.org/2000/svg" width="150" height="40" viewBox="0 0 150 40"><text x="4" y="27" ' +
+  'font-family="sans-serif" font-size="22" fill="#fff">Undertone</text></svg>';
 
 /** /openapi.json, and /docs: a page to read and try it, all of it served from here. */
 export async function registerDocsRoutes(

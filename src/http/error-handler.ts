@@ -103,7 +103,8 @@ export function answerClientError(
   const body = JSON.stringify(envelopeOf(new AppError('BAD_REQUEST', messageOfClientError(error.code))));
   sayFarewell(
     socket,
-    `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+    'HTTP/1.1 400 Bad Request\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ' +
+      `${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
     farewellMs,
   );
 }

@@ -34,7 +34,8 @@ export const newInstanceSchema = z.strictObject(
       .boolean('must be true or false')
       .optional()
       .describe(
-        'true: the default instance of the project, one for ever, is made when there is none, and answered. It keeps the name that it has.',
+        'true: the default instance of the project, one for ever, is made when there is none, and answered. ' +
+          'It keeps the name that it has.',
       ),
   },
   'must be a JSON object',

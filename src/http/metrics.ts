@@ -18,7 +18,10 @@ export interface HttpMetrics {
   read(): Promise<{ text: string; contentType: string }>;
 }
 
-/** Each call has its own registry, with the process's default metrics in it, and those of the service when its health is known. */
+/**
+ * Each call has its own registry, with the process's default metrics in it, and those of the service when its
+ * health is known.
+ */
 export function createMetrics(health?: ServiceHealth, connections?: () => Promise<number>): HttpMetrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -48,7 +51,9 @@ export function createMetrics(health?: ServiceHealth, connections?: () => Promis
   });
   const drops = new Counter({
     name: 'undertone_http_connections_dropped_total',
-    help: 'Connections that web ended: beyond MAX_CONNECTIONS (limit), requests (timeout) or bodies (slow-body) that did not arrive in time.',
+    help:
+      'Connections that web ended: beyond MAX_CONNECTIONS (limit), requests (timeout) or bodies ' +
+      '(slow-body) that did not arrive in time.',
     labelNames: ['reason'] as const,
     registers: [registry],
   });

@@ -228,7 +228,8 @@ function ingestPath(): Json {
             },
             'X-Warnings': {
               description:
-                'What has no effect, entries joined by "; ": members of messages that are ignored, roles that are counted but not analysed. Absent when there is nothing to say.',
+                'What has no effect, entries joined by "; ": members of messages that are ignored, roles that ' +
+                'are counted but not analysed. Absent when there is nothing to say.',
               schema: { type: 'string', maxLength: 1024 },
             },
           },
@@ -253,7 +254,8 @@ function queryPath(): Json {
           name: 'X-Wait-For-Position',
           in: 'header',
           description:
-            'Waits, for some seconds at most, until the answer contains this stream position: what an ingest answer says as X-Stream-Position. X-Wait-Result says whether it does.',
+            'Waits, for some seconds at most, until the answer contains this stream position: what an ingest ' +
+            'answer says as X-Stream-Position. X-Wait-Result says whether it does.',
           schema: { type: 'integer', minimum: 0 },
         },
       ],
@@ -310,7 +312,11 @@ export function createOpenApiDocument(served: Served): Json {
     info: {
       title: 'Undertone',
       version: '1.0.0',
-      description: `Conversation analytics: messages in over HTTP, live and exact metrics out. This description of the interface is at version 1.0.0; the service that answers is Undertone ${SERVICE_VERSION}. Enter a key under Authorize. Ingest the example, then query with the instanceId of its answer.`,
+      description:
+        'Conversation analytics: messages in over HTTP, live and exact metrics out. This ' +
+        'description of the interface is at version 1.0.0; the service that answers is Undertone ' +
+        `${SERVICE_VERSION}. Enter a key under Authorize. Ingest the example, then query with the ` +
+        'instanceId of its answer.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],

@@ -69,7 +69,8 @@ export async function download(options: DownloadOptions): Promise<void> {
 /** A PassingError that did not pass. */
 export function gaveUp(error: PassingError): SetupError {
   return new SetupError(
-    `${error.message}. Try again later, or where there is a network; behind a proxy set NODE_USE_ENV_PROXY=1 and HTTPS_PROXY. ` +
+    `${error.message}. Try again later, or where there is a network; behind a proxy set NODE_USE_ENV_PROXY=1 ` +
+      'and HTTPS_PROXY. ' +
       'A copy of the hub is named by HF_ENDPOINT.',
     { cause: error },
   );

@@ -1,4 +1,7 @@
-/** The hub's HTTP interface, as far as fetching a model needs it. The only code of the service that asks the internet. */
+/**
+ * The hub's HTTP interface, as far as fetching a model needs it. The only code of the service that asks the
+ * internet.
+ */
 import { z } from 'zod';
 import { SetupError } from '../errors.ts';
 

@@ -155,8 +155,10 @@ function filesOf(model: HubModel, hub: Hub, dtype: Weights['dtype'] | undefined)
     const name = basename(id);
     throw new SetupError(
       `${id} has none of ${wanted.map(({ file }) => `onnx/${file}`).join(', ')}${there}. ` +
-        `Look for a conversion, often called Xenova/${name} or onnx-community/${name}-ONNX (${hub.url}/models?library=transformers.js&search=${encodeURIComponent(name)}), ` +
-        `or make one with "optimum-cli export onnx --model ${id} --task feature-extraction DIR/onnx", config.json and the tokenizer's files moved up to DIR, and set EMBEDDING_MODEL=DIR.`,
+        `Look for a conversion, often called Xenova/${name} or onnx-community/${name}-ONNX ` +
+        `(${hub.url}/models?library=transformers.js&search=${encodeURIComponent(name)}), ` +
+        `or make one with "optimum-cli export onnx --model ${id} --task feature-extraction DIR/onnx", ` +
+        `config.json and the tokenizer's files moved up to DIR, and set EMBEDDING_MODEL=DIR.`,
     );
   }
   const missing = NEEDED_FILES.find((file) => !named.has(file));

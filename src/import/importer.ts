@@ -350,7 +350,10 @@ class Import {
   }
 }
 
-/** The same refusal with its place as the line has it: `turns.4.createdAt` in place of `messages.3.metadata.createdAt`. */
+/**
+ * The same refusal with its place as the line has it: `turns.4.createdAt` in place of
+ * `messages.3.metadata.createdAt`.
+ */
 function inLine(error: RefusedError, places: readonly string[]): RefusedError {
   const [, index, member = ''] = /^messages\.(\d+)(.*)$/.exec(error.place?.path ?? '') ?? [];
   const place = index === undefined ? undefined : places[Number(index)];

@@ -2,7 +2,8 @@ import { formatInstant, parseInstant, parseTime } from '../domain/time.ts';
 
 /** What a time may be, for people. */
 export const TIME_RULE =
-  'must be a date (2026-11-01, midnight UTC), an instant with Z or an offset (2026-11-01T09:30:00+01:00), or seconds or milliseconds since 1970';
+  'must be a date (2026-11-01, midnight UTC), an instant with Z or an offset (2026-11-01T09:30:00+01:00), or ' +
+  'seconds or milliseconds since 1970';
 
 /** Seconds from here on, up to the next bound: 1973-03-03 to the year 5138. */
 const FIRST_SECONDS = 1e8;

@@ -17,7 +17,10 @@ export interface IngestRequest {
   readonly idempotencyKey: string | string[] | undefined;
   /** True when nobody waits for the answer any more. */
   readonly abandoned: () => boolean;
-  /** Hears how many bytes the request takes once it is written out for the stream. What it throws refuses the request. */
+  /**
+   * Hears how many bytes the request takes once it is written out for the stream. What it throws refuses the
+   * request.
+   */
   readonly onPrepared: (bytes: number) => void;
 }
 

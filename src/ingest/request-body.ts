@@ -45,19 +45,28 @@ export interface ParsedBody {
   readonly warnings: IngestWarnings;
 }
 
-const ROLE = `Whose turn it is, in any case; \`user\` when absent. A user turn: ${namesOf('user').join(', ')}. An assistant turn: ${namesOf('assistant').join(', ')}. Any other (${namesOf('other').join(', ')} …) is counted, not analysed.`;
+const ROLE =
+  `Whose turn it is, in any case; \`user\` when absent. A user turn: ` +
+  `${namesOf('user').join(', ')}. An assistant turn: ${namesOf('assistant').join(', ')}. Any other ` +
+  `(${namesOf('other').join(', ')} …) is counted, not analysed.`;
 const EVENT_TIME =
-  'Event time. Beside `content` or in `metadata`, which wins when both are given; the time of acceptance when absent or null.';
+  'Event time. Beside `content` or in `metadata`, which wins when both are given; the time of acceptance when ' +
+  'absent or null.';
 const INSTANT_RULE = 'must be a UTC ISO 8601 instant that ends in Z, such as 2026-01-31T09:30:00Z';
 
 /** Callers own their conversations' ids, which are mostly no UUIDs: the same recipe makes the same one everywhere. */
 const SESSION_ID_RULE =
-  'must be a UUID; of an id of your own, such as ticket-123, make one as UUIDv5 with the instanceId as namespace and the id as name';
-const sessionId = z.string('must be a string').regex(UUID_PATTERN, SESSION_ID_RULE).meta({
-  format: 'uuid',
-  description:
-    'UUID of version 1 to 8, nil or all-f. For ids that are none: UUIDv5 with the instanceId as namespace and the id as name; send the id itself as metadata.session.externalId.',
-});
+  'must be a UUID; of an id of your own, such as ticket-123, make one as UUIDv5 with the instanceId as ' +
+  'namespace and the id as name';
+const sessionId = z
+  .string('must be a string')
+  .regex(UUID_PATTERN, SESSION_ID_RULE)
+  .meta({
+    format: 'uuid',
+    description:
+      'UUID of version 1 to 8, nil or all-f. For ids that are none: UUIDv5 with the instanceId as namespace and ' +
+      'the id as name; send the id itself as metadata.session.externalId.',
+  });
 
 /**
  * The schema of the body of POST /v1/ingest/. `now` gives microseconds since 1970-01-01 UTC; it bounds

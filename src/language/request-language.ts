@@ -1,4 +1,7 @@
-/** Whose words a request uses: short texts too, which `detect.ts` leaves open. Covered by test/language/request-parts.test.ts. */
+/**
+ * Whose words a request uses: short texts too, which `detect.ts` leaves open. Covered by
+ * test/language/request-parts.test.ts.
+ */
 import { LANGUAGES, type Language } from './lexicon.ts';
 import { meaningsOf } from './phrase-meanings.ts';
 import { wordKey } from './spaced-phrases.ts';

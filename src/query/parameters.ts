@@ -171,12 +171,14 @@ export const queryParameterSchemas = z.strictObject({
   'dateRange.start': instant
     .optional()
     .describe(
-      'Only messages from this event time on (inclusive): an instant with Z or an offset, or a date for its midnight in UTC. Left out: from the first message on.',
+      'Only messages from this event time on (inclusive): an instant with Z or an offset, or a date for its ' +
+        'midnight in UTC. Left out: from the first message on.',
     ),
   'dateRange.end': instant
     .optional()
     .describe(
-      'Only messages before this event time (exclusive): written like dateRange.start; a date leaves out that day itself. Left out: to the last message.',
+      'Only messages before this event time (exclusive): written like dateRange.start; a date leaves out that ' +
+        'day itself. Left out: to the last message.',
     ),
   timeGranularity: oneOf(GRANULARITIES)
     .default('ALL')

@@ -50,7 +50,9 @@ export function planQuery(
   });
   const filtered = `from (${rows}) q ${where(bounds)}`;
   if (wanted === 'total') return statement.plan(`select count(*) as total ${filtered}`);
-  const paged = `order by ${orderOf(parameters)} limit ${statement.bind(parameters.limit)} offset ${statement.bind(parameters.offset)}`;
+  const paged =
+    `order by ${orderOf(parameters)} limit ${statement.bind(parameters.limit)} offset ` +
+    `${statement.bind(parameters.offset)}`;
   if (wanted === 'page') return statement.plan(`select * ${filtered} ${paged}`);
   // Not count(*) over (): a window without partition can end the whole database (docs/decisions/0022).
   return statement.plan(

@@ -149,7 +149,8 @@ export function faultsOf({ tables, missing }: Comparison): string[] {
     .filter(({ due, differing }) => due && differing > 0)
     .map(
       ({ table, differing, liveRows, rebuiltRows }) =>
-        `${table}: differs in ${differing} ${differing === 1 ? 'instance' : 'instances'} (${liveRows} rows live, ${rebuiltRows} rebuilt)`,
+        `${table}: differs in ${differing} ${differing === 1 ? 'instance' : 'instances'} (${liveRows} rows ` +
+        `live, ${rebuiltRows} rebuilt)`,
     );
   if (missing.length > 0)
     faults.push(

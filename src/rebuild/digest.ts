@@ -73,7 +73,8 @@ export async function digestTable(
     // An entity of kind "all" is an end user.
     ...(columns.includes('entity') && ofKind
       ? [
-          `left join (select end_user, id from @end_user) entity_name on entity_name.end_user = case when t.kind = ${KINDS.all} then t.entity end`,
+          'left join (select end_user, id from @end_user) entity_name on entity_name.end_user = case when ' +
+            `t.kind = ${KINDS.all} then t.entity end`,
         ]
       : []),
   ];

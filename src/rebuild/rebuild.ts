@@ -73,7 +73,8 @@ export async function rebuild(
   removeOtherEpochs(dataDir, [active.epoch, next.epoch]);
   const ms = performance.now() - startedAt;
   progress.line(
-    `switched from views ${active.epoch} to views ${next.epoch}: ${count(replay.messages)} messages in ${duration(ms)}` +
+    `switched from views ${active.epoch} to views ${next.epoch}: ${count(replay.messages)} messages in ` +
+      `${duration(ms)}` +
       ` (${count(Math.round((replay.messages / ms) * 1000))}/s)` +
       `${replay.aside === 0 ? '' : `; ${count(replay.aside)} entries could not be processed`}. ` +
       '"npm run rebuild -- --rollback" goes back.',
@@ -100,7 +101,8 @@ async function takeUpOrBegin(
   const { firstSequence, lastSequence } = await readExtent(connection);
   if (archive !== null && archive.lastSequence > lastSequence) {
     throw new SetupError(
-      `The backup goes up to entry ${count(archive.lastSequence)}, the stream to ${count(lastSequence)}: it is not a backup of this stream. The live views are unchanged.`,
+      `The backup goes up to entry ${count(archive.lastSequence)}, the stream to ${count(lastSequence)}: it ` +
+        'is not a backup of this stream. The live views are unchanged.',
     );
   }
   refuseGap(archive?.lastSequence ?? 0, firstSequence, lastSequence);
@@ -136,7 +138,8 @@ export async function rollBack(
   else {
     if (changes.length > 0) {
       throw new SetupError(
-        `The views ${previous.epoch} were made by other code or another model (${changes.join('; ')}): go back to it first. ` +
+        `The views ${previous.epoch} were made by other code or another model (${changes.join('; ')}): go ` +
+          'back to it first. ' +
           'With --force, they answer as they are, and nothing new is counted until then.',
       );
     }

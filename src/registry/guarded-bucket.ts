@@ -24,7 +24,10 @@ export async function guard<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Writes what `change` makes of a key's value, again when somebody else was faster. Null: no such key, or no change. */
+/**
+ * Writes what `change` makes of a key's value, again when somebody else was faster. Null: no such key, or no
+ * change.
+ */
 export async function change(
   bucket: GuardedBucket,
   key: string,

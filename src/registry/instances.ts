@@ -44,7 +44,10 @@ export class Instances {
     this.#nextNumber = Math.max(this.#nextNumber, number + 1);
   }
 
-  /** Makes an instance, or returns the one that has the id. Throws AppError CONFLICT when that is of another project. */
+  /**
+   * Makes an instance, or returns the one that has the id. Throws AppError CONFLICT when that is of another
+   * project.
+   */
   async create(options: NewInstance): Promise<Instance> {
     const id = options.id?.toLowerCase() ?? v7();
     const existing = options.id === undefined ? null : await this.find(id);

@@ -106,7 +106,8 @@ export function parseView(file: string, text: string): View {
         );
       if (match === null)
         throw new SetupError(
-          `views/${file}: "-- publish: ${line}" is not "table key(columns) order(columns) [time(column)] [alive(condition)] [replaces(condition)]"`,
+          `views/${file}: "-- publish: ${line}" is not "table key(columns) order(columns) [time(column)] ` +
+            '[alive(condition)] [replaces(condition)]"',
         );
       const columns = (list: string): string[] => list.split(',').map((item) => item.trim());
       return {

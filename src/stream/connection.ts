@@ -92,7 +92,8 @@ export async function openConnection(options: ConnectOptions): Promise<StreamCon
     }
     if (performance.now() + pause > deadline) {
       throw new SetupError(
-        `NATS at ${shown} cannot be reached (${(fault as Error).message}). Start it with npm start, or set NATS_URL to a running server.`,
+        `NATS at ${shown} cannot be reached (${(fault as Error).message}). Start it with npm start, or set ` +
+          'NATS_URL to a running server.',
         { cause: fault },
       );
     }
@@ -114,7 +115,8 @@ async function askForJetStream(nats: NatsConnection, shown: string): Promise<voi
     } catch (error) {
       if (nats.isClosed() || performance.now() > deadline) {
         throw new SetupError(
-          `The NATS server at ${shown} does not offer JetStream (${(error as Error).message}). Start it with JetStream enabled.`,
+          `The NATS server at ${shown} does not offer JetStream (${(error as Error).message}). Start it with ` +
+            'JetStream enabled.',
           { cause: error },
         );
       }

@@ -126,7 +126,8 @@ async function bringTo(manager: JetStreamManager, existing: StreamConfig, wanted
   for (const name of ['retention', 'storage', 'discard'] as const) {
     if (existing[name] !== wanted[name]) {
       throw new SetupError(
-        `NATS already has a stream ${wanted.name} with ${name} "${existing[name]}" where "${wanted[name]}" is needed. ` +
+        `NATS already has a stream ${wanted.name} with ${name} "${existing[name]}" where "${wanted[name]}" is ` +
+          'needed. ' +
           'Use another NATS account, or remove that stream if it is not in use.',
       );
     }

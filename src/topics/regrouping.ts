@@ -44,8 +44,8 @@ function regroup(state: TopicState): void {
 }
 
 /**
- * Divides the core of each topic by average linkage, where it clearly is no longer one. The largest part keeps the topic
- * and its id; what is released stays loose in the topic until it has a better place.
+ * Divides the core of each topic by average linkage, where it clearly is no longer one. The largest part keeps the
+ * topic and its id; what is released stays loose in the topic until it has a better place.
  */
 function releaseStrangers({ micros, thresholds }: TopicState): void {
   const { topic: least, scale } = thresholds;

@@ -1,7 +1,7 @@
 /**
  * Topic clusters: topics with similar centroids. With few topics, all clusters are formed again whenever a topic is
- * created; with many, a new topic joins one, and all are formed again at the next regrouping. Ids are inherited as those
- * of topics are.
+ * created; with many, a new topic joins one, and all are formed again at the next regrouping. Ids are inherited as
+ * those of topics are.
  */
 import { averageLinkage, groupsAfter } from '../numeric/linkage.ts';
 import { startOfRow } from '../numeric/lower-triangle.ts';

@@ -10,7 +10,10 @@ import { sumOf, weightOf, type MicroCluster } from './micro-cluster.ts';
 import { nameTopic } from './naming/topic-names.ts';
 import { LEAST_REQUESTS, type Topic, type TopicState } from './topic-state.ts';
 
-/** With more topics than this, a new one joins a topic cluster; the clusters are formed again at the next regrouping. */
+/**
+ * With more topics than this, a new one joins a topic cluster; the clusters are formed again at the next
+ * regrouping.
+ */
 const FEW_TOPICS = 100;
 /**
  * A group becomes a topic from this many times the square root of the instance's requests on: one that no topic holds,

@@ -14,7 +14,8 @@ import { lastSequenceOf, readExtent, type StreamExtent } from '../stream/log/con
 export class LostStateError extends SetupError {
   constructor(fact: string, options: { cause?: unknown } = {}) {
     super(
-      `${fact}: the stream cannot replace what is missing. Restore a backup into an empty DATA_DIR: npm run restore -- DIR.`,
+      `${fact}: the stream cannot replace what is missing. Restore a backup into an empty DATA_DIR: npm run ` +
+        'restore -- DIR.',
       options,
     );
     this.name = 'LostStateError';

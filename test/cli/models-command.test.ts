@@ -1,4 +1,7 @@
-/** A hub model's whole way (one like multilingual-e5: XLM-RoBERTa with a SentencePiece tokenizer): pulled from a hub on this machine, checked, chosen, and used by a worker. */
+/**
+ * A hub model's whole way (one like multilingual-e5: XLM-RoBERTa with a SentencePiece tokenizer): pulled from a hub
+ * on this machine, checked, chosen, and used by a worker.
+ */
 import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
 import { join } from 'node:path';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -246,7 +246,7 @@ describe('errors', { concurrency: 8 }, () => {
     deepEqual([answer.status, answer.body], [404, null]);
   });
 
-  it('an address that cannot be decoded is BAD_REQUEST in the envelope, with rate-limit headers under /v1', async () => {
+  it('an address that cannot be decoded is BAD_REQUEST in the envelope, with rate limits under /v1', async () => {
     faultOf(await client.send('/%zz'), 400, 'BAD_REQUEST');
     faultOf(await client.send('/v1/%zz'), 400, 'BAD_REQUEST');
   });
@@ -281,7 +281,10 @@ describe('errors', { concurrency: 8 }, () => {
 
   it('100-continue is answered, and the body taken', async () => {
     const body = JSON.stringify(BODY);
-    const head = `POST /v1/ingest/ HTTP/1.1\r\nhost: x\r\nx-api-key: ${project.key}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\nexpect: 100-continue\r\nconnection: close\r\n\r\n`;
+    const head =
+      `POST /v1/ingest/ HTTP/1.1\r\nhost: x\r\nx-api-key: ${project.key}\r\ncontent-type: ` +
+      `application/json\r\ncontent-length: ${body.length}\r\nexpect: 100-continue\r\nconnection: ` +
+      'close\r\n\r\n';
     const answer = await rawBytes(head + body);
     match(answer, /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK/);
   });
@@ -290,7 +293,9 @@ describe('errors', { concurrency: 8 }, () => {
     await new Promise<void>((done) => {
       const { hostname, port } = new URL(service.url);
       const socket = connect(Number(port), hostname, () => {
-        const head = `POST /v1/ingest/ HTTP/1.1\r\nHost: x\r\nx-api-key: ${project.key}\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n{"messages":`;
+        const head =
+          `POST /v1/ingest/ HTTP/1.1\r\nHost: x\r\nx-api-key: ${project.key}\r\ncontent-type: ` +
+          'application/json\r\ncontent-length: 1000\r\n\r\n{"messages":';
         socket.write(head, () => socket.destroy());
       });
       socket.on('close', () => done());

@@ -114,7 +114,8 @@ describe('requestOf', () => {
 
   it('keeps the most request-like sentences of a long turn, in their order', () => {
     const turn =
-      'Hello there, good evening. I was on a trip with my family in the mountains and the weather was lovely all week. ' +
+      'Hello there, good evening. I was on a trip with my family in the mountains and the weather was lovely ' +
+      'all week. ' +
       'We came back on Sunday and everybody was tired and the children went straight to bed after dinner. ' +
       'Can you tell me how to change the delivery address of my order? It was supposed to go to my office. ' +
       'The office has moved to another building across the street since then and the old one is empty now. Thank you.';
@@ -127,7 +128,8 @@ describe('requestOf', () => {
   it('leaves out sentences that only give data', () => {
     for (const [turn, request] of [
       [
-        'Hello, I want to change the card on my account. My full name is Ana Moreno, the customer number linked to it is 58120934 and you can call me at 555-010-7788.',
+        'Hello, I want to change the card on my account. My full name is Ana Moreno, the customer number ' +
+          'linked to it is 58120934 and you can call me at 555-010-7788.',
         'I want to change the card on my account.',
       ],
       ['Can I have a copy of the contract? Mine is ana@example.org.', 'Can I have a copy of the contract?'],

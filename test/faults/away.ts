@@ -74,7 +74,8 @@ export async function away({ long, rounds, seconds, seed, say }: FaultOptions): 
       );
       figures.rounds += 1;
       say(
-        `round ${round}: away ${seconds} s, ${refused.length} of ${answers.length} requests refused, ${queries} queries answered`,
+        `round ${round}: away ${seconds} s, ${refused.length} of ${answers.length} requests refused, ` +
+          `${queries} queries answered`,
       );
     }
     addLoad(figures, await load.stop());

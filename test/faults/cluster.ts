@@ -204,7 +204,8 @@ export async function cluster({ long, rounds, seed, say }: FaultOptions): Promis
         await load.pause();
         await load.settle();
         say(
-          `round ${round}: ${victim}${victim === leader ? ' (leader)' : ''} killed, ${load.accepted} messages accepted and counted`,
+          `round ${round}: ${victim}${victim === leader ? ' (leader)' : ''} killed, ${load.accepted} messages ` +
+            'accepted and counted',
         );
         servers.start(victim);
         figures.rounds += 1;

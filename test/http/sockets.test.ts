@@ -34,7 +34,10 @@ async function open(port: number): Promise<Socket> {
 }
 
 function head(key: string, length: number, more = ''): string {
-  return `POST /v1/ingest/ HTTP/1.1\r\nHost: x\r\nx-api-key: ${key}\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n${more}\r\n`;
+  return (
+    `POST /v1/ingest/ HTTP/1.1\r\nHost: x\r\nx-api-key: ${key}\r\nContent-Type: ` +
+    `application/json\r\nContent-Length: ${length}\r\n${more}\r\n`
+  );
 }
 
 /** All that comes until the other side ends. */

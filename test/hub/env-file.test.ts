@@ -20,7 +20,8 @@ describe('a variable in an .env file', () => {
 
   it('takes the place of its lines and leaves the others', () => {
     const before =
-      '# mine\nPORT=1\n# EMBEDDING_MODEL=no\nEMBEDDING_MODEL=a\nMY_EMBEDDING_MODEL=b\nexport EMBEDDING_MODEL = c\nSECRET="x # y"';
+      '# mine\nPORT=1\n# EMBEDDING_MODEL=no\nEMBEDDING_MODEL=a\nMY_EMBEDDING_MODEL=b\nexport EMBEDDING_MODEL ' +
+      '= c\nSECRET="x # y"';
     writeFileSync(file, before, { mode: 0o640 });
     writeVariable(file, 'EMBEDDING_MODEL', 'd');
     equal(

@@ -93,7 +93,7 @@ describe('npm start', () => {
     });
   }
 
-  it('takes messages without a worker that cannot start, which comes back, and leaves nothing when killed', async () => {
+  it('takes messages while the worker cannot start, which comes back, and leaves nothing when killed', async () => {
     mkdirSync(join(dataDir, 'views'));
     writeFileSync(join(dataDir, 'views/ID'), 'damaged');
     await start();

@@ -83,9 +83,12 @@ describe('supervisor', () => {
     const said = lines.filter((line) => line.includes(' ended with '));
     deepEqual(said, [
       'warn worker2 ended with code 78: views locked. It is started again in 0.001 s; the others go on.',
-      'warn worker2 ended with code 78: views locked. It failed 2 times in a row. It is started again in 0.002 s; the others go on.',
-      'error worker2 ended with code 78: views locked. It failed 3 times in a row. It is started again in 0.004 s; the others go on.',
-      'error worker2 ended with code 78: views locked. It failed 4 times in a row. It is started again in 0.004 s; the others go on.',
+      'warn worker2 ended with code 78: views locked. It failed 2 times in a row. It is started again in ' +
+        '0.002 s; the others go on.',
+      'error worker2 ended with code 78: views locked. It failed 3 times in a row. It is started again in ' +
+        '0.004 s; the others go on.',
+      'error worker2 ended with code 78: views locked. It failed 4 times in a row. It is started again in ' +
+        '0.004 s; the others go on.',
     ]);
   });
 
@@ -93,7 +96,9 @@ describe('supervisor', () => {
     const count = join(folder, 'count');
     const { lines, reason } = await supervise(
       {
-        a: `sh -c 'echo run >> ${count}; if [ $(wc -l < ${count}) -eq 1 ]; then kill -9 $$; fi; echo up; exec sleep 60'`,
+        a:
+          `sh -c 'echo run >> ${count}; if [ $(wc -l < ${count}) -eq 1 ]; then kill -9 $$; fi; echo up; exec ` +
+          `sleep 60'`,
       },
       { until: /a up/ },
     );
@@ -147,7 +152,8 @@ describe('supervisor', () => {
 
   it('stops a second worker together with the first, before what comes after', async () => {
     const say = (name: string): string =>
-      `sh -c 'trap "echo ${name} stops; sleep 0.3; echo ${name} gone; exit 0" TERM; echo up; while :; do sleep 0.01; done'`;
+      `sh -c 'trap "echo ${name} stops; sleep 0.3; echo ${name} gone; exit 0" TERM; echo up; while :; do ` +
+      `sleep 0.01; done'`;
     const { lines } = await supervise(
       { nats: say('nats'), worker: say('worker'), worker2: say('worker2') },
       { until: /up\n.*up\n.*up/, stopOrder: ['worker', 'nats'] },
@@ -159,7 +165,8 @@ describe('supervisor', () => {
 
   it('stops the processes one after the other in order', async () => {
     const say = (name: string): string =>
-      `sh -c 'trap "echo ${name} stops; sleep 0.05; echo ${name} gone; exit 0" TERM; echo up; while :; do sleep 0.01; done'`;
+      `sh -c 'trap "echo ${name} stops; sleep 0.05; echo ${name} gone; exit 0" TERM; echo up; while :; do ` +
+      `sleep 0.01; done'`;
     const { lines } = await supervise(
       { nats: say('nats'), web: say('web') },
       { until: /up\n.*up/, stopOrder: ['web', 'worker', 'nats'] },

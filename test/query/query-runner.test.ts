@@ -7,7 +7,7 @@ import { uuid, VIEWS } from '../support/fold.ts';
 describe('queries that wait for a position', () => {
   const notRead = (): Promise<never> => Promise.reject(new Error('nothing is read'));
 
-  it('are a few hundred at most; the next is asked to come again, and one that need not wait is let through', async () => {
+  it('are a few hundred at most; the next must come again, and one that need not wait is let through', async () => {
     const { promise: reaching, resolve: reach } = Promise.withResolvers<boolean>();
     const runner = new QueryRunner({
       views: VIEWS,

@@ -54,7 +54,7 @@ describe('the door to DuckDB', () => {
     );
   });
 
-  it('tells when the log cannot be written into the tables: what was committed is there when it is opened again', async () => {
+  it('tells when the log cannot be written into the tables; what was committed is there after a new start', async () => {
     const { path, remove } = temporaryDirectory();
     const attach = `attach ${quoted(join(path, 'log.duckdb'))} as log`;
     await connection.run(`set checkpoint_threshold = '1GB'; ${attach}; create table log.texts (t varchar)`);

@@ -1,4 +1,7 @@
-/** A hub on this machine: serves model folders under the paths of the real one, with the faults that a test asks for. */
+/**
+ * A hub on this machine: serves model folders under the paths of the real one, with the faults that a test asks
+ * for.
+ */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';

@@ -7,9 +7,15 @@ import { pumped, pumpsOf, type Pump } from './pumps.ts';
 const SHORT = 2500;
 const MIDDLE = 20_000;
 const LONG = 200_000;
-/** For a text of the longest kind: 5 ms a thousand units. Linear work takes a fraction of this, quadratic work minutes. */
+/**
+ * For a text of the longest kind: 5 ms a thousand units. Linear work takes a fraction of this, quadratic work
+ * minutes.
+ */
 const DEADLINE_MS = 1000;
-/** Of each list so many are measured again, so many of these with a middling text, and so many of all with a long one. */
+/**
+ * Of each list so many are measured again, so many of these with a middling text, and so many of all with a long
+ * one.
+ */
 const AGAIN = 8;
 const OF_LIST = 3;
 const OF_ALL = 8;
@@ -93,7 +99,10 @@ export function tooSlow(
   return missed;
 }
 
-/** A pump of the pattern's own structure that keeps it from finding all its matches in linear time; null when none was found. */
+/**
+ * A pump of the pattern's own structure that keeps it from finding all its matches in linear time; null when none
+ * was found.
+ */
 export function tooSlowPattern(
   { source, flags }: Pick<Pattern, 'source' | 'flags'>,
   deadline?: number,

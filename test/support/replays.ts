@@ -104,7 +104,10 @@ function readConversations(file = join(ROOT, 'demo/conversations.jsonl')): Conve
 /** Enough where the rows at every granularity are compared as well. */
 export const FEW_GRANULARITIES: readonly Granularity[] = ['ALL', 'DAY'];
 
-/** Every answer about the first instances, each grouping at each granularity with all it offers, as shard folders give them. */
+/**
+ * Every answer about the first instances, each grouping at each granularity with all it offers, as shard folders
+ * give them.
+ */
 export async function answersOf(
   directories: readonly string[],
   instances: number,

@@ -82,7 +82,10 @@ export async function soakSnapshots(options: SoakOptions): Promise<SoakResult> {
   }
 }
 
-/** Every tenth batch moves a topic to the next cluster, and a seldom micro-cluster to the next topic, with their history. */
+/**
+ * Every tenth batch moves a topic to the next cluster, and a seldom micro-cluster to the next topic, with their
+ * history.
+ */
 function withMovedTopics(work: Assignment, sequence: number): Assignment {
   if (sequence === 0 || sequence % 10 !== 0) return work;
   const turn = sequence / 10;

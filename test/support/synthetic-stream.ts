@@ -60,7 +60,8 @@ interface OpenSession {
 
 /**
  * Messages of one instance that follow each other evenly: sessions of 10 that overlap and take minutes, or days
- * where they are taken up again, topics after Zipf, returning end users, every kind of entity. The same options always give the same messages.
+ * where they are taken up again, topics after Zipf, returning end users, every kind of entity. The same options
+ * always give the same messages.
  */
 export class SyntheticStream {
   readonly #instance: number;

@@ -1,7 +1,7 @@
 /**
  * Makes transformers of the usual hub layouts (BERT, XLM-RoBERTa, ModernBERT; `onnx/`, `tokenizer.json`,
- * sentence-transformers' folders) with random weights from a seed: small ones to prove how models are loaded, larger ones to measure speed, which does not
- * depend on what the weights are.
+ * sentence-transformers' folders) with random weights from a seed: small ones to prove how models are loaded,
+ * larger ones to measure speed, which does not depend on what the weights are.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

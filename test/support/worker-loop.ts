@@ -220,7 +220,8 @@ export async function rows(of: Fixture): Promise<unknown[]> {
           : '';
     result.push(
       await of.store.connection.all(
-        `select * exclude (seq ${table === 'message_fact' ? ', gone, revised' : ''}) from ${table} ${gone} order by all`,
+        `select * exclude (seq ${table === 'message_fact' ? ', gone, revised' : ''}) from ${table} ${gone} ` +
+          'order by all',
       ),
     );
   }

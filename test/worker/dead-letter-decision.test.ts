@@ -151,8 +151,10 @@ describe('worker loop among faults', () => {
   it('ends when the database cannot write its log into its tables, and blames no entry', async () => {
     const error = new DatabaseError(
       new Error(
-        'IO Error: Transaction COMMIT succeeded and is durable, but the autocheckpoint failed. Detach and reattach the database to recover. ' +
-          'Checkpoint failed for database "st". The database has been invalidated. Original error: could not allocate block of size 256.0 KiB',
+        'IO Error: Transaction COMMIT succeeded and is durable, but the autocheckpoint failed. Detach and ' +
+          'reattach the database to recover. ' +
+          'Checkpoint failed for database "st". The database has been invalidated. Original error: could not ' +
+          'allocate block of size 256.0 KiB',
       ),
     );
     let failing = true;

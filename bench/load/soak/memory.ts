@@ -1,6 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Resident memory in MB of each process of the service that keeps its data in `dataDir`. Linux only: empty elsewhere. */
+/**
+ * Resident memory in MB of each process of the service that keeps its data in `dataDir`. Linux only: empty
+ * elsewhere.
+ */
 export function memoryOf(dataDir: string): Map<string, number> {
   const found = new Map<string, number>();
   for (const pid of processes()) {

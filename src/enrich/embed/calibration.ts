@@ -82,10 +82,16 @@ export const REQUESTS: Readonly<Record<string, readonly [string, string, string,
   ],
 };
 
-/** Mean similarity of the probes of one meaning and of different meanings, under the default model (`undertone-small`). */
+/**
+ * Mean similarity of the probes of one meaning and of different meanings, under the default model
+ * (`undertone-small`).
+ */
 const REFERENCE = { same: 0.627, different: -0.019 };
 const REFERENCE_THRESHOLDS: Thresholds = { micro: 0.66, topic: 0.42, cluster: 0.26, repeated: 0.6 };
-/** Median cosine of random pairs of an instance's requests under the model before the default one; 0.00 to 0.08 on six sets. */
+/**
+ * Median cosine of random pairs of an instance's requests under the model before the default one; 0.00 to 0.08 on
+ * six sets.
+ */
 const BACKGROUND = 0.035;
 /** A model for which two wordings are hardly alike knows no English, or nothing: the guess says no more then. */
 const STRETCH = [0.8, 1.25] as const;

@@ -109,7 +109,8 @@ const EMPTY = new Float32Array(0);
 function unusable(folder: string, cause: unknown): SetupError {
   const reason = (cause instanceof Error ? cause.message : String(cause)).split('\n', 1)[0] ?? '';
   return new SetupError(
-    `the embedding model in ${folder} cannot be used (${reason.slice(0, 300)}): fetch it again, or set EMBEDDING_MODEL to another`,
+    `the embedding model in ${folder} cannot be used (${reason.slice(0, 300)}): fetch it again, or set ` +
+      'EMBEDDING_MODEL to another',
     { cause },
   );
 }

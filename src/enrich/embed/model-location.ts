@@ -26,7 +26,8 @@ export function findModel({ model, modelsDirectory }: ModelLocation): string {
     ? `; "npm run models -- pull ${model}" fetches one from the hub`
     : '';
   throw new SetupError(
-    `no embedding model "${model}": set EMBEDDING_MODEL to a folder with config.json, tokenizer.json and onnx/, or to the name of one in ${modelsDirectory}${choice}${pull}`,
+    `no embedding model "${model}": set EMBEDDING_MODEL to a folder with config.json, tokenizer.json and ` +
+      `onnx/, or to the name of one in ${modelsDirectory}${choice}${pull}`,
   );
 }
 

@@ -5,7 +5,10 @@
 import type { Pooling, Training } from './model-training.ts';
 import type { ModelOutput } from './onnx-model.ts';
 
-/** A vector of unit length for each of `rows` texts. The model's own sentence vectors are preferred where it has them. */
+/**
+ * A vector of unit length for each of `rows` texts. The model's own sentence vectors are preferred where it has
+ * them.
+ */
 export function pool(
   { sentences, tokens }: ModelOutput,
   rows: number,

@@ -108,7 +108,8 @@ async function attach(connection: Connection, file: string, directory: string): 
     if (error instanceof DatabaseError && error.file === 'held') throw new HeldStateError(file, error);
     const reason = error instanceof Error ? error.message : String(error);
     throw new SetupError(
-      `${file} cannot be opened (${reason.split('\n')[0]}). Delete ${directory} and start again: it is rebuilt from the stream.`,
+      `${file} cannot be opened (${reason.split('\n')[0]}). Delete ${directory} and start again: it is ` +
+        'rebuilt from the stream.',
       { cause: error },
     );
   }
@@ -133,7 +134,8 @@ async function createTables(
 
 function madeByOthers(directory: string, there: string, now: string): SetupError {
   return new SetupError(
-    `The views in ${directory} were made by other view definitions, rules or another embedding model (${there} there, ${now} now). ` +
+    `The views in ${directory} were made by other view definitions, rules or another embedding model ` +
+      `(${there} there, ${now} now). ` +
       `Run "npm run rebuild", or delete that folder: it is rebuilt from the stream.`,
   );
 }

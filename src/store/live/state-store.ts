@@ -120,7 +120,8 @@ export class StateStore {
   async findRequests(requests: readonly { id: string; acceptedAt: number }[]): Promise<Set<string>> {
     const rows = await this.#lookUpRows(
       requests.map((request) => [request.id, request.acceptedAt]),
-      `select distinct w.id from request r join wanted_id w on r.id = w.id::uuid where r.accepted_at >= w.number - ${REQUEST_MEMORY_MICROS}`,
+      'select distinct w.id from request r join wanted_id w on r.id = w.id::uuid where r.accepted_at >= ' +
+        `w.number - ${REQUEST_MEMORY_MICROS}`,
     );
     return new Set(rows.map((row) => row['id'] as string));
   }
@@ -174,7 +175,8 @@ export class StateStore {
         );
         if (moved.length !== 1) {
           throw new Error(
-            `the views are not at sequence ${batch.expectedSequence}: another worker applied entries to ${this.directory}`,
+            `the views are not at sequence ${batch.expectedSequence}: another worker applied entries to ` +
+              `${this.directory}`,
           );
         }
         await this.#temporary.stage(batch);

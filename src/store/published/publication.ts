@@ -235,7 +235,10 @@ export class Publication {
       : null;
   }
 
-  /** Files that no manifest names: a reader may have them open, so they go after the grace period; partial ones at once. */
+  /**
+   * Files that no manifest names: a reader may have them open, so they go after the grace period; partial ones at
+   * once.
+   */
   #removeUnnamed(): void {
     const kept = this.#manifest === null ? new Set() : filesOf(this.#manifest);
     for (const file of readdirSync(this.#options.store.directory)) {

@@ -86,7 +86,10 @@ export class ReadingDatabase {
     await this.#track(() => this.#admin.run(`detach ${known.alias}`));
   }
 
-  /** Runs on a connection when it is the caller's turn; again, alone and with more memory, when the memory did not suffice. */
+  /**
+   * Runs on a connection when it is the caller's turn; again, alone and with more memory, when the memory did not
+   * suffice.
+   */
   run<T>(work: (connection: Connection) => Promise<T>, caller = ''): Promise<T> {
     return this.#track(async () => {
       const connection = await this.#take(caller);

@@ -84,8 +84,8 @@ export class SnapshotReader {
 
   /**
    * Runs `work` over the newest snapshot, and again over a new one when the database fails. Throws
-   * AppError SERVICE_UNAVAILABLE when nothing is published yet, on damage, and when memory does not suffice. Statements of
-   * different callers take turns.
+   * AppError SERVICE_UNAVAILABLE when nothing is published yet, on damage, and when memory does not suffice.
+   * Statements of different callers take turns.
    */
   async read<T>(work: (snapshot: Snapshot) => Promise<T>, caller = ''): Promise<T> {
     try {

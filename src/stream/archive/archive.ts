@@ -145,7 +145,8 @@ export async function restoreStream(
     const { seq } = await client.publish(entry.subject, entry.bytes, { headers: hdrs, timeout: 30_000 });
     if (keepsSequences && seq !== entry.sequence) {
       throw new SetupError(
-        `The server stored entry ${entry.sequence} of ${name} as entry ${seq}: the stream was in use. Empty it and start again.`,
+        `The server stored entry ${entry.sequence} of ${name} as entry ${seq}: the stream was in use. Empty ` +
+          'it and start again.',
       );
     }
   };

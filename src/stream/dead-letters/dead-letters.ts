@@ -183,7 +183,8 @@ export async function replayDeadLetter(connection: StreamConnection, letter: Dea
   const subjects = Array.from({ length: PARTITIONS }, (_, partition) => conversationsSubject(partition));
   if (!subjects.includes(letter.subject)) {
     throw new SetupError(
-      `Dead letter ${letter.id} does not name the subject that it came from ("${letter.subject}"): it cannot be replayed.`,
+      `Dead letter ${letter.id} does not name the subject that it came from ("${letter.subject}"): it cannot ` +
+        'be replayed.',
     );
   }
   const { seq } = await whileConnected(connection, () =>

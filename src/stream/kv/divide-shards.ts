@@ -5,8 +5,9 @@ export interface DivideAmong {
 }
 
 /**
- * Covered by test/stream/kv/leases.test.ts. Who should own each shard: what is free goes to whoever has least, and one shard after the other moves from
- * whoever has most to whoever has least while they differ by two or more. Everything else stays.
+ * Covered by test/stream/kv/leases.test.ts. Who should own each shard: what is free goes to whoever has least, and
+ * one shard after the other moves from whoever has most to whoever has least while they differ by two or more.
+ * Everything else stays.
  */
 export function divideShards(
   owners: readonly (string | null)[],

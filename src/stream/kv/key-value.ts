@@ -111,7 +111,8 @@ async function raiseReplicas(connection: StreamConnection, name: string, replica
     await manager.streams.update(config.name, { num_replicas: replicas });
   } catch (error) {
     throw new SetupError(
-      `NATS cannot keep the bucket ${name} on ${replicas} servers: ${(error as Error).message}. Set STREAM_REPLICAS to what the cluster has.`,
+      `NATS cannot keep the bucket ${name} on ${replicas} servers: ${(error as Error).message}. Set ` +
+        'STREAM_REPLICAS to what the cluster has.',
       { cause: error },
     );
   }

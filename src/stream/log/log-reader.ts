@@ -24,8 +24,10 @@ export interface LogEntry {
 export class StreamRewoundError extends SetupError {
   constructor(stream: string, lastSequence: number, position: number) {
     super(
-      `The stream ${stream} ends at sequence ${lastSequence}, but ${position} was already read: its data was lost or replaced. ` +
-        'Restore a backup, or delete the folder views of DATA_DIR: the worker makes it again from what the stream holds.',
+      `The stream ${stream} ends at sequence ${lastSequence}, but ${position} was already read: its data was ` +
+        'lost or replaced. ' +
+        'Restore a backup, or delete the folder views of DATA_DIR: the worker makes it again from what the ' +
+        'stream holds.',
     );
     this.name = 'StreamRewoundError';
   }

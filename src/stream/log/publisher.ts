@@ -42,7 +42,10 @@ const GROUP_MAX_BYTES = 1024 * 1024;
 const ENVELOPE_BYTES = 4096;
 /** By how much a request may still change between its check and its publication: ids and times. */
 const CHECK_MARGIN_BYTES = 4096;
-/** After the server said that it is full, it is not asked again for so long on behalf of requests that are only checked. */
+/**
+ * After the server said that it is full, it is not asked again for so long on behalf of requests that are only
+ * checked.
+ */
 const FULL_FOR_MS = 1000;
 const ATTEMPT_TIMEOUT_MS = 3000;
 /** JetStream error codes that say "full". */
@@ -101,7 +104,8 @@ class GroupCommit implements Publisher {
     if (bytes <= this.#maxRecordBytes) return;
     throw new AppError(
       'PAYLOAD_TOO_LARGE',
-      `The request is ${bytes} bytes compressed; the stream takes ${this.#maxRecordBytes}. Send fewer messages per request.`,
+      `The request is ${bytes} bytes compressed; the stream takes ${this.#maxRecordBytes}. Send fewer ` +
+        'messages per request.',
     );
   }
 

@@ -120,7 +120,10 @@ function surfaceOf({ surface, action, count }: PhraseUse): string {
   return nameFrom([namingForm(lower), ...rest], false);
 }
 
-/** The stem of these names that many requests of the group and few other groups hold; of equal ones the first by code point. */
+/**
+ * The stem of these names that many requests of the group and few other groups hold; of equal ones the first by
+ * code point.
+ */
 export function mostDistinctStem(
   names: readonly ScoredName[],
   shares: ReadonlyMap<string, number>,

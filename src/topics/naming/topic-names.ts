@@ -74,7 +74,10 @@ function readTopic(members: readonly MicroCluster[], { frequencies }: Overview):
   return { shares, ranked: rankedNames(group, frequencies) };
 }
 
-/** Whether there is a clearly better name: of the same words in a better form, or one that clearly more requests hold. */
+/**
+ * Whether there is a clearly better name: of the same words in a better form, or one that clearly more requests
+ * hold.
+ */
 function isWrong(topic: Topic, { shares, ranked }: Reading): boolean {
   const best = ranked[0];
   if (best === undefined) return false;

@@ -80,7 +80,10 @@ export class GuardedThread {
     return this.#generation;
   }
 
-  /** How long no step has begun although an answer is awaited, milliseconds; seen as often as the thread is looked at. */
+  /**
+   * How long no step has begun although an answer is awaited, milliseconds; seen as often as the thread is looked
+   * at.
+   */
   get stillForMs(): number {
     return this.#exchange === null ? 0 : performance.now() - this.#movedAt;
   }

@@ -1,7 +1,6 @@
 /**
- * Everything that assign keeps of one instance besides its sessions: boilerplate, thresholds, topics, the groups of gaps
- * and of repeated requests, and which signals have occurred.
- * Covered by test/worker/analysis/assigner.test.ts.
+ * Everything that assign keeps of one instance besides its sessions: boilerplate, thresholds, topics, the groups of
+ * gaps and of repeated requests, and which signals have occurred. Covered by test/worker/analysis/assigner.test.ts.
  */
 import type { Assignment, GapRow, SignalRow, StateRow } from '../../domain/facts.ts';
 import { SIGNALS } from '../../domain/signal-kinds.ts';

@@ -46,7 +46,10 @@ export class StateCache<State> {
     if (entry !== undefined) this.#entries.set(number, { ...entry }, { size: bytes, noDisposeOnSet: true });
   }
 
-  /** Drops the least recently used of those that may go, until the rest takes at most `bytes`; returns their numbers. */
+  /**
+   * Drops the least recently used of those that may go, until the rest takes at most `bytes`; returns their
+   * numbers.
+   */
   evict(bytes: number, mayGo: (state: State) => boolean): number[] {
     const evicted: number[] = [];
     let excess = this.bytes - bytes;

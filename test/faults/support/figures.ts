@@ -3,7 +3,10 @@ import type { LoadFigures } from './load.ts';
 
 /** What a run asks of a fault. */
 export interface FaultOptions {
-  /** The long form does all that the fault knows, under a heavy load; the short one its main cases, under a light one. */
+  /**
+   * The long form does all that the fault knows, under a heavy load; the short one its main cases, under a light
+   * one.
+   */
   readonly long: boolean;
   readonly rounds: number;
   /** How long a server is away, or a load lasts, where the fault has such a time. */

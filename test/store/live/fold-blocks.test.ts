@@ -10,7 +10,8 @@ describe('blocks of a fold', () => {
     const statement = (sql: string, makes: string | null = null) => ({ sql, makes });
     deepEqual(
       folded(
-        'select 1;\n-- when: b, c\ncreate or replace temp table d as\nselect 2;\nselect 3;\n-- end\n-- Said.\nselect 4;',
+        'select 1;\n-- when: b, c\ncreate or replace temp table d as\nselect 2;\nselect 3;\n-- end\n-- ' +
+          'Said.\nselect 4;',
       ),
       [
         { when: null, statements: [statement('select 1')] },

@@ -223,7 +223,8 @@ describe('publication', () => {
         memoryLimitAlone,
       });
     const large =
-      'with a as materialized (select range as n, hash(range) as h from range(2000000)) select max(h) as h, count(*) as n from a';
+      'with a as materialized (select range as n, hash(range) as h from range(2000000)) select max(h) as h, ' +
+      'count(*) as n from a';
     const [enough, tooLittle] = [await open('500MB'), await open('12MB')];
     try {
       const snapshot = await enough.snapshot();

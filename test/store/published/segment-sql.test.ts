@@ -38,9 +38,11 @@ describe('rows of a published table', () => {
       expand('select * from @rollup', {}, [segment('a', 0, 9), segment('b', 0, 9, false), segment('c', 0, 9)])
         .sql,
       'select * from (' +
-        'from (from a.rollup) anti join (select instance, bucket, topic from c.rollup) using (instance, bucket, topic)' +
+        'from (from a.rollup) anti join (select instance, bucket, topic from c.rollup) using (instance, ' +
+        'bucket, topic)' +
         ' union all ' +
-        'from (from b.rollup) anti join (select instance, bucket, topic from c.rollup) using (instance, bucket, topic)' +
+        'from (from b.rollup) anti join (select instance, bucket, topic from c.rollup) using (instance, ' +
+        'bucket, topic)' +
         ' union all from c.rollup)',
     );
   });
