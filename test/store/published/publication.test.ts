@@ -295,7 +295,7 @@ describe('publication', () => {
     ok(manifest !== null);
     for (const views of [{ ...manifest.views, fact: 99 }, undefined]) {
       writeFileSync(file, JSON.stringify({ ...manifest, views }));
-      await rejects(fixture.reader.snapshot(), /another version/);
+      await rejects(fixture.reader.snapshot(), /Another version/);
     }
     writeFileSync(file, '{"store":');
     await rejects(fixture.reader.snapshot(), /damaged/);
