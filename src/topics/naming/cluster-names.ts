@@ -8,26 +8,30 @@ import { LEXICON } from '../../language/lexicon.ts';
 import { stemOf } from '../../language/stem.ts';
 import { weightOf } from '../micro-cluster.ts';
 import type { Overview, Topic, TopicCluster, TopicState } from '../topic-state.ts';
-import { nameKey, nameWordsOf, type NameWords } from './name-words.ts';
+import { nameWordsOf, type NameWords } from './name-words.ts';
 import { uniqueName } from './names.ts';
 import { MOST_WORDS, nameFrom } from './phrases.ts';
-import { readSample, type ReadSample } from './scores.ts';
+import { readSample, type ReadSample } from './truth.ts';
 import { languageOf, pluralOf, wordForAnd } from './grammar.ts';
+import { nounsIn } from './name-form.ts';
 import { tokensOf, type Token } from './tokens.ts';
 import { phraseUses, samplesOf, wordShares } from './wording.ts';
 
-/** A word is shared when it is in the names or in most requests of this share of the topics. */
-const SHARED_BY = 0.5;
-/** A name stays while it is shared by this share of the topics. */
-const STILL_SHARED_BY = 0.4;
-/** Of these topics, so many hold it in their names. */
-const NAMED_BY = 0.3;
+/** A word names a cluster alone when topics of this share of its requests say it. */
+const ENOUGH = 0.6;
+/** A second word says the same as the first when this share of the first's requests are in topics that say both. */
+const SAME = 0.8;
+/** A name stays while topics of this share of the requests say one of its words. */
+const STILL_ENOUGH = 0.45;
 /** Words that name no thing. */
 const LIGHT: ReadonlySet<string> = new Set(LEXICON.lightWords.all.map(stemOf));
 /** A word that can be a verb is a thing when this share of its uses are one. */
 const NOUN_USES = 0.2;
 /** A topic says a word when this share of its requests hold it. */
 const SAID_BY = 0.4;
+/** Pairs of things that a cluster may be named after. */
+const MOST_JOINED = 4;
+const AND: ReadonlySet<string> = new Set(LEXICON.and.all);
 /** The heaviest topics of a cluster give samples for its name. */
 const TOPICS_READ = 12;
 
@@ -72,38 +76,56 @@ export function nameCluster(
 function isStillRight(cluster: TopicCluster, parts: readonly Part[], taken: ReadonlySet<string>): boolean {
   if (cluster.name === '' || taken.has(cluster.name)) return false;
   if (parts.length === 1) return cluster.name === parts[0]!.topic.name;
-  const { stems } = nameWordsOf(cluster);
-  if (stems.length === 0) return false;
-  const sharing = parts.filter((part) => stems.every((stem) => says(part, stem))).length;
-  if (sharing >= STILL_SHARED_BY * parts.length && sharing > 1) return true;
-  // A name of two things stays while they are the things of two topics that weigh most.
-  const things = new Set(parts.slice(0, 3).flatMap(({ words }) => words.thing.map(({ stem }) => stem)));
-  return stems.length > 1 && sharedStems(parts).length === 0 && stems.every((stem) => things.has(stem));
+  if (parts.some(({ topic }) => topic.name === cluster.name)) return false;
+  const halves = halvesOf(cluster.name).map((half) => [...tokensOf(half).stems]);
+  if (halves.some((stems) => stems.length === 0)) return false;
+  const saying = halves.map((stems) => parts.filter((part) => stems.every((stem) => says(part, stem))));
+  if (saying.some((own) => own.length === 0) || (halves.length === 1 && saying[0]!.length < 2)) return false;
+  return (
+    shareOf(
+      parts.filter((part) => saying.some((own) => own.includes(part))),
+      parts,
+    ) >= STILL_ENOUGH
+  );
+}
+
+/** "Orders" and "refunds" of "Orders and refunds"; other names whole. */
+function halvesOf(name: string): string[] {
+  const words = name.split(/(?<=,)| /);
+  const at = words.findIndex((word, place) => place > 0 && (AND.has(word) || word.endsWith(',')));
+  if (at < 0) return [name];
+  return [words.slice(0, at).join(' '), words.slice(at + 1).join(' ')];
+}
+
+/** The share of the requests of `all` that some of its topics have. */
+function shareOf(parts: readonly Part[], all: readonly Part[]): number {
+  const weight = (own: readonly Part[]): number => own.reduce((sum, part) => sum + part.weight, 0);
+  return weight(parts) / weight(all);
 }
 
 function says({ words, shares }: Part, stem: string): boolean {
   return words.stems.includes(stem) || (shares.get(stem) ?? 0) >= SAID_BY;
 }
 
-/** Stems that enough topics share, those of most topics first. */
-function sharedStems(parts: readonly Part[]): string[] {
-  const inNames = Map.groupBy(
-    parts.flatMap(({ words }) => words.stems),
-    (stem) => stem,
-  );
-  const stems = [...inNames].flatMap(([stem, names]) =>
-    names.length >= NAMED_BY * parts.length && !LIGHT.has(stem) ? [stem] : [],
-  );
-  const least = Math.max(2, Math.ceil(SHARED_BY * parts.length));
-  return stems
+/** A stem that topics say, and those topics. */
+interface Shared {
+  readonly stem: string;
+  readonly parts: readonly Part[];
+  /** Share of the cluster's requests. */
+  readonly share: number;
+}
+
+/** The stems of the topics' names but the light ones, those first that topics with most requests say. */
+function sharedStems(parts: readonly Part[]): Shared[] {
+  const stems = new Set(parts.flatMap(({ words }) => words.stems).filter((stem) => !LIGHT.has(stem)));
+  const saidBy = (stem: string): number =>
+    parts.reduce((sum, { weight, shares }) => sum + weight * (shares.get(stem) ?? 0), 0);
+  return [...stems]
     .map((stem) => {
-      const sharing = parts.filter((part) => says(part, stem));
-      const share = sharing.reduce((sum, { shares }) => sum + (shares.get(stem) ?? 0), 0);
-      return { stem, topics: sharing.length, share };
+      const saying = parts.filter((part) => says(part, stem));
+      return { stem, parts: saying, share: shareOf(saying, parts), said: saidBy(stem) };
     })
-    .filter(({ topics }) => topics >= least)
-    .sort((x, y) => y.topics - x.topics || y.share - x.share || (x.stem < y.stem ? -1 : 1))
-    .map(({ stem }) => stem);
+    .sort((x, y) => y.share - x.share || y.said - x.said || (x.stem < y.stem ? -1 : 1));
 }
 
 /** Names for several topics together, best first. */
@@ -114,17 +136,31 @@ function namesOfCluster(parts: readonly Part[], overview: Overview): string[] {
     .flatMap(({ topic }) => samplesOf(overview.members.get(topic.number)!))
     .map(readSample);
   const shared = sharedStems(parts);
-  const things = shared.filter((stem) => !isAction(stem, parts, samples));
-  const names: string[] = [];
-  const [first, second] = things;
-  if (first !== undefined && second !== undefined)
-    names.push(...pairName(parts, overview, [first, second], samples));
-  const single = things.flatMap((stem) => pluralOf(stem, samples) ?? []);
-  const action = shared.find((stem) => isAction(stem, parts, samples));
-  const joint = joinedThings(parts, samples, action);
-  if (action !== undefined && action === shared[0])
-    return [...joint, ...names, ...single, parts[0]!.topic.name];
-  return [...names, ...single, ...joint, parts[0]!.topic.name];
+  const isVerb = new Map(shared.map(({ stem }) => [stem, isAction(stem, parts, samples)]));
+  const isThing = nounsIn(samples);
+  const noVerbs = shared.filter(({ stem }) => !isVerb.get(stem));
+  const nouns = noVerbs.filter(({ stem }) => isThing(stem));
+  const things = nouns.length > 0 ? nouns : noVerbs;
+  const [first] = things;
+  const [action] = shared.filter(({ stem, parts: own }) => isVerb.get(stem) && own.length === parts.length);
+  const joint = joinedThings(parts, things, samples, action?.stem);
+  const last = parts[0]!.topic.name;
+  if (first === undefined || first.share < ENOUGH || first.parts.length < 2)
+    return [...joint, ...singles(things, samples), last];
+  const same = things.filter(
+    (other) =>
+      other !== first &&
+      shareOf(
+        other.parts.filter((part) => first.parts.includes(part)),
+        first.parts,
+      ) >= SAME,
+  );
+  const pair = same.slice(0, 2).flatMap(({ stem }) => pairName(parts, overview, [first.stem, stem], samples));
+  return [...pair, ...singles(things, samples), ...joint, last];
+}
+
+function singles(things: readonly Shared[], samples: readonly ReadSample[]): string[] {
+  return things.filter(({ parts }) => parts.length > 1).flatMap(({ stem }) => pluralOf(stem, samples) ?? []);
 }
 
 /** Whether a stem is the verb of half of the names that hold it. */
@@ -172,30 +208,47 @@ function pairName(
 }
 
 /**
- * The things of the heaviest topics, two at a time: "Orders and refunds", or "Change address and plan" where they share
- * the action.
+ * Two things that topics of most requests say together: "Orders and refunds", or "Change address and plan" where all
+ * share the action.
  */
-function joinedThings(parts: readonly Part[], samples: readonly ReadSample[], shared?: string): string[] {
+function joinedThings(
+  parts: readonly Part[],
+  things: readonly Shared[],
+  samples: readonly ReadSample[],
+  action?: string,
+): string[] {
   const and = wordForAnd(languageOf(samples.map(({ text }) => text)));
-  const action = parts.find(({ words }) => words.action?.stem === shared)?.words.action?.shown;
-  const things: { key: string; name: string }[] = [];
-  for (const { words } of parts) {
-    if (shared !== undefined && !words.stems.includes(shared)) continue;
-    const thing = words.thing.filter(({ verb, stem }) => !verb && stem !== shared);
-    const stems = thing.map(({ stem }) => stem);
-    if (stems.length === 0 || things.some(({ key }) => overlaps(key, stems))) continue;
-    things.push({ key: nameKey(stems), name: thingName(words, thing, samples) });
-    if (things.length === 4) break;
-  }
-  const names = things.slice(1).map((other) => joined(things[0]!.name, other.name, and));
-  const led =
-    action === undefined ? [] : names.map((name) => nameFrom([action, lowerLike('a', name)], false));
-  return [...led, ...names].filter((name) => name.split(' ').length <= MOST_WORDS);
+  const verb = parts.find(({ words }) => words.action?.stem === action)?.words.action?.shown;
+  const [first] = things;
+  if (first === undefined) return [];
+  const name = nameOfShared(first, samples);
+  const others = things
+    .filter(({ stem }) => !tokensOf(name).stems.has(stem))
+    .map((other) => {
+      const added = other.parts.filter((part) => !first.parts.includes(part));
+      return { other, added: added.length === 0 ? 0 : shareOf(added, parts) };
+    })
+    .filter(({ added }) => added > 0)
+    .sort((x, y) => y.added - x.added || firstPlace(x.other, parts) - firstPlace(y.other, parts))
+    .slice(0, MOST_JOINED);
+  const names = others.map(({ other }) => joined(name, nameOfShared(other, samples), and));
+  const led = verb === undefined ? [] : names.map((both) => nameFrom([verb, lowerLike('a', both)], false));
+  return [...led, ...names].filter((both) => both.split(' ').length <= MOST_WORDS);
 }
 
-function overlaps(key: string, stems: readonly string[]): boolean {
-  const known = key.split(' ');
-  return stems.some((stem) => known.includes(stem));
+/** The place of the heaviest topic that says a word. */
+function firstPlace({ parts: [first] }: Shared, all: readonly Part[]): number {
+  return all.indexOf(first!);
+}
+
+/** A shared word as part of a name; what a single topic says, as that one's name says it. */
+function nameOfShared({ stem, parts }: Shared, samples: readonly ReadSample[]): string {
+  const [only] = parts;
+  if (parts.length === 1 && only !== undefined) {
+    const thing = only.words.thing.filter((token) => !token.verb);
+    if (thing.some((token) => token.stem === stem)) return thingName(only.words, thing, samples);
+  }
+  return pluralOf(stem, samples) ?? parts[0]!.topic.name;
 }
 
 /** What a topic's name is about, without the action: "Card payments" of "Stop card payment". */

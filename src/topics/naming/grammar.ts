@@ -3,7 +3,7 @@ import { LANGUAGES } from '../../language/lexicon.ts';
 import { wordsOf } from '../../language/words.ts';
 import { nameFrom } from './phrases.ts';
 import { languageOfWords } from './request-grammar.ts';
-import type { ReadSample } from './scores.ts';
+import type { ReadSample } from './truth.ts';
 
 /** ISO 639-1 code of the language that most of the texts are in; null when no function word tells. */
 export function languageOf(texts: readonly string[]): string | null {

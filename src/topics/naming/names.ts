@@ -4,16 +4,16 @@
  */
 import { coreWords } from '../../language/core-words.ts';
 import { isUnspaced, type Word } from '../../language/words.ts';
+import type { RequestKeys } from '../request-keys.ts';
 import { MOST_WORDS, nameFrom } from './phrases.ts';
 import {
-  mostDistinctStem,
-  readSample,
   scoredNames,
   type DocumentFrequencies,
   type GroupPhrases,
   type NameKind,
   type ScoredName,
 } from './scores.ts';
+import { readSample } from './truth.ts';
 
 /** A request of a group, and how much it counts. */
 export interface Sample {
@@ -28,15 +28,12 @@ export interface GroupWords {
   readonly shares: ReadonlyMap<string, number>;
   /** Left out where only the samples are known. */
   readonly phrases?: GroupPhrases;
+  /** Which actions and things all requests name. */
+  readonly keys?: RequestKeys;
 }
 
-/** A phrase that fewer requests hold is worth this much less. */
-const LEAST_SHARE = 0.1;
-const RARE_FACTOR = 0.5;
-/** The same for a single word: it stands for all, or it is one request's. */
-const LEAST_SHARE_OF_WORD = 0.35;
-/** What a name gains with the word that sets the group apart most. */
-const DISTINCT_GAIN = 1.5;
+/** A longer name goes before one that it holds when it is true of this share of the same requests. */
+const NEARLY_ALL = 0.8;
 const MOST_NAMES = 12;
 
 /** Names for a group, best first. At least one, unless no sample has a word. */
@@ -57,17 +54,30 @@ export function rankedNames(
   kind: NameKind = 'topic',
 ): ScoredName[] {
   const scored = scoredNames(samples.map(readSample), group, frequencies, kind);
-  const distinct = kind === 'topic' ? mostDistinctStem(scored, group.shares, frequencies) : '';
-  const valueOf = ({ score, stems, share }: ScoredName): number =>
-    score *
-    (stems.includes(distinct) ? DISTINCT_GAIN : 1) *
-    (share < (stems.length > 1 ? LEAST_SHARE : LEAST_SHARE_OF_WORD) ? RARE_FACTOR : 1);
-  scored.sort((x, y) => valueOf(y) - valueOf(x) || (x.key < y.key ? -1 : 1));
-  return scored.length > 0 ? scored : wholeRequests(samples);
+  scored.sort((x, y) => y.score - x.score || (x.key < y.key ? -1 : 1));
+  preferWhole(scored);
+  return scored.length > 0 ? scored : firstWords(samples);
+}
+
+/** "Sea salt cookie" instead of "Sea cookie" goes first, where nearly all that are true of one are true of both. */
+function preferWhole(scored: ScoredName[]): void {
+  for (let best = scored[0]; best !== undefined; best = scored[0]) {
+    const { stems, share, score } = best;
+    const whole = scored.findIndex(
+      (longer, at) =>
+        at > 0 &&
+        longer.stems.length === stems.length + 1 &&
+        stems.every((stem) => longer.stems.includes(stem)) &&
+        longer.share >= NEARLY_ALL * share &&
+        longer.score >= NEARLY_ALL * score,
+    );
+    if (whole < 0) return;
+    scored.unshift(...scored.splice(whole, 1));
+  }
 }
 
 /** Where requests share no word: each of them, the shortest first. */
-function wholeRequests(samples: readonly Sample[]): ScoredName[] {
+function firstWords(samples: readonly Sample[]): ScoredName[] {
   const names = new Set(samples.map(({ text }) => requestName(text)).filter((name) => name !== ''));
   return [...names]
     .sort((x, y) => x.length - y.length || (x < y ? -1 : 1))

@@ -4,11 +4,16 @@
  * Covered by test/topics/naming/names.test.ts.
  */
 import { LEXICON } from '../../language/lexicon.ts';
+import { composedNames } from './composed-names.ts';
+import { languageOf } from './grammar.ts';
+import { nounsIn, worthOf, type IsNoun } from './name-form.ts';
 import { combinedUse, phraseUsesOf, type PhraseUse } from './phrase-uses.ts';
 import { nameFrom } from './phrases.ts';
-import { tokensOf, type Tokens } from './tokens.ts';
+import { tokensOf } from './tokens.ts';
+import { setPhrases } from './set-phrases.ts';
+import { Truth, type ReadSample } from './truth.ts';
 import { isVerbForm, namingForm } from './verb-forms.ts';
-import type { GroupWords, Sample } from './names.ts';
+import type { GroupWords } from './names.ts';
 
 /** In how many groups of the instance a stem occurs. */
 export interface DocumentFrequencies {
@@ -18,40 +23,50 @@ export interface DocumentFrequencies {
 
 /** A topic is best named by two or three content words, a topic cluster by one or two. */
 export type NameKind = 'topic' | 'cluster';
-/** By the number of content words. */
-const LENGTH_FACTORS = { topic: [0, 0.5, 1, 0.9, 0.6], cluster: [0, 0.85, 1, 0.6, 0.3] } as const;
+/** What a name of so many content words is worth. */
+const LENGTH_FACTORS = { topic: [0, 1, 1, 1, 0.8], cluster: [0, 1, 1, 0.6, 0.3] } as const;
 /** In a group of this size, a phrase that one request forms is a name if most requests hold its words. */
 const FEW_REQUESTS = 24;
 const HELD_BY_MOST = 0.6;
 const SINGLE_USE_FACTOR = 0.6;
-/** How much the share of requests that hold all words of a phrase counts: as an exponent. */
-const SHARE_EXPONENT = 0.5;
 /** What a phrase gains that every request begins with. */
-const LEADING_GAIN = 0.35;
+const LEADING_GAIN = 0.1;
 /** What a phrase gains that every request uses as a command. */
-const ACTION_GAIN = 0.25;
-/** What is left of a phrase that no request ends with its last word. */
+const ACTION_GAIN = 0.1;
+/** What is left of a phrase that goes on with one word ("change shipping | address"), and with many (a title). */
 const OPEN_FACTOR = 0.1;
-/** What a single word loses that can be a verb or participle. */
-const VERBAL_LOSS = 0.7;
-const PARTICLES: ReadonlySet<string> = new Set(LEXICON.particles.all);
-const PARTICIPLE = /^[a-z]+(?:ed|ing)$/;
+const TITLED_FACTOR = 0.75;
+/** A phrase goes on with one word when this share of its uses do. */
+const GOES_ON = 0.35;
+/** What is left of things of which requests say a word between: "sea cookie". */
+const APART_FACTOR = 0.7;
 /** What is left of things that a connector joins: one of the two is often by the way. */
 const JOINED_FACTOR = 0.75;
-/** What the count of a phrase is worth whose words are only seen apart. */
-const APART_FACTOR = 0.9;
+/** What a composed name is worth beside one that requests hold. */
+const COMPOSED_FACTOR = 0.97;
+/** What is left of a name in words that hardly any request uses for what it means. */
+const UNUSUAL_FACTOR = 0.65;
+/** What a set phrase is worth as a name, and of how many others it must be true. */
+const SET_PHRASE = 0.35;
+const LONGER_GAIN = 0.1;
+const TRUE_OF_MANY = 0.4;
+/** From this score on, a name needs no set phrase beside it. */
+const NAMED_WELL = 0.25;
+const FEWEST_FOR_SET_PHRASE = 5;
+/** What a name is worth whose words all groups share. */
+const COMMON_FACTOR = 0.65;
+/** From this share of the requests on a name is true; below, the share counts twice. */
+const TRUE_OF_MOST = 0.45;
+const SINGLE_WORD = 0.74;
+const PARTICLES: ReadonlySet<string> = new Set(LEXICON.particles.all);
+const PARTICIPLE = /^[a-z]+(?:ed|ing)$/;
+/** What a single word loses that can be a verb or participle. */
+const VERBAL_LOSS = 0.7;
 
 /** How all requests of a group use phrases, and how many requests those are. */
 export interface GroupPhrases {
   readonly uses: ReadonlyMap<string, PhraseUse>;
   readonly requests: number;
-}
-
-/** A request of a group, its words and how much it counts. */
-export interface ReadSample {
-  readonly text: string;
-  readonly weight: number;
-  readonly read: Tokens;
 }
 
 export interface ScoredName {
@@ -60,50 +75,145 @@ export interface ScoredName {
   readonly stems: readonly string[];
   /** The stems, joined with a space. */
   readonly key: string;
-  /** Share of the requests that hold its words. */
+  /** Share of the requests that it is true of. */
   readonly share: number;
-}
-
-export function readSample({ text, weight }: Sample): ReadSample {
-  return { text, weight, read: tokensOf(text) };
 }
 
 /** The phrases and words that could name a group, in no order. */
 export function scoredNames(
   samples: readonly ReadSample[],
-  { shares, phrases }: Omit<GroupWords, 'samples'>,
+  group: Omit<GroupWords, 'samples'>,
   frequencies: DocumentFrequencies,
   kind: NameKind,
 ): ScoredName[] {
-  const held = new HeldShares(samples);
-  const { uses, requests } = phrases ?? usesInSamples(samples);
-  const weightOf = (stem: string): number => (shares.get(stem) ?? 0) * inverseFrequencyOf(stem, frequencies);
-  const scored: ScoredName[] = [];
-  for (const [key, use] of uses) {
-    const stems = key.split(' ');
-    if (use.count < 2 && requests > 1 && !(requests <= FEW_REQUESTS && held.of(stems) >= HELD_BY_MOST))
-      continue;
-    const counted = use.count / requests;
-    // Full micro-clusters drop rare phrases, and samples say only what is most central: the truth lies between.
-    const share = Math.sqrt(counted * Math.max(counted, APART_FACTOR * held.of(stems)));
-    const shape =
-      (use.count < 2 && requests > 1 ? SINGLE_USE_FACTOR : 1) *
-      (1 + (LEADING_GAIN * use.leading) / use.count) *
-      (1 + (ACTION_GAIN * use.action) / use.count) *
-      (OPEN_FACTOR + ((1 - OPEN_FACTOR) * use.closed) / use.count) *
-      (isJoined(use, stems) ? 1 - (1 - JOINED_FACTOR) * (1 - use.action / use.count) : 1);
-    const distinctness = stems.reduce((sum, stem) => sum + weightOf(stem), 0);
-    const score = share ** SHARE_EXPONENT * distinctness * shape * (LENGTH_FACTORS[kind][stems.length] ?? 0);
-    scored.push({ name: surfaceOf(use), score, stems, key, share });
+  const candidates = new Candidates(samples, group, frequencies, kind);
+  candidates.addPhrases();
+  candidates.addPairs();
+  candidates.addWords();
+  candidates.addSetPhrases();
+  return candidates.all();
+}
+
+/** Names of one group; of those with the same stems in the same order, the best. */
+class Candidates {
+  readonly #samples: readonly ReadSample[];
+  readonly #shares: ReadonlyMap<string, number>;
+  readonly #phrases: GroupPhrases;
+  readonly #frequencies: DocumentFrequencies;
+  readonly #lengthFactors: readonly number[];
+  readonly #truth: Truth;
+  readonly #isNoun: IsNoun;
+  readonly #isEnglish: boolean;
+  readonly #best = new Map<string, ScoredName>();
+
+  constructor(
+    samples: readonly ReadSample[],
+    { shares, phrases, keys }: Omit<GroupWords, 'samples'>,
+    frequencies: DocumentFrequencies,
+    kind: NameKind,
+  ) {
+    this.#samples = samples;
+    this.#shares = shares;
+    this.#phrases = phrases ?? usesInSamples(samples);
+    this.#frequencies = frequencies;
+    this.#lengthFactors = LENGTH_FACTORS[kind];
+    const { requests } = this.#phrases;
+    this.#truth = new Truth(samples, shares, keys === undefined ? undefined : { keys, requests });
+    this.#isNoun = nounsIn(samples);
+    this.#isEnglish = (languageOf(samples.map(({ text }) => text)) ?? 'en') === 'en';
   }
-  for (const [stem, { name, closed, verbal }] of singleWords(samples)) {
-    const share = shares.get(stem) ?? 0;
-    if (share === 0) continue;
-    const shape = (OPEN_FACTOR + (1 - OPEN_FACTOR) * closed) * (1 - VERBAL_LOSS * verbal);
-    const score = share ** SHARE_EXPONENT * weightOf(stem) * LENGTH_FACTORS[kind][1] * shape;
-    scored.push({ name, score, stems: [stem], key: stem, share });
+
+  all(): ScoredName[] {
+    return [...this.#best.values()];
   }
-  return scored;
+
+  /** What requests say in a row. */
+  addPhrases(): void {
+    const { uses, requests } = this.#phrases;
+    for (const [key, use] of uses) {
+      const stems = key.split(' ');
+      const isSingle = use.count < 2 && requests > 1;
+      if (isSingle && !(requests <= FEW_REQUESTS && this.#truth.inSamples(stems) >= HELD_BY_MOST)) continue;
+      // Full micro-clusters drop rare phrases, and samples say only what is most central: the truth lies between.
+      const share = Math.max(use.count / requests, this.#truth.of(stems));
+      this.#add(surfaceOf(use), stems, share, (isSingle ? SINGLE_USE_FACTOR : 1) * shapeOf(key, use, uses));
+    }
+  }
+
+  /** Actions with things, where no request need say both in a row. */
+  addPairs(): void {
+    if (!this.#isEnglish) return;
+    for (const { name, stems, pair } of composedNames(this.#samples)) {
+      if (!this.#best.has(stems.join(' ')))
+        this.#add(name, stems, Math.sqrt(this.#truth.of(stems) * pair), COMPOSED_FACTOR);
+    }
+  }
+
+  addWords(): void {
+    for (const [stem, { name, closed, verbal }] of singleWords(this.#samples)) {
+      const share = this.#shares.get(stem) ?? 0;
+      const shape =
+        (OPEN_FACTOR + (1 - OPEN_FACTOR) * closed) * (this.#isEnglish ? 1 : 1 - VERBAL_LOSS * verbal);
+      if (share > 0) this.#add(name, [stem], share, shape);
+    }
+  }
+
+  /** Where nothing else is a good name. */
+  addSetPhrases(): void {
+    const isNamed = this.all().some(({ score }) => score >= NAMED_WELL);
+    if (isNamed || this.#samples.length < FEWEST_FOR_SET_PHRASE) return;
+    for (const { name, share } of setPhrases(this.#samples)) {
+      const stems = [...tokensOf(name).stems];
+      if (share < TRUE_OF_MANY || stems.length > 1) continue;
+      const score = share * SET_PHRASE * (1 + LONGER_GAIN * name.split(' ').length);
+      const key = `= ${name}`;
+      this.#best.set(key, { name, score, stems, key, share });
+    }
+  }
+
+  #add(name: string, stems: readonly string[], share: number, shape: number): void {
+    const score =
+      share *
+      Math.min(1, share / TRUE_OF_MOST) *
+      shape *
+      this.#worthOf(name, stems) *
+      distinctnessOf(stems, this.#frequencies) *
+      (UNUSUAL_FACTOR + (1 - UNUSUAL_FACTOR) * this.#truth.usualness(stems)) *
+      (this.#lengthFactors[stems.length] ?? 0);
+    const key = stems.join(' ');
+    if (score > (this.#best.get(key)?.score ?? 0)) this.#best.set(key, { name, score, stems, key, share });
+  }
+
+  #worthOf(name: string, stems: readonly string[]): number {
+    if (this.#isEnglish) return worthOf(name, this.#isNoun);
+    return stems.length === 1 ? SINGLE_WORD : 1;
+  }
+}
+
+/** How well a phrase is cut, by the ways in which requests use it. */
+function shapeOf(key: string, use: PhraseUse, uses: ReadonlyMap<string, PhraseUse>): number {
+  const { count, votes, leading, closed, action } = use;
+  const isApart = votes <= count && action * 2 < count && count > 1;
+  return (
+    (isApart ? APART_FACTOR : 1) *
+    (1 + (LEADING_GAIN * leading) / count) *
+    (1 + (ACTION_GAIN * action) / count) *
+    (closed / count + (1 - closed / count) * openFactorOf(key, use, uses)) *
+    (isJoined(use, key.split(' ')) ? 1 - (1 - JOINED_FACTOR) * (1 - action / count) : 1)
+  );
+}
+
+/** By the rarest of some stems among the groups: 1 where no other group holds it. */
+function distinctnessOf(stems: readonly string[], frequencies: DocumentFrequencies): number {
+  const most = Math.max(...stems.map((stem) => inverseFrequencyOf(stem, frequencies)));
+  const rarest = Math.log(1 + frequencies.groups) ** 0.25;
+  return rarest === 0 ? 1 : COMMON_FACTOR + (1 - COMMON_FACTOR) * Math.min(1, most / rarest);
+}
+
+function openFactorOf(key: string, { count }: PhraseUse, uses: ReadonlyMap<string, PhraseUse>): number {
+  let most = 0;
+  for (const [longer, use] of uses) if (longer.startsWith(`${key} `)) most = Math.max(most, use.count);
+  return most > 1 && most >= GOES_ON * count ? OPEN_FACTOR : TITLED_FACTOR;
 }
 
 /** Whether more than content words stand in a phrase: "fee on statement". */
@@ -118,26 +228,6 @@ function surfaceOf({ surface, action, count }: PhraseUse): string {
   const isProgressive = lower.endsWith('ing');
   if (action * (isProgressive ? 5 : 2) < count || action === 0 || !isVerbForm(lower)) return surface;
   return nameFrom([namingForm(lower), ...rest], false);
-}
-
-/**
- * The stem of these names that many requests of the group and few other groups hold; of equal ones the first by
- * code point.
- */
-export function mostDistinctStem(
-  names: readonly ScoredName[],
-  shares: ReadonlyMap<string, number>,
-  frequencies: DocumentFrequencies,
-): string {
-  let best = '';
-  let most = -1;
-  for (const stem of new Set(names.flatMap(({ stems }) => stems))) {
-    const weight = (shares.get(stem) ?? 0) * inverseFrequencyOf(stem, frequencies);
-    if (weight < most || (weight === most && stem > best)) continue;
-    best = stem;
-    most = weight;
-  }
-  return best;
 }
 
 /** Inverse document frequency, dampened. */
@@ -192,34 +282,4 @@ function singleWords(samples: readonly ReadSample[]): Map<string, SingleWord> {
       return [stem, { name: nameFrom([best], true), closed: closed / uses, verbal: verbal / uses }];
     }),
   );
-}
-
-/** Which share of the samples, by weight, holds all of some stems, wherever they stand. */
-class HeldShares {
-  readonly #samples: readonly ReadSample[];
-  readonly #holders = new Map<string, number[]>();
-  readonly #total: number;
-
-  constructor(samples: readonly ReadSample[]) {
-    this.#samples = samples;
-    this.#total = samples.reduce((sum, { weight }) => sum + weight, 0);
-    for (const [index, { read }] of samples.entries()) {
-      for (const stem of read.stems) {
-        const known = this.#holders.get(stem);
-        if (known === undefined) this.#holders.set(stem, [index]);
-        else known.push(index);
-      }
-    }
-  }
-
-  of(stems: readonly string[]): number {
-    const holders = stems.map((stem) => this.#holders.get(stem) ?? []);
-    const fewest = holders.reduce((best, own) => (own.length < best.length ? own : best));
-    const holding = fewest.filter((index) =>
-      stems.every((stem) => this.#samples[index]!.read.stems.has(stem)),
-    );
-    return this.#total === 0
-      ? 0
-      : holding.reduce((sum, index) => sum + this.#samples[index]!.weight, 0) / this.#total;
-  }
 }

@@ -3,7 +3,7 @@
  * topic, so it stays as long as it is right for most requests. It changes when too few of them hold its words and
  * clearly more hold those of another name.
  */
-import { weightOf, type MicroCluster } from '../micro-cluster.ts';
+import { keysOfAll, weightOf, type MicroCluster } from '../micro-cluster.ts';
 import type { Overview, Topic, TopicState } from '../topic-state.ts';
 import { nameKey, nameWordsOf } from './name-words.ts';
 import { rankedNames } from './names.ts';
@@ -15,12 +15,12 @@ export { isOutgrown, nameCluster } from './cluster-names.ts';
 
 /** A topic's name is examined when the topic has this many times the requests of the last time, or as much fewer. */
 const TOPIC_GROWTH = 1.2;
-/** A name stays while its words are held by this share of the requests: the geometric mean of the words' shares. */
+/** A name stays while it is true of this share of the requests. */
 const RIGHT_FOR_MOST = 0.5;
 /** A phrase takes the place of a single word when this share of the requests hold it. */
 const RIGHT_FOR_PHRASE = 0.2;
 /** Otherwise another name takes its place when that one is held this many times as much. */
-const RENAMING_GAIN = 1.7;
+const RENAMING_GAIN = 1.4;
 /** The same words in another order take its place when they score this many times as high: "Set alarm", "Alarm set". */
 const FORM_GAIN = 2;
 /** Requests of a topic up to which the form of its name is examined though its words are right. */
@@ -70,7 +70,8 @@ export function renameChangedTopics(state: TopicState, overview: Overview): void
 
 function readTopic(members: readonly MicroCluster[], { frequencies }: Overview): Reading {
   const shares = wordShares(members);
-  const group = { samples: samplesOf(members), shares, phrases: phraseUses(members) };
+  const keys = keysOfAll(members);
+  const group = { samples: samplesOf(members), shares, phrases: phraseUses(members), keys };
   return { shares, ranked: rankedNames(group, frequencies) };
 }
 
@@ -84,20 +85,23 @@ function isWrong(topic: Topic, { shares, ranked }: Reading): boolean {
   const { stems, key, name } = nameWordsOf(topic);
   if (key === nameKey(best.stems)) {
     const current = ranked.find((known) => known.name === name);
-    return current !== undefined && best.score > FORM_GAIN * current.score;
+    if (current !== undefined) return best.score > FORM_GAIN * current.score;
+    // "Add playlist" becomes "Add to playlist"; "Add to playlists" stays.
+    return best.name.split(' ').length !== name.split(' ').length;
   }
   if (stems.length === 1 && best.stems.length > 1)
     return best.share >= RIGHT_FOR_PHRASE || isVerb(name.toLowerCase());
-  const held = heldBy(stems, shares);
-  return held < RIGHT_FOR_MOST && heldBy(best.stems, shares) > RENAMING_GAIN * held;
+  const current = ranked.find((known) => known.key === stems.join(' '));
+  const held = current?.share ?? heldBy(stems, shares);
+  if (held >= RIGHT_FOR_MOST) return false;
+  return current === undefined
+    ? best.share > RENAMING_GAIN * held
+    : best.score > RENAMING_GAIN * current.score;
 }
 
-/** How many of the requests hold a name's words: the geometric mean of the words' shares. */
+/** How many of the requests hold a name's words, at most: the share of the rarest. */
 function heldBy(stems: readonly string[], shares: ReadonlyMap<string, number>): number {
-  if (stems.length === 0) return 0;
-  return (
-    stems.reduce((product, stem) => product * Math.min(1, shares.get(stem) ?? 0), 1) ** (1 / stems.length)
-  );
+  return stems.length === 0 ? 0 : Math.min(1, ...stems.map((stem) => shares.get(stem) ?? 0));
 }
 
 /**

@@ -73,3 +73,8 @@ export function namingForm(lower: string): string {
 export function participleOf(lower: string): string | null {
   return VERB_BY_FORM.get(lower)?.participle ?? null;
 }
+
+/** Whether a word in lower case is a form of what happens to people: "declined", "lost". */
+export function isEvent(lower: string): boolean {
+  return VERB_BY_FORM.get(lower)?.isEvent ?? false;
+}

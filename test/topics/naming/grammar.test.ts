@@ -1,7 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { languageOf, pluralOf, wordForAnd } from '../../../src/topics/naming/grammar.ts';
-import { readSample } from '../../../src/topics/naming/scores.ts';
+import { readSample } from '../../../src/topics/naming/truth.ts';
 
 describe('languageOf', () => {
   it('follows the function words of most texts', () => {

@@ -1,0 +1,144 @@
+/**
+ * Names that no single request need hold: the verb that most requests use for their action, with the words that most
+ * use for their thing. English alone has base forms to write them with.
+ * Covered by test/topics/naming/composed-names.test.ts.
+ */
+import { nameFrom } from './phrases.ts';
+import type { Token } from './tokens.ts';
+import { stemsIn, type ReadSample } from './truth.ts';
+import { isVerb, isVerbForm, namingForm } from './verb-forms.ts';
+
+/** An action or a trouble names a group from this share of its samples on. */
+const LEAST_ACTION = 0.25;
+/** The pair of both from this share on. */
+const LEAST_PAIR = 0.15;
+const MOST_NOUNS = 6;
+const MOST_NOUN_WORDS = 3;
+const TROUBLE_NOUN = /^(?:problem|issue|trouble|error)s?$/;
+const PROPER = /[\p{N}@_]/u;
+
+export interface ComposedName {
+  readonly name: string;
+  readonly stems: readonly string[];
+  /** Share of the samples that name both. */
+  readonly pair: number;
+}
+
+interface Noun {
+  readonly words: readonly string[];
+  readonly stems: readonly string[];
+  /** Of the samples that name it. */
+  weight: number;
+}
+
+/** The names that pairs of action and thing give, in no order. */
+export function composedNames(samples: readonly ReadSample[]): ComposedName[] {
+  const total = samples.reduce((sum, { weight }) => sum + weight, 0);
+  const byAction = Map.groupBy(
+    samples.filter(({ parts }) => parts.action !== null),
+    ({ parts }) => parts.action!,
+  );
+  return [...byAction].flatMap(([action, own]) => {
+    if (weightOf(own) < LEAST_ACTION * total) return [];
+    const nouns = nounsOf(own).filter(({ weight }) => weight >= LEAST_PAIR * total);
+    const verb = mostUsed(own, (sample) => verbOf(sample));
+    const trouble = action === 'fix' ? mostUsed(own, troubleOf) : null;
+    return nouns.flatMap(({ words, stems, weight }) => {
+      const pair = weight / total;
+      const names: ComposedName[] = [];
+      if (verb !== null && !stems.includes(stemsIn(verb)[0]!))
+        names.push({ name: nameFrom([verb, ...words], false), stems: [stemOfVerb(verb), ...stems], pair });
+      if (trouble !== null) {
+        const stem = stemsIn(trouble).at(-1)!;
+        if (!stems.includes(stem))
+          names.push({
+            name: nameFrom([...words, ...trouble.split(' ')], false),
+            stems: [...stems, stem],
+            pair,
+          });
+      }
+      return names;
+    });
+  });
+}
+
+function weightOf(samples: readonly ReadSample[]): number {
+  return samples.reduce((sum, { weight }) => sum + weight, 0);
+}
+
+function stemOfVerb(verb: string): string {
+  const [stem = '', particle] = [stemsIn(verb)[0], verb.split(' ')[1]];
+  return particle === undefined ? stem : `${stem}-${particle}`;
+}
+
+/** The form that most samples, by weight, have; of equal ones the first by code point. */
+function mostUsed(
+  samples: readonly ReadSample[],
+  formOf: (sample: ReadSample) => string | null,
+): string | null {
+  const counts = new Map<string, number>();
+  for (const sample of samples) {
+    const form = formOf(sample);
+    if (form !== null) counts.set(form, (counts.get(form) ?? 0) + sample.weight);
+  }
+  const [best] = [...counts].sort(([x, a], [y, b]) => b - a || (x < y ? -1 : 1));
+  return best?.[0] ?? null;
+}
+
+/** The verb of a request in its base form, if the thing follows it. */
+function verbOf({ text, parts, read }: ReadSample): string | null {
+  if (parts.verb === null || text.indexOf(parts.noun) < text.indexOf(parts.verb)) return null;
+  const stems = stemsIn(parts.verb);
+  const isSaid = ({ verb, stem }: Token): boolean =>
+    verb && (stems.includes(stem) || stems.includes(stem.split('-')[0]!));
+  const token = read.tokens.find(isSaid);
+  if (token === undefined) return null;
+  const [word = '', ...particles] = token.shown.toLowerCase().split(' ');
+  const base = namingForm(word);
+  return isVerb(base) ? [base, ...particles].join(' ') : null;
+}
+
+/** How a request says that something fails, as a name says it. */
+function troubleOf({ parts }: ReadSample): string | null {
+  if (parts.verb === null) return null;
+  const words = parts.verb.toLowerCase().split(' ');
+  const last = words.at(-1)!;
+  if (TROUBLE_NOUN.test(words[0]!) || TROUBLE_NOUN.test(last)) return 'problem';
+  if (last.startsWith('work')) return 'not working';
+  return words.length === 1 && isVerbForm(last) && last.endsWith('ed') ? last : null;
+}
+
+/** The nouns of the things, each with fewer and fewer of the words before its last. */
+function nounsOf(samples: readonly ReadSample[]): Noun[] {
+  const nouns = new Map<string, Noun>();
+  const byThing = new Map<string, number>();
+  for (const { parts, weight } of samples) {
+    const thing = parts.thing[0] ?? '';
+    byThing.set(thing, (byThing.get(thing) ?? 0) + weight);
+  }
+  for (const { parts, read, weight } of samples) {
+    const plain = (word: string): string => shownAs(word, read.tokens);
+    const words = parts.noun.split(/\s+/).filter((word) => word !== '');
+    for (let from = Math.max(0, words.length - MOST_NOUN_WORDS); from < words.length; from += 1) {
+      const own = words.slice(from);
+      if (own.some((word) => PROPER.test(word))) continue;
+      const stems = stemsIn(own.join(' '));
+      const key = own.map(plain).join(' ');
+      const known = nouns.get(key);
+      // Another word for the same thing counts, too.
+      const thing = own.length === 1 ? (byThing.get(parts.thing[0] ?? '') ?? 0) : 0;
+      if (known === undefined) nouns.set(key, { words: own.map(plain), stems, weight: thing || weight });
+      else if (thing === 0) known.weight += weight;
+      else known.weight = Math.max(known.weight, thing);
+    }
+  }
+  return [...nouns.values()]
+    .sort((x, y) => y.weight - x.weight || (x.stems.join(' ') < y.stems.join(' ') ? -1 : 1))
+    .slice(0, MOST_NOUNS);
+}
+
+/** A word as names write it: without the capital that only begins a sentence. */
+function shownAs(word: string, tokens: readonly Token[]): string {
+  const lower = word.toLowerCase();
+  return tokens.find(({ shown }) => shown.toLowerCase() === lower)?.shown ?? lower;
+}

@@ -1,0 +1,24 @@
+import { deepEqual, ok } from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { composedNames } from '../../../src/topics/naming/composed-names.ts';
+import { readSample } from '../../../src/topics/naming/truth.ts';
+
+const namesOf = (...texts: readonly string[]): string[] =>
+  composedNames(texts.map((text) => readSample({ text, weight: 1 }))).map(({ name }) => name);
+
+describe('composedNames', () => {
+  it('joins the verb that most use with the thing that most name', () => {
+    const names = namesOf('cancel my blue order', 'please cancel the purchase', 'cancel that big order');
+    ok(names.includes('Cancel order'), names.join());
+  });
+
+  it('says what goes wrong with a thing', () => {
+    const names = namesOf("my printer doesn't work", 'the printer is not working', 'printer not working');
+    ok(names.includes('Printer not working'), names.join());
+  });
+
+  it('composes nothing of an action that few name, and takes no number', () => {
+    deepEqual(namesOf('cancel it', 'opening hours', 'store address', 'parking', 'phone number'), []);
+    ok(!namesOf('cancel order 55', 'cancel order 56').some((name) => /\d/.test(name)));
+  });
+});

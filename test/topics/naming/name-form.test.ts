@@ -1,0 +1,50 @@
+import { equal, ok } from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { nounsIn, worthOf } from '../../../src/topics/naming/name-form.ts';
+import { readSample } from '../../../src/topics/naming/truth.ts';
+
+const nouns = (...texts: readonly string[]): ReturnType<typeof nounsIn> =>
+  nounsIn(texts.map((text) => readSample({ text, weight: 1 })));
+const NONE = nouns();
+const worth = (name: string, isNoun = NONE): number => worthOf(name, isNoun);
+
+describe('worthOf', () => {
+  it('puts what is to be done with which thing above a bare thing, and that above a bare verb', () => {
+    const isNoun = nouns('my invoice');
+    ok(worth('Print invoice', isNoun) > worth('Invoice', isNoun));
+    ok(worth('Invoice', isNoun) > worth('Number', nouns('the number')));
+    ok(worth('Invoice', isNoun) > worth('Find') && worth('Find') > 0);
+  });
+
+  it('refuses what is cut off or is a statement of its own', () => {
+    for (const name of ['Funds come', 'App not send', 'Restaurant of', 'Deposit from not in account', 'Not'])
+      equal(worth(name), 0, name);
+  });
+
+  it('accepts statements of what went wrong', () => {
+    for (const name of ['Card not working', 'Payment declined', 'Lost card', 'Cannot send message'])
+      equal(worth(name, nouns('my card', 'a payment', 'the message')), 1, name);
+  });
+
+  it('lets a noun follow a command, whatever else it may be', () => {
+    equal(worth('Cancel order'), 1);
+    equal(worth('Cancel orders'), 1);
+  });
+
+  it('marks down what reads badly', () => {
+    for (const name of ["ATM's card", 'Highly restaurant', 'Cancel for card', 'Movie theatre playing'])
+      ok(worth(name) < 0.8, name);
+  });
+});
+
+describe('nounsIn', () => {
+  it('finds nouns behind articles and at the end of their things', () => {
+    const isNoun = nouns('what is on my shopping list', 'cancel the order');
+    ok(isNoun('list') && isNoun('order') && !isNoun('cancel'));
+  });
+
+  it('takes no verb that agrees with its subject for a noun', () => {
+    const isNoun = nouns('where do my funds come from', 'when the cab arrives', 'where this money came from');
+    ok(!isNoun('com') && !isNoun('arriv') && isNoun('cab'));
+  });
+});
