@@ -6,6 +6,7 @@
 import { LEXICON } from '../../language/lexicon.ts';
 import { isUnspaced, wordsOf } from '../../language/words.ts';
 import { MOST_WORDS, nameFrom } from './phrases.ts';
+import { isVerbForm } from './verb-forms.ts';
 import type { ReadSample } from './truth.ts';
 
 const FEWEST_WORDS = 2;
@@ -68,7 +69,7 @@ function isPhrase(words: readonly string[]): boolean {
   return !(
     words.some((word) => SLOT.test(word) || LEXICON.please.all.includes(word)) ||
     NO_START.has(first) ||
-    (words.length === FEWEST_WORDS && SUBJECTS.has(first)) ||
+    (words.length === FEWEST_WORDS && SUBJECTS.has(first) && isVerbForm(last)) ||
     CONNECTORS.has(first) ||
     CONNECTORS.has(last) ||
     NO_END.has(last) ||

@@ -20,7 +20,7 @@ export interface ReadSample {
 
 /** How often the requests of a group name actions and things; `requests`: how many they are. */
 export interface GroupKeys {
-  readonly keys: RequestKeys;
+  readonly keys: Pick<RequestKeys, 'actions' | 'things'>;
   readonly requests: number;
 }
 
