@@ -32,19 +32,32 @@
 -- but for seq and processed_at.
 
 -- @schema
-create table instance (instance integer, id uuid, project uuid, last_sequence bigint, processed_at timestamp, seq bigint);
+create table instance (
+  instance integer, id uuid, project uuid, last_sequence bigint, processed_at timestamp, seq bigint
+);
 create table session (
   instance integer, session integer, id uuid, end_user integer, title varchar, summary varchar, language varchar,
   external_id varchar, seq bigint
 );
 create table end_user (instance integer, end_user integer, id uuid, external_id varchar, seq bigint);
 create table micro (instance integer, micro integer, topic integer, seq bigint);
-create table topic (instance integer, topic integer, id uuid, name varchar, cluster integer, heir integer, since bigint, seq bigint);
+create table topic (
+  instance integer, topic integer, id uuid, name varchar, cluster integer, heir integer,
+  since bigint, seq bigint
+);
 create table cluster (instance integer, cluster integer, id uuid, name varchar, seq bigint);
-create table signal (instance integer, signal integer, id uuid, name varchar, signal_type varchar, description varchar, seq bigint);
-create table repeated_request (instance integer, repeated_request integer, id uuid, name varchar, description varchar, seq bigint);
-create table gap (instance integer, gap integer, id uuid, name varchar, description varchar, gap_type varchar, seq bigint);
-create table record_metadata (instance integer, record varchar, record_key varchar, member varchar, value varchar, seq bigint);
+create table signal (
+  instance integer, signal integer, id uuid, name varchar, signal_type varchar, description varchar, seq bigint
+);
+create table repeated_request (
+  instance integer, repeated_request integer, id uuid, name varchar, description varchar, seq bigint
+);
+create table gap (
+  instance integer, gap integer, id uuid, name varchar, description varchar, gap_type varchar, seq bigint
+);
+create table record_metadata (
+  instance integer, record varchar, record_key varchar, member varchar, value varchar, seq bigint
+);
 
 -- @fold
 -- when: batch_micro, batch_topic

@@ -18,7 +18,8 @@
 -- prev_session_at   previous-occurrence link: time of the fact just before this one among the facts of the same
 --                   (kind, entity, session), in the order (event_at, fact_id); -infinity when there is none
 -- prev_user_at      the same for (kind, entity, end user); -infinity for kind 0 and where there is no end user
--- gone              tombstone: the fact was withdrawn (its message has no such entity any more); kept until it is compacted
+-- gone              tombstone: the fact was withdrawn (its message has no such entity any more); kept until it is
+--                   compacted
 --                   into the lowest segment
 -- revised           the row was changed after it was first written, so it may replace one in a lower segment
 -- seq               stream sequence of the batch that last wrote the row
@@ -44,7 +45,8 @@ create table message_fact (
   event_at timestamp, micro integer, sat tinyint, dsat tinyint, repeated_requests tinyint,
   prev_session_at timestamp, prev_user_at timestamp, gone boolean, revised boolean, seq bigint
 );
--- A chain is the facts that previous-occurrence links join. The last time of each: (kind, entity, session), and (kind, entity, end user) but for kind 0.
+-- A chain is the facts that previous-occurrence links join. The last time of each: (kind, entity, session), and
+-- (kind, entity, end user) but for kind 0.
 create table session_tail (chain bigint, last_at timestamp);
 create table user_tail (chain bigint, last_at timestamp);
 -- A chain in one number, to look it up by one column: `who` is its session or end user, entities lie below 2^29.
@@ -66,12 +68,16 @@ where m.end_user = 0 and m.position < o.before_position;
 -- Every message to be (re)placed, with its end user, topic and cluster as they are after this batch.
 create or replace temp table placed as
 with m as (
-  select position, instance, session, end_user, make_timestamp(event_at) as event_at, micro, sat, dsat, repeated_requests, true as fresh
+  select position, instance, session, end_user, make_timestamp(event_at) as event_at, micro, sat, dsat,
+    repeated_requests, true as fresh
   from batch_message
   union all
-  select position, instance, session, end_user, event_at, micro, sat, dsat, repeated_requests, false from affected_message
+  select position, instance, session, end_user, event_at, micro, sat, dsat, repeated_requests, false
+  from affected_message
 )
-select m.* replace (case when m.end_user = 0 and m.position < o.before_position then o.end_user else m.end_user end as end_user),
+select m.* replace (
+    case when m.end_user = 0 and m.position < o.before_position then o.end_user else m.end_user end as end_user
+  ),
   k.topic, t.cluster
 from m left join batch_opening_author o using (instance, session)
 left join micro k using (instance, micro) left join topic t using (instance, topic);
@@ -88,7 +94,8 @@ with f as (
     session, end_user, event_at, micro, sat, dsat, repeated_requests
   from placed, (select unnest([0, 1, 2])::tinyint as kind)
   union all
-  select p.position * 32 + case when o.kind = 3 then 8 + o.entity else o.kind end, p.position, p.instance, o.kind, o.entity,
+  select p.position * 32 + case when o.kind = 3 then 8 + o.entity else o.kind end, p.position, p.instance, o.kind,
+    o.entity,
     p.session, p.end_user, p.event_at, p.micro, p.sat, p.dsat, p.repeated_requests
   from placed p join batch_occurrence o using (position)
 )
@@ -217,14 +224,17 @@ from withdrawn w where message_fact.fact_id = w.fact_id;
 
 -- when: stored_fact, relinked
 update message_fact set entity = c.entity, end_user = c.end_user,
-  prev_session_at = c.prev_session_at, prev_user_at = c.prev_user_at, gone = false, revised = true, seq = getvariable('seq')
+  prev_session_at = c.prev_session_at, prev_user_at = c.prev_user_at, gone = false, revised = true,
+  seq = getvariable('seq')
 from fact_change c where c.weight = 1 and message_fact.fact_id = c.fact_id
   and c.fact_id in (select fact_id from relinked union all select fact_id from stored_fact);
 -- end
 
 -- A chain that lost a fact ends with the last of those that are left.
 -- when: withdrawn
-update touched_chain set last_at = (select max(f.event_at) from late_fact f where f."by" = touched_chain."by" and f.chain = touched_chain.chain)
+update touched_chain set last_at = (
+  select max(f.event_at) from late_fact f where f."by" = touched_chain."by" and f.chain = touched_chain.chain
+)
 where loses;
 -- end
 

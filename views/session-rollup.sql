@@ -21,7 +21,8 @@
 -- @schema
 create table session_rollup (
   instance integer, granularity tinyint, bucket timestamp, session integer, id uuid,
-  messages integer, sat integer, dsat integer, repeated_requests integer, first_at timestamp, last_at timestamp, seq bigint
+  messages integer, sat integer, dsat integer, repeated_requests integer, first_at timestamp, last_at timestamp,
+  seq bigint
 );
 
 -- @fold
