@@ -9,9 +9,9 @@ import { plainCountLaw, replayLaw } from './support/view-laws.ts';
 import { deliveryLaw } from './support/worker-laws.ts';
 
 /**
- * What must hold of the views whatever the messages are. `npm run laws` is the long form; `VIEW_LAW_RUNS` says how
- * many cases, `VIEW_LAW_SEED` which ones, `VIEW_LAW_PATH` which one of them. Shrunk failures are kept in
- * test/fixtures/view-laws/ and come first.
+ * What must hold of the views whatever the messages are. `npm run laws` is the long form (20 to 45 minutes);
+ * `VIEW_LAW_RUNS` says how many cases, `VIEW_LAW_SEED` which ones, `VIEW_LAW_PATH` which one of them. Shrunk failures
+ * are kept in test/fixtures/view-laws/ and come first.
  */
 describe('laws of the views', { concurrency: 2 }, () => {
   function law<Case>(what: string, share: number, of: Law<Case>): void {
@@ -47,7 +47,8 @@ describe('laws of the views', { concurrency: 2 }, () => {
         fc.constantFrom('HOUR' as const, 'DAY' as const, 'WEEK' as const, 'MONTH' as const),
         async (second, granularity) => {
           const row = await connection.one(
-            `select date_trunc('${granularity.toLowerCase()}', make_timestamp(${second} * 1000000::bigint))::timestamp as start`,
+            `select date_trunc('${granularity.toLowerCase()}', make_timestamp(${second} * ` +
+              '1000000::bigint))::timestamp as start',
           );
           equal(row?.['start'], bucketStart(granularity, second * 1e6));
         },
