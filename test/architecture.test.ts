@@ -47,7 +47,6 @@ const VENDOR_DOORS: readonly (readonly [vendor: RegExp, doors: readonly string[]
   [/^@nats-io\//, ['src/stream/']],
   [/^@duckdb\//, ['src/store/']],
   [/^@huggingface\/transformers$/, ['src/enrich/embed/onnx-model.ts']],
-  [/^eld(?:\/|$)/, ['src/language/detect.ts']],
   [/^pino(?:-pretty)?$/, ['src/logger.ts']],
 ];
 

@@ -9,6 +9,7 @@ import {
   type EmbeddingOptions,
 } from './embedding.ts';
 import { trainGaps } from './gaps.ts';
+import { trainLanguages } from './languages.ts';
 import { trainSignals } from './signals.ts';
 
 type Training = (dataDirectory: string, options: Partial<EmbeddingOptions>) => Promise<void>;
@@ -16,13 +17,14 @@ type Training = (dataDirectory: string, options: Partial<EmbeddingOptions>) => P
 const TRAININGS: Readonly<Record<string, Training>> = {
   signals: (data) => trainSignals(data),
   gaps: (data) => trainGaps(data),
+  languages: (data) => trainLanguages(data),
   embedding: trainEmbedding,
   'common-parts': (data, { output }) => writeCommonParts(output ?? EMBEDDING_MODEL_DIRECTORY, data),
 };
 
 const USAGE = `Usage: npm run train -- [NAME…] [--data FOLDER] [--leave-out SET]… [--output FOLDER] [--steps N]
 
-Trains the heads in models/heads and the embedding model in models/undertone-small again; without a NAME, all of them.
+Trains models/heads, models/languages and the embedding model in models/undertone-small again; without a NAME, all.
 common-parts is a step of embedding that can be taken alone.
 
   --data FOLDER    the data sets to learn from

@@ -2,6 +2,7 @@ import type { Enrichment } from '../domain/facts.ts';
 import { truncate } from '../domain/truncate.ts';
 import type { ByteReader, ByteWriter } from '../domain/byte-codec.ts';
 import { politeCore } from '../language/core-words.ts';
+import type { DetectLanguage } from '../language/detect.ts';
 import { LEXICON } from '../language/lexicon.ts';
 import { alternatives } from '../language/patterns.ts';
 import { shownSentencesOf } from '../language/sentences.ts';
@@ -22,20 +23,21 @@ const LANGUAGE_SAMPLE = 240;
 export class SessionText {
   #sample = '';
   #sampleFull = false;
+  /** Where the turns end in the sample that language was not told from yet. */
+  #untold: number[] = [];
   #language: string | null = null;
   #main = '';
   #mainScore = 0;
   #opening = '';
   #reply = '';
   #closing = '';
-  #stale = false;
 
   addUserTurn(content: string, enrichment: Enrichment): void {
     if (!this.#sampleFull) {
       const longer = this.#sample === '' ? content : `${this.#sample}\n${content}`;
       this.#sampleFull = longer.length >= LANGUAGE_SAMPLE;
       this.#sample = truncate(longer, LANGUAGE_SAMPLE);
-      this.#stale = true;
+      this.#untold.push(this.#sample.length);
     }
     if (this.#opening === '') this.#opening = clip(oneLine(content), SENTENCE_LENGTH);
     this.#closing = '';
@@ -75,13 +77,14 @@ export class SessionText {
       .join(' ');
   }
 
-  /** ISO 639-1 code of the user's turns together; null until it is reliable. */
-  language(detect: (text: string) => string | null): string | null {
-    if (this.#stale) {
-      this.#language = detect(this.#sample);
-      this.#stale = false;
-      if (this.#sampleFull) this.#sample = '';
-    }
+  /**
+   * ISO 639-1 code of the user's turns together; null until it is reliable. `detect` is given what it told of the
+   * turns before, and is asked turn by turn, so that the answer does not depend on when this is called.
+   */
+  language(detect: DetectLanguage): string | null {
+    for (const end of this.#untold) this.#language = detect(this.#sample.slice(0, end), this.#language);
+    this.#untold = [];
+    if (this.#sampleFull) this.#sample = '';
     return this.#language;
   }
 

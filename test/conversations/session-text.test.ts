@@ -84,6 +84,22 @@ describe('SessionText', () => {
     equal(asked, 3);
   });
 
+  it('tells the language turn by turn, whenever it is asked', () => {
+    const asked: [string, string | null][] = [];
+    const recording = (sample: string, before: string | null): string | null => {
+      asked.push([sample, before]);
+      return sample.includes('zwei') ? 'de' : before;
+    };
+    const text = new SessionText();
+    for (const content of ['one', 'zwei', 'three']) request(text, content);
+    equal(text.language(recording), 'de');
+    deepEqual(asked, [
+      ['one', null],
+      ['one\nzwei', null],
+      ['one\nzwei\nthree', 'de'],
+    ]);
+  });
+
   it('goes on from what it wrote, and writes little', () => {
     const text = new SessionText();
     for (let turn = 0; turn < 50; turn += 1) {

@@ -7,6 +7,7 @@
 import { OpeningTurns } from '../../conversations/authors.ts';
 import { SessionState } from '../../conversations/session-state.ts';
 import type { Assignment, Enrichment, SessionRow, StateRow, Turn } from '../../domain/facts.ts';
+import type { DetectLanguage } from '../../language/detect.ts';
 import { UNWATCHED, type StepListener } from '../../enrich/step-listener.ts';
 import type { Thresholds } from '../../domain/similarity-thresholds.ts';
 import { DotArena } from '../../numeric/dot-kernel.ts';
@@ -19,8 +20,8 @@ export interface AssignerOptions {
   readonly thresholds: Thresholds;
   /** Length of the embedding vectors. */
   readonly dimensions: number;
-  /** ISO 639-1 code of a text, or null when that cannot be told reliably. Must depend on the text alone. */
-  readonly detectLanguage: (text: string) => string | null;
+  /** ISO 639-1 code of a text, or null when that cannot be told reliably. Must depend on what it is given alone. */
+  readonly detectLanguage: DetectLanguage;
   /** Told of each turn by its place among those given. */
   readonly steps?: StepListener;
   /** About how much memory instances and sessions may take between batches, bytes. Default: no bound. */
