@@ -55,14 +55,14 @@ const EVALUATIONS = await evaluations();
 const NAMES = EVALUATIONS.map(({ name }) => name);
 
 const USAGE = `Usage: npm run eval -- [NAME…] [--data FOLDER|FILE] [--model NAME] [--json]
-       npm run eval -- topics --sheet FILE [--data FOLDER|FILE] [--model NAME]
+       npm run eval -- topics|sessions --sheet FILE [--data FOLDER|FILE] [--model NAME]
 
 Measures how well the models and the analysis do on labelled data; without a NAME, measures everything.
 
   --data PATH   a folder of data sets instead of the usual one, or one file
   --model NAME  the embedding model: a folder of models/ or a path (default: undertone-small)
   --json        print the tables as JSON
-  --sheet FILE  write topics and their names to read and judge; the file holds texts of the data
+  --sheet FILE  write topics and their names, or sessions and their texts, to read and judge; the file holds texts of the data
 
 Names: ${NAMES.join(', ')}`;
 
@@ -78,8 +78,8 @@ const evaluate = action({
     const unknown = names.filter((name) => !NAMES.includes(name));
     if (unknown.length > 0) throw new UsageError(`No evaluation is called ${unknown.join(', ')}.`);
     const { sheet } = values;
-    if (sheet !== undefined && names.join() !== 'topics')
-      throw new UsageError('--sheet is of the evaluation topics: name it alone.');
+    if (sheet !== undefined && !['topics', 'sessions'].includes(names.join()))
+      throw new UsageError('--sheet is of the evaluations topics and sessions: name one of them alone.');
     const data = resolve(values.data);
     if (!existsSync(data))
       throw new SetupError(`no data at ${data}: name a folder of data sets, or one file, with --data`);

@@ -1,4 +1,5 @@
-/** Do titles say what a conversation is about, and is its language right? */
+/** Are titles and summaries right, do titles say what a conversation is about, and is its language right? */
+import { writeFileSync } from 'node:fs';
 import { detectLanguage } from '../../src/language/detect.ts';
 import { dotOf } from '../../src/numeric/vectors.ts';
 import {
@@ -20,6 +21,7 @@ import {
   type EvalTable,
   type Row,
 } from './report.ts';
+import { textSheet, textTables } from './session-texts.ts';
 
 const TITLE_LENGTH = 60;
 const NEIGHBOURS = 5;
@@ -223,7 +225,9 @@ export const evaluation: Evaluation = {
   run: async (options): Promise<EvalTable[]> => {
     needsFolder(options);
     const pipeline = await loadPipeline(options);
-    const tables = [await titles(options, pipeline), await languages(options, pipeline)];
+    const tables = await textTables(pipeline);
+    if (options.sheet !== undefined) writeFileSync(options.sheet, await textSheet(options, pipeline));
+    else tables.push(await titles(options, pipeline), await languages(options, pipeline));
     await pipeline.close();
     return tables;
   },

@@ -45,7 +45,7 @@ export class SessionState {
 
   write(): Uint8Array {
     const writer = new ByteWriter()
-      .byte(3)
+      .byte(4)
       .byte((this.hasUserTurn ? 1 : 0) | (this.hasOpening ? 2 : 0) | (this.askedForData ? 4 : 0))
       .link(this.user ?? -1)
       .link(this.author ?? -1)
@@ -67,7 +67,7 @@ export class SessionState {
   static read(instance: number, session: number, value: Uint8Array, dimensions: number): SessionState {
     const reader = new ByteReader(value);
     const state = new SessionState(instance, session);
-    if (reader.byte() !== 3)
+    if (reader.byte() !== 4)
       throw new Error('session state was written by another version: rebuild the views');
     const flags = reader.byte();
     state.hasUserTurn = (flags & 1) !== 0;

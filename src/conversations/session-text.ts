@@ -1,20 +1,46 @@
-import type { Enrichment } from '../domain/facts.ts';
-import { truncate } from '../domain/truncate.ts';
 import type { ByteReader, ByteWriter } from '../domain/byte-codec.ts';
-import { politeCore } from '../language/core-words.ts';
+import type { Enrichment, GapType } from '../domain/facts.ts';
+import { SIGNALS, type SignalKey } from '../domain/signal-kinds.ts';
+import { truncate } from '../domain/truncate.ts';
 import type { DetectLanguage } from '../language/detect.ts';
-import { LEXICON } from '../language/lexicon.ts';
-import { alternatives } from '../language/patterns.ts';
-import { shownSentencesOf } from '../language/sentences.ts';
-import { stemOf } from '../language/stem.ts';
-import { contentWordCount, isUnspaced, wordsOf } from '../language/words.ts';
+import { ENDINGS, TEXT_LANGUAGES, type Ending } from '../language/shown/lexicon.ts';
+import { shortened, shortenedAtClause } from '../language/shown/shortening.ts';
+import { withoutOpenings } from '../language/shown/trimming.ts';
+import { isUnspaced } from '../language/words.ts';
+import { askedSentences, beginsWithReply, statedSentence, type AskedSentence } from './asked-sentences.ts';
+import { readAnswer } from './assistant-answer.ts';
+import { holdsQuestion } from './answering-turns.ts';
+import { SessionRequests, type Bearing, type SessionRequest } from './session-requests.ts';
 
+/** UTF-16 units. */
 const TITLE_LENGTH = 60;
-const SENTENCE_LENGTH = 200;
-/** Of a longer turn only the beginning is read. */
-const READ_LENGTH = 4000;
+/** Of each request and of the answers together, where a summary tells several. */
+const TOLD_LENGTH = 110;
+const ANSWERS_LENGTH = 240;
 /** User text that language is told from; past it the answer stands. */
 const LANGUAGE_SAMPLE = 240;
+/** Between what was asked, what was answered and how it ended. */
+const PART = ' – ';
+
+/** How a user turn stands to the turns before it. */
+export interface TurnPlace {
+  /** It can only answer the assistant's question. */
+  readonly isAnswer: boolean;
+  /** It is another try at an earlier request. */
+  readonly isRepeated: boolean;
+}
+
+/** Takes personal data out of a text. */
+export type Redact = (text: string) => string;
+
+const OPENS: TurnPlace = { isAnswer: false, isRepeated: false };
+const BEARINGS: readonly Bearing[] = ['other', 'answered', 'detour'];
+const SAT: ReadonlySet<SignalKey> = signalsOf('SAT');
+const DSAT: ReadonlySet<SignalKey> = signalsOf('DSAT');
+
+function signalsOf(wanted: 'SAT' | 'DSAT'): ReadonlySet<SignalKey> {
+  return new Set(SIGNALS.flatMap(({ key, type }) => (type === wanted ? [key] : [])));
+}
 
 /**
  * What title, summary and language of a session are made of: a few sentences, never the conversation.
@@ -23,58 +49,139 @@ const LANGUAGE_SAMPLE = 240;
 export class SessionText {
   #sample = '';
   #sampleFull = false;
+  #language: string | null = null;
   /** Where the turns end in the sample that language was not told from yet. */
   #untold: number[] = [];
-  #language: string | null = null;
-  #main = '';
-  #mainScore = 0;
-  #opening = '';
-  #reply = '';
-  #closing = '';
+  #requests = new SessionRequests();
+  /** The one of `#requests` is what the user said without asking. */
+  #isOnlyStated = false;
+  #ending: Ending | null = null;
+  /** The assistant has stated something since the latest request. */
+  #isAnswered = false;
+  /** What the assistant's next turn speaks to. */
+  #bearing: Bearing = 'other';
+  /** The assistant's latest turn asked for something. */
+  #asksBack = false;
+  /** The assistant's latest turn asked whether there is anything else: what follows is no answer. */
+  #offersMore = false;
+  /** The latest user turn asked or answered: what the assistant says next may settle it. */
+  #isMoved = false;
 
-  addUserTurn(content: string, enrichment: Enrichment): void {
-    if (!this.#sampleFull) {
-      const longer = this.#sample === '' ? content : `${this.#sample}\n${content}`;
-      this.#sampleFull = longer.length >= LANGUAGE_SAMPLE;
-      this.#sample = truncate(longer, LANGUAGE_SAMPLE);
-      this.#untold.push(this.#sample.length);
-    }
-    if (this.#opening === '') this.#opening = clip(oneLine(content), SENTENCE_LENGTH);
-    this.#closing = '';
-    if (enrichment.kind === 'request') {
-      const request = oneLine(enrichment.request);
-      const score = mainScore(request, this.#main === '');
-      if (score > this.#mainScore) {
-        this.#main = clip(request, SENTENCE_LENGTH);
-        this.#mainScore = score;
-      }
-    } else if (this.#main !== '') {
-      this.#closing = clip(oneLine(content), SENTENCE_LENGTH / 2);
-    }
+  /** `content`, and the sentences of `enrichment`: without personal data. */
+  addUserTurn(content: string, enrichment: Enrichment, place: TurnPlace = OPENS): void {
+    this.#addSample(content);
+    const { kind, signals } = enrichment;
+    const isAnswer = !this.#offersMore && (place.isAnswer || (this.#asksBack && !holdsQuestion(content)));
+    const isRequest = kind === 'request' && !isAnswer;
+    const asked = isRequest ? askedSentences(content, enrichment) : [];
+    const isNew = !place.isRepeated && this.#addRequests(content, asked, signals);
+    if (kind === 'reply' && this.#requests.isEmpty) this.#addStated(content);
+    const isDetour = isRequest && !isNew && !place.isRepeated;
+    this.#bearing = isDetour ? 'detour' : isAnswer || place.isRepeated ? 'answered' : 'other';
+    this.#isMoved = kind !== 'reply' || isAnswer;
+    const isLiked = signals.some((key) => SAT.has(key)) && !signals.some((key) => DSAT.has(key));
+    const asksAgain =
+      isNew || (isRequest && place.isRepeated) || (isDetour && asked.some(({ asks }) => asks === 'question'));
+    this.#ending = this.#endingAfterUser(asksAgain, isLiked, signals);
+    if (isNew) this.#isAnswered = false;
   }
 
-  /** `redact`: takes personal data out of the sentence that is kept; a user turn comes without any. */
-  addAssistantTurn(content: string, redact: (text: string) => string): void {
-    const sentence = tellingSentence(content);
-    if (sentence !== '') this.#reply = clip(redact(sentence), SENTENCE_LENGTH);
+  #addSample(content: string): void {
+    if (this.#sampleFull) return;
+    const longer = this.#sample === '' ? content : `${this.#sample}\n${content}`;
+    this.#sampleFull = longer.length >= LANGUAGE_SAMPLE;
+    this.#sample = truncate(longer, LANGUAGE_SAMPLE);
+    this.#untold.push(this.#sample.length);
   }
 
-  /** The main request, at most 60 characters, cut at a word; null before the user has said anything. */
+  /** Whether the turn asked for something that was not asked before. */
+  #addRequests(content: string, asked: readonly AskedSentence[], signals: readonly SignalKey[]): boolean {
+    const isFirst = this.#requests.isEmpty || this.#isOnlyStated;
+    const isReply = !isFirst && beginsWithReply(content);
+    const added = isFirst ? asked : asked.filter((sentence) => this.#isFurther(sentence, isReply, signals));
+    if (added.length === 0) return false;
+    if (this.#isOnlyStated) this.#requests.clear();
+    this.#isOnlyStated = false;
+    this.#requests.add(added);
+    return true;
+  }
+
+  /**
+   * Whether a later sentence is a request of its own: it says enough, is no reaction to what was said, and names
+   * something that no earlier request does.
+   */
+  #isFurther(
+    { text, asks, content }: AskedSentence,
+    isReply: boolean,
+    signals: readonly SignalKey[],
+  ): boolean {
+    if (signals.includes('gives-up')) return false;
+    const isAsked = /[?？؟]["'”»)\]]*$/u.test(text) || (asks === 'question' && !isReply);
+    if (!isAsked && (isReply || signals.length > 0)) return false;
+    const least = isAsked ? 2 : asks === 'complaint' ? 3 : 5;
+    return content >= least && !this.#requests.covers(text);
+  }
+
+  #addStated(content: string): void {
+    const stated = statedSentence(content);
+    if (stated === null) return;
+    this.#requests.add([stated]);
+    this.#isOnlyStated = true;
+  }
+
+  #endingAfterUser(asks: boolean, isLiked: boolean, signals: readonly SignalKey[]): Ending | null {
+    const before = this.#ending;
+    if (signals.includes('gives-up') && (this.#isAnswered || !asks)) {
+      return before === 'handedOver' ? before : 'givenUp';
+    }
+    if (asks) return 'open';
+    if (isLiked && this.#isAnswered) {
+      const stays = before === 'refused' || before === 'handedOver' || before === 'givenUp';
+      return stays && !signals.includes('problem-solved') ? before : 'solved';
+    }
+    return before === 'solved' ? null : before;
+  }
+
+  /** `redact`: takes personal data out of a sentence that is kept. */
+  addAssistantTurn(content: string, redact: Redact, gap: GapType | null = null): void {
+    const answer = readAnswer(content);
+    this.#requests.answer(answer, this.#bearing, redact);
+    this.#asksBack = answer.asksBack;
+    this.#isAnswered ||= answer.states;
+    this.#offersMore = answer.offersMore;
+    const before = this.#ending === 'open' ? null : this.#ending;
+    if (answer.handsOver) this.#ending = 'handedOver';
+    else if (before === 'solved' || before === 'givenUp') this.#ending = before;
+    else if (gap !== null || answer.refuses) this.#ending = 'refused';
+    else this.#ending = before !== null && this.#isMoved && answer.states ? null : before;
+    this.#isMoved = false;
+  }
+
+  /** The main request, at most 60 characters; null before the user has said anything that names a matter. */
   get title(): string | null {
-    const source = this.#main === '' ? this.#opening : this.#main;
-    if (source === '') return null;
-    const core = titleCore(source);
-    return capitalised(cutAtWord(core, TITLE_LENGTH));
+    const { main } = this.#requests;
+    if (main === null) return null;
+    const short = withoutMarks(withoutOpenings(main.text));
+    if (short.length <= TITLE_LENGTH) return capitalised(short);
+    const clause = shortenedAtClause(short, TITLE_LENGTH);
+    if (clause !== null) return capitalised(withoutMarks(clause));
+    const shorter = withoutMarks(withoutOpenings(main.text, true));
+    return capitalised(withoutMarks(shortened(shorter, TITLE_LENGTH)));
   }
 
-  /** One to three sentences of the conversation: what was asked, what came of it, how it ended; null as `title`. */
-  get summary(): string | null {
-    const asked = this.#main === '' ? this.#opening : this.#main;
-    if (asked === '') return null;
-    return [asked, this.#reply, this.#closing]
-      .filter((part) => part !== '')
-      .map((part) => sentenceOf(part))
-      .join(' ');
+  /**
+   * What was asked, what was answered to it and how it ended; at most 640 characters, null as `title`. `language`: ISO
+   * 639-1, of the closing words.
+   */
+  summary(language: string | null): string | null {
+    const { told, main } = this.#requests;
+    if (main === null) return null;
+    const most = told.length > 1 ? TOLD_LENGTH : Number.POSITIVE_INFINITY;
+    const asked = told.map(({ text }) => sentenceOf(shortened(text, most)));
+    const answers = answersOf(told, main).map(sentenceOf);
+    const endings = language === null ? undefined : TEXT_LANGUAGES.get(language)?.endings;
+    const ending = this.#ending === null ? undefined : endings?.[this.#ending];
+    return [asked.join(' '), answers.join(' '), ending ?? ''].filter((part) => part !== '').join(PART);
   }
 
   /**
@@ -90,103 +197,68 @@ export class SessionText {
 
   /** Call after `language`: what is not needed for it any more is not written. */
   write(writer: ByteWriter): void {
+    const flags = [
+      this.#sampleFull,
+      this.#isOnlyStated,
+      this.#isAnswered,
+      this.#asksBack,
+      this.#isMoved,
+      this.#offersMore,
+    ];
     writer
-      .byte(this.#sampleFull ? 1 : 0)
+      .byte(flags.reduce((byte, flag, bit) => byte | (flag ? 1 << bit : 0), 0))
+      .byte(this.#ending === null ? 0 : ENDINGS.indexOf(this.#ending) + 1)
+      .byte(BEARINGS.indexOf(this.#bearing))
       .text(this.#sample)
-      .text(this.#language ?? '')
-      .float(this.#mainScore);
-    for (const text of [this.#main, this.#main === '' ? this.#opening : '', this.#reply, this.#closing]) {
-      writer.text(text);
-    }
+      .text(this.#language ?? '');
+    this.#requests.write(writer);
   }
 
   static read(reader: ByteReader): SessionText {
     const text = new SessionText();
-    text.#sampleFull = reader.byte() === 1;
+    const flags = reader.byte();
+    text.#sampleFull = (flags & 1) !== 0;
+    text.#isOnlyStated = (flags & 2) !== 0;
+    text.#isAnswered = (flags & 4) !== 0;
+    text.#asksBack = (flags & 8) !== 0;
+    text.#isMoved = (flags & 16) !== 0;
+    text.#offersMore = (flags & 32) !== 0;
+    text.#ending = ENDINGS[reader.byte() - 1] ?? null;
+    text.#bearing = BEARINGS[reader.byte()] ?? 'other';
     text.#sample = reader.text();
     text.#language = reader.text() || null;
-    text.#mainScore = reader.float();
-    text.#main = reader.text();
-    text.#opening = reader.text();
-    text.#reply = reader.text();
-    text.#closing = reader.text();
+    text.#requests = SessionRequests.read(reader);
     return text;
   }
 }
 
-/** Stems of words that announce a request without saying it. */
-const VAGUE: ReadonlySet<string> = new Set(LEXICON.announcements.all.map(stemOf));
-
-/**
- * How well a request stands for the conversation: the first one, unless it says nothing and a later
- * one does. Rounded to what is stored.
- */
-function mainScore(request: string, first: boolean): number {
-  const content = wordsOf(request).filter(({ content: tells, stem }) => tells && !VAGUE.has(stem)).length;
-  const telling = Math.min(content, 3) / 3;
-  return Math.fround(0.2 + telling + (first ? 0.7 : 0));
+/** The answers to the requests that are told, the main one's in any case, as far as there is room. */
+function answersOf(told: readonly SessionRequest[], main: SessionRequest): string[] {
+  const chosen = new Set<string>(main.answer === '' ? [] : [main.answer]);
+  let length = main.answer.length;
+  for (const { answer } of told) {
+    if (answer === '' || chosen.has(answer) || length + answer.length > ANSWERS_LENGTH) continue;
+    chosen.add(answer);
+    length += answer.length;
+  }
+  return [...new Set(told.map(({ answer }) => answer))].filter((answer) => chosen.has(answer));
 }
 
-/**
- * The request without greeting and politeness, from its own text, so that its language and spelling stay.
- * Of a request that is too long for a title, from the first sentence that asks.
- */
-function titleCore(request: string): string {
-  const whole = withoutPoliteness(request);
-  if (whole.length <= TITLE_LENGTH) return whole;
-  const asking = shownSentencesOf(request).find(
-    (sentence) => ASKING_SENTENCE.test(sentence) && contentWordCount(sentence) > 1,
-  );
-  return asking === undefined ? whole : withoutPoliteness(asking);
-}
-
-/** A question, or what politeness leads up to. */
-const ASKING_SENTENCE = new RegExp(
-  `[?？]\\s*$|(?:^|\\s)(?:${alternatives(LEXICON.requestLeads.all)})(?=\\s)`,
-  'iu',
-);
-
-const MARKS_AT_END = /(?<![\s.!?…。！？;,:，、-])[\s.!?…。！？;,:，、-]+$/u;
-const PLEASE_AT_END = new RegExp(`(?<![\\s,])[\\s,]+(?:${alternatives(LEXICON.pleaseAtEnd.all)})$`, 'iu');
-
-function withoutPoliteness(request: string): string {
-  const words = politeCore(request);
-  const first = words[0];
-  const rest = first === undefined ? request : request.slice(first.start);
-  return rest.replace(MARKS_AT_END, '').replace(PLEASE_AT_END, '');
-}
-
-/** The sentence of an assistant turn that says most: the first that is neither a question nor very short. */
-function tellingSentence(content: string): string {
-  const sentences = shownSentencesOf(oneLine(content));
-  const telling = sentences.find(
-    (sentence) => !/[?？]$/.test(sentence) && (isUnspaced(sentence) || sentence.split(' ').length > 3),
-  );
-  return clip(telling ?? sentences[0] ?? '', SENTENCE_LENGTH);
+function withoutMarks(text: string): string {
+  let end = text.length;
+  while (end > 0 && /[\s.!?。！？؟;,:，、；：।]/u.test(text[end - 1]!)) end -= 1;
+  return text.slice(0, end);
 }
 
 function sentenceOf(text: string): string {
   const whole = capitalised(text.trim());
-  return /[.!?…。！？]["”»')]*$/u.test(whole) ? whole : `${whole}${isUnspaced(whole) ? '。' : '.'}`;
+  return /[.!?…。！？؟।]["'”»)\]]*$/u.test(whole) ? whole : `${whole}${isUnspaced(whole) ? '。' : '.'}`;
 }
 
-function oneLine(text: string): string {
-  return truncate(text, READ_LENGTH).replace(/\s+/gu, ' ').trim();
-}
-
-/** At most `length` UTF-16 units, cut at a word with an ellipsis. */
-function clip(text: string, length: number): string {
-  return text.length <= length ? text : cutAtWord(text, length);
-}
-
-function cutAtWord(text: string, length: number): string {
-  if (text.length <= length) return text;
-  const cut = truncate(text, length - 1);
-  const space = cut.search(/\s\S*$/u);
-  return `${(space > length / 2 ? cut.slice(0, space) : cut).replace(/(?<![\s.,;:!?-])[\s.,;:!?-]+$/u, '')}…`;
-}
-
+/** With a capital, unless the first word has one somewhere: "iPhone". */
 function capitalised(text: string): string {
-  const [first = '', ...rest] = Array.from(text);
-  return first.toUpperCase() + rest.join('');
+  const first = /^\S*/u.exec(text)?.[0] ?? '';
+  if (first !== first.toLowerCase()) return text;
+  const [letter = '', ...rest] = Array.from(text);
+  return letter.toUpperCase() + rest.join('');
 }

@@ -15,6 +15,8 @@ export interface ShownTurn {
   readonly content: string;
   /** The part of it that carries the request. */
   readonly request: string;
+  /** What was found in it, with request and sentences in the same way. */
+  readonly enrichment: Enrichment;
 }
 
 /** What a session knows of its persons. */
@@ -24,14 +26,20 @@ interface Knowing {
 }
 
 /** Notes whom a user turn names, and gives what of it may be shown. */
-export function shownTurn(turn: Turn, { kind, request, sentences }: Enrichment, session: Knowing): ShownTurn {
+export function shownTurn(turn: Turn, enrichment: Enrichment, session: Knowing): ShownTurn {
+  const { kind, request, sentences } = enrichment;
   if (turn.userId !== undefined) session.known = withKnown(session.known, wordsOfId(turn.userId));
   if (session.askedForData && isBare(turn.content) && !holdsQuestion(turn.content)) {
     session.known = withKnown(session.known, wordsOfAnswer(turn.content));
     // The answer is the name, number or address that was asked for.
-    if (kind === 'request' && !sentences.some(({ asks }) => asks)) return { content: '', request: '' };
+    if (kind === 'request' && !sentences.some(({ asks }) => asks)) {
+      return { content: '', request: '', enrichment: { ...enrichment, request: '', sentences: [] } };
+    }
   }
   const { text, names } = redacted(truncate(turn.content, SHOWN_LENGTH), session);
   session.known = withKnown(session.known, names);
-  return { content: text, request: request === '' ? '' : redact(request, session) };
+  if (text === turn.content) return { content: text, request, enrichment };
+  const shown = request === '' ? '' : redact(request, session);
+  const told = sentences.map((sentence) => ({ ...sentence, text: redact(sentence.text, session) }));
+  return { content: text, request: shown, enrichment: { ...enrichment, request: shown, sentences: told } };
 }

@@ -1,13 +1,29 @@
 import { LEXICON } from './lexicon.ts';
 import { alternatives } from './patterns.ts';
+import { TEXT_LANGUAGES } from './shown/lexicon.ts';
 
-/** Where a sentence ends: a line end, CJK full stops, or Western marks before a space or the end. */
-const SENTENCE_END = /(?<![.!?…])[.!?…]+["')\]]*(?=\s|$)|[。！？；]+|\n/gu;
+/** Where a sentence ends: a line end, CJK full stops, or marks of other scripts before a space or the end. */
+const SENTENCE_END =
+  /(?<![.!?…؟।۔])[.!?…؟।۔]+["'”»)\]]*(?=\s|$)|(?<=\p{Ll}{2})[.!?](?=\p{Lu}\p{Ll}{0,16}\s)|[。！？；]+|\n/gu;
 const ABBREVIATION = /(?<![^\s(])(?:mr|mrs|ms|dr|prof|st|no|nr|vs|etc|e\.g|i\.e|z\.b|sr|sra|bzw|ca)\.$/iu;
-/** UTF-16 units at the end of a sentence that hold an abbreviation and what is before it. */
-const ABBREVIATION_LENGTH = 8;
+/** "104 N. Main Street", "J. Smith"; not "I". */
+const INITIAL = /(?:^|[\s(])(?!I\.)\p{Lu}\.$/u;
+/** UTF-16 units at the end of a sentence that hold an abbreviation, or a number and what is before it. */
+const LAST_LENGTH = 24;
+/** A number with the dot that makes it an ordinal in some languages, and the word before it. */
+const ORDINAL = /(?:^|[\s(])(?:(\p{L}{2,10})\s)?\d{1,2}\.$/u;
+const NEXT_WORD = /^[ \t]{1,3}(\p{L}{2,16})/u;
 
-/** Sentences in order, trimmed, with their closing marks. Dots inside numbers, names and addresses do not split. */
+const listed = (section: 'abbreviations' | 'ordinalNouns' | 'ordinalLeads'): ReadonlySet<string> =>
+  new Set([...TEXT_LANGUAGES.values()].flatMap((language) => language[section]));
+const ABBREVIATIONS = listed('abbreviations');
+const ORDINAL_NOUNS = listed('ordinalNouns');
+const ORDINAL_LEADS = listed('ordinalLeads');
+
+/**
+ * Sentences in order, trimmed, with their closing marks. Dots inside numbers, names and addresses do not split, nor do
+ * those of abbreviations, of ordinal numbers ("am 3. Mai") and of numbered lists.
+ */
 export function sentencesOf(text: string): string[] {
   const sentences: string[] = [];
   let sentence: { readonly start: number; end: number } | null = null;
@@ -21,28 +37,31 @@ export function sentencesOf(text: string): string[] {
     }
     read = end;
     if (sentence === null) continue;
-    const last = text.slice(Math.max(sentence.start, sentence.end - ABBREVIATION_LENGTH), sentence.end);
-    if (end < text.length && ABBREVIATION.test(last)) continue;
+    if (end < text.length && isOpen(text, sentence.start, sentence.end)) continue;
     sentences.push(text.slice(sentence.start, sentence.end));
     sentence = null;
   }
   return sentences;
 }
 
+/** Whether the dot at `end` belongs to a word or number, so that the sentence goes on. */
+function isOpen(text: string, start: number, end: number): boolean {
+  if (text[end - 1] !== '.') return false;
+  const last = text.slice(Math.max(start, end - LAST_LENGTH), end);
+  if (ABBREVIATION.test(last) || INITIAL.test(last)) return true;
+  const word = /(?<![^\s(])[\p{L}.]{1,6}$/u.exec(last)?.[0].slice(0, -1).toLowerCase();
+  if (word !== undefined && ABBREVIATIONS.has(word)) return true;
+  const ordinal = ORDINAL.exec(last);
+  if (ordinal === null) return false;
+  if (end - start === ordinal[0].length && ordinal[1] === undefined) return true;
+  const next = NEXT_WORD.exec(text.slice(end, end + 20))?.[1];
+  if (next === undefined) return false;
+  return ORDINAL_NOUNS.has(next.toLowerCase()) || ORDINAL_LEADS.has(ordinal[1]?.toLowerCase() ?? '');
+}
+
 function* sentenceEnds(text: string): Iterable<number> {
   for (const { 0: marks, index } of text.matchAll(SENTENCE_END)) yield index + marks.length;
   yield text.length;
-}
-
-const SHOWN_SENTENCE = /(?<![^.!?。！？])[^.!?。！？]+(?:[.!?。！？]+(?=\s|$|[^\s\d])|$)/gu;
-
-/**
- * Sentences as titles and summaries show them, of a text on one line. They end at every mark, abbreviations and
- * addresses included; what `sentencesOf` finds instead would change the texts that are stored.
- */
-export function shownSentencesOf(line: string): string[] {
-  const found = line.match(SHOWN_SENTENCE)?.map((sentence) => sentence.trim()) ?? [];
-  return found.filter((sentence) => sentence !== '');
 }
 
 const CLAUSE_END = new RegExp(

@@ -1,86 +1,272 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { SessionText, type TurnPlace } from '../../src/conversations/session-text.ts';
 import { ByteReader, ByteWriter } from '../../src/domain/byte-codec.ts';
-import { SessionText } from '../../src/conversations/session-text.ts';
+import type { Enrichment, GapType } from '../../src/domain/facts.ts';
+import type { SignalKey } from '../../src/domain/signal-kinds.ts';
 import { redact } from '../../src/language/redact/redact.ts';
-import type { Enrichment } from '../../src/domain/facts.ts';
 
-function enrichment(kind: 'request' | 'reply', request = ''): Enrichment {
-  return { kind, request, vector: null, sentences: [], signals: [], gap: null };
+function enrichment(kind: Enrichment['kind'], request = '', signals: readonly SignalKey[] = []): Enrichment {
+  return { kind, request, vector: null, sentences: [], signals, gap: null };
 }
-function request(text: SessionText, content: string): void {
-  text.addUserTurn(content, enrichment('request', content));
+
+/** A conversation, turn by turn. */
+class Talk {
+  readonly text = new SessionText();
+
+  asks(content: string, place?: TurnPlace): this {
+    this.text.addUserTurn(content, enrichment('request', content), place);
+    return this;
+  }
+
+  says(content: string, ...signals: SignalKey[]): this {
+    this.text.addUserTurn(content, enrichment('reply', '', signals));
+    return this;
+  }
+
+  hears(content: string, gap: GapType | null = null): this {
+    this.text.addAssistantTurn(content, redact, gap);
+    return this;
+  }
+
+  summary(language: string | null = 'en'): string | null {
+    return this.text.summary(language);
+  }
 }
+
+function talk(): Talk {
+  return new Talk();
+}
+
+function titleOf(content: string): string | null {
+  return talk().asks(content).text.title;
+}
+
 const detect = (sample: string): string | null => (sample.length < 24 ? null : 'en');
 
-describe('SessionText', () => {
-  it('tells what was asked, what came of it and how it ended', () => {
-    const text = new SessionText();
-    text.addUserTurn('hello', enrichment('reply'));
-    equal(text.title, 'Hello');
-    request(text, 'I want to cancel my booking for Friday');
-    text.addAssistantTurn('Which one? I have cancelled booking 17 for you.', redact);
-    text.addUserTurn('great, thanks', enrichment('reply'));
-    equal(text.title, 'Cancel my booking for Friday');
-    equal(
-      text.summary,
-      'I want to cancel my booking for Friday. I have cancelled booking 17 for you. Great, thanks.',
+describe('the title of a session', () => {
+  it('is the request without what only leads up to it', () => {
+    deepEqual(
+      [
+        'Hi, where is my parcel?',
+        'Good morning Dana, I would like to know whether my visa has arrived, thanks',
+        'Hello, please cancel my booking for Friday, thank you!',
+        'ich möchte bitte meine Rechnung als PDF, danke',
+        'Bonjour, je voudrais savoir si le magasin ouvre dimanche svp',
+        '你好，请问几点开门？谢谢',
+        'すみません、パスワードを忘れました',
+      ].map(titleOf),
+      [
+        'Where is my parcel',
+        'Whether my visa has arrived',
+        'Cancel my booking for Friday',
+        'Meine Rechnung als PDF',
+        'Si le magasin ouvre dimanche',
+        '几点开门',
+        'パスワードを忘れました',
+      ],
     );
   });
 
-  it('takes a later request for the main one only when the first says little', () => {
-    const text = new SessionText();
-    request(text, 'a question');
-    request(text, 'How do I connect my printer to the network?');
-    request(text, 'Where do I buy new ink cartridges for it?');
-    equal(text.title, 'How do I connect my printer to the network');
+  it('keeps every word that changes what is meant', () => {
+    for (const content of [
+      'No invoice received for the last order',
+      'There is an unknown charge on my card',
+      "Can't log in since the update",
+      'Coffee without sugar keeps arriving with sugar',
+      'Never got the second parcel',
+      'Ich habe keine Bestätigung bekommen',
+      'No me llega el código',
+      'Je ne reçois plus les factures',
+      'SIM card is not recognised',
+      'Mi puoi mandare la fattura che non trovo',
+    ])
+      equal(titleOf(content), content);
   });
 
-  it('keeps questions as questions and cuts only politeness', () => {
-    const titles = [
-      'Hi, where is my parcel?',
-      'I want a car on the 4th, please',
-      'I am stuck at home with a cold and cannot go out at all. Are there any good films to watch online?',
-    ].map((content) => {
-      const text = new SessionText();
-      request(text, content);
-      return text.title;
-    });
-    deepEqual(titles, ['Where is my parcel', 'A car on the 4th', 'Are there any good films to watch online']);
+  it('is cut at a clause, and not where what follows says otherwise', () => {
+    equal(
+      titleOf('The washing machine leaks under the door, and the repair man did not come on Monday'),
+      'The washing machine leaks under the door',
+    );
+    equal(
+      titleOf('The tracking page of the courier says delivered, but I have not received any parcel'),
+      'I have not received any parcel',
+    );
+    equal(
+      titleOf('Although the technician promised to come this morning, nobody has been here all day'),
+      'Nobody has been here all day',
+    );
   });
 
-  it('has nothing to say before the user has', () => {
-    const text = new SessionText();
-    text.addAssistantTurn('Welcome! How can I help?', redact);
-    deepEqual([text.title, text.summary, text.language(detect)], [null, null, null]);
+  it('is cut at a word with an ellipsis, never after a preposition, an article or a negation', () => {
+    for (const [content, last] of [
+      ['Compare photosynthesis and respiration of aquatic plants in the northern seas', 'aquatic plants'],
+      ['Explain why the green recycling containers of our street were not emptied', 'street'],
+      ['Warum wurden die grünen Behälter in unserer Nebenstraße heute nicht geleert', 'Nebenstraße'],
+    ] as const) {
+      const title = titleOf(content) ?? '';
+      ok(title.length <= 60);
+      ok(title.endsWith(`${last}…`), title);
+    }
   });
 
-  it('keeps titles within 60 characters, whole words, and whole characters', () => {
-    const text = new SessionText();
-    request(text, `compare ${'photosynthesis and respiration '.repeat(10)}`);
-    const title = text.title ?? '';
-    ok(title.length <= 60);
-    match(title, /^Compare .*(?:photosynthesis|respiration|and)…$/);
-    const emoji = new SessionText();
-    request(emoji, '😀'.repeat(100));
-    ok((emoji.title ?? '').isWellFormed() && (emoji.title ?? '').length <= 60);
+  it('keeps whole characters', () => {
+    const title = titleOf(`compare ${'😀'.repeat(100)}`) ?? '';
+    ok(title.isWellFormed() && title.length <= 60);
+    equal(titleOf('iPhone screen is black'), 'iPhone screen is black');
   });
 
+  it('is null while the user has named nothing, and what was said when nothing is asked', () => {
+    const open = talk().hears('Welcome! How can I help?');
+    deepEqual([open.text.title, open.summary(), open.text.language(detect)], [null, null, null]);
+    deepEqual([open.says('hello').text.title, open.summary()], [null, null]);
+    open.says('my sister paints wonderful watercolours');
+    equal(open.text.title, 'My sister paints wonderful watercolours');
+    open.asks('where can I buy canvas boards?');
+    equal(open.text.title, 'Where can I buy canvas boards');
+  });
+
+  it('is the first request, unless another takes more turns or the first says nothing', () => {
+    const vague = talk().asks('I have a question').asks('How do I connect my printer to the network?');
+    equal(vague.text.title, 'How do I connect my printer to the network');
+    const both = talk().asks('Do you ship to Norway?').hears('Yes, in six days.');
+    both.asks('also my last order came without the charger').hears('Which order was it?');
+    equal(both.text.title, 'Do you ship to Norway');
+    both.says('the second').hears('Was the box open?').says('closed').hears('We send a new charger today.');
+    equal(both.text.title, 'My last order came without the charger');
+  });
+
+  it('says nothing of numbers, addresses and signatures', () => {
+    equal(titleOf('Paczka przyszła uszkodzona, zamówienie 7710032'), 'Paczka przyszła uszkodzona');
+    equal(
+      titleOf("Bonjour, je n'ai pas reçu ma commande. Cordialement, Thierry, 14 rue des Lilas"),
+      "Je n'ai pas reçu ma commande",
+    );
+  });
+});
+
+describe('the summary of a session', () => {
+  it('tells what was asked, what was answered to it and how it ended', () => {
+    const session = talk().says('hello').asks('I want to cancel my booking for Friday');
+    equal(session.summary(), 'I want to cancel my booking for Friday. – Not answered yet.');
+    session.hears(
+      "Hi! I'm happy to help you with that. Which one? I have cancelled booking B for you. Have a nice day!",
+    );
+    equal(session.summary(), 'I want to cancel my booking for Friday. – I have cancelled booking B for you.');
+    session.says('great, thanks', 'gratitude');
+    equal(
+      session.summary(),
+      'I want to cancel my booking for Friday. – I have cancelled booking B for you. – Solved.',
+    );
+  });
+
+  it('tells up to three requests with their answers', () => {
+    const session = talk().asks('Where do I enter sick leave?').hears('In the portal under Absences.');
+    session.asks('Do I need a doctors note?').hears('Only from the fourth day.');
+    session.asks('Can I carry over vacation days?').hears('Yes, up to five days.');
+    equal(
+      session.summary(null),
+      'Where do I enter sick leave? Do I need a doctors note? Can I carry over vacation days? – ' +
+        'In the portal under Absences. Only from the fourth day. Yes, up to five days.',
+    );
+    session.asks('Which holidays are public?').hears('Twelve of them.');
+    equal(session.summary()?.split('?').length, 4);
+  });
+
+  it('takes the sentence that speaks to the request, a question back only when there is no other', () => {
+    const question = talk().asks('I need a taxi to the airport').hears('Sure! At what time?');
+    equal(question.summary(null), 'I need a taxi to the airport. – At what time?');
+    const answered = question
+      .says('at six')
+      .hears('Thank you for waiting. Your taxi to the airport comes at 5:50.');
+    equal(answered.summary(null), 'I need a taxi to the airport. – Your taxi to the airport comes at 5:50.');
+    const list = talk().asks('Which documents do I need for a passport?');
+    list.hears(
+      'Here is what we need:\n- A photo\n- Your birth certificate\nAll documents must be originals.',
+    );
+    match(list.summary(null) ?? '', /All documents must be originals\.$/);
+  });
+
+  it('keeps the answer while the user asks further', () => {
+    const session = talk().asks('Can you get my money back from the wrong account?');
+    session.hears('I have asked the bank to return your money.').asks('and if not');
+    session.hears('Then there is nothing left to do.');
+    match(session.summary(null) ?? '', /– I have asked the bank to return your money\.$/);
+  });
+
+  it('says how it ended only where somebody said so', () => {
+    const ending = (session: Talk): string => session.summary()?.split(' – ').at(-1) ?? '';
+    const asked = (): Talk => talk().asks('Please refund the broken lamp');
+    equal(ending(asked().hears('Refunds take five days.')), 'Refunds take five days.');
+    equal(ending(asked().hears('I have no access to refunds.', 'TOOL')), 'The request could not be met.');
+    const refused = asked().hears('Unfortunately lamps are excluded from refunds.');
+    equal(ending(refused.says('ok thanks bye', 'gratitude')), 'The request could not be met.');
+    const over = asked().hears("I can't do that, so I am transferring you to our returns team.", 'TOOL');
+    equal(ending(over.says('thanks', 'gratitude')), 'Handed over to staff.');
+    equal(
+      ending(asked().hears('I am not able to transfer you to a colleague.')),
+      'I am not able to transfer you to a colleague.',
+    );
+    equal(ending(asked().hears('Press the button.').says('forget it', 'gives-up')), 'The user gave up.');
+    const solved = asked().hears('Press the button.').says('works', 'problem-solved');
+    equal(ending(solved), 'Solved.');
+    equal(ending(solved.asks('Which lamps can be dimmed with a remote?')), 'Not answered yet.');
+    equal(ending(asked().says('thanks in advance', 'gratitude')), 'Not answered yet.');
+  });
+
+  it('closes in the language of the session, and without a closing when there is none', () => {
+    const session = talk()
+      .asks('Wo ist mein Paket?')
+      .hears('Ihr Paket kommt morgen.')
+      .says('danke', 'gratitude');
+    equal(session.summary('de'), 'Wo ist mein Paket? – Ihr Paket kommt morgen. – Gelöst.');
+    equal(session.summary('hi')?.endsWith('हल हो गया।'), true);
+    equal(session.summary('fi'), 'Wo ist mein Paket? – Ihr Paket kommt morgen.');
+    equal(session.summary(null), 'Wo ist mein Paket? – Ihr Paket kommt morgen.');
+  });
+
+  it('holds no word that nobody said, but for the closing', () => {
+    const said = [
+      'Hi, my order 5512 came without the charger, could you send one?',
+      "I'm sorry about that! We have posted a new charger to you. It arrives on Friday.",
+    ];
+    const session = talk().asks(said[0]!).hears(said[1]!).says('perfect', 'praise');
+    const spoken = new Set(
+      said
+        .join(' ')
+        .toLowerCase()
+        .match(/\p{L}+/gu),
+    );
+    const [asked, answer] = session.summary()!.split(' – ');
+    for (const word of `${asked} ${answer}`.toLowerCase().match(/\p{L}+/gu)!) ok(spoken.has(word), word);
+  });
+
+  it('shows no personal data of an answer', () => {
+    const session = talk().asks('Which number do I call?').hears('Please call +44 7785 016005 tomorrow.');
+    equal(session.summary(null), 'Which number do I call? – Please call ••• tomorrow.');
+  });
+
+  it('joins sentences of scripts without spaces with their own full stop', () => {
+    const session = talk().asks('我想取消订单').hears('订单已经取消。').says('谢谢', 'gratitude');
+    equal(session.summary('zh'), '我想取消订单。 – 订单已经取消。 – 已解决。');
+  });
+});
+
+describe('SessionText', () => {
   it('knows the language when there is enough text and then stops asking', () => {
-    const text = new SessionText();
+    const session = talk();
     let asked = 0;
     const counting = (sample: string): string | null => {
       asked += 1;
       return detect(sample);
     };
-    request(text, 'short');
-    equal(text.language(counting), null);
-    request(text, 'now this is quite long enough');
-    equal(text.language(counting), 'en');
-    request(text, 'x '.repeat(200));
-    text.language(counting);
-    request(text, 'more and more and more');
-    text.language(counting);
+    session.asks('short');
+    equal(session.text.language(counting), null);
+    session.asks('now this is quite long enough');
+    equal(session.text.language(counting), 'en');
+    session.asks('x '.repeat(200)).text.language(counting);
+    session.asks('more and more and more').text.language(counting);
     equal(asked, 3);
   });
 
@@ -90,9 +276,8 @@ describe('SessionText', () => {
       asked.push([sample, before]);
       return sample.includes('zwei') ? 'de' : before;
     };
-    const text = new SessionText();
-    for (const content of ['one', 'zwei', 'three']) request(text, content);
-    equal(text.language(recording), 'de');
+    const session = talk().asks('one').asks('zwei').asks('three');
+    equal(session.text.language(recording), 'de');
     deepEqual(asked, [
       ['one', null],
       ['one\nzwei', null],
@@ -100,25 +285,33 @@ describe('SessionText', () => {
     ]);
   });
 
-  it('goes on from what it wrote, and writes little', () => {
-    const text = new SessionText();
-    for (let turn = 0; turn < 50; turn += 1) {
-      request(text, `please find me flight number ${turn} to Lisbon ${'very '.repeat(100)}soon`);
-      text.addAssistantTurn(`I found flight ${turn}. ${'It is a good one. '.repeat(50)}`, redact);
+  it('goes on from what it wrote after every turn, and writes little', () => {
+    const whole = talk();
+    let broken = talk().text;
+    const subjects = [
+      'flight to Lisbon',
+      'hotel beside the harbour',
+      'guide for the castle',
+      'table for dinner',
+    ];
+    let bytes = 0;
+    for (let turn = 0; turn < 40; turn += 1) {
+      const subject = subjects[turn % subjects.length]!;
+      const content = `please find me a ${subject} number ${turn} ${'very '.repeat(100)}soon`;
+      const answer = `Unfortunately there is no ${subject}. ${'It is a long story. '.repeat(50)} Anything else?`;
+      for (const text of [whole.text, broken]) {
+        text.addUserTurn(content, enrichment('request', content));
+        text.addAssistantTurn(answer, redact, turn % 3 === 0 ? 'KNOWLEDGE' : null);
+        text.language(detect);
+      }
+      const writer = new ByteWriter();
+      broken.write(writer);
+      const written = writer.finish();
+      bytes = Math.max(bytes, written.length);
+      broken = SessionText.read(new ByteReader(written));
+      deepEqual([broken.title, broken.summary('en')], [whole.text.title, whole.text.summary('en')]);
     }
-    text.language(detect);
-    const writer = new ByteWriter();
-    text.write(writer);
-    const bytes = writer.finish();
-    ok(bytes.length < 700, `${bytes.length} bytes`);
-    const again = SessionText.read(new ByteReader(bytes));
-    deepEqual([again.title, again.summary, again.language(detect)], [text.title, text.summary, 'en']);
-  });
-
-  it('joins sentences of scripts without spaces with their own full stop', () => {
-    const text = new SessionText();
-    request(text, '我想取消订单');
-    text.addAssistantTurn('订单已经取消。', redact);
-    equal(text.summary, '我想取消订单。 订单已经取消。');
+    ok(bytes < 1600, `${bytes} bytes`);
+    ok((whole.summary()?.length ?? 0) <= 640);
   });
 });

@@ -14,7 +14,7 @@ import { detectLanguage } from '../../src/language/detect.ts';
 import { requestOf } from '../../src/enrich/request-sentence.ts';
 import { detectSignals, gradeTurn, isOnlyComplaint } from '../../src/enrich/signals.ts';
 import { fold } from '../../src/language/normalise.ts';
-import { clausesOf, sentencesOf, shownSentencesOf } from '../../src/language/sentences.ts';
+import { clausesOf, sentencesOf } from '../../src/language/sentences.ts';
 import { wordCount } from '../../src/language/words.ts';
 import {
   aboutAssistantTopic,
@@ -48,7 +48,7 @@ function session(text: string): void {
   session.addUserTurn(text, turn('request', text));
   session.addAssistantTurn(text, (sentence) => sentence);
   session.addUserTurn(text, turn('reply', ''));
-  equal(typeof session.title, typeof session.summary);
+  equal(typeof session.title, typeof session.summary('en'));
   session.language(detectLanguage);
 }
 
@@ -56,7 +56,6 @@ function session(text: string): void {
 const FUNCTIONS: Readonly<Record<string, (text: string) => unknown>> = {
   fold,
   sentencesOf,
-  shownSentencesOf,
   clausesOf,
   wordCount,
   featuresOf,

@@ -1,6 +1,6 @@
 import { deepEqual } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { clausesOf, sentencesOf, shownSentencesOf } from '../../src/language/sentences.ts';
+import { clausesOf, sentencesOf } from '../../src/language/sentences.ts';
 
 describe('sentences', () => {
   it('end at marks and lines, but not inside numbers, names and addresses', () => {
@@ -20,15 +20,25 @@ describe('sentences', () => {
     deepEqual(sentencesOf('Ask xdr. Who (dr. No)?'), ['Ask xdr.', 'Who (dr. No)?']);
   });
 
-  it('end at every mark where they are shown', () => {
-    deepEqual(shownSentencesOf('Ask Dr. Who. See example.com! 你好。 '), [
-      'Ask Dr.',
-      'Who.',
-      'See example.',
-      'com!',
-      '你好。',
+  it('stay open after an ordinal number, an abbreviation of any language and the number of a list', () => {
+    const whole = [
+      'Der Termin ist am 3. Mai um 10.30 Uhr.',
+      'Ich wohne im 2. Stock.',
+      'Umowa kończy się 5. dnia miesiąca.',
+      'Das gilt z.B. für Bücher.',
+      'Zie bijv. de handleiding.',
+      '1. Open the settings',
+      'It costs 3.50!',
+      'See https://example.com/a.b?c=1 for more.',
+    ];
+    for (const sentence of whole) deepEqual(sentencesOf(sentence), [sentence]);
+    deepEqual(sentencesOf('We are 12. Book a table.'), ['We are 12.', 'Book a table.']);
+    deepEqual(sentencesOf('هل وصل الطلب؟ لا. मदद कीजिए। धन्यवाद।'), [
+      'هل وصل الطلب؟',
+      'لا.',
+      'मदद कीजिए।',
+      'धन्यवाद।',
     ]);
-    deepEqual(shownSentencesOf(''), []);
   });
 
   it('are cut into clauses at marks and conjunctions of any language', () => {

@@ -188,8 +188,9 @@ export class Assigner {
       steps.onText(last);
       this.#unsavedSessions.add(state);
       const { session, user, text } = state;
-      const { title, summary } = text;
       const language = text.language(this.#options.detectLanguage);
+      const { title } = text;
+      const summary = text.summary(language);
       return { instance: turn.instance, session, id: turn.sessionId, user, title, summary, language };
     });
   }

@@ -59,6 +59,7 @@ function assignUserTurn(
   const signals = new Set(enrichment.signals.map((key) => SIGNAL_INDEX.get(key)!));
   const { kind, vector } = enrichment;
   const shown = shownTurn(turn, enrichment, session);
+  const isAnswer = session.micro !== null && canOnlyAnswer(turn.content, turn.at, session.askedAt);
   if (kind === 'request' && vector !== null && saysAnything(vector)) {
     moveToTopicOf(vector, shown.request, turn, instance, session);
     message.repeatedRequest = repeatedRequestOf(
@@ -78,7 +79,8 @@ function assignUserTurn(
     );
   message.signals = [...signals].sort((x, y) => x - y);
   for (const signal of signals) instance.signal(signal);
-  session.text.addUserTurn(shown.content, { ...enrichment, request: shown.request });
+  const isRepeated = message.repeatedRequest !== null;
+  session.text.addUserTurn(shown.content, shown.enrichment, { isAnswer, isRepeated });
 }
 
 function assignAssistantTurn(
@@ -100,7 +102,7 @@ function assignAssistantTurn(
   session.answered = session.requests.length;
   session.askedAt = asksUser(turn.content) ? turn.at : null;
   session.askedForData = asksForData(turn.content);
-  session.text.addAssistantTurn(turn.content, (text) => redact(text, session));
+  session.text.addAssistantTurn(turn.content, (text) => redact(text, session), enrichment.gap);
 }
 
 /**

@@ -1,0 +1,271 @@
+/**
+ * Are titles and summaries right? On sessions with the titles, answers and outcomes that a person accepts
+ * (`test/gold/session-texts*.jsonl`), and as a sheet to read.
+ * Covered by test/models/eval/session-texts.test.ts.
+ */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { roleOf } from '../../src/domain/records.ts';
+import type { SessionRow } from '../../src/domain/facts.ts';
+import { fold } from '../../src/language/normalise.ts';
+import { ENDINGS, TEXT_LANGUAGES, type Ending } from '../../src/language/shown/lexicon.ts';
+import { PhraseSet } from '../../src/language/shown/phrase-set.ts';
+import { foldedWordsOf, isUnspaced } from '../../src/language/words.ts';
+import { madeConversation, mixed, type LabelledConversation } from './conversations.ts';
+import { collect, dataSetPath, readDialogues } from './data.ts';
+import type { Pipeline } from './pipeline.ts';
+import type { EvalOptions, EvalTable, Row } from './report.ts';
+
+const GOLD_DIRECTORY = join(import.meta.dirname, '../../test/gold');
+
+export interface GoldSession {
+  readonly lang: string;
+  readonly turns: readonly { readonly role: 'user' | 'assistant'; readonly content: string }[];
+  readonly requests: readonly string[];
+  /** Titles that may stand; empty: none may. */
+  readonly title: readonly string[];
+  readonly mustNot: readonly string[];
+  /** null: no assistant turn answers. */
+  readonly answer: string | null;
+  readonly outcome: string;
+}
+
+/** What was made of a session. */
+export type SessionTexts = Pick<SessionRow, 'title' | 'summary'>;
+
+/** The sessions of one half. */
+export function goldSessions(half: 'tuned' | 'sealed'): GoldSession[] {
+  const name = half === 'tuned' ? 'session-texts.jsonl' : 'session-texts.sealed.jsonl';
+  const lines = readFileSync(join(GOLD_DIRECTORY, name), 'utf8').split('\n');
+  return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as GoldSession);
+}
+
+const NEGATIONS = PhraseSet.of('negations');
+/** Words that two texts must share, of those of the longer one. */
+const NEAR = 0.8;
+/** Words of a request that a summary must hold. */
+const COVERED = 0.7;
+
+/** Words of a text as they are compared; of scripts without spaces, characters. */
+function pieces(text: string): string[] {
+  return foldedWordsOf(fold(text)).flatMap((word) => (isUnspaced(word) ? Array.from(word) : [word]));
+}
+
+/** The share of the words of `text` that stand in `other`. */
+export function shareIn(text: string, other: string): number {
+  const words = pieces(text);
+  const held = new Set(pieces(other));
+  return words.length === 0 ? 0 : words.filter((word) => held.has(word)).length / words.length;
+}
+
+/** Whether a title is an accepted one, or nearly, with all of its negations. */
+export function isAccepted(title: string | null, accepted: readonly string[]): boolean {
+  if (title === null || accepted.length === 0) return title === null && accepted.length === 0;
+  return accepted.some((one) => {
+    const shared = Math.min(shareIn(one, title), shareIn(title, one));
+    const words = new Set(pieces(title));
+    return shared >= NEAR && pieces(one).every((word) => !NEGATIONS.hasWord(word) || words.has(word));
+  });
+}
+
+/** Whether a title holds an accepted one or is a piece of one. */
+export function isPieceOf(title: string | null, accepted: readonly string[]): boolean {
+  const shown = pieces(title ?? '').join(' ');
+  return accepted.some((one) => {
+    const wanted = pieces(one).join(' ');
+    return shown !== '' && (wanted.includes(shown) || shown.includes(wanted));
+  });
+}
+
+/** The entries of `mustNot` that a text offends against. */
+export function offences(text: string, mustNot: readonly string[]): string[] {
+  const folded = fold(text);
+  return mustNot.filter((entry) => {
+    const [, claim, unless] = /^claim: (.*?)(?: \[(.*)\])?$/u.exec(entry) ?? [];
+    if (!holds(folded, claim ?? entry)) return false;
+    return !(unless ?? '').split(', ').some((word) => word !== '' && holds(folded, word));
+  });
+}
+
+function holds(folded: string, wanted: string): boolean {
+  const phrase = fold(wanted);
+  if (isUnspaced(phrase) || /\p{Script=Hangul}/u.test(phrase)) return folded.includes(phrase);
+  const escaped = phrase.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+  return new RegExp(`(?<![\\p{L}\\p{N}])${escaped}(?![\\p{L}\\p{N}])`, 'u').test(folded);
+}
+
+/** How a summary says that its session ended; null: it does not say. */
+export function endingOf(summary: string | null): Ending | null {
+  for (const { endings } of TEXT_LANGUAGES.values())
+    for (const ending of ENDINGS) if (summary?.endsWith(` – ${endings[ending]}`) === true) return ending;
+  return null;
+}
+
+const OUTCOMES: Readonly<Record<string, Ending | null>> = {
+  solved: 'solved',
+  refused: 'refused',
+  'handed-over': 'handedOver',
+  'given-up': 'givenUp',
+  open: null,
+};
+
+/** Scores of one half, in the order of the columns. */
+export function textScores(sessions: readonly GoldSession[], texts: readonly SessionTexts[]): number[] {
+  const paired = sessions.map((session, place) => ({
+    session,
+    title: texts[place]!.title,
+    summary: texts[place]!.summary,
+  }));
+  const share = <T>(items: readonly T[], says: (item: T) => boolean): number =>
+    items.length === 0 ? Number.NaN : items.filter(says).length / items.length;
+  const requests = paired.flatMap(({ session, summary }) =>
+    session.requests.map((request) => shareIn(request, summary ?? '')),
+  );
+  return [
+    share(paired, ({ session, title }) => isAccepted(title, session.title)),
+    share(
+      paired,
+      ({ session, title }) => isAccepted(title, session.title) || isPieceOf(title, session.title),
+    ),
+    paired.reduce((sum, { session, title }) => sum + offences(title ?? '', session.mustNot).length, 0),
+    paired.reduce((sum, { session, summary }) => sum + offences(summary ?? '', session.mustNot).length, 0),
+    paired.reduce((sum, { session, title, summary }) => {
+      const claims = session.mustNot.filter((entry) => entry.startsWith('claim: '));
+      return sum + offences(title ?? '', claims).length + offences(summary ?? '', claims).length;
+    }, 0),
+    share(requests, (covered) => covered >= COVERED),
+    share(
+      paired.filter(({ session }) => session.answer !== null),
+      ({ session, summary }) => shareIn(session.answer!, summary ?? '') >= NEAR,
+    ),
+    sessions.length,
+  ];
+}
+
+const COLUMNS = [
+  'half',
+  'title accepted',
+  'or a piece',
+  'must not: titles',
+  'summaries',
+  'the opposite',
+  'requests told',
+  'answer told',
+  'of',
+];
+
+/** Precision and recall of each ending. */
+function endingRows(half: string, sessions: readonly GoldSession[], texts: readonly SessionTexts[]): Row[] {
+  const pairs = sessions.map(({ outcome }, place) => ({
+    wanted: OUTCOMES[outcome] ?? null,
+    told: endingOf(texts[place]!.summary),
+  }));
+  return Object.entries(OUTCOMES).map(([name, ending]): Row => {
+    const isTold = (told: Ending | null): boolean =>
+      ending === null ? told === null || told === 'open' : told === ending;
+    const told = pairs.filter((pair) => isTold(pair.told));
+    const wanted = pairs.filter((pair) => pair.wanted === ending);
+    const right = told.filter((pair) => pair.wanted === ending).length;
+    const ratio = (of: number): number => (of === 0 ? Number.NaN : right / of);
+    return [half, name, ratio(told.length), ratio(wanted.length), told.length, wanted.length];
+  });
+}
+
+/** The texts that the pipeline makes of sessions. */
+export async function textsOf(
+  pipeline: Pipeline,
+  conversations: readonly LabelledConversation[],
+): Promise<SessionTexts[]> {
+  const { sessions } = await pipeline.assign(conversations);
+  return conversations.map(({ id }) => sessions.get(id) ?? { title: null, summary: null });
+}
+
+/** Titles, summaries and endings against what a person accepts. */
+export async function textTables(pipeline: Pipeline): Promise<EvalTable[]> {
+  const rows: Row[] = [];
+  const endings: Row[] = [];
+  for (const half of ['tuned', 'sealed'] as const) {
+    const sessions = goldSessions(half);
+    const texts = await textsOf(
+      pipeline,
+      sessions.map(({ turns }, place) =>
+        madeConversation(
+          `${half}-${place}`,
+          turns.map((turn) => ({ ...turn, label: null })),
+        ),
+      ),
+    );
+    rows.push([half, ...textScores(sessions, texts)]);
+    endings.push(...endingRows(half, sessions, texts));
+  }
+  return [
+    {
+      title: 'Titles and summaries of sessions, against what a person accepts',
+      columns: COLUMNS,
+      rows,
+      notes: [
+        '"must not" counts offences: personal data, reactions, courtesies and what says the opposite, which has a column of its own.',
+      ],
+    },
+    {
+      title: 'How sessions ended, as summaries say; open: nothing is said, or that no answer came',
+      columns: ['half', 'outcome', 'precision', 'recall', 'told', 'true'],
+      rows: endings,
+    },
+  ];
+}
+
+const SHEET_SETS = [
+  ['dialogues/llm-tau-bench-retail-fewshot', 8],
+  ['dialogues/llm-glaive-toolcall-en-zh', 8],
+  ['dialogues/sgd-train', 8],
+  ['dialogues/llm-oasst-en100', 5],
+  ['dialogues/crosswoz-zh', 4],
+  ['dialogues/taskmaster4-coffee', 5],
+  ['dialogues/chatterbot-multilingual', 4],
+  ['satisfaction/uss-mwoz', 8],
+] as const;
+const SHOWN_TURN = 400;
+
+/** 50 sessions of the data sets with title and summary, for a reader who knows nothing of the rules. */
+export async function textSheet(options: EvalOptions, pipeline: Pipeline): Promise<string> {
+  const chosen: LabelledConversation[] = [];
+  for (const [set, count] of SHEET_SETS) {
+    const dialogues = await collect(readDialogues(dataSetPath(options.dataDirectory, set)));
+    const conversations = dialogues.map(({ id, turns }) =>
+      madeConversation(
+        `${set} ${id}`,
+        turns.map(({ role, content }) => ({
+          role: roleOf(role) === 'user' ? ('user' as const) : ('assistant' as const),
+          content,
+          label: null,
+        })),
+      ),
+    );
+    chosen.push(...mixed(conversations, 'sheet').slice(0, count));
+  }
+  const texts = await textsOf(pipeline, chosen);
+  const parts = chosen
+    .map(({ id, turns }, place) => ({ id, turns, ...texts[place]! }))
+    .sort((one, other) => (digest(one.id) < digest(other.id) ? -1 : 1))
+    .map(({ turns, title, summary }, place) =>
+      [
+        `## ${place + 1}`,
+        ...turns.map(({ role, content }) => `${role === 'user' ? 'User' : 'Assistant'}: ${oneLine(content)}`),
+        '',
+        `TITLE: ${title ?? '(none)'}`,
+        `SUMMARY: ${summary ?? '(none)'}`,
+      ].join('\n'),
+    );
+  return `# Titles and summaries\n\n${parts.join('\n\n')}\n`;
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+function oneLine(text: string): string {
+  const line = text.replace(/\s+/gu, ' ').trim();
+  return line.length <= SHOWN_TURN ? line : `${line.slice(0, SHOWN_TURN)} [… cut here]`;
+}

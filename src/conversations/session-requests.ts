@@ -1,0 +1,152 @@
+/** The requests of a session that its title and summary speak of, each with its answer. */
+import type { ByteReader, ByteWriter } from '../domain/byte-codec.ts';
+import { bestAnswer, stemsOf, type AssistantAnswer } from './assistant-answer.ts';
+import { kept } from './kept-text.ts';
+
+/** Requests that a summary tells. */
+export const TOLD = 3;
+/** One more, so that a new one may come to weigh more than those that are told. */
+const KEPT = TOLD + 1;
+const REQUEST_LENGTH = 140;
+const ANSWER_LENGTH = 180;
+/** How much a turn counts beside what a request says (at most 13) and coming in the first turn that asks. */
+const TURN_WEIGHT = 4;
+const FIRST_WEIGHT = 6;
+const MOST_TURNS = 20;
+/**
+ * How much better a later answer must be: it speaks to a further question of the user, to what the user answered or
+ * tried again (then it may be worse), or to anything else.
+ */
+const MARGINS = { detour: 0.6, answered: -0.25, other: 0.1 } as const;
+/** What an assistant turn after the first speaks to. */
+export type Bearing = keyof typeof MARGINS;
+
+/** A request, and the best answer to it so far. */
+export interface SessionRequest {
+  readonly text: string;
+  /** 0 to 13: how well it says by itself what is wanted. */
+  readonly telling: number;
+  /** It came in the first turn that asked. */
+  readonly isFirst: boolean;
+  /** Assistant turns that dealt with it. */
+  turns: number;
+  /** '' without. */
+  answer: string;
+  /** Hundredths. */
+  answerScore: number;
+}
+
+export class SessionRequests {
+  #all: SessionRequest[] = [];
+  /** Those of the latest turn that asked: the assistant deals with them. */
+  #current: SessionRequest[] = [];
+  readonly #stems = new WeakMap<SessionRequest, ReadonlySet<string>>();
+
+  get isEmpty(): boolean {
+    return this.#all.length === 0;
+  }
+
+  /** The requests of one turn; what is not kept any more is one that took few turns. */
+  add(requests: readonly { readonly text: string; readonly telling: number }[]): void {
+    const isFirst = this.#all.length === 0;
+    const added = requests.slice(0, TOLD).map(({ text, telling }): SessionRequest => ({
+      text: kept(text, REQUEST_LENGTH),
+      telling,
+      isFirst,
+      turns: 0,
+      answer: '',
+      answerScore: 0,
+    }));
+    this.#current = added.filter(({ text }) => text !== '');
+    this.#all.push(...this.#current);
+    while (this.#all.length > KEPT) {
+      const earlier = this.#all.filter((request) => !this.#current.includes(request));
+      const pool = earlier.length > 0 ? earlier : this.#all;
+      const least = pool.reduce((one, other) => (weightOf(other) <= weightOf(one) ? other : one));
+      this.#all = this.#all.filter((request) => request !== least);
+      this.#current = this.#current.filter((request) => request !== least);
+    }
+  }
+
+  /** Whether an earlier request holds all that a sentence names. */
+  covers(text: string): boolean {
+    const named = [...stemsOf(text)];
+    return this.#all.some((request) => {
+      const stems = this.#stemsOf(request);
+      return named.every((stem) => stems.has(stem));
+    });
+  }
+
+  clear(): void {
+    this.#all = [];
+    this.#current = [];
+  }
+
+  /** An assistant turn on the latest requests. `redact`: takes personal data out of a sentence that is kept. */
+  answer(answer: AssistantAnswer, bearing: Bearing, redact: (text: string) => string): void {
+    for (const request of this.#current) {
+      if (bearing !== 'detour') request.turns = Math.min(request.turns + 1, MOST_TURNS);
+      const best = bestAnswer(answer, this.#stemsOf(request));
+      if (best === null) continue;
+      const score = Math.max(0, Math.min(255, Math.round(best.score * 60)));
+      const margin = request.answer === '' ? -255 : Math.round(MARGINS[bearing] * 60);
+      if (score <= request.answerScore + margin) continue;
+      request.answer = kept(redact(best.text), ANSWER_LENGTH);
+      request.answerScore = score;
+    }
+  }
+
+  #stemsOf(request: SessionRequest): ReadonlySet<string> {
+    const stems = this.#stems.get(request) ?? stemsOf(request.text);
+    this.#stems.set(request, stems);
+    return stems;
+  }
+
+  /** The request that stands for the session: the first, unless a later one took more turns or says more. */
+  get main(): SessionRequest | null {
+    let main: SessionRequest | null = null;
+    for (const request of this.#all) if (main === null || weightOf(request) > weightOf(main)) main = request;
+    return main;
+  }
+
+  /** At most three, the weightiest, in their order. */
+  get told(): readonly SessionRequest[] {
+    const byWeight = this.#all.toSorted((one, other) => weightOf(other) - weightOf(one)).slice(0, TOLD);
+    return this.#all.filter((request) => byWeight.includes(request));
+  }
+
+  write(writer: ByteWriter): void {
+    writer.count(this.#all.length).count(this.#all.length - this.#current.length);
+    for (const { text, telling, isFirst, turns, answer, answerScore } of this.#all) {
+      writer
+        .text(text)
+        .byte(telling | (isFirst ? 16 : 0))
+        .byte(turns)
+        .text(answer)
+        .byte(answerScore);
+    }
+  }
+
+  static read(reader: ByteReader): SessionRequests {
+    const requests = new SessionRequests();
+    const count = reader.count();
+    const firstCurrent = reader.count();
+    for (let place = 0; place < count; place += 1) {
+      const text = reader.text();
+      const flags = reader.byte();
+      const request = { text, telling: flags & 15, isFirst: (flags & 16) !== 0 };
+      requests.#all.push({
+        ...request,
+        turns: reader.byte(),
+        answer: reader.text(),
+        answerScore: reader.byte(),
+      });
+    }
+    requests.#current = requests.#all.slice(firstCurrent);
+    return requests;
+  }
+}
+
+function weightOf({ telling, isFirst, turns }: SessionRequest): number {
+  return telling + turns * TURN_WEIGHT + (isFirst ? FIRST_WEIGHT : 0);
+}

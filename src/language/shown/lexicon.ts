@@ -1,0 +1,116 @@
+/**
+ * Reads `lexicon/texts/`: what titles and summaries know of each language, as data.
+ * Covered by test/language/shown/lexicon.test.ts.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { z } from 'zod';
+import { SetupError } from '../../errors.ts';
+import { LEXICON_DIRECTORY } from '../lexicon.ts';
+
+/** Where the files lie: one a language, named by its ISO 639-1 code. */
+export const TEXTS_DIRECTORY = join(LEXICON_DIRECTORY, 'texts');
+
+/** Words with single spaces; `*` ends a word that may go on, `…` stands for up to four words. */
+const PHRASE = /^(?:[\p{L}\p{M}\p{N}'.\u200c-]+\*?|…)(?: (?:[\p{L}\p{M}\p{N}'.\u200c-]+\*?|…))*$/u;
+
+/** Phrases in lower case, each once, sorted by code point. */
+const phrases = z.array(z.string().regex(PHRASE)).superRefine((list, context) => {
+  list.forEach((phrase, place) => {
+    const before = list[place - 1];
+    const isInPlace = phrase === phrase.toLowerCase() && (before === undefined || before < phrase);
+    if (isInPlace) return;
+    const message = `"${phrase}" is not in lower case, stands twice or is not sorted`;
+    context.addIssue({ code: 'custom', path: [place], message });
+  });
+});
+
+const sections = {
+  /** Cut from the front, with the name of the person greeted. */
+  greetings: phrases,
+  /** Cut from both ends: please, thanks. */
+  courtesies: phrases,
+  /** Cut from the front: "so", "ok". Never a "no" in any language. */
+  leads: phrases,
+  /** Cut from both ends where a comma or the like parts them from the rest: "great, …". */
+  asides: phrases,
+  /** What precedes the name of the user: "my name is". */
+  introductions: phrases,
+  /** What follows the name of the user, in languages without spaces between words. */
+  introductionEnds: phrases,
+  /** Cut from the front of a title, as what follows stands by itself: "I would like to". */
+  openings: phrases,
+  /** Further ones, of a title that is too long. */
+  longOpenings: phrases,
+  /** Begin a question that has no mark. */
+  questionWords: phrases,
+  /** Say at the start of a sentence that it brings up something else: "also". */
+  additions: phrases,
+  /** What cannot open a title: an opening before it stays. */
+  weakStarts: phrases,
+  /** Words that what is cut cannot end with: articles, prepositions, auxiliaries, "not". */
+  weakEnds: phrases,
+  negations: phrases,
+  /** Begin a clause that says otherwise: what is before it does not stand alone. */
+  contrasts: phrases,
+  /** Begin a clause that gives a reason or a circumstance: what is before it stands alone. */
+  reasons: phrases,
+  /** Begin a clause that does not stand alone. */
+  subordinates: phrases,
+  /** Begin an answer to a question: yes, no. */
+  replies: phrases,
+  /** What an assistant says without content: "happy to help". */
+  pleasantries: phrases,
+  /** An assistant asks for what it needs, without a question mark: "please provide". */
+  asksBack: phrases,
+  /** An assistant says that something is not possible. */
+  refusals: phrases,
+  /** An assistant says that people take over. */
+  handovers: phrases,
+  /** Their dot ends no sentence. */
+  abbreviations: phrases,
+  /** Nouns after an ordinal number with a dot: "3. Mai". */
+  ordinalNouns: phrases,
+  /** Words before one: "am 3. …". */
+  ordinalLeads: phrases,
+};
+
+export const ENDINGS = ['solved', 'refused', 'handedOver', 'givenUp', 'open'] as const;
+/** How a conversation ended, where the user or the assistant says so. */
+export type Ending = (typeof ENDINGS)[number];
+
+const languageSchema = z.strictObject({
+  /** In English, for readers. */
+  name: z.string().min(1),
+  /** Spaces stand between words, and a phrase is whole words. */
+  spaced: z.boolean(),
+  ...sections,
+  /** The closing sentence of a summary. */
+  endings: z.strictObject(
+    Object.fromEntries(ENDINGS.map((name) => [name, z.string().min(1)])) as Record<Ending, z.ZodString>,
+  ),
+});
+
+export type TextLanguage = z.infer<typeof languageSchema>;
+export type TextSection = keyof typeof sections;
+
+/** The languages of a directory, by code. Throws SetupError, naming file and place, when a file cannot be used. */
+export function loadTextLanguages(directory = TEXTS_DIRECTORY): ReadonlyMap<string, TextLanguage> {
+  const files = readdirSync(directory).filter((file) => file.endsWith('.json'));
+  return new Map(files.toSorted().map((file) => [basename(file, '.json'), read(join(directory, file))]));
+}
+
+function read(path: string): TextLanguage {
+  try {
+    return languageSchema.parse(JSON.parse(readFileSync(path, 'utf8')));
+  } catch (cause) {
+    const reason =
+      cause instanceof z.ZodError
+        ? cause.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; ')
+        : 'is not JSON';
+    throw new SetupError(`${path} is not usable (${reason}): correct it`, { cause });
+  }
+}
+
+/** The files that ship. */
+export const TEXT_LANGUAGES: ReadonlyMap<string, TextLanguage> = loadTextLanguages();

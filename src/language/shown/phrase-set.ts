@@ -1,0 +1,145 @@
+/** Looks for phrases in texts that are shown, in time linear in the text. */
+import { alternatives } from '../patterns.ts';
+import { wordKey } from '../spaced-phrases.ts';
+import { TEXT_LANGUAGES, type TextSection } from './lexicon.ts';
+
+/** A word of a text that is shown. */
+export interface ShownWord {
+  /** Folded: how phrases are looked up. */
+  readonly key: string;
+  /** UTF-16 units. */
+  readonly start: number;
+  readonly end: number;
+}
+
+const WORD = /[\p{L}\p{N}][\p{L}\p{M}\p{N}\u200c]*(?:['’][\p{L}\p{N}][\p{L}\p{M}\p{N}\u200c]*)*/gu;
+const ASCII = /^[a-z0-9']+$/;
+
+/** The first words of a text; hyphens part words here. */
+export function shownWordsOf(text: string, most = 80): ShownWord[] {
+  const words: ShownWord[] = [];
+  for (const { 0: word, index } of text.matchAll(WORD)) {
+    const lower = word.toLowerCase();
+    words.push({ key: ASCII.test(lower) ? lower : wordKey(lower), start: index, end: index + word.length });
+    if (words.length === most) break;
+  }
+  return words;
+}
+
+/** Words that `…` may stand for. */
+const GAP = 4;
+
+interface Phrase {
+  readonly parts: readonly string[];
+}
+
+/** The phrases of one section in all languages, for languages with spaces by word, else by text. */
+export class PhraseSet {
+  readonly #byFirst = new Map<string, Phrase[]>();
+  readonly #byBeginning: Phrase[] = [];
+  readonly #atStart: RegExp | null;
+  readonly #atEnd: RegExp | null;
+  readonly #anywhere: RegExp | null;
+
+  constructor(spaced: readonly string[], unspaced: readonly string[]) {
+    for (const phrase of spaced) this.#add(phrase);
+    for (const list of this.#byFirst.values()) list.sort((x, y) => y.parts.length - x.parts.length);
+    const source = alternatives(unspaced.map((phrase) => phrase.replaceAll('.', '\\.')));
+    const pattern = (make: string, flags: string): RegExp | null =>
+      unspaced.length === 0 ? null : new RegExp(make, flags);
+    this.#atStart = pattern(`(?:${source})`, 'uy');
+    this.#atEnd = pattern(`(?:${source})$`, 'u');
+    this.#anywhere = pattern(source, 'u');
+  }
+
+  static of(section: TextSection): PhraseSet {
+    const languages = [...TEXT_LANGUAGES.values()];
+    return new PhraseSet(
+      languages.flatMap((language) => (language.spaced ? language[section] : [])),
+      languages.flatMap((language) => (language.spaced ? [] : language[section])),
+    );
+  }
+
+  #add(phrase: string): void {
+    const parts = phrase
+      .split(' ')
+      .flatMap((part) => (part === '…' ? [part] : part.split(/[-.\u200c](?=\p{L})/u)))
+      .map(keyOf);
+    const first = parts[0]!;
+    if (first.endsWith('*')) this.#byBeginning.push({ parts });
+    else this.#byFirst.set(first, [...(this.#byFirst.get(first) ?? []), { parts }]);
+  }
+
+  /** The place after the longest phrase that begins at word `at`; `at` itself when none does. */
+  endAt(words: readonly ShownWord[], at: number): number {
+    const first = words[at];
+    if (first === undefined) return at;
+    for (const phrase of this.#byFirst.get(first.key) ?? []) {
+      const end = matched(phrase.parts, words, at);
+      if (end > at) return end;
+    }
+    for (const phrase of this.#byBeginning) {
+      const end = matched(phrase.parts, words, at);
+      if (end > at) return end;
+    }
+    return at;
+  }
+
+  /** Whether a word is a phrase by itself. */
+  hasWord(key: string): boolean {
+    return this.#byFirst.get(key)?.some(({ parts }) => parts.length === 1) ?? false;
+  }
+
+  /** How many of the last words are a phrase. */
+  lengthAtEnd(words: readonly ShownWord[]): number {
+    for (let length = Math.min(6, words.length); length > 0; length -= 1)
+      if (this.endAt(words, words.length - length) === words.length) return length;
+    return 0;
+  }
+
+  /** The word at which the first phrase begins; in a text without spaces between words 0; -1: there is none. */
+  firstIn(text: string, words: readonly ShownWord[]): number {
+    const place = words.findIndex((_, at) => this.endAt(words, at) > at);
+    return place < 0 && this.#anywhere?.test(text) === true ? 0 : place;
+  }
+
+  /** UTF-16 units of a phrase of a language without spaces that stands at `at`; 0: none. */
+  unspacedAt(text: string, at: number): number {
+    if (this.#atStart === null) return 0;
+    this.#atStart.lastIndex = at;
+    return this.#atStart.exec(text)?.[0].length ?? 0;
+  }
+
+  /** The same at the end of a text. */
+  unspacedAtEnd(text: string): number {
+    return this.#atEnd?.exec(text.slice(-24))?.[0].length ?? 0;
+  }
+}
+
+function keyOf(part: string): string {
+  if (part === '…') return part;
+  return part.endsWith('*') ? `${wordKey(part.slice(0, -1))}*` : wordKey(part);
+}
+
+/** The place after the parts when they stand at `at`, else `at`. */
+function matched(parts: readonly string[], words: readonly ShownWord[], at: number): number {
+  let place = at;
+  let skip = 0;
+  for (const part of parts) {
+    if (part === '…') {
+      skip = GAP;
+      continue;
+    }
+    const last = place + skip;
+    while (place < last && !isWord(part, words[place]?.key)) place += 1;
+    if (!isWord(part, words[place]?.key)) return at;
+    place += 1;
+    skip = 0;
+  }
+  return place;
+}
+
+function isWord(part: string, key: string | undefined): boolean {
+  if (key === undefined) return false;
+  return part.endsWith('*') ? key.startsWith(part.slice(0, -1)) : part === key;
+}

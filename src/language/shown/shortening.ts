@@ -1,0 +1,150 @@
+/** Shortens a sentence at a clause, else at a word with an ellipsis, so that it never says the opposite. */
+import { truncate } from '../../domain/truncate.ts';
+import { contentWordCount, isUnspaced } from '../words.ts';
+import { TEXT_LANGUAGES } from './lexicon.ts';
+import { PhraseSet, shownWordsOf } from './phrase-set.ts';
+import { LEXICON } from '../lexicon.ts';
+import { wordKey } from '../spaced-phrases.ts';
+
+const CONTRASTS = PhraseSet.of('contrasts');
+const SUBORDINATES = PhraseSet.of('subordinates');
+const WEAK_ENDS = PhraseSet.of('weakEnds');
+const NEGATIONS = PhraseSet.of('negations');
+const REASONS = PhraseSet.of('reasons');
+const UNSPACED_NEGATION_AT_END = /[不没无未别非勿沒無]$/u;
+
+const FUNCTION_WORDS: ReadonlySet<string> = new Set(
+  [LEXICON.determiners, LEXICON.connectors, LEXICON.conjunctions, LEXICON.negations, LEXICON.auxiliaries]
+    .flatMap(({ all }) => all)
+    .map(wordKey),
+);
+
+const CONJUNCTIONS: ReadonlySet<string> = new Set(
+  [...LEXICON.conjunctions.all, ...LEXICON.and.all].map(wordKey),
+);
+/** What follows "and" where it joins clauses, not things: a subject, an auxiliary or a question word. */
+const CLAUSE_STARTS: ReadonlySet<string> = new Set(
+  [
+    ...LEXICON.subjects.all,
+    ...LEXICON.auxiliaries.all,
+    ...[...TEXT_LANGUAGES.values()].flatMap(({ questionWords }) => questionWords),
+  ].map(wordKey),
+);
+/** A clause that ends without a mark has so many words before it. */
+const LEAST_WORDS = 4;
+
+/** Where a clause ends: marks, spaced dashes and brackets. */
+const CLAUSE_MARK = /[,;，、；](?!\d)\s*(?=\S)|:\s+(?=\S)|：|\s[–—-]\s|\s\(|(?<=[?？؟!！。])\s*(?=\S)/gu;
+/** Fewer content words are no clause to stand by itself. */
+const LEAST_CONTENT = 2;
+const LEAST_LENGTH = 8;
+
+/** At most `length` UTF-16 units of a sentence. */
+export function shortened(sentence: string, length: number): string {
+  const text = sentence.trim();
+  if (text.length <= length) return text;
+  return clauseWithin(text, length) ?? cutAtWord(text, length);
+}
+
+/** The same at a clause only; null when no clause of that length stands by itself. */
+export function shortenedAtClause(sentence: string, length: number): string | null {
+  const text = sentence.trim();
+  return text.length <= length ? text : clauseWithin(text, length);
+}
+
+/**
+ * The longest run of clauses from the front that stands by itself. Where it does not, or the next clause says
+ * otherwise, a later clause.
+ */
+function clauseWithin(text: string, length: number): string | null {
+  const ends = clauseEnds(text);
+  const first = ends[0];
+  if (first === undefined) return null;
+  let found: string | null = null;
+  let isContrasted = false;
+  for (const { end, next } of ends) {
+    if (end > length) break;
+    const front = text.slice(0, end).trim();
+    isContrasted ||= opensWith(CONTRASTS, text.slice(next).trim());
+    if (isWeighty(front) && !isContrasted && !leansOn(front)) found = front;
+  }
+  if (found !== null || (!isContrasted && !leansOn(text))) return found;
+  for (const { next } of ends) {
+    const rest = withoutContrast(text.slice(next).trim());
+    if (isWeighty(rest) && !leansOn(rest) && rest.length <= length) return rest;
+  }
+  return null;
+}
+
+interface ClauseEnd {
+  readonly end: number;
+  readonly next: number;
+}
+
+/** Where clauses end outside quotes and brackets: at marks, before reasons, and before "and" with a new subject or verb. */
+function clauseEnds(text: string): ClauseEnd[] {
+  const ends: ClauseEnd[] = [...text.matchAll(CLAUSE_MARK)].map(({ 0: mark, index }) => ({
+    end: index,
+    next: index + mark.length,
+  }));
+  const words = shownWordsOf(text, 200);
+  words.forEach((word, place) => {
+    if (place < LEAST_WORDS) return;
+    const isJoined = CONJUNCTIONS.has(word.key) && CLAUSE_STARTS.has(words[place + 1]?.key ?? '');
+    if (isJoined || REASONS.endAt(words, place) > place) ends.push({ end: word.start, next: word.start });
+  });
+  return ends.filter(({ end }) => isBalanced(text.slice(0, end))).sort((one, other) => one.end - other.end);
+}
+
+/** No quote or bracket is open. */
+function isBalanced(front: string): boolean {
+  const count = (mark: RegExp): number => front.match(mark)?.length ?? 0;
+  return count(/"/gu) % 2 === 0 && count(/[([“„«「『（]/gu) <= count(/[)\]”»」』）]/gu);
+}
+
+function isWeighty(clause: string): boolean {
+  return clause.length >= LEAST_LENGTH && contentWordCount(clause) >= LEAST_CONTENT;
+}
+
+function opensWith(phrases: PhraseSet, clause: string): boolean {
+  return phrases.endAt(shownWordsOf(clause, 4), 0) > 0 || phrases.unspacedAt(clause, 0) > 0;
+}
+
+/** It begins like "because …", "if …", "when …" and is no question: not a sentence of its own. */
+function leansOn(clause: string): boolean {
+  if (/[?？؟]$/u.test(clause)) return false;
+  return opensWith(SUBORDINATES, clause) || opensWith(REASONS, clause);
+}
+
+function withoutContrast(clause: string): string {
+  const words = shownWordsOf(clause, 4);
+  const place = CONTRASTS.endAt(words, 0);
+  if (place > 0) return clause.slice(words[place - 1]!.end).trim();
+  return clause.slice(CONTRASTS.unspacedAt(clause, 0)).trim();
+}
+
+function isWeakEnd(key: string): boolean {
+  return WEAK_ENDS.hasWord(key) || NEGATIONS.hasWord(key) || FUNCTION_WORDS.has(key);
+}
+
+/** Cut at a word, never after an article, a preposition or "not", with an ellipsis. */
+function cutAtWord(text: string, length: number): string {
+  const room = truncate(text, length - 1);
+  if (isUnspaced(room) && !/\s/u.test(room.slice(length >> 1))) {
+    return `${room.replace(UNSPACED_NEGATION_AT_END, '')}…`;
+  }
+  const space = room.search(/\s\S*$/u);
+  const isBetween = /^\s/u.test(text.slice(room.length));
+  let cut = space > 0 && !isBetween ? room.slice(0, space) : room;
+  const words = shownWordsOf(cut, 200);
+  while (words.length > 2 && isWeakEnd(words.at(-1)!.key)) {
+    cut = cut.slice(0, words.pop()!.start).trimEnd();
+  }
+  return `${withoutMarks(cut)}…`;
+}
+
+function withoutMarks(text: string): string {
+  let end = text.length;
+  while (end > 0 && /[\s.,;:!?，、。；：(“„«–—-]/u.test(text[end - 1]!)) end -= 1;
+  return text.slice(0, end);
+}
