@@ -82,6 +82,15 @@ function readerOf(code: string): Reader | null {
  * language; a request in a language that no lexicon knows has no parts.
  */
 export function requestParts(request: string, language?: string | null): RequestParts {
+  if (latest?.request !== request || latest.language !== language)
+    latest = { request, language, parts: partsOf(request, language) };
+  return latest.parts;
+}
+
+/** Cached: the keys and the name of a request are read one after the other. */
+let latest: { request: string; language: string | null | undefined; parts: RequestParts } | null = null;
+
+function partsOf(request: string, language?: string | null): RequestParts {
   const text = request.length > READ ? request.slice(0, READ) : request;
   const tokens = tokensOf(text);
   const isKnown = language !== undefined && language !== null && LANGUAGES.has(language);

@@ -15,6 +15,7 @@ import { readSample, type ReadSample } from './truth.ts';
 import { languageOf, pluralOf, wordForAnd } from './grammar.ts';
 import { nounsIn } from './name-form.ts';
 import { tokensOf, type Token } from './tokens.ts';
+import { isVerb } from './verb-forms.ts';
 import { phraseUses, samplesOf, wordShares } from './wording.ts';
 
 /** A word names a cluster alone when topics of this share of its requests say it. */
@@ -76,7 +77,8 @@ export function nameCluster(
 function isStillRight(cluster: TopicCluster, parts: readonly Part[], taken: ReadonlySet<string>): boolean {
   if (cluster.name === '' || taken.has(cluster.name)) return false;
   if (parts.length === 1) return cluster.name === parts[0]!.topic.name;
-  if (parts.some(({ topic }) => topic.name === cluster.name)) return false;
+  if (isVerb(cluster.name.toLowerCase()) || parts.some(({ topic }) => topic.name === cluster.name))
+    return false;
   const halves = halvesOf(cluster.name).map((half) => [...tokensOf(half).stems]);
   if (halves.some((stems) => stems.length === 0)) return false;
   const saying = halves.map((stems) => parts.filter((part) => stems.every((stem) => says(part, stem))));
@@ -136,13 +138,17 @@ function namesOfCluster(parts: readonly Part[], overview: Overview): string[] {
     .flatMap(({ topic }) => samplesOf(overview.members.get(topic.number)!))
     .map(readSample);
   const shared = sharedStems(parts);
-  const isVerb = new Map(shared.map(({ stem }) => [stem, isAction(stem, parts, samples)]));
+  const actions = new Map(shared.map(({ stem }) => [stem, isAction(stem, parts, samples)]));
   const isThing = nounsIn(samples);
-  const noVerbs = shared.filter(({ stem }) => !isVerb.get(stem));
+  const noVerbs = shared.filter(({ stem }) => !actions.get(stem));
   const nouns = noVerbs.filter(({ stem }) => isThing(stem));
-  const things = nouns.length > 0 ? nouns : noVerbs;
+  const [widest] = noVerbs;
+  const isWide = widest !== undefined && widest.share >= ENOUGH && widest.parts.length > 2;
+  const isNamed =
+    nouns.length > 0 && (nouns[0]!.share >= ENOUGH || !isWide || isVerbal(widest.stem, samples));
+  const things = isNamed ? nouns : noVerbs;
   const [first] = things;
-  const [action] = shared.filter(({ stem, parts: own }) => isVerb.get(stem) && own.length === parts.length);
+  const [action] = shared.filter(({ stem, parts: own }) => actions.get(stem) && own.length === parts.length);
   const joint = joinedThings(parts, things, samples, action?.stem);
   const last = parts[0]!.topic.name;
   if (first === undefined || first.share < ENOUGH || first.parts.length < 2)
@@ -157,6 +163,11 @@ function namesOfCluster(parts: readonly Part[], overview: Overview): string[] {
   );
   const pair = same.slice(0, 2).flatMap(({ stem }) => pairName(parts, overview, [first.stem, stem], samples));
   return [...pair, ...singles(things, samples), ...joint, last];
+}
+
+/** "Charged": no heading. */
+function isVerbal(stem: string, samples: readonly ReadSample[]): boolean {
+  return /(?:ed|ing)$/.test(pluralOf(stem, samples) ?? '');
 }
 
 function singles(things: readonly Shared[], samples: readonly ReadSample[]): string[] {

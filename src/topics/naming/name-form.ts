@@ -19,8 +19,11 @@ const ADJECTIVE = /(?:able|ible|ous|ful|less|est|ive|ly)$/;
 /** What a name of each form is worth, when it is true. */
 const WORTH = {
   action: 1,
+  indirect: 0.92,
   statement: 1,
   thing: 0.94,
+  /** "Charged fee" beside "Fee charged", "New account" beside "Create account". */
+  told: 0.88,
   word: 0.62,
   lightAction: 0.62,
   light: 0.3,
@@ -94,11 +97,15 @@ export function worthOf(name: string, isNoun: IsNoun): number {
   if (rest.every((word) => LIGHT.has(word)))
     return clumsy * (isAction || LIGHT.has(first) ? WORTH.lightAction : WORTH.thing);
   if (isAction) {
+    // "Add to account": what is added was left out.
+    if (CONNECTORS.has(words[1] ?? '') && content.length === 2) return clumsy * WORTH.indirect;
     const last = words.at(-1)!;
     // "Find available": what of, the words do not say.
     return clumsy * (ADJECTIVE.test(last) && !isNoun(stemOfForm(last)) ? WORTH.lightAction : WORTH.action);
   }
   if (ADJECTIVE.test(words.at(-1)!) && !isNoun(stemOfForm(words.at(-1)!))) return CLUMSY * WORTH.thing;
+  if (isEvent(first) && first.endsWith('ed')) return clumsy * WORTH.told;
+  if (LIGHT.has(first)) return clumsy * WORTH.told;
   const isStatement = words.some((word) => NEGATIONS.has(word)) || isEvent(words.at(-1)!) || isEvent(first);
   return clumsy * (isStatement ? WORTH.statement : WORTH.thing);
 }
@@ -135,6 +142,9 @@ function isWhole(words: readonly string[], isNoun: IsNoun): boolean {
     if (!isVerbal(word) || lead === 'cannot' || lead === 'to') return true;
     // "Cancel order": what follows a command is a noun, whatever else it may be.
     if (at === 1 && isVerb(lead) && (isVerb(word) || isVerb(word.replace(/e?s$/, '')))) return true;
+    // "Jump start car": a verb of two words.
+    if (at === 1 && isVerb(word) && next !== undefined && !isVerbForm(lead) && isNoun(stemOfForm(next)))
+      return true;
     // "funds come", "gas car uses": a statement of its own; "card declined" is one too, but a good name.
     if (!PARTICIPLE.test(word) && !isEvent(word)) return false;
     return !isVerbal(lead) || (next !== undefined && isVerb(lead));
@@ -166,4 +176,19 @@ function isClumsy(words: readonly string[], isNoun: IsNoun): boolean {
     !isNoun(stemOfForm(last))
     ? PROGRESSIVE.test(last) || !isVerb(first)
     : false;
+}
+
+/** Short words without a vowel that are no acronyms. */
+const NO_ACRONYMS: ReadonlySet<string> = new Set(
+  'cm ft hm hr hrs kg km lb lbs mm mr mrs ms pls st thx vs'.split(' '),
+);
+const NO_VOWEL = /^[bcdfghj-np-tv-xz]{2,4}$/;
+
+/** Writes what can only be an acronym in capitals, whatever most requests do: "GPS", "PDF". */
+export function withAcronyms(name: string): string {
+  const words = name.split(' ').map((word) => {
+    const lower = word.toLowerCase();
+    return NO_VOWEL.test(lower) && !NO_ACRONYMS.has(lower) ? word.toUpperCase() : word;
+  });
+  return words.join(' ');
 }

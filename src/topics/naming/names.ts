@@ -33,7 +33,8 @@ export interface GroupWords {
 }
 
 /** A longer name goes before one that it holds when it is true of this share of the same requests. */
-const NEARLY_ALL = 0.8;
+const NEARLY_ALL = 0.75;
+const AS_GOOD = 0.6;
 const MOST_NAMES = 12;
 
 /** Names for a group, best first. At least one, unless no sample has a word. */
@@ -69,7 +70,7 @@ function preferWhole(scored: ScoredName[]): void {
         longer.stems.length === stems.length + 1 &&
         stems.every((stem) => longer.stems.includes(stem)) &&
         longer.share >= NEARLY_ALL * share &&
-        longer.score >= NEARLY_ALL * score,
+        longer.score >= AS_GOOD * score,
     );
     if (whole < 0) return;
     scored.unshift(...scored.splice(whole, 1));

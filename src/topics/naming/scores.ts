@@ -6,7 +6,7 @@
 import { LEXICON } from '../../language/lexicon.ts';
 import { composedNames } from './composed-names.ts';
 import { languageOf } from './grammar.ts';
-import { nounsIn, worthOf, type IsNoun } from './name-form.ts';
+import { nounsIn, withAcronyms, worthOf, type IsNoun } from './name-form.ts';
 import { combinedUse, phraseUsesOf, type PhraseUse } from './phrase-uses.ts';
 import { nameFrom } from './phrases.ts';
 import { tokensOf } from './tokens.ts';
@@ -47,14 +47,17 @@ const COMPOSED_FACTOR = 0.97;
 /** What is left of a name in words that hardly any request uses for what it means. */
 const UNUSUAL_FACTOR = 0.65;
 /** What a set phrase is worth as a name, and of how many others it must be true. */
-const SET_PHRASE = 0.35;
+const SET_PHRASE = 0.45;
 const LONGER_GAIN = 0.1;
 const TRUE_OF_MANY = 0.4;
+const TRUE_OF_SOME = 0.3;
 /** From this score on, a name needs no set phrase beside it. */
 const NAMED_WELL = 0.25;
 const FEWEST_FOR_SET_PHRASE = 5;
 /** What a name is worth whose words all groups share. */
 const COMMON_FACTOR = 0.65;
+/** What a request counts that names the thing of an action, but no action. */
+const UNDECIDED = 0.5;
 /** From this share of the requests on a name is true; below, the share counts twice. */
 const TRUE_OF_MOST = 0.45;
 const SINGLE_WORD = 0.74;
@@ -104,6 +107,7 @@ class Candidates {
   readonly #truth: Truth;
   readonly #isNoun: IsNoun;
   readonly #isEnglish: boolean;
+  readonly #words: ReadonlyMap<string, SingleWord>;
   readonly #best = new Map<string, ScoredName>();
 
   constructor(
@@ -120,6 +124,7 @@ class Candidates {
     const { requests } = this.#phrases;
     this.#truth = new Truth(samples, shares, keys === undefined ? undefined : { keys, requests });
     this.#isNoun = nounsIn(samples);
+    this.#words = singleWords(samples);
     this.#isEnglish = (languageOf(samples.map(({ text }) => text)) ?? 'en') === 'en';
   }
 
@@ -135,7 +140,7 @@ class Candidates {
       const isSingle = use.count < 2 && requests > 1;
       if (isSingle && !(requests <= FEW_REQUESTS && this.#truth.inSamples(stems) >= HELD_BY_MOST)) continue;
       // Full micro-clusters drop rare phrases, and samples say only what is most central: the truth lies between.
-      const share = Math.max(use.count / requests, this.#truth.of(stems));
+      const share = Math.max(use.count / requests, this.#truth.of(stems)) + this.#undecided(use, stems);
       this.#add(surfaceOf(use), stems, share, (isSingle ? SINGLE_USE_FACTOR : 1) * shapeOf(key, use, uses));
     }
   }
@@ -145,12 +150,21 @@ class Candidates {
     if (!this.#isEnglish) return;
     for (const { name, stems, pair } of composedNames(this.#samples)) {
       if (!this.#best.has(stems.join(' ')))
-        this.#add(name, stems, Math.sqrt(this.#truth.of(stems) * pair), COMPOSED_FACTOR);
+        this.#add(
+          name,
+          stems,
+          Math.sqrt(this.#truth.of(stems) * pair) + UNDECIDED * this.#truth.undecided(stems),
+          COMPOSED_FACTOR,
+        );
     }
   }
 
+  #undecided({ action, count }: PhraseUse, stems: readonly string[]): number {
+    return action * 2 < count ? 0 : UNDECIDED * this.#truth.undecided(stems);
+  }
+
   addWords(): void {
-    for (const [stem, { name, closed, verbal }] of singleWords(this.#samples)) {
+    for (const [stem, { name, closed, verbal }] of this.#words) {
       const share = this.#shares.get(stem) ?? 0;
       const shape =
         (OPEN_FACTOR + (1 - OPEN_FACTOR) * closed) * (this.#isEnglish ? 1 : 1 - VERBAL_LOSS * verbal);
@@ -164,8 +178,9 @@ class Candidates {
     if (isNamed || this.#samples.length < FEWEST_FOR_SET_PHRASE) return;
     for (const { name, share } of setPhrases(this.#samples)) {
       const stems = [...tokensOf(name).stems];
-      if (share < TRUE_OF_MANY || stems.length > 1) continue;
-      const score = share * SET_PHRASE * (1 + LONGER_GAIN * name.split(' ').length);
+      const words = name.split(' ').length;
+      if (share < (words > 2 ? TRUE_OF_SOME : TRUE_OF_MANY) || stems.length > 1) continue;
+      const score = share * SET_PHRASE * (1 + LONGER_GAIN * words);
       const key = `= ${name}`;
       this.#best.set(key, { name, score, stems, key, share });
     }
@@ -181,13 +196,31 @@ class Candidates {
       (UNUSUAL_FACTOR + (1 - UNUSUAL_FACTOR) * this.#truth.usualness(stems)) *
       (this.#lengthFactors[stems.length] ?? 0);
     const key = stems.join(' ');
-    if (score > (this.#best.get(key)?.score ?? 0)) this.#best.set(key, { name, score, stems, key, share });
+    if (score <= (this.#best.get(key)?.score ?? 0)) return;
+    const written = this.#isEnglish ? withAcronyms(this.#inUsualNumber(name, stems)) : name;
+    this.#best.set(key, { name: written, score, stems, key, share });
+  }
+
+  /** The last word in the singular or plural, as most samples write it. */
+  #inUsualNumber(name: string, stems: readonly string[]): string {
+    const words = name.split(' ');
+    const usual = this.#words.get(stems.at(-1)!)?.name;
+    const last = words.at(-1)!;
+    if (usual === undefined || words.length < 2 || !isOtherNumber(usual.toLowerCase(), last.toLowerCase()))
+      return name;
+    return [...words.slice(0, -1), usual.toLowerCase()].join(' ');
   }
 
   #worthOf(name: string, stems: readonly string[]): number {
     if (this.#isEnglish) return worthOf(name, this.#isNoun);
     return stems.length === 1 ? SINGLE_WORD : 1;
   }
+}
+
+/** Whether one word is the plural of the other, as far as their letters tell. */
+function isOtherNumber(one: string, other: string): boolean {
+  const [short, long] = one.length < other.length ? [one, other] : [other, one];
+  return long === `${short}s` || long === `${short}es` || long === `${short.slice(0, -1)}ies`;
 }
 
 /** How well a phrase is cut, by the ways in which requests use it. */

@@ -6,7 +6,7 @@
 import { LEXICON } from '../../language/lexicon.ts';
 import { isUnspaced, wordsOf } from '../../language/words.ts';
 import { MOST_WORDS, nameFrom } from './phrases.ts';
-import { isVerbForm } from './verb-forms.ts';
+import { isVerb, isVerbForm } from './verb-forms.ts';
 import type { ReadSample } from './truth.ts';
 
 const FEWEST_WORDS = 2;
@@ -23,12 +23,10 @@ const NO_END: ReadonlySet<string> = new Set(
     ({ all }) => all,
   ),
 );
+const ADVERBS: ReadonlySet<string> = new Set(LEXICON.adverbs.all);
 const SUBJECTS: ReadonlySet<string> = new Set(LEXICON.subjects.all);
-const NO_START: ReadonlySet<string> = new Set(
-  [LEXICON.determiners, LEXICON.auxiliaries, LEXICON.verbLeads, LEXICON.and]
-    .flatMap(({ all }) => all)
-    .filter((word) => !SUBJECTS.has(word)),
-);
+const DETERMINERS: ReadonlySet<string> = new Set(LEXICON.determiners.all);
+const PREDICATES: ReadonlySet<string> = new Set([...LEXICON.auxiliaries.all, ...LEXICON.verbLeads.all]);
 const SLOT = /[\p{N}@_]/u;
 
 export interface SetPhrase {
@@ -64,15 +62,15 @@ export function setPhrases(samples: readonly ReadSample[]): SetPhrase[] {
 }
 
 function isPhrase(words: readonly string[]): boolean {
-  const first = words[0]!;
+  const [first, second] = [words[0]!, words[1]!];
   const last = words.at(-1)!;
-  return !(
-    words.some((word) => SLOT.test(word) || LEXICON.please.all.includes(word)) ||
-    NO_START.has(first) ||
-    (words.length === FEWEST_WORDS && SUBJECTS.has(first) && isVerbForm(last)) ||
-    CONNECTORS.has(first) ||
-    CONNECTORS.has(last) ||
-    NO_END.has(last) ||
-    OPENINGS.has(words.join(' '))
-  );
+  if (words.some((word) => SLOT.test(word) || LEXICON.please.all.includes(word))) return false;
+  if (CONNECTORS.has(last) || NO_END.has(last) || OPENINGS.has(words.join(' '))) return false;
+  if (words.length === FEWEST_WORDS && ADVERBS.has(last)) return false;
+  // "I will wait", "anything else".
+  if (SUBJECTS.has(first)) return words.length > FEWEST_WORDS || !isVerbForm(last);
+  // "That will work".
+  if (DETERMINERS.has(first)) return PREDICATES.has(second) || (isVerbForm(second) && !isVerb(second));
+  // "Take your time".
+  return isVerbForm(first) && !isVerbForm(second);
 }

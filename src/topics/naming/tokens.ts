@@ -5,7 +5,7 @@
 import { coreStart } from '../../language/core-words.ts';
 import { grammarOfWords, languageOfWords, type RequestGrammar } from './request-grammar.ts';
 import { LANGUAGES, LEXICON } from '../../language/lexicon.ts';
-import { requestParts } from '../../language/request-parts.ts';
+import { requestParts, type RequestParts } from '../../language/request-parts.ts';
 import { stemOf } from '../../language/stem.ts';
 import { isUnspaced, wordsOf, type Word } from '../../language/words.ts';
 import { isVerb, isVerbForm, namingForm, verbStemOf } from './verb-forms.ts';
@@ -43,6 +43,7 @@ export interface Tokens {
 }
 
 const setOf = (entries: readonly string[]): ReadonlySet<string> => new Set(entries);
+const PARTICLES = setOf(LEXICON.particles.all);
 const DIGITS = setOf(LEXICON.digits.all);
 const PLEASE = setOf(LEXICON.please.all);
 /** A thing of more words is not asked for alone. */
@@ -72,8 +73,8 @@ const ALL_CAPITALS = /^\p{Lu}{2,5}s?$/u;
 const HIRAGANA = /^\p{Script=Hiragana}+$/u;
 const NO_LETTER_CASE = /^[^\p{Ll}]*$/u;
 
-/** The words of a request, from the core on. */
-export function tokensOf(text: string): Tokens {
+/** The words of a request, from the core on. `parts`: of the same request, where they are known. */
+export function tokensOf(text: string, parts?: RequestParts): Tokens {
   const words = wordsOf(text).slice(0, WORDS_READ);
   const reader = new Reader(words);
   const tokens: Token[] = [];
@@ -87,7 +88,8 @@ export function tokensOf(text: string): Tokens {
       tokens.push(reader.tokenAt(place));
     }
   }
-  const asked = words.length < FEWEST_ASKING_WORDS ? null : askedAction(text, tokens, reader.lowers);
+  joinParticles(tokens);
+  const asked = words.length < FEWEST_ASKING_WORDS ? null : askedAction(text, tokens, reader.lowers, parts);
   if (asked !== null) tokens.splice(asked.place, 0, asked.token);
   const content = tokens.filter(({ part }) => part === 'content');
   return {
@@ -98,17 +100,36 @@ export function tokensOf(text: string): Tokens {
   };
 }
 
+/** "Turn the light off": the particle that ends a clause belongs to the verb that begins it. */
+function joinParticles(tokens: Token[]): void {
+  let lead = -1;
+  for (const [place, token] of tokens.entries()) {
+    const { part, shown, verb, afterBreak } = token;
+    if (afterBreak) lead = -1;
+    if (verb) lead = place;
+    const isLast = tokens[place + 1]?.afterBreak ?? true;
+    if (PARTICLES.has(shown) && isLast && lead >= 0 && lead < place - 1) {
+      const own = tokens[lead]!;
+      // As for "turn off the light", where only a preposition stays a word of its own.
+      const stem = part === 'content' ? `${own.stem}-${shown}` : own.stem;
+      tokens[lead] = { ...own, shown: `${own.shown} ${shown}`, stem };
+      tokens[place] = { ...token, part: 'dropped' };
+    } else if (part === 'connector' || part === 'end') lead = -1;
+  }
+}
+
 /** "Where is my parcel" asks to track it, without the word: the verb of the lexicon, and where it belongs. */
 function askedAction(
   text: string,
   tokens: readonly Token[],
   lowers: readonly string[],
+  parts?: RequestParts,
 ): { token: Token; place: number } | null {
   const content = tokens.filter(({ part }) => part === 'content');
   if (lowers.length > MOST_ASKING_WORDS || content.length === 0 || content.length > MOST_THING_WORDS)
     return null;
   if (content.some(({ verb }) => verb)) return null;
-  const { action, noun, thing } = requestParts(text);
+  const { action, noun, thing } = parts ?? requestParts(text);
   if (action !== 'track' || !TRACKED.has(thing[0] ?? '')) return null;
   if (!content.every(({ shown }) => noun.toLowerCase().includes(shown.toLowerCase()))) return null;
   const language = LANGUAGES.get(languageOfWords([lowers]) ?? 'en')!;

@@ -30,8 +30,34 @@ type Meaning = `@${string}` | `#${string}`;
 /** A word stands for an action or thing when this share of its samples use it so. */
 const MEANS_IT = 0.5;
 
+/** An action stands for those who name none when this share of the others, and of all, name it. */
+const CLEAR = 0.6;
+const LEAST_CLEAR = 0.25;
+/** Requests whose words are kept, twice at most: samples are read again whenever their topic is named. */
+const MOST_KEPT = 2048;
+
+type Reading = Pick<ReadSample, 'read' | 'parts'>;
+
+/** Cached readings by text, those asked for lately and those from before. */
+let lately = new Map<string, Reading>();
+let before = new Map<string, Reading>();
+
 export function readSample({ text, weight }: { readonly text: string; readonly weight: number }): ReadSample {
-  return { text, weight, read: tokensOf(text), parts: requestParts(text) };
+  return { text, weight, ...readingOf(text) };
+}
+
+function readingOf(text: string): Reading {
+  const kept = lately.get(text);
+  if (kept !== undefined) return kept;
+  const reading = before.get(text) ?? newReadingOf(text);
+  if (lately.size >= MOST_KEPT) [before, lately] = [lately, new Map()];
+  lately.set(text, reading);
+  return reading;
+}
+
+function newReadingOf(text: string): Reading {
+  const parts = requestParts(text);
+  return { parts, read: tokensOf(text, parts) };
 }
 
 /** The stems of the words that say the action of a request. */
@@ -83,6 +109,26 @@ export class Truth {
     let held = 0;
     for (const index of fewest) if (sets.every((set) => set.has(index))) held += this.#samples[index]!.weight;
     return this.#total === 0 ? 0 : held / this.#total;
+  }
+
+  /**
+   * Share of the samples that name the thing of an action, and no action: most of them mean the same one, where nearly
+   * all others name it. The first stem is the action's.
+   */
+  undecided([verb, ...thing]: readonly string[]): number {
+    const action = this.#meanings.get(verb!);
+    if (action === undefined || !action.startsWith('@') || thing.length === 0) return 0;
+    const meant = this.#meant(thing);
+    const sets = thing.map((stem, at) => this.#holdersOf(stem, meant[at]!));
+    let [same, decided, open] = [0, 0, 0];
+    for (const [index, { parts, weight }] of this.#samples.entries()) {
+      if (!sets.every((set) => set.has(index))) continue;
+      if (parts.action === null) open += weight;
+      else decided += weight;
+      if (`@${parts.action ?? ''}` === action) same += weight;
+    }
+    const isClear = same >= CLEAR * decided && same >= LEAST_CLEAR * this.#total;
+    return isClear ? open / this.#total : 0;
   }
 
   /** 0 to 1: how usual the words are among those that mean the same. */

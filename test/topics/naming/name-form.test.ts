@@ -1,6 +1,6 @@
 import { equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { nounsIn, worthOf } from '../../../src/topics/naming/name-form.ts';
+import { nounsIn, withAcronyms, worthOf } from '../../../src/topics/naming/name-form.ts';
 import { readSample } from '../../../src/topics/naming/truth.ts';
 
 const nouns = (...texts: readonly string[]): ReturnType<typeof nounsIn> =>
@@ -46,5 +46,12 @@ describe('nounsIn', () => {
   it('takes no verb that agrees with its subject for a noun', () => {
     const isNoun = nouns('where do my funds come from', 'when the cab arrives', 'where this money came from');
     ok(!isNoun('com') && !isNoun('arriv') && isNoun('cab'));
+  });
+});
+
+describe('withAcronyms', () => {
+  it('writes what has no vowel in capitals, but no unit or title', () => {
+    equal(withAcronyms('Gps coordinates of mr smith'), 'GPS coordinates of mr smith');
+    equal(withAcronyms('Download pdf'), 'Download PDF');
   });
 });

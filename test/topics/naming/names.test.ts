@@ -73,6 +73,34 @@ describe('namesOf', () => {
     equal(namesOf({ samples, shares: sharesIn(members), phrases }, FREQUENCIES)[0], 'Find dentist');
   });
 
+  it('takes the action of most for those who only name its thing', () => {
+    const name = nameOf([
+      'find me a flight',
+      'find a flight to Rome',
+      'a flight on Monday',
+      'cheap flight please',
+    ]);
+    equal(name, 'Find flight');
+  });
+
+  it('takes the thing where requests want different things with it', () => {
+    const name = nameOf([
+      'change my PIN',
+      'unblock my PIN',
+      'what is a PIN for',
+      'I never got my PIN',
+      'my PIN please',
+    ]);
+    equal(name, 'PIN');
+  });
+
+  it('prefers the whole of a thing', () => {
+    equal(
+      nameOf(['a sea salt cookie', '2 sea salt cookies', 'one sea salt cookie please']),
+      'Sea salt cookie',
+    );
+  });
+
   it('keeps names short and finds one even where nothing is shared', () => {
     const long = nameOf(['x'.repeat(200), 'y'.repeat(300)]);
     ok(long !== undefined && long.length <= 60);

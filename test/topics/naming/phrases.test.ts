@@ -65,6 +65,12 @@ describe('phrasesOf', () => {
     equal(first('Meine Bestellung stornieren'), 'Bestellung stornieren');
   });
 
+  it('brings verbs and their particles together', () => {
+    equal(first('please turn the lights off'), 'Turn off lights');
+    equal(first('turn the printer on'), 'Turn on printer');
+    equal(first('what song is on'), undefined);
+  });
+
   it('has at most five words', () => {
     const long = surfaces('add the red leather winter jacket to my saved shopping list');
     ok(long.length > 0 && long.every((name) => name.split(' ').length <= 5));
