@@ -15,6 +15,7 @@ const GOLD_DIRECTORY = resolve(import.meta.dirname, '../../test/gold');
 const ENGLISH = 'en';
 const FILES = [
   ['plain, tuned', 'topic-translations.jsonl'],
+  ['plain, sealed', 'topic-translations.sealed.jsonl'],
   ['free, tuned', 'topic-languages.jsonl'],
   ['free, sealed', 'topic-languages.sealed.jsonl'],
 ] as const;
