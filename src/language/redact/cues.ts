@@ -1,6 +1,8 @@
 /** Finds the words of `lexicon/personal/` in a text: one trie over words for all languages, read from every word on. */
-import { everyPhrase, PERSONAL_LANGUAGES, type PersonalSection } from './personal-lexicon.ts';
+import { FIGURES } from './figures.ts';
+import { everyPhrase, everyWord, PERSONAL_LANGUAGES, type PersonalSection } from './personal-lexicon.ts';
 import { piecesOf, type Piece } from './pieces.ts';
+import { DIGIT_WORDS } from './spelled.ts';
 
 const SECTIONS = [
   'introductions',
@@ -10,12 +12,15 @@ const SECTIONS = [
   'titles',
   'persons',
   'roles',
+  'signOffs',
+  'here',
   'numbered',
   'secrets',
   'userNames',
   'births',
   'addressCues',
-] as const satisfies readonly PersonalSection[];
+  'figures',
+] as const satisfies readonly (PersonalSection | 'figures')[];
 
 export type CueKind = (typeof SECTIONS)[number];
 
@@ -34,9 +39,14 @@ export interface Cue {
   readonly kinds: number;
 }
 
+/** What a word may be by itself, one bit each. */
+export const WORD = { at: 1, digit: 2, numberWord: 4, street: 8 } as const;
+
 interface Node {
   kinds: number;
   next: Map<string, Node> | null;
+  /** Of a first word: bits of `WORD`. */
+  words: number;
 }
 
 const ROOT = new Map<string, Node>();
@@ -46,7 +56,7 @@ function insert(phrase: string, kinds: number): void {
   let node: Node | null = null;
   for (const { lower } of piecesOf(phrase)) {
     if (node !== null) level = node.next ??= new Map();
-    node = level.get(lower) ?? { kinds: 0, next: null };
+    node = level.get(lower) ?? { kinds: 0, next: null, words: 0 };
     level.set(lower, node);
   }
   if (node !== null) node.kinds |= kinds;
@@ -57,6 +67,7 @@ for (const [code, language] of PERSONAL_LANGUAGES) {
   for (const section of SECTIONS) {
     if (nouns !== 0 && (section === 'presentations' || section === 'persons' || section === 'roles'))
       continue;
+    if (section === 'figures') continue;
     for (const phrase of language[section]) insert(phrase, CUE[section]);
   }
 }
@@ -73,20 +84,60 @@ function isGermanOnly(section: PersonalSection, phrase: string): boolean {
   );
 }
 
+function mark(words: Iterable<string>, bit: number): void {
+  for (const word of words) {
+    const node = ROOT.get(word) ?? { kinds: 0, next: null, words: 0 };
+    node.words |= bit;
+    ROOT.set(word, node);
+  }
+}
+
+mark(everyWord('at'), WORD.at);
+mark(DIGIT_WORDS, WORD.digit);
+mark(everyWord('numberWords'), WORD.numberWord);
+mark(everyPhrase('streetsBefore'), WORD.street);
+mark(everyPhrase('streetsAfter'), WORD.street);
+
+for (const figure of FIGURES) {
+  insert(figure, CUE.figures);
+  insert(`${figure}'s`, CUE.figures);
+}
+
 /** Longest phrases have so many pieces; the search from one word ends there. */
 const LONGEST = 8;
 
-/** Every phrase that stands in the pieces, in order of its first piece, the longer one last. */
-export function cuesIn(pieces: readonly Piece[]): Cue[] {
+export interface FoundCues {
+  /** Every phrase that stands in the pieces, in order of its first piece, the longer one last. */
+  readonly cues: readonly Cue[];
+  /** Of each piece, bits of `WORD`; empty when no piece has one. */
+  readonly words: Uint8Array;
+  /** The bits of all pieces together. */
+  readonly every: number;
+}
+
+const NO_WORDS = new Uint8Array(0);
+
+export function cuesIn(pieces: readonly Piece[]): FoundCues {
   const cues: Cue[] = [];
+  let words = NO_WORDS;
+  let every = 0;
   for (let from = 0; from < pieces.length; from += 1) {
-    let node = ROOT.get(pieces[from]!.lower);
+    const { kind, lower } = pieces[from]!;
+    if (kind === 'number' || (kind === 'mark' && lower !== '@')) continue;
+    let node = ROOT.get(lower);
+    if (node === undefined) continue;
+    if (node.words !== 0) {
+      if (words.length === 0) words = new Uint8Array(pieces.length);
+      words[from] = node.words;
+      every |= node.words;
+    }
     for (let to = from + 1; node !== undefined; to += 1) {
       if (node.kinds !== 0) cues.push({ from, to, kinds: node.kinds });
+      if (node.next === null || to - from >= LONGEST) break;
       const following = pieces[to];
-      if (following === undefined || to - from >= LONGEST) break;
-      node = node.next?.get(following.lower);
+      if (following === undefined) break;
+      node = node.next.get(following.lower);
     }
   }
-  return cues;
+  return { cues, words, every };
 }

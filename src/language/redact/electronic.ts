@@ -1,10 +1,16 @@
 /** Addresses of mail, of the web and of machines, handles and keys. */
+import { WORD } from './cues.ts';
 import type { Reading } from './reading.ts';
 import { STOP_WORDS, TECHNICAL } from './reading.ts';
 import { everyWord } from './personal-lexicon.ts';
 
-const AT_WORDS = everyWord('at');
 const DOT_WORDS = everyWord('dot');
+/** Rules of style sheets and groups that chats address: no person. */
+const NO_HANDLES: ReadonlySet<string> = new Set(
+  'media import keyframes font-face supports charset param return override everyone here channel all layer page property deprecated component'.split(
+    ' ',
+  ),
+);
 const LONGEST_LOCAL = 64;
 const LONGEST_DOMAIN = 120;
 const LOCAL = /[\p{L}\p{M}\p{N}._%+'’*~&$!#/=?^{|}-]/u;
@@ -19,9 +25,9 @@ const MAIL_HOSTS: ReadonlySet<string> = new Set(
 export function findElectronic(reading: Reading): void {
   const { text } = reading;
   if (text.includes('@')) findAtSigns(reading);
-  findSpokenAddresses(reading);
+  if ((reading.words & WORD.at) !== 0) findSpokenAddresses(reading);
   if (text.includes('/') || text.includes('\\') || text.includes('www.')) findLinks(reading);
-  if (text.includes(':') || text.includes('.') || text.includes('-')) findMachines(reading);
+  if (reading.numbers) findMachines(reading);
 }
 
 function findAtSigns({ text, spans }: Reading): void {
@@ -33,6 +39,11 @@ function findAtSigns({ text, spans }: Reading): void {
     while (end > at + 1 && /[._-]/u.test(text[end - 1]!)) end -= 1;
     if (start === at && end === at + 1) [start, end] = aroundSpaces(text, at);
     while (start < at && /[.'’!?#/=&]/u.test(text[start]!)) start += 1;
+    const domain = text.slice(at + 1, end);
+    // "react@18.2.0", "@types/node", "git@github.com".
+    if (/^[\d.]+$/u.test(domain) || (start === at && text[end] === '/')) continue;
+    if (text.slice(start, at) === 'git') continue;
+    if (start === at && NO_HANDLES.has(domain.toLowerCase())) continue;
     if (end > at + 1 && (start < at || !/[\p{L}\p{N}]/u.test(text[at - 1] ?? ' ')))
       spans.push({ start, end, kind: 'contact' });
   }
@@ -53,28 +64,38 @@ function aroundSpaces(text: string, at: number): [number, number] {
 function findSpokenAddresses(reading: Reading): void {
   const { pieces } = reading;
   for (const [place, piece] of pieces.entries()) {
-    if (!AT_WORDS.has(piece.lower)) continue;
+    if (!reading.isWord(place, WORD.at) || piece.kind === 'mark') continue;
     const opened = pieces[place - 1]?.text ?? '';
     const isBracketed = /^[([{<]$/u.test(opened) && /^[)\]}>]$/u.test(pieces[place + 1]?.text ?? '');
     const left = isBracketed ? place - 2 : place - 1;
-    const right = isBracketed ? place + 2 : place + 1;
+    // "snabel-a" is three pieces.
+    const spelled = pieces[place + 1]?.text === '-' && pieces[place + 2]?.lower === 'a' ? 2 : 0;
+    const right = (isBracketed ? place + 2 : place + 1) + spelled;
     const first = pieces[left];
     const host = pieces[right];
     if (first === undefined || host === undefined || first.kind === 'mark' || host.kind === 'mark') continue;
     if (first.kind === 'unspaced' || (!isBracketed && STOP_WORDS.has(first.lower))) continue;
-    let end = right + 1;
-    let dots = 0;
-    let spoken = false;
-    while (pieces[end + 1] !== undefined && dots < 4) {
-      const isSpoken = DOT_WORDS.has(pieces[end]!.lower);
-      if (!isSpoken && (pieces[end]!.text !== '.' || pieces[end + 1]!.spaced)) break;
-      spoken ||= isSpoken;
-      dots += 1;
-      end += 2;
-    }
+    const { end, dots, spoken } = hostEnd(reading, right);
     if (dots === 0 || !(spoken || isBracketed || MAIL_HOSTS.has(host.lower))) continue;
     reading.hide(localStart(reading, left), end, 'contact');
   }
+}
+
+/** "garden-corner dot example", "example [dot] net": how far the host goes, and how its dots are said. */
+function hostEnd({ pieces }: Reading, from: number): { end: number; dots: number; spoken: boolean } {
+  let [end, dots, spoken] = [from + 1, 0, false];
+  for (let joints = 0; joints < 6; joints += 1) {
+    const opened = /^[([{<]$/u.test(pieces[end]?.text ?? '') ? 1 : 0;
+    const joint = pieces[end + opened];
+    const next = pieces[end + 1 + 2 * opened];
+    if (joint === undefined || next === undefined || next.kind === 'mark') break;
+    const isSpoken = DOT_WORDS.has(joint.lower);
+    if (!isSpoken && (opened === 1 || next.spaced || !/^[.-]$/u.test(joint.text))) break;
+    spoken ||= isSpoken;
+    dots += joint.text === '-' ? 0 : 1;
+    end += 2 + 2 * opened;
+  }
+  return { end, dots, spoken };
 }
 
 /** "anna dot smith": what is spoken before the at. */
@@ -135,7 +156,10 @@ function findMachines({ text, spans }: Reading): void {
       spans.push({ start: index, end: index + address.length, kind: 'contact' });
     }
   }
-  for (const pattern of [IPV6, MAC, UUID]) {
+  const patterns: RegExp[] = [];
+  if (text.includes(':')) patterns.push(IPV6, MAC);
+  if (text.includes('-')) patterns.push(MAC, UUID);
+  for (const pattern of patterns) {
     for (const { 0: address, index } of text.matchAll(pattern)) {
       if (pattern === IPV6 && !/[a-f]|::/iu.test(address)) continue;
       if (address.length > 6) spans.push({ start: index, end: index + address.length, kind: 'contact' });

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { LEXICON_DIRECTORY } from '../lexicon.ts';
-import type { Reading } from './reading.ts';
+import type { Piece } from './pieces.ts';
 
 const file = z
   .strictObject({ figures: z.array(z.string()), questions: z.array(z.string()) })
@@ -16,7 +16,7 @@ const OPENINGS: ReadonlySet<string> = new Set(file.questions);
 const LONGEST_OPENING = 4;
 
 /** "Who was Konrad Adenauer?" asks about a figure that no list needs to know. */
-export function isAboutFigure({ pieces }: Reading): boolean {
+export function isAboutFigure(pieces: readonly Piece[]): boolean {
   let words = '';
   for (const { lower, kind } of pieces.slice(0, LONGEST_OPENING + 1)) {
     if (kind === 'mark') continue;

@@ -72,8 +72,10 @@ export function isDemonym({ lower }: Piece): boolean {
 /** Where the name that begins at `from` ends; `from` itself when none does. `small`: it may begin with a small letter. */
 export function nameEnd(reading: Reading, from: number, small: boolean): number {
   const { pieces } = reading;
-  const first = pieces[from];
+  const start = behindParticles(pieces, from);
+  const first = pieces[start];
   if (first === undefined || first.kind !== 'word') return from;
+  if (start > from) return isNameLike(first) && first.cased ? capitalsEnd(reading, start) : from;
   if (!isNameLike(first)) {
     if (!small || !isSmallName(first)) return from;
     const second = pieces[from + 1];
@@ -83,6 +85,13 @@ export function nameEnd(reading: Reading, from: number, small: boolean): number 
       : from + 1;
   }
   return first.cased ? capitalsEnd(reading, from) : uncasedEnd(reading, from);
+}
+
+/** "van der Berg": the place of the first word that is no particle, if a name follows. */
+function behindParticles(pieces: readonly Piece[], from: number): number {
+  let at = from;
+  while (at < from + 3 && PARTICLES.has(pieces[at]?.lower ?? '') && !pieces[at]!.capital) at += 1;
+  return at > from && isNameLike(pieces[at]) && pieces[at]!.cased ? at : from;
 }
 
 function capitalsEnd({ pieces }: Reading, from: number): number {
@@ -98,8 +107,9 @@ function capitalsEnd({ pieces }: Reading, from: number): number {
       at += 1;
       continue;
     }
-    if (PARTICLES.has(piece.lower) && isNameLike(afterParticles(pieces, at))) {
-      at += 1;
+    const isHyphened = pieces[at + 1]?.text === '-' && pieces[at + 1]?.spaced === false;
+    if (PARTICLES.has(piece.lower) && isNameLike(isHyphened ? pieces[at + 2] : afterParticles(pieces, at))) {
+      at += isHyphened ? 2 : 1;
       continue;
     }
     if (!isNameLike(piece) || (piece.text.length === 1 && pieces[at + 1]?.text !== '.')) break;

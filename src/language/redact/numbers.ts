@@ -3,14 +3,16 @@
  * version or the name of a product is one from five digits on; behind the word for what it numbers, from two on. Whether
  * a card or an account number is valid does not matter: a mistyped one is as personal.
  */
-import { CUE } from './cues.ts';
+import { CUE, WORD } from './cues.ts';
 import { everyWord } from './personal-lexicon.ts';
 import type { Piece } from './pieces.ts';
 import { COPULAS, NOT_NAMES, NUMBER_WORDS, STOP_WORDS, TECHNICAL, UNITS, type Reading } from './reading.ts';
 import { suffixCue } from './unspaced-cues.ts';
 import { DIGIT_WORDS } from './spelled.ts';
 
-const CURRENCY = /^[\p{Sc}%‰°]$/u;
+const LONG_CAPITALS = /[A-Z]{4}\w{12}/u;
+const CURRENCY = /^\p{Sc}$/u;
+const AFTER_AMOUNT = /^[\p{Sc}%‰°]$/u;
 const JOINTS: ReadonlySet<string> = new Set(['-', '–', '.', '/', '(', ')', '+', '·', '‑']);
 const CHUNK_JOINTS: ReadonlySet<string> = new Set(['-', '_', '/', '.', ':', '#', '–', '‑', '~', '+', '=']);
 /** A number with fewer digits is one only beside what it numbers. */
@@ -31,13 +33,23 @@ interface Run {
 
 export function findNumbers(reading: Reading): void {
   const { pieces } = reading;
-  findShapes(reading);
+  if (reading.numbers) findShapes(reading);
+  const isSpelled = (reading.words & WORD.digit) !== 0;
+  if (
+    !reading.numbers &&
+    !isSpelled &&
+    !LONG_CAPITALS.test(reading.text) &&
+    (reading.kinds & CUE.numbered) === 0
+  )
+    return;
   for (let place = 0; place < pieces.length; place += 1) {
     const piece = pieces[place]!;
     if (piece.kind === 'number' || piece.kind === 'mixed') {
       const to = isCode(reading, place) ? judgeCode(reading, place) : judgeRun(reading, place);
       place = Math.max(place, to - 1);
-    } else if (piece.kind === 'word' && DIGIT_WORDS.has(piece.lower)) {
+    } else if (piece.kind === 'word' && piece.text.length > 15 && KEY.test(piece.text)) {
+      reading.hide(place, place + 1, 'secret');
+    } else if (reading.isWord(place, WORD.digit)) {
       place = Math.max(place, judgeSpelled(reading, place) - 1);
     }
   }
@@ -120,9 +132,9 @@ function isCodePersonal(reading: Reading, { from, to, text }: Code): boolean {
   if (ID_LEAD.test(segments[0]!) && segments.length > 1 && digits > 1) return true;
   if (digits > LONG) return true;
   if (length > 11 && digits > 2 && !/\p{Ll}{5}/u.test(text)) return true;
-  if (length > 15 && digits > 1) return true;
+  if (length > 15 && digits > 0 && !/\p{Ll}{6}/u.test(text)) return true;
   if (segments.length > 2 && digits > 3 && /^[\p{Lu}\p{N}]/u.test(text)) return true;
-  if (/^\p{Lu}{5}\p{N}{4}\p{Lu}$/u.test(text)) return true;
+  if (/^(?:\p{Lu}{5}\p{N}{4}\p{Lu}|\p{Lu}{3}-\p{N}{4})$/u.test(text)) return true;
   if (/^\p{L}{1,4}\p{N}{5}$/u.test(text)) return true;
   return transitionsIn(text) > 4;
 }
@@ -156,7 +168,7 @@ function isAmount({ pieces }: Reading, from: number, to: number): boolean {
   if (before !== undefined && (CURRENCY.test(before.text) || isCurrencyCode(before.text))) return true;
   const after = pieces[to];
   if (after === undefined || after.line) return false;
-  if (CURRENCY.test(after.text) || isCurrencyCode(after.text)) return true;
+  if (AFTER_AMOUNT.test(after.text) || isCurrencyCode(after.text)) return true;
   if (after.kind === 'unspaced') return [1, 2, 3].some((length) => UNITS.has(after.lower.slice(0, length)));
   return after.kind === 'word' && UNITS.has(after.lower);
 }
@@ -220,11 +232,17 @@ function belongsElsewhere(pieces: readonly Piece[], at: number): boolean {
   );
 }
 
+/** Keys that can do without digits. */
+const KEY = /^(?:AKIA|ASIA|AIza|eyJ)/u;
 const DATE = /^(?:\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[-./]\d{1,2}[-./](?:\d{2}|\d{4}))(?: \d{1,2})?$/u;
 const YEARS = /^(?:19|20)\d{2}(?:[-–/](?:(?:19|20)\d{2}|\d{2}))?$/u;
 const VERSION = /^\d{1,5}(?:\.\d{1,5}){2,4}$/u;
 const DECIMAL = /^\d{1,6}\.\d{1,6}$/u;
 const THOUSANDS = /^[1-9]\d{0,2}(?:\.000){1,3}$/u;
+/** "250 000 000". */
+const ROUND = /^[1-9]\d{0,2}(?: \d{3})*(?: 000)+$/u;
+/** What a number of any length names after these is sold to everyone. */
+const GOODS: ReadonlySet<string> = new Set(['isbn', 'issn', 'ean', 'upc', 'gtin', 'doi', 'asin']);
 const ROUND_RANGE = /^([1-9]\d{0,3}0)[-–]([1-9]\d{0,4}0)$/u;
 
 function isRunPersonal(reading: Reading, run: Run): boolean {
@@ -240,6 +258,7 @@ function isRunPersonal(reading: Reading, run: Run): boolean {
     groups.some(({ text: own }) => own.length < 3)
   )
     return groups.length === 4 && false;
+  if (ROUND.test(shown) || GOODS.has(pieces[from - 1]?.lower ?? '')) return false;
   if (ROUND_RANGE.test(shown) && digits < 11) return false;
   if (groups.length > 1 && groups.every(({ text: own }) => YEARS.test(own))) return false;
   if (isGroupedByComma(reading, run)) return false;
@@ -247,12 +266,9 @@ function isRunPersonal(reading: Reading, run: Run): boolean {
   if (digits < 10 && isAmount(reading, from, to)) return false;
   if (groups.length === 1 && /^[1-9]\d{0,6}000?$/u.test(shown) && /000$|00$/u.test(shown) && digits < 8)
     return false;
-  return (
-    digits >= SURELY_LONG ||
-    groups.length === 1 ||
-    !groups.slice(1).every(({ spaced }) => spaced) ||
-    digits > 5
-  );
+  // Groups that only blanks part may be two numbers, but for postcodes of three and two digits.
+  const isParted = groups.length > 1 && groups.slice(1).every(({ spaced }) => spaced);
+  return digits >= SURELY_LONG || !isParted || /^\p{N}{3} \p{N}{2}$/u.test(shown);
 }
 
 /** "1,250,000": an amount. */
@@ -305,6 +321,8 @@ const SHAPES: readonly RegExp[] = [
   /[A-Z]{2}\d{2} ?[A-Z]{3}(?![\p{L}\p{N}])/uy,
   /[A-Z]{2}-\d{3}-[A-Z]{2}(?![\p{L}\p{N}])/uy,
   /[A-ZÄÖÜ]{1,3}-[A-Z]{1,2}[ -]?\d{1,4}[EH]?(?![\p{L}\p{N}])/uy,
+  /(?:0[1-9]|[1-7]\d|8[01]) (?!KB|MB|GB|TB|KM|KG|TL|PS|HP|USD|EUR)[A-Z]{1,3} \d{2,4}(?![\p{L}\p{N}])/uy,
+  /\d{2,3} ?[ぁ-ん가나다라마거너더러머버서어저고노로모보소오조구누두루무부수우주바사자하허호배] ?\d{1,2}-?\d{2}(?!\p{N})/uy,
   /[АВЕКМНОРСТУХ] ?\d{3} ?[АВЕКМНОРСТУХ]{2} ?\d{2,3}(?![\p{L}\p{N}])/iuy,
 ];
 
@@ -335,19 +353,27 @@ function holdsDigit(pieces: readonly Piece[], at: number): boolean {
   return false;
 }
 
+/** "Vorgangsnummer", "boknr". */
+const NUMBER_COMPOUND = /\p{L}{3}(?:nummer|numret|nummeret|nr|number|szám|numero)$/u;
+
 /** "order 4471", "policy no. AB-12", "card ending in 9921". */
 function findNumbered(reading: Reading): void {
   const { pieces } = reading;
-  for (const { to, kinds } of reading.cues) {
-    if ((kinds & CUE.numbered) === 0) continue;
+  for (const { from, to, kinds } of reading.cues) {
+    if ((kinds & CUE.numbered) === 0 || TECHNICAL.has(pieces[from - 1]?.lower ?? '')) continue;
     const { at, marked, told, numbered } = reading.valueAt(to);
     judgeNumbered(reading, at, marked || numbered, told);
   }
+  if (!reading.numbers) return;
   for (const [place, piece] of pieces.entries()) {
     if (piece.text === '#' || piece.text === '№') {
       const next = pieces[place + 1];
-      if (next?.kind === 'number' && next.text.length > 2) reading.hide(place + 1, place + 2, 'number');
-    } else if (piece.kind === 'word' && NUMBER_WORDS.has(piece.lower) && !isTechnical(reading, place + 1)) {
+      if (next?.kind === 'number' && next.text.length > 2 && !isTechnical(reading, place))
+        reading.hide(place + 1, place + 2, 'number');
+    } else if (piece.kind === 'word' && NUMBER_COMPOUND.test(piece.lower) && !TECHNICAL.has(piece.lower)) {
+      const { at, marked, told } = reading.valueAt(place + 1);
+      judgeNumbered(reading, at, marked || piece.lower.length > 4, told);
+    } else if (reading.isWord(place, WORD.numberWord) && !isTechnical(reading, place + 1)) {
       const { at, marked, told } = reading.valueAt(place);
       const value = pieces[at];
       if (
@@ -386,9 +412,16 @@ function judgeNumbered(reading: Reading, at: number, sure: boolean, told: boolea
   if (sure && (digits > 1 || text.length > 2)) reading.hide(from, end, 'number');
   else if (isMixed && text.length > 2 && /\p{Lu}|-/u.test(text) && digits > 1)
     reading.hide(from, end, 'number');
-  else if (digits > 3 && !/^[1-9]0*$/u.test(text)) reading.hide(from, end, 'number');
-  else if (digits === 3 && !told && closes(reading, end)) reading.hide(from, end, 'number');
+  else if (digits > 4 || (digits > 2 && isBareNumber(reading, text, end, told)))
+    reading.hide(from, end, 'number');
   if (isMixed || run !== null) hideTail(reading, end, sure);
+}
+
+/** "order 4471 is late", but not "order 100 flyers" nor "transfer 1500". */
+function isBareNumber(reading: Reading, number: string, end: number, told: boolean): boolean {
+  const round = /0+$/u.exec(number)?.[0].length ?? 0;
+  if (number.length === 3 && (told || !closes(reading, end))) return false;
+  return round === 0 || (round === 1 && closes(reading, end));
 }
 
 /** Groups of capitals and digits that follow: "AB12 CDE", "1234 BCD". */

@@ -1,11 +1,11 @@
 /** Names of persons in scripts with spaces: behind what announces them, and given names wherever they stand. */
 import { LEXICON } from '../lexicon.ts';
 import { CUE, NOUN_CAPITALS, type Cue } from './cues.ts';
-import { FIGURES, isAboutFigure } from './figures.ts';
+import { isAboutFigure } from './figures.ts';
 import { isDemonym, isGivenName, isNameLike, nameEnd } from './names.ts';
 import { everyPhrase } from './personal-lexicon.ts';
 import { piecesOf, type Piece } from './pieces.ts';
-import { NOT_NAMES, STOP_WORDS, type Reading } from './reading.ts';
+import type { Reading } from './reading.ts';
 
 /** Titles that nothing but a name follows, however it is written. */
 const SURE_TITLES: ReadonlySet<string> = new Set(
@@ -44,6 +44,8 @@ export function findPeople(reading: Reading): void {
     if ((kinds & CUE.presentations) !== 0) hidePresented(reading, cue);
     if ((kinds & CUE.greetings) !== 0) hideGreeted(reading, cue.to);
     if ((kinds & (CUE.persons | CUE.roles)) !== 0) hideRelated(reading, cue);
+    if ((kinds & CUE.signOffs) !== 0) hideSigned(reading, cue);
+    if ((kinds & CUE.here) !== 0) hideSpeaking(reading, cue);
   }
   findSignatures(reading);
   findGivenNames(reading);
@@ -89,7 +91,7 @@ function hideTitled(reading: Reading, { from, to }: Cue): void {
   const isSure = SURE_TITLES.has(title.lower);
   if (!title.capital && title.cased && !isSure && !isGivenName(next)) return;
   if (!next.cased && !isNameLike(next)) return;
-  reading.hide(at, nameEnd(reading, at, isSure && !reading.flat), 'name');
+  hideName(reading, at, nameEnd(reading, at, isSure && !reading.flat));
 }
 
 function hidePresented(reading: Reading, { to, kinds }: Cue): void {
@@ -97,7 +99,7 @@ function hidePresented(reading: Reading, { to, kinds }: Cue): void {
   const first = pieces[to];
   if (first === undefined || first.line) return;
   if (!first.capital) {
-    if (isGivenName(first, false)) reading.hide(to, nameEnd(reading, to, true), 'name');
+    if (isGivenName(first, false)) hideName(reading, to, nameEnd(reading, to, true));
     return;
   }
   if (!isNameLike(first)) return;
@@ -105,7 +107,7 @@ function hidePresented(reading: Reading, { to, kinds }: Cue): void {
   const isKnown = isGivenName(first);
   const isDouble = end - to > 1 && !isDemonym(first);
   const isAlone = (kinds & NOUN_CAPITALS) === 0 && !reading.flat && !isDemonym(first) && closes(reading, end);
-  if (isKnown || (isDouble && !reading.flat) || isAlone) reading.hide(to, end, 'name');
+  if (isKnown || (isDouble && !reading.flat) || isAlone) hideName(reading, to, end);
 }
 
 /** "I'm Oluwaseun, …", "this is Temperance from …". */
@@ -122,36 +124,73 @@ function hideGreeted(reading: Reading, to: number): void {
   const first = pieces[at];
   if (first === undefined || first.kind !== 'word' || (first.line && at === to)) return;
   if (!isNameLike(first)) {
-    if (first.cased && isGivenName(first, false) && !first.capital) reading.hide(at, at + 1, 'name');
+    if (first.cased && isGivenName(first, false) && !first.capital) hideName(reading, at, at + 1);
     return;
   }
   const end = nameEnd(reading, at, false);
-  if (isGivenName(first)) reading.hide(at, end, 'name');
+  if (isGivenName(first)) hideName(reading, at, end);
   else if (first.cased && !reading.flat && end - at < 4 && at === to && reading.endsAt(end))
-    reading.hide(at, end, 'name');
+    hideName(reading, at, end);
 }
 
-function hideRelated(reading: Reading, { to, kinds }: Cue): void {
+const POSSESSIVES: ReadonlySet<string> = new Set(
+  'mein meine meinen meiner meinem unser unsere unseren unserer sein seine seinen seiner ihr ihre ihren ihrer dein deine'.split(
+    ' ',
+  ),
+);
+
+function hideRelated(reading: Reading, { from, to, kinds }: Cue): void {
   const { pieces } = reading;
   const at = pieces[to]?.text === ',' || pieces[to]?.text === '(' ? to + 1 : to;
   const first = pieces[at];
   if (first === undefined || first.line || first.kind !== 'word') return;
   if (!isNameLike(first)) {
-    if (first.cased && isGivenName(first, false)) reading.hide(at, nameEnd(reading, at, true), 'name');
+    if (first.cased && isGivenName(first, false)) hideName(reading, at, nameEnd(reading, at, true));
     return;
   }
   const end = nameEnd(reading, at, false);
-  const isSure = (kinds & CUE.persons) !== 0 && (kinds & NOUN_CAPITALS) === 0 && at === to;
+  // "meine Tochter Mila": a possessive leaves no room for another noun.
+  const isOwn = POSSESSIVES.has(pieces[from - 1]?.lower ?? '');
+  const isSure = (kinds & CUE.persons) !== 0 && ((kinds & NOUN_CAPITALS) === 0 || isOwn) && at === to;
   if (!first.cased) {
-    if (isGivenName(first) || (isSure && closesClause(reading, at + 1))) reading.hide(at, end, 'name');
+    if (isGivenName(first) || (isSure && closesClause(reading, at + 1))) hideName(reading, at, end);
     return;
   }
   if (reading.flat && !isGivenName(first)) return;
-  if (isGivenName(first) || end - at > 1 || isSure) reading.hide(at, end, 'name');
+  if (isGivenName(first) || end - at > 1 || isSure) hideName(reading, at, end);
 }
 
 function closesClause({ pieces }: Reading, at: number): boolean {
   return pieces[at] !== undefined;
+}
+
+/** "Kind regards, R. Delacroix": a name to the end of the line or sentence. */
+function hideSigned(reading: Reading, { from, to }: Cue): void {
+  const { pieces } = reading;
+  const cue = pieces[from]!;
+  if (!cue.line && from > 0 && !cue.capital && pieces[from - 1]!.kind !== 'mark' && cue.cased) return;
+  let at = to;
+  while (at < to + 3 && /^[,!.:;،，–—-]$/u.test(pieces[at]?.text ?? '')) at += 1;
+  const first = pieces[at];
+  if (first?.kind !== 'word') return;
+  if (!isNameLike(first) && !first.cased) return;
+  const end = nameEnd(reading, at, false);
+  if (!first.cased && at === to && !first.line) return;
+  if (end > at && end - at < 5 && reading.endsAt(end)) hideName(reading, at, end);
+}
+
+/** "Chidinma here", "Yuki Tan speaking": a name at the start of a sentence. */
+function hideSpeaking(reading: Reading, { from, to }: Cue): void {
+  const { pieces, flat } = reading;
+  let start = from;
+  while (start > 0 && from - start < 4 && !pieces[start]!.line) {
+    const piece = pieces[start - 1]!;
+    if (!piece.cased || !(isNameLike(piece) || piece.text === '-')) break;
+    start -= 1;
+  }
+  const opens = start === 0 || pieces[start]!.line || /^[.!,]$/u.test(pieces[start - 1]!.text);
+  if (start === from || !opens || flat) return;
+  if (from - start > 1 || isGivenName(pieces[start]!) || reading.endsAt(to)) hideName(reading, start, from);
 }
 
 /** "Kind regards, R. Delacroix", a last line of a name alone, "– Anna". */
@@ -169,7 +208,7 @@ function findSignatures(reading: Reading): void {
     const isDashed =
       !isLine && /^[–—~-]$/u.test(mark.text) && end === pieces.length && mark.spaced && isGivenName(first);
     if (isClosed && (isDashed || followsClosing(pieces, at) || isLastLine(reading, at, end))) {
-      reading.hide(at, end, 'name');
+      hideName(reading, at, end);
       at = Math.max(at, end - 1);
     }
   }
@@ -199,26 +238,27 @@ function isLastLine({ pieces, flat }: Reading, at: number, end: number): boolean
 /** Given names without any cue, with what follows them as a family name. Public figures stay. */
 function findGivenNames(reading: Reading): void {
   const { pieces, flat } = reading;
-  if (isAboutFigure(reading)) return;
+  let about: boolean | null = null;
   for (let at = 0; at < pieces.length; at += 1) {
     const piece = pieces[at]!;
     if (piece.kind !== 'word' || !(piece.capital || !piece.cased) || !isGivenName(piece, false)) continue;
-    if (!piece.cased && piece.lower.length < 3) continue;
+    // Without capitals, one name alone may be a word.
+    if (!piece.cased && !(pieces[at + 1] !== undefined && isGivenName(pieces[at + 1]!, false))) continue;
+    about ??= isAboutFigure(pieces);
+    if (about) return;
     const before = pieces[at - 1];
     const end = nameEnd(reading, at, false);
-    if (end === at || (before !== undefined && isPlace(before))) continue;
-    if (isFigure(pieces, at, end)) {
-      at = end - 1;
-      continue;
-    }
+    if (end === at || isPlace(before?.text === '.' ? pieces[at - 2] : before)) continue;
     if (flat && end - at < 2) continue;
-    reading.hide(at, end, 'name');
+    hideName(reading, at, end);
     at = end - 1;
   }
 }
 
 /** "San José", "Santa Cruz": a place. */
-function isPlace({ lower, text, capital }: Piece): boolean {
+function isPlace(piece: Piece | undefined): boolean {
+  if (piece === undefined) return false;
+  const { lower, text, capital } = piece;
   return (
     capital &&
     /^(?:san|santa|santo|são|saint|sankt|st|port|fort|lake|los|las|el|mount|villa|puerto)$/u.test(lower) &&
@@ -226,14 +266,13 @@ function isPlace({ lower, text, capital }: Piece): boolean {
   );
 }
 
-function isFigure(pieces: readonly Piece[], at: number, end: number): boolean {
-  const words = pieces.slice(at, end).map(({ lower }) => (lower.endsWith("'s") ? lower.slice(0, -2) : lower));
-  for (let count = words.length; count > 0; count -= 1)
-    if (FIGURES.has(words.slice(0, count).join(' '))) return true;
-  return false;
+/** Hides a name, unless it is that of a public figure or brand. */
+function hideName(reading: Reading, from: number, to: number): void {
+  if ((reading.kinds & CUE.figures) === 0 || !isFigure(reading, from, to)) reading.hide(from, to, 'name');
 }
 
-/** Whether a piece can be read as an ordinary word. */
-export function isOrdinary({ lower }: Piece): boolean {
-  return STOP_WORDS.has(lower) || NOT_NAMES.has(lower);
+function isFigure({ cues }: Reading, from: number, to: number): boolean {
+  return cues.some(
+    (cue) => (cue.kinds & CUE.figures) !== 0 && cue.from < to && cue.to > from && cue.to >= to - 1,
+  );
 }

@@ -22,6 +22,10 @@ const sections = {
   persons: phrases,
   /** The same where a noun may follow as well: "customer". */
   roles: phrases,
+  /** What closes a letter, before a name. */
+  signOffs: phrases,
+  /** Says who speaks, behind a name: "Anna here". */
+  here: phrases,
   /** Words that follow one of these and are no name: "my name is misspelled". */
   notNames: phrases,
   /** Stand between the name of a value and the value. */

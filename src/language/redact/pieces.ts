@@ -109,6 +109,8 @@ function pieceOf(
   const own = text.slice(start, end);
   if (kind === 'number' || kind === 'mark')
     return { start, end, spaced, line, text: own, lower: own, kind, capital: false, cased: false };
+  if (kind === 'unspaced')
+    return { start, end, spaced, line, text: own, lower: own, kind, capital: false, cased: false };
   const small = own.toLowerCase();
   const lower = small.includes('’') ? small.replaceAll('’', "'") : small;
   const capital = own.charCodeAt(0) !== small.charCodeAt(0);

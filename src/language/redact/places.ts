@@ -1,5 +1,5 @@
 /** Addresses: a street with a number, in the orders and words of many languages, and what follows it. */
-import { CUE } from './cues.ts';
+import { CUE, WORD } from './cues.ts';
 import { everyPhrase, everyWord } from './personal-lexicon.ts';
 import type { Piece } from './pieces.ts';
 import { NOT_NAMES, STOP_WORDS, UNITS, type Reading } from './reading.ts';
@@ -29,9 +29,18 @@ const MOST_TAIL = 14;
 
 export function findPlaces(reading: Reading): void {
   const { pieces } = reading;
+  if (!reading.numbers) return;
   for (let at = 0; at < pieces.length; at += 1) {
     const piece = pieces[at]!;
     if (piece.kind !== 'word') continue;
+    if (ARTICLES.has(piece.lower) && LEADS.has(pieces[at - 1]?.lower ?? '') && pieces[at - 1]!.capital)
+      hideStreetFirst(reading, at);
+    if (!reading.isWord(at, WORD.street)) {
+      hideBeforePostcode(reading, at);
+      if (numberAt(reading, pieces[at + 1]?.text === '.' ? at + 2 : at + 1) > 0 && hasStreetEnding(piece))
+        hideCompound(reading, at);
+      continue;
+    }
     if (AFTER.has(piece.lower)) hideNumberFirst(reading, at);
     if (BEFORE.has(piece.lower)) hideStreetFirst(reading, at);
     else if (hasStreetEnding(piece)) hideCompound(reading, at);
@@ -46,33 +55,39 @@ function hasStreetEnding({ lower }: Piece): boolean {
   return false;
 }
 
+/** Words that mean a street wherever they stand. */
+const SURE_STREETS: ReadonlySet<string> = new Set(
+  'street avenue road lane boulevard st ave rd blvd caddesi sokak utca улица'.split(' '),
+);
+
 /** "33 Canal Row", "1200 N 5th St", "221b baker street". */
 function hideNumberFirst(reading: Reading, street: number): void {
   const { pieces } = reading;
   let from = street;
-  let words = 0;
-  while (from > 0 && words <= MOST_NAME_WORDS) {
+  let count = 0;
+  while (from > 0 && count <= MOST_NAME_WORDS) {
     const before = pieces[from - 1]!;
     if (pieces[from]!.line) return;
-    if (HOUSE.test(before.text) && words > 0 && !/\p{L}{2}$/u.test(before.text)) break;
+    if (HOUSE.test(before.text) && count > 0 && !/\p{L}{2}$/u.test(before.text)) break;
     if (before.text === '.' || before.text === "'" || before.text === '-') {
       from -= 1;
       continue;
     }
     if (before.kind === 'mark' || before.kind === 'unspaced') return;
-    if (STOP_WORDS.has(before.lower) || UNITS.has(before.lower) || NOT_NAMES.has(before.lower)) return;
-    words += 1;
+    if (
+      STOP_WORDS.has(before.lower) ||
+      (UNITS.has(before.lower) && !/^[NSEW]$/u.test(before.text)) ||
+      NOT_NAMES.has(before.lower)
+    )
+      return;
+    count += 1;
     from -= 1;
   }
   const number = pieces[from - 1];
-  if (number === undefined || words === 0 || !HOUSE.test(number.text)) return;
-  const isWritten = pieces.slice(from, street + 1).some(({ capital }) => capital);
-  if (
-    !isWritten &&
-    !/^(?:street|avenue|road|lane|boulevard|drive|st|ave|rd|blvd|caddesi|sokak|utca|út|улица)$/u.test(
-      pieces[street]!.lower,
-    )
-  )
+  if (number === undefined || count === 0 || !HOUSE.test(number.text)) return;
+  const words = pieces.slice(from, street);
+  const isWritten = words.some(({ capital }) => capital) || pieces[street]!.capital;
+  if (!isWritten && (!SURE_STREETS.has(pieces[street]!.lower) || words.some(({ lower }) => AFTER.has(lower))))
     return;
   let start = from - 1;
   if (/^[-/]$/u.test(pieces[start - 1]?.text ?? '') && pieces[start - 2]?.kind === 'number') start -= 2;
@@ -91,7 +106,9 @@ function hideStreetFirst(reading: Reading, street: number): void {
     if (piece === undefined || piece.line) break;
     const isLink = /^['’.-]$/u.test(piece.text) && !piece.spaced;
     if (!isLink && (piece.kind === 'mark' || piece.kind === 'unspaced')) break;
-    if (HOUSE.test(piece.text) && (named || piece.kind === 'number')) break;
+    // "Calle 72 # 10-34".
+    if (piece.kind === 'number' && !named && /^(?:#|no)$/u.test(pieces[at + 1]?.lower ?? '')) named = true;
+    else if (HOUSE.test(piece.text) && (named || piece.kind === 'number')) break;
     if (!isLink && !STREET_PARTICLES.has(piece.lower) && !FILLERS.has(piece.lower)) {
       if (piece.cased && !piece.capital && (STOP_WORDS.has(piece.lower) || named)) break;
       if (UNITS.has(piece.lower) || (NOT_NAMES.has(piece.lower) && !piece.capital)) break;
@@ -111,6 +128,9 @@ function hideStreetFirst(reading: Reading, street: number): void {
     reading.hide(before, tailEnd(reading, at), 'address');
     return;
   }
+  // "Im Jahr 2024".
+  if (number > 0 && /^(?:19|20)\p{N}{2}$/u.test(pieces[number]!.text) && pieces[number + 1]?.text !== ',')
+    return;
   if (number > 0) reading.hide(street, tailEnd(reading, number + 1), 'address');
 }
 
@@ -119,10 +139,40 @@ function numberAt({ pieces }: Reading, from: number): number {
   for (let at = from; at < from + 5; at += 1) {
     const piece = pieces[at];
     if (piece === undefined || piece.line) return -1;
-    if (NUMBER.test(piece.text)) return UNITS.has(pieces[at + 1]?.lower ?? '') ? -1 : at;
+    if (NUMBER.test(piece.text)) return isQuantity(pieces, at) ? -1 : at;
     if (!/^[,.:#-]$/u.test(piece.text) && !FILLERS.has(piece.lower)) return -1;
   }
   return -1;
+}
+
+/** A unit follows, and no flat: "15 km", not "15 m. 4". */
+function isQuantity(pieces: readonly Piece[], number: number): boolean {
+  const unit = pieces[number + 1];
+  if (unit === undefined || !UNITS.has(unit.lower)) return false;
+  const next = pieces[pieces[number + 2]?.text === '.' ? number + 3 : number + 2];
+  return !(FILLERS.has(unit.lower) && next !== undefined && NUMBER.test(next.text));
+}
+
+/** "An der Alster 3". */
+const LEADS: ReadonlySet<string> = new Set(['an', 'auf', 'in', 'hinter', 'bei', 'vor', 'unter', 'zu']);
+const ARTICLES: ReadonlySet<string> = new Set(['der', 'dem', 'den']);
+
+/** "Vinohradská 112, 130 00 Praha": what a postcode and a town follow is a street, whatever it is called. */
+function hideBeforePostcode(reading: Reading, street: number): void {
+  const { pieces } = reading;
+  const [name, house, comma, code] = [
+    pieces[street]!,
+    pieces[street + 1],
+    pieces[street + 2],
+    pieces[street + 3],
+  ];
+  if (!name.capital || name.line !== (street === 0) || NOT_NAMES.has(name.lower)) return;
+  if (house === undefined || !HOUSE.test(house.text) || comma?.text !== ',' || code?.kind !== 'number')
+    return;
+  const isWhole = /^\p{N}{4,5}$/u.test(code.text);
+  const tail = pieces[street + 4];
+  const isSplit = /^\p{N}{2,3}$/u.test(code.text) && (tail?.kind === 'number' || tail?.text === '-');
+  if (isWhole || isSplit) reading.hide(street, tailEnd(reading, street + 2), 'address');
 }
 
 /** "Hauptstraße 12", "Lange Straße 5", "Çınar Sokak No:18". */
@@ -160,7 +210,7 @@ function tailEnd({ pieces }: Reading, from: number): number {
       continue;
     }
     if (piece.kind === 'number' || piece.kind === 'mixed') {
-      if (UNITS.has(pieces[at + 1]?.lower ?? '') || piece.text.length > 6) break;
+      if (isQuantity(pieces, at) || piece.text.length > 6) break;
       end = at + 1;
       continue;
     }
@@ -209,7 +259,7 @@ function hideAddress(reading: Reading, to: number): void {
     )
       break;
     if (piece.kind === 'number' || piece.kind === 'mixed') {
-      if (UNITS.has(pieces[at + 1]?.lower ?? '')) break;
+      if (isQuantity(pieces, at)) break;
       digits = true;
       end = at + 1;
     } else if (piece.kind === 'word') {

@@ -1,6 +1,6 @@
 /** A text as the rules of redaction read it, and what they ask of a place in it. */
 import { LEXICON } from '../lexicon.ts';
-import { CUE, cuesIn, type Cue } from './cues.ts';
+import { cuesIn, type Cue } from './cues.ts';
 import { everyWord } from './personal-lexicon.ts';
 import { piecesOf, type Piece } from './pieces.ts';
 import type { PersonalKind, Span } from './spans.ts';
@@ -36,13 +36,33 @@ export class Reading {
   readonly cues: readonly Cue[];
   /** Most of its words begin with a capital, or all letters are capitals: capitals tell nothing. */
   readonly flat: boolean;
+  /** Holds a digit. */
+  readonly numbers: boolean;
+  /** Holds letters of a script without spaces. */
+  readonly unspaced: boolean;
+  /** Bits of `WORD`, of all pieces together. */
+  readonly words: number;
+  /** The kinds of all cues together. */
+  readonly kinds: number;
+  readonly #words: Uint8Array;
   readonly spans: Span[] = [];
 
   constructor(text: string) {
     this.text = text;
     this.pieces = piecesOf(text);
-    this.cues = cuesIn(this.pieces);
+    const { cues, words, every } = cuesIn(this.pieces);
+    this.cues = cues;
+    this.#words = words;
+    this.words = every;
+    this.kinds = cues.reduce((all, { kinds }) => all | kinds, 0);
     this.flat = isFlat(this.pieces);
+    this.unspaced = this.pieces.some(({ kind }) => kind === 'unspaced');
+    this.numbers = this.pieces.some(({ kind }) => kind === 'number' || kind === 'mixed');
+  }
+
+  /** Whether a piece is a word of `WORD`. */
+  isWord(place: number, bit: number): boolean {
+    return (this.words & bit) !== 0 && (this.#words[place]! & bit) !== 0;
   }
 
   /** Marks the pieces from `from` up to `to` as personal. */
@@ -50,11 +70,6 @@ export class Reading {
     const [first, last] = [this.pieces[from], this.pieces[to - 1]];
     if (first !== undefined && last !== undefined && to > from)
       this.spans.push({ start: first.start, end: last.end, kind });
-  }
-
-  cuesOf(kind: keyof typeof CUE): Cue[] {
-    const bit = CUE[kind];
-    return this.cues.filter(({ kinds }) => (kinds & bit) !== 0);
   }
 
   /**
@@ -69,11 +84,19 @@ export class Reading {
       if (piece === undefined || (piece.line && !marked)) break;
       if (piece.kind === 'mark' && MARKERS.has(piece.text))
         marked ||= piece.text !== '-' && piece.text !== '(';
-      else if (piece.kind === 'word' && NUMBER_WORDS.has(piece.lower)) [told, numbered] = [true, true];
-      else if (piece.kind === 'word' && COPULAS.has(piece.lower)) told = true;
+      else if (piece.kind === 'word' && NUMBER_WORDS.has(piece.lower)) {
+        if (piece.text.length < 3 && !this.#leadsNumber(at + 1)) break;
+        [told, numbered] = [true, true];
+      } else if (piece.kind === 'word' && COPULAS.has(piece.lower)) told = true;
       else if (!(piece.text === '.' && this.pieces[at - 1]?.kind === 'word' && numbered)) break;
     }
     return { at, marked, told, numbered };
+  }
+
+  /** "no" is a number word before a number or a mark alone. */
+  #leadsNumber(at: number): boolean {
+    const next = this.pieces[at];
+    return next !== undefined && (next.kind !== 'word' || /^\p{Lu}{2}/u.test(next.text));
   }
 
   /** The end of a run of pieces without blanks between them, quotes and closing marks left out. */

@@ -13,8 +13,9 @@ export function findSecrets(reading: Reading): void {
       hideValue(reading, to, (kinds & CUE.secrets) !== 0);
     if ((kinds & CUE.births) !== 0) hideBirth(reading, to);
   }
+  if (!reading.unspaced) return;
   for (const [place, piece] of pieces.entries()) {
-    if (piece.kind !== 'unspaced') continue;
+    if (piece.kind !== 'unspaced' || place + 1 === pieces.length) continue;
     const { secret, userName, birth } = suffixCue(piece.lower);
     if (secret || userName) hideValue(reading, place + 1, secret);
     if (birth) hideBirth(reading, place + 1);
@@ -39,10 +40,11 @@ function hideValue(reading: Reading, from: number, secret: boolean): void {
   const end = valueEnd(text, value.start);
   const own = text.slice(value.start, end);
   if (own === '' || !/[\p{L}\p{N}]/u.test(own)) return;
+  if (!secret && own.length < 3) return;
   const digits = own.match(/\p{N}/gu)?.length ?? 0;
   const hasShape =
     (digits > 0 && /[\p{L}_.@!$%&*-]/u.test(own)) ||
-    digits > 3 ||
+    digits > (secret && value.kind === 'number' ? 2 : 3) ||
     /[\p{L}\p{N}][_.@!$%&*#-]+[\p{L}\p{N}]/u.test(own) ||
     /\p{Ll}\p{Lu}/u.test(own);
   const isWord =
@@ -89,7 +91,7 @@ function hideBirth(reading: Reading, from: number): void {
   while (first < from + BIRTH_WITHIN && pieces[first] !== undefined && !startsDate(reading, first))
     first += 1;
   let last = -1;
-  for (let at = first, gap = 0; at < first + BIRTH_PIECES && at < pieces.length && gap < 3; at += 1) {
+  for (let at = first, gap = 0; at < first + BIRTH_PIECES && at < pieces.length && gap < 4; at += 1) {
     const { kind, text, line } = pieces[at]!;
     if (line && at > first) break;
     if (kind === 'number' || kind === 'mixed') [last, gap] = [at, 0];

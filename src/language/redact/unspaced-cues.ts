@@ -10,15 +10,6 @@ function setOf(section: PersonalSection): ReadonlySet<string> {
   );
 }
 
-const NUMBERED = setOf('numbered');
-const TECHNICAL = setOf('technical');
-const SECRETS = setOf('secrets');
-const USER_NAMES = setOf('userNames');
-const BIRTHS = setOf('births');
-/** What stands between a cue and its value. */
-const BETWEEN = /(?:是|为|為|就是|叫|は|が|のは|은|는|이|가|คือ|เป็น|号码|号|码|番号|번호)$/u;
-const LONGEST = 16;
-
 /** What the end of a run names. */
 export interface SuffixCue {
   readonly numbered: boolean;
@@ -29,6 +20,21 @@ export interface SuffixCue {
 }
 
 const NONE: SuffixCue = { numbered: false, technical: false, secret: false, userName: false, birth: false };
+
+/** By phrase. */
+const CUES = new Map<string, SuffixCue>();
+for (const [kind, section] of [
+  ['numbered', 'numbered'],
+  ['technical', 'technical'],
+  ['secret', 'secrets'],
+  ['userName', 'userNames'],
+  ['birth', 'births'],
+] as const) {
+  for (const phrase of setOf(section)) CUES.set(phrase, { ...(CUES.get(phrase) ?? NONE), [kind]: true });
+}
+/** What stands between a cue and its value. */
+const BETWEEN = /(?:是|为|為|就是|叫|は|が|のは|은|는|이|가|คือ|เป็น|号码|号|码|番号|번호)$/u;
+const LONGEST = 16;
 
 export function suffixCue(run: string): SuffixCue {
   let end = run.slice(-LONGEST);
@@ -43,12 +49,9 @@ export function suffixCue(run: string): SuffixCue {
 }
 
 function cueAtEnd(run: string): SuffixCue {
-  for (let start = Math.max(0, run.length - LONGEST); start < run.length; start += 1) {
-    const tail = run.slice(start);
-    const [technical, secret, userName] = [TECHNICAL.has(tail), SECRETS.has(tail), USER_NAMES.has(tail)];
-    const [numbered, birth] = [NUMBERED.has(tail), BIRTHS.has(tail)];
-    if (technical || secret || userName || numbered || birth)
-      return { numbered, technical, secret, userName, birth };
+  for (let start = 0; start < run.length; start += 1) {
+    const found = CUES.get(run.slice(start));
+    if (found !== undefined) return found;
   }
   return NONE;
 }

@@ -18,7 +18,7 @@ const THAI = /^\p{Script=Thai}/u;
 
 export function findUnspaced(reading: Reading): void {
   const { pieces } = reading;
-  if (!pieces.some(({ kind }) => kind === 'unspaced')) return;
+  if (!reading.unspaced) return;
   const isJapanese = KANA.test(reading.text);
   for (const [place, piece] of pieces.entries()) {
     if (piece.kind !== 'unspaced') continue;
@@ -34,13 +34,23 @@ function hideIn({ spans }: Reading, piece: Piece, from: number, to: number): voi
   if (to > from) spans.push({ start: piece.start + from, end: piece.start + to, kind: 'name' });
 }
 
+const FIRST = new Map<ReadonlySet<string>, ReadonlySet<number>>();
+
+function firstLetters(phrases: ReadonlySet<string>): ReadonlySet<number> {
+  const known = FIRST.get(phrases) ?? new Set([...phrases].map((phrase) => phrase.charCodeAt(0)));
+  FIRST.set(phrases, known);
+  return known;
+}
+
 /** The places in a run behind any of some phrases. */
 function* behind(
   run: string,
   phrases: ReadonlySet<string>,
   longest: number,
 ): Iterable<{ at: number; phrase: string }> {
+  const first = firstLetters(phrases);
   for (let from = 0; from < run.length; from += 1) {
+    if (!first.has(run.charCodeAt(from))) continue;
     for (let length = Math.min(longest, run.length - from); length > 0; length -= 1) {
       const phrase = run.slice(from, from + length);
       if (!phrases.has(phrase)) continue;
@@ -177,7 +187,7 @@ function startsWithSurname(name: string): boolean {
 function findJapanese(reading: Reading, place: number): void {
   const piece = reading.pieces[place]!;
   const run = piece.text;
-  for (const { at } of behind(run, JA_FIELDS, 6)) {
+  for (const { at, phrase } of behind(run, JA_FIELDS, 6)) {
     const from = at + (/^(?:は|が|の)/u.exec(run.slice(at))?.[0].length ?? 0);
     const rest = run.slice(from);
     if (rest === '') {
@@ -185,7 +195,7 @@ function findJapanese(reading: Reading, place: number): void {
       continue;
     }
     const length = japaneseName(rest);
-    if (length > 1 && JA_NAME_END.test(rest.slice(length)) && from > at)
+    if (length > 1 && JA_NAME_END.test(rest.slice(length)) && (from > at || phrase.endsWith('は')))
       hideIn(reading, piece, from, from + length);
   }
   for (const { at } of behind(run, JA_WEAK, 4)) {
@@ -360,6 +370,17 @@ const ADMIN = /[\p{Script=Han}]{2,3}?(?:省|市|自治区|县|區|区|都|道|�
 const HANGUL_STREET = /(?:로|길|동|읍|면|리|가)$/u;
 const HANGUL_UNIT = /^(?:번지|호|동|층|길|번길|호로)/u;
 
+/** A street, or the quarter of a Japanese town before its numbers: "北区梅田" before "1-2-3". */
+function isHanStreet({ pieces }: Reading, place: number): boolean {
+  const { text } = pieces[place]!;
+  if (HAN_STREET.test(text)) return true;
+  return (
+    /(?:市|区|町|村|郡)/u.test(text) &&
+    /^[-−]$/u.test(pieces[place + 2]?.text ?? '') &&
+    pieces[place + 3]?.kind === 'number'
+  );
+}
+
 /** "建国路88号", "桜木町3-15-8", "은행나무로 27길 14, 301호". */
 function findAddress(reading: Reading, place: number): void {
   const { pieces, spans } = reading;
@@ -367,7 +388,7 @@ function findAddress(reading: Reading, place: number): void {
   const number = pieces[place + 1];
   if (number?.kind !== 'number' || number.line) return;
   const korean = HANGUL.test(piece.text);
-  if (korean ? !HANGUL_STREET.test(piece.text) || piece.text.length < 3 : !HAN_STREET.test(piece.text))
+  if (korean ? !HANGUL_STREET.test(piece.text) || piece.text.length < 3 : !isHanStreet(reading, place))
     return;
   if (!korean && number.spaced) return;
   let end = number.end;
