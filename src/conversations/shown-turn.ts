@@ -9,7 +9,7 @@ import { redact, redacted } from '../language/redact/redact.ts';
 import { holdsQuestion, isBare } from './answering-turns.ts';
 
 /** Of a longer turn only the beginning is shown. UTF-16 units. */
-const SHOWN_LENGTH = 2000;
+export const SHOWN_LENGTH = 2000;
 
 export interface ShownTurn {
   readonly content: string;

@@ -7,7 +7,7 @@ import { assistantDirection } from '../../conversations/about-assistant.ts';
 import { asksForData, asksUser, canOnlyAnswer, isBare } from '../../conversations/answering-turns.ts';
 import { authorOf } from '../../conversations/authors.ts';
 import { isRepeated, newRequest } from '../../conversations/repeated-requests.ts';
-import { shownTurn, type ShownTurn } from '../../conversations/shown-turn.ts';
+import { SHOWN_LENGTH, shownTurn, type ShownTurn } from '../../conversations/shown-turn.ts';
 import type { SessionState } from '../../conversations/session-state.ts';
 import { truncate } from '../../domain/truncate.ts';
 import { redact } from '../../language/redact/redact.ts';
@@ -102,7 +102,9 @@ function assignAssistantTurn(
   session.answered = session.requests.length;
   session.askedAt = asksUser(turn.content) ? turn.at : null;
   session.askedForData = asksForData(turn.content);
-  session.text.addAssistantTurn(turn.content, (text) => redact(text, session), enrichment.gap);
+  // Before it is cut into sentences: an address may stand in two of them.
+  const shown = redact(truncate(turn.content, SHOWN_LENGTH), session);
+  session.text.addAssistantTurn(shown, (text) => redact(text, session), enrichment.gap);
 }
 
 /**

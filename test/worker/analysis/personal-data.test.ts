@@ -1,12 +1,10 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
-import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import type { Assignment, Turn } from '../../../src/domain/facts.ts';
-import { loadEmbedder, type Embedder } from '../../../src/enrich/embed/embedder.ts';
 import { createEnricher } from '../../../src/enrich/enricher.ts';
 import { detectLanguage } from '../../../src/language/detect.ts';
 import { PLANTED } from '../../support/planted-data.ts';
-import { said, Store, type Said } from './builders.ts';
+import { OPTIONS, said, Store, vectorOf, type Said } from './builders.ts';
 
 /** A turn of a conversation about one piece of personal data. */
 type Line = Pick<Turn, 'role' | 'content'>;
@@ -46,18 +44,14 @@ function shownIn({ topics, clusters, gaps, repeatedRequests, sessions }: Assignm
 }
 
 describe('personal data in the analysis of conversations', () => {
-  let embedder: Embedder;
-  before(async () => {
-    embedder = await loadEmbedder({
-      model: 'undertone-small',
-      modelsDirectory: join(import.meta.dirname, '../../../models'),
-    });
+  /** Words as vectors, so that 200 instances take seconds. */
+  const enricher = createEnricher({
+    embedder: { embed: (texts: readonly string[]) => Promise.resolve(texts.map(vectorOf)) },
   });
-  after(() => embedder.close());
 
   async function analysed(sessions: readonly Line[][], userId?: string): Promise<Store> {
     const lines = sessions.flatMap((lines, session) => lines.map((line) => ({ ...line, session })));
-    const enrichments = await createEnricher({ embedder }).enrich(lines);
+    const enrichments = await enricher.enrich(lines);
     const turns = lines.map(({ role, content, session }, index): Said => {
       const author = userId === undefined || role !== 'user' ? {} : { userId };
       const { turn } = said(index + 1, content, {
@@ -67,8 +61,7 @@ describe('personal data in the analysis of conversations', () => {
       });
       return { turn, enrichment: enrichments[index]! };
     });
-    const { thresholds, dimensions } = embedder;
-    const store = new Store({ thresholds, dimensions, detectLanguage });
+    const store = new Store({ ...OPTIONS, detectLanguage });
     // One turn a batch: what is shown in between counts, too.
     for (const turn of turns) store.fold([turn]);
     return store;
