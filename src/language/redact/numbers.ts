@@ -4,9 +4,8 @@
  * a card or an account number is valid does not matter: a mistyped one is as personal.
  */
 import { CUE, WORD } from './cues.ts';
-import { everyWord } from './personal-lexicon.ts';
 import type { Piece } from './pieces.ts';
-import { COPULAS, NOT_NAMES, NUMBER_WORDS, STOP_WORDS, TECHNICAL, UNITS, type Reading } from './reading.ts';
+import { COPULAS, NOT_NAMES, NUMBER_WORDS, TECHNICAL, UNITS, type Reading } from './reading.ts';
 import { suffixCue } from './unspaced-cues.ts';
 import { DIGIT_WORDS } from './spelled.ts';
 
@@ -19,7 +18,6 @@ const CHUNK_JOINTS: ReadonlySet<string> = new Set(['-', '_', '/', '.', ':', '#',
 const LONG = 5;
 const SURELY_LONG = 7;
 const MOST_GROUPS = 14;
-const numberedWords = everyWord('numbered');
 
 /** Groups of digits that may be one number. */
 interface Run {
@@ -53,7 +51,6 @@ export function findNumbers(reading: Reading): void {
       place = Math.max(place, judgeSpelled(reading, place) - 1);
     }
   }
-  findNumbered(reading);
 }
 
 /** Whether letters belong to the run without blanks that holds the piece. */
@@ -83,7 +80,7 @@ interface Code {
 }
 
 /** The whole run without blanks around a piece, with its joints. */
-function codeAt({ pieces, text }: Reading, place: number): Code {
+export function codeAt({ pieces, text }: Reading, place: number): Code {
   let from = place;
   while (from > 1 && place - from < 20) {
     const joint = pieces[from - 1]!;
@@ -103,12 +100,12 @@ function codeAt({ pieces, text }: Reading, place: number): Code {
   return { from, to, text: text.slice(pieces[from]!.start, pieces[to - 1]!.end) };
 }
 
-const DIMENSIONS = /^\d{1,5}[x×]\d{1,5}(?:[x×]\d{1,5})?\p{L}{0,3}$/iu;
-const QUANTITY =
+export const DIMENSIONS = /^\d{1,5}[x×]\d{1,5}(?:[x×]\d{1,5})?\p{L}{0,3}$/iu;
+export const QUANTITY =
   /^\d{1,6}(?:[.,]\d{1,4})?(?:k|m|g|km|kg|gb|mb|tb|kb|mah|kwh|wh|w|v|hz|khz|mhz|ghz|px|p|fps|rpm|ml|cl|l|cm|mm|mi|ft|mph|st|nd|rd|th|am|pm|h|hrs|min|mins|s|ms|x|usd|eur|gbp|kr|zł|zl|руб|р|грн|лет|tl|lei|ft|er|e|ème|º|ª)$/iu;
 const NAMED =
   /^(?:kb\d{6,8}|cve-\d{4}-\d{4,7}|0x[0-9a-f]{1,16}|(?:iso|en|din|rfc|iec|astm|ieee)[-/ ]?\d{1,6}(?:[-:]\d{1,4})*|(?:http|error|err|e|win|utf|sha|md|base|mp|h|covid|usb|v|ver|version|q|ip|ipv|ps|arm|x|cat|ddr|pcie|wpa|web|s)[-_:/]?\d{1,4}(?:\.\d{1,4})*)$/iu;
-const INSTANT = /^\d{4}-\d{2}-\d{2}t\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:z|\+\d{2}:?\d{2})?$/iu;
+export const INSTANT = /^\d{4}-\d{2}-\d{2}t\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:z|\+\d{2}:?\d{2})?$/iu;
 const ID_LEAD =
   /^(?:ord|order|inv|tkt|tick|ticket|ref|case|po|rma|so|trk|cus|cust|acc|acct|bk|book|res|pol|clm|claim|inc|req|txn|tx|pay|sub|usr|user|uid|id|mem|emp|rg|rn|kd|re|nr|awb|shp|ship|ret|bill|cmd|fac|ped|zam|bst|auf|kdnr|vs|az|pnr|conf|sn|cid|mid|tid|pid|app|loan|cr|chg|prj|vg|lr|rx|mrn|pt|stu|std|cv|ac|cl|gc|ks|rv|tr|ct|sr|cs|dl)$/iu;
 
@@ -139,7 +136,7 @@ function isCodePersonal(reading: Reading, { from, to, text }: Code): boolean {
   return transitionsIn(text) > 4;
 }
 
-function countOf(text: string, pattern: RegExp): number {
+export function countOf(text: string, pattern: RegExp): number {
   return text.match(pattern)?.length ?? 0;
 }
 
@@ -148,7 +145,7 @@ function transitionsIn(text: string): number {
 }
 
 /** "error 0x12", "version 10": what these words tell of is no person. */
-function isTechnical({ pieces }: Reading, from: number): boolean {
+export function isTechnical({ pieces }: Reading, from: number): boolean {
   for (let at = from - 1, words = 0; at >= 0 && words < 2 && from - at < 6; at -= 1) {
     const { kind, lower, text } = pieces[at]!;
     if (kind === 'mark') {
@@ -163,7 +160,7 @@ function isTechnical({ pieces }: Reading, from: number): boolean {
   return false;
 }
 
-function isAmount({ pieces }: Reading, from: number, to: number): boolean {
+export function isAmount({ pieces }: Reading, from: number, to: number): boolean {
   const before = pieces[from - 1];
   if (before !== undefined && (CURRENCY.test(before.text) || isCurrencyCode(before.text))) return true;
   const after = pieces[to];
@@ -193,7 +190,7 @@ function judgeRun(reading: Reading, place: number): number {
   return run.to;
 }
 
-function runAt({ pieces }: Reading, place: number): Run {
+export function runAt({ pieces }: Reading, place: number): Run {
   const plus = pieces[place - 1]?.text === '+';
   const groups = [pieces[place]!];
   const run: Run = {
@@ -234,8 +231,9 @@ function belongsElsewhere(pieces: readonly Piece[], at: number): boolean {
 
 /** Keys that can do without digits. */
 const KEY = /^(?:AKIA|ASIA|AIza|eyJ)/u;
-const DATE = /^(?:\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[-./]\d{1,2}[-./](?:\d{2}|\d{4}))(?: \d{1,2})?$/u;
-const YEARS = /^(?:19|20)\d{2}(?:[-–/](?:(?:19|20)\d{2}|\d{2}))?$/u;
+export const DATE =
+  /^(?:\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[-./]\d{1,2}[-./](?:\d{2}|\d{4}))(?: \d{1,2})?$/u;
+export const YEARS = /^(?:19|20)\d{2}(?:[-–/](?:(?:19|20)\d{2}|\d{2}))?$/u;
 const VERSION = /^\d{1,5}(?:\.\d{1,5}){2,4}$/u;
 const DECIMAL = /^\d{1,6}\.\d{1,6}$/u;
 const THOUSANDS = /^[1-9]\d{0,2}(?:\.000){1,3}$/u;
@@ -351,121 +349,4 @@ function holdsDigit(pieces: readonly Piece[], at: number): boolean {
     if (kind === 'number' || kind === 'mixed') return true;
   }
   return false;
-}
-
-/** "Vorgangsnummer", "boknr". */
-const NUMBER_COMPOUND = /\p{L}{3}(?:nummer|numret|nummeret|nr|number|szám|numero)$/u;
-
-/** "order 4471", "policy no. AB-12", "card ending in 9921". */
-function findNumbered(reading: Reading): void {
-  const { pieces } = reading;
-  for (const { from, to, kinds } of reading.cues) {
-    if ((kinds & CUE.numbered) === 0 || TECHNICAL.has(pieces[from - 1]?.lower ?? '')) continue;
-    const { at, marked, told, numbered } = reading.valueAt(to);
-    judgeNumbered(reading, at, marked || numbered, told);
-  }
-  if (!reading.numbers) return;
-  for (const [place, piece] of pieces.entries()) {
-    if (piece.text === '#' || piece.text === '№') {
-      const next = pieces[place + 1];
-      if (next?.kind === 'number' && next.text.length > 2 && !isTechnical(reading, place))
-        reading.hide(place + 1, place + 2, 'number');
-    } else if (piece.kind === 'word' && NUMBER_COMPOUND.test(piece.lower) && !TECHNICAL.has(piece.lower)) {
-      const { at, marked, told } = reading.valueAt(place + 1);
-      judgeNumbered(reading, at, marked || piece.lower.length > 4, told);
-    } else if (reading.isWord(place, WORD.numberWord) && !isTechnical(reading, place + 1)) {
-      const { at, marked, told } = reading.valueAt(place);
-      const value = pieces[at];
-      if (
-        value?.kind === 'number' &&
-        value.text.length > 2 &&
-        (marked || told) &&
-        !isAmount(reading, at, at + 1)
-      )
-        judgeNumbered(reading, at, true, told);
-    } else if (piece.kind === 'unspaced') {
-      const next = pieces[place + 1];
-      const behindMark = next?.kind === 'mark' && /^[:：=]$/u.test(next.text) ? place + 2 : place + 1;
-      if (suffixCue(piece.lower).numbered) judgeNumbered(reading, behindMark, true, true);
-    }
-  }
-}
-
-/** `sure`: "number", a colon or a number sign stands before the value. */
-function judgeNumbered(reading: Reading, at: number, sure: boolean, told: boolean): void {
-  const { pieces } = reading;
-  const value = pieces[at];
-  if (value === undefined || value.kind === 'mark') return;
-  if (value.kind === 'word') {
-    judgeLetters(reading, at, sure);
-    return;
-  }
-  if (value.kind === 'unspaced' || isAmount(reading, at, at + 1)) return;
-  const { from, to, text } = codeAt(reading, at);
-  if (DATE.test(text) || INSTANT.test(text) || DIMENSIONS.test(text)) return;
-  const digits = countOf(text, /\p{N}/gu);
-  const isMixed = /\p{L}/u.test(text);
-  if (isMixed && QUANTITY.test(text)) return;
-  const run = isMixed ? null : runAt(reading, at);
-  const end = run === null ? to : Math.max(to, run.to);
-  if (YEARS.test(text) && !sure) return;
-  if (sure && (digits > 1 || text.length > 2)) reading.hide(from, end, 'number');
-  else if (isMixed && text.length > 2 && /\p{Lu}|-/u.test(text) && digits > 1)
-    reading.hide(from, end, 'number');
-  else if (digits > 4 || (digits > 2 && isBareNumber(reading, text, end, told)))
-    reading.hide(from, end, 'number');
-  if (isMixed || run !== null) hideTail(reading, end, sure);
-}
-
-/** "order 4471 is late", but not "order 100 flyers" nor "transfer 1500". */
-function isBareNumber(reading: Reading, number: string, end: number, told: boolean): boolean {
-  const round = /0+$/u.exec(number)?.[0].length ?? 0;
-  if (number.length === 3 && (told || !closes(reading, end))) return false;
-  return round === 0 || (round === 1 && closes(reading, end));
-}
-
-/** Groups of capitals and digits that follow: "AB12 CDE", "1234 BCD". */
-function hideTail(reading: Reading, end: number, sure: boolean): void {
-  const { pieces } = reading;
-  let to = end;
-  while (sure && to < end + 3) {
-    const piece = pieces[to];
-    if (piece === undefined || piece.line || !/^[\p{Lu}\p{N}]{1,4}$/u.test(piece.text)) break;
-    if (piece.text === 'I' || NOT_NAMES.has(piece.lower)) break;
-    to += 1;
-  }
-  reading.hide(end, to, 'number');
-}
-
-/** "PNR: KXQWZT", "plate is B AB 123". */
-function judgeLetters(reading: Reading, at: number, sure: boolean): void {
-  const { pieces, flat } = reading;
-  const value = pieces[at]!;
-  if (!sure && value.text.length > 3) return;
-  if (/^\p{Lu}{1,3}$/u.test(value.text)) {
-    let to = at + 1;
-    let digits = false;
-    while (
-      to < at + 6 &&
-      /^(?:[\p{Lu}\p{N}]{1,8}|[-·.])$/u.test(pieces[to]?.text ?? '') &&
-      !pieces[to]!.line
-    ) {
-      digits ||= /\p{N}/u.test(pieces[to]!.text);
-      to += 1;
-    }
-    if (digits) reading.hide(at, to, 'number');
-    return;
-  }
-  if (
-    !flat &&
-    /^\p{Lu}{5,8}$/u.test(value.text) &&
-    !NOT_NAMES.has(value.lower) &&
-    !numberedWords.has(value.lower)
-  )
-    reading.hide(at, at + 1, 'number');
-}
-
-function closes({ pieces }: Reading, at: number): boolean {
-  const piece = pieces[at];
-  return piece === undefined || piece.line || piece.kind === 'mark' || STOP_WORDS.has(piece.lower);
 }

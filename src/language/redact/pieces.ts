@@ -1,4 +1,4 @@
-/** Cuts a text into runs of letters and digits and single marks, in one pass. Covered by test/language/redact/pieces.test.ts. */
+/** Cuts a text into runs of letters and digits and single marks, in one pass. Covered by test/language/redact/redact.test.ts. */
 
 /**
  * `mixed`: letters and digits in one run, as in "AB12". `unspaced`: a run of letters of Han, kana, Hangul, Thai and the

@@ -4,6 +4,7 @@
  */
 import { findElectronic } from './electronic.ts';
 import { findKnown, namesIn, type KnownWords } from './known-words.ts';
+import { findNumbered } from './numbered.ts';
 import { findNumbers } from './numbers.ts';
 import { findPeople } from './people.ts';
 import { findPlaces } from './places.ts';
@@ -11,6 +12,7 @@ import { Reading } from './reading.ts';
 import { findSecrets } from './secrets.ts';
 import { mergedSpans, type Span } from './spans.ts';
 import { findUnspaced } from './unspaced.ts';
+import { findUnspacedPlaces } from './unspaced-places.ts';
 
 /** Stands where personal data was: no word of any language, and no end of a sentence. */
 export const HIDDEN = '•••';
@@ -55,10 +57,12 @@ function readPersonal(text: string, known: KnownWords): Reading {
   const reading = new Reading(text);
   findElectronic(reading);
   findNumbers(reading);
+  findNumbered(reading);
   findSecrets(reading);
   findPeople(reading);
   findPlaces(reading);
   findUnspaced(reading);
+  findUnspacedPlaces(reading);
   findKnown(reading, known);
   return reading;
 }
