@@ -4,6 +4,7 @@
  * Covered by test/models/eval/topics.test.ts.
  */
 import { Assigner } from '../../src/worker/analysis/assigner.ts';
+import { SIGNALS } from '../../src/domain/signal-kinds.ts';
 import type { Enrichment, GapRow, SessionRow, Turn } from '../../src/domain/facts.ts';
 import { loadEmbedder, type Embedder } from '../../src/enrich/embed/embedder.ts';
 import { createEnricher, type Enricher } from '../../src/enrich/enricher.ts';
@@ -26,6 +27,8 @@ export interface Assigned {
   readonly requests: ReadonlyMap<number, readonly string[]>;
   /** For every turn of the stream: whether assign found it to repeat a request. */
   readonly repeated: readonly boolean[];
+  /** For every turn of the stream: whether that counts as dissatisfaction. */
+  readonly repetitions: readonly boolean[];
   /** For every turn of the stream: its gap's number, or null. */
   readonly gaps: readonly (number | null)[];
   /** By number. */
@@ -50,6 +53,7 @@ export interface Pipeline {
 
 const INSTANCE_ID = '0190a000-0000-7000-8000-000000000001';
 const BATCH = 2000;
+const REPETITION = SIGNALS.findIndex(({ key }) => key === 'repetition');
 
 /** Loads the model for streams of conversations. */
 export async function loadPipeline(options: EvalOptions): Promise<Pipeline> {
@@ -110,6 +114,7 @@ async function assignAll(
   const sessions = new Map<string, SessionRow>();
   const micros: (number | null)[] = [];
   const repeated: boolean[] = [];
+  const repetitions: boolean[] = [];
   const gaps: (number | null)[] = [];
   const gapRows = new Map<number, GapRow>();
   const enrichments: Enrichment[] = [];
@@ -120,10 +125,11 @@ async function assignAll(
     enrichments.push(...enriched);
     const rows = assigner.assign(turns, enriched);
     assigner.takeState();
-    for (const { micro, repeatedRequest, gap } of rows.messages) {
+    for (const { micro, repeatedRequest, gap, signals } of rows.messages) {
       micros.push(micro);
       gaps.push(gap);
       repeated.push(repeatedRequest !== null);
+      repetitions.push(repeatedRequest !== null && signals.includes(REPETITION));
     }
     for (const { micro, topic } of rows.micros) topicOf.set(micro, topic);
     for (const { topic, name, cluster } of rows.topics) topics.set(topic, { name, cluster });
@@ -146,5 +152,5 @@ async function assignAll(
     requests.set(topic, members);
     members.push(enrichments[index]!.request);
   });
-  return { turns: labelled, requests, repeated, gaps, gapRows, enrichments, topics, sessions };
+  return { turns: labelled, requests, repeated, repetitions, gaps, gapRows, enrichments, topics, sessions };
 }

@@ -8,6 +8,7 @@ import {
   type LabelledConversation,
 } from './conversations.ts';
 import { collect, dataSetPath, halfOf, readPairs } from './data.ts';
+import { repeatGoldTables } from './repeat-gold.ts';
 import { loadPipeline, type Pipeline } from './pipeline.ts';
 import {
   BINARY_COLUMNS,
@@ -180,7 +181,7 @@ export const evaluation: Evaluation = {
   run: async (options): Promise<EvalTable[]> => {
     needsFolder(options);
     const pipeline = await loadPipeline(options);
-    const tables: EvalTable[] = [];
+    const tables = await repeatGoldTables(pipeline);
     for (const [title, asked] of await dataSets(options, pipeline)) {
       const scored = (score: (one: Asked) => number, least: number): Scored[] =>
         asked.map((one) => {

@@ -3,6 +3,9 @@ import { KEPT_REQUESTS, type KeptRequest } from './repeated-requests.ts';
 import type { KnownWords } from '../language/redact/known-words.ts';
 import { SessionText } from './session-text.ts';
 
+/** Raised with each change of what `write` writes. */
+const FORMAT = 5;
+
 /** What is kept of one session: what its next turns need, and the sentences that its title and summary are made of. */
 export class SessionState {
   readonly instance: number;
@@ -24,15 +27,20 @@ export class SessionState {
   askedAt: number | null = null;
   /** The latest assistant turn asked who the user is, how to reach him, for a number and the like. */
   askedForData = false;
-  /** The latest request, as a gap is named after it. */
-  lastRequest = '';
   /** Words that stand for its persons, as hashes: they are not to be shown. */
   known: KnownWords = [];
+  /** The beginning and end of the latest assistant turn. */
+  answer = '';
   text = new SessionText();
 
   constructor(instance: number, session: number) {
     this.instance = instance;
     this.session = session;
+  }
+
+  /** The latest request that may be shown, as a gap is named after it; '' without. */
+  get lastRequest(): string {
+    return this.requests.findLast(({ text }) => text !== '')?.text ?? '';
   }
 
   /** Keeps a request in place of the oldest, when there is no room. */
@@ -45,20 +53,21 @@ export class SessionState {
 
   write(): Uint8Array {
     const writer = new ByteWriter()
-      .byte(4)
+      .byte(FORMAT)
       .byte((this.hasUserTurn ? 1 : 0) | (this.hasOpening ? 2 : 0) | (this.askedForData ? 4 : 0))
       .link(this.user ?? -1)
       .link(this.author ?? -1)
       .link(this.micro ?? -1)
       .count(this.answered)
       .text(this.askedAt === null ? '' : String(this.askedAt))
-      .text(this.lastRequest)
+      .text(this.answer)
       .count(this.known.length);
     for (const word of this.known) writer.count(word);
     writer.count(this.requests.length);
-    for (const { vector, words } of this.requests) {
-      writer.raw(new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength)).count(words.length);
-      for (const word of words) writer.byte(word & 0xff).byte(word >>> 8);
+    for (const { text, vector, words, action, thing } of this.requests) {
+      writer.text(text).raw(new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength));
+      writer.count(words.length + 2);
+      for (const hash of [action, thing, ...words]) writer.byte(hash & 0xff).byte(hash >>> 8);
     }
     this.text.write(writer);
     return writer.finish();
@@ -67,7 +76,7 @@ export class SessionState {
   static read(instance: number, session: number, value: Uint8Array, dimensions: number): SessionState {
     const reader = new ByteReader(value);
     const state = new SessionState(instance, session);
-    if (reader.byte() !== 4)
+    if (reader.byte() !== FORMAT)
       throw new Error('session state was written by another version: rebuild the views');
     const flags = reader.byte();
     state.hasUserTurn = (flags & 1) !== 0;
@@ -79,16 +88,18 @@ export class SessionState {
     state.answered = reader.count();
     const askedAt = reader.text();
     state.askedAt = askedAt === '' ? null : Number(askedAt);
-    state.lastRequest = reader.text();
+    state.answer = reader.text();
     const known: number[] = [];
     for (let left = reader.count(); left > 0; left -= 1) known.push(reader.count());
     state.known = known;
     for (let left = reader.count(); left > 0; left -= 1) {
+      const text = reader.text();
       const bytes = reader.raw(dimensions);
       const vector = new Int8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-      const words: number[] = [];
-      for (let more = reader.count(); more > 0; more -= 1) words.push(reader.byte() + reader.byte() * 0x100);
-      state.requests.push({ vector, words });
+      const hashes: number[] = [];
+      for (let more = reader.count(); more > 0; more -= 1) hashes.push(reader.byte() + reader.byte() * 0x100);
+      const [action = 0, thing = 0, ...words] = hashes;
+      state.requests.push({ text, vector, words, action, thing });
     }
     state.text = SessionText.read(reader);
     return state;

@@ -1,20 +1,33 @@
 import { equal } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { isRepeated, newRequest } from '../../src/conversations/repeated-requests.ts';
+import { newRequest, repeatIn } from '../../src/conversations/repeated-requests.ts';
 import { vectorOf } from '../worker/analysis/builders.ts';
 
 const THRESHOLD = 0.55;
+const EVASIVE = 'We are happy about everybody who visits.';
 
-function repeats(before: string, now: string): boolean {
-  const [earlier, request] = [before, now].map((text) => newRequest(text, vectorOf(text)));
-  return isRepeated(request!, [earlier!], 1, THRESHOLD);
+interface Between {
+  readonly answer?: string;
+  readonly isAsked?: boolean;
 }
 
-describe('isRepeated', () => {
+function repeats(before: string, now: string, { answer = EVASIVE, isAsked = false }: Between = {}): boolean {
+  const [earlier, request] = [before, now].map((text) => newRequest(text, vectorOf(text)));
+  const asked = { request: request!, said: now, asks: true, answer, isAsked };
+  return repeatIn(asked, [earlier!], THRESHOLD) !== null;
+}
+
+describe('repeatIn', () => {
   it('takes the same request in other words for a repeat', () => {
     equal(repeats('When will my refund arrive?', 'when will my refund arrive'), true);
     equal(repeats('cancel my order please', 'please cancel my orders'), true);
     equal(repeats('cancel my order please', 'which restaurants are open'), false);
+  });
+
+  it('takes what insists for a repeat, whatever its words', () => {
+    equal(repeats('the radiator is cold', 'As I said, we have no heating'), true);
+    equal(repeats('die heizung ist kalt', 'wie gesagt, im bad friert man'), true);
+    equal(repeats('the radiator is cold', 'we have no heating'), false);
   });
 
   it('takes another number or name for another request', () => {
@@ -24,15 +37,45 @@ describe('isRepeated', () => {
     equal(repeats('what is the price of apple', 'what is the price of Apple'), true);
   });
 
-  it('takes what says that it goes on for no repeat', () => {
+  it('takes what goes on for no repeat', () => {
     equal(repeats('find a restaurant near me', 'find another restaurant near me'), false);
     equal(repeats('busca un restaurante', 'busca otro restaurante'), false);
-    equal(repeats('帮我找餐馆', '帮我找另外的餐馆'), false);
+    equal(repeats('帮我找餐馆', '帮我找其他的餐馆'), false);
+    equal(repeats('is there a discount for students', 'and is there a discount for children'), false);
   });
 
-  it('looks only at requests that were answered', () => {
-    const request = newRequest('cancel my order', vectorOf('cancel my order'));
-    equal(isRepeated(request, [request], 0, THRESHOLD), false);
-    equal(isRepeated(request, [request], 1, THRESHOLD), true);
+  it('takes the answer to a question back for no repeat', () => {
+    const back = 'Which one would you like to return?';
+    const now = 'I would like to return the kettle';
+    equal(repeats('I would like to return something', now, { answer: back, isAsked: true }), false);
+    equal(repeats('I would like to return something', now), true);
+    equal(
+      repeats('how late is it', 'how late is it', { answer: 'Could you rephrase?', isAsked: true }),
+      true,
+    );
+  });
+
+  it('counts an answer that settles the matter against a repeat', () => {
+    equal(repeats('is the pool open', 'is the pool warm', { answer: 'Yes, from 8 to 20.' }), false);
+    equal(repeats('is the pool open', 'is the pool open', { answer: 'Yes, from 8 to 20.' }), true);
+  });
+
+  it('is sure of what is plain only', () => {
+    const of = (before: string, now: string): boolean | undefined => {
+      const [earlier, request] = [before, now].map((text) => newRequest(text, vectorOf(text)));
+      const asked = { request: request!, said: now, asks: true, answer: EVASIVE, isAsked: false };
+      return repeatIn(asked, [earlier!], THRESHOLD)?.isSure;
+    };
+    equal(of('cancel my order', 'As I said, cancel my order'), true);
+    equal(of('is the pool open', 'is a pool clean'), false);
+  });
+
+  it('chooses the likeliest of several, and none of none', () => {
+    const [track, cancel, again] = ['track my parcel', 'cancel my order', 'cancel the order'].map((text) =>
+      newRequest(text, vectorOf(text)),
+    );
+    const asked = { request: again!, said: 'cancel the order', asks: true, answer: EVASIVE, isAsked: false };
+    equal(repeatIn(asked, [track!, cancel!], THRESHOLD)?.of, cancel);
+    equal(repeatIn(asked, [], THRESHOLD), null);
   });
 });

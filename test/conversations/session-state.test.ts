@@ -15,8 +15,11 @@ describe('SessionState', () => {
     equal(session.requests.length, KEPT_REQUESTS);
     equal(session.answered, KEPT_REQUESTS - 10);
     session.askedAt = -5;
+    session.answer = 'Which one?';
     const again = SessionState.read(1, 1, session.write(), 32);
     equal(Buffer.compare(again.write(), session.write()), 0);
     equal(again.askedAt, -5);
+    equal(again.answer, 'Which one?');
+    equal(again.lastRequest, `request ${KEPT_REQUESTS + 9}`);
   });
 });

@@ -6,8 +6,9 @@
 import { assistantDirection } from '../../conversations/about-assistant.ts';
 import { asksForData, asksUser, canOnlyAnswer, isBare } from '../../conversations/answering-turns.ts';
 import { authorOf } from '../../conversations/authors.ts';
-import { isRepeated, newRequest } from '../../conversations/repeated-requests.ts';
-import { SHOWN_LENGTH, shownTurn, type ShownTurn } from '../../conversations/shown-turn.ts';
+import { edgesOf } from '../../conversations/repeat-phrases.ts';
+import { newRequest, repeatIn, type NewRequest, type Repeat } from '../../conversations/repeated-requests.ts';
+import { SHOWN_LENGTH, shownTurn } from '../../conversations/shown-turn.ts';
 import type { SessionState } from '../../conversations/session-state.ts';
 import { truncate } from '../../domain/truncate.ts';
 import { redact } from '../../language/redact/redact.ts';
@@ -17,7 +18,6 @@ import { dequantise } from '../../numeric/quantised.ts';
 import { GAP_TYPES, type InstanceState } from './instance-state.ts';
 
 const SIGNAL_INDEX = new Map<SignalKey, number>(SIGNALS.map(({ key }, index) => [key, index]));
-const LAST_REQUEST_LENGTH = 160;
 
 export type MutableMessage = { -readonly [Key in keyof MessageFact]: MessageFact[Key] };
 
@@ -61,15 +61,13 @@ function assignUserTurn(
   const shown = shownTurn(turn, enrichment, session);
   const isAnswer = session.micro !== null && canOnlyAnswer(turn.content, turn.at, session.askedAt);
   if (kind === 'request' && vector !== null && saysAnything(vector)) {
+    const isAsked = canOnlyAnswer(turn.content, turn.at, session.askedAt);
     moveToTopicOf(vector, shown.request, turn, instance, session);
-    message.repeatedRequest = repeatedRequestOf(
-      { vector, request: enrichment.request, shown },
-      turn,
-      instance,
-      session,
-    );
-    if (message.repeatedRequest !== null) signals.add(SIGNAL_INDEX.get('repetition')!);
-    if (shown.request !== '') session.lastRequest = truncate(shown.request, LAST_REQUEST_LENGTH);
+    const request = newRequest(enrichment.request, vector, shown.request);
+    const repeat = repeatOf({ turn, enrichment, instance, session }, request, isAsked);
+    session.addRequest(request);
+    if (repeat !== null) message.repeatedRequest = groupOf(repeat, turn.position, instance);
+    if (repeat?.isSure === true) signals.add(SIGNAL_INDEX.get('repetition')!);
   }
   if (kind === 'about-assistant')
     session.micro = instance.topics.add(
@@ -102,6 +100,7 @@ function assignAssistantTurn(
   session.answered = session.requests.length;
   session.askedAt = asksUser(turn.content) ? turn.at : null;
   session.askedForData = asksForData(turn.content);
+  session.answer = edgesOf(turn.content);
   // Before it is cut into sentences: an address may stand in two of them.
   const shown = redact(truncate(turn.content, SHOWN_LENGTH), session);
   session.text.addAssistantTurn(shown, (text) => redact(text, session), enrichment.gap);
@@ -143,28 +142,31 @@ function asReply(enrichment: Enrichment): Enrichment {
   return { ...enrichment, kind: 'reply', request: '', vector: null, sentences: [] };
 }
 
-/** The group of repeated requests that this one joins, or null; the session keeps the request either way. */
-function repeatedRequestOf(
-  { vector, request: said, shown }: { vector: Float32Array; request: string; shown: ShownTurn },
-  { position }: Turn,
-  { thresholds, repeated, topics }: InstanceState,
-  session: SessionState,
-): number | null {
-  const request = newRequest(said, vector);
-  const isAgain = isRepeated(
-    request,
-    session.requests,
-    session.answered,
+/** What a request asks again, or null. */
+function repeatOf(
+  { turn, enrichment, instance: { thresholds }, session }: TurnInContext,
+  request: NewRequest,
+  isAsked: boolean,
+): Repeat | null {
+  return repeatIn(
+    {
+      request,
+      said: edgesOf(turn.content),
+      asks: enrichment.sentences.some(({ asks }) => asks),
+      answer: session.answer,
+      isAsked,
+    },
+    session.requests.slice(0, session.answered),
     thresholds.repeated,
     thresholds.scale,
   );
-  const group = isAgain
-    ? repeated.add({ vector: dequantise(request.vector), text: shown.request, label: 0, position }, () =>
-        topics.frequencies(),
-      )
-    : null;
-  session.addRequest({ vector: request.vector, words: request.words });
-  return group;
+}
+
+/** The group of repeated requests that a repeat joins: by the first try, which is in full where the next ones hint. */
+function groupOf({ of }: Repeat, position: number, { repeated, topics }: InstanceState): number {
+  return repeated.add({ vector: dequantise(of.vector), text: of.text, label: 0, position }, () =>
+    topics.frequencies(),
+  );
 }
 
 /** False for the all-zero vector of a text of which the model knows no word. */

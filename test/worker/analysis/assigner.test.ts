@@ -196,7 +196,7 @@ describe('Assigner', () => {
         repeatedRequest: 0,
         id: derivedId(INSTANCE_ID, 'repeated-request', '5'),
         name: 'Cancel order',
-        description: 'Asked again in the same conversation: “please cancel the order”',
+        description: 'Asked again in the same conversation: “cancel the order”',
       },
     ]);
   });

@@ -1,0 +1,52 @@
+/**
+ * What users say when they ask again or go on, and how assistants answer: the phrases of `lexicon/*.repeats.json`.
+ * Covered by test/conversations/repeat-phrases.test.ts.
+ */
+import { loadPhraseFiles } from '../language/phrases/phrase-files.ts';
+import { PhraseMatcher } from '../language/phrases/phrase-matcher.ts';
+
+/**
+ * Of users: `insists` says that it was asked before or that the answer misses it, `persists` that it is as it was,
+ * `continues` goes on to something else, `accepts` takes the answer, `denies` is any negation. Of assistants:
+ * `settles` answers yes, no or done, `offers` offers further help, `misses` says that nothing was understood.
+ */
+export const REPEAT_PHRASES = [
+  'insists',
+  'persists',
+  'continues',
+  'accepts',
+  'settles',
+  'offers',
+  'misses',
+] as const;
+export type RepeatPhrase = (typeof REPEAT_PHRASES)[number];
+
+/** UTF-16 units of the beginning and the end of a turn together. */
+export const EDGES = 320;
+
+const FILES = loadPhraseFiles({ purpose: 'repeats', kinds: REPEAT_PHRASES });
+const MATCHER = new PhraseMatcher(FILES);
+const NEGATIONS: ReadonlySet<string> = new Set(
+  FILES.flatMap(({ grammar }) => [...grammar.negation.before, ...grammar.negation.after]),
+);
+
+/** The beginning and the end of a turn, which say how it goes on from the turn before and how it closes. */
+export function edgesOf(content: string): string {
+  if (content.length <= EDGES) return content;
+  return `${content.slice(0, EDGES / 2)}\n${content.slice(-EDGES / 2)}`;
+}
+
+export interface SaidPhrases {
+  readonly kinds: ReadonlySet<RepeatPhrase>;
+  /** It holds a negation. */
+  readonly denies: boolean;
+}
+
+/** The phrases in a text. Its cost is in proportion to its length: give `edgesOf` a long one. */
+export function phrasesIn(text: string): SaidPhrases {
+  const { matches, tokens } = MATCHER.match(text);
+  return {
+    kinds: new Set(matches.map(({ kind }) => kind)),
+    denies: tokens.some(({ key }) => NEGATIONS.has(key)),
+  };
+}
