@@ -6,7 +6,7 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { LabelledConversation } from './conversations.ts';
-import { mostCommon } from './counts.ts';
+import { knownMean, mostCommon } from './counts.ts';
 import type { Pipeline } from './pipeline.ts';
 import type { EvalTable, Row } from './report.ts';
 import type { TopicSnapshot } from './topic-run.ts';
@@ -68,7 +68,7 @@ export async function languageTable(pipeline: Pipeline): Promise<EvalTable> {
     run.close();
     const shares = sharesInEnglishTopic(snapshot);
     const meanOf = (languages: readonly string[]): number =>
-      languages.reduce((sum, language) => sum + (shares.get(language) ?? 0), 0) / languages.length;
+      knownMean(languages.map((language) => shares.get(language) ?? Number.NaN));
     const worst = KNOWN.toSorted((a, b) => (shares.get(a) ?? 0) - (shares.get(b) ?? 0))[0]!;
     rows.push([title, snapshot.requests.length, meanOf([ENGLISH]), meanOf(KNOWN), worst, meanOf(OTHERS)]);
   }

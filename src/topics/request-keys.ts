@@ -11,8 +11,11 @@ import { requestParts } from '../language/request-parts.ts';
 const AGREEMENT = 0.08;
 /** Taken off the similarity of two requests for different actions, and for different things. */
 const CONFLICT = 0.07;
-/** Added for the same thing in another language unless the actions differ, and for the same action without a thing. */
-const OTHER_LANGUAGE = 0.2;
+/**
+ * Added for a request in another language: with the same action and thing, and with the same one of them where the other
+ * is not said. Vectors hear the language, too.
+ */
+const OTHER_LANGUAGE = { both: 0.3, one: 0.15 } as const;
 /** Things that a micro-cluster remembers; the rarest is dropped. */
 const MOST_THINGS = 12;
 
@@ -76,27 +79,28 @@ export function keyBonus(a: RequestKeys, b: RequestKeys): number {
   const sameThing = sharedPairs(a.things, b.things);
   const bothHave = totalOf(a.things) * totalOf(b.things);
   const apart = bothAct - sameAction + bothHave - sameThing;
-  const abroad = usesInOtherLanguages(a, b);
-  return AGREEMENT * (sameAction + sameThing) - CONFLICT * apart + OTHER_LANGUAGE * abroad;
+  return AGREEMENT * (sameAction + sameThing) - CONFLICT * apart + languageBonus(a, b);
 }
 
-/** How many pairs of requests name the same thing in two languages, without different actions. */
-function usesInOtherLanguages(a: RequestKeys, b: RequestKeys): number {
-  let pairs = 0;
+/** Added for pairs of requests that may ask for the same in two languages. */
+function languageBonus(a: RequestKeys, b: RequestKeys): number {
+  let bonus = 0;
   for (const [thing, uses] of a.uses) {
     const others = b.uses.get(thing);
     if (others === undefined) continue;
     for (const [use, count] of uses)
-      for (const [other, many] of others) if (isForeign(use, other, thing)) pairs += count * many;
+      for (const [other, many] of others)
+        if (use.slice(0, 2) !== other.slice(0, 2))
+          bonus += count * many * sharedUse(thing, use.slice(3), other.slice(3));
   }
-  return pairs;
+  return bonus;
 }
 
-/** Whether two uses (`language action`) of a thing, or of none, are of two languages and may ask for the same. */
-function isForeign(a: string, b: string, thing: string): boolean {
-  if (a.slice(0, 3) === b.slice(0, 3)) return false;
-  const [own, other] = [a.slice(3), b.slice(3)];
-  return own === other || (thing !== '' && (own === '' || other === ''));
+/** Of requests in two languages, for the same thing ('': none) and these actions ('': none). */
+function sharedUse(thing: string, action: string, other: string): number {
+  if (action === other && action !== '' && thing !== '') return OTHER_LANGUAGE.both;
+  const mayBe = action === other || (thing !== '' && (action === '' || other === ''));
+  return mayBe ? OTHER_LANGUAGE.one : 0;
 }
 
 /** Share of the pairs of requests of two groups that name the same thing. 0 to 1. */
@@ -135,8 +139,8 @@ export function mainKeysOf(all: readonly RequestKeys[]): MainKeys[] {
 export function mainKeyBonus(a: MainKeys, b: MainKeys): number {
   const bonus = bonusOf(a.action, b.action) + bonusOf(a.thing, b.thing);
   if (a.language === b.language || a.language < 0 || b.language < 0 || a.thing !== b.thing) return bonus;
-  const isSameUse = a.action === b.action || (a.thing >= 0 && (a.action < 0 || b.action < 0));
-  return isSameUse ? bonus + OTHER_LANGUAGE : bonus;
+  const nameOf = (key: number): string => (key < 0 ? '' : String(key));
+  return bonus + sharedUse(nameOf(a.thing), nameOf(a.action), nameOf(b.action));
 }
 
 function bonusOf(a: number, b: number): number {

@@ -16,11 +16,11 @@ export { isOutgrown, nameCluster } from './cluster-names.ts';
 /** A topic's name is examined when the topic has this many times the requests of the last time, or as much fewer. */
 const TOPIC_GROWTH = 1.2;
 /** A name stays while it is true of this share of the requests. */
-const RIGHT_FOR_MOST = 0.5;
+const RIGHT_FOR_MOST = 0.4;
 /** A phrase takes the place of a single word when this share of the requests hold it. */
-const RIGHT_FOR_PHRASE = 0.2;
+const RIGHT_FOR_PHRASE = 0.5;
 /** Otherwise another name takes its place when that one is held this many times as much. */
-const RENAMING_GAIN = 1.4;
+const RENAMING_GAIN = 3;
 /** The same words in another order take its place when they score this many times as high: "Set alarm", "Alarm set". */
 const FORM_GAIN = 2;
 /** Requests of a topic up to which the form of its name is examined though its words are right. */
