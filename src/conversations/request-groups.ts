@@ -109,6 +109,11 @@ export class RequestGroups {
     });
   }
 
+  /** All groups as they are now, by number, with how many requests they have and some of them. */
+  get groups(): readonly (RequestGroup & { readonly count: number; readonly samples: readonly string[] })[] {
+    return this.#groups;
+  }
+
   /** The state rows that changed since the last call. */
   takeState(): StateRow[] {
     const { instance, kind } = this.#options;

@@ -4,7 +4,7 @@ import type { KnownWords } from '../language/redact/known-words.ts';
 import { SessionText } from './session-text.ts';
 
 /** Raised with each change of what `write` writes. */
-const FORMAT = 5;
+const FORMAT = 6;
 
 /** What is kept of one session: what its next turns need, and the sentences that its title and summary are made of. */
 export class SessionState {
@@ -27,6 +27,8 @@ export class SessionState {
   askedAt: number | null = null;
   /** The latest assistant turn asked who the user is, how to reach him, for a number and the like. */
   askedForData = false;
+  /** Turns that it has. */
+  turns = 0;
   /** Words that stand for its persons, as hashes: they are not to be shown. */
   known: KnownWords = [];
   /** The beginning and end of the latest assistant turn. */
@@ -61,6 +63,7 @@ export class SessionState {
       .count(this.answered)
       .text(this.askedAt === null ? '' : String(this.askedAt))
       .text(this.answer)
+      .count(this.turns)
       .count(this.known.length);
     for (const word of this.known) writer.count(word);
     writer.count(this.requests.length);
@@ -89,6 +92,7 @@ export class SessionState {
     const askedAt = reader.text();
     state.askedAt = askedAt === '' ? null : Number(askedAt);
     state.answer = reader.text();
+    state.turns = reader.count();
     const known: number[] = [];
     for (let left = reader.count(); left > 0; left -= 1) known.push(reader.count());
     state.known = known;

@@ -1,4 +1,5 @@
 /** What travels on the stream: one record holds the requests that were committed together. */
+import type { Writing } from './writings.ts';
 
 /** A turn's part in the conversation. `other` turns are counted, not analysed. */
 export type Role = 'user' | 'assistant' | 'other';
@@ -52,11 +53,16 @@ export interface RecordedRequest {
     readonly session?: Readonly<Record<string, unknown>>;
     readonly users?: Readonly<Record<string, unknown>>;
   };
+  /** What the optional writer wrote; such a request has no messages, and no session unless it is written about one. */
+  readonly writing?: Writing;
 }
 
-/** The payload of one stream entry. `v` is raised when the shape changes; readers accept every older `v`. */
+/**
+ * The payload of one stream entry. `v` is raised when the shape changes; readers accept every older `v`. A record of
+ * version 2 holds a writing; others stay at 1, which earlier code reads.
+ */
 export interface StreamRecord {
-  readonly v: 1;
+  readonly v: 1 | 2;
   readonly requests: readonly RecordedRequest[];
 }
 

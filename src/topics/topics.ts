@@ -4,14 +4,14 @@
  * `add` shows the steps, and each step has a file that decides it.
  */
 import type { ClusterRow, MicroTopic, StateRow, TopicRow } from '../domain/facts.ts';
-import { derivedId } from '../domain/ids.ts';
 import { assignRequest, nearestTopicalMicro } from './assignment.ts';
 import type { DocumentFrequencies } from './naming/scores.ts';
 import { pruneIfDue } from './pruning.ts';
 import { regroupIfDue } from './regrouping.ts';
 import { restoreState, takeState } from './state-codec.ts';
+import { clusterId, clustersToName, topicId, topicsToName, type GroupToName } from './groups-to-name.ts';
 import { createTopicIfDue } from './topic-creation.ts';
-import { rowKeyOf, TopicState, type TopicOptions } from './topic-state.ts';
+import { rowKeyOf, TopicState, type Topic, type TopicCluster, type TopicOptions } from './topic-state.ts';
 
 /** About what a topic or a cluster takes, beside its micro-clusters. */
 const TOPIC_BYTES = 500;
@@ -55,7 +55,7 @@ export class Topics {
 
   /** The rows that changed since the last call, ascending by number. */
   drain(): { micros: MicroTopic[]; topics: TopicRow[]; clusters: ClusterRow[] } {
-    const { instance, instanceId, micros, topics, clusters, ...changes } = this.#state;
+    const { instance, micros, topics, clusters, ...changes } = this.#state;
     return {
       micros: micros.changes.drain().flatMap(([micro, before]) => {
         const { topic } = micros.resolve(micro);
@@ -63,19 +63,35 @@ export class Topics {
       }),
       topics: changes.topicChanges.drain().flatMap(([number, before]) => {
         const topic = topics[number]!;
-        if (rowKeyOf(topic) === before) return [];
-        const id = derivedId(instanceId, 'topic', String(topic.position));
-        const cluster = topic.cluster < 0 ? null : topic.cluster;
-        const heir = topic.heir < 0 ? null : topic.heir;
-        const since = topic.since < 0 ? null : topic.since;
-        return [{ instance, topic: number, id, name: topic.name, cluster, heir, since }];
+        return rowKeyOf(topic) === before ? [] : [this.#topicRow(topic)];
       }),
       clusters: changes.clusterChanges.drain().flatMap(([number, before]) => {
-        const { origin, name } = clusters[number]!;
-        if (name === before) return [];
-        return [{ instance, cluster: number, id: derivedId(instanceId, 'cluster', origin), name }];
+        const cluster = clusters[number]!;
+        return cluster.name === before ? [] : [this.#clusterRow(cluster)];
       }),
     };
+  }
+
+  /** The rows of all topics and topic clusters as they are now, by number. */
+  rows(): { topics: TopicRow[]; clusters: ClusterRow[] } {
+    const { topics, clusters } = this.#state;
+    return {
+      topics: topics.map((topic) => this.#topicRow(topic)),
+      clusters: clusters.map((cluster) => this.#clusterRow(cluster)),
+    };
+  }
+
+  /** Topics whose names a writer may write; `asks` says of which with how many requests. */
+  topicsToName(asks: (number: number, requests: number) => boolean): GroupToName[] {
+    return topicsToName(this.#state, asks);
+  }
+
+  /** As `topicsToName`; `nameOf` gives the name under which a topic is shown. */
+  clustersToName(
+    asks: (number: number, requests: number) => boolean,
+    nameOf: (number: number, ours: string) => string,
+  ): GroupToName[] {
+    return clustersToName(this.#state, asks, ({ number, name }) => nameOf(number, name));
   }
 
   /** The state rows that changed since the last call. */
@@ -97,5 +113,18 @@ export class Topics {
   /** Gives the memory of the vectors back. The object is of no use afterwards. */
   release(): void {
     this.#state.micros.release();
+  }
+
+  #topicRow({ number, position, name, ...topic }: Topic): TopicRow {
+    const { instance } = this.#state;
+    const cluster = topic.cluster < 0 ? null : topic.cluster;
+    const heir = topic.heir < 0 ? null : topic.heir;
+    const since = topic.since < 0 ? null : topic.since;
+    return { instance, topic: number, id: topicId(this.#state, position), name, cluster, heir, since };
+  }
+
+  #clusterRow({ number, origin, name }: TopicCluster): ClusterRow {
+    const { instance } = this.#state;
+    return { instance, cluster: number, id: clusterId(this.#state, origin), name };
   }
 }

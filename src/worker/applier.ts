@@ -1,5 +1,6 @@
-import type { Assignment, Enrichment, Turn } from '../domain/facts.ts';
+import type { Assignment, Enrichment } from '../domain/facts.ts';
 import type { RecordedRequest } from '../domain/records.ts';
+import type { ShardWriter } from '../domain/writings.ts';
 import type { Logger } from '../logger.ts';
 import type { Batch } from '../store/live/batch.ts';
 import type { StateStore } from '../store/live/state-store.ts';
@@ -24,6 +25,8 @@ export interface ApplierOptions {
   /** Keeps an entry that cannot be processed, durably, with the reason. */
   readonly setAside: (entry: Delivered, reason: string) => Promise<void>;
   readonly notes: Pick<MessageNotes, 'add'>;
+  /** Told of what is committed. */
+  readonly writer?: Pick<ShardWriter, 'committed'>;
   readonly logger: Logger;
   /** Microseconds since 1970-01-01 UTC. */
   readonly now: () => number;
@@ -118,7 +121,7 @@ export class Applier {
 
   async #commit(stretch: Stretch): Promise<void> {
     const { entries, sequence } = stretch;
-    const { assigner, store, logger, now } = this.#options;
+    const { assigner, store, writer, logger, now } = this.#options;
     const startedAt = performance.now();
     const { batch, assignment } = await this.#analyse(entries, stretch.enrichments);
     for (const message of stretch.unanalysed ?? [])
@@ -130,6 +133,8 @@ export class Applier {
     this.#counters.batches += 1;
     this.#counters.messages += batch.turns.length;
     this.#counters.lastProgressAt = now();
+    const projects = new Map(batch.instances.map(({ instance, projectId }) => [instance, projectId]));
+    writer?.committed(assigner.takeReports(), projects);
     assigner.evict();
     logger.debug(
       {
@@ -146,7 +151,7 @@ export class Applier {
 
   #batchOf(batch: NumberedBatch, assignment: Assignment, sequence: number): Batch {
     const { assigner, store, now } = this.#options;
-    const { turns: _, sources: __, repeated: ___, ...rows } = batch;
+    const { turns: _, writings: __, sources: ___, repeated: ____, ...rows } = batch;
     return {
       ...rows,
       expectedSequence: store.sequence,
@@ -198,10 +203,10 @@ export class Applier {
     enrichments: readonly Enrichment[],
   ): Promise<{ batch: NumberedBatch; assignment: Assignment }> {
     const batch = await this.#numbering.number(entries);
-    await this.#restore(batch.turns);
+    await this.#restore(batch);
     const found = batch.sources.map((source) => enrichments[source] as Enrichment);
     try {
-      return { batch, assignment: await this.#options.assigner.assign(batch.turns, found) };
+      return { batch, assignment: await this.#options.assigner.assign(batch.turns, found, batch.writings) };
     } catch (error) {
       if (!(error instanceof AnalysisFailure) || error.place === null) throw error;
       const place = batch.sources[error.place] ?? null;
@@ -238,19 +243,19 @@ export class Applier {
     };
   }
 
-  async #restore(turns: readonly Turn[]): Promise<void> {
+  async #restore({ turns, writings }: Pick<NumberedBatch, 'turns' | 'writings'>): Promise<void> {
     const { assigner, store } = this.#options;
-    const instances = new Map<number, Turn>();
-    const sessions = new Map<number, Turn>();
-    for (const turn of turns) {
-      if (!assigner.hasInstance(turn.instance)) instances.set(turn.instance, turn);
-      if (!assigner.hasSession(turn.instance, turn.session)) sessions.set(turn.session, turn);
+    const instances = new Map<number, string>();
+    const sessions = new Map<number, number>();
+    for (const { instance, instanceId, session } of [...turns, ...writings]) {
+      if (!assigner.hasInstance(instance)) instances.set(instance, instanceId);
+      if (session !== null && !assigner.hasSession(instance, session)) sessions.set(session, instance);
     }
     for (const [instance, rows] of await store.loadInstanceStates([...instances.keys()]))
-      assigner.restoreInstance(instance, (instances.get(instance) as Turn).instanceId, rows);
+      assigner.restoreInstance(instance, instances.get(instance) as string, rows);
     const states = await store.loadSessionStates([...sessions.keys()]);
-    for (const [session, turn] of sessions)
-      assigner.restoreSession(turn.instance, session, states.get(session) ?? null);
+    for (const [session, instance] of sessions)
+      assigner.restoreSession(instance, session, states.get(session) ?? null);
   }
 
   #forget(): void {

@@ -1,6 +1,7 @@
 import { derivedId, isExternalId, UUID_PATTERN } from '../domain/ids.ts';
 import type { Turn } from '../domain/facts.ts';
 import { positionOf, roleOf, type RecordedRequest } from '../domain/records.ts';
+import type { PlacedWriting } from '../domain/writings.ts';
 import type { Batch, Counters } from '../store/live/batch.ts';
 
 /** A request of which nothing can be counted, as no version of us would have taken it. */
@@ -34,6 +35,7 @@ export interface NumberedBatch extends Pick<
   'instances' | 'endUsers' | 'requests' | 'metadata' | 'sessionNames' | 'counters'
 > {
   readonly turns: readonly Turn[];
+  readonly writings: readonly PlacedWriting[];
   /** For each turn, its place among the messages of the entries (repeated requests left out leave gaps). */
   readonly sources: readonly number[];
   /** Requests that had been applied before, and were left out. */
@@ -116,6 +118,7 @@ export class Numbering {
       for (const [place, request] of entry.requests.entries()) {
         const { messages } = entry.all[place] as RecordedRequest;
         if (request === null) numbered.leaveOut(messages.length);
+        else if (request.writing !== undefined) this.#numberWriting(numbered, request, entry.sequence);
         else this.#numberRequest(numbered, request, entry.sequence, index);
         index += messages.length;
       }
@@ -151,6 +154,20 @@ export class Numbering {
         at: message.at,
       });
     }
+  }
+
+  /** What is written about what is not known is passed over. */
+  #numberWriting(into: Numbered, request: RecordedRequest, sequence: number): void {
+    const { instanceId, projectId, requestId, acceptedAt, writing } = request;
+    // Also of what is passed over: when it comes again, it may be known.
+    into.requests.push({ id: requestId, acceptedAt });
+    const instance = this.#instances.get(instanceId);
+    if (instance === undefined || writing === undefined) return;
+    const session =
+      writing.target === 'session' ? (this.#sessions.get(keyOf(instance, writing.id)) ?? null) : null;
+    if (writing.target === 'session' && session === null) return;
+    into.instances.set(instance, { instance, id: instanceId, projectId, lastSequence: sequence });
+    into.write({ instance, instanceId, session, writing });
   }
 
   /** The number of the end user whom a user turn names; null when it names none. */
@@ -204,8 +221,9 @@ export class Numbering {
     )) {
       this.#instances.set(row.id, row.instance);
     }
-    const sessions = requests.filter(({ instanceId, sessionId }) => {
+    const sessions = requests.filter(({ instanceId, sessionId, writing }) => {
       const instance = this.#instances.get(instanceId);
+      if (writing !== undefined && writing.target !== 'session') return false;
       return instance !== undefined && !this.#sessions.has(keyOf(instance, sessionId));
     });
     for (const row of await this.#lookups.findSessions([
@@ -246,6 +264,7 @@ class Numbered {
   readonly metadata = new Map<string, Batch['metadata'][number]>();
   readonly names = new Map<number, string | null>();
   readonly #turns: Turn[] = [];
+  readonly #writings: PlacedWriting[] = [];
   readonly #sources: number[] = [];
   #source = 0;
   #repeated = 0;
@@ -259,6 +278,10 @@ class Numbered {
     this.#sources.push(this.#source++);
   }
 
+  write(writing: Omit<PlacedWriting, 'before'>): void {
+    this.#writings.push({ ...writing, before: this.#turns.length });
+  }
+
   /** Passes over a request that is not counted again. */
   leaveOut(messages: number): void {
     this.#repeated += 1;
@@ -268,6 +291,7 @@ class Numbered {
   finish(): NumberedBatch {
     return {
       turns: this.#turns,
+      writings: this.#writings,
       sources: this.#sources,
       repeated: this.#repeated,
       instances: [...this.instances.values()],

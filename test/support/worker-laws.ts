@@ -3,7 +3,9 @@ import fc from 'fast-check';
 import { Assigner } from '../../src/worker/analysis/assigner.ts';
 import type { Enrichment } from '../../src/domain/facts.ts';
 import { dimensionFieldsOf, GROUP_BYS, GROUPINGS } from '../../src/domain/groupings.ts';
-import type { RecordedRequest, Role } from '../../src/domain/records.ts';
+import { derivedId } from '../../src/domain/ids.ts';
+import { positionOf, type RecordedRequest, type Role } from '../../src/domain/records.ts';
+import type { WritingTarget } from '../../src/domain/writings.ts';
 import { GRANULARITIES, type Granularity } from '../../src/domain/time.ts';
 import { silentLogger } from '../../src/logger.ts';
 import { QueryRunner } from '../../src/query/query-runner.ts';
@@ -39,10 +41,22 @@ interface SaidRequest {
   readonly turns: readonly { readonly speaker: number; readonly sentence: number; readonly minute: number }[];
 }
 
+/** What a writer wrote: about what began at a message, or about a session. */
+interface SaidWriting {
+  readonly target: WritingTarget;
+  readonly sequence: number;
+  readonly index: number;
+  readonly session: number;
+  readonly at: number;
+  readonly text: string;
+}
+
 /** An entry of the stream; all its requests are of one instance, as those of a subject are of one shard. */
 interface SaidEntry {
   readonly instance: number;
   readonly requests: readonly SaidRequest[];
+  /** Behind its requests. */
+  readonly writings?: readonly SaidWriting[];
   /** Which of the instance's earlier requests the entry holds once more, behind its own. */
   readonly again: readonly number[];
   /** The batch ends here; the worker ends here. */
@@ -76,6 +90,17 @@ const delivery: fc.Arbitrary<Delivery> = fc.record({
           ),
         }),
         { maxLength: 3 },
+      ),
+      writings: fc.array(
+        fc.record({
+          target: fc.constantFrom('topic', 'cluster', 'gap', 'session'),
+          sequence: upTo(6),
+          index: orNone(2),
+          session: upTo(3),
+          at: upTo(6),
+          text: fc.constantFrom('Parcels', 'Refunds', 'a refund please'),
+        }),
+        { maxLength: 4 },
       ),
       again: fc.array(orNone(20), { maxLength: 2 }),
       ends: fc.constantFrom('nothing', 'nothing', 'batch', 'worker'),
@@ -184,10 +209,12 @@ interface ReadEntry {
 function recordsOf(entries: readonly SaidEntry[]): ReadEntry[] {
   const earlier = new Map<number, RecordedRequest[]>();
   let requests = 0;
+  let writings = 0;
   return entries.map((entry, index) => {
     const known = earlier.get(entry.instance) ?? [];
     earlier.set(entry.instance, known);
     const own = entry.requests.map((said) => recordOf(entry.instance, said, (requests += 1)));
+    for (const said of entry.writings ?? []) own.push(writingOf(entry.instance, said, (writings += 1)));
     known.push(...own);
     const again = entry.again.flatMap((which) => known[which % Math.max(1, known.length)] ?? []);
     return {
@@ -217,6 +244,22 @@ function recordOf(instance: number, { session, turns, name }: SaidRequest, numbe
       session: { request: number, ...(name === undefined ? {} : { externalId: name }) },
       users: { 'user 1': { request: number } },
     },
+  };
+}
+
+function writingOf(instance: number, said: SaidWriting, number: number): RecordedRequest {
+  const { target, sequence, index, session, at, text } = said;
+  const sessionId = uuid(7, instance * 10 + session);
+  const position = String(positionOf(sequence, index));
+  const id = target === 'session' ? sessionId : derivedId(instanceId(instance), target, position);
+  return {
+    requestId: uuid(6, number),
+    projectId: uuid(0, 1),
+    instanceId: instanceId(instance),
+    sessionId: target === 'session' ? sessionId : '',
+    acceptedAt: AT + number,
+    messages: [],
+    writing: { target, id, text, model: 'm', at },
   };
 }
 

@@ -1,6 +1,7 @@
 import { promisify } from 'node:util';
 import { zstdCompress, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import type { RecordedMessage, RecordedRequest, StreamRecord } from '../../domain/records.ts';
+import type { WritingTarget } from '../../domain/writings.ts';
 
 /** A payload from which no record can be read. It will not get better: set it aside. */
 export class DecodeError extends Error {
@@ -24,10 +25,14 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 export interface EncodedRequest {
   readonly instanceId: string;
   readonly parts: readonly Uint8Array[];
+  /** It holds a writing. */
+  readonly writes?: true;
 }
 
 export function encodeRequest(request: RecordedRequest): EncodedRequest {
-  return { instanceId: request.instanceId, parts: [Buffer.from(JSON.stringify(request))] };
+  const { instanceId, writing } = request;
+  const parts = [Buffer.from(JSON.stringify(request))];
+  return { instanceId, parts, ...(writing !== undefined && { writes: true }) };
 }
 
 export function sizeOf({ parts }: Pick<EncodedRequest, 'parts'>): number {
@@ -92,8 +97,11 @@ export function completeRequest(
  * The payload of one stream entry from encoded requests: plain JSON, or a zstd frame of it above 1 KB. The
  * first byte tells them apart: `{`, or 0x28 of zstd's magic number. `v` inside is the version of the shape.
  */
-export async function encodeRecord(requests: readonly Pick<EncodedRequest, 'parts'>[]): Promise<Uint8Array> {
-  const parts: Uint8Array[] = [Buffer.from('{"v":1,"requests":[')];
+export async function encodeRecord(
+  requests: readonly Pick<EncodedRequest, 'parts' | 'writes'>[],
+): Promise<Uint8Array> {
+  const version = requests.some(({ writes }) => writes === true) ? 2 : 1;
+  const parts: Uint8Array[] = [Buffer.from(`{"v":${version},"requests":[`)];
   requests.forEach((request, i) => parts.push(...(i === 0 ? [] : [Buffer.from(',')]), ...request.parts));
   parts.push(Buffer.from(']}'));
   const json = Buffer.concat(parts);
@@ -148,21 +156,21 @@ export function decodeRecord(bytes: Uint8Array): StreamRecord {
   }
   if (!isObject(value)) throw new DecodeError('the record is no object');
   const version = value['v'];
-  if (version !== 1) {
+  if (version !== 1 && version !== 2) {
     const known = typeof version === 'number' ? String(version) : `of type ${typeof version}`;
-    throw new DecodeError(`the record has version ${known}, known is 1`);
+    throw new DecodeError(`the record has version ${known}, known are 1 and 2`);
   }
   const requests = value['requests'];
   if (!Array.isArray(requests)) throw new DecodeError('the record has no list of requests');
-  requests.forEach(checkRequest);
-  return { v: 1, requests: requests as readonly RecordedRequest[] };
+  requests.forEach((request, index) => checkRequest(request, index, version));
+  return { v: version, requests: requests as readonly RecordedRequest[] };
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function checkRequest(request: unknown, index: number): void {
+function checkRequest(request: unknown, index: number, version: 1 | 2): void {
   const fault = (what: string): never => {
     throw new DecodeError(`requests.${index}${what}`);
   };
@@ -173,8 +181,11 @@ function checkRequest(request: unknown, index: number): void {
   if (!Number.isSafeInteger(request['acceptedAt'])) fault('.acceptedAt is no whole number');
   const metadata = request['metadata'];
   if (metadata !== undefined && !isObject(metadata)) fault('.metadata is no object');
+  const writing = request['writing'];
+  if (writing !== undefined && (version === 1 || !isWriting(writing))) fault('.writing is no writing');
   const messages = request['messages'];
   if (!Array.isArray(messages)) return fault('.messages is no list');
+  if (writing !== undefined && messages.length > 0) fault(' holds a writing and messages');
   messages.forEach((message: unknown, i) => {
     if (
       !isObject(message) ||
@@ -187,4 +198,21 @@ function checkRequest(request: unknown, index: number): void {
       fault(`.messages.${i} is no message`);
     }
   });
+}
+
+const WRITING_TARGETS: readonly unknown[] = ['topic', 'cluster', 'gap', 'session'] satisfies WritingTarget[];
+/** No text that is shown is longer, in UTF-16 units. */
+const MAX_WRITING_LENGTH = 1000;
+
+function isWriting(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  const { target, id, text, model, at } = value;
+  return (
+    WRITING_TARGETS.includes(target) &&
+    typeof id === 'string' &&
+    typeof text === 'string' &&
+    text.length <= MAX_WRITING_LENGTH &&
+    typeof model === 'string' &&
+    Number.isSafeInteger(at)
+  );
 }

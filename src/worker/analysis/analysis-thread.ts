@@ -6,7 +6,7 @@ import { loadHeads } from '../../enrich/heads.ts';
 import { detectLanguage } from '../../language/detect.ts';
 import { serveAnalysis } from './server.ts';
 
-await serveAnalysis(async ({ model, modelsDirectory }, steps) => {
+await serveAnalysis(async ({ model, modelsDirectory, reports }, steps) => {
   const embedder = await loadEmbedder({ model, modelsDirectory });
   const heads = loadHeads();
   const { id, thresholds, dimensions } = embedder;
@@ -14,7 +14,7 @@ await serveAnalysis(async ({ model, modelsDirectory }, steps) => {
     model: { id, dimensions, enrichment: enrichmentId(heads) },
     enricher: createEnricher({ embedder, steps, heads }),
     newAssigner: (memoryBytes) =>
-      new Assigner({ thresholds, dimensions, detectLanguage, steps, memoryBytes }),
+      new Assigner({ thresholds, dimensions, detectLanguage, steps, memoryBytes, reports }),
     close: () => embedder.close(),
   };
 });

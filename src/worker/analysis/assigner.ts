@@ -10,10 +10,17 @@ import type { Assignment, Enrichment, SessionRow, StateRow, Turn } from '../../d
 import type { DetectLanguage } from '../../language/detect.ts';
 import { UNWATCHED, type StepListener } from '../../enrich/step-listener.ts';
 import type { Thresholds } from '../../domain/similarity-thresholds.ts';
+import {
+  NO_REPORTS,
+  type PlacedWriting,
+  type TurnReport,
+  type WriterReports,
+} from '../../domain/writings.ts';
 import { DotArena } from '../../numeric/dot-kernel.ts';
 import { InstanceState } from './instance-state.ts';
 import { StateCache } from './state-cache.ts';
 import { assignTurn, type MutableMessage } from './turn-assignment.ts';
+import { turnReport } from './turn-reports.ts';
 
 export interface AssignerOptions {
   /** Cosine similarities of the embedding model in use. */
@@ -26,6 +33,8 @@ export interface AssignerOptions {
   readonly steps?: StepListener;
   /** About how much memory instances and sessions may take between batches, bytes. Default: no bound. */
   readonly memoryBytes?: number;
+  /** Whether a writer wants to know what it could write about. Default false. */
+  readonly reports?: boolean;
 }
 
 /** What was dropped from memory, to be restored when it is needed again. */
@@ -34,10 +43,13 @@ export interface Evicted {
   readonly sessions: readonly number[];
 }
 
-/** A session of a batch: its first turn there, and the place of the last turn that its texts are made of. */
+/** A session of a batch. */
 interface TouchedSession {
-  readonly turn: Turn;
+  readonly id: string;
+  /** Place of the last turn that its texts are made of; −1 for none. */
   last: number;
+  /** The summary that a writer has written, behind its last turn; null for none. */
+  written: string | null;
 }
 
 /** Of the memory, sessions have this share. */
@@ -50,6 +62,7 @@ export class Assigner {
   readonly #sessions = new StateCache<SessionState>();
   readonly #unsavedInstances = new Set<InstanceState>();
   readonly #unsavedSessions = new Set<SessionState>();
+  #reports: WriterReports = NO_REPORTS;
 
   constructor(options: AssignerOptions) {
     this.#options = options;
@@ -82,16 +95,33 @@ export class Assigner {
   }
 
   /**
-   * Assigns a batch of turns in stream order; `enrichments` are parallel to `turns`. Throws when an
-   * instance or session was not restored before: then call `reset` and restore.
+   * Assigns a batch of turns in stream order; `enrichments` are parallel to `turns`, and `writings` in the order of
+   * their places. Throws when an instance or session was not restored before: then call `reset` and restore.
    */
-  assign(turns: readonly Turn[], enrichments: readonly Enrichment[]): Assignment {
-    const { steps = UNWATCHED } = this.#options;
+  assign(
+    turns: readonly Turn[],
+    enrichments: readonly Enrichment[],
+    writings: readonly PlacedWriting[] = [],
+  ): Assignment {
+    const { steps = UNWATCHED, reports = false } = this.#options;
     const messages: MutableMessage[] = [];
     const instances = new Set<InstanceState>();
     const sessions = new Map<SessionState, TouchedSession>();
     const openings = new OpeningTurns();
+    const reported: TurnReport[] = [];
+    let written = 0;
+    const writeUntil = (place: number): void => {
+      for (
+        let next = writings[written];
+        next !== undefined && next.before <= place;
+        next = writings[written]
+      ) {
+        this.#write(next, instances, sessions);
+        written += 1;
+      }
+    };
     for (const [place, turn] of turns.entries()) {
+      writeUntil(place);
       steps.onText(place);
       const enrichment = enrichments[place];
       if (enrichment === undefined) throw new Error(`turn at position ${turn.position} has no enrichment`);
@@ -99,12 +129,18 @@ export class Assigner {
       const session = this.#sessionOf(turn);
       instances.add(instance);
       const touched = sessions.get(session);
-      if (touched === undefined) sessions.set(session, { turn, last: place });
-      else if (turn.role === 'user') touched.last = place;
+      if (touched === undefined) sessions.set(session, { id: turn.sessionId, last: place, written: null });
+      else {
+        touched.written = null;
+        if (turn.role === 'user' || touched.last < 0) touched.last = place;
+      }
+      session.turns += 1;
       const message = assignTurn({ turn, enrichment, instance, session });
+      if (reports) reported.push(...turnReport(turn, session));
       openings.add(turn, session, message);
       messages.push(message);
     }
+    writeUntil(turns.length);
     const openingAuthors = openings.finish();
     const changed = [...instances].map((instance) => {
       steps.onShared();
@@ -113,6 +149,8 @@ export class Assigner {
     });
     const sessionRows = this.#sessionRows(sessions, steps);
     steps.onShared();
+    if (reports)
+      this.#reports = { names: [...instances].flatMap((instance) => instance.reports()), turns: reported };
     return {
       messages,
       micros: changed.flatMap(({ micros }) => micros),
@@ -124,6 +162,13 @@ export class Assigner {
       sessions: sessionRows,
       openingAuthors,
     };
+  }
+
+  /** What the last batch brought that a writer could write about. */
+  takeReports(): WriterReports {
+    const reports = this.#reports;
+    this.#reports = NO_REPORTS;
+    return reports;
   }
 
   /** The rows that changed since the last call, for the transaction that folds the batch. */
@@ -167,15 +212,34 @@ export class Assigner {
     this.#sessions.clear();
     this.#unsavedInstances.clear();
     this.#unsavedSessions.clear();
+    this.#reports = NO_REPORTS;
   }
 
-  #instanceOf(turn: Turn): InstanceState {
+  /** A summary is shown until the session goes on; one that comes too late is not shown. */
+  #write(
+    placed: PlacedWriting,
+    instances: Set<InstanceState>,
+    sessions: Map<SessionState, TouchedSession>,
+  ): void {
+    const { writing, session: number } = placed;
+    const instance = this.#instanceOf(placed);
+    instances.add(instance);
+    instance.write(writing);
+    if (number === null) return;
+    const session = this.#sessionOf({ instance: placed.instance, session: number });
+    if (session.turns !== writing.at) return;
+    const touched = sessions.get(session) ?? { id: writing.id, last: -1, written: null };
+    touched.written = writing.text;
+    sessions.set(session, touched);
+  }
+
+  #instanceOf(turn: Pick<Turn, 'instance'>): InstanceState {
     const instance = this.#instances.get(turn.instance);
     if (instance === undefined) throw new Error(`instance ${turn.instance} was not restored`);
     return instance;
   }
 
-  #sessionOf(turn: Turn): SessionState {
+  #sessionOf(turn: Pick<Turn, 'instance' | 'session'>): SessionState {
     const session = this.#sessions.get(turn.session);
     if (session === undefined || session.instance !== turn.instance) {
       throw new Error(`session ${turn.session} of instance ${turn.instance} was not restored`);
@@ -184,14 +248,13 @@ export class Assigner {
   }
 
   #sessionRows(sessions: ReadonlyMap<SessionState, TouchedSession>, steps: StepListener): SessionRow[] {
-    return [...sessions].map(([state, { turn, last }]) => {
+    return [...sessions].map(([state, { id, last, written }]) => {
       steps.onText(last);
       this.#unsavedSessions.add(state);
-      const { session, user, text } = state;
+      const { instance, session, user, text } = state;
       const language = text.language(this.#options.detectLanguage);
-      const { title } = text;
-      const summary = text.summary(language);
-      return { instance: turn.instance, session, id: turn.sessionId, user, title, summary, language };
+      const summary = written ?? text.summary(language);
+      return { instance, session, id, user, title: text.title, summary, language };
     });
   }
 }

@@ -143,9 +143,9 @@ export class GuardedThread {
   }
 
   #run(): Running {
-    const { script, model, modelsDirectory } = this.#options;
+    const { script, model, modelsDirectory, reports } = this.#options;
     const memory = new SharedArrayBuffer(SharedSteps.BYTES);
-    const data: ThreadData = { model, modelsDirectory, steps: memory };
+    const data: ThreadData = { model, modelsDirectory, reports, steps: memory };
     const worker = new Worker(script, {
       workerData: data,
       resourceLimits: { maxOldGenerationSizeMb: HEAP_LIMIT_MB },

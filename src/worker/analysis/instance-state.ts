@@ -11,7 +11,9 @@ import { InstanceThresholds } from '../../topics/thresholds.ts';
 import { Topics } from '../../topics/topics.ts';
 import type { DotArena } from '../../numeric/dot-kernel.ts';
 import { Boilerplate } from '../../conversations/boilerplate.ts';
-import { RequestGroups } from '../../conversations/request-groups.ts';
+import { RequestGroups, type RequestGroup } from '../../conversations/request-groups.ts';
+import type { NameReport, Writing } from '../../domain/writings.ts';
+import { instanceNames, shownRow, shownRows, type InstanceNames } from './written-names.ts';
 
 /** Labels that keep gaps of the two types apart. */
 export const GAP_TYPES = ['KNOWLEDGE', 'TOOL'] as const;
@@ -42,6 +44,8 @@ export class InstanceState {
   readonly boilerplate: Boilerplate;
   readonly gaps: RequestGroups;
   readonly repeated: RequestGroups;
+  /** Names that a writer has written. */
+  readonly written: InstanceNames;
   /** Bit i: signal i has occurred; the same at the last `drain` and at the last `takeState`. */
   #signals = 0;
   #drainedSignals = 0;
@@ -57,6 +61,61 @@ export class InstanceState {
     this.topics = new Topics(shared);
     this.gaps = new RequestGroups({ ...shared, kind: 'gap', unnamed: 'Unclear request' });
     this.repeated = new RequestGroups({ ...shared, kind: 'repeated', unnamed: 'Repeated request' });
+    this.written = instanceNames(options.instance);
+  }
+
+  /**
+   * Takes the name that a writer has written: unless what it names is gone or has merged, a later name is there
+   * already, or another that is shown bears the same.
+   */
+  write({ target, id, text, at }: Writing): void {
+    if (target === 'session') return;
+    const { topics, clusters } = this.topics.rows();
+    const rows =
+      target === 'topic'
+        ? topics.filter(({ heir }) => heir === null)
+        : target === 'cluster'
+          ? clusters.filter(({ cluster }) => topics.some((topic) => topic.cluster === cluster))
+          : this.gaps.groups.map((group) => this.#gapRow(group));
+    const named = rows.map((row) => {
+      const number = 'topic' in row ? row.topic : 'gap' in row ? row.gap : row.cluster;
+      return { number, row: shownRow(this.written[target], number, row) };
+    });
+    const own = named.find(({ row }) => row.id === id);
+    const isTaken = named.some((one) => one !== own && sameName(one.row.name, text));
+    if (own !== undefined && !isTaken) this.written[target].set(own.number, { text, at });
+  }
+
+  /** What a writer may name: since the last call made, or grown to twice the requests. */
+  reports(): NameReport[] {
+    const { instance, instanceId, written } = this;
+    const topics = this.topics.topicsToName((number, at) => written.topic.asks(number, at));
+    const clusters = this.topics.clustersToName(
+      (number, at) => written.cluster.asks(number, at),
+      (number, ours) => written.topic.nameOf(number, ours),
+    );
+    const gaps = this.gaps.groups.flatMap((group) => {
+      const { number, name, count, samples } = group;
+      if (samples.length === 0 || !written.gap.asks(number, count)) return [];
+      return [{ number, id: this.#gapRow(group).id, name, requests: count, texts: samples }];
+    });
+    return (
+      [
+        ['topic', topics],
+        ['cluster', clusters],
+        ['gap', gaps],
+      ] as const
+    ).flatMap(([target, groups]) =>
+      groups.map(({ id, name, requests, texts }) => ({
+        instance,
+        instanceId,
+        target,
+        id,
+        at: requests,
+        name,
+        texts: [...texts],
+      })),
+    );
   }
 
   /** Notes that a signal occurs. */
@@ -66,8 +125,22 @@ export class InstanceState {
 
   /** The rows that changed since the last call. */
   drain(): InstanceRows {
+    const { written } = this;
+    const { micros, topics, clusters } = this.topics.drain();
     return {
-      ...this.topics.drain(),
+      micros,
+      topics: shownRows(
+        written.topic,
+        topics,
+        ({ topic }) => topic,
+        () => this.topics.rows().topics,
+      ),
+      clusters: shownRows(
+        written.cluster,
+        clusters,
+        ({ cluster }) => cluster,
+        () => this.topics.rows().clusters,
+      ),
       signals: this.#drainSignals(),
       repeatedRequests: this.repeated.drain().map(({ number, position, name, example }) => ({
         instance: this.instance,
@@ -76,14 +149,12 @@ export class InstanceState {
         name,
         description: `Asked again in the same conversation: “${example}”`,
       })),
-      gaps: this.gaps.drain().map(({ number, position, label, name, example }) => ({
-        instance: this.instance,
-        gap: number,
-        id: derivedId(this.instanceId, 'gap', String(position)),
-        name,
-        description: gapDescription(GAP_TYPES[label]!, example),
-        gapType: GAP_TYPES[label]!,
-      })),
+      gaps: shownRows(
+        written.gap,
+        this.gaps.drain().map((group) => this.#gapRow(group)),
+        ({ gap }) => gap,
+        () => this.gaps.groups.map((group) => this.#gapRow(group)),
+      ),
     };
   }
 
@@ -95,6 +166,7 @@ export class InstanceState {
       ...this.boilerplate.takeState(),
       ...this.gaps.takeState(),
       ...this.repeated.takeState(),
+      ...Object.values(this.written).flatMap((names) => names.takeState()),
     ];
     if (this.#signals !== this.#savedSignals) {
       const value = new ByteWriter().count(this.#signals).finish();
@@ -111,6 +183,7 @@ export class InstanceState {
     this.boilerplate.restore(rows);
     this.gaps.restore(rows);
     this.repeated.restore(rows);
+    for (const names of Object.values(this.written)) names.restore(rows);
     for (const { read } of readersOf(rows, 'signals')) this.#signals = read.count();
     this.#drainedSignals = this.#signals;
     this.#savedSignals = this.#signals;
@@ -119,7 +192,9 @@ export class InstanceState {
   /** About how much memory it takes. */
   get bytes(): number {
     const { thresholds, topics, boilerplate, gaps, repeated } = this;
-    return BASE_BYTES + thresholds.bytes + topics.bytes + boilerplate.bytes + gaps.bytes + repeated.bytes;
+    const written = Object.values(this.written).reduce((bytes, names) => bytes + names.bytes, 0);
+    const groups = gaps.bytes + repeated.bytes;
+    return BASE_BYTES + thresholds.bytes + topics.bytes + boilerplate.bytes + groups + written;
   }
 
   /** Gives the memory of the vectors back. The object is of no use afterwards. */
@@ -127,6 +202,18 @@ export class InstanceState {
     this.topics.release();
     this.gaps.release();
     this.repeated.release();
+  }
+
+  #gapRow({ number, position, label, name, example }: RequestGroup): GapRow {
+    const gapType = GAP_TYPES[label]!;
+    return {
+      instance: this.instance,
+      gap: number,
+      id: derivedId(this.instanceId, 'gap', String(position)),
+      name,
+      description: gapDescription(gapType, example),
+      gapType,
+    };
   }
 
   #drainSignals(): SignalRow[] {
@@ -139,6 +226,10 @@ export class InstanceState {
       return [{ instance, signal, id, name, signalType: type, description }];
     });
   }
+}
+
+function sameName(name: string, other: string): boolean {
+  return name.toLowerCase() === other.toLowerCase();
 }
 
 function gapDescription(type: GapRow['gapType'], example: string): string {

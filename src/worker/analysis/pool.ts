@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Assignment, Enrichment, StateRow, Turn } from '../../domain/facts.ts';
+import type { PlacedWriting, WriterReports } from '../../domain/writings.ts';
 import {
   pack,
   packState,
@@ -30,6 +31,8 @@ export interface AnalysisPoolOptions {
   readonly patience?: Partial<Patience>;
   /** About how much memory instances and sessions may take, over all threads, bytes. Default 128 MiB. */
   readonly memoryBytes?: number;
+  /** Whether a writer wants to know what it could write about. Default false. */
+  readonly reports?: boolean;
 }
 
 const MEMORY_BYTES = 128 * 2 ** 20;
@@ -64,12 +67,12 @@ export class AnalysisPool {
 
   /** Starts the threads. Throws SetupError when the model cannot be used. */
   static async open(options: AnalysisPoolOptions): Promise<AnalysisPool> {
-    const { threads, model, modelsDirectory } = options;
+    const { threads, model, modelsDirectory, reports = false } = options;
     const script = options.script ?? join(import.meta.dirname, 'analysis-thread.ts');
     const patience = { ...PATIENCE, ...options.patience };
     const started = Array.from(
       { length: threads },
-      () => new GuardedThread({ model, modelsDirectory, script, patience }),
+      () => new GuardedThread({ model, modelsDirectory, script, patience, reports }),
     );
     try {
       const models = await Promise.all(started.map((thread) => thread.start()));
@@ -103,6 +106,15 @@ interface Held {
   restores: { instances: { instance: number; id: string }[]; rows: StateRow[]; sessions: StateRow[] };
 }
 
+/** What of a batch one thread assigns. */
+interface Share {
+  /** Of its turns in the batch. */
+  readonly places: number[];
+  readonly turns: Turn[];
+  readonly enrichments: Enrichment[];
+  readonly writings: PlacedWriting[];
+}
+
 const STOP_LOOK_MS = 100;
 /** A thread whose answer is awaited for a shutdown may be still for so long. */
 const STOP_STILL_MS = 1500;
@@ -116,6 +128,7 @@ export class ShardAnalysis implements EnrichStage, AssignStage {
   readonly #stopped = new AbortController();
   #stopTimer: NodeJS.Timeout | null = null;
   #state: StateRow[] = [];
+  #reports: WriterReports[] = [];
 
   constructor(shard: number, threads: readonly GuardedThread[], dimensions: number, memoryBytes: number) {
     this.#memoryBytes = memoryBytes;
@@ -154,11 +167,35 @@ export class ShardAnalysis implements EnrichStage, AssignStage {
     held.restores.sessions.push({ instance, kind: 'session', key: session, value });
   }
 
-  async assign(turns: readonly Turn[], enrichments: readonly Enrichment[]): Promise<Assignment> {
-    const places = this.#threads.map((): number[] => []);
-    turns.forEach(({ instance }, place) => (places[this.#threadOf(instance)] as number[]).push(place));
-    const parts = places.map((of, number) =>
-      of.length === 0 ? null : this.#assignOn(number, of, turns, enrichments),
+  async assign(
+    turns: readonly Turn[],
+    enrichments: readonly Enrichment[],
+    writings: readonly PlacedWriting[] = [],
+  ): Promise<Assignment> {
+    const shares = this.#threads.map((): Share => ({ places: [], turns: [], enrichments: [], writings: [] }));
+    const of = (instance: number): Share => shares[this.#threadOf(instance)] as Share;
+    let written = 0;
+    const writeUntil = (place: number): void => {
+      for (
+        let next = writings[written];
+        next !== undefined && next.before <= place;
+        next = writings[written]
+      ) {
+        const share = of(next.instance);
+        share.writings.push({ ...next, before: share.turns.length });
+        written += 1;
+      }
+    };
+    for (const [place, turn] of turns.entries()) {
+      writeUntil(place);
+      const share = of(turn.instance);
+      share.places.push(place);
+      share.turns.push(turn);
+      share.enrichments.push(enrichments[place] as Enrichment);
+    }
+    writeUntil(turns.length);
+    const parts = shares.map((share, number) =>
+      share.turns.length + share.writings.length === 0 ? null : this.#assignOn(number, share),
     );
     // All have ended when this returns, or the next request would come between.
     const outcomes = await this.#unlessStopped(Promise.allSettled(parts));
@@ -167,6 +204,7 @@ export class ShardAnalysis implements EnrichStage, AssignStage {
       return outcome.value === null ? [] : [outcome.value];
     });
     this.#state = assigned.flatMap(({ state }) => unpackState(state));
+    this.#reports = assigned.map(({ reports }) => reports);
     return together(assigned.map(({ assignment }) => assignment));
   }
 
@@ -176,6 +214,12 @@ export class ShardAnalysis implements EnrichStage, AssignStage {
     return state;
   }
 
+  takeReports(): WriterReports {
+    const reports = this.#reports;
+    this.#reports = [];
+    return { names: reports.flatMap(({ names }) => names), turns: reports.flatMap(({ turns }) => turns) };
+  }
+
   /** The threads see to it themselves, and say what they have forgotten. */
   evict(): void {
     // Nothing is kept here.
@@ -183,6 +227,7 @@ export class ShardAnalysis implements EnrichStage, AssignStage {
 
   reset(): void {
     this.#state = [];
+    this.#reports = [];
     for (const [number, thread] of this.#threads.entries()) {
       this.#held[number] = nothingHeld(thread);
       thread.ask({ kind: 'forget', shard: this.#shard }).catch(() => undefined);
@@ -241,18 +286,13 @@ export class ShardAnalysis implements EnrichStage, AssignStage {
     }
   }
 
-  async #assignOn(
-    number: number,
-    places: readonly number[],
-    turns: readonly Turn[],
-    enrichments: readonly Enrichment[],
-  ): Promise<Assigned> {
+  async #assignOn(number: number, { places, turns, enrichments, writings }: Share): Promise<Assigned> {
     const thread = this.#threads[number] as GuardedThread;
     const held = this.#held[number] as Held;
     const { generation, restores } = held;
     held.restores = nothingRestored();
     const [instanceRows, sessions] = [packState(restores.rows), packState(restores.sessions)];
-    const packed = pack(places.map((place) => enrichments[place] as Enrichment));
+    const packed = pack(enrichments);
     try {
       const assigned = await thread.ask<Assigned>(
         {
@@ -262,8 +302,9 @@ export class ShardAnalysis implements EnrichStage, AssignStage {
           instances: restores.instances,
           instanceRows,
           sessions,
-          turns: places.map((place) => turns[place] as Turn),
+          turns,
           enrichments: packed,
+          writings,
         },
         {
           transfer: [packed.vectors.buffer, instanceRows.values.buffer, sessions.values.buffer],

@@ -1,6 +1,7 @@
 /** What `AnalysisPool` and its threads say to each other. */
 import type { Evicted } from './assigner.ts';
 import type { Assignment, Enrichment, RequestSentence, StateRow, Turn } from '../../domain/facts.ts';
+import type { PlacedWriting, WriterReports } from '../../domain/writings.ts';
 import type { StepListener } from '../../enrich/step-listener.ts';
 import type { Unanalysed } from './stages.ts';
 
@@ -8,6 +9,8 @@ import type { Unanalysed } from './stages.ts';
 export interface ThreadData {
   readonly model: string;
   readonly modelsDirectory: string;
+  /** Whether a writer wants to know what it could write about. */
+  readonly reports: boolean;
   /** Memory of `SharedSteps`. */
   readonly steps: SharedArrayBuffer;
 }
@@ -68,6 +71,7 @@ export interface AssignRequest {
   readonly sessions: PackedState;
   readonly turns: readonly Turn[];
   readonly enrichments: PackedEnrichments;
+  readonly writings: readonly PlacedWriting[];
 }
 
 export type ThreadRequest =
@@ -82,6 +86,7 @@ export type ThreadRequest =
 export interface Assigned {
   readonly assignment: Assignment;
   readonly state: PackedState;
+  readonly reports: WriterReports;
   /** What the thread has forgotten since: to be restored when it comes again. */
   readonly evicted: Evicted;
 }

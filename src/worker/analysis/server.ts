@@ -100,10 +100,11 @@ class AnalysisServer {
     for (const { instance, key, value } of unpackState(request.sessions))
       assigner.restoreSession(instance, key, value);
     const { dimensions } = this.#analyst.model;
-    const assignment = assigner.assign(request.turns, unpack(request.enrichments, dimensions));
+    const enrichments = unpack(request.enrichments, dimensions);
+    const assignment = assigner.assign(request.turns, enrichments, request.writings);
     const state = packState(assigner.takeState());
     // Restored after the commit of this state, at the earliest.
-    return { assignment, state, evicted: assigner.evict() };
+    return { assignment, state, reports: assigner.takeReports(), evicted: assigner.evict() };
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Assignment, Enrichment, StateRow, Turn } from '../../domain/facts.ts';
+import type { PlacedWriting, WriterReports } from '../../domain/writings.ts';
 
 /** What the loop hands messages to. */
 
@@ -22,8 +23,14 @@ export interface AssignStage {
    * Rejects with AnalysisFailure when a text makes it hang or fill the memory; `place` is then that turn's.
    * After a rejection nothing is remembered any more: call `reset`, and restore.
    */
-  assign(turns: readonly Turn[], enrichments: readonly Enrichment[]): Assignment | Promise<Assignment>;
+  assign(
+    turns: readonly Turn[],
+    enrichments: readonly Enrichment[],
+    writings?: readonly PlacedWriting[],
+  ): Assignment | Promise<Assignment>;
   takeState(): StateRow[];
+  /** What a writer could write about, since the last `assign`. */
+  takeReports(): WriterReports;
   /** Forgets what was not used for long, beyond a bound. Call after a commit. */
   evict(): void;
   reset(): void;

@@ -91,6 +91,16 @@ describe('record codec', () => {
     });
   }
 
+  const writing = { target: 'topic' as const, id: 't', text: 'Late parcels', model: 'm', at: 3 };
+
+  it('gives back what a writer wrote, in a record that earlier code refuses', async () => {
+    const written = recordedRequest({ messages: [], sessionId: '', writing });
+    const bytes = await encodeRecord([encodeRequest(written)]);
+    deepEqual(decodeRecord(bytes), { v: 2, requests: [written] });
+    const both = [encodeRequest(recordedRequest()), encodeRequest(written)];
+    equal(decodeRecord(await encodeRecord(both)).v, 2);
+  });
+
   const [first] = [JSON.parse(JSON.stringify(recordedRequest())) as Record<string, unknown>];
   const broken: [string, Uint8Array, RegExp][] = [
     ['empty', Buffer.alloc(0), /neither JSON nor zstd/],
@@ -104,8 +114,25 @@ describe('record codec', () => {
     ['cut zstd', zstdCompressSync(Buffer.from('{"v":1,"requests":[]}')).subarray(0, 12), /neither/],
     ['a zstd bomb', zstdCompressSync(Buffer.alloc(300 * 1024 * 1024)), /neither/],
     ['no object', Buffer.from('[]'), /no object/],
-    ['a later version', Buffer.from('{"v":2,"requests":[]}'), /version 2/],
+    ['a later version', Buffer.from('{"v":3,"requests":[]}'), /version 3/],
     ['no requests', Buffer.from('{"v":1}'), /no list of requests/],
+    ['a writing in a record of version 1', json({ ...first, messages: [], writing }), /0\.writing/],
+    [
+      'a writing about nothing',
+      json({ ...first, messages: [], writing: { ...writing, target: 'x' } }, 2),
+      /0\.wri/,
+    ],
+    [
+      'a writing without a count',
+      json({ ...first, messages: [], writing: { ...writing, at: 0.5 } }, 2),
+      /0\.wri/,
+    ],
+    [
+      'a writing that is a book',
+      json({ ...first, messages: [], writing: { ...writing, text: 'x'.repeat(1001) } }, 2),
+      /0\.wri/,
+    ],
+    ['a writing with messages', json({ ...first, writing }, 2), /a writing and messages/],
     ['a request without session', json({ ...first, sessionId: 7 }), /requests\.0\.sessionId/],
     ['a request without time', json({ ...first, acceptedAt: 'now' }), /requests\.0\.acceptedAt/],
     ['a message without content', json({ ...first, messages: [{ role: 'user', at: 1 }] }), /messages\.0/],
@@ -125,6 +152,6 @@ describe('record codec', () => {
   }
 });
 
-function json(request: unknown): Buffer {
-  return Buffer.from(JSON.stringify({ v: 1, requests: [request] }));
+function json(request: unknown, v = 1): Buffer {
+  return Buffer.from(JSON.stringify({ v, requests: [request] }));
 }

@@ -1,5 +1,6 @@
 import { Assigner, type AssignerOptions } from '../../../src/worker/analysis/assigner.ts';
 import type { Assignment, Enrichment, StateRow, Turn } from '../../../src/domain/facts.ts';
+import type { PlacedWriting } from '../../../src/domain/writings.ts';
 
 export const INSTANCE_ID = '0190a000-0000-7000-8000-000000000001';
 export const DIMENSIONS = 32;
@@ -78,16 +79,15 @@ export class Store {
   }
 
   /** Restores what the batch needs, assigns it, keeps rows and state. */
-  fold(batch: readonly Said[]): Assignment {
-    for (const { turn } of batch) {
-      const { instance, instanceId, session } = turn;
+  fold(batch: readonly Said[], writings: readonly PlacedWriting[] = []): Assignment {
+    for (const { instance, instanceId, session } of [...batch.map(({ turn }) => turn), ...writings]) {
       if (!this.assigner.hasInstance(instance)) {
         const rows = [...this.state.values()].filter(
           (row) => row.instance === instance && row.kind !== 'session',
         );
         this.assigner.restoreInstance(instance, instanceId, rows);
       }
-      if (!this.assigner.hasSession(instance, session)) {
+      if (session !== null && !this.assigner.hasSession(instance, session)) {
         const value = this.state.get(`${instance} session ${session}`)?.value ?? null;
         this.assigner.restoreSession(instance, session, value);
       }
@@ -95,6 +95,7 @@ export class Store {
     const result = this.assigner.assign(
       batch.map(({ turn }) => turn),
       batch.map(({ enrichment }) => enrichment),
+      writings,
     );
     this.batches.push(result);
     for (const message of result.messages) this.rows.set(`message ${message.position}`, { ...message });

@@ -1,0 +1,22 @@
+/** What a writer is told of a turn. Covered by test/worker/analysis/written-names.test.ts. */
+import type { SessionState } from '../../conversations/session-state.ts';
+import type { Turn } from '../../domain/facts.ts';
+import { truncate } from '../../domain/truncate.ts';
+import type { TurnReport } from '../../domain/writings.ts';
+import { redact } from '../../language/redact/redact.ts';
+
+/** Of a longer turn only the beginning is read. */
+const READ_LENGTH = 1500;
+/** What is hidden is hidden whole: personal data in the last characters of what is read may have been cut. */
+const CUT_LENGTH = 200;
+
+/** Nothing for turns that are not analysed, and for empty ones. `session` has taken the turn in. */
+export function turnReport(
+  { instance, instanceId, sessionId, role, content }: Turn,
+  session: SessionState,
+): TurnReport[] {
+  if (role === 'other' || content.trim() === '') return [];
+  const redacted = redact(truncate(content, READ_LENGTH), session);
+  const text = content.length > READ_LENGTH ? truncate(redacted, redacted.length - CUT_LENGTH) : redacted;
+  return [{ instance, instanceId, sessionId, at: session.turns, speaker: role, text }];
+}

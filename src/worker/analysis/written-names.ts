@@ -1,0 +1,125 @@
+/**
+ * The names that a writer has written for one instance. Each stands for the name that we give, from its place in the
+ * stream on, until another is written for the same topic, cluster or gap.
+ */
+import { ByteWriter, readersOf } from '../../domain/byte-codec.ts';
+import type { StateRow } from '../../domain/facts.ts';
+import type { NameTarget } from '../../domain/writings.ts';
+
+const TARGETS: readonly NameTarget[] = ['topic', 'cluster', 'gap'];
+/** What is written for a topic goes into rows of this kind, by the topic's number. */
+const KINDS: Readonly<Record<NameTarget, string>> = {
+  topic: 'written-topic',
+  cluster: 'written-cluster',
+  gap: 'written-gap',
+};
+/** About what a name takes. */
+const NAME_BYTES = 200;
+/** A name is asked for again when there are this many times the requests. */
+const GROWTH = 2;
+
+interface WrittenName {
+  readonly text: string;
+  /** Requests that there were when it was asked for. */
+  readonly at: number;
+}
+
+/** The written names of one kind: by the number of what they name. */
+export class WrittenNames {
+  readonly #instance: number;
+  readonly #target: NameTarget;
+  readonly #names = new Map<number, WrittenName>();
+  readonly #unsaved = new Set<number>();
+  /** Changed since the last `takeChanged`. */
+  readonly #changed = new Set<number>();
+  /** Requests at which a name was last asked for; decides nothing that is stored. */
+  readonly #askedAt = new Map<number, number>();
+
+  constructor(instance: number, target: NameTarget) {
+    this.#instance = instance;
+    this.#target = target;
+  }
+
+  /** Takes a name, unless one was asked for at as many requests, or more. */
+  set(number: number, { text, at }: WrittenName): void {
+    if (at <= (this.#names.get(number)?.at ?? 0)) return;
+    this.#names.set(number, { text, at });
+    this.#unsaved.add(number);
+    this.#changed.add(number);
+  }
+
+  /** The name that is shown. */
+  nameOf(number: number, ours: string): string {
+    return this.#names.get(number)?.text ?? ours;
+  }
+
+  /** Whether a name is to be asked for: true once for a number of requests, and again when it has doubled. */
+  asks(number: number, requests: number): boolean {
+    const last = Math.max(this.#names.get(number)?.at ?? 0, this.#askedAt.get(number) ?? 0);
+    if (requests === 0 || requests < last * GROWTH) return false;
+    this.#askedAt.set(number, requests);
+    return true;
+  }
+
+  /** Numbers whose written name changed since the last call. */
+  takeChanged(): ReadonlySet<number> {
+    const changed = new Set(this.#changed);
+    this.#changed.clear();
+    return changed;
+  }
+
+  /** The state rows that changed since the last call. */
+  takeState(): StateRow[] {
+    const rows = [...this.#unsaved].map((number) => {
+      const { text, at } = this.#names.get(number)!;
+      const value = new ByteWriter().text(text).count(at).finish();
+      return { instance: this.#instance, kind: KINDS[this.#target], key: number, value };
+    });
+    this.#unsaved.clear();
+    return rows;
+  }
+
+  /** Takes back all state rows, in any order, into a new object; ignores rows of other kinds. */
+  restore(rows: readonly StateRow[]): void {
+    for (const { key, read } of readersOf(rows, KINDS[this.#target]))
+      this.#names.set(key, { text: read.text(), at: read.count() });
+  }
+
+  /** About how much memory it takes. */
+  get bytes(): number {
+    return this.#names.size * NAME_BYTES;
+  }
+}
+
+/** The written names of an instance. */
+export type InstanceNames = Readonly<Record<NameTarget, WrittenNames>>;
+
+export function instanceNames(instance: number): InstanceNames {
+  const [topic, cluster, gap] = TARGETS.map((target) => new WrittenNames(instance, target));
+  return { topic: topic!, cluster: cluster!, gap: gap! };
+}
+
+/** The row with the name that is shown. What has merged keeps the name that we gave it. */
+export function shownRow<Row extends { readonly name: string; readonly heir?: number | null }>(
+  names: WrittenNames,
+  number: number,
+  row: Row,
+): Row {
+  return typeof row.heir === 'number' ? row : { ...row, name: names.nameOf(number, row.name) };
+}
+
+/** The rows that changed, as they are shown. `all` gives the present rows, by number. */
+export function shownRows<Row extends { readonly name: string; readonly heir?: number | null }>(
+  names: WrittenNames,
+  rows: readonly Row[],
+  numberOf: (row: Row) => number,
+  all: () => readonly Row[],
+): Row[] {
+  const changed = new Map(rows.map((row) => [numberOf(row), row]));
+  const written = names.takeChanged();
+  if (written.size > 0) {
+    const present = all();
+    for (const number of written) changed.set(number, present[number]!);
+  }
+  return [...changed].sort(([x], [y]) => x - y).map(([number, row]) => shownRow(names, number, row));
+}
