@@ -23,6 +23,7 @@ const NO_END: ReadonlySet<string> = new Set(
     ({ all }) => all,
   ),
 );
+const FILLERS: ReadonlySet<string> = new Set(LEXICON.fillers.all);
 const ADVERBS: ReadonlySet<string> = new Set(LEXICON.adverbs.all);
 const SUBJECTS: ReadonlySet<string> = new Set(LEXICON.subjects.all);
 const DETERMINERS: ReadonlySet<string> = new Set(LEXICON.determiners.all);
@@ -68,9 +69,9 @@ function isPhrase(words: readonly string[]): boolean {
   if (CONNECTORS.has(last) || NO_END.has(last) || OPENINGS.has(words.join(' '))) return false;
   if (words.length === FEWEST_WORDS && ADVERBS.has(last)) return false;
   // "I will wait", "anything else".
-  if (SUBJECTS.has(first)) return words.length > FEWEST_WORDS || !isVerbForm(last);
+  if (SUBJECTS.has(first)) return words.length > FEWEST_WORDS || FILLERS.has(last);
   // "That will work".
   if (DETERMINERS.has(first)) return PREDICATES.has(second) || (isVerbForm(second) && !isVerb(second));
   // "Take your time".
-  return isVerbForm(first) && !isVerbForm(second);
+  return isVerbForm(first) && !PREDICATES.has(first) && !isVerbForm(second);
 }

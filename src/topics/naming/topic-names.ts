@@ -8,7 +8,7 @@ import type { Overview, Topic, TopicState } from '../topic-state.ts';
 import { nameKey, nameWordsOf } from './name-words.ts';
 import { rankedNames } from './names.ts';
 import type { ScoredName } from './scores.ts';
-import { isVerb } from './verb-forms.ts';
+import { isVerbForm } from './verb-forms.ts';
 import { phraseUses, samplesOf, wordShares } from './wording.ts';
 
 export { isOutgrown, nameCluster } from './cluster-names.ts';
@@ -90,7 +90,7 @@ function isWrong(topic: Topic, { shares, ranked }: Reading): boolean {
     return best.name.split(' ').length !== name.split(' ').length;
   }
   if (stems.length === 1 && best.stems.length > 1)
-    return best.share >= RIGHT_FOR_PHRASE || isVerb(name.toLowerCase());
+    return best.share >= RIGHT_FOR_PHRASE || isVerbForm(name.toLowerCase());
   const current = ranked.find((known) => known.key === stems.join(' '));
   const held = current?.share ?? heldBy(stems, shares);
   if (held >= RIGHT_FOR_MOST) return false;

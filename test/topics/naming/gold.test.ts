@@ -12,6 +12,8 @@ interface Group {
   /** Every name that a reader takes as right. */
   readonly names: readonly string[];
   readonly requests: readonly string[];
+  /** Nobody who writes rules has seen it, so a failure does not show it. */
+  readonly sealed: boolean;
 }
 
 const GOLD = join(import.meta.dirname, '../../gold/topic-names.jsonl');
@@ -37,9 +39,10 @@ describe('names of topics in fourteen languages', () => {
   it('are what a reader would call the requests', () => {
     const wrong = [...Map.groupBy(groups, ({ business }) => business).values()].flatMap((own) => {
       const names = namesOf(own);
-      return own.flatMap(({ names: right, language }, at) =>
-        right.includes(names[at]!) ? [] : [`${language}: ${names[at]!}, not ${right[0]!}`],
-      );
+      return own.flatMap(({ names: right, language, sealed }, at) => {
+        if (right.includes(names[at]!)) return [];
+        return [sealed ? `${language}: a sealed one` : `${language}: ${names[at]!}, not ${right[0]!}`];
+      });
     });
     ok(wrong.length <= (1 - LEAST_RIGHT) * groups.length, wrong.join('\n'));
   });
