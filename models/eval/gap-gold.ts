@@ -40,6 +40,11 @@ function readGold<T>(name: string, half: Half, schema: z.ZodType<T>): T[] {
   return lines.filter((line) => line !== '').map((line) => schema.parse(JSON.parse(line)));
 }
 
+/** Assistant turns with and without gaps. */
+export function readGapGold(half: Half): GoldTurn[] {
+  return readGold('gaps', half, turnSchema);
+}
+
 /** What a detector finds in an assistant turn. */
 export type Detector = (content: string) => GapType | null;
 
@@ -47,7 +52,7 @@ export type Detector = (content: string) => GapType | null;
 export function gapGoldTables(detect: Detector): EvalTable[] {
   const halves = HALVES.map((half) => ({
     half,
-    turns: readGold('gaps', half, turnSchema).map((turn) => ({ ...turn, found: detect(turn.assistant) })),
+    turns: readGapGold(half).map((turn) => ({ ...turn, found: detect(turn.assistant) })),
   }));
   return [
     {

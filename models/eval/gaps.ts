@@ -126,7 +126,10 @@ export const evaluation: Evaluation = {
       });
     }
     tables.push(await falseAlarms(dataDirectory, head));
-    tables.push(...gapGoldTables((text) => detectGap(text, head)), ...(await abilityTables(options)));
+    tables.push(
+      ...gapGoldTables((text) => detectGap(text, head)?.type ?? null),
+      ...(await abilityTables(options)),
+    );
     return tables;
   },
 };

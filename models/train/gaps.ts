@@ -1,13 +1,15 @@
 /**
  * Trains the head that grades admissions of inability, on permissively licensed dialogues: labelled
  * ones (nothing to offer, off topic, hand-labelled refusals as the contrast) and, for the rest, the
- * rules of src/enrich/gaps.ts. Only the half of the labelled conversations that nothing is reported on.
+ * phrases of src/enrich/gaps.ts, and the tuned half of our own gold. Only the half of the labelled conversations that
+ * nothing is reported on.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { collect, dataSetPath, readDialogues } from '../eval/data.ts';
+import { readGapGold } from '../eval/gap-gold.ts';
 import { gapExamples, GAP_SETS } from '../eval/gaps.ts';
-import { detectGapByRule } from '../../src/enrich/gaps.ts';
+import { findGapInOpening, openingOf } from '../../src/enrich/gaps.ts';
 import { encodeHead, featuresOf, HEADS_DIRECTORY } from '../../src/enrich/heads.ts';
 import { fit, type Example } from './logistic.ts';
 
@@ -20,13 +22,16 @@ const BY_RULE = [
   'dialogues/llm-hh-rlhf-harmless',
 ] as const;
 
+/** An example of our own stands for more than one of a data set, which says the same thing over and over. */
+const GOLD_WEIGHT = 3;
+
 /** Trains and writes `gap.bin`. */
 export async function trainGaps(dataDirectory: string): Promise<void> {
   const examples: Example[] = [];
   for (const { set, examplesOf } of GAP_SETS) {
     if (NOT_TRAINED_ON.has(set)) continue;
     for (const { text, gap } of await gapExamples(dataSetPath(dataDirectory, set), examplesOf, 'tune')) {
-      examples.push({ features: featuresOf(text), positive: gap, weight: 1 });
+      examples.push({ features: featuresOf(openingOf(text)), positive: gap, weight: 1 });
     }
   }
   for (const set of BY_RULE) {
@@ -34,13 +39,15 @@ export async function trainGaps(dataDirectory: string): Promise<void> {
       for (const { role, content } of turns) {
         if (role !== 'assistant') continue;
         examples.push({
-          features: featuresOf(content),
-          positive: detectGapByRule(content) !== null,
+          features: featuresOf(openingOf(content)),
+          positive: findGapInOpening(content).missing !== null,
           weight: 1,
         });
       }
     }
   }
+  for (const { assistant, gap } of readGapGold('tuned'))
+    examples.push({ features: featuresOf(assistant), positive: gap !== null, weight: GOLD_WEIGHT });
   const { weights, bias } = fit(examples);
   writeFileSync(join(HEADS_DIRECTORY, 'gap.bin'), encodeHead(weights, bias));
   const positives = examples.filter(({ positive }) => positive).length;

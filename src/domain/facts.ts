@@ -42,6 +42,22 @@ export interface RequestSentence {
   readonly vector: Float32Array | null;
 }
 
+/** A missing ability, as the assistant's words have it. */
+export interface MissingAbility {
+  readonly type: GapType;
+  /** What it cannot do or does not know: "change the delivery address". '' where it names nothing. */
+  readonly words: string;
+  /** It said that it has no access: `words` hold the thing alone. */
+  readonly isUnseen: boolean;
+  /** ISO 639-1 code of the lexicon that has the phrase; null when none has. */
+  readonly language: string | null;
+}
+
+export interface FoundGap extends MissingAbility {
+  /** Unit-length embedding of `words`; null without any. */
+  readonly vector: Float32Array | null;
+}
+
 /** What enrich finds out about one message, from that message alone. */
 export interface Enrichment {
   /**
@@ -65,8 +81,8 @@ export interface Enrichment {
   readonly sentences: readonly RequestSentence[];
   /** Signals in a user turn; `repetition` is never here: it takes two messages, so assign adds it. */
   readonly signals: readonly SignalKey[];
-  /** An assistant turn that admits inability. */
-  readonly gap: GapType | null;
+  /** What an assistant turn says that it cannot do or does not know. */
+  readonly gap: FoundGap | null;
 }
 
 /** A message after assign: what the fold counts. */

@@ -11,7 +11,7 @@ import { UNWATCHED, type StepListener } from './step-listener.ts';
  * Raised by one whenever rules change what a message is found to be: its kind, request, signals or gap;
  * whose turn it is by its role counts among them. Heads need no raise: `enrichmentId` holds their digest.
  */
-export const ENRICHMENT_VERSION = 8;
+export const ENRICHMENT_VERSION = 9;
 
 export interface Enricher {
   /** One finding a turn, in order. What it says of a turn depends on that turn's role and content alone. */
@@ -95,26 +95,35 @@ export function createEnricher({
   };
 }
 
-/** The request, and each sentence of several: any of them may turn out to say nothing about it. */
-function embeddedTexts({ kind, request, sentences }: Finding): readonly string[] {
+/** What is missing, or the request, and each sentence of several: any of them may turn out to say nothing about it. */
+function embeddedTexts({ kind, request, sentences, gap }: Finding): readonly string[] {
+  if (gap !== null && gap.words !== '') return [gap.words];
   if (kind !== 'request') return [];
   return sentences.length < 2 ? [request] : [request, ...sentences.map(({ text }) => text)];
 }
 
 function withVectors(finding: Finding, vectors: ReadonlyMap<string, Float32Array>): Enrichment {
-  if (finding.kind !== 'request') return { ...finding, vector: null, sentences: [] };
+  const gap =
+    finding.gap === null ? null : { ...finding.gap, vector: saying(vectors.get(finding.gap.words)) };
+  if (finding.kind !== 'request') return { ...finding, gap, vector: null, sentences: [] };
   const vector = vectors.get(finding.request);
   // No token of the request is known to the model: it cannot have a topic.
   if (vector === undefined || vector.every((x) => x === 0))
-    return { ...finding, kind: 'reply', request: '', vector: null, sentences: [] };
+    return { ...finding, gap, kind: 'reply', request: '', vector: null, sentences: [] };
   const { sentences } = finding;
   const isOnly = sentences.length < 2;
   return {
     ...finding,
+    gap,
     vector,
     sentences: sentences.map((sentence) => ({
       ...sentence,
       vector: isOnly ? null : (vectors.get(sentence.text) ?? null),
     })),
   };
+}
+
+/** null for a vector of zeros: the model knows no token of the text. */
+function saying(vector: Float32Array | undefined): Float32Array | null {
+  return vector === undefined || vector.every((x) => x === 0) ? null : vector;
 }

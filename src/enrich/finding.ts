@@ -1,5 +1,5 @@
 /** What rules and heads find in one turn: everything but its vector. Covered by test/enrich/enricher.test.ts. */
-import type { Enrichment, RequestSentence, Turn } from '../domain/facts.ts';
+import type { Enrichment, MissingAbility, RequestSentence, Turn } from '../domain/facts.ts';
 import { SIGNALS, type SignalKey } from '../domain/signal-kinds.ts';
 import { LEXICON } from '../language/lexicon.ts';
 import { analysedPart, fold } from '../language/normalise.ts';
@@ -10,7 +10,8 @@ import { readRequest } from './request-sentence.ts';
 import { detectSignals } from './signals.ts';
 import { contentOf } from './turn-kind.ts';
 
-export type Finding = Omit<Enrichment, 'vector' | 'sentences'> & {
+export type Finding = Omit<Enrichment, 'vector' | 'sentences' | 'gap'> & {
+  readonly gap: MissingAbility | null;
   readonly sentences: readonly Omit<RequestSentence, 'vector'>[];
 };
 

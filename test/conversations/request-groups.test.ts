@@ -1,15 +1,16 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { RequestGroups } from '../../src/conversations/request-groups.ts';
+import { RequestGroups, type GroupedRequest } from '../../src/conversations/request-groups.ts';
 import { DotArena } from '../../src/numeric/dot-kernel.ts';
 import { DIMENSIONS, vectorOf } from '../worker/analysis/builders.ts';
 
 const FREQUENCIES = { groups: 1, groupsWith: (): number => 1 };
 
-function fresh(): RequestGroups {
+function fresh(labelsWithActs: readonly number[] = []): RequestGroups {
   return new RequestGroups({
     instance: 1,
     kind: 'gap',
+    labelsWithActs,
     thresholds: { repeated: 0.55 },
     dimensions: DIMENSIONS,
     unnamed: 'Unclear request',
@@ -72,5 +73,55 @@ describe('RequestGroups', () => {
     for (const text of ['book hotel', 'call a taxi', ''])
       equal(add(again, text, 9), add(groups, text, 9), text);
     deepEqual(again.takeState(), groups.takeState());
+  });
+
+  describe('of missing abilities', () => {
+    const ability = (
+      act: string | null,
+      thing: string | null,
+      name: string,
+    ): NonNullable<GroupedRequest['ability']> => ({
+      act,
+      thing,
+      name,
+      language: 'en',
+      isWhole: act !== null && thing !== null,
+    });
+    const addTo = (
+      groups: RequestGroups,
+      position: number,
+      of: GroupedRequest['ability'],
+      text: string,
+    ): number =>
+      groups.add(
+        { vector: vectorOf(text), text, label: 1, position, ...(of && { ability: of }) },
+        () => FREQUENCIES,
+      );
+
+    it('groups by what they are about, whatever the words', () => {
+      const groups = fresh([1]);
+      const numbers = [
+        addTo(groups, 1, ability('send', 'email', 'Send emails'), 'forward this'),
+        addTo(groups, 2, ability('view', 'email', 'Read emails'), 'forward this'),
+        addTo(groups, 3, ability('send', 'email', 'Send letters'), 'write to the landlord'),
+        addTo(groups, 4, ability(null, null, ''), 'forward this'),
+      ];
+      deepEqual(numbers, [0, 1, 0, 1]);
+      deepEqual(
+        groups.drain().map(({ name }) => name),
+        ['Send emails', 'Read emails'],
+      );
+    });
+
+    it('goes on the same from its state rows', () => {
+      const groups = fresh([1]);
+      addTo(groups, 1, ability('send', 'email', 'Send emails'), 'forward this');
+      addTo(groups, 2, ability('view', 'email', 'Read emails'), 'forward this');
+      const again = fresh([1]);
+      again.restore(groups.takeState());
+      for (const one of [groups, again])
+        equal(addTo(one, 3, ability('view', 'email', 'Open inbox'), 'any news?'), 1);
+      deepEqual(again.takeState(), groups.takeState());
+    });
   });
 });

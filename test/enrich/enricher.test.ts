@@ -77,7 +77,7 @@ describe('the enricher', () => {
       ok(!one.signals.includes('repetition'));
     });
     deepEqual(
-      found.slice(0, 4).map(({ kind, gap, signals }) => [kind, gap, signals]),
+      found.slice(0, 4).map(({ kind, gap, signals }) => [kind, gap?.type ?? null, signals]),
       [
         ['request', null, []],
         ['none', 'TOOL', []],

@@ -9,6 +9,9 @@ import { newRequest } from '../../src/conversations/repeated-requests.ts';
 import { SessionText } from '../../src/conversations/session-text.ts';
 import type { Enrichment } from '../../src/domain/facts.ts';
 import { detectGap, gradeGap } from '../../src/enrich/gaps.ts';
+import { isVerse, quotedSpans } from '../../src/enrich/quoted-text.ts';
+import { abilityName } from '../../src/conversations/ability-name.ts';
+import { abilityKeysOf } from '../../src/language/ability-keys.ts';
 import { featuresOf, loadHeads } from '../../src/enrich/heads.ts';
 import { detectLanguage } from '../../src/language/detect.ts';
 import { requestOf } from '../../src/enrich/request-sentence.ts';
@@ -73,6 +76,11 @@ const FUNCTIONS: Readonly<Record<string, (text: string) => unknown>> = {
   detectSignals: (text) => detectSignals(text, heads),
   gradeTurn: (text) => gradeTurn(text, heads),
   detectGap: (text) => detectGap(text, heads.gap),
+  isVerse,
+  quotedSpans,
+  abilityName: (words) => abilityName({ type: 'TOOL', words, isUnseen: true, language: 'en' }),
+  abilityKeysOf: (words) =>
+    abilityKeysOf({ type: 'TOOL', words, isUnseen: false, language: 'en', request: words }),
   gradeGap: (text) => gradeGap(text, heads.gap),
   holdsQuestion,
   asksForData,

@@ -20,7 +20,6 @@ describe('patterns', () => {
   it('are all found, literals and those that functions make', () => {
     const places = new Set([...patterns.values()].map(({ place }) => place.replace(/:\d+$/, '')));
     for (const name of [
-      'enrich/gap-rules',
       'enrich/request-sentence',
       'enrich/signal-rules',
       'language/sentences',
@@ -29,7 +28,7 @@ describe('patterns', () => {
       ok(places.has(`src/${name}.ts`), name);
     }
     ok(places.has('src/conversations/session-text.ts'));
-    ok([...constructed.values()].some(({ place }) => place.startsWith('src/enrich/gap-rules.ts:')));
+    ok([...constructed.values()].some(({ place }) => place.startsWith('src/enrich/signal-rules.ts:')));
   });
 
   for (const pattern of patterns.values()) {

@@ -1,3 +1,4 @@
+import { gapOf } from '../worker/analysis/builders.ts';
 import { equal } from 'node:assert/strict';
 import fc from 'fast-check';
 import { Assigner } from '../../src/worker/analysis/assigner.ts';
@@ -345,6 +346,6 @@ function enrichmentOf(role: Role, content: string): Enrichment {
         : role === 'user' && content === 'that is wrong'
           ? ['factual-error']
           : [],
-    gap: role === 'assistant' && content === 'I cannot do that' ? 'TOOL' : null,
+    gap: role === 'assistant' && content === 'I cannot do that' ? gapOf('TOOL') : null,
   };
 }

@@ -17,6 +17,7 @@ import { instanceNames, shownRow, shownRows, type InstanceNames } from './writte
 
 /** Labels that keep gaps of the two types apart. */
 export const GAP_TYPES = ['KNOWLEDGE', 'TOOL'] as const;
+const TOOL = GAP_TYPES.indexOf('TOOL');
 
 /** About what an instance takes of which nothing is known. */
 const BASE_BYTES = 6000;
@@ -59,7 +60,12 @@ export class InstanceState {
     this.boilerplate = new Boilerplate(options.instance, options.dimensions);
     const shared = { ...options, thresholds: this.thresholds };
     this.topics = new Topics(shared);
-    this.gaps = new RequestGroups({ ...shared, kind: 'gap', unnamed: 'Unclear request' });
+    this.gaps = new RequestGroups({
+      ...shared,
+      kind: 'gap',
+      labelsWithActs: [TOOL],
+      unnamed: 'Unclear request',
+    });
     this.repeated = new RequestGroups({ ...shared, kind: 'repeated', unnamed: 'Repeated request' });
     this.written = instanceNames(options.instance);
   }

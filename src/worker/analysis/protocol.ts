@@ -1,6 +1,13 @@
 /** What `AnalysisPool` and its threads say to each other. */
 import type { Evicted } from './assigner.ts';
-import type { Assignment, Enrichment, RequestSentence, StateRow, Turn } from '../../domain/facts.ts';
+import type {
+  Assignment,
+  Enrichment,
+  MissingAbility,
+  RequestSentence,
+  StateRow,
+  Turn,
+} from '../../domain/facts.ts';
 import type { PlacedWriting, WriterReports } from '../../domain/writings.ts';
 import type { StepListener } from '../../enrich/step-listener.ts';
 import type { Unanalysed } from './stages.ts';
@@ -31,7 +38,7 @@ export interface AnalysisModel {
 
 /**
  * Findings as they travel: vectors lie in one array. `places` holds where, or −1 for none: of each finding, followed by
- * those of its sentences.
+ * that of its gap and those of its sentences.
  */
 export interface PackedEnrichments {
   readonly findings: readonly PackedFinding[];
@@ -39,7 +46,8 @@ export interface PackedEnrichments {
   readonly vectors: Float32Array<ArrayBuffer>;
 }
 
-type PackedFinding = Omit<Enrichment, 'vector' | 'sentences'> & {
+type PackedFinding = Omit<Enrichment, 'vector' | 'sentences' | 'gap'> & {
+  readonly gap: MissingAbility | null;
   readonly sentences: readonly Omit<RequestSentence, 'vector'>[];
 };
 
@@ -161,8 +169,9 @@ export function unpackState({ rows, lengths, values }: PackedState): StateRow[] 
 }
 
 export function pack(enrichments: readonly Enrichment[]): PackedEnrichments {
-  const all = enrichments.flatMap(({ vector, sentences }) => [
+  const all = enrichments.flatMap(({ vector, sentences, gap }) => [
     vector,
+    ...(gap === null ? [] : [gap.vector]),
     ...sentences.map((sentence) => sentence.vector),
   ]);
   let length = 0;
@@ -179,10 +188,14 @@ export function pack(enrichments: readonly Enrichment[]): PackedEnrichments {
     kind,
     request,
     signals,
-    gap,
+    gap: gap === null ? null : withoutVector(gap),
     sentences: sentences.map(({ key, text, score, words, asks }) => ({ key, text, score, words, asks })),
   }));
   return { findings, places, vectors };
+}
+
+function withoutVector({ type, words, isUnseen, language }: MissingAbility): MissingAbility {
+  return { type, words, isUnseen, language };
 }
 
 export function unpack({ findings, places, vectors }: PackedEnrichments, dimensions: number): Enrichment[] {
@@ -194,6 +207,12 @@ export function unpack({ findings, places, vectors }: PackedEnrichments, dimensi
   };
   return findings.map((finding) => {
     const vector = next();
-    return { ...finding, vector, sentences: finding.sentences.map((one) => ({ ...one, vector: next() })) };
+    const gap = finding.gap === null ? null : { ...finding.gap, vector: next() };
+    return {
+      ...finding,
+      vector,
+      gap,
+      sentences: finding.sentences.map((one) => ({ ...one, vector: next() })),
+    };
   });
 }

@@ -5,14 +5,16 @@
  */
 import { assistantDirection } from '../../conversations/about-assistant.ts';
 import { asksForData, asksUser, canOnlyAnswer, isBare } from '../../conversations/answering-turns.ts';
+import { abilityName } from '../../conversations/ability-name.ts';
 import { authorOf } from '../../conversations/authors.ts';
 import { edgesOf } from '../../conversations/repeat-phrases.ts';
 import { newRequest, repeatIn, type NewRequest, type Repeat } from '../../conversations/repeated-requests.ts';
 import { SHOWN_LENGTH, shownTurn } from '../../conversations/shown-turn.ts';
 import type { SessionState } from '../../conversations/session-state.ts';
 import { truncate } from '../../domain/truncate.ts';
+import { abilityKeysOf } from '../../language/ability-keys.ts';
 import { redact } from '../../language/redact/redact.ts';
-import type { Enrichment, MessageFact, Turn } from '../../domain/facts.ts';
+import type { Enrichment, FoundGap, MessageFact, Turn } from '../../domain/facts.ts';
 import { SIGNALS, type SignalKey } from '../../domain/signal-kinds.ts';
 import { dequantise } from '../../numeric/quantised.ts';
 import { GAP_TYPES, type InstanceState } from './instance-state.ts';
@@ -85,25 +87,35 @@ function assignAssistantTurn(
   { turn, enrichment, instance, session }: TurnInContext,
   message: MutableMessage,
 ): void {
-  if (enrichment.gap !== null) {
-    const asked = session.requests.at(-1);
-    message.gap = instance.gaps.add(
-      {
-        vector: asked === undefined ? null : dequantise(asked.vector),
-        text: session.lastRequest,
-        label: GAP_TYPES.indexOf(enrichment.gap),
-        position: turn.position,
-      },
-      () => instance.topics.frequencies(),
-    );
-  }
+  if (enrichment.gap !== null) message.gap = gapOf(enrichment.gap, turn, instance, session);
   session.answered = session.requests.length;
   session.askedAt = asksUser(turn.content) ? turn.at : null;
   session.askedForData = asksForData(turn.content);
   session.answer = edgesOf(turn.content);
   // Before it is cut into sentences: an address may stand in two of them.
   const shown = redact(truncate(turn.content, SHOWN_LENGTH), session);
-  session.text.addAssistantTurn(shown, (text) => redact(text, session), enrichment.gap);
+  session.text.addAssistantTurn(shown, (text) => redact(text, session), enrichment.gap?.type);
+}
+
+/** The group of a missing ability: by the words of the assistant, and by the request that it answers. */
+function gapOf(
+  gap: FoundGap,
+  { position }: Turn,
+  { gaps, topics }: InstanceState,
+  session: SessionState,
+): number {
+  const asked = session.requests.at(-1);
+  const request = session.lastRequest;
+  const words = redact(gap.words, session);
+  const ability = {
+    ...abilityKeysOf({ ...gap, request }),
+    name: abilityName({ ...gap, words }),
+    language: gap.language,
+  };
+  const vector = gap.vector ?? (asked === undefined ? null : dequantise(asked.vector));
+  return gaps.add({ vector, text: request, label: GAP_TYPES.indexOf(gap.type), position, ability }, () =>
+    topics.frequencies(),
+  );
 }
 
 /**

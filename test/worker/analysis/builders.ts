@@ -1,5 +1,5 @@
 import { Assigner, type AssignerOptions } from '../../../src/worker/analysis/assigner.ts';
-import type { Assignment, Enrichment, StateRow, Turn } from '../../../src/domain/facts.ts';
+import type { Assignment, Enrichment, FoundGap, GapType, StateRow, Turn } from '../../../src/domain/facts.ts';
 import type { PlacedWriting } from '../../../src/domain/writings.ts';
 
 export const INSTANCE_ID = '0190a000-0000-7000-8000-000000000001';
@@ -25,7 +25,16 @@ export interface Said {
   readonly enrichment: Enrichment;
 }
 
-type Options = Partial<Turn> & Partial<Pick<Enrichment, 'signals' | 'gap' | 'kind'>>;
+type Options = Partial<Turn> &
+  Partial<Pick<Enrichment, 'signals' | 'kind'>> & {
+    /** A type alone: the assistant does not say what it lacks. */
+    readonly gap?: GapType | Pick<FoundGap, 'type' | 'words'> | null;
+  };
+
+/** A gap as the enricher finds it. */
+export function gapOf(type: GapType, words = ''): FoundGap {
+  return { type, words, isUnseen: false, language: 'en', vector: words === '' ? null : vectorOf(words) };
+}
 
 /** A turn with its enrichment; a user turn is a request unless `kind` says otherwise. */
 export function said(position: number, content: string, options: Options = {}): Said {
@@ -54,7 +63,7 @@ export function said(position: number, content: string, options: Options = {}): 
       vector: isRequest ? vectorOf(content) : null,
       sentences: [],
       signals,
-      gap,
+      gap: gap === null ? null : typeof gap === 'string' ? gapOf(gap) : gapOf(gap.type, gap.words),
     },
   };
 }

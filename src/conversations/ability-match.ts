@@ -1,0 +1,69 @@
+/**
+ * How alike two missing abilities are by what they are about. Wordings of one ability share hardly a word, and their
+ * vectors lie no closer than those of two abilities, so keys decide where both are known.
+ * Covered by test/conversations/ability-match.test.ts.
+ */
+import type { AbilityKeys } from '../language/ability-keys.ts';
+
+/** What the abilities of a group are about: how many name each act and thing. */
+export interface GroupKeys {
+  readonly acts: Map<string, number>;
+  readonly things: Map<string, number>;
+}
+
+/** Things that make an ability by themselves where no act counts: "when will it be back in stock". */
+const TELLING_THINGS: ReadonlySet<string> = new Set(['restock', 'allergen', 'weather', 'shares', 'hours']);
+
+export function noGroupKeys(): GroupKeys {
+  return { acts: new Map(), things: new Map() };
+}
+
+export function countKeys({ acts, things }: GroupKeys, { act, thing }: AbilityKeys): void {
+  if (act !== null) acts.set(act, (acts.get(act) ?? 0) + 1);
+  if (thing !== null) things.set(thing, (things.get(thing) ?? 0) + 1);
+}
+
+/**
+ * `same`: it is one ability. `likely`: it is, unless another is. `possible`: it is if the words do not speak against
+ * it. `unknown`: the keys do not say. `apart`: they
+ * differ.
+ */
+export type AbilityRelation = 'same' | 'likely' | 'possible' | 'unknown' | 'apart';
+
+/** How an ability relates to those of a group. `withActs`: what is done counts (TOOL). */
+export function relationOf(keys: AbilityKeys, group: GroupKeys, withActs: boolean): AbilityRelation {
+  const act = mostFrequent(group.acts);
+  const thing = mostFrequent(group.things);
+  const thingDiffers = isKnown(keys.thing) && isKnown(thing) && keys.thing !== thing;
+  const actDiffers =
+    withActs && !isTelling(keys.thing) && keys.act !== null && act !== null && keys.act !== act;
+  if (thingDiffers || actDiffers) return 'apart';
+  const sharesAct = keys.act !== null && keys.act === act;
+  if (keys.thing === null || thing === null) return sharesAct ? 'possible' : 'unknown';
+  if (keys.thing !== thing) return 'unknown';
+  if (TELLING_THINGS.has(thing)) return 'same';
+  if (!withActs) return isKnown(thing) ? 'possible' : 'unknown';
+  if (sharesAct) return 'same';
+  return isKnown(thing) ? 'likely' : 'unknown';
+}
+
+function isTelling(thing: string | null): boolean {
+  return thing === 'weather' || thing === 'restock' || thing === 'allergen';
+}
+
+/** Things of the lexicon of abilities are comparable, others only equal or not. */
+function isKnown(thing: string | null): boolean {
+  return thing !== null && !thing.startsWith('~');
+}
+
+/** null: there is none. Ties go to the first by code point. */
+function mostFrequent(counts: ReadonlyMap<string, number>): string | null {
+  let best: string | null = null;
+  let most = 0;
+  for (const [key, count] of counts) {
+    if (count < most || (count === most && best !== null && key > best)) continue;
+    best = key;
+    most = count;
+  }
+  return best;
+}

@@ -1,0 +1,104 @@
+/** The phrases with which assistants say what they cannot do or do not know: `lexicon/<language>.gaps.json`. */
+import { loadPhraseFiles, type PhraseFile } from '../language/phrases/phrase-files.ts';
+import { PhraseMatcher } from '../language/phrases/phrase-matcher.ts';
+import { phraseKey, readText } from '../language/phrases/read-text.ts';
+
+/** What a phrase of a gap says. */
+export const GAP_PHRASE_KINDS = [
+  /** It cannot do something: TOOL. */
+  'unable',
+  /** It has no access to something, or cannot see it: TOOL. */
+  'unseen',
+  /** It does not know something: KNOWLEDGE. */
+  'unknown',
+  /** A search found nothing, or the thing is not on offer: KNOWLEDGE, unless it was a record of the user's. */
+  'not-found',
+  /** An action did not succeed: TOOL. */
+  'failed',
+  /** What was looked for is a record of the user's. */
+  'lookup',
+  /** Behind "cannot": telling and finding, which makes it KNOWLEDGE. */
+  'knowing',
+  /** Behind "cannot": advising, promising, feeling, which makes it no gap. */
+  'refusing',
+  /** Behind "cannot": helping, which makes it no gap unless it is helping to do something known. */
+  'helping',
+  /** What it is or is not: a long answer behind it is an answer. */
+  'disclaimer',
+  /** What a business rules: with "we cannot" it is no gap. */
+  'rule',
+  /** Principles, law and safety: the turn refuses. */
+  'policy',
+  /** The request was not understood. */
+  'clarifying',
+  /** Begins a clause that states nothing: "if I cannot". */
+  'hypothetical',
+  /** Says nothing about what is missing: "unfortunately", "from here". */
+  'aside',
+  /** Says nothing at the edge of what is missing: "about". */
+  'edge',
+  /** Begins a clause that says something else: "because". */
+  'divider',
+] as const;
+
+export type GapPhraseKind = (typeof GAP_PHRASE_KINDS)[number];
+
+interface Loaded {
+  readonly matcher: PhraseMatcher<GapPhraseKind>;
+  readonly files: ReadonlyMap<string, PhraseFile<GapPhraseKind>>;
+}
+
+let loaded: Loaded | null = null;
+const WE = new Map<string, ReadonlySet<string>>();
+const FRAMES = new Map<string, readonly string[]>();
+
+function load(): Loaded {
+  if (loaded !== null) return loaded;
+  const files = loadPhraseFiles({ purpose: 'gaps', kinds: GAP_PHRASE_KINDS });
+  loaded = {
+    matcher: new PhraseMatcher(files),
+    files: new Map(files.map((file) => [file.language, file])),
+  };
+  return loaded;
+}
+
+/** Made when it is first needed. Throws SetupError when a file cannot be used. */
+export function gapMatcher(): PhraseMatcher<GapPhraseKind> {
+  return load().matcher;
+}
+
+/** Whether a token of a language says "we". */
+export function saysWe(language: string, key: string): boolean {
+  let keys = WE.get(language);
+  if (keys === undefined) {
+    keys = new Set(load().files.get(language)?.classes.get('we')?.map(phraseKey));
+    WE.set(language, keys);
+  }
+  return keys.has(key);
+}
+
+const SYNTAX = /…\d*|[\^$()|?]/gu;
+
+/**
+ * The keys of the tokens that a phrase of the lexicon is made of, runs of characters in one: what else stands in a
+ * match is a gap of the phrase, and tells what is missing.
+ */
+export function frameOf(language: string, phrase: string): readonly string[] {
+  const name = `${language} ${phrase}`;
+  const known = FRAMES.get(name);
+  if (known !== undefined) return known;
+  const file = load().files.get(language);
+  const words = phrase
+    .replace(SYNTAX, ' ')
+    .split(' ')
+    .flatMap((word) => (word.startsWith('{') ? (file?.classes.get(word.slice(1, -1)) ?? []) : [word]))
+    .filter((word) => /[\p{L}\p{N}]/u.test(word));
+  const keys = words.flatMap((word) => {
+    const { tokens } = readText(word);
+    const isRun = tokens.some(({ isCharacter }) => isCharacter);
+    return isRun ? [tokens.map(({ key }) => key).join('')] : tokens.map(({ key }) => key);
+  });
+  const frame = [...new Set(keys)].sort((x, y) => y.length - x.length);
+  FRAMES.set(name, frame);
+  return frame;
+}

@@ -1,0 +1,193 @@
+/**
+ * What an ability is about, the same in all languages: what is done ("change"), and with what ("address"). The phrases
+ * are in `lexicon/<language>.abilities.json`. Covered by test/language/ability-keys.test.ts.
+ */
+import type { GapType } from '../domain/facts.ts';
+import { loadPhraseFiles } from './phrases/phrase-files.ts';
+import { PhraseMatcher } from './phrases/phrase-matcher.ts';
+import { requestParts } from './request-parts.ts';
+
+/** Acts in no order; of several things the first of this list counts: "the e-mail about my order" is an e-mail. */
+export const ABILITY_KINDS = [
+  'act-change',
+  'act-send',
+  'act-view',
+  'act-make',
+  'act-book',
+  'act-cancel',
+  'act-pay',
+  'act-refund',
+  'act-delete',
+  'act-call',
+  'act-run',
+  'act-submit',
+  'act-remind',
+  'act-order',
+  'act-renew',
+  'act-pause',
+  'act-block',
+  'act-unlock',
+  'act-play',
+  'act-translate',
+  'act-issue',
+  'of-restock',
+  'of-allergen',
+  'of-weather',
+  'of-shares',
+  'of-refund',
+  'of-email',
+  'of-sms',
+  'of-image',
+  'of-video',
+  'of-audio',
+  'of-file',
+  'of-code',
+  'of-web',
+  'of-calendar',
+  'of-reminder',
+  'of-password',
+  'of-address',
+  'of-location',
+  'of-phone',
+  'of-invoice',
+  'of-payment',
+  'of-balance',
+  'of-card',
+  'of-plan',
+  'of-appointment',
+  'of-table',
+  'of-room',
+  'of-flight',
+  'of-ticket',
+  'of-order',
+  'of-account',
+  'of-price',
+  'of-hours',
+  'of-date',
+  'of-meter',
+  'of-leave',
+  'of-document',
+  'of-doctor',
+  'of-claim',
+  'of-coverage',
+  'of-stock',
+] as const;
+
+export type AbilityKind = (typeof ABILITY_KINDS)[number];
+
+/** `null`: the words do not say. */
+export interface AbilityKeys {
+  /** What is done. */
+  readonly act: string | null;
+  /** With what. */
+  readonly thing: string | null;
+}
+
+let matcher: PhraseMatcher<AbilityKind> | null = null;
+
+function abilityMatcher(): PhraseMatcher<AbilityKind> {
+  matcher ??= new PhraseMatcher(loadPhraseFiles({ purpose: 'abilities', kinds: ABILITY_KINDS }));
+  return matcher;
+}
+
+/** A missing ability as it is said, and the request that it was missing for. */
+export interface SaidAbility {
+  readonly type: GapType;
+  /** Of the assistant; '' when it names nothing. */
+  readonly words: string;
+  /** It cannot see `words`, whatever is to be done with it. */
+  readonly isUnseen: boolean;
+  readonly request: string;
+  /** Of `words`: ISO 639-1; null when it is not known. */
+  readonly language: string | null;
+}
+
+/** Things that say little: what the request names tells more. */
+const GENERAL: ReadonlySet<string> = new Set([
+  'account',
+  'date',
+  'document',
+  'payment',
+  'price',
+  'web',
+  'order',
+]);
+/** What is done with a refund, a payment back or a credit is one: to refund. */
+const REFUNDING: ReadonlySet<string | null> = new Set([
+  null,
+  'issue',
+  'make',
+  'pay',
+  'run',
+  'send',
+  'submit',
+]);
+
+/** The keys of an ability: from the words of the assistant, and what they do not say from the request. */
+export function abilityKeysOf({ type, words, isUnseen, request, language }: SaidAbility): SaidKeys {
+  const said = keysIn(words, language);
+  const asked = keysIn(request, null);
+  const thing = thingOf(said.thing, asked.thing) ?? thingIn(words);
+  const isWhole = said.thing !== null && (said.act !== null || isUnseen || type === 'KNOWLEDGE');
+  if (type === 'KNOWLEDGE') return { act: null, thing: thing ?? thingIn(request), isWhole };
+  const isSeen = isUnseen && (said.act === null || said.act === 'refund');
+  const act = isSeen ? 'view' : (said.act ?? asked.act);
+  if (act === 'refund' || (thing === 'refund' && REFUNDING.has(act)))
+    return { act: 'refund', thing: 'refund', isWhole };
+  return { act, thing, isWhole };
+}
+
+/** Keys, and whether the words of the assistant alone say both. */
+export interface SaidKeys extends AbilityKeys {
+  readonly isWhole: boolean;
+}
+
+function thingOf(said: string | null, asked: string | null): string | null {
+  if (said === null) return asked;
+  return GENERAL.has(said) && asked !== null && !GENERAL.has(asked) ? asked : said;
+}
+
+/** The first act, and the first thing of the list. A refund is an act where nothing else is done with it. */
+function keysIn(text: string, language: string | null): AbilityKeys {
+  if (text === '') return { act: null, thing: null };
+  const { matches } = abilityMatcher().match(text);
+  let thing: AbilityKind | null = null;
+  let act: AbilityKind | null = null;
+  for (const { kind, language: own } of matches.toSorted((a, b) => a.start - b.start || b.end - a.end)) {
+    if (language !== null && own !== language) continue;
+    if (kind.startsWith('act-')) {
+      if (act === null || act === 'act-refund') act = kind;
+    } else if (thing === null || ABILITY_KINDS.indexOf(kind) < ABILITY_KINDS.indexOf(thing)) thing = kind;
+  }
+  return { act: act?.slice(4) ?? null, thing: thing?.slice(3) ?? null };
+}
+
+/** A thing that the list does not hold, as requests name it. */
+function thingIn(text: string): string | null {
+  const [thing] = text === '' ? [] : requestParts(text).thing;
+  return thing === undefined ? null : `~${thing}`;
+}
+
+/** What stands around a thing that one has no access to, in a language; in English where the language has none. */
+export function accessPhrases(language: string | null): { readonly before: string; readonly after: string } {
+  return ACCESS[language ?? 'en'] ?? ACCESS['en']!;
+}
+
+const ACCESS: Readonly<Record<string, { readonly before: string; readonly after: string }>> = {
+  ar: { before: 'الوصول إلى ', after: '' },
+  de: { before: 'Zugriff auf ', after: '' },
+  en: { before: 'access ', after: '' },
+  es: { before: 'acceder a ', after: '' },
+  fa: { before: 'دسترسی به ', after: '' },
+  fr: { before: 'accéder à ', after: '' },
+  hi: { before: '', after: ' तक पहुँच' },
+  it: { before: 'accedere a ', after: '' },
+  ja: { before: '', after: 'へのアクセス' },
+  ko: { before: '', after: ' 조회' },
+  nl: { before: 'toegang tot ', after: '' },
+  pl: { before: 'dostęp do ', after: '' },
+  pt: { before: 'acessar ', after: '' },
+  ru: { before: 'доступ к ', after: '' },
+  tr: { before: '', after: ' görüntüleme' },
+  zh: { before: '访问', after: '' },
+};

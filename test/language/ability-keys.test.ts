@@ -1,0 +1,45 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { abilityKeysOf, accessPhrases } from '../../src/language/ability-keys.ts';
+
+const keys = (words: string, request = '', language: string | null = 'en', isUnseen = false): string => {
+  const { act, thing } = abilityKeysOf({ type: 'TOOL', words, isUnseen, request, language });
+  return `${act} ${thing}`;
+};
+
+describe('abilityKeysOf', () => {
+  it('finds the same keys in many wordings and languages', () => {
+    equal(keys('change the delivery address'), 'change address');
+    equal(keys('editing where a parcel goes'), 'change address');
+    equal(keys('Lieferanschrift ändern', '', 'de'), 'change address');
+    equal(keys('modificar la dirección de entrega', '', 'es'), 'change address');
+  });
+
+  it('tells the acts on one thing apart', () => {
+    equal(keys('send emails'), 'send email');
+    equal(keys('read your inbox'), 'view email');
+    equal(keys('refund the ticket'), 'refund refund');
+    equal(keys('see the status of refunds'), 'view refund');
+  });
+
+  it('takes from the request what the words do not say', () => {
+    equal(keys('', 'draw a lighthouse'), 'make image');
+    equal(keys('your account', 'where is my refund?', 'en', true), 'view refund');
+  });
+
+  it('names a thing that the list does not hold as requests do', () => {
+    equal(keys('tune the piano'), 'null ~piano');
+  });
+
+  it('has no act for what is not known', () => {
+    const of = { type: 'KNOWLEDGE', words: 'nuts in the cake', isUnseen: false, language: 'en' } as const;
+    deepEqual(abilityKeysOf({ ...of, request: '' }), { act: null, thing: 'allergen', isWhole: true });
+  });
+});
+
+describe('accessPhrases', () => {
+  it('falls back to English', () => {
+    deepEqual(accessPhrases(null), { before: 'access ', after: '' });
+    deepEqual(accessPhrases('sw'), accessPhrases('en'));
+  });
+});
