@@ -44,6 +44,9 @@ const ASKING: ReadonlySet<string> = new Set(
   'do does did will can could should would may might must'.split(' '),
 );
 
+/** Verbs that do not say what is wanted: "get card". */
+const EMPTY_VERBS: ReadonlySet<string> = new Set('come do get give go have put see'.split(' '));
+
 /** Whether the samples use a stem as a noun. */
 export type IsNoun = (stem: string) => boolean;
 
@@ -100,6 +103,7 @@ export function worthOf(name: string, isNoun: IsNoun): number {
     // "Add to account": what is added was left out.
     if (CONNECTORS.has(words[1] ?? '') && content.length === 2) return clumsy * WORTH.indirect;
     const last = words.at(-1)!;
+    if (EMPTY_VERBS.has(first)) return clumsy * WORTH.lightAction;
     // "Find available": what of, the words do not say.
     return clumsy * (ADJECTIVE.test(last) && !isNoun(stemOfForm(last)) ? WORTH.lightAction : WORTH.action);
   }

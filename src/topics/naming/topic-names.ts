@@ -21,6 +21,9 @@ const RIGHT_FOR_MOST = 0.4;
 const RIGHT_FOR_PHRASE = 0.5;
 /** Otherwise another name takes its place when that one is held this many times as much. */
 const RENAMING_GAIN = 3;
+/** A topic of so few requests gets its name from one or two of them: it gives way sooner. */
+const NEW_TOPIC = 12;
+const NEW_TOPIC_GAIN = 1.5;
 /** The same words in another order take its place when they score this many times as high: "Set alarm", "Alarm set". */
 const FORM_GAIN = 2;
 /** Requests of a topic up to which the form of its name is examined though its words are right. */
@@ -62,7 +65,7 @@ export function renameChangedTopics(state: TopicState, overview: Overview): void
       continue;
     }
     const reading = readTopic(members, overview);
-    const name = isWrong(topic, reading) ? distinctName(state, topic, reading, overview) : topic.name;
+    const name = isWrong(topic, reading, weight) ? distinctName(state, topic, reading, overview) : topic.name;
     state.changeTopic(topic, { name, namedAt: weight });
     taken.add(name);
   }
@@ -79,7 +82,7 @@ function readTopic(members: readonly MicroCluster[], { frequencies }: Overview):
  * Whether there is a clearly better name: of the same words in a better form, or one that clearly more requests
  * hold.
  */
-function isWrong(topic: Topic, { shares, ranked }: Reading): boolean {
+function isWrong(topic: Topic, { shares, ranked }: Reading, weight: number): boolean {
   const best = ranked[0];
   if (best === undefined) return false;
   const { stems, key, name } = nameWordsOf(topic);
@@ -94,9 +97,8 @@ function isWrong(topic: Topic, { shares, ranked }: Reading): boolean {
   const current = ranked.find((known) => known.key === stems.join(' '));
   const held = current?.share ?? heldBy(stems, shares);
   if (held >= RIGHT_FOR_MOST) return false;
-  return current === undefined
-    ? best.share > RENAMING_GAIN * held
-    : best.score > RENAMING_GAIN * current.score;
+  const gain = weight <= NEW_TOPIC ? NEW_TOPIC_GAIN : RENAMING_GAIN;
+  return current === undefined ? best.share > gain * held : best.score > gain * current.score;
 }
 
 /** How many of the requests hold a name's words, at most: the share of the rarest. */
