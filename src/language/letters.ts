@@ -65,7 +65,8 @@ const ASCII = /^[\x20-\x7e]*$/;
 const LETTERS = /[\p{L}\p{M}ー]+(?:['’][\p{L}\p{M}]+)*/gu;
 const VOWEL_SIGNS = /[\u0591-\u05c7\u064b-\u065f\u0670\u0640]/g;
 const LONG_DRAWN = /(.)\1{2,}/gu;
-const CAPITALS = /^[^a-z]*[A-Z]{2}[^a-z]*$/;
+const CAPITALS = /[A-Z]{2}/;
+const SMALL = /[a-z]/;
 
 const FENCE = '```';
 
@@ -78,7 +79,7 @@ export function lettersOf(text: string): ScriptWords[] {
     .filter((token) => !LINK.test(token) && !(CODE.test(token) && ASCII.test(token)));
   const shouted = tokens.every((token) => token === token.toUpperCase());
   for (const token of tokens) {
-    if (!shouted && CAPITALS.test(token)) continue;
+    if (!shouted && CAPITALS.test(token) && !SMALL.test(token)) continue;
     for (const [word] of token.matchAll(LETTERS)) addWord(found, word, shouted);
   }
   return [...found.values()].sort((a, b) => weightOf(b) - weightOf(a));

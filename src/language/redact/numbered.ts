@@ -84,7 +84,7 @@ function judgeNumbered(reading: Reading, at: number, sure: boolean, told: boolea
 
 /** "order 4471 is late", but not "order 100 flyers" nor "transfer 1500". */
 function isBareNumber(reading: Reading, number: string, end: number, told: boolean): boolean {
-  const round = /0+$/u.exec(number)?.[0].length ?? 0;
+  const round = /(?<!0)0+$/u.exec(number)?.[0].length ?? 0;
   if (number.length === 3 && (told || !closes(reading, end))) return false;
   return round === 0 || (round === 1 && closes(reading, end));
 }

@@ -238,7 +238,7 @@ const VERSION = /^\d{1,5}(?:\.\d{1,5}){2,4}$/u;
 const DECIMAL = /^\d{1,6}\.\d{1,6}$/u;
 const THOUSANDS = /^[1-9]\d{0,2}(?:\.000){1,3}$/u;
 /** "250 000 000". */
-const ROUND = /^[1-9]\d{0,2}(?: \d{3})*(?: 000)+$/u;
+const ROUND = /^[1-9]\d{0,2}(?: \d{3})* 000$/u;
 /** What a number of any length names after these is sold to everyone. */
 const GOODS: ReadonlySet<string> = new Set(['isbn', 'issn', 'ean', 'upc', 'gtin', 'doi', 'asin']);
 const ROUND_RANGE = /^([1-9]\d{0,3}0)[-–]([1-9]\d{0,4}0)$/u;
