@@ -46,6 +46,19 @@ const environment = z.object({
   SHARDS: integer(1, 1, 8),
   AUTO_REBUILD: z.enum(['true', 'false'], 'must be true or false').default('false'),
   WORKER_BATCH_BYTES: integer(16 * MIB, 1024, 1024 * MIB),
+  WRITER_URL: z
+    .string()
+    .regex(/^https?:\/\/[^\s@]+$/, 'must look like http://localhost:11434')
+    .optional(),
+  WRITER_API_KEY: z.string().optional(),
+  WRITER_MODEL_NAME: z.string().optional(),
+  WRITER_CALLS_PER_HOUR: integer(120, 1, 100_000),
+  WRITER_TIMEOUT_MS: integer(30_000, 100, 600_000),
+  WRITER_IDLE_MINUTES: integer(10, 0, 10_080),
+  WRITER_MODEL: z
+    .string()
+    .refine(() => false, 'is not supported: the writer takes an endpoint, WRITER_URL')
+    .optional(),
   QUERY_WAIT_MS: integer(5000, 0, 60_000),
   QUERY_WAITERS: integer(256, 1, 100_000),
   QUERY_THREADS: integer(Math.min(2, availableParallelism()), 1, 256),
@@ -91,6 +104,8 @@ export interface Config {
   readonly autoRebuild: boolean;
   /** Bytes of stream entries, inflated, that one worker batch may grow to under a backlog. */
   readonly workerBatchBytes: number;
+  /** What writes names and summaries; null: nobody does. */
+  readonly writer: WriterConfig | null;
   /** The longest that a query waits for `X-Wait-For-Position`. */
   readonly queryWaitMs: number;
   /** Queries that may wait for it at once; more get 503. */
@@ -100,6 +115,18 @@ export interface Config {
   /** How long an ordered shutdown may take. */
   readonly shutdownMs: number;
   readonly logLevel: (typeof LOG_LEVELS)[number];
+}
+
+/** An OpenAI-compatible endpoint, and how much it is asked. */
+export interface WriterConfig {
+  readonly url: string;
+  readonly apiKey: string | undefined;
+  /** Absent: the first model that the endpoint lists. */
+  readonly model: string | undefined;
+  readonly callsPerHour: number;
+  readonly timeoutMs: number;
+  /** A session without a turn for so long has ended. */
+  readonly sessionIdleMs: number;
 }
 
 /** The environment, with what a `.env` in the repository's root adds; what the environment says already stands. */
@@ -154,10 +181,23 @@ export function loadConfig(env: NodeJS.ProcessEnv = readEnvironment()): Config {
     shards: values.SHARDS,
     autoRebuild: values.AUTO_REBUILD === 'true',
     workerBatchBytes: values.WORKER_BATCH_BYTES,
+    writer: writerOf(values),
     queryWaitMs: values.QUERY_WAIT_MS,
     queryWaiters: values.QUERY_WAITERS,
     queryThreads: values.QUERY_THREADS,
     shutdownMs: values.SHUTDOWN_MS,
     logLevel: values.LOG_LEVEL,
+  });
+}
+
+function writerOf(values: z.infer<typeof environment>): WriterConfig | null {
+  if (values.WRITER_URL === undefined) return null;
+  return Object.freeze({
+    url: values.WRITER_URL,
+    apiKey: values.WRITER_API_KEY,
+    model: values.WRITER_MODEL_NAME,
+    callsPerHour: values.WRITER_CALLS_PER_HOUR,
+    timeoutMs: values.WRITER_TIMEOUT_MS,
+    sessionIdleMs: values.WRITER_IDLE_MINUTES * 60_000,
   });
 }

@@ -21,6 +21,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   worker: ['stream', 'language', 'enrich', 'topics', 'conversations', 'numeric', 'store', 'domain'],
   rebuild: ['worker', 'stream', 'store', 'domain'],
   query: ['store', 'domain'],
+  writer: ['language', 'domain'],
   http: ['registry', 'ingest', 'query', 'domain'],
   // What /readyz and /metrics say of all processes.
   health: ['http', 'store', 'stream', 'domain'],

@@ -9,7 +9,7 @@ export const UUID_PATTERN =
 /** A deterministic id for something of an instance: the same instance, kind and name always give the same UUIDv5. */
 export function derivedId(
   instanceId: string,
-  kind: 'end-user' | 'topic' | 'cluster' | 'signal' | 'repeated-request' | 'gap',
+  kind: 'end-user' | 'topic' | 'cluster' | 'signal' | 'repeated-request' | 'gap' | 'writing',
   name: string,
 ): string {
   return v5(`${kind}:${name}`, instanceId);

@@ -51,6 +51,14 @@ export interface WorkerFigures {
     readonly entriesSetAside: number;
     readonly analysisTimeouts: number;
   }[];
+  /** What became of the writer's calls, and how many texts are still to be written; null without a writer. */
+  readonly writer: {
+    readonly written: number;
+    readonly rejected: number;
+    readonly failed: number;
+    readonly timedOut: number;
+    readonly queue: number;
+  } | null;
 }
 
 export interface ProcessFigures {

@@ -54,8 +54,8 @@ export interface TurnReport {
   readonly sessionId: string;
   /** Turns that the session has by now, this one included. */
   readonly at: number;
-  readonly speaker: 'user' | 'assistant';
-  /** Without personal data; the beginning of a long turn. */
+  readonly speaker: 'user' | 'assistant' | 'other';
+  /** Without personal data; the beginning of a long turn. '' of a turn that is not analysed. */
   readonly text: string;
 }
 

@@ -22,6 +22,14 @@ const shardStatusSchema = z.object({
   analysisTimeouts: count,
 });
 
+const writerStatusSchema = z.object({
+  written: count,
+  rejected: count,
+  failed: count,
+  timedOut: count,
+  queue: count,
+});
+
 const workerStatusSchema = z.object({
   machine: z.string(),
   pid: count,
@@ -29,6 +37,8 @@ const workerStatusSchema = z.object({
   /** Why the views need a rebuild; empty when they do not. */
   rebuild: z.array(z.string()),
   shards: z.array(shardStatusSchema),
+  /** Null: names and summaries are our own. */
+  writer: writerStatusSchema.nullable().default(null),
 });
 
 const startStatusSchema = z.object({
@@ -75,7 +85,7 @@ export interface Heartbeat {
  */
 export function beginWorkerStatus(
   dataDir: string,
-  state: () => Pick<WorkerStatus, 'rebuild' | 'shards'>,
+  state: () => Pick<WorkerStatus, 'rebuild' | 'shards' | 'writer'>,
 ): Heartbeat {
   for (const [file, { ended }] of heardFrom(dataDir, /^worker-/, workerStatusSchema)) {
     if (ended) rmSync(file, { force: true });

@@ -166,10 +166,11 @@ export class ServiceWatch implements ServiceHealth {
       ? []
       : [{ name: 'web', restarts: null, residentBytes: process.memoryUsage.rss() }];
     return {
-      workers: alive.map(({ status: { pid, shards }, ageMs }) => ({
+      workers: alive.map(({ status: { pid, shards, writer }, ageMs }) => ({
         name: nameOf(pid),
         heartbeatAgeSeconds: ageMs / 1000,
         shards,
+        writer,
       })),
       lag,
       processes: [...known, ...own, ...others],

@@ -47,6 +47,30 @@ const DEFINITIONS: readonly Definition[] = [
     'Messages that count without findings because their analysis ran out of time or memory.',
     'analysisTimeouts',
   ),
+  {
+    name: 'undertone_writer_calls_total',
+    help: 'Calls to the writer (WRITER_URL), by what came of them. Counted since the worker started.',
+    type: 'counter',
+    labels: ['worker', 'result'],
+    samples: ({ workers }) =>
+      workers.flatMap(({ name: worker, writer }) =>
+        writer === null
+          ? []
+          : ([
+              [{ worker, result: 'written' }, writer.written],
+              [{ worker, result: 'rejected' }, writer.rejected],
+              [{ worker, result: 'failed' }, writer.failed],
+              [{ worker, result: 'timed_out' }, writer.timedOut],
+            ] as const),
+      ),
+  },
+  {
+    name: 'undertone_writer_queue',
+    help: 'Names and summaries that the writer is still to be asked for.',
+    type: 'gauge',
+    labels: ['worker'],
+    samples: ({ workers }) => workers.flatMap(({ name, writer }) => known({ worker: name }, writer?.queue)),
+  },
   gauge(
     'undertone_dead_letters',
     'Dead letters that are neither replayed nor removed (npm run dead-letters).',

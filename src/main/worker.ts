@@ -1,6 +1,6 @@
 /** The Procfile's `worker`: keeps the views up with the stream. */
 import { setPriority } from 'node:os';
-import { loadConfig } from '../config.ts';
+import { loadConfig, type WriterConfig } from '../config.ts';
 import { orExit, runProcess } from '../lifecycle.ts';
 import { createLogger } from '../logger.ts';
 import { changesBetween, readDefinition } from '../store/epochs/definition.ts';
@@ -12,7 +12,7 @@ import {
   type ActiveEpoch,
   type Epoch,
 } from '../store/epochs/epochs.ts';
-import { openConnection } from '../stream/connection.ts';
+import { openConnection, type StreamConnection } from '../stream/connection.ts';
 import { connectionOptions } from '../stream/server/server.ts';
 import { setUpStreams } from '../stream/stream-setup.ts';
 import { thisHolder } from '../stream/kv/process-identity.ts';
@@ -20,7 +20,10 @@ import { joinWorkers, type Membership, type MembershipOptions } from '../worker/
 import type { OwnedShards } from '../worker/owned-shards.ts';
 import { isRebuildWanted, startRebuild, type Rebuild } from './auto-rebuild.ts';
 import { beginWorkerStatus } from '../health/process-status.ts';
+import { createPublisher } from '../stream/log/publisher.ts';
 import { AnalysisPool } from '../worker/analysis/pool.ts';
+import { ChatEndpoint } from '../writer/chat-endpoint.ts';
+import { Writer } from '../writer/writer.ts';
 import { currentDefinition, MODELS_DIRECTORY } from '../worker/current-definition.ts';
 
 /** Below web and NATS: under load the answer to a caller goes first, and the backlog is worked off after. */
@@ -35,10 +38,12 @@ const logger = createLogger({ name: 'worker', level: config.logLevel });
 runProcess(logger, config.shutdownMs, async (lifecycle) => {
   setPriority(PRIORITY);
   let working: OwnedShards | null = null;
+  let writer: Writer | null = null;
   let changes: readonly string[] = [];
   const status = beginWorkerStatus(config.dataDir, () => ({
     rebuild: [...changes],
     shards: (working?.working ?? []).map(({ shard, counters }) => ({ shard, ...counters })),
+    writer: writer?.counters ?? null,
   }));
   lifecycle.opened('status', () => status.stop());
   // While it loads, the other workers are told that there is one more.
@@ -46,6 +51,7 @@ runProcess(logger, config.shutdownMs, async (lifecycle) => {
     threads: ANALYSIS_THREADS,
     model: config.embeddingModel,
     modelsDirectory: MODELS_DIRECTORY,
+    reports: config.writer !== null,
   });
   loading.catch(() => undefined);
   const connection = await openConnection({
@@ -60,6 +66,11 @@ runProcess(logger, config.shutdownMs, async (lifecycle) => {
     replicas: config.streamReplicas,
   });
   let active = openActiveEpoch(config.dataDir, config.shards, sayLost);
+  const own = config.writer === null ? null : openWriter(config.writer, connection);
+  if (own !== null) {
+    writer = own.writer;
+    lifecycle.opened('writer', () => own.close());
+  }
   const membership: MembershipOptions = {
     dataDir: config.dataDir,
     batchBytes: config.workerBatchBytes,
@@ -68,6 +79,7 @@ runProcess(logger, config.shutdownMs, async (lifecycle) => {
     logger,
     holder: thisHolder(),
     analysis: loading,
+    ...(own === null ? {} : { openWriter: (guard) => own.writer.openShard(guard) }),
   };
 
   const enlist = async (epoch: ActiveEpoch): Promise<Membership> => {
@@ -130,6 +142,27 @@ runProcess(logger, config.shutdownMs, async (lifecycle) => {
     await begin(active);
   }
 });
+
+/** What writes names and summaries, and puts them on the stream. */
+function openWriter(
+  settings: WriterConfig,
+  connection: StreamConnection,
+): { readonly writer: Writer; readonly close: () => Promise<void> } {
+  const publisher = createPublisher(connection);
+  const writer = new Writer({
+    ...settings,
+    model: new ChatEndpoint(settings),
+    publish: (request) => publisher.publish(request),
+    logger,
+  });
+  return {
+    writer,
+    async close() {
+      await writer.close();
+      await publisher.drain();
+    },
+  };
+}
 
 function sayRebuildNeeded({ epoch }: Epoch, changes: readonly string[], halted: boolean): void {
   const meanwhile = halted

@@ -1,3 +1,4 @@
+import type { OpenShardWriter } from '../domain/writings.ts';
 import type { Logger } from '../logger.ts';
 import type { Epoch } from '../store/epochs/epochs.ts';
 import { viewsId } from '../store/epochs/views-id.ts';
@@ -25,6 +26,8 @@ export interface MembershipOptions {
   readonly holder: LeaseHolder;
   /** Shards open once it is loaded. */
   readonly analysis: Promise<AnalysisPool>;
+  /** Left out: names and summaries are our own. */
+  readonly openWriter?: OpenShardWriter;
 }
 
 /** This process's part in the work on one build of the views. Covered by test/worker/workers.test.ts. */
@@ -53,6 +56,7 @@ export async function joinWorkers(options: MembershipOptions, active: Epoch): Pr
       guard: () => lease.confirm(),
       waitForLockMs,
       haltWhenLost: true,
+      ...(options.openWriter === undefined ? {} : { openWriter: options.openWriter }),
     });
     const { sequence } = opened.store;
     logger.info({ event: 'shard_opened', epoch: active.epoch, shard, sequence }, 'views opened');

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { OpenShardWriter, ShardWriter } from '../domain/writings.ts';
 import type { Logger } from '../logger.ts';
 import { isDamage, isOutOfRoom, noteDamage } from '../store/damage.ts';
 import { definitionOf, writeDefinition } from '../store/epochs/definition.ts';
@@ -48,6 +49,8 @@ export interface ShardOptions {
   readonly setAside: (entry: Delivered, reason: string) => Promise<void>;
   /** Rejects when another worker may own the shard by now; asked right before each commit. */
   readonly guard?: () => Promise<void>;
+  /** Opens the writer of the shard. Left out: names and summaries are our own. */
+  readonly openWriter?: OpenShardWriter;
   /** How long to wait for the first entry of a batch, milliseconds. */
   readonly waitMs: number;
   readonly publishEveryMs: number;
@@ -151,6 +154,7 @@ class WorkingShard implements Shard {
   readonly #source: ShardSource;
   readonly #analysis: ShardAnalysis;
   readonly #marks: WorkMarkFile;
+  readonly #writer: ShardWriter | undefined;
   readonly #loop: WorkerLoop;
   readonly #closing = Promise.withResolvers<void>();
   #running: Promise<void> = Promise.resolve();
@@ -186,6 +190,8 @@ class WorkingShard implements Shard {
     this.publication = this.#publicationOf(store, holdUntil);
     this.#analysis = options.analysis.forShard(options.shard, options.active.shards);
     this.#marks = new WorkMarkFile(directory);
+    const guard = options.guard ?? (() => Promise.resolve());
+    this.#writer = options.openWriter?.(guard);
     this.#loop = new WorkerLoop({
       source,
       store,
@@ -202,7 +208,8 @@ class WorkingShard implements Shard {
         return requests;
       },
       setAside: options.setAside,
-      ...(options.guard === undefined ? {} : { guard: options.guard }),
+      guard,
+      ...(this.#writer === undefined ? {} : { writer: this.#writer }),
       now: () => Date.now() * 1000,
       maxEntries: BATCH_ENTRIES,
       maxBytes: options.batchBytes,
@@ -282,9 +289,11 @@ class WorkingShard implements Shard {
     this.#closing.resolve();
     this.#loop.stop();
     this.#analysis.stop();
+    const writerClosed = this.#writer?.close();
     const sourceClosed = this.#source.close();
     await this.#running.catch(() => undefined);
     await sourceClosed;
+    await writerClosed;
     this.#analysis.close();
     await this.publication.close();
     await this.store.close();

@@ -77,7 +77,11 @@ describe('the watch over the service', () => {
   it('measures what waits behind the published views, and sees that nothing moves', async () => {
     const { seq } = await jetstream(connection.nats).publish(conversationsSubject(3), 'x');
     const watched = watch(true);
-    const beat = beginWorkerStatus(dataDir, () => ({ rebuild: [], shards: [{ shard: 0, ...SHARD }] }));
+    const beat = beginWorkerStatus(dataDir, () => ({
+      rebuild: [],
+      shards: [{ shard: 0, ...SHARD }],
+      writer: null,
+    }));
     await watched.ask();
     equal(watched.read().figures.lag?.entries, seq);
     now += 61_000;
@@ -96,7 +100,11 @@ describe('the watch over the service', () => {
   });
 
   it('hears the worker as long as its file is young, by the name that npm start gives it', async () => {
-    const beat = beginWorkerStatus(dataDir, () => ({ rebuild: [], shards: [{ shard: 0, ...SHARD }] }));
+    const beat = beginWorkerStatus(dataDir, () => ({
+      rebuild: [],
+      shards: [{ shard: 0, ...SHARD }],
+      writer: null,
+    }));
     const told = { name: 'worker2', restarts: 4, restartedAt: [1], lastEnd: null, residentBytes: 99 };
     const starter = beginStartStatus(dataDir, () => ({ processes: [{ ...told, pid: process.ppid }] }));
     // Our own process cannot be another one; our parent lives as long as we do.
@@ -131,7 +139,7 @@ describe('the watch over the service', () => {
   });
 
   it('takes away what killed workers told, and passes over what it cannot read', () => {
-    const beat = beginWorkerStatus(dataDir, () => ({ rebuild: ['model'], shards: [] }));
+    const beat = beginWorkerStatus(dataDir, () => ({ rebuild: ['model'], shards: [], writer: null }));
     const [own] = readWorkerStatuses(dataDir);
     const folder = join(dataDir, 'status');
     // The highest number that a process can have is never reached.
@@ -142,12 +150,12 @@ describe('the watch over the service', () => {
       [true, true],
     );
     beat.stop();
-    beginWorkerStatus(dataDir, () => ({ rebuild: [], shards: [] })).stop();
+    beginWorkerStatus(dataDir, () => ({ rebuild: [], shards: [], writer: null })).stop();
     deepEqual(readdirSync(folder), ['worker-4194303.json']);
   });
 
   it('takes a file that could not be replaced for a sign of life', () => {
-    const beat = beginWorkerStatus(dataDir, () => ({ rebuild: [], shards: [] }));
+    const beat = beginWorkerStatus(dataDir, () => ({ rebuild: [], shards: [], writer: null }));
     const folder = join(dataDir, 'status');
     const file = join(folder, readdirSync(folder)[0] ?? '');
     utimesSync(file, 0, 0);

@@ -21,7 +21,14 @@ const NOTHING: ServiceFigures = {
 };
 const SHARD = { shard: 1, batches: 2, messages: 30, entriesSetAside: 4, analysisTimeouts: 5 };
 const EVERYTHING: ServiceFigures = {
-  workers: [{ name: 'worker', heartbeatAgeSeconds: 0.5, shards: [SHARD] }],
+  workers: [
+    {
+      name: 'worker',
+      heartbeatAgeSeconds: 0.5,
+      shards: [SHARD],
+      writer: { written: 15, rejected: 16, failed: 17, timedOut: 18, queue: 19 },
+    },
+  ],
   lag: { entries: 12, seconds: 3.5 },
   processes: [
     { name: 'worker', restarts: 6, residentBytes: 700 },
@@ -70,6 +77,13 @@ describe('/metrics', () => {
       'undertone_worker_messages_total{worker="worker",shard="1"} 30',
       'undertone_worker_set_aside_total{worker="worker",shard="1"} 4',
       'undertone_worker_analysis_timeouts_total{worker="worker",shard="1"} 5',
+    ]);
+    deepEqual(of('undertone_writer_'), [
+      'undertone_writer_calls_total{worker="worker",result="written"} 15',
+      'undertone_writer_calls_total{worker="worker",result="rejected"} 16',
+      'undertone_writer_calls_total{worker="worker",result="failed"} 17',
+      'undertone_writer_calls_total{worker="worker",result="timed_out"} 18',
+      'undertone_writer_queue{worker="worker"} 19',
     ]);
     deepEqual(of('undertone_process_'), [
       'undertone_process_restarts_total{process="worker"} 6',

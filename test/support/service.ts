@@ -21,6 +21,7 @@ export interface TestProject {
 export interface TestService {
   readonly url: string;
   readonly nats: TestServer;
+  readonly dataDir: string;
   newProject(env?: 'test' | 'live'): Promise<TestProject>;
   /** Another key of a project. */
   newKey(project: TestProject, env: 'test' | 'live'): Promise<TestProject>;
@@ -88,6 +89,7 @@ export async function startTestService(env: Readonly<Record<string, string>> = {
     return {
       url,
       nats,
+      dataDir: join(folder, 'data'),
       newProject: (keyEnv = 'test') => newKey(`project ${(projects += 1)}`, keyEnv),
       newKey: async ({ projectId }, keyEnv) => {
         const project = (await opened.listProjects()).find(({ id }) => id === projectId);

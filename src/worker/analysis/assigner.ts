@@ -136,7 +136,7 @@ export class Assigner {
       }
       session.turns += 1;
       const message = assignTurn({ turn, enrichment, instance, session });
-      if (reports) reported.push(...turnReport(turn, session));
+      if (reports) reported.push(turnReport(turn, session));
       openings.add(turn, session, message);
       messages.push(message);
     }

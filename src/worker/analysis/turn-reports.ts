@@ -10,13 +10,16 @@ const READ_LENGTH = 1500;
 /** What is hidden is hidden whole: personal data in the last characters of what is read may have been cut. */
 const CUT_LENGTH = 200;
 
-/** Nothing for turns that are not analysed, and for empty ones. `session` has taken the turn in. */
+/** `session` has taken the turn in. */
 export function turnReport(
   { instance, instanceId, sessionId, role, content }: Turn,
   session: SessionState,
-): TurnReport[] {
-  if (role === 'other' || content.trim() === '') return [];
-  const redacted = redact(truncate(content, READ_LENGTH), session);
-  const text = content.length > READ_LENGTH ? truncate(redacted, redacted.length - CUT_LENGTH) : redacted;
-  return [{ instance, instanceId, sessionId, at: session.turns, speaker: role, text }];
+): TurnReport {
+  const text = role === 'other' ? '' : toldText(content, session);
+  return { instance, instanceId, sessionId, at: session.turns, speaker: role, text };
+}
+
+function toldText(content: string, session: SessionState): string {
+  const redacted = redact(truncate(content, READ_LENGTH), session).trim();
+  return content.length > READ_LENGTH ? truncate(redacted, redacted.length - CUT_LENGTH) : redacted;
 }
