@@ -32,7 +32,13 @@ describe('worthOf', () => {
   });
 
   it('marks down what reads badly', () => {
-    for (const name of ["ATM's card", 'Highly restaurant', 'Cancel for card', 'Movie theatre playing'])
+    for (const name of [
+      "ATM's card",
+      'Get card',
+      'Highly restaurant',
+      'Cancel for card',
+      'Movie theatre playing',
+    ])
       ok(worth(name) < 0.8, name);
   });
 });

@@ -49,6 +49,18 @@ describe('names of topics', () => {
     equal(topic.name, 'Refund voucher');
   });
 
+  it('give way sooner while the topic is new', () => {
+    const nameAfter = (times: number): string => {
+      const state = freshState();
+      const topic = state.createTopic([microOf(state, axis(0), 'find the museum map', 3 * times)])!;
+      nameTopic(state, topic, state.overview());
+      grow(state, topic, 'print the museum ticket', 5 * times);
+      return topic.name;
+    };
+    equal(nameAfter(1), 'Print museum ticket');
+    equal(nameAfter(3), 'Find museum map');
+  });
+
   it('are examined only when the topic has clearly grown or shrunk', () => {
     const state = freshState();
     const topic = named(state, 0, ['cancel order']);
