@@ -3,7 +3,7 @@ import type { Enrichment } from '../domain/facts.ts';
 import { truncate } from '../domain/truncate.ts';
 import { HIDDEN } from '../language/redact/redact.ts';
 import { clausesOf, sentencesOf } from '../language/sentences.ts';
-import { PhraseSet, shownWordsOf } from '../language/shown/phrase-set.ts';
+import { contentCount, PhraseSet, shownWordsOf } from '../language/shown/phrase-set.ts';
 import {
   isIntroductionAlone,
   saysSomething,
@@ -12,8 +12,7 @@ import {
 } from '../language/shown/trimming.ts';
 import { wordKey } from '../language/spaced-phrases.ts';
 import { LEXICON } from '../language/lexicon.ts';
-import { isUnspaced, wordsOf } from '../language/words.ts';
-import { stemOf } from '../language/stem.ts';
+import { isUnspaced } from '../language/words.ts';
 
 const OPENINGS = PhraseSet.of('openings');
 const QUESTION_WORDS = PhraseSet.of('questionWords');
@@ -28,8 +27,10 @@ const DIGITS_OF_DATA = 7;
 /** People say first what they want most. */
 const FIRST = 3;
 const QUESTION = 4;
-/** Stems of words that announce a request without saying it. */
-const VAGUE: ReadonlySet<string> = new Set(LEXICON.announcements.all.map(stemOf));
+/** Words that announce a request without saying it, and their English plurals. */
+const VAGUE: ReadonlySet<string> = new Set(
+  LEXICON.announcements.all.flatMap((word) => [wordKey(word), `${wordKey(word)}s`]),
+);
 
 /** Of a longer turn only the beginning is read, UTF-16 units, and only so many sentences of it. */
 const READ_LENGTH = 4000;
@@ -124,7 +125,7 @@ function shownSentence(sentence: string, asks: boolean): AskedSentence | null {
   const line = sentence.replace(/\s+/gu, ' ');
   const text = withoutData(withoutCourtesies(line));
   if (!saysSomething(text)) return null;
-  const content = contentOf(text);
+  const content = contentCount(text, VAGUE);
   const isQuestion = /[?？؟]["'”»)\]]*$/u.test(text) || wishes(text) || wishes(line);
   const kind = isQuestion ? 'question' : asks ? 'complaint' : 'nothing';
   return { text, content, asks: kind, telling: Math.min(content, ENOUGH) * 3 + (isQuestion ? QUESTION : 0) };
@@ -154,10 +155,4 @@ export function statedSentence(content: string): AskedSentence | null {
       return { ...stated, telling: 0 };
   }
   return null;
-}
-
-function contentOf(text: string): number {
-  return wordsOf(text).filter(({ content, stem, text: word }) => {
-    return content && !VAGUE.has(stem) && !/^\p{N}/u.test(word);
-  }).length;
 }

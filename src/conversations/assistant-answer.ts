@@ -1,9 +1,9 @@
 /** What an assistant turn says of a request: the sentence that carries the answer, and whether it refuses or hands over. */
 import { truncate } from '../domain/truncate.ts';
 import { sentencesOf } from '../language/sentences.ts';
-import { PhraseSet, shownWordsOf, type ShownWord } from '../language/shown/phrase-set.ts';
+import { contentStems, PhraseSet, shownWordsOf, type ShownWord } from '../language/shown/phrase-set.ts';
 import { withoutGreeting } from '../language/shown/trimming.ts';
-import { isUnspaced, wordsOf } from '../language/words.ts';
+import { isUnspaced } from '../language/words.ts';
 
 const PLEASANTRIES = PhraseSet.of('pleasantries');
 const REFUSALS = PhraseSet.of('refusals');
@@ -12,14 +12,12 @@ const ASKS_BACK = PhraseSet.of('asksBack');
 const NEGATIONS = PhraseSet.of('negations');
 
 /** Of a longer turn only the beginning is read, UTF-16 units, and only so many sentences of it. */
-const READ_LENGTH = 3000;
-const MOST_SENTENCES = 20;
+const READ_LENGTH = 2400;
+const MOST_SENTENCES = 12;
 /** A longer sentence is less of an answer. */
 const LONG_SENTENCE = 200;
 /** So many words before a handover may deny it: "I am not able to transfer you". */
 const DENIAL = 6;
-/** What stands for a word in languages that inflect. */
-const STEM_LENGTH = 5;
 const CODE = /```[^`]*(?:```|$)/gu;
 const MARKUP = /\*\*|__|`|^#{1,6}\s|^>\s/gmu;
 
@@ -51,56 +49,74 @@ export const STATEMENT = 0.6;
 /** What may be the answer in an assistant turn. */
 export function readAnswer(content: string): AssistantAnswer {
   const text = truncate(content, READ_LENGTH).replace(CODE, '\n').replace(MARKUP, '');
-  const sentences: AnswerSentence[] = [];
-  let handsOver = false;
-  let refuses = false;
-  let states = false;
-  let offersMore = false;
-  let asksBack = false;
-  for (const sentence of sentencesOf(text).slice(0, MOST_SENTENCES)) {
-    const isQuestion = /[?？؟]["'”»)\]]*$/u.test(sentence);
-    const shown = withoutGreeting(sentence);
-    const words = shownWordsOf(shown);
-    const hands = !isQuestion && says(HANDOVERS, shown, words);
-    const refusal = !isQuestion && !hands && says(REFUSALS, sentence, shownWordsOf(sentence));
-    const score =
-      scoreOf(sentence, shown, words, isQuestion, sentences.length) + (hands ? 0.8 : refusal ? 0.4 : 0);
-    asksBack ||= isQuestion || ASKS_BACK.firstIn(shown, words) >= 0;
-    offersMore = isQuestion && pleasantryIn(sentence) !== 'none';
-    handsOver ||= hands;
-    refuses ||= refusal && !states;
-    states ||= score >= STATEMENT;
-    sentences.push({ text: oneLine(shown), score, stems: stemsOf(shown) });
-  }
-  return { sentences, handsOver, refuses: refuses && !handsOver, offersMore, asksBack, states };
+  const said = sentencesOf(text).slice(0, MOST_SENTENCES).map(readSentence);
+  const sentences = said.map((sentence, place) => answerOf(sentence, place));
+  const first = sentences.findIndex(({ score }) => score >= STATEMENT);
+  const refusal = said.findIndex(({ refuses }) => refuses);
+  const handsOver = said.some((sentence) => sentence.handsOver);
+  const last = said.at(-1);
+  return {
+    sentences,
+    handsOver,
+    refuses: !handsOver && refusal >= 0 && (first < 0 || refusal <= first),
+    offersMore: last !== undefined && last.isQuestion && last.pleasantry !== 'none',
+    asksBack: said.some(({ isQuestion, asksBack }) => isQuestion || asksBack),
+    states: first >= 0,
+  };
 }
 
-function says(phrases: PhraseSet, text: string, words: readonly ShownWord[]): boolean {
-  const place = phrases.firstIn(text, words);
+/** What a sentence of an assistant is. */
+interface SaidSentence {
+  readonly text: string;
+  readonly words: readonly ShownWord[];
+  readonly isQuestion: boolean;
+  readonly isListed: boolean;
+  readonly handsOver: boolean;
+  readonly refuses: boolean;
+  readonly asksBack: boolean;
+  readonly pleasantry: Pleasantry;
+}
+
+function readSentence(sentence: string): SaidSentence {
+  const text = withoutGreeting(sentence);
+  const words = shownWordsOf(text);
+  const isQuestion = /[?？؟]["'”»)\]]*$/u.test(text);
+  const handsOver = !isQuestion && isHandover(text, words);
+  return {
+    text,
+    words,
+    isQuestion,
+    isListed: /^\s*(?:[-*•–]|\d{1,2}[.)])\s/u.test(sentence),
+    handsOver,
+    refuses: !isQuestion && !handsOver && REFUSALS.firstIn(text, words) >= 0,
+    asksBack: !isQuestion && ASKS_BACK.firstIn(text, words) >= 0,
+    pleasantry: pleasantryIn(text, words),
+  };
+}
+
+function isHandover(text: string, words: readonly ShownWord[]): boolean {
+  const place = HANDOVERS.firstIn(text, words);
   if (place < 0) return false;
-  if (phrases === REFUSALS) return true;
   const before = words.slice(Math.max(0, place - DENIAL), place);
   const denial = before.findLast(({ key }) => NEGATIONS.hasWord(key));
   return denial === undefined || /[,;:–—]/u.test(text.slice(denial.end, words[place]!.start));
 }
 
-function scoreOf(
-  sentence: string,
-  shown: string,
-  words: readonly ShownWord[],
-  isQuestion: boolean,
-  place: number,
-): number {
-  const length = isUnspaced(shown) ? Math.ceil(shown.length / 3) : words.length;
+function answerOf(sentence: SaidSentence, place: number): AnswerSentence {
+  const { text, words, isQuestion } = sentence;
+  const length = isUnspaced(text) ? Math.ceil(text.length / 3) : words.length;
   let score = isQuestion ? 0.35 : 1;
   if (length < 2) score -= 0.95;
-  else if (length < 4) score -= isQuestion ? 0 : 0.15;
-  if (!isQuestion && ASKS_BACK.firstIn(shown, words) >= 0) score -= 0.55;
-  if (/[:：]$/u.test(shown)) score -= 0.8;
-  if (/^\s*(?:[-*•–]|\d{1,2}[.)])\s/u.test(sentence)) score -= 0.2;
-  if (shown.length > LONG_SENTENCE) score -= 0.3;
-  if (/\p{N}/u.test(shown)) score += 0.1;
-  return score - PLEASANTRY[pleasantryIn(sentence)] - Math.min(place, 8) * 0.06;
+  else if (length < 4 && !isQuestion) score -= 0.15;
+  if (sentence.asksBack) score -= 0.55;
+  if (/[:：]$/u.test(text)) score -= 0.8;
+  if (sentence.isListed) score -= 0.2;
+  if (text.length > LONG_SENTENCE) score -= 0.3;
+  if (/\p{N}/u.test(text)) score += 0.1;
+  if (sentence.handsOver) score += 0.8;
+  if (sentence.refuses) score += 0.4;
+  score -= PLEASANTRY[sentence.pleasantry] + Math.min(place, 8) * 0.06;
+  return { text: oneLine(text), score, stems: new Set(contentStems(words, true)) };
 }
 
 type Pleasantry = 'none' | 'opening' | 'all';
@@ -110,8 +126,7 @@ const WORDS_AFTER = 7;
 const WORDS_AFTER_COMMA = 4;
 
 /** Whether a sentence begins with what says nothing, or is no more than that. */
-function pleasantryIn(sentence: string): Pleasantry {
-  const words = shownWordsOf(sentence);
+function pleasantryIn(sentence: string, words: readonly ShownWord[]): Pleasantry {
   const place = PLEASANTRIES.firstIn(sentence, words);
   if (place < 0 || (place > 2 && words.length > 9)) return 'none';
   const last = PLEASANTRIES.endAt(words, place) - 1;
@@ -123,12 +138,7 @@ function pleasantryIn(sentence: string): Pleasantry {
 
 /** What the words of a text are compared by. */
 export function stemsOf(text: string): ReadonlySet<string> {
-  const stems = new Set<string>();
-  for (const { text: word, stem, content } of wordsOf(text)) {
-    if (/\p{N}/u.test(word)) stems.add(word);
-    else if (content) stems.add(stem.slice(0, STEM_LENGTH));
-  }
-  return stems;
+  return new Set(contentStems(shownWordsOf(text), true));
 }
 
 /** What each shared word adds, and at most how many. */

@@ -1,4 +1,5 @@
 /** Looks for phrases in texts that are shown, in time linear in the text. */
+import { LEXICON } from '../lexicon.ts';
 import { alternatives } from '../patterns.ts';
 import { wordKey } from '../spaced-phrases.ts';
 import { TEXT_LANGUAGES, type TextSection } from './lexicon.ts';
@@ -15,15 +16,76 @@ export interface ShownWord {
 const WORD = /[\p{L}\p{N}][\p{L}\p{M}\p{N}\u200c]*(?:['’][\p{L}\p{N}][\p{L}\p{M}\p{N}\u200c]*)*/gu;
 const ASCII = /^[a-z0-9']+$/;
 
+/** Of scripts that write no spaces between words, and of Korean, whose words take endings. */
+const UNSPACED =
+  /[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]/u;
+
 /** The first words of a text; hyphens part words here. */
 export function shownWordsOf(text: string, most = 80): ShownWord[] {
   const words: ShownWord[] = [];
   for (const { 0: word, index } of text.matchAll(WORD)) {
-    const lower = word.toLowerCase();
-    words.push({ key: ASCII.test(lower) ? lower : wordKey(lower), start: index, end: index + word.length });
+    words.push({ key: keyOfWord(word), start: index, end: index + word.length });
     if (words.length === most) break;
   }
   return words;
+}
+
+/** Keys that were looked up before; cached. */
+const KEYS = new Map<string, string>();
+const MOST_KEYS = 4096;
+const LONGEST_KEY = 40;
+
+function keyOfWord(word: string): string {
+  const lower = word.toLowerCase();
+  if (ASCII.test(lower)) return lower;
+  const known = KEYS.get(lower);
+  if (known !== undefined) return known;
+  const key = wordKey(lower);
+  if (lower.length > LONGEST_KEY) return key;
+  if (KEYS.size >= MOST_KEYS) KEYS.clear();
+  KEYS.set(lower, key);
+  return key;
+}
+
+const { determiners, stopWords, stopWordsInNames } = LEXICON;
+const STOP_WORDS: ReadonlySet<string> = new Set(
+  [...determiners.all, ...stopWords.all, ...stopWordsInNames.all].map((word) => wordKey(word)),
+);
+/** What stands for a word in languages that inflect. */
+const STEM_LENGTH = 5;
+/** Hiragana alone are particles and endings. */
+const SAYS_NOTHING = /^\p{Script=Hiragana}+$/u;
+
+/**
+ * What the words of a text are compared by: beginnings of words that say something, pairs of characters where no spaces
+ * stand between words, and numbers if `numbers`.
+ */
+export function contentStems(words: readonly ShownWord[], numbers = false): string[] {
+  const stems: string[] = [];
+  for (const { key } of words) {
+    if (UNSPACED.test(key)) {
+      for (let at = 0; at < Math.max(key.length - 1, 1); at += 1) {
+        const pair = key.slice(at, at + 2);
+        if (!SAYS_NOTHING.test(pair)) stems.push(pair);
+      }
+    } else if (/^\p{N}/u.test(key)) {
+      if (numbers) stems.push(key);
+    } else if (!STOP_WORDS.has(key)) stems.push(key.slice(0, STEM_LENGTH));
+  }
+  return stems;
+}
+
+/** About how many words of a text say something; `besides`: keys of words that do not count. */
+export function contentCount(text: string, besides?: ReadonlySet<string>): number {
+  let pairs = 0;
+  let count = 0;
+  for (const word of shownWordsOf(text)) {
+    if (besides?.has(word.key) === true) continue;
+    const { length } = contentStems([word]);
+    if (UNSPACED.test(word.key)) pairs += length;
+    else count += length;
+  }
+  return count + Math.ceil(pairs / 2);
 }
 
 /** Words that `…` may stand for. */
@@ -100,19 +162,19 @@ export class PhraseSet {
   /** The word at which the first phrase begins; in a text without spaces between words 0; -1: there is none. */
   firstIn(text: string, words: readonly ShownWord[]): number {
     const place = words.findIndex((_, at) => this.endAt(words, at) > at);
-    return place < 0 && this.#anywhere?.test(text) === true ? 0 : place;
+    return place < 0 && UNSPACED.test(text) && this.#anywhere?.test(text) === true ? 0 : place;
   }
 
   /** UTF-16 units of a phrase of a language without spaces that stands at `at`; 0: none. */
   unspacedAt(text: string, at: number): number {
-    if (this.#atStart === null) return 0;
+    if (this.#atStart === null || !UNSPACED.test(text.slice(at, at + 1))) return 0;
     this.#atStart.lastIndex = at;
     return this.#atStart.exec(text)?.[0].length ?? 0;
   }
 
   /** The same at the end of a text. */
   unspacedAtEnd(text: string): number {
-    return this.#atEnd?.exec(text.slice(-24))?.[0].length ?? 0;
+    return UNSPACED.test(text.slice(-1)) ? (this.#atEnd?.exec(text.slice(-24))?.[0].length ?? 0) : 0;
   }
 }
 

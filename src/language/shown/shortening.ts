@@ -1,8 +1,8 @@
 /** Shortens a sentence at a clause, else at a word with an ellipsis, so that it never says the opposite. */
 import { truncate } from '../../domain/truncate.ts';
-import { contentWordCount, isUnspaced } from '../words.ts';
+import { isUnspaced } from '../words.ts';
 import { TEXT_LANGUAGES } from './lexicon.ts';
-import { PhraseSet, shownWordsOf } from './phrase-set.ts';
+import { contentCount, PhraseSet, shownWordsOf } from './phrase-set.ts';
 import { LEXICON } from '../lexicon.ts';
 import { wordKey } from '../spaced-phrases.ts';
 
@@ -103,7 +103,7 @@ function isBalanced(front: string): boolean {
 }
 
 function isWeighty(clause: string): boolean {
-  return clause.length >= LEAST_LENGTH && contentWordCount(clause) >= LEAST_CONTENT;
+  return clause.length >= LEAST_LENGTH && contentCount(clause) >= LEAST_CONTENT;
 }
 
 function opensWith(phrases: PhraseSet, clause: string): boolean {

@@ -1,7 +1,7 @@
 /** Cuts courtesies and what only leads up to a request from the ends of a sentence, so that a whole piece is left. */
 import { HIDDEN } from '../redact/redact.ts';
-import { contentWordCount, isUnspaced } from '../words.ts';
-import { PhraseSet, shownWordsOf, type ShownWord } from './phrase-set.ts';
+import { isUnspaced } from '../words.ts';
+import { contentStems, PhraseSet, shownWordsOf, type ShownWord } from './phrase-set.ts';
 
 const GREETINGS = PhraseSet.of('greetings');
 const COURTESIES = PhraseSet.of('courtesies');
@@ -24,7 +24,7 @@ const PICTURE_AT_END = /(?:\p{Extended_Pictographic}|\u200d|\ufe0f|\p{Emoji_Modi
 
 /** Whether a text holds a word that says something. */
 export function saysSomething(text: string): boolean {
-  return contentWordCount(text) > 0;
+  return contentStems(shownWordsOf(text, 40)).length > 0;
 }
 
 /** Without greetings, names of who writes or is greeted, thanks and "please" at its ends. Capitals stay as they are. */
