@@ -3,7 +3,7 @@ import type { Enrichment } from '../domain/facts.ts';
 import { truncate } from '../domain/truncate.ts';
 import { HIDDEN } from '../language/redact/redact.ts';
 import { clausesOf, sentencesOf } from '../language/sentences.ts';
-import { contentCount, PhraseSet, shownWordsOf } from '../language/shown/phrase-set.ts';
+import { contentCount, PhraseSet, shownWordsOf, type ShownWord } from '../language/shown/phrase-set.ts';
 import {
   isIntroductionAlone,
   saysSomething,
@@ -14,8 +14,12 @@ import { wordKey } from '../language/spaced-phrases.ts';
 import { LEXICON } from '../language/lexicon.ts';
 import { isUnspaced } from '../language/words.ts';
 
+const CODE = /```[^`]*(?:```|$)/gu;
+/** So many characters for one sign of a program. */
+const CHARACTERS_OF_SIGN = 14;
 const OPENINGS = PhraseSet.of('openings');
 const QUESTION_WORDS = PhraseSet.of('questionWords');
+const REFERENCES = PhraseSet.of('references');
 const ADDITIONS = PhraseSet.of('additions');
 const REPLIES = PhraseSet.of('replies');
 const SIGN_OFFS = new PhraseSet(LEXICON.signOffs.spaced, LEXICON.signOffs.unspaced);
@@ -24,9 +28,14 @@ const WISHES: ReadonlySet<string> = new Set(LEXICON.please.spaced.map(wordKey));
 /** A sentence with so many content words says what it is about. */
 const ENOUGH = 2;
 const DIGITS_OF_DATA = 7;
+const CONTENT_OF_DATA = 3;
 /** People say first what they want most. */
-const FIRST = 3;
-const QUESTION = 4;
+const FIRST = 2;
+const QUESTION = 3;
+/** How much less a sentence tells that speaks of one before it. */
+const REFERENCE = 4;
+/** More words say no more. */
+const RICH = 5;
 /** Words that announce a request without saying it, and their English plurals. */
 const VAGUE: ReadonlySet<string> = new Set(
   LEXICON.announcements.all.flatMap((word) => [wordKey(word), `${wordKey(word)}s`]),
@@ -40,12 +49,16 @@ const LONG_SENTENCE = 200;
 
 export interface AskedSentence {
   readonly text: string;
-  /** 0 to 13: how well it says by itself what is wanted. */
+  /** 0 to 15: how well it says by itself what is wanted. */
   readonly telling: number;
   /** Words that name something. */
   readonly content: number;
   /** A question or wish, that something is wrong, or neither. */
   readonly asks: 'question' | 'complaint' | 'nothing';
+  /** It says that it brings up something else: "also". */
+  readonly adds: boolean;
+  /** It speaks of what was said before: "it", "that hotel". */
+  readonly refers: boolean;
 }
 
 interface Told {
@@ -64,7 +77,10 @@ export function askedSentences(content: string, { sentences, request }: Enrichme
     }),
   );
   const all = own.map((text) => ({ text, asks: false }));
-  for (const found of [holding.filter(({ text }) => !givesData(text)), holding, all]) {
+  // A number alone, or an address, is never what is asked.
+  const isAsked = ({ text, asks }: Told): boolean => asks || digitsIn(text) < DIGITS_OF_DATA;
+  const tiers = [holding.filter(({ text }) => !givesData(text)), holding, all];
+  for (const found of tiers.map((tier) => tier.filter(isAsked))) {
     const shown = shownSentences(found);
     if (shown.length > 0) return chosen(shown);
   }
@@ -73,9 +89,17 @@ export function askedSentences(content: string, { sentences, request }: Enrichme
 
 /** The sentences of a turn up to the end of a letter. */
 function ownSentences(content: string): string[] {
-  const sentences = sentencesOf(truncate(content, READ_LENGTH)).slice(0, MOST_SENTENCES);
+  const sentences = sentencesOf(truncate(content, READ_LENGTH).replace(CODE, '\n')).slice(0, MOST_SENTENCES);
   const end = sentences.findIndex((sentence) => closesLetter(sentence));
-  return sentences.slice(0, end < 0 ? undefined : end).filter((sentence) => !isIntroductionAlone(sentence));
+  return sentences
+    .slice(0, end < 0 ? undefined : end)
+    .filter((sentence) => !isIntroductionAlone(sentence) && !isCode(sentence));
+}
+
+/** Whether a sentence is a line of a program. */
+function isCode(sentence: string): boolean {
+  const signs = sentence.match(/[{}=;<>\\|]|_\w|\w\(/gu)?.length ?? 0;
+  return signs >= 3 && signs * CHARACTERS_OF_SIGN > sentence.length;
 }
 
 /** As they are shown, each once. */
@@ -94,20 +118,31 @@ function chosen(shown: readonly AskedSentence[]): AskedSentence[] {
   const asking = shown.filter(
     ({ asks }, place) => asks === 'question' || (asks === 'complaint' && (wish < 0 || place < wish)),
   );
-  const first = asking[0] ?? shown.find(({ content }) => content >= ENOUGH) ?? shown[0]!;
-  return (asking.length > 0 ? asking : [first]).map((asked) =>
-    asked === first ? { ...asked, telling: asked.telling + FIRST } : asked,
-  );
+  const stated = shown.find(({ content }) => content >= ENOUGH);
+  const isClear = asking.some(({ content, refers }) => content >= ENOUGH && !refers);
+  // "No invoice came. Could you send it?"
+  if (
+    asking.length > 0 &&
+    !isClear &&
+    stated !== undefined &&
+    shown.indexOf(stated) < shown.indexOf(asking[0]!)
+  )
+    asking.unshift(stated);
+  const first = asking[0] ?? stated ?? shown[0]!;
+  return (asking.length > 0 ? asking : [first]).map((asked) => {
+    if (asked === first) return { ...asked, telling: asked.telling + FIRST };
+    return asked.refers ? { ...asked, telling: Math.max(0, asked.telling - REFERENCE) } : asked;
+  });
 }
 
 /** How the user can be reached, and under which number: what a request needs, not what it is. */
 function givesData(sentence: string): boolean {
-  if (/[?？؟]/u.test(sentence)) return false;
-  return (
-    sentence.includes('@') ||
-    sentence.includes(HIDDEN) ||
-    sentence.replace(/\P{N}+/gu, '').length >= DIGITS_OF_DATA
-  );
+  if (/[?？؟]/u.test(sentence) || contentCount(sentence) > CONTENT_OF_DATA) return false;
+  return sentence.includes('@') || sentence.includes(HIDDEN) || digitsIn(sentence) >= DIGITS_OF_DATA;
+}
+
+function digitsIn(sentence: string): number {
+  return sentence.replace(/\P{N}+/gu, '').length;
 }
 
 /** "Kind regards, …": names and addresses follow. */
@@ -127,17 +162,31 @@ function shownSentence(sentence: string, asks: boolean): AskedSentence | null {
   if (!saysSomething(text)) return null;
   const content = contentCount(text, VAGUE);
   const isQuestion = /[?？؟]["'”»)\]]*$/u.test(text) || wishes(text) || wishes(line);
+  const words = shownWordsOf(text, 40);
+  const refers = REFERENCES.firstIn(text, words) >= 0;
+  const adds = addsMore(text, words) || addsMore(line, shownWordsOf(line, 8));
   const kind = isQuestion ? 'question' : asks ? 'complaint' : 'nothing';
-  return { text, content, asks: kind, telling: Math.min(content, ENOUGH) * 3 + (isQuestion ? QUESTION : 0) };
+  return {
+    text,
+    content,
+    asks: kind,
+    adds,
+    refers,
+    telling: Math.min(content, RICH) * 2 + (isQuestion ? QUESTION : 0),
+  };
 }
 
 /** Whether a sentence begins with "please", "I would like to", "how" and the like, or says that it brings up more. */
 function wishes(text: string): boolean {
   const words = shownWordsOf(text, 8);
-  if (WISHES.has(words[0]?.key ?? '') || ADDITIONS.endAt(words, 0) > 0 || ADDITIONS.endAt(words, 1) > 1)
-    return true;
-  if (OPENINGS.endAt(words, 0) > 0 || QUESTION_WORDS.endAt(words, 0) > 0) return true;
-  return OPENINGS.unspacedAt(text, 0) > 0 || ADDITIONS.unspacedAt(text, 0) > 0;
+  if (WISHES.has(words[0]?.key ?? '') || OPENINGS.endAt(words, 0) > 0) return true;
+  return QUESTION_WORDS.endAt(words, 0) > 0 || OPENINGS.unspacedAt(text, 0) > 0 || addsMore(text, words);
+}
+
+/** Whether "also" or the like stands among its first words. */
+function addsMore(text: string, words: readonly ShownWord[]): boolean {
+  if (ADDITIONS.unspacedAt(text, 0) > 0) return true;
+  return [0, 1, 2].some((place) => ADDITIONS.endAt(words, place) > place);
 }
 
 /** Whether a turn begins with yes or no, as answers do. */

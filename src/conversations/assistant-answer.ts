@@ -9,6 +9,7 @@ const PLEASANTRIES = PhraseSet.of('pleasantries');
 const REFUSALS = PhraseSet.of('refusals');
 const HANDOVERS = PhraseSet.of('handovers');
 const ASKS_BACK = PhraseSet.of('asksBack');
+const COMPLETIONS = PhraseSet.of('completions');
 const NEGATIONS = PhraseSet.of('negations');
 
 /** Of a longer turn only the beginning is read, UTF-16 units, and only so many sentences of it. */
@@ -26,6 +27,8 @@ export interface AnswerSentence {
   readonly text: string;
   /** How much it says, whatever was asked: 1 for a plain statement, below 0.5 for what is none. */
   readonly score: number;
+  /** Reports that something is done. */
+  readonly completes: boolean;
   readonly stems: ReadonlySet<string>;
 }
 
@@ -108,15 +111,17 @@ function answerOf(sentence: SaidSentence, place: number): AnswerSentence {
   let score = isQuestion ? 0.35 : 1;
   if (length < 2) score -= 0.95;
   else if (length < 4 && !isQuestion) score -= 0.15;
-  if (sentence.asksBack) score -= 0.55;
+  if (sentence.asksBack) score -= 0.75;
   if (/[:：]$/u.test(text)) score -= 0.8;
-  if (sentence.isListed) score -= 0.2;
+  if (sentence.isListed) score -= 0.35;
+  if (/\|.*\|/u.test(text)) score -= 0.6;
   if (text.length > LONG_SENTENCE) score -= 0.3;
   if (/\p{N}/u.test(text)) score += 0.1;
   if (sentence.handsOver) score += 0.8;
-  if (sentence.refuses) score += 0.4;
+  if (sentence.refuses) score += 0.2;
   score -= PLEASANTRY[sentence.pleasantry] + Math.min(place, 8) * 0.06;
-  return { text: oneLine(text), score, stems: new Set(contentStems(words, true)) };
+  const completes = !isQuestion && COMPLETIONS.firstIn(text, words) >= 0;
+  return { text: oneLine(text), score, completes, stems: new Set(contentStems(words, true)) };
 }
 
 type Pleasantry = 'none' | 'opening' | 'all';
@@ -144,21 +149,30 @@ export function stemsOf(text: string): ReadonlySet<string> {
 /** What each shared word adds, and at most how many. */
 const SHARED = 0.22;
 const MOST_SHARED = 4;
+/** What it adds that a sentence reports something of the request done. */
+const COMPLETED = 0.25;
+/** A report that shares so many words with an earlier request settles that one, too. */
+const SETTLED = 2;
 /** What scores less is no answer, not even for want of another. */
 const LEAST_SCORE = 0.15;
 
-/** The sentence of a turn that answers best, with its score; null when the turn says nothing. */
-export function bestAnswer(
-  { sentences }: AssistantAnswer,
-  asked: ReadonlySet<string>,
-): { readonly text: string; readonly score: number } | null {
-  let best: { text: string; score: number } | null = null;
-  for (const { text, score, stems } of sentences) {
+/** A sentence with what it scores as the answer to a request. */
+export interface ScoredAnswer {
+  readonly text: string;
+  readonly score: number;
+  /** It reports that something is done, and names it as the request does. */
+  readonly settles: boolean;
+}
+
+/** The sentence of a turn that answers best; null when the turn says nothing. */
+export function bestAnswer({ sentences }: AssistantAnswer, asked: ReadonlySet<string>): ScoredAnswer | null {
+  let best: ScoredAnswer | null = null;
+  for (const { text, score, completes, stems } of sentences) {
     let shared = 0;
     for (const stem of stems) if (asked.has(stem)) shared += 1;
-    const total = score + Math.min(shared, MOST_SHARED) * SHARED;
-    if (text !== '' && total >= LEAST_SCORE && (best === null || total > best.score))
-      best = { text, score: total };
+    const total = score + Math.min(shared, MOST_SHARED) * SHARED + (completes && shared > 0 ? COMPLETED : 0);
+    if (text === '' || total < LEAST_SCORE || (best !== null && total <= best.score)) continue;
+    best = { text, score: total, settles: completes && shared >= SETTLED };
   }
   return best;
 }

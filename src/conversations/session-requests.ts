@@ -9,10 +9,12 @@ export const TOLD = 3;
 const KEPT = TOLD + 1;
 const REQUEST_LENGTH = 140;
 const ANSWER_LENGTH = 180;
-/** How much a turn counts beside what a request says (at most 13) and coming in the first turn that asks. */
+/** How much a turn counts beside what a request says (at most 15) and coming in the first turn that asks. */
 const TURN_WEIGHT = 4;
-const FIRST_WEIGHT = 6;
+const FIRST_WEIGHT = 8;
 const MOST_TURNS = 20;
+/** What says no more than "I have a question" gains nothing by coming first. */
+const VAGUE = 5;
 /**
  * How much better a later answer must be: it speaks to a further question of the user, to what the user answered or
  * tried again (then it may be worse), or to anything else.
@@ -24,7 +26,7 @@ export type Bearing = keyof typeof MARGINS;
 /** A request, and the best answer to it so far. */
 export interface SessionRequest {
   readonly text: string;
-  /** 0 to 13: how well it says by itself what is wanted. */
+  /** 0 to 15: how well it says by itself what is wanted. */
   readonly telling: number;
   /** It came in the first turn that asked. */
   readonly isFirst: boolean;
@@ -82,12 +84,16 @@ export class SessionRequests {
     this.#current = [];
   }
 
-  /** An assistant turn on the latest requests. `redact`: takes personal data out of a sentence that is kept. */
+  /**
+   * An assistant turn on the latest requests; it may also report that an earlier one is done. `redact`: takes personal
+   * data out of a sentence that is kept.
+   */
   answer(answer: AssistantAnswer, bearing: Bearing, redact: (text: string) => string): void {
-    for (const request of this.#current) {
-      if (bearing !== 'detour') request.turns = Math.min(request.turns + 1, MOST_TURNS);
+    for (const request of this.#all) {
+      const isCurrent = this.#current.includes(request);
+      if (isCurrent && bearing !== 'detour') request.turns = Math.min(request.turns + 1, MOST_TURNS);
       const best = bestAnswer(answer, this.#stemsOf(request));
-      if (best === null) continue;
+      if (best === null || !(isCurrent || best.settles)) continue;
       const score = Math.max(0, Math.min(255, Math.round(best.score * 60)));
       const margin = request.answer === '' ? -255 : Math.round(MARGINS[bearing] * 60);
       if (score <= request.answerScore + margin) continue;
@@ -148,5 +154,5 @@ export class SessionRequests {
 }
 
 function weightOf({ telling, isFirst, turns }: SessionRequest): number {
-  return telling + turns * TURN_WEIGHT + (isFirst ? FIRST_WEIGHT : 0);
+  return telling + turns * TURN_WEIGHT + (isFirst && telling > VAGUE ? FIRST_WEIGHT : 0);
 }

@@ -4,7 +4,7 @@ import { SIGNALS, type SignalKey } from '../domain/signal-kinds.ts';
 import { truncate } from '../domain/truncate.ts';
 import type { DetectLanguage } from '../language/detect.ts';
 import { ENDINGS, TEXT_LANGUAGES, type Ending } from '../language/shown/lexicon.ts';
-import { shortened, shortenedAtClause } from '../language/shown/shortening.ts';
+import { isContrasted, shortened, shortenedAtClause } from '../language/shown/shortening.ts';
 import { withoutOpenings } from '../language/shown/trimming.ts';
 import { isUnspaced } from '../language/words.ts';
 import { askedSentences, beginsWithReply, statedSentence, type AskedSentence } from './asked-sentences.ts';
@@ -19,6 +19,8 @@ const TOLD_LENGTH = 110;
 const ANSWERS_LENGTH = 240;
 /** User text that language is told from; past it the answer stands. */
 const LANGUAGE_SAMPLE = 240;
+/** How much less a later request tells that speaks of what was said before. */
+const REFERENCE = 8;
 /** Between what was asked, what was answered and how it ended. */
 const PART = ' – ';
 
@@ -72,17 +74,16 @@ export class SessionText {
     this.#addSample(content);
     const { kind, signals } = enrichment;
     const isAnswer = !this.#offersMore && (place.isAnswer || (this.#asksBack && !holdsQuestion(content)));
-    const isRequest = kind === 'request' && !isAnswer;
-    const asked = isRequest ? askedSentences(content, enrichment) : [];
+    const sentences = kind === 'request' ? askedSentences(content, enrichment) : [];
+    const asked = isAnswer ? sentences.filter(({ adds, refers }) => adds && !refers) : sentences;
+    const isRequest = kind === 'request' && (!isAnswer || asked.length > 0);
     const isNew = !place.isRepeated && this.#addRequests(content, asked, signals);
     if (kind === 'reply' && this.#requests.isEmpty) this.#addStated(content);
     const isDetour = isRequest && !isNew && !place.isRepeated;
     this.#bearing = isDetour ? 'detour' : isAnswer || place.isRepeated ? 'answered' : 'other';
     this.#isMoved = kind !== 'reply' || isAnswer;
     const isLiked = signals.some((key) => SAT.has(key)) && !signals.some((key) => DSAT.has(key));
-    const asksAgain =
-      isNew || (isRequest && place.isRepeated) || (isDetour && asked.some(({ asks }) => asks === 'question'));
-    this.#ending = this.#endingAfterUser(asksAgain, isLiked, signals);
+    this.#ending = this.#endingAfterUser(isNew || (isRequest && place.isRepeated), isLiked, signals);
     if (isNew) this.#isAnswered = false;
   }
 
@@ -98,11 +99,17 @@ export class SessionText {
   #addRequests(content: string, asked: readonly AskedSentence[], signals: readonly SignalKey[]): boolean {
     const isFirst = this.#requests.isEmpty || this.#isOnlyStated;
     const isReply = !isFirst && beginsWithReply(content);
-    const added = isFirst ? asked : asked.filter((sentence) => this.#isFurther(sentence, isReply, signals));
+    // A later turn that asks explains itself beside the question.
+    const hasQuestion = asked.some(({ asks }) => asks === 'question');
+    const further = asked.filter(
+      (sentence) =>
+        (!hasQuestion || sentence.asks === 'question') && this.#isFurther(sentence, isReply, signals),
+    );
+    const added = isFirst ? asked : further;
     if (added.length === 0) return false;
     if (this.#isOnlyStated) this.#requests.clear();
     this.#isOnlyStated = false;
-    this.#requests.add(added);
+    this.#requests.add(isFirst ? added : added.map(withoutReference));
     return true;
   }
 
@@ -152,6 +159,7 @@ export class SessionText {
     const before = this.#ending === 'open' ? null : this.#ending;
     if (answer.handsOver) this.#ending = 'handedOver';
     else if (before === 'solved' || before === 'givenUp') this.#ending = before;
+    else if (this.#bearing === 'detour') this.#ending = before;
     else if (gap !== null || answer.refuses) this.#ending = 'refused';
     else this.#ending = before !== null && this.#isMoved && answer.states ? null : before;
     this.#isMoved = false;
@@ -161,11 +169,12 @@ export class SessionText {
   get title(): string | null {
     const { main } = this.#requests;
     if (main === null) return null;
-    const short = withoutMarks(withoutOpenings(main.text));
+    // "I wanted to pay, but it failed" is not "Pay, but it failed".
+    const short = withoutMarks(isContrasted(main.text) ? main.text : withoutOpenings(main.text));
     if (short.length <= TITLE_LENGTH) return capitalised(short);
     const clause = shortenedAtClause(short, TITLE_LENGTH);
-    if (clause !== null) return capitalised(withoutMarks(clause));
-    const shorter = withoutMarks(withoutOpenings(main.text, true));
+    if (clause !== null) return capitalised(withoutMarks(withoutOpenings(clause)));
+    const shorter = isContrasted(main.text) ? short : withoutMarks(withoutOpenings(main.text, true));
     return capitalised(withoutMarks(shortened(shorter, TITLE_LENGTH)));
   }
 
@@ -230,6 +239,11 @@ export class SessionText {
     text.#requests = SessionRequests.read(reader);
     return text;
   }
+}
+
+/** A later request that speaks of what was said before does not stand for the conversation. */
+function withoutReference(asked: AskedSentence): AskedSentence {
+  return asked.refers ? { ...asked, telling: Math.max(0, asked.telling - REFERENCE) } : asked;
 }
 
 /** The answers to the requests that are told, the main one's in any case, as far as there is room. */

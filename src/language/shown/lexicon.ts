@@ -46,6 +46,8 @@ const sections = {
   questionWords: phrases,
   /** Say at the start of a sentence that it brings up something else: "also". */
   additions: phrases,
+  /** Words that stand for what was said before: a sentence with one does not stand for a whole conversation. */
+  references: phrases,
   /** What cannot open a title: an opening before it stays. */
   weakStarts: phrases,
   /** Words that what is cut cannot end with: articles, prepositions, auxiliaries, "not". */
@@ -63,6 +65,8 @@ const sections = {
   pleasantries: phrases,
   /** An assistant asks for what it needs, without a question mark: "please provide". */
   asksBack: phrases,
+  /** An assistant reports that something is done. */
+  completions: phrases,
   /** An assistant says that something is not possible. */
   refusals: phrases,
   /** An assistant says that people take over. */

@@ -52,7 +52,7 @@ const STOP_WORDS: ReadonlySet<string> = new Set(
   [...determiners.all, ...stopWords.all, ...stopWordsInNames.all].map((word) => wordKey(word)),
 );
 /** What stands for a word in languages that inflect. */
-const STEM_LENGTH = 5;
+const STEM_LENGTH = 4;
 /** Hiragana alone are particles and endings. */
 const SAYS_NOTHING = /^\p{Script=Hiragana}+$/u;
 

@@ -3,13 +3,16 @@ import { truncate } from '../../domain/truncate.ts';
 import { isUnspaced } from '../words.ts';
 import { TEXT_LANGUAGES } from './lexicon.ts';
 import { contentCount, PhraseSet, shownWordsOf } from './phrase-set.ts';
-import { LEXICON } from '../lexicon.ts';
+import { LANGUAGES, LEXICON } from '../lexicon.ts';
 import { wordKey } from '../spaced-phrases.ts';
 
 const CONTRASTS = PhraseSet.of('contrasts');
 const SUBORDINATES = PhraseSet.of('subordinates');
 const WEAK_ENDS = PhraseSet.of('weakEnds');
 const NEGATIONS = PhraseSet.of('negations');
+const OPENINGS = PhraseSet.of('openings');
+const REFERENCES = PhraseSet.of('references');
+const TROUBLES = new PhraseSet(troublesOf(true), troublesOf(false));
 const REASONS = PhraseSet.of('reasons');
 const UNSPACED_NEGATION_AT_END = /[不没无未别非勿沒無]$/u;
 
@@ -20,7 +23,8 @@ const FUNCTION_WORDS: ReadonlySet<string> = new Set(
 );
 
 const CONJUNCTIONS: ReadonlySet<string> = new Set(
-  [...LEXICON.conjunctions.all, ...LEXICON.and.all].map(wordKey),
+  // "I" and "a" are words of English before they are the "and" of Polish.
+  [...LEXICON.conjunctions.all, ...LEXICON.and.all].map(wordKey).filter((key) => !/^[aio]$/.test(key)),
 );
 /** What follows "and" where it joins clauses, not things: a subject, an auxiliary or a question word. */
 const CLAUSE_STARTS: ReadonlySet<string> = new Set(
@@ -33,11 +37,26 @@ const CLAUSE_STARTS: ReadonlySet<string> = new Set(
 /** A clause that ends without a mark has so many words before it. */
 const LEAST_WORDS = 4;
 
+/** What went wrong, in languages with spaces between words or without; stems are left out. */
+function troublesOf(isSpaced: boolean): string[] {
+  return [...LANGUAGES.values()].flatMap(({ spaced, troubles }) => {
+    if (spaced !== isSpaced) return [];
+    return Object.values(troubles).flatMap((phrases = []) =>
+      phrases.filter((phrase) => !/(?:^|\s)-|-(?:\s|$)/u.test(phrase)),
+    );
+  });
+}
+
 /** Where a clause ends: marks, spaced dashes and brackets. */
 const CLAUSE_MARK = /[,;，、；](?!\d)\s*(?=\S)|:\s+(?=\S)|：|\s[–—-]\s|\s\(|(?<=[?？؟!！。])\s*(?=\S)/gu;
 /** Fewer content words are no clause to stand by itself. */
 const LEAST_CONTENT = 2;
 const LEAST_LENGTH = 8;
+
+/** Whether a later clause of a sentence says otherwise than the first: "…, but …". */
+export function isContrasted(sentence: string): boolean {
+  return clauseEnds(sentence).some(({ next }) => opensWith(CONTRASTS, sentence.slice(next)));
+}
 
 /** At most `length` UTF-16 units of a sentence. */
 export function shortened(sentence: string, length: number): string {
@@ -53,27 +72,38 @@ export function shortenedAtClause(sentence: string, length: number): string | nu
 }
 
 /**
- * The longest run of clauses from the front that stands by itself. Where it does not, or the next clause says
- * otherwise, a later clause.
+ * The longest run of clauses from the front that stands by itself. Where it does not, or says little, a later clause that
+ * says what is wanted or wrong; where a clause says otherwise, only such a one.
  */
 function clauseWithin(text: string, length: number): string | null {
   const ends = clauseEnds(text);
-  const first = ends[0];
-  if (first === undefined) return null;
+  const isSafe = !isContrasted(text);
   let found: string | null = null;
-  let isContrasted = false;
-  for (const { end, next } of ends) {
-    if (end > length) break;
+  for (const { end } of !isSafe || leansOn(text) ? [] : ends) {
     const front = text.slice(0, end).trim();
-    isContrasted ||= opensWith(CONTRASTS, text.slice(next).trim());
-    if (isWeighty(front) && !isContrasted && !leansOn(front)) found = front;
+    if (end <= length && isWeighty(front)) found = front;
   }
-  if (found !== null || (!isContrasted && !leansOn(text))) return found;
+  if (found === null && isSafe && !leansOn(text)) return null;
+  if (found !== null && (contentCount(found) > LEAST_CONTENT || saysWhatIsWanted(found))) return found;
   for (const { next } of ends) {
     const rest = withoutContrast(text.slice(next).trim());
-    if (isWeighty(rest) && !leansOn(rest) && rest.length <= length) return rest;
+    const isTelling = (isSafe && found === null) || saysWhatIsWanted(rest);
+    if (rest.length <= length && isWeighty(rest) && !leansOn(rest) && isTelling && !refersBack(rest))
+      return rest;
   }
-  return null;
+  return found;
+}
+
+/** A wish, or that something is not as it should be. */
+function saysWhatIsWanted(clause: string): boolean {
+  const words = shownWordsOf(clause);
+  if (OPENINGS.endAt(words, 0) > 0 || words.some(({ key }) => NEGATIONS.hasWord(key))) return true;
+  return TROUBLES.firstIn(clause, words) >= 0;
+}
+
+/** "It shows complete": of what, the clause before says. */
+function refersBack(clause: string): boolean {
+  return REFERENCES.firstIn(clause, shownWordsOf(clause)) >= 0;
 }
 
 interface ClauseEnd {
@@ -118,7 +148,7 @@ function leansOn(clause: string): boolean {
 
 function withoutContrast(clause: string): string {
   const words = shownWordsOf(clause, 4);
-  const place = CONTRASTS.endAt(words, 0);
+  const place = CONTRASTS.endAt(words, 0) || (CONJUNCTIONS.has(words[0]?.key ?? '') ? 1 : 0);
   if (place > 0) return clause.slice(words[place - 1]!.end).trim();
   return clause.slice(CONTRASTS.unspacedAt(clause, 0)).trim();
 }

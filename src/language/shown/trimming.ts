@@ -1,4 +1,6 @@
 /** Cuts courtesies and what only leads up to a request from the ends of a sentence, so that a whole piece is left. */
+import { LEXICON } from '../lexicon.ts';
+import { wordKey } from '../spaced-phrases.ts';
 import { HIDDEN } from '../redact/redact.ts';
 import { isUnspaced } from '../words.ts';
 import { contentStems, PhraseSet, shownWordsOf, type ShownWord } from './phrase-set.ts';
@@ -13,12 +15,16 @@ const LONG_OPENINGS = PhraseSet.of('longOpenings');
 const WEAK_STARTS = PhraseSet.of('weakStarts');
 const NEGATIONS = PhraseSet.of('negations');
 
+const CONJUNCTIONS: ReadonlySet<string> = new Set(
+  [...LEXICON.and.all, ...LEXICON.conjunctions.all].map(wordKey),
+);
+
 /** Marks, spaces and pictures before the first word; quotes, brackets and signs of money belong to the text. */
 const BEFORE =
   /^(?:[\s,.;:!?…。！？、，；：~*#>|·-]|\p{Extended_Pictographic}|\p{Emoji_Modifier}|\u200d|\ufe0f|–|—)+/u;
 /** A number or dash of a list. */
 const LIST_MARK = /^(?:\(?\d{1,2}[.)]|[-*•–])\s+/u;
-const BREAK = /^\s{0,3}(?:[,.;:!?…。！？、，；：–—\n-]|\p{Extended_Pictographic}|$)/u;
+const BREAK = /^(?:\s{0,3}(?:[,.;:!?…。！？、，；：–—\n]|\p{Extended_Pictographic}|$)|\s{1,3}-\s)/u;
 const MARKS_AT_END = /[\s.!…。！;,:，、；：–—-]/u;
 const PICTURE_AT_END = /(?:\p{Extended_Pictographic}|\u200d|\ufe0f|\p{Emoji_Modifier})$/u;
 
@@ -103,7 +109,9 @@ function hiddenEnd(text: string, at: number): number {
   const gap = /^\s{0,2}/u.exec(text.slice(at, at + 3))![0].length;
   if (!text.startsWith(HIDDEN, at + gap)) return 0;
   const end = at + gap + HIDDEN.length;
-  return end < text.length && BREAK.test(text.slice(end)) ? end : 0;
+  if (end < text.length && BREAK.test(text.slice(end))) return end;
+  const next = shownWordsOf(text.slice(end), 1)[0];
+  return next !== undefined && CONJUNCTIONS.has(next.key) ? end + next.end : 0;
 }
 
 function courtesyEnd(text: string, words: readonly ShownWord[]): number {
@@ -216,10 +224,20 @@ export function withoutData(sentence: string): string {
   let from = 0;
   let to = clauses.length;
   while (to - from > 1 && isData(clauses[to - 1]!.text)) to -= 1;
-  while (to - from > 1 && isData(clauses[from]!.text)) from += 1;
+  while (
+    to - from > 1 &&
+    isData(clauses[from]!.text) &&
+    standsAlone(sentence.slice(clauses[from + 1]!.start))
+  )
+    from += 1;
   if (from === 0 && to === clauses.length) return sentence;
   const last = clauses[to - 1]!;
   return sentence.slice(clauses[from]!.start, last.start + last.text.length).trim();
+}
+
+/** Says enough without what a number before it belongs to: "not delivered" does not. */
+function standsAlone(rest: string): boolean {
+  return contentStems(shownWordsOf(rest, 24)).length > 1;
 }
 
 function isData(clause: string): boolean {

@@ -20,7 +20,8 @@ describe('shortened', () => {
       shortened('Since the lift broke, nobody brings parcels upstairs', 40),
       'nobody brings parcels upstairs',
     );
-    equal(shortened('It says paid, but the invoice is still open', 36), 'the invoice is still open');
+    equal(shortened('It says paid, but the invoice is still open', 36), 'It says paid, but the invoice…');
+    equal(shortened('It says paid, but I never got the invoice', 36), 'I never got the invoice');
   });
 
   it('cuts neither inside quotes nor inside brackets', () => {

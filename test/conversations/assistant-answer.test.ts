@@ -1,0 +1,60 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { bestAnswer, readAnswer, stemsOf } from '../../src/conversations/assistant-answer.ts';
+
+const best = (content: string, asked = ''): string | undefined =>
+  bestAnswer(readAnswer(content), stemsOf(asked))?.text;
+
+describe('the answer in an assistant turn', () => {
+  it('is what states something, not a courtesy, a lead-in, a question back or a line of a table', () => {
+    equal(best("I'm happy to help! The pool opens at nine. Anything else?"), 'The pool opens at nine.');
+    equal(best('Natürlich! Hier sind die Schritte:\n- Hauptschalter drehen'), 'Hauptschalter drehen');
+    equal(best('Please provide your name. The museum closes at six.'), 'The museum closes at six.');
+    equal(best('| Day | Hour |\nWe open on Sunday.'), 'We open on Sunday.');
+    equal(best('Which city?'), 'Which city?');
+    equal(best('Have a lovely day!'), undefined);
+    equal(best('抱歉给您带来不便。包裹明天送到。'), '包裹明天送到。');
+  });
+
+  it('shares most with the request, and reports it done', () => {
+    const content = 'The weather is fine today. Your table for Friday has been booked. We serve fish.';
+    equal(best(content, 'book a table for Friday'), 'Your table for Friday has been booked.');
+    equal(bestAnswer(readAnswer(content), stemsOf('book a table for Friday'))?.settles, true);
+    equal(bestAnswer(readAnswer(content), stemsOf('is there parking'))?.settles, false);
+  });
+
+  it('hands over only without a negation before it in the clause, and never as a question', () => {
+    const hands = (content: string): boolean => readAnswer(content).handsOver;
+    deepEqual(
+      [
+        "I can't do that, so I am transferring you to our team.",
+        'Ich leite Sie an die Kollegen weiter.',
+        'I am not able to transfer you to a person.',
+        'Shall I transfer you to a person?',
+        '我帮您转接人工客服。',
+      ].map(hands),
+      [true, true, false, false, true],
+    );
+  });
+
+  it('refuses only where the first statement does', () => {
+    const refuses = (content: string): boolean => readAnswer(content).refuses;
+    deepEqual(
+      [
+        'Unfortunately we cannot offer that.',
+        'Your room is ready. Unfortunately the lift is not available.',
+        "Malheureusement ce n'est pas possible.",
+        '申し訳ございません。返品はできません。',
+        'You will find it on page two.',
+      ].map(refuses),
+      [true, false, true, true, false],
+    );
+  });
+
+  it('knows what asks for something, and what offers more', () => {
+    const { asksBack, offersMore } = readAnswer('Done. Is there anything else I can do?');
+    deepEqual([asksBack, offersMore], [true, true]);
+    equal(readAnswer('Please provide the order number.').asksBack, true);
+    equal(readAnswer('It arrives today.').asksBack, false);
+  });
+});
