@@ -10,6 +10,7 @@ function asked(content: string): string[] {
   const finding = findIn({ role: 'user', content }, heads);
   const enrichment = {
     ...finding,
+    gap: null,
     vector: null,
     sentences: finding.sentences.map((sentence) => ({ ...sentence, vector: null })),
   };
