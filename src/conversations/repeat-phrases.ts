@@ -8,7 +8,8 @@ import { PhraseMatcher } from '../language/phrases/phrase-matcher.ts';
 /**
  * Of users: `insists` says that it was asked before or that the answer misses it, `persists` that it is as it was,
  * `continues` goes on to something else, `accepts` takes the answer, `denies` is any negation. Of assistants:
- * `settles` answers yes, no or done, `offers` offers further help, `misses` says that nothing was understood.
+ * `settles` answers yes, no or done, `offers` offers further help, `misses` says that nothing was understood,
+ * `evades` speaks in general ("our rooms …", "usually", "on our website").
  */
 export const REPEAT_PHRASES = [
   'insists',
@@ -18,6 +19,7 @@ export const REPEAT_PHRASES = [
   'settles',
   'offers',
   'misses',
+  'evades',
 ] as const;
 export type RepeatPhrase = (typeof REPEAT_PHRASES)[number];
 

@@ -110,6 +110,8 @@ interface Evidence {
   readonly fromAnswer: number;
   /** Share of the words of the earlier request that the answer takes up. */
   readonly addressed: number;
+  /** It has one telling word or none. */
+  readonly few: number;
   /** Phrases of the turn and of the answer (`repeat-phrases.ts`). */
   readonly insists: number;
   readonly persists: number;
@@ -117,6 +119,7 @@ interface Evidence {
   readonly accepts: number;
   readonly settles: number;
   readonly misses: number;
+  readonly evades: number;
   /** The answer holds a number: a price, a time. */
   readonly number: number;
   /** The answer is longer than the start and end of it that are read. */
@@ -136,24 +139,26 @@ const PRIOR = -0.6;
  */
 const WEIGHTS: Readonly<Record<keyof Evidence, number>> = {
   meaning: 2,
-  covered: 1,
-  sameAction: 1,
-  sameThing: 0.7,
-  newValue: -3,
-  rejects: 0.6,
-  fromAnswer: -1.2,
-  addressed: -0.9,
-  insists: 3,
-  persists: 1.2,
-  continues: -3.5,
-  accepts: -1.1,
-  settles: -1.8,
+  covered: 0.5,
+  sameAction: 0.9,
+  sameThing: 0.6,
+  newValue: -2.5,
+  rejects: 0.8,
+  fromAnswer: -1,
+  addressed: -0.2,
+  insists: 2.7,
+  persists: 0.9,
+  continues: -3,
+  accepts: -0.7,
+  settles: -1.6,
   misses: 1.5,
-  number: -1.4,
+  evades: 0.9,
+  number: -1,
   long: -1.5,
-  isAsked: -2.5,
-  question: 0.3,
-  asks: 0.7,
+  isAsked: -2.3,
+  question: 0.4,
+  asks: 0.8,
+  few: -0.8,
 };
 /** Log-odds from which a repeat counts as dissatisfaction. */
 const SURE = 1.2;
@@ -165,7 +170,15 @@ interface ReadTurn {
   readonly answerWords: ReadonlySet<number>;
   readonly evidence: Omit<
     Evidence,
-    'meaning' | 'covered' | 'sameAction' | 'sameThing' | 'newValue' | 'rejects' | 'fromAnswer' | 'addressed'
+    | 'meaning'
+    | 'covered'
+    | 'sameAction'
+    | 'sameThing'
+    | 'newValue'
+    | 'rejects'
+    | 'fromAnswer'
+    | 'addressed'
+    | 'few'
   >;
 }
 
@@ -182,6 +195,7 @@ function readTurn({ said, asks, answer, isAsked }: AskedRequest): ReadTurn {
       continues: found(kinds, 'continues'),
       accepts: found(kinds, 'accepts'),
       settles: found(answered, 'settles'),
+      evades: found(answered, 'evades'),
       misses: found(answered, 'misses'),
       number: Number(/\p{N}/u.test(answer)),
       long: Number(answer.length > EDGES),
@@ -212,6 +226,7 @@ function evidenceOf(
     sameThing: Number(request.thing !== 0 && request.thing === peer.thing),
     newValue: Number(hasNewValue && evidence.insists === 0),
     rejects: Number(denies && taken > 0),
+    few: Number(request.words.length < 2),
     fromAnswer: share(taken, request.words.length),
     addressed: share(peer.words.filter((hash) => answerWords.has(hash)).length, peer.words.length),
   };
