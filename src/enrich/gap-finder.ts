@@ -32,6 +32,13 @@ const STRENGTH: Partial<Record<GapPhraseKind, number>> = {
   'not-found': 1,
 };
 
+/** Whether a text holds a phrase that says that something is missing, however it is meant. */
+export function claimsIn(text: string): boolean {
+  return gapMatcher()
+    .match(text)
+    .matches.some(({ kind }) => STRENGTH[kind] !== undefined);
+}
+
 /** UTF-16 units of a message that opens with what it is not, and answers all the same. */
 const LONG_BEHIND_DISCLAIMER = 220;
 

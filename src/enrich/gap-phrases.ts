@@ -56,7 +56,7 @@ function load(): Loaded {
   if (loaded !== null) return loaded;
   const files = loadPhraseFiles({ purpose: 'gaps', kinds: GAP_PHRASE_KINDS });
   loaded = {
-    matcher: new PhraseMatcher(files),
+    matcher: new PhraseMatcher(files, { inOneLanguage: true }),
     files: new Map(files.map((file) => [file.language, file])),
   };
   return loaded;

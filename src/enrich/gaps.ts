@@ -4,7 +4,8 @@
  */
 import type { MissingAbility } from '../domain/facts.ts';
 import { sentencesOf } from '../language/sentences.ts';
-import { findGap, type GapFinding } from './gap-finder.ts';
+import { claimsIn, findGap, type GapFinding } from './gap-finder.ts';
+import { MAY_CLAIM } from './gap-triggers.ts';
 import { featuresOf, type Head } from './heads.ts';
 
 /**
@@ -27,7 +28,7 @@ const EXCUSED_LOGIT = 2;
  */
 export function detectGap(content: string, head: Head): MissingAbility | null {
   const opening = openingOf(content);
-  const { missing, isExcused } = findGap(opening);
+  const { missing, isExcused } = holdsClaim(opening) ? findGap(opening) : NOTHING;
   if (missing !== null || isExcused) return missing;
   if (head.logit(featuresOf(opening)) < SURE) return null;
   return { type: 'KNOWLEDGE', words: '', isUnseen: false, language: null };
@@ -44,6 +45,16 @@ export function gradeGap(content: string, head: Head): number {
   const { missing, isExcused } = findGap(opening);
   const sum = head.logit(featuresOf(opening)) + (missing === null ? 0 : PHRASE_LOGIT);
   return isExcused ? sum - EXCUSED_LOGIT : sum;
+}
+
+const NOTHING: GapFinding = { missing: null, isExcused: false };
+const SENTENCE_END = /[.!?。！？\n]/u;
+
+/** Whether a sentence holds a phrase of a gap. Of most messages, few sentences need to be searched. */
+function holdsClaim(opening: string): boolean {
+  if (!MAY_CLAIM.test(opening)) return false;
+  const sentences = opening.split(SENTENCE_END).filter((sentence) => MAY_CLAIM.test(sentence));
+  return claimsIn(sentences.join('\n'));
 }
 
 const HEAVY = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu;
