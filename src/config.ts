@@ -55,10 +55,7 @@ const environment = z.object({
   WRITER_CALLS_PER_HOUR: integer(120, 1, 100_000),
   WRITER_TIMEOUT_MS: integer(30_000, 100, 600_000),
   WRITER_IDLE_MINUTES: integer(10, 0, 10_080),
-  WRITER_MODEL: z
-    .string()
-    .refine(() => false, 'is not supported: the writer takes an endpoint, WRITER_URL')
-    .optional(),
+  WRITER_MODEL: z.string().optional(),
   QUERY_WAIT_MS: integer(5000, 0, 60_000),
   QUERY_WAITERS: integer(256, 1, 100_000),
   QUERY_THREADS: integer(Math.min(2, availableParallelism()), 1, 256),
@@ -117,12 +114,17 @@ export interface Config {
   readonly logLevel: (typeof LOG_LEVELS)[number];
 }
 
-/** An OpenAI-compatible endpoint, and how much it is asked. */
+/** An OpenAI-compatible endpoint or a model of our own, and how much it is asked. */
 export interface WriterConfig {
-  readonly url: string;
-  readonly apiKey: string | undefined;
-  /** Absent: the first model that the endpoint lists. */
-  readonly model: string | undefined;
+  readonly source:
+    | {
+        readonly url: string;
+        readonly apiKey: string | undefined;
+        /** Absent: the first model that the endpoint lists. */
+        readonly model: string | undefined;
+      }
+    /** A folder of `models/`, or a path. */
+    | { readonly folder: string };
   readonly callsPerHour: number;
   readonly timeoutMs: number;
   /** A session without a turn for so long has ended. */
@@ -160,6 +162,8 @@ export function loadConfig(env: NodeJS.ProcessEnv = readEnvironment()): Config {
     throw new SetupError(`The environment is not usable: ${faults.join('; ')}. See .env.example.`);
   }
   const values = parsed.data;
+  if (values.WRITER_URL !== undefined && values.WRITER_MODEL !== undefined)
+    throw new SetupError('The environment is not usable: set WRITER_URL or WRITER_MODEL, not both.');
   return Object.freeze({
     host: values.HOST,
     port: values.PORT,
@@ -191,11 +195,11 @@ export function loadConfig(env: NodeJS.ProcessEnv = readEnvironment()): Config {
 }
 
 function writerOf(values: z.infer<typeof environment>): WriterConfig | null {
-  if (values.WRITER_URL === undefined) return null;
+  const { WRITER_URL: url, WRITER_API_KEY: apiKey, WRITER_MODEL_NAME: model, WRITER_MODEL: folder } = values;
+  const source = url !== undefined ? { url, apiKey, model } : folder !== undefined ? { folder } : null;
+  if (source === null) return null;
   return Object.freeze({
-    url: values.WRITER_URL,
-    apiKey: values.WRITER_API_KEY,
-    model: values.WRITER_MODEL_NAME,
+    source,
     callsPerHour: values.WRITER_CALLS_PER_HOUR,
     timeoutMs: values.WRITER_TIMEOUT_MS,
     sessionIdleMs: values.WRITER_IDLE_MINUTES * 60_000,

@@ -21,7 +21,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   worker: ['stream', 'language', 'enrich', 'topics', 'conversations', 'numeric', 'store', 'domain'],
   rebuild: ['worker', 'stream', 'store', 'domain'],
   query: ['store', 'domain'],
-  writer: ['language', 'domain'],
+  writer: ['enrich', 'language', 'domain'],
   http: ['registry', 'ingest', 'query', 'domain'],
   // What /readyz and /metrics say of all processes.
   health: ['http', 'store', 'stream', 'domain'],
@@ -47,7 +47,10 @@ const VENDOR_DOORS: readonly (readonly [vendor: RegExp, doors: readonly string[]
   [/^(?:fastify|@fastify\/.*|prom-client)$/, ['src/http/']],
   [/^@nats-io\//, ['src/stream/']],
   [/^@duckdb\//, ['src/store/']],
-  [/^@huggingface\/transformers$/, ['src/enrich/embed/onnx-model.ts']],
+  [
+    /^@huggingface\/transformers$/,
+    ['src/enrich/embed/onnx-model.ts', 'src/enrich/generate/text-generator.ts'],
+  ],
   [/^pino(?:-pretty)?$/, ['src/logger.ts']],
 ];
 

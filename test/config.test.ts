@@ -57,22 +57,24 @@ describe('config', () => {
     ['QUERY_WAIT_MS', '60001'],
     ['WRITER_URL', 'ftp://models'],
     ['WRITER_URL', 'http://me:secret@models'],
-    ['WRITER_MODEL', 'some-model'],
     ['WRITER_CALLS_PER_HOUR', '0'],
   ] as const) {
     it(`refuses ${name}=${value}`, () => match(messageOf({ [name]: value }), new RegExp(name)));
   }
 
-  it('has a writer with a WRITER_URL only', () => {
+  it('has a writer with a WRITER_URL, and none without', () => {
     equal(loadConfig({ WRITER_API_KEY: 'k', WRITER_CALLS_PER_HOUR: '5' }).writer, null);
     deepEqual(loadConfig({ WRITER_URL: 'http://localhost:11434', WRITER_IDLE_MINUTES: '2' }).writer, {
-      url: 'http://localhost:11434',
-      apiKey: undefined,
-      model: undefined,
+      source: { url: 'http://localhost:11434', apiKey: undefined, model: undefined },
       callsPerHour: 120,
       timeoutMs: 30_000,
       sessionIdleMs: 120_000,
     });
+  });
+
+  it('takes a model of our own as the writer', () => {
+    deepEqual(loadConfig({ WRITER_MODEL: 'my-model' }).writer?.source, { folder: 'my-model' });
+    match(messageOf({ WRITER_URL: 'http://localhost', WRITER_MODEL: 'm' }), /not both/);
   });
 
   it('has defaults that are those of .env.example', () => {

@@ -49,7 +49,7 @@ const DEFINITIONS: readonly Definition[] = [
   ),
   {
     name: 'undertone_writer_calls_total',
-    help: 'Calls to the writer (WRITER_URL), by what came of them. Counted since the worker started.',
+    help: 'Calls to the writer (WRITER_URL or WRITER_MODEL), by what came of them. Counted since the worker started.',
     type: 'counter',
     labels: ['worker', 'result'],
     samples: ({ workers }) =>

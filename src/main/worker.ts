@@ -22,7 +22,9 @@ import { isRebuildWanted, startRebuild, type Rebuild } from './auto-rebuild.ts';
 import { beginWorkerStatus } from '../health/process-status.ts';
 import { createPublisher } from '../stream/log/publisher.ts';
 import { AnalysisPool } from '../worker/analysis/pool.ts';
+import { findGenerator } from '../enrich/generate/text-generator.ts';
 import { ChatEndpoint } from '../writer/chat-endpoint.ts';
+import { LocalModel } from '../writer/local-model.ts';
 import { Writer } from '../writer/writer.ts';
 import { currentDefinition, MODELS_DIRECTORY } from '../worker/current-definition.ts';
 
@@ -148,10 +150,15 @@ function openWriter(
   settings: WriterConfig,
   connection: StreamConnection,
 ): { readonly writer: Writer; readonly close: () => Promise<void> } {
+  const { source, timeoutMs } = settings;
+  const model =
+    'url' in source
+      ? new ChatEndpoint({ ...source, timeoutMs })
+      : new LocalModel({ folder: findGenerator(source.folder, MODELS_DIRECTORY), timeoutMs });
   const publisher = createPublisher(connection);
   const writer = new Writer({
     ...settings,
-    model: new ChatEndpoint(settings),
+    model,
     publish: (request) => publisher.publish(request),
     logger,
   });
@@ -159,6 +166,7 @@ function openWriter(
     writer,
     async close() {
       await writer.close();
+      await model.close();
       await publisher.drain();
     },
   };

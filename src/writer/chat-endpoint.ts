@@ -11,6 +11,7 @@ export interface ChatMessage {
 export interface TextModel {
   /** Rejects with CallError. */
   complete(messages: readonly ChatMessage[], signal: AbortSignal): Promise<Completion>;
+  close(): Promise<void>;
 }
 
 export interface Completion {
@@ -92,6 +93,10 @@ export class ChatEndpoint implements TextModel {
     if (choice === undefined || choice.finish_reason === 'length')
       throw new CallError('failed', 'the answer was cut off');
     return { text: choice.message.content, model: truncate(answer.model ?? this.#model, MOST_MODEL_LENGTH) };
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
   }
 
   async #ask<T>(schema: z.ZodType<T>, path: string, signal: AbortSignal, body?: unknown): Promise<T> {

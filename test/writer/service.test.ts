@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { startChatServer, type ChatServer } from '../support/chat-server.ts';
 import { Client, type Row } from '../support/client.ts';
+import { temporaryDirectory } from '../support/fold.ts';
+import { writeGenerator } from '../support/generator.ts';
 import { eventually } from '../support/processes.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
@@ -102,5 +104,31 @@ describe('a service with a writer', () => {
       () => metrics,
     );
     match(metrics, /undertone_writer_calls_total\{[^}]*result="written"\} (?:9|[1-9]\d+)\n/);
+  });
+});
+
+describe('a service with a model of its own', () => {
+  const temporary = temporaryDirectory();
+  let service: TestService;
+  before(async () => {
+    writeGenerator(temporary.path, ['Late', 'parcels']);
+    service = await startTestService({ WRITER_MODEL: temporary.path });
+  });
+  after(async () => {
+    await service?.stop();
+    temporary.remove();
+  });
+
+  it('shows the names that it has written', async () => {
+    const client = new Client(service.url, (await service.newProject()).key);
+    const content = 'Where is my parcel? It is late.';
+    const messages = ['a', 'b', 'c'].map((userId) => ({ role: 'user', content, userId }));
+    const { body } = await client.post({ messages });
+    const { instanceId } = body as { instanceId: string };
+    await eventually(async () => {
+      const { body: answer } = await client.get({ instanceId, groupBy: 'TOPIC', fields: 'messages' });
+      const [row] = (answer as { elements: readonly Row[] }).elements;
+      return row?.dimensions.topic?.name === 'Late parcels';
+    });
   });
 });
