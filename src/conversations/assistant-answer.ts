@@ -10,6 +10,7 @@ const REFUSALS = PhraseSet.of('refusals');
 const HANDOVERS = PhraseSet.of('handovers');
 const ASKS_BACK = PhraseSet.of('asksBack');
 const COMPLETIONS = PhraseSet.of('completions');
+const OFFERS = PhraseSet.of('offers');
 const NEGATIONS = PhraseSet.of('negations');
 
 /** Of a longer turn only the beginning is read, UTF-16 units, and only so many sentences of it. */
@@ -75,6 +76,8 @@ interface SaidSentence {
   readonly isQuestion: boolean;
   readonly isListed: boolean;
   readonly handsOver: boolean;
+  /** It only offers that: "I can transfer you". */
+  readonly offers: boolean;
   readonly refuses: boolean;
   readonly asksBack: boolean;
   readonly pleasantry: Pleasantry;
@@ -91,6 +94,7 @@ function readSentence(sentence: string): SaidSentence {
     isQuestion,
     isListed: /^\s*(?:[-*•–]|\d{1,2}[.)])\s/u.test(sentence),
     handsOver,
+    offers: handsOver && isOffer(text, words),
     refuses: !isQuestion && !handsOver && REFUSALS.firstIn(text, words) >= 0,
     asksBack: !isQuestion && ASKS_BACK.firstIn(text, words) >= 0,
     pleasantry: pleasantryIn(text, words),
@@ -105,6 +109,11 @@ function isHandover(text: string, words: readonly ShownWord[]): boolean {
   return denial === undefined || /[,;:–—]/u.test(text.slice(denial.end, words[place]!.start));
 }
 
+function isOffer(text: string, words: readonly ShownWord[]): boolean {
+  const before = words[HANDOVERS.firstIn(text, words) - 1];
+  return before !== undefined && OFFERS.hasWord(before.key);
+}
+
 function answerOf(sentence: SaidSentence, place: number): AnswerSentence {
   const { text, words, isQuestion } = sentence;
   const length = isUnspaced(text) ? Math.ceil(text.length / 3) : words.length;
@@ -117,7 +126,7 @@ function answerOf(sentence: SaidSentence, place: number): AnswerSentence {
   if (/\|.*\|/u.test(text)) score -= 0.6;
   if (text.length > LONG_SENTENCE) score -= 0.3;
   if (/\p{N}/u.test(text)) score += 0.1;
-  if (sentence.handsOver) score += 0.8;
+  if (sentence.handsOver && !sentence.offers) score += 0.8;
   if (sentence.refuses) score += 0.2;
   score -= PLEASANTRY[sentence.pleasantry] + Math.min(place, 8) * 0.06;
   const completes = !isQuestion && COMPLETIONS.firstIn(text, words) >= 0;

@@ -115,10 +115,12 @@ export class SessionRequests {
     return main;
   }
 
-  /** At most three, the weightiest, in their order. */
-  get told(): readonly SessionRequest[] {
-    const byWeight = this.#all.toSorted((one, other) => weightOf(other) - weightOf(one)).slice(0, TOLD);
-    return this.#all.filter((request) => byWeight.includes(request));
+  /** At most three, the weightiest, in their order; `latest`: the latest one is among them. */
+  told(latest: boolean): readonly SessionRequest[] {
+    const last = latest ? this.#current.at(-1) : undefined;
+    const rank = (request: SessionRequest): number => (request === last ? Infinity : weightOf(request));
+    const byRank = this.#all.toSorted((one, other) => rank(other) - rank(one)).slice(0, TOLD);
+    return this.#all.filter((request) => byRank.includes(request));
   }
 
   write(writer: ByteWriter): void {

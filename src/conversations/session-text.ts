@@ -183,8 +183,10 @@ export class SessionText {
    * 639-1, of the closing words.
    */
   summary(language: string | null): string | null {
-    const { told, main } = this.#requests;
+    const { main } = this.#requests;
     if (main === null) return null;
+    // How it ended is how the latest request did.
+    const told = this.#requests.told(this.#ending !== null && this.#ending !== 'solved');
     const most = told.length > 1 ? TOLD_LENGTH : Number.POSITIVE_INFINITY;
     const asked = told.map(({ text }) => sentenceOf(shortened(text, most)));
     const answers = answersOf(told, main).map(sentenceOf);

@@ -13,6 +13,7 @@ describe('the answer in an assistant turn', () => {
     equal(best('| Day | Hour |\nWe open on Sunday.'), 'We open on Sunday.');
     equal(best('Which city?'), 'Which city?');
     equal(best('Have a lovely day!'), undefined);
+    equal(best('Your shoes ship on Monday. I can transfer you to a person.'), 'Your shoes ship on Monday.');
     equal(best('抱歉给您带来不便。包裹明天送到。'), '包裹明天送到。');
   });
 

@@ -14,11 +14,12 @@ describe('SessionRequests', () => {
       requests.answer(readAnswer(`This is about the ${name} one.`), 'other', asIs);
       if (name === 'fourth') requests.answer(readAnswer('And some more about it.'), 'answered', asIs);
     }
-    equal(requests.told.length, TOLD);
+    equal(requests.told(false).length, TOLD);
     deepEqual(
-      requests.told.map(({ text }) => text),
+      requests.told(false).map(({ text }) => text),
       ['the first request', 'the second request', 'the fourth request'],
     );
+    equal(requests.told(true).at(-1)?.text, 'the fifth request');
     equal(requests.main?.text, 'the first request');
   });
 
@@ -28,7 +29,7 @@ describe('SessionRequests', () => {
     requests.answer(readAnswer('Which order is it?'), 'other', asIs);
     requests.add(one('can you find the number in my mails'));
     requests.answer(readAnswer('Your delivery address has been changed.'), 'other', asIs);
-    equal(requests.told[0]?.answer, 'Your delivery address has been changed.');
+    equal(requests.told(false)[0]?.answer, 'Your delivery address has been changed.');
   });
 
   it('knows whether an earlier request holds all that is named', () => {

@@ -71,6 +71,8 @@ const sections = {
   refusals: phrases,
   /** An assistant says that people take over. */
   handovers: phrases,
+  /** Before a handover these make it an offer: "I can transfer you". */
+  offers: phrases,
   /** Their dot ends no sentence. */
   abbreviations: phrases,
   /** Nouns after an ordinal number with a dot: "3. Mai". */
