@@ -42,8 +42,8 @@ export function claimsIn(text: string): boolean {
 /** UTF-16 units of a message that opens with what it is not, and answers all the same. */
 const LONG_BEHIND_DISCLAIMER = 220;
 
-/** Words of a thing that it cannot help with; more say how it refuses. */
-const MOST_HELP_WORDS = 5;
+/** Words of a thing that it cannot help with; more say why it refuses. */
+const MOST_HELP_WORDS = 2;
 
 /** Finds the first inability of the strongest kind. In linear time. */
 export function findGap(text: string): GapFinding {
