@@ -7,7 +7,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { dataSetPath, readDialogues, readIntents } from '../eval/data.ts';
 import { encodeHead, featuresOf, HEADS_DIRECTORY } from '../../src/enrich/heads.ts';
-import { detectByRule, typeOf } from '../../src/enrich/signals.ts';
+import { detectByPhrase, typeOf } from '../../src/enrich/signals.ts';
 import { fit, type Example } from './logistic.ts';
 import { seeds, type Seed } from './seeds.ts';
 
@@ -40,7 +40,7 @@ const WELCOME =
 const SEED_WEIGHT = 3;
 
 function byRule(text: string): { sat: boolean; dsat: boolean } {
-  const types = detectByRule(text).map(typeOf);
+  const types = detectByPhrase(text).map(({ key }) => typeOf(key));
   return { sat: types.includes('SAT'), dsat: types.includes('DSAT') };
 }
 

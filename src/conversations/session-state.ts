@@ -1,10 +1,12 @@
 import { ByteReader, ByteWriter } from '../domain/byte-codec.ts';
+import type { Stance } from '../domain/facts.ts';
+import { stanceNumber, stanceOfNumber } from './signal-context.ts';
 import { KEPT_REQUESTS, type KeptRequest } from './repeated-requests.ts';
 import type { KnownWords } from '../language/redact/known-words.ts';
 import { SessionText } from './session-text.ts';
 
 /** Raised with each change of what `write` writes. */
-const FORMAT = 6;
+const FORMAT = 7;
 
 /** What is kept of one session: what its next turns need, and the sentences that its title and summary are made of. */
 export class SessionState {
@@ -33,6 +35,10 @@ export class SessionState {
   known: KnownWords = [];
   /** The beginning and end of the latest assistant turn. */
   answer = '';
+  /** What the latest assistant turn left the user to say; null: there is none yet. */
+  stance: Stance | null = null;
+  /** A user turn hinted at dissatisfaction. */
+  hasDoubt = false;
   text = new SessionText();
 
   constructor(instance: number, session: number) {
@@ -56,7 +62,13 @@ export class SessionState {
   write(): Uint8Array {
     const writer = new ByteWriter()
       .byte(FORMAT)
-      .byte((this.hasUserTurn ? 1 : 0) | (this.hasOpening ? 2 : 0) | (this.askedForData ? 4 : 0))
+      .byte(
+        (this.hasUserTurn ? 1 : 0) |
+          (this.hasOpening ? 2 : 0) |
+          (this.askedForData ? 4 : 0) |
+          (this.hasDoubt ? 8 : 0) |
+          (stanceNumber(this.stance) << 4),
+      )
       .link(this.user ?? -1)
       .link(this.author ?? -1)
       .link(this.micro ?? -1)
@@ -85,6 +97,8 @@ export class SessionState {
     state.hasUserTurn = (flags & 1) !== 0;
     state.hasOpening = (flags & 2) !== 0;
     state.askedForData = (flags & 4) !== 0;
+    state.hasDoubt = (flags & 8) !== 0;
+    state.stance = stanceOfNumber(flags >>> 4);
     state.user = numberOrNull(reader.link());
     state.author = numberOrNull(reader.link());
     state.micro = numberOrNull(reader.link());

@@ -72,7 +72,8 @@ export class SessionText {
   /** `content`, and the sentences of `enrichment`: without personal data. */
   addUserTurn(content: string, enrichment: Enrichment, place: TurnPlace = OPENS): void {
     this.#addSample(content);
-    const { kind, signals } = enrichment;
+    const { kind } = enrichment;
+    const signals = enrichment.signals.map(({ key }) => key);
     const isAnswer = !this.#offersMore && (place.isAnswer || (this.#asksBack && !holdsQuestion(content)));
     const sentences = kind === 'request' ? askedSentences(content, enrichment) : [];
     const asked = isAnswer ? sentences.filter(({ adds, refers }) => adds && !refers) : sentences;

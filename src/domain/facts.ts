@@ -58,6 +58,33 @@ export interface FoundGap extends MissingAbility {
   readonly vector: Float32Array | null;
 }
 
+/**
+ * What an assistant turn leaves the user to say. `answered`: it states something. `asked`: it asks the user for
+ * something, or offers. `asked-if-helped`: it asks about its own answer. `asked-for-more`: it asks whether there is
+ * anything else. `unable`: it says that it cannot, may not or does not know. `waiting`: it still looks.
+ */
+export const STANCES = [
+  'answered',
+  'asked',
+  'asked-if-helped',
+  'asked-for-more',
+  'unable',
+  'waiting',
+] as const;
+export type Stance = (typeof STANCES)[number];
+
+/**
+ * A signal in a user turn, if what precedes the turn allows. `needs`: the stances of the assistant's turn before that
+ * do; `first`: it also counts in the turn that opens a session. A `weak` one counts when it is not the first doubt of
+ * its session.
+ */
+export interface SignalCandidate {
+  readonly key: SignalKey;
+  readonly needs: readonly Stance[];
+  readonly first: boolean;
+  readonly weak: boolean;
+}
+
 /** What enrich finds out about one message, from that message alone. */
 export interface Enrichment {
   /**
@@ -79,8 +106,10 @@ export interface Enrichment {
    * Empty unless `kind` is `request`.
    */
   readonly sentences: readonly RequestSentence[];
-  /** Signals in a user turn; `repetition` is never here: it takes two messages, so assign adds it. */
-  readonly signals: readonly SignalKey[];
+  /** Signals in a user turn. A request asked again takes two messages, so assign adds that `repetition`. */
+  readonly signals: readonly SignalCandidate[];
+  /** Of an assistant turn. */
+  readonly stance?: Stance | null;
   /** What an assistant turn says that it cannot do or does not know. */
   readonly gap: FoundGap | null;
 }

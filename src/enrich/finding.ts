@@ -1,5 +1,5 @@
 /** What rules and heads find in one turn: everything but its vector. Covered by test/enrich/enricher.test.ts. */
-import type { Enrichment, MissingAbility, RequestSentence, Turn } from '../domain/facts.ts';
+import type { Enrichment, MissingAbility, RequestSentence, SignalCandidate, Turn } from '../domain/facts.ts';
 import { SIGNALS, type SignalKey } from '../domain/signal-kinds.ts';
 import { LEXICON } from '../language/lexicon.ts';
 import { analysedPart, fold } from '../language/normalise.ts';
@@ -7,7 +7,7 @@ import { alternatives } from '../language/patterns.ts';
 import { detectGap } from './gaps.ts';
 import type { Heads } from './heads.ts';
 import { readRequest } from './request-sentence.ts';
-import { detectSignals } from './signals.ts';
+import { detectSignals, stanceOf } from './signals.ts';
 import { contentOf } from './turn-kind.ts';
 
 export type Finding = Omit<Enrichment, 'vector' | 'sentences' | 'gap'> & {
@@ -32,28 +32,41 @@ export function findIn(turn: ReadTurn, heads: Heads): Finding {
     case 'user': {
       const text = analysedPart(turn.content);
       const signals = detectSignals(text, heads);
-      const { request, aboutAssistant, sentences } = readRequest(text);
+      const { request, aboutAssistant, sentences } = readRequest(
+        text,
+        signals.some(({ key }) => !SATISFIED.has(key)),
+      );
       if (aboutAssistant !== null)
-        return { kind: 'about-assistant', request: aboutAssistant, sentences: [], signals, gap: null };
+        return {
+          kind: 'about-assistant',
+          request: aboutAssistant,
+          sentences: [],
+          signals,
+          gap: null,
+        };
       if (request === '' || isContentedRemark(request, signals))
         return { kind: 'reply', request: '', sentences: [], signals, gap: null };
       return { kind: 'request', request, sentences, signals, gap: null };
     }
-    case 'assistant':
+    case 'assistant': {
+      const text = analysedPart(turn.content);
+      const gap = detectGap(text, heads.gap);
       return {
         kind: 'none',
         request: '',
         sentences: [],
         signals: [],
-        gap: detectGap(analysedPart(turn.content), heads.gap),
+        stance: stanceOf(text, gap !== null),
+        gap,
       };
+    }
     case 'other':
       return { kind: 'none', request: '', sentences: [], signals: [], gap: null };
   }
 }
 
 /** A satisfied turn that asks nothing and says no more than a word ("Found it. Cheers") creates no topic. */
-function isContentedRemark(request: string, signals: readonly SignalKey[]): boolean {
+function isContentedRemark(request: string, signals: readonly SignalCandidate[]): boolean {
   if (ASKS.test(request.toLowerCase())) return false;
-  return signals.some((signal) => SATISFIED.has(signal)) && contentOf(fold(request)) <= 1;
+  return signals.some((signal) => SATISFIED.has(signal.key)) && contentOf(fold(request)) <= 1;
 }

@@ -147,7 +147,7 @@ type ToldSentence = Omit<RequestSentence, 'vector'>;
  * one the most request-like, in their order. What only gives data (names, numbers, addresses) or asks for help in
  * general stands for the turn only when nothing else does.
  */
-export function readRequest(text: string): ReadRequest {
+export function readRequest(text: string, complains = true): ReadRequest {
   const weighed: ToldSentence[] = [];
   let aboutAssistant: string | null = null;
   for (const sentence of sentencesOf(text).slice(0, MAX_SENTENCES)) {
@@ -158,7 +158,7 @@ export function readRequest(text: string): ReadRequest {
       const words = foldedWordsOf(folded);
       const topic = aboutAssistantTopic(folded, words);
       aboutAssistant ??= topic;
-      if (topic !== null || weight.score === 0 || isOnlyComplaint(folded)) continue;
+      if (topic !== null || weight.score === 0 || (complains && isOnlyComplaint(part))) continue;
       if (foundsNothing(part, folded, words, weight)) continue;
       const { score, asks } = weight;
       weighed.push({ text: part.trim(), score, words: wordCount(folded), asks, key: 0 });

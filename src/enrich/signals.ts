@@ -1,92 +1,249 @@
-/** Satisfaction signals in a user turn: by rule, and by a small head where it is sure. */
-import { SIGNALS, type SignalKey } from '../domain/signal-kinds.ts';
-import { fold } from '../language/normalise.ts';
-import { sentencesOf } from '../language/sentences.ts';
-import { wordCount } from '../language/words.ts';
-import { featuresOf, type Heads } from './heads.ts';
-import { DENIES, GOOD_NEWS, NOT_SO, PUSHBACK, RULES, WISHLESS, type Rule } from './signal-rules.ts';
-import { contentOf } from './turn-kind.ts';
-
-/** In a longer turn complaints and thanks are looked for in so many sentences at each end. */
-const SENTENCES_AT_EACH_END = 4;
-/** What a rule adds to the log-odds of a turn. */
-const RULE_LOGIT = 3;
-/** What a no, not or sorry adds to the log-odds that a turn is dissatisfied. */
-const PUSHBACK_LOGIT = 1.5;
-/** Log-odds from which a graded turn counts as satisfied or dissatisfied; tuned on the tune half of USS. */
-const LIKELY = { SAT: -0.5, DSAT: 0.5 } as const;
 /**
- * Log-odds from which a head alone gives a signal; tuned on the tune half of USS under the bound that few
- * requests of the intent sets get one (`npm run eval -- signals` prints how many).
+ * Satisfaction signals in a user turn, by phrases (`lexicon/<language>.signals.json`) and, where they are silent, by a
+ * small head that is sure; and what an assistant turn leaves the user to say. Which of the signals count is decided
+ * where the turn before is known (`conversations/signal-context.ts`).
  */
-const SURE = { SAT: 2, DSAT: 0.5 } as const;
-/** A head is only trusted alone on turns of at most so many words: longer ones are about something else. */
-const MAX_WORDS_ALONE = { SAT: 14, DSAT: 40 } as const;
-
-/** The heads learned from English: of a text in another script they know nothing. */
-const NOT_LATIN = /[^\P{L}\p{Script=Latin}]/u;
+import type { SignalCandidate, Stance } from '../domain/facts.ts';
+import { SIGNALS, type SignalKey } from '../domain/signal-kinds.ts';
+import type { Clause } from '../language/clauses.ts';
+import type { Match, MatchedText } from '../language/phrases/phrase-matcher.ts';
+import { quotationsOf } from '../language/quotations.ts';
+import { fold } from '../language/normalise.ts';
+import { isFoldedStopWord, wordCount } from '../language/words.ts';
+import { featuresOf, type Heads } from './heads.ts';
+import {
+  isSaid,
+  meaningOf,
+  signalPhrases,
+  type Said,
+  type AssistantPhrase,
+  type UserPhrase,
+} from './signal-phrases.ts';
 
 export type SignalHeads = Pick<Heads, 'sat' | 'dsat'>;
 
-/**
- * The signals that a user turn gives, in the order of SIGNALS: those of the rules, and where the rules
- * are silent and a head is sure, one of its own: praise; a correction when the turn denies or replaces
- * something; else negative feedback, as when other choices than those offered are asked for.
- */
-export function detectSignals(text: string, heads: SignalHeads): SignalKey[] {
-  const keys = detectByRule(text);
-  if (keys.length > 0) return keys;
-  const words = wordCount(fold(text.slice(0, 500)));
-  if (words > MAX_WORDS_ALONE.DSAT || NOT_LATIN.test(text)) return keys;
-  const { sat, dsat } = logits(text, heads);
-  if (dsat >= SURE.DSAT && dsat > sat) return [DENIES.test(fold(text)) ? 'correction' : 'negative-feedback'];
-  return sat >= SURE.SAT && sat > dsat && words <= MAX_WORDS_ALONE.SAT ? ['praise'] : keys;
+/** In a longer text only so many UTF-16 units at each end are read: complaints and thanks open or close a turn. */
+const READ_AT_EACH_END = 600;
+/** More words that say something make an approving word the opening of a next step. */
+const MOST_BESIDE_APPROVAL = 0;
+/** The same before thanks: "I need a taxi, thanks" is polite. */
+const MOST_BEFORE_THANKS = 2;
+
+/** More of them make what failed or is wrong a part of a longer story, perhaps not about the answer. */
+const MOST_BESIDE_COMPLAINT = 5;
+
+/** Something that a turn says. */
+interface Hit {
+  readonly said: Said;
+  readonly start: number;
+  readonly end: number;
+  readonly clause: number;
+  /** A part of a longer story. */
+  readonly weak: boolean;
 }
 
-/**
- * The signals that the rules see in a user turn, in the order of SIGNALS, each at most once. Never
- * `repetition`, which takes two turns. `text` may be of any language and length.
- */
-export function detectByRule(text: string): SignalKey[] {
-  const all = sentencesOf(text);
-  const sentences =
-    all.length <= 2 * SENTENCES_AT_EACH_END
-      ? all
-      : [...all.slice(0, SENTENCES_AT_EACH_END), ...all.slice(-SENTENCES_AT_EACH_END)];
-  const found = new Set<SignalKey>();
-  let asked = false;
-  for (const sentence of sentences) {
-    const folded = fold(sentence);
-    const isQuestion = /[?？][^\w?？]*$/u.test(folded);
-    for (const rule of RULES) {
-      if (found.has(rule.key) || (rule.notInQuestions === true && isQuestion)) continue;
-      if (!isSaid(rule, folded)) continue;
-      if (rule.maxWords !== undefined && wordCount(folded) > rule.maxWords) continue;
-      // "I need a taxi. Thanks." is polite, not thankful: thanks come before the next request.
-      if (rule.key === 'gratitude' && (asked || thanksLast(folded, rule.says))) continue;
-      found.add(rule.key);
+/** Both ends of a long text. */
+function endsOf(text: string): string {
+  if (text.length <= 2 * READ_AT_EACH_END) return text;
+  return `${text.slice(0, READ_AT_EACH_END)}\n${text.slice(-READ_AT_EACH_END)}`;
+}
+
+/** The signals that a user turn may give, in the order of SIGNALS, each at most once. */
+export function detectSignals(content: string, heads: SignalHeads): SignalCandidate[] {
+  const found = detectByPhrase(content);
+  return found.length > 0 ? found : detectByHead(content, heads);
+}
+
+/** The heads learned from English: of a text in another script they know nothing. */
+const NOT_LATIN = /[^\P{L}\p{Script=Latin}]/u;
+/** Log-odds from which a head is sure; tuned on the tune half of USS, by precision. */
+const SURE = { SAT: 1, DSAT: 0.5 } as const;
+/** A head is only trusted on turns of at most so many words: longer ones are about something else. */
+const MAX_WORDS = { SAT: 14, DSAT: 40 } as const;
+
+/** Stances after which displeasure is heard: an offer may be turned down in anger too. */
+const HEARD: readonly Stance[] = ['answered', 'asked', 'asked-if-helped', 'asked-for-more', 'unable'];
+
+/** A weak sign in a turn that no phrase is found in: praise, or displeasure. */
+function detectByHead(content: string, heads: SignalHeads): SignalCandidate[] {
+  const words = wordCount(fold(content.slice(0, 500)));
+  if (words === 0 || words > MAX_WORDS.DSAT || NOT_LATIN.test(content)) return [];
+  const features = featuresOf(content);
+  const dsat = heads.dsat.logit(features);
+  const sat = heads.sat.logit(features);
+  if (dsat >= SURE.DSAT && dsat > sat)
+    return [{ key: 'negative-feedback', needs: HEARD, first: false, weak: true }];
+  if (sat < SURE.SAT || sat <= dsat || words > MAX_WORDS.SAT || content.includes('?')) return [];
+  return [{ key: 'praise', needs: ['answered', 'asked-for-more'], first: false, weak: true }];
+}
+
+/** The signals that phrases see in a user turn, in the order of SIGNALS. `content` may be of any language. */
+export function detectByPhrase(content: string): SignalCandidate[] {
+  const text = signalPhrases().user.match(endsOf(content));
+  const hits = hitsIn(text);
+  const type = typeOfTurn(hits, text);
+  if (type === null) return [];
+  const first = hits.some(({ said }) => said === 'human')
+    ? refusesBots(text)
+    : text.matches.some(({ kind }) => kind === 'earlier');
+  const found = new Map<SignalKey, SignalCandidate>();
+  for (const { said, weak: isWeak } of hits) {
+    const meaning = meaningOf(said);
+    if (meaning.type !== type) continue;
+    const needs = meaning.needs;
+    const onlyThanks = said === 'thanks' && restOf(text, hits) === 0;
+    for (const key of keysOf(said)) {
+      const known = found.get(key);
+      const weak = (known?.weak ?? true) && isWeak;
+      found.set(key, {
+        key,
+        needs: known === undefined ? needs : [...new Set([...known.needs, ...needs])],
+        first: first || onlyThanks || known?.first === true,
+        weak,
+      });
     }
-    asked ||= contentOf(folded) > 0 && (!GOOD_NEWS.test(folded) || NOT_SO.test(folded));
   }
-  return SIGNALS.map(({ key }) => key).filter((key) => found.has(key));
+  if (hits.some(({ said }) => said === 'no') && type === 'DSAT')
+    found.set('negative-feedback', {
+      key: 'negative-feedback',
+      needs: ['asked-if-helped'],
+      first: false,
+      weak: false,
+    });
+  return SIGNALS.flatMap(({ key }) => found.get(key) ?? []);
 }
 
-function isSaid({ says, unless }: Rule, folded: string): boolean {
-  return says.test(folded) && unless?.test(folded) !== true;
+function keysOf(said: Said): readonly SignalKey[] {
+  return meaningOf(said).keys;
 }
 
-/** Whether a request precedes the thanks within the sentence. */
-function thanksLast(folded: string, thanks: RegExp): boolean {
-  const at = folded.search(thanks);
-  return at > 0 && contentOf(folded.slice(0, at)) > 1;
+function refusesBots({ matches }: MatchedText<UserPhrase>): boolean {
+  return matches.some(({ kind }) => kind === 'earlier');
 }
 
-/** Whether a folded sentence complains about the conversation and says nothing besides. */
-export function isOnlyComplaint(folded: string): boolean {
-  return RULES.some(
-    (rule) =>
-      WISHLESS.has(rule.key) && isSaid(rule, folded) && contentOf(folded.replace(rule.says, ' ')) === 0,
+/** What a turn says in its own words: not quoted, not to be written or translated, not denied. */
+function hitsIn(text: MatchedText<UserPhrase>): Hit[] {
+  const { matches, tokens, clauses } = text;
+  if (matches.length === 0) return [];
+  const task = matches.find(({ kind }) => kind === 'task');
+  if (task !== undefined && task.start <= clauses[0]!.end) return [];
+  const quoted = quotationsOf(text.text);
+  const isQuoted = ({ start, end }: Match<UserPhrase>): boolean => {
+    const [from, to] = [tokens[start]!.start, tokens[end - 1]!.end];
+    return quoted.some((span) => from < span.end && to > span.start);
+  };
+  const clauseOf = clauseByToken(clauses, tokens.length);
+  const hits: Hit[] = [];
+  for (const match of matches) {
+    const { kind, start, end, negated, denies } = match;
+    if (!isSaid(kind) || isQuoted(match)) continue;
+    const said = negated && !(denies && meaningOf(kind).type === 'DSAT') ? deniedAs(kind) : kind;
+    if (said === null) continue;
+    const clause = clauseOf[end - 1]!;
+    if (clauses[clause]!.isQuestion && meaningOf(said).inQuestions !== true) continue;
+    hits.push({ said, start, end, clause, weak: false });
+  }
+  return withoutPoliteness(hits, text);
+}
+
+/** "Not helpful" is a complaint, "it did not work" a failure, "not wrong" nothing. */
+function deniedAs(said: Said): Said | null {
+  if (said === 'praise' || said === 'approval') return 'bad-answer';
+  return said === 'solved' ? 'failed' : null;
+}
+
+function clauseByToken(clauses: readonly Clause[], count: number): Int32Array {
+  const places = new Int32Array(count);
+  clauses.forEach(({ start, end }, place) => places.fill(place, start, end));
+  return places;
+}
+
+/** Drops thanks after a request, and approving words with a next step; weakens complaints in a longer story. */
+function withoutPoliteness(hits: readonly Hit[], text: MatchedText<UserPhrase>): Hit[] {
+  const held = heldTokens(hits, text.tokens.length);
+  const beside = wordsBeside(text, held, 0, text.tokens.length);
+  const sober = hits.map((hit) =>
+    beside > MOST_BESIDE_COMPLAINT && meaningOf(hit.said).aboutThing === true ? { ...hit, weak: true } : hit,
   );
+  return sober.filter(({ said, start }) => {
+    const { alone, type } = meaningOf(said);
+    if (said === 'thanks') return wordsBeside(text, held, 0, start) <= MOST_BEFORE_THANKS;
+    if (alone !== true || type !== 'SAT') return true;
+    return beside <= MOST_BESIDE_APPROVAL;
+  });
+}
+
+function heldTokens(hits: readonly Hit[], count: number): Uint8Array {
+  const held = new Uint8Array(count);
+  for (const { start, end } of hits) held.fill(1, start, end);
+  return held;
+}
+
+/** Words that say something and are no part of a hit; in a question every word counts. */
+function wordsBeside(
+  { tokens, closings }: MatchedText<UserPhrase>,
+  held: Uint8Array,
+  from: number,
+  to: number,
+): number {
+  let count = 0;
+  for (let at = from; at < to; at++) {
+    if (held[at] === 1) continue;
+    const { key, isCharacter } = tokens[at]!;
+    const asks = closings[at] === '?';
+    if (!asks && isFoldedStopWord(key)) continue;
+    count += isCharacter ? 0.4 : 1;
+  }
+  return count;
+}
+
+function restOf(text: MatchedText<UserPhrase>, hits: readonly Hit[]): number {
+  return wordsBeside(text, heldTokens(hits, text.tokens.length), 0, text.tokens.length);
+}
+
+/**
+ * What a turn says in the end. Praise and success after a complaint stand; thanks at the end of one are polite; a
+ * clause that counters praise takes it back, whatever it says.
+ */
+function typeOfTurn(hits: readonly Hit[], { clauses }: MatchedText<UserPhrase>): 'SAT' | 'DSAT' | null {
+  const complaints = hits.filter(({ said }) => meaningOf(said).type === 'DSAT');
+  const approvals = hits.filter(({ said }) => meaningOf(said).type === 'SAT');
+  const lastComplaint = Math.max(-1, ...complaints.map(({ clause }) => clause));
+  const judgements = approvals.filter(({ said }) => meaningOf(said).courtesy !== true);
+  const lastJudgement = Math.max(-1, ...judgements.map(({ clause }) => clause));
+  if (complaints.length > 0) {
+    const ends = lastJudgement > lastComplaint && !isCountered(lastJudgement, clauses);
+    return ends ? 'SAT' : 'DSAT';
+  }
+  if (approvals.length === 0) return null;
+  const last = Math.max(...approvals.map(({ clause }) => clause));
+  return isCountered(last, clauses) ? null : 'SAT';
+}
+
+/** Whether a clause of contrast follows. */
+function isCountered(clause: number, clauses: readonly Clause[]): boolean {
+  return clauses.slice(clause + 1).some(({ contrasts }) => contrasts);
+}
+
+/** Complaints that name no wish. */
+const WISHLESS: ReadonlySet<Said> = new Set<Said>([
+  'failed',
+  'bad-answer',
+  'wrong',
+  'said-so',
+  'angry',
+  'irony',
+]);
+
+/** Longer sentences say more than that. */
+const LONGEST_COMPLAINT = 300;
+
+/** Whether a sentence complains about the conversation and says nothing besides. */
+export function isOnlyComplaint(sentence: string): boolean {
+  if (sentence.length > LONGEST_COMPLAINT) return false;
+  const text = signalPhrases().user.match(sentence);
+  const hits = hitsIn(text).filter(({ said }) => WISHLESS.has(said));
+  return hits.length > 0 && restOf(text, hits) === 0;
 }
 
 const TYPE_OF = new Map<SignalKey, 'SAT' | 'DSAT'>(SIGNALS.map(({ key, type }) => [key, type]));
@@ -96,41 +253,19 @@ export function typeOf(key: SignalKey): 'SAT' | 'DSAT' {
   return TYPE_OF.get(key) ?? 'DSAT';
 }
 
-export interface Grade {
-  /** Log-odds, rules included. */
-  readonly score: number;
-  /** The score is high enough to say so, right or wrong about equally often as not saying so. */
-  readonly likely: boolean;
-}
+/** Only the end of an assistant turn asks the user. */
+const CLOSING_TOKENS = 60;
 
-/** How satisfied and how dissatisfied a user turn sounds: a measure for comparing, softer than the signals. */
-export function gradeTurn(text: string, heads: SignalHeads): { readonly sat: Grade; readonly dsat: Grade } {
-  const types = new Set(detectByRule(text).map(typeOf));
-  const { sat, dsat } = logits(text, heads);
-  const satScore = sat + (types.has('SAT') ? RULE_LOGIT : 0);
-  const dsatScore = dsat + (types.has('DSAT') ? RULE_LOGIT : 0);
-  return {
-    sat: { score: satScore, likely: types.has('SAT') || satScore >= LIKELY.SAT },
-    dsat: { score: dsatScore, likely: types.has('DSAT') || dsatScore >= LIKELY.DSAT },
-  };
-}
-
-/**
- * Displeasure opens a turn ("No good. Try the 8th, for two, with breakfast."), so for dissatisfaction the
- * first sentence and the first two are judged by themselves as well; thanks may stand anywhere.
- */
-function logits(text: string, heads: SignalHeads): { sat: number; dsat: number } {
-  const features = featuresOf(text);
-  let dsat = heads.dsat.logit(features) + pushbackIn(text);
-  const sentences = sentencesOf(text);
-  for (const count of [1, 2]) {
-    if (sentences.length <= count) break;
-    const opening = sentences.slice(0, count).join(' ');
-    dsat = Math.max(dsat, heads.dsat.logit(featuresOf(opening)) + pushbackIn(opening));
-  }
-  return { sat: heads.sat.logit(features), dsat };
-}
-
-function pushbackIn(text: string): number {
-  return PUSHBACK.test(fold(text)) ? PUSHBACK_LOGIT : 0;
+/** What an assistant turn leaves the user to say. `lacks`: it admits a gap. */
+export function stanceOf(content: string, lacks: boolean): Stance {
+  const { matches, tokens, closings } = signalPhrases().assistant.match(endsOf(content));
+  const says = (kind: AssistantPhrase): boolean => matches.some((match) => match.kind === kind);
+  if (says('asks-if-helped')) return 'asked-if-helped';
+  const isUnable = lacks || says('unable');
+  const asksForMore = says('asks-for-more');
+  if (asksForMore) return isUnable ? 'unable' : 'asked-for-more';
+  for (let at = Math.max(0, tokens.length - CLOSING_TOKENS); at < tokens.length; at++)
+    if (closings[at] === '?') return 'asked';
+  if (says('waits')) return 'waiting';
+  return isUnable ? 'unable' : 'answered';
 }

@@ -5,9 +5,10 @@ import { ByteReader, ByteWriter } from '../../src/domain/byte-codec.ts';
 import type { Enrichment, GapType } from '../../src/domain/facts.ts';
 import type { SignalKey } from '../../src/domain/signal-kinds.ts';
 import { redact } from '../../src/language/redact/redact.ts';
+import { certain } from '../support/signals.ts';
 
 function enrichment(kind: Enrichment['kind'], request = '', signals: readonly SignalKey[] = []): Enrichment {
-  return { kind, request, vector: null, sentences: [], signals, gap: null };
+  return { kind, request, vector: null, sentences: [], signals: certain(...signals), gap: null };
 }
 
 /** A conversation, turn by turn. */

@@ -74,10 +74,12 @@ describe('the enricher', () => {
       if (one.vector !== null) ok(Math.abs(one.vector.reduce((sum, x) => sum + x * x, 0) - 1) < 1e-4);
       if (role !== 'user') deepEqual(one.signals, []);
       if (role !== 'assistant') equal(one.gap, null);
-      ok(!one.signals.includes('repetition'));
+      ok(!one.signals.some(({ key }) => key === 'repetition'));
     });
     deepEqual(
-      found.slice(0, 4).map(({ kind, gap, signals }) => [kind, gap?.type ?? null, signals]),
+      found
+        .slice(0, 4)
+        .map(({ kind, gap, signals }) => [kind, gap?.type ?? null, signals.map(({ key }) => key)]),
       [
         ['request', null, []],
         ['none', 'TOOL', []],

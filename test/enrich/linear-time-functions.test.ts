@@ -15,8 +15,10 @@ import { abilityKeysOf } from '../../src/language/ability-keys.ts';
 import { featuresOf, loadHeads } from '../../src/enrich/heads.ts';
 import { detectLanguage } from '../../src/language/detect.ts';
 import { requestOf } from '../../src/enrich/request-sentence.ts';
-import { detectSignals, gradeTurn, isOnlyComplaint } from '../../src/enrich/signals.ts';
+import { detectSignals, isOnlyComplaint, stanceOf } from '../../src/enrich/signals.ts';
 import { fold } from '../../src/language/normalise.ts';
+import { readText } from '../../src/language/phrases/read-text.ts';
+import { quotationsOf } from '../../src/language/quotations.ts';
 import { clausesOf, sentencesOf } from '../../src/language/sentences.ts';
 import { wordCount } from '../../src/language/words.ts';
 import {
@@ -74,7 +76,9 @@ const FUNCTIONS: Readonly<Record<string, (text: string) => unknown>> = {
   requestOf,
   isOnlyComplaint,
   detectSignals: (text) => detectSignals(text, heads),
-  gradeTurn: (text) => gradeTurn(text, heads),
+  stanceOf: (text) => stanceOf(text, false),
+  readText,
+  quotationsOf,
   detectGap: (text) => detectGap(text, heads.gap),
   isVerse,
   quotedSpans,

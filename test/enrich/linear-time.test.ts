@@ -19,12 +19,7 @@ for (const pattern of [...constructed.values(), ...(await literalsOf(filesOf([..
 describe('patterns', () => {
   it('are all found, literals and those that functions make', () => {
     const places = new Set([...patterns.values()].map(({ place }) => place.replace(/:\d+$/, '')));
-    for (const name of [
-      'enrich/request-sentence',
-      'enrich/signal-rules',
-      'language/sentences',
-      'enrich/turn-kind',
-    ]) {
+    for (const name of ['enrich/request-sentence', 'language/sentences', 'enrich/turn-kind']) {
       ok(places.has(`src/${name}.ts`), name);
     }
     ok(places.has('src/conversations/session-text.ts'));

@@ -7,6 +7,7 @@ import { Assigner } from '../../src/worker/analysis/assigner.ts';
 import type { Enrichment, Turn } from '../../src/domain/facts.ts';
 import { SetupError } from '../../src/errors.ts';
 import { serveAnalysis } from '../../src/worker/analysis/server.ts';
+import { certain } from './signals.ts';
 
 export const DIMENSIONS = 16;
 
@@ -33,7 +34,7 @@ function findingOf({ role, content }: Pick<Turn, 'role' | 'content'>): Enrichmen
     request,
     vector: request === '' ? null : vectorOf(request),
     sentences: [],
-    signals: content === 'thanks' ? ['gratitude'] : [],
+    signals: content === 'thanks' ? certain('gratitude') : [],
     gap: null,
   };
 }

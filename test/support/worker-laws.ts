@@ -18,6 +18,7 @@ import { MarksInMemory, NO_NOTES } from './notes.ts';
 import { openFixture, uuid, type Fixture } from './fold.ts';
 import type { Law } from './laws.ts';
 import { same, sameRows, stateRows, type ViewRows } from './view-rows.ts';
+import { certain } from './signals.ts';
 
 const INSTANCES = 3;
 const AT = Date.UTC(2026, 0, 30, 22) * 1000;
@@ -342,9 +343,9 @@ function enrichmentOf(role: Role, content: string): Enrichment {
     sentences: [],
     signals:
       role === 'user' && content === 'thanks'
-        ? ['gratitude']
+        ? certain('gratitude')
         : role === 'user' && content === 'that is wrong'
-          ? ['factual-error']
+          ? certain('factual-error')
           : [],
     gap: role === 'assistant' && content === 'I cannot do that' ? gapOf('TOOL') : null,
   };

@@ -10,6 +10,7 @@ import { WorkerLoop, type WorkerLoopOptions } from '../../src/worker/loop.ts';
 import type { EnrichStage, Unanalysed } from '../../src/worker/analysis/stages.ts';
 import { openFixture, temporaryDirectory, uuid, type Fixture } from './fold.ts';
 import { MarksInMemory, NotesInMemory } from './notes.ts';
+import { certain } from './signals.ts';
 
 const DIMENSIONS = 16;
 /** The clock of these tests. */
@@ -35,7 +36,7 @@ export const enricher: EnrichStage = {
           request: request ? content : '',
           vector: request ? vectorOf(content) : null,
           sentences: [],
-          signals: content === 'thanks' ? ['gratitude'] : [],
+          signals: content === 'thanks' ? certain('gratitude') : [],
           gap: null,
         };
       }),

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { SetupError } from '../../errors.ts';
 import { LEXICON_DIRECTORY } from '../lexicon.ts';
-import { memberItems, PhraseFault, sequencesOf, type SyntaxOptions } from './syntax.ts';
+import { memberItems, PhraseFault, sequencesOf, type Sequence } from './syntax.ts';
 
 const name = z.string().regex(/^[a-z]+(?:-[a-z]+)*$/, 'is not kebab-case');
 const phrase = z
@@ -69,6 +69,11 @@ export interface PhraseFile<Kind extends string> {
   /** Those of the grammar and those of the file. */
   readonly classes: ReadonlyMap<string, readonly string[]>;
   readonly kinds: Readonly<Partial<Record<Kind, KindOfPhrases>>>;
+  /**
+   * What each phrase of the file and the grammar stands for; made at the first call. Throws SetupError, naming file
+   * and place, when one cannot be read.
+   */
+  sequences(): ReadonlyMap<string, readonly Sequence[]>;
 }
 
 export interface PhraseFilesOptions<Kind extends string> {
@@ -77,6 +82,8 @@ export interface PhraseFilesOptions<Kind extends string> {
   /** The kinds of phrases that a file may have. */
   readonly kinds: readonly Kind[];
   readonly directory?: string;
+  /** Phrases are read now, and not when a text of their language is met first. */
+  readonly checked?: boolean;
 }
 
 /** The files of a purpose, by language. Throws SetupError, naming file and place, when one cannot be used. */
@@ -84,6 +91,7 @@ export function loadPhraseFiles<Kind extends string>({
   purpose,
   kinds,
   directory = LEXICON_DIRECTORY,
+  checked = true,
 }: PhraseFilesOptions<Kind>): PhraseFile<Kind>[] {
   const ending = `.${purpose}.json`;
   const schema = z.strictObject({
@@ -91,15 +99,18 @@ export function loadPhraseFiles<Kind extends string>({
     kinds: z.partialRecord(z.enum(kinds), kindSchema),
   });
   const names = readdirSync(directory).filter((file) => file.endsWith(ending));
-  return names.toSorted().map((file) => {
-    const language = file.slice(0, -ending.length);
-    const path = join(directory, file);
+  return names.toSorted().map((name) => {
+    const language = name.slice(0, -ending.length);
+    const path = join(directory, name);
     const grammar = grammarOf(language, directory);
     const content = parsed(path, schema);
     const all = new Map([...Object.entries(grammar.classes), ...Object.entries(content.classes ?? {})]);
-    const read = { language, path, grammar, classes: all, kinds: content.kinds } as PhraseFile<Kind>;
-    checkPhrases(read);
-    return read;
+    const kindsOfFile = content.kinds as PhraseFile<Kind>['kinds'];
+    const read = { language, path, grammar, classes: all, kinds: kindsOfFile };
+    let made: ReadonlyMap<string, readonly Sequence[]> | null = null;
+    const file = { ...read, sequences: () => (made ??= sequencesIn(read)) };
+    if (checked) file.sequences();
+    return file;
   });
 }
 
@@ -110,16 +121,10 @@ function grammarOf(language: string, directory: string): Grammar {
   return parsed(path, grammarSchema);
 }
 
-/** Phrases of the grammar and of the file, as `sequencesOf` reads them. */
-export function syntaxOf({
-  classes,
-  grammar,
-}: Pick<PhraseFile<string>, 'classes' | 'grammar'>): SyntaxOptions {
-  return { classes, gap: grammar.gap };
-}
-
-function checkPhrases(file: PhraseFile<string>): void {
-  const options = syntaxOf(file);
+/** Throws SetupError when a phrase cannot be read. */
+function sequencesIn(file: Omit<PhraseFile<string>, 'sequences'>): Map<string, readonly Sequence[]> {
+  const options = { classes: file.classes, gap: file.grammar.gap };
+  const sequences = new Map<string, readonly Sequence[]>();
   const faults: string[] = [];
   const check = (place: string, read: () => unknown): void => {
     try {
@@ -132,8 +137,12 @@ function checkPhrases(file: PhraseFile<string>): void {
   for (const [name, members] of file.classes)
     members.forEach((member, at) => check(`classes.${name}.${at}`, () => memberItems(member)));
   for (const [kind, { phrases = [], unless = [] } = {}] of Object.entries(file.kinds)) {
-    phrases.forEach((text, at) => check(`kinds.${kind}.phrases.${at}`, () => sequencesOf(text, options)));
-    unless.forEach((text, at) => check(`kinds.${kind}.unless.${at}`, () => sequencesOf(text, options)));
+    phrases.forEach((text, at) =>
+      check(`kinds.${kind}.phrases.${at}`, () => sequences.set(text, sequencesOf(text, options))),
+    );
+    unless.forEach((text, at) =>
+      check(`kinds.${kind}.unless.${at}`, () => sequences.set(text, sequencesOf(text, options))),
+    );
   }
   const { negation, contrast, skipped } = file.grammar;
   skipped.forEach((word, at) =>
@@ -143,10 +152,13 @@ function checkPhrases(file: PhraseFile<string>): void {
   );
   for (const [place, list] of Object.entries({ ...negation, contrast })) {
     if (typeof list === 'number') continue;
-    list.forEach((text, at) => check(`grammar ${place}.${at}`, () => sequencesOf(text, options)));
+    list.forEach((text, at) =>
+      check(`grammar ${place}.${at}`, () => sequences.set(text, sequencesOf(text, options))),
+    );
   }
   if (faults.length > 0)
     throw new SetupError(`${file.path} is not usable (${faults.join('; ')}): correct it`);
+  return sequences;
 }
 
 function parsed<Schema extends z.ZodType>(path: string, schema: Schema): z.infer<Schema> {

@@ -6,8 +6,8 @@ import { LANGUAGES } from '../lexicon.ts';
 import { cutIntoClauses, type Clause } from '../clauses.ts';
 import { arabicBases } from '../spaced-phrases.ts';
 import type { PhraseFile } from './phrase-files.ts';
-import { PhraseTrie, type Anchors, type Reading, type Walk } from './phrase-trie.ts';
-import { BREAK, isGlued, phraseKey, readText, type ReadText, type Token } from './read-text.ts';
+import { PhraseTrie, type Anchors, type Reading } from './phrase-trie.ts';
+import { BREAK, isGlued, readText, type ReadText, type Token } from './read-text.ts';
 
 export interface Match<Kind extends string> {
   readonly kind: Kind;
@@ -20,6 +20,8 @@ export interface Match<Kind extends string> {
   readonly end: number;
   /** A word outside of it denies it: "not helpful". */
   readonly negated: boolean;
+  /** It holds a negation itself: "did not help". */
+  readonly denies: boolean;
 }
 
 /** A text with all that was found in it. */
@@ -41,25 +43,22 @@ interface Phrase<Kind extends string> {
   readonly kind: Kind | null;
 }
 
+/** The phrases of one language, compiled when a text first needs them. */
+interface Compiled<Kind extends string> {
+  readonly trie: PhraseTrie;
+  readonly phrases: readonly Phrase<Kind>[];
+  /** What tokens may be; which are remembered changes no result. */
+  readonly readings: Map<string, Reading | null>;
+}
+
 interface InLanguage<Kind extends string> {
   readonly code: string;
   readonly bit: number;
-  readonly trie: PhraseTrie;
-  readonly phrases: readonly Phrase<Kind>[];
   readonly reachAfter: number;
   readonly reachBefore: number;
-  /** Words of the language at large: they tell it from others. */
+  /** Words that tell the language from others. */
   readonly known: ReadonlySet<string>;
-}
-
-/** What a token may be, in the languages that know it. */
-interface Readings {
-  /** By the place of the language; null: no phrase of it holds the token. */
-  readonly of: readonly (Reading | null)[];
-  /** Places of the languages with a reading. */
-  readonly places: readonly number[];
-  /** The languages that know the word, one bit each. */
-  readonly known: number;
+  compiled(): Compiled<Kind>;
 }
 
 interface Found {
@@ -74,11 +73,12 @@ const REMEMBERED = 20_000;
 /** Of a long text, the words of its beginning and of its end tell its language. */
 const TELLING_WORDS = 80;
 /** A language with so large a share of the words that the likeliest one knows is likely too. */
-const LIKELY_SHARE = 0.7;
+const LIKELY_SHARE = 0.8;
 
 export class PhraseMatcher<Kind extends string> {
   readonly #languages: readonly InLanguage<Kind>[];
-  readonly #remembered = new Map<string, Readings>();
+  /** The languages that know a token, one bit each. */
+  readonly #knowing = new Map<string, number>();
 
   readonly #inOneLanguage: boolean;
 
@@ -93,74 +93,67 @@ export class PhraseMatcher<Kind extends string> {
 
   /** How many nodes the tries have together. */
   get size(): number {
-    return this.#languages.reduce((sum, { trie }) => sum + trie.size, 0);
+    return this.#languages.reduce((sum, language) => sum + language.compiled().trie.size, 0);
   }
 
   match(content: string): MatchedText<Kind> {
     const read = readText(content);
-    const { tokens } = read;
-    const readings = tokens.map((token, at) => this.#readingsOf(token, tokens, at));
-    const likely = this.#likelyLanguages(readings);
-    const { found, steps } = this.#walk(read, readings, this.#inOneLanguage ? likely : -1);
+    const knowing = read.tokens.map(({ key }) => this.#languagesOf(key));
+    const likely = this.#likelyLanguages(knowing);
+    // A word of no likely language comes from another: "merci" in an English turn.
+    const foreign = this.#inOneLanguage
+      ? 0
+      : knowing.reduce((all, bits) => ((bits & likely) === 0 ? all | bits : all), 0);
+    const found: Found[] = [];
+    const denials = new Denials(this.#languages, read.tokens);
+    let steps = read.tokens.length;
+    for (const [place, { bit }] of this.#languages.entries())
+      if (((likely | foreign) & bit) !== 0) steps += this.#walk(place, read, found, denials);
     const isSaid = ({ language, start, end }: Found): boolean => {
-      const { bit } = this.#languages[language]!;
-      if ((likely & bit) !== 0) return true;
-      // A word of no likely language comes from another: "merci" in an English turn.
-      for (let at = start; at < end; at++) if ((readings[at]!.known & likely) === 0) return true;
+      if ((likely & this.#languages[language]!.bit) !== 0) return true;
+      for (let at = start; at < end; at++) if ((knowing[at]! & likely) === 0) return true;
       return false;
     };
-    const said = found.filter(isSaid);
+    const said = found.filter(isSaid).sort((a, b) => a.end - b.end);
     const contrasts = said.filter((one) => this.#phraseOf(one).role === 'contrast');
     return {
       ...read,
       steps,
-      matches: this.#matchesOf(said, read, readings),
+      matches: this.#matchesOf(said, read, denials),
       clauses: cutIntoClauses(read, contrasts),
     };
   }
 
   #phraseOf({ language, phrase }: Found): Phrase<Kind> {
-    return this.#languages[language]!.phrases[phrase]!;
+    return this.#languages[language]!.compiled().phrases[phrase]!;
   }
 
-  /** `languages`: those that are looked at, one bit each. */
-  #walk(read: ReadText, readings: readonly Readings[], languages: number): { found: Found[]; steps: number } {
+  /** Adds what one language finds, and returns what it cost. */
+  #walk(place: number, read: ReadText, found: Found[], denials: Denials): number {
     const { tokens } = read;
+    const { trie, readings } = this.#languages[place]!.compiled();
     const anchors = anchorsOf(read);
-    const walks: (Walk | null)[] = this.#languages.map(() => null);
-    const live: number[] = [];
-    const found: Found[] = [];
-    let steps = 0;
+    const walk = trie.newWalk();
     for (let at = 0; at < tokens.length; at++) {
-      const { before } = tokens[at]!;
-      const { of, places } = readings[at]!;
-      for (const place of places) {
-        if ((languages & (1 << place)) === 0) continue;
-        walks[place] ??= this.#languages[place]!.trie.newWalk();
-        if (walks[place].isIdle && !live.includes(place)) live.push(place);
-      }
-      for (let index = live.length - 1; index >= 0; index--) {
-        const place = live[index]!;
-        const walk = walks[place]!;
-        if (before === BREAK.end) walk.stop();
-        walk.take(of[place] ?? null, at, before === BREAK.mark, anchors, (phrase, start) => {
-          found.push({ language: place, phrase, start, end: at + 1 });
-        });
-        if (walk.isIdle) live.splice(index, 1);
-      }
-      steps += 1;
+      const token = tokens[at]!;
+      if (token.before === BREAK.end) walk.stop();
+      const reading = readingOf(token, isGlued(tokens, at), trie, readings);
+      if (reading?.isNegation === true) denials.addBefore({ language: place, start: at, end: at + 1 });
+      if (reading === null && walk.isIdle) continue;
+      walk.take(reading, at, token.before === BREAK.mark, anchors, (phrase, start) => {
+        found.push({ language: place, phrase, start, end: at + 1 });
+      });
     }
-    for (const walk of walks) steps += walk?.steps ?? 0;
-    return { found, steps };
+    return walk.steps;
   }
 
   /** The languages that know the most words of a text, one bit each. */
-  #likelyLanguages(readings: readonly Readings[]): number {
+  #likelyLanguages(knowing: readonly number[]): number {
     const counts = this.#languages.map(() => 0);
     const half = TELLING_WORDS / 2;
     const telling =
-      readings.length <= TELLING_WORDS ? readings : [...readings.slice(0, half), ...readings.slice(-half)];
-    for (const { known } of telling)
+      knowing.length <= TELLING_WORDS ? knowing : [...knowing.slice(0, half), ...knowing.slice(-half)];
+    for (const known of telling)
       for (let bits = known, place = 0; bits > 0; bits >>>= 1, place++)
         if ((bits & 1) !== 0) counts[place]! += 1;
     const most = Math.max(0, ...counts);
@@ -171,61 +164,66 @@ export class PhraseMatcher<Kind extends string> {
     return likely;
   }
 
-  #matchesOf(said: readonly Found[], read: ReadText, readings: readonly Readings[]): Match<Kind>[] {
+  #matchesOf(said: readonly Found[], read: ReadText, denials: Denials): Match<Kind>[] {
     const vetoed = new Vetoes<Kind>(read.tokens.length);
-    const denials = new Denials(this.#languages, read.tokens);
     for (const one of said) {
       const { role, kind } = this.#phraseOf(one);
       if (role === 'unless') vetoed.add(kind!, one);
       else if (role === 'negation') denials.addBefore(one);
       else if (role === 'negation-after') denials.addAfter(one);
     }
-    readings.forEach(({ of, places }, at) => {
-      for (const place of places)
-        if (of[place]!.isNegation) denials.addBefore({ language: place, start: at, end: at + 1 });
-    });
     const matches: Match<Kind>[] = [];
     for (const one of said) {
       const { role, kind, text } = this.#phraseOf(one);
       if (role !== 'phrase' || kind === null || vetoed.has(kind, one)) continue;
       const { start, end, language } = one;
       const { code } = this.#languages[language]!;
-      matches.push({ kind, language: code, phrase: text, start, end, negated: denials.deny(one) });
+      matches.push({
+        kind,
+        language: code,
+        phrase: text,
+        start,
+        end,
+        negated: denials.deny(one),
+        denies: denials.isIn(one),
+      });
     }
     return matches;
   }
 
-  #readingsOf(token: Token, tokens: readonly Token[], at: number): Readings {
-    const glue = !token.isCharacter ? null : isGlued(tokens, at) ? 'glued' : 'first';
-    const name = glue === null ? token.key : `${glue}:${token.key}`;
-    const known = this.#remembered.get(name);
-    if (known !== undefined) return known;
-    if (this.#remembered.size >= REMEMBERED) this.#remembered.clear();
-    const readings = this.#read(token.key, glue);
-    this.#remembered.set(name, readings);
-    return readings;
-  }
-
-  #read(key: string, glue: 'glued' | 'first' | null): Readings {
-    const places: number[] = [];
-    let known = 0;
+  #languagesOf(key: string): number {
+    const remembered = this.#knowing.get(key);
+    if (remembered !== undefined) return remembered;
+    if (this.#knowing.size >= REMEMBERED) this.#knowing.clear();
     const keys = keysOf(key);
-    const of = this.#languages.map((language, place) => {
-      if (keys.some((one) => language.known.has(one))) known |= language.bit;
-      const reading = key === '' ? null : language.trie.readingOf(keys, glue);
-      if (reading !== null) {
-        places.push(place);
-        known |= language.bit;
-      }
-      return reading;
-    });
-    return { of, places, known };
+    let bits = 0;
+    for (const { bit, known } of this.#languages) if (keys.some((one) => known.has(one))) bits |= bit;
+    this.#knowing.set(key, bits);
+    return bits;
   }
 }
 
-/** "Soooo" is "soo" or "so"; an Arabic word may bear "the", "and" or "for". */
+function readingOf(
+  { key, isCharacter }: Token,
+  isGlued: boolean,
+  trie: PhraseTrie,
+  readings: Map<string, Reading | null>,
+): Reading | null {
+  if (key === '') return null;
+  const glue = !isCharacter ? null : isGlued ? 'glued' : 'first';
+  const name = glue === null ? key : `${glue}:${key}`;
+  const remembered = readings.get(name);
+  if (remembered !== undefined) return remembered;
+  if (readings.size >= REMEMBERED) readings.clear();
+  const reading = trie.readingOf(keysOf(key), glue);
+  readings.set(name, reading);
+  return reading;
+}
+
+/** "Soooo" is "soo" or "so"; an Arabic word may bear "the", "and" or "for"; 0 in a phrase is any number. */
 function keysOf(key: string): string[] {
   const keys = [key, ...arabicBases(key)];
+  if (/^\p{N}/u.test(key)) keys.push('0');
   if (/(.)\1\1/u.test(key)) keys.push(key.replace(/(.)\1{2,}/gu, '$1$1'), key.replace(/(.)\1{2,}/gu, '$1'));
   return keys;
 }
@@ -239,42 +237,62 @@ function anchorsOf({ tokens }: ReadText): Anchors {
 }
 
 function inLanguage<Kind extends string>(file: PhraseFile<Kind>, place: number): InLanguage<Kind> {
-  const { language: code, grammar, classes, kinds } = file;
-  const { negation, contrast, skipped, spellings, gap } = grammar;
-  const trie = new PhraseTrie({ classes, gap, skipped, spellings, negations: negation.before });
+  const { reachAfter, reachBefore } = file.grammar.negation;
+  let made: Compiled<Kind> | null = null;
+  return {
+    code: file.language,
+    bit: 1 << place,
+    reachAfter,
+    reachBefore,
+    known: wordsOf(file),
+    compiled: () => (made ??= compile(file)),
+  };
+}
+
+function compile<Kind extends string>(file: PhraseFile<Kind>): Compiled<Kind> {
+  const { negation, contrast, skipped, spellings } = file.grammar;
+  const sequences = file.sequences();
+  const trie = new PhraseTrie({ skipped, spellings, negations: negation.before });
   const phrases: Phrase<Kind>[] = [];
   const add = (texts: readonly string[], role: Role, kind: Kind | null = null): void => {
     for (const text of texts) {
-      trie.add(text, phrases.length);
+      trie.add(sequences.get(text)!, phrases.length);
       phrases.push({ text, role, kind });
     }
   };
-  for (const kind of Object.keys(kinds) as Kind[]) {
-    add(kinds[kind]!.phrases, 'phrase', kind);
-    add(kinds[kind]!.unless ?? [], 'unless', kind);
+  for (const kind of Object.keys(file.kinds) as Kind[]) {
+    add(file.kinds[kind]!.phrases, 'phrase', kind);
+    add(file.kinds[kind]!.unless ?? [], 'unless', kind);
   }
   add(contrast, 'contrast');
   // A single word is seen by its token.
   add(negation.before, 'negation');
   add(negation.after, 'negation-after');
-  return {
-    code,
-    bit: 1 << place,
-    trie,
-    phrases,
-    reachAfter: negation.reachAfter,
-    reachBefore: negation.reachBefore,
-    known: wordsOf(code),
-  };
+  return { trie, phrases, readings: new Map() };
 }
 
-/** Words that every text of a language has. */
-function wordsOf(code: string): ReadonlySet<string> {
+/** Words that texts of a language have, and those of its phrases. */
+function wordsOf({ language: code, grammar, classes, kinds }: PhraseFile<string>): ReadonlySet<string> {
+  const { skipped, negation, contrast, spellings } = grammar;
+  const phrases = Object.values(kinds).flatMap((kind) => kind!.phrases);
+  const own = [
+    ...phrases,
+    ...[...classes.values()].flat(),
+    ...skipped,
+    ...contrast,
+    ...Object.keys(spellings),
+  ];
+  const words = new Set<string>();
+  const add = (text: string): void => {
+    for (const { key } of readText(text).tokens) if (key !== '0') words.add(key);
+  };
+  for (const text of [...own, ...negation.before, ...negation.after]) add(text);
   const language = LANGUAGES.get(code);
-  if (language === undefined) return new Set();
+  if (language === undefined) return words;
   const { stopWords, stopWordsInTurns, determiners, connectors, subjects, auxiliaries, verbs } = language;
-  const lists = [stopWords, stopWordsInTurns, determiners, connectors, subjects, auxiliaries, verbs];
-  return new Set(lists.flat().flatMap((phrase) => phrase.split(' ').map(phraseKey)));
+  for (const list of [stopWords, stopWordsInTurns, determiners, connectors, subjects, auxiliaries, verbs])
+    for (const text of list) add(text);
+  return words;
 }
 
 /** Tokens that phrases under `unless` hold, by kind. */
@@ -326,6 +344,10 @@ class Denials {
     let places = of.get(language);
     if (places === undefined) of.set(language, (places = new Uint8Array(this.#tokens.length)));
     return places;
+  }
+
+  isIn({ language, start, end }: Found): boolean {
+    return this.#ends.get(language)?.subarray(start, end).includes(1) === true;
   }
 
   /** Whether a negation reaches a phrase without crossing a mark. */

@@ -3,15 +3,7 @@
  * that a phrase may have reached; two ways to one place of the trie are one, so that their number is bounded by the
  * trie and not by the text. Covered by test/language/phrases/phrase-matcher.test.ts.
  */
-import {
-  ANCHOR,
-  isOneSymbol,
-  memberItems,
-  sequencesOf,
-  type Anchor,
-  type Item,
-  type SyntaxOptions,
-} from './syntax.ts';
+import { ANCHOR, memberItems, nameOf, type Anchor, type Item, type Sequence } from './syntax.ts';
 
 /** Words skipped in a row. */
 const MOST_SKIPPED = 3;
@@ -20,6 +12,9 @@ const LONGEST_KEY = 40;
 
 export interface TrieNode {
   edges: Map<number, TrieNode> | null;
+  /** The keys and values of `edges`, once a walk has been there. */
+  symbols: readonly number[] | null;
+  nexts: readonly TrieNode[];
   /** Where a gap begins: tokens pass without leaving that node, at most `gap` of them. */
   gapNode: TrieNode | null;
   readonly gap: number;
@@ -48,10 +43,17 @@ interface Thread {
 /** What a token may be in one language. */
 export interface Reading {
   /** Of the token; of a spelling such as "dont" those of each of its words. */
-  readonly steps: readonly (readonly number[])[];
+  readonly steps: readonly Step[];
   readonly isSkipped: boolean;
   /** It denies what follows it, so no gap holds it. */
   readonly isNegation: boolean;
+}
+
+/** What one word may be. */
+export interface Step {
+  readonly symbols: ReadonlySet<number>;
+  /** Where phrases have come that begin with it. */
+  readonly starts: readonly TrieNode[];
 }
 
 /** What a walk asks of the text. */
@@ -61,24 +63,24 @@ export interface Anchors {
   readonly count: number;
 }
 
-export interface TrieOptions extends SyntaxOptions {
+export interface TrieOptions {
   readonly skipped: readonly string[];
   readonly negations: readonly string[];
   readonly spellings: Readonly<Record<string, string>>;
 }
 
 function newNode(gap = 0): TrieNode {
-  return { edges: null, gapNode: null, gap, ends: null, mark: 0, thread: null };
+  return { edges: null, symbols: null, nexts: [], gapNode: null, gap, ends: null, mark: 0, thread: null };
 }
 
-const NOTHING: readonly number[] = [];
+const NO_SETS: readonly number[] = [];
+const NO_STEPS: readonly Step[] = [{ symbols: new Set(), starts: [] }];
 let walks = 0;
 
 export class PhraseTrie {
-  readonly #options: TrieOptions;
   readonly #root = newNode();
   readonly #symbols = new Map<string, number>();
-  readonly #classesOf = new Map<number, number[]>();
+  readonly #setsOf = new Map<number, number[]>();
   readonly #skipped: ReadonlySet<string>;
   readonly #negations: ReadonlySet<string>;
   readonly #spellings: ReadonlyMap<string, readonly string[]>;
@@ -87,18 +89,6 @@ export class PhraseTrie {
   #nodes = 1;
 
   constructor(options: TrieOptions) {
-    this.#options = options;
-    for (const [name, members] of options.classes) {
-      const number = this.#number(`{${name}}`);
-      for (const member of members) {
-        const items = memberItems(member);
-        if (items.length !== 1 || !isOneSymbol(items[0]!)) continue;
-        const symbol = this.#symbolOf(items[0]!);
-        const list = this.#classesOf.get(symbol);
-        if (list === undefined) this.#classesOf.set(symbol, [number]);
-        else list.push(number);
-      }
-    }
     this.#skipped = new Set(options.skipped.map(keyOf));
     this.#negations = new Set(options.negations.map(keyOf));
     this.#spellings = new Map(
@@ -114,9 +104,9 @@ export class PhraseTrie {
     return this.#nodes;
   }
 
-  /** Throws PhraseFault. */
-  add(text: string, phrase: number): void {
-    for (const { start, end, items } of sequencesOf(text, this.#options)) {
+  /** `sequences`: what the phrase stands for. */
+  add(sequences: readonly Sequence[], phrase: number): void {
+    for (const { start, end, items } of sequences) {
       let node = this.#root;
       for (const item of items)
         node = item.kind === 'gap' ? this.#gapOf(node, item.most) : this.#next(node, item);
@@ -149,27 +139,21 @@ export class PhraseTrie {
   }
 
   #symbolOf(item: Item): number {
-    switch (item.kind) {
-      case 'word':
-        return this.#number(item.glue === 'free' ? item.text : `${item.glue}:${item.text}`);
-      case 'stem':
-        this.#longestStem = Math.max(this.#longestStem, item.text.length);
-        return this.#number(`${item.text}-`);
-      case 'ending':
-        this.#longestEnding = Math.max(this.#longestEnding, item.text.length);
-        return this.#number(`-${item.text}`);
-      case 'class':
-        return this.#number(`{${item.name}}`);
-      case 'gap':
-        throw new Error('a gap is no symbol');
-    }
-  }
-
-  #number(name: string): number {
+    const name = nameOf(item);
     const known = this.#symbols.get(name);
     if (known !== undefined) return known;
     const number = this.#symbols.size;
     this.#symbols.set(name, number);
+    if (item.kind === 'stem') this.#longestStem = Math.max(this.#longestStem, item.text.length);
+    if (item.kind === 'ending') this.#longestEnding = Math.max(this.#longestEnding, item.text.length);
+    if (item.kind === 'set') {
+      for (const member of item.members) {
+        const symbol = this.#symbolOf(member);
+        const sets = this.#setsOf.get(symbol);
+        if (sets === undefined) this.#setsOf.set(symbol, [number]);
+        else if (!sets.includes(number)) sets.push(number);
+      }
+    }
     return number;
   }
 
@@ -184,17 +168,17 @@ export class PhraseTrie {
     const isNegation =
       keys.some((key) => this.#negations.has(key)) ||
       (spelling?.some((word) => this.#negations.has(word)) ?? false);
-    if (!isSkipped && !isNegation && steps.every((symbols) => symbols.length === 0)) return null;
+    if (!isSkipped && !isNegation && steps.every(({ symbols }) => symbols.size === 0)) return null;
     return { steps, isSkipped, isNegation };
   }
 
-  #symbolsOf(keys: readonly string[], glue: 'glued' | 'first' | null): readonly number[] {
+  #symbolsOf(keys: readonly string[], glue: 'glued' | 'first' | null): Step {
     const found = new Set<number>();
     const add = (name: string): void => {
       const symbol = this.#symbols.get(name);
       if (symbol === undefined) return;
       found.add(symbol);
-      for (const of of this.#classesOf.get(symbol) ?? NOTHING) found.add(of);
+      for (const of of this.#setsOf.get(symbol) ?? NO_SETS) found.add(of);
     };
     for (const key of keys) {
       if (key.length > LONGEST_KEY) continue;
@@ -208,11 +192,12 @@ export class PhraseTrie {
       for (let length = Math.min(key.length - 1, this.#longestEnding); length >= SHORTEST_STEM; length--)
         add(`-${key.slice(-length)}`);
     }
-    return found.size === 0 ? NOTHING : [...found];
+    const { edges } = this.#root;
+    return { symbols: found, starts: [...found].flatMap((symbol) => edges?.get(symbol) ?? []) };
   }
 
   newWalk(): Walk {
-    return new Walk(this.#root);
+    return new Walk();
   }
 }
 
@@ -225,15 +210,10 @@ function keyOf(phrase: string): string {
 
 /** One text on its way through a trie. */
 export class Walk {
-  readonly #root: TrieNode;
   #threads: Thread[] = [];
   #next: Thread[] = [];
   /** How often a thread was moved: what the walk costs. */
   steps = 0;
-
-  constructor(root: TrieNode) {
-    this.#root = root;
-  }
 
   get isIdle(): boolean {
     return this.#threads.length === 0;
@@ -255,10 +235,10 @@ export class Walk {
     anchors: Anchors,
     found: (phrase: number, start: number) => void,
   ): void {
-    const steps = reading?.steps ?? [NOTHING];
-    for (const symbols of steps) {
-      this.#move(symbols, token, marked, reading);
-      this.#begin(symbols, token);
+    for (const step of reading?.steps ?? NO_STEPS) {
+      this.#move(step.symbols, token, marked, reading);
+      for (const start of step.starts) this.#reach(start, token);
+      this.steps += step.starts.length;
       [this.#threads, this.#next] = [this.#next, this.#threads];
       this.#next.length = 0;
     }
@@ -269,32 +249,40 @@ export class Walk {
     }
   }
 
-  #move(symbols: readonly number[], token: number, marked: boolean, reading: Reading | null): void {
+  #move(symbols: ReadonlySet<number>, token: number, marked: boolean, reading: Reading | null): void {
     const passable = !marked && reading?.isNegation !== true;
     const isSkipped = reading?.isSkipped === true;
     walks += 1;
     for (const thread of this.#threads) {
       this.steps += 1;
       const { node, start, gapLeft, skipsLeft } = thread;
-      if (node.edges !== null && !(marked && node.gap > 0)) {
-        for (const symbol of symbols) {
-          const next = node.edges.get(symbol);
-          if (next !== undefined) this.#reach(next, start);
-        }
-      }
+      if (node.edges !== null && symbols.size > 0 && !(marked && node.gap > 0))
+        this.#follow(node, node.edges, symbols, start);
       if (gapLeft > 0 && passable) this.#stay(thread, gapLeft - 1, skipsLeft);
       else if (isSkipped && skipsLeft > 0 && start < token) this.#stay(thread, gapLeft, skipsLeft - 1);
     }
   }
 
-  #begin(symbols: readonly number[], token: number): void {
-    const { edges } = this.#root;
-    if (edges === null) return;
-    for (const symbol of symbols) {
-      this.steps += 1;
-      const next = edges.get(symbol);
-      if (next !== undefined) this.#reach(next, token);
+  /** Of a node's edges and a word's symbols, the fewer are looked up among the others. */
+  #follow(
+    node: TrieNode,
+    edges: ReadonlyMap<number, TrieNode>,
+    symbols: ReadonlySet<number>,
+    start: number,
+  ): void {
+    if (edges.size > symbols.size) {
+      for (const symbol of symbols) {
+        const next = edges.get(symbol);
+        if (next !== undefined) this.#reach(next, start);
+      }
+      return;
     }
+    if (node.symbols === null) {
+      node.symbols = [...edges.keys()];
+      node.nexts = [...edges.values()];
+    }
+    for (let at = 0; at < node.symbols.length; at++)
+      if (symbols.has(node.symbols[at]!)) this.#reach(node.nexts[at]!, start);
   }
 
   /** Of two ways to a node, the one stays that began later: the shorter phrase. */

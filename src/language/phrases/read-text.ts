@@ -168,7 +168,7 @@ export function phraseKey(token: string): string {
   if (token.length > LONGEST_WORD) return '';
   if (PLAIN.test(token)) return token;
   if (/^[:;=<]/.test(token))
-    return token.replace(/[-']/g, '').replace('=', ':').replace(']', ')').replace('[', '(');
+    return token.toLowerCase().replace(/[-']/g, '').replace('=', ':').replace(']', ')').replace('[', '(');
   return wordKey(token.replaceAll('`', "'"))
     .replace(/^'|'$/g, '')
     .replace(SELDOM, (letter) => (letter === 'ё' ? 'е' : letter === '\u0901' ? '\u0902' : ''));

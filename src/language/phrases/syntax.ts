@@ -19,8 +19,16 @@ export type Item =
   | { readonly kind: 'word'; readonly text: string; readonly glue: Glue }
   | { readonly kind: 'stem'; readonly text: string }
   | { readonly kind: 'ending'; readonly text: string }
-  | { readonly kind: 'class'; readonly name: string }
+  | SymbolSet
   | { readonly kind: 'gap'; readonly most: number };
+
+/** Any one of several words: those of a class, or of alternatives in a phrase. */
+export interface SymbolSet {
+  readonly kind: 'set';
+  /** "{very}", or "(it|that)": equal for equal sets. */
+  readonly name: string;
+  readonly members: readonly Item[];
+}
 
 /** Of a character: it may stand anywhere, follows the one before without a space, or begins a word. */
 export type Glue = 'free' | 'glued' | 'first';
@@ -62,15 +70,35 @@ export function sequencesOf(phrase: string, options: SyntaxOptions): Sequence[] 
   const last = parts.at(-1);
   if (last === '$' || last === '$$') end = parts.pop() === '$' ? ANCHOR.clause : ANCHOR.turn;
   const reader = new PhraseReader(phrase, parts, options);
-  const sequences = spelled(reader.read(), phrase).map((items) => ({ start, end, items }));
-  for (const { items } of sequences) {
-    if (items.length === 0) throw new PhraseFault(`"${phrase}" may be empty`);
-    if (items[0]!.kind === 'gap' || items.at(-1)!.kind === 'gap')
-      throw new PhraseFault(`"${phrase}" begins or ends with a gap`);
-    if (items.some((item, at) => item.kind === 'gap' && items[at + 1]?.kind === 'gap'))
-      throw new PhraseFault(`"${phrase}" has two gaps in a row`);
-  }
+  if (isGap(parts[0]) || isGap(parts.at(-1))) throw new PhraseFault(`"${phrase}" begins or ends with a gap`);
+  const sequences = spelled(reader.read(), phrase).map((items) => ({
+    start,
+    end,
+    items: withoutIdleGaps(items).map(anywhereWithin),
+  }));
+  if (sequences.some(({ items }) => items.length === 0)) throw new PhraseFault(`"${phrase}" may be empty`);
   return sequences;
+}
+
+/** Only the first word of a phrase must begin where a word does: endings follow it. */
+function anywhereWithin(item: Item, at: number): Item {
+  return at > 0 && item.kind === 'word' && item.glue === 'first' ? { ...item, glue: 'free' } : item;
+}
+
+function isGap(part: string | undefined): boolean {
+  return part?.startsWith('…') === true;
+}
+
+/** Where what may be left out is left out, a gap leads nowhere, or follows another: the longer one stays. */
+function withoutIdleGaps(items: readonly Item[]): Item[] {
+  const kept: Item[] = [];
+  for (const item of items) {
+    const last = kept.at(-1);
+    if (item.kind !== 'gap' || (last !== undefined && last.kind !== 'gap')) kept.push(item);
+    else if (last?.kind === 'gap' && item.most > last.most) kept[kept.length - 1] = item;
+  }
+  if (kept.at(-1)?.kind === 'gap') kept.pop();
+  return kept;
 }
 
 class PhraseReader {
@@ -110,8 +138,8 @@ class PhraseReader {
     } while (this.#parts[this.#at] === '|');
     const close = this.#parts[this.#at];
     if (close !== ')' && close !== ')?') throw new PhraseFault(`"${this.#phrase}" lacks a ")"`);
-    if (close === ')?') of.push([]);
-    return { kind: 'either', of };
+    const node = eitherOf(of);
+    return close === ')?' ? { kind: 'either', of: [[node], []] } : node;
   }
 
   #single(part: string): Node {
@@ -128,21 +156,62 @@ class PhraseReader {
     return isOptional ? { kind: 'either', of: [[node], []] } : node;
   }
 
-  /** Members of one token are one item; each longer one is an alternative. */
   #class(name: string): Node {
     const members = this.#options.classes.get(name);
     if (members === undefined) throw new PhraseFault(`"${this.#phrase}": there is no class "${name}"`);
-    const of: Node[][] = [];
-    const isSingle = (items: readonly Item[]): boolean => items.length === 1 && isOneSymbol(items[0]!);
-    const spelledOut = members.map((member) => memberItems(member));
-    if (spelledOut.some(isSingle)) of.push([{ kind: 'items', items: [{ kind: 'class', name }] }]);
-    for (const items of spelledOut) if (!isSingle(items)) of.push([{ kind: 'items', items }]);
-    return { kind: 'either', of };
+    return eitherOf(
+      members.map((member) => [{ kind: 'items', items: memberItems(member) }]),
+      `{${name}}`,
+    );
   }
 }
 
-/** Of a class, a character is no symbol: where it may stand depends on what precedes it. */
-export function isOneSymbol(item: Item): boolean {
+/** Ways of one word each are one set; every longer one is a way of its own. */
+function eitherOf(ways: readonly (readonly Node[])[], name?: string): Node {
+  const single: Item[] = [];
+  const of: (readonly Node[])[] = [];
+  for (const way of ways) {
+    const only = way.length === 1 ? wordsOf(way[0]!) : { single: [], others: [way] };
+    single.push(...only.single);
+    of.push(...only.others);
+  }
+  if (single.length === 0) return { kind: 'either', of };
+  if (single.length === 1) return { kind: 'either', of: [[{ kind: 'items', items: single }], ...of] };
+  const names = [...new Set(single.map(nameOf))].sort();
+  const set: SymbolSet = { kind: 'set', name: name ?? `(${names.join('|')})`, members: single };
+  return { kind: 'either', of: [[{ kind: 'items', items: [set] }], ...of] };
+}
+
+/** The words that a node stands for, and its longer ways. */
+function wordsOf(node: Node): { single: readonly Item[]; others: readonly (readonly Node[])[] } {
+  if (node.kind === 'either') {
+    const parts = node.of.map((way) => (way.length === 1 ? wordsOf(way[0]!) : { single: [], others: [way] }));
+    return { single: parts.flatMap(({ single }) => single), others: parts.flatMap(({ others }) => others) };
+  }
+  const [item] = node.items;
+  if (node.items.length !== 1 || item === undefined) return { single: [], others: [[node]] };
+  if (item.kind === 'set') return { single: item.members, others: [] };
+  return isOneSymbol(item) ? { single: [item], others: [] } : { single: [], others: [[node]] };
+}
+
+/** What tells a symbol from others. */
+export function nameOf(item: Item): string {
+  switch (item.kind) {
+    case 'word':
+      return item.glue === 'free' ? item.text : `${item.glue}:${item.text}`;
+    case 'stem':
+      return `${item.text}-`;
+    case 'ending':
+      return `-${item.text}`;
+    case 'set':
+      return item.name;
+    case 'gap':
+      return `…${item.most}`;
+  }
+}
+
+/** In a set, a character is no symbol where it depends on what precedes it. */
+function isOneSymbol(item: Item): boolean {
   return item.kind === 'stem' || item.kind === 'ending' || (item.kind === 'word' && item.glue === 'free');
 }
 
@@ -158,7 +227,7 @@ function wordItems(word: string, phrase: string): Item[] {
   const items = tokens.map((token, at): Item => ({
     kind: 'word',
     text: token.key,
-    glue: glueOf(tokens, at),
+    glue: glueOf(tokens, at, word.startsWith('-')),
   }));
   const isCharacters = tokens.some(({ isCharacter }) => isCharacter);
   if (word.endsWith('-') && !isCharacters) return [...items.slice(0, -1), stem('stem', tokens.at(-1)!)];
@@ -171,11 +240,11 @@ function stem(kind: 'stem' | 'ending', { key }: Token): Item {
 }
 
 /** A short Korean word begins where a word does: a syllable or two stand within many others. */
-function glueOf(tokens: readonly Token[], at: number): Glue {
+function glueOf(tokens: readonly Token[], at: number, isEnding: boolean): Glue {
   const { isCharacter, key, before } = tokens[at]!;
   if (!isCharacter) return 'free';
   if (at > 0 && before === BREAK.none) return 'glued';
-  return isHangul(key) && tokens.length <= 2 ? 'first' : 'free';
+  return isHangul(key) && tokens.length <= 2 && !isEnding ? 'first' : 'free';
 }
 
 function spelled(nodes: readonly Node[], phrase: string): Item[][] {

@@ -184,10 +184,11 @@ export function pack(enrichments: readonly Enrichment[]): PackedEnrichments {
   all.forEach((vector, index) => {
     if (vector !== null) vectors.set(vector, places[index]);
   });
-  const findings = enrichments.map(({ kind, request, sentences, signals, gap }) => ({
+  const findings = enrichments.map(({ kind, request, sentences, signals, stance, gap }) => ({
     kind,
     request,
     signals,
+    stance: stance ?? null,
     gap: gap === null ? null : withoutVector(gap),
     sentences: sentences.map(({ key, text, score, words, asks }) => ({ key, text, score, words, asks })),
   }));

@@ -10,6 +10,7 @@ import { authorOf } from '../../conversations/authors.ts';
 import { edgesOf } from '../../conversations/repeat-phrases.ts';
 import { newRequest, repeatIn, type NewRequest, type Repeat } from '../../conversations/repeated-requests.ts';
 import { SHOWN_LENGTH, shownTurn } from '../../conversations/shown-turn.ts';
+import { signalsInContext } from '../../conversations/signal-context.ts';
 import type { SessionState } from '../../conversations/session-state.ts';
 import { truncate } from '../../domain/truncate.ts';
 import { abilityKeysOf } from '../../language/ability-keys.ts';
@@ -58,7 +59,7 @@ function assignUserTurn(
 ): void {
   const cut = instance.boilerplate.cut(turn.session, session.requests.length === 0, found);
   const enrichment = isBareAnswer(turn, cut, session) ? asReply(cut) : cut;
-  const signals = new Set(enrichment.signals.map((key) => SIGNAL_INDEX.get(key)!));
+  const signals = new Set(signalsInContext(enrichment.signals, session).map((key) => SIGNAL_INDEX.get(key)!));
   const { kind, vector } = enrichment;
   const shown = shownTurn(turn, enrichment, session);
   const isAnswer = session.micro !== null && canOnlyAnswer(turn.content, turn.at, session.askedAt);
@@ -89,6 +90,7 @@ function assignAssistantTurn(
 ): void {
   if (enrichment.gap !== null) message.gap = gapOf(enrichment.gap, turn, instance, session);
   session.answered = session.requests.length;
+  session.stance = enrichment.stance ?? null;
   session.askedAt = asksUser(turn.content) ? turn.at : null;
   session.askedForData = asksForData(turn.content);
   session.answer = edgesOf(turn.content);

@@ -5,6 +5,7 @@ import type { MessageFact } from '../../../src/domain/facts.ts';
 import { SIGNALS } from '../../../src/domain/signal-kinds.ts';
 import { derivedId } from '../../../src/domain/ids.ts';
 import { INSTANCE_ID, OPTIONS, said, Store, type Said } from './builders.ts';
+import { certain } from '../../support/signals.ts';
 
 const VERBS = [
   'cancel',
@@ -71,7 +72,12 @@ function stream(length: number, seed: number): Said[] {
     } else if (kind === 8) {
       const { key } = SIGNALS[next(8)]!;
       turns.push(
-        said(position, 'thanks, that is it', { ...at, kind: 'reply', signals: [key], user: session * 10 }),
+        said(position, 'thanks, that is it', {
+          ...at,
+          kind: 'reply',
+          signals: certain(key),
+          user: session * 10,
+        }),
       );
     } else {
       turns.push(said(position, 'tool call', { ...at, role: 'other' }));
@@ -169,10 +175,10 @@ describe('Assigner', () => {
     const store = new Store();
     const { repeatedRequests, signals } = store.fold([
       said(1, 'cancel my order'),
-      said(2, 'cancel the order', { signals: ['frustration'] }),
+      said(2, 'cancel the order', { signals: certain('frustration') }),
       said(3, 'Your parcel is on its way.', { role: 'assistant' }),
       said(4, 'track my meter'),
-      said(5, 'please cancel the order', { signals: ['frustration'] }),
+      said(5, 'please cancel the order', { signals: certain('frustration') }),
     ]);
     const facts = [1, 2, 4, 5].map((position) => store.row<MessageFact>(`message ${position}`));
     deepEqual(

@@ -1,0 +1,105 @@
+/** The phrases of satisfaction and dissatisfaction in `lexicon/<language>.signals.json`, and what each kind means. */
+import type { Stance } from '../domain/facts.ts';
+import type { SignalKey } from '../domain/signal-kinds.ts';
+import { loadPhraseFiles, type PhraseFile } from '../language/phrases/phrase-files.ts';
+import { PhraseMatcher } from '../language/phrases/phrase-matcher.ts';
+
+/** Stances after which a turn speaks of what the assistant said, and does not answer it. */
+const TOLD: readonly Stance[] = ['answered', 'unable', 'asked-if-helped', 'asked-for-more'];
+const ANSWERED: readonly Stance[] = ['answered', 'asked-if-helped', 'asked-for-more'];
+const ANY: readonly Stance[] = [
+  'answered',
+  'asked',
+  'asked-if-helped',
+  'asked-for-more',
+  'unable',
+  'waiting',
+];
+
+interface Meaning {
+  readonly type: 'SAT' | 'DSAT';
+  readonly keys: readonly SignalKey[];
+  readonly needs: readonly Stance[];
+  /** Counts when nothing else is said, and not before a contrast. */
+  readonly courtesy?: true;
+  /** Only when the turn says nothing besides. */
+  readonly alone?: true;
+  /** May be said of a thing as well as of the answer. */
+  readonly aboutThing?: true;
+  /** Also said in a question. */
+  readonly inQuestions?: true;
+}
+
+/** What a user turn says. */
+export const SAID = {
+  thanks: { type: 'SAT', keys: ['gratitude'], needs: ANSWERED, courtesy: true },
+  praise: { type: 'SAT', keys: ['praise'], needs: TOLD },
+  approval: { type: 'SAT', keys: ['praise'], needs: ['answered'], courtesy: true, alone: true },
+  solved: { type: 'SAT', keys: ['problem-solved'], needs: ANSWERED },
+  closing: { type: 'SAT', keys: ['positive-closing'], needs: ANSWERED, courtesy: true },
+  acknowledgement: { type: 'SAT', keys: ['acknowledgement'], needs: ANSWERED, courtesy: true, alone: true },
+  yes: { type: 'SAT', keys: ['praise'], needs: ['asked-if-helped'] },
+  no: { type: 'DSAT', keys: ['correction'], needs: ['answered'] },
+  failed: { type: 'DSAT', keys: ['negative-feedback'], needs: TOLD, inQuestions: true, aboutThing: true },
+  'bad-answer': { type: 'DSAT', keys: ['negative-feedback'], needs: TOLD, aboutThing: true },
+  correction: { type: 'DSAT', keys: ['correction'], needs: ANY, inQuestions: true },
+  'said-so': { type: 'DSAT', keys: ['correction', 'ignored-instruction'], needs: TOLD, inQuestions: true },
+  wrong: { type: 'DSAT', keys: ['factual-error'], needs: TOLD, aboutThing: true },
+  doubt: { type: 'DSAT', keys: ['factual-error'], needs: ['answered'], inQuestions: true, aboutThing: true },
+  repeat: { type: 'DSAT', keys: ['repetition'], needs: ANY, inQuestions: true },
+  vague: { type: 'DSAT', keys: ['insufficient-detail'], needs: TOLD, inQuestions: true, aboutThing: true },
+  angry: { type: 'DSAT', keys: ['frustration'], needs: TOLD, inQuestions: true, aboutThing: true },
+  irony: { type: 'DSAT', keys: ['frustration'], needs: ANY, inQuestions: true },
+  'gives-up': { type: 'DSAT', keys: ['gives-up'], needs: ANY },
+  human: { type: 'DSAT', keys: ['gives-up'], needs: ANY, inQuestions: true },
+} as const satisfies Record<string, Meaning>;
+
+export type Said = keyof typeof SAID;
+
+export function meaningOf(said: Said): Meaning {
+  return SAID[said];
+}
+
+/**
+ * Further kinds. `earlier`: the turn speaks of an answer before its session. `task`: it gives or wants words to write,
+ * translate or explain.
+ */
+const OF_USERS = ['earlier', 'task'] as const;
+const OF_ASSISTANTS = ['asks-if-helped', 'asks-for-more', 'unable', 'waits'] as const;
+
+export type UserPhrase = Said | (typeof OF_USERS)[number];
+export type AssistantPhrase = (typeof OF_ASSISTANTS)[number];
+
+export function isSaid(kind: UserPhrase): kind is Said {
+  return kind in SAID;
+}
+
+interface Matchers {
+  readonly user: PhraseMatcher<UserPhrase>;
+  readonly assistant: PhraseMatcher<AssistantPhrase>;
+}
+
+let matchers: Matchers | null = null;
+
+/** Reads the files at its first call. Throws SetupError when one cannot be used. */
+export function signalPhrases(): Matchers {
+  if (matchers !== null) return matchers;
+  const ofUsers: readonly UserPhrase[] = [...(Object.keys(SAID) as Said[]), ...OF_USERS];
+  const kinds = [...ofUsers, ...OF_ASSISTANTS];
+  const files = loadPhraseFiles({ purpose: 'signals', kinds, checked: false });
+  matchers = {
+    user: new PhraseMatcher(files.map((file) => withKinds(file, ofUsers))),
+    assistant: new PhraseMatcher(files.map((file) => withKinds(file, OF_ASSISTANTS))),
+  };
+  return matchers;
+}
+
+function withKinds<Kind extends string, All extends string>(
+  file: PhraseFile<All>,
+  kinds: readonly (Kind & All)[],
+): PhraseFile<Kind> {
+  const of = kinds
+    .map((kind) => [kind, file.kinds[kind]] as const)
+    .filter(([, phrases]) => phrases !== undefined);
+  return { ...file, kinds: Object.fromEntries(of) as PhraseFile<Kind>['kinds'] };
+}

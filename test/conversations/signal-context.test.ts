@@ -1,0 +1,56 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import {
+  signalsInContext,
+  stanceNumber,
+  stanceOfNumber,
+  type SignalContext,
+} from '../../src/conversations/signal-context.ts';
+import { STANCES, type SignalCandidate } from '../../src/domain/facts.ts';
+
+const complaint: SignalCandidate = { key: 'frustration', needs: ['answered'], first: false, weak: false };
+const doubt: SignalCandidate = { ...complaint, key: 'negative-feedback', weak: true };
+const thanks: SignalCandidate = { ...doubt, key: 'gratitude', first: true };
+
+function context(change: Partial<SignalContext> = {}): SignalContext {
+  return { stance: 'answered', hasUserTurn: true, hasDoubt: false, ...change };
+}
+
+describe('signals in context', () => {
+  it('count after the stances that they need', () => {
+    deepEqual(signalsInContext([complaint], context()), ['frustration']);
+    deepEqual(signalsInContext([complaint], context({ stance: 'asked' })), []);
+  });
+
+  it('count in the opening turn only where they may', () => {
+    const opening = { stance: null, hasUserTurn: false };
+    deepEqual(signalsInContext([complaint, thanks], context(opening)), ['gratitude']);
+  });
+
+  it('count where only the turns of users are kept, from the second on', () => {
+    deepEqual(signalsInContext([complaint], context({ stance: null })), ['frustration']);
+  });
+
+  it('hold a weak doubt back until the second one', () => {
+    const session = context();
+    deepEqual(signalsInContext([doubt], session), []);
+    deepEqual(signalsInContext([thanks], session), ['gratitude']);
+    deepEqual(signalsInContext([doubt], session), ['negative-feedback']);
+  });
+
+  it('count a weak doubt after, and with, a strong complaint', () => {
+    const session = context();
+    deepEqual(signalsInContext([doubt, complaint], session), ['negative-feedback', 'frustration']);
+    deepEqual(signalsInContext([doubt], session), ['negative-feedback']);
+  });
+
+  it('remember no doubt that an answer to a question raises', () => {
+    const session = context({ stance: 'asked' });
+    signalsInContext([doubt], session);
+    equal(session.hasDoubt, false);
+  });
+
+  it('know stances by number', () => {
+    for (const stance of [null, ...STANCES]) equal(stanceOfNumber(stanceNumber(stance)), stance);
+  });
+});
