@@ -12,6 +12,7 @@ import { isVerb, isVerbForm, namingForm } from './verb-forms.ts';
 const LEAST_ACTION = 0.25;
 /** The pair of both from this share on. */
 const LEAST_PAIR = 0.15;
+const ENGLISH = 'en';
 const MOST_NOUNS = 6;
 const MOST_NOUN_WORDS = 3;
 const TROUBLE_NOUN = /^(?:problem|issue|trouble|error)s?$/;
@@ -87,7 +88,8 @@ function mostUsed(
 
 /** The verb of a request in its base form, if the thing follows it. */
 function verbOf({ text, parts, read }: ReadSample): string | null {
-  if (parts.verb === null || text.indexOf(parts.noun) < text.indexOf(parts.verb)) return null;
+  if (parts.language !== ENGLISH || parts.verb === null) return null;
+  if (text.indexOf(parts.noun) < text.indexOf(parts.verb)) return null;
   const stems = stemsIn(parts.verb);
   const isSaid = ({ verb, stem }: Token): boolean =>
     verb && (stems.includes(stem) || stems.includes(stem.split('-')[0]!));
@@ -117,6 +119,8 @@ function nounsOf(samples: readonly ReadSample[]): Noun[] {
     byThing.set(thing, (byThing.get(thing) ?? 0) + weight);
   }
   for (const { parts, read, weight } of samples) {
+    // A name is in one language, and verbs are English here.
+    if (parts.language !== ENGLISH) continue;
     const plain = (word: string): string => shownAs(word, read.tokens);
     const words = parts.noun.split(/\s+/).filter((word) => word !== '');
     for (let from = Math.max(0, words.length - MOST_NOUN_WORDS); from < words.length; from += 1) {

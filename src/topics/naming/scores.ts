@@ -42,6 +42,8 @@ const GOES_ON = 0.35;
 const APART_FACTOR = 0.7;
 /** What is left of things that a connector joins: one of the two is often by the way. */
 const JOINED_FACTOR = 0.75;
+/** A name that only those say who speak another language than most counts as true of this much of what it is. */
+const FOREIGN = 0.4;
 /** What a composed name is worth beside one that requests hold. */
 const COMPOSED_FACTOR = 0.97;
 /** What is left of a name in words that hardly any request uses for what it means. */
@@ -106,6 +108,7 @@ class Candidates {
   readonly #lengthFactors: readonly number[];
   readonly #truth: Truth;
   readonly #isNoun: IsNoun;
+  readonly #language: string;
   readonly #isEnglish: boolean;
   readonly #words: ReadonlyMap<string, SingleWord>;
   readonly #best = new Map<string, ScoredName>();
@@ -125,7 +128,8 @@ class Candidates {
     this.#truth = new Truth(samples, shares, keys === undefined ? undefined : { keys, requests });
     this.#isNoun = nounsIn(samples);
     this.#words = singleWords(samples);
-    this.#isEnglish = (languageOf(samples.map(({ text }) => text)) ?? 'en') === 'en';
+    this.#language = languageOf(samples.map(({ text }) => text)) ?? 'en';
+    this.#isEnglish = this.#language === 'en';
   }
 
   all(): ScoredName[] {
@@ -186,7 +190,8 @@ class Candidates {
     }
   }
 
-  #add(name: string, stems: readonly string[], share: number, shape: number): void {
+  #add(name: string, stems: readonly string[], trueOf: number, shape: number): void {
+    const share = this.#isForeign(stems) ? FOREIGN * trueOf : trueOf;
     const score =
       share *
       Math.min(1, share / TRUE_OF_MOST) *
@@ -209,6 +214,13 @@ class Candidates {
     if (usual === undefined || words.length < 2 || !isOtherNumber(usual.toLowerCase(), last.toLowerCase()))
       return name;
     return [...words.slice(0, -1), usual.toLowerCase()].join(' ');
+  }
+
+  /** Whether those who say so speak another language than most. */
+  #isForeign(stems: readonly string[]): boolean {
+    const holders = this.#samples.filter(({ read }) => stems.every((stem) => read.stems.has(stem)));
+    const told = holders.filter(({ parts }) => parts.language !== null);
+    return told.length > 0 && !told.some(({ parts }) => parts.language === this.#language);
   }
 
   #worthOf(name: string, stems: readonly string[]): number {

@@ -4,6 +4,7 @@
  * actions and things.
  * Covered by test/topics/naming/truth.test.ts.
  */
+import { LRUCache } from 'lru-cache';
 import { requestParts, type RequestParts } from '../../language/request-parts.ts';
 import { wordsOf } from '../../language/words.ts';
 import type { RequestKeys } from '../request-keys.ts';
@@ -33,25 +34,19 @@ const MEANS_IT = 0.5;
 /** An action stands for those who name none when this share of the others, and of all, name it. */
 const CLEAR = 0.6;
 const LEAST_CLEAR = 0.25;
-/** Requests whose words are kept, twice at most: samples are read again whenever their topic is named. */
-const MOST_KEPT = 2048;
 
 type Reading = Pick<ReadSample, 'read' | 'parts'>;
 
-/** Cached readings by text, those asked for lately and those from before. */
-let lately = new Map<string, Reading>();
-let before = new Map<string, Reading>();
+/** By text: samples are read again whenever their topic is named. */
+const READINGS = new LRUCache<string, Reading>({ max: 4096 });
 
 export function readSample({ text, weight }: { readonly text: string; readonly weight: number }): ReadSample {
   return { text, weight, ...readingOf(text) };
 }
 
 function readingOf(text: string): Reading {
-  const kept = lately.get(text);
-  if (kept !== undefined) return kept;
-  const reading = before.get(text) ?? newReadingOf(text);
-  if (lately.size >= MOST_KEPT) [before, lately] = [lately, new Map()];
-  lately.set(text, reading);
+  const reading = READINGS.get(text) ?? newReadingOf(text);
+  READINGS.set(text, reading);
   return reading;
 }
 

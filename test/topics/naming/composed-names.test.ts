@@ -22,3 +22,18 @@ describe('composedNames', () => {
     ok(!namesOf('cancel order 55', 'cancel order 56').some((name) => /\d/.test(name)));
   });
 });
+
+describe('composedNames of several languages', () => {
+  it('never joins words of two languages', () => {
+    const texts = [
+      'return my money please',
+      '¿cuándo me devuelven el dinero?',
+      'quiero que me devuelvan el dinero',
+    ];
+    const names = composedNames(texts.map((text) => readSample({ text, weight: 1 })));
+    ok(
+      names.every(({ name }) => !/dinero/i.test(name)),
+      names.map(({ name }) => name).join(),
+    );
+  });
+});
