@@ -56,7 +56,7 @@ export function detectSignals(content: string, heads: SignalHeads): SignalCandid
 
 /** The heads learned from English: of a text in another script they know nothing. */
 const NOT_LATIN = /[^\P{L}\p{Script=Latin}]/u;
-/** Log-odds from which a head is sure; tuned on the tune half of USS, by precision. */
+/** Log-odds from which a head is sure; chosen by precision on USS. */
 const SURE = { SAT: 1, DSAT: 0.5 } as const;
 /** A head is only trusted on turns of at most so many words: longer ones are about something else. */
 const MAX_WORDS = { SAT: 14, DSAT: 40 } as const;
