@@ -23,7 +23,7 @@ describe('patterns', () => {
       ok(places.has(`src/${name}.ts`), name);
     }
     ok(places.has('src/conversations/session-text.ts'));
-    ok([...constructed.values()].some(({ place }) => place.startsWith('src/enrich/signal-rules.ts:')));
+    ok([...constructed.values()].some(({ place }) => place.startsWith('src/enrich/turn-kind.ts:')));
   });
 
   for (const pattern of patterns.values()) {
