@@ -93,9 +93,13 @@ function assignAssistantTurn(
   session.stance = enrichment.stance ?? null;
   session.askedAt = asksUser(turn.content) ? turn.at : null;
   session.askedForData = asksForData(turn.content);
-  session.answer = edgesOf(turn.content);
-  // Before it is cut into sentences: an address may stand in two of them.
+  // Before it is cut into sentences or to its edges: an address may stand in two of them.
   const shown = redact(truncate(turn.content, SHOWN_LENGTH), session);
+  session.answer = edgesOf(
+    turn.content.length <= SHOWN_LENGTH
+      ? shown
+      : `${shown}\n${redact(turn.content.slice(-SHOWN_LENGTH), session)}`,
+  );
   session.text.addAssistantTurn(shown, (text) => redact(text, session), enrichment.gap?.type);
 }
 
