@@ -75,9 +75,9 @@ export function boundKeys({ things, uses }: RequestKeys): void {
 /** Added to the sum of the similarities over all pairs of requests of two groups, on a similarity scale of 1. */
 export function keyBonus(a: RequestKeys, b: RequestKeys): number {
   const sameAction = sharedPairs(a.actions, b.actions);
-  const bothAct = totalOf(a.actions) * totalOf(b.actions);
+  const bothAct = allPairs(a.actions, b.actions);
   const sameThing = sharedPairs(a.things, b.things);
-  const bothHave = totalOf(a.things) * totalOf(b.things);
+  const bothHave = allPairs(a.things, b.things);
   const apart = bothAct - sameAction + bothHave - sameThing;
   return AGREEMENT * (sameAction + sameThing) - CONFLICT * apart + languageBonus(a, b);
 }
@@ -90,10 +90,15 @@ function languageBonus(a: RequestKeys, b: RequestKeys): number {
     if (others === undefined) continue;
     for (const [use, count] of uses)
       for (const [other, many] of others)
-        if (use.slice(0, 2) !== other.slice(0, 2))
+        if (!areOfOneLanguage(use, other))
           bonus += count * many * sharedUse(thing, use.slice(3), other.slice(3));
   }
   return bonus;
+}
+
+/** Compares the codes that two uses begin with, without copies of them. */
+function areOfOneLanguage(use: string, other: string): boolean {
+  return use.charCodeAt(0) === other.charCodeAt(0) && use.charCodeAt(1) === other.charCodeAt(1);
 }
 
 /** Of requests in two languages, for the same thing ('': none) and these actions ('': none). */
@@ -155,10 +160,15 @@ function addCount(counts: Map<string, number>, key: string, count: number): void
 }
 
 function sharedPairs(a: ReadonlyMap<string, number>, b: ReadonlyMap<string, number>): number {
+  if (a.size === 0 || b.size === 0) return 0;
   const [few, many] = a.size <= b.size ? [a, b] : [b, a];
   let pairs = 0;
   for (const [key, count] of few) pairs += count * (many.get(key) ?? 0);
   return pairs;
+}
+
+function allPairs(a: ReadonlyMap<string, number>, b: ReadonlyMap<string, number>): number {
+  return a.size === 0 || b.size === 0 ? 0 : totalOf(a) * totalOf(b);
 }
 
 function totalOf(counts: ReadonlyMap<string, number>): number {
