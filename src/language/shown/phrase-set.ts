@@ -15,6 +15,7 @@ export interface ShownWord {
 
 const WORD = /[\p{L}\p{N}][\p{L}\p{M}\p{N}\u200c]*(?:['’][\p{L}\p{N}][\p{L}\p{M}\p{N}\u200c]*)*/gu;
 const ASCII = /^[a-z0-9']+$/;
+const SMALL_LETTERS = /^[a-z]+$/;
 
 /** Of scripts that write no spaces between words, and of Korean, whose words take endings. */
 const UNSPACED =
@@ -63,7 +64,9 @@ const SAYS_NOTHING = /^\p{Script=Hiragana}+$/u;
 export function contentStems(words: readonly ShownWord[], numbers = false): string[] {
   const stems: string[] = [];
   for (const { key } of words) {
-    if (UNSPACED.test(key)) {
+    if (SMALL_LETTERS.test(key)) {
+      if (!STOP_WORDS.has(key)) stems.push(key.slice(0, STEM_LENGTH));
+    } else if (UNSPACED.test(key)) {
       for (let at = 0; at < Math.max(key.length - 1, 1); at += 1) {
         const pair = key.slice(at, at + 2);
         if (!SAYS_NOTHING.test(pair)) stems.push(pair);
@@ -92,13 +95,20 @@ export function contentCount(text: string, besides?: ReadonlySet<string>): numbe
 const GAP = 4;
 
 interface Phrase {
-  readonly parts: readonly string[];
+  readonly parts: readonly Part[];
+}
+
+interface Part {
+  /** Of a beginning without its `*`; '' of a gap. */
+  readonly key: string;
+  readonly kind: 'word' | 'beginning' | 'gap';
 }
 
 /** The phrases of one section in all languages, for languages with spaces by word, else by text. */
 export class PhraseSet {
   readonly #byFirst = new Map<string, Phrase[]>();
-  readonly #byBeginning: Phrase[] = [];
+  /** Phrases that open with a beginning of words, by its first UTF-16 unit. */
+  readonly #byBeginning = new Map<string, Phrase[]>();
   readonly #atStart: RegExp | null;
   readonly #atEnd: RegExp | null;
   readonly #anywhere: RegExp | null;
@@ -126,25 +136,20 @@ export class PhraseSet {
     const parts = phrase
       .split(' ')
       .flatMap((part) => (part === '…' ? [part] : part.split(/[-.\u200c](?=\p{L})/u)))
-      .map(keyOf);
-    const first = parts[0]!;
-    if (first.endsWith('*')) this.#byBeginning.push({ parts });
-    else this.#byFirst.set(first, [...(this.#byFirst.get(first) ?? []), { parts }]);
+      .map(partOf);
+    const { kind, key } = parts[0]!;
+    const [index, name] = kind === 'beginning' ? [this.#byBeginning, key.slice(0, 1)] : [this.#byFirst, key];
+    const list = index.get(name);
+    if (list === undefined) index.set(name, [{ parts }]);
+    else list.push({ parts });
   }
 
   /** The place after the longest phrase that begins at word `at`; `at` itself when none does. */
   endAt(words: readonly ShownWord[], at: number): number {
     const first = words[at];
     if (first === undefined) return at;
-    for (const phrase of this.#byFirst.get(first.key) ?? []) {
-      const end = matched(phrase.parts, words, at);
-      if (end > at) return end;
-    }
-    for (const phrase of this.#byBeginning) {
-      const end = matched(phrase.parts, words, at);
-      if (end > at) return end;
-    }
-    return at;
+    const end = endOfFirst(this.#byFirst.get(first.key), words, at);
+    return end > at ? end : endOfFirst(this.#byBeginning.get(first.key.slice(0, 1)), words, at);
   }
 
   /** Whether a word is a phrase by itself. */
@@ -178,17 +183,29 @@ export class PhraseSet {
   }
 }
 
-function keyOf(part: string): string {
-  if (part === '…') return part;
-  return part.endsWith('*') ? `${wordKey(part.slice(0, -1))}*` : wordKey(part);
+function partOf(part: string): Part {
+  if (part === '…') return { key: '', kind: 'gap' };
+  return part.endsWith('*')
+    ? { key: wordKey(part.slice(0, -1)), kind: 'beginning' }
+    : { key: wordKey(part), kind: 'word' };
+}
+
+/** The place after the first of some phrases that stands at `at`, else `at`. */
+function endOfFirst(phrases: readonly Phrase[] | undefined, words: readonly ShownWord[], at: number): number {
+  if (phrases === undefined) return at;
+  for (const { parts } of phrases) {
+    const end = matched(parts, words, at);
+    if (end > at) return end;
+  }
+  return at;
 }
 
 /** The place after the parts when they stand at `at`, else `at`. */
-function matched(parts: readonly string[], words: readonly ShownWord[], at: number): number {
+function matched(parts: readonly Part[], words: readonly ShownWord[], at: number): number {
   let place = at;
   let skip = 0;
   for (const part of parts) {
-    if (part === '…') {
+    if (part.kind === 'gap') {
       skip = GAP;
       continue;
     }
@@ -201,7 +218,7 @@ function matched(parts: readonly string[], words: readonly ShownWord[], at: numb
   return place;
 }
 
-function isWord(part: string, key: string | undefined): boolean {
+function isWord(part: Part, key: string | undefined): boolean {
   if (key === undefined) return false;
-  return part.endsWith('*') ? key.startsWith(part.slice(0, -1)) : part === key;
+  return part.kind === 'beginning' ? key.startsWith(part.key) : part.key === key;
 }
