@@ -47,8 +47,14 @@ interface Phrase<Kind extends string> {
 interface Compiled<Kind extends string> {
   readonly trie: PhraseTrie;
   readonly phrases: readonly Phrase<Kind>[];
-  /** What tokens may be; which are remembered changes no result. */
-  readonly readings: Map<string, Reading | null>;
+}
+
+/** What is remembered of a token; how much, changes no result. */
+interface KnownToken {
+  /** The languages that know it, one bit each. */
+  readonly languages: number;
+  /** What it may be, by place of the language and by `GLUE`. */
+  readonly readings: (Reading | null | undefined)[];
 }
 
 interface InLanguage<Kind extends string> {
@@ -61,6 +67,14 @@ interface InLanguage<Kind extends string> {
   compiled(): Compiled<Kind>;
 }
 
+/** What one language walks over. */
+interface Ground {
+  readonly place: number;
+  readonly read: ReadText;
+  readonly known: readonly KnownToken[];
+  readonly anchors: Anchors;
+}
+
 interface Found {
   readonly language: number;
   readonly phrase: number;
@@ -68,8 +82,10 @@ interface Found {
   readonly end: number;
 }
 
-/** So many different tokens are remembered; which, changes no result. */
+/** So many different tokens are remembered. */
 const REMEMBERED = 20_000;
+/** How a token stands to the one before it. */
+const GLUE = [null, 'glued', 'first'] as const;
 /** Of a long text, the words of its beginning and of its end tell its language. */
 const TELLING_WORDS = 80;
 /** A language with so large a share of the words that the likeliest one knows is likely too. */
@@ -77,8 +93,7 @@ const LIKELY_SHARE = 0.8;
 
 export class PhraseMatcher<Kind extends string> {
   readonly #languages: readonly InLanguage<Kind>[];
-  /** The languages that know a token, one bit each. */
-  readonly #knowing = new Map<string, number>();
+  readonly #known = new Map<string, KnownToken>();
 
   readonly #inOneLanguage: boolean;
 
@@ -98,7 +113,8 @@ export class PhraseMatcher<Kind extends string> {
 
   match(content: string): MatchedText<Kind> {
     const read = readText(content);
-    const knowing = read.tokens.map(({ key }) => this.#languagesOf(key));
+    const known = read.tokens.map(({ key }) => this.#knownToken(key));
+    const knowing = known.map(({ languages }) => languages);
     const likely = this.#likelyLanguages(knowing);
     // A word of no likely language comes from another: "merci" in an English turn.
     const foreign = this.#inOneLanguage
@@ -106,9 +122,11 @@ export class PhraseMatcher<Kind extends string> {
       : knowing.reduce((all, bits) => ((bits & likely) === 0 ? all | bits : all), 0);
     const found: Found[] = [];
     const denials = new Denials(this.#languages, read.tokens);
+    const anchors = anchorsOf(read);
     let steps = read.tokens.length;
     for (const [place, { bit }] of this.#languages.entries())
-      if (((likely | foreign) & bit) !== 0) steps += this.#walk(place, read, found, denials);
+      if (((likely | foreign) & bit) !== 0)
+        steps += this.#walk({ place, read, known, anchors }, found, denials);
     const isSaid = ({ language, start, end }: Found): boolean => {
       if ((likely & this.#languages[language]!.bit) !== 0) return true;
       for (let at = start; at < end; at++) if ((knowing[at]! & likely) === 0) return true;
@@ -129,20 +147,22 @@ export class PhraseMatcher<Kind extends string> {
   }
 
   /** Adds what one language finds, and returns what it cost. */
-  #walk(place: number, read: ReadText, found: Found[], denials: Denials): number {
-    const { tokens } = read;
-    const { trie, readings } = this.#languages[place]!.compiled();
-    const anchors = anchorsOf(read);
+  #walk({ place, read: { tokens }, known, anchors }: Ground, found: Found[], denials: Denials): number {
+    const { trie } = this.#languages[place]!.compiled();
     const walk = trie.newWalk();
+    let end = 0;
+    const add = (phrase: number, start: number): void => {
+      found.push({ language: place, phrase, start, end });
+    };
     for (let at = 0; at < tokens.length; at++) {
       const token = tokens[at]!;
+      end = at + 1;
       if (token.before === BREAK.end) walk.stop();
-      const reading = readingOf(token, isGlued(tokens, at), trie, readings);
-      if (reading?.isNegation === true) denials.addBefore({ language: place, start: at, end: at + 1 });
+      const glue = !token.isCharacter ? 0 : isGlued(tokens, at) ? 1 : 2;
+      const reading = readingOf(token.key, known[at]!, place, glue, trie);
+      if (reading?.isNegation === true) denials.addBefore({ language: place, start: at, end });
       if (reading === null && walk.isIdle) continue;
-      walk.take(reading, at, token.before === BREAK.mark, anchors, (phrase, start) => {
-        found.push({ language: place, phrase, start, end: at + 1 });
-      });
+      walk.take(reading, at, token.before === BREAK.mark, anchors, add);
     }
     return walk.steps;
   }
@@ -191,32 +211,33 @@ export class PhraseMatcher<Kind extends string> {
     return matches;
   }
 
-  #languagesOf(key: string): number {
-    const remembered = this.#knowing.get(key);
+  #knownToken(key: string): KnownToken {
+    const remembered = this.#known.get(key);
     if (remembered !== undefined) return remembered;
-    if (this.#knowing.size >= REMEMBERED) this.#knowing.clear();
+    if (this.#known.size >= REMEMBERED) this.#known.clear();
     const keys = keysOf(key);
-    let bits = 0;
-    for (const { bit, known } of this.#languages) if (keys.some((one) => known.has(one))) bits |= bit;
-    this.#knowing.set(key, bits);
-    return bits;
+    let languages = 0;
+    for (const { bit, known } of this.#languages) if (keys.some((one) => known.has(one))) languages |= bit;
+    const token: KnownToken = { languages, readings: [] };
+    this.#known.set(key, token);
+    return token;
   }
 }
 
+/** What a token may be in the language at `place`; `glue`: place in `GLUE`. */
 function readingOf(
-  { key, isCharacter }: Token,
-  isGlued: boolean,
+  key: string,
+  { readings }: KnownToken,
+  place: number,
+  glue: number,
   trie: PhraseTrie,
-  readings: Map<string, Reading | null>,
 ): Reading | null {
   if (key === '') return null;
-  const glue = !isCharacter ? null : isGlued ? 'glued' : 'first';
-  const name = glue === null ? key : `${glue}:${key}`;
-  const remembered = readings.get(name);
+  const slot = place * GLUE.length + glue;
+  const remembered = readings[slot];
   if (remembered !== undefined) return remembered;
-  if (readings.size >= REMEMBERED) readings.clear();
-  const reading = trie.readingOf(keysOf(key), glue);
-  readings.set(name, reading);
+  const reading = trie.readingOf(keysOf(key), GLUE[glue]!);
+  readings[slot] = reading;
   return reading;
 }
 
@@ -268,7 +289,7 @@ function compile<Kind extends string>(file: PhraseFile<Kind>): Compiled<Kind> {
   // A single word is seen by its token.
   add(negation.before, 'negation');
   add(negation.after, 'negation-after');
-  return { trie, phrases, readings: new Map() };
+  return { trie, phrases };
 }
 
 /** Words that texts of a language have, and those of its phrases. */
