@@ -114,7 +114,7 @@ describe('a message whose analysis hangs', () => {
       await command(['list']),
       new RegExp(`messages\\.1 of request ${REQUEST} counts without findings: its analysis took`),
     );
-    match(await command(['replay', '--all']), /^1: stays, messages\.1 of request .* is counted already/);
+    match(await command(['replay', '--all']), /^1: stays: messages\.1 of request .* is counted already/);
     equal((await letters()).length, 1);
     match(await command(['remove', '1']), /^1: removed; the next rebuild analyses the message again\n$/);
     const again = await work(3, 300);
