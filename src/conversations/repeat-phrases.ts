@@ -26,7 +26,7 @@ export type RepeatPhrase = (typeof REPEAT_PHRASES)[number];
 /** UTF-16 units of the beginning and the end of a turn together. */
 export const EDGES = 320;
 
-const FILES = loadPhraseFiles({ purpose: 'repeats', kinds: REPEAT_PHRASES });
+const FILES = loadPhraseFiles({ purpose: 'repeats', kinds: REPEAT_PHRASES, checked: false });
 const MATCHER = new PhraseMatcher(FILES);
 const NEGATIONS: ReadonlySet<string> = new Set(
   FILES.flatMap(({ grammar }) => [...grammar.negation.before, ...grammar.negation.after]),

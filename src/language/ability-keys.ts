@@ -86,7 +86,9 @@ export interface AbilityKeys {
 let matcher: PhraseMatcher<AbilityKind> | null = null;
 
 function abilityMatcher(): PhraseMatcher<AbilityKind> {
-  matcher ??= new PhraseMatcher(loadPhraseFiles({ purpose: 'abilities', kinds: ABILITY_KINDS }));
+  matcher ??= new PhraseMatcher(
+    loadPhraseFiles({ purpose: 'abilities', kinds: ABILITY_KINDS, checked: false }),
+  );
   return matcher;
 }
 
