@@ -130,9 +130,9 @@ function findLinks({ text, spans }: Reading): void {
       spans.push({ start: index + hostEnd + 1, end: index + end, kind: 'contact' });
   }
   for (let at = text.indexOf('/'); at >= 0; at = text.indexOf('/', at + 1)) {
-    const before = HOST_BEFORE.exec(text.slice(Math.max(0, at - LONGEST_HOST), at));
+    if (!HOST_BEFORE.test(text.slice(Math.max(0, at - LONGEST_HOST), at))) continue;
     const rest = /^[^\s<>"]{1,2000}/u.exec(text.slice(at + 1, at + 2001));
-    if (before === null || rest === null) continue;
+    if (rest === null) continue;
     const end = at + 1 + rest[0].replace(/[.,!?;:)\]'…]{1,20}$/u, '').length;
     if (end > at + 1) spans.push({ start: at + 1, end, kind: 'contact' });
     at = Math.max(at, end - 1);
