@@ -12,24 +12,31 @@ const ASKS_BACK = PhraseSet.of('asksBack');
 const COMPLETIONS = PhraseSet.of('completions');
 const OFFERS = PhraseSet.of('offers');
 const NEGATIONS = PhraseSet.of('negations');
+const SUBORDINATES = PhraseSet.of('subordinates');
 
 /** Of a longer turn only the beginning is read, UTF-16 units, and only so many sentences of it. */
 const READ_LENGTH = 2400;
 const MOST_SENTENCES = 12;
 /** A longer sentence is less of an answer. */
 const LONG_SENTENCE = 200;
-/** So many words before a handover may deny it: "I am not able to transfer you". */
+/** So many words before a handover or a report may deny it: "I am not able to transfer you". */
 const DENIAL = 6;
+/** What is done is said among so many sentences at the beginning. */
+const REPORTING = 3;
+/** Words of a report that speaks of nothing but the request before it. */
+const CONFIRMING = 3;
 const CODE = /```[^`]*(?:```|$)/gu;
 const MARKUP = /\*\*|__|`|^#{1,6}\s|^>\s/gmu;
 
 /** A sentence that may be the answer. */
 export interface AnswerSentence {
   readonly text: string;
-  /** How much it says, whatever was asked: 1 for a plain statement, below 0.5 for what is none. */
+  /** How much it says, whatever was asked: 1 for a plain statement, below 0.5 for what is none, below 0 for a question. */
   readonly score: number;
   /** Reports that something is done. */
   readonly completes: boolean;
+  /** Begins with "no". */
+  readonly denies: boolean;
   readonly stems: ReadonlySet<string>;
 }
 
@@ -45,6 +52,12 @@ export interface AssistantAnswer {
   readonly asksBack: boolean;
   /** States something; false of questions and courtesies alone. */
   readonly states: boolean;
+  /** What it states first is a "no". */
+  readonly denies: boolean;
+  /** Reports that something is done, and asks for nothing more that it needs. */
+  readonly reports: boolean;
+  /** The report is "Done." or as short. */
+  readonly confirms: boolean;
 }
 
 /** A sentence scores this much when it states something. */
@@ -54,18 +67,26 @@ export const STATEMENT = 0.6;
 export function readAnswer(content: string): AssistantAnswer {
   const text = truncate(content, READ_LENGTH).replace(CODE, '\n').replace(MARKUP, '');
   const said = sentencesOf(text).slice(0, MOST_SENTENCES).map(readSentence);
-  const sentences = said.map((sentence, place) => answerOf(sentence, place));
+  const sentences = said.map((sentence, place) => answerOf(sentence, place, said[place + 1]));
   const first = sentences.findIndex(({ score }) => score >= STATEMENT);
   const refusal = said.findIndex(({ refuses }) => refuses);
   const handsOver = said.some((sentence) => sentence.handsOver);
   const last = said.at(-1);
+  const offersMore = last !== undefined && last.isQuestion && last.pleasantry !== 'none';
+  const asksBack = said.some((sentence) => sentence.isQuestion || sentence.asksBack);
+  const reports =
+    (!asksBack || offersMore) && sentences.slice(0, REPORTING).some(({ completes }) => completes);
   return {
     sentences,
     handsOver,
     refuses: !handsOver && refusal >= 0 && (first < 0 || refusal <= first),
-    offersMore: last !== undefined && last.isQuestion && last.pleasantry !== 'none',
-    asksBack: said.some(({ isQuestion, asksBack }) => isQuestion || asksBack),
+    offersMore,
+    asksBack,
     states: first >= 0,
+    denies: sentences[first]?.denies === true,
+    reports,
+    confirms:
+      reports && said.some(({ words }, place) => sentences[place]!.completes && words.length <= CONFIRMING),
   };
 }
 
@@ -103,10 +124,26 @@ function readSentence(sentence: string): SaidSentence {
 
 function isHandover(text: string, words: readonly ShownWord[]): boolean {
   const place = HANDOVERS.firstIn(text, words);
-  if (place < 0) return false;
+  return place >= 0 && !isPreceded(text, words, place, [NEGATIONS]);
+}
+
+/** Says that something is done, and not "once it is done" or "it could not be done". */
+function isCompletion(text: string, words: readonly ShownWord[]): boolean {
+  const place = COMPLETIONS.firstIn(text, words);
+  if (place < 0 || (isUnspaced(text) && NEGATIONS.firstIn(text, words) >= 0)) return false;
+  return !isPreceded(text, words, place, [NEGATIONS, SUBORDINATES, OFFERS]);
+}
+
+/** Whether one of these words stands shortly before a place, in its clause. */
+function isPreceded(
+  text: string,
+  words: readonly ShownWord[],
+  place: number,
+  sets: readonly PhraseSet[],
+): boolean {
   const before = words.slice(Math.max(0, place - DENIAL), place);
-  const denial = before.findLast(({ key }) => NEGATIONS.hasWord(key));
-  return denial === undefined || /[,;:–—]/u.test(text.slice(denial.end, words[place]!.start));
+  const word = before.findLast(({ key }) => sets.some((set) => set.hasWord(key)));
+  return word !== undefined && !/[,;:–—]/u.test(text.slice(word.end, words[place]!.start));
 }
 
 function isOffer(text: string, words: readonly ShownWord[]): boolean {
@@ -114,14 +151,13 @@ function isOffer(text: string, words: readonly ShownWord[]): boolean {
   return before !== undefined && OFFERS.hasWord(before.key);
 }
 
-function answerOf(sentence: SaidSentence, place: number): AnswerSentence {
+function answerOf(sentence: SaidSentence, place: number, next?: SaidSentence): AnswerSentence {
   const { text, words, isQuestion } = sentence;
   const length = isUnspaced(text) ? Math.ceil(text.length / 3) : words.length;
-  let score = isQuestion ? 0.35 : 1;
+  let score = isQuestion ? -1 : 1;
   if (length < 2) score -= 0.95;
-  else if (length < 4 && !isQuestion) score -= 0.15;
+  else if (length < 4) score -= 0.15;
   if (sentence.asksBack) score -= 0.75;
-  if (/[:：]$/u.test(text)) score -= 0.8;
   if (sentence.isListed) score -= 0.35;
   if (/\|.*\|/u.test(text)) score -= 0.6;
   if (text.length > LONG_SENTENCE) score -= 0.3;
@@ -129,8 +165,18 @@ function answerOf(sentence: SaidSentence, place: number): AnswerSentence {
   if (sentence.handsOver && !sentence.offers) score += 0.8;
   if (sentence.refuses) score += 0.2;
   score -= PLEASANTRY[sentence.pleasantry] + Math.min(place, 8) * 0.06;
-  const completes = !isQuestion && COMPLETIONS.firstIn(text, words) >= 0;
-  return { text: oneLine(text), score, completes, stems: new Set(contentStems(words, true)) };
+  const completes = !isQuestion && !sentence.refuses && isCompletion(text, words);
+  if (/[:：]$/u.test(text) && !completes) score -= 0.8;
+  // "It is changed to:" and what it is now, below.
+  const whole = completes && /[:：]$/u.test(text) && next?.isListed === true ? `${text} ${next.text}` : text;
+  const denies = NEGATIONS.hasWord(words[0]?.key ?? '') && /^\s?[,.;!–—-]/u.test(text.slice(words[0]!.end));
+  return {
+    text: oneLine(whole),
+    score,
+    completes,
+    denies,
+    stems: new Set(contentStems(words, true)),
+  };
 }
 
 type Pleasantry = 'none' | 'opening' | 'all';
@@ -171,17 +217,27 @@ export interface ScoredAnswer {
   readonly score: number;
   /** It reports that something is done, and names it as the request does. */
   readonly settles: boolean;
+  /** It reports that what is asked is done, by its words or since the user has just confirmed it. */
+  readonly isReport: boolean;
 }
 
-/** The sentence of a turn that answers best; null when the turn says nothing. */
-export function bestAnswer({ sentences }: AssistantAnswer, asked: ReadonlySet<string>): ScoredAnswer | null {
+/**
+ * The sentence of a turn that answers best; null when the turn says nothing. `isConfirmed`: the user has just answered
+ * or confirmed, so that a report needs no word of the request.
+ */
+export function bestAnswer(
+  { sentences, reports, confirms }: AssistantAnswer,
+  asked: ReadonlySet<string>,
+  isConfirmed: boolean,
+): ScoredAnswer | null {
   let best: ScoredAnswer | null = null;
   for (const { text, score, completes, stems } of sentences) {
     let shared = 0;
     for (const stem of stems) if (asked.has(stem)) shared += 1;
-    const total = score + Math.min(shared, MOST_SHARED) * SHARED + (completes && shared > 0 ? COMPLETED : 0);
+    const isReport = completes && (shared > 0 || confirms || (isConfirmed && reports));
+    const total = score + Math.min(shared, MOST_SHARED) * SHARED + (isReport ? COMPLETED : 0);
     if (text === '' || total < LEAST_SCORE || (best !== null && total <= best.score)) continue;
-    best = { text, score: total, settles: completes && shared >= SETTLED };
+    best = { text, score: total, settles: completes && shared >= SETTLED, isReport };
   }
   return best;
 }

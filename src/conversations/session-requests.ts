@@ -12,6 +12,7 @@ const ANSWER_LENGTH = 180;
 /** How much a turn counts beside what a request says (at most 15) and coming in the first turn that asks. */
 const TURN_WEIGHT = 4;
 const FIRST_WEIGHT = 8;
+const DONE_WEIGHT = 16;
 const MOST_TURNS = 20;
 /** What says no more than "I have a question" gains nothing by coming first. */
 const VAGUE = 5;
@@ -36,6 +37,8 @@ export interface SessionRequest {
   answer: string;
   /** Hundredths. */
   answerScore: number;
+  /** The answer reports that the request is done. */
+  isDone: boolean;
 }
 
 export class SessionRequests {
@@ -58,13 +61,14 @@ export class SessionRequests {
       turns: 0,
       answer: '',
       answerScore: 0,
+      isDone: false,
     }));
     this.#current = added.filter(({ text }) => text !== '');
     this.#all.push(...this.#current);
     while (this.#all.length > KEPT) {
       const earlier = this.#all.filter((request) => !this.#current.includes(request));
       const pool = earlier.length > 0 ? earlier : this.#all;
-      const least = pool.reduce((one, other) => (weightOf(other) <= weightOf(one) ? other : one));
+      const least = pool.reduce((one, other) => (rankOf(other) <= rankOf(one) ? other : one));
       this.#all = this.#all.filter((request) => request !== least);
       this.#current = this.#current.filter((request) => request !== least);
     }
@@ -92,11 +96,14 @@ export class SessionRequests {
     for (const request of this.#all) {
       const isCurrent = this.#current.includes(request);
       if (isCurrent && bearing !== 'detour') request.turns = Math.min(request.turns + 1, MOST_TURNS);
-      const best = bestAnswer(answer, this.#stemsOf(request));
+      const best = bestAnswer(answer, this.#stemsOf(request), bearing === 'answered');
       if (best === null || !(isCurrent || best.settles)) continue;
       const score = Math.max(0, Math.min(255, Math.round(best.score * 60)));
       const margin = request.answer === '' ? -255 : Math.round(MARGINS[bearing] * 60);
-      if (score <= request.answerScore + margin) continue;
+      // What is done beats any list or step before it, and is only followed by what is done as well.
+      const isWorse = score <= request.answerScore + margin;
+      if (best.isReport === request.isDone ? isWorse && !best.isReport : request.isDone) continue;
+      request.isDone = best.isReport;
       request.answer = kept(redact(best.text), ANSWER_LENGTH);
       request.answerScore = score;
     }
@@ -115,20 +122,36 @@ export class SessionRequests {
     return main;
   }
 
+  /** Whether the assistant has reported a request as done. */
+  get hasDone(): boolean {
+    return this.#all.some(({ isDone }) => isDone);
+  }
+
+  /** Whether the latest requests are reported as done. */
+  get isDone(): boolean {
+    return this.#current.length > 0 && this.#current.every(({ isDone }) => isDone);
+  }
+
+  /** Whether the latest requests are what the session is about. */
+  get isAtMain(): boolean {
+    const { main } = this;
+    return main === null || this.#current.includes(main);
+  }
+
   /** At most three, the weightiest, in their order; `latest`: the latest one is among them. */
   told(latest: boolean): readonly SessionRequest[] {
     const last = latest ? this.#current.at(-1) : undefined;
-    const rank = (request: SessionRequest): number => (request === last ? Infinity : weightOf(request));
+    const rank = (request: SessionRequest): number => (request === last ? Infinity : rankOf(request));
     const byRank = this.#all.toSorted((one, other) => rank(other) - rank(one)).slice(0, TOLD);
     return this.#all.filter((request) => byRank.includes(request));
   }
 
   write(writer: ByteWriter): void {
     writer.count(this.#all.length).count(this.#all.length - this.#current.length);
-    for (const { text, telling, isFirst, turns, answer, answerScore } of this.#all) {
+    for (const { text, telling, isFirst, turns, answer, answerScore, isDone } of this.#all) {
       writer
         .text(text)
-        .byte(telling | (isFirst ? 16 : 0))
+        .byte(telling | (isFirst ? 16 : 0) | (isDone ? 32 : 0))
         .byte(turns)
         .text(answer)
         .byte(answerScore);
@@ -148,11 +171,17 @@ export class SessionRequests {
         turns: reader.byte(),
         answer: reader.text(),
         answerScore: reader.byte(),
+        isDone: (flags & 32) !== 0,
       });
     }
     requests.#current = requests.#all.slice(firstCurrent);
     return requests;
   }
+}
+
+/** What is told first: what was done rather than what was only asked beside it. */
+function rankOf(request: SessionRequest): number {
+  return weightOf(request) + (request.isDone ? DONE_WEIGHT : 0);
 }
 
 function weightOf({ telling, isFirst, turns }: SessionRequest): number {

@@ -60,6 +60,8 @@ export class SessionText {
   #ending: Ending | null = null;
   /** The assistant has stated something since the latest request. */
   #isAnswered = false;
+  /** The assistant has stated something that is no refusal and no "no". */
+  #isMet = false;
   /** What the assistant's next turn speaks to. */
   #bearing: Bearing = 'other';
   /** The assistant's latest turn asked for something. */
@@ -84,7 +86,12 @@ export class SessionText {
     this.#bearing = isDetour ? 'detour' : isAnswer || place.isRepeated ? 'answered' : 'other';
     this.#isMoved = kind !== 'reply' || isAnswer;
     const isLiked = signals.some((key) => SAT.has(key)) && !signals.some((key) => DSAT.has(key));
-    this.#ending = this.#endingAfterUser(isNew || (isRequest && place.isRepeated), isLiked, signals);
+    this.#ending = this.#endingAfterUser(
+      isNew || (isRequest && place.isRepeated),
+      isLiked,
+      kind === 'reply' && !isAnswer,
+      signals,
+    );
     if (isNew) this.#isAnswered = false;
   }
 
@@ -137,16 +144,27 @@ export class SessionText {
     this.#isOnlyStated = true;
   }
 
-  #endingAfterUser(asks: boolean, isLiked: boolean, signals: readonly SignalKey[]): Ending | null {
+  #endingAfterUser(
+    asks: boolean,
+    isLiked: boolean,
+    isReply: boolean,
+    signals: readonly SignalKey[],
+  ): Ending | null {
     const before = this.#ending;
     if (signals.includes('gives-up') && (this.#isAnswered || !asks)) {
-      return before === 'handedOver' ? before : 'givenUp';
+      // "I'm done here" of what is done is no giving up.
+      const stays = before === 'handedOver' || before === 'refused' || this.#requests.hasDone;
+      return stays ? before : 'givenUp';
     }
     if (asks) return 'open';
     if (isLiked && this.#isAnswered) {
       const stays = before === 'refused' || before === 'handedOver' || before === 'givenUp';
-      return stays && !signals.includes('problem-solved') ? before : 'solved';
+      if (signals.includes('problem-solved')) return 'solved';
+      return stays ? before : this.#isMet ? 'solved' : null;
     }
+    const isClosed =
+      isReply && before === null && this.#requests.isDone && !signals.some((key) => DSAT.has(key));
+    if (isClosed) return 'solved';
     return before === 'solved' ? null : before;
   }
 
@@ -157,11 +175,13 @@ export class SessionText {
     this.#asksBack = answer.asksBack;
     this.#isAnswered ||= answer.states;
     this.#offersMore = answer.offersMore;
+    const isRefused = gap !== null || answer.refuses;
+    this.#isMet ||= answer.states && !isRefused && !answer.denies;
     const before = this.#ending === 'open' ? null : this.#ending;
     if (answer.handsOver) this.#ending = 'handedOver';
     else if (before === 'solved' || before === 'givenUp') this.#ending = before;
     else if (this.#bearing === 'detour') this.#ending = before;
-    else if (gap !== null || answer.refuses) this.#ending = 'refused';
+    else if (isRefused) this.#ending = this.#requests.hasDone || !this.#requests.isAtMain ? null : 'refused';
     else this.#ending = before !== null && this.#isMoved && answer.states ? null : before;
     this.#isMoved = false;
   }
@@ -216,6 +236,7 @@ export class SessionText {
       this.#asksBack,
       this.#isMoved,
       this.#offersMore,
+      this.#isMet,
     ];
     writer
       .byte(flags.reduce((byte, flag, bit) => byte | (flag ? 1 << bit : 0), 0))
@@ -235,6 +256,7 @@ export class SessionText {
     text.#asksBack = (flags & 8) !== 0;
     text.#isMoved = (flags & 16) !== 0;
     text.#offersMore = (flags & 32) !== 0;
+    text.#isMet = (flags & 64) !== 0;
     text.#ending = ENDINGS[reader.byte() - 1] ?? null;
     text.#bearing = BEARINGS[reader.byte()] ?? 'other';
     text.#sample = reader.text();

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { bestAnswer, readAnswer, stemsOf } from '../../src/conversations/assistant-answer.ts';
 
 const best = (content: string, asked = ''): string | undefined =>
-  bestAnswer(readAnswer(content), stemsOf(asked))?.text;
+  bestAnswer(readAnswer(content), stemsOf(asked), false)?.text;
 
 describe('the answer in an assistant turn', () => {
   it('is what states something, not a courtesy, a lead-in, a question back or a line of a table', () => {
@@ -11,7 +11,7 @@ describe('the answer in an assistant turn', () => {
     equal(best('Natürlich! Hier sind die Schritte:\n- Hauptschalter drehen'), 'Hauptschalter drehen');
     equal(best('Please provide your name. The museum closes at six.'), 'The museum closes at six.');
     equal(best('| Day | Hour |\nWe open on Sunday.'), 'We open on Sunday.');
-    equal(best('Which city?'), 'Which city?');
+    equal(best('Which city?', 'a map of the city'), undefined);
     equal(best('Have a lovely day!'), undefined);
     equal(best('Your shoes ship on Monday. I can transfer you to a person.'), 'Your shoes ship on Monday.');
     equal(best('抱歉给您带来不便。包裹明天送到。'), '包裹明天送到。');
@@ -20,8 +20,8 @@ describe('the answer in an assistant turn', () => {
   it('shares most with the request, and reports it done', () => {
     const content = 'The weather is fine today. Your table for Friday has been booked. We serve fish.';
     equal(best(content, 'book a table for Friday'), 'Your table for Friday has been booked.');
-    equal(bestAnswer(readAnswer(content), stemsOf('book a table for Friday'))?.settles, true);
-    equal(bestAnswer(readAnswer(content), stemsOf('is there parking'))?.settles, false);
+    equal(bestAnswer(readAnswer(content), stemsOf('book a table for Friday'), false)?.settles, true);
+    equal(bestAnswer(readAnswer(content), stemsOf('is there parking'), false)?.settles, false);
   });
 
   it('hands over only without a negation before it in the clause, and never as a question', () => {

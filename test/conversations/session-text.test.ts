@@ -175,9 +175,9 @@ describe('the summary of a session', () => {
     equal(session.summary()?.split('?').length, 4);
   });
 
-  it('takes the sentence that speaks to the request, a question back only when there is no other', () => {
+  it('takes the sentence that speaks to the request, and no question back', () => {
     const question = talk().asks('I need a taxi to the airport').hears('Sure! At what time?');
-    equal(question.summary(null), 'I need a taxi to the airport. – At what time?');
+    equal(question.summary(null), 'I need a taxi to the airport.');
     const answered = question
       .says('at six')
       .hears('Thank you for waiting. Your taxi to the airport comes at 5:50.');
@@ -214,6 +214,50 @@ describe('the summary of a session', () => {
     equal(ending(solved), 'Solved.');
     equal(ending(solved.asks('Which lamps can be dimmed with a remote?')), 'Not answered yet.');
     equal(ending(asked().says('thanks in advance', 'gratitude')), 'Not answered yet.');
+  });
+
+  it('tells what was done in place of a list or a step before it', () => {
+    const table = talk()
+      .asks('Please book a table for two in the old town')
+      .hears('There are 14 tables for two in the old town. Shall I take the one at Rossi?')
+      .says('yes, at eight')
+      .hears('Your table at Rossi is booked. Anything else?');
+    equal(table.summary(), 'Book a table for two in the old town. – Your table at Rossi is booked.');
+    const done = 'Ich habe den Flug umgebucht. Ihre Lieferadresse wurde geändert.';
+    const address = talk()
+      .asks('Bitte die Lieferadresse ändern')
+      .hears('Die Lieferadresse steht im Kundenkonto. Wie lautet die neue?')
+      .says('Feldweg 4')
+      .hears(done)
+      .asks('Kostet das etwas?')
+      .hears('Die Lieferadresse im Kundenkonto ändern Sie immer kostenlos, die Lieferadresse bleibt.');
+    match(address.summary(null)!, /Ihre Lieferadresse wurde geändert\./);
+    const planned = talk()
+      .asks('Cancel the cleaning on Friday')
+      .hears('The cleaning on Friday costs nothing to cancel.')
+      .says('good')
+      .hears('You get a mail once the cleaning has been cancelled.');
+    match(planned.summary(null)!, /costs nothing/);
+  });
+
+  it('says of what was done neither that it was given up nor that it was refused beside it', () => {
+    const booked = (): Talk =>
+      talk().asks('Book a room for Friday').hears('Your room for Friday has been booked.');
+    equal(booked().says("that's it, I'm done here", 'gives-up').summary()?.includes('gave up'), false);
+    const pets = booked().asks('Are dogs allowed in there?').hears('Unfortunately not.', 'KNOWLEDGE');
+    equal(pets.summary()?.includes('could not be met'), false);
+    const failed = talk().asks('Book a room for Friday').hears('I cannot do that.', 'KNOWLEDGE');
+    match(failed.summary()!, /could not be met\.$/);
+    match(failed.says('never mind then', 'gives-up').summary()!, /could not be met\.$/);
+  });
+
+  it('calls it solved when what was asked is done and the user closes, never after nothing but "no"', () => {
+    const paid = talk().asks('Reserva una mesa para hoy').hears('La mesa para hoy está reservada.');
+    match(paid.says('vale, hasta luego').summary('es')!, /Resuelto\.$/);
+    const no = talk().asks('Do you deliver to the islands?').hears('No, we deliver on land.');
+    equal(no.says('ok thanks', 'gratitude').summary()?.includes('Solved'), false);
+    const yes = talk().asks('Do you deliver to the islands?').hears('Yes, every day.');
+    match(yes.says('ok thanks', 'gratitude').summary()!, /Solved\.$/);
   });
 
   it('closes in the language of the session, and without a closing when there is none', () => {

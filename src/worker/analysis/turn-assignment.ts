@@ -59,7 +59,8 @@ function assignUserTurn(
 ): void {
   const cut = instance.boilerplate.cut(turn.session, session.requests.length === 0, found);
   const enrichment = isBareAnswer(turn, cut, session) ? asReply(cut) : cut;
-  const signals = new Set(signalsInContext(enrichment.signals, session).map((key) => SIGNAL_INDEX.get(key)!));
+  const counted = new Set(signalsInContext(enrichment.signals, session));
+  const signals = new Set([...counted].map((key) => SIGNAL_INDEX.get(key)!));
   const { kind, vector } = enrichment;
   const shown = shownTurn(turn, enrichment, session);
   const isAnswer = session.micro !== null && canOnlyAnswer(turn.content, turn.at, session.askedAt);
@@ -81,7 +82,8 @@ function assignUserTurn(
   message.signals = [...signals].sort((x, y) => x - y);
   for (const signal of signals) instance.signal(signal);
   const isRepeated = message.repeatedRequest !== null;
-  session.text.addUserTurn(shown.content, shown.enrichment, { isAnswer, isRepeated });
+  const told = { ...shown.enrichment, signals: enrichment.signals.filter(({ key }) => counted.has(key)) };
+  session.text.addUserTurn(shown.content, told, { isAnswer, isRepeated });
 }
 
 function assignAssistantTurn(
