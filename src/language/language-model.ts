@@ -22,6 +22,16 @@ function bucketOf(hash: number): number {
   return (mixed ^ (mixed >>> 15)) >>> (32 - BUCKET_BITS);
 }
 
+function wholeOf(word: string): number {
+  let whole = WORD_SEED;
+  for (let at = 0; at < word.length; at++) whole = Math.imul(whole ^ word.charCodeAt(at), PRIME);
+  return whole;
+}
+
+function bucketOfPair(before: number, whole: number): number {
+  return bucketOf(Math.imul(before ^ PAIR_SEED, PRIME) ^ whole);
+}
+
 /**
  * Writes the buckets of a text's features to `into` and gives their number: 1- to 5-grams of each word with its
  * edges, the words, and pairs of neighbours; `titled` for a text whose words all begin with a capital.
@@ -31,7 +41,7 @@ export function featuresOf(words: readonly string[], titled: boolean, into: Uint
   let before = 0;
   for (const word of words) {
     const length = word.length;
-    let whole = WORD_SEED;
+    const whole = wholeOf(word);
     for (let start = -1; start <= length; start++) {
       let hash = 0x811c9dc5;
       const end = Math.min(start + LONGEST_GRAM, length + 1);
@@ -40,10 +50,9 @@ export function featuresOf(words: readonly string[], titled: boolean, into: Uint
         if ((at === start && (at < 0 || at === length)) || count >= MAX_FEATURES - 3) continue;
         into[count++] = bucketOf(hash);
       }
-      if (start >= 0 && start < length) whole = Math.imul(whole ^ word.charCodeAt(start), PRIME);
     }
     into[count++] = bucketOf(whole);
-    if (before !== 0) into[count++] = bucketOf(Math.imul(before ^ PAIR_SEED, PRIME) ^ whole);
+    if (before !== 0) into[count++] = bucketOfPair(before, whole);
     before = whole;
     if (count >= MAX_FEATURES - 3) break;
   }
@@ -78,12 +87,24 @@ export interface Likeliest {
 
 const counting = new Uint32Array(MAX_FEATURES);
 
+/** What a word alone adds to the scores. */
+interface WordScores {
+  readonly scores: Int32Array;
+  readonly features: number;
+  readonly whole: number;
+}
+
+/** So many words are remembered, and none that is longer; which, changes no result. */
+const REMEMBERED = 10_000;
+const LONGEST_REMEMBERED = 24;
+
 export class LanguageModel {
   readonly #header: ModelHeader;
   readonly #starts: Uint32Array;
   readonly #postings: Uint8Array;
   readonly #groups: ReadonlyMap<string, readonly [first: number, languages: readonly string[]]>;
   readonly #scores: Int32Array;
+  readonly #words = new Map<string, WordScores>();
 
   constructor(header: ModelHeader, counts: Uint8Array, postings: Uint8Array) {
     this.#header = header;
@@ -110,16 +131,55 @@ export class LanguageModel {
   likeliest(script: string, words: readonly string[], titled: boolean): Likeliest | null {
     const group = this.#groups.get(script);
     if (group === undefined) return null;
-    const count = featuresOf(words, titled, counting);
-    const scores = this.#scores.fill(0);
-    const starts = this.#starts;
-    const postings = this.#postings;
-    for (let i = 0; i < count; i++) {
-      const bucket = counting[i]!;
-      const end = starts[bucket + 1]!;
-      for (let at = starts[bucket]!; at < end; at += 2) scores[postings[at]!]! += postings[at + 1]! - 128;
-    }
+    const count = this.#addWords(words, titled) ?? this.#addFeatures(words, titled);
     return this.#softmax(group, this.#header.scale / Math.sqrt(Math.max(1, count)));
+  }
+
+  /** Sets the scores of a text from those of its words, and gives the number of features; null: there are too many. */
+  #addWords(words: readonly string[], titled: boolean): number | null {
+    const scores = this.#scores.fill(0);
+    let count = 0;
+    let before = 0;
+    for (const word of words) {
+      const known = this.#scoresOf(word);
+      for (let at = 0; at < scores.length; at++) scores[at]! += known.scores[at]!;
+      count += known.features;
+      if (before !== 0) {
+        this.#addBucket(bucketOfPair(before, known.whole));
+        count += 1;
+      }
+      if (count >= MAX_FEATURES - 3) return null;
+      before = known.whole;
+    }
+    if (!titled) return count;
+    this.#addBucket(bucketOf(TITLED));
+    return count + 1;
+  }
+
+  #scoresOf(word: string): WordScores {
+    const remembered = this.#words.get(word);
+    if (remembered !== undefined) return remembered;
+    const all = this.#scores.slice();
+    const features = this.#addFeatures([word], false);
+    const made = { scores: this.#scores.slice(), features, whole: wholeOf(word) };
+    this.#scores.set(all);
+    if (word.length > LONGEST_REMEMBERED) return made;
+    if (this.#words.size >= REMEMBERED) this.#words.clear();
+    this.#words.set(word, made);
+    return made;
+  }
+
+  #addFeatures(words: readonly string[], titled: boolean): number {
+    const count = featuresOf(words, titled, counting);
+    this.#scores.fill(0);
+    for (let i = 0; i < count; i++) this.#addBucket(counting[i]!);
+    return count;
+  }
+
+  #addBucket(bucket: number): void {
+    const end = this.#starts[bucket + 1]!;
+    for (let at = this.#starts[bucket]!; at < end; at += 2)
+      this.#scores[this.#postings[at]!]! += this.#postings[at + 1]! - 128;
   }
 
   #softmax([first, languages]: readonly [number, readonly string[]], step: number): Likeliest {

@@ -70,19 +70,58 @@ const SMALL = /[a-z]/;
 
 const FENCE = '```';
 
+/** A run without blanks, as it is read alone. */
+interface ReadToken {
+  /** Code, a link or an address. */
+  readonly isNoText: boolean;
+  readonly isShouted: boolean;
+  /** Capitals and no small letters. */
+  readonly isAbbreviation: boolean;
+  readonly parts: readonly Part[];
+}
+
+interface Part {
+  readonly script: Script;
+  readonly word: string;
+  readonly isTitled: boolean;
+}
+
+/** So many tokens are remembered, and none that is longer; which, changes no result. */
+const REMEMBERED = 10_000;
+const LONGEST_REMEMBERED = 24;
+const TOKENS = new Map<string, ReadToken>();
+
 /** Words of `text`, one entry a script, the script with most to say first. */
 export function lettersOf(text: string): ScriptWords[] {
   const found = new Map<Script, ScriptWords>();
   const tokens = withoutCode(text)
     .normalize('NFC')
     .split(/\s+/u)
-    .filter((token) => !LINK.test(token) && !(CODE.test(token) && ASCII.test(token)));
-  const shouted = tokens.every((token) => token === token.toUpperCase());
-  for (const token of tokens) {
-    if (!shouted && CAPITALS.test(token) && !SMALL.test(token)) continue;
-    for (const [word] of token.matchAll(LETTERS)) addWord(found, word, shouted);
+    .map(readToken)
+    .filter(({ isNoText }) => !isNoText);
+  const shouted = tokens.every(({ isShouted }) => isShouted);
+  for (const { isAbbreviation, parts } of tokens) {
+    if (!shouted && isAbbreviation) continue;
+    for (const part of parts) addPart(found, part, shouted);
   }
   return [...found.values()].sort((a, b) => weightOf(b) - weightOf(a));
+}
+
+function readToken(token: string): ReadToken {
+  const remembered = TOKENS.get(token);
+  if (remembered !== undefined) return remembered;
+  const isNoText = LINK.test(token) || (CODE.test(token) && ASCII.test(token));
+  const words = isNoText ? [] : [...token.matchAll(LETTERS)];
+  const read: ReadToken = {
+    isNoText,
+    isShouted: token === token.toUpperCase(),
+    isAbbreviation: CAPITALS.test(token) && !SMALL.test(token),
+    parts: words.flatMap(([word]) => partsOf(word)),
+  };
+  if (token.length > LONGEST_REMEMBERED) return read;
+  if (TOKENS.size >= REMEMBERED) TOKENS.clear();
+  TOKENS.set(token, read);
+  return read;
 }
 
 /** Every second part between fences is code, the last one too where its fence is not closed. */
@@ -99,27 +138,32 @@ export function weightOf({ script, letters }: ScriptWords): number {
   return DENSE.has(script) ? letters * DENSITY : letters;
 }
 
-/** Cuts a token where its script changes: "iphone手机". */
-function addWord(found: Map<Script, ScriptWords>, token: string, shouted: boolean): void {
+/** Cuts a word where its script changes: "iphone手机". */
+function partsOf(letters: string): Part[] {
+  const parts: Part[] = [];
   let script: Script | null = null;
   let start = 0;
   let place = 0;
-  for (const letter of token) {
+  for (const letter of letters) {
     const own = scriptOf(letter);
     if (own !== null && own !== script) {
-      if (script !== null) addPart(found, script, token.slice(start, place), shouted);
+      if (script !== null) parts.push(partOf(script, letters.slice(start, place)));
       script = own;
       start = place;
     }
     place += letter.length;
   }
-  if (script !== null) addPart(found, script, token.slice(start), shouted);
+  if (script !== null) parts.push(partOf(script, letters.slice(start)));
+  return parts.filter(({ word }) => !isLaughter(word));
 }
 
-function addPart(found: Map<Script, ScriptWords>, script: Script, part: string, shouted: boolean): void {
+function partOf(script: Script, part: string): Part {
   const lower = part.replace('İ', 'i').toLowerCase();
   const word = lower.replace('’', "'").replace(VOWEL_SIGNS, '').replace(LONG_DRAWN, '$1$1');
-  if (isLaughter(word)) return;
+  return { script, word, isTitled: part[0] !== lower[0] };
+}
+
+function addPart(found: Map<Script, ScriptWords>, { script, word, isTitled }: Part, shouted: boolean): void {
   let entry = found.get(script);
   if (entry === undefined) {
     entry = { script, words: [], letters: 0, titled: true };
@@ -127,7 +171,7 @@ function addPart(found: Map<Script, ScriptWords>, script: Script, part: string, 
   }
   entry.words.push(word);
   entry.letters += word.length;
-  entry.titled &&= !shouted && part[0] !== lower[0];
+  entry.titled &&= !shouted && isTitled;
 }
 
 /** "haha", "jajaja": four or more letters, of which no more than two differ. */
