@@ -9,6 +9,7 @@ import {
   saysSomething,
   withoutCourtesies,
   withoutData,
+  withoutHesitations,
 } from '../language/shown/trimming.ts';
 import { wordKey } from '../language/spaced-phrases.ts';
 import { LEXICON } from '../language/lexicon.ts';
@@ -21,6 +22,7 @@ const OPENINGS = PhraseSet.of('openings');
 const QUESTION_WORDS = PhraseSet.of('questionWords');
 const REFERENCES = PhraseSet.of('references');
 const ADDITIONS = PhraseSet.of('additions');
+const TURNINGS = PhraseSet.of('turnings');
 const REPLIES = PhraseSet.of('replies');
 const SIGN_OFFS = new PhraseSet(LEXICON.signOffs.spaced, LEXICON.signOffs.unspaced);
 /** A turn begins with them that asks. */
@@ -91,9 +93,23 @@ export function askedSentences(content: string, { sentences, request }: Enrichme
 function ownSentences(content: string): string[] {
   const sentences = sentencesOf(truncate(content, READ_LENGTH).replace(CODE, '\n')).slice(0, MOST_SENTENCES);
   const end = sentences.findIndex((sentence) => closesLetter(sentence));
+  const matter = sentences.findLastIndex((sentence) => turnsToMatter(sentence));
   return sentences
-    .slice(0, end < 0 ? undefined : end)
+    .slice(Math.max(0, matter), end < 0 ? undefined : Math.max(end, matter + 1))
     .filter((sentence) => !isIntroductionAlone(sentence) && !isCode(sentence));
+}
+
+/** "Joking aside, …": what comes before is not what the user wants. */
+function turnsToMatter(sentence: string): boolean {
+  const words = shownWordsOf(sentence, 8);
+  const places = words.length > 3 ? [0, 1, 2] : [0];
+  return (
+    TURNINGS.unspacedAt(sentence, 0) > 0 ||
+    places.some((place) => {
+      const end = TURNINGS.endAt(words, place);
+      return end > place && /^\s?[,:;.!–—-]/u.test(sentence.slice(words[end - 1]!.end));
+    })
+  );
 }
 
 /** Whether a sentence is a line of a program. */
@@ -157,7 +173,7 @@ function around(sentence: string, part: string): string {
 }
 
 function shownSentence(sentence: string, asks: boolean): AskedSentence | null {
-  const line = sentence.replace(/\s+/gu, ' ');
+  const line = withoutHesitations(sentence.replace(/\s+/gu, ' '));
   const text = withoutData(withoutCourtesies(line));
   if (!saysSomething(text)) return null;
   const content = contentCount(text, VAGUE);

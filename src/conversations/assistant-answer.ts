@@ -107,7 +107,7 @@ interface SaidSentence {
 function readSentence(sentence: string): SaidSentence {
   const text = withoutGreeting(sentence);
   const words = shownWordsOf(text);
-  const isQuestion = /[?？؟]["'”»)\]]*$/u.test(text);
+  const isQuestion = /[?？؟]["'”»)\].]*$/u.test(text);
   const handsOver = !isQuestion && isHandover(text, words);
   return {
     text,
@@ -152,13 +152,13 @@ function isOffer(text: string, words: readonly ShownWord[]): boolean {
 }
 
 function answerOf(sentence: SaidSentence, place: number, next?: SaidSentence): AnswerSentence {
-  const { text, words, isQuestion } = sentence;
+  const { text, words, isQuestion, isListed } = sentence;
   const length = isUnspaced(text) ? Math.ceil(text.length / 3) : words.length;
   let score = isQuestion ? -1 : 1;
   if (length < 2) score -= 0.95;
   else if (length < 4) score -= 0.15;
   if (sentence.asksBack) score -= 0.75;
-  if (sentence.isListed) score -= 0.35;
+  if (isListed) score -= 0.35;
   if (/\|.*\|/u.test(text)) score -= 0.6;
   if (text.length > LONG_SENTENCE) score -= 0.3;
   if (/\p{N}/u.test(text)) score += 0.1;
@@ -166,7 +166,8 @@ function answerOf(sentence: SaidSentence, place: number, next?: SaidSentence): A
   if (sentence.refuses) score += 0.2;
   score -= PLEASANTRY[sentence.pleasantry] + Math.min(place, 8) * 0.06;
   const completes = !isQuestion && !sentence.refuses && isCompletion(text, words);
-  if (/[:：]$/u.test(text) && !completes) score -= 0.8;
+  const isLeadIn = /[:：]$/u.test(text) || (next?.isListed === true && !isListed && !/[.!。！]$/u.test(text));
+  if (isLeadIn && !completes) score -= 0.8;
   // "It is changed to:" and what it is now, below.
   const whole = completes && /[:：]$/u.test(text) && next?.isListed === true ? `${text} ${next.text}` : text;
   const denies = NEGATIONS.hasWord(words[0]?.key ?? '') && /^\s?[,.;!–—-]/u.test(text.slice(words[0]!.end));

@@ -184,6 +184,8 @@ function rankOf(request: SessionRequest): number {
   return weightOf(request) + (request.isDone ? DONE_WEIGHT : 0);
 }
 
-function weightOf({ telling, isFirst, turns }: SessionRequest): number {
-  return telling + turns * TURN_WEIGHT + (isFirst && telling > VAGUE ? FIRST_WEIGHT : 0);
+/** What a session came for, and got, stays its main request. */
+function weightOf({ telling, isFirst, turns, isDone }: SessionRequest): number {
+  const first = isDone ? FIRST_WEIGHT + DONE_WEIGHT : FIRST_WEIGHT;
+  return telling + turns * TURN_WEIGHT + (isFirst && telling > VAGUE ? first : 0);
 }

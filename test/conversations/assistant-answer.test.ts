@@ -12,6 +12,10 @@ describe('the answer in an assistant turn', () => {
     equal(best('Please provide your name. The museum closes at six.'), 'The museum closes at six.');
     equal(best('| Day | Hour |\nWe open on Sunday.'), 'We open on Sunday.');
     equal(best('Which city?', 'a map of the city'), undefined);
+    equal(
+      best('These are the big fairs of the year\n- The book fair in May', 'big fairs'),
+      'The book fair in May',
+    );
     equal(best('Have a lovely day!'), undefined);
     equal(best('Your shoes ship on Monday. I can transfer you to a person.'), 'Your shoes ship on Monday.');
     equal(best('抱歉给您带来不便。包裹明天送到。'), '包裹明天送到。');

@@ -138,6 +138,34 @@ describe('the title of a session', () => {
     equal(both.text.title, 'My last order came without the charger');
   });
 
+  it('holds no sounds of hesitation, and no joke that came before the matter', () => {
+    deepEqual(
+      [
+        'I, uh, need some help with moving my piano',
+        'Kann ich, ähm, die Rechnung später zahlen?',
+        'Je voudrais, euh, annuler mon cours de danse',
+        'Wann fährt der Zug um acht?',
+        'Why do ghosts love lifts? They raise their spirits! Okay, joking aside: I need a plumber for my sink.',
+        '今天天气真好，你吃饭了吗？言归正传，怎么取消会员？',
+      ].map(titleOf),
+      [
+        'Moving my piano',
+        'Kann ich die Rechnung später zahlen',
+        'Annuler mon cours de danse',
+        'Wann fährt der Zug um acht',
+        'I need a plumber for my sink',
+        '怎么取消会员',
+      ],
+    );
+  });
+
+  it('is the first request when that was done, however long the next one takes', () => {
+    const two = talk().asks('Book a train to Porto for Monday').hears('Your train to Porto is booked.');
+    two.asks('I am also looking for a quiet hotel by the river').hears('In which price range?');
+    for (const answer of ['cheap', 'with breakfast', 'two nights']) two.says(answer).hears('Anything more?');
+    equal(two.text.title, 'Book a train to Porto for Monday');
+  });
+
   it('says nothing of numbers, addresses and signatures', () => {
     equal(titleOf('Paczka przyszła uszkodzona, zamówienie 7710032'), 'Paczka przyszła uszkodzona');
     equal(

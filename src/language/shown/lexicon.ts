@@ -34,6 +34,10 @@ const sections = {
   leads: phrases,
   /** Cut from both ends where a comma or the like parts them from the rest: "great, …". */
   asides: phrases,
+  /** Sounds of one who looks for words, cut wherever they stand: "uh". */
+  hesitations: phrases,
+  /** Say at the start of a sentence that what was said before it was not the matter: "joking aside". */
+  turnings: phrases,
   /** What precedes the name of the user: "my name is". */
   introductions: phrases,
   /** What follows the name of the user, in languages without spaces between words. */

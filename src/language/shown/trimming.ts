@@ -9,10 +9,13 @@ const GREETINGS = PhraseSet.of('greetings');
 const COURTESIES = PhraseSet.of('courtesies');
 const LEADS = PhraseSet.of('leads');
 const ASIDES = PhraseSet.of('asides');
+const TURNINGS = PhraseSet.of('turnings');
+const HESITATIONS = PhraseSet.of('hesitations');
 const INTRODUCTIONS = PhraseSet.of('introductions');
 const OPENINGS = PhraseSet.of('openings');
 const LONG_OPENINGS = PhraseSet.of('longOpenings');
 const WEAK_STARTS = PhraseSet.of('weakStarts');
+const WEAK_ENDS = PhraseSet.of('weakEnds');
 const NEGATIONS = PhraseSet.of('negations');
 
 const CONJUNCTIONS: ReadonlySet<string> = new Set(
@@ -27,6 +30,20 @@ const LIST_MARK = /^(?:\(?\d{1,2}[.)]|[-*•–])\s+/u;
 const BREAK = /^(?:\s{0,3}(?:[,.;:!?…。！？、，；：–—\n]|\p{Extended_Pictographic}|$)|\s{1,3}-\s)/u;
 const MARKS_AT_END = /[\s.!…。！;,:，、；：–—-]/u;
 const PICTURE_AT_END = /(?:\p{Extended_Pictographic}|\u200d|\ufe0f|\p{Emoji_Modifier})$/u;
+
+/** Without "uh" and the like; what is a word as well ("um" in German) only goes with the comma after it. */
+export function withoutHesitations(text: string): string {
+  let kept = '';
+  let from = 0;
+  for (const { key, start, end } of shownWordsOf(text)) {
+    if (!HESITATIONS.hasWord(key) || !isWhole(text, end)) continue;
+    const marks = /^[,.…]{0,3}(?=\s|$)/u.exec(text.slice(end, end + 4))?.[0] ?? '';
+    if (marks === '' && (WEAK_ENDS.hasWord(key) || !/^\s/u.test(text.slice(end)))) continue;
+    kept += text.slice(from, start).replace(/[,.…]?\s?$/u, '');
+    from = end + marks.length;
+  }
+  return from === 0 ? text : (kept + text.slice(from)).trimStart();
+}
 
 /** Whether a text holds a word that says something. */
 export function saysSomething(text: string): boolean {
@@ -117,7 +134,7 @@ function hiddenEnd(text: string, at: number): number {
 function courtesyEnd(text: string, words: readonly ShownWord[]): number {
   const unspaced = COURTESIES.unspacedAt(text, 0) || LEADS.unspacedAt(text, 0);
   if (unspaced > 0) return unspaced;
-  const aside = ASIDES.unspacedAt(text, 0);
+  const aside = ASIDES.unspacedAt(text, 0) || TURNINGS.unspacedAt(text, 0);
   if (aside > 0 && BREAK.test(text.slice(aside))) return aside;
   for (const [phrases, needsBreak] of AT_START) {
     const place = phrases.endAt(words, 0);
@@ -131,6 +148,7 @@ function courtesyEnd(text: string, words: readonly ShownWord[]): number {
 const AT_START: readonly (readonly [PhraseSet, boolean])[] = [
   [COURTESIES, false],
   [ASIDES, true],
+  [TURNINGS, true],
   [LEADS, false],
 ];
 
