@@ -1,13 +1,25 @@
 /** Which language texts are in, and what its grammar asks of names. Covered by test/topics/naming/grammar.test.ts. */
+import { LRUCache } from 'lru-cache';
 import { LANGUAGES } from '../../language/lexicon.ts';
 import { wordsOf } from '../../language/words.ts';
 import { nameFrom } from './phrases.ts';
-import { languageOfWords } from './request-grammar.ts';
+import { languageOfWords, mostOften } from './request-grammar.ts';
 import type { ReadSample } from './truth.ts';
+
+/** By text: samples are read again whenever their topic is named. */
+const READ = new LRUCache<string, { readonly language: string | null }>({ max: 4096 });
 
 /** ISO 639-1 code of the language that most of the texts are in; null when no function word tells. */
 export function languageOf(texts: readonly string[]): string | null {
-  return languageOfWords(texts.map((text) => wordsOf(text).map(({ text: word }) => word.toLowerCase())));
+  return mostOften(texts.map(languageOfText));
+}
+
+function languageOfText(text: string): string | null {
+  const known = READ.get(text);
+  if (known !== undefined) return known.language;
+  const language = languageOfWords([wordsOf(text).map(({ text: word }) => word.toLowerCase())]);
+  READ.set(text, { language });
+  return language;
 }
 
 /** What joins two names: a word of the language, or a comma. */

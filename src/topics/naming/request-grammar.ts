@@ -78,10 +78,12 @@ export function grammarOfWords(lowers: readonly string[]): RequestGrammar {
 
 /** ISO 639-1 code of the language that most of some texts, as words in lower case, are in; null when none is known. */
 export function languageOfWords(texts: readonly (readonly string[])[]): string | null {
+  return mostOften(texts.map((lowers) => CODES[mostUsed(countsOf(lowers))] ?? null));
+}
+
+/** Of the languages of some texts, null for those that are not known, the most frequent one. */
+export function mostOften(languages: readonly (string | null)[]): string | null {
   const votes = new Float64Array(CODES.length);
-  for (const lowers of texts) {
-    const language = mostUsed(countsOf(lowers));
-    if (language >= 0) votes[language]! += 1;
-  }
+  for (const language of languages) if (language !== null) votes[CODES.indexOf(language)]! += 1;
   return CODES[mostUsed(votes)] ?? null;
 }
