@@ -22,7 +22,25 @@ const UNSPACED =
   /[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]/u;
 
 /** The first words of a text; hyphens part words here. */
-export function shownWordsOf(text: string, most = 80): ShownWord[] {
+export function shownWordsOf(text: string, most = 80): readonly ShownWord[] {
+  const place = READ_TEXTS.findIndex((one) => one.text === text && (one.isWhole || one.words.length >= most));
+  if (place >= 0) {
+    const { words } = READ_TEXTS[place]!;
+    return words.length <= most ? words : words.slice(0, most);
+  }
+  const words = readWords(text, most);
+  READ_TEXTS.pop();
+  READ_TEXTS.unshift({ text, words, isWhole: words.length < most });
+  return words;
+}
+
+/** The latest texts: one after the other, several questions are asked of the same sentence. */
+const READ_TEXTS: { text: string; words: readonly ShownWord[]; isWhole: boolean }[] = Array.from(
+  { length: 4 },
+  () => ({ text: '', words: [], isWhole: true }),
+);
+
+function readWords(text: string, most: number): ShownWord[] {
   const words: ShownWord[] = [];
   for (const { 0: word, index } of text.matchAll(WORD)) {
     words.push({ key: keyOfWord(word), start: index, end: index + word.length });

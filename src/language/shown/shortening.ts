@@ -166,7 +166,7 @@ function cutAtWord(text: string, length: number): string {
   const space = room.search(/\s\S*$/u);
   const isBetween = /^\s/u.test(text.slice(room.length));
   let cut = space > 0 && !isBetween ? room.slice(0, space) : room;
-  const words = shownWordsOf(cut, 200);
+  const words = [...shownWordsOf(cut, 200)];
   while (words.length > 2 && isWeakEnd(words.at(-1)!.key)) {
     cut = cut.slice(0, words.pop()!.start).trimEnd();
   }
