@@ -4,6 +4,7 @@
  * Covered by test/conversations/ability-match.test.ts.
  */
 import type { AbilityKeys } from '../language/ability-keys.ts';
+import { mostFrequent } from '../topics/request-keys.ts';
 
 /** What the abilities of a group are about: how many name each act and thing. */
 export interface GroupKeys {
@@ -54,16 +55,4 @@ function isTelling(thing: string | null): boolean {
 /** Things of the lexicon of abilities are comparable, others only equal or not. */
 function isKnown(thing: string | null): boolean {
   return thing !== null && !thing.startsWith('~');
-}
-
-/** null: there is none. Ties go to the first by code point. */
-function mostFrequent(counts: ReadonlyMap<string, number>): string | null {
-  let best: string | null = null;
-  let most = 0;
-  for (const [key, count] of counts) {
-    if (count < most || (count === most && best !== null && key > best)) continue;
-    best = key;
-    most = count;
-  }
-  return best;
 }

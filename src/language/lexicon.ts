@@ -1,8 +1,8 @@
 /** Reads `lexicon/`: what we know of each language, as data. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { z } from 'zod';
-import { SetupError } from '../errors.ts';
+import { readLexiconFile } from './lexicon-file.ts';
 
 /** Where the files that ship lie: one a language, named by its ISO 639-1 code. */
 export const LEXICON_DIRECTORY = resolve(import.meta.dirname, '../../lexicon');
@@ -203,7 +203,9 @@ export function loadLanguages(directory = LEXICON_DIRECTORY): ReadonlyMap<string
   // `en.signals.json` and the like hold phrases: `phrases/phrase-files.ts` reads them.
   const files = readdirSync(directory).filter((file) => /^[^.]+\.json$/.test(file));
   return new Map(
-    files.toSorted().map((file) => [basename(file, '.json'), readLanguage(join(directory, file))]),
+    files
+      .toSorted()
+      .map((file) => [basename(file, '.json'), readLexiconFile(join(directory, file), languageSchema)]),
   );
 }
 
@@ -218,18 +220,6 @@ export function lexiconOf(all: ReadonlyMap<string, Language>): Lexicon {
   };
   const names = Object.keys(sections) as Section[];
   return Object.fromEntries(names.map((section) => [section, gather(section)])) as Record<Section, Entries>;
-}
-
-function readLanguage(path: string): Language {
-  try {
-    return languageSchema.parse(JSON.parse(readFileSync(path, 'utf8')));
-  } catch (cause) {
-    const reason =
-      cause instanceof z.ZodError
-        ? cause.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; ')
-        : 'is not JSON';
-    throw new SetupError(`${path} is not usable (${reason}): correct it`, { cause });
-  }
 }
 
 /** The files that ship. */

@@ -2,6 +2,7 @@
  * What a request asks to do, and with which thing: "cancel order", "where is my parcel". Reads the lexicon; no
  * grammar beyond the order of words.
  */
+import { LRUCache } from 'lru-cache';
 import { LANGUAGES, type ActionClass } from './lexicon.ts';
 import type { Piece } from './phrase-meanings.ts';
 import { languagesOfRequest } from './request-language.ts';
@@ -82,13 +83,14 @@ function readerOf(code: string): Reader | null {
  * language; a request in a language that no lexicon knows has no parts.
  */
 export function requestParts(request: string, language?: string | null): RequestParts {
-  if (latest?.request !== request || latest.language !== language)
-    latest = { request, language, parts: partsOf(request, language) };
-  return latest.parts;
+  const key = `${language ?? ''} ${request}`;
+  const parts = LATEST.get(key) ?? partsOf(request, language);
+  LATEST.set(key, parts);
+  return parts;
 }
 
-/** Cached: the keys and the name of a request are read one after the other. */
-let latest: { request: string; language: string | null | undefined; parts: RequestParts } | null = null;
+/** The keys, the name and the repeats of a request are read one after the other. */
+const LATEST = new LRUCache<string, RequestParts>({ max: 64 });
 
 function partsOf(request: string, language?: string | null): RequestParts {
   const text = request.length > READ ? request.slice(0, READ) : request;

@@ -177,8 +177,8 @@ function totalOf(counts: ReadonlyMap<string, number>): number {
   return total;
 }
 
-/** null: there is none. Ties go to the first by code point. */
-function mostFrequent(counts: ReadonlyMap<string, number>): string | null {
+/** The key of the highest count; null: there is none. Ties go to the first by code point. */
+export function mostFrequent(counts: ReadonlyMap<string, number>): string | null {
   let best: string | null = null;
   let most = 0;
   for (const [key, count] of counts) {

@@ -3,12 +3,13 @@
  * such as `lexicon/<language>.signals.json`. How to add a language or a phrase is in `lexicon/README.md`.
  * Covered by test/language/phrases/phrase-files.test.ts.
  */
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { SetupError } from '../../errors.ts';
 import { LEXICON_DIRECTORY } from '../lexicon.ts';
 import { memberItems, PhraseFault, sequencesOf, type Sequence } from './syntax.ts';
+import { readLexiconFile } from '../lexicon-file.ts';
 
 const name = z.string().regex(/^[a-z]+(?:-[a-z]+)*$/, 'is not kebab-case');
 const phrase = z
@@ -103,7 +104,7 @@ export function loadPhraseFiles<Kind extends string>({
     const language = name.slice(0, -ending.length);
     const path = join(directory, name);
     const grammar = grammarOf(language, directory);
-    const content = parsed(path, schema);
+    const content = readLexiconFile(path, schema);
     const all = new Map([...Object.entries(grammar.classes), ...Object.entries(content.classes ?? {})]);
     const kindsOfFile = content.kinds as PhraseFile<Kind>['kinds'];
     const read = { language, path, grammar, classes: all, kinds: kindsOfFile };
@@ -118,7 +119,7 @@ export function loadPhraseFiles<Kind extends string>({
 function grammarOf(language: string, directory: string): Grammar {
   const path = join(directory, `${language}.grammar.json`);
   if (!existsSync(path)) throw new SetupError(`${path} is missing: phrases need it`);
-  return parsed(path, grammarSchema);
+  return readLexiconFile(path, grammarSchema);
 }
 
 /** Throws SetupError when a phrase cannot be read. */
@@ -159,16 +160,4 @@ function sequencesIn(file: Omit<PhraseFile<string>, 'sequences'>): Map<string, r
   if (faults.length > 0)
     throw new SetupError(`${file.path} is not usable (${faults.join('; ')}): correct it`);
   return sequences;
-}
-
-function parsed<Schema extends z.ZodType>(path: string, schema: Schema): z.infer<Schema> {
-  try {
-    return schema.parse(JSON.parse(readFileSync(path, 'utf8')));
-  } catch (cause) {
-    const reason =
-      cause instanceof z.ZodError
-        ? cause.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; ')
-        : 'is not JSON';
-    throw new SetupError(`${path} is not usable (${reason}): correct it`, { cause });
-  }
 }

@@ -1,9 +1,9 @@
 /** Reads `lexicon/personal/`: the words of each language beside which personal data stands. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
-import { SetupError } from '../../errors.ts';
 import { LEXICON_DIRECTORY } from '../lexicon.ts';
+import { readLexiconFile } from '../lexicon-file.ts';
 
 const phrases = z.array(z.string().min(1));
 
@@ -76,20 +76,12 @@ export type PersonalSection = keyof typeof sections;
 
 const DIRECTORY = join(LEXICON_DIRECTORY, 'personal');
 
-function read(path: string): PersonalLanguage {
-  try {
-    return schema.parse(JSON.parse(readFileSync(path, 'utf8')));
-  } catch (cause) {
-    throw new SetupError(`${path} is not usable (${String(cause)}): correct it`, { cause });
-  }
-}
-
 /** The files that ship, by ISO 639-1 code. */
 export const PERSONAL_LANGUAGES: ReadonlyMap<string, PersonalLanguage> = new Map(
   readdirSync(DIRECTORY)
     .filter((file) => file.endsWith('.json'))
     .toSorted()
-    .map((file) => [basename(file, '.json'), read(join(DIRECTORY, file))]),
+    .map((file) => [basename(file, '.json'), readLexiconFile(join(DIRECTORY, file), schema)]),
 );
 
 /** A section of all languages together. */

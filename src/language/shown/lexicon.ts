@@ -2,11 +2,11 @@
  * Reads `lexicon/texts/`: what titles and summaries know of each language, as data.
  * Covered by test/language/shown/lexicon.test.ts.
  */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
-import { SetupError } from '../../errors.ts';
 import { LEXICON_DIRECTORY } from '../lexicon.ts';
+import { readLexiconFile } from '../lexicon-file.ts';
 
 /** Where the files lie: one a language, named by its ISO 639-1 code. */
 export const TEXTS_DIRECTORY = join(LEXICON_DIRECTORY, 'texts');
@@ -107,19 +107,11 @@ export type TextSection = keyof typeof sections;
 /** The languages of a directory, by code. Throws SetupError, naming file and place, when a file cannot be used. */
 export function loadTextLanguages(directory = TEXTS_DIRECTORY): ReadonlyMap<string, TextLanguage> {
   const files = readdirSync(directory).filter((file) => file.endsWith('.json'));
-  return new Map(files.toSorted().map((file) => [basename(file, '.json'), read(join(directory, file))]));
-}
-
-function read(path: string): TextLanguage {
-  try {
-    return languageSchema.parse(JSON.parse(readFileSync(path, 'utf8')));
-  } catch (cause) {
-    const reason =
-      cause instanceof z.ZodError
-        ? cause.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; ')
-        : 'is not JSON';
-    throw new SetupError(`${path} is not usable (${reason}): correct it`, { cause });
-  }
+  return new Map(
+    files
+      .toSorted()
+      .map((file) => [basename(file, '.json'), readLexiconFile(join(directory, file), languageSchema)]),
+  );
 }
 
 /** The files that ship. */
