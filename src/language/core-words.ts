@@ -13,30 +13,24 @@ function byFirstWord(openings: readonly string[]): Openings {
   return Map.groupBy(split, (opening) => opening[0]!);
 }
 
-const ALL_OPENINGS = byFirstWord([...LEXICON.politeOpenings.all, ...LEXICON.questionOpenings.all]);
-const ONLY_POLITE = byFirstWord(LEXICON.politeOpenings.all);
+const OPENINGS = byFirstWord([...LEXICON.politeOpenings.all, ...LEXICON.questionOpenings.all]);
 
 /** The words of a request without what merely introduces it, and without the function words at its end. */
 export function coreWords(text: string): readonly Word[] {
-  return trimmedEnd(withoutOpenings(wordsOf(text).slice(0, WORDS_READ), ALL_OPENINGS));
+  return trimmedEnd(withoutOpenings(wordsOf(text).slice(0, WORDS_READ)));
 }
 
 /** How many of these words, the first of a request, merely introduce it. */
 export function coreStart(words: readonly Word[]): number {
-  return words.length - withoutOpenings(words, ALL_OPENINGS).length;
-}
-
-/** As `coreWords`, but questions stay questions: "Where is my parcel", not "parcel". */
-export function politeCore(text: string): readonly Word[] {
-  return withoutOpenings(wordsOf(text).slice(0, WORDS_READ), ONLY_POLITE);
+  return words.length - withoutOpenings(words).length;
 }
 
 /** Cuts openings from the front, the longest first, as long as a content word is left. */
-function withoutOpenings(all: readonly Word[], openings: Openings): readonly Word[] {
+function withoutOpenings(all: readonly Word[]): readonly Word[] {
   let words = all;
   for (;;) {
     const first = words[0] === undefined ? '' : spoken(words[0]);
-    const opening = openings.get(first)?.find((candidate) => startsWith(words, candidate));
+    const opening = OPENINGS.get(first)?.find((candidate) => startsWith(words, candidate));
     const rest = opening === undefined ? words : words.slice(opening.length);
     if (rest.length === words.length || !rest.some((word) => word.content)) return words;
     words = rest;

@@ -46,8 +46,6 @@ const sections = {
   requestLeads: entries,
   /** Please, anywhere in a turn. */
   please: entries,
-  /** Please, as it is cut from the end of a title. */
-  pleaseAtEnd: entries,
   /** Adverbs and courtesies, which a name leaves out: "order still not delivered". */
   adverbs: entries,
   /** Forms of be, have and do, which a name leaves out: "payment was declined". */
@@ -72,8 +70,6 @@ const sections = {
   tracking: entries,
   /** The word that joins two names: "orders and refunds". */
   and: entries,
-  /** Says that something else is wanted than before, or the next step. */
-  continuations: entries,
   /** Nouns that announce a request without saying it. */
   announcements: entries,
   /** Conjunctions at which a long sentence is cut into clauses. */

@@ -1,5 +1,3 @@
-import type { Entries } from './lexicon.ts';
-
 /** Nobody says more fillers in a row. */
 const MOST_REPEATS = 16;
 
@@ -22,9 +20,4 @@ function bounded(source: string): string {
 /** The source of a pattern for any of some words and phrases. A longer one precedes those that it begins with. */
 export function alternatives(phrases: readonly string[]): string {
   return [...new Set(phrases)].sort((a, b) => b.length - a.length || (a < b ? -1 : 1)).join('|');
-}
-
-/** A pattern for any phrase of a section of the lexicon, in either case. */
-export function phrasePattern({ spaced, unspaced }: Entries): RegExp {
-  return anyOf([alternatives(spaced)], unspaced.length > 0 ? [alternatives(unspaced)] : [], 'iu');
 }

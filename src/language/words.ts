@@ -63,11 +63,6 @@ export interface Word {
 const WORD = /[\p{L}\p{N}][\p{L}\p{M}\p{N}]*(?:['’\-.@_][\p{L}\p{N}][\p{L}\p{M}\p{N}]*)*/gu;
 const UNSPACED_WORDS = new Intl.Segmenter('zh', { granularity: 'word' });
 
-/** How many words of a text carry meaning of their own. */
-export function contentWordCount(text: string): number {
-  return wordsOf(text).filter(({ content }) => content).length;
-}
-
 /** The words of a text as written, names, addresses and hyphenated words whole. */
 export function wordsOf(text: string): Word[] {
   const words: Word[] = [];

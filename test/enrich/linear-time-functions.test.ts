@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { asksForData, holdsQuestion, isBare } from '../../src/conversations/answering-turns.ts';
 import { phrasesOf } from '../../src/topics/naming/phrases.ts';
 import { tokensOf } from '../../src/topics/naming/tokens.ts';
-import { contentStems, politeCore } from '../../src/language/core-words.ts';
+import { contentStems } from '../../src/language/core-words.ts';
 import { requestName } from '../../src/topics/naming/names.ts';
 import { newRequest } from '../../src/conversations/repeated-requests.ts';
 import { SessionText } from '../../src/conversations/session-text.ts';
@@ -89,7 +89,6 @@ const FUNCTIONS: Readonly<Record<string, (text: string) => unknown>> = {
   holdsQuestion,
   asksForData,
   isBare,
-  politeCore,
   contentStems,
   phrasesOf: (text) => phrasesOf(tokensOf(text)),
   requestName,
