@@ -1,5 +1,5 @@
 -- view: dimensions
--- version: 5
+-- version: 6
 -- publish: instance key(instance) order(instance)
 -- publish: session key(session) order(instance, session)
 -- publish: end_user key(end_user) order(instance, end_user)
@@ -15,8 +15,9 @@
 -- Numbers stand for UUIDs inside a shard: instance, session and end_user are given out in stream order over
 -- the shard, the others per instance. The newest row of a batch wins; nothing is ever taken away.
 -- micro.topic         the topic that a micro-cluster belongs to; null until the topic is born
--- topic.heir          the topic that this one merged into; null while it lives. Filters that name it mean the heir
--- topic.since         the message position at which it merged; null while it lives
+-- heir                of a topic, gap or repeated request: the one that it merged into; null while it lives. Filters that
+--                     name it mean the heir. The heir of a gap or repeated request always lives
+-- since               the message position at which it merged; null while it lives
 -- session.end_user    the end user who started the conversation (0: none)
 -- session.external_id the caller's own name of the session, as last said (ingest metadata.session.externalId); or null
 -- end_user.external_id   the caller's own name of the end user; of more than 1,024 characters the first 1,023 and an
@@ -27,6 +28,8 @@
 --
 -- temp moved_micro: micro-clusters that this batch moves, to another topic or along with their topic to another
 -- cluster. What was counted for them moves too.
+-- temp merged_entity: gaps and repeated requests (kinds as in view fact) that this batch merges into others. What was
+-- counted for them counts for their heirs.
 --
 -- Law: each row is what the stream last said of its number, whatever the batches: live and replayed rows are equal
 -- but for seq and processed_at.
@@ -50,10 +53,12 @@ create table signal (
   instance integer, signal integer, id uuid, name varchar, signal_type varchar, description varchar, seq bigint
 );
 create table repeated_request (
-  instance integer, repeated_request integer, id uuid, name varchar, description varchar, seq bigint
+  instance integer, repeated_request integer, id uuid, name varchar, description varchar, heir integer,
+  since bigint, seq bigint
 );
 create table gap (
-  instance integer, gap integer, id uuid, name varchar, description varchar, gap_type varchar, seq bigint
+  instance integer, gap integer, id uuid, name varchar, description varchar, gap_type varchar, heir integer,
+  since bigint, seq bigint
 );
 create table record_metadata (
   instance integer, record varchar, record_key varchar, member varchar, value varchar, seq bigint
@@ -69,6 +74,17 @@ union
 select m.instance, m.micro
 from micro m join topic t using (instance, topic) join batch_topic b using (instance, topic)
 where t.cluster is distinct from b.cluster;
+-- end
+
+-- when: batch_repeated_request, batch_gap
+create or replace temp table merged_entity as
+select b.instance, 4::tinyint as kind, b.repeated_request as entity, b.heir
+from batch_repeated_request b left join repeated_request r using (instance, repeated_request)
+where b.heir is not null and r.heir is distinct from b.heir
+union all
+select b.instance, 5::tinyint, b.gap, b.heir
+from batch_gap b left join gap g using (instance, gap)
+where b.heir is not null and g.heir is distinct from b.heir;
 -- end
 
 upsert into instance from (
@@ -94,6 +110,6 @@ upsert into topic from batch_topic key (instance, topic) once (id) set (name, cl
 upsert into cluster from batch_cluster key (instance, cluster) once (id) set (name);
 upsert into signal from batch_signal key (instance, signal) once (id, signal_type) set (name, description);
 upsert into repeated_request from batch_repeated_request
-  key (instance, repeated_request) once (id) set (name, description);
-upsert into gap from batch_gap key (instance, gap) once (id, gap_type) set (name, description);
+  key (instance, repeated_request) once (id) set (name, description, heir, since);
+upsert into gap from batch_gap key (instance, gap) once (id, gap_type) set (name, description, heir, since);
 upsert into record_metadata from batch_metadata key (instance, record, record_key, member) set (value);

@@ -1,5 +1,5 @@
 -- view: fact
--- version: 3
+-- version: 4
 -- after: dimensions
 -- publish: message_fact key(fact_id) order(instance, kind, event_at, fact_id) time(event_at) alive(not gone) replaces(revised)
 --
@@ -27,8 +27,8 @@
 -- Distinct sessions in [a, b) = facts in [a, b) whose prev_session_at < a; end users likewise.
 --
 -- A message can arrive late (before facts that are already there), move to another topic (its micro-cluster
--- was re-grouped), move to another cluster (its topic was), or get its end user later than itself (an opening
--- turn before the first user turn). Each batch therefore ends in one signed change set, temp fact_change:
+-- was re-grouped), move to another cluster (its topic was), move to another gap or repeated request (its own merged
+-- into that one), or get its end user later than itself (an opening turn before the first user turn). Each batch therefore ends in one signed change set, temp fact_change:
 -- every new or corrected fact with weight 1 and every version it replaces with weight -1. Whatever adds up
 -- weight * value over fact_change is compensated for all of these cases.
 --
@@ -57,9 +57,13 @@ create macro entity_of(chain) as (chain % 536870912)::integer;
 
 -- @fold
 -- Messages already counted whose facts may change.
--- when: moved_micro, batch_opening_author
+-- when: moved_micro, merged_entity, batch_opening_author
 create or replace temp table affected_message as
 select m.* from message m join moved_micro using (instance, micro)
+union
+select m.* from message m semi join (
+  from message_fact f join merged_entity e using (instance, kind, entity) where not f.gone
+) using (position)
 union
 select m.* from message m join batch_opening_author o using (instance, session)
 where m.end_user = 0 and m.position < o.before_position;
@@ -95,9 +99,10 @@ with f as (
   from placed, (select unnest([0, 1, 2])::tinyint as kind)
   union all
   select p.position * 32 + case when o.kind = 3 then 8 + o.entity else o.kind end, p.position, p.instance, o.kind,
-    o.entity,
+    coalesce(e.heir, o.entity),
     p.session, p.end_user, p.event_at, p.micro, p.sat, p.dsat, p.repeated_requests
   from placed p join batch_occurrence o using (position)
+  left join merged_entity e on e.instance = p.instance and e.kind = o.kind and e.entity = o.entity
 )
 select *, chain_of(kind, entity, session) as session_chain,
   case when kind <> 0 and end_user <> 0 then chain_of(kind, entity, end_user) end as user_chain
@@ -112,11 +117,15 @@ create or replace temp table stored_fact as
 select f.* from message_fact f join affected_message a using (position);
 
 insert into added
+with f as (
+  select s.* replace (coalesce(e.heir, s.entity) as entity)
+  from stored_fact s left join merged_entity e using (instance, kind, entity)
+  where s.kind >= 3 and not s.gone
+)
 select f.fact_id, f.position, f.instance, f.kind, f.entity, f.session, p.end_user, f.event_at, f.micro, f.sat, f.dsat,
   f.repeated_requests, chain_of(f.kind, f.entity, f.session),
   case when p.end_user <> 0 then chain_of(f.kind, f.entity, p.end_user) end
-from stored_fact f join placed p using (position)
-where f.kind >= 3 and not f.gone;
+from f join placed p using (position);
 
 create or replace temp table withdrawn as
 select f.*, chain_of(f.kind, f.entity, f.session) as session_chain,

@@ -29,7 +29,7 @@ export interface Assigned {
   readonly repeated: readonly boolean[];
   /** For every turn of the stream: whether that counts as dissatisfaction. */
   readonly repetitions: readonly boolean[];
-  /** For every turn of the stream: its gap's number, or null. */
+  /** For every turn of the stream: the number of its gap in the end, or null. */
   readonly gaps: readonly (number | null)[];
   /** By number. */
   readonly gapRows: ReadonlyMap<number, GapRow>;
@@ -152,5 +152,16 @@ async function assignAll(
     requests.set(topic, members);
     members.push(enrichments[index]!.request);
   });
-  return { turns: labelled, requests, repeated, repetitions, gaps, gapRows, enrichments, topics, sessions };
+  const lasting = gaps.map((gap) => (gap === null ? null : (gapRows.get(gap)?.heir ?? gap)));
+  return {
+    turns: labelled,
+    requests,
+    repeated,
+    repetitions,
+    gaps: lasting,
+    gapRows,
+    enrichments,
+    topics,
+    sessions,
+  };
 }

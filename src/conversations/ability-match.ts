@@ -24,6 +24,15 @@ export function countKeys({ acts, things }: GroupKeys, { act, thing }: AbilityKe
   if (thing !== null) things.set(thing, (things.get(thing) ?? 0) + 1);
 }
 
+/** Adds the counts of another group. */
+export function addKeys(keys: GroupKeys, others: GroupKeys): void {
+  for (const [own, other] of [
+    [keys.acts, others.acts],
+    [keys.things, others.things],
+  ] as const)
+    for (const [key, count] of other) own.set(key, (own.get(key) ?? 0) + count);
+}
+
 /**
  * `same`: it is one ability. `likely`: it is, unless another is. `possible`: it is if the words do not speak against
  * it. `unknown`: the keys do not say. `apart`: they
@@ -46,6 +55,23 @@ export function relationOf(keys: AbilityKeys, group: GroupKeys, withActs: boolea
   if (!withActs) return isKnown(thing) ? 'possible' : 'unknown';
   if (sharesAct) return 'same';
   return isKnown(thing) ? 'likely' : 'unknown';
+}
+
+/** A group as its keys show it, and how many abilities it has. */
+interface KeyedGroup {
+  readonly keys: GroupKeys;
+  readonly count: number;
+}
+
+/** How the abilities of two groups relate. They are `same` only where most of each say so. */
+export function relationOfGroups(group: KeyedGroup, other: KeyedGroup, withActs: boolean): AbilityRelation {
+  const act = mostFrequent(group.keys.acts);
+  const thing = mostFrequent(group.keys.things);
+  const relation = relationOf({ act, thing }, other.keys, withActs);
+  if (relation !== 'same') return relation;
+  const isSettled = ({ keys, count }: KeyedGroup): boolean =>
+    2 * keys.things.get(thing!)! > count && (act === null || 2 * (keys.acts.get(act) ?? count) > count);
+  return isSettled(group) && isSettled(other) ? 'same' : 'possible';
 }
 
 function isTelling(thing: string | null): boolean {

@@ -1,45 +1,39 @@
 /**
  * Groups of requests that mean the same, over all sessions of an instance: what assistants could not do (gaps), and
  * what users had to ask again (repeated requests). Leader clustering: a request joins the nearest group or creates one,
- * and stays there.
+ * and stays there. Groups that have become one merge: the smaller one retires and notes its heir, which answers for its
+ * id. No number is used again.
  */
 import type { StateRow } from '../domain/facts.ts';
 import type { AbilityKeys } from '../language/ability-keys.ts';
 import { truncate } from '../domain/truncate.ts';
-import { ByteWriter, readersOf, type ByteReader } from '../domain/byte-codec.ts';
+import { readersOf } from '../domain/byte-codec.ts';
 import type { DotArena } from '../numeric/dot-kernel.ts';
 import { VectorTable } from '../numeric/vector-table.ts';
-import { addTo } from '../numeric/vectors.ts';
+import { addTo, normOf } from '../numeric/vectors.ts';
 import { ChangeTracker } from '../topics/change-tracker.ts';
 import { namesOf, requestName, uniqueName } from '../topics/naming/names.ts';
 import type { DocumentFrequencies } from '../topics/naming/scores.ts';
 import { sharesIn } from '../topics/naming/tokens.ts';
-import { countKeys, noGroupKeys, relationOf, type AbilityRelation, type GroupKeys } from './ability-match.ts';
+import {
+  addKeys,
+  countKeys,
+  noGroupKeys,
+  relationOf,
+  relationOfGroups,
+  type AbilityRelation,
+} from './ability-match.ts';
 import { rankedAbilityNames, type NamedAbility } from './ability-name.ts';
-
-/** Requests that mean the same. */
-export interface RequestGroup {
-  readonly number: number;
-  /** Message position of the first request: the group's identity. */
-  readonly position: number;
-  /** Groups of different labels never mix. */
-  readonly label: number;
-  readonly name: string;
-  /** The request that the group began with, as it was said. */
-  readonly example: string;
-}
-
-interface Group extends RequestGroup {
-  name: string;
-  example: string;
-  count: number;
-  namedAt: number;
-  /** Sum of the requests' vectors; null for a group of requests without one (nothing had been asked). */
-  readonly sum: Float32Array | null;
-  readonly samples: string[];
-  readonly keys: GroupKeys;
-  readonly named: NamedAbility[];
-}
+import {
+  MOST_NAMED,
+  MOST_SAMPLES,
+  newGroup,
+  readGroup,
+  rowKeyOf,
+  writeGroup,
+  type Group,
+  type RequestGroup,
+} from './request-group.ts';
 
 /** A request that a group takes in. */
 export interface GroupedRequest {
@@ -59,7 +53,7 @@ export interface RequestGroupsOptions {
   /** Labels of abilities in which what is done counts. */
   readonly labelsWithActs?: readonly number[];
   /** From the cosine `repeated` on, a request joins a group. */
-  readonly thresholds: { readonly repeated: number };
+  readonly thresholds: { readonly repeated: number; readonly hysteresis: number };
   /** Length of the vectors. */
   readonly dimensions: number;
   /** Name of a group in which no request has a word. */
@@ -71,8 +65,6 @@ export interface RequestGroupsOptions {
 const GROUP_BYTES = 2000;
 /** With this many groups, no request creates another: it joins the nearest of its label. */
 const MOST_GROUPS = 512;
-const MOST_SAMPLES = 8;
-const MOST_NAMED = 12;
 /**
  * Added to the cosine of an ability and a group. Of one ability it is more than any cosine can be; where the keys
  * differ, none makes up for it.
@@ -84,6 +76,9 @@ const RELATION_GAIN: Readonly<Record<AbilityRelation, number>> = {
   unknown: 0,
   apart: -2,
 };
+/** The same for two groups: what one of them leaves open, another may come to say. */
+const MERGING_GAIN: Readonly<Record<AbilityRelation, number>> = { ...RELATION_GAIN, likely: 0.3 };
+const GREATEST_GAIN = Math.max(...Object.values(MERGING_GAIN));
 const SAMPLE_LENGTH = 160;
 /** A group gets a new name each time it has grown by this factor. */
 const RENAMING_GROWTH = 3;
@@ -94,9 +89,13 @@ export class RequestGroups {
   readonly #table: VectorTable;
   /** Group of each row of the table. */
   readonly #rows: Group[] = [];
+  /** Length of the sum of each row. */
+  readonly #lengths: number[] = [];
   readonly #rowOf = new Map<number, number>();
   readonly #groups: Group[] = [];
   readonly #changes = new ChangeTracker<string>();
+  /** Groups that have not merged into others. */
+  #live = 0;
   #cosines = new Float32Array(64);
 
   constructor(options: RequestGroupsOptions) {
@@ -106,29 +105,29 @@ export class RequestGroups {
 
   /** Adds a request and returns the number of its group. */
   add(request: GroupedRequest, frequencies: () => DocumentFrequencies): number {
-    const { vector, text, label, position, ability } = request;
-    const group = this.#nearest(request) ?? this.#create(vector, label, position);
-    this.#changes.note(group.number, rowKeyOf(group));
-    this.#changes.markUnsaved(group.number);
-    group.count += 1;
+    const { vector, text, position, ability } = request;
+    const joined = this.#nearest(request) ?? this.#create(request);
+    this.#touch(joined);
+    joined.count += 1;
     if (ability !== undefined) {
-      countKeys(group.keys, ability);
-      if (ability.name !== '' && group.named.length < MOST_NAMED)
-        group.named.push({ name: ability.name, language: ability.language, isWhole: ability.isWhole });
+      countKeys(joined.keys, ability);
+      if (ability.name !== '' && joined.named.length < MOST_NAMED)
+        joined.named.push({ name: ability.name, language: ability.language, isWhole: ability.isWhole });
     }
-    if (vector !== null && group.sum !== null) {
-      addTo(group.sum, vector);
-      this.#table.set(this.#rowOf.get(group.number)!, group.sum);
+    if (vector !== null && joined.sum !== null) {
+      addTo(joined.sum, vector);
+      this.#setVector(joined);
     }
     const sample = truncate(text, SAMPLE_LENGTH);
-    if (sample !== '' && group.samples.length < MOST_SAMPLES && !group.samples.includes(sample))
-      group.samples.push(sample);
+    if (sample !== '' && joined.samples.length < MOST_SAMPLES && !joined.samples.includes(sample))
+      joined.samples.push(sample);
+    const group = this.#mergeAround(joined, position);
     if (group.namedAt === 0 || group.count >= group.namedAt * RENAMING_GROWTH)
       this.#name(group, frequencies());
     return group.number;
   }
 
-  /** Groups whose name or example changed since the last call, ascending by number. */
+  /** Groups whose name, example or heir changed since the last call, ascending by number. */
   drain(): RequestGroup[] {
     return this.#changes.drain().flatMap(([number, before]) => {
       const group = this.#groups[number]!;
@@ -136,7 +135,7 @@ export class RequestGroups {
     });
   }
 
-  /** All groups as they are now, by number, with how many requests they have and some of them. */
+  /** All groups as they are now, by number, retired ones too, with how many requests they have and some of them. */
   get groups(): readonly (RequestGroup & { readonly count: number; readonly samples: readonly string[] })[] {
     return this.#groups;
   }
@@ -151,25 +150,8 @@ export class RequestGroups {
 
   /** Takes back all state rows, in any order, into a new object; ignores rows of other kinds. */
   restore(rows: readonly StateRow[]): void {
-    for (const { key, read } of readersOf(rows, this.#options.kind)) {
-      this.#insert({
-        number: key,
-        position: read.count(),
-        label: read.count(),
-        name: read.text(),
-        example: read.text(),
-        count: read.count(),
-        namedAt: read.count(),
-        samples: read.list(() => read.text()),
-        sum: read.byte() === 0 ? null : read.floats(this.#options.dimensions),
-        keys: { acts: readCounts(read), things: readCounts(read) },
-        named: read.list(() => ({
-          name: read.text(),
-          language: read.text() || null,
-          isWhole: read.byte() === 1,
-        })),
-      });
-    }
+    for (const { key, read } of readersOf(rows, this.#options.kind))
+      this.#insert(readGroup(key, read, this.#options.dimensions));
   }
 
   /** About how much memory it takes. */
@@ -185,55 +167,120 @@ export class RequestGroups {
 
   #nearest({ vector, label, ability }: GroupedRequest): Group | null {
     if (vector === null)
-      return this.#groups.find((group) => group.sum === null && group.label === label) ?? null;
-    const withActs = this.#options.labelsWithActs?.includes(label) ?? false;
-    if (this.#cosines.length < this.#rows.length) this.#cosines = new Float32Array(this.#rows.length * 2);
+      return (
+        this.#groups.find((group) => isLive(group) && group.sum === null && group.label === label) ?? null
+      );
     this.#table.cosines(vector, this.#cosines);
     let nearest: Group | null = null;
     let greatest = Number.NEGATIVE_INFINITY;
     for (const [row, group] of this.#rows.entries()) {
-      if (group.label !== label) continue;
-      const relation = ability === undefined ? 'unknown' : relationOf(ability, group.keys, withActs);
+      if (!isLive(group) || group.label !== label) continue;
+      const relation =
+        ability === undefined ? 'unknown' : relationOf(ability, group.keys, this.#countsActs(label));
       const similarity = this.#cosines[row]! + RELATION_GAIN[relation];
       if (similarity <= greatest) continue;
       nearest = group;
       greatest = similarity;
     }
-    const joins = greatest >= this.#options.thresholds.repeated || this.#groups.length >= MOST_GROUPS;
+    const joins = greatest >= this.#options.thresholds.repeated || this.#live >= MOST_GROUPS;
     return joins ? nearest : null;
   }
 
-  #create(vector: Float32Array | null, label: number, position: number): Group {
-    const sum = vector === null ? null : new Float32Array(vector.length);
-    const number = this.#groups.length;
-    const group: Group = {
-      number,
-      position,
-      label,
-      name: '',
-      example: '',
-      count: 0,
-      namedAt: 0,
-      sum,
-      samples: [],
-      keys: noGroupKeys(),
-      named: [],
-    };
+  #countsActs(label: number): boolean {
+    return this.#options.labelsWithActs?.includes(label) ?? false;
+  }
+
+  #create(request: GroupedRequest): Group {
+    const group = newGroup(this.#groups.length, request);
     this.#insert(group);
     return group;
   }
 
+  /** Merges a group that has changed with those that it has become one with, the nearest first. */
+  #mergeAround(changed: Group, position: number): Group {
+    let group = changed;
+    for (let other = this.#oneWith(group); other !== null; other = this.#oneWith(group)) {
+      const isLarger =
+        group.count > other.count || (group.count === other.count && group.number < other.number);
+      const [heir, retired] = isLarger ? [group, other] : [other, group];
+      this.#merge(retired, heir, position);
+      group = heir;
+    }
+    return group;
+  }
+
+  /** The group that is one with another: by their keys, else by the mean similarity of their requests. */
+  #oneWith(group: Group): Group | null {
+    if (group.sum === null) return null;
+    const { repeated, hysteresis } = this.#options.thresholds;
+    const row = this.#rowOf.get(group.number)!;
+    this.#table.cosinesOf(row, this.#cosines);
+    let nearest: Group | null = null;
+    let greatest = repeated + hysteresis;
+    for (const [at, other] of this.#rows.entries()) {
+      if (other === group || !isLive(other) || other.label !== group.label) continue;
+      const similarity = this.#cosines[at]! * this.#coherence(row) * this.#coherence(at);
+      if (similarity + GREATEST_GAIN < greatest) continue;
+      const gain = MERGING_GAIN[relationOfGroups(group, other, this.#countsActs(group.label))];
+      if (gain < 0 || similarity + gain < greatest || (similarity + gain === greatest && nearest !== null))
+        continue;
+      nearest = other;
+      greatest = similarity + gain;
+    }
+    return nearest;
+  }
+
+  /** Length of the mean vector of a group: what makes of the cosine of two groups the mean of their requests'. */
+  #coherence(row: number): number {
+    return this.#lengths[row]! / this.#rows[row]!.count;
+  }
+
+  #setVector(group: Group): void {
+    const row = this.#rowOf.get(group.number)!;
+    this.#lengths[row] = this.#table.set(row, group.sum!);
+  }
+
+  #merge(retired: Group, heir: Group, position: number): void {
+    for (const one of this.#groups) {
+      if (one !== retired && one.heir !== retired.number) continue;
+      this.#touch(one);
+      one.heir = heir.number;
+    }
+    retired.since = position;
+    this.#live -= 1;
+    this.#touch(heir);
+    heir.count += retired.count;
+    addTo(heir.sum!, retired.sum!);
+    this.#setVector(heir);
+    heir.samples = [...new Set([...heir.samples, ...retired.samples])].slice(0, MOST_SAMPLES);
+    heir.named = [...heir.named, ...retired.named].slice(0, MOST_NAMED);
+    addKeys(heir.keys, retired.keys);
+    Object.assign(retired, { sum: null, samples: [], named: [], keys: noGroupKeys() });
+  }
+
+  /** Call before each change of a group. */
+  #touch(group: Group): void {
+    this.#changes.note(group.number, rowKeyOf(group));
+    this.#changes.markUnsaved(group.number);
+  }
+
   #insert(group: Group): void {
     this.#groups.push(group);
+    if (!isLive(group)) return;
+    this.#live += 1;
     if (group.sum === null) return;
     this.#rowOf.set(group.number, this.#table.push(group.sum));
     this.#rows.push(group);
+    this.#lengths.push(normOf(group.sum));
+    if (this.#cosines.length < this.#rows.length) this.#cosines = new Float32Array(this.#rows.length * 2);
   }
 
   /** Gives a group a name that no other of its label has. */
   #name(group: Group, frequencies: DocumentFrequencies): void {
     const { samples } = group;
-    const others = this.#groups.filter((other) => other !== group && other.label === group.label);
+    const others = this.#groups.filter(
+      (other) => other !== group && isLive(other) && other.label === group.label,
+    );
     const said = rankedAbilityNames(group.named);
     const names = said.length > 0 ? said : namesOfRequests(samples, frequencies);
     const taken = new Set(others.map(({ name }) => name));
@@ -249,31 +296,6 @@ function namesOfRequests(samples: readonly string[], frequencies: DocumentFreque
   return namesOf({ samples: weighed, shares: sharesIn(samples) }, frequencies);
 }
 
-function writeGroup(group: Group): Uint8Array {
-  const { position, label, name, example, count, namedAt, samples, sum, keys, named } = group;
-  const writer = new ByteWriter().count(position).count(label).text(name).text(example).count(count);
-  writer.count(namedAt).count(samples.length);
-  for (const sample of samples) writer.text(sample);
-  writer.byte(sum === null ? 0 : 1);
-  if (sum !== null) writer.floats(sum);
-  for (const counts of [keys.acts, keys.things]) {
-    writer.count(counts.size);
-    for (const [key, times] of counts) writer.text(key).count(times);
-  }
-  writer.count(named.length);
-  for (const one of named)
-    writer
-      .text(one.name)
-      .text(one.language ?? '')
-      .byte(one.isWhole ? 1 : 0);
-  return writer.finish();
-}
-
-function readCounts(read: ByteReader): Map<string, number> {
-  return new Map(read.list(() => [read.text(), read.count()] as const));
-}
-
-/** Differs when the row that readers see differs. */
-function rowKeyOf(group: RequestGroup): string {
-  return `${group.name}\n${group.example}`;
+function isLive({ heir }: RequestGroup): boolean {
+  return heir < 0;
 }

@@ -161,6 +161,10 @@ export interface RepeatedRequestRow {
   readonly id: string;
   readonly name: string;
   readonly description: string;
+  /** The repeated request that it merged into, which answers for its id. */
+  readonly heir: number | null;
+  /** The message position at which it merged. */
+  readonly since: number | null;
 }
 export interface GapRow {
   readonly instance: number;
@@ -169,6 +173,10 @@ export interface GapRow {
   readonly name: string;
   readonly description: string;
   readonly gapType: GapType;
+  /** The gap that it merged into, which answers for its id. */
+  readonly heir: number | null;
+  /** The message position at which it merged. */
+  readonly since: number | null;
 }
 export interface SessionRow {
   readonly instance: number;

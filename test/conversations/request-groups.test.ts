@@ -1,4 +1,4 @@
-import { deepEqual, equal } from 'node:assert/strict';
+import { deepEqual, equal, throws } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { RequestGroups, type GroupedRequest } from '../../src/conversations/request-groups.ts';
 import { DotArena } from '../../src/numeric/dot-kernel.ts';
@@ -11,7 +11,7 @@ function fresh(labelsWithActs: readonly number[] = []): RequestGroups {
     instance: 1,
     kind: 'gap',
     labelsWithActs,
-    thresholds: { repeated: 0.55 },
+    thresholds: { repeated: 0.55, hysteresis: 0.04 },
     dimensions: DIMENSIONS,
     unnamed: 'Unclear request',
     arena: new DotArena(DIMENSIONS),
@@ -75,6 +75,81 @@ describe('RequestGroups', () => {
     deepEqual(again.takeState(), groups.takeState());
   });
 
+  describe('that have become one', () => {
+    const ANGLES = [0, 0, 60, 35, 100];
+    /** Requests that lie on an arc, in degrees: their cosine follows from how far apart they are. */
+    const addAt = (groups: RequestGroups, degrees: number, position: number): number => {
+      const vector = new Float32Array(DIMENSIONS);
+      vector[0] = Math.cos((degrees / 180) * Math.PI);
+      vector[1] = Math.sin((degrees / 180) * Math.PI);
+      return groups.add({ vector, text: `at ${degrees}`, label: 0, position }, () => FREQUENCIES);
+    };
+
+    it('merge: the smaller one retires, notes its heir and gets no more', () => {
+      const groups = fresh();
+      deepEqual(
+        ANGLES.map((angle, index) => addAt(groups, angle, index + 1)),
+        [0, 0, 1, 0, 2],
+        'the request at 35° joins the group at 60°, which thereby is one with the first',
+      );
+      deepEqual(
+        groups.groups.map(({ number, count, heir, since }) => ({ number, count, heir, since })),
+        [
+          { number: 0, count: 4, heir: -1, since: -1 },
+          { number: 1, count: 2, heir: 0, since: 4 },
+          { number: 2, count: 1, heir: -1, since: -1 },
+        ],
+      );
+      deepEqual(
+        groups.drain().map(({ number, heir }) => [number, heir]),
+        [
+          [0, -1],
+          [1, 0],
+          [2, -1],
+        ],
+      );
+      equal(addAt(groups, 60, 6), 0);
+    });
+
+    it('are not apart by more than one step: the heir of a group always lives', () => {
+      const groups = fresh();
+      const angles = [30, 87, 87, 60, 130, 130, 130, 108, 108, 108, 108, 108, 108, 108];
+      for (const [index, angle] of angles.entries()) addAt(groups, angle, index + 1);
+      const heirs = groups.groups.map(({ heir }) => heir);
+      equal(
+        heirs.filter((heir) => heir >= 0).every((heir) => heirs[heir]! < 0),
+        true,
+      );
+      deepEqual(heirs, [2, 2, -1]);
+    });
+
+    it('go on the same from their state rows, wherever it stops', () => {
+      const whole = fresh();
+      const numbers = ANGLES.map((angle, index) => addAt(whole, angle, index + 1));
+      const rows = whole.takeState();
+      for (let stop = 0; stop < ANGLES.length; stop += 1) {
+        const before = fresh();
+        ANGLES.slice(0, stop).forEach((angle, index) => addAt(before, angle, index + 1));
+        const stored = before.takeState();
+        const after = fresh();
+        after.restore(stored);
+        const rest = ANGLES.slice(stop).map((angle, index) => addAt(after, angle, stop + index + 1));
+        deepEqual(rest, numbers.slice(stop));
+        const last = new Map([...stored, ...after.takeState()].map((row) => [row.key, row]));
+        deepEqual([...last.values()], rows);
+      }
+    });
+  });
+
+  it('does not read the state of another version', () => {
+    const groups = fresh();
+    add(groups, 'book a hotel', 1);
+    const [row] = groups.takeState();
+    const value = row!.value!.slice();
+    value[0] = 1;
+    throws(() => fresh().restore([{ ...row!, value }]), /another version/u);
+  });
+
   describe('of missing abilities', () => {
     const ability = (
       act: string | null,
@@ -110,6 +185,19 @@ describe('RequestGroups', () => {
       deepEqual(
         groups.drain().map(({ name }) => name),
         ['Send emails', 'Read emails'],
+      );
+    });
+
+    it('merge when what is done, and with what, is the same in most of each', () => {
+      const groups = fresh([1]);
+      addTo(groups, 1, ability('change', null, 'Change it'), 'red apple tree');
+      addTo(groups, 2, ability('change', 'address', 'Change address'), 'blue car');
+      addTo(groups, 3, ability('cancel', 'address', 'Delete address'), 'red apple tree');
+      equal(addTo(groups, 4, ability('change', 'address', 'Edit address'), 'red apple'), 1);
+      deepEqual(
+        groups.groups.map(({ heir }) => heir),
+        [1, -1, -1],
+        'the half-known group joins; the one that differs does not',
       );
     });
 

@@ -36,7 +36,17 @@ export interface Said {
 export interface Grouping {
   readonly topics: readonly number[];
   readonly clusters: readonly number[];
+  /** Gaps and repeated requests, counted from 1, that merge into others of their kind; one merges but once. */
+  readonly merges?: readonly Merge[];
 }
+
+export interface Merge {
+  readonly kind: MergingKind;
+  readonly from: number;
+  readonly into: number;
+}
+
+type MergingKind = 'gap' | 'repeatedRequest';
 
 /** What the worker does after a batch. `hold`: a reader keeps the picture it has. */
 export type Deed = 'publish' | 'settle' | 'compact' | 'restart' | 'redeliver' | 'hold';
@@ -56,8 +66,8 @@ const USERS = 3;
 const MICROS = 5;
 const TOPICS = 4;
 const CLUSTERS = 2;
-const REPEATED_REQUESTS = 2;
-const GAPS = 2;
+const REPEATED_REQUESTS = 3;
+const GAPS = 4;
 const NAMES = 2;
 const HOUR = 3_600_000_000;
 /** Two hours before the end of a month that is no end of a week. */
@@ -106,9 +116,16 @@ function said(ranks: number): fc.Arbitrary<Said> {
     .map(({ name, ...rest }): Said => (name === undefined ? rest : { ...rest, name }));
 }
 
+const merge: fc.Arbitrary<Merge> = fc.record({
+  kind: fc.constantFrom<MergingKind[]>('gap', 'repeatedRequest'),
+  from: upTo(GAPS),
+  into: upTo(GAPS),
+});
+
 const grouping: fc.Arbitrary<Grouping> = fc.record({
   topics: ofLength(orNone(TOPICS), MICROS),
   clusters: ofLength(orNone(CLUSTERS), TOPICS),
+  merges: fc.array(merge, { maxLength: 2 }),
 });
 
 /**
@@ -171,6 +188,49 @@ const rowsOfNames = (names: ReadonlyMap<number, string | null>): Batch['sessionN
   [...names].map(([session, externalId]) => ({ session, externalId }));
 
 const gapTypeOf = (gap: number): 'TOOL' | 'KNOWLEDGE' => (gap === 1 ? 'TOOL' : 'KNOWLEDGE');
+
+/** What a gap or repeated request merged into, and in which step. */
+interface Heir {
+  readonly heir: number;
+  readonly since: number;
+}
+
+/** By kind and number. */
+type Heirs = ReadonlyMap<string, Heir>;
+
+const mergingKey = (kind: MergingKind, number: number): string => `${kind} ${number}`;
+
+/** The heirs of an instance after each step: only what lives merges, into what lives, and gaps of one type. */
+function heirsAfter(steps: History, instance: number): Heirs[] {
+  const heirs = new Map<string, Heir>();
+  return steps.map(({ groupings }, step) => {
+    for (const { kind, from, into } of groupings[instance - 1]?.merges ?? []) {
+      const most = kind === 'gap' ? GAPS : REPEATED_REQUESTS;
+      const heir = heirs.get(mergingKey(kind, into))?.heir ?? into;
+      const isFit = kind !== 'gap' || gapTypeOf(from) === gapTypeOf(heir);
+      if (Math.max(from, into) > most || heirs.has(mergingKey(kind, from)) || heir === from || !isFit)
+        continue;
+      for (const [key, one] of heirs)
+        if (key.startsWith(kind) && one.heir === from) heirs.set(key, { ...one, heir });
+      heirs.set(mergingKey(kind, from), { heir, since: step + 1 });
+    }
+    return new Map(heirs);
+  });
+}
+
+const heirIn = (heirs: Heirs | undefined, kind: MergingKind, number: number): Heir | null =>
+  heirs?.get(mergingKey(kind, number)) ?? null;
+
+/** A message of a step counts for what lives when the step begins. */
+function livingGroups(fact: MessageFact, heirs: Heirs | undefined): MessageFact {
+  const living = (kind: MergingKind, number: number | null): number | null =>
+    number === null ? null : (heirIn(heirs, kind, number)?.heir ?? number);
+  return {
+    ...fact,
+    repeatedRequest: living('repeatedRequest', fact.repeatedRequest),
+    gap: living('gap', fact.gap),
+  };
+}
 /** A topic is renamed when it moves. */
 const topicName = (topic: number, cluster: number): string => `topic ${topic} of cluster ${cluster}`;
 
@@ -182,10 +242,16 @@ interface Owner {
 /** Turns a history into what the worker would commit, and into what should come of it. */
 export function readHistory(steps: History): ReadHistory {
   const arrivals = steps.flatMap((step, index) => step.messages.map((message) => ({ message, step: index })));
+  const heirs = Array.from({ length: INSTANCES }, (_, index) => heirsAfter(steps, index + 1));
+  const finalHeirs = heirs.map((after) => after.at(-1) ?? new Map<string, Heir>());
   const inStream = arrivals
     .map((arrival, place) => ({ ...arrival, place }))
     .toSorted((a, b) => a.message.rank - b.message.rank || a.place - b.place)
-    .map(({ message, step }, index) => ({ step, fact: factOf(message, index + 1), name: message.name }));
+    .map(({ message, step }, index) => ({
+      step,
+      fact: livingGroups(factOf(message, index + 1), heirs[message.instance - 1]?.[step - 1]),
+      name: message.name,
+    }));
   /** The names that a step's messages give, the last of each session. */
   const namesGiven = (step: number): Map<number, string | null> =>
     new Map(
@@ -227,6 +293,10 @@ export function readHistory(steps: History): ReadHistory {
         ),
         ...groupRows(steps[index - 1]?.groupings ?? null, step.groupings),
         ...(index === 0 ? descriptions() : {}),
+        ...mergingRows(
+          index === 0 ? null : heirs.map((after) => after[index - 1]!),
+          heirs.map((after) => after[index]!),
+        ),
       }),
     };
   });
@@ -245,6 +315,7 @@ export function readHistory(steps: History): ReadHistory {
       ),
       ...groupRows(null, final),
       ...descriptions(),
+      ...mergingRows(null, finalHeirs),
     }),
   };
   return {
@@ -253,8 +324,12 @@ export function readHistory(steps: History): ReadHistory {
     messagesOf: (instance) =>
       facts
         .filter((fact) => fact.instance === instance)
+        .map((fact) => livingGroups(fact, finalHeirs[instance - 1]))
         .map((fact) => plainMessage(fact, owners.get(fact.session), final)),
-    namesOf: (instance) => namesOf(instance, final[instance - 1], arrived, finalNames),
+    namesOf: (instance) => ({
+      ...namesOf(instance, final[instance - 1], arrived, finalNames),
+      heirs: heirIds(instance, finalHeirs[instance - 1]!),
+    }),
   };
 }
 
@@ -329,11 +404,7 @@ function groupRows(
 }
 
 /** What never changes of the entities. */
-function descriptions(): Pick<Assignment, 'clusters' | 'signals' | 'repeatedRequests' | 'gaps'> {
-  const each = <T>(count: number, row: (instance: number, number: number) => T): T[] =>
-    Array.from({ length: INSTANCES * count }, (_, index) =>
-      row(1 + Math.floor(index / count), 1 + (index % count)),
-    );
+function descriptions(): Pick<Assignment, 'clusters' | 'signals'> {
   return {
     clusters: each(CLUSTERS, (instance, cluster) => ({
       instance,
@@ -352,13 +423,34 @@ function descriptions(): Pick<Assignment, 'clusters' | 'signals' | 'repeatedRequ
         description: signal.description,
       };
     }),
+  };
+}
+
+function each<T>(count: number, row: (instance: number, number: number) => T): T[] {
+  return Array.from({ length: INSTANCES * count }, (_, index) =>
+    row(1 + Math.floor(index / count), 1 + (index % count)),
+  );
+}
+
+/** The rows of gaps and repeated requests whose heir differs from what it was; at first all of them. */
+function mergingRows(
+  before: readonly Heirs[] | null,
+  after: readonly Heirs[],
+): Pick<Assignment, 'repeatedRequests' | 'gaps'> {
+  const changed = (kind: MergingKind, instance: number, number: number): boolean =>
+    before === null ||
+    heirIn(before[instance - 1], kind, number)?.heir !== heirIn(after[instance - 1], kind, number)?.heir;
+  const merged = (kind: MergingKind, instance: number, number: number) =>
+    heirIn(after[instance - 1], kind, number) ?? { heir: null, since: null };
+  return {
     repeatedRequests: each(REPEATED_REQUESTS, (instance, repeatedRequest) => ({
       instance,
       repeatedRequest,
       id: entityId(KIND_NUMBERS.repeatedRequest, instance, repeatedRequest),
       name: `repeat ${repeatedRequest}`,
       description: 'again',
-    })),
+      ...merged('repeatedRequest', instance, repeatedRequest),
+    })).filter(({ instance, repeatedRequest }) => changed('repeatedRequest', instance, repeatedRequest)),
     gaps: each(GAPS, (instance, gap) => ({
       instance,
       gap,
@@ -366,8 +458,19 @@ function descriptions(): Pick<Assignment, 'clusters' | 'signals' | 'repeatedRequ
       name: `gap ${gap}`,
       description: 'missing',
       gapType: gapTypeOf(gap),
-    })),
+      ...merged('gap', instance, gap),
+    })).filter(({ instance, gap }) => changed('gap', instance, gap)),
   };
+}
+
+function heirIds(instance: number, heirs: Heirs): ReadonlyMap<string, string> {
+  const idOf = (kind: MergingKind, number: number): string => entityId(KIND_NUMBERS[kind], instance, number);
+  return new Map(
+    [...heirs].map(([key, { heir }]) => {
+      const [kind, number] = key.split(' ') as [MergingKind, string];
+      return [idOf(kind, Number(number)), idOf(kind, heir)];
+    }),
+  );
 }
 
 function plainMessage(
@@ -391,7 +494,7 @@ function namesOf(
   final: Grouping | undefined,
   arrived: ReadonlyMap<number, number>,
   externalNames: ReadonlyMap<number, string | null>,
-): PlainNames {
+): Omit<PlainNames, 'heirs'> {
   const id = (kind: PlainKind, number: number): string =>
     kind === 'session'
       ? uuid(3, 999 - number)

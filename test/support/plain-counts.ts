@@ -37,6 +37,8 @@ export interface PlainNames {
     readonly externalId: string | null;
   };
   readonly externalId: (user: number) => string;
+  /** Of the id of what has merged, the id of what answers for it. */
+  readonly heirs: ReadonlyMap<string, string>;
 }
 
 export interface PlainRow {
@@ -236,7 +238,9 @@ function chosen(
   parameters: QueryParameters,
 ): boolean {
   const { groupBy } = parameters;
-  if (parameters.ids !== null && !parameters.ids.includes(id)) return false;
+  const means = (ids: readonly string[], one: string): boolean =>
+    ids.some((each) => (names.heirs.get(each) ?? each) === one);
+  if (parameters.ids !== null && !means(parameters.ids, id)) return false;
   if (parameters.gapType !== null && names.gap(entity).gapType !== parameters.gapType) return false;
   if (
     parameters.language !== null &&
@@ -253,7 +257,7 @@ function chosen(
     kind: 'topic' | 'signal' | 'repeatedRequest' | 'gap',
     of: (message: PlainMessage) => readonly number[],
   ): boolean =>
-    ids === null || own.some((message) => of(message).some((number) => ids.includes(names.id(kind, number))));
+    ids === null || own.some((message) => of(message).some((number) => means(ids, names.id(kind, number))));
   return (
     has(parameters.topicIds, 'topic', (message) => entitiesOf('TOPIC', message)) &&
     has(parameters.signalIds, 'signal', (message) => message.signals) &&

@@ -177,6 +177,8 @@ export class SyntheticStream {
         id: SYNTHETIC_IDS.repeatedRequest(repeatedRequest),
         name: `repeat ${repeatedRequest}`,
         description: '',
+        heir: null,
+        since: null,
       })),
       gaps: numbered(GAPS, (gap) => ({
         instance: this.#instance,
@@ -185,6 +187,8 @@ export class SyntheticStream {
         name: `gap ${gap}`,
         description: '',
         gapType: gap % 2 === 0 ? 'TOOL' : 'KNOWLEDGE',
+        heir: null,
+        since: null,
       })),
     });
   }

@@ -132,6 +132,8 @@ export const STAGES = {
       id: 'text',
       name: 'text',
       description: 'text',
+      heir: 'integer',
+      since: 'bigint',
     },
     rows: ({ assignment }) =>
       assignment.repeatedRequests.map((row) => [
@@ -140,6 +142,8 @@ export const STAGES = {
         row.id,
         row.name,
         row.description,
+        row.heir,
+        row.since,
       ]),
   },
   batch_gap: {
@@ -150,9 +154,20 @@ export const STAGES = {
       name: 'text',
       description: 'text',
       gap_type: 'text',
+      heir: 'integer',
+      since: 'bigint',
     },
     rows: ({ assignment }) =>
-      assignment.gaps.map((row) => [row.instance, row.gap, row.id, row.name, row.description, row.gapType]),
+      assignment.gaps.map((row) => [
+        row.instance,
+        row.gap,
+        row.id,
+        row.name,
+        row.description,
+        row.gapType,
+        row.heir,
+        row.since,
+      ]),
   },
   batch_metadata: {
     columns: { instance: 'integer', record: 'text', record_key: 'text', member: 'text', value: 'text' },

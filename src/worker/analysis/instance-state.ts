@@ -2,7 +2,7 @@
  * Everything that assign keeps of one instance besides its sessions: boilerplate, thresholds, topics, the groups of
  * gaps and of repeated requests, and which signals have occurred. Covered by test/worker/analysis/assigner.test.ts.
  */
-import type { Assignment, GapRow, SignalRow, StateRow } from '../../domain/facts.ts';
+import type { Assignment, GapRow, RepeatedRequestRow, SignalRow, StateRow } from '../../domain/facts.ts';
 import { SIGNALS } from '../../domain/signal-kinds.ts';
 import { derivedId } from '../../domain/ids.ts';
 import { ByteWriter, readersOf } from '../../domain/byte-codec.ts';
@@ -11,7 +11,8 @@ import { InstanceThresholds } from '../../topics/thresholds.ts';
 import { Topics } from '../../topics/topics.ts';
 import type { DotArena } from '../../numeric/dot-kernel.ts';
 import { Boilerplate } from '../../conversations/boilerplate.ts';
-import { RequestGroups, type RequestGroup } from '../../conversations/request-groups.ts';
+import type { RequestGroup } from '../../conversations/request-group.ts';
+import { RequestGroups } from '../../conversations/request-groups.ts';
 import type { NameReport, Writing } from '../../domain/writings.ts';
 import { instanceNames, shownRow, shownRows, type InstanceNames } from './written-names.ts';
 
@@ -82,7 +83,7 @@ export class InstanceState {
         ? topics.filter(({ heir }) => heir === null)
         : target === 'cluster'
           ? clusters.filter(({ cluster }) => topics.some((topic) => topic.cluster === cluster))
-          : this.gaps.groups.map((group) => this.#gapRow(group));
+          : this.gaps.groups.filter(({ heir }) => heir < 0).map((group) => this.#gapRow(group));
     const named = rows.map((row) => {
       const number = 'topic' in row ? row.topic : 'gap' in row ? row.gap : row.cluster;
       return { number, row: shownRow(this.written[target], number, row) };
@@ -101,8 +102,8 @@ export class InstanceState {
       (number, ours) => written.topic.nameOf(number, ours),
     );
     const gaps = this.gaps.groups.flatMap((group) => {
-      const { number, name, count, samples } = group;
-      if (samples.length === 0 || !written.gap.asks(number, count)) return [];
+      const { number, name, count, samples, heir } = group;
+      if (heir >= 0 || samples.length === 0 || !written.gap.asks(number, count)) return [];
       return [{ number, id: this.#gapRow(group).id, name, requests: count, texts: samples }];
     });
     return (
@@ -148,13 +149,7 @@ export class InstanceState {
         () => this.topics.rows().clusters,
       ),
       signals: this.#drainSignals(),
-      repeatedRequests: this.repeated.drain().map(({ number, position, name, example }) => ({
-        instance: this.instance,
-        repeatedRequest: number,
-        id: derivedId(this.instanceId, 'repeated-request', String(position)),
-        name,
-        description: `Asked again in the same conversation: “${example}”`,
-      })),
+      repeatedRequests: this.repeated.drain().map((group) => this.#repeatedRow(group)),
       gaps: shownRows(
         written.gap,
         this.gaps.drain().map((group) => this.#gapRow(group)),
@@ -210,7 +205,7 @@ export class InstanceState {
     this.repeated.release();
   }
 
-  #gapRow({ number, position, label, name, example }: RequestGroup): GapRow {
+  #gapRow({ number, position, label, name, example, ...merged }: RequestGroup): GapRow {
     const gapType = GAP_TYPES[label]!;
     return {
       instance: this.instance,
@@ -219,6 +214,18 @@ export class InstanceState {
       name,
       description: gapDescription(gapType, example),
       gapType,
+      ...heirOf(merged),
+    };
+  }
+
+  #repeatedRow({ number, position, name, example, ...merged }: RequestGroup): RepeatedRequestRow {
+    return {
+      instance: this.instance,
+      repeatedRequest: number,
+      id: derivedId(this.instanceId, 'repeated-request', String(position)),
+      name,
+      description: `Asked again in the same conversation: “${example}”`,
+      ...heirOf(merged),
     };
   }
 
@@ -232,6 +239,13 @@ export class InstanceState {
       return [{ instance, signal, id, name, signalType: type, description }];
     });
   }
+}
+
+function heirOf({ heir, since }: Pick<RequestGroup, 'heir' | 'since'>): {
+  heir: number | null;
+  since: number | null;
+} {
+  return heir < 0 ? { heir: null, since: null } : { heir, since };
 }
 
 function sameName(name: string, other: string): boolean {

@@ -203,6 +203,8 @@ describe('Assigner', () => {
         id: derivedId(INSTANCE_ID, 'repeated-request', '5'),
         name: 'Cancel order',
         description: 'Asked again in the same conversation: “cancel the order”',
+        heir: null,
+        since: null,
       },
     ]);
   });
