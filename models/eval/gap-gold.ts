@@ -2,18 +2,13 @@
  * How well gaps are told on assistant turns written and labelled for this repository: whether there is one, of which
  * type, and how many groups one missing ability becomes. What counts is said in test/gold/README.md.
  */
-import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { z } from 'zod';
 import type { GapRow, GapType } from '../../src/domain/facts.ts';
 import { madeConversation, userTurn } from './conversations.ts';
 import { shareOf } from './counts.ts';
+import { GOLD_PARTS, readGold, type GoldPart } from './gold.ts';
 import { loadPipeline, type Pipeline } from './pipeline.ts';
 import { BINARY_COLUMNS, binaryRow, type EvalOptions, type EvalTable, type Row } from './report.ts';
-
-const GOLD_DIRECTORY = resolve(import.meta.dirname, '../../test/gold');
-const HALVES = ['tuned', 'sealed'] as const;
-type Half = (typeof HALVES)[number];
 
 const gapType = z.enum(['TOOL', 'KNOWLEDGE']);
 const turnSchema = z.object({
@@ -33,16 +28,9 @@ const abilitySchema = z.object({
 type GoldTurn = z.infer<typeof turnSchema>;
 type Ability = z.infer<typeof abilitySchema>;
 
-/** Reads the lines of one half of a gold file. */
-function readGold<T>(name: string, half: Half, schema: z.ZodType<T>): T[] {
-  const path = resolve(GOLD_DIRECTORY, `${name}${half === 'sealed' ? '.sealed' : ''}.jsonl`);
-  const lines = readFileSync(path, 'utf8').split('\n');
-  return lines.filter((line) => line !== '').map((line) => schema.parse(JSON.parse(line)));
-}
-
 /** Assistant turns with and without gaps. */
-export function readGapGold(half: Half): GoldTurn[] {
-  return readGold('gaps', half, turnSchema);
+export function readGapGold(part: GoldPart): GoldTurn[] {
+  return readGold('gaps', part, turnSchema);
 }
 
 /** What a detector finds in an assistant turn. */
@@ -50,33 +38,33 @@ export type Detector = (content: string) => GapType | null;
 
 /** Gap or not, its type, and the turns that only sound like one. */
 export function gapGoldTables(detect: Detector): EvalTable[] {
-  const halves = HALVES.map((half) => ({
-    half,
-    turns: readGapGold(half).map((turn) => ({ ...turn, found: detect(turn.assistant) })),
+  const parts = GOLD_PARTS.map((part) => ({
+    part,
+    turns: readGapGold(part).map((turn) => ({ ...turn, found: detect(turn.assistant) })),
   }));
   return [
     {
       title: 'gaps: gold, a gap or not',
       columns: BINARY_COLUMNS,
-      rows: halves.flatMap(({ half, turns }) => [
-        binaryRow(half, turns.map(asScored)),
-        binaryRow(`${half}, English`, turns.filter(({ lang }) => lang === 'en').map(asScored)),
-        binaryRow(`${half}, other languages`, turns.filter(({ lang }) => lang !== 'en').map(asScored)),
+      rows: parts.flatMap(({ part, turns }) => [
+        binaryRow(part, turns.map(asScored)),
+        binaryRow(`${part}, English`, turns.filter(({ lang }) => lang === 'en').map(asScored)),
+        binaryRow(`${part}, other languages`, turns.filter(({ lang }) => lang !== 'en').map(asScored)),
       ]),
     },
     {
-      title: 'gaps: gold, by language (F1 tuned, F1 sealed) and type right of the gaps found',
-      columns: ['language', 'tuned', 'sealed', 'turns'],
-      rows: languageRows(halves.map(({ turns }) => turns)),
-      notes: halves.map(({ half, turns }) => {
+      title: 'gaps: gold, by language (F1) and type right of the gaps found',
+      columns: ['language', ...GOLD_PARTS, 'turns'],
+      rows: languageRows(parts.map(({ turns }) => turns)),
+      notes: parts.map(({ part, turns }) => {
         const found = turns.filter(({ gap, found: type }) => gap !== null && type !== null);
-        return `type right, ${half}: ${shareOf(found.map(({ gap, found: type }) => gap === type)).toFixed(3)}`;
+        return `type right, ${part}: ${shareOf(found.map(({ gap, found: type }) => gap === type)).toFixed(3)}`;
       }),
     },
     {
       title: 'gaps: gold, share of what is no gap that is taken for one',
-      columns: ['what it is', 'tuned', 'sealed', 'turns'],
-      rows: falseGapRows(halves.map(({ turns }) => turns)),
+      columns: ['what it is', ...GOLD_PARTS, 'turns'],
+      rows: falseGapRows(parts.map(({ turns }) => turns)),
     },
   ];
 }
@@ -87,19 +75,19 @@ function asScored({ gap, found }: JudgedTurn): { score: number; decided: boolean
   return { score: found === null ? 0 : 1, decided: found !== null, positive: gap !== null };
 }
 
-function languageRows(halves: readonly (readonly JudgedTurn[])[]): Row[] {
-  const languages = [...new Set(halves.flat().map(({ lang }) => lang))].sort();
+function languageRows(parts: readonly (readonly JudgedTurn[])[]): Row[] {
+  const languages = [...new Set(parts.flat().map(({ lang }) => lang))].sort();
   return languages.map((language) => {
-    const own = halves.map((turns) => turns.filter(({ lang }) => lang === language));
+    const own = parts.map((turns) => turns.filter(({ lang }) => lang === language));
     const f1 = own.map((turns) => Number(binaryRow('', turns.map(asScored))[2]));
     return [language, ...f1, own.flat().length];
   });
 }
 
-function falseGapRows(halves: readonly (readonly JudgedTurn[])[]): Row[] {
-  const reasons = [...new Set(halves.flat().flatMap(({ why }) => why ?? []))].sort();
+function falseGapRows(parts: readonly (readonly JudgedTurn[])[]): Row[] {
+  const reasons = [...new Set(parts.flat().flatMap(({ why }) => why ?? []))].sort();
   const rowOf = (title: string, isOne: (turn: JudgedTurn) => boolean): Row => {
-    const own = halves.map((turns) => turns.filter((turn) => turn.gap === null && isOne(turn)));
+    const own = parts.map((turns) => turns.filter((turn) => turn.gap === null && isOne(turn)));
     return [
       title,
       ...own.map((turns) => shareOf(turns.map(({ found }) => found !== null))),
@@ -114,7 +102,7 @@ function falseGapRows(halves: readonly (readonly JudgedTurn[])[]): Row[] {
   ];
 }
 
-/** The groups that the abilities of a half become in one instance. */
+/** The groups that the abilities of a part become in one instance. */
 interface GroupedAbilities {
   readonly abilities: readonly Ability[];
   /** Of each ability the group of each exchange; null: no gap was found. */
@@ -126,9 +114,9 @@ interface GroupedAbilities {
 export async function abilityTables(options: EvalOptions): Promise<EvalTable[]> {
   const pipeline = await loadPipeline(options);
   const tables: EvalTable[] = [];
-  for (const half of HALVES) {
-    const grouped = await groupAbilities(pipeline, readGold('abilities', half, abilitySchema));
-    tables.push(abilityTable(half, grouped));
+  for (const part of GOLD_PARTS) {
+    const grouped = await groupAbilities(pipeline, readGold('abilities', part, abilitySchema));
+    tables.push(abilityTable(part, grouped));
   }
   await pipeline.close();
   return tables;
@@ -156,26 +144,26 @@ async function groupAbilities(pipeline: Pipeline, abilities: readonly Ability[])
   return { abilities, groups, rows: gapRows };
 }
 
-function abilityTable(half: Half, { abilities, groups, rows }: GroupedAbilities): EvalTable {
+function abilityTable(part: GoldPart, { abilities, groups, rows }: GroupedAbilities): EvalTable {
   const known = groups.map((own) => own.filter((group) => group !== null));
   const countOf = (own: readonly number[]): number => new Set(own).size;
   const shared = known.flatMap((own, at) =>
     known.slice(at + 1).flatMap((other) => own.flatMap((a) => other.map((b) => a === b))),
   );
-  const isSealed = half === 'sealed';
+  const isTuned = part === 'tuned';
   const mean = known.reduce((sum, own) => sum + countOf(own), 0) / Math.max(1, known.length);
   return {
-    title: `gaps: gold abilities, ${half}: ten wordings each, one stream`,
+    title: `gaps: gold abilities, ${part}: ten wordings each, one stream`,
     columns: ['ability', 'gaps found', 'of', 'groups', 'names'],
-    rows: isSealed
-      ? [['all', known.flat().length, groups.flat().length, mean, '']]
-      : abilities.map(({ ability, exchanges }, at) => [
+    rows: isTuned
+      ? abilities.map(({ ability, exchanges }, at) => [
           ability,
           known[at]!.length,
           exchanges.length,
           countOf(known[at]!),
           [...new Set(known[at])].map((group) => rows.get(group)?.name ?? '').join(' · '),
-        ]),
+        ])
+      : [['all', known.flat().length, groups.flat().length, mean, '']],
     notes: [
       `groups per ability: ${mean.toFixed(2)} (goal: at most 1.5)`,
       `pairs of different abilities in one group: ${shareOf(shared).toFixed(4)}`,
