@@ -47,8 +47,12 @@ export class Projects {
     const existing = await this.findByName(name);
     if (existing !== null) return existing;
     const project: Project = { id: v4(), name, createdAt: this.#now().toISOString() };
-    const made = await this.#bucket.create(`project.${digestOf(name)}`, JSON.stringify(project));
-    return made !== null ? project : required(await this.findByName(name), `project ${name}`);
+    const digest = digestOf(name);
+    const made = await this.#bucket.create(`project.${digest}`, JSON.stringify(project));
+    if (made === null) return required(await this.findByName(name), `project ${name}`);
+    // The watch tells it a moment later; whoever made it finds it at once.
+    this.#known.set(digest, project);
+    return project;
   }
 }
 

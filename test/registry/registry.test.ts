@@ -164,6 +164,13 @@ describe('registry', () => {
       equal(await there.registry.findProjectByName(`${name}.`), null);
     });
 
+    it('are listed at once by whoever made them', async () => {
+      for (let i = 0; i < 20; i++) {
+        const { id } = await here.registry.createProject(`listed ${i}`);
+        ok((await here.registry.listProjects()).some((project) => project.id === id));
+      }
+    });
+
     it('begin with "default" and a key that is shown once', async () => {
       const firsts = await Promise.all(
         [here, there, here].map(({ registry }) => registry.ensureFirstProject()),
