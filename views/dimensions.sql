@@ -9,6 +9,7 @@
 -- publish: signal key(instance, signal) order(instance, signal)
 -- publish: repeated_request key(instance, repeated_request) order(instance, repeated_request)
 -- publish: gap key(instance, gap) order(instance, gap)
+-- publish: record_metadata key(instance, record, record_key, member) order(instance, record, record_key, member)
 --
 -- What is each numbered thing called, outside and in words?
 --
@@ -23,7 +24,7 @@
 -- end_user.external_id   the caller's own name of the end user; of more than 1,024 characters the first 1,023 and an
 --                     ellipsis, so that an answer stays small: id is made of all of it
 -- instance.last_sequence, processed_at   the newest stream entry of the instance, and when it was applied
--- record_metadata     what callers sent along (ingest `metadata`), last write wins per member; not published
+-- record_metadata     what callers sent along (ingest `metadata`), last write wins per member: value is JSON
 -- seq                 stream sequence of the batch that last wrote the row
 --
 -- temp moved_micro: micro-clusters that this batch moves, to another topic or along with their topic to another

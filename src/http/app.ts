@@ -17,6 +17,7 @@ import { registerInstanceRoutes } from './instances-route.ts';
 import { createMetrics, type HttpMetrics } from './metrics.ts';
 import { parseQueryString, registerQueryRoute } from './query-route.ts';
 import { createRateLimiter } from './rate-limit.ts';
+import { registerSessionRoute } from './session-route.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -75,7 +76,10 @@ export function createApp(dependencies: HttpDependencies): FastifyInstance {
       });
       if (ingest !== undefined) registerIngestRoute(scope, ingest, bodies, metrics);
       void scope.register(async (inner) => registerInstanceRoutes(inner, dependencies.instances));
-      if (query !== undefined) registerQueryRoute(scope, { ...query, waitMs: limits.queryWaitMs });
+      if (query !== undefined) {
+        registerQueryRoute(scope, { ...query, waitMs: limits.queryWaitMs });
+        registerSessionRoute(scope, { ...query, waitMs: limits.queryWaitMs });
+      }
     },
     { prefix: '/v1' },
   );

@@ -3,6 +3,7 @@ import type { Ingestor } from '../ingest/ingestor.ts';
 import type { InstanceRequest } from '../ingest/instance-creator.ts';
 import type { QueryParameters } from '../query/parameters.ts';
 import type { QueryResponse } from '../query/response-schema.ts';
+import type { SessionParameters, SessionResponse } from '../query/session-schema.ts';
 import type { Instance, Registry } from '../registry/registry.ts';
 import type { Logger } from '../logger.ts';
 import type { BodyRate } from './body-rate.ts';
@@ -47,6 +48,12 @@ export interface QueryRunner {
   waitFor(instanceId: string, position: number, timeoutMs: number): Promise<boolean>;
 }
 
+/** Reads sessions of instances that exist. */
+export interface SessionReader {
+  /** Throws AppError NOT_FOUND when the instance has no such session (lower-case id). */
+  read(sessionId: string, parameters: SessionParameters, caller: string): Promise<SessionResponse>;
+}
+
 /** One thing that must be true for the process to take traffic. */
 export interface ReadinessCheck {
   readonly name: string;
@@ -62,8 +69,12 @@ export interface HttpDependencies {
   readonly keys: KeyFinder;
   /** Absent: POST /v1/ingest/ is not served by this process. */
   readonly ingest?: Ingestor;
-  /** Absent: GET /v1/query/ is not served by this process. */
-  readonly query?: { readonly runner: QueryRunner; readonly instances: InstanceFinder };
+  /** Absent: what reads (GET /v1/query/, GET /v1/sessions/{sessionId}) is not served by this process. */
+  readonly query?: {
+    readonly runner: QueryRunner;
+    readonly sessions: SessionReader;
+    readonly instances: InstanceFinder;
+  };
   readonly instances: InstanceRegistry;
   readonly readiness: readonly ReadinessCheck[];
   /** Absent: nothing is said of the other processes. */

@@ -7,6 +7,7 @@ import type { ErrorCode } from '../errors.ts';
 import { ingestBodySchema } from '../ingest/request-body.ts';
 import { queryParameterSchemas } from '../query/parameters.ts';
 import { queryResponseSchema } from '../query/response-schema.ts';
+import { sessionParameterSchemas, sessionResponseSchema } from '../query/session-schema.ts';
 import { UUID_PATTERN } from '../domain/ids.ts';
 import { describeMembers } from './openapi-descriptions.ts';
 import {
@@ -112,7 +113,7 @@ const STATUS_TEXTS: Readonly<Record<number, string>> = {
   400: 'The request is malformed (`BAD_REQUEST`) or not valid (`VALIDATION_ERROR`; `details` names each fault).',
   401: 'The key is missing (`MISSING_API_KEY`), or invalid or inactive (`INVALID_API_KEY`).',
   403: '`FORBIDDEN`: the projectId is not that of the key. Leave it out.',
-  404: '`NOT_FOUND`: there is no such instance in the project of the key.',
+  404: '`NOT_FOUND`: there is no such instance in the project of the key, or nothing of that id in it.',
   409: '`CONFLICT`: the session belongs to another instance, or the Idempotency-Key was used with another body.',
   413: '`PAYLOAD_TOO_LARGE`: the body is too large, after decompression. Send fewer messages.',
   429: '`RATE_LIMIT_EXCEEDED`: too many requests in this second. Wait for Retry-After, then back off.',
@@ -248,29 +249,63 @@ function queryPath(): Json {
       summary: 'Query metrics',
       description: 'Aggregated metrics of the entities that groupBy names, for one instance.',
       tags: ['Query'],
-      parameters: [
-        ...parametersOf(queryParameterSchemas),
-        {
-          name: 'X-Wait-For-Position',
-          in: 'header',
-          description:
-            'Waits, for some seconds at most, until the answer contains this stream position: what an ingest ' +
-            'answer says as X-Stream-Position. X-Wait-Result says whether it does.',
-          schema: { type: 'integer', minimum: 0 },
-        },
-      ],
+      parameters: [...parametersOf(queryParameterSchemas), WAIT_FOR_POSITION],
       responses: responses(
         {
           description: 'The rows of the asked-for page.',
           headers: {
             ...RATE_LIMIT_HEADERS,
-            'X-Wait-Result': {
-              description:
-                'With X-Wait-For-Position: whether the answer contains that position, or the wait ran out.',
-              schema: { type: 'string', enum: ['reached', 'timeout'] },
-            },
+            ...WAIT_RESULT,
           },
           content: { 'application/json': { schema: { $ref: '#/components/schemas/QueryResponse' } } },
+        },
+        [400, 401, 404, 429, 500, 503],
+      ),
+    },
+  };
+}
+
+/** The header by which a request waits for what it sent, and what the answer says of it. */
+const WAIT_FOR_POSITION: Json = {
+  name: 'X-Wait-For-Position',
+  in: 'header',
+  description:
+    'Waits, for some seconds at most, until the answer contains this stream position: what an ingest ' +
+    'answer says as X-Stream-Position. X-Wait-Result says whether it does.',
+  schema: { type: 'integer', minimum: 0 },
+};
+const WAIT_RESULT: Json = {
+  'X-Wait-Result': {
+    description: 'With X-Wait-For-Position: whether the answer contains that position, or the wait ran out.',
+    schema: { type: 'string', enum: ['reached', 'timeout'] },
+  },
+};
+
+function sessionPath(): Json {
+  return {
+    get: {
+      operationId: 'readSession',
+      summary: 'Read a conversation',
+      description:
+        'The messages of a session in order, with what was found in each. Texts are read from the stream; one ' +
+        'that it no longer holds is shown as gone, with the reason.',
+      tags: ['Query'],
+      parameters: [
+        {
+          name: 'sessionId',
+          in: 'path',
+          description: 'The session to read.',
+          required: true,
+          schema: { type: 'string', format: 'uuid' },
+        },
+        ...parametersOf(sessionParameterSchemas),
+        WAIT_FOR_POSITION,
+      ],
+      responses: responses(
+        {
+          description: 'The session, and the asked-for page of its messages.',
+          headers: { ...RATE_LIMIT_HEADERS, ...WAIT_RESULT },
+          content: { 'application/json': { schema: { $ref: '#/components/schemas/SessionResponse' } } },
         },
         [400, 401, 404, 429, 500, 503],
       ),
@@ -290,7 +325,12 @@ function schemasOf(served: Served): Json {
           IngestResponse: namedSchema('IngestResponse', ingestResponseSchema, 'output'),
         }
       : {}),
-    ...(served.query ? { QueryResponse: namedSchema('QueryResponse', queryResponseSchema, 'output') } : {}),
+    ...(served.query
+      ? {
+          QueryResponse: namedSchema('QueryResponse', queryResponseSchema, 'output'),
+          SessionResponse: namedSchema('SessionResponse', sessionResponseSchema, 'output'),
+        }
+      : {}),
     Instance: namedSchema('Instance', instanceSchema, 'output'),
     InstanceList: namedSchema('InstanceList', instanceListSchema, 'output'),
     NewInstance: namedSchema('NewInstance', newInstanceSchema, 'input'),
@@ -323,7 +363,7 @@ export function createOpenApiDocument(served: Served): Json {
     security: [{ apiKey: [] }],
     paths: {
       ...(served.ingest ? { '/v1/ingest/': ingestPath() } : {}),
-      ...(served.query ? { '/v1/query/': queryPath() } : {}),
+      ...(served.query ? { '/v1/query/': queryPath(), '/v1/sessions/{sessionId}/': sessionPath() } : {}),
       ...instancePaths(),
     },
     components: {

@@ -14,6 +14,7 @@ import { createPreparer } from '../ingest/preparer.ts';
 import { orExit, runProcess, type Lifecycle } from '../lifecycle.ts';
 import { createLogger } from '../logger.ts';
 import { QueryRunner } from '../query/query-runner.ts';
+import { SessionReader } from '../query/session-reader.ts';
 import { openRegistry, type Registry } from '../registry/registry.ts';
 import { spillDirectory } from '../store/data-directory.ts';
 import { answeringSince } from '../store/epochs/epochs.ts';
@@ -21,6 +22,7 @@ import { ShardReaders } from '../store/published/shard-readers.ts';
 import { SnapshotReader } from '../store/published/snapshot-reader.ts';
 import { loadViews } from '../store/view-files.ts';
 import { openConnection, type StreamConnection } from '../stream/connection.ts';
+import { MessageTexts } from '../stream/log/message-texts.ts';
 import { createPublisher } from '../stream/log/publisher.ts';
 import { watchDiskRoom } from '../stream/server/disk-room.ts';
 import { connectionOptions } from '../stream/server/server.ts';
@@ -153,7 +155,7 @@ async function openAcceptor(
 
 async function openQuery(
   lifecycle: Lifecycle,
-  { registry }: Awaited,
+  { registry, connection }: Awaited,
   readerFailures: FailureLog,
 ): Promise<{ readers: ShardReaders; dependency: NonNullable<HttpDependencies['query']> }> {
   const { dataDir, shards, queryThreads, queryWaiters } = config;
@@ -180,15 +182,15 @@ async function openQuery(
     onError: failed('readers_failed', 'the views cannot be opened with their new number of shards'),
   });
   lifecycle.opened('readers', () => readers.close());
-  const runner = new QueryRunner({
-    views,
-    maxWaiting: queryWaiters,
+  const reading = {
     answeringSince: () => answeringSince(dataDir),
-    readerOf: (instanceId) => readers.readerOf(instanceId),
-  });
+    readerOf: (instanceId: string) => readers.readerOf(instanceId),
+  };
+  const runner = new QueryRunner({ ...reading, views, maxWaiting: queryWaiters });
+  const sessions = new SessionReader({ ...reading, texts: new MessageTexts(() => connection.get()) });
   const projectOf = async (id: string): Promise<string | null> =>
     (await registry.get().findInstance(id))?.projectId ?? null;
-  return { readers, dependency: { runner, instances: { projectOf } } };
+  return { readers, dependency: { runner, sessions, instances: { projectOf } } };
 }
 
 /** What the routes ask the registry. */

@@ -98,7 +98,11 @@ function ofInstance(instance: number, ...tables: readonly string[]): Statement {
 }
 
 /** The rows of a table of names by number, with `id` as text; read once for as long as they do not change. */
-function cachedNames(snapshot: Snapshot, table: NamesTable, instance: number): Promise<Map<number, Row>> {
+export function cachedNames(
+  snapshot: Snapshot,
+  table: NamesTable,
+  instance: number,
+): Promise<Map<number, Row>> {
   return snapshot.cached(`${table} ${instance}`, [table], async () => {
     const rows = await snapshot.all(
       `select * replace (id::varchar as id) from @${table}`,

@@ -6,6 +6,7 @@ import type { Snapshot, SnapshotReader } from '../store/published/snapshot-reade
 import type { View } from '../store/view-files.ts';
 import { chosenEntities, readDimensions } from './dimensions.ts';
 import type { QueryParameters } from './parameters.ts';
+import { readInstanceRow } from './instance-row.ts';
 import { isCountedApart, planQuery, type ChosenEntities, type Wanted } from './plan.ts';
 import type { Plan } from './statement.ts';
 import type { QueryResponse } from './response-schema.ts';
@@ -65,12 +66,7 @@ export class QueryRunner {
   }
 
   async #answer(snapshot: Snapshot, parameters: QueryParameters): Promise<QueryResponse> {
-    const instance = await snapshot.cached(`instance ${parameters.instanceId}`, ['instance'], async () => {
-      const rows = await snapshot.all('select instance, processed_at from @instance where id = $id::uuid', {
-        bindings: { id: parameters.instanceId },
-      });
-      return rows[0];
-    });
+    const instance = await readInstanceRow(snapshot, parameters.instanceId);
     const { limit, offset } = parameters;
     const since = this.#options.answeringSince?.() ?? 0;
     if (instance === undefined)

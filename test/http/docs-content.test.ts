@@ -2,7 +2,7 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { z } from 'zod';
-import { createHarness, INSTANCE, KEY, PROJECT } from './support.ts';
+import { createHarness, INSTANCE, KEY, PROJECT, SESSION } from './support.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 const json = z.record(z.string(), z.unknown());
@@ -126,7 +126,7 @@ describe('the description of the interface', () => {
       ok(operation.requestBody === undefined || example !== undefined, `${path} has no example`);
       const result = await createHarness({ instances }).app.inject({
         method: method.toUpperCase() as 'GET' | 'POST' | 'PATCH',
-        url: `${path.replace('{instanceId}', INSTANCE)}?${query.toString()}`,
+        url: `${path.replace('{instanceId}', INSTANCE).replace('{sessionId}', SESSION)}?${query.toString()}`,
         headers: {
           'x-api-key': KEY,
           ...(example === undefined ? {} : { 'content-type': 'application/json' }),

@@ -32,9 +32,10 @@ describe('OpenAPI document', () => {
     const document = await documentOf();
     const instances = ['/v1/instances/', '/v1/instances/{instanceId}/'];
     equal(document.openapi, '3.1.0');
-    deepEqual(Object.keys(document.paths), ['/v1/ingest/', '/v1/query/', ...instances]);
+    const reading = ['/v1/query/', '/v1/sessions/{sessionId}/'];
+    deepEqual(Object.keys(document.paths), ['/v1/ingest/', ...reading, ...instances]);
     deepEqual(Object.keys((await documentOf('ingest')).paths), ['/v1/ingest/', ...instances]);
-    deepEqual(Object.keys((await documentOf('query')).paths), ['/v1/query/', ...instances]);
+    deepEqual(Object.keys((await documentOf('query')).paths), [...reading, ...instances]);
   });
 
   it('describes what instances are listed, made and renamed by', async () => {

@@ -8,6 +8,7 @@ import { createIngestor } from '../../src/ingest/ingestor.ts';
 import type { PreparedRequest } from '../../src/ingest/prepared-request.ts';
 import { createPreparer } from '../../src/ingest/preparer.ts';
 import type { QueryParameters } from '../../src/query/parameters.ts';
+import { noSession, type SessionParameters } from '../../src/query/session-schema.ts';
 
 export const PROJECT = '0192f0a0-0000-7000-8000-000000000001';
 export const OTHER_PROJECT = '0192f0a0-0000-7000-8000-000000000002';
@@ -32,6 +33,8 @@ export interface Harness {
   readonly accepted: Call[];
   /** What reached the query side: runs and waits in order. */
   readonly asked: (QueryParameters | { instanceId: string; position: number; timeoutMs: number })[];
+  /** The sessions that were asked for. There is one, SESSION. */
+  readonly read: (SessionParameters & { readonly sessionId: string })[];
   /** What was logged at level error. */
   readonly errors: unknown[];
   /** The clock, milliseconds. */
@@ -105,6 +108,29 @@ export function createHarness(
         return waitFor?.(instanceId, position, timeoutMs) ?? true;
       },
     },
+    sessions: {
+      async read(sessionId, parameters) {
+        harness.read.push({ sessionId, ...parameters });
+        if (sessionId !== SESSION) throw noSession(sessionId);
+        const at = new Date(NOON).toISOString();
+        const names = { externalId: null, title: null, summary: null, language: null };
+        const counts = { messages: 0, sat: 0, dsat: 0, repeatedRequests: 0 };
+        return {
+          session: {
+            id: sessionId,
+            ...names,
+            endUser: null,
+            createdAt: at,
+            lastActiveAt: at,
+            ...counts,
+            metadata: {},
+          },
+          messages: [],
+          pagination: { limit: parameters.limit, next: null },
+          lastProcessedAt: at,
+        };
+      },
+    },
     instances: {
       async projectOf(instanceId) {
         if (instanceId === INSTANCE) return PROJECT;
@@ -145,6 +171,15 @@ export function createHarness(
     ...rest,
   });
   app.addHook('onClose', () => preparer.close());
-  const harness: Harness = { app, accepted: [], asked: [], errors, time: NOON, loaded: true, keysAsked: 0 };
+  const harness: Harness = {
+    app,
+    accepted: [],
+    asked: [],
+    errors,
+    time: NOON,
+    loaded: true,
+    keysAsked: 0,
+    read: [],
+  };
   return harness;
 }

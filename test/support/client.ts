@@ -1,5 +1,6 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { errorEnvelopeSchema, ingestResponseSchema } from '../../src/http/openapi.ts';
+import { sessionResponseSchema, type SessionResponse } from '../../src/query/session-schema.ts';
 import { queryResponseSchema, type QueryResponse } from '../../src/query/response-schema.ts';
 
 /** An answer whose body was read. */
@@ -73,6 +74,23 @@ export class Client {
     const response = queryResponseSchema.parse(answer.body);
     checkRows(parameters, response);
     return response;
+  }
+
+  /** Asks for a session, by whatever parameters. */
+  getSession(
+    sessionId: string,
+    parameters: Parameters,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<Answer> {
+    return this.send(`/v1/sessions/${sessionId}?${toSearch(parameters)}`, { headers });
+  }
+
+  /** Reads a session that must be there; waits for the position first, when one is given. */
+  async session(sessionId: string, parameters: Parameters, position?: number): Promise<SessionResponse> {
+    const headers = position === undefined ? {} : { 'x-wait-for-position': String(position) };
+    const answer = await this.getSession(sessionId, parameters, headers);
+    equal(answer.status, 200, JSON.stringify(answer.body));
+    return sessionResponseSchema.parse(answer.body);
   }
 
   /** The rows of `query`. */

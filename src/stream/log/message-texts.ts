@@ -1,0 +1,101 @@
+/** Covered by test/stream/log/message-texts.test.ts. */
+import { jetstreamManager, JetStreamApiError, type JetStreamManager } from '@nats-io/jetstream';
+import { POSITIONS_PER_ENTRY, type RecordedMessage } from '../../domain/records.ts';
+import { AppError } from '../../errors.ts';
+import { whileConnected, type StreamConnection } from '../connection.ts';
+import { CONVERSATIONS_STREAM } from '../subjects.ts';
+import { DecodeError, decodeRecord } from './codec.ts';
+
+/**
+ * Why a message's text cannot be read any more. `EXPIRED`: the stream keeps no entries so old. `DELETED`: its entry
+ * alone was taken out. `UNREADABLE`: no message can be read from its entry.
+ */
+export type GoneReason = 'EXPIRED' | 'DELETED' | 'UNREADABLE';
+
+/** A message as it was accepted, or why it is gone. */
+export type ReadMessage = { readonly message: RecordedMessage } | { readonly gone: GoneReason };
+
+/** JetStream's error code for a message that is not there; two of them. */
+const MESSAGE_NOT_FOUND: ReadonlySet<number> = new Set([10037, 10043]);
+/** Entries that one caller reads side by side: each may be as large as a message of the server. */
+const AT_ONCE = 8;
+const RIDE_OUT_MS = 2000;
+const ANSWER_MS = 5000;
+
+/** Reads messages back from the stream, the only place that has their text. */
+export class MessageTexts {
+  readonly #connection: () => StreamConnection;
+
+  /** @param connection throws while there is none */
+  constructor(connection: () => StreamConnection) {
+    this.#connection = connection;
+  }
+
+  /**
+   * The messages at these positions; each position has one. Throws AppError SERVICE_UNAVAILABLE while the stream
+   * cannot be read.
+   */
+  async read(positions: readonly number[]): Promise<ReadonlyMap<number, ReadMessage>> {
+    const bySequence = Map.groupBy(positions, (position) => Math.floor(position / POSITIONS_PER_ENTRY));
+    const found = new Map<number, ReadMessage>();
+    if (bySequence.size === 0) return found;
+    const connection = this.#connection();
+    try {
+      if (!(await connection.whenConnected(RIDE_OUT_MS))) throw new Error('NATS cannot be reached');
+      const manager = await jetstreamManager(connection.nats, { checkAPI: false, timeout: ANSWER_MS });
+      const waiting = [...bySequence].values();
+      const work = async (): Promise<void> => {
+        for (const [sequence, wanted] of waiting) {
+          const entry = await this.#entry(connection, manager, sequence);
+          for (const position of wanted) found.set(position, entry(position % POSITIONS_PER_ENTRY));
+        }
+      };
+      await Promise.all(Array.from({ length: AT_ONCE }, work));
+    } catch (cause) {
+      throw new AppError('SERVICE_UNAVAILABLE', 'The stream, which holds the texts, cannot be read now.', {
+        retryAfter: 1,
+        cause,
+      });
+    }
+    return found;
+  }
+
+  /** What an entry holds at an index. */
+  async #entry(
+    connection: StreamConnection,
+    manager: JetStreamManager,
+    sequence: number,
+  ): Promise<(index: number) => ReadMessage> {
+    const bytes = await whileConnected(connection, () => payloadOf(manager, sequence));
+    if (bytes === null) {
+      const { state } = await whileConnected(connection, () => manager.streams.info(CONVERSATIONS_STREAM));
+      const gone = sequence < state.first_seq ? 'EXPIRED' : 'DELETED';
+      return () => ({ gone });
+    }
+    const messages = messagesIn(bytes);
+    return (index) => {
+      const message = messages[index];
+      return message === undefined ? { gone: 'UNREADABLE' } : { message };
+    };
+  }
+}
+
+/** Null: the stream does not hold it. */
+async function payloadOf(manager: JetStreamManager, sequence: number): Promise<Uint8Array | null> {
+  try {
+    return (await manager.streams.getMessage(CONVERSATIONS_STREAM, { seq: sequence }))?.data ?? null;
+  } catch (error) {
+    if (error instanceof JetStreamApiError && MESSAGE_NOT_FOUND.has(error.code)) return null;
+    throw error;
+  }
+}
+
+/** The messages of an entry by their index; none when it cannot be read. */
+function messagesIn(payload: Uint8Array): readonly RecordedMessage[] {
+  try {
+    return decodeRecord(payload).requests.flatMap(({ messages }) => messages);
+  } catch (error) {
+    if (error instanceof DecodeError) return [];
+    throw error;
+  }
+}
