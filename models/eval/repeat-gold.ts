@@ -2,10 +2,9 @@
  * How well repeated requests are told on sessions written and labelled for this repository. What counts is said in
  * test/gold/README.md.
  */
-import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { z } from 'zod';
 import { madeConversation } from './conversations.ts';
+import { GOLD_PARTS, readGold, type GoldPart } from './gold.ts';
 import type { Pipeline } from './pipeline.ts';
 import {
   BINARY_COLUMNS,
@@ -17,10 +16,6 @@ import {
   type Scored,
 } from './report.ts';
 
-const GOLD_DIRECTORY = resolve(import.meta.dirname, '../../test/gold');
-const HALVES = ['tuned', 'sealed'] as const;
-type Half = (typeof HALVES)[number];
-
 const sessionSchema = z.object({
   lang: z.string(),
   turns: z.array(z.object({ role: z.enum(['user', 'assistant']), content: z.string() })),
@@ -31,11 +26,9 @@ const sessionSchema = z.object({
 /** A user turn after the first one. */
 type Judged = Scored & { readonly lang: string; readonly isSignal: boolean };
 
-/** Every later user turn of a half, each session in an instance of its own stream. */
-async function judge(pipeline: Pipeline, half: Half): Promise<Judged[]> {
-  const path = resolve(GOLD_DIRECTORY, half === 'sealed' ? 'repeats.sealed.jsonl' : 'repeats.jsonl');
-  const lines = readFileSync(path, 'utf8').split('\n');
-  const sessions = lines.filter((line) => line !== '').map((line) => sessionSchema.parse(JSON.parse(line)));
+/** Every later user turn of a part, each session in an instance of its own stream. */
+async function judge(pipeline: Pipeline, part: GoldPart): Promise<Judged[]> {
+  const sessions = readGold('repeats', part, sessionSchema);
   const { repeated, repetitions } = await pipeline.assign(
     sessions.map(({ turns }, index) =>
       madeConversation(
@@ -57,32 +50,32 @@ async function judge(pipeline: Pipeline, half: Half): Promise<Judged[]> {
   });
 }
 
-/** Precision, recall and F1 on both halves, and F1 by language. */
+/** Precision, recall and F1 on each part, and F1 by language. */
 export async function repeatGoldTables(pipeline: Pipeline): Promise<EvalTable[]> {
-  const halves: Judged[][] = [];
-  for (const half of HALVES) halves.push(await judge(pipeline, half));
+  const parts: Judged[][] = [];
+  for (const part of GOLD_PARTS) parts.push(await judge(pipeline, part));
   return [
     {
       title: 'Repeated requests: gold',
       columns: BINARY_COLUMNS,
-      rows: HALVES.flatMap((half, at) => [
-        binaryRow(half, halves[at]!),
-        binaryRow(`${half}, as a signal`, asSignals(halves[at]!)),
+      rows: GOLD_PARTS.flatMap((part, at) => [
+        binaryRow(part, parts[at]!),
+        binaryRow(`${part}, as a signal`, asSignals(parts[at]!)),
         binaryRow(
-          `${half}, English`,
-          halves[at]!.filter(({ lang }) => lang === 'en'),
+          `${part}, English`,
+          parts[at]!.filter(({ lang }) => lang === 'en'),
         ),
         binaryRow(
-          `${half}, other languages`,
-          halves[at]!.filter(({ lang }) => lang !== 'en'),
+          `${part}, other languages`,
+          parts[at]!.filter(({ lang }) => lang !== 'en'),
         ),
       ]),
       notes: ['The AUC is that of the decisions.'],
     },
     {
       title: 'Repeated requests: gold, by language (F1)',
-      columns: ['language', ...HALVES, 'repeats', 'turns'],
-      rows: languageRows(halves),
+      columns: ['language', ...GOLD_PARTS, 'repeats', 'turns'],
+      rows: languageRows(parts),
     },
   ];
 }
@@ -96,10 +89,10 @@ function asSignals(turns: readonly Judged[]): Scored[] {
   );
 }
 
-function languageRows(halves: readonly (readonly Judged[])[]): Row[] {
-  const languages = [...new Set(halves.flat().map(({ lang }) => lang))].sort();
+function languageRows(parts: readonly (readonly Judged[])[]): Row[] {
+  const languages = [...new Set(parts.flat().map(({ lang }) => lang))].sort();
   return languages.map((language) => {
-    const own = halves.map((turns) => turns.filter(({ lang }) => lang === language));
+    const own = parts.map((turns) => turns.filter(({ lang }) => lang === language));
     const all = own.flat();
     return [
       language,
