@@ -4,8 +4,7 @@
  * Covered by test/models/eval/session-texts.test.ts.
  */
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { z } from 'zod';
 import { roleOf } from '../../src/domain/records.ts';
 import type { SessionRow } from '../../src/domain/facts.ts';
 import { fold } from '../../src/language/normalise.ts';
@@ -14,31 +13,29 @@ import { PhraseSet } from '../../src/language/shown/phrase-set.ts';
 import { foldedWordsOf, isUnspaced } from '../../src/language/words.ts';
 import { madeConversation, mixed, type LabelledConversation } from './conversations.ts';
 import { collect, dataSetPath, readDialogues } from './data.ts';
+import { GOLD_PARTS, readGold, type GoldPart } from './gold.ts';
 import type { Pipeline } from './pipeline.ts';
 import type { EvalOptions, EvalTable, Row } from './report.ts';
 
-const GOLD_DIRECTORY = join(import.meta.dirname, '../../test/gold');
-
-export interface GoldSession {
-  readonly lang: string;
-  readonly turns: readonly { readonly role: 'user' | 'assistant'; readonly content: string }[];
-  readonly requests: readonly string[];
+const sessionSchema = z.object({
+  lang: z.string(),
+  turns: z.array(z.object({ role: z.enum(['user', 'assistant']), content: z.string() })),
+  requests: z.array(z.string()),
   /** Titles that may stand; empty: none may. */
-  readonly title: readonly string[];
-  readonly mustNot: readonly string[];
+  title: z.array(z.string()),
+  mustNot: z.array(z.string()),
   /** null: no assistant turn answers. */
-  readonly answer: string | null;
-  readonly outcome: string;
-}
+  answer: z.string().nullable(),
+  outcome: z.enum(['solved', 'refused', 'handed-over', 'given-up', 'open']),
+});
+export type GoldSession = z.infer<typeof sessionSchema>;
 
 /** What was made of a session. */
 export type SessionTexts = Pick<SessionRow, 'title' | 'summary'>;
 
-/** The sessions of one half. */
-export function goldSessions(half: 'tuned' | 'sealed'): GoldSession[] {
-  const name = half === 'tuned' ? 'session-texts.jsonl' : 'session-texts.sealed.jsonl';
-  const lines = readFileSync(join(GOLD_DIRECTORY, name), 'utf8').split('\n');
-  return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as GoldSession);
+/** The sessions of one part. */
+export function goldSessions(part: GoldPart): GoldSession[] {
+  return readGold('session-texts', part, sessionSchema);
 }
 
 const NEGATIONS = PhraseSet.of('negations');
@@ -102,7 +99,7 @@ export function endingOf(summary: string | null): Ending | null {
   return null;
 }
 
-const OUTCOMES: Readonly<Record<string, Ending | null>> = {
+const OUTCOMES: Readonly<Record<GoldSession['outcome'], Ending | null>> = {
   solved: 'solved',
   refused: 'refused',
   'handed-over': 'handedOver',
@@ -110,7 +107,7 @@ const OUTCOMES: Readonly<Record<string, Ending | null>> = {
   open: null,
 };
 
-/** Scores of one half, in the order of the columns. */
+/** Scores of one part, in the order of the columns. */
 export function textScores(sessions: readonly GoldSession[], texts: readonly SessionTexts[]): number[] {
   const paired = sessions.map((session, place) => ({
     session,
@@ -144,7 +141,7 @@ export function textScores(sessions: readonly GoldSession[], texts: readonly Ses
 }
 
 const COLUMNS = [
-  'half',
+  'part',
   'title accepted',
   'or a piece',
   'must not: titles',
@@ -156,9 +153,9 @@ const COLUMNS = [
 ];
 
 /** Precision and recall of each ending. */
-function endingRows(half: string, sessions: readonly GoldSession[], texts: readonly SessionTexts[]): Row[] {
+function endingRows(part: string, sessions: readonly GoldSession[], texts: readonly SessionTexts[]): Row[] {
   const pairs = sessions.map(({ outcome }, place) => ({
-    wanted: OUTCOMES[outcome] ?? null,
+    wanted: OUTCOMES[outcome],
     told: endingOf(texts[place]!.summary),
   }));
   return Object.entries(OUTCOMES).map(([name, ending]): Row => {
@@ -168,7 +165,7 @@ function endingRows(half: string, sessions: readonly GoldSession[], texts: reado
     const wanted = pairs.filter((pair) => pair.wanted === ending);
     const right = told.filter((pair) => pair.wanted === ending).length;
     const ratio = (of: number): number => (of === 0 ? Number.NaN : right / of);
-    return [half, name, ratio(told.length), ratio(wanted.length), told.length, wanted.length];
+    return [part, name, ratio(told.length), ratio(wanted.length), told.length, wanted.length];
   });
 }
 
@@ -185,19 +182,19 @@ export async function textsOf(
 export async function textTables(pipeline: Pipeline): Promise<EvalTable[]> {
   const rows: Row[] = [];
   const endings: Row[] = [];
-  for (const half of ['tuned', 'sealed'] as const) {
-    const sessions = goldSessions(half);
+  for (const part of GOLD_PARTS) {
+    const sessions = goldSessions(part);
     const texts = await textsOf(
       pipeline,
       sessions.map(({ turns }, place) =>
         madeConversation(
-          `${half}-${place}`,
+          `${part}-${place}`,
           turns.map((turn) => ({ ...turn, label: null })),
         ),
       ),
     );
-    rows.push([half, ...textScores(sessions, texts)]);
-    endings.push(...endingRows(half, sessions, texts));
+    rows.push([part, ...textScores(sessions, texts)]);
+    endings.push(...endingRows(part, sessions, texts));
   }
   return [
     {
@@ -210,7 +207,7 @@ export async function textTables(pipeline: Pipeline): Promise<EvalTable[]> {
     },
     {
       title: 'How sessions ended, as summaries say; open: nothing is said, or that no answer came',
-      columns: ['half', 'outcome', 'precision', 'recall', 'told', 'true'],
+      columns: ['part', 'outcome', 'precision', 'recall', 'told', 'true'],
       rows: endings,
     },
   ];

@@ -7,6 +7,7 @@ import {
   offences,
   shareIn,
   textScores,
+  type GoldSession,
 } from '../../../models/eval/session-texts.ts';
 
 describe('scores of titles and summaries', () => {
@@ -37,7 +38,7 @@ describe('scores of titles and summaries', () => {
   });
 
   it('count', () => {
-    const session = {
+    const session: GoldSession = {
       lang: 'en',
       turns: [],
       requests: ['where is my parcel'],
