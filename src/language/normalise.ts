@@ -26,22 +26,41 @@ export function composed(text: string): string {
 }
 
 /**
+ * Letters of Latin with their accents, and of Russian: none changes the one beside it, so each is folded by itself.
+ * What else is not ASCII goes the long way.
+ */
+const SEPARATE = /^[\0-\u024f\u0400-\u045f‘’“”„–—…]*$/;
+const TO_FOLD = /[^\0-\x7f]|`/g;
+const SEPARATELY = new Map<string, string>();
+
+/**
  * Lower case, compatibility forms unified, Latin letters without accents, ß as ss, one kind of
  * apostrophe, single spaces. Rules are written in this form.
  */
 export function fold(text: string): string {
   let folded = text.toLowerCase();
-  if (NOT_ASCII.test(folded)) {
-    folded = folded
-      .replace(TOO_MANY_MARKS, '$1')
-      .normalize('NFKD')
-      .replace(/(\p{Script=Latin})\p{M}+/gu, '$1')
-      .normalize('NFC')
-      .replaceAll('ß', 'ss')
-      .replaceAll('ł', 'l')
-      .replaceAll('ø', 'o')
-      .replaceAll('ı', 'i')
-      .replace(/[’‘ʼ´`]/g, "'");
-  }
+  if (NOT_ASCII.test(folded))
+    folded = SEPARATE.test(folded) ? folded.replace(TO_FOLD, foldedSeparately) : foldedTogether(folded);
   return folded.replace(/\s+/g, ' ').trim();
+}
+
+function foldedSeparately(letter: string): string {
+  const known = SEPARATELY.get(letter);
+  if (known !== undefined) return known;
+  const folded = foldedTogether(letter);
+  SEPARATELY.set(letter, folded);
+  return folded;
+}
+
+function foldedTogether(lower: string): string {
+  return lower
+    .replace(TOO_MANY_MARKS, '$1')
+    .normalize('NFKD')
+    .replace(/(\p{Script=Latin})\p{M}+/gu, '$1')
+    .normalize('NFC')
+    .replaceAll('ß', 'ss')
+    .replaceAll('ł', 'l')
+    .replaceAll('ø', 'o')
+    .replaceAll('ı', 'i')
+    .replace(/[’‘ʼ´`]/g, "'");
 }

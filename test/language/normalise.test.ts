@@ -8,6 +8,13 @@ describe('normalise', () => {
     equal(fold('Ёж й が パ'), 'ёж й が パ');
   });
 
+  it('folds a letter beside another script as by itself', () => {
+    for (let code = 0x21; code < 0x460; code += 1) {
+      const letter = String.fromCharCode(code);
+      equal(fold(`a${letter}b漢`), `${fold(`a${letter}bé`).slice(0, -1)}漢`, `U+${code.toString(16)}`);
+    }
+  });
+
   it('leaves out marks that no script puts on one letter', () => {
     equal(fold(`п${'\u0308'.repeat(5000)}`).length, 31);
   });
