@@ -2,16 +2,16 @@
 import { readdirSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { z } from 'zod';
-import { readLexiconFile } from './lexicon-file.ts';
+import { listOf, readLexiconFile } from './lexicon-file.ts';
 
 /** Where the files that ship lie: one a language, named by its ISO 639-1 code. */
 export const LEXICON_DIRECTORY = resolve(import.meta.dirname, '../../lexicon');
 
 /** Words or phrases as people write them, in lower case, each once, sorted by code point. */
-const entries = z.array(z.string().min(1)).superRefine((list, context) => {
+const entries = listOf((list, tell) => {
   list.forEach((entry, place) => {
     const fault = faultOf(entry, list[place - 1]);
-    if (fault !== null) context.addIssue({ code: 'custom', path: [place], message: fault });
+    if (fault !== null) tell(place, fault);
   });
 });
 

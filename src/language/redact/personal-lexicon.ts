@@ -3,9 +3,9 @@ import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { LEXICON_DIRECTORY } from '../lexicon.ts';
-import { readLexiconFile } from '../lexicon-file.ts';
+import { listOf, readLexiconFile } from '../lexicon-file.ts';
 
-const phrases = z.array(z.string().min(1));
+const phrases = listOf();
 
 const sections = {
   /** A name follows, however it is written: "my name is". */

@@ -6,7 +6,7 @@ import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { LEXICON_DIRECTORY } from '../lexicon.ts';
-import { readLexiconFile } from '../lexicon-file.ts';
+import { listOf, readLexiconFile } from '../lexicon-file.ts';
 
 /** Where the files lie: one a language, named by its ISO 639-1 code. */
 export const TEXTS_DIRECTORY = join(LEXICON_DIRECTORY, 'texts');
@@ -15,13 +15,12 @@ export const TEXTS_DIRECTORY = join(LEXICON_DIRECTORY, 'texts');
 const PHRASE = /^(?:[\p{L}\p{M}\p{N}'.\u200c-]+\*?|…)(?: (?:[\p{L}\p{M}\p{N}'.\u200c-]+\*?|…))*$/u;
 
 /** Phrases in lower case, each once, sorted by code point. */
-const phrases = z.array(z.string().regex(PHRASE)).superRefine((list, context) => {
+const phrases = listOf((list, tell) => {
   list.forEach((phrase, place) => {
     const before = list[place - 1];
-    const isInPlace = phrase === phrase.toLowerCase() && (before === undefined || before < phrase);
-    if (isInPlace) return;
-    const message = `"${phrase}" is not in lower case, stands twice or is not sorted`;
-    context.addIssue({ code: 'custom', path: [place], message });
+    if (!PHRASE.test(phrase)) tell(place, `"${phrase}" holds more than words, * and …`);
+    if (phrase !== phrase.toLowerCase() || (before !== undefined && before >= phrase))
+      tell(place, `"${phrase}" is not in lower case, stands twice or is not sorted`);
   });
 });
 
