@@ -1,6 +1,7 @@
 /** Linear model over hashed character n-grams and words: which of the languages of one script a text is in. */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { once } from './once.ts';
 
 export const MODEL_PATH = resolve(import.meta.dirname, '../../models/languages/languages.bin');
 
@@ -223,10 +224,5 @@ export function decodeModel(bytes: Uint8Array): LanguageModel {
   return new LanguageModel(header, counts, bytes.subarray(4 + size + BUCKETS));
 }
 
-let loaded: LanguageModel | null = null;
-
 /** The model that ships, read on first use. */
-export function languageModel(): LanguageModel {
-  loaded ??= decodeModel(readFileSync(MODEL_PATH));
-  return loaded;
-}
+export const languageModel = once(() => decodeModel(readFileSync(MODEL_PATH)));

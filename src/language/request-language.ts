@@ -3,6 +3,7 @@
  * test/language/request-parts.test.ts.
  */
 import { LANGUAGES, type Language } from './lexicon.ts';
+import { once } from './once.ts';
 import { meaningsOf } from './phrase-meanings.ts';
 import { wordKey } from './spaced-phrases.ts';
 
@@ -21,14 +22,13 @@ const CODES = ['en', ...[...LANGUAGES.keys()].filter((code) => code !== 'en')];
 const BY_SCRIPT = Map.groupBy(CODES, (code) =>
   scriptOf(Object.values(LANGUAGES.get(code)!.things).flat().join(' ')),
 );
-let languagesOfWord: ReadonlyMap<string, number> | null = null;
 
 function scriptOf(text: string): number {
   return SCRIPTS.findIndex((script) => script.test(text));
 }
 
 /** The languages of each word that some lexicon holds, one bit each. */
-function languagesOfWords(): ReadonlyMap<string, number> {
+const languagesOfWords = once((): ReadonlyMap<string, number> => {
   const languages = new Map<string, number>();
   for (const [index, code] of CODES.entries()) {
     for (const word of wordsIn(LANGUAGES.get(code)!)) {
@@ -37,7 +37,7 @@ function languagesOfWords(): ReadonlyMap<string, number> {
     }
   }
   return languages;
-}
+});
 
 function wordsIn(language: Language): string[] {
   const { stopWords, stopWordsInNames, determiners, connectors, negations } = language;
@@ -52,7 +52,7 @@ function wordsIn(language: Language): string[] {
 export function languagesOfRequest(text: string, keys: readonly string[]): readonly string[] {
   const codes = BY_SCRIPT.get(scriptOf(text)) ?? [];
   if (codes.length < 2) return codes;
-  languagesOfWord ??= languagesOfWords();
+  const languagesOfWord = languagesOfWords();
   const counts = new Uint8Array(CODES.length);
   for (const key of keys) {
     const languages = languagesOfWord.get(key) ?? 0;

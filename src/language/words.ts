@@ -1,6 +1,7 @@
 /** Cuts text into words. */
 import { fold } from './normalise.ts';
 import { LEXICON } from './lexicon.ts';
+import { once } from './once.ts';
 import { stemOf } from './stem.ts';
 
 /** Scripts that write no spaces between words. */
@@ -61,7 +62,7 @@ export interface Word {
 
 /** Combining marks are parts of letters: without them, words of Hindi, Bengali or Thai fall apart. */
 const WORD = /[\p{L}\p{N}][\p{L}\p{M}\p{N}]*(?:['’\-.@_][\p{L}\p{N}][\p{L}\p{M}\p{N}]*)*/gu;
-const UNSPACED_WORDS = new Intl.Segmenter('zh', { granularity: 'word' });
+const unspacedWords = once(() => new Intl.Segmenter('zh', { granularity: 'word' }));
 
 /** The words of a text as written, names, addresses and hyphenated words whole. */
 export function wordsOf(text: string): Word[] {
@@ -94,7 +95,7 @@ function* pieces(text: string): Iterable<{ word: string; index: number }> {
     for (const match of text.matchAll(WORD)) yield { word: match[0], index: match.index };
     return;
   }
-  for (const piece of UNSPACED_WORDS.segment(text)) {
+  for (const piece of unspacedWords().segment(text)) {
     if (piece.isWordLike === true) yield { word: piece.segment, index: piece.index };
   }
 }

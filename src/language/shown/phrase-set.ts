@@ -143,11 +143,15 @@ export class PhraseSet {
   }
 
   static of(section: TextSection): PhraseSet {
+    const known = SETS.get(section);
+    if (known !== undefined) return known;
     const languages = [...TEXT_LANGUAGES.values()];
-    return new PhraseSet(
+    const set = new PhraseSet(
       languages.flatMap((language) => (language.spaced ? language[section] : [])),
       languages.flatMap((language) => (language.spaced ? [] : language[section])),
     );
+    SETS.set(section, set);
+    return set;
   }
 
   #add(phrase: string): void {
@@ -200,6 +204,9 @@ export class PhraseSet {
     return UNSPACED.test(text.slice(-1)) ? (this.#atEnd?.exec(text.slice(-24))?.[0].length ?? 0) : 0;
   }
 }
+
+/** Of the sections that were asked for: several modules read the same one. */
+const SETS = new Map<TextSection, PhraseSet>();
 
 function partOf(part: string): Part {
   if (part === '…') return { key: '', kind: 'gap' };
