@@ -2,6 +2,7 @@
  * What users say when they ask again or go on, and how assistants answer: the phrases of `lexicon/*.repeats.json`.
  * Covered by test/conversations/repeat-phrases.test.ts.
  */
+import { once } from '../language/once.ts';
 import { loadPhraseFiles } from '../language/phrases/phrase-files.ts';
 import { PhraseMatcher } from '../language/phrases/phrase-matcher.ts';
 
@@ -26,11 +27,11 @@ export type RepeatPhrase = (typeof REPEAT_PHRASES)[number];
 /** UTF-16 units of the beginning and the end of a turn together. */
 export const EDGES = 320;
 
-const FILES = loadPhraseFiles({ purpose: 'repeats', kinds: REPEAT_PHRASES, checked: false });
-const MATCHER = new PhraseMatcher(FILES);
-const NEGATIONS: ReadonlySet<string> = new Set(
-  FILES.flatMap(({ grammar }) => [...grammar.negation.before, ...grammar.negation.after]),
-);
+const shipped = once(() => {
+  const files = loadPhraseFiles({ purpose: 'repeats', kinds: REPEAT_PHRASES, checked: false });
+  const negations = files.flatMap(({ grammar: { negation } }) => [...negation.before, ...negation.after]);
+  return { matcher: new PhraseMatcher(files), negations: new Set(negations) };
+});
 
 /** The beginning and the end of a turn, which say how it goes on from the turn before and how it closes. */
 export function edgesOf(content: string): string {
@@ -46,9 +47,10 @@ export interface SaidPhrases {
 
 /** The phrases in a text. Its cost is in proportion to its length: give `edgesOf` a long one. */
 export function phrasesIn(text: string): SaidPhrases {
-  const { matches, tokens } = MATCHER.match(text);
+  const { matcher, negations } = shipped();
+  const { matches, tokens } = matcher.match(text);
   return {
     kinds: new Set(matches.map(({ kind }) => kind)),
-    denies: tokens.some(({ key }) => NEGATIONS.has(key)),
+    denies: tokens.some(({ key }) => negations.has(key)),
   };
 }

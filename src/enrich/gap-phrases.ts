@@ -1,5 +1,6 @@
 /** The phrases with which assistants say what they cannot do or do not know: `lexicon/<language>.gaps.json`. */
-import { loadPhraseFiles, type PhraseFile } from '../language/phrases/phrase-files.ts';
+import { once } from '../language/once.ts';
+import { loadPhraseFiles } from '../language/phrases/phrase-files.ts';
 import { PhraseMatcher } from '../language/phrases/phrase-matcher.ts';
 import { phraseKey, readText } from '../language/phrases/read-text.ts';
 
@@ -43,36 +44,31 @@ export const GAP_PHRASE_KINDS = [
 
 export type GapPhraseKind = (typeof GAP_PHRASE_KINDS)[number];
 
-interface Loaded {
-  readonly matcher: PhraseMatcher<GapPhraseKind>;
-  readonly files: ReadonlyMap<string, PhraseFile<GapPhraseKind>>;
-}
-
-let loaded: Loaded | null = null;
-const WE = new Map<string, ReadonlySet<string>>();
-const FRAMES = new Map<string, readonly string[]>();
-
-function load(): Loaded {
-  if (loaded !== null) return loaded;
+/** Read when they are first needed, with what is worked out from them later. */
+const shipped = once(() => {
   const files = loadPhraseFiles({ purpose: 'gaps', kinds: GAP_PHRASE_KINDS, checked: false });
-  loaded = {
+  return {
     matcher: new PhraseMatcher(files, { inOneLanguage: true }),
     files: new Map(files.map((file) => [file.language, file])),
+    /** By language: what says "we". */
+    we: new Map<string, ReadonlySet<string>>(),
+    /** By language and phrase. */
+    frames: new Map<string, readonly string[]>(),
   };
-  return loaded;
-}
+});
 
-/** Made when it is first needed. Throws SetupError when a file cannot be used. */
+/** Throws SetupError when a file cannot be used. */
 export function gapMatcher(): PhraseMatcher<GapPhraseKind> {
-  return load().matcher;
+  return shipped().matcher;
 }
 
 /** Whether a token of a language says "we". */
 export function saysWe(language: string, key: string): boolean {
-  let keys = WE.get(language);
+  const { files, we } = shipped();
+  let keys = we.get(language);
   if (keys === undefined) {
-    keys = new Set(load().files.get(language)?.classes.get('we')?.map(phraseKey));
-    WE.set(language, keys);
+    keys = new Set(files.get(language)?.classes.get('we')?.map(phraseKey));
+    we.set(language, keys);
   }
   return keys.has(key);
 }
@@ -85,9 +81,10 @@ const SYNTAX = /…\d*|[\^$()|?]/gu;
  */
 export function frameOf(language: string, phrase: string): readonly string[] {
   const name = `${language} ${phrase}`;
-  const known = FRAMES.get(name);
+  const { files, frames } = shipped();
+  const known = frames.get(name);
   if (known !== undefined) return known;
-  const file = load().files.get(language);
+  const file = files.get(language);
   const words = phrase
     .replace(SYNTAX, ' ')
     .split(' ')
@@ -99,6 +96,6 @@ export function frameOf(language: string, phrase: string): readonly string[] {
     return isRun ? [tokens.map(({ key }) => key).join('')] : tokens.map(({ key }) => key);
   });
   const frame = [...new Set(keys)].sort((x, y) => y.length - x.length);
-  FRAMES.set(name, frame);
+  frames.set(name, frame);
   return frame;
 }

@@ -1,6 +1,7 @@
 /** The phrases of satisfaction and dissatisfaction in `lexicon/<language>.signals.json`, and what each kind means. */
 import type { Stance } from '../domain/facts.ts';
 import type { SignalKey } from '../domain/signal-kinds.ts';
+import { once } from '../language/once.ts';
 import { loadPhraseFiles, type PhraseFile } from '../language/phrases/phrase-files.ts';
 import { PhraseMatcher } from '../language/phrases/phrase-matcher.ts';
 
@@ -74,25 +75,16 @@ export function isSaid(kind: UserPhrase): kind is Said {
   return kind in SAID;
 }
 
-interface Matchers {
-  readonly user: PhraseMatcher<UserPhrase>;
-  readonly assistant: PhraseMatcher<AssistantPhrase>;
-}
-
-let matchers: Matchers | null = null;
-
-/** Reads the files at its first call. Throws SetupError when one cannot be used. */
-export function signalPhrases(): Matchers {
-  if (matchers !== null) return matchers;
+/** The matchers of what users and assistants say. Throws SetupError at the first call when a file cannot be used. */
+export const signalPhrases = once(() => {
   const ofUsers: readonly UserPhrase[] = [...(Object.keys(SAID) as Said[]), ...OF_USERS];
   const kinds = [...ofUsers, ...OF_ASSISTANTS];
   const files = loadPhraseFiles({ purpose: 'signals', kinds, checked: false });
-  matchers = {
-    user: new PhraseMatcher(files.map((file) => withKinds(file, ofUsers))),
-    assistant: new PhraseMatcher(files.map((file) => withKinds(file, OF_ASSISTANTS))),
+  return {
+    user: new PhraseMatcher<UserPhrase>(files.map((file) => withKinds(file, ofUsers))),
+    assistant: new PhraseMatcher<AssistantPhrase>(files.map((file) => withKinds(file, OF_ASSISTANTS))),
   };
-  return matchers;
-}
+});
 
 function withKinds<Kind extends string, All extends string>(
   file: PhraseFile<All>,

@@ -3,6 +3,7 @@
  * are in `lexicon/<language>.abilities.json`. Covered by test/language/ability-keys.test.ts.
  */
 import type { GapType } from '../domain/facts.ts';
+import { once } from './once.ts';
 import { loadPhraseFiles } from './phrases/phrase-files.ts';
 import { PhraseMatcher } from './phrases/phrase-matcher.ts';
 import { requestParts } from './request-parts.ts';
@@ -83,14 +84,9 @@ export interface AbilityKeys {
   readonly thing: string | null;
 }
 
-let matcher: PhraseMatcher<AbilityKind> | null = null;
-
-function abilityMatcher(): PhraseMatcher<AbilityKind> {
-  matcher ??= new PhraseMatcher(
-    loadPhraseFiles({ purpose: 'abilities', kinds: ABILITY_KINDS, checked: false }),
-  );
-  return matcher;
-}
+const abilityMatcher = once(
+  () => new PhraseMatcher(loadPhraseFiles({ purpose: 'abilities', kinds: ABILITY_KINDS, checked: false })),
+);
 
 /** A missing ability as it is said, and the request that it was missing for. */
 export interface SaidAbility {

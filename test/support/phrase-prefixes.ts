@@ -1,6 +1,7 @@
 import type { PhraseFile } from '../../src/language/phrases/phrase-files.ts';
 import type { PhraseMatcher } from '../../src/language/phrases/phrase-matcher.ts';
 import type { Item } from '../../src/language/phrases/syntax.ts';
+import { sequencesOf } from './spelled-phrases.ts';
 
 const SAMPLE = 300;
 const WORST = 2;
@@ -8,13 +9,12 @@ const WORST = 2;
 /** Beginnings of the phrases of a file, all but their last word, as texts that begin every phrase and end none. */
 export function prefixesOf(file: PhraseFile<string>): string[] {
   const { grammar, kinds } = file;
-  const sequences = file.sequences();
   const { contrast, negation } = grammar;
   const kindPhrases = Object.values(kinds).flatMap((kind) => [...kind!.phrases, ...(kind!.unless ?? [])]);
   const phrases = [...kindPhrases, ...contrast, ...negation.before, ...negation.after];
   const prefixes = new Set<string>();
   for (const phrase of phrases) {
-    for (const { items } of sequences.get(phrase)!.slice(0, 2)) {
+    for (const items of sequencesOf(file.read(phrase)).slice(0, 2)) {
       const shown = items.slice(0, Math.max(1, items.length - 1)).map((item) => shownItem(item));
       prefixes.add(`${shown.join('')} `.replace(/^ /, ''));
     }

@@ -1,62 +1,22 @@
 /**
- * Reads `lexicon/<language>.grammar.json` (what all phrases of a language share) and the files of phrases beside it,
- * such as `lexicon/<language>.signals.json`. How to add a language or a phrase is in `lexicon/README.md`.
- * Covered by test/language/phrases/phrase-files.test.ts.
+ * Reads the files of phrases of each language, such as `lexicon/<language>.signals.json`. How to add a language or a
+ * phrase is in `lexicon/README.md`. Covered by test/language/phrases/phrase-files.test.ts.
  */
-import { existsSync, readdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { SetupError } from '../../errors.ts';
+import { listOf, readLexiconFile } from '../lexicon-file.ts';
 import { LEXICON_DIRECTORY } from '../lexicon.ts';
-import { memberItems, PhraseFault, sequencesOf, type Sequence } from './syntax.ts';
-import { readLexiconFile } from '../lexicon-file.ts';
-
-const name = z.string().regex(/^[a-z]+(?:-[a-z]+)*$/, 'is not kebab-case');
-const phrase = z
-  .string()
-  .regex(/^\S+(?: \S+)*$/, 'is empty, or has spaces beside its words')
-  .refine((text) => text === text.toLowerCase(), 'is not in lower case');
-const phrases = z.array(phrase).superRefine((list, context) => {
-  const seen = new Set<string>();
-  list.forEach((entry, place) => {
-    if (seen.has(entry))
-      context.addIssue({ code: 'custom', path: [place], message: `"${entry}" stands twice` });
-    seen.add(entry);
-  });
-});
-const classes = z.record(name, phrases.min(1));
-
-const grammarSchema = z.strictObject({
-  /** In English, for readers. */
-  name: z.string().min(1),
-  /** Most words in a gap that gives no number; characters, where spaces part no words. */
-  gap: z.int().min(1).max(12),
-  /** Words that may stand anywhere within a phrase: "that did (really) not help". */
-  skipped: phrases,
-  negation: z.strictObject({
-    /** Words that deny what follows in the clause, and how many words further they reach. */
-    before: phrases,
-    reachAfter: z.int().min(0).max(12),
-    /** Phrases that deny what precedes them, and how many words back they reach. */
-    after: phrases,
-    reachBefore: z.int().min(0).max(12),
-  }),
-  /** Phrases with which a clause begins that counters what precedes it: "but". */
-  contrast: phrases,
-  /** How people spell several words as one: "dont". */
-  spellings: z.record(phrase, phrase),
-  /** Words by what they do in phrases. */
-  classes,
-});
-
-export type Grammar = z.infer<typeof grammarSchema>;
+import { classesOfPhrases, Grammars, listOfPhrases, type Grammar } from './grammar.ts';
+import { memberItems, PhraseFault, PhraseSyntax, type ReadPhrase } from './syntax.ts';
 
 const kindSchema = z.strictObject({
-  phrases: phrases.min(1),
+  phrases: listOfPhrases(1),
   /** A phrase that shares a word with one of these says nothing: "thanks", but not "thanks for nothing". */
-  unless: phrases.optional(),
+  unless: listOfPhrases(0).optional(),
   /** Whole turns: in each of the first the kind is found, in none of the second. */
-  examples: z.strictObject({ fires: z.array(z.string()).min(1), silent: z.array(z.string()) }),
+  examples: z.strictObject({ fires: listOf(undefined, 1), silent: listOf() }),
 });
 
 export type KindOfPhrases = z.infer<typeof kindSchema>;
@@ -70,11 +30,8 @@ export interface PhraseFile<Kind extends string> {
   /** Those of the grammar and those of the file. */
   readonly classes: ReadonlyMap<string, readonly string[]>;
   readonly kinds: Readonly<Partial<Record<Kind, KindOfPhrases>>>;
-  /**
-   * What each phrase of the file and the grammar stands for; made at the first call. Throws SetupError, naming file
-   * and place, when one cannot be read.
-   */
-  sequences(): ReadonlyMap<string, readonly Sequence[]>;
+  /** What a phrase of the file or the grammar stands for. Throws SetupError, naming the file, for a faulty one. */
+  read(phrase: string): ReadPhrase;
 }
 
 export interface PhraseFilesOptions<Kind extends string> {
@@ -83,9 +40,12 @@ export interface PhraseFilesOptions<Kind extends string> {
   /** The kinds of phrases that a file may have. */
   readonly kinds: readonly Kind[];
   readonly directory?: string;
-  /** Phrases are read now, and not when a text of their language is met first. */
+  /** Each phrase is read once now, to name all faults, and not only when a text of its language is met first. */
   readonly checked?: boolean;
 }
+
+/** The grammars of the files that ship are read once for all purposes. */
+const SHIPPED_GRAMMARS = new Grammars(LEXICON_DIRECTORY);
 
 /** The files of a purpose, by language. Throws SetupError, naming file and place, when one cannot be used. */
 export function loadPhraseFiles<Kind extends string>({
@@ -96,38 +56,45 @@ export function loadPhraseFiles<Kind extends string>({
 }: PhraseFilesOptions<Kind>): PhraseFile<Kind>[] {
   const ending = `.${purpose}.json`;
   const schema = z.strictObject({
-    classes: classes.optional(),
+    classes: classesOfPhrases.optional(),
     kinds: z.partialRecord(z.enum(kinds), kindSchema),
   });
+  const grammars = directory === LEXICON_DIRECTORY ? SHIPPED_GRAMMARS : new Grammars(directory);
   const names = readdirSync(directory).filter((file) => file.endsWith(ending));
   return names.toSorted().map((name) => {
     const language = name.slice(0, -ending.length);
     const path = join(directory, name);
-    const grammar = grammarOf(language, directory);
+    const grammar = grammars.of(language);
     const content = readLexiconFile(path, schema);
     const all = new Map([...Object.entries(grammar.classes), ...Object.entries(content.classes ?? {})]);
-    const kindsOfFile = content.kinds as PhraseFile<Kind>['kinds'];
-    const read = { language, path, grammar, classes: all, kinds: kindsOfFile };
-    let made: ReadonlyMap<string, readonly Sequence[]> | null = null;
-    const file = { ...read, sequences: () => (made ??= sequencesIn(read)) };
-    if (checked) file.sequences();
+    const syntax = new PhraseSyntax({ classes: all, gap: grammar.gap });
+    const file: PhraseFile<Kind> = {
+      language,
+      path,
+      grammar,
+      classes: all,
+      kinds: content.kinds as PhraseFile<Kind>['kinds'],
+      read: (phrase) => {
+        try {
+          return syntax.read(phrase);
+        } catch (error) {
+          throw error instanceof PhraseFault ? unusable(path, [error.message]) : error;
+        }
+      },
+    };
+    if (checked) check(file, syntax);
     return file;
   });
 }
 
-/** Throws SetupError when the language has no grammar, or one that cannot be used. */
-function grammarOf(language: string, directory: string): Grammar {
-  const path = join(directory, `${language}.grammar.json`);
-  if (!existsSync(path)) throw new SetupError(`${path} is missing: phrases need it`);
-  return readLexiconFile(path, grammarSchema);
+function unusable(path: string, faults: readonly string[]): SetupError {
+  return new SetupError(`${path} is not usable (${faults.join('; ')}): correct it`);
 }
 
 /** Throws SetupError when a phrase cannot be read. */
-function sequencesIn(file: Omit<PhraseFile<string>, 'sequences'>): Map<string, readonly Sequence[]> {
-  const options = { classes: file.classes, gap: file.grammar.gap };
-  const sequences = new Map<string, readonly Sequence[]>();
+function check(file: PhraseFile<string>, syntax: PhraseSyntax): void {
   const faults: string[] = [];
-  const check = (place: string, read: () => unknown): void => {
+  const tryTo = (place: string, read: () => unknown): void => {
     try {
       read();
     } catch (error) {
@@ -135,29 +102,21 @@ function sequencesIn(file: Omit<PhraseFile<string>, 'sequences'>): Map<string, r
       faults.push(`${place}: ${error.message}`);
     }
   };
+  const readAll = (place: string, list: readonly string[]): void =>
+    list.forEach((text, at) => tryTo(`${place}.${at}`, () => syntax.read(text)));
   for (const [name, members] of file.classes)
-    members.forEach((member, at) => check(`classes.${name}.${at}`, () => memberItems(member)));
+    members.forEach((member, at) => tryTo(`classes.${name}.${at}`, () => memberItems(member)));
   for (const [kind, { phrases = [], unless = [] } = {}] of Object.entries(file.kinds)) {
-    phrases.forEach((text, at) =>
-      check(`kinds.${kind}.phrases.${at}`, () => sequences.set(text, sequencesOf(text, options))),
-    );
-    unless.forEach((text, at) =>
-      check(`kinds.${kind}.unless.${at}`, () => sequences.set(text, sequencesOf(text, options))),
-    );
+    readAll(`kinds.${kind}.phrases`, phrases);
+    readAll(`kinds.${kind}.unless`, unless);
   }
   const { negation, contrast, skipped } = file.grammar;
   skipped.forEach((word, at) =>
-    check(`grammar skipped.${at}`, () => {
+    tryTo(`grammar skipped.${at}`, () => {
       if (memberItems(word).length > 1) throw new PhraseFault(`"${word}" is more than one word`);
     }),
   );
-  for (const [place, list] of Object.entries({ ...negation, contrast })) {
-    if (typeof list === 'number') continue;
-    list.forEach((text, at) =>
-      check(`grammar ${place}.${at}`, () => sequences.set(text, sequencesOf(text, options))),
-    );
-  }
-  if (faults.length > 0)
-    throw new SetupError(`${file.path} is not usable (${faults.join('; ')}): correct it`);
-  return sequences;
+  for (const [place, list] of Object.entries({ ...negation, contrast }))
+    if (typeof list !== 'number') readAll(`grammar ${place}`, list);
+  if (faults.length > 0) throw unusable(file.path, faults);
 }

@@ -2,11 +2,13 @@
  * Finds the phrases of all languages in a text, in one pass and in time in proportion to its length (the trie of each
  * language says why). Covered by test/language/phrases/phrase-matcher.test.ts.
  */
-import { LANGUAGES } from '../lexicon.ts';
 import { cutIntoClauses, type Clause } from '../clauses.ts';
+import { once } from '../once.ts';
 import { arabicBases } from '../spaced-phrases.ts';
+import { wordsIn } from './grammar.ts';
 import type { PhraseFile } from './phrase-files.ts';
-import { PhraseTrie, type Anchors, type Reading } from './phrase-trie.ts';
+import { PhraseTrie, type Reading } from './phrase-trie.ts';
+import { PhraseWalk, type Anchors } from './phrase-walk.ts';
 import { BREAK, isGlued, readText, type ReadText, type Token } from './read-text.ts';
 
 export interface Match<Kind extends string> {
@@ -62,8 +64,9 @@ interface InLanguage<Kind extends string> {
   readonly bit: number;
   readonly reachAfter: number;
   readonly reachBefore: number;
-  /** Words that tell the language from others. */
-  readonly known: ReadonlySet<string>;
+  /** Words that tell the language from others: those of its phrases, and those of all its texts. */
+  readonly ownWords: ReadonlySet<string>;
+  readonly words: ReadonlySet<string>;
   compiled(): Compiled<Kind>;
 }
 
@@ -149,7 +152,7 @@ export class PhraseMatcher<Kind extends string> {
   /** Adds what one language finds, and returns what it cost. */
   #walk({ place, read: { tokens }, known, anchors }: Ground, found: Found[], denials: Denials): number {
     const { trie } = this.#languages[place]!.compiled();
-    const walk = trie.newWalk();
+    const walk = new PhraseWalk(trie);
     let end = 0;
     const add = (phrase: number, start: number): void => {
       found.push({ language: place, phrase, start, end });
@@ -217,7 +220,8 @@ export class PhraseMatcher<Kind extends string> {
     if (this.#known.size >= REMEMBERED) this.#known.clear();
     const keys = keysOf(key);
     let languages = 0;
-    for (const { bit, known } of this.#languages) if (keys.some((one) => known.has(one))) languages |= bit;
+    for (const { bit, ownWords, words } of this.#languages)
+      if (keys.some((one) => ownWords.has(one) || words.has(one))) languages |= bit;
     const token: KnownToken = { languages, readings: [] };
     this.#known.set(key, token);
     return token;
@@ -259,25 +263,24 @@ function anchorsOf({ tokens }: ReadText): Anchors {
 
 function inLanguage<Kind extends string>(file: PhraseFile<Kind>, place: number): InLanguage<Kind> {
   const { reachAfter, reachBefore } = file.grammar.negation;
-  let made: Compiled<Kind> | null = null;
   return {
     code: file.language,
     bit: 1 << place,
     reachAfter,
     reachBefore,
-    known: wordsOf(file),
-    compiled: () => (made ??= compile(file)),
+    ownWords: ownWordsOf(file),
+    words: file.grammar.words(),
+    compiled: once(() => compile(file)),
   };
 }
 
 function compile<Kind extends string>(file: PhraseFile<Kind>): Compiled<Kind> {
   const { negation, contrast, skipped, spellings } = file.grammar;
-  const sequences = file.sequences();
   const trie = new PhraseTrie({ skipped, spellings, negations: negation.before });
   const phrases: Phrase<Kind>[] = [];
   const add = (texts: readonly string[], role: Role, kind: Kind | null = null): void => {
     for (const text of texts) {
-      trie.add(sequences.get(text)!, phrases.length);
+      trie.add(file.read(text), phrases.length);
       phrases.push({ text, role, kind });
     }
   };
@@ -292,28 +295,11 @@ function compile<Kind extends string>(file: PhraseFile<Kind>): Compiled<Kind> {
   return { trie, phrases };
 }
 
-/** Words that texts of a language have, and those of its phrases. */
-function wordsOf({ language: code, grammar, classes, kinds }: PhraseFile<string>): ReadonlySet<string> {
-  const { skipped, negation, contrast, spellings } = grammar;
+/** Words of its phrases and classes that `grammar.words` does not give. */
+function ownWordsOf({ grammar, classes, kinds }: PhraseFile<string>): ReadonlySet<string> {
   const phrases = Object.values(kinds).flatMap((kind) => kind!.phrases);
-  const own = [
-    ...phrases,
-    ...[...classes.values()].flat(),
-    ...skipped,
-    ...contrast,
-    ...Object.keys(spellings),
-  ];
-  const words = new Set<string>();
-  const add = (text: string): void => {
-    for (const { key } of readText(text).tokens) if (key !== '0') words.add(key);
-  };
-  for (const text of [...own, ...negation.before, ...negation.after]) add(text);
-  const language = LANGUAGES.get(code);
-  if (language === undefined) return words;
-  const { stopWords, stopWordsInTurns, determiners, connectors, subjects, auxiliaries, verbs } = language;
-  for (const list of [stopWords, stopWordsInTurns, determiners, connectors, subjects, auxiliaries, verbs])
-    for (const text of list) add(text);
-  return words;
+  const own = [...classes].filter(([name, members]) => grammar.classes[name] !== members);
+  return wordsIn([...phrases, ...own.flatMap(([, members]) => members)]);
 }
 
 /** Tokens that phrases under `unless` hold, by kind. */

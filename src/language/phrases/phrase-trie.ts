@@ -1,24 +1,24 @@
 /**
- * The phrases of one language as a trie over symbols: words, stems and classes. A text walks it once, in every place
- * that a phrase may have reached; two ways to one place of the trie are one, so that their number is bounded by the
- * trie and not by the text. Covered by test/language/phrases/phrase-matcher.test.ts.
+ * The phrases of one language as a trie over symbols: words, stems and classes. Covered by
+ * test/language/phrases/phrase-matcher.test.ts.
  */
-import { ANCHOR, memberItems, nameOf, type Anchor, type Item, type Sequence } from './syntax.ts';
+import { memberItems, nameOf, type Anchor, type Item, type Part, type ReadPhrase } from './syntax.ts';
 
-/** Words skipped in a row. */
-const MOST_SKIPPED = 3;
 const SHORTEST_STEM = 2;
 const LONGEST_KEY = 40;
 
 export interface TrieNode {
+  /** Its edges: a symbol, and the node behind it at the same place. */
+  symbols: number[];
+  nexts: TrieNode[];
+  /** The same edges by symbol where they are many. */
   edges: Map<number, TrieNode> | null;
-  /** The keys and values of `edges`, once a walk has been there. */
-  symbols: readonly number[] | null;
-  nexts: readonly TrieNode[];
   /** Where a gap begins: tokens pass without leaving that node, at most `gap` of them. */
   gapNode: TrieNode | null;
   readonly gap: number;
   ends: End[] | null;
+  /** What the node's edges, gaps and ends are made from; null once they are. */
+  pending: Pending[] | null;
   /** The walk that reached the node last, and the thread with which. */
   mark: number;
   thread: Thread | null;
@@ -31,7 +31,7 @@ interface End {
 }
 
 /** A place in the trie that a walk has reached. */
-interface Thread {
+export interface Thread {
   readonly node: TrieNode;
   start: number;
   gapLeft: number;
@@ -56,37 +56,78 @@ export interface Step {
   readonly starts: readonly TrieNode[];
 }
 
-/** What a walk asks of the text. */
-export interface Anchors {
-  startsClause(token: number): boolean;
-  endsClause(token: number): boolean;
-  readonly count: number;
-}
-
 export interface TrieOptions {
   readonly skipped: readonly string[];
   readonly negations: readonly string[];
   readonly spellings: Readonly<Record<string, string>>;
 }
 
-function newNode(gap = 0): TrieNode {
-  return { edges: null, symbols: null, nexts: [], gapNode: null, gap, ends: null, mark: 0, thread: null };
+/** What is left of a phrase behind a node. Nodes behind it are made when a walk comes there: texts reach few. */
+interface Rest {
+  readonly parts: readonly Part[];
+  /** The next part, and the next item in it. */
+  readonly at: number;
+  readonly item: number;
+  /** What follows the parts; null: nothing. */
+  readonly after: Rest | null;
 }
 
+interface Pending {
+  readonly rest: Rest | null;
+  readonly phrase: Added;
+}
+
+interface Added {
+  readonly number: number;
+  readonly start: Anchor;
+  readonly end: Anchor;
+}
+
+function newNode(gap = 0): TrieNode {
+  return {
+    symbols: NO_SYMBOLS,
+    nexts: NO_NODES,
+    edges: null,
+    gapNode: null,
+    gap,
+    ends: null,
+    pending: null,
+    mark: 0,
+    thread: null,
+  };
+}
+
+/** What most nodes have: their arrays are made with the first edge. */
+const NO_SYMBOLS: number[] = [];
+const NO_NODES: TrieNode[] = [];
+/** Of so many edges, one is found as fast in a row. */
+const FEW_EDGES = 8;
 const NO_SETS: readonly number[] = [];
-const NO_STEPS: readonly Step[] = [{ symbols: new Set(), starts: [] }];
-let walks = 0;
+
+function addEnd(node: TrieNode, { number, start, end }: Added): void {
+  const ends = (node.ends ??= []);
+  if (ends.at(-1)?.phrase !== number) ends.push({ phrase: number, from: start, to: end });
+}
+
+/** The node behind an edge. */
+export function nextOf({ symbols, nexts, edges }: TrieNode, symbol: number): TrieNode | undefined {
+  if (edges !== null) return edges.get(symbol);
+  const at = symbols.indexOf(symbol);
+  return at < 0 ? undefined : nexts[at];
+}
 
 export class PhraseTrie {
   readonly #root = newNode();
   readonly #symbols = new Map<string, number>();
   readonly #setsOf = new Map<number, number[]>();
+  /** The symbols of items, as the first of a phrase and later in one. */
+  readonly #items = new Map<Item, { readonly first: number; readonly later: number }>();
   readonly #skipped: ReadonlySet<string>;
   readonly #negations: ReadonlySet<string>;
   readonly #spellings: ReadonlyMap<string, readonly string[]>;
+  #marks = 0;
   #longestStem = 0;
   #longestEnding = 0;
-  #nodes = 1;
 
   constructor(options: TrieOptions) {
     this.#skipped = new Set(options.skipped.map(keyOf));
@@ -99,46 +140,104 @@ export class PhraseTrie {
     );
   }
 
-  /** How many nodes it has. */
+  /** How many nodes it has when all are made. */
   get size(): number {
-    return this.#nodes;
+    const nodes = [this.#root];
+    for (const node of nodes) {
+      this.expand(node);
+      nodes.push(...node.nexts);
+      if (node.gapNode !== null) nodes.push(node.gapNode);
+    }
+    return nodes.length;
   }
 
-  /** `sequences`: what the phrase stands for. */
-  add(sequences: readonly Sequence[], phrase: number): void {
-    for (const { start, end, items } of sequences) {
-      let node = this.#root;
-      for (const item of items)
-        node = item.kind === 'gap' ? this.#gapOf(node, item.most) : this.#next(node, item);
-      const ends = (node.ends ??= []);
-      if (!ends.some((known) => known.phrase === phrase)) ends.push({ phrase, from: start, to: end });
+  add({ start, end, parts }: ReadPhrase, number: number): void {
+    this.#register(parts);
+    const pending = { rest: { parts, at: 0, item: 0, after: null }, phrase: { number, start, end } };
+    (this.#root.pending ??= []).push(pending);
+  }
+
+  /** Makes the edges of a node, once. */
+  expand(node: TrieNode): void {
+    const { pending } = node;
+    if (pending === null) return;
+    node.pending = null;
+    for (const { rest, phrase } of pending) this.#advance(node, 0, rest, phrase);
+  }
+
+  /**
+   * Adds to a node what a phrase may go on with. A gap leads nowhere by itself, and of several in a row the longest
+   * counts; none opens a phrase.
+   */
+  #advance(node: TrieNode, gap: number, rest: Rest | null, phrase: Added): void {
+    if (rest === null) return addEnd(node, phrase);
+    const { parts, at, item: place, after } = rest;
+    const part = parts[at];
+    if (part === undefined) return this.#advance(node, gap, after, phrase);
+    const behind: Rest | null = at + 1 < parts.length ? { parts, at: at + 1, item: 0, after } : after;
+    if (part.kind === 'either') {
+      for (const way of part.of)
+        this.#advance(node, gap, { parts: way, at: 0, item: 0, after: behind }, phrase);
+      return;
     }
+    const item = part.items[place]!;
+    const next = place + 1 < part.items.length ? { parts, at, item: place + 1, after } : behind;
+    const isFirst = node === this.#root;
+    if (item.kind === 'gap') return this.#advance(node, isFirst ? 0 : Math.max(gap, item.most), next, phrase);
+    const from = gap === 0 ? node : this.#gapOf(node, gap);
+    const to = this.#next(from, this.#symbolOf(item, isFirst));
+    (to.pending ??= []).push({ rest: next, phrase });
   }
 
   #gapOf(node: TrieNode, most: number): TrieNode {
     // Gaps of several lengths at one place share none: each is a node of its own behind an edge that no token takes.
     let at = node;
     while (at.gapNode !== null && at.gapNode.gap !== most) at = at.gapNode;
-    if (at.gapNode === null) {
-      at.gapNode = newNode(most);
-      this.#nodes += 1;
-    }
+    at.gapNode ??= newNode(most);
     return at.gapNode;
   }
 
-  #next(node: TrieNode, item: Item): TrieNode {
-    const symbol = this.#symbolOf(item);
-    const edges = (node.edges ??= new Map<number, TrieNode>());
-    let next = edges.get(symbol);
-    if (next === undefined) {
-      next = newNode();
-      edges.set(symbol, next);
-      this.#nodes += 1;
+  #next(node: TrieNode, symbol: number): TrieNode {
+    const known = nextOf(node, symbol);
+    if (known !== undefined) return known;
+    const next = newNode();
+    if (node.symbols.length === 0) {
+      node.symbols = [symbol];
+      node.nexts = [next];
+      return next;
     }
+    node.symbols.push(symbol);
+    node.nexts.push(next);
+    node.edges?.set(symbol, next);
+    if (node.symbols.length > FEW_EDGES)
+      node.edges ??= new Map(node.symbols.map((one, at) => [one, node.nexts[at]!]));
     return next;
   }
 
-  #symbolOf(item: Item): number {
+  /** Numbers the symbols of parts: what a token may be is told before a walk comes to them. */
+  #register(parts: readonly Part[]): void {
+    for (const part of parts) {
+      if (part.kind === 'either') for (const way of part.of) this.#register(way);
+      else
+        for (const item of part.items) {
+          if (item.kind === 'gap' || this.#items.has(item)) continue;
+          const first = this.#numberOf(item);
+          const isSplit = item.kind === 'word' && item.glue === 'first';
+          this.#items.set(item, {
+            first,
+            later: isSplit ? this.#numberOf({ ...item, glue: 'free' }) : first,
+          });
+        }
+    }
+  }
+
+  /** Only the first word of a phrase must begin where a word does: endings follow it. */
+  #symbolOf(item: Item, isFirst: boolean): number {
+    const { first, later } = this.#items.get(item)!;
+    return isFirst ? first : later;
+  }
+
+  #numberOf(item: Item): number {
     const name = nameOf(item);
     const known = this.#symbols.get(name);
     if (known !== undefined) return known;
@@ -148,7 +247,7 @@ export class PhraseTrie {
     if (item.kind === 'ending') this.#longestEnding = Math.max(this.#longestEnding, item.text.length);
     if (item.kind === 'set') {
       for (const member of item.members) {
-        const symbol = this.#symbolOf(member);
+        const symbol = this.#numberOf(member);
         const sets = this.#setsOf.get(symbol);
         if (sets === undefined) this.#setsOf.set(symbol, [number]);
         else if (!sets.includes(number)) sets.push(number);
@@ -192,12 +291,13 @@ export class PhraseTrie {
       for (let length = Math.min(key.length - 1, this.#longestEnding); length >= SHORTEST_STEM; length--)
         add(`-${key.slice(-length)}`);
     }
-    const { edges } = this.#root;
-    return { symbols: found, starts: [...found].flatMap((symbol) => edges?.get(symbol) ?? []) };
+    this.expand(this.#root);
+    return { symbols: found, starts: [...found].flatMap((symbol) => nextOf(this.#root, symbol) ?? []) };
   }
 
-  newWalk(): Walk {
-    return new Walk();
+  /** Told from all before by whoever marks nodes with it. */
+  newMark(): number {
+    return (this.#marks += 1);
   }
 }
 
@@ -206,113 +306,4 @@ function keyOf(phrase: string): string {
   const items = memberItems(phrase);
   const item = items[0]!;
   return items.length === 1 && item.kind === 'word' ? item.text : '';
-}
-
-/** One text on its way through a trie. */
-export class Walk {
-  #threads: Thread[] = [];
-  #next: Thread[] = [];
-  /** How often a thread was moved: what the walk costs. */
-  steps = 0;
-
-  get isIdle(): boolean {
-    return this.#threads.length === 0;
-  }
-
-  /** Forgets what it has reached: a sentence ends. */
-  stop(): void {
-    this.#threads.length = 0;
-  }
-
-  /**
-   * Takes a token; null: one that no phrase holds. `marked`: a mark stands before it, at which gaps end. Tells of each
-   * phrase that ends there.
-   */
-  take(
-    reading: Reading | null,
-    token: number,
-    marked: boolean,
-    anchors: Anchors,
-    found: (phrase: number, start: number) => void,
-  ): void {
-    for (const step of reading?.steps ?? NO_STEPS) {
-      this.#move(step.symbols, token, marked, reading);
-      for (const start of step.starts) this.#reach(start, token);
-      this.steps += step.starts.length;
-      [this.#threads, this.#next] = [this.#next, this.#threads];
-      this.#next.length = 0;
-    }
-    for (const { node, start, arrived } of this.#threads) {
-      if (node.ends === null || !arrived) continue;
-      for (const { phrase, from, to } of node.ends)
-        if (isAnchored(from, to, start, token, anchors)) found(phrase, start);
-    }
-  }
-
-  #move(symbols: ReadonlySet<number>, token: number, marked: boolean, reading: Reading | null): void {
-    const passable = !marked && reading?.isNegation !== true;
-    const isSkipped = reading?.isSkipped === true;
-    walks += 1;
-    for (const thread of this.#threads) {
-      this.steps += 1;
-      const { node, start, gapLeft, skipsLeft } = thread;
-      if (node.edges !== null && symbols.size > 0 && !(marked && node.gap > 0))
-        this.#follow(node, node.edges, symbols, start);
-      if (gapLeft > 0 && passable) this.#stay(thread, gapLeft - 1, skipsLeft);
-      else if (isSkipped && skipsLeft > 0 && start < token) this.#stay(thread, gapLeft, skipsLeft - 1);
-    }
-  }
-
-  /** Of a node's edges and a word's symbols, the fewer are looked up among the others. */
-  #follow(
-    node: TrieNode,
-    edges: ReadonlyMap<number, TrieNode>,
-    symbols: ReadonlySet<number>,
-    start: number,
-  ): void {
-    if (edges.size > symbols.size) {
-      for (const symbol of symbols) {
-        const next = edges.get(symbol);
-        if (next !== undefined) this.#reach(next, start);
-      }
-      return;
-    }
-    if (node.symbols === null) {
-      node.symbols = [...edges.keys()];
-      node.nexts = [...edges.values()];
-    }
-    for (let at = 0; at < node.symbols.length; at++)
-      if (symbols.has(node.symbols[at]!)) this.#reach(node.nexts[at]!, start);
-  }
-
-  /** Of two ways to a node, the one stays that began later: the shorter phrase. */
-  #reach(node: TrieNode, start: number): void {
-    this.#put(node, start, 0, MOST_SKIPPED, true);
-    for (let gap = node.gapNode; gap !== null; gap = gap.gapNode) this.#put(gap, start, gap.gap, 0, false);
-  }
-
-  #stay({ node, start }: Thread, gapLeft: number, skipsLeft: number): void {
-    this.#put(node, start, gapLeft, skipsLeft, false);
-  }
-
-  #put(node: TrieNode, start: number, gapLeft: number, skipsLeft: number, arrived: boolean): void {
-    const known = node.mark === walks ? node.thread : null;
-    if (known === null) {
-      const thread = { node, start, gapLeft, skipsLeft, arrived };
-      node.mark = walks;
-      node.thread = thread;
-      this.#next.push(thread);
-      return;
-    }
-    known.arrived ||= arrived;
-    if (start < known.start || (start === known.start && gapLeft <= known.gapLeft)) return;
-    known.start = start;
-    known.gapLeft = gapLeft;
-    known.skipsLeft = skipsLeft;
-  }
-}
-
-function isAnchored(from: Anchor, to: Anchor, start: number, token: number, anchors: Anchors): boolean {
-  if (from === ANCHOR.turn ? start > 0 : from === ANCHOR.clause && !anchors.startsClause(start)) return false;
-  return to === ANCHOR.turn ? token === anchors.count - 1 : to === ANCHOR.none || anchors.endsClause(token);
 }

@@ -59,6 +59,18 @@ export function readText(content: string): ReadText {
   return { text, tokens, closings: closingsOf(text, tokens) };
 }
 
+/** Adds the keys of the tokens of a text. */
+export function addKeys(content: string, keys: Set<string>): void {
+  const runs = NOT_ASCII.test(content) ? composed(content).match(TOKENS) : content.match(TOKENS_OF_ASCII);
+  const tokens: Token[] = [];
+  for (const run of runs ?? []) {
+    if (SMALL.test(run)) keys.add(run);
+    else if (CHARACTERS.test(run)) for (const letter of run) keys.add(letter);
+    else addRun(tokens, run, 0, BREAK.none);
+  }
+  for (const { key } of tokens) keys.add(key);
+}
+
 /** Nothing precedes the first token. */
 function strongest(before: Break, found: Break, count: number): Break {
   return count === 0 ? BREAK.end : before > found ? before : found;
@@ -92,6 +104,10 @@ function breakOf(between: string): Break {
 
 function addRun(tokens: Token[], run: string, index: number, before: Break): void {
   if (NOT_ASCII.test(run) && CHARACTER.test(run)) return addCharacters(tokens, run, index, before);
+  if (run.length > LONGEST_WORD || !APOSTROPHE.test(run)) {
+    tokens.push({ key: phraseKey(run), start: index, end: index + run.length, before, isCharacter: false });
+    return;
+  }
   const cuts = cutsOf(run);
   for (let at = 0; at < cuts.length; at++) {
     const start = at === 0 ? 0 : cuts[at - 1]!;
@@ -147,7 +163,6 @@ const APOSTROPHE = /['’‘ʼ´`]/;
 
 /** Where the parts of a word with apostrophes end: "do" and "n't", "that" and "'s", "l'" and "aide". */
 function cutsOf(run: string): number[] {
-  if (run.length > LONGEST_WORD) return [run.length];
   let last = run.length - 1;
   while (last >= 0 && !APOSTROPHE.test(run[last]!)) last -= 1;
   if (last < 0) return [run.length];
@@ -157,7 +172,12 @@ function cutsOf(run: string): number[] {
   return head.length > 1 && head.at(-1)!.toLowerCase() === 'n' ? [last - 1, run.length] : [run.length];
 }
 
-const PLAIN = /^[a-z0-9]+$/;
+/** A whole token, and its own key. */
+const SMALL = /^[a-zа-я]{1,60}$/;
+/** Each is a token, and its own key. */
+const CHARACTERS = /^[ぁ-ゖァ-ヺー一-龥가-힣]+$/;
+/** Folding leaves these as they are. */
+const PLAIN = /^[a-z0-9а-яぁ-ゖァ-ヺー一-鿿가-힣]+$/;
 const SELDOM = /\u0451|\u0901|\u093c|\ufe0e|\ufe0f|\p{Emoji_Modifier}/gu;
 
 /**
@@ -172,6 +192,11 @@ export function phraseKey(token: string): string {
   return wordKey(token.replaceAll('`', "'"))
     .replace(/^'|'$/g, '')
     .replace(SELDOM, (letter) => (letter === 'ё' ? 'е' : letter === '\u0901' ? '\u0902' : ''));
+}
+
+/** Whether a word is one token, and its own key. */
+export function isPlainWord(word: string): boolean {
+  return SMALL.test(word);
 }
 
 /** Whether a token of characters begins where another one ends. */

@@ -1,5 +1,5 @@
 /**
- * Reads one phrase as the lexicon writes it, and spells it out as the sequences of tokens that it stands for.
+ * Reads one phrase as the lexicon writes it.
  *
  *     that {be} {very?} helpful     words; a class of the file; a class or nothing
  *     not … what i (asked|wanted)   a gap of at most three words of the clause; alternatives
@@ -9,7 +9,7 @@
  *
  * Covered by test/language/phrases/syntax.test.ts.
  */
-import { BREAK, isHangul, readText, type Token } from './read-text.ts';
+import { BREAK, isHangul, isPlainWord, readText, type Token } from './read-text.ts';
 
 /** What must stand before the first token, or behind the last: anything, a mark, or the start or end of the turn. */
 export const ANCHOR = { none: 0, clause: 1, turn: 2 } as const;
@@ -33,10 +33,15 @@ export interface SymbolSet {
 /** Of a character: it may stand anywhere, follows the one before without a space, or begins a word. */
 export type Glue = 'free' | 'glued' | 'first';
 
-export interface Sequence {
+/** Parts of a phrase that follow each other: some words and gaps, or one of several ways. */
+export type Part =
+  | { readonly kind: 'items'; readonly items: readonly Item[] }
+  | { readonly kind: 'either'; readonly of: readonly (readonly Part[])[] };
+
+export interface ReadPhrase {
   readonly start: Anchor;
   readonly end: Anchor;
-  readonly items: readonly Item[];
+  readonly parts: readonly Part[];
 }
 
 export interface SyntaxOptions {
@@ -53,123 +58,142 @@ const MOST_IN_GAP = 12;
 /** Where a phrase cannot be read. */
 export class PhraseFault extends Error {}
 
-type Node =
-  | { readonly kind: 'items'; readonly items: readonly Item[] }
-  | { readonly kind: 'either'; readonly of: readonly (readonly Node[])[] };
+const SIGNS = /[:;=]-?[()](?= |$)|\^\^|\$\$|[\^$]|…\d*|[(|)]\??|\{[a-z][a-z-]*\??\}|[^\s^$…(){}|]+/gu;
 
-const PARTS = /[:;=]-?[()](?= |$)|\^\^|\$\$|[\^$]|…\d*|[(|)]\??|\{[a-z][a-z-]*\??\}|[^\s^$…(){}|]+/gu;
+/** Reads the phrases of one file. What classes and words stand for is worked out once. */
+export class PhraseSyntax {
+  readonly #options: SyntaxOptions;
+  readonly #classes = new Map<string, Part>();
+  readonly #words = new Map<string, readonly Item[]>();
 
-/** The sequences of a phrase. Throws PhraseFault. */
-export function sequencesOf(phrase: string, options: SyntaxOptions): Sequence[] {
-  const parts = phrase.match(PARTS) ?? [];
-  if (parts.join('') !== phrase.replaceAll(' ', '')) throw new PhraseFault(`"${phrase}" cannot be read`);
-  let start: Anchor = ANCHOR.none;
-  let end: Anchor = ANCHOR.none;
-  const first = parts[0];
-  if (first === '^' || first === '^^') start = parts.shift() === '^' ? ANCHOR.clause : ANCHOR.turn;
-  const last = parts.at(-1);
-  if (last === '$' || last === '$$') end = parts.pop() === '$' ? ANCHOR.clause : ANCHOR.turn;
-  const reader = new PhraseReader(phrase, parts, options);
-  if (isGap(parts[0]) || isGap(parts.at(-1))) throw new PhraseFault(`"${phrase}" begins or ends with a gap`);
-  const sequences = spelled(reader.read(), phrase).map((items) => ({
-    start,
-    end,
-    items: withoutIdleGaps(items).map(anywhereWithin),
-  }));
-  if (sequences.some(({ items }) => items.length === 0)) throw new PhraseFault(`"${phrase}" may be empty`);
-  return sequences;
-}
-
-/** Only the first word of a phrase must begin where a word does: endings follow it. */
-function anywhereWithin(item: Item, at: number): Item {
-  return at > 0 && item.kind === 'word' && item.glue === 'first' ? { ...item, glue: 'free' } : item;
-}
-
-function isGap(part: string | undefined): boolean {
-  return part?.startsWith('…') === true;
-}
-
-/** Where what may be left out is left out, a gap leads nowhere, or follows another: the longer one stays. */
-function withoutIdleGaps(items: readonly Item[]): Item[] {
-  const kept: Item[] = [];
-  for (const item of items) {
-    const last = kept.at(-1);
-    if (item.kind !== 'gap' || (last !== undefined && last.kind !== 'gap')) kept.push(item);
-    else if (last?.kind === 'gap' && item.most > last.most) kept[kept.length - 1] = item;
+  constructor(options: SyntaxOptions) {
+    this.#options = options;
   }
-  if (kept.at(-1)?.kind === 'gap') kept.pop();
-  return kept;
+
+  /** Throws PhraseFault. */
+  read(phrase: string): ReadPhrase {
+    const signs = phrase.match(SIGNS) ?? [];
+    if (signs.join('') !== phrase.replaceAll(' ', '')) throw new PhraseFault(`"${phrase}" cannot be read`);
+    let start: Anchor = ANCHOR.none;
+    let end: Anchor = ANCHOR.none;
+    const first = signs[0];
+    if (first === '^' || first === '^^') start = signs.shift() === '^' ? ANCHOR.clause : ANCHOR.turn;
+    const last = signs.at(-1);
+    if (last === '$' || last === '$$') end = signs.pop() === '$' ? ANCHOR.clause : ANCHOR.turn;
+    if (isGap(signs[0]) || isGap(signs.at(-1)))
+      throw new PhraseFault(`"${phrase}" begins or ends with a gap`);
+    const parts = new PhraseReader(phrase, signs, this).read();
+    if (countOf(parts) > MOST_SEQUENCES)
+      throw new PhraseFault(`"${phrase}" stands for more than ${MOST_SEQUENCES} sequences of words`);
+    if (mayBeEmpty(parts)) throw new PhraseFault(`"${phrase}" may be empty`);
+    return { start, end, parts };
+  }
+
+  /** `sign`: "…", or "…" and a number. */
+  gapOf(sign: string, phrase: string): Item {
+    const most = sign === '…' ? this.#options.gap : Number(sign.slice(1));
+    if (most < 1 || most > MOST_IN_GAP)
+      throw new PhraseFault(`"${phrase}": a gap holds 1 to ${MOST_IN_GAP} words`);
+    return { kind: 'gap', most };
+  }
+
+  classOf(name: string, phrase: string): Part {
+    const known = this.#classes.get(name);
+    if (known !== undefined) return known;
+    const members = this.#options.classes.get(name);
+    if (members === undefined) throw new PhraseFault(`"${phrase}": there is no class "${name}"`);
+    const ways = members.map((member): Part[] => [{ kind: 'items', items: memberItems(member) }]);
+    const part = eitherOf(ways, `{${name}}`);
+    this.#classes.set(name, part);
+    return part;
+  }
+
+  itemsOf(word: string, phrase: string): readonly Item[] {
+    const known = this.#words.get(word);
+    if (known !== undefined) return known;
+    const items = wordItems(word, phrase);
+    this.#words.set(word, items);
+    return items;
+  }
+}
+
+function isGap(sign: string | undefined): boolean {
+  return sign?.startsWith('…') === true;
+}
+
+/** How many sequences of words parts stand for. */
+function countOf(parts: readonly Part[]): number {
+  let count = 1;
+  for (const part of parts)
+    if (part.kind === 'either') count *= part.of.reduce((sum, way) => sum + countOf(way), 0);
+  return count;
+}
+
+function mayBeEmpty(parts: readonly Part[]): boolean {
+  return parts.every((part) =>
+    part.kind === 'items' ? part.items.every(({ kind }) => kind === 'gap') : part.of.some(mayBeEmpty),
+  );
 }
 
 class PhraseReader {
   readonly #phrase: string;
-  readonly #parts: readonly string[];
-  readonly #options: SyntaxOptions;
+  readonly #signs: readonly string[];
+  readonly #syntax: PhraseSyntax;
   #at = 0;
 
-  constructor(phrase: string, parts: readonly string[], options: SyntaxOptions) {
+  constructor(phrase: string, signs: readonly string[], syntax: PhraseSyntax) {
     this.#phrase = phrase;
-    this.#parts = parts;
-    this.#options = options;
+    this.#signs = signs;
+    this.#syntax = syntax;
   }
 
-  read(): Node[] {
-    const nodes = this.#run();
-    if (this.#at < this.#parts.length)
-      throw new PhraseFault(`"${this.#phrase}" has a "${this.#parts[this.#at]}" too many`);
-    return nodes;
+  read(): Part[] {
+    const parts = this.#run();
+    if (this.#at < this.#signs.length)
+      throw new PhraseFault(`"${this.#phrase}" has a "${this.#signs[this.#at]}" too many`);
+    return parts;
   }
 
-  #run(): Node[] {
-    const nodes: Node[] = [];
-    for (; this.#at < this.#parts.length; this.#at++) {
-      const part = this.#parts[this.#at]!;
-      if (part === ')' || part === ')?' || part === '|') break;
-      nodes.push(part === '(' ? this.#alternatives() : this.#single(part));
+  #run(): Part[] {
+    const parts: Part[] = [];
+    for (; this.#at < this.#signs.length; this.#at++) {
+      const sign = this.#signs[this.#at]!;
+      if (sign === ')' || sign === ')?' || sign === '|') break;
+      parts.push(sign === '(' ? this.#alternatives() : this.#single(sign));
     }
-    return nodes;
+    return parts;
   }
 
-  #alternatives(): Node {
-    const of: Node[][] = [];
+  #alternatives(): Part {
+    const of: Part[][] = [];
     do {
       this.#at += 1;
       of.push(this.#run());
-    } while (this.#parts[this.#at] === '|');
-    const close = this.#parts[this.#at];
+    } while (this.#signs[this.#at] === '|');
+    const close = this.#signs[this.#at];
     if (close !== ')' && close !== ')?') throw new PhraseFault(`"${this.#phrase}" lacks a ")"`);
-    const node = eitherOf(of);
-    return close === ')?' ? { kind: 'either', of: [[node], []] } : node;
+    const part = eitherOf(of);
+    return close === ')?' ? { kind: 'either', of: [[part], []] } : part;
   }
 
-  #single(part: string): Node {
-    if (part.startsWith('…')) {
-      const most = part === '…' ? this.#options.gap : Number(part.slice(1));
-      if (most < 1 || most > MOST_IN_GAP)
-        throw new PhraseFault(`"${this.#phrase}": a gap holds 1 to ${MOST_IN_GAP} words`);
-      return { kind: 'items', items: [{ kind: 'gap', most }] };
-    }
-    const isOptional = part.startsWith('{') ? part.endsWith('?}') : part.endsWith('?');
-    const node = part.startsWith('{')
-      ? this.#class(part.slice(1, isOptional ? -2 : -1))
-      : ({ kind: 'items', items: wordItems(isOptional ? part.slice(0, -1) : part, this.#phrase) } as const);
-    return isOptional ? { kind: 'either', of: [[node], []] } : node;
+  #single(sign: string): Part {
+    if (sign.startsWith('…')) return { kind: 'items', items: [this.#syntax.gapOf(sign, this.#phrase)] };
+    const isOptional = sign.startsWith('{') ? sign.endsWith('?}') : sign.endsWith('?');
+    const part = sign.startsWith('{')
+      ? this.#syntax.classOf(sign.slice(1, isOptional ? -2 : -1), this.#phrase)
+      : this.#wordOf(isOptional ? sign.slice(0, -1) : sign);
+    return isOptional ? { kind: 'either', of: [[part], []] } : part;
   }
 
-  #class(name: string): Node {
-    const members = this.#options.classes.get(name);
-    if (members === undefined) throw new PhraseFault(`"${this.#phrase}": there is no class "${name}"`);
-    return eitherOf(
-      members.map((member) => [{ kind: 'items', items: memberItems(member) }]),
-      `{${name}}`,
-    );
+  #wordOf(word: string): Part {
+    return { kind: 'items', items: this.#syntax.itemsOf(word, this.#phrase) };
   }
 }
 
 /** Ways of one word each are one set; every longer one is a way of its own. */
-function eitherOf(ways: readonly (readonly Node[])[], name?: string): Node {
+function eitherOf(ways: readonly (readonly Part[])[], name?: string): Part {
   const single: Item[] = [];
-  const of: (readonly Node[])[] = [];
+  const of: (readonly Part[])[] = [];
   for (const way of ways) {
     const only = way.length === 1 ? wordsOf(way[0]!) : { single: [], others: [way] };
     single.push(...only.single);
@@ -177,21 +201,24 @@ function eitherOf(ways: readonly (readonly Node[])[], name?: string): Node {
   }
   if (single.length === 0) return { kind: 'either', of };
   if (single.length === 1) return { kind: 'either', of: [[{ kind: 'items', items: single }], ...of] };
-  const names = [...new Set(single.map(nameOf))].sort();
-  const set: SymbolSet = { kind: 'set', name: name ?? `(${names.join('|')})`, members: single };
+  const set: SymbolSet = { kind: 'set', name: name ?? nameOfSet(single), members: single };
   return { kind: 'either', of: [[{ kind: 'items', items: [set] }], ...of] };
 }
 
-/** The words that a node stands for, and its longer ways. */
-function wordsOf(node: Node): { single: readonly Item[]; others: readonly (readonly Node[])[] } {
-  if (node.kind === 'either') {
-    const parts = node.of.map((way) => (way.length === 1 ? wordsOf(way[0]!) : { single: [], others: [way] }));
-    return { single: parts.flatMap(({ single }) => single), others: parts.flatMap(({ others }) => others) };
+function nameOfSet(members: readonly Item[]): string {
+  return `(${[...new Set(members.map(nameOf))].sort().join('|')})`;
+}
+
+/** The words that a part stands for, and its longer ways. */
+function wordsOf(part: Part): { single: readonly Item[]; others: readonly (readonly Part[])[] } {
+  if (part.kind === 'either') {
+    const ways = part.of.map((way) => (way.length === 1 ? wordsOf(way[0]!) : { single: [], others: [way] }));
+    return { single: ways.flatMap(({ single }) => single), others: ways.flatMap(({ others }) => others) };
   }
-  const [item] = node.items;
-  if (node.items.length !== 1 || item === undefined) return { single: [], others: [[node]] };
+  const [item] = part.items;
+  if (part.items.length !== 1 || item === undefined) return { single: [], others: [[part]] };
   if (item.kind === 'set') return { single: item.members, others: [] };
-  return isOneSymbol(item) ? { single: [item], others: [] } : { single: [], others: [[node]] };
+  return isOneSymbol(item) ? { single: [item], others: [] } : { single: [], others: [[part]] };
 }
 
 /** What tells a symbol from others. */
@@ -221,6 +248,7 @@ export function memberItems(member: string): Item[] {
 }
 
 function wordItems(word: string, phrase: string): Item[] {
+  if (isPlainWord(word)) return [{ kind: 'word', text: word, glue: 'free' }];
   const { tokens } = readText(word.replace(/^-|-$/g, ''));
   if (tokens.length === 0)
     throw new PhraseFault(`"${phrase}": "${word}" holds neither a letter nor an emoji`);
@@ -245,15 +273,4 @@ function glueOf(tokens: readonly Token[], at: number, isEnding: boolean): Glue {
   if (!isCharacter) return 'free';
   if (at > 0 && before === BREAK.none) return 'glued';
   return isHangul(key) && tokens.length <= 2 && !isEnding ? 'first' : 'free';
-}
-
-function spelled(nodes: readonly Node[], phrase: string): Item[][] {
-  let sequences: Item[][] = [[]];
-  for (const node of nodes) {
-    const ways = node.kind === 'items' ? [node.items] : node.of.flatMap((way) => spelled(way, phrase));
-    if (sequences.length * ways.length > MOST_SEQUENCES)
-      throw new PhraseFault(`"${phrase}" stands for more than ${MOST_SEQUENCES} sequences of words`);
-    sequences = sequences.flatMap((sequence) => ways.map((way) => [...sequence, ...way]));
-  }
-  return sequences;
 }

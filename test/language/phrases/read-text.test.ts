@@ -1,6 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { BREAK, phraseKey, readText } from '../../../src/language/phrases/read-text.ts';
+import { addKeys, BREAK, phraseKey, readText } from '../../../src/language/phrases/read-text.ts';
 
 const keys = (text: string): string =>
   readText(text)
@@ -47,5 +47,19 @@ describe('read text', () => {
     equal(phraseKey('شكراً'), phraseKey('شكرا'));
     equal(phraseKey('می‌شود'), phraseKey('میشود'));
     equal(phraseKey('a'.repeat(61)), '');
+  });
+
+  it('gives the same keys without what stands between the tokens', () => {
+    const texts = [
+      "Don't l'aide :-) <3 e-mail 12 ÉTÉ",
+      'ещё раз Ёлка 5й',
+      '안 감사해요 SMS를 ｱｲ カー 不好用 3番',
+      `${'a'.repeat(61)} ${'я'.repeat(61)} بالبريد क्या 👍🏽`,
+    ];
+    for (const text of texts) {
+      const keys = new Set<string>();
+      addKeys(text, keys);
+      deepEqual(keys, new Set(readText(text).tokens.map(({ key }) => key)));
+    }
   });
 });

@@ -1,6 +1,7 @@
 import { deepEqual, equal, throws } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { nameOf, sequencesOf } from '../../../src/language/phrases/syntax.ts';
+import { nameOf, PhraseSyntax } from '../../../src/language/phrases/syntax.ts';
+import { sequencesOf } from '../../support/spelled-phrases.ts';
 
 const classes = new Map([
   ['very', ['very', 'a lot']],
@@ -8,7 +9,8 @@ const classes = new Map([
 ]);
 
 function spelled(phrase: string): string[] {
-  return sequencesOf(phrase, { classes, gap: 3 }).map(({ items }) => items.map(nameOf).join(' '));
+  const read = new PhraseSyntax({ classes, gap: 3 }).read(phrase);
+  return sequencesOf(read).map((items) => items.map(nameOf).join(' '));
 }
 
 describe('phrase syntax', () => {
@@ -31,8 +33,10 @@ describe('phrase syntax', () => {
   });
 
   it('reads anchors', () => {
-    const anchors = (phrase: string): number[] =>
-      sequencesOf(phrase, { classes, gap: 3 }).flatMap(({ start, end }) => [start, end]);
+    const anchors = (phrase: string): number[] => {
+      const { start, end } = new PhraseSyntax({ classes, gap: 3 }).read(phrase);
+      return [start, end];
+    };
     deepEqual(
       [anchors('a'), anchors('^ a $'), anchors('^^ a $$')],
       [
