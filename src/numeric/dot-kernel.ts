@@ -24,49 +24,91 @@ type DotsFunction = (query: number, rows: number, count: number, out: number, ro
 
 const MAXIMUM_PAGES = 32_768;
 
+/**
+ * Two rows at a time, so that each part of the query is loaded once for both; the last of an odd number on its own. Each
+ * row has four sums of its own, added up in the same order either way.
+ */
 function dotsFunction(): WasmFunction {
-  const [query, rows, count, out, rowBytes, at] = [0, 1, 2, 3, 4, 5] as const;
-  const accumulators = [6, 7, 8, 9] as const;
-  const multiplyAdd = (lane: number): number[] => [
-    ...OP.get(accumulators[lane]!),
-    ...OP.get(query),
-    ...OP.get(at),
-    ...OP.add,
-    ...OP.loadVector(16 * lane),
-    ...OP.get(rows),
+  const [query, rows, count, out, rowBytes, at, second, pairs] = [0, 1, 2, 3, 4, 5, 6, 7] as const;
+  const [part, ...sums] = [8, 9, 10, 11, 12, 13, 14, 15, 16] as const;
+  const [sumsOfFirst, sumsOfSecond] = [sums.slice(0, 4), sums.slice(4)];
+  const addProduct = (row: number, sum: number, lane: number): number[] => [
+    ...OP.get(sum),
+    ...OP.get(part),
+    ...OP.get(row),
     ...OP.get(at),
     ...OP.add,
     ...OP.loadVector(16 * lane),
     ...OP.multiplyVectors,
     ...OP.addVectors,
-    ...OP.set(accumulators[lane]!),
+    ...OP.set(sum),
   ];
-  const halfOfSum = (lanes: readonly number[]): number[] => [
-    ...lanes.flatMap((lane) => [...OP.get(accumulators[0]), ...OP.lane(lane)]),
-    ...OP.addFloat,
-  ];
-  const halfOfVectors = (lanes: readonly number[]): number[] => [
-    ...lanes.flatMap((lane) => OP.get(accumulators[lane]!)),
-    ...OP.addVectors,
-  ];
-  const code = countDown(count, [
-    ...clear(accumulators),
+  const dotsWith = (own: readonly { readonly row: number; readonly sums: readonly number[] }[]): number[] => [
+    ...own.flatMap((one) => clear(one.sums)),
     ...OP.constant(0),
     ...OP.set(at),
-    ...stepUp(at, 4 * FLOATS_PER_STEP, rowBytes, [0, 1, 2, 3].flatMap(multiplyAdd)),
+    ...stepUp(
+      at,
+      4 * FLOATS_PER_STEP,
+      rowBytes,
+      [0, 1, 2, 3].flatMap((lane) => [
+        ...OP.get(query),
+        ...OP.get(at),
+        ...OP.add,
+        ...OP.loadVector(16 * lane),
+        ...OP.set(part),
+        ...own.flatMap((one) => addProduct(one.row, one.sums[lane]!, lane)),
+      ]),
+    ),
+    ...own.flatMap((one) => [...storeTotal(out, one.sums), ...advance(out, OP.constant(4))]),
+  ];
+  const first = { row: rows, sums: sumsOfFirst };
+  const code = [
+    ...OP.get(count),
+    ...OP.constant(1),
+    ...OP.shiftRight,
+    ...OP.set(pairs),
+    ...countDown(pairs, [
+      ...OP.get(rows),
+      ...OP.get(rowBytes),
+      ...OP.add,
+      ...OP.set(second),
+      ...dotsWith([first, { row: second, sums: sumsOfSecond }]),
+      ...OP.get(second),
+      ...OP.get(rowBytes),
+      ...OP.add,
+      ...OP.set(rows),
+    ]),
+    ...OP.get(count),
+    ...OP.constant(1),
+    ...OP.and,
+    ...OP.set(pairs),
+    ...countDown(pairs, dotsWith([first])),
+  ];
+  return { name: 'dots', parameters: [I32, I32, I32, I32, I32], integers: 3, vectors: 9, code };
+}
+
+/** Writes the sum of four vectors' floats. */
+function storeTotal(out: number, sums: readonly number[]): number[] {
+  const halfOfVectors = (lanes: readonly number[]): number[] => [
+    ...lanes.flatMap((lane) => OP.get(sums[lane]!)),
+    ...OP.addVectors,
+  ];
+  const halfOfSum = (lanes: readonly number[]): number[] => [
+    ...lanes.flatMap((lane) => [...OP.get(sums[0]!), ...OP.lane(lane)]),
+    ...OP.addFloat,
+  ];
+  return [
     ...halfOfVectors([0, 1]),
     ...halfOfVectors([2, 3]),
     ...OP.addVectors,
-    ...OP.set(accumulators[0]),
+    ...OP.set(sums[0]!),
     ...OP.get(out),
     ...halfOfSum([0, 1]),
     ...halfOfSum([2, 3]),
     ...OP.addFloat,
     ...OP.storeFloat,
-    ...advance(rows, OP.get(rowBytes)),
-    ...advance(out, OP.constant(4)),
-  ]);
-  return { name: 'dots', parameters: [I32, I32, I32, I32, I32], integers: 1, vectors: 4, code };
+  ];
 }
 
 /**

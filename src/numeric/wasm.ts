@@ -54,6 +54,8 @@ export const OP = {
   add: [0x6a],
   subtract: [0x6b],
   multiply: [0x6c],
+  and: [0x71],
+  shiftRight: [0x76],
   addFloat: [0x92],
   loadVector: (offset: number) => [0xfd, 0x00, 4, ...unsignedLeb(offset)],
   loadSplat: (offset: number) => [0xfd, 0x09, 2, ...unsignedLeb(offset)],
