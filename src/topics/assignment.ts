@@ -6,7 +6,8 @@
  */
 import { LEAST_OWN_SHARE } from './centroid-similarity.ts';
 import type { MicroCluster } from './micro-cluster.ts';
-import type { GroupSimilarity, Place } from './micro-clusters.ts';
+import type { GroupSimilarities } from './group-similarities.ts';
+import type { Place } from './micro-clusters.ts';
 import { addRequest } from './naming/wording.ts';
 import { keysOf } from './request-keys.ts';
 import type { InstanceThresholds } from './thresholds.ts';
@@ -54,27 +55,27 @@ export function nearestTopicalMicro(state: TopicState, vector: Float32Array): Mi
  */
 export function placeOf(
   { topics, thresholds }: TopicState,
-  groups: ReadonlyMap<number, GroupSimilarity>,
+  { groups, totals, weights }: GroupSimilarities,
 ): Place {
-  const core = { topic: -1, similarity: Number.NEGATIVE_INFINITY };
-  const loose = { topic: -1, similarity: Number.NEGATIVE_INFINITY };
-  const waiting = { group: 0, similarity: Number.NEGATIVE_INFINITY };
-  for (const [group, { total, weight }] of groups) {
-    const similarity = total / weight;
+  let [core, loose, waiting] = [-1, -1, -1];
+  let [nearestCore, nearestLoose, nearestWaiting] = [-Infinity, -Infinity, -Infinity];
+  for (let index = 0; index < groups.length; index += 1) {
+    const group = groups[index]!;
+    const similarity = totals[index]! / weights[index]!;
     if (group < 0) {
-      if (similarity > waiting.similarity) Object.assign(waiting, { group, similarity });
+      if (similarity > nearestWaiting) [waiting, nearestWaiting] = [-1 - group, similarity];
       continue;
     }
-    if (similarity > core.similarity) Object.assign(core, { topic: group, similarity });
+    if (similarity > nearestCore) [core, nearestCore] = [group, similarity];
     const cosine = cosineWithCore(similarity, topics[group]!, thresholds);
-    if (cosine > loose.similarity) Object.assign(loose, { topic: group, similarity: cosine });
+    if (cosine > nearestLoose) [loose, nearestLoose] = [group, cosine];
   }
   const { topic: least, floor, scale } = thresholds;
-  if (core.similarity >= least && core.similarity >= waiting.similarity)
-    return { topic: core.topic, core: true, waitingGroup: null };
-  const waitingGroup = waiting.similarity >= least ? -1 - waiting.group : null;
-  const isLoose = loose.similarity >= ((least - floor) / scale) * LOOSE_SHARE;
-  return { topic: isLoose ? loose.topic : -1, core: false, waitingGroup };
+  if (nearestCore >= least && nearestCore >= nearestWaiting)
+    return { topic: core, core: true, waitingGroup: null };
+  const waitingGroup = nearestWaiting >= least ? waiting : null;
+  const isLoose = nearestLoose >= ((least - floor) / scale) * LOOSE_SHARE;
+  return { topic: isLoose ? loose : -1, core: false, waitingGroup };
 }
 
 /**

@@ -5,16 +5,12 @@
 import type { DotArena } from '../numeric/dot-kernel.ts';
 import { startOfRow } from '../numeric/lower-triangle.ts';
 import { VectorTable } from '../numeric/vector-table.ts';
-import type { RequestKeys } from './request-keys.ts';
+import type { RequestSums } from './micro-cluster.ts';
 import type { Topic } from './topic-state.ts';
 
-/** A topic's requests: how many, and the sum of their vectors. */
-export interface TopicSum {
+/** A topic's requests, added up. `sum` is another object when the sum is another. */
+export interface TopicSum extends RequestSums {
   readonly topic: Topic;
-  readonly weight: number;
-  readonly keys: RequestKeys;
-  /** Another object when the sum is another. */
-  readonly sum: Float32Array;
 }
 
 /** Share of a squared centroid length, above the similarity floor, that counts as the topic's own at least. */

@@ -1,6 +1,6 @@
 /** One micro-cluster, as data. Covered by test/topics/micro-clusters.test.ts. */
-import { addTo } from '../numeric/vectors.ts';
-import { addKeys, noKeys, type RequestKeys } from './request-keys.ts';
+import { addTo, normOf } from '../numeric/vectors.ts';
+import { addCounts, addKeys, noKeys, type RequestKeys } from './request-keys.ts';
 import type { Wording } from './naming/wording.ts';
 
 /** Requests that say nearly the same. A request never leaves its micro-cluster, and micro-clusters only merge. */
@@ -43,4 +43,22 @@ export function keysOfAll(members: readonly MicroCluster[]): RequestKeys {
   const keys = noKeys();
   for (const member of members) addKeys(keys, member.keys);
   return keys;
+}
+
+/** Requests, added up. */
+export interface RequestSums {
+  /** Number of the requests. */
+  readonly weight: number;
+  /** Sum of their vectors, and its length. */
+  readonly sum: Float32Array;
+  readonly norm: number;
+  /** How many name each thing. */
+  readonly things: ReadonlyMap<string, number>;
+}
+
+export function requestSums(members: readonly MicroCluster[]): RequestSums {
+  const sum = sumOf(members);
+  const things = new Map<string, number>();
+  for (const { keys } of members) addCounts(things, keys.things);
+  return { weight: weightOf(members), sum, norm: normOf(sum), things };
 }

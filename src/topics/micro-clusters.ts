@@ -8,8 +8,10 @@ import { startOfRow } from '../numeric/lower-triangle.ts';
 import { VectorTable } from '../numeric/vector-table.ts';
 import { addTo, normOf } from '../numeric/vectors.ts';
 import { ChangeTracker } from './change-tracker.ts';
-import { groupOf, sumOf, type MicroCluster } from './micro-cluster.ts';
-import { addKeys, boundKeys, keyBonus, mainKeyBonus, mainKeysOf, type RequestKeys } from './request-keys.ts';
+import { GroupSums, type GroupSimilarities } from './group-similarities.ts';
+import { KeyIndex } from './key-index.ts';
+import { requestSums, type MicroCluster, type RequestSums } from './micro-cluster.ts';
+import { addKeys, boundKeys, mainKeyBonus, mainKeysOf, type RequestKeys } from './request-keys.ts';
 import { WordIndex } from './naming/word-index.ts';
 import { mergeSamplesAndPhrases } from './naming/wording.ts';
 
@@ -17,12 +19,6 @@ export interface Nearest {
   readonly row: number;
   readonly micro: MicroCluster;
   readonly cosine: number;
-}
-
-/** Similarities of a request to the requests of a group. */
-export interface GroupSimilarity {
-  total: number;
-  weight: number;
 }
 
 /** Where a new micro-cluster belongs. */
@@ -53,8 +49,11 @@ export class MicroClusters {
   readonly #mergedInto = new Map<number, number>();
   /** Live micro-cluster → all that merged into it, directly or not. */
   readonly #absorbed = new Map<number, number[]>();
-  /** Sums of topics' vectors; those that changed are missing. */
-  readonly #topicSums = new Map<number, Float32Array>();
+  /** Sums over topics; those that changed are missing. */
+  readonly #topicSums = new Map<number, RequestSums>();
+  /** By row, as `live`. */
+  readonly #keys = new KeyIndex();
+  readonly #groupSums = new GroupSums();
   /** Cosine of each row with the vector last measured. */
   #cosines = new Float32Array(64);
 
@@ -83,22 +82,9 @@ export class MicroClusters {
     return best < 0 ? null : { row: best, micro: this.live[best]!, cosine: bestCosine };
   }
 
-  /**
-   * By group (as `groupOf` gives it): the similarities of the measured request to its requests, added up. `keys`: of
-   * the request. `scale`: similarity scale.
-   */
-  similaritiesByGroup(keys: RequestKeys, scale: number): Map<number, GroupSimilarity> {
-    const groups = new Map<number, GroupSimilarity>();
-    for (const [row, micro] of this.live.entries()) {
-      const total = this.#cosines[row]! * micro.norm + scale * keyBonus(keys, micro.keys);
-      const group = groups.get(groupOf(micro));
-      if (group === undefined) groups.set(groupOf(micro), { total, weight: micro.weight });
-      else {
-        group.total += total;
-        group.weight += micro.weight;
-      }
-    }
-    return groups;
+  /** Of the measured request to the requests of each group. `keys`: of the request. `scale`: similarity scale. */
+  similaritiesByGroup(keys: RequestKeys, scale: number): GroupSimilarities {
+    return this.#groupSums.sum(this.live, this.#cosines, this.#keys.bonuses(keys), scale);
   }
 
   /**
@@ -141,16 +127,20 @@ export class MicroClusters {
   }
 
   inWaitingGroup(group: number): MicroCluster[] {
-    return this.live.filter(
-      ({ number, core, waitingGroup }) => !core && waitingGroup === group && this.#byNumber.has(number),
-    );
+    const members: MicroCluster[] = [];
+    for (const micro of this.live)
+      if (micro.waitingGroup === group && !micro.core && this.#byNumber.has(micro.number))
+        members.push(micro);
+    return members;
   }
 
-  /** Sum of the vectors of a topic's requests: the same object as long as it is the same sum. */
-  sumOfTopic(topic: number, members: readonly MicroCluster[]): Float32Array {
-    const sum = this.#topicSums.get(topic) ?? sumOf(members);
-    this.#topicSums.set(topic, sum);
-    return sum;
+  /** A topic's requests, added up: the same object as long as it is the same sum. */
+  sumsOfTopic(topic: number, members: readonly MicroCluster[]): RequestSums {
+    const known = this.#topicSums.get(topic);
+    if (known !== undefined) return known;
+    const sums = requestSums(members);
+    this.#topicSums.set(topic, sums);
+    return sums;
   }
 
   /** The live micro-cluster with this number; undefined when it has merged into another. */
@@ -178,6 +168,7 @@ export class MicroClusters {
     micro.weight += 1;
     addKeys(micro.keys, keys);
     boundKeys(micro.keys);
+    this.#keys.hold(row, keys);
     micro.norm = this.#table.set(row, micro.sum);
     this.#topicSums.delete(micro.topic);
     this.changes.markUnsaved(micro.number);
@@ -222,12 +213,14 @@ export class MicroClusters {
     micro.topic = topic;
     micro.core = core;
     if (core) micro.waitingGroup = micro.number;
+    this.#groupSums.forget();
     this.changes.markUnsaved(micro.number);
   }
 
   moveToWaitingGroup(micro: MicroCluster, group: number): void {
     if (micro.waitingGroup === group) return;
     micro.waitingGroup = group;
+    this.#groupSums.forget();
     this.changes.markUnsaved(micro.number);
   }
 
@@ -257,6 +250,8 @@ export class MicroClusters {
     const left = this.live.filter(({ number }) => this.#byNumber.has(number));
     this.live.length = 0;
     this.#table.clear();
+    this.#keys.clear();
+    this.#groupSums.forget();
     for (const micro of left) this.#insert(micro);
   }
 
@@ -287,6 +282,7 @@ export class MicroClusters {
     this.live.push(micro);
     this.#byNumber.set(micro.number, micro);
     this.#table.push(micro.sum);
+    this.#keys.push(micro.keys);
     micro.norm = normOf(micro.sum);
     this.words.insert(micro);
   }

@@ -30,7 +30,9 @@ export function pruneIfDue(state: TopicState): void {
   }
   micros.compact();
   state.relaxation += RELAXATION;
-  const waiting = micros.live.filter(({ core }) => !core);
-  for (const group of new Set(waiting.map(({ waitingGroup }) => waitingGroup)))
-    createTopicIfDue(state, group);
+  const waiting = Map.groupBy(
+    micros.live.filter(({ core }) => !core),
+    ({ waitingGroup }) => waitingGroup,
+  );
+  for (const members of waiting.values()) createTopicIfDue(state, members);
 }

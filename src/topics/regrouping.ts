@@ -76,11 +76,7 @@ function createTopicsOfWaiting(state: TopicState): void {
 /** Merges the most similar topics first, for as long as two are as similar as the requests of one. */
 function mergeTopics(state: TopicState, cores: CoreSums): void {
   const least = state.thresholds.topic + state.thresholds.hysteresis;
-  for (
-    let pair = cores.nearestPair();
-    pair !== null && pair.similarity >= least;
-    pair = cores.nearestPair()
-  ) {
+  for (let pair = cores.nearestPair(least); pair !== null; pair = cores.nearestPair(least)) {
     const { larger, smaller } = pair;
     for (const micro of state.micros.live)
       if (micro.topic === smaller) state.micros.moveToTopic(micro, larger, micro.core);
@@ -96,10 +92,11 @@ function placeWaiting(state: TopicState, cores: CoreSums): void {
     if (micro.core) continue;
     const similarities = cores.similaritiesTo(micro);
     const { topic, core } = placeOf(state, similarities);
+    const { groups, totals, weights } = similarities;
     if (core) cores.add(micro, topic);
     const cosineWith = (number: number): number => {
-      const { total, weight } = similarities.get(number)!;
-      return cosineWithCore(total / weight, topics[number]!, thresholds);
+      const at = groups.indexOf(number);
+      return cosineWithCore(totals[at]! / weights[at]!, topics[number]!, thresholds);
     };
     const stays =
       !core && micro.topic >= 0 && (topic < 0 || cosineWith(topic) - cosineWith(micro.topic) < CLEAR_GAIN);

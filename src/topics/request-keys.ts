@@ -16,6 +16,8 @@ const CONFLICT = 0.07;
  * is not said. Vectors hear the language, too.
  */
 const OTHER_LANGUAGE = { both: 0.3, one: 0.15 } as const;
+/** The most that keys add to the similarity of two requests. Rounded up, as a bound. */
+export const MOST_BONUS = 2 * AGREEMENT + OTHER_LANGUAGE.both + 0.01;
 /** Things that a micro-cluster remembers; the rarest is dropped. */
 const MOST_THINGS = 12;
 
@@ -26,10 +28,30 @@ export interface RequestKeys {
   readonly things: Map<string, number>;
   /** By thing: how many requests name it in a language and with an action, by `language action`. */
   readonly uses: Map<string, Map<string, number>>;
+  /** The counts of `actions` and of `things`, added up. */
+  acting: number;
+  having: number;
+  /** Of all that `uses` has held: '' before there is any. */
+  language: string;
 }
 
+/** The language of requests in several languages. */
+const SEVERAL = '*';
+
 export function noKeys(): RequestKeys {
-  return { actions: new Map(), things: new Map(), uses: new Map() };
+  return { actions: new Map(), things: new Map(), uses: new Map(), acting: 0, having: 0, language: '' };
+}
+
+/** `uses`: with what is counted, as `RequestKeys` holds it. */
+export function keysFrom({
+  actions,
+  things,
+  uses,
+}: Pick<RequestKeys, 'actions' | 'things' | 'uses'>): RequestKeys {
+  let language = '';
+  for (const counts of uses.values())
+    for (const use of counts.keys()) language = languageOfBoth(language, use.slice(0, 2));
+  return { actions, things, uses, acting: totalOf(actions), having: totalOf(things), language };
 }
 
 export function keysOf(request: string): RequestKeys {
@@ -42,6 +64,9 @@ export function keysOf(request: string): RequestKeys {
     actions: new Map(action === null ? [] : [[action, 1]]),
     things: new Map(thing === undefined ? [] : [[thing, 1]]),
     uses: usesOf(language, action, thing ?? ''),
+    acting: Number(action !== null),
+    having: Number(thing !== undefined),
+    language: action === null && thing === undefined ? '' : (language ?? ''),
   };
 }
 
@@ -50,40 +75,54 @@ function usesOf(language: string | null, action: string | null, thing: string): 
   return new Map([[thing, new Map([[`${language} ${action ?? ''}`, 1]])]]);
 }
 
-/** Adds (or with −1 takes off) the keys of other requests. */
-export function addKeys(into: RequestKeys, from: RequestKeys, sign: 1 | -1 = 1): void {
-  for (const [key, count] of from.actions) addCount(into.actions, key, sign * count);
-  for (const [key, count] of from.things) addCount(into.things, key, sign * count);
+/** Adds the keys of other requests. */
+export function addKeys(into: RequestKeys, from: RequestKeys): void {
+  addCounts(into.actions, from.actions);
+  addCounts(into.things, from.things);
+  into.acting += from.acting;
+  into.having += from.having;
+  into.language = languageOfBoth(into.language, from.language);
   for (const [thing, uses] of from.uses) {
-    const own = into.uses.get(thing) ?? new Map<string, number>();
-    for (const [use, count] of uses) addCount(own, use, sign * count);
-    if (own.size > 0) into.uses.set(thing, own);
-    else into.uses.delete(thing);
+    const own = into.uses.get(thing);
+    if (own === undefined) into.uses.set(thing, new Map(uses));
+    else addCounts(own, uses);
   }
 }
 
 /** Drops the rarest things of many; of equal ones the last by code point. */
-export function boundKeys({ things, uses }: RequestKeys): void {
+export function boundKeys(keys: RequestKeys): void {
+  const { things, uses } = keys;
   if (things.size <= MOST_THINGS) return;
   const byCount = [...things].sort(([x, m], [y, n]) => n - m || (x < y ? -1 : 1));
-  for (const [key] of byCount.slice(MOST_THINGS)) {
+  for (const [key, count] of byCount.slice(MOST_THINGS)) {
     things.delete(key);
     uses.delete(key);
+    keys.having -= count;
   }
 }
 
 /** Added to the sum of the similarities over all pairs of requests of two groups, on a similarity scale of 1. */
 export function keyBonus(a: RequestKeys, b: RequestKeys): number {
-  const sameAction = sharedPairs(a.actions, b.actions);
-  const bothAct = allPairs(a.actions, b.actions);
-  const sameThing = sharedPairs(a.things, b.things);
-  const bothHave = allPairs(a.things, b.things);
-  const apart = bothAct - sameAction + bothHave - sameThing;
-  return AGREEMENT * (sameAction + sameThing) - CONFLICT * apart + languageBonus(a, b);
+  return bonusOfPairs(a, b, sharedPairs(a.actions, b.actions) + sharedPairs(a.things, b.things));
 }
 
-/** Added for pairs of requests that may ask for the same in two languages. */
+/** `keyBonus` where it is known how many pairs have the same action, and how many the same thing, added up. */
+export function bonusOfPairs(a: RequestKeys, b: RequestKeys, same: number): number {
+  const apart = a.acting * b.acting + a.having * b.having - same;
+  return AGREEMENT * same - CONFLICT * apart + (same > 0 ? languageBonus(a, b) : 0);
+}
+
+function languageOfBoth(a: string, b: string): string {
+  if (a === b || b === '') return a;
+  return a === '' ? b : SEVERAL;
+}
+
+/**
+ * Added for pairs of requests that may ask for the same in two languages: none, where no action and no thing is the
+ * same.
+ */
 function languageBonus(a: RequestKeys, b: RequestKeys): number {
+  if (a.language === b.language && a.language !== SEVERAL) return 0;
   let bonus = 0;
   for (const [thing, uses] of a.uses) {
     const others = b.uses.get(thing);
@@ -106,11 +145,6 @@ function sharedUse(thing: string, action: string, other: string): number {
   if (action === other && action !== '' && thing !== '') return OTHER_LANGUAGE.both;
   const mayBe = action === other || (thing !== '' && (action === '' || other === ''));
   return mayBe ? OTHER_LANGUAGE.one : 0;
-}
-
-/** Share of the pairs of requests of two groups that name the same thing. 0 to 1. */
-export function sameThingShare(a: RequestKeys, b: RequestKeys, pairs: number): number {
-  return sharedPairs(a.things, b.things) / pairs;
 }
 
 /** The action and thing that most requests of a micro-cluster name, and their language, as numbers; −1: none. */
@@ -153,13 +187,12 @@ function bonusOf(a: number, b: number): number {
   return a === b ? AGREEMENT : -CONFLICT;
 }
 
-function addCount(counts: Map<string, number>, key: string, count: number): void {
-  const sum = (counts.get(key) ?? 0) + count;
-  if (sum > 0) counts.set(key, sum);
-  else counts.delete(key);
+export function addCounts(into: Map<string, number>, from: ReadonlyMap<string, number>): void {
+  for (const [key, count] of from) into.set(key, (into.get(key) ?? 0) + count);
 }
 
-function sharedPairs(a: ReadonlyMap<string, number>, b: ReadonlyMap<string, number>): number {
+/** Pairs of one of each of two groups that have the same key. */
+export function sharedPairs(a: ReadonlyMap<string, number>, b: ReadonlyMap<string, number>): number {
   if (a.size === 0 || b.size === 0) return 0;
   const [few, many] = a.size <= b.size ? [a, b] : [b, a];
   let pairs = 0;
@@ -167,11 +200,8 @@ function sharedPairs(a: ReadonlyMap<string, number>, b: ReadonlyMap<string, numb
   return pairs;
 }
 
-function allPairs(a: ReadonlyMap<string, number>, b: ReadonlyMap<string, number>): number {
-  return a.size === 0 || b.size === 0 ? 0 : totalOf(a) * totalOf(b);
-}
-
-function totalOf(counts: ReadonlyMap<string, number>): number {
+/** The counts of a map, added up. */
+export function totalOf(counts: ReadonlyMap<string, number>): number {
   let total = 0;
   for (const count of counts.values()) total += count;
   return total;

@@ -6,6 +6,7 @@ import type { StateRow } from '../domain/facts.ts';
 import { ByteWriter, readersOf, type ByteReader } from '../domain/byte-codec.ts';
 import type { PhraseUse } from './naming/phrase-uses.ts';
 import type { MicroCluster } from './micro-cluster.ts';
+import { keysFrom, type RequestKeys } from './request-keys.ts';
 import type { Topic, TopicCluster, TopicState } from './topic-state.ts';
 
 const VERSION = 6;
@@ -149,15 +150,18 @@ function readMicro(number: number, read: ByteReader, dimensions: number): MicroC
     waitingGroup: read.count(),
     sum: read.floats(dimensions),
     norm: 0,
-    keys: {
-      actions: readCounts(read),
-      things: readCounts(read),
-      uses: new Map(read.list(() => [read.text(), readCounts(read)])),
-    },
+    keys: readKeys(read),
     samples: read.list(() => ({ text: read.text(), score: read.float() })),
     words: readCounts(read),
     phrases: new Map(read.list(() => [read.text(), readPhrase(read)])),
   };
+}
+
+function readKeys(read: ByteReader): RequestKeys {
+  const actions = readCounts(read);
+  const things = readCounts(read);
+  const uses = new Map(read.list(() => [read.text(), readCounts(read)]));
+  return keysFrom({ actions, things, uses });
 }
 
 /** Properties are read in the order in which `writeMicro` writes them. */

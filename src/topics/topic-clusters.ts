@@ -5,12 +5,11 @@
  */
 import { averageLinkage, groupsAfter } from '../numeric/linkage.ts';
 import { startOfRow } from '../numeric/lower-triangle.ts';
-import { dotsOf, normOf } from '../numeric/vectors.ts';
+import { dotsOf } from '../numeric/vectors.ts';
 import { centroidSimilarity, type TopicSum } from './centroid-similarity.ts';
 import { inherit } from './id-inheritance.ts';
-import { keysOfAll, weightOf } from './micro-cluster.ts';
 import { isOutgrown, nameCluster } from './naming/topic-names.ts';
-import { sameThingShare } from './request-keys.ts';
+import { sharedPairs } from './request-keys.ts';
 import { HYSTERESIS, type InstanceThresholds } from './thresholds.ts';
 import type { Overview, Topic, TopicCluster, TopicState } from './topic-state.ts';
 
@@ -67,19 +66,14 @@ export function joinCluster(state: TopicState, topic: Topic, overview: Overview)
 function topicSums({ topics, micros }: TopicState, { members }: Overview): TopicSum[] {
   return [...members]
     .sort(([x], [y]) => x - y)
-    .map(([number, own]) => ({
-      topic: topics[number]!,
-      sum: micros.sumOfTopic(number, own),
-      weight: weightOf(own),
-      keys: keysOfAll(own),
-    }));
+    .map(([number, own]) => ({ topic: topics[number]!, ...micros.sumsOfTopic(number, own) }));
 }
 
 /** Topics and groups ascend by number. */
 function linkedTopics({ thresholds, centroids }: TopicState, topics: readonly TopicSum[]): TopicSum[][] {
   const { floor } = thresholds;
   const cosines = centroids.of(topics);
-  const norms = topics.map(({ sum, weight }) => (floor === 0 ? 1 : normOf(sum) / weight));
+  const norms = topics.map(({ norm, weight }) => (floor === 0 ? 1 : norm / weight));
   const totals = new Float64Array(startOfRow(topics.length));
   for (let row = 1, at = 0; row < topics.length; row += 1) {
     const { cluster } = topics[row]!.topic;
@@ -129,7 +123,7 @@ function withoutLonely(
 }
 
 function thingBonus(a: TopicSum, b: TopicSum): number {
-  return THING_BONUS * sameThingShare(a.keys, b.keys, a.weight * b.weight);
+  return THING_BONUS * (sharedPairs(a.things, b.things) / (a.weight * b.weight));
 }
 
 /** By cluster, or −1: similarities of a topic to the cluster's topics, added up. */
@@ -147,14 +141,12 @@ function similaritiesToClusters(
     others.map(({ sum }) => sum),
     dots,
   );
-  const norm = normOf(own.sum);
   const clusters = new Map<number, { total: number; topics: number }>();
   for (const [index, other] of others.entries()) {
-    const otherNorm = normOf(other.sum);
     const similarity = centroidSimilarity(
-      dots[index]! / (norm * otherNorm),
-      norm / own.weight,
-      otherNorm / other.weight,
+      dots[index]! / (own.norm * other.norm),
+      own.norm / own.weight,
+      other.norm / other.weight,
       state.thresholds.floor,
     );
     const { total, topics } = clusters.get(other.topic.cluster) ?? { total: 0, topics: 0 };

@@ -24,8 +24,8 @@ const LEAST_ROOT = { free: 0.1, loose: 0.25 };
 const CLEAR_GAIN = 0.1;
 
 /** Makes a waiting group a topic when it has enough requests. */
-export function createTopicIfDue(state: TopicState, waitingGroup: number): void {
-  const topic = createTopicOf(state, state.micros.inWaitingGroup(waitingGroup));
+export function createTopicIfDue(state: TopicState, members: readonly MicroCluster[]): void {
+  const topic = createTopicOf(state, members);
   if (topic === null) return;
   const overview = state.overview();
   nameTopic(state, topic, overview);

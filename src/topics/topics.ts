@@ -29,7 +29,7 @@ export class Topics {
     state.requests += 1;
     state.position = position;
     const micro = assignRequest(state, vector, request, position);
-    if (!micro.core) createTopicIfDue(state, micro.waitingGroup);
+    if (!micro.core) createTopicIfDue(state, state.micros.inWaitingGroup(micro.waitingGroup));
     pruneIfDue(state);
     regroupIfDue(state);
     return this.resolve(micro.number);

@@ -2,7 +2,6 @@ import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { DotArena } from '../../src/numeric/dot-kernel.ts';
 import { CentroidCosines, centroidSimilarity, type TopicSum } from '../../src/topics/centroid-similarity.ts';
-import { noKeys } from '../../src/topics/request-keys.ts';
 import { DIMENSIONS } from '../worker/analysis/builders.ts';
 import { axis } from './builders.ts';
 
@@ -22,8 +21,9 @@ describe('CentroidCosines', () => {
   const sumOf = (number: number, vector: Float32Array): TopicSum => ({
     topic: { number, position: number, name: '', namedAt: 0, cluster: -1, length: 1, heir: -1, since: -1 },
     sum: vector,
+    norm: 1,
     weight: 1,
-    keys: noKeys(),
+    things: new Map(),
   });
   const cosines = (table: CentroidCosines, topics: readonly TopicSum[]): string[] =>
     Array.from(table.of(topics).subarray(0, 3), (cosine) => cosine.toFixed(3));

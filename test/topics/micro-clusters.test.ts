@@ -27,9 +27,9 @@ describe('MicroClusters', () => {
     micros.moveToTopic(micros.live[1]!, 5, false);
     micros.moveToWaitingGroup(micros.live[2]!, 1);
     micros.measure(axis(1, 0.8, 0));
-    const groups = [...micros.similaritiesByGroup(noKeys(), 1)];
+    const { groups, totals, weights } = micros.similaritiesByGroup(noKeys(), 1);
     deepEqual(
-      groups.map(([group, { total, weight }]) => [group, total.toFixed(1), weight]),
+      groups.map((group, at) => [group, totals[at]!.toFixed(1), weights[at]]),
       [
         [5, '0.6', 1],
         [-2, '1.6', 2],

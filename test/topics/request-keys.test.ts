@@ -33,8 +33,6 @@ describe('keyBonus', () => {
     for (const text of ['cancel my order', 'quiero cancelar mi pedido']) addKeys(group, keysOf(text));
     equal(keyBonus(keysOf('annuler ma commande'), group).toFixed(2), '0.92');
     equal(keyBonus(keysOf('cancel the order'), group).toFixed(2), '0.62');
-    addKeys(group, keysOf('quiero cancelar mi pedido'), -1);
-    equal(keyBonus(keysOf('cancel the order'), group).toFixed(2), '0.16');
   });
 
   it('adds up all pairs of two groups', () => {
@@ -42,8 +40,6 @@ describe('keyBonus', () => {
     for (const text of ['cancel my order', 'cancel the order', 'where is my order'])
       addKeys(group, keysOf(text));
     equal(keyBonus(keysOf('cancel order'), group).toFixed(2), '0.33');
-    addKeys(group, keysOf('where is my order'), -1);
-    equal(keyBonus(keysOf('cancel order'), group).toFixed(2), '0.32');
   });
 
   it('is the same by main keys for groups of one kind', () => {

@@ -51,6 +51,7 @@ export function mergeSamplesAndPhrases(into: Wording, from: Wording): void {
 
 /** Keeps the samples with the highest scores; of equal ones the earliest. */
 function addSample({ samples }: Wording, sample: ScoredSample): void {
+  if (samples.length >= MOST_SAMPLES && samples.every(({ score }) => score >= sample.score)) return;
   const text = sample.text.toLowerCase();
   if (samples.some((known) => known.text.toLowerCase() === text)) return;
   samples.push(sample);
