@@ -1,25 +1,16 @@
 /** How fast is a conversation of a long history opened, and how fast from raw messages? */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { action, wholeNumber, type Command } from '../src/cli/command.ts';
-import { positionOf } from '../src/domain/records.ts';
 import { SessionReader } from '../src/query/session-reader.ts';
 import { sessionParameterSchemas } from '../src/query/session-schema.ts';
 import { shardDirectory } from '../src/store/epochs/epochs.ts';
 import { SnapshotReader } from '../src/store/published/snapshot-reader.ts';
 import { loadViews } from '../src/store/view-files.ts';
-import { openConnection } from '../src/stream/connection.ts';
-import { encodeRequest } from '../src/stream/log/codec.ts';
-import { MessageTexts } from '../src/stream/log/message-texts.ts';
-import { createPublisher } from '../src/stream/log/publisher.ts';
-import { startServer } from '../src/stream/server/server.ts';
-import { setUpStreams } from '../src/stream/stream-setup.ts';
 import { SYNTHETIC_IDS } from '../test/support/synthetic-stream.ts';
 import { oneInstance, openHistory, type History } from './history.ts';
 import { RawMessages } from './load/raw-messages.ts';
 import { median, type Ratios } from './load/ratios.ts';
-import { freePort } from './load/service.ts';
+import { openStreamTexts } from './load/stream-texts.ts';
 import { table } from './load/table.ts';
 
 const USAGE = `Usage: npm run bench -- transcript [OPTIONS]
@@ -36,10 +27,9 @@ raw messages in DuckDB, without any text.
   --json         print the figures as JSON`;
 
 const VIEWS = resolve(import.meta.dirname, '../views');
-/** Entries of the stream that texts are read from. */
-const ENTRIES = 2000;
-const TEXT =
-  'I ordered a blue blender last week and it still has not arrived. Where is it right now? '.repeat(3);
+const WARM_UP = 20;
+const RAW = `select * from message
+where instance = 1 and session = (select session from session where id = $id::uuid) order by sent_at`;
 
 interface Figures {
   readonly messages: number;
@@ -93,13 +83,6 @@ export const command: Command = {
 };
 
 async function measure(history: History, count: number): Promise<Figures> {
-  const folder = mkdtempSync(join(tmpdir(), 'undertone-bench-'));
-  const nats = await startServer({
-    dataDir: folder,
-    port: await freePort(),
-    cacheDir: resolve(import.meta.dirname, '../.cache'),
-  });
-  const connection = await openConnection({ url: nats.url, token: () => nats.token, name: 'bench' });
   const directory = shardDirectory(history.dataDir, 1, 0);
   const reader = await SnapshotReader.open({
     directory: () => directory,
@@ -108,60 +91,27 @@ async function measure(history: History, count: number): Promise<Figures> {
     connections: 2,
   });
   const raw = await RawMessages.open(history.rawFile, { create: false });
+  const texts = await openStreamTexts();
   try {
-    await setUpStreams(connection);
-    await fillStream(connection);
-    const ids = await reader.read(async (snapshot) =>
-      snapshot.all(`select id::varchar as id, session from @session order by session`),
-    );
-    const sampled = Array.from(
-      { length: count },
-      (_, i) => ids[Math.floor(((i * 7919) % count) * (ids.length / count))],
-    );
-    const texts = new MessageTexts(() => connection);
-    let textsMs: number[] = [];
-    const sessions = new SessionReader({
-      readerOf: () => reader,
-      texts: {
-        // The history has no stream: each message reads an entry of its own.
-        read: async (positions) => {
-          const entries = new Map(
-            positions.map((position) => [positionOf((position % ENTRIES) + 1, 0), position] as const),
-          );
-          const startedAt = performance.now();
-          const read = await texts.read([...entries.keys()]);
-          textsMs.push(performance.now() - startedAt);
-          return new Map(
-            positions.map((position) => {
-              const found = read.get(positionOf((position % ENTRIES) + 1, 0));
-              if (found === undefined || !('message' in found)) throw new Error(`no text at ${position}`);
-              return [position, found];
-            }),
-          );
-        },
-      },
-    });
-    const instanceId = SYNTHETIC_IDS.instance(1);
-    const parameters = sessionParameterSchemas.parse({ instanceId });
+    const sessions = new SessionReader({ readerOf: () => reader, texts });
+    const parameters = sessionParameterSchemas.parse({ instanceId: SYNTHETIC_IDS.instance(1) });
+    const ids = (
+      await reader.read((snapshot) => snapshot.all('select id::varchar as id from @session order by session'))
+    ).map((row) => row['id'] as string);
+    const sampled = Array.from({ length: count }, (_, i) => ids[Math.floor((i * ids.length) / count)] ?? '');
+    for (const id of sampled.slice(0, WARM_UP)) await sessions.read(id, parameters);
+    texts.taken.length = 0;
     const [ours, theirs, lengths]: [number[], number[], number[]] = [[], [], []];
-    for (const [index, row] of [...sampled.slice(0, 20), ...sampled].entries()) {
-      const id = row?.['id'] as string;
+    for (const id of sampled) {
       const startedAt = performance.now();
       const { messages } = await sessions.read(id, parameters);
       const between = performance.now();
-      const rows = await raw.connection.all(
-        `select * from message where instance = 1 and session = (select session from session where id = $id::uuid)
-order by sent_at`,
-        { id },
-      );
-      const endedAt = performance.now();
+      const rows = await raw.connection.all(RAW, { id });
+      theirs.push(performance.now() - between);
+      ours.push(between - startedAt);
+      lengths.push(messages.length);
       if (rows.length !== messages.length)
         throw new Error(`${id}: ${messages.length} of ${rows.length} messages`);
-      if (index === 19) textsMs = [];
-      if (index < 20) continue;
-      ours.push(between - startedAt);
-      theirs.push(endedAt - between);
-      lengths.push(messages.length);
     }
     return {
       messages: history.messages,
@@ -169,28 +119,14 @@ order by sent_at`,
       length: lengths.reduce((sum, length) => sum + length, 0) / lengths.length,
       p50: median(ours),
       p99: ours.toSorted((a, b) => a - b)[Math.floor(ours.length * 0.99)] ?? 0,
-      texts: median(textsMs),
+      texts: median(texts.taken),
       raw: median(theirs),
     };
   } finally {
+    await texts.close();
     await raw.close();
     await reader.close();
-    await connection.close();
-    await nats.stop();
-    rmSync(folder, { recursive: true, force: true });
   }
-}
-
-/** Entries of one message each. */
-async function fillStream(connection: Awaited<ReturnType<typeof openConnection>>): Promise<void> {
-  const publisher = createPublisher(connection, { maxPendingBytes: 64 * 2 ** 20 });
-  const id = SYNTHETIC_IDS.instance(1);
-  const request = { projectId: id, instanceId: id, sessionId: id, acceptedAt: 0 };
-  for (let entry = 0; entry < ENTRIES; entry += 1) {
-    const messages = [{ content: TEXT, role: 'user', userId: 'ada', at: 0 }];
-    await publisher.publish(encodeRequest({ ...request, requestId: String(entry), messages }));
-  }
-  await publisher.drain();
 }
 
 function describe({ messages, sessions, length, p50, p99, texts, raw }: Figures): string {

@@ -18,6 +18,7 @@ import { createMetrics, type HttpMetrics } from './metrics.ts';
 import { parseQueryString, registerQueryRoute } from './query-route.ts';
 import { createRateLimiter } from './rate-limit.ts';
 import { registerSessionRoute } from './session-route.ts';
+import { registerWhyRoutes } from './why-routes.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -79,6 +80,7 @@ export function createApp(dependencies: HttpDependencies): FastifyInstance {
       if (query !== undefined) {
         registerQueryRoute(scope, { ...query, waitMs: limits.queryWaitMs });
         registerSessionRoute(scope, { ...query, waitMs: limits.queryWaitMs });
+        registerWhyRoutes(scope, { ...query, waitMs: limits.queryWaitMs });
       }
     },
     { prefix: '/v1' },

@@ -4,6 +4,7 @@ import type { InstanceRequest } from '../ingest/instance-creator.ts';
 import type { QueryParameters } from '../query/parameters.ts';
 import type { QueryResponse } from '../query/response-schema.ts';
 import type { SessionParameters, SessionResponse } from '../query/session-schema.ts';
+import type { WhyGroupBy, WhyParameters, WhyResponse } from '../query/why/why-schema.ts';
 import type { Instance, Registry } from '../registry/registry.ts';
 import type { Logger } from '../logger.ts';
 import type { BodyRate } from './body-rate.ts';
@@ -54,6 +55,12 @@ export interface SessionReader {
   read(sessionId: string, parameters: SessionParameters, caller: string): Promise<SessionResponse>;
 }
 
+/** Says what is behind the numbers of an entity of an instance that exists. */
+export interface WhyReader {
+  /** Throws AppError NOT_FOUND when the instance has no such entity (lower-case id). */
+  read(groupBy: WhyGroupBy, id: string, parameters: WhyParameters, caller: string): Promise<WhyResponse>;
+}
+
 /** One thing that must be true for the process to take traffic. */
 export interface ReadinessCheck {
   readonly name: string;
@@ -69,10 +76,11 @@ export interface HttpDependencies {
   readonly keys: KeyFinder;
   /** Absent: POST /v1/ingest/ is not served by this process. */
   readonly ingest?: Ingestor;
-  /** Absent: what reads (GET /v1/query/, GET /v1/sessions/{sessionId}) is not served by this process. */
+  /** Absent: what reads the views is not served by this process. */
   readonly query?: {
     readonly runner: QueryRunner;
     readonly sessions: SessionReader;
+    readonly why: WhyReader;
     readonly instances: InstanceFinder;
   };
   readonly instances: InstanceRegistry;

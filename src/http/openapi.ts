@@ -8,6 +8,8 @@ import { ingestBodySchema } from '../ingest/request-body.ts';
 import { queryParameterSchemas } from '../query/parameters.ts';
 import { queryResponseSchema } from '../query/response-schema.ts';
 import { sessionParameterSchemas, sessionResponseSchema } from '../query/session-schema.ts';
+import { GROUPINGS } from '../domain/groupings.ts';
+import { WHY_PATHS, whyParameterSchemas, whyResponseSchema, type WhyPath } from '../query/why/why-schema.ts';
 import { UUID_PATTERN } from '../domain/ids.ts';
 import { describeMembers } from './openapi-descriptions.ts';
 import {
@@ -313,6 +315,51 @@ function sessionPath(): Json {
   };
 }
 
+/** What the paths of WHY_PATHS stand for. */
+const WHY_WORDS: Readonly<Record<WhyPath, string>> = {
+  topics: 'topic',
+  'topic-clusters': 'topic cluster',
+  gaps: 'gap',
+  'repeated-requests': 'repeated request',
+};
+
+function whyPaths(): Json {
+  return Object.fromEntries(
+    Object.entries(WHY_WORDS).map(([path, words]) => [
+      `/v1/${path}/{id}/`,
+      {
+        get: {
+          operationId: `why${GROUPINGS[WHY_PATHS[path as WhyPath]].name.replace(/^./, (letter) => letter.toUpperCase())}`,
+          summary: `Look behind a ${words}`,
+          description:
+            `The numbers of a ${words} in a range, what occurs together with it, and how it is said. ` +
+            'What queries say too, they say alike.',
+          tags: ['Query'],
+          parameters: [
+            {
+              name: 'id',
+              in: 'path',
+              description: `The ${words}.`,
+              required: true,
+              schema: { type: 'string', format: 'uuid' },
+            },
+            ...parametersOf(whyParameterSchemas),
+            WAIT_FOR_POSITION,
+          ],
+          responses: responses(
+            {
+              description: `What is behind the ${words}.`,
+              headers: { ...RATE_LIMIT_HEADERS, ...WAIT_RESULT },
+              content: { 'application/json': { schema: { $ref: '#/components/schemas/WhyResponse' } } },
+            },
+            [400, 401, 404, 429, 500, 503],
+          ),
+        },
+      },
+    ]),
+  );
+}
+
 function schemasOf(served: Served): Json {
   return {
     ...(served.ingest
@@ -329,6 +376,7 @@ function schemasOf(served: Served): Json {
       ? {
           QueryResponse: namedSchema('QueryResponse', queryResponseSchema, 'output'),
           SessionResponse: namedSchema('SessionResponse', sessionResponseSchema, 'output'),
+          WhyResponse: namedSchema('WhyResponse', whyResponseSchema, 'output'),
         }
       : {}),
     Instance: namedSchema('Instance', instanceSchema, 'output'),
@@ -363,7 +411,9 @@ export function createOpenApiDocument(served: Served): Json {
     security: [{ apiKey: [] }],
     paths: {
       ...(served.ingest ? { '/v1/ingest/': ingestPath() } : {}),
-      ...(served.query ? { '/v1/query/': queryPath(), '/v1/sessions/{sessionId}/': sessionPath() } : {}),
+      ...(served.query
+        ? { '/v1/query/': queryPath(), '/v1/sessions/{sessionId}/': sessionPath(), ...whyPaths() }
+        : {}),
       ...instancePaths(),
     },
     components: {

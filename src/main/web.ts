@@ -12,9 +12,11 @@ import { createIngestor } from '../ingest/ingestor.ts';
 import { createInstanceCreator, type InstanceCreator } from '../ingest/instance-creator.ts';
 import { createPreparer } from '../ingest/preparer.ts';
 import { orExit, runProcess, type Lifecycle } from '../lifecycle.ts';
+import { exampleOf } from '../language/redact/example.ts';
 import { createLogger } from '../logger.ts';
 import { QueryRunner } from '../query/query-runner.ts';
 import { SessionReader } from '../query/session-reader.ts';
+import { WhyReader } from '../query/why/why-reader.ts';
 import { openRegistry, type Registry } from '../registry/registry.ts';
 import { spillDirectory } from '../store/data-directory.ts';
 import { answeringSince } from '../store/epochs/epochs.ts';
@@ -187,10 +189,12 @@ async function openQuery(
     readerOf: (instanceId: string) => readers.readerOf(instanceId),
   };
   const runner = new QueryRunner({ ...reading, views, maxWaiting: queryWaiters });
-  const sessions = new SessionReader({ ...reading, texts: new MessageTexts(() => connection.get()) });
+  const texts = new MessageTexts(() => connection.get());
+  const sessions = new SessionReader({ ...reading, texts });
+  const why = new WhyReader({ ...reading, views, texts, exampleOf });
   const projectOf = async (id: string): Promise<string | null> =>
     (await registry.get().findInstance(id))?.projectId ?? null;
-  return { readers, dependency: { runner, sessions, instances: { projectOf } } };
+  return { readers, dependency: { runner, sessions, why, instances: { projectOf } } };
 }
 
 /** What the routes ask the registry. */

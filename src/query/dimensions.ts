@@ -181,7 +181,7 @@ async function topicsOf(
 }
 
 /** What answers for an entity: of a topic that merged into another, that one, and so on; else itself. */
-function heirOf(rows: ReadonlyMap<number, Row>, number: number): number {
+export function heirOf(rows: ReadonlyMap<number, Row>, number: number): number {
   let heir = number;
   for (let next = rows.get(heir)?.['heir']; typeof next === 'number'; next = rows.get(heir)?.['heir'])
     heir = next;

@@ -15,7 +15,7 @@ import {
 } from './session-schema.ts';
 
 /** A message as it was accepted, or why its text is gone. */
-type ReadMessage =
+export type ReadMessage =
   { readonly message: RecordedMessage } | { readonly gone: NonNullable<TranscriptMessage['gone']> };
 
 export interface SessionReaderOptions {

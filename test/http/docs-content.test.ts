@@ -126,7 +126,7 @@ describe('the description of the interface', () => {
       ok(operation.requestBody === undefined || example !== undefined, `${path} has no example`);
       const result = await createHarness({ instances }).app.inject({
         method: method.toUpperCase() as 'GET' | 'POST' | 'PATCH',
-        url: `${path.replace('{instanceId}', INSTANCE).replace('{sessionId}', SESSION)}?${query.toString()}`,
+        url: `${path.replace('{instanceId}', INSTANCE).replace(/\{(?:sessionId|id)\}/, SESSION)}?${query.toString()}`,
         headers: {
           'x-api-key': KEY,
           ...(example === undefined ? {} : { 'content-type': 'application/json' }),

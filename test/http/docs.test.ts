@@ -3,6 +3,8 @@ import { describe, it } from 'node:test';
 import { queryParameterSchemas } from '../../src/query/parameters.ts';
 import { createHarness } from './support.ts';
 
+const WHY = ['topics', 'topic-clusters', 'gaps', 'repeated-requests'];
+
 interface Operation {
   readonly parameters: readonly {
     name: string;
@@ -32,7 +34,7 @@ describe('OpenAPI document', () => {
     const document = await documentOf();
     const instances = ['/v1/instances/', '/v1/instances/{instanceId}/'];
     equal(document.openapi, '3.1.0');
-    const reading = ['/v1/query/', '/v1/sessions/{sessionId}/'];
+    const reading = ['/v1/query/', '/v1/sessions/{sessionId}/', ...WHY.map((path) => `/v1/${path}/{id}/`)];
     deepEqual(Object.keys(document.paths), ['/v1/ingest/', ...reading, ...instances]);
     deepEqual(Object.keys((await documentOf('ingest')).paths), ['/v1/ingest/', ...instances]);
     deepEqual(Object.keys((await documentOf('query')).paths), [...reading, ...instances]);

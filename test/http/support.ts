@@ -131,6 +131,23 @@ export function createHarness(
         };
       },
     },
+    why: {
+      async read() {
+        return {
+          heir: null,
+          fields: {},
+          trend: [],
+          signals: [],
+          topics: [],
+          gaps: [],
+          repeatedRequests: [],
+          languages: [],
+          endUsers: [],
+          wordings: { typical: [], newest: [] },
+          lastProcessedAt: new Date(NOON).toISOString(),
+        };
+      },
+    },
     instances: {
       async projectOf(instanceId) {
         if (instanceId === INSTANCE) return PROJECT;

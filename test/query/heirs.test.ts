@@ -2,6 +2,8 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { deepEqual } from 'node:assert/strict';
 import { parseQueryParameters } from '../../src/query/parameters.ts';
 import { QueryRunner } from '../../src/query/query-runner.ts';
+import { WhyReader } from '../../src/query/why/why-reader.ts';
+import { whyParameterSchemas } from '../../src/query/why/why-schema.ts';
 import { assignment, fact, openFixture, uuid, VIEWS, type Fixture } from '../support/fold.ts';
 
 describe('a topic that merged into another', () => {
@@ -63,5 +65,20 @@ describe('a topic that merged into another', () => {
 
   it('counts once beside its heir', async () => {
     deepEqual(await idsOf({ groupBy: 'TOPIC', ids: `${uuid(4, 2)},${uuid(4, 1)}` }), [uuid(4, 1)]);
+  });
+
+  it('is shown with its heir, whose numbers are told', async () => {
+    const why = new WhyReader({
+      views: VIEWS,
+      readerOf: () => fixture.reader,
+      texts: { read: async () => new Map() },
+      exampleOf: (content) => content,
+    });
+    const parameters = whyParameterSchemas.parse({ instanceId: uuid(1, 1) });
+    const found = await why.read('TOPIC', uuid(4, 2), parameters);
+    deepEqual(found.topic, { id: uuid(4, 2), name: 'topic 2', clusterId: null });
+    deepEqual(found.heir, { id: uuid(4, 1), name: 'topic 1' });
+    deepEqual([found.fields.sessions, found.fields.messages], [2, 2]);
+    deepEqual((await why.read('TOPIC', uuid(4, 1), parameters)).heir, null);
   });
 });

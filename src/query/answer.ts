@@ -1,0 +1,78 @@
+/** Covered by test/query/query-runner.test.ts and test/e2e/query-rules.test.ts. */
+import { metricOf, type Metric } from '../domain/metrics.ts';
+import { formatBucket, formatInstant } from '../domain/time.ts';
+import type { Row } from '../store/duckdb.ts';
+import type { Snapshot } from '../store/published/snapshot-reader.ts';
+import type { View } from '../store/view-files.ts';
+import { chosenEntities, readDimensions } from './dimensions.ts';
+import { readInstanceRow } from './instance-row.ts';
+import type { QueryParameters } from './parameters.ts';
+import { isCountedApart, planQuery, type ChosenEntities, type Wanted } from './plan.ts';
+import type { QueryResponse } from './response-schema.ts';
+import type { Plan } from './statement.ts';
+
+type Fields = QueryResponse['elements'][number]['fields'];
+
+export interface AnswerOptions {
+  readonly views: readonly View[];
+  /** Time since which the active views answer, in microseconds since 1970. Default: always. */
+  readonly answeringSince?: () => number;
+}
+
+/** The answer of GET /v1/query/ from one snapshot. */
+export async function answerQuery(
+  snapshot: Snapshot,
+  parameters: QueryParameters,
+  options: AnswerOptions,
+): Promise<QueryResponse> {
+  const instance = await readInstanceRow(snapshot, parameters.instanceId);
+  const { limit, offset } = parameters;
+  const since = options.answeringSince?.() ?? 0;
+  if (instance === undefined)
+    return { elements: [], pagination: { total: 0, limit, offset }, lastProcessedAt: null };
+  const number = instance['instance'] as number;
+  const chosen = await chosenEntities(snapshot, parameters, number);
+  const { page, total } = await readPage(snapshot, parameters, number, chosen, options);
+  const dimensions = await readDimensions(snapshot, parameters, number, page);
+  return {
+    elements: page.map((row, index) => ({
+      dimensions: {
+        ...dimensions[index],
+        ...(parameters.granularity === 'ALL' ? {} : { date: formatBucket(row['bucket'] as number) }),
+      },
+      fields: fieldsOf(row, parameters.fields),
+    })),
+    pagination: { total, limit, offset },
+    lastProcessedAt: formatInstant(Math.max(instance['processed_at'] as number, since)),
+  };
+}
+
+/** The rows of a page, and how many there are on all pages: counted once for as long as nothing changes. */
+async function readPage(
+  snapshot: Snapshot,
+  parameters: QueryParameters,
+  instance: number,
+  chosen: ChosenEntities,
+  { views }: AnswerOptions,
+): Promise<{ page: readonly Row[]; total: number }> {
+  const plan = (wanted: Wanted): Plan => planQuery(parameters, instance, views, chosen, wanted);
+  const ask = (asked: Plan): Promise<Row[]> => snapshot.all(asked.sql, asked);
+  const counting = plan('total');
+  const count = async (): Promise<number> => (await ask(counting))[0]?.['total'] as number;
+  let page: readonly Row[] | null = null;
+  const name = JSON.stringify(counting);
+  const total = await snapshot.cached(name, counting.tables, async () => {
+    if (isCountedApart(parameters)) return count();
+    page = await ask(plan('page and total'));
+    // A page past the end has no row that could say the total.
+    return page.length === 0 && parameters.offset > 0
+      ? count()
+      : ((page[0]?.['total'] as number | undefined) ?? 0);
+  });
+  return { page: page ?? (await ask(plan('page'))), total };
+}
+
+/** The requested metrics, in the order of the request. */
+function fieldsOf(row: Row, metrics: readonly Metric[]): Fields {
+  return Object.fromEntries(metrics.map((metric) => [metric, metricOf(row, metric)])) as Fields;
+}

@@ -1,0 +1,184 @@
+/** Covered by test/e2e/why-rules.test.ts. */
+import { GROUPINGS, type EntityCounts } from '../../domain/groupings.ts';
+import type { Metric } from '../../domain/metrics.ts';
+import { roleOf, type RecordedMessage } from '../../domain/records.ts';
+import { formatInstant } from '../../domain/time.ts';
+import { AppError } from '../../errors.ts';
+import type { Snapshot, SnapshotReader } from '../../store/published/snapshot-reader.ts';
+import { answerQuery, type AnswerOptions } from '../answer.ts';
+import { cachedNames, heirOf, readDimensions } from '../dimensions.ts';
+import { readInstanceRow } from '../instance-row.ts';
+import { parseQueryParameters, type QueryParameters } from '../parameters.ts';
+import type { QueryResponse } from '../response-schema.ts';
+import type { ReadMessage } from '../session-reader.ts';
+import { readBreakdown, type Breakdown, type ExampleMessage } from './breakdown.ts';
+import { mostTypical } from './wordings.ts';
+import type { WhyGroupBy, WhyParameters, WhyResponse } from './why-schema.ts';
+
+export interface WhyReaderOptions extends AnswerOptions {
+  /** The reader of the shard that an instance (UUID) belongs to. */
+  readonly readerOf: (instanceId: string) => Pick<SnapshotReader, 'read'>;
+  /** The texts of messages by stream position. Throws AppError SERVICE_UNAVAILABLE while they cannot be read. */
+  readonly texts: { read(positions: readonly number[]): Promise<ReadonlyMap<number, ReadMessage>> };
+  /** A text as it may be shown as an example, by whoever it is. */
+  readonly exampleOf: (content: string, userId: string | undefined) => string;
+}
+
+const TYPICAL = 5;
+/** A trend is whole: a hundred years of hours. */
+const MAX_BUCKETS = 1_000_000;
+
+/** The answer but for its wordings, and the messages to choose them from. */
+interface Found {
+  readonly answer: Omit<WhyResponse, 'wordings'>;
+  readonly breakdown: Breakdown;
+}
+
+/** Answers what is behind the numbers of one entity, from one snapshot. */
+export class WhyReader {
+  readonly #options: WhyReaderOptions;
+
+  constructor(options: WhyReaderOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * The instance is known to exist. Throws AppError NOT_FOUND when it has no such entity (lower-case id),
+   * SERVICE_UNAVAILABLE while the views or the texts cannot be read.
+   */
+  async read(groupBy: WhyGroupBy, id: string, parameters: WhyParameters, caller = ''): Promise<WhyResponse> {
+    const { answer, breakdown } = await this.#options
+      .readerOf(parameters.instanceId)
+      .read((snapshot) => this.#find(snapshot, groupBy, id, parameters), caller);
+    const { lastProcessedAt, ...rest } = answer;
+    return { ...rest, wordings: await this.#wordings(breakdown), lastProcessedAt };
+  }
+
+  async #find(
+    snapshot: Snapshot,
+    groupBy: WhyGroupBy,
+    id: string,
+    parameters: WhyParameters,
+  ): Promise<Found> {
+    const { instanceId } = parameters;
+    const row = await readInstanceRow(snapshot, instanceId);
+    if (row === undefined) throw noEntity(groupBy, id);
+    const instance = row['instance'] as number;
+    const { kind, names } = GROUPINGS[groupBy].counts as EntityCounts;
+    const rows = await cachedNames(snapshot, names, instance);
+    const own = [...rows].find(([, { id: known }]) => known === id);
+    if (own === undefined) throw noEntity(groupBy, id);
+    const number = heirOf(rows, own[0]);
+    const heir = number === own[0] ? null : (rows.get(number) ?? null);
+    const basic = queryOf(parameters, groupBy, (heir ?? own[1])['id'] as string);
+    const query = (changes: Partial<QueryParameters>): Promise<QueryResponse> =>
+      answerQuery(snapshot, { ...basic, ...changes }, this.#options);
+    const range = { start: basic.range.start ?? -Infinity, end: basic.range.end ?? Infinity };
+    const [whole, trend, averages, breakdown] = await Promise.all([
+      query({ granularity: 'ALL' }),
+      query({}),
+      readAverages(query),
+      readBreakdown(snapshot, { instance, kind, number, range }),
+    ]);
+    const [dimension] = await readDimensions(snapshot, basic, instance, [{ number: own[0], id }]);
+    const { topics, gaps, repeatedRequests, languages, endUsers } = breakdown;
+    const fields = whole.elements[0]?.fields ?? nothing(basic.fields);
+    return {
+      breakdown,
+      answer: {
+        ...dimension,
+        heir: heir === null ? null : { id: heir['id'] as string, name: heir['name'] as string },
+        fields,
+        trend: trend.elements.map(({ dimensions, fields }) => ({ date: dimensions.date ?? '', fields })),
+        signals: breakdown.signals.map((signal) => {
+          const share = ratio(signal.sessions, fields.sessions ?? 0);
+          const instanceShare = ratio(averages.signals.get(signal.id) ?? 0, averages.sessions);
+          return {
+            ...signal,
+            share,
+            instanceShare,
+            lift: instanceShare === 0 ? null : share / instanceShare,
+          };
+        }),
+        topics,
+        gaps,
+        repeatedRequests,
+        languages,
+        endUsers,
+        lastProcessedAt: whole.lastProcessedAt ?? formatInstant(row['processed_at'] as number),
+      },
+    };
+  }
+
+  /** The texts of the examples, each once; those that are gone are left out. */
+  async #wordings({ typical, newest }: Breakdown): Promise<WhyResponse['wordings']> {
+    const { texts, exampleOf } = this.#options;
+    const read = await texts.read([...new Set([...typical, ...newest].map(({ position }) => position))]);
+    const shown = (examples: readonly ExampleMessage[]) =>
+      examples.flatMap(({ position, sessionId, at, micro }) => {
+        const found = read.get(position);
+        const text = found !== undefined && 'message' in found ? textOf(found.message, exampleOf) : '';
+        return text === ''
+          ? []
+          : [{ micro, wording: { sessionId, position, createdAt: formatInstant(at), text } }];
+      });
+    const candidates = shown(typical).map((example) => ({ ...example, text: example.wording.text }));
+    return {
+      typical: mostTypical(candidates, TYPICAL).map(({ wording }) => wording),
+      newest: shown(newest).map(({ wording }) => wording),
+    };
+  }
+}
+
+function textOf(
+  { content, userId, role }: RecordedMessage,
+  exampleOf: WhyReaderOptions['exampleOf'],
+): string {
+  return exampleOf(content, roleOf(role) === 'user' ? userId : undefined);
+}
+
+/** How many sessions of the instance have each signal, by its id, and how many there are. */
+async function readAverages(
+  query: (changes: Partial<QueryParameters>) => Promise<QueryResponse>,
+): Promise<{ signals: ReadonlyMap<string, number>; sessions: number }> {
+  const all = { ids: null, granularity: 'ALL', offset: 0 } as const;
+  const signals = await query({ ...all, groupBy: 'CSAT_DSAT', fields: ['sessions'] });
+  const sessions = await query({ ...all, groupBy: 'SESSION', fields: ['messages'], limit: 1 });
+  return {
+    signals: new Map(
+      signals.elements.map(({ dimensions, fields }) => [
+        dimensions.csatDsatSignal?.id ?? '',
+        fields.sessions ?? 0,
+      ]),
+    ),
+    sessions: sessions.pagination.total,
+  };
+}
+
+/** The parameters of the query that says the same of the entity, bucket by bucket. */
+function queryOf(parameters: WhyParameters, groupBy: WhyGroupBy, id: string): QueryParameters {
+  const { instanceId, timeGranularity: granularity } = parameters;
+  const fields = GROUPINGS[groupBy].metrics;
+  return {
+    ...parseQueryParameters({ instanceId, groupBy, fields: fields.join(',') }),
+    granularity,
+    range: { start: parameters['dateRange.start'] ?? null, end: parameters['dateRange.end'] ?? null },
+    ids: [id],
+    limit: MAX_BUCKETS,
+  };
+}
+
+/** The metrics of what has no message in the range. */
+function nothing(metrics: readonly Metric[]): WhyResponse['fields'] {
+  return Object.fromEntries(metrics.map((metric) => [metric, metric === 'netSat' ? null : 0]));
+}
+
+function ratio(part: number, whole: number): number {
+  return whole === 0 ? 0 : part / whole;
+}
+
+function noEntity(groupBy: WhyGroupBy, id: string): AppError {
+  const { name } = GROUPINGS[groupBy];
+  const words = name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  return new AppError('NOT_FOUND', `There is no ${words} ${id} in this instance.`);
+}
