@@ -101,28 +101,78 @@ function judge(
   const within = matches.filter(
     ({ language, start, end }) => language === claim.language && start >= segment.start && end <= segment.end,
   );
-  if (
-    within.some(
-      ({ kind, start, end }) =>
-        kind === 'hypothetical' &&
-        (end <= claim.start || (isVerbFinal(claim.language) && start >= claim.end)),
-    )
-  )
-    return 'silent';
+  if (within.some((match) => isOfAnother(match, claim))) return 'silent';
   const object = objectOf(claim, segment, read, within);
+  // Where verbs stand last, any verb of the segment is the object's; else it stands behind the phrase, even if it opens
+  // another clause: "tell you (if she applied)".
+  const candidates = isVerbFinal(claim.language)
+    ? within
+    : matches.filter(({ language }) => language === claim.language);
   const behind = (kind: GapPhraseKind): boolean =>
-    within.some((match) => match.kind === kind && isObject(match, claim));
+    candidates.some((match) => match.kind === kind && isObject(match, claim));
   let { kind } = claim;
+  // "I cannot tell (you which shares to buy)": where the phrase of not knowing holds the refusal's verb.
+  if (kind === 'unknown' && candidates.some((match) => match.kind === 'refusing' && goesOn(match, claim)))
+    return 'refused';
   if (kind === 'unable') {
     if (behind('refusing')) return 'refused';
     if (behind('helping') && !namesKnownThing(object, claim.language)) return 'refused';
+    if (behind('knowing') && within.some((match) => match.kind === 'forbidden' && touches(match, claim)))
+      return 'refused';
     if (behind('knowing')) kind = 'unknown';
   }
-  if ((kind === 'unknown' || kind === 'not-found') && within.some((match) => match.kind === 'lookup'))
-    return 'refused';
-  if (isRule(claim, read)) return 'refused';
-  const type = kind === 'unknown' || kind === 'not-found' ? 'KNOWLEDGE' : 'TOOL';
+  const isKnowledge = kind === 'unknown' || kind === 'not-found';
+  const asks = asksAfter(claim, read);
+  const says = (one: GapPhraseKind): boolean => within.some((match) => match.kind === one);
+  if (says('lookup') && (isKnowledge || asks)) return 'refused';
+  if (isKnowledge && asks && inSentence('asking-back', claim, read)) return 'refused';
+  if (isRule(claim, read) || inSentence('condition', claim, read)) return 'refused';
+  const type = isKnowledge ? 'KNOWLEDGE' : 'TOOL';
   return { type, words: object, isUnseen: kind === 'unseen', language: claim.language };
+}
+
+/** Whether a phrase takes what is said away from the assistant: "if I cannot", "your bank could not". */
+function isOfAnother({ kind, start, end }: GapMatch, claim: GapMatch): boolean {
+  if (kind === 'others') return start < claim.end;
+  if (kind !== 'hypothetical') return false;
+  return end <= claim.start || (isVerbFinal(claim.language) && start >= claim.end);
+}
+
+function touches(one: Segment, other: Segment): boolean {
+  return one.start < other.end && other.start < one.end;
+}
+
+/** Whether a phrase begins within a claim and ends behind it. */
+function goesOn({ start, end }: Segment, claim: Segment): boolean {
+  return start > claim.start && start < claim.end && end > claim.end;
+}
+
+/** Whether something is asked back in the sentence of a phrase or behind it: no question that offers something. */
+function asksAfter({ end, language }: GapMatch, read: Read): boolean {
+  const { closings, matches } = read;
+  const offers = matches.filter(({ kind, language: own }) => kind === 'offering' && own === language);
+  let isOffer = false;
+  for (let at = end - 1; at < closings.length; at++) {
+    if (offers.some(({ start }) => start === at)) isOffer = true;
+    if (at + 1 < closings.length && read.tokens[at + 1]!.before < BREAK.end) continue;
+    if (closings[at] === '?' && !isOffer) return true;
+    isOffer = false;
+  }
+  return false;
+}
+
+/** Whether the sentence of a claim holds a phrase of a kind: "I can't look that up (without your number)". */
+function inSentence(kind: GapPhraseKind, claim: GapMatch, { tokens, matches }: Read): boolean {
+  const { language } = claim;
+  const sentenceOf = (at: number): number => {
+    let first = at;
+    while (first > 0 && tokens[first]!.before < BREAK.end) first -= 1;
+    return first;
+  };
+  const sentence = sentenceOf(claim.start);
+  return matches.some(
+    (match) => match.kind === kind && match.language === language && sentenceOf(match.start) === sentence,
+  );
 }
 
 /** What one is unable to: right behind the phrase, or anywhere where verbs stand last. */

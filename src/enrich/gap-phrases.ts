@@ -32,6 +32,16 @@ export const GAP_PHRASE_KINDS = [
   'policy',
   /** The request was not understood. */
   'clarifying',
+  /** It could, if something were given: "without your number", "only the owner may". */
+  'condition',
+  /** What it does not know is what the user means, has or wants: with a question behind it, the turn asks back. */
+  'asking-back',
+  /** A question that offers something: it asks nothing back. */
+  'offering',
+  /** It may not: before telling, that refuses. */
+  'forbidden',
+  /** Somebody else who could not. */
+  'others',
   /** Begins a clause that states nothing: "if I cannot". */
   'hypothetical',
   /** Says nothing about what is missing: "unfortunately", "from here". */
