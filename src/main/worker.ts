@@ -1,6 +1,6 @@
 /** The Procfile's `worker`: keeps the views up with the stream. */
 import { setPriority } from 'node:os';
-import { loadConfig, type WriterConfig } from '../config.ts';
+import { loadConfig } from '../config.ts';
 import { orExit, runProcess } from '../lifecycle.ts';
 import { createLogger } from '../logger.ts';
 import { changesBetween, readDefinition } from '../store/epochs/definition.ts';
@@ -12,7 +12,7 @@ import {
   type ActiveEpoch,
   type Epoch,
 } from '../store/epochs/epochs.ts';
-import { openConnection, type StreamConnection } from '../stream/connection.ts';
+import { openConnection } from '../stream/connection.ts';
 import { connectionOptions } from '../stream/server/server.ts';
 import { setUpStreams } from '../stream/stream-setup.ts';
 import { thisHolder } from '../stream/kv/process-identity.ts';
@@ -20,12 +20,8 @@ import { joinWorkers, type Membership, type MembershipOptions } from '../worker/
 import type { OwnedShards } from '../worker/owned-shards.ts';
 import { isRebuildWanted, startRebuild, type Rebuild } from './auto-rebuild.ts';
 import { beginWorkerStatus } from '../health/process-status.ts';
-import { createPublisher } from '../stream/log/publisher.ts';
 import { AnalysisPool } from '../worker/analysis/pool.ts';
-import { findGenerator } from '../enrich/generate/text-generator.ts';
-import { ChatEndpoint } from '../writer/chat-endpoint.ts';
-import { LocalModel } from '../writer/local-model.ts';
-import { Writer } from '../writer/writer.ts';
+import type { Writer } from '../writer/writer.ts';
 import { currentDefinition, MODELS_DIRECTORY } from '../worker/current-definition.ts';
 
 /** Below web and NATS: under load the answer to a caller goes first, and the backlog is worked off after. */
@@ -68,7 +64,11 @@ runProcess(logger, config.shutdownMs, async (lifecycle) => {
     replicas: config.streamReplicas,
   });
   let active = openActiveEpoch(config.dataDir, config.shards, sayLost);
-  const own = config.writer === null ? null : openWriter(config.writer, connection);
+  // Few have a writer, and it brings the libraries of language models.
+  const own =
+    config.writer === null
+      ? null
+      : (await import('./open-writer.ts')).openWriter(config.writer, connection, logger);
   if (own !== null) {
     writer = own.writer;
     lifecycle.opened('writer', () => own.close());
@@ -144,33 +144,6 @@ runProcess(logger, config.shutdownMs, async (lifecycle) => {
     await begin(active);
   }
 });
-
-/** What writes names and summaries, and puts them on the stream. */
-function openWriter(
-  settings: WriterConfig,
-  connection: StreamConnection,
-): { readonly writer: Writer; readonly close: () => Promise<void> } {
-  const { source, timeoutMs } = settings;
-  const model =
-    'url' in source
-      ? new ChatEndpoint({ ...source, timeoutMs })
-      : new LocalModel({ folder: findGenerator(source.folder, MODELS_DIRECTORY), timeoutMs });
-  const publisher = createPublisher(connection);
-  const writer = new Writer({
-    ...settings,
-    model,
-    publish: (request) => publisher.publish(request),
-    logger,
-  });
-  return {
-    writer,
-    async close() {
-      await writer.close();
-      await model.close();
-      await publisher.drain();
-    },
-  };
-}
 
 function sayRebuildNeeded({ epoch }: Epoch, changes: readonly string[], halted: boolean): void {
   const meanwhile = halted

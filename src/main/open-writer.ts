@@ -1,0 +1,37 @@
+import type { WriterConfig } from '../config.ts';
+import { findGenerator } from '../enrich/generate/text-generator.ts';
+import type { Logger } from '../logger.ts';
+import type { StreamConnection } from '../stream/connection.ts';
+import { createPublisher } from '../stream/log/publisher.ts';
+import { MODELS_DIRECTORY } from '../worker/current-definition.ts';
+import { ChatEndpoint } from '../writer/chat-endpoint.ts';
+import { LocalModel } from '../writer/local-model.ts';
+import { Writer } from '../writer/writer.ts';
+
+/** What writes names and summaries, and puts them on the stream. */
+export function openWriter(
+  settings: WriterConfig,
+  connection: StreamConnection,
+  logger: Logger,
+): { readonly writer: Writer; readonly close: () => Promise<void> } {
+  const { source, timeoutMs } = settings;
+  const model =
+    'url' in source
+      ? new ChatEndpoint({ ...source, timeoutMs })
+      : new LocalModel({ folder: findGenerator(source.folder, MODELS_DIRECTORY), timeoutMs });
+  const publisher = createPublisher(connection);
+  const writer = new Writer({
+    ...settings,
+    model,
+    publish: (request) => publisher.publish(request),
+    logger,
+  });
+  return {
+    writer,
+    async close() {
+      await writer.close();
+      await model.close();
+      await publisher.drain();
+    },
+  };
+}
