@@ -3,7 +3,7 @@ import type { PhraseMatcher } from '../../src/language/phrases/phrase-matcher.ts
 import type { Item } from '../../src/language/phrases/syntax.ts';
 import { sequencesOf } from './spelled-phrases.ts';
 
-const SAMPLE = 300;
+const SAMPLE = 150;
 const WORST = 2;
 
 /** Beginnings of the phrases of a file, all but their last word, as texts that begin every phrase and end none. */

@@ -3,11 +3,14 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isStarterMessage } from '../../src/main/first-steps.ts';
 import { openRegistry, type Registry } from '../../src/registry/registry.ts';
 import { openConnection } from '../../src/stream/connection.ts';
 import { startTestServer, type TestServer } from './nats.ts';
 
+/** Asking takes time of the processor, which the start needs. */
+const LOOK_MS = 20;
 const ROOT = resolve(import.meta.dirname, '../..');
 
 /** A key of a project of its own. */
@@ -126,6 +129,7 @@ async function untilReady(url: string): Promise<void> {
     const text = await answer.text();
     if (answer.ok) return;
     if (performance.now() > deadline) throw new Error(`the service is not ready: ${text}`);
+    await sleep(LOOK_MS);
   }
 }
 
