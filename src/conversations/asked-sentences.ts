@@ -3,7 +3,13 @@ import type { Enrichment } from '../domain/facts.ts';
 import { truncate } from '../domain/truncate.ts';
 import { HIDDEN } from '../language/redact/redact.ts';
 import { clausesOf, sentencesOf } from '../language/sentences.ts';
-import { contentCount, PhraseSet, shownWordsOf, type ShownWord } from '../language/shown/phrase-set.ts';
+import {
+  contentCount,
+  contentStems,
+  PhraseSet,
+  shownWordsOf,
+  type ShownWord,
+} from '../language/shown/phrase-set.ts';
 import {
   isIntroductionAlone,
   saysSomething,
@@ -11,18 +17,22 @@ import {
   withoutData,
   withoutHesitations,
 } from '../language/shown/trimming.ts';
+import { isCode } from '../language/shown/program-text.ts';
 import { wordKey } from '../language/spaced-phrases.ts';
 import { LEXICON } from '../language/lexicon.ts';
 import { isUnspaced } from '../language/words.ts';
 
 const CODE = /```[^`]*(?:```|$)/gu;
-/** So many characters for one sign of a program. */
-const CHARACTERS_OF_SIGN = 14;
 const OPENINGS = PhraseSet.of('openings');
+const DIRECTIVES = PhraseSet.of('directives');
+const INQUIRIES = PhraseSet.of('inquiries');
 const QUESTION_WORDS = PhraseSet.of('questionWords');
 const REFERENCES = PhraseSet.of('references');
 const ADDITIONS = PhraseSet.of('additions');
 const TURNINGS = PhraseSet.of('turnings');
+const CONTRASTS = PhraseSet.of('contrasts');
+const COURTESIES = [PhraseSet.of('courtesies'), PhraseSet.of('asides')];
+const NEGATIONS = PhraseSet.of('negations');
 const REPLIES = PhraseSet.of('replies');
 const SIGN_OFFS = new PhraseSet(LEXICON.signOffs.spaced, LEXICON.signOffs.unspaced);
 /** A turn begins with them that asks. */
@@ -57,6 +67,10 @@ export interface AskedSentence {
   readonly content: number;
   /** A question or wish, that something is wrong, or neither. */
   readonly asks: 'question' | 'complaint' | 'nothing';
+  /** A question that only wants to be told something: nobody is asked to act. */
+  readonly isInformation: boolean;
+  /** Nothing but its mark makes it a question. */
+  readonly isMarked: boolean;
   /** It says that it brings up something else: "also". */
   readonly adds: boolean;
   /** It speaks of what was said before: "it", "that hotel". */
@@ -110,12 +124,6 @@ function turnsToMatter(sentence: string): boolean {
       return end > place && /^\s?[,:;.!–—-]/u.test(sentence.slice(words[end - 1]!.end));
     })
   );
-}
-
-/** Whether a sentence is a line of a program. */
-function isCode(sentence: string): boolean {
-  const signs = sentence.match(/[{}=;<>\\|]|_\w|\w\(/gu)?.length ?? 0;
-  return signs >= 3 && signs * CHARACTERS_OF_SIGN > sentence.length;
 }
 
 /** As they are shown, each once. */
@@ -177,7 +185,8 @@ function shownSentence(sentence: string, asks: boolean): AskedSentence | null {
   const text = withoutData(withoutCourtesies(line));
   if (!saysSomething(text)) return null;
   const content = contentCount(text, VAGUE);
-  const isQuestion = /[?？؟]["'”»)\]]*$/u.test(text) || wishes(text) || wishes(line);
+  const isOpened = wishes(text) || wishes(line);
+  const isQuestion = isOpened || /[?？؟]["'”»)\]]*$/u.test(text);
   const words = shownWordsOf(text, 40);
   const refers = REFERENCES.firstIn(text, words) >= 0;
   const adds = addsMore(text, words) || addsMore(line, shownWordsOf(line, 8));
@@ -186,9 +195,12 @@ function shownSentence(sentence: string, asks: boolean): AskedSentence | null {
     text,
     content,
     asks: kind,
+    isInformation: isQuestion && asksToBeTold(text, words),
+    isMarked: isQuestion && !isOpened && !isUnspaced(text),
     adds,
     refers,
-    telling: Math.min(content, RICH) * 2 + (isQuestion ? QUESTION : 0),
+    telling:
+      Math.min(content, RICH) * 2 + (isQuestion && contentStems(words, true).length >= ENOUGH ? QUESTION : 0),
   };
 }
 
@@ -196,7 +208,27 @@ function shownSentence(sentence: string, asks: boolean): AskedSentence | null {
 function wishes(text: string): boolean {
   const words = shownWordsOf(text, 8);
   if (WISHES.has(words[0]?.key ?? '') || OPENINGS.endAt(words, 0) > 0) return true;
+  if (isUnspaced(text) && (DIRECTIVES.firstIn(text, words) >= 0 || QUESTION_WORDS.firstIn(text, words) >= 0))
+    return true;
   return QUESTION_WORDS.endAt(words, 0) > 0 || OPENINGS.unspacedAt(text, 0) > 0 || addsMore(text, words);
+}
+
+/** "Is there a pool?", and not "Could you book it?" or "I need a pool?". */
+function asksToBeTold(text: string, words: readonly ShownWord[]): boolean {
+  if (isUnspaced(text)) {
+    const isQuestion = /[?？]$/u.test(text) || QUESTION_WORDS.firstIn(text, words) >= 0;
+    return INQUIRIES.firstIn(text, words) >= 0 || (isQuestion && DIRECTIVES.firstIn(text, words) < 0);
+  }
+  const starts = words.flatMap((word, place) =>
+    place === 0 || /[,;–—-]\s?$/u.test(text.slice(words[place - 1]!.end, word.start)) ? [place] : [],
+  );
+  const opening = starts.find(
+    (place) => OPENINGS.endAt(words, place) > place || DIRECTIVES.endAt(words, place) > place,
+  );
+  if (opening === undefined) return /[?؟]["'”»)\]]*$/u.test(text) || QUESTION_WORDS.endAt(words, 0) > 0;
+  // "Could you tell me", not "could you book".
+  const end = Math.max(OPENINGS.endAt(words, opening), DIRECTIVES.endAt(words, opening));
+  return words.slice(opening, end).some(({ key }) => INQUIRIES.hasWord(key));
 }
 
 /** Whether "also" or the like stands among its first words. */
@@ -205,10 +237,16 @@ function addsMore(text: string, words: readonly ShownWord[]): boolean {
   return [0, 1, 2].some((place) => ADDITIONS.endAt(words, place) > place);
 }
 
-/** Whether a turn begins with yes or no, as answers do. */
-export function beginsWithReply(content: string): boolean {
+/** Whether a turn begins with yes or no, as answers do; `isDenial`: with no alone. */
+export function beginsWithReply(content: string, isDenial = false): boolean {
   const start = content.slice(0, 80).trimStart();
-  return REPLIES.endAt(shownWordsOf(start, 6), 0) > 0 || REPLIES.unspacedAt(start, 0) > 0;
+  const words = shownWordsOf(start, 6);
+  // "No problem", and "no, but …" brings up more.
+  if (COURTESIES.some((phrases) => phrases.endAt(words, 0) > 1)) return false;
+  if (words.slice(1, 3).some((_, place) => CONTRASTS.endAt(words, place + 1) > place + 1)) return false;
+  if (isDenial && !NEGATIONS.hasWord(words[0]?.key ?? '') && NEGATIONS.unspacedAt(start, 0) === 0)
+    return false;
+  return REPLIES.endAt(words, 0) > 0 || REPLIES.unspacedAt(start, 0) > 0;
 }
 
 /** What a user said that asks for nothing, when it says anything. */

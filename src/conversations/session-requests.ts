@@ -1,6 +1,9 @@
 /** The requests of a session that its title and summary speak of, each with its answer. */
 import type { ByteReader, ByteWriter } from '../domain/byte-codec.ts';
-import { bestAnswer, stemsOf, type AssistantAnswer } from './assistant-answer.ts';
+import { contentCount } from '../language/shown/phrase-set.ts';
+import { ended } from '../language/shown/shortening.ts';
+import { bestAnswer, stemsOf, type AssistantAnswer, type ScoredAnswer } from './assistant-answer.ts';
+import { denies, isHidden, namesOne } from './said-sentence.ts';
 import { kept } from './kept-text.ts';
 
 /** Requests that a summary tells. */
@@ -20,9 +23,16 @@ const VAGUE = 5;
  * How much better a later answer must be: it speaks to a further question of the user, to what the user answered or
  * tried again (then it may be worse), or to anything else.
  */
-const MARGINS = { detour: 0.6, answered: -0.25, other: 0.1 } as const;
+const MARGINS = { detour: 0.6, answered: -0.25, step: 0.1, other: 0.1, closing: 9 } as const;
+/** What a report names with so few words, the answer before it tells; it must state something, in hundredths. */
+const THIN = 5;
+const PLAIN = 54;
 /** What an assistant turn after the first speaks to. */
 export type Bearing = keyof typeof MARGINS;
+
+/** A request as a user turn brings it up. */
+export type NewRequest = Pick<SessionRequest, 'text' | 'telling'> &
+  Partial<Pick<SessionRequest, 'isInformation'>>;
 
 /** A request, and the best answer to it so far. */
 export interface SessionRequest {
@@ -31,6 +41,10 @@ export interface SessionRequest {
   readonly telling: number;
   /** It came in the first turn that asked. */
   readonly isFirst: boolean;
+  /** It only asks to be told something, so nothing is done for it. */
+  readonly isInformation: boolean;
+  /** Of the latest turn that wanted something done: after a question beside it the session goes on with it. */
+  isOpen: boolean;
   /** Assistant turns that dealt with it. */
   turns: number;
   /** '' without. */
@@ -52,12 +66,17 @@ export class SessionRequests {
   }
 
   /** The requests of one turn; what is not kept any more is one that took few turns. */
-  add(requests: readonly { readonly text: string; readonly telling: number }[]): void {
+  add(requests: readonly NewRequest[]): void {
     const isFirst = this.#all.length === 0;
-    const added = requests.slice(0, TOLD).map(({ text, telling }): SessionRequest => ({
+    const opens = requests.some(({ isInformation }) => isInformation !== true);
+    if (opens) for (const request of this.#all) request.isOpen = false;
+    const best = Math.max(...requests.map(({ telling }) => telling));
+    const added = requests.slice(0, TOLD).map(({ text, telling, isInformation = false }): SessionRequest => ({
       text: kept(text, REQUEST_LENGTH),
       telling,
-      isFirst,
+      isFirst: isFirst && telling === best,
+      isInformation,
+      isOpen: opens && !isInformation,
       turns: 0,
       answer: '',
       answerScore: 0,
@@ -83,6 +102,34 @@ export class SessionRequests {
     });
   }
 
+  /** The user goes on: where the latest questions have their answers, with what is wanted done. */
+  resume(): void {
+    const left = this.#current.filter(({ isInformation, answer }) => !isInformation || answer === '');
+    const open = left.length > 0 ? left : this.#all.filter(({ isOpen }) => isOpen);
+    if (open.length > 0) this.#current = open;
+    else if (this.#current.length === 0) this.#current = this.#all.slice(-1);
+  }
+
+  /** The user denies what the assistant last said: it is no answer to go by. */
+  doubt(): void {
+    for (const request of this.#current) if (!request.isDone) request.answerScore = 0;
+  }
+
+  /** The user asks about something that is not kept: the next answer belongs to no request, a report excepted. */
+  setAside(): void {
+    this.#current = [];
+  }
+
+  /** The greatest part of what a sentence names that an earlier request names. */
+  shareOf(text: string): number {
+    const named = [...stemsOf(text)];
+    const shares = this.#all.map((request) => {
+      const stems = this.#stemsOf(request);
+      return named.filter((stem) => stems.has(stem)).length / Math.max(1, named.length);
+    });
+    return Math.max(0, ...shares);
+  }
+
   clear(): void {
     this.#all = [];
     this.#current = [];
@@ -96,15 +143,20 @@ export class SessionRequests {
     for (const request of this.#all) {
       const isCurrent = this.#current.includes(request);
       if (isCurrent && bearing !== 'detour') request.turns = Math.min(request.turns + 1, MOST_TURNS);
-      const best = bestAnswer(answer, this.#stemsOf(request), bearing === 'answered');
-      if (best === null || !(isCurrent || best.settles)) continue;
+      const isConfirmed = !request.isInformation && (bearing === 'answered' || bearing === 'step');
+      const best = bestAnswer(answer, this.#stemsOf(request), isConfirmed, request.isInformation);
+      if (best === null) continue;
       const score = Math.max(0, Math.min(255, Math.round(best.score * 60)));
-      const margin = request.answer === '' ? -255 : Math.round(MARGINS[bearing] * 60);
+      if (!isCurrent && !isSettledBy(request, best, score)) continue;
+      if (request.isDone && isHidden(best.text)) continue;
+      if (request.isDone && best.isReport && best.isForeign) continue;
+      const margin =
+        request.answer === '' && bearing !== 'closing' ? -255 : Math.round(MARGINS[bearing] * 60);
       // What is done beats any list or step before it, and is only followed by what is done as well.
       const isWorse = score <= request.answerScore + margin;
       if (best.isReport === request.isDone ? isWorse && !best.isReport : request.isDone) continue;
+      request.answer = kept(reported(request, best, redact(best.text)), ANSWER_LENGTH);
       request.isDone = best.isReport;
-      request.answer = kept(redact(best.text), ANSWER_LENGTH);
       request.answerScore = score;
     }
   }
@@ -147,12 +199,15 @@ export class SessionRequests {
   }
 
   write(writer: ByteWriter): void {
-    writer.count(this.#all.length).count(this.#all.length - this.#current.length);
-    for (const { text, telling, isFirst, turns, answer, answerScore, isDone } of this.#all) {
+    writer.count(this.#all.length);
+    for (const request of this.#all) {
+      const { text, telling, isFirst, isDone, isInformation, isOpen, turns, answer, answerScore } = request;
       writer
         .text(text)
-        .byte(telling | (isFirst ? 16 : 0) | (isDone ? 32 : 0))
-        .byte(turns)
+        .byte(
+          telling | (isFirst ? 16 : 0) | (isDone ? 32 : 0) | (isInformation ? 64 : 0) | (isOpen ? 128 : 0),
+        )
+        .byte(turns | (this.#current.includes(request) ? 128 : 0))
         .text(answer)
         .byte(answerScore);
     }
@@ -161,22 +216,39 @@ export class SessionRequests {
   static read(reader: ByteReader): SessionRequests {
     const requests = new SessionRequests();
     const count = reader.count();
-    const firstCurrent = reader.count();
     for (let place = 0; place < count; place += 1) {
       const text = reader.text();
       const flags = reader.byte();
-      const request = { text, telling: flags & 15, isFirst: (flags & 16) !== 0 };
-      requests.#all.push({
-        ...request,
-        turns: reader.byte(),
+      const turns = reader.byte();
+      const request: SessionRequest = {
+        text,
+        telling: flags & 15,
+        isFirst: (flags & 16) !== 0,
+        isDone: (flags & 32) !== 0,
+        isInformation: (flags & 64) !== 0,
+        isOpen: (flags & 128) !== 0,
+        turns: turns & 127,
         answer: reader.text(),
         answerScore: reader.byte(),
-        isDone: (flags & 32) !== 0,
-      });
+      };
+      requests.#all.push(request);
+      if (turns > 127) requests.#current.push(request);
     }
-    requests.#current = requests.#all.slice(firstCurrent);
     return requests;
   }
+}
+
+/** Whether a report is of a request that the user does not speak of now. */
+function isSettledBy(request: SessionRequest, { settles, isReport }: ScoredAnswer, score: number): boolean {
+  const { isDone, isOpen, answerScore } = request;
+  return isDone ? settles && score > answerScore : settles || (isOpen && isReport);
+}
+
+/** A report that names little tells as well what was found before it: "The pizzeria Etna has a table. It is booked." */
+function reported({ answer, answerScore, isDone }: SessionRequest, best: ScoredAnswer, text: string): string {
+  if (!best.isReport || isDone || answer === '' || answerScore < PLAIN || denies(answer)) return text;
+  const both = `${ended(answer)} ${text}`;
+  return contentCount(text) <= THIN && !namesOne(text) && both.length <= ANSWER_LENGTH ? both : text;
 }
 
 /** What is told first: what was done rather than what was only asked beside it. */
@@ -185,7 +257,8 @@ function rankOf(request: SessionRequest): number {
 }
 
 /** What a session came for, and got, stays its main request. */
-function weightOf({ telling, isFirst, turns, isDone }: SessionRequest): number {
+function weightOf({ telling, isFirst, turns: all, isDone, isInformation }: SessionRequest): number {
+  const turns = isInformation && !isFirst ? Math.min(all, 1) : all;
   const first = isDone ? FIRST_WEIGHT + DONE_WEIGHT : FIRST_WEIGHT;
   return telling + turns * TURN_WEIGHT + (isFirst && telling > VAGUE ? first : 0);
 }

@@ -4,9 +4,8 @@ import { SIGNALS, type SignalKey } from '../domain/signal-kinds.ts';
 import { truncate } from '../domain/truncate.ts';
 import type { DetectLanguage } from '../language/detect.ts';
 import { ENDINGS, TEXT_LANGUAGES, type Ending } from '../language/shown/lexicon.ts';
-import { isContrasted, shortened, shortenedAtClause } from '../language/shown/shortening.ts';
+import { ended, isContrasted, shortened, shortenedAtClause } from '../language/shown/shortening.ts';
 import { withoutOpenings } from '../language/shown/trimming.ts';
-import { isUnspaced } from '../language/words.ts';
 import { askedSentences, beginsWithReply, statedSentence, type AskedSentence } from './asked-sentences.ts';
 import { readAnswer } from './assistant-answer.ts';
 import { holdsQuestion } from './answering-turns.ts';
@@ -16,13 +15,15 @@ import { SessionRequests, type Bearing, type SessionRequest } from './session-re
 const TITLE_LENGTH = 60;
 /** Of each request and of the answers together, where a summary tells several. */
 const TOLD_LENGTH = 110;
-const ANSWERS_LENGTH = 240;
+const ANSWERS_LENGTH = 300;
 /** User text that language is told from; past it the answer stands. */
 const LANGUAGE_SAMPLE = 240;
 /** How much less a later request tells that speaks of what was said before. */
 const REFERENCE = 8;
 /** Between what was asked, what was answered and how it ended. */
 const PART = ' – ';
+/** Between one request with its answer and the next. */
+const PAIR = ' · ';
 
 /** How a user turn stands to the turns before it. */
 export interface TurnPlace {
@@ -36,7 +37,21 @@ export interface TurnPlace {
 export type Redact = (text: string) => string;
 
 const OPENS: TurnPlace = { isAnswer: false, isRepeated: false };
-const BEARINGS: readonly Bearing[] = ['other', 'answered', 'detour'];
+const BEARINGS: readonly Bearing[] = ['other', 'answered', 'detour', 'step', 'closing'];
+/** What a user turn does: it asks anew, takes up what was asked, asks about it, goes a step on with it, or replies. */
+type Move = 'new' | 'retry' | 'detour' | 'aside' | 'step' | 'reply';
+const BEARING_OF: Readonly<Partial<Record<Move, Bearing>>> = {
+  new: 'other',
+  retry: 'answered',
+  detour: 'detour',
+  aside: 'detour',
+  step: 'step',
+};
+/** A wish that speaks of what was said before is one of its own when it names so much. */
+const OWN_MATTER = 5;
+/** What is taken for another try is none when it asks for so much, and shares no more than this part with a request. */
+const OWN_TRY = 3;
+const MOST_SHARED = 0.5;
 const SAT: ReadonlySet<SignalKey> = signalsOf('SAT');
 const DSAT: ReadonlySet<SignalKey> = signalsOf('DSAT');
 
@@ -66,6 +81,8 @@ export class SessionText {
   #bearing: Bearing = 'other';
   /** The assistant's latest turn asked for something. */
   #asksBack = false;
+  /** The assistant's latest turn asked to confirm what it is about to do. */
+  #recaps = false;
   /** The assistant's latest turn asked whether there is anything else: what follows is no answer. */
   #offersMore = false;
   /** The latest user turn asked or answered: what the assistant says next may settle it. */
@@ -78,18 +95,25 @@ export class SessionText {
     const signals = enrichment.signals.map(({ key }) => key);
     const isAnswer = !this.#offersMore && (place.isAnswer || (this.#asksBack && !holdsQuestion(content)));
     const sentences = kind === 'request' ? askedSentences(content, enrichment) : [];
-    const asked = isAnswer ? sentences.filter(({ adds, refers }) => adds && !refers) : sentences;
+    const opens = this.#requests.isEmpty || this.#isOnlyStated;
+    const asked = isAnswer ? sentences.filter((sentence) => bringsUp(sentence, opens)) : sentences;
     const isRequest = kind === 'request' && (!isAnswer || asked.length > 0);
-    const isNew = !place.isRepeated && this.#addRequests(content, asked, signals);
+    const isRepeated = place.isRepeated && this.#isRetry(asked);
+    const move = isRepeated ? 'retry' : this.#moveOf(content, asked, signals, isRequest);
+    const isNew = move === 'new';
+    if (move === 'aside') this.#requests.setAside();
+    else if (!isNew && !isRepeated) this.#requests.resume();
     if (kind === 'reply' && this.#requests.isEmpty) this.#addStated(content);
-    const isDetour = isRequest && !isNew && !place.isRepeated;
-    this.#bearing = isDetour ? 'detour' : isAnswer || place.isRepeated ? 'answered' : 'other';
-    this.#isMoved = kind !== 'reply' || isAnswer;
     const isLiked = signals.some((key) => SAT.has(key)) && !signals.some((key) => DSAT.has(key));
+    const bearing = isAnswer ? 'answered' : isLiked && kind === 'reply' ? 'closing' : 'other';
+    this.#bearing = BEARING_OF[move] ?? bearing;
+    if (this.#recaps && beginsWithReply(content, true)) this.#requests.doubt();
+    this.#isMoved = kind !== 'reply' || isAnswer;
     this.#ending = this.#endingAfterUser(
-      isNew || (isRequest && place.isRepeated),
+      isNew || move === 'step' || (isRequest && isRepeated),
       isLiked,
       kind === 'reply' && !isAnswer,
+      isRequest && holdsQuestion(content),
       signals,
     );
     if (isNew) this.#isAnswered = false;
@@ -103,10 +127,35 @@ export class SessionText {
     this.#untold.push(this.#sample.length);
   }
 
+  /** Another try says what was said before, or speaks of it; what names other things is no such try. */
+  #isRetry(asked: readonly AskedSentence[]): boolean {
+    return !asked.some(
+      ({ text, content, refers, asks, isInformation }) =>
+        asks === 'question' &&
+        (isInformation ? content > 1 : content >= (refers ? OWN_MATTER : OWN_TRY)) &&
+        this.#requests.shareOf(text) <= MOST_SHARED,
+    );
+  }
+
+  #moveOf(
+    content: string,
+    asked: readonly AskedSentence[],
+    signals: readonly SignalKey[],
+    isRequest: boolean,
+  ): Move {
+    if (this.#addRequests(content, asked, signals)) return 'new';
+    if (!isRequest) return 'reply';
+    if (asked.some(({ text, isInformation }) => isInformation && !this.#requests.covers(text)))
+      return 'aside';
+    return asked.some(({ asks, refers, isInformation }) => asks === 'question' && refers && !isInformation)
+      ? 'step'
+      : 'detour';
+  }
+
   /** Whether the turn asked for something that was not asked before. */
   #addRequests(content: string, asked: readonly AskedSentence[], signals: readonly SignalKey[]): boolean {
     const isFirst = this.#requests.isEmpty || this.#isOnlyStated;
-    const isReply = !isFirst && beginsWithReply(content);
+    const isReply = !isFirst && !this.#offersMore && beginsWithReply(content, !this.#asksBack);
     // A later turn that asks explains itself beside the question.
     const hasQuestion = asked.some(({ asks }) => asks === 'question');
     const further = asked.filter(
@@ -126,13 +175,20 @@ export class SessionText {
    * something that no earlier request does.
    */
   #isFurther(
-    { text, asks, content }: AskedSentence,
+    { text, asks, content, refers, adds, isInformation, isMarked }: AskedSentence,
     isReply: boolean,
     signals: readonly SignalKey[],
   ): boolean {
     if (signals.includes('gives-up')) return false;
-    const isAsked = /[?？؟]["'”»)\]]*$/u.test(text) || (asks === 'question' && !isReply);
+    // "Yes, I'd like to return the lamp": more than a yes.
+    const isMore = !refers && content > OWN_TRY && this.#requests.shareOf(text) <= MOST_SHARED;
+    const isAsked = /[?？؟]["'”»)\]]*$/u.test(text) || (asks === 'question' && (!isReply || isMore));
     if (!isAsked && (isReply || signals.length > 0)) return false;
+    // "Change it to the blue one" is a step of what was asked before.
+    const isStep = refers && !adds && !isInformation && asks === 'question';
+    if (isStep && content < OWN_MATTER) return false;
+    // "Four days?" to "How long?"
+    if (isMarked && this.#asksBack && !this.#offersMore && content < OWN_MATTER) return false;
     const least = isAsked ? 2 : asks === 'complaint' ? 3 : 5;
     return content >= least && !this.#requests.covers(text);
   }
@@ -148,15 +204,17 @@ export class SessionText {
     asks: boolean,
     isLiked: boolean,
     isReply: boolean,
+    isAsking: boolean,
     signals: readonly SignalKey[],
   ): Ending | null {
     const before = this.#ending;
-    if (signals.includes('gives-up') && (this.#isAnswered || !asks)) {
+    if (signals.includes('gives-up') && !isAsking && (this.#isAnswered || !asks)) {
       // "I'm done here" of what is done is no giving up.
       const stays = before === 'handedOver' || before === 'refused' || this.#requests.hasDone;
       return stays ? before : 'givenUp';
     }
-    if (asks) return 'open';
+    // "Can I speak to a person?"
+    if (asks || (isAsking && signals.includes('gives-up'))) return 'open';
     if (isLiked && this.#isAnswered) {
       const stays = before === 'refused' || before === 'handedOver' || before === 'givenUp';
       if (signals.includes('problem-solved')) return 'solved';
@@ -173,9 +231,10 @@ export class SessionText {
     const answer = readAnswer(content);
     this.#requests.answer(answer, this.#bearing, redact);
     this.#asksBack = answer.asksBack;
+    this.#recaps = answer.recaps;
     this.#isAnswered ||= answer.states;
     this.#offersMore = answer.offersMore;
-    const isRefused = gap !== null || answer.refuses;
+    const isRefused = (gap !== null || answer.refuses) && !answer.goesOn;
     this.#isMet ||= answer.states && !isRefused && !answer.denies;
     const before = this.#ending === 'open' ? null : this.#ending;
     if (answer.handsOver) this.#ending = 'handedOver';
@@ -193,7 +252,7 @@ export class SessionText {
     // "I wanted to pay, but it failed" is not "Pay, but it failed".
     const short = withoutMarks(isContrasted(main.text) ? main.text : withoutOpenings(main.text));
     if (short.length <= TITLE_LENGTH) return capitalised(short);
-    const clause = shortenedAtClause(short, TITLE_LENGTH);
+    const clause = shortenedAtClause(short, TITLE_LENGTH, short.length < main.text.length - 2);
     if (clause !== null) return capitalised(withoutMarks(withoutOpenings(clause)));
     const shorter = isContrasted(main.text) ? short : withoutMarks(withoutOpenings(main.text, true));
     return capitalised(withoutMarks(shortened(shorter, TITLE_LENGTH)));
@@ -208,12 +267,10 @@ export class SessionText {
     if (main === null) return null;
     // How it ended is how the latest request did.
     const told = this.#requests.told(this.#ending !== null && this.#ending !== 'solved');
-    const most = told.length > 1 ? TOLD_LENGTH : Number.POSITIVE_INFINITY;
-    const asked = told.map(({ text }) => sentenceOf(shortened(text, most)));
-    const answers = answersOf(told, main).map(sentenceOf);
+    const pairs = pairsOf(told);
     const endings = language === null ? undefined : TEXT_LANGUAGES.get(language)?.endings;
     const ending = this.#ending === null ? undefined : endings?.[this.#ending];
-    return [asked.join(' '), answers.join(' '), ending ?? ''].filter((part) => part !== '').join(PART);
+    return [pairs.join(PAIR), ending ?? ''].filter((part) => part !== '').join(PART);
   }
 
   /**
@@ -237,6 +294,7 @@ export class SessionText {
       this.#isMoved,
       this.#offersMore,
       this.#isMet,
+      this.#recaps,
     ];
     writer
       .byte(flags.reduce((byte, flag, bit) => byte | (flag ? 1 << bit : 0), 0))
@@ -257,6 +315,7 @@ export class SessionText {
     text.#isMoved = (flags & 16) !== 0;
     text.#offersMore = (flags & 32) !== 0;
     text.#isMet = (flags & 64) !== 0;
+    text.#recaps = (flags & 128) !== 0;
     text.#ending = ENDINGS[reader.byte() - 1] ?? null;
     text.#bearing = BEARINGS[reader.byte()] ?? 'other';
     text.#sample = reader.text();
@@ -271,16 +330,39 @@ function withoutReference(asked: AskedSentence): AskedSentence {
   return asked.refers ? { ...asked, telling: Math.max(0, asked.telling - REFERENCE) } : asked;
 }
 
-/** The answers to the requests that are told, the main one's in any case, as far as there is room. */
-function answersOf(told: readonly SessionRequest[], main: SessionRequest): string[] {
-  const chosen = new Set<string>(main.answer === '' ? [] : [main.answer]);
-  let length = main.answer.length;
-  for (const { answer } of told) {
-    if (answer === '' || chosen.has(answer) || length + answer.length > ANSWERS_LENGTH) continue;
-    chosen.add(answer);
-    length += answer.length;
+/** Whether a sentence of an answer asks for something of its own; `opens`: nothing was asked before. */
+function bringsUp({ adds, refers, asks }: AskedSentence, opens: boolean): boolean {
+  return (adds && !refers) || (opens && asks === 'question');
+}
+
+/** The answers to the requests that are told, by request: short ones whole, the others in equal parts of the room. */
+function answersOf(told: readonly SessionRequest[]): ReadonlyMap<SessionRequest, string> {
+  const short = new Map<string, string>();
+  const answers = [...new Set(told.map(({ answer }) => answer))].filter((answer) => answer !== '');
+  let room = ANSWERS_LENGTH;
+  answers
+    .toSorted((one, other) => one.length - other.length)
+    .forEach((answer, place) => {
+      const text = shortened(answer, Math.floor(room / (answers.length - place)));
+      short.set(answer, text);
+      room -= text.length;
+    });
+  return new Map(told.map((request) => [request, short.get(request.answer) ?? '']));
+}
+
+/** Requests with the answer that follows them; those that share one, or have none, stand together. */
+function pairsOf(told: readonly SessionRequest[]): string[] {
+  const most = told.length > 1 ? TOLD_LENGTH : Number.POSITIVE_INFINITY;
+  const answers = answersOf(told);
+  const pairs: { asked: string; answer: string }[] = [];
+  for (const request of told) {
+    const answer = answers.get(request) ?? '';
+    const asked = sentenceOf(shortened(request.text, most));
+    const last = pairs.at(-1);
+    if (last === undefined || (last.answer !== answer && last.answer !== '')) pairs.push({ asked, answer });
+    else pairs[pairs.length - 1] = { asked: `${last.asked} ${asked}`, answer };
   }
-  return [...new Set(told.map(({ answer }) => answer))].filter((answer) => chosen.has(answer));
+  return pairs.map(({ asked, answer }) => (answer === '' ? asked : asked + PART + sentenceOf(answer)));
 }
 
 function withoutMarks(text: string): string {
@@ -290,8 +372,7 @@ function withoutMarks(text: string): string {
 }
 
 function sentenceOf(text: string): string {
-  const whole = capitalised(text.trim());
-  return /[.!?…。！？؟।]["'”»)\]]*$/u.test(whole) ? whole : `${whole}${isUnspaced(whole) ? '。' : '.'}`;
+  return ended(capitalised(text.trim()));
 }
 
 /** With a capital, unless the first word has one somewhere: "iPhone". */

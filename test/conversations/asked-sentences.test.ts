@@ -37,12 +37,10 @@ describe('asked sentences', () => {
   });
 
   it('tell an answer by its first word', () => {
-    deepEqual(['Yes, that one', 'Nein danke', '是的', 'Where is it'].map(beginsWithReply), [
-      true,
-      true,
-      true,
-      false,
-    ]);
+    deepEqual(
+      ['Yes, that one', 'Nein danke', '是的', 'Where is it'].map((content) => beginsWithReply(content)),
+      [true, true, true, false],
+    );
   });
 
   it('are what was stated when nothing is asked and it names something', () => {

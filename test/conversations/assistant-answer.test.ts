@@ -21,6 +21,38 @@ describe('the answer in an assistant turn', () => {
     equal(best('抱歉给您带来不便。包裹明天送到。'), '包裹明天送到。');
   });
 
+  it('is a list with its head, the things of it, and nothing that only leads up to more', () => {
+    equal(
+      best(
+        'These are our pools:\n1. **North**: warm and deep and open for everybody who has a ticket of the town\n2. **South**: cold',
+      ),
+      'These are our pools: North; South: cold',
+    );
+    equal(best('You have these orders:', 'my orders'), undefined);
+    equal(
+      best('This is a script that sorts words:\n```\nsort()\n```', 'sort'),
+      'This is a script that sorts words',
+    );
+    equal(
+      best('[Map of the town](https://town.example/map) shows all stops.'),
+      'Map of the town shows all stops.',
+    );
+  });
+
+  it('is what is proposed by name, and never what is only asked for', () => {
+    equal(best('I found two cafés. How about Café Anders?'), 'I found two cafés. How about Café Anders?');
+    equal(best('How about another day?'), undefined);
+    equal(best('To move the sofa on Friday, I need your address.', 'move the sofa on Friday'), undefined);
+    equal(best('Just confirm that the order of tea is right.', 'an order of tea'), undefined);
+  });
+
+  it('is what was done in spite of a refusal', () => {
+    const review =
+      "I can't have a view of my own. However, this is one: The play is long. Its end is good. Go.";
+    equal(readAnswer(review).goesOn, true);
+    equal(readAnswer("I can't do that. However, I can find you a shop.").goesOn, false);
+  });
+
   it('shares most with the request, and reports it done', () => {
     const content = 'The weather is fine today. Your table for Friday has been booked. We serve fish.';
     equal(best(content, 'book a table for Friday'), 'Your table for Friday has been booked.');

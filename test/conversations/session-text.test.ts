@@ -159,6 +159,21 @@ describe('the title of a session', () => {
     );
   });
 
+  it('is the clause that says what is wanted', () => {
+    deepEqual(
+      [
+        'Summer is coming up soon, can you find me a wooden house by a lake with a boat',
+        'The lamp came this morning from the shop and I would like to exchange a broken switch',
+        'I want to order the blue garden chair for my terrace, but there is no button on the page',
+      ].map(titleOf),
+      [
+        'Can you find me a wooden house by a lake with a boat',
+        'Exchange a broken switch',
+        'I want to order the blue garden chair for my terrace…',
+      ],
+    );
+  });
+
   it('is the first request when that was done, however long the next one takes', () => {
     const two = talk().asks('Book a train to Porto for Monday').hears('Your train to Porto is booked.');
     two.asks('I am also looking for a quiet hotel by the river').hears('In which price range?');
@@ -196,8 +211,8 @@ describe('the summary of a session', () => {
     session.asks('Can I carry over vacation days?').hears('Yes, up to five days.');
     equal(
       session.summary(null),
-      'Where do I enter sick leave? Do I need a doctors note? Can I carry over vacation days? – ' +
-        'In the portal under Absences. Only from the fourth day. Yes, up to five days.',
+      'Where do I enter sick leave? – In the portal under Absences. · Do I need a doctors note? – ' +
+        'Only from the fourth day. · Can I carry over vacation days? – Yes, up to five days.',
     );
     session.asks('Which holidays are public?').hears('Twelve of them.');
     equal(session.summary()?.split('?').length, 4);
@@ -215,6 +230,46 @@ describe('the summary of a session', () => {
       'Here is what we need:\n- A photo\n- Your birth certificate\nAll documents must be originals.',
     );
     match(list.summary(null) ?? '', /All documents must be originals\.$/);
+  });
+
+  it('goes on with what is wanted after a question beside it', () => {
+    const room = talk()
+      .asks('I need a room in Porto for Friday')
+      .hears('The Lapa has a room for Friday. Would you like it?')
+      .asks('Is breakfast included there?')
+      .hears('Breakfast costs nine euros. Would you like the room?')
+      .says('yes please')
+      .hears('It is booked.');
+    equal(
+      room.summary(null),
+      'I need a room in Porto for Friday. – The Lapa has a room for Friday. It is booked. · ' +
+        'Is breakfast included there? – Breakfast costs nine euros.',
+    );
+    equal(room.text.title, 'I need a room in Porto for Friday');
+  });
+
+  it('takes no answer to what it does not tell for one to what it does', () => {
+    const session = talk().asks('Find me a museum for children').hears('The Toy Museum has games.');
+    session.asks('Where is it?').hears('Near the old harbour, behind the station for boats.');
+    match(session.summary(null)!, /– The Toy Museum has games\.$/);
+    session.says('great, thank you', 'gratitude').hears('See you at the museum for children!');
+    match(session.summary(null)!, /– The Toy Museum has games\.$/);
+  });
+
+  it('does not tell what the user corrected', () => {
+    const session = talk().asks('Book a boat tour').hears('Please confirm: a boat tour at nine on Monday.');
+    session.says('No, on Tuesday').hears('Please confirm: a boat tour at nine on Tuesday.');
+    session.says('yes').hears('Your tour is booked.');
+    equal(session.summary(null), 'Book a boat tour. – A boat tour at nine on Tuesday. Your tour is booked.');
+  });
+
+  it('is asked for a person in place of giving up', () => {
+    const session = talk().asks('Refund the broken lamp').hears('Refunds take five days.');
+    session.text.addUserTurn(
+      'This leads nowhere. Can I speak to a human?',
+      enrichment('request', 'Can I speak to a human?', ['gives-up']),
+    );
+    match(session.summary()!, /Not answered yet\.$/);
   });
 
   it('keeps the answer while the user asks further', () => {

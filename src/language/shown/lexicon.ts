@@ -45,6 +45,10 @@ const sections = {
   openings: phrases,
   /** Further ones, of a title that is too long. */
   longOpenings: phrases,
+  /** Begin a question that asks to act: "can you". */
+  directives: phrases,
+  /** Words of an opening that asks to be told something: "know". */
+  inquiries: phrases,
   /** Begin a question that has no mark. */
   questionWords: phrases,
   /** Say at the start of a sentence that it brings up something else: "also". */
@@ -68,6 +72,10 @@ const sections = {
   pleasantries: phrases,
   /** An assistant asks for what it needs, without a question mark: "please provide". */
   asksBack: phrases,
+  /** Begin a sentence that says what something is needed for: "to". */
+  purposes: phrases,
+  /** An assistant asks whether this may be it: "how about". */
+  proposals: phrases,
   /** An assistant reports that something is done. */
   completions: phrases,
   /** An assistant says that something is not possible. */

@@ -11,6 +11,7 @@ const SUBORDINATES = PhraseSet.of('subordinates');
 const WEAK_ENDS = PhraseSet.of('weakEnds');
 const NEGATIONS = PhraseSet.of('negations');
 const OPENINGS = PhraseSet.of('openings');
+const DIRECTIVES = PhraseSet.of('directives');
 const REFERENCES = PhraseSet.of('references');
 const TROUBLES = new PhraseSet(troublesOf(true), troublesOf(false));
 const REASONS = PhraseSet.of('reasons');
@@ -26,6 +27,7 @@ const CONJUNCTIONS: ReadonlySet<string> = new Set(
   // "I" and "a" are words of English before they are the "and" of Polish.
   [...LEXICON.conjunctions.all, ...LEXICON.and.all].map(wordKey).filter((key) => !/^[aio]$/.test(key)),
 );
+const AUXILIARIES: ReadonlySet<string> = new Set(LEXICON.auxiliaries.all.map(wordKey));
 /** What follows "and" where it joins clauses, not things: a subject, an auxiliary or a question word. */
 const CLAUSE_STARTS: ReadonlySet<string> = new Set(
   [
@@ -65,29 +67,39 @@ export function shortened(sentence: string, length: number): string {
   return clauseWithin(text, length) ?? cutAtWord(text, length);
 }
 
-/** The same at a clause only; null when no clause of that length stands by itself. */
-export function shortenedAtClause(sentence: string, length: number): string | null {
+/** With a mark at its end, and none that announces more. */
+export function ended(sentence: string): string {
+  const whole = sentence.replace(/\s*[:：]$/u, '');
+  return /[.!?…。！？؟।]["'”»)\]]*$/u.test(whole) ? whole : `${whole}${isUnspaced(whole) ? '。' : '.'}`;
+}
+
+/** The same at a clause only; null when no clause of that length stands by itself. `isWish`: "I want to" is cut off. */
+export function shortenedAtClause(sentence: string, length: number, isWish = false): string | null {
   const text = sentence.trim();
-  return text.length <= length ? text : clauseWithin(text, length);
+  return text.length <= length ? text : clauseWithin(text, length, isWish);
 }
 
 /**
  * The longest run of clauses from the front that stands by itself. Where it does not, or says little, a later clause that
  * says what is wanted or wrong; where a clause says otherwise, only such a one.
  */
-function clauseWithin(text: string, length: number): string | null {
+function clauseWithin(text: string, length: number, isWish = false): string | null {
   const ends = clauseEnds(text);
   const isSafe = !isContrasted(text);
+  // "I need to exchange the hose, but I have no number": neither part alone, and the wish is no reason to drop.
+  if (!isSafe && (isWish || wishes(text))) return null;
   let found: string | null = null;
   for (const { end } of !isSafe || leansOn(text) ? [] : ends) {
     const front = text.slice(0, end).trim();
-    if (end <= length && isWeighty(front)) found = front;
+    if (end <= length && isWeighty(front) && !leansOn(front)) found = front;
   }
-  if (found === null && isSafe && !leansOn(text)) return null;
-  if (found !== null && (contentCount(found) > LEAST_CONTENT || saysWhatIsWanted(found))) return found;
+  if (found === null && isSafe && !leansOn(text) && !ends.some(({ end }) => leansOn(text.slice(0, end))))
+    return null;
+  const isEnough = found !== null && (contentCount(found) > LEAST_CONTENT || saysWhatIsWanted(found));
+  if (found !== null && (isWish || saysWhatIsWanted(found))) return found;
   for (const { next } of ends) {
     const rest = withoutContrast(text.slice(next).trim());
-    const isTelling = (isSafe && found === null) || saysWhatIsWanted(rest);
+    const isTelling = isEnough ? wishes(rest) : (isSafe && found === null) || saysWhatIsWanted(rest);
     if (rest.length <= length && isWeighty(rest) && !leansOn(rest) && isTelling && !refersBack(rest))
       return rest;
   }
@@ -97,8 +109,14 @@ function clauseWithin(text: string, length: number): string | null {
 /** A wish, or that something is not as it should be. */
 function saysWhatIsWanted(clause: string): boolean {
   const words = shownWordsOf(clause);
-  if (OPENINGS.endAt(words, 0) > 0 || words.some(({ key }) => NEGATIONS.hasWord(key))) return true;
+  if (wishes(clause) || words.some(({ key }) => NEGATIONS.hasWord(key))) return true;
   return TROUBLES.firstIn(clause, words) >= 0;
+}
+
+/** Begins with "I would like to", "can you" and the like. */
+function wishes(clause: string): boolean {
+  const words = shownWordsOf(clause);
+  return OPENINGS.endAt(words, 0) > 0 || DIRECTIVES.endAt(words, 0) > 0;
 }
 
 /** "It shows complete": of what, the clause before says. */
@@ -121,7 +139,8 @@ function clauseEnds(text: string): ClauseEnd[] {
   words.forEach((word, place) => {
     if (place < LEAST_WORDS) return;
     const isJoined = CONJUNCTIONS.has(word.key) && CLAUSE_STARTS.has(words[place + 1]?.key ?? '');
-    if (isJoined || REASONS.endAt(words, place) > place) ends.push({ end: word.start, next: word.start });
+    const isParted = REASONS.endAt(words, place) > place || CONTRASTS.endAt(words, place) > place;
+    if (isJoined || isParted) ends.push({ end: word.start, next: word.start });
   });
   return ends.filter(({ end }) => isBalanced(text.slice(0, end))).sort((one, other) => one.end - other.end);
 }
@@ -143,6 +162,8 @@ function opensWith(phrases: PhraseSet, clause: string): boolean {
 /** It begins like "because …", "if …", "when …" and is no question: not a sentence of its own. */
 function leansOn(clause: string): boolean {
   if (/[?？؟]$/u.test(clause)) return false;
+  // "When does it open"
+  if (AUXILIARIES.has(shownWordsOf(clause, 2)[1]?.key ?? '')) return false;
   return opensWith(SUBORDINATES, clause) || opensWith(REASONS, clause);
 }
 
@@ -165,12 +186,18 @@ function cutAtWord(text: string, length: number): string {
   }
   const space = room.search(/\s\S*$/u);
   const isBetween = /^\s/u.test(text.slice(room.length));
-  let cut = space > 0 && !isBetween ? room.slice(0, space) : room;
-  const words = [...shownWordsOf(cut, 200)];
+  const cut = space > 0 && !isBetween ? room.slice(0, space) : room;
+  return `${withoutMarks(withoutWeakEnd(cut))}…`;
+}
+
+/** Without articles, prepositions and the like at its end. */
+export function withoutWeakEnd(text: string): string {
+  let cut = text;
+  const words = [...shownWordsOf(text, 200)];
   while (words.length > 2 && isWeakEnd(words.at(-1)!.key)) {
     cut = cut.slice(0, words.pop()!.start).trimEnd();
   }
-  return `${withoutMarks(cut)}…`;
+  return cut;
 }
 
 function withoutMarks(text: string): string {

@@ -1,0 +1,151 @@
+/** What a sentence of an assistant does, by its phrases: it asks, offers, refuses, hands over, or says nothing. */
+import { HIDDEN } from '../language/redact/redact.ts';
+import { contentCount, PhraseSet, shownWordsOf, type ShownWord } from '../language/shown/phrase-set.ts';
+import { withoutGreeting } from '../language/shown/trimming.ts';
+import { isUnspaced } from '../language/words.ts';
+
+const PLEASANTRIES = PhraseSet.of('pleasantries');
+const REFUSALS = PhraseSet.of('refusals');
+const HANDOVERS = PhraseSet.of('handovers');
+const ASKS_BACK = PhraseSet.of('asksBack');
+const PURPOSES = PhraseSet.of('purposes');
+const PROPOSALS = PhraseSet.of('proposals');
+const COMPLETIONS = PhraseSet.of('completions');
+const OFFERS = PhraseSet.of('offers');
+const NEGATIONS = PhraseSet.of('negations');
+const SUBORDINATES = PhraseSet.of('subordinates');
+
+/** So many words before a handover or a report may deny it: "I am not able to transfer you". */
+const DENIAL = 6;
+/** So few words beside something hidden say nothing. */
+const LITTLE = 3;
+/** Among so many words at the beginning, what is asked for is all that is said. */
+const ASKED_FIRST = 4;
+
+/** UTF-16 units before the colon of what is to be confirmed. */
+const MOST_OF_LEAD = 60;
+/** A sentence goes on to say something when so many words follow what says nothing; fewer after a comma. */
+const WORDS_AFTER = 7;
+const WORDS_AFTER_COMMA = 4;
+
+/** Whether a sentence begins with what says nothing, or is no more than that. */
+export type Pleasantry = 'none' | 'opening' | 'all';
+
+/** What a sentence of an assistant is. */
+export interface SaidSentence {
+  readonly text: string;
+  readonly words: readonly ShownWord[];
+  readonly isQuestion: boolean;
+  readonly isListed: boolean;
+  readonly handsOver: boolean;
+  /** It only offers that: "I can transfer you". */
+  readonly offers: boolean;
+  readonly refuses: boolean;
+  /** Reports that something is done. */
+  readonly completes: boolean;
+  readonly asksBack: boolean;
+  /** It opens with what it asks for, or is a question without a proposal: never an answer. */
+  readonly onlyAsks: boolean;
+  /** It says what the user is asked to confirm. */
+  readonly recaps: boolean;
+  /** A question that names what could be had: "How about the Blue Door?". */
+  readonly proposes: boolean;
+  readonly pleasantry: Pleasantry;
+}
+
+export function readSentence(sentence: string): SaidSentence {
+  const recap = recapOf(sentence);
+  const text = withoutGreeting(recap ?? sentence);
+  const words = shownWordsOf(text);
+  const isQuestion = /[?？؟]["'”»)\].]*$/u.test(text);
+  const handsOver = !isQuestion && isHandover(text, words);
+  const refuses = !isQuestion && !handsOver && REFUSALS.firstIn(text, words) >= 0;
+  const asked = isQuestion ? -1 : ASKS_BACK.firstIn(text, words);
+  const proposes = isQuestion && PROPOSALS.firstIn(text, words) >= 0 && namesOne(text);
+  return {
+    text,
+    words,
+    isQuestion,
+    isListed: /^\s*(?:[-*•–]|\d{1,2}[.)])\s/u.test(sentence),
+    handsOver,
+    offers: handsOver && isOffer(text, words),
+    refuses,
+    completes: !isQuestion && !refuses && isCompletion(text, words),
+    asksBack: asked >= 0,
+    onlyAsks: (isQuestion && !proposes) || (asked >= 0 && opensAsking(words, asked) && !isUnspaced(text)),
+    recaps: recap !== null,
+    proposes,
+    pleasantry: pleasantryIn(text, words),
+  };
+}
+
+/** Whether nothing is stated before what is asked for: "To help you, I need your name". */
+function opensAsking(words: readonly ShownWord[], asked: number): boolean {
+  return asked < ASKED_FIRST || PURPOSES.hasWord(words[0]!.key);
+}
+
+/** "Please confirm: a table for two at Rossi." What is to be confirmed says what is about to be done. */
+function recapOf(sentence: string): string | null {
+  const colon = sentence.search(/[:：]\s*\S/u);
+  if (colon < 0 || colon > MOST_OF_LEAD || /[?？؟]$/u.test(sentence)) return null;
+  const lead = sentence.slice(0, colon);
+  const recap = sentence.slice(colon + 1).trim();
+  return ASKS_BACK.firstIn(lead, shownWordsOf(lead)) >= 0 && shownWordsOf(recap).length >= WORDS_AFTER
+    ? recap
+    : null;
+}
+
+/** Holds a name within or a number, as scripts with capitals show; others show nothing of it. */
+export function namesOne(text: string): boolean {
+  return isUnspaced(text) || /\P{Lu}\p{Lu}\p{Ll}|\p{N}/u.test(text) || !/\p{Lu}|\p{Ll}/u.test(text);
+}
+
+function isHandover(text: string, words: readonly ShownWord[]): boolean {
+  const place = HANDOVERS.firstIn(text, words);
+  return place >= 0 && !isPreceded(text, words, place, [NEGATIONS]);
+}
+
+/** Says that something is done, and not "once it is done" or "it could not be done". */
+function isCompletion(text: string, words: readonly ShownWord[]): boolean {
+  const place = COMPLETIONS.firstIn(text, words);
+  if (place < 0 || (isUnspaced(text) && NEGATIONS.firstIn(text, words) >= 0)) return false;
+  return !isPreceded(text, words, place, [NEGATIONS, SUBORDINATES, OFFERS]);
+}
+
+/** Whether one of these words stands shortly before a place, in its clause. */
+function isPreceded(
+  text: string,
+  words: readonly ShownWord[],
+  place: number,
+  sets: readonly PhraseSet[],
+): boolean {
+  const before = words.slice(Math.max(0, place - DENIAL), place);
+  const word = before.findLast(({ key }) => sets.some((set) => set.hasWord(key)));
+  return word !== undefined && !/[,;:–—]/u.test(text.slice(word.end, words[place]!.start));
+}
+
+function isOffer(text: string, words: readonly ShownWord[]): boolean {
+  const before = words[HANDOVERS.firstIn(text, words) - 1];
+  return before !== undefined && OFFERS.hasWord(before.key);
+}
+
+function pleasantryIn(sentence: string, words: readonly ShownWord[]): Pleasantry {
+  const place = PLEASANTRIES.firstIn(sentence, words);
+  if (place < 0 || (place > 2 && words.length > 9)) return 'none';
+  const last = PLEASANTRIES.endAt(words, place) - 1;
+  if (last < place) return isUnspaced(sentence) && sentence.length > 24 ? 'opening' : 'all';
+  const after = words.length - 1 - last;
+  const isParted = /^\s?[,;–—-]/u.test(sentence.slice(words[last]!.end));
+  return after >= (isParted ? WORDS_AFTER_COMMA : WORDS_AFTER) ? 'opening' : 'all';
+}
+
+/** Whether a text denies or refuses something. */
+export function denies(text: string): boolean {
+  const words = shownWordsOf(text);
+  return words.some(({ key }) => NEGATIONS.hasWord(key)) || REFUSALS.firstIn(text, words) >= 0;
+}
+
+/** Says little beside what is hidden: "Reference number is •••". */
+export function isHidden(text: string): boolean {
+  return text.includes(HIDDEN) && contentCount(text) <= LITTLE;
+}
