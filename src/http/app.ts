@@ -17,8 +17,7 @@ import { registerInstanceRoutes } from './instances-route.ts';
 import { createMetrics, type HttpMetrics } from './metrics.ts';
 import { parseQueryString, registerQueryRoute } from './query-route.ts';
 import { createRateLimiter } from './rate-limit.ts';
-import { registerSessionRoute } from './session-route.ts';
-import { registerWhyRoutes } from './why-routes.ts';
+import { registerReadingRoutes } from './reading-routes.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -79,8 +78,7 @@ export function createApp(dependencies: HttpDependencies): FastifyInstance {
       void scope.register(async (inner) => registerInstanceRoutes(inner, dependencies.instances));
       if (query !== undefined) {
         registerQueryRoute(scope, { ...query, waitMs: limits.queryWaitMs });
-        registerSessionRoute(scope, { ...query, waitMs: limits.queryWaitMs });
-        registerWhyRoutes(scope, { ...query, waitMs: limits.queryWaitMs });
+        registerReadingRoutes(scope, { ...query, waitMs: limits.queryWaitMs });
       }
     },
     { prefix: '/v1' },

@@ -1,6 +1,7 @@
 /** It has types only, and no test of its own. */
 import type { Ingestor } from '../ingest/ingestor.ts';
 import type { InstanceRequest } from '../ingest/instance-creator.ts';
+import type { ChangesParameters, ChangesResponse } from '../query/changes/changes-schema.ts';
 import type { QueryParameters } from '../query/parameters.ts';
 import type { QueryResponse } from '../query/response-schema.ts';
 import type { SessionParameters, SessionResponse } from '../query/session-schema.ts';
@@ -61,6 +62,11 @@ export interface WhyReader {
   read(groupBy: WhyGroupBy, id: string, parameters: WhyParameters, caller: string): Promise<WhyResponse>;
 }
 
+/** Tells what has changed in an instance that exists. */
+export interface ChangesReader {
+  read(parameters: ChangesParameters, caller: string): Promise<ChangesResponse>;
+}
+
 /** One thing that must be true for the process to take traffic. */
 export interface ReadinessCheck {
   readonly name: string;
@@ -81,6 +87,7 @@ export interface HttpDependencies {
     readonly runner: QueryRunner;
     readonly sessions: SessionReader;
     readonly why: WhyReader;
+    readonly changes: ChangesReader;
     readonly instances: InstanceFinder;
   };
   readonly instances: InstanceRegistry;

@@ -9,6 +9,7 @@ import { queryParameterSchemas } from '../query/parameters.ts';
 import { queryResponseSchema } from '../query/response-schema.ts';
 import { sessionParameterSchemas, sessionResponseSchema } from '../query/session-schema.ts';
 import { GROUPINGS } from '../domain/groupings.ts';
+import { changesParameterSchemas, changesResponseSchema } from '../query/changes/changes-schema.ts';
 import { WHY_PATHS, whyParameterSchemas, whyResponseSchema, type WhyPath } from '../query/why/why-schema.ts';
 import { UUID_PATTERN } from '../domain/ids.ts';
 import { describeMembers } from './openapi-descriptions.ts';
@@ -63,10 +64,10 @@ function namedSchema(name: string, schema: z.ZodType, io: 'input' | 'output'): J
   return describeMembers(name, schemaOf(schema, io));
 }
 
-function parametersOf(schemas: z.ZodObject): Json[] {
+function parametersOf(schemas: z.ZodObject, examples: Json = EXAMPLE_PARAMETERS): Json[] {
   return Object.entries(schemas.shape as Record<string, z.ZodType>).map(([name, schema]) => {
     const { description, ...rest } = schemaOf(schema, 'output');
-    const example = EXAMPLE_PARAMETERS[name];
+    const example = examples[name];
     return {
       name,
       in: 'query',
@@ -82,6 +83,8 @@ function parametersOf(schemas: z.ZodObject): Json[] {
 
 /** What the page fills in, so that Execute works with the ids of whoever tries it. */
 const EXAMPLE_PARAMETERS: Json = { groupBy: 'SESSION', fields: ['messages', 'sat', 'dsat'] };
+/** Those of GET /v1/changes: queries need none. */
+const EXAMPLE_PERIOD: Json = { 'dateRange.start': '2026-11-01', 'dateRange.end': '2026-11-08' };
 /** No id in it: those of an example belong to nobody's project. */
 const EXAMPLE_INGEST: Json = {
   messages: [
@@ -315,6 +318,28 @@ function sessionPath(): Json {
   };
 }
 
+function changesPath(): Json {
+  return {
+    get: {
+      operationId: 'readChanges',
+      summary: 'See what changed',
+      description:
+        'Topics, gaps and signals that are new, rising, falling or gone, against the period before. Only what is ' +
+        'not chance is listed.',
+      tags: ['Query'],
+      parameters: [...parametersOf(changesParameterSchemas, EXAMPLE_PERIOD), WAIT_FOR_POSITION],
+      responses: responses(
+        {
+          description: 'The two periods and the changes.',
+          headers: { ...RATE_LIMIT_HEADERS, ...WAIT_RESULT },
+          content: { 'application/json': { schema: { $ref: '#/components/schemas/ChangesResponse' } } },
+        },
+        [400, 401, 404, 429, 500, 503],
+      ),
+    },
+  };
+}
+
 /** What the paths of WHY_PATHS stand for. */
 const WHY_WORDS: Readonly<Record<WhyPath, string>> = {
   topics: 'topic',
@@ -377,6 +402,7 @@ function schemasOf(served: Served): Json {
           QueryResponse: namedSchema('QueryResponse', queryResponseSchema, 'output'),
           SessionResponse: namedSchema('SessionResponse', sessionResponseSchema, 'output'),
           WhyResponse: namedSchema('WhyResponse', whyResponseSchema, 'output'),
+          ChangesResponse: namedSchema('ChangesResponse', changesResponseSchema, 'output'),
         }
       : {}),
     Instance: namedSchema('Instance', instanceSchema, 'output'),
@@ -412,7 +438,12 @@ export function createOpenApiDocument(served: Served): Json {
     paths: {
       ...(served.ingest ? { '/v1/ingest/': ingestPath() } : {}),
       ...(served.query
-        ? { '/v1/query/': queryPath(), '/v1/sessions/{sessionId}/': sessionPath(), ...whyPaths() }
+        ? {
+            '/v1/query/': queryPath(),
+            '/v1/sessions/{sessionId}/': sessionPath(),
+            ...whyPaths(),
+            '/v1/changes/': changesPath(),
+          }
         : {}),
       ...instancePaths(),
     },

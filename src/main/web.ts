@@ -14,6 +14,7 @@ import { createPreparer } from '../ingest/preparer.ts';
 import { orExit, runProcess, type Lifecycle } from '../lifecycle.ts';
 import { exampleOf } from '../language/redact/example.ts';
 import { createLogger } from '../logger.ts';
+import { ChangesReader } from '../query/changes/changes-reader.ts';
 import { QueryRunner } from '../query/query-runner.ts';
 import { SessionReader } from '../query/session-reader.ts';
 import { WhyReader } from '../query/why/why-reader.ts';
@@ -192,9 +193,10 @@ async function openQuery(
   const texts = new MessageTexts(() => connection.get());
   const sessions = new SessionReader({ ...reading, texts });
   const why = new WhyReader({ ...reading, views, texts, exampleOf });
+  const changes = new ChangesReader({ ...reading, views });
   const projectOf = async (id: string): Promise<string | null> =>
     (await registry.get().findInstance(id))?.projectId ?? null;
-  return { readers, dependency: { runner, sessions, why, instances: { projectOf } } };
+  return { readers, dependency: { runner, sessions, why, changes, instances: { projectOf } } };
 }
 
 /** What the routes ask the registry. */

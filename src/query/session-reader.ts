@@ -1,4 +1,4 @@
-/** Covered by test/query/session-reader.test.ts. */
+/** Covered by test/e2e/session-rules.test.ts. */
 import { KINDS } from '../domain/kinds.ts';
 import type { RecordedMessage } from '../domain/records.ts';
 import { formatInstant } from '../domain/time.ts';

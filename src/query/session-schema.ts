@@ -1,4 +1,4 @@
-/** Covered by test/query/session-reader.test.ts and test/http/session-route.test.ts. */
+/** Covered by test/e2e/session-rules.test.ts. */
 import { z } from 'zod';
 import { UUID_PATTERN } from '../domain/ids.ts';
 import { dateTime } from '../domain/metrics.ts';

@@ -34,7 +34,12 @@ describe('OpenAPI document', () => {
     const document = await documentOf();
     const instances = ['/v1/instances/', '/v1/instances/{instanceId}/'];
     equal(document.openapi, '3.1.0');
-    const reading = ['/v1/query/', '/v1/sessions/{sessionId}/', ...WHY.map((path) => `/v1/${path}/{id}/`)];
+    const reading = [
+      '/v1/query/',
+      '/v1/sessions/{sessionId}/',
+      ...WHY.map((path) => `/v1/${path}/{id}/`),
+      '/v1/changes/',
+    ];
     deepEqual(Object.keys(document.paths), ['/v1/ingest/', ...reading, ...instances]);
     deepEqual(Object.keys((await documentOf('ingest')).paths), ['/v1/ingest/', ...instances]);
     deepEqual(Object.keys((await documentOf('query')).paths), [...reading, ...instances]);

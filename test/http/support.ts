@@ -148,6 +148,13 @@ export function createHarness(
         };
       },
     },
+    changes: {
+      async read() {
+        const at = new Date(NOON).toISOString();
+        const period = { start: at, end: at, sessions: 0 };
+        return { period, before: period, changes: [], lastProcessedAt: null };
+      },
+    },
     instances: {
       async projectOf(instanceId) {
         if (instanceId === INSTANCE) return PROJECT;

@@ -1,0 +1,69 @@
+/** Covered by test/e2e/session-rules.test.ts, why-rules.test.ts and changes-rules.test.ts. */
+import type { FastifyInstance } from 'fastify';
+import type { z } from 'zod';
+import { UUID_PATTERN } from '../domain/ids.ts';
+import { AppError } from '../errors.ts';
+import { checked, invalidRequest } from '../ingest/validation.ts';
+import { changesParameterSchemas } from '../query/changes/changes-schema.ts';
+import { sessionParameterSchemas } from '../query/session-schema.ts';
+import { WHY_PATHS, whyParameterSchemas, type WhyPath } from '../query/why/why-schema.ts';
+import type { HttpDependencies } from './dependencies.ts';
+import { waitForPosition } from './wait-for-position.ts';
+
+type Reading = NonNullable<HttpDependencies['query']> & { readonly waitMs: number };
+
+/** The routes that read the views of one instance, besides GET /v1/query/. */
+export function registerReadingRoutes(scope: FastifyInstance, reading: Reading): void {
+  const { sessions, why, changes } = reading;
+  register(scope, reading, '/sessions', sessionParameterSchemas, {
+    id: 'sessionId',
+    answer: (parameters, id, caller) => sessions.read(id, parameters, caller),
+  });
+  for (const path of Object.keys(WHY_PATHS) as WhyPath[]) {
+    register(scope, reading, `/${path}`, whyParameterSchemas, {
+      id: 'id',
+      answer: (parameters, id, caller) => why.read(WHY_PATHS[path], id, parameters, caller),
+    });
+  }
+  register(scope, reading, '/changes', changesParameterSchemas, {
+    id: null,
+    answer: (parameters, _, caller) => changes.read(parameters, caller),
+  });
+}
+
+/** GET `path`, or with an id behind it. */
+function register<Schema extends z.ZodType<{ readonly instanceId: string }>>(
+  scope: FastifyInstance,
+  reading: Reading,
+  path: string,
+  schema: Schema,
+  route: {
+    /** The name of the UUID behind the path; null: none. */
+    readonly id: string | null;
+    readonly answer: (parameters: z.output<Schema>, id: string, caller: string) => Promise<unknown>;
+  },
+): void {
+  const url = route.id === null ? path : `${path}/:${route.id}`;
+  scope.get<{ Params: Readonly<Record<string, string>> }>(url, async (request, reply) => {
+    const id = route.id === null ? '' : (request.params[route.id] ?? '').toLowerCase();
+    if (route.id !== null && !UUID_PATTERN.test(id))
+      throw invalidRequest([{ path: route.id, message: 'must be a UUID' }]);
+    const parameters = readParameters(schema, request.query as Readonly<Record<string, string | string[]>>);
+    const { instanceId } = parameters;
+    if ((await reading.instances.projectOf(instanceId)) !== request.projectId) {
+      throw new AppError('NOT_FOUND', `There is no instance ${instanceId}.`);
+    }
+    await waitForPosition(request, reply, instanceId, reading);
+    return route.answer(parameters, id, request.projectId);
+  });
+}
+
+function readParameters<Schema extends z.ZodType>(
+  schema: Schema,
+  raw: Readonly<Record<string, string | string[]>>,
+): z.output<Schema> {
+  const repeated = Object.keys(raw).filter((parameter) => Array.isArray(raw[parameter]));
+  if (repeated.length > 0)
+    throw invalidRequest(repeated.map((path) => ({ path, message: 'must be given once' })));
+  return checked(schema, { ...raw }, 'is not a parameter of this operation');
+}

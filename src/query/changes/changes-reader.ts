@@ -1,0 +1,156 @@
+/** Covered by test/e2e/changes-rules.test.ts and test/query/changes/periods.test.ts. */
+import { GROUPINGS, type GroupBy } from '../../domain/groupings.ts';
+import { formatInstant } from '../../domain/time.ts';
+import type { Snapshot, SnapshotReader } from '../../store/published/snapshot-reader.ts';
+import { answerQuery, type AnswerOptions } from '../answer.ts';
+import { readInstanceRow } from '../instance-row.ts';
+import { parseQueryParameters } from '../parameters.ts';
+import type { QueryResponse } from '../response-schema.ts';
+import type { Range } from '../routing.ts';
+import {
+  CHANGE_GROUPS,
+  FALSE_ALARMS,
+  type Change,
+  type ChangesParameters,
+  type ChangesResponse,
+} from './changes-schema.ts';
+import { chanceOf, significant } from './significance.ts';
+
+export interface ChangesReaderOptions extends AnswerOptions {
+  /** The reader of the shard that an instance (UUID) belongs to. */
+  readonly readerOf: (instanceId: string) => Pick<SnapshotReader, 'read'>;
+}
+
+const DAY = 86_400e6;
+const WEEK = 7 * DAY;
+
+/** The period, cut at what is known, and the one that it is compared with: as long, and of the same weekdays. */
+export function periodsOf(
+  { start, end }: Range,
+  compare: ChangesParameters['compare'],
+  knownUntil: number,
+): { readonly period: Range; readonly before: Range } {
+  const cut = Math.max(start, Math.min(end, knownUntil));
+  const weeks = Math.ceil((end - start) / WEEK);
+  const back = Math.max(weeks, compare === 'year' ? 52 : 1) * WEEK;
+  return { period: { start, end: cut }, before: { start: start - back, end: cut - back } };
+}
+
+type Dimensions = QueryResponse['elements'][number]['dimensions'];
+
+/** Sessions of an entity in the two periods. */
+interface Counted {
+  readonly dimensions: Dimensions;
+  now: number;
+  before: number;
+}
+
+/** Tells what has changed between two periods, from one snapshot. */
+export class ChangesReader {
+  readonly #options: ChangesReaderOptions;
+
+  constructor(options: ChangesReaderOptions) {
+    this.#options = options;
+  }
+
+  /** The instance is known to exist. Throws AppError SERVICE_UNAVAILABLE while the views cannot be read. */
+  read(parameters: ChangesParameters, caller = ''): Promise<ChangesResponse> {
+    return this.#options
+      .readerOf(parameters.instanceId)
+      .read((snapshot) => this.#find(snapshot, parameters), caller);
+  }
+
+  async #find(snapshot: Snapshot, parameters: ChangesParameters): Promise<ChangesResponse> {
+    const { instanceId, compare, limit } = parameters;
+    const row = await readInstanceRow(snapshot, instanceId);
+    const asked = { start: parameters['dateRange.start'], end: parameters['dateRange.end'] };
+    const known = row === undefined ? asked.end : (row['processed_at'] as number);
+    const { period, before } = periodsOf(asked, compare, known);
+    const [now, then] = (await Promise.all(
+      [period, before].map((range) => this.#count(snapshot, instanceId, range)),
+    )) as [Counts, Counts];
+    const counted = together(now, then);
+    const chances = counted.map(({ now: inside, before: outside }) =>
+      chanceOf({ with: inside, of: now.sessions }, { with: outside, of: then.sessions }),
+    );
+    const isReal = significant(chances, FALSE_ALARMS);
+    const changes = counted
+      .map((entity, index) => ({ entity, chance: chances[index] ?? 1, isReal: isReal[index] === true }))
+      .filter((found) => found.isReal)
+      .map(({ entity, chance }) => changeOf(entity, chance, now.sessions, then.sessions))
+      .sort((a, b) => a.chance - b.chance || b.sessions - a.sessions || (idOf(a) < idOf(b) ? -1 : 1));
+    return {
+      period: shown(period, now),
+      before: shown(before, then),
+      changes: changes.slice(0, limit),
+      lastProcessedAt: now.lastProcessedAt,
+    };
+  }
+
+  /** The sessions of a period, of all and of each entity. */
+  async #count(snapshot: Snapshot, instanceId: string, { start, end }: Range): Promise<Counts> {
+    const ask = (groupBy: GroupBy, fields: string, limit: number): Promise<QueryResponse> => {
+      const query = parseQueryParameters({ instanceId, groupBy, fields });
+      return answerQuery(snapshot, { ...query, range: { start, end }, limit }, this.#options);
+    };
+    const [sessions, ...groups] = await Promise.all([
+      ask('SESSION', 'messages', 1),
+      ...CHANGE_GROUPS.map((groupBy) => ask(groupBy, 'sessions', MOST)),
+    ]);
+    return {
+      sessions: sessions.pagination.total,
+      lastProcessedAt: sessions.lastProcessedAt,
+      elements: groups.flatMap(({ elements }) => elements),
+    };
+  }
+}
+
+/** No instance has so many entities. */
+const MOST = 1_000_000;
+
+interface Counts {
+  readonly sessions: number;
+  readonly lastProcessedAt: string | null;
+  readonly elements: QueryResponse['elements'];
+}
+
+/** Each entity of either period once. */
+function together(now: Counts, then: Counts): Counted[] {
+  const counted = new Map<string, Counted>();
+  for (const [period, { elements }] of [
+    ['now', now],
+    ['before', then],
+  ] as const) {
+    for (const { dimensions, fields } of elements) {
+      const id = idOf(dimensions);
+      const known = counted.get(id) ?? { dimensions, now: 0, before: 0 };
+      known[period] = fields.sessions ?? 0;
+      counted.set(id, known);
+    }
+  }
+  return [...counted.values()];
+}
+
+function idOf(dimensions: Dimensions): string {
+  return CHANGE_GROUPS.map((groupBy) => dimensions[GROUPINGS[groupBy].name as 'topic']?.id ?? '').join('');
+}
+
+function changeOf(
+  { dimensions, now, before }: Counted,
+  chance: number,
+  all: number,
+  allBefore: number,
+): Change {
+  const [share, shareBefore] = [ratio(now, all), ratio(before, allBefore)];
+  const direction = share > shareBefore ? 'rising' : 'falling';
+  const change = before === 0 ? 'new' : now === 0 ? 'gone' : direction;
+  return { ...dimensions, change, sessions: now, sessionsBefore: before, share, shareBefore, chance };
+}
+
+function ratio(part: number, whole: number): number {
+  return whole === 0 ? 0 : part / whole;
+}
+
+function shown({ start, end }: Range, { sessions }: Counts): ChangesResponse['period'] {
+  return { start: formatInstant(start), end: formatInstant(end), sessions };
+}

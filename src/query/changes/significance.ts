@@ -1,0 +1,78 @@
+/**
+ * Whether a share differs between two groups by more than chance: Fisher's exact test, two-sided, and Holm's
+ * correction for testing many at once (R. A. Fisher, 1922; S. Holm, 1979).
+ */
+
+/** How many of a group's sessions have something. */
+export interface Share {
+  readonly with: number;
+  readonly of: number;
+}
+
+/** Above so many sessions with it in both groups, the normal approximation is as good. */
+const EXACT = 5000;
+
+/** The probability of shares at least as far apart by chance, if both groups are alike: 0 to 1. */
+export function chanceOf(a: Share, b: Share): number {
+  const withIt = a.with + b.with;
+  const all = a.of + b.of;
+  if (withIt === 0 || withIt === all || a.of === 0 || b.of === 0) return 1;
+  return withIt <= EXACT ? exact(a, b) : approximate(a, b);
+}
+
+/**
+ * Which of several findings are not chance, so that the probability of any false one among all of them is at most
+ * `level`.
+ */
+export function significant(chances: readonly number[], level: number): boolean[] {
+  const order = chances.map((_, index) => index).sort((x, y) => (chances[x] ?? 1) - (chances[y] ?? 1));
+  const result = chances.map(() => false);
+  for (const [rank, index] of order.entries()) {
+    if ((chances[index] ?? 1) > level / (chances.length - rank)) break;
+    result[index] = true;
+  }
+  return result;
+}
+
+/** The sum of the probabilities of all divisions of the sessions with it that are no likelier than this one. */
+function exact(a: Share, b: Share): number {
+  const withIt = a.with + b.with;
+  const [from, to] = [Math.max(0, withIt - b.of), Math.min(withIt, a.of)];
+  const logs: number[] = [0];
+  // The ratio of the probabilities of k + 1 and k.
+  for (let k = from; k < to; k += 1) {
+    const ratio = ((a.of - k) * (withIt - k)) / ((k + 1) * (b.of - withIt + k + 1));
+    logs.push((logs.at(-1) ?? 0) + Math.log(ratio));
+  }
+  const highest = Math.max(...logs);
+  // Rounding must not tell equally likely divisions apart.
+  const observed = (logs[a.with - from] ?? 0) + 1e-7;
+  let [all, asFar] = [0, 0];
+  for (const log of logs) {
+    const weight = Math.exp(log - highest);
+    all += weight;
+    if (log <= observed) asFar += weight;
+  }
+  return Math.min(1, asFar / all);
+}
+
+/** A z-test of two proportions with Yates' correction. */
+function approximate(a: Share, b: Share): number {
+  const share = (a.with + b.with) / (a.of + b.of);
+  const deviation = Math.sqrt(share * (1 - share) * (1 / a.of + 1 / b.of));
+  const correction = (1 / a.of + 1 / b.of) / 2;
+  const difference = Math.max(0, Math.abs(a.with / a.of - b.with / b.of) - correction);
+  return twoSidedTail(difference / deviation);
+}
+
+/** Beyond ±z of a normal distribution, to a relative error of 1e-7 (W. H. Press et al., Numerical Recipes, 6.2). */
+function twoSidedTail(z: number): number {
+  const t = 1 / (1 + z / Math.SQRT2 / 2);
+  const polynomial = COEFFICIENTS.reduceRight((sum, coefficient) => sum * t + coefficient, 0);
+  return Math.min(1, t * Math.exp((-z * z) / 2 - 1.26551223 + polynomial * t));
+}
+
+const COEFFICIENTS = [
+  1.00002368, 0.37409196, 0.09678418, -0.18628806, 0.27886807, -1.13520398, 1.48851587, -0.82215223,
+  0.17087277,
+];
