@@ -2,6 +2,7 @@
 import type { Ingestor } from '../ingest/ingestor.ts';
 import type { InstanceRequest } from '../ingest/instance-creator.ts';
 import type { ChangesParameters, ChangesResponse } from '../query/changes/changes-schema.ts';
+import type { OverviewParameters, OverviewResponse } from '../query/overview/overview-schema.ts';
 import type { QueryParameters } from '../query/parameters.ts';
 import type { QueryResponse } from '../query/response-schema.ts';
 import type { SessionParameters, SessionResponse } from '../query/session-schema.ts';
@@ -67,6 +68,11 @@ export interface ChangesReader {
   read(parameters: ChangesParameters, caller: string): Promise<ChangesResponse>;
 }
 
+/** Measures an instance that exists as a whole. */
+export interface OverviewReader {
+  read(parameters: OverviewParameters, caller: string): Promise<OverviewResponse>;
+}
+
 /** One thing that must be true for the process to take traffic. */
 export interface ReadinessCheck {
   readonly name: string;
@@ -88,6 +94,7 @@ export interface HttpDependencies {
     readonly sessions: SessionReader;
     readonly why: WhyReader;
     readonly changes: ChangesReader;
+    readonly overview: OverviewReader;
     readonly instances: InstanceFinder;
   };
   readonly instances: InstanceRegistry;

@@ -10,6 +10,7 @@ import { queryResponseSchema } from '../query/response-schema.ts';
 import { sessionParameterSchemas, sessionResponseSchema } from '../query/session-schema.ts';
 import { GROUPINGS } from '../domain/groupings.ts';
 import { changesParameterSchemas, changesResponseSchema } from '../query/changes/changes-schema.ts';
+import { overviewParameterSchemas, overviewResponseSchema } from '../query/overview/overview-schema.ts';
 import { WHY_PATHS, whyParameterSchemas, whyResponseSchema, type WhyPath } from '../query/why/why-schema.ts';
 import { UUID_PATTERN } from '../domain/ids.ts';
 import { describeMembers } from './openapi-descriptions.ts';
@@ -340,6 +341,26 @@ function changesPath(): Json {
   };
 }
 
+function overviewPath(): Json {
+  return {
+    get: {
+      operationId: 'readOverview',
+      summary: 'Measure an instance',
+      description: 'The metrics of the whole instance in a range, and in each bucket of it.',
+      tags: ['Query'],
+      parameters: [...parametersOf(overviewParameterSchemas), WAIT_FOR_POSITION],
+      responses: responses(
+        {
+          description: 'The metrics.',
+          headers: { ...RATE_LIMIT_HEADERS, ...WAIT_RESULT },
+          content: { 'application/json': { schema: { $ref: '#/components/schemas/OverviewResponse' } } },
+        },
+        [400, 401, 404, 429, 500, 503],
+      ),
+    },
+  };
+}
+
 /** What the paths of WHY_PATHS stand for. */
 const WHY_WORDS: Readonly<Record<WhyPath, string>> = {
   topics: 'topic',
@@ -402,6 +423,7 @@ function schemasOf(served: Served): Json {
           QueryResponse: namedSchema('QueryResponse', queryResponseSchema, 'output'),
           SessionResponse: namedSchema('SessionResponse', sessionResponseSchema, 'output'),
           WhyResponse: namedSchema('WhyResponse', whyResponseSchema, 'output'),
+          OverviewResponse: namedSchema('OverviewResponse', overviewResponseSchema, 'output'),
           ChangesResponse: namedSchema('ChangesResponse', changesResponseSchema, 'output'),
         }
       : {}),
@@ -443,6 +465,7 @@ export function createOpenApiDocument(served: Served): Json {
             '/v1/sessions/{sessionId}/': sessionPath(),
             ...whyPaths(),
             '/v1/changes/': changesPath(),
+            '/v1/overview/': overviewPath(),
           }
         : {}),
       ...instancePaths(),

@@ -1,10 +1,12 @@
-/** Covered by test/e2e/session-rules.test.ts, why-rules.test.ts and changes-rules.test.ts. */
+/** Covered by test/e2e/session-rules.test.ts, why-rules.test.ts,
+ * changes-rules.test.ts and overview-rules.test.ts. */
 import type { FastifyInstance } from 'fastify';
 import type { z } from 'zod';
 import { UUID_PATTERN } from '../domain/ids.ts';
 import { AppError } from '../errors.ts';
 import { checked, invalidRequest } from '../ingest/validation.ts';
 import { changesParameterSchemas } from '../query/changes/changes-schema.ts';
+import { overviewParameterSchemas } from '../query/overview/overview-schema.ts';
 import { sessionParameterSchemas } from '../query/session-schema.ts';
 import { WHY_PATHS, whyParameterSchemas, type WhyPath } from '../query/why/why-schema.ts';
 import type { HttpDependencies } from './dependencies.ts';
@@ -14,7 +16,7 @@ type Reading = NonNullable<HttpDependencies['query']> & { readonly waitMs: numbe
 
 /** The routes that read the views of one instance, besides GET /v1/query/. */
 export function registerReadingRoutes(scope: FastifyInstance, reading: Reading): void {
-  const { sessions, why, changes } = reading;
+  const { sessions, why, changes, overview } = reading;
   register(scope, reading, '/sessions', sessionParameterSchemas, {
     id: 'sessionId',
     answer: (parameters, id, caller) => sessions.read(id, parameters, caller),
@@ -25,6 +27,10 @@ export function registerReadingRoutes(scope: FastifyInstance, reading: Reading):
       answer: (parameters, id, caller) => why.read(WHY_PATHS[path], id, parameters, caller),
     });
   }
+  register(scope, reading, '/overview', overviewParameterSchemas, {
+    id: null,
+    answer: (parameters, _, caller) => overview.read(parameters, caller),
+  });
   register(scope, reading, '/changes', changesParameterSchemas, {
     id: null,
     answer: (parameters, _, caller) => changes.read(parameters, caller),

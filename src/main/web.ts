@@ -15,6 +15,7 @@ import { orExit, runProcess, type Lifecycle } from '../lifecycle.ts';
 import { exampleOf } from '../language/redact/example.ts';
 import { createLogger } from '../logger.ts';
 import { ChangesReader } from '../query/changes/changes-reader.ts';
+import { OverviewReader } from '../query/overview/overview-reader.ts';
 import { QueryRunner } from '../query/query-runner.ts';
 import { SessionReader } from '../query/session-reader.ts';
 import { WhyReader } from '../query/why/why-reader.ts';
@@ -194,9 +195,10 @@ async function openQuery(
   const sessions = new SessionReader({ ...reading, texts });
   const why = new WhyReader({ ...reading, views, texts, exampleOf });
   const changes = new ChangesReader({ ...reading, views });
+  const overview = new OverviewReader({ ...reading, views });
   const projectOf = async (id: string): Promise<string | null> =>
     (await registry.get().findInstance(id))?.projectId ?? null;
-  return { readers, dependency: { runner, sessions, why, changes, instances: { projectOf } } };
+  return { readers, dependency: { runner, sessions, why, changes, overview, instances: { projectOf } } };
 }
 
 /** What the routes ask the registry. */

@@ -61,6 +61,21 @@ export function planQuery(
 }
 
 /**
+ * The statement for what all sessions, or all end users, of a range add up to: a row for each bucket, oldest first,
+ * with how many there are (`rows`), `messages`, `sat`, `dsat` and `repeated_requests`.
+ */
+export function planTotals(parameters: QueryParameters, instance: number, views: readonly View[]): Plan {
+  const statement = new Statement(views, instance);
+  const { counts } = GROUPINGS[parameters.groupBy];
+  if (counts.view === 'entity_rollup') throw new Error(`${parameters.groupBy} does not add up`);
+  const rows = ownRows(statement, counts, parameters, {});
+  return statement.plan(
+    `select bucket, count(*)::integer as rows, ${sums('messages', 'sat', 'dsat', 'repeated_requests')}
+from (${rows}) group by bucket order by bucket`,
+  );
+}
+
+/**
  * Whether the total is better counted by itself: the rows are those of a rollup as they are, and as many as
  * sessions or end users, so that keeping them all for a page costs more than looking through them twice.
  */

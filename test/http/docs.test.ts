@@ -39,6 +39,7 @@ describe('OpenAPI document', () => {
       '/v1/sessions/{sessionId}/',
       ...WHY.map((path) => `/v1/${path}/{id}/`),
       '/v1/changes/',
+      '/v1/overview/',
     ];
     deepEqual(Object.keys(document.paths), ['/v1/ingest/', ...reading, ...instances]);
     deepEqual(Object.keys((await documentOf('ingest')).paths), ['/v1/ingest/', ...instances]);

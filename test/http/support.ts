@@ -148,6 +148,11 @@ export function createHarness(
         };
       },
     },
+    overview: {
+      async read() {
+        return { fields: {}, trend: [], lastProcessedAt: null };
+      },
+    },
     changes: {
       async read() {
         const at = new Date(NOON).toISOString();

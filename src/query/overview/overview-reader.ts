@@ -1,0 +1,94 @@
+/** Covered by test/e2e/overview-rules.test.ts. */
+import { metricOf } from '../../domain/metrics.ts';
+import { formatBucket, formatInstant, type Granularity } from '../../domain/time.ts';
+import type { Row } from '../../store/duckdb.ts';
+import type { Snapshot, SnapshotReader } from '../../store/published/snapshot-reader.ts';
+import type { AnswerOptions } from '../answer.ts';
+import { readInstanceRow } from '../instance-row.ts';
+import { parseQueryParameters } from '../parameters.ts';
+import { planTotals } from '../plan.ts';
+import { OVERVIEW_METRICS, type OverviewParameters, type OverviewResponse } from './overview-schema.ts';
+
+export interface OverviewReaderOptions extends AnswerOptions {
+  /** The reader of the shard that an instance (UUID) belongs to. */
+  readonly readerOf: (instanceId: string) => Pick<SnapshotReader, 'read'>;
+}
+
+type Fields = OverviewResponse['fields'];
+
+const NOTHING: Row = { sessions: 0, users: 0, messages: 0, sat: 0, dsat: 0, repeated_requests: 0 };
+
+/** Measures an instance as a whole, from one snapshot. */
+export class OverviewReader {
+  readonly #options: OverviewReaderOptions;
+
+  constructor(options: OverviewReaderOptions) {
+    this.#options = options;
+  }
+
+  /** The instance is known to exist. Throws AppError SERVICE_UNAVAILABLE while the views cannot be read. */
+  read(parameters: OverviewParameters, caller = ''): Promise<OverviewResponse> {
+    return this.#options
+      .readerOf(parameters.instanceId)
+      .read((snapshot) => this.#find(snapshot, parameters), caller);
+  }
+
+  async #find(snapshot: Snapshot, parameters: OverviewParameters): Promise<OverviewResponse> {
+    const row = await readInstanceRow(snapshot, parameters.instanceId);
+    if (row === undefined) return { fields: fieldsOf(NOTHING), trend: [], lastProcessedAt: null };
+    const number = row['instance'] as number;
+    const [whole, trend] = await Promise.all([
+      this.#totals(snapshot, parameters, number, 'ALL'),
+      this.#totals(snapshot, parameters, number, parameters.timeGranularity),
+    ]);
+    const since = this.#options.answeringSince?.() ?? 0;
+    return {
+      fields: fieldsOf(whole[0] ?? NOTHING),
+      trend: trend.map((bucket) => ({
+        date: formatBucket(bucket['bucket'] as number),
+        fields: fieldsOf(bucket),
+      })),
+      lastProcessedAt: formatInstant(Math.max(row['processed_at'] as number, since)),
+    };
+  }
+
+  /** A row for each bucket, oldest first. */
+  async #totals(
+    snapshot: Snapshot,
+    parameters: OverviewParameters,
+    instance: number,
+    granularity: Granularity,
+  ): Promise<Row[]> {
+    const range = {
+      start: parameters['dateRange.start'] ?? null,
+      end: parameters['dateRange.end'] ?? null,
+    };
+    const [sessions, users] = await Promise.all(
+      (['SESSION', 'END_USER'] as const).map((groupBy) => {
+        const query = parseQueryParameters({
+          instanceId: parameters.instanceId,
+          groupBy,
+          fields: 'messages',
+        });
+        const plan = planTotals({ ...query, range, granularity }, instance, this.#options.views);
+        return snapshot.all(plan.sql, plan);
+      }),
+    );
+    const usersIn = new Map((users ?? []).map((row) => [row['bucket'], row['rows']]));
+    return (sessions ?? []).map((row) => ({
+      ...row,
+      sessions: row['rows'] ?? 0,
+      users: usersIn.get(row['bucket']) ?? 0,
+    }));
+  }
+}
+
+function fieldsOf(row: Row): Fields {
+  const isEmpty = row['messages'] === 0;
+  return Object.fromEntries(
+    OVERVIEW_METRICS.map((metric) => {
+      if (isEmpty) return [metric, metric === 'netSat' ? null : 0];
+      return [metric, metricOf(row, metric)];
+    }),
+  );
+}

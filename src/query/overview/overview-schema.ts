@@ -1,0 +1,44 @@
+/** Covered by test/e2e/overview-rules.test.ts. */
+import { z } from 'zod';
+import { dateTime, metricsSchema, type Metric } from '../../domain/metrics.ts';
+import { queryParameterSchemas } from '../parameters.ts';
+import { whyParameterSchemas } from '../why/why-schema.ts';
+
+/** What an instance as a whole is measured by. */
+export const OVERVIEW_METRICS = [
+  'sessions',
+  'users',
+  'messages',
+  'avgMessagesPerSession',
+  'sat',
+  'dsat',
+  'netSat',
+  'repeatedRequests',
+] as const satisfies readonly Metric[];
+
+/** GET /v1/overview: its parameters. */
+export const overviewParameterSchemas = z
+  .strictObject({
+    instanceId: queryParameterSchemas.shape.instanceId,
+    'dateRange.start': queryParameterSchemas.shape['dateRange.start'],
+    'dateRange.end': queryParameterSchemas.shape['dateRange.end'],
+    timeGranularity: whyParameterSchemas.shape.timeGranularity,
+  })
+  .refine(
+    ({ 'dateRange.start': start, 'dateRange.end': end }) =>
+      start === undefined || end === undefined || start < end,
+    { path: ['dateRange.start'], message: 'must be before dateRange.end' },
+  );
+
+export type OverviewParameters = z.output<typeof overviewParameterSchemas>;
+
+/** The answer of GET /v1/overview: no member that is not here. */
+export const overviewResponseSchema = z.strictObject({
+  fields: metricsSchema.describe('The metrics of the whole instance in the range.'),
+  trend: z
+    .array(z.strictObject({ date: z.string().describe('Start of the bucket, UTC.'), fields: metricsSchema }))
+    .describe('The same by bucket, oldest first. A bucket without messages is not there.'),
+  lastProcessedAt: dateTime.nullable().describe('As in an answer of GET /v1/query/.'),
+});
+
+export type OverviewResponse = z.output<typeof overviewResponseSchema>;
