@@ -825,10 +825,10 @@ const IDEMPOTENCY: readonly (readonly [rule: string, check: () => Promise<void>]
 const LARGE: readonly (readonly [rule: string, count: number, content: (index: number) => string])[] = [
   ['10,000 short messages in one request are all counted', 10_000, (index) => `Where is parcel ${index}?`],
   [
-    '5,000 messages of 2 KiB of prose in one request are all counted',
-    5_000,
+    '10 MiB of prose in one request are all counted',
+    160,
     (index) =>
-      `${'My parcel with the red lamp has not come, and nobody tells me why. '.repeat(30)}${index % 100}`,
+      `${'My parcel with the red lamp has not come, and nobody tells me why. '.repeat(980)}${index % 100}`,
   ],
 ];
 

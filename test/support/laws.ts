@@ -23,7 +23,7 @@ const KEPT_DIRECTORY = join(import.meta.dirname, '../fixtures/view-laws');
 /** One seed for all laws of a run: another one in each run, unless `VIEW_LAW_SEED` names it. */
 const SEED = Number(process.env['VIEW_LAW_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 /** Cases over all laws. */
-const RUNS = Number(process.env['VIEW_LAW_RUNS'] ?? 4);
+const RUNS = Number(process.env['VIEW_LAW_RUNS'] ?? 3);
 
 /** For how long a failure is made smaller. */
 const SHRINK_MS = 60_000;

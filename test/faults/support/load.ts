@@ -13,12 +13,12 @@ const SESSIONS_EACH = 8;
 const REQUEST_MS = 15_000;
 /** Between two looks at the totals, by turns of instance and question. */
 const WATCH_EVERY_MS = 60;
-const LIGHT_WATCH_EVERY_MS = 250;
+const LIGHT_WATCH_EVERY_MS = 400;
 /** Between two looks at a total that is waited for. */
 const ASK_EVERY_MS = 40;
 /** What a light load is at most. Beyond so many messages it waits until they are counted. */
 const LIGHT_WRITERS = 2;
-const LIGHT_PAUSE_MS = 300;
+const LIGHT_PAUSE_MS = 600;
 const LIGHT_UNCOUNTED = 20;
 const SETTLE_MS = 90_000;
 
