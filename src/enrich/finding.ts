@@ -2,10 +2,11 @@
 import type { Enrichment, MissingAbility, RequestSentence, SignalCandidate, Turn } from '../domain/facts.ts';
 import { SIGNALS, type SignalKey } from '../domain/signal-kinds.ts';
 import { LEXICON } from '../language/lexicon.ts';
-import { analysedPart, fold } from '../language/normalise.ts';
+import { analysedPart } from '../language/normalise.ts';
 import { alternatives } from '../language/patterns.ts';
 import { detectGap } from './gaps.ts';
 import type { Heads } from './heads.ts';
+import { readSentence, wishesMore } from './read-sentence.ts';
 import { readRequest } from './request-sentence.ts';
 import { detectSignals, stanceOf } from './signals.ts';
 import { contentOf } from './turn-kind.ts';
@@ -67,6 +68,7 @@ export function findIn(turn: ReadTurn, heads: Heads): Finding {
 
 /** A satisfied turn that asks nothing and says no more than a word ("Found it. Cheers") creates no topic. */
 function isContentedRemark(request: string, signals: readonly SignalCandidate[]): boolean {
-  if (ASKS.test(request.toLowerCase())) return false;
-  return signals.some((signal) => SATISFIED.has(signal.key)) && contentOf(fold(request)) <= 1;
+  if (!signals.some(({ key }) => SATISFIED.has(key)) || ASKS.test(request.toLowerCase())) return false;
+  const sentence = readSentence(request);
+  return contentOf(sentence) <= 1 && !wishesMore(sentence);
 }

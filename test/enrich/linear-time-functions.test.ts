@@ -14,6 +14,7 @@ import { abilityName } from '../../src/conversations/ability-name.ts';
 import { abilityKeysOf } from '../../src/language/ability-keys.ts';
 import { featuresOf, loadHeads } from '../../src/enrich/heads.ts';
 import { detectLanguage } from '../../src/language/detect.ts';
+import { readSentence } from '../../src/enrich/read-sentence.ts';
 import { requestOf } from '../../src/enrich/request-sentence.ts';
 import { detectSignals, isOnlyComplaint, stanceOf } from '../../src/enrich/signals.ts';
 import { fold } from '../../src/language/normalise.ts';
@@ -65,13 +66,13 @@ const FUNCTIONS: Readonly<Record<string, (text: string) => unknown>> = {
   wordCount,
   featuresOf,
   detectLanguage,
-  contentOf,
+  contentOf: (text) => contentOf(readSentence(text)),
   isReaction,
   isId,
   isSentFrom,
   isSignOff,
-  isIntroduction,
-  aboutAssistantTopic,
+  isIntroduction: (text) => isIntroduction(readSentence(text)),
+  aboutAssistantTopic: (text) => aboutAssistantTopic(readSentence(text)),
   sentenceKey,
   requestOf,
   isOnlyComplaint,

@@ -12,7 +12,7 @@ after(() => rmSync(scratch, { recursive: true }));
 /** Personal data and public figures have folders of their own. */
 const all = readdirSync(LEXICON_DIRECTORY).filter((name) => name.includes('.'));
 const files = all.filter(
-  (file) => !/^README\.md$|\.(?:grammar|signals|repeats|gaps|abilities)\.json$/.test(file),
+  (file) => !/^README\.md$|\.(?:grammar|signals|repeats|gaps|abilities|turns)\.json$/.test(file),
 );
 const read = (file: string): Record<string, unknown> =>
   JSON.parse(readFileSync(join(LEXICON_DIRECTORY, file), 'utf8')) as Record<string, unknown>;

@@ -30,6 +30,8 @@ export interface PhraseFile<Kind extends string> {
   /** Those of the grammar and those of the file. */
   readonly classes: ReadonlyMap<string, readonly string[]>;
   readonly kinds: Readonly<Partial<Record<Kind, KindOfPhrases>>>;
+  /** What users read for a kind, in the language of the file. */
+  readonly names: Readonly<Record<string, string>>;
   /** What a phrase of the file or the grammar stands for. Throws SetupError, naming the file, for a faulty one. */
   read(phrase: string): ReadPhrase;
 }
@@ -56,6 +58,7 @@ export function loadPhraseFiles<Kind extends string>({
 }: PhraseFilesOptions<Kind>): PhraseFile<Kind>[] {
   const ending = `.${purpose}.json`;
   const schema = z.strictObject({
+    names: z.partialRecord(z.enum(kinds), z.string().min(1)).optional(),
     classes: classesOfPhrases.optional(),
     kinds: z.partialRecord(z.enum(kinds), kindSchema),
   });
@@ -74,6 +77,7 @@ export function loadPhraseFiles<Kind extends string>({
       grammar,
       classes: all,
       kinds: content.kinds as PhraseFile<Kind>['kinds'],
+      names: (content.names ?? {}) as Readonly<Record<string, string>>,
       read: (phrase) => {
         try {
           return syntax.read(phrase);
