@@ -1,9 +1,10 @@
 /** A sentence of an assistant turn as an answer: how much it says, and what stands for it in a summary. */
+import { HIDDEN } from '../language/redact/redact.ts';
 import { isCode } from '../language/shown/program-text.ts';
 import { contentStems, PhraseSet, type ShownWord } from '../language/shown/phrase-set.ts';
 import { shortened, withoutWeakEnd } from '../language/shown/shortening.ts';
 import { isUnspaced } from '../language/words.ts';
-import { isHidden, type Pleasantry, type SaidSentence } from './said-sentence.ts';
+import { type Pleasantry, type SaidSentence } from './said-sentence.ts';
 
 const CONTRASTS = PhraseSet.of('contrasts');
 const REFERENCES = PhraseSet.of('references');
@@ -85,6 +86,7 @@ function statementScore(said: readonly SaidSentence[], place: number): number {
   if (length < 2) score -= said.length === 1 && saysMore(words) ? 0.6 : 0.95;
   else if (length < 4) score -= 0.15;
   if (sentence.asksBack) score -= 0.75;
+  if (sentence.recaps) score -= 0.2;
   if (REFERENCES.endAt(words, 0) > 0) score -= 0.15;
   if (isCodeLine(text)) score -= 3;
   if (sentence.refuses && goesOn(said, place)) score -= 0.6;
@@ -118,7 +120,7 @@ export function goesOn(said: readonly SaidSentence[], place: number): boolean {
 function itemsAfter(said: readonly SaidSentence[], place: number): string[] {
   const items: string[] = [];
   for (const { isListed, text } of said.slice(place + 1)) {
-    if (isListed && !isHidden(text)) items.push(text.replace(/[.;,。；，]$/u, ''));
+    if (isListed && !text.includes(HIDDEN)) items.push(text.replace(/[.;,。；，]$/u, ''));
     else if (!isListed && items.length === 0) break;
   }
   // Of a list of things with their details, the things.

@@ -207,7 +207,8 @@ function shownSentence(sentence: string, asks: boolean): AskedSentence | null {
 /** Whether a sentence begins with "please", "I would like to", "how" and the like, or says that it brings up more. */
 function wishes(text: string): boolean {
   const words = shownWordsOf(text, 8);
-  if (WISHES.has(words[0]?.key ?? '') || OPENINGS.endAt(words, 0) > 0) return true;
+  if (WISHES.has(words[0]?.key ?? '') || OPENINGS.endAt(words, 0) > 0 || DIRECTIVES.endAt(words, 0) > 0)
+    return true;
   if (isUnspaced(text) && (DIRECTIVES.firstIn(text, words) >= 0 || QUESTION_WORDS.firstIn(text, words) >= 0))
     return true;
   return QUESTION_WORDS.endAt(words, 0) > 0 || OPENINGS.unspacedAt(text, 0) > 0 || addsMore(text, words);
@@ -228,13 +229,16 @@ function asksToBeTold(text: string, words: readonly ShownWord[]): boolean {
   if (opening === undefined) return /[?؟]["'”»)\]]*$/u.test(text) || QUESTION_WORDS.endAt(words, 0) > 0;
   // "Could you tell me", not "could you book".
   const end = Math.max(OPENINGS.endAt(words, opening), DIRECTIVES.endAt(words, opening));
-  return words.slice(opening, end).some(({ key }) => INQUIRIES.hasWord(key));
+  return words.slice(opening, end + 1).some(({ key }) => INQUIRIES.hasWord(key));
 }
 
 /** Whether "also" or the like stands among its first words. */
 function addsMore(text: string, words: readonly ShownWord[]): boolean {
   if (ADDITIONS.unspacedAt(text, 0) > 0) return true;
-  return [0, 1, 2].some((place) => ADDITIONS.endAt(words, place) > place);
+  if ([0, 1, 2].some((place) => ADDITIONS.endAt(words, place) > place)) return true;
+  // "…, but now I want to"
+  const contrast = words.findIndex((_, place) => CONTRASTS.endAt(words, place) > place);
+  return contrast >= 0 && [1, 2].some((after) => OPENINGS.endAt(words, contrast + after) > contrast + after);
 }
 
 /** Whether a turn begins with yes or no, as answers do; `isDenial`: with no alone. */

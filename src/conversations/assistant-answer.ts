@@ -4,7 +4,7 @@ import { HIDDEN } from '../language/redact/redact.ts';
 import { sentencesOf } from '../language/sentences.ts';
 import { contentStems, shownWordsOf } from '../language/shown/phrase-set.ts';
 import { answerOf, goesOn, LEFT_OUT, MOST_OF_LIST, type AnswerSentence } from './answer-sentence.ts';
-import { isHidden, readSentence } from './said-sentence.ts';
+import { isHidden, readSentence, withoutTag } from './said-sentence.ts';
 
 /** Of a longer turn only the beginning is read, UTF-16 units, and only so many sentences of it. */
 const READ_LENGTH = 2400;
@@ -50,7 +50,7 @@ export function readAnswer(content: string): AssistantAnswer {
     .replace(CODE, `\n${LEFT_OUT}\n`)
     .replace(LINK, '$1')
     .replace(MARKUP, '');
-  const said = sentencesOf(text).slice(0, MOST_SENTENCES).map(readSentence);
+  const said = sentencesOf(text).slice(0, MOST_SENTENCES).flatMap(withoutTag).map(readSentence);
   const sentences = said.map((_, place) => answerOf(said, place));
   const first = sentences.findIndex(({ score }, place) => score >= STATEMENT && !said[place]!.isQuestion);
   const refusal = said.findIndex(({ refuses }) => refuses);
@@ -89,7 +89,7 @@ const COMPLETED = 0.25;
 /** A report that shares so many words with an earlier request settles that one, too. */
 const SETTLED = 2;
 /** A statement that says no more than so much beside the request goes on with the next, which states something. */
-const NOVEL = 1;
+const NOVEL = 2;
 /** What scores less is no answer, not even for want of another. */
 const LEAST_SCORE = 0.15;
 /** Whatever it shares with the request. */
@@ -110,28 +110,42 @@ export interface ScoredAnswer {
   readonly isReport: boolean;
 }
 
+/** What else is known of a request. */
+interface Asking {
+  /** The user has just answered or confirmed, so that a report needs no word of the request. */
+  readonly isConfirmed: boolean;
+  /** What is asked cannot be done. */
+  readonly isInformation: boolean;
+  /** What the other requests name that the turn may answer. */
+  readonly rivals: readonly ReadonlySet<string>[];
+}
+const ASKING: Asking = { isConfirmed: false, isInformation: false, rivals: [] };
+
 /**
- * The sentence of a turn that answers best; null when the turn says nothing. `isConfirmed`: the user has just answered
- * or confirmed, so that a report needs no word of the request. `isInformation`: what is asked cannot be done.
+ * The sentence of a turn that answers best; null when the turn says nothing.
  */
 export function bestAnswer(
   { sentences, reports, confirms }: AssistantAnswer,
   asked: ReadonlySet<string>,
-  isConfirmed: boolean,
-  isInformation = false,
+  { isConfirmed, isInformation, rivals }: Asking = ASKING,
 ): ScoredAnswer | null {
   let best: ScoredAnswer | null = null;
+  const isRivals = rivals.some((rival) =>
+    sentences.some(({ score, stems }) => score >= STATEMENT && [...stems].some((stem) => rival.has(stem))),
+  );
   for (const [place, { text, score, completes, stems }] of sentences.entries()) {
     let shared = 0;
     for (const stem of stems) if (asked.has(stem)) shared += 1;
-    const isReport = completes && (shared > 0 || confirms || (isConfirmed && reports));
-    if (score < LEAST_ALONE || (isInformation && completes && shared === 0)) continue;
-    const hidden = text.includes(HIDDEN) ? (isHidden(text) ? LITTLE_LEFT : LESS_LEFT) : 0;
+    const isReport = completes && !isHidden(text) && (shared > 0 || confirms || (isConfirmed && reports));
+    if ((shared === 0 && isRivals) || score < LEAST_ALONE || (isInformation && completes && shared === 0))
+      continue;
+    const hidden = isHidden(text) ? LITTLE_LEFT : text.includes(HIDDEN) && !completes ? LESS_LEFT : 0;
     const total = score + Math.min(shared, MOST_SHARED) * SHARED + (isReport ? COMPLETED : 0) - hidden;
     if (text === '' || total < LEAST_SCORE || (best !== null && total <= best.score)) continue;
     const next = sentences[place + 1];
-    const isThin = [...stems].filter((stem) => !asked.has(stem)).length <= NOVEL;
-    const goesOn = next !== undefined && !completes && (next.proposes || (isThin && next.isPlain));
+    const isThin = [...stems].filter((stem) => !asked.has(stem) && !/^\d/u.test(stem)).length <= NOVEL;
+    const goesOn =
+      next !== undefined && !completes && rivals.length === 0 && (next.proposes || (isThin && next.isPlain));
     const whole = goesOn && text.length + next.text.length < MOST_OF_LIST ? `${text} ${next.text}` : text;
     const settles = completes && shared >= SETTLED;
     best = { text: whole, score: total, isForeign: completes && shared === 0, settles, isReport };

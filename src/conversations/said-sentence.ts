@@ -1,4 +1,6 @@
 /** What a sentence of an assistant does, by its phrases: it asks, offers, refuses, hands over, or says nothing. */
+import { LEXICON } from '../language/lexicon.ts';
+import { wordKey } from '../language/spaced-phrases.ts';
 import { HIDDEN } from '../language/redact/redact.ts';
 import { contentCount, PhraseSet, shownWordsOf, type ShownWord } from '../language/shown/phrase-set.ts';
 import { withoutGreeting } from '../language/shown/trimming.ts';
@@ -8,6 +10,10 @@ const PLEASANTRIES = PhraseSet.of('pleasantries');
 const REFUSALS = PhraseSet.of('refusals');
 const HANDOVERS = PhraseSet.of('handovers');
 const ASKS_BACK = PhraseSet.of('asksBack');
+const QUESTION_WORDS = PhraseSet.of('questionWords');
+const DIRECTIVES = PhraseSet.of('directives');
+const AUXILIARIES: ReadonlySet<string> = new Set(LEXICON.auxiliaries.all.map(wordKey));
+const SUBJECTS: ReadonlySet<string> = new Set(LEXICON.subjects.all.map(wordKey));
 const PURPOSES = PhraseSet.of('purposes');
 const PROPOSALS = PhraseSet.of('proposals');
 const COMPLETIONS = PhraseSet.of('completions');
@@ -22,11 +28,17 @@ const LITTLE = 3;
 /** Among so many words at the beginning, what is asked for is all that is said. */
 const ASKED_FIRST = 4;
 
+/** What is stated before a question at the end has so many words, or UTF-16 units. */
+const LEAST_WORDS = 4;
+const LEAST_FRONT = 7;
 /** UTF-16 units before the colon of what is to be confirmed. */
 const MOST_OF_LEAD = 60;
 /** A sentence goes on to say something when so many words follow what says nothing; fewer after a comma. */
 const WORDS_AFTER = 7;
 const WORDS_AFTER_COMMA = 4;
+const LONG_UNSPACED = 24;
+/** A sentence of no more words that holds two courtesies says nothing. */
+const SHORT = 12;
 
 /** Whether a sentence begins with what says nothing, or is no more than that. */
 export type Pleasantry = 'none' | 'opening' | 'all';
@@ -57,7 +69,7 @@ export function readSentence(sentence: string): SaidSentence {
   const recap = recapOf(sentence);
   const text = withoutGreeting(recap ?? sentence);
   const words = shownWordsOf(text);
-  const isQuestion = /[?？؟]["'”»)\].]*$/u.test(text);
+  const isQuestion = /[?？؟]["'”»)\].]*$/u.test(text) || isUnmarkedQuestion(words);
   const handsOver = !isQuestion && isHandover(text, words);
   const refuses = !isQuestion && !handsOver && REFUSALS.firstIn(text, words) >= 0;
   const asked = isQuestion ? -1 : ASKS_BACK.firstIn(text, words);
@@ -77,6 +89,29 @@ export function readSentence(sentence: string): SaidSentence {
     proposes,
     pleasantry: pleasantryIn(text, words),
   };
+}
+
+/** "When are you leaving." */
+function isUnmarkedQuestion(words: readonly ShownWord[]): boolean {
+  const [first, second] = words;
+  if (first === undefined || second === undefined || QUESTION_WORDS.endAt(words, 0) === 0) return false;
+  return AUXILIARIES.has(first.key) ? SUBJECTS.has(second.key) : AUXILIARIES.has(second.key);
+}
+
+/** "It has a pool, would you like it?": what is stated, and the question behind it. */
+export function withoutTag(sentence: string): string[] {
+  if (!/[?？؟]$/u.test(sentence)) return [sentence];
+  const comma = Math.max(sentence.lastIndexOf('，'), sentence.lastIndexOf(', '), sentence.lastIndexOf('、'));
+  const front = sentence.slice(0, comma);
+  const tag = sentence.slice(comma + 1).trim();
+  if (comma < 0 || /^[^.!]*[?？]/u.test(front)) return [sentence];
+  if (isUnspaced(front)) return front.length >= LEAST_FRONT ? [`${front}。`, tag] : [sentence];
+  const words = shownWordsOf(tag, 6);
+  const isTag = QUESTION_WORDS.endAt(words, 0) > 0 || DIRECTIVES.endAt(words, 0) > 0;
+  const start = shownWordsOf(front, LEAST_WORDS);
+  const isStated =
+    start.length === LEAST_WORDS && !isUnmarkedQuestion(start) && PURPOSES.endAt(start, 0) === 0;
+  return isTag && isStated ? [`${front}.`, tag] : [sentence];
 }
 
 /** Whether nothing is stated before what is asked for: "To help you, I need your name". */
@@ -131,12 +166,23 @@ function isOffer(text: string, words: readonly ShownWord[]): boolean {
 
 function pleasantryIn(sentence: string, words: readonly ShownWord[]): Pleasantry {
   const place = PLEASANTRIES.firstIn(sentence, words);
+  // "If you need anything, feel free to ask."
+  if (place >= 0 && SUBORDINATES.endAt(words, 0) > 0) return 'all';
   if (place < 0 || (place > 2 && words.length > 9)) return 'none';
   const last = PLEASANTRIES.endAt(words, place) - 1;
-  if (last < place) return isUnspaced(sentence) && sentence.length > 24 ? 'opening' : 'all';
+  if (last < place) return isUnspaced(sentence) && goesOnUnspaced(sentence) ? 'opening' : 'all';
+  const rest = words.slice(last + 1, last + 4);
+  if (words.length <= SHORT && PLEASANTRIES.firstIn('', rest) >= 0) return 'all';
   const after = words.length - 1 - last;
   const isParted = /^\s?[,;–—-]/u.test(sentence.slice(words[last]!.end));
   return after >= (isParted ? WORDS_AFTER_COMMA : WORDS_AFTER) ? 'opening' : 'all';
+}
+
+/** "好的，…": a courtesy and a comma before a statement. */
+function goesOnUnspaced(sentence: string): boolean {
+  const rest = sentence.slice(PLEASANTRIES.unspacedAt(sentence, 0));
+  if (!/^.?[，,、]/u.test(rest)) return sentence.length > LONG_UNSPACED;
+  return rest.length >= LEAST_FRONT && PLEASANTRIES.firstIn(rest, shownWordsOf(rest)) < 0;
 }
 
 /** Whether a text denies or refuses something. */

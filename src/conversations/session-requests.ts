@@ -12,11 +12,15 @@ export const TOLD = 3;
 const KEPT = TOLD + 1;
 const REQUEST_LENGTH = 140;
 const ANSWER_LENGTH = 180;
+/** What says no more by itself does not stand for the session, however long it takes. */
+export const LEANING = 3;
 /** How much a turn counts beside what a request says (at most 15) and coming in the first turn that asks. */
 const TURN_WEIGHT = 4;
 const FIRST_WEIGHT = 8;
 const DONE_WEIGHT = 16;
 const MOST_TURNS = 20;
+/** How much less a request is told whose answer is hidden. */
+const HIDDEN_WEIGHT = 8;
 /** What says no more than "I have a question" gains nothing by coming first. */
 const VAGUE = 5;
 /**
@@ -26,9 +30,11 @@ const VAGUE = 5;
 const MARGINS = { detour: 0.6, answered: -0.25, step: 0.1, other: 0.1, closing: 9 } as const;
 /** What a report names with so few words, the answer before it tells; it must state something, in hundredths. */
 const THIN = 5;
-const PLAIN = 54;
+const PLAIN = 48;
 /** What an assistant turn after the first speaks to. */
 export type Bearing = keyof typeof MARGINS;
+/** After these a report needs no word of the request. */
+const CONFIRMED: readonly Bearing[] = ['answered', 'step', 'closing'];
 
 /** A request as a user turn brings it up. */
 export type NewRequest = Pick<SessionRequest, 'text' | 'telling'> &
@@ -42,7 +48,9 @@ export interface SessionRequest {
   /** It came in the first turn that asked. */
   readonly isFirst: boolean;
   /** It only asks to be told something, so nothing is done for it. */
-  readonly isInformation: boolean;
+  isInformation: boolean;
+  /** The one before it came in the same turn. */
+  isJoined: boolean;
   /** Of the latest turn that wanted something done: after a question beside it the session goes on with it. */
   isOpen: boolean;
   /** Assistant turns that dealt with it. */
@@ -71,23 +79,28 @@ export class SessionRequests {
     const opens = requests.some(({ isInformation }) => isInformation !== true);
     if (opens) for (const request of this.#all) request.isOpen = false;
     const best = Math.max(...requests.map(({ telling }) => telling));
-    const added = requests.slice(0, TOLD).map(({ text, telling, isInformation = false }): SessionRequest => ({
-      text: kept(text, REQUEST_LENGTH),
-      telling,
-      isFirst: isFirst && telling === best,
-      isInformation,
-      isOpen: opens && !isInformation,
-      turns: 0,
-      answer: '',
-      answerScore: 0,
-      isDone: false,
-    }));
+    const added = requests
+      .slice(0, TOLD)
+      .map(({ text, telling, isInformation = false }, place): SessionRequest => ({
+        text: kept(text, REQUEST_LENGTH),
+        telling,
+        isFirst: isFirst && telling === best,
+        isInformation,
+        isJoined: place > 0,
+        isOpen: opens && !isInformation,
+        turns: 0,
+        answer: '',
+        answerScore: 0,
+        isDone: false,
+      }));
     this.#current = added.filter(({ text }) => text !== '');
     this.#all.push(...this.#current);
     while (this.#all.length > KEPT) {
       const earlier = this.#all.filter((request) => !this.#current.includes(request));
       const pool = earlier.length > 0 ? earlier : this.#all;
       const least = pool.reduce((one, other) => (rankOf(other) <= rankOf(one) ? other : one));
+      const next = this.#all[this.#all.indexOf(least) + 1];
+      if (next !== undefined && !least.isJoined) next.isJoined = false;
       this.#all = this.#all.filter((request) => request !== least);
       this.#current = this.#current.filter((request) => request !== least);
     }
@@ -140,14 +153,26 @@ export class SessionRequests {
    * data out of a sentence that is kept.
    */
   answer(answer: AssistantAnswer, bearing: Bearing, redact: (text: string) => string): void {
-    for (const request of this.#all) {
+    const all = this.#all.toSorted((one, other) => this.#placeOf(other) - this.#placeOf(one));
+    // What the answer reports of the requests that are spoken of.
+    let bestReport = 0;
+    for (const request of all) {
       const isCurrent = this.#current.includes(request);
       if (isCurrent && bearing !== 'detour') request.turns = Math.min(request.turns + 1, MOST_TURNS);
-      const isConfirmed = !request.isInformation && (bearing === 'answered' || bearing === 'step');
-      const best = bestAnswer(answer, this.#stemsOf(request), isConfirmed, request.isInformation);
+      const isConfirmed = !request.isInformation && CONFIRMED.includes(bearing);
+      const rivals = isCurrent ? this.#rivalsOf(request) : [];
+      const best = bestAnswer(answer, this.#stemsOf(request), {
+        isConfirmed,
+        isInformation: request.isInformation,
+        rivals,
+      });
+      if (isCurrent && best === null && answer.asksBack) this.#makeTask(request);
       if (best === null) continue;
       const score = Math.max(0, Math.min(255, Math.round(best.score * 60)));
-      if (!isCurrent && !isSettledBy(request, best, score)) continue;
+      const isSpokenOf = isCurrent || (request.isOpen && !(best.isForeign && this.#current.length > 0));
+      if (isSpokenOf && best.isReport) bestReport = Math.max(bestReport, score);
+      if (!isCurrent && !(isSpokenOf && best.isReport) && !(best.settles && score > bestReport)) continue;
+      if (!isCurrent && request.isDone && score <= request.answerScore) continue;
       if (request.isDone && isHidden(best.text)) continue;
       if (request.isDone && best.isReport && best.isForeign) continue;
       const margin =
@@ -159,6 +184,25 @@ export class SessionRequests {
       request.isDone = best.isReport;
       request.answerScore = score;
     }
+  }
+
+  /** "Is there a train at noon?" – "From where?": there is something to be done, unless something else is. */
+  #makeTask(request: SessionRequest): void {
+    const isBeside = this.#all.some(({ isOpen, isDone }) => isOpen && !isDone);
+    if (!request.isInformation || request.answer !== '' || isBeside) return;
+    for (const other of this.#all) other.isOpen = false;
+    request.isInformation = false;
+    request.isOpen = true;
+  }
+
+  /** What is spoken of now comes first. */
+  #placeOf(request: SessionRequest): number {
+    return this.#current.includes(request) ? 2 : request.isOpen ? 1 : 0;
+  }
+
+  /** What the other requests of the turn name. */
+  #rivalsOf(request: SessionRequest): ReadonlySet<string>[] {
+    return this.#current.filter((other) => other !== request).map((other) => this.#stemsOf(other));
   }
 
   #stemsOf(request: SessionRequest): ReadonlySet<string> {
@@ -198,6 +242,13 @@ export class SessionRequests {
     return this.#all.filter((request) => byRank.includes(request));
   }
 
+  /** Whether two requests came in the same turn, the first before the other. */
+  areJoined(one: SessionRequest, other: SessionRequest): boolean {
+    const from = this.#all.indexOf(one);
+    const between = this.#all.slice(from + 1, this.#all.indexOf(other) + 1);
+    return between.length > 0 && between.every(({ isJoined }) => isJoined);
+  }
+
   write(writer: ByteWriter): void {
     writer.count(this.#all.length);
     for (const request of this.#all) {
@@ -207,7 +258,7 @@ export class SessionRequests {
         .byte(
           telling | (isFirst ? 16 : 0) | (isDone ? 32 : 0) | (isInformation ? 64 : 0) | (isOpen ? 128 : 0),
         )
-        .byte(turns | (this.#current.includes(request) ? 128 : 0))
+        .byte(turns | (request.isJoined ? 64 : 0) | (this.#current.includes(request) ? 128 : 0))
         .text(answer)
         .byte(answerScore);
     }
@@ -227,7 +278,8 @@ export class SessionRequests {
         isDone: (flags & 32) !== 0,
         isInformation: (flags & 64) !== 0,
         isOpen: (flags & 128) !== 0,
-        turns: turns & 127,
+        isJoined: (turns & 64) !== 0,
+        turns: turns & 63,
         answer: reader.text(),
         answerScore: reader.byte(),
       };
@@ -236,12 +288,6 @@ export class SessionRequests {
     }
     return requests;
   }
-}
-
-/** Whether a report is of a request that the user does not speak of now. */
-function isSettledBy(request: SessionRequest, { settles, isReport }: ScoredAnswer, score: number): boolean {
-  const { isDone, isOpen, answerScore } = request;
-  return isDone ? settles && score > answerScore : settles || (isOpen && isReport);
 }
 
 /** A report that names little tells as well what was found before it: "The pizzeria Etna has a table. It is booked." */
@@ -253,12 +299,13 @@ function reported({ answer, answerScore, isDone }: SessionRequest, best: ScoredA
 
 /** What is told first: what was done rather than what was only asked beside it. */
 function rankOf(request: SessionRequest): number {
-  return weightOf(request) + (request.isDone ? DONE_WEIGHT : 0);
+  const hidden = isHidden(request.answer) ? HIDDEN_WEIGHT : 0;
+  return weightOf(request) + (request.isDone ? DONE_WEIGHT : 0) - hidden;
 }
 
 /** What a session came for, and got, stays its main request. */
 function weightOf({ telling, isFirst, turns: all, isDone, isInformation }: SessionRequest): number {
-  const turns = isInformation && !isFirst ? Math.min(all, 1) : all;
+  const turns = (isInformation && !isFirst) || telling <= LEANING ? Math.min(all, 1) : all;
   const first = isDone ? FIRST_WEIGHT + DONE_WEIGHT : FIRST_WEIGHT;
   return telling + turns * TURN_WEIGHT + (isFirst && telling > VAGUE ? first : 0);
 }

@@ -9,7 +9,7 @@ import { withoutOpenings } from '../language/shown/trimming.ts';
 import { askedSentences, beginsWithReply, statedSentence, type AskedSentence } from './asked-sentences.ts';
 import { readAnswer } from './assistant-answer.ts';
 import { holdsQuestion } from './answering-turns.ts';
-import { SessionRequests, type Bearing, type SessionRequest } from './session-requests.ts';
+import { LEANING, SessionRequests, type Bearing, type SessionRequest } from './session-requests.ts';
 
 /** UTF-16 units. */
 const TITLE_LENGTH = 60;
@@ -102,7 +102,8 @@ export class SessionText {
     const move = isRepeated ? 'retry' : this.#moveOf(content, asked, signals, isRequest);
     const isNew = move === 'new';
     if (move === 'aside') this.#requests.setAside();
-    else if (!isNew && !isRepeated) this.#requests.resume();
+    else if (!isNew && !(isRepeated && asked.some(({ text }) => this.#requests.shareOf(text) > 0)))
+      this.#requests.resume();
     if (kind === 'reply' && this.#requests.isEmpty) this.#addStated(content);
     const isLiked = signals.some((key) => SAT.has(key)) && !signals.some((key) => DSAT.has(key));
     const bearing = isAnswer ? 'answered' : isLiked && kind === 'reply' ? 'closing' : 'other';
@@ -189,7 +190,14 @@ export class SessionText {
     if (isStep && content < OWN_MATTER) return false;
     // "Four days?" to "How long?"
     if (isMarked && this.#asksBack && !this.#offersMore && content < OWN_MATTER) return false;
-    const least = isAsked ? 2 : asks === 'complaint' ? 3 : 5;
+    const isAfterAll = this.#offersMore || this.#requests.isDone;
+    const least = isAsked
+      ? isAfterAll && asks === 'question' && !refers && !isMarked
+        ? 1
+        : 2
+      : asks === 'complaint'
+        ? 3
+        : 5;
     return content >= least && !this.#requests.covers(text);
   }
 
@@ -267,7 +275,7 @@ export class SessionText {
     if (main === null) return null;
     // How it ended is how the latest request did.
     const told = this.#requests.told(this.#ending !== null && this.#ending !== 'solved');
-    const pairs = pairsOf(told);
+    const pairs = pairsOf(told, this.#requests);
     const endings = language === null ? undefined : TEXT_LANGUAGES.get(language)?.endings;
     const ending = this.#ending === null ? undefined : endings?.[this.#ending];
     return [pairs.join(PAIR), ending ?? ''].filter((part) => part !== '').join(PART);
@@ -327,7 +335,9 @@ export class SessionText {
 
 /** A later request that speaks of what was said before does not stand for the conversation. */
 function withoutReference(asked: AskedSentence): AskedSentence {
-  return asked.refers ? { ...asked, telling: Math.max(0, asked.telling - REFERENCE) } : asked;
+  return asked.refers
+    ? { ...asked, telling: Math.max(0, Math.min(LEANING, asked.telling - REFERENCE)) }
+    : asked;
 }
 
 /** Whether a sentence of an answer asks for something of its own; `opens`: nothing was asked before. */
@@ -350,19 +360,24 @@ function answersOf(told: readonly SessionRequest[]): ReadonlyMap<SessionRequest,
   return new Map(told.map((request) => [request, short.get(request.answer) ?? '']));
 }
 
-/** Requests with the answer that follows them; those that share one, or have none, stand together. */
-function pairsOf(told: readonly SessionRequest[]): string[] {
+/** Requests with the answers that follow them; those of one turn stand together. */
+function pairsOf(told: readonly SessionRequest[], requests: SessionRequests): string[] {
   const most = told.length > 1 ? TOLD_LENGTH : Number.POSITIVE_INFINITY;
   const answers = answersOf(told);
-  const pairs: { asked: string; answer: string }[] = [];
-  for (const request of told) {
+  const pairs: { asked: string; answers: Set<string> }[] = [];
+  for (const [place, request] of told.entries()) {
     const answer = answers.get(request) ?? '';
     const asked = sentenceOf(shortened(request.text, most));
     const last = pairs.at(-1);
-    if (last === undefined || (last.answer !== answer && last.answer !== '')) pairs.push({ asked, answer });
-    else pairs[pairs.length - 1] = { asked: `${last.asked} ${asked}`, answer };
+    const isJoined = place > 0 && requests.areJoined(told[place - 1]!, request);
+    if (last !== undefined && (isJoined || (answer !== '' && last.answers.has(answer)))) {
+      last.asked += ` ${asked}`;
+      if (answer !== '') last.answers.add(answer);
+    } else pairs.push({ asked, answers: new Set(answer === '' ? [] : [answer]) });
   }
-  return pairs.map(({ asked, answer }) => (answer === '' ? asked : asked + PART + sentenceOf(answer)));
+  return pairs.map(({ asked, answers: given }) =>
+    [asked, [...given].map(sentenceOf).join(' ')].filter((part) => part !== '').join(PART),
+  );
 }
 
 function withoutMarks(text: string): string {

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { bestAnswer, readAnswer, stemsOf } from '../../src/conversations/assistant-answer.ts';
 
 const best = (content: string, asked = ''): string | undefined =>
-  bestAnswer(readAnswer(content), stemsOf(asked), false)?.text;
+  bestAnswer(readAnswer(content), stemsOf(asked))?.text;
 
 describe('the answer in an assistant turn', () => {
   it('is what states something, not a courtesy, a lead-in, a question back or a line of a table', () => {
@@ -56,8 +56,8 @@ describe('the answer in an assistant turn', () => {
   it('shares most with the request, and reports it done', () => {
     const content = 'The weather is fine today. Your table for Friday has been booked. We serve fish.';
     equal(best(content, 'book a table for Friday'), 'Your table for Friday has been booked.');
-    equal(bestAnswer(readAnswer(content), stemsOf('book a table for Friday'), false)?.settles, true);
-    equal(bestAnswer(readAnswer(content), stemsOf('is there parking'), false)?.settles, false);
+    equal(bestAnswer(readAnswer(content), stemsOf('book a table for Friday'))?.settles, true);
+    equal(bestAnswer(readAnswer(content), stemsOf('is there parking'))?.settles, false);
   });
 
   it('hands over only without a negation before it in the clause, and never as a question', () => {

@@ -218,6 +218,15 @@ describe('the summary of a session', () => {
     equal(session.summary()?.split('?').length, 4);
   });
 
+  it('tells the requests of one turn together', () => {
+    const session = talk().asks('Where is the pool? How warm is the water?');
+    session.hears('The pool is behind the park. The water has 24 degrees.');
+    equal(
+      session.summary(null),
+      'Where is the pool? How warm is the water? – The pool is behind the park. The water has 24 degrees.',
+    );
+  });
+
   it('takes the sentence that speaks to the request, and no question back', () => {
     const question = talk().asks('I need a taxi to the airport').hears('Sure! At what time?');
     equal(question.summary(null), 'I need a taxi to the airport.');

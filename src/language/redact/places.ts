@@ -94,6 +94,9 @@ function hideNumberFirst(reading: Reading, street: number): void {
   reading.hide(start, tailEnd(reading, street + 1), 'address');
 }
 
+/** Behind a number they tell the hour: "10 AM. Can you …". */
+const HOURS: ReadonlySet<string> = new Set(['am', 'pm']);
+
 /** "rue des Tilleuls 12", "ul. Długa 5", "12 bis rue des Tilleuls", "Av. dos Jacarandás, 1520". */
 function hideStreetFirst(reading: Reading, street: number): void {
   const { pieces } = reading;
@@ -124,7 +127,8 @@ function hideStreetFirst(reading: Reading, street: number): void {
   const comma = lead?.text === ',';
   const before = isBis || comma ? street - 2 : street - 1;
   const first = pieces[before];
-  if (first !== undefined && HOUSE.test(first.text) && !pieces[street]!.line) {
+  const isHour = HOURS.has(pieces[street]!.lower);
+  if (first !== undefined && HOUSE.test(first.text) && !isHour && !pieces[street]!.line) {
     reading.hide(before, tailEnd(reading, at), 'address');
     return;
   }

@@ -11,6 +11,7 @@ const SUBORDINATES = PhraseSet.of('subordinates');
 const WEAK_ENDS = PhraseSet.of('weakEnds');
 const NEGATIONS = PhraseSet.of('negations');
 const OPENINGS = PhraseSet.of('openings');
+const PURPOSES = PhraseSet.of('purposes');
 const DIRECTIVES = PhraseSet.of('directives');
 const REFERENCES = PhraseSet.of('references');
 const TROUBLES = new PhraseSet(troublesOf(true), troublesOf(false));
@@ -97,8 +98,10 @@ function clauseWithin(text: string, length: number, isWish = false): string | nu
     return null;
   const isEnough = found !== null && (contentCount(found) > LEAST_CONTENT || saysWhatIsWanted(found));
   if (found !== null && (isWish || saysWhatIsWanted(found))) return found;
-  for (const { next } of ends) {
+  for (const [place, { next }] of ends.entries()) {
     const rest = withoutContrast(text.slice(next).trim());
+    // "As a tourist, what …": only the main clause stands by itself.
+    if (place > 0 && isSafe && !saysWhatIsWanted(rest)) continue;
     const isTelling = isEnough ? wishes(rest) : (isSafe && found === null) || saysWhatIsWanted(rest);
     if (rest.length <= length && isWeighty(rest) && !leansOn(rest) && isTelling && !refersBack(rest))
       return rest;
@@ -164,7 +167,7 @@ function leansOn(clause: string): boolean {
   if (/[?？؟]$/u.test(clause)) return false;
   // "When does it open"
   if (AUXILIARIES.has(shownWordsOf(clause, 2)[1]?.key ?? '')) return false;
-  return opensWith(SUBORDINATES, clause) || opensWith(REASONS, clause);
+  return [SUBORDINATES, REASONS, PURPOSES].some((phrases) => opensWith(phrases, clause));
 }
 
 function withoutContrast(clause: string): string {

@@ -28,6 +28,11 @@ describe('redact', () => {
     equal(redact('see https://shop.example.com/orders/99?t=abc'), `see https://shop.example.com/${HIDDEN}`);
   });
 
+  it('leaves an hour before a new sentence', () => {
+    const text = 'We meet at 10 AM. Can you come? The bus leaves at 6:40 am. An early ticket costs more.';
+    equal(redact(text), text);
+  });
+
   it('hides nothing twice: a redacted text stays as it is', () => {
     for (const { text } of personalTexts('tuned')) equal(redact(redact(text)), redact(text), text);
   });
