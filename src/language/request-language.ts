@@ -19,11 +19,15 @@ const SCRIPTS: readonly RegExp[] = [
 /** English first: where the words do not decide, it is the likeliest. */
 const CODES = ['en', ...[...LANGUAGES.keys()].filter((code) => code !== 'en')];
 
-const BY_SCRIPT = Map.groupBy(CODES, (code) =>
-  scriptOf(Object.values(LANGUAGES.get(code)!.things).flat().join(' ')),
+const LATIN = SCRIPTS.length - 1;
+const NOT_ASCII = /[^\0-\x7f]/;
+/** Places in `CODES`. */
+const BY_SCRIPT = Map.groupBy(CODES.keys(), (index) =>
+  scriptOf(Object.values(LANGUAGES.get(CODES[index]!)!.things).flat().join(' ')),
 );
 
 function scriptOf(text: string): number {
+  if (!NOT_ASCII.test(text)) return /[a-z]/i.test(text) ? LATIN : -1;
   return SCRIPTS.findIndex((script) => script.test(text));
 }
 
@@ -50,14 +54,17 @@ function wordsIn(language: Language): string[] {
  * them) as any other, or one fewer. English is first, the others follow by code.
  */
 export function languagesOfRequest(text: string, keys: readonly string[]): readonly string[] {
-  const codes = BY_SCRIPT.get(scriptOf(text)) ?? [];
-  if (codes.length < 2) return codes;
+  const indexes = BY_SCRIPT.get(scriptOf(text)) ?? [];
+  if (indexes.length < 2) return indexes.map((index) => CODES[index]!);
   const languagesOfWord = languagesOfWords();
   const counts = new Uint8Array(CODES.length);
   for (const key of keys) {
     const languages = languagesOfWord.get(key) ?? 0;
-    for (let index = 0; languages >> index > 0; index++) counts[index]! += (languages >> index) & 1;
+    for (let left = languages; left !== 0; left &= left - 1) counts[31 - Math.clz32(left & -left)]! += 1;
   }
-  const most = Math.max(...counts);
-  return codes.filter((code) => counts[CODES.indexOf(code)]! >= most - 1);
+  let most = 0;
+  for (const count of counts) most = Math.max(most, count);
+  const codes: string[] = [];
+  for (const index of indexes) if (counts[index]! >= most - 1) codes.push(CODES[index]!);
+  return codes;
 }

@@ -84,7 +84,9 @@ function readerOf(code: string): Reader | null {
  */
 export function requestParts(request: string, language?: string | null): RequestParts {
   const key = `${language ?? ''} ${request}`;
-  const parts = LATEST.get(key) ?? partsOf(request, language);
+  const known = LATEST.get(key);
+  if (known !== undefined) return known;
+  const parts = partsOf(request, language);
   LATEST.set(key, parts);
   return parts;
 }
@@ -130,6 +132,7 @@ function bestReading(text: string, tokens: readonly Token[], codes: readonly str
     const pieces = reader.spaced?.piecesOf(tokens) ?? reader.unspaced!.piecesOf(text);
     const held = tokens.length - pieces.filter(({ kind }) => kind === 'word').length;
     if (held > most) [best, most] = [{ language: code, pieces, reader }, held];
+    if (held === tokens.length) break;
   }
   return best;
 }

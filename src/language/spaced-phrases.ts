@@ -2,6 +2,7 @@
 import type { Language } from './lexicon.ts';
 import { fold } from './normalise.ts';
 import { LIGHT, meaningsOf, type Meaning, type Piece, type PieceKind } from './phrase-meanings.ts';
+import { toldOnce } from './word-cache.ts';
 
 /** Only this many words of a request are read, and of a longer word nothing is looked up. */
 const WORDS_READ = 48;
@@ -50,13 +51,16 @@ export function tokensOf(text: string): Token[] {
   const tokens: Token[] = [];
   let end = 0;
   for (const { 0: word, index } of text.matchAll(WORD)) {
-    const afterBreak = tokens.length > 0 && /[^\s]/u.test(text.slice(end, index));
-    tokens.push({ text: word, key: word.length > LONGEST_WORD ? '' : wordKey(word), afterBreak });
+    const gap = text.slice(end, index);
+    const afterBreak = tokens.length > 0 && gap !== ' ' && /\S/u.test(gap);
+    tokens.push({ text: word, key: word.length > LONGEST_WORD ? '' : keyOf(word), afterBreak });
     if (tokens.length === WORDS_READ) break;
     end = index + word.length;
   }
   return tokens;
 }
+
+const keyOf = toldOnce(wordKey);
 
 interface Phrase {
   /** Numbers of its words. */

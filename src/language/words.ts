@@ -3,6 +3,7 @@ import { fold } from './normalise.ts';
 import { LEXICON } from './lexicon.ts';
 import { once } from './once.ts';
 import { stemOf } from './stem.ts';
+import { toldOnce } from './word-cache.ts';
 
 /** Scripts that write no spaces between words. */
 const UNSPACED =
@@ -68,34 +69,38 @@ const unspacedWords = once(() => new Intl.Segmenter('zh', { granularity: 'word' 
 export function wordsOf(text: string): Word[] {
   const words: Word[] = [];
   let end = -1;
-  for (const { word, index } of pieces(text)) {
-    const lower = word.toLowerCase().replaceAll('’', "'");
-    const gap = end < 0 ? '' : text.slice(end, index);
-    words.push({
-      text: word,
-      start: index,
-      stem: stemOf(lower),
-      content: isContent(lower),
-      connector: CONNECTORS.has(lower),
-      determiner: DETERMINERS.has(lower),
-      afterBreak: /[^\s#"“”„«»]/u.test(gap),
-    });
-    end = index + word.length;
-  }
+  const add = (word: string, start: number): void => {
+    const { stem, content, connector, determiner } = toldOf(word);
+    const afterBreak = end >= 0 && parts(text, end, start);
+    words.push({ text: word, start, stem, content, connector, determiner, afterBreak });
+    end = start + word.length;
+  };
+  if (isUnspaced(text)) {
+    for (const piece of unspacedWords().segment(text))
+      if (piece.isWordLike === true) add(piece.segment, piece.index);
+  } else for (const { 0: word, index } of text.matchAll(WORD)) add(word, index);
   return words;
 }
+
+/** Whether punctuation stands between two places. */
+function parts(text: string, from: number, to: number): boolean {
+  const isSpace = to === from + 1 && text.charCodeAt(from) === SPACE;
+  return !isSpace && /[^\s#"“”„«»]/u.test(text.slice(from, to));
+}
+
+const SPACE = 32;
+/** What a word says wherever it stands. */
+const toldOf = toldOnce((word: string): Pick<Word, 'stem' | 'content' | 'connector' | 'determiner'> => {
+  const lower = word.toLowerCase().replaceAll('’', "'");
+  return {
+    stem: stemOf(lower),
+    content: isContent(lower),
+    connector: CONNECTORS.has(lower),
+    determiner: DETERMINERS.has(lower),
+  };
+});
 
 /** Numbers, dates and times, and words in hiragana alone (particles, endings), say nothing by themselves. */
 function isContent(lower: string): boolean {
   return !STOP_WORDS.has(lower) && !/^(?:\p{N}.*|\p{Script=Hiragana}+)$/u.test(lower);
-}
-
-function* pieces(text: string): Iterable<{ word: string; index: number }> {
-  if (!isUnspaced(text)) {
-    for (const match of text.matchAll(WORD)) yield { word: match[0], index: match.index };
-    return;
-  }
-  for (const piece of unspacedWords().segment(text)) {
-    if (piece.isWordLike === true) yield { word: piece.segment, index: piece.index };
-  }
 }
