@@ -47,6 +47,8 @@ const VENDOR_DOORS: readonly (readonly [vendor: RegExp, doors: readonly string[]
   [/^(?:fastify|@fastify\/.*|prom-client)$/, ['src/http/']],
   [/^@nats-io\//, ['src/stream/']],
   [/^@duckdb\//, ['src/store/']],
+  [/^esbuild$/, ['src/http/dashboard/page.ts']],
+  [/^(?:preact(?:\/.*)?|d3-.*)$/, ['src/http/dashboard/client/']],
   [
     /^@huggingface\/transformers$/,
     ['src/enrich/embed/onnx-model.ts', 'src/enrich/generate/text-generator.ts'],
@@ -92,7 +94,7 @@ function codeOnly(text: string): string {
   );
 }
 
-const sources = globSync('src/**/*.ts', { cwd: root })
+const sources = globSync('src/**/*.{ts,tsx}', { cwd: root })
   .map((file) => file.replaceAll('\\', '/'))
   .toSorted()
   .map((file) => ({ file, text: readFileSync(join(root, file), 'utf8') }));

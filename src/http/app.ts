@@ -9,6 +9,7 @@ import type { Logger } from '../logger.ts';
 import { createBodyReader, type BodyReader, type HeldBytes } from './body.ts';
 import { CONNECTION_TIMES, createDropLog, limitConnections, type ConnectionTimes } from './connections.ts';
 import type { HttpDependencies } from './dependencies.ts';
+import { registerDashboard } from './dashboard/page.ts';
 import { registerDocsRoutes } from './docs-routes.ts';
 import { answerClientError, createErrorHandler, routeOf } from './error-handler.ts';
 import { registerHealthRoutes } from './health-routes.ts';
@@ -68,6 +69,8 @@ export function createApp(dependencies: HttpDependencies): FastifyInstance {
   void app.register((scope) =>
     registerDocsRoutes(scope, { ingest: ingest !== undefined, query: query !== undefined }),
   );
+  // The page asks the routes that read.
+  if (query !== undefined) registerDashboard(app);
   void app.register(
     async (scope) => {
       registerAuth(scope, dependencies, limiter);

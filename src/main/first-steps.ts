@@ -32,6 +32,10 @@ export async function firstSteps(registry: Registry, url: string): Promise<strin
 Project ${FIRST_PROJECT_NAME}, its first test key (shown this once; npm run keys makes others):
 
   ${first.rawKey}
+
+Look at what is found:
+
+  ${url}/#key=${first.rawKey}
 `;
   // The key can be shown only now: the service may be ending already, and then no instance is made.
   const instance = await registry

@@ -1,0 +1,78 @@
+/** The routes that the page asks, with the key of whoever looks at it. */
+import type { ChangesResponse } from '../../../query/changes/changes-schema.ts';
+import type { OverviewResponse } from '../../../query/overview/overview-schema.ts';
+import type { QueryResponse } from '../../../query/response-schema.ts';
+import type { SessionResponse } from '../../../query/session-schema.ts';
+import type { WhyResponse } from '../../../query/why/why-schema.ts';
+import type { EntityKind } from './state.ts';
+
+export type { ChangesResponse, OverviewResponse, QueryResponse, SessionResponse, WhyResponse };
+export type Row = QueryResponse['elements'][number];
+
+export interface Instance {
+  readonly id: string;
+  readonly name: string | null;
+}
+
+/** Why a request has no answer: `status` 0 when none came. */
+export class ApiError extends Error {
+  readonly status: number;
+  readonly code: string;
+
+  constructor(status: number, code: string, message: string) {
+    super(message);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+const KEY_ITEM = 'undertone.key';
+
+/** The key of this tab: it is in no URL that is sent, and goes with the tab. */
+export const key = {
+  get: (): string => sessionStorage.getItem(KEY_ITEM) ?? '',
+  set: (value: string): void => sessionStorage.setItem(KEY_ITEM, value),
+  forget: (): void => sessionStorage.removeItem(KEY_ITEM),
+};
+
+export type Parameters = Readonly<Record<string, string | number | undefined>>;
+
+async function ask<Answer>(path: string, parameters: Parameters, signal?: AbortSignal): Promise<Answer> {
+  const given = Object.entries(parameters).filter(([, value]) => value !== undefined && value !== '');
+  const search = new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)]));
+  let response: Response;
+  try {
+    response = await fetch(`/v1/${path}?${search}`, {
+      headers: { 'x-api-key': key.get(), accept: 'application/json' },
+      ...(signal === undefined ? {} : { signal }),
+    });
+  } catch (error) {
+    if (signal?.aborted === true) throw error;
+    throw new ApiError(0, 'OFFLINE', 'The service cannot be reached.');
+  }
+  const body = (await response.json().catch(() => null)) as
+    (Answer & { error?: { code: string; message: string } }) | null;
+  if (response.ok && body !== null) return body;
+  throw new ApiError(response.status, body?.error?.code ?? '', body?.error?.message ?? response.statusText);
+}
+
+const WHY_PATHS: Readonly<Record<Exclude<EntityKind, 'signal'>, string>> = {
+  topic: 'topics',
+  cluster: 'topic-clusters',
+  gap: 'gaps',
+  repeat: 'repeated-requests',
+};
+
+export const api = {
+  instances: (signal?: AbortSignal) =>
+    ask<{ elements: readonly Instance[] }>('instances', { limit: 1000 }, signal),
+  overview: (parameters: Parameters, signal?: AbortSignal) =>
+    ask<OverviewResponse>('overview', parameters, signal),
+  changes: (parameters: Parameters, signal?: AbortSignal) =>
+    ask<ChangesResponse>('changes', parameters, signal),
+  query: (parameters: Parameters, signal?: AbortSignal) => ask<QueryResponse>('query', parameters, signal),
+  why: (kind: Exclude<EntityKind, 'signal'>, id: string, parameters: Parameters, signal?: AbortSignal) =>
+    ask<WhyResponse>(`${WHY_PATHS[kind]}/${id}`, parameters, signal),
+  session: (id: string, parameters: Parameters, signal?: AbortSignal) =>
+    ask<SessionResponse>(`sessions/${id}`, parameters, signal),
+};

@@ -1,0 +1,164 @@
+/** Charts as SVG, each with the same numbers as text for who does not see it. */
+import { scaleLinear } from 'd3-scale';
+import { area, line } from 'd3-shape';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { shownCount, shownDay, shownNet } from './format.ts';
+
+export interface Point {
+  /** Start of the bucket, UTC. */
+  readonly date: string;
+  readonly value: number;
+}
+
+/** A line without axes: how something went. */
+export function Sparkline({ points, label }: { readonly points: readonly Point[]; readonly label: string }) {
+  const [width, height] = [96, 24];
+  const most = Math.max(1, ...points.map(({ value }) => value));
+  const x = scaleLinear([0, Math.max(1, points.length - 1)], [1, width - 1]);
+  const y = scaleLinear([0, most], [height - 2, 2]);
+  const path = line<Point>(
+    (_, index) => x(index),
+    ({ value }) => y(value),
+  )([...points]);
+  const text = `${label}: ${points.map(({ value }) => shownCount(value)).join(', ')}`;
+  return (
+    <svg
+      class="sparkline"
+      viewBox={`0 0 ${width} ${height}`}
+      width={width}
+      height={height}
+      role="img"
+      aria-label={text}
+    >
+      <path d={path ?? ''} />
+    </svg>
+  );
+}
+
+/** The width of an element, in pixels, as it is now. */
+function useWidth(element: { readonly current: HTMLElement | null }): number {
+  const [width, setWidth] = useState(720);
+  useEffect(() => {
+    const { current } = element;
+    if (current === null) return;
+    const observer = new ResizeObserver(() => setWidth(Math.max(240, Math.floor(current.clientWidth))));
+    observer.observe(current);
+    return () => observer.disconnect();
+  }, []);
+  return width;
+}
+
+/** A trend with the period before behind it, and a table of the same numbers. */
+export function Trend({
+  points,
+  before,
+  label,
+}: {
+  readonly points: readonly Point[];
+  readonly before: readonly Point[] | null;
+  readonly label: string;
+}) {
+  const figure = useRef<HTMLElement>(null);
+  const width = useWidth(figure);
+  const [height, left, bottom] = [180, 40, 22];
+  const length = Math.max(points.length, before?.length ?? 0, 2);
+  const most = Math.max(1, ...points.map(({ value }) => value), ...(before ?? []).map(({ value }) => value));
+  const x = scaleLinear([0, length - 1], [left, width - 8]);
+  const y = scaleLinear([0, most], [height - bottom, 8]).nice(4);
+  const at = line<Point>(
+    (_, index) => x(index),
+    ({ value }) => y(value),
+  );
+  const fill = area<Point>(
+    (_, index) => x(index),
+    y(0),
+    ({ value }) => y(value),
+  );
+  const ticks = y.ticks(4).filter(Number.isInteger);
+  const marks = [0, Math.floor((points.length - 1) / 2), points.length - 1];
+  const days = [...new Set(marks)].flatMap((index) => {
+    const point = points[index];
+    return point === undefined ? [] : [{ index, text: shownDay(point.date) }];
+  });
+  return (
+    <figure class="trend" ref={figure}>
+      <svg width={width} height={height} aria-hidden="true" focusable="false">
+        {ticks.map((tick) => (
+          <g key={tick}>
+            <line class="grid" x1={left} x2={width - 8} y1={y(tick)} y2={y(tick)} />
+            <text class="tick" x={left - 8} y={y(tick)} dy="0.32em" text-anchor="end">
+              {shownCount(tick)}
+            </text>
+          </g>
+        ))}
+        {days.map(({ index, text }, place) => (
+          <text
+            key={index}
+            class="tick"
+            x={x(index)}
+            y={height - 4}
+            text-anchor={place === 0 ? 'start' : index === points.length - 1 ? 'end' : 'middle'}
+          >
+            {text}
+          </text>
+        ))}
+        {before === null ? null : <path class="before" d={at([...before]) ?? ''} />}
+        <path class="fill" d={fill([...points]) ?? ''} />
+        <path class="now" d={at([...points]) ?? ''} />
+      </svg>
+      <details class="twin">
+        <summary>{label} as a table</summary>
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">From (UTC)</th>
+              <th scope="col" class="number">
+                {label}
+              </th>
+              {before === null ? null : (
+                <th scope="col" class="number">
+                  Before
+                </th>
+              )}
+            </tr>
+          </thead>
+          <tbody>
+            {points.map(({ date, value }, index) => (
+              <tr key={date}>
+                <td>{date.slice(0, 16).replace('T', ' ')}</td>
+                <td class="number">{shownCount(value)}</td>
+                {before === null ? null : <td class="number">{shownCount(before[index]?.value)}</td>}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </details>
+    </figure>
+  );
+}
+
+/** Net satisfaction as a bar from the middle: blue to the right, orange to the left. */
+export function NetBar({ value }: { readonly value: number | null | undefined }) {
+  const most = 20;
+  const share = Math.min(1, Math.abs(value ?? 0) / most) * 50;
+  const isGood = (value ?? 0) >= 0;
+  return (
+    <span class="net">
+      <svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true" focusable="false">
+        <line x1="50" x2="50" y1="0" y2="10" />
+        <rect class={isGood ? 'good' : 'bad'} x={isGood ? 50 : 50 - share} y="1" width={share} height="8" />
+      </svg>
+      <span class="number">{shownNet(value)}</span>
+    </span>
+  );
+}
+
+/** A share of all as a bar under a number. */
+export function ShareBar({ share }: { readonly share: number }) {
+  return (
+    <svg class="share" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true" focusable="false">
+      <rect class="whole" width="100" height="4" rx="2" />
+      <rect class="part" width={Math.min(1, share) * 100} height="4" rx="2" />
+    </svg>
+  );
+}

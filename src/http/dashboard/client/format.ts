@@ -1,0 +1,71 @@
+/** Numbers and times as the page shows them. Covered by test/http/dashboard/format.test.ts. */
+
+const WHOLE = new Intl.NumberFormat('en-GB', { maximumFractionDigits: 0 });
+const ONE_DIGIT = new Intl.NumberFormat('en-GB', { maximumFractionDigits: 1 });
+
+export function shownCount(value: number | null | undefined): string {
+  return value === null || value === undefined ? '–' : WHOLE.format(value);
+}
+
+/** A share from 0 to 1, in percent. */
+export function shownShare(share: number): string {
+  const percent = share * 100;
+  if (percent > 0 && percent < 0.1) return '< 0.1 %';
+  return `${percent < 10 ? ONE_DIGIT.format(percent) : WHOLE.format(percent)} %`;
+}
+
+/** Net satisfaction, in percent of messages, with its sign. */
+export function shownNet(value: number | null | undefined): string {
+  if (value === null || value === undefined) return '–';
+  const rounded = Math.abs(value) < 10 ? Math.round(value * 10) / 10 : Math.round(value);
+  return rounded === 0 ? '0' : `${rounded > 0 ? '+' : '−'}${ONE_DIGIT.format(Math.abs(rounded))}`;
+}
+
+/** How much a count has changed against the one before; null when nothing can be said. */
+export function changeOf(
+  now: number,
+  before: number,
+): { readonly text: string; readonly direction: -1 | 0 | 1 } | null {
+  if (now === 0 && before === 0) return null;
+  if (before === 0) return { text: 'new', direction: 1 };
+  const change = (now - before) / before;
+  if (Math.abs(change) < 0.005) return { text: '0 %', direction: 0 };
+  const percent = Math.abs(change * 100);
+  const text = `${change > 0 ? '+' : '−'}${percent < 10 ? ONE_DIGIT.format(percent) : WHOLE.format(percent)} %`;
+  return { text, direction: change > 0 ? 1 : -1 };
+}
+
+/** `21 Nov 2026, 09:30`, UTC. */
+export function shownInstant(text: string): string {
+  const at = new Date(text);
+  return Number.isNaN(at.getTime()) ? text : `${shownDay(text)}, ${at.toISOString().slice(11, 16)}`;
+}
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+/** `21 Nov 2026`, UTC. */
+export function shownDay(text: string): string {
+  const at = new Date(text);
+  return `${at.getUTCDate()} ${MONTHS[at.getUTCMonth()] ?? ''} ${at.getUTCFullYear()}`;
+}
+
+/** The name of a language in English; the code where it has none. */
+export function languageName(code: string | null): string {
+  if (code === null) return 'Unknown';
+  try {
+    return new Intl.DisplayNames(['en'], { type: 'language' }).of(code) ?? code;
+  } catch {
+    return code;
+  }
+}
+
+/** Rows as CSV (RFC 4180). A cell that a spreadsheet would take for a formula is quoted as text. */
+export function toCsv(rows: readonly (readonly (string | number | null)[])[]): string {
+  const cell = (value: string | number | null): string => {
+    if (value === null) return '';
+    if (typeof value === 'number') return String(value);
+    const safe = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+    return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  };
+  return rows.map((row) => `${row.map(cell).join(',')}\r\n`).join('');
+}

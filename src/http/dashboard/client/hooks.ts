@@ -1,0 +1,96 @@
+/** How the page's parts get what they show. */
+import { createContext } from 'preact';
+import { useContext, useEffect, useState } from 'preact/hooks';
+import { ApiError } from './api.ts';
+import { readState, writeState, type PageState } from './state.ts';
+
+export interface Answer<Value> {
+  readonly value: Value | null;
+  readonly error: ApiError | null;
+  /** A newer one is on its way. */
+  readonly isLoading: boolean;
+}
+
+/**
+ * What `ask` answers, asked again when `name` changes, and when `version` does: then the old answer stays until the
+ * new one is there.
+ */
+export function useAnswer<Value>(
+  name: string,
+  version: string,
+  ask: (signal: AbortSignal) => Promise<Value>,
+): Answer<Value> {
+  const [found, setFound] = useState<{ readonly name: string; readonly answer: Answer<Value> }>({
+    name: '',
+    answer: { value: null, error: null, isLoading: true },
+  });
+  useEffect(() => {
+    const stop = new AbortController();
+    setFound((last) => ({
+      name,
+      answer: { value: last.name === name ? last.answer.value : null, error: null, isLoading: true },
+    }));
+    ask(stop.signal).then(
+      (value) => {
+        if (!stop.signal.aborted) setFound({ name, answer: { value, error: null, isLoading: false } });
+      },
+      (error: unknown) => {
+        if (stop.signal.aborted) return;
+        const known = error instanceof ApiError ? error : new ApiError(0, '', 'The page failed.');
+        setFound((last) => ({ name, answer: { value: last.answer.value, error: known, isLoading: false } }));
+      },
+    );
+    return () => stop.abort();
+    // `ask` is made anew with each rendering; what it asks is in `name`.
+  }, [name, version]);
+  return found.name === name ? found.answer : { value: null, error: null, isLoading: true };
+}
+
+export interface Navigation {
+  readonly state: PageState;
+  /** Shows another state, under its own URL. */
+  readonly go: (changes: Partial<PageState>) => void;
+  /** The URL of another state. */
+  readonly hrefOf: (changes: Partial<PageState>) => string;
+}
+
+export const NavigationContext = createContext<Navigation | null>(null);
+
+export function useNavigation(): Navigation {
+  const navigation = useContext(NavigationContext);
+  if (navigation === null) throw new Error('there is no navigation');
+  return navigation;
+}
+
+/** The state of the page in its URL: back and forward, reload and a link that somebody sends all work. */
+export function useUrlState(): Navigation {
+  const [state, setState] = useState(() => readState(location.search));
+  useEffect(() => {
+    const read = (): void => setState(readState(location.search));
+    addEventListener('popstate', read);
+    return () => removeEventListener('popstate', read);
+  }, []);
+  const hrefOf = (changes: Partial<PageState>): string => `/${writeState({ ...state, ...changes })}`;
+  return {
+    state,
+    hrefOf,
+    go: (changes) => {
+      history.pushState(null, '', hrefOf(changes));
+      setState({ ...state, ...changes });
+    },
+  };
+}
+
+/** Calls `listener` with each key that is pressed outside of a field, without Ctrl, Alt or Meta. */
+export function useKeys(listener: (key: string) => void): void {
+  useEffect(() => {
+    const pressed = (event: KeyboardEvent): void => {
+      const { target } = event;
+      const isField = target instanceof HTMLElement && target.closest('input, select, textarea') !== null;
+      if (isField && event.key !== 'Escape') return;
+      if (!event.ctrlKey && !event.altKey && !event.metaKey) listener(event.key);
+    };
+    addEventListener('keydown', pressed);
+    return () => removeEventListener('keydown', pressed);
+  });
+}

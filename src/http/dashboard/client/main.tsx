@@ -1,0 +1,313 @@
+/** The dashboard. */
+import './page.css';
+import { render } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { api, ApiError, key, type Instance } from './api.ts';
+import { Conversations, filtersOf } from './conversations.tsx';
+import { EntityPage } from './entity.tsx';
+import { languageName } from './format.ts';
+import { NavigationContext, useKeys, useUrlState, type Navigation } from './hooks.ts';
+import { Overview } from './overview.tsx';
+import { Go } from './parts.tsx';
+import { Session } from './session.tsx';
+import {
+  COMPARISONS,
+  FILTERS,
+  RANGES,
+  START,
+  type Comparison,
+  type FilterName,
+  type RangeName,
+} from './state.ts';
+
+/** How often the page asks whether something new was processed. */
+const LOOK_MS = 1000;
+
+const RANGE_WORDS: Readonly<Record<RangeName, string>> = {
+  '24h': '24 hours',
+  '7d': '7 days',
+  '28d': '28 days',
+  '90d': '90 days',
+  '365d': 'Year',
+  all: 'All',
+};
+const COMPARISON_WORDS: Readonly<Record<Comparison, string>> = {
+  previous: 'period before',
+  year: 'year before',
+  none: 'nothing',
+};
+
+/** Takes the key out of `#key=…`, so that it stands in no history and is sent nowhere. */
+function takeKeyFromFragment(): void {
+  const given = new URLSearchParams(location.hash.slice(1)).get('key');
+  if (given === null) return;
+  key.set(given);
+  history.replaceState(null, '', `${location.pathname}${location.search}`);
+}
+
+function Page() {
+  const navigation = useUrlState();
+  const [instances, setInstances] = useState<readonly Instance[] | null>(null);
+  const [fault, setFault] = useState<ApiError | null>(null);
+  const [hasKey, setHasKey] = useState(key.get() !== '');
+  const enter = (): void => {
+    setFault(null);
+    api.instances().then(
+      ({ elements }) => {
+        setInstances(elements);
+        const { state } = navigation;
+        const isKnown = elements.some(({ id }) => id === state.instance);
+        const first = elements[0];
+        if (!isKnown && first !== undefined) {
+          history.replaceState(null, '', navigation.hrefOf({ instance: first.id }));
+          dispatchEvent(new PopStateEvent('popstate'));
+        }
+      },
+      (error: unknown) => {
+        const known = error instanceof ApiError ? error : new ApiError(0, '', 'The page failed.');
+        if (known.status === 401) {
+          key.forget();
+          setHasKey(false);
+        }
+        setFault(known);
+      },
+    );
+  };
+  useEffect(() => {
+    if (hasKey) enter();
+  }, [hasKey]);
+  if (!hasKey) {
+    return (
+      <KeyForm
+        fault={fault}
+        onKey={(given) => {
+          key.set(given);
+          setHasKey(true);
+        }}
+      />
+    );
+  }
+  if (fault !== null) {
+    return (
+      <main class="narrow">
+        <p class="fault" role="alert">
+          {fault.message}
+        </p>
+        <button type="button" onClick={enter}>
+          Try again
+        </button>
+      </main>
+    );
+  }
+  if (instances === null) return <p class="loading">Loading …</p>;
+  if (instances.length === 0) {
+    return (
+      <main class="narrow">
+        <h1>There is no instance yet</h1>
+        <p>
+          An ingest request without <code>instanceId</code> makes one, and so does <code>npm run demo</code>.
+        </p>
+        <button type="button" onClick={enter}>
+          Look again
+        </button>
+      </main>
+    );
+  }
+  return (
+    <NavigationContext.Provider value={navigation}>
+      <Dashboard instances={instances} navigation={navigation} />
+    </NavigationContext.Provider>
+  );
+}
+
+function KeyForm({
+  fault,
+  onKey,
+}: {
+  readonly fault: ApiError | null;
+  readonly onKey: (key: string) => void;
+}) {
+  return (
+    <main class="narrow">
+      <h1>Undertone</h1>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          const given = new FormData(event.currentTarget as HTMLFormElement).get('key');
+          if (typeof given === 'string' && given.trim() !== '') onKey(given.trim());
+        }}
+      >
+        <label for="key">Key of your project</label>
+        <input id="key" name="key" type="password" autocomplete="off" spellcheck={false} required autofocus />
+        <button type="submit">Open</button>
+      </form>
+      {fault === null ? null : (
+        <p class="fault" role="alert">
+          {fault.message}
+        </p>
+      )}
+      <p class="faint">
+        <code>npm run keys -- create --project NAME</code> makes one. It stays in this tab.
+      </p>
+    </main>
+  );
+}
+
+/** Says what changed last, and whether the service answers; looks each second while the tab is seen. */
+function useLive(instanceId: string): { readonly version: string; readonly isOffline: boolean } {
+  const [live, setLive] = useState({ version: '', isOffline: false });
+  useEffect(() => {
+    let timer = 0;
+    let isOver = false;
+    const look = async (): Promise<void> => {
+      if (!document.hidden && instanceId !== '') {
+        try {
+          // One row, of no time at all: it says only how far the views are.
+          const { lastProcessedAt } = await api.query({
+            instanceId,
+            groupBy: 'CSAT_DSAT',
+            fields: 'messages',
+            limit: 1,
+          });
+          if (!isOver) setLive({ version: lastProcessedAt ?? '', isOffline: false });
+        } catch (error) {
+          const isAway = error instanceof ApiError && (error.status === 0 || error.status === 503);
+          if (!isOver && isAway) setLive((last) => ({ ...last, isOffline: true }));
+        }
+      }
+      if (!isOver) timer = setTimeout(() => void look(), LOOK_MS) as unknown as number;
+    };
+    void look();
+    return () => {
+      isOver = true;
+      clearTimeout(timer);
+    };
+  }, [instanceId]);
+  return live;
+}
+
+function Dashboard({
+  instances,
+  navigation,
+}: {
+  readonly instances: readonly Instance[];
+  readonly navigation: Navigation;
+}) {
+  const { state, go } = navigation;
+  const { version, isOffline } = useLive(state.instance);
+  useKeys((pressed) => {
+    const range = RANGES[Number(pressed) - 1];
+    if (range !== undefined) go({ range });
+    else if (pressed === 'Escape' && state.session === '') go({ filters: {}, view: 'overview', id: '' });
+  });
+  const { view } = state;
+  return (
+    <>
+      <a class="skip" href="#main">
+        Skip to the numbers
+      </a>
+      <header class="bar">
+        <Go to={{ ...START, instance: state.instance, range: state.range }} class="brand">
+          Undertone
+        </Go>
+        <label>
+          <span class="hidden">Instance</span>
+          <select
+            value={state.instance}
+            onChange={(event) => go({ ...START, range: state.range, instance: event.currentTarget.value })}
+          >
+            {instances.map(({ id, name }) => (
+              <option key={id} value={id}>
+                {name ?? id}
+              </option>
+            ))}
+          </select>
+        </label>
+        <div class="ranges" role="group" aria-label="Period">
+          {RANGES.map((range, index) => (
+            <button
+              key={range}
+              type="button"
+              aria-pressed={state.range === range}
+              title={`Key ${index + 1}`}
+              onClick={() => go({ range })}
+            >
+              {RANGE_WORDS[range]}
+            </button>
+          ))}
+        </div>
+        <label class="compare">
+          <span>Compare with</span>{' '}
+          <select
+            value={state.compare}
+            onChange={(event) => go({ compare: event.currentTarget.value as Comparison })}
+          >
+            {COMPARISONS.map((comparison) => (
+              <option key={comparison} value={comparison}>
+                {COMPARISON_WORDS[comparison]}
+              </option>
+            ))}
+          </select>
+        </label>
+        <nav aria-label="Views">
+          <Go to={{ view: 'overview', id: '', session: '', filters: {} }}>Overview</Go>
+          <Go to={{ view: 'conversations', id: '', session: '' }}>Conversations</Go>
+        </nav>
+      </header>
+      {isOffline ? (
+        <p class="notice" role="status">
+          The service does not answer at the moment. The numbers are those of before; they go on by
+          themselves.
+        </p>
+      ) : null}
+      <Chips navigation={navigation} />
+      <main id="main">
+        {state.session !== '' ? (
+          <Session version={version} />
+        ) : view === 'overview' ? (
+          <Overview version={version} />
+        ) : view === 'conversations' ? (
+          <Conversations version={version} />
+        ) : (
+          <EntityPage kind={view} version={version} />
+        )}
+      </main>
+    </>
+  );
+}
+
+const CHIP_WORDS: Readonly<Record<FilterName, string>> = {
+  topic: 'Topic',
+  gap: 'Gap',
+  repeat: 'Asked again',
+  signal: 'Signal',
+  language: 'Language',
+};
+
+/** Filters beside the page's own entity, each with a way to take it off. */
+function Chips({ navigation: { state, go } }: { readonly navigation: Navigation }) {
+  const given = FILTERS.filter((name) => state.filters[name] !== undefined);
+  if (given.length === 0 || filtersOf(state) === undefined) return null;
+  return (
+    <p class="chips">
+      {given.map((name) => (
+        <button
+          key={name}
+          type="button"
+          onClick={() => {
+            const { [name]: _removed, ...filters } = state.filters;
+            go({ filters });
+          }}
+        >
+          {CHIP_WORDS[name]}
+          {name === 'language' ? `: ${languageName(state.filters.language ?? null)}` : ''} ×
+          <span class="hidden"> take this filter off</span>
+        </button>
+      ))}
+    </p>
+  );
+}
+
+takeKeyFromFragment();
+const root = document.getElementById('page');
+if (root !== null) render(<Page />, root);

@@ -1,0 +1,34 @@
+/** The period that the page shows, as parameters of the API. */
+import { useNavigation } from './hooks.ts';
+import { rangeOf, type Comparison } from './state.ts';
+
+export interface Period {
+  readonly instance: string;
+  readonly compare: Comparison;
+  /** `dateRange.start` and `dateRange.end`; empty for all time. */
+  readonly range: { readonly 'dateRange.start'?: string; readonly 'dateRange.end'?: string };
+  readonly granularity: 'HOUR' | 'DAY' | 'WEEK' | 'MONTH';
+  /** From the period before to this one, in milliseconds, as GET /v1/changes has it; null: nothing is compared. */
+  readonly shiftMs: number | null;
+  /** Different for different periods. */
+  readonly name: string;
+}
+
+const WEEK_MS = 7 * 86_400_000;
+
+export function usePeriod(): Period {
+  const { state } = useNavigation();
+  const { instance, compare } = state;
+  const range = rangeOf(state.range, Date.now());
+  if (range === null)
+    return { instance, compare, range: {}, granularity: 'WEEK', shiftMs: null, name: `${instance} all` };
+  const weeks = Math.ceil((Date.parse(range.end) - Date.parse(range.start)) / WEEK_MS);
+  return {
+    instance,
+    compare,
+    range: { 'dateRange.start': range.start, 'dateRange.end': range.end },
+    granularity: range.granularity,
+    shiftMs: compare === 'none' ? null : Math.max(weeks, compare === 'year' ? 52 : 1) * WEEK_MS,
+    name: `${instance} ${range.start} ${range.end} ${compare}`,
+  };
+}

@@ -1,0 +1,131 @@
+/** What the page shows, as its URL says it. Covered by test/http/dashboard/state.test.ts. */
+
+export const RANGES = ['24h', '7d', '28d', '90d', '365d', 'all'] as const;
+export type RangeName = (typeof RANGES)[number];
+
+export const COMPARISONS = ['previous', 'year', 'none'] as const;
+export type Comparison = (typeof COMPARISONS)[number];
+
+/** What has a page of its own, and what filters conversations. */
+export const ENTITIES = ['topic', 'cluster', 'gap', 'repeat', 'signal'] as const;
+export type EntityKind = (typeof ENTITIES)[number];
+
+export const FILTERS = ['topic', 'gap', 'repeat', 'signal', 'language'] as const;
+export type FilterName = (typeof FILTERS)[number];
+
+export interface PageState {
+  /** Id of the instance; '' until one is chosen. */
+  readonly instance: string;
+  readonly range: RangeName;
+  readonly compare: Comparison;
+  /** `overview`, the page of an entity, or the list of conversations. */
+  readonly view: 'overview' | 'conversations' | EntityKind;
+  /** Id of the entity that has the page. */
+  readonly id: string;
+  /** Id of the conversation that is open; '' for none. */
+  readonly session: string;
+  /** Conversations must have all of these: ids, or the code of a language. */
+  readonly filters: Readonly<Partial<Record<FilterName, string>>>;
+}
+
+export const START: PageState = {
+  instance: '',
+  range: '28d',
+  compare: 'previous',
+  view: 'overview',
+  id: '',
+  session: '',
+  filters: {},
+};
+
+const ID = /^[0-9a-f-]{36}$/i;
+
+function oneOf<Value extends string>(values: readonly Value[], text: string | null, otherwise: Value): Value {
+  return values.find((value) => value === text) ?? otherwise;
+}
+
+/** Reads `location.search`; what is not known is as at the start. */
+export function readState(search: string): PageState {
+  const parameters = new URLSearchParams(search);
+  const idOf = (name: string): string => {
+    const text = parameters.get(name) ?? '';
+    return ID.test(text) ? text.toLowerCase() : '';
+  };
+  const id = idOf('id');
+  const view = oneOf(['overview', 'conversations', ...ENTITIES], parameters.get('view'), START.view);
+  const filters: Partial<Record<FilterName, string>> = {};
+  for (const name of FILTERS) {
+    const value = name === 'language' ? (parameters.get(name) ?? '') : idOf(name);
+    if (value !== '' && (name !== 'language' || /^[a-z]{2,3}$/.test(value))) filters[name] = value;
+  }
+  const needsId = view !== 'overview' && view !== 'conversations';
+  return {
+    instance: idOf('instance'),
+    range: oneOf(RANGES, parameters.get('range'), START.range),
+    compare: oneOf(COMPARISONS, parameters.get('compare'), START.compare),
+    view: needsId && id === '' ? START.view : view,
+    id: needsId ? id : '',
+    session: idOf('session'),
+    filters,
+  };
+}
+
+/** `?…` for a state; what is as at the start is left out. */
+export function writeState(state: PageState): string {
+  const parameters = new URLSearchParams();
+  for (const name of ['instance', 'range', 'compare', 'view', 'id', 'session'] as const)
+    if (state[name] !== START[name]) parameters.set(name, state[name]);
+  for (const name of FILTERS) {
+    const value = state.filters[name];
+    if (value !== undefined) parameters.set(name, value);
+  }
+  const text = parameters.toString();
+  return text === '' ? '' : `?${text}`;
+}
+
+const DAY_MS = 86_400_000;
+const DAYS: Readonly<Record<Exclude<RangeName, '24h' | 'all'>, number>> = {
+  '7d': 7,
+  '28d': 28,
+  '90d': 90,
+  '365d': 365,
+};
+
+/**
+ * The instants of a range that ends with the current hour (24h) or day, in UTC, and the buckets of its trend; null:
+ * all time.
+ */
+export function rangeOf(
+  name: RangeName,
+  nowMs: number,
+): { readonly start: string; readonly end: string; readonly granularity: 'HOUR' | 'DAY' | 'WEEK' } | null {
+  if (name === 'all') return null;
+  const unit = name === '24h' ? DAY_MS / 24 : DAY_MS;
+  const end = (Math.floor(nowMs / unit) + 1) * unit;
+  const start = name === '24h' ? end - DAY_MS : end - DAYS[name] * DAY_MS;
+  const granularity = name === '24h' ? 'HOUR' : name === '365d' || name === '90d' ? 'WEEK' : 'DAY';
+  return { start: new Date(start).toISOString(), end: new Date(end).toISOString(), granularity };
+}
+
+/** Every bucket from the first of a range to its last, so that a chart shows those without messages too. */
+export function bucketsOf(
+  start: string,
+  end: string,
+  granularity: 'HOUR' | 'DAY' | 'WEEK' | 'MONTH',
+): string[] {
+  const buckets: string[] = [];
+  const at = new Date(start);
+  at.setUTCMinutes(0, 0, 0);
+  if (granularity !== 'HOUR') at.setUTCHours(0);
+  if (granularity === 'WEEK') at.setUTCDate(at.getUTCDate() - ((at.getUTCDay() + 6) % 7));
+  if (granularity === 'MONTH') at.setUTCDate(1);
+  const last = new Date(end).getTime();
+  while (at.getTime() < last && buckets.length < 10_000) {
+    buckets.push(`${at.toISOString().slice(0, 13)}:00:00Z`);
+    if (granularity === 'HOUR') at.setUTCHours(at.getUTCHours() + 1);
+    else if (granularity === 'DAY') at.setUTCDate(at.getUTCDate() + 1);
+    else if (granularity === 'WEEK') at.setUTCDate(at.getUTCDate() + 7);
+    else at.setUTCMonth(at.getUTCMonth() + 1);
+  }
+  return buckets;
+}

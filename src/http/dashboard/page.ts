@@ -1,0 +1,107 @@
+/** Covered by test/http/dashboard/page.test.ts. */
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { build } from 'esbuild';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+
+/** The page loads from this process only, and sends to it only. */
+const CONTENT_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+const CLIENT = join(import.meta.dirname, 'client');
+
+const SHELL = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Undertone</title>
+<link rel="icon" href="/dashboard/icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="/dashboard/page.css">
+<script type="module" src="/dashboard/page.js"></script>
+</head>
+<body>
+<div id="page"></div>
+<noscript>This page needs JavaScript. The same numbers are at /v1; /docs describes how to ask for them.</noscript>
+</body>
+</html>
+`;
+
+const ICON =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#2f5d8a"/>' +
+  '<path d="M6 20c4-11 6-11 10 0s6 4 10-6" fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round"/></svg>';
+
+/** A file of the page, as it is sent. */
+interface Asset {
+  readonly type: string;
+  readonly body: Buffer;
+  readonly zipped: Buffer;
+}
+
+/** The page's script and style, bundled from the sources in memory: nothing is generated on disk. */
+export async function bundlePage(): Promise<Readonly<Record<'page.js' | 'page.css', Buffer>>> {
+  const { outputFiles } = await build({
+    entryPoints: { page: join(CLIENT, 'main.tsx') },
+    bundle: true,
+    write: false,
+    outdir: '/',
+    format: 'esm',
+    target: 'es2022',
+    minify: true,
+    legalComments: 'none',
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    tsconfigRaw: {},
+    logLevel: 'silent',
+  });
+  const fileOf = (ending: string): Buffer => {
+    const file = outputFiles.find(({ path }) => path.endsWith(ending));
+    if (file === undefined) throw new Error(`the page has no ${ending}`);
+    return Buffer.from(file.contents);
+  };
+  return { 'page.js': fileOf('.js'), 'page.css': fileOf('.css') };
+}
+
+/** `/`: the dashboard. It asks the same routes as everybody, with the key of whoever looks at it. */
+export function registerDashboard(app: FastifyInstance): void {
+  let assets: Promise<ReadonlyMap<string, Asset>> | null = null;
+  const ready = (): Promise<ReadonlyMap<string, Asset>> => {
+    assets ??= makeAssets().catch((error: unknown) => {
+      assets = null;
+      throw error;
+    });
+    return assets;
+  };
+  const send = async (reply: FastifyReply, name: string, accepted: string | undefined): Promise<unknown> => {
+    const asset = (await ready()).get(name);
+    if (asset === undefined) return reply.callNotFound();
+    void reply
+      .header('Content-Security-Policy', CONTENT_POLICY)
+      .header('Referrer-Policy', 'no-referrer')
+      .header('X-Content-Type-Options', 'nosniff')
+      .header('Cache-Control', 'no-cache')
+      .header('Vary', 'Accept-Encoding')
+      .type(asset.type);
+    if (!/\bgzip\b/.test(accepted ?? '')) return reply.send(asset.body);
+    return reply.header('Content-Encoding', 'gzip').send(asset.zipped);
+  };
+  app.get('/', (request, reply) => send(reply, 'index.html', request.headers['accept-encoding']));
+  app.get<{ Params: { name: string } }>('/dashboard/:name', (request, reply) =>
+    send(reply, request.params.name, request.headers['accept-encoding']),
+  );
+}
+
+async function makeAssets(): Promise<ReadonlyMap<string, Asset>> {
+  const bundle = await bundlePage();
+  const files: readonly (readonly [name: string, type: string, body: Buffer])[] = [
+    ['index.html', 'text/html; charset=utf-8', Buffer.from(SHELL)],
+    ['icon.svg', 'image/svg+xml', Buffer.from(ICON)],
+    ['page.js', 'text/javascript; charset=utf-8', bundle['page.js']],
+    ['page.css', 'text/css; charset=utf-8', bundle['page.css']],
+  ];
+  return new Map(
+    files.map(([name, type, body]) => [name, { type, body, zipped: gzipSync(body, { level: 9 }) }]),
+  );
+}

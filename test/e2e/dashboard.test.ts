@@ -1,0 +1,219 @@
+/** The dashboard in a real browser, over a real service. Skipped outside CI where there is no Chromium. */
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { after, before, describe, it } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import { findChromium, openBrowser } from '../support/browser.ts';
+import { Client } from '../support/client.ts';
+import {
+  assistant,
+  CANCEL,
+  CANNOT,
+  COMPLAINT,
+  DONE,
+  fill,
+  PASSWORD,
+  THANKS,
+  user,
+  type Filled,
+} from '../support/conversations.ts';
+import { startTestService, type TestProject, type TestService } from '../support/service.ts';
+
+const chromium = findChromium();
+const skip =
+  chromium === null ? 'there is no Chromium on this machine (Debian: apt-get install chromium)' : false;
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** The most that anything may take to show: no assertion, only the end of waiting. */
+const SOON = { timeout: 20_000 };
+
+describe('the dashboard in a browser', { skip }, () => {
+  let service: TestService;
+  let project: TestProject;
+  let client: Client;
+  let shop: Filled;
+  let browser: Browser;
+  before(async () => {
+    service = await startTestService();
+    project = await service.newProject();
+    client = new Client(service.url, project.key);
+    const at = (daysAgo: number, minute: number): string =>
+      new Date(Date.now() - daysAgo * 86_400_000 + minute * 60_000).toISOString();
+    shop = await fill(client, [
+      ...CANCEL.map((text, i) => [
+        user(text, at(3, i * 10), `user-${i}`),
+        assistant(CANNOT, at(3, i * 10 + 1)),
+        user(COMPLAINT, at(3, i * 10 + 2), `user-${i}`),
+      ]),
+      ...PASSWORD.map((text, i) => [
+        user(text, at(2, i * 10), `user-${i}`),
+        assistant(DONE, at(2, i * 10 + 1)),
+        user(THANKS, at(2, i * 10 + 2), `user-${i}`),
+      ]),
+    ]);
+    await client.query(
+      { groupBy: 'SESSION', fields: 'messages', instanceId: shop.instanceId },
+      shop.position,
+    );
+    browser = await openBrowser(chromium ?? '');
+  });
+  after(async () => {
+    await browser?.close();
+    await service?.stop();
+  });
+
+  /** A tab of its own, on the page of the key's first instance. Faults of the page end the test. */
+  async function open(path = '', scheme: 'light' | 'dark' = 'light'): Promise<Page> {
+    const context = await browser.newContext({ colorScheme: scheme, viewport: { width: 1280, height: 900 } });
+    const page = await context.newPage();
+    page.on('pageerror', (error) => {
+      throw error;
+    });
+    await page.goto(`${service.url}/${path}#key=${project.key}`);
+    await page.waitForSelector('main, h1', SOON);
+    return page;
+  }
+
+  const figure = (page: Page, label: string): Promise<string | null> =>
+    page.textContent(`.figure:has(.label:text-is("${label}")) .value`, SOON);
+
+  it('opens with the key of the fragment, which then stands in no address', async () => {
+    const page = await open();
+    equal(await figure(page, 'Conversations'), '8');
+    ok(!page.url().includes(project.key), page.url());
+    match(page.url(), new RegExp(`instance=${shop.instanceId}`));
+    // In the tab it stays.
+    await page.reload();
+    equal(await figure(page, 'Conversations'), '8');
+    await page.context().close();
+  });
+
+  it('asks for a key, and says calmly when it is wrong', async () => {
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    await page.goto(service.url);
+    await page.fill('#key', `ut_test_${'x'.repeat(32)}`);
+    await page.press('#key', 'Enter');
+    match((await page.textContent('.fault', SOON)) ?? '', /invalid or inactive/);
+    await page.fill('#key', project.key);
+    await page.press('#key', 'Enter');
+    equal(await figure(page, 'Conversations'), '8');
+    await context.close();
+  });
+
+  it('leads from a topic to its why, to a conversation and the next one, by clicks and by keys', async () => {
+    const page = await open();
+    await page.click('td.name a >> nth=0', SOON);
+    await page.waitForSelector('h2:text-is("Typical wordings")', SOON);
+    equal(await figure(page, 'Conversations'), '4');
+    match((await page.textContent('.conversations', SOON)) ?? '', /hotel booking|password/);
+    await page.click('.conversations .title >> nth=0', SOON);
+    await page.waitForSelector('.transcript .said', SOON);
+    equal(await page.locator('.transcript .said').count(), 3);
+    const first = page.url();
+    await page.waitForSelector('text=1 of 4', SOON);
+    await page.keyboard.press('j');
+    await page.waitForSelector('text=2 of 4', SOON);
+    ok(page.url() !== first);
+    // A reload keeps where one is, with the filter; back goes back.
+    await page.reload();
+    await page.waitForSelector('text=2 of 4', SOON);
+    await page.keyboard.press('k');
+    await page.waitForSelector('text=1 of 4', SOON);
+    equal(page.url(), first);
+    await page.keyboard.press('Escape');
+    await page.waitForSelector('h2:text-is("Typical wordings")', SOON);
+    await page.keyboard.press('Escape');
+    await page.waitForSelector('h2:text-is("Topics")', SOON);
+    await page.context().close();
+  });
+
+  it('makes a row a filter, shows it, and says which filter leaves nothing', async () => {
+    const page = await open();
+    await page.click('td.name a >> nth=0', SOON);
+    await page.click('section:has(h2:text-is("Languages")) a', SOON);
+    await page.waitForSelector('.chips button:has-text("Language: English")', SOON);
+    match(page.url(), /language=en/);
+    await page.goto(page.url().replace('language=en', 'language=de'));
+    match((await page.textContent('.empty', SOON)) ?? '', /No conversation .* this topic and this language/);
+    await page.click('.empty a:text-is("Without this language")', SOON);
+    await page.waitForSelector('.conversations .title', SOON);
+    await page.context().close();
+  });
+
+  it('can be used by keys alone: skip link, period, a topic', async () => {
+    const page = await open();
+    await page.waitForSelector('td.name a', SOON);
+    await page.keyboard.press('Tab');
+    equal(await page.evaluate('document.activeElement.className'), 'skip');
+    await page.keyboard.press('2');
+    await page.waitForSelector('.ranges [aria-pressed="true"]:text-is("7 days")', SOON);
+    match(page.url(), /range=7d/);
+    await page.waitForSelector('td.name a', SOON);
+    for (let i = 0; i < 60; i += 1) {
+      await page.keyboard.press('Tab');
+      if ((await page.evaluate(`document.activeElement.closest('td.name') !== null`)) === true) break;
+    }
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('h2:text-is("Typical wordings")', SOON);
+    await page.context().close();
+  });
+
+  it('saves a table as CSV', async () => {
+    const page = await open();
+    const [download] = await Promise.all([
+      page.waitForEvent('download', SOON),
+      page.click('section:has(h2:text-is("Topics")) button', SOON),
+    ]);
+    equal(download.suggestedFilename(), 'topics.csv');
+    const lines = readFileSync(await download.path(), 'utf8')
+      .trim()
+      .split('\r\n');
+    equal(lines[0], 'cluster,topic,id,sessions,users,messages,sat,dsat,netSat');
+    equal(lines.length, 3);
+    await page.context().close();
+  });
+
+  it('has no violation that axe finds, light and dark', async () => {
+    for (const scheme of ['light', 'dark'] as const) {
+      const page = await open('', scheme);
+      const check = async (where: string): Promise<void> => {
+        // The page itself lets no script in: this one comes past its policy.
+        const violations = await page.evaluate(`${AXE};
+          axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] }).then(({ violations }) =>
+            violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).slice(0, 3).join(' ')))`);
+        deepEqual(violations, [], `${where}, ${scheme}`);
+      };
+      await page.waitForSelector('td.name a', SOON);
+      await check('overview');
+      await page.click('td.name a >> nth=0', SOON);
+      await page.waitForSelector('.conversations .title', SOON);
+      await check('topic');
+      await page.click('.conversations .title >> nth=0', SOON);
+      await page.waitForSelector('.transcript .said', SOON);
+      await check('conversation');
+      await page.context().close();
+    }
+  });
+
+  it('shows what arrives without a reload, and goes on after the service was away', async () => {
+    const { instanceId } = await client.ingest({ messages: [user('Hello!', new Date().toISOString())] });
+    const page = await open(`?instance=${instanceId}`);
+    equal(await figure(page, 'Conversations'), '1');
+    await page.route('**/v1/**', (route) => route.abort());
+    match((await page.textContent('p[role="status"]', SOON)) ?? '', /does not answer/);
+    equal(await figure(page, 'Conversations'), '1');
+    await client.ingest({ instanceId, messages: [user('Hello again!', new Date().toISOString())] });
+    await page.unroute('**/v1/**');
+    await page.waitForSelector('.figure .value:text-is("2")', SOON);
+    await page.waitForSelector('p[role="status"]', { ...SOON, state: 'detached' });
+    await page.context().close();
+  });
+
+  it('teaches where an instance has no message', async () => {
+    const page = await open(`?instance=${await service.newInstance(project)}&range=all`);
+    match((await page.textContent('.teach', SOON)) ?? '', /curl .*\/v1\/ingest\//);
+    await page.context().close();
+  });
+});

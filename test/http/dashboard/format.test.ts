@@ -1,0 +1,47 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import {
+  changeOf,
+  languageName,
+  shownCount,
+  shownInstant,
+  shownNet,
+  shownShare,
+  toCsv,
+} from '../../../src/http/dashboard/client/format.ts';
+
+describe('what the page writes', () => {
+  it('are numbers that people read', () => {
+    deepEqual(
+      [shownCount(12_345), shownCount(0), shownCount(null), shownCount(undefined)],
+      ['12,345', '0', '–', '–'],
+    );
+    deepEqual([0, 0.0004, 0.034, 0.5, 1].map(shownShare), ['0 %', '< 0.1 %', '3.4 %', '50 %', '100 %']);
+    deepEqual([12.4, 3.14, 0.01, -3.26, -120, null].map(shownNet), ['+12', '+3.1', '0', '−3.3', '−120', '–']);
+  });
+
+  it('are changes against the period before', () => {
+    deepEqual(changeOf(120, 100), { text: '+20 %', direction: 1 });
+    deepEqual(changeOf(99, 100), { text: '−1 %', direction: -1 });
+    deepEqual(changeOf(100, 100), { text: '0 %', direction: 0 });
+    deepEqual(changeOf(5, 0), { text: 'new', direction: 1 });
+    equal(changeOf(0, 0), null);
+  });
+
+  it('are times in UTC, and names of languages', () => {
+    equal(shownInstant('2026-11-21T09:30:59.999Z'), '21 Nov 2026, 09:30');
+    equal(shownInstant('soon'), 'soon');
+    deepEqual([languageName('de'), languageName(null)], ['German', 'Unknown']);
+  });
+
+  it('are tables that a spreadsheet reads, and takes for no formula', () => {
+    equal(
+      toCsv([
+        ['a', 'b "c"', 'd,e'],
+        [1.5, null, '=1+1'],
+        ['two\nlines', '-5', 'é'],
+      ]),
+      'a,"b ""c""","d,e"\r\n1.5,,\'=1+1\r\n"two\nlines",\'-5,é\r\n',
+    );
+  });
+});
