@@ -125,7 +125,7 @@ function judge(
   const asks = asksAfter(claim, read);
   const says = (one: GapPhraseKind): boolean => within.some((match) => match.kind === one);
   if (says('lookup') && (isKnowledge || asks)) return 'refused';
-  if (isKnowledge && asks && inSentence('asking-back', claim, read)) return 'refused';
+  if (asks && isKnowledge && inSentence('asking-back', claim, read)) return 'refused';
   if (isRule(claim, read) || inSentence('condition', claim, read)) return 'refused';
   const type = isKnowledge ? 'KNOWLEDGE' : 'TOOL';
   return { type, words: object, isUnseen: kind === 'unseen', language: claim.language };
