@@ -6,22 +6,61 @@
 import type { AbilityKeys } from '../language/ability-keys.ts';
 import { mostFrequent } from '../topics/request-keys.ts';
 
-/** What the abilities of a group are about: how many name each act and thing. */
+/** What the abilities of a group are about: how many name each act and thing, what the assistant says counting more. */
 export interface GroupKeys {
   readonly acts: Map<string, number>;
   readonly things: Map<string, number>;
 }
 
 /** Things that make an ability by themselves where no act counts: "when will it be back in stock". */
-const TELLING_THINGS: ReadonlySet<string> = new Set(['restock', 'allergen', 'weather', 'shares', 'hours']);
+const TELLING_THINGS: ReadonlySet<string> = new Set([
+  'restock',
+  'allergen',
+  'weather',
+  'shares',
+  'hours',
+  'delivery',
+  'call',
+  'reminder',
+  'seat',
+  'signature',
+  'print',
+  'warranty',
+  'parking',
+  'pet',
+  'wifi',
+  'visa',
+  'nutrition',
+  'release',
+  'size',
+  'compatibility',
+  'traffic',
+  'sport',
+  'news',
+  'event',
+  'origin',
+  'salary',
+  'device',
+  'agent',
+  'memory',
+  'exchange',
+  'storelocation',
+  'outage',
+]);
 
 export function noGroupKeys(): GroupKeys {
   return { acts: new Map(), things: new Map() };
 }
 
-export function countKeys({ acts, things }: GroupKeys, { act, thing }: AbilityKeys): void {
-  if (act !== null) acts.set(act, (acts.get(act) ?? 0) + 1);
-  if (thing !== null) things.set(thing, (things.get(thing) ?? 0) + 1);
+/** How often a key counts that the assistant says; one of the request counts once. */
+const SAID = 3;
+
+export function countKeys(
+  { acts, things }: GroupKeys,
+  { act, thing, isActAsked, isThingAsked }: AbilityKeys,
+): void {
+  if (act !== null) acts.set(act, (acts.get(act) ?? 0) + (isActAsked === true ? 1 : SAID));
+  if (thing !== null) things.set(thing, (things.get(thing) ?? 0) + (isThingAsked === true ? 1 : SAID));
 }
 
 /** Adds the counts of another group. */
@@ -44,17 +83,19 @@ export type AbilityRelation = 'same' | 'likely' | 'possible' | 'unknown' | 'apar
 export function relationOf(keys: AbilityKeys, group: GroupKeys, withActs: boolean): AbilityRelation {
   const act = mostFrequent(group.acts);
   const thing = mostFrequent(group.things);
-  const thingDiffers = isKnown(keys.thing) && isKnown(thing) && keys.thing !== thing;
-  const actDiffers =
-    withActs && !isTelling(keys.thing) && keys.act !== null && act !== null && keys.act !== act;
-  if (thingDiffers || actDiffers) return 'apart';
+  const isSaid = (counts: ReadonlyMap<string, number>, key: string | null): boolean =>
+    counts.get(key ?? '')! >= SAID;
+  if (isKnown(keys.thing) && isKnown(thing) && keys.thing !== thing)
+    return keys.isThingAsked !== true && isSaid(group.things, thing) ? 'apart' : 'unknown';
+  if (withActs && !isTelling(keys.thing) && keys.act !== null && act !== null && keys.act !== act)
+    return keys.isActAsked !== true && isSaid(group.acts, act) ? 'apart' : 'unknown';
   const sharesAct = keys.act !== null && keys.act === act;
   if (keys.thing === null || thing === null) return sharesAct ? 'possible' : 'unknown';
   if (keys.thing !== thing) return 'unknown';
   if (TELLING_THINGS.has(thing)) return 'same';
-  if (!withActs) return isKnown(thing) ? 'possible' : 'unknown';
-  if (sharesAct) return 'same';
-  return isKnown(thing) ? 'likely' : 'unknown';
+  if (withActs && sharesAct) return 'same';
+  if (withActs && isKnown(thing)) return 'likely';
+  return keys.isThingAsked !== true ? 'possible' : 'unknown';
 }
 
 /** A group as its keys show it, and how many abilities it has. */
@@ -70,12 +111,13 @@ export function relationOfGroups(group: KeyedGroup, other: KeyedGroup, withActs:
   const relation = relationOf({ act, thing }, other.keys, withActs);
   if (relation !== 'same') return relation;
   const isSettled = ({ keys, count }: KeyedGroup): boolean =>
-    2 * keys.things.get(thing!)! > count && (act === null || 2 * (keys.acts.get(act) ?? count) > count);
+    2 * keys.things.get(thing!)! > SAID * count &&
+    (act === null || 2 * (keys.acts.get(act) ?? SAID * count) > SAID * count);
   return isSettled(group) && isSettled(other) ? 'same' : 'possible';
 }
 
 function isTelling(thing: string | null): boolean {
-  return thing === 'weather' || thing === 'restock' || thing === 'allergen';
+  return thing !== null && thing !== 'shares' && thing !== 'hours' && TELLING_THINGS.has(thing);
 }
 
 /** Things of the lexicon of abilities are comparable, others only equal or not. */

@@ -102,7 +102,9 @@ function judge(
     ({ language, start, end }) => language === claim.language && start >= segment.start && end <= segment.end,
   );
   if (within.some((match) => isOfAnother(match, claim))) return 'silent';
-  const object = objectOf(claim, segment, read, within);
+  const own = objectOf(claim, segment, read, within);
+  const isOfKnowing = claim.kind === 'unknown' || claim.kind === 'unable';
+  const object = own === '' && isOfKnowing ? questionBeside(claim, segment, read) : own;
   // Where verbs stand last, any verb of the segment is the object's; else it stands behind the phrase, even if it opens
   // another clause: "tell you (if she applied)".
   const candidates = isVerbFinal(claim.language)
@@ -234,6 +236,33 @@ function isParted({ text, tokens }: Read, at: number): boolean {
   return (
     before >= BREAK.mark && !(before === BREAK.mark && JOINS.has(text.slice(tokens[at - 1]?.end ?? 0, start)))
   );
+}
+
+/**
+ * What is not known where the segment of a claim does not say it: the question behind it ("I don't know, whether (the
+ * quay is lit)"), else the one before it ("Wann (die Fähre kommt), weiß ich nicht").
+ */
+function questionBeside(claim: GapMatch, segment: Segment, read: Read): string {
+  const { tokens, matches } = read;
+  const own = matches.filter(({ language }) => language === claim.language);
+  const wordsOf = (start: number, end: number): string => {
+    if (!own.some((match) => match.kind === 'asked' && match.start === start)) return '';
+    const within = own.filter((match) => match.start >= start && match.end <= end);
+    return objectOf(claim, { start, end }, read, within);
+  };
+  const isEnd = (at: number): boolean => at >= tokens.length || tokens[at]!.before === BREAK.end;
+  let { end } = segment;
+  if (!isEnd(end)) {
+    do end += 1;
+    while (!isEnd(end) && !isParted(read, end));
+    const words = wordsOf(segment.end, end);
+    if (words !== '') return words;
+  }
+  let start = segment.start;
+  if (isEnd(start) || start === 0) return '';
+  do start -= 1;
+  while (start > 0 && !isParted(read, start));
+  return wordsOf(start, segment.start);
 }
 
 /** The words of a segment that say what is missing: all but the phrase and what stands aside. */

@@ -42,6 +42,8 @@ export const GAP_PHRASE_KINDS = [
   'forbidden',
   /** Somebody else who could not. */
   'others',
+  /** Begins a clause that says what is not known: "whether", "when". */
+  'asked',
   /** Begins a clause that states nothing: "if I cannot". */
   'hypothetical',
   /** Says nothing about what is missing: "unfortunately", "from here". */

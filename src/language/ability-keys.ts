@@ -5,7 +5,7 @@
 import type { GapType } from '../domain/facts.ts';
 import { once } from './once.ts';
 import { loadPhraseFiles } from './phrases/phrase-files.ts';
-import { PhraseMatcher } from './phrases/phrase-matcher.ts';
+import { PhraseMatcher, type Match } from './phrases/phrase-matcher.ts';
 import { requestParts } from './request-parts.ts';
 
 /** Acts in no order; of several things the first of this list counts: "the e-mail about my order" is an e-mail. */
@@ -35,20 +35,54 @@ export const ABILITY_KINDS = [
   'of-allergen',
   'of-weather',
   'of-shares',
+  'of-warranty',
+  'of-nutrition',
+  'of-compatibility',
+  'of-origin',
+  'of-release',
+  'of-visa',
+  'of-parking',
+  'of-wifi',
+  'of-exchange',
+  'of-traffic',
+  'of-salary',
+  'of-memory',
   'of-refund',
   'of-email',
   'of-sms',
   'of-image',
   'of-video',
   'of-audio',
+  'of-voucher',
   'of-file',
   'of-code',
   'of-web',
+  'of-bankdetails',
+  'of-meetingroom',
+  'of-call',
+  'of-leave',
   'of-calendar',
   'of-reminder',
   'of-password',
+  'of-agent',
+  'of-points',
+  'of-prescription',
+  'of-labresult',
+  'of-grade',
+  'of-loan',
+  'of-tax',
+  'of-permit',
+  'of-signature',
+  'of-user',
+  'of-permission',
+  'of-technician',
+  'of-outage',
+  'of-taxi',
+  'of-sim',
+  'of-report',
   'of-address',
   'of-location',
+  'of-delivery',
   'of-phone',
   'of-invoice',
   'of-payment',
@@ -56,8 +90,10 @@ export const ABILITY_KINDS = [
   'of-card',
   'of-plan',
   'of-appointment',
+  'of-seat',
   'of-table',
   'of-room',
+  'of-baggage',
   'of-flight',
   'of-ticket',
   'of-order',
@@ -66,12 +102,21 @@ export const ABILITY_KINDS = [
   'of-hours',
   'of-date',
   'of-meter',
-  'of-leave',
   'of-document',
   'of-doctor',
   'of-claim',
   'of-coverage',
   'of-stock',
+  'of-storelocation',
+  'of-size',
+  'of-pet',
+  'of-event',
+  'of-sport',
+  'of-course',
+  'of-device',
+  'of-print',
+  'of-game',
+  'of-news',
 ] as const;
 
 export type AbilityKind = (typeof ABILITY_KINDS)[number];
@@ -82,6 +127,9 @@ export interface AbilityKeys {
   readonly act: string | null;
   /** With what. */
   readonly thing: string | null;
+  /** The request alone says it: the assistant may mean another. */
+  readonly isActAsked?: boolean;
+  readonly isThingAsked?: boolean;
 }
 
 const abilityMatcher = once(
@@ -101,14 +149,20 @@ export interface SaidAbility {
 }
 
 /** Things that say little: what the request names tells more. */
-const GENERAL: ReadonlySet<string> = new Set([
-  'account',
-  'date',
-  'document',
-  'payment',
-  'price',
-  'web',
-  'order',
+const GENERAL: ReadonlySet<string> = new Set(['account', 'date', 'document', 'payment', 'price', 'web']);
+/** What people buy, wear and go to: in a request it says what an order holds, not what is to be done with it. */
+const GOODS: ReadonlySet<string> = new Set([
+  'baggage',
+  'course',
+  'device',
+  'event',
+  'game',
+  'news',
+  'pet',
+  'print',
+  'seat',
+  'size',
+  'sport',
 ]);
 /** What is done with a refund, a payment back or a credit is one: to refund. */
 const REFUNDING: ReadonlySet<string | null> = new Set([
@@ -125,14 +179,26 @@ const REFUNDING: ReadonlySet<string | null> = new Set([
 export function abilityKeysOf({ type, words, isUnseen, request, language }: SaidAbility): SaidKeys {
   const said = keysIn(words, language);
   const asked = keysIn(request, null);
-  const thing = thingOf(said.thing, asked.thing) ?? thingIn(words);
+  const listed = thingOf(said.thing, asked.thing);
+  const thing = listed ?? thingIn(words);
+  const isThingAsked = listed !== null && listed !== said.thing;
   const isWhole = said.thing !== null && (said.act !== null || isUnseen || type === 'KNOWLEDGE');
-  if (type === 'KNOWLEDGE') return { act: null, thing: thing ?? thingIn(request), isWhole };
+  if (type === 'KNOWLEDGE')
+    return {
+      act: null,
+      thing: thing ?? thingIn(request),
+      isThingAsked: thing === null || isThingAsked,
+      isWhole,
+    };
   const isSeen = isUnseen && (said.act === null || said.act === 'refund');
   const act = isSeen ? 'view' : (said.act ?? asked.act);
   if (act === 'refund' || (thing === 'refund' && REFUNDING.has(act)))
     return { act: 'refund', thing: 'refund', isWhole };
-  return { act, thing, isWhole };
+  const isActAsked = !isSeen && said.act === null && act !== null;
+  if (act === 'call' && !isActAsked && (thing === null || thing === 'phone' || isThingAsked))
+    return { act, thing: 'call', isWhole };
+  // What is to be done with a delivery is done with the order; only when it comes is a matter of its own.
+  return { act, thing: thing === 'delivery' ? 'order' : thing, isActAsked, isThingAsked, isWhole };
 }
 
 /** Keys, and whether the words of the assistant alone say both. */
@@ -142,22 +208,39 @@ export interface SaidKeys extends AbilityKeys {
 
 function thingOf(said: string | null, asked: string | null): string | null {
   if (said === null) return asked;
-  return GENERAL.has(said) && asked !== null && !GENERAL.has(asked) ? asked : said;
+  return GENERAL.has(said) && asked !== null && !GENERAL.has(asked) && !GOODS.has(asked) ? asked : said;
 }
 
 /** The first act, and the first thing of the list. A refund is an act where nothing else is done with it. */
 function keysIn(text: string, language: string | null): AbilityKeys {
   if (text === '') return { act: null, thing: null };
-  const { matches } = abilityMatcher().match(text);
+  const matches = abilityMatcher()
+    .match(text)
+    .matches.filter((match) => language === null || match.language === language)
+    .toSorted((a, b) => a.start - b.start || b.end - a.end);
   let thing: AbilityKind | null = null;
   let act: AbilityKind | null = null;
-  for (const { kind, language: own } of matches.toSorted((a, b) => a.start - b.start || b.end - a.end)) {
-    if (language !== null && own !== language) continue;
+  for (const match of matches) {
+    const { kind } = match;
     if (kind.startsWith('act-')) {
-      if (act === null || act === 'act-refund') act = kind;
+      if ((act === null || act === 'act-refund') && !isPartOfThing(match, matches)) act = kind;
     } else if (thing === null || ABILITY_KINDS.indexOf(kind) < ABILITY_KINDS.indexOf(thing)) thing = kind;
   }
   return { act: act?.slice(4) ?? null, thing: thing?.slice(3) ?? null };
+}
+
+/** "Bestellung" orders nothing; of 订单 "order", 订 does not book. */
+function isPartOfThing(
+  { kind, start, end }: Match<AbilityKind>,
+  matches: readonly Match<AbilityKind>[],
+): boolean {
+  return matches.some(
+    (thing) =>
+      thing.kind.startsWith('of-') &&
+      thing.start <= start &&
+      thing.end >= end &&
+      (thing.end - thing.start > end - start || thing.kind.slice(3) === kind.slice(4)),
+  );
 }
 
 /** A thing that the list does not hold, as requests name it. */

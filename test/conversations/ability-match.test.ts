@@ -25,6 +25,23 @@ describe('relationOf', () => {
     equal(relation('- -', ['send email']), 'unknown');
   });
 
+  it('does not part what only the request says', () => {
+    const group = noGroupKeys();
+    countKeys(group, { act: 'view', thing: 'order' });
+    equal(relationOf({ act: 'cancel', thing: 'order' }, group, true), 'apart');
+    equal(relationOf({ act: 'cancel', thing: 'order', isActAsked: true }, group, true), 'unknown');
+    equal(relationOf({ act: 'view', thing: 'email', isThingAsked: true }, group, true), 'unknown');
+    const asked = noGroupKeys();
+    countKeys(asked, { act: 'view', thing: 'order', isActAsked: true });
+    equal(relationOf({ act: 'cancel', thing: 'order' }, asked, true), 'unknown');
+  });
+
+  it('counts no act for what is told or switched', () => {
+    equal(relation('book seat', ['change seat']), 'same');
+    equal(relation('- reminder', ['make reminder']), 'same');
+    equal(relation('- warranty', ['- warranty'], false), 'same');
+  });
+
   it('compares things that the lexicon does not hold by their words alone', () => {
     equal(relation('book ~tuner', ['book ~tuner']), 'same');
     equal(relation('book ~tuner', ['book ~piano']), 'unknown');

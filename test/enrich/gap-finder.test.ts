@@ -21,7 +21,10 @@ describe('findGap', () => {
     ['Je ne peux pas accorder le piano.', 'TOOL accorder le piano'],
     ['我无法调整座椅高度。', 'TOOL 调整座椅高度'],
     ["I can't read the tide table. What does it say for noon?", 'TOOL read the tide table'],
-    ["I don't know if the quay is lit. Would you like the harbour's number?", 'KNOWLEDGE '],
+    ["I don't know if the quay is lit. Would you like the harbour's number?", 'KNOWLEDGE quay is lit'],
+    ['Wann die Fähre ablegt, weiß ich leider nicht.', 'KNOWLEDGE Wann die Fähre ablegt'],
+    ['Я не знаю, когда придёт паром.', 'KNOWLEDGE когда придёт паром'],
+    ["I don't know, but the harbour office does.", 'KNOWLEDGE '],
     ['我不知道渡轮几点开。', 'KNOWLEDGE 渡轮几点开'],
     ['Я не могу настроить пианино.', 'TOOL настроить пианино'],
   ] as const)

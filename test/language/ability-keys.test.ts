@@ -27,13 +27,46 @@ describe('abilityKeysOf', () => {
     equal(keys('your account', 'where is my refund?', 'en', true), 'view refund');
   });
 
+  it('says which keys are the request’s alone', () => {
+    const of = { type: 'TOOL', isUnseen: false, language: 'en' } as const;
+    const { isActAsked, isThingAsked } = abilityKeysOf({
+      ...of,
+      words: '',
+      request: 'cancel my subscription',
+    });
+    deepEqual([isActAsked, isThingAsked], [true, true]);
+    const said = abilityKeysOf({ ...of, words: 'cancel a subscription', request: 'stop it' });
+    deepEqual([said.isActAsked, said.isThingAsked], [false, false]);
+  });
+
+  it('does not take what was bought for what is to be done', () => {
+    equal(keys('see the status of an order', 'still no lamp here'), 'view order');
+    equal(keys('cancel orders', 'the suitcase is too small'), 'cancel order');
+  });
+
+  it('has one thing for calls, however they are said', () => {
+    equal(keys('make phone calls').split(' ')[1], 'call');
+    equal(keys('ring the harbour').split(' ')[1], 'call');
+    equal(keys('change your phone number'), 'change phone');
+  });
+
+  it('finds no act within a thing', () => {
+    equal(keys('Bestellungen stornieren', '', 'de'), 'cancel order');
+    equal(keys('查看订单', '', 'zh'), 'view order');
+  });
+
   it('names a thing that the list does not hold as requests do', () => {
     equal(keys('tune the piano'), 'null ~piano');
   });
 
   it('has no act for what is not known', () => {
     const of = { type: 'KNOWLEDGE', words: 'nuts in the cake', isUnseen: false, language: 'en' } as const;
-    deepEqual(abilityKeysOf({ ...of, request: '' }), { act: null, thing: 'allergen', isWhole: true });
+    deepEqual(abilityKeysOf({ ...of, request: '' }), {
+      act: null,
+      thing: 'allergen',
+      isThingAsked: false,
+      isWhole: true,
+    });
   });
 });
 
