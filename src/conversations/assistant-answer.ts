@@ -54,7 +54,7 @@ export function readAnswer(content: string): AssistantAnswer {
   const sentences = said.map((_, place) => answerOf(said, place));
   const first = sentences.findIndex(({ score }, place) => score >= STATEMENT && !said[place]!.isQuestion);
   const refusal = said.findIndex(({ refuses }) => refuses);
-  const handsOver = said.some((sentence) => sentence.handsOver);
+  const handsOver = said.some((sentence) => sentence.handsOver && !sentence.offers);
   const last = said.findLast(({ words }) => words.length > 0);
   const offersMore = last !== undefined && last.isQuestion && last.pleasantry !== 'none';
   const asksBack = said.some((sentence) => sentence.isQuestion || sentence.asksBack);
@@ -102,6 +102,8 @@ const LITTLE_LEFT = 0.7;
 export interface ScoredAnswer {
   readonly text: string;
   readonly score: number;
+  /** It names something of the request. */
+  readonly shares: boolean;
   /** It reports that something is done, and names nothing of the request. */
   readonly isForeign: boolean;
   /** It reports that something is done, and names it as the request does. */
@@ -148,7 +150,8 @@ export function bestAnswer(
       next !== undefined && !completes && rivals.length === 0 && (next.proposes || (isThin && next.isPlain));
     const whole = goesOn && text.length + next.text.length < MOST_OF_LIST ? `${text} ${next.text}` : text;
     const settles = completes && shared >= SETTLED;
-    best = { text: whole, score: total, isForeign: completes && shared === 0, settles, isReport };
+    const isForeign = completes && shared === 0;
+    best = { text: whole, score: total, shares: shared > 0, isForeign, settles, isReport };
   }
   return best;
 }

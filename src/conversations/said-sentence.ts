@@ -188,7 +188,12 @@ function goesOnUnspaced(sentence: string): boolean {
 /** Whether a text denies or refuses something. */
 export function denies(text: string): boolean {
   const words = shownWordsOf(text);
-  return words.some(({ key }) => NEGATIONS.hasWord(key)) || REFUSALS.firstIn(text, words) >= 0;
+  return words.some(({ key }) => NEGATIONS.hasWord(key)) || refuses(text);
+}
+
+/** Whether a text says that something is not possible. */
+export function refuses(text: string): boolean {
+  return REFUSALS.firstIn(text, shownWordsOf(text)) >= 0;
 }
 
 /** Says little beside what is hidden: "Reference number is •••". */

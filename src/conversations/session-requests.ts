@@ -3,7 +3,7 @@ import type { ByteReader, ByteWriter } from '../domain/byte-codec.ts';
 import { contentCount } from '../language/shown/phrase-set.ts';
 import { ended } from '../language/shown/shortening.ts';
 import { bestAnswer, stemsOf, type AssistantAnswer, type ScoredAnswer } from './assistant-answer.ts';
-import { denies, isHidden, namesOne } from './said-sentence.ts';
+import { denies, isHidden, namesOne, refuses } from './said-sentence.ts';
 import { kept } from './kept-text.ts';
 
 /** Requests that a summary tells. */
@@ -173,10 +173,12 @@ export class SessionRequests {
       if (isSpokenOf && best.isReport) bestReport = Math.max(bestReport, score);
       if (!isCurrent && !(isSpokenOf && best.isReport) && !(best.settles && score > bestReport)) continue;
       if (!isCurrent && request.isDone && score <= request.answerScore) continue;
+      if (!isSpokenOf && (request.isInformation || denies(request.answer))) continue;
+      // What is answered and was asked beside something stays answered.
+      if (request.isInformation && !request.isFirst && request.answer !== '' && !best.shares) continue;
       if (request.isDone && isHidden(best.text)) continue;
       if (request.isDone && best.isReport && best.isForeign) continue;
-      const margin =
-        request.answer === '' && bearing !== 'closing' ? -255 : Math.round(MARGINS[bearing] * 60);
+      const margin = marginOf(request, best, bearing);
       // What is done beats any list or step before it, and is only followed by what is done as well.
       const isWorse = score <= request.answerScore + margin;
       if (best.isReport === request.isDone ? isWorse && !best.isReport : request.isDone) continue;
@@ -288,6 +290,13 @@ export class SessionRequests {
     }
     return requests;
   }
+}
+
+/** Hundredths by which a later answer must be better; a refusal gives way to what is stated after it. */
+function marginOf({ answer }: SessionRequest, { text }: ScoredAnswer, bearing: Bearing): number {
+  if (answer === '' && bearing !== 'closing') return -255;
+  const isOvercome = (bearing === 'other' || bearing === 'step') && refuses(answer) && !refuses(text);
+  return Math.round(MARGINS[isOvercome ? 'answered' : bearing] * 60);
 }
 
 /** A report that names little tells as well what was found before it: "The pizzeria Etna has a table. It is booked." */

@@ -146,9 +146,13 @@ export class SessionText {
   ): Move {
     if (this.#addRequests(content, asked, signals)) return 'new';
     if (!isRequest) return 'reply';
+    // What only states something answers what was said before.
+    if (!asked.some(({ asks }) => asks === 'question')) return 'reply';
     if (asked.some(({ text, isInformation }) => isInformation && !this.#requests.covers(text)))
       return 'aside';
-    return asked.some(({ asks, refers, isInformation }) => asks === 'question' && refers && !isInformation)
+    return asked.some(
+      ({ asks, isInformation, isMarked }) => asks === 'question' && !isInformation && !isMarked,
+    )
       ? 'step'
       : 'detour';
   }

@@ -265,6 +265,14 @@ describe('the summary of a session', () => {
     match(session.summary(null)!, /– The Toy Museum has games\.$/);
   });
 
+  it('is what was found after all, and not handed over where that was only offered', () => {
+    const session = talk().asks('How much did I pay for the blue lamp?');
+    session.hears("I couldn't find the lamp. If that goes on, I can transfer you to a colleague.");
+    session.asks('I wrote the wrong shop, it was the one in Porto.').hears('You paid 40 euros for the lamp.');
+    session.says('thanks', 'gratitude');
+    match(session.summary()!, / – You paid 40 euros for the lamp\. – Solved\.$/);
+  });
+
   it('does not tell what the user corrected', () => {
     const session = talk().asks('Book a boat tour').hears('Please confirm: a boat tour at nine on Monday.');
     session.says('No, on Tuesday').hears('Please confirm: a boat tour at nine on Tuesday.');
