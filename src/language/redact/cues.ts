@@ -1,4 +1,5 @@
 /** Finds the words of `lexicon/personal/` in a text: one trie over words for all languages, read from every word on. */
+import { once } from '../once.ts';
 import { FIGURES } from './figures.ts';
 import { everyPhrase, everyWord, PERSONAL_LANGUAGES, type PersonalSection } from './personal-lexicon.ts';
 import { piecesOf, type Piece } from './pieces.ts';
@@ -49,34 +50,52 @@ interface Node {
   words: number;
 }
 
-const ROOT = new Map<string, Node>();
+type Level = Map<string, Node>;
 
-function insert(phrase: string, kinds: number): void {
-  let level = ROOT;
+/** Words with single spaces: each is a piece, and in lower case already. */
+const WORDS = /^[a-zà-öø-ÿа-я]+(?: [a-zà-öø-ÿа-я]+)*$/;
+
+function insert(root: Level, phrase: string, kinds: number): void {
+  let level = root;
   let node: Node | null = null;
-  for (const { lower } of piecesOf(phrase)) {
+  const words = WORDS.test(phrase) ? phrase.split(' ') : piecesOf(phrase).map(({ lower }) => lower);
+  for (const word of words) {
     if (node !== null) level = node.next ??= new Map();
-    node = level.get(lower) ?? { kinds: 0, next: null, words: 0 };
-    level.set(lower, node);
+    node = level.get(word) ?? { kinds: 0, next: null, words: 0 };
+    level.set(word, node);
   }
   if (node !== null) node.kinds |= kinds;
 }
 
-for (const [code, language] of PERSONAL_LANGUAGES) {
-  const nouns = code === 'de' ? NOUN_CAPITALS : 0;
-  for (const section of SECTIONS) {
-    if (nouns !== 0 && (section === 'presentations' || section === 'persons' || section === 'roles'))
-      continue;
-    if (section === 'figures') continue;
-    for (const phrase of language[section]) insert(phrase, CUE[section]);
+/** The first words of all phrases. */
+const firstWords = once((): ReadonlyMap<string, Node> => {
+  const root: Level = new Map();
+  for (const [code, language] of PERSONAL_LANGUAGES) {
+    const nouns = code === 'de' ? NOUN_CAPITALS : 0;
+    for (const section of SECTIONS) {
+      if (nouns !== 0 && (section === 'presentations' || section === 'persons' || section === 'roles'))
+        continue;
+      if (section === 'figures') continue;
+      for (const phrase of language[section]) insert(root, phrase, CUE[section]);
+    }
   }
-}
-// A word of another language outweighs the German one: "man", "die".
-for (const section of ['presentations', 'persons', 'roles'] as const) {
-  const others = new Set(everyPhrase(section).filter((phrase) => !isGermanOnly(section, phrase)));
-  for (const phrase of PERSONAL_LANGUAGES.get('de')?.[section] ?? [])
-    insert(phrase, CUE[section] | (others.has(phrase) ? 0 : NOUN_CAPITALS));
-}
+  // A word of another language outweighs the German one: "man", "die".
+  for (const section of ['presentations', 'persons', 'roles'] as const) {
+    const others = new Set(everyPhrase(section).filter((phrase) => !isGermanOnly(section, phrase)));
+    for (const phrase of PERSONAL_LANGUAGES.get('de')?.[section] ?? [])
+      insert(root, phrase, CUE[section] | (others.has(phrase) ? 0 : NOUN_CAPITALS));
+  }
+  mark(root, everyWord('at'), WORD.at);
+  mark(root, DIGIT_WORDS, WORD.digit);
+  mark(root, everyWord('numberWords'), WORD.numberWord);
+  mark(root, everyPhrase('streetsBefore'), WORD.street);
+  mark(root, everyPhrase('streetsAfter'), WORD.street);
+  for (const figure of FIGURES) {
+    insert(root, figure, CUE.figures);
+    insert(root, `${figure}'s`, CUE.figures);
+  }
+  return root;
+});
 
 function isGermanOnly(section: PersonalSection, phrase: string): boolean {
   return [...PERSONAL_LANGUAGES].every(
@@ -84,23 +103,12 @@ function isGermanOnly(section: PersonalSection, phrase: string): boolean {
   );
 }
 
-function mark(words: Iterable<string>, bit: number): void {
+function mark(root: Level, words: Iterable<string>, bit: number): void {
   for (const word of words) {
-    const node = ROOT.get(word) ?? { kinds: 0, next: null, words: 0 };
+    const node = root.get(word) ?? { kinds: 0, next: null, words: 0 };
     node.words |= bit;
-    ROOT.set(word, node);
+    root.set(word, node);
   }
-}
-
-mark(everyWord('at'), WORD.at);
-mark(DIGIT_WORDS, WORD.digit);
-mark(everyWord('numberWords'), WORD.numberWord);
-mark(everyPhrase('streetsBefore'), WORD.street);
-mark(everyPhrase('streetsAfter'), WORD.street);
-
-for (const figure of FIGURES) {
-  insert(figure, CUE.figures);
-  insert(`${figure}'s`, CUE.figures);
 }
 
 /** Longest phrases have so many pieces; the search from one word ends there. */
@@ -121,10 +129,11 @@ export function cuesIn(pieces: readonly Piece[]): FoundCues {
   const cues: Cue[] = [];
   let words = NO_WORDS;
   let every = 0;
+  const root = firstWords();
   for (let from = 0; from < pieces.length; from += 1) {
     const { kind, lower } = pieces[from]!;
     if (kind === 'number' || (kind === 'mark' && lower !== '@')) continue;
-    let node = ROOT.get(lower);
+    let node = root.get(lower);
     if (node === undefined) continue;
     if (node.words !== 0) {
       if (words.length === 0) words = new Uint8Array(pieces.length);
