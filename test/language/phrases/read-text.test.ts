@@ -49,6 +49,20 @@ describe('read text', () => {
     equal(phraseKey('a'.repeat(61)), '');
   });
 
+  it('reads ASCII as it reads other texts', () => {
+    const characters = 'abAZ09\'`:;=<>/3()D[]|-.,!? \n\t"~_#*\u007f';
+    let state = 1;
+    const next = (most: number): number => {
+      state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+      return Math.floor((state / 2 ** 32) * most);
+    };
+    for (let round = 0; round < 3000; round += 1) {
+      const text = Array.from({ length: next(14) }, () => characters[next(characters.length)]).join('');
+      const { tokens } = readText(text);
+      deepEqual(tokens, readText(`${text} 漢`).tokens.slice(0, -1), JSON.stringify(text));
+    }
+  });
+
   it('gives the same keys without what stands between the tokens', () => {
     const texts = [
       "Don't l'aide :-) <3 e-mail 12 ÉTÉ",
