@@ -48,6 +48,7 @@ interface Phrase<Kind extends string> {
 /** The phrases of one language, compiled when a text first needs them. */
 interface Compiled<Kind extends string> {
   readonly trie: PhraseTrie;
+  readonly walk: PhraseWalk;
   readonly phrases: readonly Phrase<Kind>[];
 }
 
@@ -97,7 +98,8 @@ const LIKELY_SHARE = 0.8;
 export class PhraseMatcher<Kind extends string> {
   readonly #languages: readonly InLanguage<Kind>[];
   readonly #known = new Map<string, KnownToken>();
-
+  /** Of each language the words of a text that it knows. */
+  readonly #counts: Uint8Array;
   readonly #inOneLanguage: boolean;
 
   /**
@@ -106,6 +108,7 @@ export class PhraseMatcher<Kind extends string> {
    */
   constructor(files: readonly PhraseFile<Kind>[], { inOneLanguage = false } = {}) {
     this.#languages = files.map(inLanguage);
+    this.#counts = new Uint8Array(files.length);
     this.#inOneLanguage = inOneLanguage;
   }
 
@@ -120,9 +123,8 @@ export class PhraseMatcher<Kind extends string> {
     const knowing = known.map(({ languages }) => languages);
     const likely = this.#likelyLanguages(knowing);
     // A word of no likely language comes from another: "merci" in an English turn.
-    const foreign = this.#inOneLanguage
-      ? 0
-      : knowing.reduce((all, bits) => ((bits & likely) === 0 ? all | bits : all), 0);
+    let foreign = 0;
+    if (!this.#inOneLanguage) for (const bits of knowing) if ((bits & likely) === 0) foreign |= bits;
     const found: Found[] = [];
     const denials = new Denials(this.#languages, read.tokens);
     const anchors = anchorsOf(read);
@@ -151,8 +153,8 @@ export class PhraseMatcher<Kind extends string> {
 
   /** Adds what one language finds, and returns what it cost. */
   #walk({ place, read: { tokens }, known, anchors }: Ground, found: Found[], denials: Denials): number {
-    const { trie } = this.#languages[place]!.compiled();
-    const walk = new PhraseWalk(trie);
+    const { trie, walk } = this.#languages[place]!.compiled();
+    walk.begin();
     let end = 0;
     const add = (phrase: number, start: number): void => {
       found.push({ language: place, phrase, start, end });
@@ -172,18 +174,18 @@ export class PhraseMatcher<Kind extends string> {
 
   /** The languages that know the most words of a text, one bit each. */
   #likelyLanguages(knowing: readonly number[]): number {
-    const counts = this.#languages.map(() => 0);
+    const counts = this.#counts.fill(0);
     const half = TELLING_WORDS / 2;
-    const telling =
-      knowing.length <= TELLING_WORDS ? knowing : [...knowing.slice(0, half), ...knowing.slice(-half)];
-    for (const known of telling)
-      for (let bits = known, place = 0; bits > 0; bits >>>= 1, place++)
+    for (let at = 0; at < knowing.length; at++) {
+      if (at === half) at = Math.max(at, knowing.length - half);
+      for (let bits = knowing[at]!, place = 0; bits > 0; bits >>>= 1, place++)
         if ((bits & 1) !== 0) counts[place]! += 1;
-    const most = Math.max(0, ...counts);
+    }
+    let most = 0;
+    for (const count of counts) if (count > most) most = count;
     let likely = 0;
-    counts.forEach((count, place) => {
-      if (count >= most * LIKELY_SHARE) likely |= 1 << place;
-    });
+    for (let place = 0; place < counts.length; place++)
+      if (counts[place]! >= most * LIKELY_SHARE) likely |= 1 << place;
     return likely;
   }
 
@@ -292,7 +294,7 @@ function compile<Kind extends string>(file: PhraseFile<Kind>): Compiled<Kind> {
   // A single word is seen by its token.
   add(negation.before, 'negation');
   add(negation.after, 'negation-after');
-  return { trie, phrases };
+  return { trie, walk: new PhraseWalk(trie), phrases };
 }
 
 /** Words of its phrases and classes that `grammar.words` does not give. */

@@ -32,7 +32,7 @@ interface End {
 
 /** A place in the trie that a walk has reached. */
 export interface Thread {
-  readonly node: TrieNode;
+  node: TrieNode;
   start: number;
   gapLeft: number;
   skipsLeft: number;
@@ -51,7 +51,9 @@ export interface Reading {
 
 /** What one word may be. */
 export interface Step {
-  readonly symbols: ReadonlySet<number>;
+  readonly symbols: readonly number[];
+  /** The same. */
+  readonly has: ReadonlySet<number>;
   /** Where phrases have come that begin with it. */
   readonly starts: readonly TrieNode[];
 }
@@ -267,7 +269,7 @@ export class PhraseTrie {
     const isNegation =
       keys.some((key) => this.#negations.has(key)) ||
       (spelling?.some((word) => this.#negations.has(word)) ?? false);
-    if (!isSkipped && !isNegation && steps.every(({ symbols }) => symbols.size === 0)) return null;
+    if (!isSkipped && !isNegation && steps.every(({ symbols }) => symbols.length === 0)) return null;
     return { steps, isSkipped, isNegation };
   }
 
@@ -292,7 +294,8 @@ export class PhraseTrie {
         add(`-${key.slice(-length)}`);
     }
     this.expand(this.#root);
-    return { symbols: found, starts: [...found].flatMap((symbol) => nextOf(this.#root, symbol) ?? []) };
+    const symbols = [...found];
+    return { symbols, has: found, starts: symbols.flatMap((symbol) => nextOf(this.#root, symbol) ?? []) };
   }
 
   /** Told from all before by whoever marks nodes with it. */

@@ -15,7 +15,7 @@ import { ANCHOR, type Anchor } from './syntax.ts';
 
 /** Words skipped in a row. */
 const MOST_SKIPPED = 3;
-const NO_STEPS: readonly Step[] = [{ symbols: new Set(), starts: [] }];
+const NO_STEPS: readonly Step[] = [{ symbols: [], has: new Set(), starts: [] }];
 
 /** What a walk asks of the text. */
 export interface Anchors {
@@ -24,27 +24,40 @@ export interface Anchors {
   readonly count: number;
 }
 
-/** One text on its way through a trie. */
+/** Texts on their way through a trie, one after the other. */
 export class PhraseWalk {
   readonly #trie: PhraseTrie;
+  /** The first `count` are on their way; the others, of earlier tokens, are used again. */
   #threads: Thread[] = [];
+  #count = 0;
   #next: Thread[] = [];
+  #nextCount = 0;
   /** Of the nodes that this move has reached. */
   #mark = 0;
-  /** How often a thread was moved: what the walk costs. */
-  steps = 0;
+  #steps = 0;
 
   constructor(trie: PhraseTrie) {
     this.#trie = trie;
   }
 
+  /** How often a thread was moved since the text began: what the walk costs. */
+  get steps(): number {
+    return this.#steps;
+  }
+
   get isIdle(): boolean {
-    return this.#threads.length === 0;
+    return this.#count === 0;
+  }
+
+  /** Begins a text. */
+  begin(): void {
+    this.#count = 0;
+    this.#steps = 0;
   }
 
   /** Forgets what it has reached: a sentence ends. */
   stop(): void {
-    this.#threads.length = 0;
+    this.#count = 0;
   }
 
   /**
@@ -59,64 +72,76 @@ export class PhraseWalk {
     found: (phrase: number, start: number) => void,
   ): void {
     for (const step of reading?.steps ?? NO_STEPS) {
-      this.#move(step.symbols, token, marked, reading);
+      this.#move(step, token, marked, reading);
       for (const start of step.starts) this.#reach(start, token);
-      this.steps += step.starts.length;
-      [this.#threads, this.#next] = [this.#next, this.#threads];
-      this.#next.length = 0;
+      this.#steps += step.starts.length;
+      const moved = this.#threads;
+      this.#threads = this.#next;
+      this.#next = moved;
+      this.#count = this.#nextCount;
+      this.#nextCount = 0;
     }
-    for (const { node, start, arrived } of this.#threads) {
+    for (let at = 0; at < this.#count; at++) {
+      const { node, start, arrived } = this.#threads[at]!;
       if (node.ends === null || !arrived) continue;
       for (const { phrase, from, to } of node.ends)
         if (isAnchored(from, to, start, token, anchors)) found(phrase, start);
     }
   }
 
-  #move(symbols: ReadonlySet<number>, token: number, marked: boolean, reading: Reading | null): void {
+  #move(step: Step, token: number, marked: boolean, reading: Reading | null): void {
     const passable = !marked && reading?.isNegation !== true;
     const isSkipped = reading?.isSkipped === true;
+    const threads = this.#threads;
+    const hasSymbols = step.symbols.length > 0;
     this.#mark = this.#trie.newMark();
-    for (const thread of this.#threads) {
-      this.steps += 1;
-      const { node, start, gapLeft, skipsLeft } = thread;
-      if (node.symbols.length > 0 && symbols.size > 0 && !(marked && node.gap > 0))
-        this.#follow(node, symbols, start);
-      if (gapLeft > 0 && passable) this.#stay(thread, gapLeft - 1, skipsLeft);
-      else if (isSkipped && skipsLeft > 0 && start < token) this.#stay(thread, gapLeft, skipsLeft - 1);
+    this.#steps += this.#count;
+    for (let at = 0; at < this.#count; at++) {
+      const { node, start, gapLeft, skipsLeft } = threads[at]!;
+      if (hasSymbols && node.symbols.length > 0 && !(marked && node.gap > 0)) this.#follow(node, step, start);
+      if (gapLeft > 0 && passable) this.#put(node, start, gapLeft - 1, skipsLeft, false);
+      else if (isSkipped && skipsLeft > 0 && start < token)
+        this.#put(node, start, gapLeft, skipsLeft - 1, false);
     }
   }
 
   /** Of a node's edges and a word's symbols, the fewer are looked up among the others. */
-  #follow(node: TrieNode, symbols: ReadonlySet<number>, start: number): void {
-    if (node.symbols.length > symbols.size) {
-      for (const symbol of symbols) {
-        const next = nextOf(node, symbol);
+  #follow(node: TrieNode, { symbols, has }: Step, start: number): void {
+    if (node.symbols.length > symbols.length) {
+      for (let at = 0; at < symbols.length; at++) {
+        const next = nextOf(node, symbols[at]!);
         if (next !== undefined) this.#reach(next, start);
       }
       return;
     }
     for (let at = 0; at < node.symbols.length; at++)
-      if (symbols.has(node.symbols[at]!)) this.#reach(node.nexts[at]!, start);
+      if (has.has(node.symbols[at]!)) this.#reach(node.nexts[at]!, start);
   }
 
   /** Of two ways to a node, the one stays that began later: the shorter phrase. */
   #reach(node: TrieNode, start: number): void {
-    this.#trie.expand(node);
+    if (node.pending !== null) this.#trie.expand(node);
     this.#put(node, start, 0, MOST_SKIPPED, true);
     for (let gap = node.gapNode; gap !== null; gap = gap.gapNode) this.#put(gap, start, gap.gap, 0, false);
-  }
-
-  #stay({ node, start }: Thread, gapLeft: number, skipsLeft: number): void {
-    this.#put(node, start, gapLeft, skipsLeft, false);
   }
 
   #put(node: TrieNode, start: number, gapLeft: number, skipsLeft: number, arrived: boolean): void {
     const known = node.mark === this.#mark ? node.thread : null;
     if (known === null) {
-      const thread = { node, start, gapLeft, skipsLeft, arrived };
+      let thread = this.#next[this.#nextCount];
+      if (thread === undefined) {
+        thread = { node, start, gapLeft, skipsLeft, arrived };
+        this.#next.push(thread);
+      } else {
+        thread.node = node;
+        thread.start = start;
+        thread.gapLeft = gapLeft;
+        thread.skipsLeft = skipsLeft;
+        thread.arrived = arrived;
+      }
+      this.#nextCount += 1;
       node.mark = this.#mark;
       node.thread = thread;
-      this.#next.push(thread);
       return;
     }
     known.arrived ||= arrived;

@@ -126,7 +126,7 @@ interface Part {
 export class PhraseSet {
   readonly #byFirst = new Map<string, Phrase[]>();
   /** Phrases that open with a beginning of words, by its first UTF-16 unit. */
-  readonly #byBeginning = new Map<string, Phrase[]>();
+  readonly #byBeginning = new Map<number, Phrase[]>();
   readonly #atStart: RegExp | null;
   readonly #atEnd: RegExp | null;
   readonly #anywhere: RegExp | null;
@@ -160,10 +160,8 @@ export class PhraseSet {
       .flatMap((part) => (part === '…' ? [part] : part.split(/[-.\u200c](?=\p{L})/u)))
       .map(partOf);
     const { kind, key } = parts[0]!;
-    const [index, name] = kind === 'beginning' ? [this.#byBeginning, key.slice(0, 1)] : [this.#byFirst, key];
-    const list = index.get(name);
-    if (list === undefined) index.set(name, [{ parts }]);
-    else list.push({ parts });
+    if (kind === 'beginning') addTo(this.#byBeginning, key.charCodeAt(0), { parts });
+    else addTo(this.#byFirst, key, { parts });
   }
 
   /** The place after the longest phrase that begins at word `at`; `at` itself when none does. */
@@ -171,7 +169,8 @@ export class PhraseSet {
     const first = words[at];
     if (first === undefined) return at;
     const end = endOfFirst(this.#byFirst.get(first.key), words, at);
-    return end > at ? end : endOfFirst(this.#byBeginning.get(first.key.slice(0, 1)), words, at);
+    if (end > at || this.#byBeginning.size === 0) return end;
+    return endOfFirst(this.#byBeginning.get(first.key.charCodeAt(0)), words, at);
   }
 
   /** Whether a word is a phrase by itself. */
@@ -188,8 +187,8 @@ export class PhraseSet {
 
   /** The word at which the first phrase begins; in a text without spaces between words 0; -1: there is none. */
   firstIn(text: string, words: readonly ShownWord[]): number {
-    const place = words.findIndex((_, at) => this.endAt(words, at) > at);
-    return place < 0 && UNSPACED.test(text) && this.#anywhere?.test(text) === true ? 0 : place;
+    for (let at = 0; at < words.length; at += 1) if (this.endAt(words, at) > at) return at;
+    return UNSPACED.test(text) && this.#anywhere?.test(text) === true ? 0 : -1;
   }
 
   /** UTF-16 units of a phrase of a language without spaces that stands at `at`; 0: none. */
@@ -203,6 +202,12 @@ export class PhraseSet {
   unspacedAtEnd(text: string): number {
     return UNSPACED.test(text.slice(-1)) ? (this.#atEnd?.exec(text.slice(-24))?.[0].length ?? 0) : 0;
   }
+}
+
+function addTo<Key>(index: Map<Key, Phrase[]>, key: Key, phrase: Phrase): void {
+  const list = index.get(key);
+  if (list === undefined) index.set(key, [phrase]);
+  else list.push(phrase);
 }
 
 /** Of the sections that were asked for: several modules read the same one. */
