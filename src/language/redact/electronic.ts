@@ -3,24 +3,17 @@ import { WORD } from './cues.ts';
 import type { Reading } from './reading.ts';
 import { STOP_WORDS, TECHNICAL } from './reading.ts';
 import { everyWord } from './personal-lexicon.ts';
+import { PERSONAL_WORDS } from './personal-words.ts';
 
 const DOT_WORDS = everyWord('dot');
 /** Rules of style sheets and groups that chats address: no person. */
-const NO_HANDLES: ReadonlySet<string> = new Set(
-  'media import keyframes font-face supports charset param return override everyone here channel all layer page property deprecated component'.split(
-    ' ',
-  ),
-);
+const NO_HANDLES = PERSONAL_WORDS.noHandles;
 const LONGEST_LOCAL = 64;
 const LONGEST_DOMAIN = 120;
 const LOCAL = /[\p{L}\p{M}\p{N}._%+'’*~&$!#/=?^{|}-]/u;
 const DOMAIN = /[\p{L}\p{M}\p{N}._-]/u;
 /** "anna at gmail.com" is an address; "available at booking.com" is none. */
-const MAIL_HOSTS: ReadonlySet<string> = new Set(
-  'gmail googlemail yahoo hotmail outlook icloud live msn aol gmx web proton protonmail mail yandex qq 163 126 naver t-online orange wanadoo libero uol bol wp onet seznam'.split(
-    ' ',
-  ),
-);
+const MAIL_HOSTS = PERSONAL_WORDS.mailHosts;
 
 export function findElectronic(reading: Reading): void {
   const { text } = reading;

@@ -1,13 +1,10 @@
 /** What is known of the persons of a session: their ids and the names that they gave, kept as hashes. */
 import { NOT_NAMES, STOP_WORDS, type Reading } from './reading.ts';
 import { piecesOf, type Piece } from './pieces.ts';
+import { PERSONAL_WORDS } from './personal-words.ts';
 
 /** Labels that callers send as ids, and that name no person. */
-const LABELS: ReadonlySet<string> = new Set(
-  'user users customer client guest visitor anonymous anon unknown admin test tester demo human person contact member agent assistant bot support system null undefined none end enduser web mobile app chat email mail phone session default main com org net www'.split(
-    ' ',
-  ),
-);
+const LABELS = PERSONAL_WORDS.labels;
 const MOST = 32;
 const SHORTEST = 3;
 

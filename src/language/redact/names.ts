@@ -2,16 +2,13 @@
 import { everyWord } from './personal-lexicon.ts';
 import type { Piece } from './pieces.ts';
 import { NOT_NAMES, NUMBER_WORDS, STOP_WORDS, UNITS, type Reading } from './reading.ts';
+import { PERSONAL_WORDS } from './personal-words.ts';
 
 const GIVEN = everyWord('givenNames');
 const WORD_NAMES = everyWord('wordNames');
 const TITLES = everyWord('titles');
 /** Parts of names that begin with a small letter. */
-const PARTICLES: ReadonlySet<string> = new Set(
-  'de da do dos das del della di du la le van von der den ter ten zu zur el al bin ben ibn abu bint af av y e i san st'.split(
-    ' ',
-  ),
-);
+const PARTICLES = PERSONAL_WORDS.nameParticles;
 const MOST_WORDS = 5;
 /** Endings of words for people of a country or belief: "I am Brazilian". */
 const DEMONYM = /(?:ian|ish|ese|ean|ist|tarian)$/u;

@@ -8,6 +8,7 @@ import type { Piece } from './pieces.ts';
 import { COPULAS, NOT_NAMES, NUMBER_WORDS, TECHNICAL, UNITS, type Reading } from './reading.ts';
 import { suffixCue } from './unspaced-cues.ts';
 import { DIGIT_WORDS } from './spelled.ts';
+import { PERSONAL_WORDS } from './personal-words.ts';
 
 const LONG_CAPITALS = /[A-Z]{4}\w{12}/u;
 const CURRENCY = /^\p{Sc}$/u;
@@ -170,11 +171,7 @@ export function isAmount({ pieces }: Reading, from: number, to: number): boolean
   return after.kind === 'word' && UNITS.has(after.lower);
 }
 
-const CURRENCY_CODES: ReadonlySet<string> = new Set(
-  'USD EUR GBP CHF JPY CNY INR RUB PLN SEK NOK DKK CZK HUF RON TRY BRL MXN ARS COP CLP PEN CAD AUD NZD SGD HKD KRW THB IDR MYR PHP VND AED SAR EGP ILS ZAR UAH KZT R$ S$ A$ RMB RM Rp Rs Kč Ft zł kr'.split(
-    ' ',
-  ),
-);
+const CURRENCY_CODES = PERSONAL_WORDS.currencyCodes;
 
 function isCurrencyCode(text: string): boolean {
   return CURRENCY_CODES.has(text);
@@ -240,7 +237,7 @@ const THOUSANDS = /^[1-9]\d{0,2}(?:\.000){1,3}$/u;
 /** "250 000 000". */
 const ROUND = /^[1-9]\d{0,2}(?: \d{3})* 000$/u;
 /** What a number of any length names after these is sold to everyone. */
-const GOODS: ReadonlySet<string> = new Set(['isbn', 'issn', 'ean', 'upc', 'gtin', 'doi', 'asin']);
+const GOODS = PERSONAL_WORDS.goodsNumbers;
 const ROUND_RANGE = /^([1-9]\d{0,3}0)[-–]([1-9]\d{0,4}0)$/u;
 
 function isRunPersonal(reading: Reading, run: Run): boolean {

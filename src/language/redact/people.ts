@@ -6,11 +6,10 @@ import { isDemonym, isGivenName, isNameLike, nameEnd } from './names.ts';
 import { everyPhrase } from './personal-lexicon.ts';
 import { piecesOf, type Piece } from './pieces.ts';
 import type { Reading } from './reading.ts';
+import { PERSONAL_WORDS } from './personal-words.ts';
 
 /** Titles that nothing but a name follows, however it is written. */
-const SURE_TITLES: ReadonlySet<string> = new Set(
-  'mr mrs ms mister monsieur señor señora г-н г-жа herrn'.split(' '),
-);
+const SURE_TITLES = PERSONAL_WORDS.sureTitles;
 const CLOSINGS: ReadonlySet<string> = new Set(
   [
     ...LEXICON.signOffs.all,
@@ -133,11 +132,7 @@ function hideGreeted(reading: Reading, to: number): void {
     hideName(reading, at, end);
 }
 
-const POSSESSIVES: ReadonlySet<string> = new Set(
-  'mein meine meinen meiner meinem unser unsere unseren unserer sein seine seinen seiner ihr ihre ihren ihrer dein deine'.split(
-    ' ',
-  ),
-);
+const POSSESSIVES = PERSONAL_WORDS.germanPossessives;
 
 function hideRelated(reading: Reading, { from, to, kinds }: Cue): void {
   const { pieces } = reading;

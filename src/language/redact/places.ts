@@ -3,6 +3,7 @@ import { CUE, WORD } from './cues.ts';
 import { everyPhrase, everyWord } from './personal-lexicon.ts';
 import type { Piece } from './pieces.ts';
 import { NOT_NAMES, STOP_WORDS, UNITS, type Reading } from './reading.ts';
+import { PERSONAL_WORDS } from './personal-words.ts';
 
 const BEFORE = everyWord('streetsBefore');
 const AFTER = everyWord('streetsAfter');
@@ -10,17 +11,9 @@ const AFTER = everyWord('streetsAfter');
 const ENDINGS = everyPhrase('streetEndings').toSorted((x, y) => y.length - x.length);
 const LONGEST_ENDING = Math.max(...ENDINGS.map(({ length }) => length));
 const ENDING_SET: ReadonlySet<string> = new Set(ENDINGS);
-const STREET_PARTICLES: ReadonlySet<string> = new Set(
-  'de du des la le les l d da do das dos del della di dei delle degli los las van der den ter ten zum zur am an of the y e i st ste saint san santa'.split(
-    ' ',
-  ),
-);
+const STREET_PARTICLES = PERSONAL_WORDS.streetParticles;
 /** Between a street and its number, and between number and flat. */
-const FILLERS: ReadonlySet<string> = new Set(
-  'no nr n nº n° № số number num núm numero número numéro дом д корп корпус стр кв квартира офис подъезд этаж буд apt apartment unit suite ste flat floor fl room piso puerta planta bajo ático esc bis ter quater wohnung whg etage bus bte m lok mieszkanie kat daire d blok apto bloco andar sala interno int scala lgh vån bt as ap sc et jud em emelet ajtó rt rw blk block tower building bldg lot site house'.split(
-    ' ',
-  ),
-);
+const FILLERS = PERSONAL_WORDS.houseWords;
 const NUMBER = /^\p{N}{1,5}\p{L}{0,2}$/u;
 const HOUSE = /^\p{N}{1,5}(?:\p{L}|bis|ter|st|nd|rd|th)?$/u;
 /** Of the words of a street's name. */
@@ -56,9 +49,7 @@ function hasStreetEnding({ lower }: Piece): boolean {
 }
 
 /** Words that mean a street wherever they stand. */
-const SURE_STREETS: ReadonlySet<string> = new Set(
-  'street avenue road lane boulevard st ave rd blvd caddesi sokak utca улица'.split(' '),
-);
+const SURE_STREETS = PERSONAL_WORDS.sureStreets;
 
 /** "33 Canal Row", "1200 N 5th St", "221b baker street". */
 function hideNumberFirst(reading: Reading, street: number): void {
@@ -158,8 +149,8 @@ function isQuantity(pieces: readonly Piece[], number: number): boolean {
 }
 
 /** "An der Alster 3". */
-const LEADS: ReadonlySet<string> = new Set(['an', 'auf', 'in', 'hinter', 'bei', 'vor', 'unter', 'zu']);
-const ARTICLES: ReadonlySet<string> = new Set(['der', 'dem', 'den']);
+const LEADS = PERSONAL_WORDS.streetLeads;
+const ARTICLES = PERSONAL_WORDS.streetArticles;
 
 /** "Vinohradská 112, 130 00 Praha": what a postcode and a town follow is a street, whatever it is called. */
 function hideBeforePostcode(reading: Reading, street: number): void {

@@ -3,6 +3,7 @@ import { nameEnd } from './names.ts';
 import type { Piece } from './pieces.ts';
 import type { Reading } from './reading.ts';
 import { RUN_LANGUAGES } from './unspaced-cues.ts';
+import { PERSONAL_WORDS } from './personal-words.ts';
 
 const [ZH, JA, KO, TH] = RUN_LANGUAGES as [
   (typeof RUN_LANGUAGES)[number],
@@ -59,32 +60,9 @@ function* behind(
   }
 }
 
-const SURNAMES = new Set(
-  '王李张張刘劉陈陳杨楊黄黃赵趙吴吳周徐孙孫马馬朱胡郭何林高罗羅郑鄭梁谢謝宋唐许許韩韓邓鄧冯馮曹彭曾肖萧田董潘袁蔡蒋蔣余于杜叶葉程魏苏蘇吕呂丁任沈姚卢盧姜崔钟鍾谭譚陆陸汪范金石廖贾夏韦付方邹熊白孟秦邱江尹薛闫段雷侯龙史陶黎贺顾毛郝龚邵万钱严覃武戴莫孔向汤傅欧'.split(
-    '',
-  ),
-);
-const DOUBLE_SURNAMES = new Set([
-  '欧阳',
-  '司马',
-  '上官',
-  '诸葛',
-  '东方',
-  '皇甫',
-  '尉迟',
-  '公孙',
-  '慕容',
-  '令狐',
-  '歐陽',
-  '司徒',
-  '夏侯',
-  '端木',
-]);
-const NO_GIVEN = new Set(
-  '，我你您他她它们想要的是在有和与请了不吗呢吧也都就把被从到给对来去说问没很还又才能会可以帮查先女士小姐老师经理医生总订预改退换买卖号名字户叫这那用能为因但而所怎什么哪一二三四五六七八九十个收付款快递订单电话手机地址账户客服会员'.split(
-    '',
-  ),
-);
+const SURNAMES = PERSONAL_WORDS.chineseSurnames;
+const DOUBLE_SURNAMES = PERSONAL_WORDS.chineseDoubleSurnames;
+const NO_GIVEN = PERSONAL_WORDS.noChineseGivenNames;
 const ZH_STRONG = new Set(ZH.introductions.filter((phrase) => HAN.test(phrase)));
 const ZH_WEAK = new Set(ZH.presentations.filter((phrase) => HAN.test(phrase)));
 const ZH_PERSONS = new Set(ZH.persons);
@@ -156,11 +134,7 @@ function hideNext(reading: Reading, place: number): void {
   hideIn(reading, next, 0, length > 0 ? length : short);
 }
 
-const JA_SURNAMES = new Set(
-  '佐藤 鈴木 高橋 田中 伊藤 渡辺 渡邊 渡部 山本 中村 小林 加藤 吉田 山田 佐々木 山口 松本 井上 木村 林 斎藤 斉藤 清水 山崎 森 池田 橋本 阿部 石川 山下 中島 石井 小川 前田 岡田 長谷川 藤田 後藤 近藤 村上 遠藤 青木 坂本 福田 太田 西村 藤井 金子 岡本 藤原 中野 三浦 原田 中川 松田 竹内 小野 田村 中山 和田 石田 森田 上田 原 内田 柴田 酒井 宮崎 横山 高木 安藤 宮本 大野 小島 谷口 今井 工藤 高田 増田 丸山 杉山 村田 大塚 新井 平野 藤本 河野 上野 野口 武田 松井 千葉 菅原 岩崎 久保 木下 佐野 野村 松尾 菊地 市川 杉本 古川 大西 島田 水野 桜井 高野 吉川 山内 西田 飯田 菊池 西川 小松 北村 安田 五十嵐 川口 平田 関 中田 久保田 服部 東 岩田 土屋 川崎 福島 本田 辻 樋口 秋山 田口 永井 山中 中西 吉村 川上 石原 馬場 大橋 松岡'.split(
-    ' ',
-  ),
-);
+const JA_SURNAMES = PERSONAL_WORDS.japaneseSurnames;
 const JA_FIELDS = new Set(JA.introductions);
 const JA_WEAK = new Set(JA.presentations);
 const JA_PERSONS = new Set(JA.persons);
@@ -231,46 +205,14 @@ function hideBackwards(reading: Reading, piece: Piece, end: number, honorific: b
   hideIn(reading, piece, from, end);
 }
 
-const KO_SURNAMES = new Set(
-  '김이박최정강조윤장임한오서신권황안송류유홍전고문양손배백허남심노하곽성차주우구민진지엄채원천방공현함변염여추소석선설마길연위표명기반왕금옥육인맹제모탁국'.split(
-    '',
-  ),
-);
+const KO_SURNAMES = PERSONAL_WORDS.koreanSurnames;
 const KO_FIELDS = new Set(KO.introductions.map((phrase) => phrase.split(' ').at(-1)!));
 const KO_WEAK = new Set(KO.presentations);
 const KO_PERSONS = new Set(KO.persons.map((phrase) => phrase.split(' ').at(-1)!));
 const KO_NAME =
   /^([\p{Script=Hangul}]{2,4}?)(?:입니다|이에요|예요|이고|라고|이라고|인데|이며|이야|이요|의|은|는|이|가|을|를|에게|한테|님|씨|와|과|랑|$)/u;
 const KO_HONORIFIC = /^([\p{Script=Hangul}]{3})(?:님|씨)(?:$|[은는이가을를의께에과와도])/u;
-const KO_NO_NAME = new Set([
-  '이용자',
-  '구매자',
-  '주문자',
-  '신청자',
-  '고객',
-  '이웃',
-  '배송자',
-  '예약자',
-  '수령인',
-  '주문',
-  '이메일',
-  '아이디',
-  '고객센터',
-  '담당자',
-  '기사',
-  '진행',
-  '주소',
-  '전화',
-  '이상',
-  '변경',
-  '문의',
-  '환불',
-  '배송',
-  '이전',
-  '지금',
-  '전혀',
-  '정말',
-]);
+const KO_NO_NAME = PERSONAL_WORDS.noKoreanNames;
 
 /** The length of the Korean name that a piece begins with, or 0. */
 function koreanName(text: string): number {

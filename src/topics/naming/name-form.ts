@@ -5,13 +5,19 @@
  */
 import { LANGUAGES, LEXICON } from '../../language/lexicon.ts';
 import { stemOf } from '../../language/stem.ts';
+import { NAMING_WORDS } from './naming-words.ts';
 import type { ReadSample } from './truth.ts';
 import { isEvent, isVerb, isVerbForm, verbStemOf } from './verb-forms.ts';
 
 const CONNECTORS: ReadonlySet<string> = new Set(LANGUAGES.get('en')!.connectors);
 const PARTICLES: ReadonlySet<string> = new Set(LEXICON.particles.all);
 const LIGHT: ReadonlySet<string> = new Set(LEXICON.lightWords.all);
-const NEGATIONS: ReadonlySet<string> = new Set(['not', 'never', 'no']);
+const {
+  negations: NEGATIONS,
+  asking: ASKING,
+  emptyVerbs: EMPTY_VERBS,
+  notAcronyms: NO_ACRONYMS,
+} = NAMING_WORDS;
 const PARTICIPLE = /(?:ed|ing)$/;
 const PROGRESSIVE = /ing$/;
 const ADJECTIVE = /(?:able|ible|ous|ful|less|est|ive|ly)$/;
@@ -38,14 +44,6 @@ const POSSESSIVE = 0.6;
 
 /** A word is a noun when its uses as one are more than this share of its uses as a verb. */
 const VERB_USES = 0.7;
-
-/** Behind these, a verb follows its subject: "where does the money come from". */
-const ASKING: ReadonlySet<string> = new Set(
-  'do does did will can could should would may might must'.split(' '),
-);
-
-/** Verbs that do not say what is wanted: "get card". */
-const EMPTY_VERBS: ReadonlySet<string> = new Set('come do get give go have put see'.split(' '));
 
 /** Whether the samples use a stem as a noun. */
 export type IsNoun = (stem: string) => boolean;
@@ -182,10 +180,6 @@ function isClumsy(words: readonly string[], isNoun: IsNoun): boolean {
     : false;
 }
 
-/** Short words without a vowel that are no acronyms. */
-const NO_ACRONYMS: ReadonlySet<string> = new Set(
-  'cm ft hm hr hrs kg km lb lbs mm mr mrs ms pls st thx vs'.split(' '),
-);
 const NO_VOWEL = /^[bcdfghj-np-tv-xz]{2,4}$/;
 
 /** Writes what can only be an acronym in capitals, whatever most requests do: "GPS", "PDF". */

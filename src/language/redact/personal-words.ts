@@ -1,0 +1,44 @@
+/** Reads `lexicon/lists/personal.json`: words that the rules for personal data need of no one language. */
+import { join } from 'node:path';
+import { z } from 'zod';
+import { LEXICON_DIRECTORY } from '../lexicon.ts';
+import { readLexiconFile } from '../lexicon-file.ts';
+
+const words = z.array(z.string().min(1)).transform((list): ReadonlySet<string> => new Set(list));
+
+const schema = z.strictObject({
+  /** Labels that callers send as ids, and that name no person. */
+  labels: words,
+  streetParticles: words,
+  /** Stand between a street and its number, and between number and flat. */
+  houseWords: words,
+  /** Mean a street wherever they stand. */
+  sureStreets: words,
+  /** German, before a street and its article: "in der Lindenstrasse". */
+  streetLeads: words,
+  streetArticles: words,
+  /** As written. */
+  currencyCodes: words,
+  /** Numbers of goods, which stand for no person. */
+  goodsNumbers: words,
+  /** Rules of style sheets and groups that chats address behind "@": no person. */
+  noHandles: words,
+  /** "anna at gmail.com" is an address; "available at booking.com" is none. */
+  mailHosts: words,
+  /** Titles that nothing but a name follows, however it is written. */
+  sureTitles: words,
+  germanPossessives: words,
+  /** Parts of names that begin with a small letter. */
+  nameParticles: words,
+  /** One character each. */
+  chineseSurnames: words,
+  chineseDoubleSurnames: words,
+  /** Characters that no given name holds. */
+  noChineseGivenNames: words,
+  japaneseSurnames: words,
+  koreanSurnames: words,
+  /** Begin as a surname does, and are no name. */
+  noKoreanNames: words,
+});
+
+export const PERSONAL_WORDS = readLexiconFile(join(LEXICON_DIRECTORY, 'lists/personal.json'), schema);
