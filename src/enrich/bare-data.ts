@@ -43,8 +43,8 @@ export function isBareData(sentence: ReadSentence): boolean {
   const { tokens } = sentence.matched;
   if (tokens.length === 0 || tokens.length > MOST_TOKENS) return false;
   const rest = wordsOf(substanceOf(sentence, { answers: true, also: ['bare-field'] }));
-  if (rest.length > MOST_WORDS) return false;
   const own = rest.filter((word) => !HOLDS_DIGIT.test(word));
+  if (own.length > MOST_WORDS) return false;
   const isUnknown = !own.some(mayBeLexiconWord);
   if (isUnknown && (givesNumber(sentence, own.length) || givesField(sentence, own.length))) return true;
   return isName(rest, sentence) || (mayBePersonal(sentence, own.length) && isPersonal(sentence));
@@ -84,7 +84,8 @@ function givesField({ matched, text }: ReadSentence, beside: number): boolean {
 /** "john smith", "Taylor", and no other word. */
 function isName(words: readonly string[], { matched, held }: ReadSentence): boolean {
   if (words.length === 0 || words.length > MOST_OF_NAME || !givenNames().has(words[0]!)) return false;
-  const others = matched.tokens.filter((_, at) => held[at] === 0).length - words.length;
+  const introduction = ofKind(matched, 'introduction').at(-1)?.end ?? 0;
+  const others = matched.tokens.filter((_, at) => at >= introduction && held[at] === 0).length - words.length;
   if (others > 0) return false;
   const isFamilyName = words.length === 2 && !mayBeLexiconWord(words[1]!);
   return isFamilyName || words.every((word) => givenNames().has(word));

@@ -4,6 +4,7 @@ import { SIGNALS, type SignalKey } from '../domain/signal-kinds.ts';
 import { LEXICON } from '../language/lexicon.ts';
 import { analysedPart } from '../language/normalise.ts';
 import { alternatives } from '../language/patterns.ts';
+import { requestParts } from '../language/request-parts.ts';
 import { detectGap } from './gaps.ts';
 import type { Heads } from './heads.ts';
 import { readSentence, wishesMore } from './read-sentence.ts';
@@ -70,5 +71,8 @@ export function findIn(turn: ReadTurn, heads: Heads): Finding {
 function isContentedRemark(request: string, signals: readonly SignalCandidate[]): boolean {
   if (!signals.some(({ key }) => SATISFIED.has(key)) || ASKS.test(request.toLowerCase())) return false;
   const sentence = readSentence(request);
-  return contentOf(sentence) <= 1 && !wishesMore(sentence);
+  if (contentOf(sentence) > 1 || wishesMore(sentence)) return false;
+  // "Great, make a reservation for four."
+  const { action, thing } = requestParts(request);
+  return action === null || thing.length === 0;
 }

@@ -2,6 +2,10 @@
 import { LANGUAGES, type Language } from './lexicon.ts';
 import { fold } from './normalise.ts';
 
+/** Letters: shorter stems, and those before longer endings, begin other words as well. */
+const SHORTEST_STEM = 4;
+const LONGEST_ENDING = 5;
+
 interface Words {
   readonly whole: ReadonlySet<string>;
   /** "kündig-". */
@@ -43,7 +47,8 @@ export function isLexiconWord(word: string): boolean {
 export function mayBeLexiconWord(word: string): boolean {
   words ??= read();
   if (words.whole.has(word)) return true;
-  for (let length = Math.min(word.length, words.longestStem); length > 2; length--)
+  const shortest = Math.max(SHORTEST_STEM, word.length - LONGEST_ENDING);
+  for (let length = Math.min(word.length, words.longestStem); length >= shortest; length--)
     if (words.stems.has(word.slice(0, length))) return true;
   return false;
 }
