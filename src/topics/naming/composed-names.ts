@@ -3,8 +3,9 @@
  * use for their thing. English alone has base forms to write them with.
  * Covered by test/topics/naming/composed-names.test.ts.
  */
+import { LANGUAGES } from '../../language/lexicon.ts';
 import { nameFrom } from './phrases.ts';
-import type { Token } from './tokens.ts';
+import { TRACKED, type Token } from './tokens.ts';
 import { stemsIn, type ReadSample } from './truth.ts';
 import { isVerb, isVerbForm, namingForm } from './verb-forms.ts';
 
@@ -16,6 +17,9 @@ const ENGLISH = 'en';
 const MOST_NOUNS = 6;
 const MOST_NOUN_WORDS = 3;
 const TROUBLE_NOUN = /^(?:problem|issue|trouble|error)s?$/;
+const NEGATIVE = /^(?:not|never|no)$|n['’]t$/;
+/** The verb for a question after something on its way. */
+const TRACK = LANGUAGES.get(ENGLISH)!.tracking[0] ?? null;
 const PROPER = /[\p{N}@_]/u;
 
 export interface ComposedName {
@@ -23,11 +27,15 @@ export interface ComposedName {
   readonly stems: readonly string[];
   /** Share of the samples that name both. */
   readonly pair: number;
+  /** Requests of its meaning need not hold one of its words: "where is my parcel" holds no "track". */
+  readonly isMeant: boolean;
 }
 
 interface Noun {
   readonly words: readonly string[];
   readonly stems: readonly string[];
+  /** Its key in the lexicon, or its stem. */
+  readonly thing: string;
   /** Of the samples that name it. */
   weight: number;
 }
@@ -42,21 +50,26 @@ export function composedNames(samples: readonly ReadSample[]): ComposedName[] {
   return [...byAction].flatMap(([action, own]) => {
     if (weightOf(own) < LEAST_ACTION * total) return [];
     const nouns = nounsOf(own).filter(({ weight }) => weight >= LEAST_PAIR * total);
-    const verb = mostUsed(own, (sample) => verbOf(sample));
-    const trouble = action === 'fix' ? mostUsed(own, troubleOf) : null;
-    return nouns.flatMap(({ words, stems, weight }) => {
+    const said = mostUsed(own, verbOf);
+    const isMeant = said === null && action === 'track';
+    const trouble = action === 'fix' || action === 'track' ? mostUsed(own, troubleOf) : null;
+    const price = action === 'ask-price' ? mostUsed(own, priceOf) : null;
+    return nouns.flatMap(({ words, stems, thing, weight }) => {
       const pair = weight / total;
       const names: ComposedName[] = [];
-      if (verb !== null && !stems.includes(stemsIn(verb)[0]!))
-        names.push({ name: nameFrom([verb, ...words], false), stems: [stemOfVerb(verb), ...stems], pair });
-      if (trouble !== null) {
-        const stem = stemsIn(trouble).at(-1)!;
-        if (!stems.includes(stem))
-          names.push({
-            name: nameFrom([...words, ...trouble.split(' ')], false),
-            stems: [...stems, stem],
-            pair,
-          });
+      const verb = isMeant && TRACKED.has(thing) ? TRACK : said;
+      if (verb !== null && thing !== action && !stems.includes(stemsIn(verb)[0]!))
+        names.push({
+          name: nameFrom([verb, ...words], false),
+          stems: [stemOfVerb(verb), ...stems],
+          pair,
+          isMeant,
+        });
+      for (const behind of [trouble, price]) {
+        const stem = behind === null ? undefined : stemsIn(behind).at(-1)!;
+        if (behind === null || stem === undefined || stems.includes(stem)) continue;
+        const name = nameFrom([...words, ...behind.split(' ')], false);
+        names.push({ name, stems: [...stems, stem], pair, isMeant: false });
       }
       return names;
     });
@@ -102,12 +115,21 @@ function verbOf({ text, parts, read }: ReadSample): string | null {
 
 /** How a request says that something fails, as a name says it. */
 function troubleOf({ parts }: ReadSample): string | null {
-  if (parts.verb === null) return null;
+  if (parts.verb === null || parts.language !== ENGLISH) return null;
+  const { action } = parts;
   const words = parts.verb.toLowerCase().split(' ');
   const last = words.at(-1)!;
   if (TROUBLE_NOUN.test(words[0]!) || TROUBLE_NOUN.test(last)) return 'problem';
   if (last.startsWith('work')) return 'not working';
+  if (/^(?:receiv|arriv)/.test(last)) return words.some((word) => NEGATIVE.test(word)) ? `not ${last}` : null;
+  if (action === 'track') return null;
   return words.length === 1 && isVerbForm(last) && last.endsWith('ed') ? last : null;
+}
+
+/** The word with which a request asks for a price, if it is a noun as well: "what does shipping cost". */
+function priceOf({ parts }: ReadSample): string | null {
+  if (parts.language !== ENGLISH || parts.verb === null) return null;
+  return /\b(?:cost|price|fee|charge)(?=s?$)/.exec(parts.verb.toLowerCase())?.[0] ?? null;
 }
 
 /** The nouns of the things, each with fewer and fewer of the words before its last. */
@@ -131,7 +153,13 @@ function nounsOf(samples: readonly ReadSample[]): Noun[] {
       const known = nouns.get(key);
       // Another word for the same thing counts, too.
       const thing = own.length === 1 ? (byThing.get(parts.thing[0] ?? '') ?? 0) : 0;
-      if (known === undefined) nouns.set(key, { words: own.map(plain), stems, weight: thing || weight });
+      if (known === undefined)
+        nouns.set(key, {
+          words: own.map(plain),
+          stems,
+          thing: parts.thing[0] ?? '',
+          weight: thing || weight,
+        });
       else if (thing === 0) known.weight += weight;
       else known.weight = Math.max(known.weight, thing);
     }

@@ -17,6 +17,7 @@ const {
   asking: ASKING,
   emptyVerbs: EMPTY_VERBS,
   notAcronyms: NO_ACRONYMS,
+  vagueNouns: VAGUE,
 } = NAMING_WORDS;
 const PARTICIPLE = /(?:ed|ing)$/;
 const PROGRESSIVE = /ing$/;
@@ -33,6 +34,8 @@ const WORTH = {
   word: 0.62,
   lightAction: 0.62,
   light: 0.3,
+  /** "Cost", "Mail": of what, the word does not say. */
+  vague: 0.4,
   bareWord: 0.55,
   verb: 0.2,
   none: 0,
@@ -118,6 +121,7 @@ function formOfWord(word: string, isNoun: IsNoun): keyof typeof WORTH {
   if ((isVerbForm(word) || PARTICIPLE.test(word)) && !isNamed) return 'verb';
   if (ADJECTIVE.test(word) && !isNamed) return 'verb';
   if (LIGHT.has(word)) return 'light';
+  if (VAGUE.has(word) || VAGUE.has(word.replace(/s$/, ''))) return 'vague';
   return isNamed ? 'word' : 'bareWord';
 }
 

@@ -152,14 +152,10 @@ class Candidates {
   /** Actions with things, where no request need say both in a row. */
   addPairs(): void {
     if (!this.#isEnglish) return;
-    for (const { name, stems, pair } of composedNames(this.#samples)) {
-      if (!this.#best.has(stems.join(' ')))
-        this.#add(
-          name,
-          stems,
-          Math.sqrt(this.#truth.of(stems) * pair) + UNDECIDED * this.#truth.undecided(stems),
-          COMPOSED_FACTOR,
-        );
+    for (const { name, stems, pair, isMeant } of composedNames(this.#samples)) {
+      if (this.#best.has(stems.join(' '))) continue;
+      const truth = isMeant ? pair : Math.sqrt(this.#truth.of(stems) * pair);
+      this.#add(name, stems, truth + UNDECIDED * this.#truth.undecided(stems), COMPOSED_FACTOR);
     }
   }
 

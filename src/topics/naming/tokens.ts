@@ -52,7 +52,7 @@ const MOST_THING_WORDS = 2;
 const FEWEST_ASKING_WORDS = 3;
 const MOST_ASKING_WORDS = 12;
 /** Things on their way, by the keys of the lexicon. */
-const TRACKED: ReadonlySet<string> = new Set([
+export const TRACKED: ReadonlySet<string> = new Set([
   'application',
   'card',
   'claim',

@@ -17,6 +17,30 @@ describe('composedNames', () => {
     ok(names.includes('Printer not working'), names.join());
   });
 
+  it('tracks what is asked after, though no request says so', () => {
+    const names = namesOf(
+      'where is my parcel? It was due on Monday and nobody is at the door all day long',
+      "It is late and my parcel isn't here. Where is it, and who has my parcel now, please tell me",
+      'where is my parcel? I have been waiting for it since the beginning of last week',
+    );
+    ok(names.includes('Track parcel'), names.join());
+  });
+
+  it('says what does not arrive', () => {
+    const names = namesOf('I never received the mail', 'never received your mail');
+    ok(names.includes('Mail not received'), names.join());
+  });
+
+  it('says what the price is of', () => {
+    const names = namesOf('what does shipping to Norway cost?', 'how much does the shipping cost');
+    ok(names.includes('Shipping cost'), names.join());
+  });
+
+  it('says no action twice', () => {
+    const names = namesOf('I want a refund', 'refund my refund please', 'send back for a refund');
+    ok(!names.some((name) => /refund refund|return refund/i.test(name)), names.join());
+  });
+
   it('composes nothing of an action that few name, and takes no number', () => {
     deepEqual(namesOf('cancel it', 'opening hours', 'store address', 'parking', 'phone number'), []);
     ok(!namesOf('cancel order 55', 'cancel order 56').some((name) => /\d/.test(name)));

@@ -16,6 +16,12 @@ describe('worthOf', () => {
     ok(worth('Invoice', isNoun) > worth('Find') && worth('Find') > 0);
   });
 
+  it('puts a noun that says of what below another one', () => {
+    const isNoun = nouns('the cost', 'my invoice', 'the costs');
+    for (const name of ['Cost', 'Costs']) ok(worth('Invoice', isNoun) > worth(name, isNoun), name);
+    ok(worth('Shipping cost', isNoun) > worth('Invoice', isNoun));
+  });
+
   it('refuses what is cut off or is a statement of its own', () => {
     for (const name of ['Funds come', 'App not send', 'Restaurant of', 'Deposit from not in account', 'Not'])
       equal(worth(name), 0, name);
