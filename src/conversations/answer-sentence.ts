@@ -144,7 +144,7 @@ function joined(sentence: string, items: readonly string[]): string {
 }
 
 function withoutColon(text: string): string {
-  return text.replace(/[.:：。\s]+$/u, '');
+  return text.replace(/(?<![.:：。\s])[.:：。\s]+$/u, '');
 }
 
 /** No mere "ok". */

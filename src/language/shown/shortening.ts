@@ -70,7 +70,7 @@ export function shortened(sentence: string, length: number): string {
 
 /** With a mark at its end, and none that announces more. */
 export function ended(sentence: string): string {
-  const whole = sentence.replace(/\s*[:：]$/u, '');
+  const whole = sentence.replace(/(?<!\s)\s*[:：]$/u, '');
   return /[.!?…。！？؟।]["'”»)\]]*$/u.test(whole) ? whole : `${whole}${isUnspaced(whole) ? '。' : '.'}`;
 }
 
