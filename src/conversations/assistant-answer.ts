@@ -54,7 +54,7 @@ export function readAnswer(content: string): AssistantAnswer {
   const sentences = said.map((_, place) => answerOf(said, place));
   const first = sentences.findIndex(({ score }, place) => score >= STATEMENT && !said[place]!.isQuestion);
   const refusal = said.findIndex(({ refuses }) => refuses);
-  const handsOver = said.some((sentence) => sentence.handsOver && !sentence.offers);
+  const handsOver = said.some((sentence) => sentence.handsOver);
   const last = said.findLast(({ words }) => words.length > 0);
   const offersMore = last !== undefined && last.isQuestion && last.pleasantry !== 'none';
   const asksBack = said.some((sentence) => sentence.isQuestion || sentence.asksBack);

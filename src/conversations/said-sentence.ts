@@ -137,7 +137,8 @@ export function namesOne(text: string): boolean {
 
 function isHandover(text: string, words: readonly ShownWord[]): boolean {
   const place = HANDOVERS.firstIn(text, words);
-  return place >= 0 && !isPreceded(text, words, place, [NEGATIONS]);
+  // "If that goes on, I can transfer you."
+  return place >= 0 && SUBORDINATES.endAt(words, 0) === 0 && !isPreceded(text, words, place, [NEGATIONS]);
 }
 
 /** Says that something is done, and not "once it is done" or "it could not be done". */

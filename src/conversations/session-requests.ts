@@ -27,12 +27,14 @@ const VAGUE = 5;
  * How much better a later answer must be: it speaks to a further question of the user, to what the user answered or
  * tried again (then it may be worse), or to anything else.
  */
-const MARGINS = { detour: 0.6, answered: -0.25, step: 0.1, other: 0.1, closing: 9 } as const;
+const MARGINS = { detour: 0.6, answered: -0.25, step: 0.1, other: 0.1, stated: 0.6, closing: 9 } as const;
 /** What a report names with so few words, the answer before it tells; it must state something, in hundredths. */
 const THIN = 5;
 const PLAIN = 48;
 /** What an assistant turn after the first speaks to. */
 export type Bearing = keyof typeof MARGINS;
+/** After these a statement takes the place of a refusal. */
+const OVERCOMING: readonly Bearing[] = ['other', 'step', 'stated'];
 /** After these a report needs no word of the request. */
 const CONFIRMED: readonly Bearing[] = ['answered', 'step', 'closing'];
 
@@ -295,7 +297,7 @@ export class SessionRequests {
 /** Hundredths by which a later answer must be better; a refusal gives way to what is stated after it. */
 function marginOf({ answer }: SessionRequest, { text }: ScoredAnswer, bearing: Bearing): number {
   if (answer === '' && bearing !== 'closing') return -255;
-  const isOvercome = (bearing === 'other' || bearing === 'step') && refuses(answer) && !refuses(text);
+  const isOvercome = OVERCOMING.includes(bearing) && refuses(answer) && !refuses(text);
   return Math.round(MARGINS[isOvercome ? 'answered' : bearing] * 60);
 }
 

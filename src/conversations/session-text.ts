@@ -37,15 +37,16 @@ export interface TurnPlace {
 export type Redact = (text: string) => string;
 
 const OPENS: TurnPlace = { isAnswer: false, isRepeated: false };
-const BEARINGS: readonly Bearing[] = ['other', 'answered', 'detour', 'step', 'closing'];
+const BEARINGS: readonly Bearing[] = ['other', 'answered', 'detour', 'step', 'closing', 'stated'];
 /** What a user turn does: it asks anew, takes up what was asked, asks about it, goes a step on with it, or replies. */
-type Move = 'new' | 'retry' | 'detour' | 'aside' | 'step' | 'reply';
+type Move = 'new' | 'retry' | 'detour' | 'aside' | 'step' | 'statement' | 'reply';
 const BEARING_OF: Readonly<Partial<Record<Move, Bearing>>> = {
   new: 'other',
   retry: 'answered',
   detour: 'detour',
   aside: 'detour',
   step: 'step',
+  statement: 'stated',
 };
 /** A wish that speaks of what was said before is one of its own when it names so much. */
 const OWN_MATTER = 5;
@@ -111,7 +112,7 @@ export class SessionText {
     if (this.#recaps && beginsWithReply(content, true)) this.#requests.doubt();
     this.#isMoved = kind !== 'reply' || isAnswer;
     this.#ending = this.#endingAfterUser(
-      isNew || move === 'step' || (isRequest && isRepeated),
+      isNew || (move === 'step' && this.#ending !== 'handedOver') || (isRequest && isRepeated),
       isLiked,
       kind === 'reply' && !isAnswer,
       isRequest && holdsQuestion(content),
@@ -146,8 +147,7 @@ export class SessionText {
   ): Move {
     if (this.#addRequests(content, asked, signals)) return 'new';
     if (!isRequest) return 'reply';
-    // What only states something answers what was said before.
-    if (!asked.some(({ asks }) => asks === 'question')) return 'reply';
+    if (!asked.some(({ asks }) => asks === 'question')) return 'statement';
     if (asked.some(({ text, isInformation }) => isInformation && !this.#requests.covers(text)))
       return 'aside';
     return asked.some(
@@ -160,7 +160,10 @@ export class SessionText {
   /** Whether the turn asked for something that was not asked before. */
   #addRequests(content: string, asked: readonly AskedSentence[], signals: readonly SignalKey[]): boolean {
     const isFirst = this.#requests.isEmpty || this.#isOnlyStated;
-    const isReply = !isFirst && !this.#offersMore && beginsWithReply(content, !this.#asksBack);
+    const isReply =
+      !isFirst &&
+      !this.#offersMore &&
+      beginsWithReply(content, !this.#asksBack && this.#ending !== 'handedOver');
     // A later turn that asks explains itself beside the question.
     const hasQuestion = asked.some(({ asks }) => asks === 'question');
     const further = asked.filter(
@@ -253,6 +256,7 @@ export class SessionText {
     else if (before === 'solved' || before === 'givenUp') this.#ending = before;
     else if (this.#bearing === 'detour') this.#ending = before;
     else if (isRefused) this.#ending = this.#requests.hasDone || !this.#requests.isAtMain ? null : 'refused';
+    else if (before === 'handedOver' && this.#bearing !== 'answered') this.#ending = before;
     else this.#ending = before !== null && this.#isMoved && answer.states ? null : before;
     this.#isMoved = false;
   }
