@@ -17,8 +17,8 @@ export interface GroupSimilarities {
 export class GroupSums {
   readonly #groups: number[] = [];
   readonly #places = new Map<number, number>();
-  /** By row of the micro-clusters: place of the group. */
-  #placeOfRow = new Int32Array(64);
+  /** By row of the micro-clusters: place of the group, weight and norm, as far as `#rows`. */
+  #columns = columnsOf(64);
   #rows = 0;
   #totals = new Float64Array(64);
   #weights = new Float64Array(64);
@@ -30,47 +30,64 @@ export class GroupSums {
     this.#rows = 0;
   }
 
-  /** `similarityOf`: of the request to those of the micro-cluster in a row, added up. */
+  /** Call when a micro-cluster has grown. */
+  update(row: number, { weight, norm }: MicroCluster): void {
+    if (row >= this.#rows) return;
+    this.#columns.weights[row] = weight;
+    this.#columns.norms[row] = norm;
+  }
+
+  /** `cosines` and `bonuses`: of a request, with each micro-cluster. */
   sum(
     live: readonly MicroCluster[],
     cosines: Float32Array,
     bonuses: Float64Array,
     scale: number,
   ): GroupSimilarities {
-    this.#place(live);
-    const [groups, totals, weights, places] = [this.#groups, this.#totals, this.#weights, this.#placeOfRow];
+    this.#read(live);
+    const { places, weights: weightOf, norms } = this.#columns;
+    const [groups, totals, weights] = [this.#groups, this.#totals, this.#weights];
     totals.fill(0, 0, groups.length);
     weights.fill(0, 0, groups.length);
     for (let row = 0; row < live.length; row += 1) {
-      const { norm, weight } = live[row]!;
       const place = places[row]!;
-      totals[place]! += cosines[row]! * norm + scale * bonuses[row]!;
-      weights[place]! += weight;
+      totals[place]! += cosines[row]! * norms[row]! + scale * bonuses[row]!;
+      weights[place]! += weightOf[row]!;
     }
     return { groups, totals, weights };
   }
 
-  /** Gives the rows that have come since the last call their places. */
-  #place(live: readonly MicroCluster[]): void {
-    if (this.#placeOfRow.length < live.length) this.#placeOfRow = grown(this.#placeOfRow, live.length);
+  /** Reads the rows that have come since the last call. */
+  #read(live: readonly MicroCluster[]): void {
+    if (this.#columns.places.length < live.length) {
+      this.#columns = columnsOf(live.length * 2);
+      this.forget();
+    }
     for (; this.#rows < live.length; this.#rows += 1) {
-      const group = groupOf(live[this.#rows]!);
-      let place = this.#places.get(group);
-      if (place === undefined) {
-        place = this.#groups.length;
-        this.#groups.push(group);
-        this.#places.set(group, place);
-      }
-      this.#placeOfRow[this.#rows] = place;
+      const micro = live[this.#rows]!;
+      this.#columns.places[this.#rows] = this.#placeOf(groupOf(micro));
+      this.#columns.weights[this.#rows] = micro.weight;
+      this.#columns.norms[this.#rows] = micro.norm;
     }
     if (this.#totals.length >= this.#groups.length) return;
     this.#totals = new Float64Array(this.#groups.length * 2);
     this.#weights = new Float64Array(this.#groups.length * 2);
   }
+
+  #placeOf(group: number): number {
+    const known = this.#places.get(group);
+    if (known !== undefined) return known;
+    this.#places.set(group, this.#groups.length);
+    return this.#groups.push(group) - 1;
+  }
 }
 
-function grown(array: Int32Array<ArrayBuffer>, size: number): Int32Array<ArrayBuffer> {
-  const larger = new Int32Array(size * 2);
-  larger.set(array);
-  return larger;
+interface Columns {
+  readonly places: Int32Array;
+  readonly weights: Float64Array;
+  readonly norms: Float64Array;
+}
+
+function columnsOf(rows: number): Columns {
+  return { places: new Int32Array(rows), weights: new Float64Array(rows), norms: new Float64Array(rows) };
 }

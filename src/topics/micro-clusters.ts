@@ -170,6 +170,7 @@ export class MicroClusters {
     boundKeys(micro.keys);
     this.#keys.hold(row, keys);
     micro.norm = this.#table.set(row, micro.sum);
+    this.#groupSums.update(row, micro);
     this.#topicSums.delete(micro.topic);
     this.changes.markUnsaved(micro.number);
   }

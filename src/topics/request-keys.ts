@@ -103,13 +103,17 @@ export function boundKeys(keys: RequestKeys): void {
 
 /** Added to the sum of the similarities over all pairs of requests of two groups, on a similarity scale of 1. */
 export function keyBonus(a: RequestKeys, b: RequestKeys): number {
-  return bonusOfPairs(a, b, sharedPairs(a.actions, b.actions) + sharedPairs(a.things, b.things));
+  const same = sharedPairs(a.actions, b.actions) + sharedPairs(a.things, b.things);
+  const bonus = bonusOfPairs(same, a.acting * b.acting + a.having * b.having);
+  return same > 0 ? bonus + languageBonus(a, b) : bonus;
 }
 
-/** `keyBonus` where it is known how many pairs have the same action, and how many the same thing, added up. */
-export function bonusOfPairs(a: RequestKeys, b: RequestKeys, same: number): number {
-  const apart = a.acting * b.acting + a.having * b.having - same;
-  return AGREEMENT * same - CONFLICT * apart + (same > 0 ? languageBonus(a, b) : 0);
+/**
+ * Of pairs of one language. `same`: how many have the same action, and how many the same thing, added up; `both`: in how
+ * many both name an action, and in how many both name a thing.
+ */
+export function bonusOfPairs(same: number, both: number): number {
+  return AGREEMENT * same - CONFLICT * (both - same);
 }
 
 function languageOfBoth(a: string, b: string): string {
@@ -121,7 +125,7 @@ function languageOfBoth(a: string, b: string): string {
  * Added for pairs of requests that may ask for the same in two languages: none, where no action and no thing is the
  * same.
  */
-function languageBonus(a: RequestKeys, b: RequestKeys): number {
+export function languageBonus(a: RequestKeys, b: RequestKeys): number {
   if (a.language === b.language && a.language !== SEVERAL) return 0;
   let bonus = 0;
   for (const [thing, uses] of a.uses) {
