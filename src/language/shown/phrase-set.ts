@@ -223,7 +223,10 @@ function partOf(part: string): Part {
 /** The place after the first of some phrases that stands at `at`, else `at`. */
 function endOfFirst(phrases: readonly Phrase[] | undefined, words: readonly ShownWord[], at: number): number {
   if (phrases === undefined) return at;
+  const next = words[at + 1]?.key;
   for (const { parts } of phrases) {
+    // Many phrases begin with "I": most of them end here.
+    if (parts[1]?.kind === 'word' && parts[1].key !== next) continue;
     const end = matched(parts, words, at);
     if (end > at) return end;
   }
