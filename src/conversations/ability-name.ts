@@ -5,36 +5,77 @@
 import type { MissingAbility } from '../domain/facts.ts';
 import { accessPhrases } from '../language/ability-keys.ts';
 import { requestParts } from '../language/request-parts.ts';
+import { isUnspaced } from '../language/words.ts';
 import { requestName } from '../topics/naming/names.ts';
 
 const MOST_WORDS = 5;
+/** Languages in which a phrase without its small words is none: "composition du sac de couchage". */
+const NEEDS_ALL_WORDS: ReadonlySet<string> = new Set(['de', 'es', 'fr', 'it', 'nl', 'pt']);
+const MOST_QUESTION_WORDS = 8;
 const LONGEST = 60;
+/** A verb before its object. */
+const ENGLISH_OBJECT = /^\S+ (?:your|the|my|our|an?|this|that|these|those|their|his|her|its|any)\b/iu;
 /** Digits, addresses, placeholders of personal data. */
 const TELLS_TOO_MUCH = /[\p{N}@•/\\]/u;
 /** A capital where no name begins: a person or a product, but for abbreviations. German writes all nouns so. */
 const INNER_CAPITAL = /\s\p{Lu}\p{Ll}/u;
 
-/** A name for one missing ability; '' where its words make none. `words` hold no personal data. */
-export function abilityName({ type, words, isUnseen, language }: MissingAbility): string {
-  if (words === '' || TELLS_TOO_MUCH.test(words)) return '';
+/** A name for one missing ability; '' where its words make none. `words` and `question` hold no personal data. */
+export function abilityName({ type, words, question, isUnseen, language }: MissingAbility): string {
+  if (question !== undefined) return questionName(question, language);
+  const told = language === 'en' ? words.replace(/^.* such as /u, '') : words;
+  if (told === '' || TELLS_TOO_MUCH.test(told)) return '';
+  return saidName(told, { type, isUnseen, language });
+}
+
+type Said = Omit<MissingAbility, 'words' | 'question'>;
+
+function saidName(words: string, { type, isUnseen, language }: Said): string {
   const { verb, noun } = requestParts(words, language);
   const isShort = words.split(' ').length <= MOST_WORDS;
   const isVerbFirst = verb !== null && noun !== '' && words.toLowerCase().startsWith(verb.toLowerCase());
-  // "Access to (edit your profile)", but "access to (tracking data)".
-  const isInfinitive = isVerbFirst && !verb.endsWith('ing');
-  const short = !isShort && isVerbFirst && !noun.includes(verb) ? `${verb} ${noun}` : requestName(words);
-  const name =
-    isUnseen && !isInfinitive && type === 'TOOL'
-      ? withAccess(isShort || noun === '' ? asSaid(short, words) : noun, language)
-      : short;
-  if (name === '' || name.length > LONGEST || name.split(' ').length > MOST_WORDS + 1) return '';
-  if (language !== 'de' && INNER_CAPITAL.test(name)) return '';
+  const isWhole = NEEDS_ALL_WORDS.has(language ?? '') && words.split(' ').length <= MOST_QUESTION_WORDS;
+  const brief = (): string =>
+    !isShort && isVerbFirst && !noun.includes(verb) ? `${verb} ${noun}` : requestName(words);
+  const short = isWhole ? words : brief();
+  const withNoun = isShort || noun === '' ? asSaid(short, words) : noun;
+  const isAccess = isUnseen && type === 'TOOL' && !(isVerbFirst && isInfinitive(verb, words, language));
+  const name = isAccess ? withAccess(withNoun, language) : short;
+  if (
+    !isFit(name, isWhole ? MOST_QUESTION_WORDS + 2 : MOST_WORDS + 1, language) ||
+    (!isAccess && saysLittle(name, type, verb))
+  )
+    return '';
   return name[0]!.toUpperCase() + name.slice(1);
+}
+
+/** "When the ferry leaves": what is not known, asked as the assistant said it. */
+function questionName(question: string, language: string | null): string {
+  if (TELLS_TOO_MUCH.test(question) || !isFit(question, MOST_QUESTION_WORDS, language)) return '';
+  const said = language === 'en' ? question.replace(/^if\b/iu, 'whether') : question;
+  return said[0]!.toUpperCase() + said.slice(1);
+}
+
+function isFit(name: string, mostWords: number, language: string | null): boolean {
+  if (name === '' || name.length > LONGEST || name.split(' ').length > mostWords) return false;
+  return language === 'de' || !INNER_CAPITAL.test(name);
+}
+
+/** "Access to (edit your profile)", but "access to (tracking data)" and "access to (order data)". */
+function isInfinitive(verb: string, words: string, language: string | null): boolean {
+  if (verb.endsWith('ing')) return false;
+  return language !== 'en' || ENGLISH_OBJECT.test(words);
+}
+
+/** A bare verb says nothing of what is to be done; nor does one word for what is to be done with something. */
+function saysLittle(name: string, type: MissingAbility['type'], verb: string | null): boolean {
+  if (name.includes(' ') || isUnspaced(name)) return false;
+  return type === 'TOOL' || name.toLowerCase() === verb?.toLowerCase();
 }
 
 /** A name without the capital that naming gave it. */
 function asSaid(name: string, words: string): string {
-  const lower = name[0]!.toLowerCase() + name.slice(1);
+  const lower = name.slice(0, 1).toLowerCase() + name.slice(1);
   return words.includes(lower) ? lower : name;
 }
 
@@ -59,8 +100,8 @@ export function rankedAbilityNames(named: readonly NamedAbility[]): string[] {
   const isWhole = (name: string): number => (name.includes(' ') ? 1 : 0);
   const sorted = known.toSorted(
     (a, b) =>
-      Number(b.isWhole) - Number(a.isWhole) ||
       languages.get(b.language ?? '')! - languages.get(a.language ?? '')! ||
+      Number(b.isWhole) - Number(a.isWhole) ||
       names.get(b.name.toLowerCase())! - names.get(a.name.toLowerCase())! ||
       isWhole(b.name) - isWhole(a.name) ||
       a.name.length - b.name.length ||

@@ -47,6 +47,8 @@ export interface MissingAbility {
   readonly type: GapType;
   /** What it cannot do or does not know: "change the delivery address". '' where it names nothing. */
   readonly words: string;
+  /** The question that it has no answer to, as said: "when the ferry leaves"; missing where it says none. */
+  readonly question?: string;
   /** It said that it has no access: `words` hold the thing alone. */
   readonly isUnseen: boolean;
   /** ISO 639-1 code of the lexicon that has the phrase; null when none has. */

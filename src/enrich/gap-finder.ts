@@ -7,7 +7,7 @@ import { LANGUAGES } from '../language/lexicon.ts';
 import type { Match, MatchedText } from '../language/phrases/phrase-matcher.ts';
 import { BREAK } from '../language/phrases/read-text.ts';
 import { requestParts } from '../language/request-parts.ts';
-import { frameOf, gapMatcher, saysWe, type GapPhraseKind } from './gap-phrases.ts';
+import { frameOf, gapMatcher, saysInformation, saysWe, type GapPhraseKind } from './gap-phrases.ts';
 import { isVerse, quotedSpans } from './quoted-text.ts';
 
 /** What a message says about abilities. */
@@ -103,8 +103,9 @@ function judge(
   );
   if (within.some((match) => isOfAnother(match, claim))) return 'silent';
   const own = objectOf(claim, segment, read, within);
-  const isOfKnowing = claim.kind === 'unknown' || claim.kind === 'unable';
-  const object = own === '' && isOfKnowing ? questionBeside(claim, segment, read) : own;
+  const asked = claim.kind === 'unknown' || claim.kind === 'unable' ? questionOf(claim, segment, read) : null;
+  const isLimit = within.some((match) => match.kind === 'limit' && isNear(match, claim));
+  const object = isLimit ? '' : own === '' && asked !== null ? wordsOf(asked, claim, read) : own;
   // Where verbs stand last, any verb of the segment is the object's; else it stands behind the phrase, even if it opens
   // another clause: "tell you (if she applied)".
   const candidates = isVerbFinal(claim.language)
@@ -130,7 +131,9 @@ function judge(
   if (asks && isKnowledge && inSentence('asking-back', claim, read)) return 'refused';
   if (isRule(claim, read) || inSentence('condition', claim, read)) return 'refused';
   const type = isKnowledge ? 'KNOWLEDGE' : 'TOOL';
-  return { type, words: object, isUnseen: kind === 'unseen', language: claim.language };
+  const found = { type, words: object, isUnseen: kind === 'unseen', language: claim.language } as const;
+  if (asked === null || !isKnowledge || isLimit) return found;
+  return { ...found, question: read.text.slice(tokens[asked.start]!.start, tokens[asked.end - 1]!.end) };
 }
 
 /** Whether a phrase takes what is said away from the assistant: "if I cannot", "your bank could not". */
@@ -231,7 +234,7 @@ function segmentOf(claim: GapMatch, read: Read): Segment {
 const JOINS = new Set(['-', '‐', '‑', '/', '&', ' & ', '+', '.', '’', "'"]);
 
 /** Whether a mark parts a token from the one before: "e-mail" is one piece. */
-function isParted({ text, tokens }: Read, at: number): boolean {
+function isParted({ text, tokens }: Pick<Read, 'text' | 'tokens'>, at: number): boolean {
   const { before, start } = tokens[at]!;
   return (
     before >= BREAK.mark && !(before === BREAK.mark && JOINS.has(text.slice(tokens[at - 1]?.end ?? 0, start)))
@@ -239,30 +242,40 @@ function isParted({ text, tokens }: Read, at: number): boolean {
 }
 
 /**
- * What is not known where the segment of a claim does not say it: the question behind it ("I don't know, whether (the
- * quay is lit)"), else the one before it ("Wann (die Fähre kommt), weiß ich nicht").
+ * The question that a claim has no answer to: right behind it ("I don't know (when the ferry leaves)"), else the clause
+ * before it ("(Wann die Fähre ablegt), weiß ich nicht"), in the same sentence.
  */
-function questionBeside(claim: GapMatch, segment: Segment, read: Read): string {
-  const { tokens, matches } = read;
-  const own = matches.filter(({ language }) => language === claim.language);
-  const wordsOf = (start: number, end: number): string => {
-    if (!own.some((match) => match.kind === 'asked' && match.start === start)) return '';
-    const within = own.filter((match) => match.start >= start && match.end <= end);
-    return objectOf(claim, { start, end }, read, within);
-  };
+function questionOf(claim: GapMatch, segment: Segment, { text, tokens, matches }: Read): Segment | null {
+  const asks = (from: number, to: number): number | undefined =>
+    matches.find(
+      ({ kind, language, start }) =>
+        kind === 'asked' && language === claim.language && start >= from && start <= to,
+    )?.start;
   const isEnd = (at: number): boolean => at >= tokens.length || tokens[at]!.before === BREAK.end;
-  let { end } = segment;
-  if (!isEnd(end)) {
-    do end += 1;
-    while (!isEnd(end) && !isParted(read, end));
-    const words = wordsOf(segment.end, end);
-    if (words !== '') return words;
+  const behind = asks(Math.max(claim.start + 1, claim.end - 1), claim.end) ?? asks(segment.end, segment.end);
+  if (behind !== undefined && (behind < claim.end || !isEnd(behind))) {
+    let end = behind + 1;
+    while (!isEnd(end) && !isParted({ text, tokens }, end)) end += 1;
+    if (end - behind > 1) return { start: behind, end };
   }
-  let start = segment.start;
-  if (isEnd(start) || start === 0) return '';
+  let { start } = segment;
+  if (start === 0 || isEnd(start)) return null;
   do start -= 1;
-  while (start > 0 && !isParted(read, start));
-  return wordsOf(start, segment.start);
+  while (start > 0 && !isParted({ text, tokens }, start));
+  return asks(start, start) === undefined ? null : { start, end: segment.start };
+}
+
+/** What a range says is missing. */
+function wordsOf(range: Segment, claim: GapMatch, read: Read): string {
+  const within = read.matches.filter(
+    ({ language, start, end }) => language === claim.language && start >= range.start && end <= range.end,
+  );
+  return objectOf(claim, range, read, within);
+}
+
+/** Whether a phrase shares a word with a claim, or follows it at once. */
+function isNear(one: Segment, claim: Segment): boolean {
+  return one.start <= claim.end + 1 && one.end >= claim.start;
 }
 
 /** The words of a segment that say what is missing: all but the phrase and what stands aside. */
@@ -292,6 +305,8 @@ function objectOf(
       changed = true;
     }
   }
+  if (tokens.slice(start, end).every(({ key }, at) => gone[at] === 1 || saysInformation(claim.language, key)))
+    return '';
   let words = '';
   let last = -1;
   for (let at = start; at < end; at++) {

@@ -24,6 +24,8 @@ export const GAP_PHRASE_KINDS = [
   'refusing',
   /** Behind "cannot": helping, which makes it no gap unless it is helping to do something known. */
   'helping',
+  /** All that it can: what follows is no inability. */
+  'limit',
   /** What it is or is not: a long answer behind it is an answer. */
   'disclaimer',
   /** What a business rules: with "we cannot" it is no gap. */
@@ -64,6 +66,8 @@ const shipped = once(() => {
     files: new Map(files.map((file) => [file.language, file])),
     /** By language: what says "we". */
     we: new Map<string, ReadonlySet<string>>(),
+    /** By language: what stands for whatever may be known. */
+    information: new Map<string, ReadonlySet<string>>(),
     /** By language and phrase. */
     frames: new Map<string, readonly string[]>(),
   };
@@ -81,6 +85,18 @@ export function saysWe(language: string, key: string): boolean {
   if (keys === undefined) {
     keys = new Set(files.get(language)?.classes.get('we')?.map(phraseKey));
     we.set(language, keys);
+  }
+  return keys.has(key);
+}
+
+/** Whether a token of a language stands for whatever may be known: "information", "records". */
+export function saysInformation(language: string, key: string): boolean {
+  const { files, information } = shipped();
+  let keys = information.get(language);
+  if (keys === undefined) {
+    const classes = files.get(language)?.classes;
+    keys = new Set(['info', 'source'].flatMap((name) => classes?.get(name) ?? []).map(phraseKey));
+    information.set(language, keys);
   }
   return keys.has(key);
 }

@@ -64,6 +64,19 @@ describe('findGap', () => {
       equal(missing(text), null);
     });
 
+  it('keeps the question that it has no answer to', () => {
+    const question = (text: string): string | undefined => findGap(text).missing?.question;
+    equal(question("I don't know when the ferry leaves, sorry."), 'when the ferry leaves');
+    equal(question('Ob der Kai beleuchtet ist, weiß ich nicht.'), 'Ob der Kai beleuchtet ist');
+    equal(question('No sé si el muelle está iluminado.'), 'si el muelle está iluminado');
+    equal(question('I have no details on the ferry.'), undefined);
+    equal(question("I can't move the boat."), undefined);
+  });
+
+  it('does not take what it can do for what is missing', () => {
+    equal(missing("I can't help with that. My functions are limited to tide tables."), 'TOOL ');
+  });
+
   it('names nothing where the assistant names nothing', () => {
     equal(missing("Sorry, that's outside my capabilities."), 'TOOL ');
     equal(missing("I don't know."), 'KNOWLEDGE ');

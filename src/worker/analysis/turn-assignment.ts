@@ -117,7 +117,11 @@ function gapOf(
   const words = redact(gap.words, session);
   const ability = {
     ...abilityKeysOf({ ...gap, request }),
-    name: abilityName({ ...gap, words }),
+    name: abilityName({
+      ...gap,
+      words,
+      ...(gap.question === undefined ? {} : { question: redact(gap.question, session) }),
+    }),
     language: gap.language,
   };
   const vector = gap.vector ?? (asked === undefined ? null : dequantise(asked.vector));
