@@ -1,5 +1,5 @@
 /** The phrases that tell what a user turn is: `lexicon/<language>.turns.json`. */
-import { loadPhraseFiles } from '../language/phrases/phrase-files.ts';
+import { loadPhraseFiles, type PhraseFile } from '../language/phrases/phrase-files.ts';
 import { PhraseMatcher } from '../language/phrases/phrase-matcher.ts';
 import { CourtesyWords } from './courtesy-words.ts';
 import { isKeyboardNoise } from './keyboard-noise.ts';
@@ -65,11 +65,17 @@ function load(): Loaded {
   const files = loadPhraseFiles({ purpose: 'turns', kinds: TURN_PHRASE_KINDS, checked: false });
   const names = files.map(({ language, names: of }) => [language, of['about-assistant'] ?? ''] as const);
   loaded = {
-    matcher: new PhraseMatcher(files),
+    matcher: new PhraseMatcher(files.map(withoutOthers)),
     names: new Map(names),
     courtesies: new CourtesyWords(files),
   };
   return loaded;
+}
+
+/** `no-courtesy` is looked up and not matched. */
+function withoutOthers(file: PhraseFile<TurnPhraseKind>): PhraseFile<TurnPhraseKind> {
+  const kinds = Object.entries(file.kinds).filter(([kind]) => kind !== 'no-courtesy');
+  return { ...file, kinds: Object.fromEntries(kinds) };
 }
 
 /** Made when it is first needed. Throws SetupError when a file cannot be used. */

@@ -65,6 +65,9 @@ export function composedNames(samples: readonly ReadSample[]): ComposedName[] {
           pair,
           isMeant,
         });
+      // A refund of a refund: whoever asks for the action means the thing.
+      if (thing === action)
+        names.push({ name: nameFrom(words, false), stems, pair: weightOf(own) / total, isMeant: true });
       for (const behind of [trouble, price]) {
         const stem = behind === null ? undefined : stemsIn(behind).at(-1)!;
         if (behind === null || stem === undefined || stems.includes(stem)) continue;

@@ -19,6 +19,8 @@ const TOPIC_GROWTH = 1.2;
 const RIGHT_FOR_MOST = 0.4;
 /** A phrase takes the place of a single word when this share of the requests hold it. */
 const RIGHT_FOR_PHRASE = 0.5;
+/** So does one that says too little, before a phrase that scores this many times as high: "Interesting". */
+const PHRASE_GAIN = 2;
 /** Otherwise another name takes its place when that one is held this many times as much. */
 const RENAMING_GAIN = 3;
 /** A topic of so few requests gets its name from one or two of them: it gives way sooner. */
@@ -92,9 +94,13 @@ function isWrong(topic: Topic, { shares, ranked }: Reading, weight: number): boo
     // "Add playlist" becomes "Add to playlist"; "Add to playlists" stays.
     return best.name.split(' ').length !== name.split(' ').length;
   }
-  if (stems.length === 1 && best.stems.length > 1)
-    return best.share >= RIGHT_FOR_PHRASE || isVerbForm(name.toLowerCase());
   const current = ranked.find((known) => known.key === stems.join(' '));
+  if (stems.length === 1 && best.stems.length > 1)
+    return (
+      best.share >= RIGHT_FOR_PHRASE ||
+      isVerbForm(name.toLowerCase()) ||
+      best.score > PHRASE_GAIN * (current?.score ?? 0)
+    );
   const held = current?.share ?? heldBy(stems, shares);
   if (held >= RIGHT_FOR_MOST) return false;
   const gain = weight <= NEW_TOPIC ? NEW_TOPIC_GAIN : RENAMING_GAIN;

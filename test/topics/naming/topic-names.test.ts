@@ -49,6 +49,19 @@ describe('names of topics', () => {
     equal(topic.name, 'Refund voucher');
   });
 
+  it('give way to a phrase of fewer requests when they are one word that says too little', () => {
+    const state = freshState();
+    const topic = named(state, 0, [
+      'find interesting events',
+      'fun nearby',
+      'something to do',
+      'bored on Friday',
+    ]);
+    state.changeTopic(topic, { name: 'Interesting', namedAt: 1 });
+    grow(state, topic, 'find events', 3);
+    equal(topic.name, 'Find events');
+  });
+
   it('give way sooner while the topic is new', () => {
     const nameAfter = (times: number): string => {
       const state = freshState();
