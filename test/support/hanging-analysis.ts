@@ -3,13 +3,19 @@
  * a regular expression, `FILL` and `FILL LATER` by filling the memory, `THROW` by an error. It finds in all other
  * texts of users a request about their letters.
  */
-import { Assigner } from '../../src/worker/analysis/assigner.ts';
+import { createRequire } from 'node:module';
+import type * as AssignerModule from '../../src/worker/analysis/assigner.ts';
 import type { Enrichment, Turn } from '../../src/domain/facts.ts';
 import { SetupError } from '../../src/errors.ts';
 import { serveAnalysis } from '../../src/worker/analysis/server.ts';
 import { certain } from './signals.ts';
 
 export const DIMENSIONS = 16;
+
+/** Loaded when something is assigned: many of these threads end before, and it takes most of their start. */
+const require = createRequire(import.meta.url);
+const loadAssigner = (): typeof AssignerModule =>
+  require('../../src/worker/analysis/assigner.ts') as typeof AssignerModule;
 
 /** Counts of letters: equal texts are equal, others are not. */
 function vectorOf(text: string): Float32Array {
@@ -55,7 +61,7 @@ await serveAnalysis(({ model }, steps) => {
         ),
     },
     newAssigner: (memoryBytes) =>
-      new Assigner({
+      new (loadAssigner().Assigner)({
         thresholds,
         memoryBytes,
         dimensions: DIMENSIONS,
