@@ -7,7 +7,13 @@ import { AppError } from '../errors.ts';
 import { addressOf, notFound, registerAuth, setRateLimitHeaders } from './auth.ts';
 import type { Logger } from '../logger.ts';
 import { createBodyReader, type BodyReader, type HeldBytes } from './body.ts';
-import { CONNECTION_TIMES, createDropLog, limitConnections, type ConnectionTimes } from './connections.ts';
+import {
+  CONNECTION_TIMES,
+  createDropLog,
+  limitConnections,
+  trackSilent,
+  type ConnectionTimes,
+} from './connections.ts';
 import type { HttpDependencies } from './dependencies.ts';
 import { registerDashboard } from './dashboard/page.ts';
 import { registerDocsRoutes } from './docs-routes.ts';
@@ -55,6 +61,8 @@ export function createApp(dependencies: HttpDependencies): FastifyInstance {
     },
   });
   limitConnections(app.server, limits.maxConnections, drops, dependencies.now);
+  const endSilent = trackSilent(app.server);
+  app.addHook('preClose', async () => endSilent());
   app.decorateRequest('projectId', '');
   app.decorateRequest('held');
   app.setErrorHandler(handleError);

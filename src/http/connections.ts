@@ -76,6 +76,22 @@ export function limitConnections(server: Server, max: number, drops: DropLog, no
 const CLEAR_EVERY_MS = 1000;
 
 /**
+ * Gives a function that ends the connections that have not begun a request: to the server they are not idle, so its
+ * close would wait for them until their headers are overdue.
+ */
+export function trackSilent(server: Server): () => void {
+  const silent = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    silent.add(socket);
+    socket.once('close', () => silent.delete(socket));
+  });
+  server.on('request', ({ socket }: { readonly socket: Socket }) => silent.delete(socket));
+  return () => {
+    for (const socket of silent) if (socket.bytesRead === 0) socket.destroy();
+  };
+}
+
+/**
  * Ends a connection for good after a last answer. A peer that neither reads nor closes would otherwise keep its
  * half of it open for ever.
  */

@@ -47,6 +47,8 @@ export interface InstanceRegistry extends Pick<
 export interface QueryRunner {
   /** `caller`: whose turn it is, when many ask at once. */
   run(parameters: QueryParameters, caller: string): Promise<QueryResponse>;
+  /** The elements of the page as they are found, some thousands at a time. */
+  stream(parameters: QueryParameters, caller: string): AsyncGenerator<QueryResponse['elements']>;
   /** Waits until the instance's view has reached a stream position, at most `timeoutMs`; true when it has. */
   waitFor(instanceId: string, position: number, timeoutMs: number): Promise<boolean>;
 }

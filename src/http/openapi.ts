@@ -263,7 +263,12 @@ function queryPath(): Json {
             ...RATE_LIMIT_HEADERS,
             ...WAIT_RESULT,
           },
-          content: { 'application/json': { schema: { $ref: '#/components/schemas/QueryResponse' } } },
+          content: {
+            'application/json': { schema: { $ref: '#/components/schemas/QueryResponse' } },
+            // Every row, as docs/api.md says.
+            'text/csv': { schema: { type: 'string' } },
+            'application/x-ndjson': { schema: { type: 'string' } },
+          },
         },
         [400, 401, 404, 429, 500, 503],
       ),

@@ -3,7 +3,11 @@ import type { FastifyInstance } from 'fastify';
 import { AppError } from '../errors.ts';
 import { parseQueryParameters } from '../query/parameters.ts';
 import type { InstanceFinder, QueryRunner } from './dependencies.ts';
+import { exportTypeOf, sendExport } from './export.ts';
 import { waitForPosition } from './wait-for-position.ts';
+
+/** No answer has so many rows. */
+const EVERY_ROW = 2 ** 31 - 1;
 
 /** GET /v1/query/: the metrics of one instance's entities. */
 export function registerQueryRoute(
@@ -18,6 +22,12 @@ export function registerQueryRoute(
       throw new AppError('NOT_FOUND', `There is no instance ${instanceId}.`);
     }
     await waitForPosition(request, reply, instanceId, dependencies);
+    const type = exportTypeOf(request.headers.accept);
+    if (type !== null) {
+      // Without a limit of its own, an export has every row.
+      const all = 'limit' in (request.query as object) ? parameters : { ...parameters, limit: EVERY_ROW };
+      return sendExport(reply, type, all, runner.stream(all, request.projectId));
+    }
     return runner.run(parameters, request.projectId);
   });
 }

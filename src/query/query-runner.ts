@@ -1,12 +1,13 @@
 import { AppError } from '../errors.ts';
-import { answerQuery, type AnswerOptions } from './answer.ts';
+import { answerQuery, streamElements, type AnswerOptions, type Elements } from './answer.ts';
+import { nothingPublished } from '../store/published/unanswerable.ts';
 import type { SnapshotReader } from '../store/published/snapshot-reader.ts';
 import type { QueryParameters } from './parameters.ts';
 import type { QueryResponse } from './response-schema.ts';
 
 export interface QueryRunnerOptions extends AnswerOptions {
   /** The reader of the shard that an instance (UUID) belongs to. */
-  readonly readerOf: (instanceId: string) => Pick<SnapshotReader, 'read' | 'waitFor'>;
+  readonly readerOf: (instanceId: string) => Pick<SnapshotReader, 'read' | 'waitFor' | 'snapshot'>;
   /** Queries that may wait for a position at once. Default: any number. */
   readonly maxWaiting?: number;
 }
@@ -51,5 +52,19 @@ export class QueryRunner {
     return this.#options
       .readerOf(parameters.instanceId)
       .read((snapshot) => answerQuery(snapshot, parameters, this.#options), caller);
+  }
+
+  /**
+   * The elements of the whole answer, some thousands at a time, all of one snapshot, whatever the page asked for. Throws
+   * with the first of them what `run` throws.
+   */
+  async *stream(parameters: QueryParameters, caller = ''): AsyncGenerator<Elements> {
+    const snapshot = await this.#options.readerOf(parameters.instanceId).snapshot(caller);
+    if (snapshot === null) throw nothingPublished();
+    try {
+      yield* streamElements(snapshot, parameters, this.#options);
+    } finally {
+      snapshot.release();
+    }
   }
 }

@@ -188,16 +188,25 @@ export class Connection {
     );
   }
 
+  /** The rows of a SELECT as it makes them, some thousands at a time. One at a time on a connection. */
+  async *stream(sql: string, bindings: Bindings): AsyncGenerator<Row[]> {
+    const result = await classified(() =>
+      this.#connection.stream(sql, bound(bindings), boundTypes(bindings)),
+    );
+    const names = result.columnNames();
+    for (;;) {
+      const chunk = await classified(() => result.fetchChunk());
+      if (chunk === null || chunk.rowCount === 0) return;
+      yield chunk.getRows().map((row) => rowOf(names, row));
+    }
+  }
+
   async all(sql: string, bindings?: Bindings): Promise<Row[]> {
     const reader = await classified(() =>
       bindings === undefined ? this.#connection.runAndReadAll(sql) : this.#runPrepared(sql, bindings),
     );
     const names = reader.columnNames();
-    return reader.getRows().map((row) => {
-      const result: Record<string, Value> = {};
-      for (let i = 0; i < names.length; i++) result[names[i] as string] = plain(row[i] as DuckDBValue);
-      return result;
-    });
+    return reader.getRows().map((row) => rowOf(names, row));
   }
 
   async #runPrepared(sql: string, bindings: Bindings): Promise<DuckDBResultReader> {
@@ -304,6 +313,12 @@ function timestamp(at: number): DuckDBTimestampValue {
   if (at === Infinity) return new DuckDBTimestampValue(POSITIVE_INFINITY);
   if (at === -Infinity) return new DuckDBTimestampValue(NEGATIVE_INFINITY);
   return new DuckDBTimestampValue(BigInt(at));
+}
+
+function rowOf(names: readonly string[], values: readonly DuckDBValue[]): Row {
+  const row: Record<string, Value> = {};
+  for (let i = 0; i < names.length; i++) row[names[i] as string] = plain(values[i] as DuckDBValue);
+  return row;
 }
 
 function plain(value: DuckDBValue): Value {

@@ -176,4 +176,15 @@ describe('http: connections', () => {
     const { body: text } = await harness.app.inject({ url: '/metrics' });
     match(text, /undertone_http_connections_dropped_total\{reason="limit"\} 1/);
   });
+
+  it('that have not asked anything do not delay the end', async () => {
+    const { app } = createHarness();
+    await app.listen({ host: '127.0.0.1', port: 0 });
+    const { port } = app.server.address() as AddressInfo;
+    const silent = await open(port);
+    const ended = once(silent, 'close');
+    // It ends without any time running out: those of the server are longer than the test may take.
+    await app.close();
+    await ended;
+  });
 });

@@ -103,6 +103,10 @@ export function createHarness(
         const { limit, offset } = parameters;
         return { elements: [], pagination: { total: 0, limit, offset }, lastProcessedAt: null };
       },
+      async *stream(parameters) {
+        harness.asked.push(parameters);
+        yield [];
+      },
       async waitFor(instanceId, position, timeoutMs) {
         harness.asked.push({ instanceId, position, timeoutMs });
         return waitFor?.(instanceId, position, timeoutMs) ?? true;

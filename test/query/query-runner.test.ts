@@ -14,6 +14,7 @@ describe('queries that wait for a position', () => {
       maxWaiting: 2,
       readerOf: () => ({
         read: notRead,
+        snapshot: notRead,
         waitFor: async (position, timeoutMs) => (position <= 1 ? true : timeoutMs > 0 && reaching),
       }),
     });

@@ -1,6 +1,15 @@
 /** Covered by test/store/published/lost-database.test.ts. */
 import { FairQueue } from './fair-queue.ts';
-import { DatabaseError, openDatabase, quoted, type Connection, type Database } from '../duckdb.ts';
+import {
+  DatabaseError,
+  openDatabase,
+  quoted,
+  type Bindings,
+  type Connection,
+  type Database,
+  type Row,
+} from '../duckdb.ts';
+import { tooManyExports } from './unanswerable.ts';
 
 export interface ReadingOptions {
   readonly threads: number;
@@ -12,8 +21,11 @@ export interface ReadingOptions {
   readonly spillDirectory?: string;
 }
 
+/** Streams that are read side by side: each may keep a sorted answer in memory or spill it. */
+const MAX_STREAMS = 4;
+
 /** The part of it that a reader uses. */
-export type Reading = Pick<ReadingDatabase, 'use' | 'leave' | 'run' | 'close'>;
+export type Reading = Pick<ReadingDatabase, 'use' | 'leave' | 'run' | 'stream' | 'close'>;
 
 /**
  * An in-memory DuckDB with files attached to read, and connections that take turns. After an internal fault of
@@ -28,6 +40,9 @@ export class ReadingDatabase {
   /** Attached files, by path, with how many use them. */
   readonly #files = new Map<string, { alias: string; users: number }>();
   readonly #working = new Set<Promise<unknown>>();
+  /** Connections of those who read a stream. */
+  readonly #streams = new Set<Connection>();
+  #isClosed = false;
   /** Ends when the last statement that runs alone has ended. */
   #alone: Promise<unknown> = Promise.resolve();
   #aliases = 0;
@@ -107,11 +122,33 @@ export class ReadingDatabase {
     });
   }
 
+  /**
+   * The rows of a SELECT as it makes them, on a connection of its own, so that who reads slowly delays nobody. Throws
+   * AppError SERVICE_UNAVAILABLE when too many are read already.
+   */
+  async *stream(sql: string, bindings: Bindings): AsyncGenerator<Row[]> {
+    if (this.#streams.size >= MAX_STREAMS) throw tooManyExports();
+    const connection = await this.#track(() => this.#database.connect());
+    this.#streams.add(connection);
+    try {
+      const rows = connection.stream(sql, bindings);
+      for (;;) {
+        const { done, value } = await this.#track(() => rows.next());
+        if (done === true) return;
+        yield value;
+      }
+    } finally {
+      if (this.#streams.delete(connection)) connection.close();
+    }
+  }
+
   /** Waits for what is running, then closes everything. Nothing may be asked afterwards. */
   async close(): Promise<void> {
     // Closing a connection under a running statement brings the process down.
     while (this.#working.size > 0) await Promise.allSettled(this.#working);
-    for (const connection of [...this.#idle.splice(0), this.#admin]) connection.close();
+    this.#isClosed = true;
+    for (const connection of [...this.#idle.splice(0), ...this.#streams, this.#admin]) connection.close();
+    this.#streams.clear();
     this.#database.close();
   }
 
@@ -157,6 +194,7 @@ export class ReadingDatabase {
   /** Starts nothing in a database that has failed, because it may be closed. */
   async #sound<T>(work: () => Promise<T>): Promise<T> {
     if (this.#fault !== null) throw this.#fault;
+    if (this.#isClosed) throw new Error('the database is closed');
     try {
       return await work();
     } catch (error) {

@@ -20,6 +20,11 @@ export interface Snapshot {
   /** Runs a SELECT in which `@name` stands for rows of a published table. */
   all(sql: string, statement?: Statement): Promise<Row[]>;
   /**
+   * The rows of a SELECT as it makes them, some thousands at a time; the snapshot must not be released before. Throws
+   * AppError SERVICE_UNAVAILABLE when too many are read already.
+   */
+  stream(sql: string, statement: Statement): AsyncGenerator<Row[]>;
+  /**
    * The result of the first `read` of this name: cached for as long as the published tables named, all that
    * `read` looks at, have the same rows.
    */
@@ -130,6 +135,7 @@ export class SnapshotReader {
     return {
       sequence: attached.manifest.seq,
       all: (sql, statement) => this.#all(attached, sql, statement ?? {}, caller),
+      stream: (sql, statement) => this.#stream(attached, sql, statement),
       cached: (name, tables, read) => attached.cached(name, tables, read),
       release: () => {
         if (released) return;
@@ -172,6 +178,19 @@ export class SnapshotReader {
       if (damaged) noteDamage(directory, 'segments', reasonOf(error));
       // The caller asks another database once more.
       throw damaged && !isFault(error, 'invalidated') ? beingMade(error) : error;
+    }
+  }
+
+  async *#stream(attached: AttachedSegments, sql: string, statement: Statement): AsyncGenerator<Row[]> {
+    const { database, directory } = attached;
+    const expanded = attached.expand(sql, { bindings: {}, ...statement }, this.#tables);
+    try {
+      yield* database.stream(expanded.sql, expanded.bindings ?? {});
+    } catch (error) {
+      this.#leaveIfLost(database, error);
+      if (isDamage(error)) noteDamage(directory, 'segments', reasonOf(error));
+      if (isFault(error, 'out-of-memory')) throw tooLittleMemory(error);
+      throw isDamage(error) ? beingMade(error) : error;
     }
   }
 

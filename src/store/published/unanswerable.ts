@@ -37,6 +37,10 @@ export function otherViews(): AppError {
   );
 }
 
+export function tooManyExports(): AppError {
+  return unavailable('Other exports are being read. Try again in a moment.', undefined, 5);
+}
+
 function unavailable(message: string, cause?: unknown, retryAfter = 1): AppError {
   return new AppError('SERVICE_UNAVAILABLE', message, { retryAfter, cause });
 }

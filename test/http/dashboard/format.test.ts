@@ -7,7 +7,6 @@ import {
   shownInstant,
   shownNet,
   shownShare,
-  toCsv,
 } from '../../../src/http/dashboard/client/format.ts';
 
 describe('what the page writes', () => {
@@ -32,16 +31,5 @@ describe('what the page writes', () => {
     equal(shownInstant('2026-11-21T09:30:59.999Z'), '21 Nov 2026, 09:30');
     equal(shownInstant('soon'), 'soon');
     deepEqual([languageName('de'), languageName(null)], ['German', 'Unknown']);
-  });
-
-  it('are tables that a spreadsheet reads, and takes for no formula', () => {
-    equal(
-      toCsv([
-        ['a', 'b "c"', 'd,e'],
-        [1.5, null, '=1+1'],
-        ['two\nlines', '-5', 'é'],
-      ]),
-      'a,"b ""c""","d,e"\r\n1.5,,\'=1+1\r\n"two\nlines",\'-5,é\r\n',
-    );
   });
 });

@@ -54,6 +54,7 @@ describe('a reader whose database DuckDB has invalidated', () => {
               failAfter[place] = left - 1;
               return left > 0 ? work(connection) : Promise.reject(new DatabaseError(new Error(FATAL)));
             }),
+          stream: (sql, bindings) => real.stream(sql, bindings),
           close: async () => {
             await real.close();
             state.closed = true;

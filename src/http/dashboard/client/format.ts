@@ -58,14 +58,3 @@ export function languageName(code: string | null): string {
     return code;
   }
 }
-
-/** Rows as CSV (RFC 4180). A cell that a spreadsheet would take for a formula is quoted as text. */
-export function toCsv(rows: readonly (readonly (string | number | null)[])[]): string {
-  const cell = (value: string | number | null): string => {
-    if (value === null) return '';
-    if (typeof value === 'number') return String(value);
-    const safe = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
-    return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
-  };
-  return rows.map((row) => `${row.map(cell).join(',')}\r\n`).join('');
-}

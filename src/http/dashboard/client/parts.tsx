@@ -1,7 +1,8 @@
 /** Small parts that several views share. */
 import type { ComponentChildren } from 'preact';
 import type { ApiError } from './api.ts';
-import { changeOf, shownCount, shownNet, toCsv } from './format.ts';
+import { toCsv } from '../../../domain/csv.ts';
+import { changeOf, shownCount, shownNet } from './format.ts';
 import { useNavigation } from './hooks.ts';
 import type { PageState } from './state.ts';
 

@@ -1,0 +1,14 @@
+/** Covered by test/domain/csv.test.ts. */
+export type CsvCell = string | number | null;
+
+/** Rows as CSV (RFC 4180). A cell that a spreadsheet would take for a formula is quoted as text. */
+export function toCsv(rows: readonly (readonly CsvCell[])[]): string {
+  return rows.map((row) => `${row.map(cellOf).join(',')}\r\n`).join('');
+}
+
+function cellOf(value: CsvCell): string {
+  if (value === null) return '';
+  if (typeof value === 'number') return String(value);
+  const safe = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}

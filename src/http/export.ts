@@ -1,0 +1,88 @@
+/** An answer of GET /v1/query/ as a file: every row, streamed. Covered by test/e2e/export-rules.test.ts. */
+import { Readable } from 'node:stream';
+import type { FastifyReply } from 'fastify';
+import { toCsv, type CsvCell } from '../domain/csv.ts';
+import { dimensionFieldsOf, GROUPINGS } from '../domain/groupings.ts';
+import type { QueryParameters } from '../query/parameters.ts';
+import type { QueryResponse } from '../query/response-schema.ts';
+
+type Elements = QueryResponse['elements'];
+
+export const EXPORT_TYPES = ['text/csv', 'application/x-ndjson'] as const;
+export type ExportType = (typeof EXPORT_TYPES)[number];
+
+/** What an Accept header asks for first; null: JSON. */
+export function exportTypeOf(accept: string | undefined): ExportType | null {
+  for (const part of (accept ?? '').split(',')) {
+    const type = part.split(';')[0]?.trim().toLowerCase();
+    if (type === 'application/json' || type === '*/*') return null;
+    const found = EXPORT_TYPES.find((known) => known === type);
+    if (found !== undefined) return found;
+  }
+  return null;
+}
+
+/** Sends all elements. What fails before the first of them is thrown; later the connection is broken off. */
+export async function sendExport(
+  reply: FastifyReply,
+  type: ExportType,
+  parameters: QueryParameters,
+  elements: AsyncGenerator<Elements>,
+): Promise<FastifyReply> {
+  const first = await elements.next();
+  const text = async function* (): AsyncGenerator<string> {
+    try {
+      if (type === 'text/csv') yield toCsv([columnsOf(parameters)]);
+      for (let { done, value } = first; done !== true; { done, value } = await elements.next())
+        yield type === 'text/csv' ? csvOf(parameters, value) : linesOf(value);
+    } finally {
+      await elements.return(undefined);
+    }
+  };
+  return reply
+    .type(`${type}; charset=utf-8`)
+    .header(
+      'Content-Disposition',
+      `attachment; filename="${parameters.groupBy.toLowerCase()}.${type === 'text/csv' ? 'csv' : 'ndjson'}"`,
+    )
+    .send(Readable.from(text()));
+}
+
+function linesOf(elements: Elements): string {
+  return elements.map((element) => `${JSON.stringify(element)}\n`).join('');
+}
+
+/** The id and what else the row's entity always has, what was asked for of it, the bucket, and the metrics. */
+function membersOf({ groupBy, dimensionFields }: QueryParameters): string[] {
+  const optional = dimensionFieldsOf(groupBy);
+  const always = Object.keys(GROUPINGS[groupBy].members).filter((member) => !optional.includes(member));
+  return ['id', ...always, ...dimensionFields];
+}
+
+function columnsOf(parameters: QueryParameters): string[] {
+  const bucket = parameters.granularity === 'ALL' ? [] : ['date'];
+  return [...membersOf(parameters), ...bucket, ...parameters.fields];
+}
+
+function csvOf(parameters: QueryParameters, elements: Elements): string {
+  const members = membersOf(parameters);
+  const { name } = GROUPINGS[parameters.groupBy];
+  return toCsv(
+    elements.map(({ dimensions, fields }) => {
+      const entity = dimensions[name as keyof typeof dimensions] as Readonly<Record<string, unknown>>;
+      const bucket = dimensions.date === undefined ? [] : [dimensions.date];
+      return [
+        ...members.map((member) => cellOf(entity[member])),
+        ...bucket,
+        ...parameters.fields.map((field) => fields[field] ?? null),
+      ];
+    }),
+  );
+}
+
+/** Lists are those of topics: their names, one after the other. */
+function cellOf(value: unknown): CsvCell {
+  if (Array.isArray(value))
+    return (value as readonly { readonly name: string }[]).map(({ name }) => name).join('; ');
+  return typeof value === 'string' || typeof value === 'number' ? value : null;
+}
