@@ -10,6 +10,7 @@ import {
 } from './embedding.ts';
 import { trainGaps } from './gaps.ts';
 import { trainLanguages } from './languages.ts';
+import { trainRepeats } from './repeats.ts';
 import { trainSignals } from './signals.ts';
 
 type Training = (dataDirectory: string, options: Partial<EmbeddingOptions>) => Promise<void>;
@@ -18,6 +19,7 @@ const TRAININGS: Readonly<Record<string, Training>> = {
   signals: (data) => trainSignals(data),
   gaps: (data) => trainGaps(data),
   languages: (data) => trainLanguages(data),
+  repeats: (data) => trainRepeats(data),
   embedding: trainEmbedding,
   'common-parts': (data, { output }) => writeCommonParts(output ?? EMBEDDING_MODEL_DIRECTORY, data),
 };
@@ -25,7 +27,7 @@ const TRAININGS: Readonly<Record<string, Training>> = {
 const USAGE = `Usage: npm run train -- [NAME…] [--data FOLDER] [--leave-out SET]… [--output FOLDER] [--steps N]
 
 Trains models/heads, models/languages and the embedding model in models/undertone-small again; without a NAME, all.
-common-parts is a step of embedding that can be taken alone.
+common-parts is a step of embedding that can be taken alone. repeats prints weights for src/conversations.
 
   --data FOLDER    the data sets to learn from
 

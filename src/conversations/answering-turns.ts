@@ -59,5 +59,10 @@ export function isBare(content: string): boolean {
  * time; null: nothing was asked).
  */
 export function canOnlyAnswer(content: string, at: number, askedAt: number | null): boolean {
-  return askedAt !== null && at - askedAt <= ANSWERED_WITHIN && !holdsQuestion(content);
+  return isAsked(at, askedAt) && !holdsQuestion(content);
+}
+
+/** Whether a user turn at `at` follows a question of `askedAt` soon enough to be its answer, or a question back. */
+export function isAsked(at: number, askedAt: number | null): boolean {
+  return askedAt !== null && at - askedAt <= ANSWERED_WITHIN;
 }

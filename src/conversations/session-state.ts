@@ -1,12 +1,13 @@
 import { ByteReader, ByteWriter } from '../domain/byte-codec.ts';
 import type { Stance } from '../domain/facts.ts';
 import { stanceNumber, stanceOfNumber } from './signal-context.ts';
-import { KEPT_REQUESTS, type KeptRequest } from './repeated-requests.ts';
+import type { KeptRequest } from './repeat-evidence.ts';
+import { KEPT_REQUESTS } from './repeated-requests.ts';
 import type { KnownWords } from '../language/redact/known-words.ts';
 import { SessionText } from './session-text.ts';
 
 /** Raised with each change of what `write` writes. */
-const FORMAT = 7;
+const FORMAT = 8;
 
 /** What is kept of one session: what its next turns need, and the sentences that its title and summary are made of. */
 export class SessionState {
@@ -79,10 +80,13 @@ export class SessionState {
       .count(this.known.length);
     for (const word of this.known) writer.count(word);
     writer.count(this.requests.length);
-    for (const { text, vector, words, action, thing } of this.requests) {
+    for (const { text, vector, words, action, thing, language, length, answered } of this.requests) {
       writer.text(text).raw(new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength));
-      writer.count(words.length + 2);
-      for (const hash of [action, thing, ...words]) writer.byte(hash & 0xff).byte(hash >>> 8);
+      writer
+        .count(length)
+        .byte(answered)
+        .count(words.length + 3);
+      for (const hash of [action, thing, language, ...words]) writer.byte(hash & 0xff).byte(hash >>> 8);
     }
     this.text.write(writer);
     return writer.finish();
@@ -114,10 +118,12 @@ export class SessionState {
       const text = reader.text();
       const bytes = reader.raw(dimensions);
       const vector = new Int8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+      const length = reader.count();
+      const answered = reader.byte();
       const hashes: number[] = [];
       for (let more = reader.count(); more > 0; more -= 1) hashes.push(reader.byte() + reader.byte() * 0x100);
-      const [action = 0, thing = 0, ...words] = hashes;
-      state.requests.push({ text, vector, words, action, thing });
+      const [action = 0, thing = 0, language = 0, ...words] = hashes;
+      state.requests.push({ text, vector, words, action, thing, language, length, answered });
     }
     state.text = SessionText.read(reader);
     return state;

@@ -1,6 +1,6 @@
 import { equal } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { newRequest, repeatIn } from '../../src/conversations/repeated-requests.ts';
+import { mayAskAgain, newRequest, repeatIn } from '../../src/conversations/repeated-requests.ts';
 import { vectorOf } from '../worker/analysis/builders.ts';
 
 const THRESHOLD = 0.55;
@@ -13,7 +13,7 @@ interface Between {
 
 function repeats(before: string, now: string, { answer = ANSWER, isAsked = false }: Between = {}): boolean {
   const [earlier, request] = [before, now].map((text) => newRequest(text, vectorOf(text)));
-  const asked = { request: request!, said: now, asks: true, answer, isAsked };
+  const asked = { request: request!, said: now, answer, isAsked, isBare: false };
   return repeatIn(asked, [earlier!], THRESHOLD) !== null;
 }
 
@@ -41,7 +41,9 @@ describe('repeatIn', () => {
     equal(repeats('find a restaurant near me', 'find another restaurant near me'), false);
     equal(repeats('busca un restaurante', 'busca otro restaurante'), false);
     equal(repeats('帮我找餐馆', '帮我找其他的餐馆'), false);
-    equal(repeats('is there a discount for students', 'and is there a discount for children'), false);
+    const answer = 'Yes, ten percent.';
+    const [students, children] = ['is there a discount for students', 'and is there one for children'];
+    equal(repeats(students!, children!, { answer }), false);
   });
 
   it('takes the answer to a question back for no repeat', () => {
@@ -60,22 +62,68 @@ describe('repeatIn', () => {
     equal(repeats('is the pool open', 'is the pool open', { answer: 'Yes, from 8 to 20.' }), true);
   });
 
+  it('tells a retry in few words by its phrases', () => {
+    const retries = (now: string): boolean => {
+      const earlier = newRequest('my headset does not connect', vectorOf('my headset does not connect'));
+      const request = newRequest(now, new Float32Array(32), '');
+      const answer = 'Press the button for five seconds.';
+      const asked = { request, said: now, answer, isAsked: false, isBare: true };
+      return repeatIn(asked, [earlier], THRESHOLD) !== null;
+    };
+    equal(retries('still not working'), true);
+    equal(retries('which one?'), false);
+  });
+
+  it('takes what is as near as all else in a long session for no repeat', () => {
+    const subject = ['who built it', 'how tall is the tower', 'is the tower open', 'how old is the tower'];
+    const earlier = subject.map((text) => newRequest(text, vectorOf(text)));
+    const said = 'who owns the tower';
+    const asked = {
+      request: newRequest(said, vectorOf(said)),
+      said,
+      answer: ANSWER,
+      isAsked: false,
+      isBare: false,
+    };
+    equal(repeatIn(asked, earlier, THRESHOLD), null);
+    equal(
+      repeatIn({ ...asked, said: 'as I said, who owns it' }, earlier.slice(1, 2), THRESHOLD) === null,
+      false,
+    );
+  });
+
   it('is sure of what is plain only', () => {
     const of = (before: string, now: string): boolean | undefined => {
       const [earlier, request] = [before, now].map((text) => newRequest(text, vectorOf(text)));
-      const asked = { request: request!, said: now, asks: true, answer: ANSWER, isAsked: false };
+      const asked = { request: request!, said: now, answer: ANSWER, isAsked: false, isBare: false };
       return repeatIn(asked, [earlier!], THRESHOLD)?.isSure;
     };
     equal(of('cancel my order', 'As I said, cancel my order'), true);
-    equal(of('is the pool open', 'is a pool clean'), false);
+    equal(of('is the pool open', 'is the large pool open'), false);
   });
 
   it('chooses the likeliest of several, and none of none', () => {
     const [track, cancel, again] = ['track my parcel', 'cancel my order', 'cancel the order'].map((text) =>
       newRequest(text, vectorOf(text)),
     );
-    const asked = { request: again!, said: 'cancel the order', asks: true, answer: ANSWER, isAsked: false };
+    const asked = {
+      request: again!,
+      said: 'cancel the order',
+      answer: ANSWER,
+      isAsked: false,
+      isBare: false,
+    };
     equal(repeatIn(asked, [track!, cancel!], THRESHOLD)?.of, cancel);
     equal(repeatIn(asked, [], THRESHOLD), null);
+  });
+});
+
+describe('mayAskAgain', () => {
+  it('looks at replies that ask something or are dissatisfied', () => {
+    const candidate = { key: 'frustration', needs: [], first: false, weak: false } as const;
+    equal(mayAskAgain({ kind: 'reply', signals: [] }, 'but when?'), true);
+    equal(mayAskAgain({ kind: 'reply', signals: [candidate] }, 'still broken'), true);
+    equal(mayAskAgain({ kind: 'reply', signals: [] }, 'thank you'), false);
+    equal(mayAskAgain({ kind: 'request', signals: [] }, 'but when?'), false);
   });
 });

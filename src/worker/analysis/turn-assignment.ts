@@ -4,11 +4,18 @@
  * Covered by test/worker/analysis/assigner.test.ts.
  */
 import { assistantDirection } from '../../conversations/about-assistant.ts';
-import { asksForData, asksUser, canOnlyAnswer, isBare } from '../../conversations/answering-turns.ts';
+import {
+  asksForData,
+  asksUser,
+  canOnlyAnswer,
+  isAsked,
+  isBare,
+} from '../../conversations/answering-turns.ts';
 import { abilityName } from '../../conversations/ability-name.ts';
 import { authorOf } from '../../conversations/authors.ts';
 import { edgesOf } from '../../conversations/repeat-phrases.ts';
-import { newRequest, repeatIn, type NewRequest, type Repeat } from '../../conversations/repeated-requests.ts';
+import type { NewRequest } from '../../conversations/repeat-evidence.ts';
+import { mayAskAgain, newRequest, repeatIn, type Repeat } from '../../conversations/repeated-requests.ts';
 import { SHOWN_LENGTH, shownTurn } from '../../conversations/shown-turn.ts';
 import { signalsInContext } from '../../conversations/signal-context.ts';
 import type { SessionState } from '../../conversations/session-state.ts';
@@ -64,15 +71,18 @@ function assignUserTurn(
   const { kind, vector } = enrichment;
   const shown = shownTurn(turn, enrichment, session);
   const isAnswer = session.micro !== null && canOnlyAnswer(turn.content, turn.at, session.askedAt);
+  let repeat: Repeat | null = null;
   if (kind === 'request' && vector !== null && saysAnything(vector)) {
-    const isAsked = canOnlyAnswer(turn.content, turn.at, session.askedAt);
+    const wasAsked = isAsked(turn.at, session.askedAt);
     moveToTopicOf(vector, shown.request, turn, instance, session);
-    const request = newRequest(enrichment.request, vector, shown.request);
-    const repeat = repeatOf({ turn, enrichment, instance, session }, request, isAsked);
+    const request = newRequest(enrichment.request, vector, shown.request, turn.content.length);
+    repeat = repeatOf({ turn, instance, session }, request, wasAsked);
     session.addRequest(request);
-    if (repeat !== null) message.repeatedRequest = groupOf(repeat, turn.position, instance);
-    if (repeat?.isSure === true) signals.add(SIGNAL_INDEX.get('repetition')!);
+  } else if (session.answered > 0 && mayAskAgain(enrichment, turn.content)) {
+    repeat = bareRepeatOf({ turn, instance, session });
   }
+  if (repeat !== null) message.repeatedRequest = groupOf(repeat, turn.position, instance);
+  if (repeat?.isSure === true) signals.add(SIGNAL_INDEX.get('repetition')!);
   if (kind === 'about-assistant')
     session.micro = instance.topics.add(
       assistantDirection(instance.dimensions),
@@ -166,24 +176,24 @@ function asReply(enrichment: Enrichment): Enrichment {
   return { ...enrichment, kind: 'reply', request: '', vector: null, sentences: [] };
 }
 
+/** What may ask again: a turn in its session and instance. */
+type Again = Omit<TurnInContext, 'enrichment'>;
+
 /** What a request asks again, or null. */
-function repeatOf(
-  { turn, enrichment, instance: { thresholds }, session }: TurnInContext,
-  request: NewRequest,
-  isAsked: boolean,
-): Repeat | null {
-  return repeatIn(
-    {
-      request,
-      said: edgesOf(turn.content),
-      asks: enrichment.sentences.some(({ asks }) => asks),
-      answer: session.answer,
-      isAsked,
-    },
-    session.requests.slice(0, session.answered),
-    thresholds.repeated,
-    thresholds.scale,
-  );
+function repeatOf({ turn, instance, session }: Again, request: NewRequest, wasAsked: boolean): Repeat | null {
+  const { repeated, scale } = instance.thresholds;
+  const said = edgesOf(turn.content);
+  const asked = { request, said, answer: session.answer, isAsked: wasAsked, isBare: false };
+  return repeatIn(asked, session.requests.slice(0, session.answered), repeated, scale);
+}
+
+/** The latest answered request, if a turn that says nothing by itself asks it again: "still not working". */
+function bareRepeatOf({ turn, instance, session }: Again): Repeat | null {
+  const said = turn.content;
+  const request = newRequest(said, new Float32Array(instance.dimensions), '', said.length);
+  const wasAsked = isAsked(turn.at, session.askedAt);
+  const asked = { request, said, answer: session.answer, isAsked: wasAsked, isBare: true };
+  return repeatIn(asked, [session.requests[session.answered - 1]!], instance.thresholds.repeated);
 }
 
 /** The group of repeated requests that a repeat joins: by the first try, which is in full where the next ones hint. */

@@ -178,7 +178,7 @@ describe('Assigner', () => {
       said(2, 'cancel the order', { signals: certain('frustration') }),
       said(3, 'Your parcel is on its way.', { role: 'assistant' }),
       said(4, 'track my meter'),
-      said(5, 'please cancel the order', { signals: certain('frustration') }),
+      said(5, 'as I said, please cancel the order', { signals: certain('frustration') }),
     ]);
     const facts = [1, 2, 4, 5].map((position) => store.row<MessageFact>(`message ${position}`));
     deepEqual(

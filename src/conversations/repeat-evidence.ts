@@ -1,0 +1,301 @@
+/**
+ * What speaks for and against a request being another try at an earlier one of its session: the two requests, the
+ * turn, the answer in between, and how near the other requests are. Which of it counts how much is in
+ * `repeat-weights.ts`.
+ * Covered by test/conversations/repeat-evidence.test.ts.
+ */
+import { wordsOf, type Word } from '../language/words.ts';
+import { quantisedCosine } from '../numeric/quantised.ts';
+import { holdsQuestion } from './answering-turns.ts';
+import { EDGES, phrasesIn, type RepeatPhrase } from './repeat-phrases.ts';
+
+/** Words that are kept of a request, and read of an answer. */
+const MOST_WORDS = 24;
+
+/** A request as a session keeps it: enough to tell whether a later one asks for the same. */
+export interface KeptRequest {
+  /** Its beginning, as it may be shown; may be ''. */
+  readonly text: string;
+  readonly vector: Int8Array;
+  /** 16-bit hashes of its telling words and numbers, each once, in order of appearance. */
+  readonly words: readonly number[];
+  /** 16-bit hashes of its action, the head of its thing, and its language; 0: none. */
+  readonly action: number;
+  readonly thing: number;
+  readonly language: number;
+  /** UTF-16 units of its turn, at most those of its edges. */
+  readonly length: number;
+  /** What it was answered before the next request of the session, as `ANSWERED` bits; 0: nothing yet. */
+  answered: number;
+}
+
+/**
+ * What a request was answered, one bit each; `read` is set of any answer. `met`, `unmet`: the request asks for a number
+ * ("how much", "when"), and the answer holds one, or none.
+ */
+export const ANSWERED = { read: 1, asked: 2, long: 4, evades: 8, met: 16, unmet: 32 } as const;
+
+/** A request that is being compared with earlier ones. */
+export interface NewRequest extends KeptRequest {
+  /** Numbers and names: hashes in `words`. */
+  readonly values: readonly number[];
+}
+
+/** A request in its turn, as it is told whether it is a repeat. */
+export interface AskedRequest {
+  readonly request: NewRequest;
+  /** The beginning and end of the turn. */
+  readonly said: string;
+  /** The beginning and end of the assistant turn before it. */
+  readonly answer: string;
+  /** That turn asked the user something, not long ago. */
+  readonly isAsked: boolean;
+  /** The turn says nothing by itself ("still not working", "but when?"): its vector means nothing. */
+  readonly isBare: boolean;
+}
+
+/** What may speak for or against a repeat, 0 to 1 unless said otherwise. `answer`: the assistant turn before. */
+export interface Evidence {
+  /** Cosine of the requests over that of requests for the same, on a similarity scale of 1: −1.6 to 0.4. */
+  readonly meaning: number;
+  /** How much nearer it is than the median of the other earlier requests; 0 with fewer than two others. */
+  readonly nearer: number;
+  /** No other earlier request is nearer. */
+  readonly nearest: number;
+  /** Binary logarithm of how many earlier requests there are, at most `MOST_EARLIER`: one may be near by chance. */
+  readonly earlier: number;
+  /** Whether the requests have anything to do with each other, by meaning or words. */
+  readonly related: number;
+  /** Share of the words of the request that the earlier one holds, and the reverse. */
+  readonly known: number;
+  readonly kept: number;
+  /** Both have the same words, and the turn asks for no other thing. */
+  readonly same: number;
+  readonly sameAction: number;
+  readonly otherThing: number;
+  readonly otherLanguage: number;
+  /** A number or name that neither the earlier request nor the answer holds; 0 when the turn insists. */
+  readonly newValue: number;
+  /** It denies a word of the answer that the earlier request does not hold: "delete, not create". */
+  readonly rejects: number;
+  /** Share of its words that the answer holds, and of those that the earlier request does not hold. */
+  readonly fromAnswer: number;
+  readonly onlyFromAnswer: number;
+  /** The answer begins with a word of the earlier request: "Quinoa is a seed from the Andes". */
+  readonly restates: number;
+  /** Binary logarithm of its length over that of the earlier one, −3 to 3. */
+  readonly longer: number;
+  readonly short: number;
+  /** It says nothing by itself, so that only its phrases tell. */
+  readonly bare: number;
+  /** Phrases of the turn and of the answer (`repeat-phrases.ts`). */
+  readonly insists: number;
+  readonly persists: number;
+  readonly presses: number;
+  readonly adds: number;
+  readonly relatedPersists: number;
+  readonly relatedPresses: number;
+  readonly continues: number;
+  readonly accepts: number;
+  readonly denies: number;
+  readonly question: number;
+  readonly settles: number;
+  readonly misses: number;
+  readonly evades: number;
+  /** The answer holds a number: a price, a time. */
+  readonly number: number;
+  readonly relatedNumber: number;
+  /** The answer is longer than the start and end of it that are read. */
+  readonly long: number;
+  /** The turn may answer a question of the assistant, other than an offer of help; or asks back. */
+  readonly isAsked: number;
+  readonly asksBack: number;
+  /** How the earlier request was answered, before the next one came. */
+  readonly firstAsked: number;
+  readonly firstLong: number;
+  readonly firstEvades: number;
+  readonly relatedFirstEvades: number;
+  readonly met: number;
+  readonly unmet: number;
+}
+
+/** More earlier requests than these make no difference. */
+const MOST_EARLIER = 8;
+/** Requests this much below the cosine of requests for the same have nothing to do with each other. */
+const UNRELATED = 0.4;
+/** UTF-16 units. */
+const SHORT = 24;
+/** Added to lengths before they are compared, so that one word more or less makes little difference. */
+const LENGTH_MARGIN = 8;
+const MOST_LONGER = 3;
+
+/** What a turn and the answer before it say, whatever was asked earlier. */
+interface ReadTurn {
+  readonly answerWords: readonly number[];
+  /** Of the answer, as it is kept with the requests before it. */
+  readonly answered: number;
+  readonly evidence: Pick<
+    Evidence,
+    | 'short'
+    | 'bare'
+    | 'insists'
+    | 'persists'
+    | 'presses'
+    | 'adds'
+    | 'continues'
+    | 'accepts'
+    | 'denies'
+    | 'question'
+    | 'settles'
+    | 'misses'
+    | 'evades'
+    | 'number'
+    | 'long'
+    | 'isAsked'
+    | 'asksBack'
+  >;
+}
+
+function readTurn({ said, answer, isAsked, isBare }: AskedRequest): ReadTurn {
+  const { kinds, denies } = phrasesIn(said);
+  const { kinds: answered } = phrasesIn(answer);
+  const found = (of: ReadonlySet<RepeatPhrase>, kind: RepeatPhrase): number => Number(of.has(kind));
+  const asked = isAsked && !answered.has('offers') && !answered.has('misses');
+  const question = holdsQuestion(said);
+  const long = answer.length > EDGES;
+  return {
+    answerWords: tellingWords(answer).map(({ stem }) => hashOf(stem)),
+    answered:
+      ANSWERED.read |
+      (asked ? ANSWERED.asked : 0) |
+      (long ? ANSWERED.long : 0) |
+      (answered.has('evades') ? ANSWERED.evades : 0),
+    evidence: {
+      short: Number(said.length < SHORT),
+      bare: Number(isBare),
+      insists: found(kinds, 'insists'),
+      persists: found(kinds, 'persists'),
+      presses: found(kinds, 'presses'),
+      adds: found(kinds, 'adds'),
+      continues: found(kinds, 'continues'),
+      accepts: found(kinds, 'accepts'),
+      denies: Number(denies),
+      question: Number(question),
+      settles: found(answered, 'settles'),
+      misses: found(answered, 'misses'),
+      evades: found(answered, 'evades'),
+      number: Number(/\p{N}/u.test(answer)),
+      long: Number(long),
+      isAsked: Number(asked && !question),
+      asksBack: Number(asked && question),
+    },
+  };
+}
+
+/**
+ * The evidence for each of some earlier requests, oldest first. `threshold`: the cosine of two requests for the same;
+ * `scale`: the similarity scale. Requests without an answer so far get the one in between.
+ */
+export function evidenceOf(
+  asked: AskedRequest,
+  earlier: readonly KeptRequest[],
+  threshold: number,
+  scale: number,
+): Evidence[] {
+  const turn = readTurn(asked);
+  for (const peer of earlier) if (peer.answered === 0) peer.answered = turn.answered | metBy(peer, turn);
+  const cosines = earlier.map(({ vector }) => quantisedCosine(asked.request.vector, vector));
+  const ascending = cosines.toSorted((one, other) => one - other);
+  const greatest = ascending.at(-1) ?? 0;
+  const count = Math.log2(Math.min(earlier.length, MOST_EARLIER));
+  return earlier.map((peer, at) => {
+    const cosine = cosines[at]!;
+    return {
+      ...evidenceOfPair(asked.request, peer, turn, asked.isBare ? 0 : (cosine - threshold) / scale),
+      nearer: earlier.length < 3 ? 0 : (cosine - medianWithout(ascending, cosine)) / scale,
+      nearest: Number(cosine === greatest),
+      earlier: count,
+    };
+  });
+}
+
+/** Whether the answer of a turn is the number that an earlier request asks for; 0 if that asks for none. */
+function metBy({ text }: KeptRequest, { evidence }: ReadTurn): number {
+  if (!phrasesIn(text).kinds.has('measures')) return 0;
+  return evidence.number === 1 ? ANSWERED.met : ANSWERED.unmet;
+}
+
+/** The median of ascending numbers without one of them; the greater one of two in the middle. */
+function medianWithout(ascending: readonly number[], left: number): number {
+  const middle = (ascending.length - 1) >> 1;
+  return ascending[ascending.indexOf(left) <= middle ? middle + 1 : middle]!;
+}
+
+function evidenceOfPair(
+  request: NewRequest,
+  peer: KeptRequest,
+  { answerWords, evidence }: ReadTurn,
+  cosineOver: number,
+): Omit<Evidence, 'nearer' | 'nearest' | 'earlier'> {
+  const { words, values } = request;
+  const isNew = (hash: number): boolean => !peer.words.includes(hash);
+  const share = (count: number, of: number): number => count / Math.max(1, of);
+  const fresh = words.filter(isNew);
+  const shared = words.length - fresh.length;
+  const taken = fresh.filter((hash) => answerWords.includes(hash)).length;
+  const hasNewValue = values.some((hash) => isNew(hash) && !answerWords.includes(hash));
+  const near = evidence.bare === 1 ? 0 : Math.max(0, Math.min(1, (cosineOver + UNRELATED) / UNRELATED));
+  const related = Math.max(near, share(shared, Math.min(words.length, peer.words.length)));
+  const longer = Math.log2((request.length + LENGTH_MARGIN) / (peer.length + LENGTH_MARGIN));
+  const answered = (bit: number): number => Number((peer.answered & bit) !== 0);
+  const firstEvades = answered(ANSWERED.evades);
+  return {
+    ...evidence,
+    meaning: cosineOver,
+    related,
+    known: share(shared, words.length),
+    kept: share(shared, peer.words.length),
+    same: Number(
+      shared > 0 && shared === words.length && shared === peer.words.length && evidence.continues === 0,
+    ),
+    sameAction: Number(request.action !== 0 && request.action === peer.action),
+    otherThing: Number(request.thing !== 0 && peer.thing !== 0 && request.thing !== peer.thing),
+    otherLanguage: Number(
+      request.language !== 0 && peer.language !== 0 && request.language !== peer.language,
+    ),
+    newValue: Number(hasNewValue && evidence.insists === 0),
+    rejects: Number(evidence.denies === 1 && taken > 0),
+    fromAnswer: share(words.filter((hash) => answerWords.includes(hash)).length, words.length),
+    onlyFromAnswer: share(taken, words.length),
+    restates: Number(answerWords.length > 0 && peer.words.includes(answerWords[0]!)),
+    longer: Math.max(-MOST_LONGER, Math.min(MOST_LONGER, longer)),
+    relatedPersists: related * evidence.persists,
+    relatedPresses: related * evidence.presses,
+    relatedNumber: related * evidence.number,
+    firstAsked: answered(ANSWERED.asked),
+    firstLong: answered(ANSWERED.long),
+    firstEvades,
+    relatedFirstEvades: related * firstEvades,
+    met: answered(ANSWERED.met),
+    unmet: answered(ANSWERED.unmet),
+  };
+}
+
+/** The words that carry meaning, numbers and names, at most `MOST_WORDS`. */
+export function tellingWords(text: string): Word[] {
+  return wordsOf(text)
+    .filter((word) => word.content || isNumber(word))
+    .slice(0, MOST_WORDS);
+}
+
+export function isNumber({ text }: Word): boolean {
+  return /\p{N}/u.test(text);
+}
+
+/** FNV-1a over UTF-16 units, folded to 16 bits; never 0. */
+export function hashOf(stem: string): number {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < stem.length; index += 1)
+    hash = Math.imul(hash ^ stem.charCodeAt(index), 0x01000193);
+  return (hash ^ (hash >>> 16)) & 0xffff || 1;
+}
