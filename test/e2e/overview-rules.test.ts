@@ -93,6 +93,16 @@ describe('an overview', () => {
     }
   });
 
+  it('says which languages there are, and how many of their sessions have a topic', async () => {
+    deepEqual((await overview()).languages, [
+      { language: 'en', sessions: 3, withTopic: 3 },
+      { language: null, sessions: 1, withTopic: 0 },
+    ]);
+    deepEqual((await overview({ 'dateRange.start': '2025-03-06T09:00:00.2Z' })).languages, [
+      { language: 'en', sessions: 1, withTopic: 1 },
+    ]);
+  });
+
   it('is empty where nothing is, and refused where a parameter is wrong', async () => {
     const { fields, trend } = await overview({ 'dateRange.start': '2027-01-01' });
     deepEqual([...countsOf(fields), fields.netSat, trend], [0, 0, 0, 0, 0, null, []]);

@@ -154,7 +154,7 @@ export function createHarness(
     },
     overview: {
       async read() {
-        return { fields: {}, trend: [], lastProcessedAt: null };
+        return { fields: {}, trend: [], languages: [], lastProcessedAt: null };
       },
     },
     changes: {

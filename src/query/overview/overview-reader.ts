@@ -1,4 +1,5 @@
 /** Covered by test/e2e/overview-rules.test.ts. */
+import { KINDS } from '../../domain/kinds.ts';
 import { metricOf } from '../../domain/metrics.ts';
 import { formatBucket, formatInstant, type Granularity } from '../../domain/time.ts';
 import type { Row } from '../../store/duckdb.ts';
@@ -7,6 +8,7 @@ import type { AnswerOptions } from '../answer.ts';
 import { readInstanceRow } from '../instance-row.ts';
 import { parseQueryParameters } from '../parameters.ts';
 import { planTotals } from '../plan.ts';
+import { Statement } from '../statement.ts';
 import { OVERVIEW_METRICS, type OverviewParameters, type OverviewResponse } from './overview-schema.ts';
 
 export interface OverviewReaderOptions extends AnswerOptions {
@@ -35,11 +37,13 @@ export class OverviewReader {
 
   async #find(snapshot: Snapshot, parameters: OverviewParameters): Promise<OverviewResponse> {
     const row = await readInstanceRow(snapshot, parameters.instanceId);
-    if (row === undefined) return { fields: fieldsOf(NOTHING), trend: [], lastProcessedAt: null };
+    if (row === undefined)
+      return { fields: fieldsOf(NOTHING), trend: [], languages: [], lastProcessedAt: null };
     const number = row['instance'] as number;
-    const [whole, trend] = await Promise.all([
+    const [whole, trend, languages] = await Promise.all([
       this.#totals(snapshot, parameters, number, 'ALL'),
       this.#totals(snapshot, parameters, number, parameters.timeGranularity),
+      this.#languages(snapshot, parameters, number),
     ]);
     const since = this.#options.answeringSince?.() ?? 0;
     return {
@@ -48,8 +52,30 @@ export class OverviewReader {
         date: formatBucket(bucket['bucket'] as number),
         fields: fieldsOf(bucket),
       })),
+      languages,
       lastProcessedAt: formatInstant(Math.max(row['processed_at'] as number, since)),
     };
+  }
+
+  /** The sessions of the range by language, and how many of them have a topic in it. */
+  async #languages(
+    snapshot: Snapshot,
+    parameters: OverviewParameters,
+    instance: number,
+  ): Promise<OverviewResponse['languages']> {
+    const statement = new Statement(this.#options.views, instance);
+    const range = {
+      start: parameters['dateRange.start'] ?? -Infinity,
+      end: parameters['dateRange.end'] ?? Infinity,
+    };
+    const [all, topics] = [KINDS.all, KINDS.topic].map((kind) => statement.hourFacts(kind, range));
+    const plan = statement.plan(`select language, count(*)::integer as sessions,
+  count(t.session)::integer as "withTopic"
+from (select distinct session from (${all})) a
+join ${statement.names('session')} s on s.session = a.session
+left join (select distinct session from (${topics})) t on t.session = a.session
+group by language order by sessions desc, language nulls last`);
+    return (await snapshot.all(plan.sql, plan)) as unknown as OverviewResponse['languages'];
   }
 
   /** A row for each bucket, oldest first. */

@@ -38,6 +38,20 @@ export const overviewResponseSchema = z.strictObject({
   trend: z
     .array(z.strictObject({ date: z.string().describe('Start of the bucket, UTC.'), fields: metricsSchema }))
     .describe('The same by bucket, oldest first. A bucket without messages is not there.'),
+  languages: z
+    .array(
+      z.strictObject({
+        language: z.string().nullable().describe('ISO 639-1; null: not known.'),
+        sessions: z.int().min(0).describe('Sessions in this language.'),
+        withTopic: z
+          .int()
+          .min(0)
+          .describe(
+            'Those of them that have a topic. Far fewer than elsewhere: the model does not know the language.',
+          ),
+      }),
+    )
+    .describe('The sessions of the range by language, most frequent first.'),
   lastProcessedAt: dateTime.nullable().describe('As in an answer of GET /v1/query/.'),
 });
 

@@ -1,8 +1,8 @@
 /** The first view: how the instance does, what people talk about, and what changed. */
 import { api, type ChangesResponse, type OverviewResponse, type QueryResponse, type Row } from './api.ts';
 import { NetBar, ShareBar, Sparkline, Trend, type Point } from './charts.tsx';
-import { shownCount, shownShare } from './format.ts';
-import { useAnswer } from './hooks.ts';
+import { languageName, shownCount, shownShare } from './format.ts';
+import { useAnswer, useNavigation } from './hooks.ts';
 import { Empty, Fault, Figure, Go, Section } from './parts.tsx';
 import { usePeriod, type Period } from './period.ts';
 import { bucketsOf } from './state.ts';
@@ -67,6 +67,7 @@ export function Overview({ version }: { readonly version: string }) {
           {changes === null ? null : <Changes changes={changes} />}
           <Gaps rows={value.gaps.elements} />
           <Repeats rows={value.repeats.elements} />
+          <Languages languages={now.languages} />
         </div>
       </div>
     </>
@@ -341,6 +342,46 @@ function Gaps({ rows }: { readonly rows: readonly Row[] }) {
             ))}
           </tbody>
         </table>
+      )}
+    </Section>
+  );
+}
+
+/** With so many conversations and so small a part of them with a topic, a language is one that the model lacks. */
+const [ENOUGH, FEW] = [20, 0.25];
+
+function Languages({ languages }: { readonly languages: OverviewResponse['languages'] }) {
+  const { state } = useNavigation();
+  const lacking = languages.filter(
+    ({ language, sessions, withTopic }) =>
+      language !== null && sessions >= ENOUGH && withTopic / sessions < FEW,
+  );
+  return (
+    <Section title="Languages">
+      <table>
+        <tbody>
+          {languages.slice(0, 10).map(({ language, sessions }) => (
+            <tr key={language}>
+              <td>
+                {language === null ? (
+                  languageName(null)
+                ) : (
+                  <Go to={{ view: 'conversations', filters: { ...state.filters, language } }}>
+                    {languageName(language)}
+                  </Go>
+                )}
+              </td>
+              <td class="number">{shownCount(sessions)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {lacking.length === 0 ? null : (
+        <p class="faint">
+          Few conversations in {lacking.map(({ language }) => languageName(language)).join(' and ')} have a
+          topic: the model does not know {lacking.length === 1 ? 'this language' : 'these languages'} well,
+          and gives no topic rather than a wrong one.
+        </p>
       )}
     </Section>
   );
