@@ -5,7 +5,8 @@
 import type { Enrichment, Turn } from '../domain/facts.ts';
 import { truncate } from '../domain/truncate.ts';
 import { withKnown, wordsOfAnswer, wordsOfId, type KnownWords } from '../language/redact/known-words.ts';
-import { redact, redacted } from '../language/redact/redact.ts';
+import { HIDDEN, personalSpans, redact, redacted } from '../language/redact/redact.ts';
+import type { Span } from '../language/redact/spans.ts';
 import { holdsQuestion, isBare } from './answering-turns.ts';
 
 /** Of a longer turn only the beginning is shown. UTF-16 units. */
@@ -39,7 +40,40 @@ export function shownTurn(turn: Turn, enrichment: Enrichment, session: Knowing):
   const { text, names } = redacted(truncate(turn.content, SHOWN_LENGTH), session);
   session.known = withKnown(session.known, names);
   if (text === turn.content) return { content: text, request, enrichment };
-  const shown = request === '' ? '' : redact(request, session);
-  const told = sentences.map((sentence) => ({ ...sentence, text: redact(sentence.text, session) }));
+  const spans = personalSpans(turn.content, session);
+  const told = sentences.map((sentence) => ({
+    ...sentence,
+    text: redact(maskedPart(turn.content, sentence.text, spans), session),
+  }));
+  const shown = request === '' ? '' : redact(maskedRequest(request, sentences, turn.content, spans), session);
   return { content: text, request: shown, enrichment: { ...enrichment, request: shown, sentences: told } };
+}
+
+/** A part of a text without what is personal in the whole: "ul. Lipowa 3 m." alone is no address. */
+function maskedPart(content: string, part: string, spans: readonly Span[]): string {
+  const from = content.indexOf(part);
+  if (from < 0 || part === '') return part;
+  let shown = '';
+  let end = from;
+  for (const span of spans) {
+    if (span.end <= from || span.start >= from + part.length) continue;
+    shown += `${content.slice(end, Math.max(end, span.start))}${HIDDEN}`;
+    end = Math.min(span.end, from + part.length);
+  }
+  return shown + content.slice(end, from + part.length);
+}
+
+/** A request is made of sentences. */
+function maskedRequest(
+  request: string,
+  sentences: Enrichment['sentences'],
+  content: string,
+  spans: readonly Span[],
+): string {
+  const whole = maskedPart(content, request, spans);
+  if (whole !== request) return whole;
+  return sentences.reduce(
+    (masked, { text }) => masked.replace(text, () => maskedPart(content, text, spans)),
+    request,
+  );
 }
