@@ -20,6 +20,7 @@ const SECTIONS = [
   'userNames',
   'births',
   'addressCues',
+  'deeds',
   'figures',
 ] as const satisfies readonly (PersonalSection | 'figures')[];
 
@@ -41,7 +42,7 @@ export interface Cue {
 }
 
 /** What a word may be by itself, one bit each. */
-export const WORD = { at: 1, digit: 2, numberWord: 4, street: 8 } as const;
+export const WORD = { at: 1, digit: 2, numberWord: 4, street: 8, link: 16 } as const;
 
 interface Node {
   kinds: number;
@@ -88,6 +89,7 @@ const firstWords = once((): ReadonlyMap<string, Node> => {
   mark(root, everyWord('at'), WORD.at);
   mark(root, DIGIT_WORDS, WORD.digit);
   mark(root, everyWord('numberWords'), WORD.numberWord);
+  mark(root, everyPhrase('links'), WORD.link);
   mark(root, everyPhrase('streetsBefore'), WORD.street);
   mark(root, everyPhrase('streetsAfter'), WORD.street);
   for (const figure of FIGURES) {

@@ -137,6 +137,8 @@ function findLinks({ text, spans }: Reading): void {
 }
 
 const IPV4 = /(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![.\d]{0,3}\d)/gu;
+/** Addresses that many home routers have: they tell of no one. */
+const ROUTERS = /^(?:192\.168\.[012]\.(?:1|254)|127\.0\.0\.1|10\.0\.0\.1|0\.0\.0\.0)$/u;
 const IPV6 = /(?<![\p{L}\p{N}:])(?:[0-9a-f]{0,4}:){3,7}[0-9a-f]{0,4}(?![\p{L}\p{N}:])/giu;
 const MAC = /(?<![\p{L}\p{N}])(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}(?![\p{L}\p{N}])/giu;
 const UUID =
@@ -146,6 +148,7 @@ function findMachines({ text, spans }: Reading): void {
   if (text.includes('.')) {
     for (const { 0: address, index } of text.matchAll(IPV4)) {
       if (address.split('.').some((part) => Number(part) > 255) || followsVersion(text, index)) continue;
+      if (ROUTERS.test(address)) continue;
       spans.push({ start: index, end: index + address.length, kind: 'contact' });
     }
   }

@@ -102,10 +102,21 @@ function hideTail(reading: Reading, end: number, sure: boolean): void {
   reading.hide(end, to, 'number');
 }
 
+/** "رقم اللوحة ح ب د 4821". */
+function hideSpacedLetters(reading: Reading, at: number): boolean {
+  const { pieces } = reading;
+  let to = at;
+  while (to < at + 4 && pieces[to]?.kind === 'word' && pieces[to]!.text.length === 1) to += 1;
+  if (pieces[to]?.kind !== 'number') return false;
+  reading.hide(at, to + 1, 'number');
+  return true;
+}
+
 /** "PNR: KXQWZT", "plate is B AB 123". */
 function judgeLetters(reading: Reading, at: number, sure: boolean): void {
   const { pieces, flat } = reading;
   const value = pieces[at]!;
+  if (!value.cased && value.text.length === 1 && hideSpacedLetters(reading, at)) return;
   if (!sure && value.text.length > 3) return;
   if (/^\p{Lu}{1,3}$/u.test(value.text)) {
     let to = at + 1;

@@ -321,8 +321,15 @@ const SHAPES: readonly RegExp[] = [
   /[АВЕКМНОРСТУХ] ?\d{3} ?[АВЕКМНОРСТУХ]{2} ?\d{2,3}(?![\p{L}\p{N}])/iuy,
 ];
 
+/** "沪A·4K821". */
+const CHINESE_PLATE =
+  /[京津沪渝冀豫云辽黑湘皖鲁新苏浙赣鄂桂甘晋蒙陕吉闽贵粤青藏川宁琼][A-Z][·・ ]?[A-Z\d]{5,6}(?![A-Za-z\d])/gu;
+
 function findShapes(reading: Reading): void {
   const { text, pieces, spans } = reading;
+  if (reading.unspaced)
+    for (const { 0: plate, index } of text.matchAll(CHINESE_PLATE))
+      spans.push({ start: index, end: index + plate.length, kind: 'number' });
   for (const [place, piece] of pieces.entries()) {
     if (piece.text.length > 4 && piece.kind === 'word') continue;
     const isStart =

@@ -2,11 +2,12 @@
 import { LEXICON } from '../lexicon.ts';
 import { CUE, NOUN_CAPITALS, type Cue } from './cues.ts';
 import { isAboutFigure } from './figures.ts';
-import { isDemonym, isGivenName, isNameLike, nameEnd } from './names.ts';
+import { isDemonym, isGivenName, isNameLike, isSureName, nameEnd } from './names.ts';
 import { everyPhrase } from './personal-lexicon.ts';
 import { piecesOf, type Piece } from './pieces.ts';
 import type { Reading } from './reading.ts';
 import { PERSONAL_WORDS } from './personal-words.ts';
+import { isNameOfThing, isThing } from './things.ts';
 
 /** Titles that nothing but a name follows, however it is written. */
 const SURE_TITLES = PERSONAL_WORDS.sureTitles;
@@ -88,9 +89,23 @@ function hideTitled(reading: Reading, { from, to }: Cue): void {
   const next = pieces[at];
   if (next === undefined || next.line || !next.spaced) return;
   const isSure = SURE_TITLES.has(title.lower);
-  if (!title.capital && title.cased && !isSure && !isGivenName(next)) return;
+  if (!title.capital && title.cased && !isSure && !isGivenName(next) && !isTitledSmall(reading, title, next))
+    return;
   if (!next.cased && !isNameLike(next)) return;
+  if (!isSure && isNameOfThing(reading, from, at)) return;
   hideName(reading, at, nameEnd(reading, at, isSure && !reading.flat));
+}
+
+/** "la doctora Etxebarria", but not "don't miss Black Friday". */
+function isTitledSmall({ flat }: Reading, title: Piece, next: Piece): boolean {
+  return (
+    !flat &&
+    next.capital &&
+    isNameLike(next) &&
+    !isThing(next) &&
+    title.text.length > 2 &&
+    title.lower !== 'miss'
+  );
 }
 
 function hidePresented(reading: Reading, { to, kinds }: Cue): void {
@@ -136,6 +151,8 @@ const POSSESSIVES = PERSONAL_WORDS.germanPossessives;
 
 function hideRelated(reading: Reading, { from, to, kinds }: Cue): void {
   const { pieces } = reading;
+  if (pieces[from]!.capital && (reading.kinds & CUE.figures) !== 0 && isFigure(reading, from, from + 1))
+    return;
   const at = pieces[to]?.text === ',' || pieces[to]?.text === '(' ? to + 1 : to;
   const first = pieces[at];
   if (first === undefined || first.line || first.kind !== 'word') return;
@@ -148,11 +165,16 @@ function hideRelated(reading: Reading, { from, to, kinds }: Cue): void {
   const isOwn = POSSESSIVES.has(pieces[from - 1]?.lower ?? '');
   const isSure = (kinds & CUE.persons) !== 0 && ((kinds & NOUN_CAPITALS) === 0 || isOwn) && at === to;
   if (!first.cased) {
-    if (isGivenName(first) || (isSure && closesClause(reading, at + 1))) hideName(reading, at, end);
+    const mayStand = !first.lower.startsWith('ال') && !isThing(first) && !isNameOfThing(reading, at, at + 1);
+    if (isGivenName(first) || (isSure && mayStand && closesClause(reading, at + 1)))
+      hideName(reading, at, end);
     return;
   }
-  if (reading.flat && !isGivenName(first)) return;
-  if (isGivenName(first) || end - at > 1 || isSure) hideName(reading, at, end);
+  const isKnown = isGivenName(first);
+  if (reading.flat && !isKnown) return;
+  if (!isKnown && (isThing(first) || pieces[end]?.kind === 'number')) return;
+  if (!isOwn && isNameOfThing(reading, at, end)) return;
+  if (isKnown || end - at > 1 || isSure) hideName(reading, at, end);
 }
 
 function closesClause({ pieces }: Reading, at: number): boolean {
@@ -193,11 +215,11 @@ function findSignatures(reading: Reading): void {
   const { pieces } = reading;
   for (let at = Math.max(1, pieces.length - 60); at < pieces.length; at += 1) {
     const first = pieces[at]!;
-    if (first.kind !== 'word' || !isNameLike(first) || !first.cased) continue;
+    if (!first.capital || first.kind !== 'word') continue;
     const isLine = first.line;
     const mark = pieces[at - 1]!;
     const isParted = isLine || /^[,!.–—~-]$/u.test(mark.text);
-    if (!isParted) continue;
+    if (!isParted || !isNameLike(first)) continue;
     const end = nameEnd(reading, at, false);
     const isClosed = reading.endsAt(end);
     const isDashed =
@@ -238,20 +260,25 @@ function findGivenNames(reading: Reading): void {
     const piece = pieces[at]!;
     if (piece.kind !== 'word' || !(piece.capital || !piece.cased) || !isGivenName(piece, false)) continue;
     // Without capitals, one name alone may be a word.
-    if (!piece.cased && !(pieces[at + 1] !== undefined && isGivenName(pieces[at + 1]!, false))) continue;
+    if (
+      !piece.cased &&
+      !isSureName(piece) &&
+      !(pieces[at + 1] !== undefined && isGivenName(pieces[at + 1]!, false))
+    )
+      continue;
     about ??= isAboutFigure(pieces);
     if (about) return;
     const before = pieces[at - 1];
     const end = nameEnd(reading, at, false);
     if (end === at || isPlace(before?.text === '.' ? pieces[at - 2] : before)) continue;
     if (flat && end - at < 2) continue;
-    hideName(reading, at, end);
+    if (!isNameOfThing(reading, at, end)) hideName(reading, at, end);
     at = end - 1;
   }
 }
 
 /** "San José", "Santa Cruz": a place. */
-function isPlace(piece: Piece | undefined): boolean {
+export function isPlace(piece: Piece | undefined): boolean {
   if (piece === undefined) return false;
   const { lower, text, capital } = piece;
   return (
@@ -262,7 +289,7 @@ function isPlace(piece: Piece | undefined): boolean {
 }
 
 /** Hides a name, unless it is that of a public figure or brand. */
-function hideName(reading: Reading, from: number, to: number): void {
+export function hideName(reading: Reading, from: number, to: number): void {
   if ((reading.kinds & CUE.figures) === 0 || !isFigure(reading, from, to)) reading.hide(from, to, 'name');
 }
 

@@ -57,6 +57,17 @@ const sections = {
   givenNames: phrases,
   /** Names that are words or places as well. */
   wordNames: phrases,
+  /** Words that are no names of persons, and may be part of an address: "bank". */
+  notPersons: phrases,
+  /** Behind a name: what only persons do. "said", "called me". */
+  deeds: phrases,
+  /** Before a name, and before much else: "for", "with", "and". */
+  links: phrases,
+  /** Kinds of venues: a name beside one is that of a place. */
+  venues: phrases,
+  /** Kinds of works, and what is done with them: a name beside one is a title. */
+  works: phrases,
+  tickets: phrases,
 };
 
 const schema = z.strictObject({

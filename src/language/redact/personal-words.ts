@@ -37,6 +37,24 @@ const schema = z.strictObject({
   noChineseGivenNames: words,
   japaneseSurnames: words,
   koreanSurnames: words,
+  koreanDoubleSurnames: words,
+  /** Begin words as well. */
+  unsureChineseSurnames: words,
+  /** One character each; two of them make a given name behind a word for a relative. */
+  chineseGivenCharacters: words,
+  /** Arabic, make a name with the word behind them: "عبد". */
+  nameHeads: words,
+  /** Stand between the names of several persons. */
+  joinsPersons: words,
+  /** What a person has: "Hyacinth's account". */
+  possessions: words,
+  /** Stand between a kind of thing and the name in it: "Trattoria da Enzo". */
+  thingJoints: words,
+  /** Speak of a person: "she". */
+  personPronouns: words,
+  articles: words,
+  /** Before the place that a journey goes to. */
+  towards: words,
   /** Begin as a surname does, and are no name. */
   noKoreanNames: words,
 });

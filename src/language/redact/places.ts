@@ -145,7 +145,9 @@ function isQuantity(pieces: readonly Piece[], number: number): boolean {
   const unit = pieces[number + 1];
   if (unit === undefined || !UNITS.has(unit.lower)) return false;
   const next = pieces[pieces[number + 2]?.text === '.' ? number + 3 : number + 2];
-  return !(FILLERS.has(unit.lower) && next !== undefined && NUMBER.test(next.text));
+  if (!FILLERS.has(unit.lower)) return true;
+  // "15 m. 4", of which a sentence may hold "15 m".
+  return next !== undefined && !NUMBER.test(next.text);
 }
 
 /** "An der Alster 3". */

@@ -30,6 +30,8 @@ const MARKERS: ReadonlySet<string> = new Set([
   '`',
 ]);
 
+const NO_NAMES: number[] = [];
+
 export class Reading {
   readonly text: string;
   readonly pieces: readonly Piece[];
@@ -46,6 +48,8 @@ export class Reading {
   readonly kinds: number;
   readonly #words: Uint8Array;
   readonly spans: Span[] = [];
+  /** The places of names that are hidden: from, to, from, to. */
+  names: number[] = NO_NAMES;
 
   constructor(text: string) {
     this.text = text;
@@ -54,10 +58,22 @@ export class Reading {
     this.cues = cues;
     this.#words = words;
     this.words = every;
-    this.kinds = cues.reduce((all, { kinds }) => all | kinds, 0);
-    this.flat = isFlat(this.pieces);
-    this.unspaced = this.pieces.some(({ kind }) => kind === 'unspaced');
-    this.numbers = this.pieces.some(({ kind }) => kind === 'number' || kind === 'mixed');
+    let kinds = 0;
+    for (const cue of cues) kinds |= cue.kinds;
+    this.kinds = kinds;
+    let [cased, capitals, unspaced, numbers] = [0, 0, false, false];
+    for (const piece of this.pieces) {
+      const { kind } = piece;
+      if (kind === 'word') {
+        if (!piece.cased || piece.end - piece.start < 2) continue;
+        cased += 1;
+        if (piece.capital) capitals += 1;
+      } else if (kind === 'unspaced') unspaced = true;
+      else if (kind !== 'mark') numbers = true;
+    }
+    this.flat = cased > 3 && capitals * 4 > cased * 3;
+    this.unspaced = unspaced;
+    this.numbers = numbers;
   }
 
   /** Whether a piece is a word of `WORD`. */
@@ -68,8 +84,11 @@ export class Reading {
   /** Marks the pieces from `from` up to `to` as personal. */
   hide(from: number, to: number, kind: PersonalKind): void {
     const [first, last] = [this.pieces[from], this.pieces[to - 1]];
-    if (first !== undefined && last !== undefined && to > from)
-      this.spans.push({ start: first.start, end: last.end, kind });
+    if (first === undefined || last === undefined || to <= from) return;
+    this.spans.push({ start: first.start, end: last.end, kind });
+    if (kind !== 'name') return;
+    if (this.names === NO_NAMES) this.names = [from, to];
+    else this.names.push(from, to);
   }
 
   /**
@@ -115,14 +134,4 @@ export class Reading {
     const piece = this.pieces[at];
     return piece === undefined || piece.line || piece.kind === 'mark';
   }
-}
-
-function isFlat(pieces: readonly Piece[]): boolean {
-  let [cased, capitals] = [0, 0];
-  for (const { kind, cased: hasCase, capital, text } of pieces) {
-    if (kind !== 'word' || !hasCase || text.length < 2) continue;
-    cased += 1;
-    if (capital) capitals += 1;
-  }
-  return cased > 3 && capitals * 4 > cased * 3;
 }

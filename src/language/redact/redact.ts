@@ -7,6 +7,7 @@ import { findKnown, namesIn, type KnownWords } from './known-words.ts';
 import { findNumbered } from './numbered.ts';
 import { findNumbers } from './numbers.ts';
 import { findPeople } from './people.ts';
+import { findPeopleByRole } from './people-by-role.ts';
 import { findPlaces } from './places.ts';
 import { Reading } from './reading.ts';
 import { findSecrets } from './secrets.ts';
@@ -60,6 +61,7 @@ function readPersonal(text: string, known: KnownWords): Reading {
   findNumbered(reading);
   findSecrets(reading);
   findPeople(reading);
+  findPeopleByRole(reading);
   findPlaces(reading);
   findUnspaced(reading);
   findUnspacedPlaces(reading);

@@ -30,6 +30,10 @@ function followsTechnical({ pieces }: Reading, from: number): boolean {
   );
 }
 
+/** Words for a user name that are nothing else. */
+const SURE_USER_NAMES =
+  /^(?:gebruikersnaam|benutzername|nutzername|användarnamn|brukernavn|brugernavn|käyttäjätunnus|gamertag|nickname|никнейм|username)$/u;
+
 /** `secret`: else it is a user name. */
 function hideValue(reading: Reading, from: number, secret: boolean): void {
   const { text, pieces } = reading;
@@ -58,7 +62,10 @@ function hideValue(reading: Reading, from: number, secret: boolean): void {
   if (!(
     isQuoted ||
     isStated ||
-    (hasShape && !/^\p{L}+['’]\p{L}+$/u.test(own) && (secret || digits > 0 || own.includes('_')))
+    (hasShape &&
+      !/^\p{L}+['’]\p{L}+$/u.test(own) &&
+      (secret || digits > 0 || /[_.]|\p{Ll}\p{Lu}/u.test(own))) ||
+    (!secret && closes && !isWord && own.length > 4 && SURE_USER_NAMES.test(pieces[from - 1]?.lower ?? ''))
   ))
     return;
   if (/^\p{L}+-\p{L}+$/u.test(own) && !marked) return;

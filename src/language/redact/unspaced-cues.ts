@@ -33,7 +33,8 @@ for (const [kind, section] of [
   for (const phrase of setOf(section)) CUES.set(phrase, { ...(CUES.get(phrase) ?? NONE), [kind]: true });
 }
 /** What stands between a cue and its value. */
-const BETWEEN = /(?:是|为|為|就是|叫|は|が|のは|은|는|이|가|คือ|เป็น|号码|号|码|番号|번호)$/u;
+const BETWEEN =
+  /(?:昭和|平成|令和|大正|是|为|為|就是|叫|は|が|のは|은|는|이|가|คือ|เป็น|号码|号|码|番号|번호)$/u;
 const LONGEST = 16;
 
 export function suffixCue(run: string): SuffixCue {

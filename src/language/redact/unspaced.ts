@@ -1,8 +1,10 @@
 /** Names and addresses in Chinese, Japanese, Korean and Thai, where no spaces part the words. */
+import { personNames } from './names-lexicon.ts';
 import { nameEnd } from './names.ts';
 import type { Piece } from './pieces.ts';
 import type { Reading } from './reading.ts';
 import { RUN_LANGUAGES } from './unspaced-cues.ts';
+import { behind, hideIn } from './unspaced-runs.ts';
 import { PERSONAL_WORDS } from './personal-words.ts';
 
 const [ZH, JA, KO, TH] = RUN_LANGUAGES as [
@@ -27,36 +29,6 @@ export function findUnspaced(reading: Reading): void {
     else if (THAI.test(piece.text)) findThai(reading, place);
     else if (isJapanese) findJapanese(reading, place);
     else findChinese(reading, place);
-  }
-}
-
-function hideIn({ spans }: Reading, piece: Piece, from: number, to: number): void {
-  if (to > from) spans.push({ start: piece.start + from, end: piece.start + to, kind: 'name' });
-}
-
-const FIRST = new Map<ReadonlySet<string>, ReadonlySet<number>>();
-
-function firstLetters(phrases: ReadonlySet<string>): ReadonlySet<number> {
-  const known = FIRST.get(phrases) ?? new Set([...phrases].map((phrase) => phrase.charCodeAt(0)));
-  FIRST.set(phrases, known);
-  return known;
-}
-
-/** The places in a run behind any of some phrases. */
-function* behind(
-  run: string,
-  phrases: ReadonlySet<string>,
-  longest: number,
-): Iterable<{ at: number; phrase: string }> {
-  const first = firstLetters(phrases);
-  for (let from = 0; from < run.length; from += 1) {
-    if (!first.has(run.charCodeAt(from))) continue;
-    for (let length = Math.min(longest, run.length - from); length > 0; length -= 1) {
-      const phrase = run.slice(from, from + length);
-      if (!phrases.has(phrase)) continue;
-      yield { at: from + length, phrase };
-      break;
-    }
   }
 }
 
@@ -103,17 +75,66 @@ function findChinese(reading: Reading, place: number): void {
     if (length > 1 && at + length === run.length && length < 4 && !/(?:卡|员|户|级)/u.test(run.slice(at)))
       hideIn(reading, piece, at, at + length);
   }
-  for (const { at } of behind(run, ZH_PERSONS, 4))
-    hideIn(reading, piece, at, at + chineseName(run.slice(at)));
+  findChineseDoers(reading, piece);
+  for (const { at } of behind(run, ZH_PERSONS, 4)) {
+    const isGiven = ZH_GIVEN.has(run[at] ?? '') && ZH_GIVEN.has(run[at + 1] ?? '');
+    hideIn(reading, piece, at, at + (chineseName(run.slice(at)) || (isGiven ? 2 : 0)));
+  }
   for (const { index } of run.matchAll(ZH_TITLES)) {
-    for (const back of [3, 2, 1]) {
+    for (const back of [4, 3, 2, 1]) {
       const name = run.slice(index - back, index);
       if (index < back || name.length < back) continue;
-      if (SURNAMES.has(name[0]!) && (back === 1 || chineseName(name) === back)) {
+      if (
+        DOUBLE_SURNAMES.has(name) ||
+        (SURNAMES.has(name[0]!) && (back === 1 || chineseName(name) === back))
+      ) {
         hideIn(reading, piece, index - back, index);
         break;
       }
     }
+  }
+}
+
+/** What persons do, behind their name. */
+const ZH_DEEDS =
+  /^(?:说|告诉|答应|承诺|回复|签收|打电话|打来|帮我|来电|付了|已经付|下单|联系|没回|没有回|通话|聊过|谈过|讲过|确认过|一起)/u;
+/** Before the name of whom one deals with. */
+const ZH_DEALINGS = /(?:抄送给|转接|转给|发给|寄给|交给|告诉|通知|感谢|谢谢|联系|跟|和|找|问|给|让|请)/gu;
+/** Characters that given names are made of. */
+const ZH_GIVEN = PERSONAL_WORDS.chineseGivenCharacters;
+const ZH_BEGINNINGS = /^(?:昨天|今天|前天|刚才|刚刚|上周|早上|下午|之前|后来|但是|因为|可是|不过|结果)/u;
+
+/** "欧阳静雯说过了", "请抄送给司徒浩": a name that what is done tells. */
+function findChineseDoers(reading: Reading, piece: Piece): void {
+  const run = piece.text;
+  const start = ZH_BEGINNINGS.exec(run)?.[0].length ?? 0;
+  for (const from of new Set([0, start])) hideChineseDoer(reading, piece, from, false);
+  for (const { 0: dealing, index } of run.matchAll(ZH_DEALINGS))
+    hideChineseDoer(reading, piece, index + dealing.length, true);
+}
+
+function mayBeGiven(run: string, from: number, to: number): boolean {
+  for (let at = from; at < to; at += 1) if (NO_GIVEN.has(run[at]!) || !HAN.test(run[at]!)) return false;
+  return true;
+}
+
+/** Surnames that begin words as well. */
+const ZH_NO_DOUBLE = PERSONAL_WORDS.unsureChineseSurnames;
+
+/** `told`: what stands before announces a person, so that the name may end the run. */
+function hideChineseDoer(reading: Reading, piece: Piece, from: number, told: boolean): void {
+  const run = piece.text;
+  const isDouble = DOUBLE_SURNAMES.has(run.slice(from, from + 2));
+  if (!isDouble && !SURNAMES.has(run[from] ?? '')) return;
+  const given = from + (isDouble ? 2 : 1);
+  for (const length of [2, 1]) {
+    const end = given + length;
+    if (end > run.length || !mayBeGiven(run, given, end)) continue;
+    const ends = end === run.length && told && end - from > 2;
+    const isSure = isDouble && !ZH_NO_DOUBLE.has(run.slice(from, given)) && length === 1;
+    if (!ends && !isSure && !ZH_DEEDS.test(run.slice(end, end + 4))) continue;
+    hideIn(reading, piece, from, end);
+    return;
   }
 }
 
@@ -139,7 +160,11 @@ const JA_FIELDS = new Set(JA.introductions);
 const JA_WEAK = new Set(JA.presentations);
 const JA_PERSONS = new Set(JA.persons);
 const JA_NAME_END = /^(?:です|と申|といい|と言|だ|で|の|を|が|は|に|と|も|、)/u;
-const JA_HONORIFIC = /(?:様|さま|さん|氏|くん|君|ちゃん)/gu;
+const JA_HONORIFIC =
+  /(?:様|さま|さん|氏|くん|君|ちゃん|課長|部長|係長|店長|主任|先生|教授|次長|専務|の名前|の名義|名義)/gu;
+/** Before a name in one run of letters. */
+const JA_BEGINNINGS =
+  /^(?:昨日|今日|先日|本日|明日|昨夜|今朝|先週|来週|前回|担当|弊社|御社|同僚|上司|友人|受付|店員|営業|経理|人事|総務)+/u;
 const JA_NO_NAME =
   /(?:客|皆|神|子|他|上|同|何|奥|者|員|主|父|母|兄|姉|弟|妹|娘|息|業|社|店|名|方|医|沢山|患)$/u;
 const NAME_CHARACTER = /[\p{Script=Han}\p{Script=Katakana}ー々]/u;
@@ -182,8 +207,8 @@ function findJapanese(reading: Reading, place: number): void {
       hideIn(reading, piece, at, at + length);
   }
   const said = /と申し|といいます|と言います|だよ。|と申す/u.exec(run)?.index ?? -1;
-  if (said > 0) hideBackwards(reading, piece, said, false);
-  for (const { index } of run.matchAll(JA_HONORIFIC)) hideBackwards(reading, piece, index, true);
+  if (said > 0) hideBackwards(reading, place, said, false);
+  for (const { index } of run.matchAll(JA_HONORIFIC)) hideBackwards(reading, place, index, true);
   const first = japaneseName(run);
   if (
     first > 1 &&
@@ -195,14 +220,33 @@ function findJapanese(reading: Reading, place: number): void {
 }
 
 /** The name that ends at a place. */
-function hideBackwards(reading: Reading, piece: Piece, end: number, honorific: boolean): void {
+function hideBackwards(reading: Reading, place: number, end: number, honorific: boolean): void {
+  const piece = reading.pieces[place]!;
   const run = piece.text;
   let from = end;
   while (from > 0 && end - from < 8 && NAME_CHARACTER.test(run[from - 1]!)) from -= 1;
+  from += JA_BEGINNINGS.exec(run.slice(from, end))?.[0].length ?? 0;
   const name = run.slice(from, end);
+  // "東雲 楓の名前".
+  if (from === 0 && name.length > 0 && name.length < 4) hideFamilyBefore(reading, place);
   if (name.length < (honorific ? 2 : 1) || (honorific && JA_NO_NAME.test(name))) return;
   if (honorific && HAN.test(name) && !startsWithSurname(name) && name.length > 4) return;
   hideIn(reading, piece, from, end);
+}
+
+/** A family's name that a blank parts from the given name. */
+function hideFamilyBefore(reading: Reading, place: number): void {
+  const piece = reading.pieces[place]!;
+  const before = reading.pieces[place - 1];
+  if (before?.kind !== 'unspaced' || piece.line || !piece.spaced) return;
+  const name = /[\p{Script=Han}々]{1,4}$/u.exec(before.text)?.[0];
+  if (
+    name === undefined ||
+    (name.length < before.text.length && !/[はがのを]$/u.test(before.text.slice(0, -name.length)))
+  )
+    return;
+  hideIn(reading, before, before.text.length - name.length, before.text.length);
+  hideIn(reading, piece, 0, japaneseName(piece.text));
 }
 
 const KO_SURNAMES = PERSONAL_WORDS.koreanSurnames;
@@ -211,7 +255,14 @@ const KO_WEAK = new Set(KO.presentations);
 const KO_PERSONS = new Set(KO.persons.map((phrase) => phrase.split(' ').at(-1)!));
 const KO_NAME =
   /^([\p{Script=Hangul}]{2,4}?)(?:입니다|이에요|예요|이고|라고|이라고|인데|이며|이야|이요|의|은|는|이|가|을|를|에게|한테|님|씨|와|과|랑|$)/u;
-const KO_HONORIFIC = /^([\p{Script=Hangul}]{3})(?:님|씨)(?:$|[은는이가을를의께에과와도])/u;
+const KO_HONORIFIC = /^([\p{Script=Hangul}]{3,4})(?:님|씨)(?:$|[은는이가을를의께에과와도한])/u;
+const KO_DOUBLE_SURNAMES = PERSONAL_WORDS.koreanDoubleSurnames;
+/** What somebody is at work, behind a name. */
+const KO_POSTS =
+  /^(?:님|씨|과장|대리|팀장|부장|사장|선생|기사|실장|차장|원장|대표|매니저|상담사|상담원|주임|점장|교수|간호사|변호사)/u;
+/** What follows a given name. */
+const KO_BEHIND_GIVEN =
+  /^(?:이?가|이?는|이?랑|이?한테|에게|이?를|이?의|이?도|님.{0,3}|씨.{0,2}|이?와|과|이|아|야|입니다|이에요|예요)?$/u;
 const KO_NO_NAME = PERSONAL_WORDS.noKoreanNames;
 
 /** The length of the Korean name that a piece begins with, or 0. */
@@ -219,6 +270,24 @@ function koreanName(text: string): number {
   const name = KO_NAME.exec(text)?.[1] ?? '';
   if (KO_NO_NAME.has(name) || KO_NO_NAME.has(text)) return 0;
   return KO_SURNAMES.has(name[0] ?? '') && name.length > 1 ? name.length : 0;
+}
+
+/** A family's name with a given name, by how it begins. */
+function mayBeKorean(name: string): boolean {
+  if (KO_NO_NAME.has(name)) return false;
+  return KO_DOUBLE_SURNAMES.has(name.slice(0, 2)) || (name.length === 3 && KO_SURNAMES.has(name[0]!));
+}
+
+/** The length of the given name, with or without a family's name, that a piece begins with, or 0. */
+function koreanGiven(text: string): number {
+  for (const family of [0, 1, 2]) {
+    const own = text.slice(family, family + 2);
+    if (own.length < 2 || !personNames().given.has(own)) continue;
+    if (family === 1 && !KO_SURNAMES.has(text[0]!)) continue;
+    if (family === 2 && !KO_DOUBLE_SURNAMES.has(text.slice(0, 2))) continue;
+    if (KO_BEHIND_GIVEN.test(text.slice(family + 2))) return family + 2;
+  }
+  return 0;
 }
 
 function findKorean(reading: Reading, place: number): void {
@@ -247,18 +316,21 @@ function findKorean(reading: Reading, place: number): void {
   }
   if (KO_PERSONS.has(piece.text.replace(/(?:인|이|의)$/u, '')) && next?.kind === 'unspaced') {
     const length = koreanName(next.text);
-    if (length === 3 || (length === 2 && next.text.length > 2)) hideIn(reading, next, 0, length);
+    const own = koreanGiven(next.text);
+    if (own > 0) hideIn(reading, next, 0, own);
+    else if (length === 3 || (length === 2 && next.text.length > 2)) hideIn(reading, next, 0, length);
   }
   const honoured = KO_HONORIFIC.exec(piece.text)?.[1];
-  if (honoured !== undefined && KO_SURNAMES.has(honoured[0]!) && !KO_NO_NAME.has(honoured))
-    hideIn(reading, piece, 0, 3);
+  if (honoured !== undefined && mayBeKorean(honoured)) hideIn(reading, piece, 0, honoured.length);
+  const given = koreanGiven(piece.text);
+  if (given > 0) hideIn(reading, piece, 0, given);
   if (
-    /^(?:님|씨)/u.test(next?.text ?? '') &&
-    piece.text.length === 3 &&
-    KO_SURNAMES.has(piece.text[0]!) &&
-    !KO_NO_NAME.has(piece.text)
+    KO_POSTS.test(next?.text ?? '') &&
+    next?.line === false &&
+    (piece.text.length === 3 || koreanGiven(piece.text) > 0 || KO_DOUBLE_SURNAMES.has(piece.text)) &&
+    (mayBeKorean(piece.text) || piece.text.length === 2)
   )
-    hideIn(reading, piece, 0, 3);
+    hideIn(reading, piece, 0, piece.text.length);
   if (
     /^[\p{Script=Hangul}]{3}(?:입니다|이라고|이에요)$/u.test(piece.text) &&
     KO_SURNAMES.has(piece.text[0]!) &&

@@ -1,0 +1,172 @@
+/**
+ * Names that no list needs to know, by what stands beside them: what only persons do ("Thandiwe promised"), a family's
+ * name, a possession, another name.
+ */
+import { CUE, WORD } from './cues.ts';
+import { isFamilyName, isGivenName, isListedName, isNameLike, nameEnd } from './names.ts';
+import { personNames } from './names-lexicon.ts';
+import { hideName, isPlace } from './people.ts';
+import { everyWord } from './personal-lexicon.ts';
+import { PERSONAL_WORDS } from './personal-words.ts';
+import type { Piece } from './pieces.ts';
+import { NOT_NAMES, STOP_WORDS, type Reading } from './reading.ts';
+import { isNameOfThing, isThing } from './things.ts';
+
+const LINKS = everyWord('links');
+const WORKS = everyWord('works');
+/** What joins persons. */
+const COORDINATORS = PERSONAL_WORDS.joinsPersons;
+/** What a person has. */
+const POSSESSIONS = PERSONAL_WORDS.possessions;
+/** Endings of nouns for services and acts, which German writes with a capital and all languages at a start. */
+const NOUN_ENDING =
+  /(?:ung|ungen|heit|keit|schaft|tion|tions|ment|ments|service|dienst|hotline|team|nummer|ität|ing|ers|ness)$/u;
+const PRONOUNS = PERSONAL_WORDS.personPronouns;
+const PRONOUN_WITHIN = 3;
+const MOST_BACK = 4;
+/** Names beside which others are looked for, two numbers each. */
+const MOST_NAMES = 64;
+
+export function findPeopleByRole(reading: Reading): void {
+  if ((reading.kinds & CUE.deeds) !== 0)
+    for (const { from, kinds } of reading.cues) if ((kinds & CUE.deeds) !== 0) hideDoer(reading, from);
+  findLinked(reading);
+  hideCompanions(reading);
+}
+
+/** "Thandiwe promised", "अनसूया ने कहा". */
+function hideDoer(reading: Reading, deed: number): void {
+  const { pieces, flat } = reading;
+  const last = pieces[deed - 1];
+  if (last?.kind !== 'word' || pieces[deed]!.line) return;
+  if (!last.cased) {
+    hideUncasedDoer(reading, deed - 1);
+    return;
+  }
+  if (!last.capital) {
+    if (last.text.length > 3 && isGivenName(last, false) && personNames().given.has(last.lower))
+      hideName(reading, deed - 1, deed);
+    return;
+  }
+  let from = deed - 1;
+  while (from > 0 && deed - from < MOST_BACK && !pieces[from]!.line && mayPrecede(pieces[from - 1]!))
+    from -= 1;
+  const words = pieces.slice(from, deed);
+  if (words[0]!.kind === 'mark' || !words.every((word) => word.kind === 'mark' || mayName(word))) return;
+  const isKnown = words.some((word) => isGivenName(word) || isFamilyName(word));
+  if ((flat && !isKnown) || (!isKnown && NOUN_ENDING.test(last.lower))) return;
+  if (!isNameOfThing(reading, from, deed)) hideName(reading, from, deed);
+}
+
+function mayPrecede(piece: Piece): boolean {
+  return (piece.capital && mayName(piece)) || /^[-‑]$/u.test(piece.text);
+}
+
+function mayName(piece: Piece): boolean {
+  const { lower } = piece;
+  return (
+    isNameLike(piece) && !STOP_WORDS.has(lower) && !isThing(piece) && !WORKS.has(lower) && !LINKS.has(lower)
+  );
+}
+
+function hideUncasedDoer(reading: Reading, at: number): void {
+  const { pieces } = reading;
+  const name = pieces[at]!;
+  if (!mayName(name) || name.text.length < 3 || /^ال|(?:ों|ें|ने)$/u.test(name.lower)) return;
+  const first = pieces[at - 1];
+  const isFamily = first !== undefined && !name.line && isGivenName(first) && mayName(first);
+  if (!isNameOfThing(reading, at, at + 1)) hideName(reading, isFamily ? at - 1 : at, at + 1);
+}
+
+/** "for Fatoumata Diarra", "Hyacinth Bucketsworth's name", "with priyanka". */
+function findLinked(reading: Reading): void {
+  const { pieces, flat } = reading;
+  if (flat) return;
+  // "Okonkwo, first name Chidi".
+  if (
+    pieces[0] !== undefined &&
+    pieces[0].capital &&
+    personNames().family.has(pieces[0].lower) &&
+    pieces[1]?.text === ','
+  )
+    hideName(reading, 0, 1);
+  for (let at = 1; at < pieces.length; at += 1) {
+    const piece = pieces[at]!;
+    if (piece.kind !== 'word' || !piece.cased) continue;
+    if (!piece.capital) {
+      if (reading.isWord(at - 1, WORD.link) && isSmallPerson(piece)) hideName(reading, at, at + 1);
+      continue;
+    }
+    const before = pieces[at - 1]!;
+    if (before.capital || !isNameLike(piece)) continue;
+    const end = nameEnd(reading, at, false);
+    if (end > at) hideIfPerson(reading, at, end);
+    at = Math.max(at, end - 1);
+  }
+}
+
+/** A name of the lists that is written small. */
+function isSmallPerson(piece: Piece): boolean {
+  const { lower, text } = piece;
+  if (text.length < 4 || !(personNames().given.has(lower) || (text.length > 4 && isListedName(lower))))
+    return false;
+  return !STOP_WORDS.has(lower) && !NOT_NAMES.has(lower);
+}
+
+function hideIfPerson(reading: Reading, from: number, to: number): void {
+  const { pieces } = reading;
+  const last = pieces[to - 1]!;
+  const isPair = to - from > 1;
+  const isLinked = reading.isWord(from - 1, WORD.link) && !pieces[from]!.line;
+  const owns = last.lower.endsWith("'s") && POSSESSIONS.has(pieces[to]?.lower ?? '');
+  if (!isPair && !isLinked && !owns) return;
+  const isSpokenOf =
+    (isPair || isLinked) && pieces[from - 1]!.kind === 'word' && precedesPronoun(reading, to);
+  const isNamed =
+    owns ||
+    isSpokenOf ||
+    ((isLinked || pieces[from - 1]!.kind === 'word') &&
+      (personNames().family.has(last.lower) || (isPair && isFamilyName(last)))) ||
+    (isPair && isLinked && !isPlace(pieces[from]) && holdsGivenName(reading, from, to));
+  if (!isNamed || pieces[to]?.kind === 'number' || isNameOfThing(reading, from, to)) return;
+  const words = pieces.slice(from, to);
+  if (!words.some((word) => word.kind === 'word' && (isThing(word) || WORKS.has(word.lower))))
+    hideName(reading, from, to);
+}
+
+/** "Obadiah, he can open the door". */
+function precedesPronoun({ pieces }: Reading, from: number): boolean {
+  for (let at = from; at < from + PRONOUN_WITHIN && at < pieces.length; at += 1)
+    if (PRONOUNS.has(pieces[at]!.lower)) return true;
+  return false;
+}
+
+function holdsGivenName({ pieces }: Reading, from: number, to: number): boolean {
+  for (let at = from; at < to; at += 1) if (isGivenName(pieces[at]!, false)) return true;
+  return false;
+}
+
+/** "Ingeborg, Rashid and Mei": what stands beside a name as one of several. */
+function hideCompanions(reading: Reading): void {
+  const { pieces, flat } = reading;
+  if (flat) return;
+  for (let place = 0; place < reading.names.length && place < MOST_NAMES; place += 2) {
+    const to = reading.names[place + 1]!;
+    const joint = pieces[to];
+    const next = pieces[to + 1];
+    if (joint === undefined || next === undefined || joint.line || next.line) continue;
+    if (!COORDINATORS.has(joint.lower) || !next.capital || !next.cased || !mayName(next)) continue;
+    if (reading.names.lastIndexOf(to + 1, 2 * MOST_NAMES) >= 0) continue;
+    if (joint.kind === 'mark' && !continues(reading, to + 1)) continue;
+    const end = nameEnd(reading, to + 1, false);
+    if (end > to + 1 && !isNameOfThing(reading, to + 1, end) && pieces[end]?.kind !== 'number')
+      hideName(reading, to + 1, end);
+  }
+}
+
+/** Behind a comma, a name is one of several when another joint or the end follows it. */
+function continues(reading: Reading, at: number): boolean {
+  const end = nameEnd(reading, at, false);
+  const after = reading.pieces[end];
+  return after === undefined || after.line || COORDINATORS.has(after.lower);
+}
