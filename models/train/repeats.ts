@@ -145,11 +145,10 @@ async function candidatesOf(
 ): Promise<{ readonly candidates: Candidate[]; readonly strangers: Candidate[] }> {
   const all: Asked[][] = [];
   for (const session of sessions) all.push(await requestsOf(session, enricher));
-  const candidate = (asked: AskedRequest, earlier: readonly KeptRequest[], isRepeat: boolean): Candidate => ({
-    evidence: evidenceOf(asked, earlier, repeated, 1),
-    isRepeat,
-    weight,
-  });
+  const candidate = (asked: AskedRequest, earlier: readonly KeptRequest[], isRepeat: boolean): Candidate => {
+    const { turn, pairs } = evidenceOf(asked, earlier, repeated, 1);
+    return { evidence: pairs.map((pair) => ({ ...turn, ...pair })), isRepeat, weight };
+  };
   const candidates = all
     .flat()
     .filter(({ earlier }) => earlier.length > 0)

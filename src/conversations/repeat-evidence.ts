@@ -54,8 +54,34 @@ export interface AskedRequest {
   readonly isBare: boolean;
 }
 
-/** What may speak for or against a repeat, 0 to 1 unless said otherwise. `answer`: the assistant turn before. */
-export interface Evidence {
+/** What a turn and the answer before it say, whatever was asked earlier; 0 or 1. */
+export interface TurnEvidence {
+  readonly short: number;
+  /** It says nothing by itself, so that only its phrases tell. */
+  readonly bare: number;
+  /** Phrases of the turn and of the answer (`repeat-phrases.ts`). */
+  readonly insists: number;
+  readonly persists: number;
+  readonly presses: number;
+  readonly adds: number;
+  readonly continues: number;
+  readonly accepts: number;
+  readonly denies: number;
+  readonly question: number;
+  readonly settles: number;
+  readonly misses: number;
+  readonly evades: number;
+  /** The answer holds a number: a price, a time. */
+  readonly number: number;
+  /** The answer is longer than the start and end of it that are read. */
+  readonly long: number;
+  /** The turn may answer a question of the assistant, other than an offer of help; or asks back. */
+  readonly isAsked: number;
+  readonly asksBack: number;
+}
+
+/** What speaks for or against one earlier request being the one that is asked again, 0 to 1 unless said otherwise. */
+export interface PairEvidence {
   /** Cosine of the requests over that of requests for the same, on a similarity scale of 1: −1.6 to 0.4. */
   readonly meaning: number;
   /** How much nearer it is than the median of the other earlier requests; 0 with fewer than two others. */
@@ -64,8 +90,11 @@ export interface Evidence {
   readonly nearest: number;
   /** Binary logarithm of how many earlier requests there are, at most `MOST_EARLIER`: one may be near by chance. */
   readonly earlier: number;
-  /** Whether the requests have anything to do with each other, by meaning or words. */
+  /** Whether the requests have anything to do with each other, by meaning or words; and that times other evidence. */
   readonly related: number;
+  readonly relatedPersists: number;
+  readonly relatedPresses: number;
+  readonly relatedNumber: number;
   /** Share of the words of the request that the earlier one holds, and the reverse. */
   readonly known: number;
   readonly kept: number;
@@ -85,31 +114,6 @@ export interface Evidence {
   readonly restates: number;
   /** Binary logarithm of its length over that of the earlier one, −3 to 3. */
   readonly longer: number;
-  readonly short: number;
-  /** It says nothing by itself, so that only its phrases tell. */
-  readonly bare: number;
-  /** Phrases of the turn and of the answer (`repeat-phrases.ts`). */
-  readonly insists: number;
-  readonly persists: number;
-  readonly presses: number;
-  readonly adds: number;
-  readonly relatedPersists: number;
-  readonly relatedPresses: number;
-  readonly continues: number;
-  readonly accepts: number;
-  readonly denies: number;
-  readonly question: number;
-  readonly settles: number;
-  readonly misses: number;
-  readonly evades: number;
-  /** The answer holds a number: a price, a time. */
-  readonly number: number;
-  readonly relatedNumber: number;
-  /** The answer is longer than the start and end of it that are read. */
-  readonly long: number;
-  /** The turn may answer a question of the assistant, other than an offer of help; or asks back. */
-  readonly isAsked: number;
-  readonly asksBack: number;
   /** How the earlier request was answered, before the next one came. */
   readonly firstAsked: number;
   readonly firstLong: number;
@@ -118,6 +122,8 @@ export interface Evidence {
   readonly met: number;
   readonly unmet: number;
 }
+
+export type Evidence = TurnEvidence & PairEvidence;
 
 /** More earlier requests than these make no difference. */
 const MOST_EARLIER = 8;
@@ -129,31 +135,12 @@ const SHORT = 24;
 const LENGTH_MARGIN = 8;
 const MOST_LONGER = 3;
 
-/** What a turn and the answer before it say, whatever was asked earlier. */
+/** A turn and the answer before it. */
 interface ReadTurn {
   readonly answerWords: readonly number[];
   /** Of the answer, as it is kept with the requests before it. */
   readonly answered: number;
-  readonly evidence: Pick<
-    Evidence,
-    | 'short'
-    | 'bare'
-    | 'insists'
-    | 'persists'
-    | 'presses'
-    | 'adds'
-    | 'continues'
-    | 'accepts'
-    | 'denies'
-    | 'question'
-    | 'settles'
-    | 'misses'
-    | 'evades'
-    | 'number'
-    | 'long'
-    | 'isAsked'
-    | 'asksBack'
-  >;
+  readonly evidence: TurnEvidence;
 }
 
 function readTurn({ said, answer, isAsked, isBare }: AskedRequest): ReadTurn {
@@ -193,7 +180,7 @@ function readTurn({ said, answer, isAsked, isBare }: AskedRequest): ReadTurn {
 }
 
 /**
- * The evidence for each of some earlier requests, oldest first. `threshold`: the cosine of two requests for the same;
+ * The evidence of a turn, and for each of some earlier requests, oldest first. `threshold`: the cosine of two requests for the same;
  * `scale`: the similarity scale. Requests without an answer so far get the one in between.
  */
 export function evidenceOf(
@@ -201,22 +188,21 @@ export function evidenceOf(
   earlier: readonly KeptRequest[],
   threshold: number,
   scale: number,
-): Evidence[] {
+): { readonly turn: TurnEvidence; readonly pairs: PairEvidence[] } {
   const turn = readTurn(asked);
   for (const peer of earlier) if (peer.answered === 0) peer.answered = turn.answered | metBy(peer, turn);
   const cosines = earlier.map(({ vector }) => quantisedCosine(asked.request.vector, vector));
   const ascending = cosines.toSorted((one, other) => one - other);
   const greatest = ascending.at(-1) ?? 0;
   const count = Math.log2(Math.min(earlier.length, MOST_EARLIER));
-  return earlier.map((peer, at) => {
+  const pairs = earlier.map((peer, at) => {
     const cosine = cosines[at]!;
-    return {
-      ...evidenceOfPair(asked.request, peer, turn, asked.isBare ? 0 : (cosine - threshold) / scale),
-      nearer: earlier.length < 3 ? 0 : (cosine - medianWithout(ascending, cosine)) / scale,
-      nearest: Number(cosine === greatest),
-      earlier: count,
-    };
+    const nearer = earlier.length < 3 ? 0 : (cosine - medianWithout(ascending, cosine)) / scale;
+    const meaning = asked.isBare ? 0 : (cosine - threshold) / scale;
+    const place = { meaning, nearer, nearest: Number(cosine === greatest), earlier: count };
+    return evidenceOfPair(asked.request, peer, turn, place);
   });
+  return { turn: turn.evidence, pairs };
 }
 
 /** Whether the answer of a turn is the number that an earlier request asks for; 0 if that asks for none. */
@@ -235,8 +221,8 @@ function evidenceOfPair(
   request: NewRequest,
   peer: KeptRequest,
   { answerWords, evidence }: ReadTurn,
-  cosineOver: number,
-): Omit<Evidence, 'nearer' | 'nearest' | 'earlier'> {
+  { meaning, nearer, nearest, earlier }: Pick<PairEvidence, 'meaning' | 'nearer' | 'nearest' | 'earlier'>,
+): PairEvidence {
   const { words, values } = request;
   const isNew = (hash: number): boolean => !peer.words.includes(hash);
   const share = (count: number, of: number): number => count / Math.max(1, of);
@@ -244,14 +230,16 @@ function evidenceOfPair(
   const shared = words.length - fresh.length;
   const taken = fresh.filter((hash) => answerWords.includes(hash)).length;
   const hasNewValue = values.some((hash) => isNew(hash) && !answerWords.includes(hash));
-  const near = evidence.bare === 1 ? 0 : Math.max(0, Math.min(1, (cosineOver + UNRELATED) / UNRELATED));
+  const near = evidence.bare === 1 ? 0 : Math.max(0, Math.min(1, (meaning + UNRELATED) / UNRELATED));
   const related = Math.max(near, share(shared, Math.min(words.length, peer.words.length)));
   const longer = Math.log2((request.length + LENGTH_MARGIN) / (peer.length + LENGTH_MARGIN));
   const answered = (bit: number): number => Number((peer.answered & bit) !== 0);
   const firstEvades = answered(ANSWERED.evades);
   return {
-    ...evidence,
-    meaning: cosineOver,
+    meaning,
+    nearer,
+    nearest,
+    earlier,
     related,
     known: share(shared, words.length),
     kept: share(shared, peer.words.length),

@@ -19,6 +19,8 @@ import {
   type Evidence,
   type KeptRequest,
   type NewRequest,
+  type PairEvidence,
+  type TurnEvidence,
 } from './repeat-evidence.ts';
 import { EDGES } from './repeat-phrases.ts';
 import { LIKELY, PRIOR, SURE, WEIGHTS } from './repeat-weights.ts';
@@ -84,8 +86,6 @@ export interface Repeat {
   readonly isSure: boolean;
 }
 
-const KINDS = Object.keys(WEIGHTS) as (keyof Evidence)[];
-
 /**
  * Which of some answered requests, oldest first, a request most likely asks again; null when none is likely enough.
  * `threshold`: the cosine of two requests for the same; `scale`: the similarity scale.
@@ -97,15 +97,19 @@ export function repeatIn(
   scale = 1,
 ): Repeat | null {
   if (earlier.length === 0) return null;
+  const { turn, pairs } = evidenceOf(asked, earlier, threshold, scale);
+  const odds = PRIOR + logOdds(turn);
   let likeliest: KeptRequest | null = null;
   let greatest = LIKELY;
-  evidenceOf(asked, earlier, threshold, scale).forEach((evidence, at) => {
-    const odds = logOdds(evidence);
-    if (odds > greatest) [likeliest, greatest] = [earlier[at]!, odds];
+  pairs.forEach((pair, at) => {
+    const sum = odds + logOdds(pair);
+    if (sum > greatest) [likeliest, greatest] = [earlier[at]!, sum];
   });
   return likeliest === null ? null : { of: likeliest, isSure: greatest >= SURE };
 }
 
-function logOdds(evidence: Evidence): number {
-  return KINDS.reduce((sum, kind) => sum + WEIGHTS[kind] * evidence[kind], PRIOR);
+function logOdds(evidence: TurnEvidence | PairEvidence): number {
+  let sum = 0;
+  for (const [kind, value] of Object.entries(evidence)) sum += WEIGHTS[kind as keyof Evidence] * value;
+  return sum;
 }

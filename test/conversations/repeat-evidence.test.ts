@@ -1,10 +1,19 @@
 import { equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ANSWERED, evidenceOf, type Evidence } from '../../src/conversations/repeat-evidence.ts';
+import {
+  ANSWERED,
+  evidenceOf as readEvidence,
+  type Evidence,
+} from '../../src/conversations/repeat-evidence.ts';
 import { newRequest } from '../../src/conversations/repeated-requests.ts';
 import { vectorOf } from '../worker/analysis/builders.ts';
 
 const request = (text: string) => newRequest(text, vectorOf(text));
+
+function evidenceOf(...of: Parameters<typeof readEvidence>): Evidence[] {
+  const { turn, pairs } = readEvidence(...of);
+  return pairs.map((pair) => ({ ...turn, ...pair }));
+}
 
 function between(before: string, answer: string, said: string, isAsked = false): Evidence {
   const asked = { request: request(said), said, answer, isAsked, isBare: false };
