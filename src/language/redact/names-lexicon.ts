@@ -1,4 +1,7 @@
-/** Reads `lexicon/names/`: names of persons by region, and words that look like them. Covered by test/language/redact/names-lexicon.test.ts. */
+/**
+ * Reads `lexicon/names/`: names of persons by region, and words that look like them. Covered by
+ * test/language/redact/names-lexicon.test.ts.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SetupError } from '../../errors.ts';
@@ -15,7 +18,10 @@ export type NameSection = (typeof SECTIONS)[number];
 
 const DIRECTORY = join(LEXICON_DIRECTORY, 'names');
 
-/** Of all regions together, in lower case; read when a text first asks. Files are text, because a list of ten thousand entries is long as JSON. */
+/**
+ * Of all regions together, in lower case; read when a text first asks. Files are text: ten thousand entries are long as
+ * JSON.
+ */
 export const personNames = once((): Readonly<Record<NameSection, ReadonlySet<string>>> => readNames());
 
 function readNames(): Record<NameSection, Set<string>> {

@@ -58,9 +58,13 @@ export function isGivenName({ lower, kind }: Piece, words = true): boolean {
   return isKnownIn(givenNames(), name) || (words && wordNames().has(name));
 }
 
-/** Endings that families' names have and few other words. */
-const FAMILY_ENDING =
-  /(?:.{3}(?:ski|ska|skiego|skiej|skiemu|sky|cki|cka|wicz|wicza|czyk|enko|енко|yan|ян|dze|дзе|shvili|швили|escu|opoulos|oulou|idis|sson|dóttir|dottir|oğlu|zadeh|ović|ovic|ević|evic|quist|qvist|ström|oyan|чук|щенко)|.{3}(?:ová|ova|eva|овa|ова|ева|ина|ских|ский|ская|ского|ской|скому)|^(?:mc|mac)\p{L}{4,}|^o'\p{L}{4,})$/u;
+/** Endings that families' names have and few other words, and beginnings. */
+const FAMILY_ENDINGS = [
+  'ski|ska|skiego|skiej|skiemu|sky|cki|cka|wicz|wicza|czyk|enko|yan|dze|shvili|escu|opoulos|oulou|idis|sson|dóttir',
+  'dottir|oğlu|zadeh|ović|ovic|ević|evic|quist|qvist|ström|ová|ova|eva|енко|ян|дзе|швили|чук|ова|ева|ина|ских|ский',
+  'ская|ского|ской|скому',
+].join('|');
+const FAMILY_ENDING = new RegExp(`.{3}(?:${FAMILY_ENDINGS})$|^mc\\p{L}{4,}|^o'\\p{L}{4,}`, 'u');
 
 /** A family's name: "Okonkwo", "Papanikolaou". */
 export function isFamilyName({ lower, kind }: Piece): boolean {

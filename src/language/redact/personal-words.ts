@@ -50,6 +50,8 @@ const schema = z.strictObject({
   possessions: words,
   /** Stand between a kind of thing and the name in it: "Trattoria da Enzo". */
   thingJoints: words,
+  /** Words for a user name that are nothing else. */
+  sureUserNames: words,
   /** Speak of a person: "she". */
   personPronouns: words,
   articles: words,

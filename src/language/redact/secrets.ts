@@ -1,6 +1,7 @@
 /** Passwords, codes, user names and dates of birth: values behind the word for them. */
 import { CUE } from './cues.ts';
 import { isGivenName } from './names.ts';
+import { PERSONAL_WORDS } from './personal-words.ts';
 import { COPULAS, NOT_NAMES, NUMBER_WORDS, STOP_WORDS, TECHNICAL, type Reading } from './reading.ts';
 import { suffixCue } from './unspaced-cues.ts';
 
@@ -29,10 +30,6 @@ function followsTechnical({ pieces }: Reading, from: number): boolean {
     (TECHNICAL.has(before.lower) || before.lower === 'promo' || before.lower === 'discount')
   );
 }
-
-/** Words for a user name that are nothing else. */
-const SURE_USER_NAMES =
-  /^(?:gebruikersnaam|benutzername|nutzername|användarnamn|brukernavn|brugernavn|käyttäjätunnus|gamertag|nickname|никнейм|username)$/u;
 
 /** `secret`: else it is a user name. */
 function hideValue(reading: Reading, from: number, secret: boolean): void {
@@ -65,7 +62,11 @@ function hideValue(reading: Reading, from: number, secret: boolean): void {
     (hasShape &&
       !/^\p{L}+['’]\p{L}+$/u.test(own) &&
       (secret || digits > 0 || /[_.]|\p{Ll}\p{Lu}/u.test(own))) ||
-    (!secret && closes && !isWord && own.length > 4 && SURE_USER_NAMES.test(pieces[from - 1]?.lower ?? ''))
+    (!secret &&
+      closes &&
+      !isWord &&
+      own.length > 4 &&
+      PERSONAL_WORDS.sureUserNames.has(pieces[from - 1]?.lower ?? ''))
   ))
     return;
   if (/^\p{L}+-\p{L}+$/u.test(own) && !marked) return;

@@ -1,4 +1,7 @@
-/** Names of persons that stand for a thing: a venue, a work, a brand. Covered by test/language/redact/people-by-role.test.ts. */
+/**
+ * Names of persons that stand for a thing: a venue, a work, a brand. Covered by
+ * test/language/redact/people-by-role.test.ts.
+ */
 import { bare, isGivenName } from './names.ts';
 import { personNames } from './names-lexicon.ts';
 import { everyWord } from './personal-lexicon.ts';
@@ -34,7 +37,7 @@ function isVenue(piece: Piece | undefined, small: boolean): boolean {
   return piece.capital || small || UNCASED_VENUES.has(lower);
 }
 
-/** The name from `from` up to `to` is that of a venue or a work: "Harry's Bar", "Trattoria da Enzo", "the film Amélie". */
+/** The name from `from` up to `to` is that of a venue or a work: "Harry's Bar", "the film Amélie". */
 export function isNameOfThing(reading: Reading, from: number, to: number): boolean {
   const { pieces } = reading;
   if (isVenue(pieces[from], false) && pieces[from - 1]?.capital === true && !pieces[from]!.line) return true;
