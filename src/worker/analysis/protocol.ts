@@ -195,8 +195,8 @@ export function pack(enrichments: readonly Enrichment[]): PackedEnrichments {
   return { findings, places, vectors };
 }
 
-function withoutVector({ type, words, isUnseen, language }: MissingAbility): MissingAbility {
-  return { type, words, isUnseen, language };
+function withoutVector({ type, words, question, isUnseen, language }: MissingAbility): MissingAbility {
+  return { type, words, isUnseen, language, ...(question === undefined ? {} : { question }) };
 }
 
 export function unpack({ findings, places, vectors }: PackedEnrichments, dimensions: number): Enrichment[] {
