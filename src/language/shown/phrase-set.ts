@@ -11,11 +11,23 @@ export interface ShownWord {
   /** UTF-16 units. */
   readonly start: number;
   readonly end: number;
+  readonly sets: number;
+  readonly stems: readonly string[];
+  readonly isNumber: boolean;
+}
+
+/** What a word says wherever it stands. */
+interface KnownWord {
+  readonly key: string;
+  /** The sets of which a phrase may begin with it, a bit each. */
+  readonly sets: number;
+  /** What it is compared by: none when it says nothing. */
+  readonly stems: readonly string[];
+  readonly isNumber: boolean;
 }
 
 const WORD = /[\p{L}\p{N}][\p{L}\p{M}\p{N}\u200c]*(?:['’][\p{L}\p{N}][\p{L}\p{M}\p{N}\u200c]*)*/gu;
 const ASCII = /^[a-z0-9']+$/;
-const SMALL_LETTERS = /^[a-z]+$/;
 
 /** Of scripts that write no spaces between words, and of Korean, whose words take endings. */
 const UNSPACED =
@@ -42,28 +54,42 @@ const READ_TEXTS: { text: string; words: readonly ShownWord[]; isWhole: boolean 
 
 function readWords(text: string, most: number): ShownWord[] {
   const words: ShownWord[] = [];
-  for (const { 0: word, index } of text.matchAll(WORD)) {
-    words.push({ key: keyOfWord(word), start: index, end: index + word.length });
+  WORD.lastIndex = 0;
+  for (let found = WORD.exec(text); found !== null; found = WORD.exec(text)) {
+    const word = found[0];
+    const { key, sets, stems, isNumber } = KNOWN.get(word) ?? learned(word);
+    words.push({ key, start: found.index, end: found.index + word.length, sets, stems, isNumber });
     if (words.length === most) break;
   }
   return words;
 }
 
-/** Keys that were looked up before; cached. */
-const KEYS = new Map<string, string>();
-const MOST_KEYS = 4096;
-const LONGEST_KEY = 40;
+/** By the first word of a phrase, and by the first UTF-16 unit of one that opens with a beginning: the sets that have it. */
+const SETS_OF_WORD = new Map<string, number>();
+const SETS_OF_BEGINNING = new Map<number, number>();
+/** Further sets have no bit: every word is looked up in them. */
+const MOST_SETS = 31;
+let setCount = 0;
 
-function keyOfWord(word: string): string {
+/** Two look-ups tell of most words that no set knows them. */
+function setsOf(key: string): number {
+  return (SETS_OF_WORD.get(key) ?? 0) | (SETS_OF_BEGINNING.get(key.charCodeAt(0)) ?? 0);
+}
+
+/** Words that were read before, as they are written; cached. */
+const KNOWN = new Map<string, KnownWord>();
+const MOST_KNOWN = 16_384;
+const LONGEST_KNOWN = 40;
+
+function learned(word: string): KnownWord {
   const lower = word.toLowerCase();
-  if (ASCII.test(lower)) return lower;
-  const known = KEYS.get(lower);
-  if (known !== undefined) return known;
-  const key = wordKey(lower);
-  if (lower.length > LONGEST_KEY) return key;
-  if (KEYS.size >= MOST_KEYS) KEYS.clear();
-  KEYS.set(lower, key);
-  return key;
+  const key = ASCII.test(lower) ? lower : wordKey(lower);
+  const isNumber = /^\p{N}/u.test(key) && !UNSPACED.test(key);
+  const known = { key, sets: setsOf(key), stems: isNumber ? [key] : stemsOfKey(key), isNumber };
+  if (word.length > LONGEST_KNOWN) return known;
+  if (KNOWN.size >= MOST_KNOWN) KNOWN.clear();
+  KNOWN.set(word, known);
+  return known;
 }
 
 const { determiners, stopWords, stopWordsInNames } = LEXICON;
@@ -80,20 +106,21 @@ const SAYS_NOTHING = /^\p{Script=Hiragana}+$/u;
  * stand between words, and numbers if `numbers`.
  */
 export function contentStems(words: readonly ShownWord[], numbers = false): string[] {
-  const stems: string[] = [];
-  for (const { key } of words) {
-    if (SMALL_LETTERS.test(key)) {
-      if (!STOP_WORDS.has(key)) stems.push(key.slice(0, STEM_LENGTH));
-    } else if (UNSPACED.test(key)) {
-      for (let at = 0; at < Math.max(key.length - 1, 1); at += 1) {
-        const pair = key.slice(at, at + 2);
-        if (!SAYS_NOTHING.test(pair)) stems.push(pair);
-      }
-    } else if (/^\p{N}/u.test(key)) {
-      if (numbers) stems.push(key);
-    } else if (!STOP_WORDS.has(key)) stems.push(key.slice(0, STEM_LENGTH));
+  const all: string[] = [];
+  for (const { stems, isNumber } of words) {
+    if (isNumber && !numbers) continue;
+    for (const stem of stems) all.push(stem);
   }
-  return stems;
+  return all;
+}
+
+/** Of a word, or of a run of a script without spaces. */
+function stemsOfKey(key: string): readonly string[] {
+  if (UNSPACED.test(key)) {
+    const pairs = Array.from({ length: Math.max(key.length - 1, 1) }, (_, at) => key.slice(at, at + 2));
+    return pairs.filter((pair) => !SAYS_NOTHING.test(pair));
+  }
+  return STOP_WORDS.has(key) ? [] : [key.slice(0, STEM_LENGTH)];
 }
 
 /** About how many words of a text say something; `besides`: keys of words that do not count. */
@@ -124,6 +151,8 @@ interface Part {
 
 /** The phrases of one section in all languages, for languages with spaces by word, else by text. */
 export class PhraseSet {
+  /** 0: it has none. */
+  readonly #bit: number;
   readonly #byFirst = new Map<string, Phrase[]>();
   /** Phrases that open with a beginning of words, by its first UTF-16 unit. */
   readonly #byBeginning = new Map<number, Phrase[]>();
@@ -132,6 +161,11 @@ export class PhraseSet {
   readonly #anywhere: RegExp | null;
 
   constructor(spaced: readonly string[], unspaced: readonly string[]) {
+    this.#bit = setCount < MOST_SETS ? 1 << setCount : 0;
+    setCount += 1;
+    // Words that were read before know nothing of it.
+    KNOWN.clear();
+    for (const read of READ_TEXTS) Object.assign(read, { text: '', words: [] });
     for (const phrase of spaced) this.#add(phrase);
     for (const list of this.#byFirst.values()) list.sort((x, y) => y.parts.length - x.parts.length);
     const source = alternatives(unspaced.map((phrase) => phrase.replaceAll('.', '\\.')));
@@ -160,14 +194,19 @@ export class PhraseSet {
       .flatMap((part) => (part === '…' ? [part] : part.split(/[-.\u200c](?=\p{L})/u)))
       .map(partOf);
     const { kind, key } = parts[0]!;
-    if (kind === 'beginning') addTo(this.#byBeginning, key.charCodeAt(0), { parts });
-    else addTo(this.#byFirst, key, { parts });
+    if (kind === 'beginning') {
+      addTo(this.#byBeginning, key.charCodeAt(0), { parts });
+      addBit(SETS_OF_BEGINNING, key.charCodeAt(0), this.#bit);
+    } else {
+      addTo(this.#byFirst, key, { parts });
+      addBit(SETS_OF_WORD, key, this.#bit);
+    }
   }
 
   /** The place after the longest phrase that begins at word `at`; `at` itself when none does. */
   endAt(words: readonly ShownWord[], at: number): number {
     const first = words[at];
-    if (first === undefined) return at;
+    if (first === undefined || (this.#bit !== 0 && (first.sets & this.#bit) === 0)) return at;
     const end = endOfFirst(this.#byFirst.get(first.key), words, at);
     if (end > at || this.#byBeginning.size === 0) return end;
     return endOfFirst(this.#byBeginning.get(first.key.charCodeAt(0)), words, at);
@@ -208,6 +247,10 @@ function addTo<Key>(index: Map<Key, Phrase[]>, key: Key, phrase: Phrase): void {
   const list = index.get(key);
   if (list === undefined) index.set(key, [phrase]);
   else list.push(phrase);
+}
+
+function addBit<Key>(sets: Map<Key, number>, key: Key, bit: number): void {
+  sets.set(key, (sets.get(key) ?? 0) | bit);
 }
 
 /** Of the sections that were asked for: several modules read the same one. */

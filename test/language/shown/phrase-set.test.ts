@@ -29,4 +29,13 @@ describe('PhraseSet', () => {
     equal(set.lengthAtEnd(shownWordsOf('where are you')), 2);
     equal(set.lengthAtEnd(shownWordsOf('you are where')), 0);
   });
+
+  it('finds phrases of sets that are made after a word was read', () => {
+    const text = 'the quokka sleeps in a burrow';
+    shownWordsOf(text);
+    const late = Array.from({ length: 40 }, () => new PhraseSet(['quokka sleeps', 'bur*'], []));
+    for (const set of late) equal(set.firstIn(text, shownWordsOf(text)), 1);
+    const words = shownWordsOf('in a burrow');
+    for (const set of late) equal(set.endAt(words, 2), 3);
+  });
 });
