@@ -10,7 +10,7 @@ it('answers everybody rightly beside writers, mixed questions and an attacker', 
     resolve(import.meta.dirname, '../../demo/conversations.jsonl'),
   );
   const { readers, writers, victim, attackers, liveness } = await soak({
-    seconds: 2,
+    seconds: 3,
     readers: 4,
     writers: 2,
     writesPerSecond: 5,
