@@ -54,6 +54,8 @@ const grammarSchema = z.strictObject({
     /** Phrases that deny what precedes them, and how many words back they reach. */
     after: listOfPhrases(0),
     reachBefore: z.int().min(0).max(12),
+    /** Phrases whose negations deny nothing: "no thanks", "no, it is". */
+    except: listOfPhrases(0).optional(),
   }),
   /** Phrases with which a clause begins that counters what precedes it: "but". */
   contrast: listOfPhrases(0),

@@ -9,6 +9,7 @@ import { wordsIn } from './grammar.ts';
 import type { PhraseFile } from './phrase-files.ts';
 import { PhraseTrie, type Reading } from './phrase-trie.ts';
 import { PhraseWalk, type Anchors } from './phrase-walk.ts';
+import { anchorsOf } from './anchors.ts';
 import { BREAK, isGlued, readText, type ReadText, type Token } from './read-text.ts';
 
 export interface Match<Kind extends string> {
@@ -36,7 +37,7 @@ export interface MatchedText<Kind extends string> extends ReadText {
 }
 
 /** Kinds of phrases that every file has by its grammar. */
-type Role = 'phrase' | 'unless' | 'contrast' | 'negation' | 'negation-after';
+type Role = 'phrase' | 'unless' | 'contrast' | 'negation' | 'negation-after' | 'no-negation';
 
 interface Phrase<Kind extends string> {
   readonly text: string;
@@ -197,6 +198,7 @@ export class PhraseMatcher<Kind extends string> {
       else if (role === 'negation') denials.addBefore(one);
       else if (role === 'negation-after') denials.addAfter(one);
     }
+    for (const one of said) if (this.#phraseOf(one).role === 'no-negation') denials.remove(one);
     const matches: Match<Kind>[] = [];
     for (const one of said) {
       const { role, kind, text } = this.#phraseOf(one);
@@ -255,14 +257,6 @@ function keysOf(key: string): string[] {
   return keys;
 }
 
-function anchorsOf({ tokens }: ReadText): Anchors {
-  return {
-    count: tokens.length,
-    startsClause: (token) => token === 0 || tokens[token]!.before >= BREAK.mark,
-    endsClause: (token) => (tokens[token + 1]?.before ?? BREAK.end) >= BREAK.mark,
-  };
-}
-
 function inLanguage<Kind extends string>(file: PhraseFile<Kind>, place: number): InLanguage<Kind> {
   const { reachAfter, reachBefore } = file.grammar.negation;
   return {
@@ -294,6 +288,7 @@ function compile<Kind extends string>(file: PhraseFile<Kind>): Compiled<Kind> {
   // A single word is seen by its token.
   add(negation.before, 'negation');
   add(negation.after, 'negation-after');
+  add(negation.except ?? [], 'no-negation');
   return { trie, walk: new PhraseWalk(trie), phrases };
 }
 
@@ -347,6 +342,11 @@ class Denials {
 
   addAfter({ language, start }: Found): void {
     this.#in(this.#starts, language)[start] = 1;
+  }
+
+  remove({ language, start, end }: Found): void {
+    this.#ends.get(language)?.fill(0, start, end);
+    this.#starts.get(language)?.fill(0, start, end);
   }
 
   #in(of: Map<number, Uint8Array>, language: number): Uint8Array {

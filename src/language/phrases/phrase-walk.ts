@@ -17,11 +17,12 @@ import { ANCHOR, type Anchor } from './syntax.ts';
 const MOST_SKIPPED = 3;
 const NO_STEPS: readonly Step[] = [{ symbols: [], has: new Set(), starts: [] }];
 
-/** What a walk asks of the text. */
+/** What a walk asks of the text. Emoji beside a token do not count: "great 👍" ends with "great". */
 export interface Anchors {
   startsClause(token: number): boolean;
   endsClause(token: number): boolean;
-  readonly count: number;
+  startsTurn(token: number): boolean;
+  endsTurn(token: number): boolean;
 }
 
 /** Texts on their way through a trie, one after the other. */
@@ -153,6 +154,9 @@ export class PhraseWalk {
 }
 
 function isAnchored(from: Anchor, to: Anchor, start: number, token: number, anchors: Anchors): boolean {
-  if (from === ANCHOR.turn ? start > 0 : from === ANCHOR.clause && !anchors.startsClause(start)) return false;
-  return to === ANCHOR.turn ? token === anchors.count - 1 : to === ANCHOR.none || anchors.endsClause(token);
+  if (
+    from === ANCHOR.turn ? !anchors.startsTurn(start) : from === ANCHOR.clause && !anchors.startsClause(start)
+  )
+    return false;
+  return to === ANCHOR.turn ? anchors.endsTurn(token) : to === ANCHOR.none || anchors.endsClause(token);
 }

@@ -36,6 +36,7 @@ const CHARACTER =
 const HANGUL = /\p{Script=Hangul}/u;
 const MARK = /\p{M}/u;
 const NOT_ASCII = /[^\0-\x7f]/;
+const LETTER_OR_DIGIT = /[\p{L}\p{N}]/u;
 
 const EMOTICON = String.raw`[:;=]'?-?[()D\[\]|](?![\p{L}\p{N}])|<\/?3(?!\d)`;
 const EMOJI = String.raw`\p{Extended_Pictographic}[\p{Emoji_Modifier}\ufe0e\ufe0f]*`;
@@ -248,6 +249,14 @@ export function isGlued(tokens: readonly Token[], at: number): boolean {
   return at > 0 && tokens[at]!.before === BREAK.none && tokens[at - 1]!.isCharacter;
 }
 
+/** An emoji or emoticon. */
+export function isEmoji({ key }: Token): boolean {
+  const first = key.charCodeAt(0);
+  // The commonest first: a Latin letter in lower case.
+  if (first >= 97 && first <= 122) return false;
+  return key !== '' && (/^[:;=<]/.test(key) || !LETTER_OR_DIGIT.test(key));
+}
+
 export function isHangul(key: string): boolean {
   return HANGUL.test(key);
 }
@@ -266,5 +275,5 @@ function closingsOf(text: string, tokens: readonly Token[]): ('?' | '!' | '')[] 
 function closingOf(marks: string): '?' | '!' | '' {
   if (marks === '' || marks === '.') return '';
   const line = marks.split('\n', 1)[0]!;
-  return /[?？؟;՞]/u.test(line) ? '?' : /[!！]/u.test(line) ? '!' : '';
+  return /[?？؟՞]/u.test(line) ? '?' : /[!！]/u.test(line) ? '!' : '';
 }
