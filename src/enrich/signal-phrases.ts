@@ -29,13 +29,24 @@ interface Meaning {
   readonly aboutThing?: true;
   /** Also said in a question. */
   readonly inQuestions?: true;
+  /** Only in a turn without thanks or praise. */
+  readonly unthanked?: true;
 }
 
-/** What a user turn says. */
+/**
+ * What a user turn says. `rejection`: "no, the other one", a correction after an answer and an answer after a question.
+ * `leaves`: the user goes on without the assistant ("I'll call them"), which may be what it advised.
+ */
 export const SAID = {
   thanks: { type: 'SAT', keys: ['gratitude'], needs: ANSWERED, courtesy: true },
   praise: { type: 'SAT', keys: ['praise'], needs: TOLD },
-  approval: { type: 'SAT', keys: ['praise'], needs: ['answered'], courtesy: true, alone: true },
+  approval: {
+    type: 'SAT',
+    keys: ['praise'],
+    needs: ['answered', 'asked-for-more'],
+    courtesy: true,
+    alone: true,
+  },
   solved: { type: 'SAT', keys: ['problem-solved'], needs: ANSWERED },
   closing: { type: 'SAT', keys: ['positive-closing'], needs: ANSWERED, courtesy: true },
   acknowledgement: { type: 'SAT', keys: ['acknowledgement'], needs: ANSWERED, courtesy: true, alone: true },
@@ -44,6 +55,7 @@ export const SAID = {
   failed: { type: 'DSAT', keys: ['negative-feedback'], needs: TOLD, inQuestions: true, aboutThing: true },
   'bad-answer': { type: 'DSAT', keys: ['negative-feedback'], needs: TOLD, aboutThing: true },
   correction: { type: 'DSAT', keys: ['correction'], needs: ANY, inQuestions: true },
+  rejection: { type: 'DSAT', keys: ['correction'], needs: ['answered'], aboutThing: true },
   'said-so': { type: 'DSAT', keys: ['correction', 'ignored-instruction'], needs: TOLD, inQuestions: true },
   wrong: { type: 'DSAT', keys: ['factual-error'], needs: TOLD, aboutThing: true },
   doubt: { type: 'DSAT', keys: ['factual-error'], needs: ['answered'], inQuestions: true, aboutThing: true },
@@ -52,6 +64,7 @@ export const SAID = {
   angry: { type: 'DSAT', keys: ['frustration'], needs: TOLD, inQuestions: true, aboutThing: true },
   irony: { type: 'DSAT', keys: ['frustration'], needs: ANY, inQuestions: true },
   'gives-up': { type: 'DSAT', keys: ['gives-up'], needs: ANY },
+  leaves: { type: 'DSAT', keys: ['gives-up'], needs: ['unable'], unthanked: true },
   human: { type: 'DSAT', keys: ['gives-up'], needs: ANY, inQuestions: true },
 } as const satisfies Record<string, Meaning>;
 
@@ -63,12 +76,15 @@ export function meaningOf(said: Said): Meaning {
 
 /**
  * Further kinds. `earlier`: the turn speaks of an answer before its session. `task`: it gives or wants words to write,
- * translate or explain.
+ * translate or explain. `wants`: it asks for something. `polite`: greetings, farewells, and what else is said beside
+ * praise without saying anything. `asks`: the assistant asks without a question mark.
  */
 const OF_USERS = ['earlier', 'task'] as const;
-const OF_ASSISTANTS = ['asks-if-helped', 'asks-for-more', 'unable', 'waits'] as const;
+const BESIDE = ['wants', 'polite'] as const;
+const OF_ASSISTANTS = ['asks-if-helped', 'asks-for-more', 'asks', 'unable', 'waits'] as const;
 
 export type UserPhrase = Said | (typeof OF_USERS)[number];
+export type BesidePhrase = (typeof BESIDE)[number];
 export type AssistantPhrase = (typeof OF_ASSISTANTS)[number];
 
 export function isSaid(kind: UserPhrase): kind is Said {
@@ -78,10 +94,12 @@ export function isSaid(kind: UserPhrase): kind is Said {
 /** The matchers of what users and assistants say. Throws SetupError at the first call when a file cannot be used. */
 export const signalPhrases = once(() => {
   const ofUsers: readonly UserPhrase[] = [...(Object.keys(SAID) as Said[]), ...OF_USERS];
-  const kinds = [...ofUsers, ...OF_ASSISTANTS];
+  const kinds = [...ofUsers, ...BESIDE, ...OF_ASSISTANTS];
   const files = loadPhraseFiles({ purpose: 'signals', kinds, checked: false });
   return {
     user: new PhraseMatcher<UserPhrase>(files.map((file) => withKinds(file, ofUsers))),
+    /** What stands beside something that is heard: most turns say nothing of that kind, and are not read for it. */
+    beside: new PhraseMatcher<BesidePhrase>(files.map((file) => withKinds(file, BESIDE))),
     assistant: new PhraseMatcher<AssistantPhrase>(files.map((file) => withKinds(file, OF_ASSISTANTS))),
   };
 });

@@ -7,6 +7,7 @@ import type { SignalCandidate, Stance } from '../domain/facts.ts';
 import { SIGNALS, type SignalKey } from '../domain/signal-kinds.ts';
 import type { Clause } from '../language/clauses.ts';
 import type { Match, MatchedText } from '../language/phrases/phrase-matcher.ts';
+import { isEmoji } from '../language/phrases/read-text.ts';
 import { quotationsOf } from '../language/quotations.ts';
 import { fold } from '../language/normalise.ts';
 import { isFoldedStopWord, wordCount } from '../language/words.ts';
@@ -17,6 +18,7 @@ import {
   signalPhrases,
   type Said,
   type AssistantPhrase,
+  type BesidePhrase,
   type UserPhrase,
 } from './signal-phrases.ts';
 
@@ -103,13 +105,16 @@ export function detectByPhrase(content: string): SignalCandidate[] {
       });
     }
   }
-  if (hits.some(({ said }) => said === 'no') && type === 'DSAT')
+  if (hits.some(({ said }) => said === 'no') && type === 'DSAT') {
+    const known = found.get('negative-feedback');
+    const needs: Stance[] = [...new Set<Stance>([...(known?.needs ?? []), 'asked-if-helped'])];
     found.set('negative-feedback', {
       key: 'negative-feedback',
-      needs: ['asked-if-helped'],
-      first: false,
+      needs,
+      first: known?.first === true,
       weak: false,
     });
+  }
   return SIGNALS.flatMap(({ key }) => found.get(key) ?? []);
 }
 
@@ -160,22 +165,50 @@ function clauseByToken(clauses: readonly Clause[], count: number): Int32Array {
 
 /** Drops thanks after a request, and approving words with a next step; weakens complaints in a longer story. */
 function withoutPoliteness(hits: readonly Hit[], text: MatchedText<UserPhrase>): Hit[] {
-  const held = heldTokens(hits, text.tokens.length);
+  if (hits.length === 0) return [];
+  const courtesies = signalPhrases().beside.match(text.text).matches;
+  const held = heldTokens(hits, text, courtesies);
   const beside = wordsBeside(text, held, 0, text.tokens.length);
+  const isThankful = hits.some(({ said }) => meaningOf(said).type === 'SAT');
+  const leaves = hits.some(({ said }) => meaningOf(said).unthanked === true);
   const sober = hits.map((hit) =>
     beside > MOST_BESIDE_COMPLAINT && meaningOf(hit.said).aboutThing === true ? { ...hit, weak: true } : hit,
   );
-  return sober.filter(({ said, start }) => {
-    const { alone, type } = meaningOf(said);
-    if (said === 'thanks') return wordsBeside(text, held, 0, start) <= MOST_BEFORE_THANKS;
+  return sober.filter((hit) => {
+    const { alone, type, unthanked } = meaningOf(hit.said);
+    if (hit.said === 'thanks') return !areThanksForRequest(hit, text, held, courtesies);
+    if (unthanked === true && isThankful) return false;
     if (alone !== true || type !== 'SAT') return true;
-    return beside <= MOST_BESIDE_APPROVAL;
+    return beside <= MOST_BESIDE_APPROVAL && !leaves;
   });
 }
 
-function heldTokens(hits: readonly Hit[], count: number): Uint8Array {
-  const held = new Uint8Array(count);
+/** Whether something is asked for before thanks; in a sentence of their own they may follow a report. */
+function areThanksForRequest(
+  { start, clause }: Hit,
+  text: MatchedText<UserPhrase>,
+  held: Uint8Array,
+  courtesies: readonly Match<BesidePhrase>[],
+): boolean {
+  const { clauses, closings } = text;
+  if (start === 0) return false;
+  const isRequest =
+    courtesies.some((match) => match.kind === 'wants' && match.start < start) ||
+    closings.slice(0, start).includes('?');
+  if (isRequest) return wordsBeside(text, held, 0, start) > 0;
+  const isOwnSentence = clauses[clause]!.start === start && clauses[clause]!.sentence > 0;
+  return !isOwnSentence && wordsBeside(text, held, 0, start) > MOST_BEFORE_THANKS;
+}
+
+/** Tokens of what is heard, and of courtesies beside it. */
+function heldTokens(
+  hits: readonly Hit[],
+  { tokens }: MatchedText<UserPhrase>,
+  courtesies: readonly Match<BesidePhrase>[],
+): Uint8Array {
+  const held = new Uint8Array(tokens.length);
   for (const { start, end } of hits) held.fill(1, start, end);
+  for (const { kind, start, end } of courtesies) if (kind === 'polite') held.fill(1, start, end);
   return held;
 }
 
@@ -191,14 +224,15 @@ function wordsBeside(
     if (held[at] === 1) continue;
     const { key, isCharacter } = tokens[at]!;
     const asks = closings[at] === '?';
-    if (!asks && isFoldedStopWord(key)) continue;
+    if (isEmoji(tokens[at]!) || (!asks && isFoldedStopWord(key))) continue;
     count += isCharacter ? 0.4 : 1;
   }
   return count;
 }
 
 function restOf(text: MatchedText<UserPhrase>, hits: readonly Hit[]): number {
-  return wordsBeside(text, heldTokens(hits, text.tokens.length), 0, text.tokens.length);
+  const courtesies = signalPhrases().beside.match(text.text).matches;
+  return wordsBeside(text, heldTokens(hits, text, courtesies), 0, text.tokens.length);
 }
 
 /**
@@ -266,6 +300,7 @@ export function stanceOf(content: string, lacks: boolean): Stance {
   if (asksForMore) return isUnable ? 'unable' : 'asked-for-more';
   for (let at = Math.max(0, tokens.length - CLOSING_TOKENS); at < tokens.length; at++)
     if (closings[at] === '?') return 'asked';
+  if (says('asks')) return 'asked';
   if (says('waits')) return 'waiting';
   return isUnable ? 'unable' : 'answered';
 }

@@ -142,6 +142,11 @@ const ORDINARY: readonly string[] = [
 const IN_CONTEXT: readonly [string, Stance | null, readonly SignalKey[]][] = [
   ['No', 'answered', ['correction']],
   ['No', 'asked', []],
+  ['No, I wanted the other one', 'answered', ['correction']],
+  ['No, I wanted the other one', 'asked', []],
+  ["I'll call them then", 'unable', ['gives-up']],
+  ["I'll call them then", 'answered', []],
+  ['Nope.', 'asked-for-more', []],
   ['No', 'asked-if-helped', ['negative-feedback']],
   ['Yes, very!', 'asked-if-helped', ['praise']],
   ['ok thanks bye', 'unable', []],
@@ -171,6 +176,16 @@ const TYPES: readonly [string, 'SAT' | 'DSAT' | null][] = [
   ['Translate "you are useless" into French', null],
   ['He wrote "this is a terrible answer" to me', null],
   ["I don't like spicy food", null],
+  ['отлично 👍', 'SAT'],
+  ['lovely, ta', 'SAT'],
+  ['Parfait, bonne soirée', 'SAT'],
+  ['The money is back on my account. Thanks!', 'SAT'],
+  ['can you call me a taxi, thanks', null],
+  ['no thanks you have been very helpful', 'SAT'],
+  ["Great, I'll call them", null],
+  ['Das schau ich mir nochmal an', null],
+  ['Sure.', null],
+  ['No, change it to two', null],
 ];
 
 describe('detectSignals', () => {
@@ -229,6 +244,9 @@ describe('stanceOf', () => {
     ['Let me check that for you.', 'waiting'],
     ['Leider kann ich das nicht ändern.', 'unable'],
     ['还需要其他帮助吗？', 'asked-for-more'],
+    ['Do you need help with anything else?', 'asked-for-more'],
+    ['Please confirm: a table for two at seven.', 'asked'],
+    ['SELECT * FROM orders WHERE total > 100;', 'answered'],
   ];
   for (const [content, stance] of cases) {
     it(`${stance}: ${content}`, () => equal(stanceOf(content, false), stance));

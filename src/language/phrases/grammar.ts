@@ -55,7 +55,7 @@ const grammarSchema = z.strictObject({
     after: listOfPhrases(0),
     reachBefore: z.int().min(0).max(12),
     /** Phrases whose negations deny nothing: "no thanks", "no, it is". */
-    except: listOfPhrases(0).optional(),
+    except: listOfPhrases(0).default([]),
   }),
   /** Phrases with which a clause begins that counters what precedes it: "but". */
   contrast: listOfPhrases(0),
