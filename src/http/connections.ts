@@ -81,12 +81,19 @@ const CLEAR_EVERY_MS = 1000;
  */
 export function trackSilent(server: Server): () => void {
   const silent = new Set<Socket>();
+  let isEnding = false;
   server.on('connection', (socket: Socket) => {
+    // It was accepted by the system before we stopped to listen.
+    if (isEnding) {
+      socket.destroy();
+      return;
+    }
     silent.add(socket);
     socket.once('close', () => silent.delete(socket));
   });
   server.on('request', ({ socket }: { readonly socket: Socket }) => silent.delete(socket));
   return () => {
+    isEnding = true;
     for (const socket of silent) if (socket.bytesRead === 0) socket.destroy();
   };
 }

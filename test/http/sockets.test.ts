@@ -182,9 +182,8 @@ describe('http: connections', () => {
     await app.listen({ host: '127.0.0.1', port: 0 });
     const { port } = app.server.address() as AddressInfo;
     const silent = await open(port);
-    const ended = once(silent, 'close');
     // It ends without any time running out: those of the server are longer than the test may take.
-    await app.close();
-    await ended;
+    const ended = new Promise((resolve) => silent.resume().once('end', resolve).once('close', resolve));
+    await Promise.all([app.close(), ended]);
   });
 });
