@@ -22,7 +22,7 @@ import {
   type PairEvidence,
   type TurnEvidence,
 } from './repeat-evidence.ts';
-import { EDGES } from './repeat-phrases.ts';
+import { EDGES, phrasesIn } from './repeat-phrases.ts';
 import { LIKELY, PRIOR, SURE, WEIGHTS } from './repeat-weights.ts';
 
 /** Requests that a session keeps. */
@@ -66,13 +66,18 @@ function isName({ text, afterBreak }: Word): boolean {
   return !afterBreak && text.length > 1 && /^\p{Lu}/u.test(text);
 }
 
-/** Whether a reply, which says nothing by itself, may ask again: it holds a question or some dissatisfaction. */
+/**
+ * Whether a reply, which says nothing by itself, may ask again: it holds a question, or says that something is still as
+ * it was. A complaint alone asks nothing.
+ */
 export function mayAskAgain(
   { kind, signals }: Pick<Enrichment, 'kind' | 'signals'>,
   content: string,
 ): boolean {
   if (kind !== 'reply' || content.length > EDGES) return false;
-  return holdsQuestion(content) || signals.some(({ key }) => DISSATISFIED.has(key));
+  if (holdsQuestion(content)) return true;
+  if (!signals.some(({ key }) => DISSATISFIED.has(key))) return false;
+  return phrasesIn(content).kinds.has('persists');
 }
 
 const DISSATISFIED: ReadonlySet<SignalKey> = new Set(
