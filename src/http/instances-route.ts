@@ -8,6 +8,7 @@ import { checked, invalidRequest } from '../ingest/validation.ts';
 import { queryParameterSchemas } from '../query/parameters.ts';
 import type { Instance } from '../registry/registry.ts';
 import type { InstanceRegistry } from './dependencies.ts';
+import { readParameters } from './instance-request.ts';
 
 const uuid = z.string().regex(UUID_PATTERN, 'must be a UUID').meta({ format: 'uuid' });
 
@@ -61,7 +62,7 @@ export const instanceListSchema = z.strictObject({
 /** /v1/instances: those of the key's project are listed, made and renamed. */
 export function registerInstanceRoutes(scope: FastifyInstance, instances: InstanceRegistry): void {
   scope.get('/instances', async (request) => {
-    const window = readParameters(request.query as Readonly<Record<string, string | string[]>>);
+    const window = readParameters(instanceListParameterSchemas, request.query);
     const { instances: page, total } = await instances.instancesOf(request.projectId, window);
     return { elements: page.map(answerOf), pagination: { total, ...window } };
   });
@@ -93,11 +94,4 @@ export function registerInstanceRoutes(scope: FastifyInstance, instances: Instan
 
 function answerOf({ id, name: called, createdAt }: Instance): z.output<typeof instanceSchema> {
   return { id, name: called, createdAt };
-}
-
-function readParameters(raw: Readonly<Record<string, string | string[]>>): { limit: number; offset: number } {
-  const repeated = Object.keys(raw).filter((parameter) => Array.isArray(raw[parameter]));
-  if (repeated.length > 0)
-    throw invalidRequest(repeated.map((path) => ({ path, message: 'must be given once' })));
-  return checked(instanceListParameterSchemas, { ...raw }, 'is not a parameter of this operation');
 }

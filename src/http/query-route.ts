@@ -1,10 +1,9 @@
 /** Covered by test/http/app.test.ts. */
 import type { FastifyInstance } from 'fastify';
-import { AppError } from '../errors.ts';
 import { parseQueryParameters } from '../query/parameters.ts';
 import type { InstanceFinder, QueryRunner } from './dependencies.ts';
 import { exportTypeOf, sendExport } from './export.ts';
-import { waitForPosition } from './wait-for-position.ts';
+import { enterInstance } from './instance-request.ts';
 
 /** No answer has so many rows. */
 const EVERY_ROW = 2 ** 31 - 1;
@@ -14,14 +13,10 @@ export function registerQueryRoute(
   scope: FastifyInstance,
   dependencies: { readonly runner: QueryRunner; readonly instances: InstanceFinder; readonly waitMs: number },
 ): void {
-  const { runner, instances } = dependencies;
+  const { runner } = dependencies;
   scope.get('/query', async (request, reply) => {
     const parameters = parseQueryParameters(request.query as Record<string, string | string[]>);
-    const { instanceId } = parameters;
-    if ((await instances.projectOf(instanceId)) !== request.projectId) {
-      throw new AppError('NOT_FOUND', `There is no instance ${instanceId}.`);
-    }
-    await waitForPosition(request, reply, instanceId, dependencies);
+    await enterInstance(request, reply, parameters.instanceId, dependencies);
     const type = exportTypeOf(request.headers.accept);
     if (type !== null) {
       // Without a limit of its own, an export has every row.

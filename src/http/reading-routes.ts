@@ -3,14 +3,13 @@
 import type { FastifyInstance } from 'fastify';
 import type { z } from 'zod';
 import { UUID_PATTERN } from '../domain/ids.ts';
-import { AppError } from '../errors.ts';
-import { checked, invalidRequest } from '../ingest/validation.ts';
+import { invalidRequest } from '../ingest/validation.ts';
 import { changesParameterSchemas } from '../query/changes/changes-schema.ts';
 import { overviewParameterSchemas } from '../query/overview/overview-schema.ts';
 import { sessionParameterSchemas } from '../query/session-schema.ts';
 import { WHY_PATHS, whyParameterSchemas, type WhyPath } from '../query/why/why-schema.ts';
 import type { HttpDependencies } from './dependencies.ts';
-import { waitForPosition } from './wait-for-position.ts';
+import { enterInstance, readParameters } from './instance-request.ts';
 
 type Reading = NonNullable<HttpDependencies['query']> & { readonly waitMs: number };
 
@@ -54,22 +53,8 @@ function register<Schema extends z.ZodType<{ readonly instanceId: string }>>(
     const id = route.id === null ? '' : (request.params[route.id] ?? '').toLowerCase();
     if (route.id !== null && !UUID_PATTERN.test(id))
       throw invalidRequest([{ path: route.id, message: 'must be a UUID' }]);
-    const parameters = readParameters(schema, request.query as Readonly<Record<string, string | string[]>>);
-    const { instanceId } = parameters;
-    if ((await reading.instances.projectOf(instanceId)) !== request.projectId) {
-      throw new AppError('NOT_FOUND', `There is no instance ${instanceId}.`);
-    }
-    await waitForPosition(request, reply, instanceId, reading);
+    const parameters = readParameters(schema, request.query);
+    await enterInstance(request, reply, parameters.instanceId, reading);
     return route.answer(parameters, id, request.projectId);
   });
-}
-
-function readParameters<Schema extends z.ZodType>(
-  schema: Schema,
-  raw: Readonly<Record<string, string | string[]>>,
-): z.output<Schema> {
-  const repeated = Object.keys(raw).filter((parameter) => Array.isArray(raw[parameter]));
-  if (repeated.length > 0)
-    throw invalidRequest(repeated.map((path) => ({ path, message: 'must be given once' })));
-  return checked(schema, { ...raw }, 'is not a parameter of this operation');
 }

@@ -17,7 +17,7 @@ export async function waitForPosition(
 }
 
 /** What ingest answered as `X-Stream-Position`. */
-export function readWaitForPosition(header: string | string[] | undefined): number | null {
+function readWaitForPosition(header: string | string[] | undefined): number | null {
   if (header === undefined) return null;
   const position = typeof header === 'string' && /^\d{1,16}$/.test(header) ? Number(header) : Number.NaN;
   if (Number.isSafeInteger(position)) return position;

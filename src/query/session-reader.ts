@@ -6,6 +6,7 @@ import type { Row } from '../store/duckdb.ts';
 import type { Snapshot, SnapshotReader } from '../store/published/snapshot-reader.ts';
 import { cachedNames } from './dimensions.ts';
 import { readInstanceRow } from './instance-row.ts';
+import { GRANULARITY_NUMBER } from './statement.ts';
 import {
   noSession,
   writeCursor,
@@ -109,7 +110,7 @@ from @counts left join @author u on true`,
         rows: {
           counts: {
             table: 'session_rollup',
-            equal: { instance, granularity: 4 },
+            equal: { instance, granularity: GRANULARITY_NUMBER.ALL },
             and: `session = ${number}`,
           },
           author: { table: 'end_user', equal: { instance }, and: `end_user = ${row['end_user'] as number}` },

@@ -15,7 +15,7 @@ export interface Plan {
 }
 
 /** Granularities as the rollups number them. */
-const GRANULARITY_NUMBER: Readonly<Record<Granularity, number>> = {
+export const GRANULARITY_NUMBER: Readonly<Record<Granularity, number>> = {
   HOUR: 0,
   DAY: 1,
   WEEK: 2,

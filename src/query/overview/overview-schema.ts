@@ -1,8 +1,6 @@
 /** Covered by test/e2e/overview-rules.test.ts. */
 import { z } from 'zod';
 import { dateTime, metricsSchema, type Metric } from '../../domain/metrics.ts';
-import { queryParameterSchemas } from '../parameters.ts';
-import { whyParameterSchemas } from '../why/why-schema.ts';
 
 /** What an instance as a whole is measured by. */
 export const OVERVIEW_METRICS = [
@@ -17,20 +15,8 @@ export const OVERVIEW_METRICS = [
 ] as const satisfies readonly Metric[];
 
 /** GET /v1/overview: its parameters. */
-export const overviewParameterSchemas = z
-  .strictObject({
-    instanceId: queryParameterSchemas.shape.instanceId,
-    'dateRange.start': queryParameterSchemas.shape['dateRange.start'],
-    'dateRange.end': queryParameterSchemas.shape['dateRange.end'],
-    timeGranularity: whyParameterSchemas.shape.timeGranularity,
-  })
-  .refine(
-    ({ 'dateRange.start': start, 'dateRange.end': end }) =>
-      start === undefined || end === undefined || start < end,
-    { path: ['dateRange.start'], message: 'must be before dateRange.end' },
-  );
-
-export type OverviewParameters = z.output<typeof overviewParameterSchemas>;
+export { whyParameterSchemas as overviewParameterSchemas } from '../why/why-schema.ts';
+export type { WhyParameters as OverviewParameters } from '../why/why-schema.ts';
 
 /** The answer of GET /v1/overview: no member that is not here. */
 export const overviewResponseSchema = z.strictObject({

@@ -43,10 +43,17 @@ export class MessageTexts {
     try {
       if (!(await connection.whenConnected(RIDE_OUT_MS))) throw new Error('NATS cannot be reached');
       const manager = await jetstreamManager(connection.nats, { checkAPI: false, timeout: ANSWER_MS });
+      // Asked once, and only when an entry is missing.
+      const firstSequence = once(async () =>
+        whileConnected(
+          connection,
+          async () => (await manager.streams.info(CONVERSATIONS_STREAM)).state.first_seq,
+        ),
+      );
       const waiting = [...bySequence].values();
       const work = async (): Promise<void> => {
         for (const [sequence, wanted] of waiting) {
-          const entry = await this.#entry(connection, manager, sequence);
+          const entry = await readEntry(connection, manager, sequence, firstSequence);
           for (const position of wanted) found.set(position, entry(position % POSITIONS_PER_ENTRY));
         }
       };
@@ -59,25 +66,31 @@ export class MessageTexts {
     }
     return found;
   }
+}
 
-  /** What an entry holds at an index. */
-  async #entry(
-    connection: StreamConnection,
-    manager: JetStreamManager,
-    sequence: number,
-  ): Promise<(index: number) => ReadMessage> {
-    const bytes = await whileConnected(connection, () => payloadOf(manager, sequence));
-    if (bytes === null) {
-      const { state } = await whileConnected(connection, () => manager.streams.info(CONVERSATIONS_STREAM));
-      const gone = sequence < state.first_seq ? 'EXPIRED' : 'DELETED';
-      return () => ({ gone });
-    }
-    const messages = messagesIn(bytes);
-    return (index) => {
-      const message = messages[index];
-      return message === undefined ? { gone: 'UNREADABLE' } : { message };
-    };
+/** What an entry holds at an index. */
+async function readEntry(
+  connection: StreamConnection,
+  manager: JetStreamManager,
+  sequence: number,
+  firstSequence: () => Promise<number>,
+): Promise<(index: number) => ReadMessage> {
+  const bytes = await whileConnected(connection, () => payloadOf(manager, sequence));
+  if (bytes === null) {
+    const gone = sequence < (await firstSequence()) ? 'EXPIRED' : 'DELETED';
+    return () => ({ gone });
   }
+  const messages = messagesIn(bytes);
+  return (index) => {
+    const message = messages[index];
+    return message === undefined ? { gone: 'UNREADABLE' } : { message };
+  };
+}
+
+/** Calls `ask` the first time that somebody wants to know. */
+function once<Value>(ask: () => Promise<Value>): () => Promise<Value> {
+  let asked: Promise<Value> | null = null;
+  return () => (asked ??= ask());
 }
 
 /** Null: the stream does not hold it. */

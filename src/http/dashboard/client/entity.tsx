@@ -4,9 +4,9 @@ import { Trend } from './charts.tsx';
 import { Conversations } from './conversations.tsx';
 import { languageName, shownCount, shownInstant, shownShare } from './format.ts';
 import { useAnswer, useNavigation } from './hooks.ts';
-import { Empty, Fault, Figure, Go, Section } from './parts.tsx';
-import { usePeriod, type Period } from './period.ts';
-import { bucketsOf, type EntityKind } from './state.ts';
+import { Empty, Fault, Figure, Go, Ranked, Section } from './parts.tsx';
+import { datesOf, usePeriod, type Period } from './period.ts';
+import type { EntityKind } from './state.ts';
 
 const WORDS: Readonly<Record<EntityKind, string>> = {
   topic: 'Topic',
@@ -138,11 +138,8 @@ function WhyPage({
 
 function EntityTrend({ found: { trend }, period }: { readonly found: WhyResponse; readonly period: Period }) {
   if (trend.length === 0) return <Empty>It did not occur in this period.</Empty>;
-  const start = period.range['dateRange.start'] ?? trend[0]?.date ?? '';
-  const last = trend.at(-1)?.date ?? start;
-  const end = period.range['dateRange.end'] ?? new Date(Date.parse(last) + 1).toISOString();
   const values = new Map(trend.map(({ date, fields }) => [date, fields.sessions ?? 0]));
-  const points = bucketsOf(start, end, period.granularity).map((date) => ({
+  const points = datesOf(period, trend[0]?.date, trend.at(-1)?.date).map((date) => ({
     date,
     value: values.get(date) ?? 0,
   }));
@@ -230,18 +227,9 @@ function Together({ found }: { readonly found: WhyResponse }) {
       {lists.map(([title, view, list]) =>
         list.length === 0 ? null : (
           <Section key={title} title={title}>
-            <table>
-              <tbody>
-                {list.map(({ id, name, sessions }) => (
-                  <tr key={id}>
-                    <td>
-                      <Go to={{ view, id }}>{name}</Go>
-                    </td>
-                    <td class="number">{shownCount(sessions)}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
+            <Ranked
+              rows={list.map(({ id, name, sessions }) => ({ id, name, count: sessions, to: { view, id } }))}
+            />
           </Section>
         ),
       )}
@@ -254,22 +242,14 @@ function Languages({ found: { languages } }: { readonly found: WhyResponse }) {
   if (languages.length === 0) return null;
   return (
     <Section title="Languages">
-      <table>
-        <tbody>
-          {languages.map(({ language, sessions }) => (
-            <tr key={language}>
-              <td>
-                {language === null ? (
-                  languageName(null)
-                ) : (
-                  <Go to={{ filters: { ...state.filters, language } }}>{languageName(language)}</Go>
-                )}
-              </td>
-              <td class="number">{shownCount(sessions)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Ranked
+        rows={languages.map(({ language, sessions }) => ({
+          id: language ?? '',
+          name: languageName(language),
+          count: sessions,
+          ...(language === null ? {} : { to: { filters: { ...state.filters, language } } }),
+        }))}
+      />
     </Section>
   );
 }
@@ -278,16 +258,9 @@ function Users({ found: { endUsers } }: { readonly found: WhyResponse }) {
   if (endUsers.length === 0) return null;
   return (
     <Section title="Users">
-      <table>
-        <tbody>
-          {endUsers.map(({ id, externalId, sessions }) => (
-            <tr key={id}>
-              <td>{externalId}</td>
-              <td class="number">{shownCount(sessions)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Ranked
+        rows={endUsers.map(({ id, externalId, sessions }) => ({ id, name: externalId, count: sessions }))}
+      />
     </Section>
   );
 }

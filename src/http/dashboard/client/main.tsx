@@ -162,7 +162,7 @@ function useLive(instanceId: string): { readonly version: string; readonly isOff
     const look = async (): Promise<void> => {
       if (!document.hidden && instanceId !== '') {
         try {
-          // One row, of no time at all: it says only how far the views are.
+          // A few rows of a rollup: of the answer only how far the views are counts.
           const { lastProcessedAt } = await api.query({
             instanceId,
             groupBy: 'CSAT_DSAT',

@@ -3,9 +3,8 @@ import { api, type ChangesResponse, type OverviewResponse, type QueryResponse, t
 import { NetBar, ShareBar, Sparkline, Trend, type Point } from './charts.tsx';
 import { languageName, shownCount, shownShare } from './format.ts';
 import { useAnswer, useNavigation } from './hooks.ts';
-import { Empty, Fault, Figure, Go, Section } from './parts.tsx';
-import { usePeriod, type Period } from './period.ts';
-import { bucketsOf } from './state.ts';
+import { Empty, Fault, Figure, Go, Ranked, Section } from './parts.tsx';
+import { datesOf, usePeriod, type Period } from './period.ts';
 
 interface Found {
   readonly now: OverviewResponse;
@@ -138,11 +137,7 @@ function SessionsTrend({
   readonly before: OverviewResponse | null;
   readonly period: Period;
 }) {
-  const first = now.trend[0]?.date ?? '';
-  const last = now.trend.at(-1)?.date ?? '';
-  const start = period.range['dateRange.start'] ?? first;
-  const end = period.range['dateRange.end'] ?? new Date(new Date(last).getTime() + 1).toISOString();
-  const dates = bucketsOf(start, end, period.granularity);
+  const dates = datesOf(period, now.trend[0]?.date, now.trend.at(-1)?.date);
   const dayBefore = before?.trend[0]?.date;
   const shift = period.shiftMs;
   const earlier =
@@ -165,12 +160,11 @@ function Topics({ found, period }: { readonly found: Found; readonly period: Per
   const { topics, clusters, topicTrends, now } = found;
   const all = now.fields.sessions ?? 0;
   const trends = Map.groupBy(topicTrends.elements, ({ dimensions }) => dimensions.topic?.id ?? '');
-  const start = period.range['dateRange.start'] ?? topicTrends.elements[0]?.dimensions.date ?? '';
-  const lastDate = topicTrends.elements.at(-1)?.dimensions.date ?? '';
-  const end =
-    period.range['dateRange.end'] ??
-    (lastDate === '' ? '' : new Date(new Date(lastDate).getTime() + 1).toISOString());
-  const dates = start === '' || end === '' ? [] : bucketsOf(start, end, period.granularity);
+  const dates = datesOf(
+    period,
+    topicTrends.elements[0]?.dimensions.date,
+    topicTrends.elements.at(-1)?.dimensions.date,
+  );
   const byCluster = Map.groupBy(topics.elements, ({ dimensions }) => dimensions.topic?.clusterId ?? '');
   const groups = [...byCluster].map(([id, rows]) => {
     const cluster = clusters.elements.find(({ dimensions }) => dimensions.cluster?.id === id);
@@ -329,19 +323,15 @@ function Gaps({ rows }: { readonly rows: readonly Row[] }) {
       {rows.length === 0 ? (
         <Empty>The assistant admitted no missing ability or knowledge.</Empty>
       ) : (
-        <table>
-          <tbody>
-            {rows.map(({ dimensions: { gap }, fields }) => (
-              <tr key={gap?.id}>
-                <td>
-                  <Go to={{ view: 'gap', id: gap?.id ?? '' }}>{gap?.name}</Go>{' '}
-                  <span class="faint">{gap?.gapType === 'TOOL' ? 'ability' : 'knowledge'}</span>
-                </td>
-                <td class="number">{shownCount(fields.sessions)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <Ranked
+          rows={rows.map(({ dimensions: { gap }, fields }) => ({
+            id: gap?.id ?? '',
+            name: gap?.name ?? '',
+            note: gap?.gapType === 'TOOL' ? 'ability' : 'knowledge',
+            count: fields.sessions,
+            to: { view: 'gap', id: gap?.id ?? '' },
+          }))}
+        />
       )}
     </Section>
   );
@@ -358,24 +348,16 @@ function Languages({ languages }: { readonly languages: OverviewResponse['langua
   );
   return (
     <Section title="Languages">
-      <table>
-        <tbody>
-          {languages.slice(0, 10).map(({ language, sessions }) => (
-            <tr key={language}>
-              <td>
-                {language === null ? (
-                  languageName(null)
-                ) : (
-                  <Go to={{ view: 'conversations', filters: { ...state.filters, language } }}>
-                    {languageName(language)}
-                  </Go>
-                )}
-              </td>
-              <td class="number">{shownCount(sessions)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Ranked
+        rows={languages.slice(0, 10).map(({ language, sessions }) => ({
+          id: language ?? '',
+          name: languageName(language),
+          count: sessions,
+          ...(language === null
+            ? {}
+            : { to: { view: 'conversations', filters: { ...state.filters, language } } }),
+        }))}
+      />
       {lacking.length === 0 ? null : (
         <p class="faint">
           Few conversations in {lacking.map(({ language }) => languageName(language)).join(' and ')} have a
@@ -403,18 +385,14 @@ function Repeats({ rows }: { readonly rows: readonly Row[] }) {
       {rows.length === 0 ? (
         <Empty>Nobody had to ask for the same thing again.</Empty>
       ) : (
-        <table>
-          <tbody>
-            {rows.map(({ dimensions: { repeatedRequest }, fields }) => (
-              <tr key={repeatedRequest?.id}>
-                <td>
-                  <Go to={{ view: 'repeat', id: repeatedRequest?.id ?? '' }}>{repeatedRequest?.name}</Go>
-                </td>
-                <td class="number">{shownCount(fields.sessions)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <Ranked
+          rows={rows.map(({ dimensions: { repeatedRequest }, fields }) => ({
+            id: repeatedRequest?.id ?? '',
+            name: repeatedRequest?.name ?? '',
+            count: fields.sessions,
+            to: { view: 'repeat', id: repeatedRequest?.id ?? '' },
+          }))}
+        />
       )}
     </Section>
   );

@@ -121,6 +121,37 @@ function save(name: string, text: string): void {
   URL.revokeObjectURL(url);
 }
 
+/** A list of names, each with a number, that lead somewhere. */
+export function Ranked({
+  rows,
+}: {
+  readonly rows: readonly {
+    readonly id: string;
+    readonly name: string;
+    /** What else is to say of it, in a word. */
+    readonly note?: string;
+    readonly count: number | undefined;
+    /** Absent: it leads nowhere. */
+    readonly to?: Partial<PageState>;
+  }[];
+}) {
+  return (
+    <table>
+      <tbody>
+        {rows.map(({ id, name, note, count, to }) => (
+          <tr key={id}>
+            <td>
+              {to === undefined ? name : <Go to={to}>{name}</Go>}
+              {note === undefined ? null : <span class="faint"> {note}</span>}
+            </td>
+            <td class="number">{shownCount(count)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
 /** What stands where there is nothing to show. */
 export function Empty({ children }: { readonly children: ComponentChildren }) {
   return <p class="empty">{children}</p>;

@@ -1,6 +1,6 @@
 /** The period that the page shows, as parameters of the API. */
 import { useNavigation } from './hooks.ts';
-import { rangeOf, type Comparison } from './state.ts';
+import { bucketsOf, rangeOf, type Comparison } from './state.ts';
 
 export interface Period {
   readonly instance: string;
@@ -31,4 +31,14 @@ export function usePeriod(): Period {
     shiftMs: compare === 'none' ? null : Math.max(weeks, compare === 'year' ? 52 : 1) * WEEK_MS,
     name: `${instance} ${range.start} ${range.end} ${compare}`,
   };
+}
+
+/** The buckets of a period; of all time those from the first that has something to the last. */
+export function datesOf(period: Period, first: string | undefined, last: string | undefined): string[] {
+  const start = period.range['dateRange.start'] ?? first;
+  const end = period.range['dateRange.end'] ?? last;
+  if (start === undefined || end === undefined) return [];
+  // The last bucket begins at `last`: it is inside.
+  const after = period.range['dateRange.end'] ?? new Date(Date.parse(end) + 1).toISOString();
+  return bucketsOf(start, after, period.granularity);
 }

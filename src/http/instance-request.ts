@@ -1,0 +1,36 @@
+/** What every route that reads one instance begins with. Covered by test/http/app.test.ts and the rules in test/e2e. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { z } from 'zod';
+import { AppError } from '../errors.ts';
+import { checked, invalidRequest } from '../ingest/validation.ts';
+import type { InstanceFinder, QueryRunner } from './dependencies.ts';
+import { waitForPosition } from './wait-for-position.ts';
+
+/** Parameters that are given once each. Throws AppError VALIDATION_ERROR. */
+export function readParameters<Schema extends z.ZodType>(schema: Schema, query: unknown): z.output<Schema> {
+  const raw = query as Readonly<Record<string, string | string[]>>;
+  const repeated = Object.keys(raw).filter((parameter) => Array.isArray(raw[parameter]));
+  if (repeated.length > 0)
+    throw invalidRequest(repeated.map((path) => ({ path, message: 'must be given once' })));
+  return checked(schema, { ...raw }, 'is not a parameter of this operation');
+}
+
+/**
+ * Lets a request to its instance: of the key's project, and with what the request wants to wait for. Throws AppError
+ * NOT_FOUND.
+ */
+export async function enterInstance(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  instanceId: string,
+  reading: {
+    readonly runner: QueryRunner;
+    readonly instances: InstanceFinder;
+    readonly waitMs: number;
+  },
+): Promise<void> {
+  if ((await reading.instances.projectOf(instanceId)) !== request.projectId) {
+    throw new AppError('NOT_FOUND', `There is no instance ${instanceId}.`);
+  }
+  await waitForPosition(request, reply, instanceId, reading);
+}
