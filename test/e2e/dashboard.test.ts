@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
+import { overviewResponseSchema } from '../../src/query/overview/overview-schema.ts';
 import { findChromium, openBrowser } from '../support/browser.ts';
 import { Client } from '../support/client.ts';
 import {
@@ -208,6 +209,25 @@ describe('the dashboard in a browser', { skip }, () => {
     await page.unroute('**/v1/**');
     await page.waitForSelector('.figure .value:text-is("2")', SOON);
     await page.waitForSelector('p[role="status"]', { ...SOON, state: 'detached' });
+    await page.context().close();
+  });
+
+  it('names a language whose conversations hardly ever have a topic', async () => {
+    const page = await open();
+    // So many conversations in such a language are more than a test ingests: the answer is told so.
+    await page.route('**/v1/overview?*', async (route) => {
+      const answer = await route.fetch();
+      const overview = overviewResponseSchema.parse(await answer.json());
+      const languages = [
+        { language: 'en', sessions: 90, withTopic: 80 },
+        { language: 'ka', sessions: 30, withTopic: 2 },
+        { language: 'th', sessions: 19, withTopic: 0 },
+      ];
+      await route.fulfill({ response: answer, json: { ...overview, languages } });
+    });
+    await page.reload();
+    const text = (await page.textContent('section:has(h2:text-is("Languages")) p', SOON)) ?? '';
+    match(text, /^Few conversations in Georgian have a topic\. The model may not know this language well\.$/);
     await page.context().close();
   });
 

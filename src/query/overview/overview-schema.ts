@@ -33,7 +33,7 @@ export const overviewResponseSchema = z.strictObject({
           .int()
           .min(0)
           .describe(
-            'Those of them that have a topic. Far fewer than elsewhere: the model does not know the language.',
+            'Those of them that have a topic. Far fewer than in other languages: the model may not know this one.',
           ),
       }),
     )

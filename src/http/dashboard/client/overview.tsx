@@ -337,7 +337,7 @@ function Gaps({ rows }: { readonly rows: readonly Row[] }) {
   );
 }
 
-/** With so many conversations and so small a part of them with a topic, a language is one that the model lacks. */
+/** With so many conversations and so small a part of them with a topic, a language may be one that the model lacks. */
 const [ENOUGH, FEW] = [20, 0.25];
 
 function Languages({ languages }: { readonly languages: OverviewResponse['languages'] }) {
@@ -361,8 +361,7 @@ function Languages({ languages }: { readonly languages: OverviewResponse['langua
       {lacking.length === 0 ? null : (
         <p class="faint">
           Few conversations in {lacking.map(({ language }) => languageName(language)).join(' and ')} have a
-          topic: the model does not know {lacking.length === 1 ? 'this language' : 'these languages'} well,
-          and gives no topic rather than a wrong one.
+          topic. The model may not know {lacking.length === 1 ? 'this language' : 'these languages'} well.
         </p>
       )}
     </Section>
