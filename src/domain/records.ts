@@ -1,4 +1,5 @@
 /** What travels on the stream: one record holds the requests that were committed together. */
+import type { Curation } from './curations.ts';
 import type { Writing } from './writings.ts';
 
 /** A turn's part in the conversation. `other` turns are counted, not analysed. */
@@ -55,14 +56,16 @@ export interface RecordedRequest {
   };
   /** What the optional writer wrote; such a request has no messages, and no session unless it is written about one. */
   readonly writing?: Writing;
+  /** What a person decided; such a request has no messages and no session (''). */
+  readonly curation?: Curation;
 }
 
 /**
  * The payload of one stream entry. `v` is raised when the shape changes; readers accept every older `v`. A record of
- * version 2 holds a writing; others stay at 1, which earlier code reads.
+ * version 2 holds a writing, one of version 3 a curation; others stay at 1, which earlier code reads.
  */
 export interface StreamRecord {
-  readonly v: 1 | 2;
+  readonly v: 1 | 2 | 3;
   readonly requests: readonly RecordedRequest[];
 }
 

@@ -2,6 +2,7 @@ import { promisify } from 'node:util';
 import { zstdCompress, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import type { RecordedMessage, RecordedRequest, StreamRecord } from '../../domain/records.ts';
 import type { WritingTarget } from '../../domain/writings.ts';
+import { isCuration } from './curation-shape.ts';
 
 /** A payload from which no record can be read. It will not get better: set it aside. */
 export class DecodeError extends Error {
@@ -25,14 +26,14 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 export interface EncodedRequest {
   readonly instanceId: string;
   readonly parts: readonly Uint8Array[];
-  /** It holds a writing. */
-  readonly writes?: true;
+  /** The lowest version of a record that may hold it; 1 when missing. */
+  readonly version?: StreamRecord['v'];
 }
 
 export function encodeRequest(request: RecordedRequest): EncodedRequest {
-  const { instanceId, writing } = request;
+  const { instanceId, writing, curation } = request;
   const parts = [Buffer.from(JSON.stringify(request))];
-  return { instanceId, parts, ...(writing !== undefined && { writes: true }) };
+  return { instanceId, parts, version: curation !== undefined ? 3 : writing !== undefined ? 2 : 1 };
 }
 
 export function sizeOf({ parts }: Pick<EncodedRequest, 'parts'>): number {
@@ -98,9 +99,9 @@ export function completeRequest(
  * first byte tells them apart: `{`, or 0x28 of zstd's magic number. `v` inside is the version of the shape.
  */
 export async function encodeRecord(
-  requests: readonly Pick<EncodedRequest, 'parts' | 'writes'>[],
+  requests: readonly Pick<EncodedRequest, 'parts' | 'version'>[],
 ): Promise<Uint8Array> {
-  const version = requests.some(({ writes }) => writes === true) ? 2 : 1;
+  const version = Math.max(...requests.map((request) => request.version ?? 1), 1);
   const parts: Uint8Array[] = [Buffer.from(`{"v":${version},"requests":[`)];
   requests.forEach((request, i) => parts.push(...(i === 0 ? [] : [Buffer.from(',')]), ...request.parts));
   parts.push(Buffer.from(']}'));
@@ -156,9 +157,9 @@ export function decodeRecord(bytes: Uint8Array): StreamRecord {
   }
   if (!isObject(value)) throw new DecodeError('the record is no object');
   const version = value['v'];
-  if (version !== 1 && version !== 2) {
+  if (version !== 1 && version !== 2 && version !== 3) {
     const known = typeof version === 'number' ? String(version) : `of type ${typeof version}`;
-    throw new DecodeError(`the record has version ${known}, known are 1 and 2`);
+    throw new DecodeError(`the record has version ${known}, known are 1 to 3`);
   }
   const requests = value['requests'];
   if (!Array.isArray(requests)) throw new DecodeError('the record has no list of requests');
@@ -170,7 +171,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function checkRequest(request: unknown, index: number, version: 1 | 2): void {
+function checkRequest(request: unknown, index: number, version: StreamRecord['v']): void {
   const fault = (what: string): never => {
     throw new DecodeError(`requests.${index}${what}`);
   };
@@ -183,9 +184,12 @@ function checkRequest(request: unknown, index: number, version: 1 | 2): void {
   if (metadata !== undefined && !isObject(metadata)) fault('.metadata is no object');
   const writing = request['writing'];
   if (writing !== undefined && (version === 1 || !isWriting(writing))) fault('.writing is no writing');
+  const curation = request['curation'];
+  if (curation !== undefined && (version < 3 || !isCuration(curation))) fault('.curation is no curation');
   const messages = request['messages'];
   if (!Array.isArray(messages)) return fault('.messages is no list');
   if (writing !== undefined && messages.length > 0) fault(' holds a writing and messages');
+  if (curation !== undefined && messages.length > 0) fault(' holds a curation and messages');
   messages.forEach((message: unknown, i) => {
     if (
       !isObject(message) ||

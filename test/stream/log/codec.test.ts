@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { zstdCompress, zstdCompressSync } from 'node:zlib';
 import fc from 'fast-check';
+import type { CurationAction } from '../../../src/domain/curations.ts';
 import {
   completeRequest,
   decodeRecord,
@@ -101,6 +102,28 @@ describe('record codec', () => {
     equal(decodeRecord(await encodeRecord(both)).v, 2);
   });
 
+  const curations: CurationAction[] = [
+    { kind: 'RENAME', entity: 'CLUSTER', id: 'c', name: 'Parcels' },
+    { kind: 'PIN', entity: 'GAP', id: 'g' },
+    { kind: 'MERGE', id: 't', into: 'u' },
+    { kind: 'MOVE', id: 't', cluster: 'c', clusterName: 'Money' },
+    { kind: 'HIDE', id: 't' },
+    { kind: 'CREATE', id: 't', name: 'A', description: '', examples: ['where is it'], fromBeginning: true },
+    { kind: 'UNDO', id: 'x' },
+  ];
+  for (const action of curations) {
+    const curation = { id: 'x', keyId: 'k', action };
+    it(`gives back a curation: ${action.kind}`, async () => {
+      const request = recordedRequest({ messages: [], sessionId: '', curation });
+      deepEqual(decodeRecord(await encodeRecord([encodeRequest(request)])), { v: 3, requests: [request] });
+      throws(() => decodeRecord(json({ ...first, messages: [], curation }, 2)), /0\.curation/);
+      throws(() => decodeRecord(json({ ...first, curation }, 3)), /a curation and messages/);
+      const { id: _, ...without } = action;
+      const damaged = { ...curation, action: without };
+      throws(() => decodeRecord(json({ ...first, messages: [], curation: damaged }, 3)), /0\.curation/);
+    });
+  }
+
   const [first] = [JSON.parse(JSON.stringify(recordedRequest())) as Record<string, unknown>];
   const broken: [string, Uint8Array, RegExp][] = [
     ['empty', Buffer.alloc(0), /neither JSON nor zstd/],
@@ -114,7 +137,7 @@ describe('record codec', () => {
     ['cut zstd', zstdCompressSync(Buffer.from('{"v":1,"requests":[]}')).subarray(0, 12), /neither/],
     ['a zstd bomb', zstdCompressSync(Buffer.alloc(300 * 1024 * 1024)), /neither/],
     ['no object', Buffer.from('[]'), /no object/],
-    ['a later version', Buffer.from('{"v":3,"requests":[]}'), /version 3/],
+    ['a later version', Buffer.from('{"v":4,"requests":[]}'), /version 4/],
     ['no requests', Buffer.from('{"v":1}'), /no list of requests/],
     ['a writing in a record of version 1', json({ ...first, messages: [], writing }), /0\.writing/],
     [

@@ -1,0 +1,45 @@
+/** Whether a value of a record is a curation. Covered by test/stream/log/codec.test.ts. */
+import { CURATED_ENTITIES, MOST_EXAMPLES, type CurationAction } from '../../domain/curations.ts';
+
+/** No text of a curation is longer, in UTF-16 units. */
+const MAX_TEXT_LENGTH = 1000;
+
+type Members = Readonly<Record<string, unknown>>;
+
+const CHECKS: Readonly<Record<CurationAction['kind'], (action: Members) => boolean>> = {
+  RENAME: ({ entity, name }) => isEntity(entity) && isText(name),
+  PIN: ({ entity }) => isEntity(entity),
+  MERGE: ({ into }) => isText(into),
+  MOVE: ({ cluster, clusterName }) => isText(cluster) && (clusterName === undefined || isText(clusterName)),
+  HIDE: () => true,
+  CREATE: ({ name, description, examples, fromBeginning }) =>
+    isText(name) &&
+    isText(description) &&
+    Array.isArray(examples) &&
+    examples.length <= MOST_EXAMPLES &&
+    examples.every(isText) &&
+    typeof fromBeginning === 'boolean',
+  UNDO: () => true,
+};
+
+export function isCuration(value: unknown): boolean {
+  if (!isMembers(value) || !isText(value['id']) || !isText(value['keyId'])) return false;
+  const { action } = value;
+  if (!isMembers(action) || !isText(action['id'])) return false;
+  const { kind } = action;
+  return typeof kind === 'string' && Object.hasOwn(CHECKS, kind)
+    ? CHECKS[kind as CurationAction['kind']](action)
+    : false;
+}
+
+function isMembers(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string' && value.length <= MAX_TEXT_LENGTH;
+}
+
+function isEntity(value: unknown): boolean {
+  return (CURATED_ENTITIES as readonly unknown[]).includes(value);
+}
