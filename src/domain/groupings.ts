@@ -22,12 +22,15 @@ export type GroupBy = (typeof GROUP_BYS)[number];
 /** Filters that only some groupings have. */
 export const FILTERS = [
   'topicIds',
+  'clusterIds',
   'signalIds',
   'repeatedRequestIds',
   'gapIds',
+  'endUserIds',
   'gapType',
   'language',
   'externalId',
+  'titleContains',
 ] as const;
 export type Filter = (typeof FILTERS)[number];
 
@@ -40,7 +43,7 @@ export interface EntityCounts {
   readonly kind: number;
   readonly names: NamesTable;
   /** The filter that chooses what has to do with one of these entities. */
-  readonly filter?: Extract<Filter, `${string}Ids`>;
+  readonly filter?: Exclude<Extract<Filter, `${string}Ids`>, 'endUserIds'>;
 }
 
 /** Sessions and end users: a rollup of their own, and a table of the same name as the column of their number. */
@@ -130,7 +133,7 @@ const DECLARED = {
   TOPIC_CLUSTER: {
     ...ENTITY,
     metrics: TOPIC_METRICS,
-    counts: { view: 'entity_rollup', kind: KINDS.cluster, names: 'cluster' },
+    counts: { view: 'entity_rollup', kind: KINDS.cluster, names: 'cluster', filter: 'clusterIds' },
     name: 'cluster',
     members: { name },
   },
@@ -138,7 +141,17 @@ const DECLARED = {
     metrics: ['messages', 'duration', 'lastActiveAt', 'sat', 'dsat', 'netSat', 'repeatedRequests'],
     sorts: ['createdAt', 'lastActiveAt'],
     order: 'lastActiveAt',
-    filters: ['topicIds', 'signalIds', 'repeatedRequestIds', 'gapIds', 'language', 'externalId'],
+    filters: [
+      'topicIds',
+      'clusterIds',
+      'signalIds',
+      'repeatedRequestIds',
+      'gapIds',
+      'endUserIds',
+      'language',
+      'externalId',
+      'titleContains',
+    ],
     counts: { view: 'session_rollup', names: 'session' },
     name: 'session',
     members: {
@@ -205,7 +218,7 @@ const DECLARED = {
     metrics: ['sessions', 'messages', 'sat', 'dsat', 'netSat', 'repeatedRequests'],
     sorts: ['createdAt', 'lastActiveAt'],
     order: 'lastActiveAt',
-    filters: ['topicIds'],
+    filters: ['topicIds', 'clusterIds'],
     counts: { view: 'end_user_rollup', names: 'end_user' },
     name: 'endUser',
     members: {

@@ -194,9 +194,9 @@ export async function chosenEntities(
   parameters: QueryParameters,
   instance: number,
 ): Promise<ChosenEntities> {
-  const { groupBy, ids, gapType, externalId } = parameters;
+  const { groupBy, ids, gapType, externalId, endUserIds } = parameters;
   const own: Grouping = GROUPINGS[groupBy];
-  const chosen: Partial<Record<NamesTable | 'session', readonly number[]>> = {};
+  const chosen: Partial<Record<NamesTable | 'session' | 'end_user', readonly number[]>> = {};
   for (const grouping of Object.values(GROUPINGS)) {
     if (grouping.counts.view !== 'entity_rollup') continue;
     const { names, filter } = grouping.counts;
@@ -216,6 +216,13 @@ export async function chosenEntities(
       bindings: { name: externalId },
     });
     chosen.session = rows.map((row) => row['session'] as number);
+  }
+  if (endUserIds !== null) {
+    const rows = await snapshot.all(
+      `select end_user from @end_user where id in (select unnest(string_split($ids, ','))::uuid)`,
+      { ...ofInstance(instance, 'end_user'), bindings: { ids: endUserIds.join(',') } },
+    );
+    chosen.end_user = rows.map((row) => row['end_user'] as number);
   }
   return chosen;
 }

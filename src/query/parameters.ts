@@ -44,14 +44,18 @@ export interface QueryParameters {
   /** Filters: null when not given, else at least one id. */
   readonly ids: readonly string[] | null;
   readonly topicIds: readonly string[] | null;
+  readonly clusterIds: readonly string[] | null;
   readonly signalIds: readonly string[] | null;
   readonly repeatedRequestIds: readonly string[] | null;
   readonly gapIds: readonly string[] | null;
+  readonly endUserIds: readonly string[] | null;
   readonly gapType: 'TOOL' | 'KNOWLEDGE' | null;
   /** ISO 639-1 code, lower case. */
   readonly language: string | null;
   /** The caller's own name of a session. */
   readonly externalId: string | null;
+  /** In Unicode's composed form (NFC). */
+  readonly titleContains: string | null;
   readonly limit: number;
   readonly offset: number;
   /** Null: the default order of docs/api.md. */
@@ -190,6 +194,9 @@ export const queryParameterSchemas = z.strictObject({
     ),
   ids: listOf(uuid).optional().describe('Only groups with these ids.'),
   topicIds: listOf(uuid).optional().describe(only('topicIds', 'those with one of these topics.')),
+  clusterIds: listOf(uuid)
+    .optional()
+    .describe(only('clusterIds', 'those with a topic of one of these topic clusters.')),
   signalIds: listOf(uuid)
     .optional()
     .describe(only('signalIds', 'those with one of these satisfaction signals.')),
@@ -197,6 +204,9 @@ export const queryParameterSchemas = z.strictObject({
     .optional()
     .describe(only('repeatedRequestIds', 'those with one of these repeated requests.')),
   gapIds: listOf(uuid).optional().describe(only('gapIds', 'those with one of these gaps.')),
+  endUserIds: listOf(uuid)
+    .optional()
+    .describe(only('endUserIds', 'those with a message of one of these end users.')),
   gapType: oneOf(['TOOL', 'KNOWLEDGE']).optional().describe(only('gapType', 'gaps of this type.')),
   language: language
     .optional()
@@ -212,6 +222,20 @@ export const queryParameterSchemas = z.strictObject({
       only(
         'externalId',
         'what its caller calls so (metadata.session.externalId of an ingest request), to the letter.',
+      ),
+    ),
+  titleContains: z
+    .string()
+    .trim()
+    .min(1, 'must not be empty')
+    .max(200, 'must be at most 200 characters long')
+    .transform((text) => text.normalize('NFC'))
+    .meta({ type: 'string', minLength: 1, maxLength: 200, examples: ['refund'] })
+    .optional()
+    .describe(
+      only(
+        'titleContains',
+        'sessions whose title contains this text, in capital or small letters; every other character counts.',
       ),
     ),
   limit: integer(1, 10_000).default(50).describe('The most rows to answer.'),

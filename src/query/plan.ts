@@ -18,10 +18,12 @@ import { Statement, type Plan } from './statement.ts';
 export type Wanted = 'page' | 'total' | 'page and total';
 
 /**
- * Numbers of the entities that a query's filters name, in their instance (sessions: in their shard); what no filter
+ * Numbers of the entities that a query's filters name, in their instance (sessions and end users: in their shard); what no filter
  * names is absent.
  */
-export type ChosenEntities = Readonly<Partial<Record<NamesTable | 'session', readonly number[]>>>;
+export type ChosenEntities = Readonly<
+  Partial<Record<NamesTable | 'session' | 'end_user', readonly number[]>>
+>;
 
 /**
  * The statement for a query, one row of output per row of the page: `bucket`, `number` (of the entity in its
@@ -188,6 +190,11 @@ function ownFilters(
   const conditions: string[] = [];
   if (parameters.ids !== null) conditions.push(statement.among('r.id', parameters.ids));
   if (chosen.session !== undefined) conditions.push(`r.session in (${numberList(chosen.session)})`);
+  const { end_user: users } = chosen;
+  if (users !== undefined) {
+    conditions.push(`r.session in (
+  select session from (${statement.hourFacts(KINDS.all, rangeOf(parameters))}) where end_user in (${numberList(users)}))`);
+  }
   for (const { counts } of Object.values(GROUPINGS)) {
     const numbers = counts.view === 'entity_rollup' ? chosen[counts.names] : undefined;
     if (counts.view !== 'entity_rollup' || numbers === undefined) continue;
@@ -197,6 +204,11 @@ function ownFilters(
   if (parameters.language !== null) {
     conditions.push(`r.session in (
   select d.session from ${statement.names('session')} d where d.language = ${statement.bind(parameters.language)})`);
+  }
+  if (parameters.titleContains !== null) {
+    const text = statement.bind(parameters.titleContains);
+    conditions.push(`r.session in (
+  select d.session from ${statement.names('session')} d where contains(lower(nfc_normalize(d.title)), lower(${text})))`);
   }
   return conditions;
 }

@@ -934,6 +934,48 @@ const RULES: readonly (readonly [rule: string, check: () => Promise<void>])[] = 
     },
   ],
   [
+    'clusterIds chooses the sessions and the end users of its topics',
+    async () => {
+      const topics = await ask({ groupBy: 'TOPIC', fields: 'messages' });
+      const clusterIds = topics.find(({ dimensions }) => dimensions.topic?.id === cancelId)?.dimensions.topic
+        ?.clusterId;
+      const together = topics.flatMap(({ dimensions: { topic } }) =>
+        topic?.clusterId === clusterIds ? [topic?.id] : [],
+      );
+      const topicIds = together.join(',');
+      deepEqual(await askSessions({ clusterIds: clusterIds ?? '' }), await askSessions({ topicIds }));
+      deepEqual(await askUsers({ clusterIds: clusterIds ?? '' }), await askUsers({ topicIds }));
+      deepEqual(await askSessions({ clusterIds: UUID }), []);
+    },
+  ],
+  [
+    'endUserIds chooses sessions in which one of them spoke within the range',
+    async () => {
+      const users = await ask({ groupBy: 'END_USER', fields: 'sessions', dimensionFields: 'externalId' });
+      for (const { dimensions, fields } of users) {
+        const endUserIds = dimensions.endUser?.id ?? '';
+        equal((await askSessions({ endUserIds })).length, fields.sessions);
+        deepEqual(await askSessions({ endUserIds, 'dateRange.end': '2025-01-01' }), []);
+      }
+      deepEqual(await askSessions({ endUserIds: UUID }), []);
+    },
+  ],
+  [
+    'titleContains chooses sessions by a part of their title, in any case and with signs as they are',
+    async () => {
+      const all = await ask({ ...ALL, dimensionFields: 'title' });
+      const title = all.find(({ dimensions }) => dimensions.session?.id === shop.sessions[0])?.dimensions
+        .session?.title;
+      const some = (title ?? '').slice(2, 12);
+      const expected = all.filter(({ dimensions }) =>
+        dimensions.session?.title?.toLowerCase().includes(some.toLowerCase()),
+      ).length;
+      ok(expected > 0 && expected < all.length, `${some}: ${expected} of ${all.length}`);
+      equal((await askSessions({ titleContains: some.toUpperCase() })).length, expected);
+      deepEqual(await askSessions({ titleContains: '%' }), []);
+    },
+  ],
+  [
     'several filters: all of them',
     async () => {
       deepEqual(await askSessions({ topicIds: cancelId, signalIds: await satId() }), [0]);

@@ -130,20 +130,23 @@ function* everyQuestion(): Generator<{ parameters: QueryParameters; chosen: Chos
       dimensionFields: [],
       ids: null,
       topicIds: null,
+      clusterIds: null,
       signalIds: null,
       repeatedRequestIds: null,
       gapIds: null,
+      endUserIds: null,
       gapType: null,
       language: null,
       externalId: null,
+      titleContains: null,
       limit: 50,
       offset: 0,
       sort: null,
       bounds: [],
     };
     const bounded: QueryParameters = { ...plain, bounds: [{ metric: 'messages', min: 1, max: 9 }] };
-    const filtered = groupBy === 'SESSION' ? { ...bounded, ids: [uuid(3, 1)], language: 'en' } : bounded;
-    const chosen = groupBy === 'SESSION' ? { ...CHOSEN, session: [1] } : CHOSEN;
+    const filtered = groupBy === 'SESSION' ? { ...bounded, ids: [uuid(3, 1)], language: 'en', titleContains: 'a' } : bounded;
+    const chosen = groupBy === 'SESSION' ? { ...CHOSEN, session: [1], end_user: [1] } : CHOSEN;
     for (const granularity of GRANULARITIES) {
       for (const range of RANGES) {
         yield { parameters: { ...plain, granularity, range }, chosen: {} };

@@ -532,12 +532,15 @@ export interface Question {
   readonly dimensionFields: readonly string[];
   readonly ids: readonly number[] | null;
   readonly topics: readonly number[] | null;
+  readonly clusters: readonly number[] | null;
+  readonly users: readonly number[] | null;
   readonly signals: readonly number[] | null;
   readonly repeatedRequests: readonly number[] | null;
   readonly gaps: readonly number[] | null;
   readonly gapType: 'TOOL' | 'KNOWLEDGE' | null;
   readonly language: string | null;
   readonly externalId: number | null;
+  readonly titleContains: string | null;
   readonly sort: { readonly field: SortField; readonly order: 'ASC' | 'DESC' } | null;
   readonly bounds: readonly {
     readonly metric: Metric;
@@ -560,12 +563,15 @@ function complete(kept: KeptQuestion): Question {
     dimensionFields: dimensionFieldsOf(kept.groupBy),
     ids: null,
     topics: null,
+    clusters: null,
+    users: null,
     signals: null,
     repeatedRequests: null,
     gaps: null,
     gapType: null,
     language: null,
     externalId: null,
+    titleContains: null,
     sort: null,
     bounds: [],
     pageSize: 2,
@@ -611,12 +617,15 @@ export const question: fc.Arbitrary<Question> = fc.constantFrom(...GROUP_BYS).ch
       dimensionFields: fc.subarray([...dimensionFieldsOf(groupBy)]),
       ids: some({ session: 5, user: 4, signal: 13 }[KIND_OF[groupBy] as string] ?? 5),
       topics: ofSession || groupBy === 'END_USER' ? some(TOPICS + 1) : none,
+      clusters: ofSession || groupBy === 'END_USER' ? some(CLUSTERS + 1) : none,
+      users: ofSession ? some(USERS + 1) : none,
       signals: ofSession ? some(SIGNALS.length, 0) : none,
       repeatedRequests: ofSession ? some(REPEATED_REQUESTS + 1) : none,
       gaps: ofSession ? some(GAPS + 1) : none,
       gapType: groupBy === 'GAP' ? fc.constantFrom('TOOL' as const, 'KNOWLEDGE' as const, null) : none,
       language: ofSession ? maybe(fc.constantFrom('en', 'de', 'fr'), 0.3) : none,
       externalId: ofSession ? maybe(upTo(NAMES + 1), 0.2) : none,
+      titleContains: ofSession ? maybe(fc.constantFrom('session', 'ION 1', '2', 'nothing'), 0.2) : none,
       sort: maybe(
         fc.record({
           field: fc.constantFrom(...metrics, ...GROUPINGS[groupBy].sorts),
@@ -654,7 +663,7 @@ export function parametersOf(kept: KeptQuestion, names: PlainNames): QueryParame
   const question = complete(kept);
   const { instance, groupBy, granularity, fields, dimensionFields, gapType, language, sort, bounds } =
     question;
-  const { externalId } = question;
+  const { externalId, titleContains } = question;
   const ids = (kind: PlainKind, numbers: readonly number[] | null): readonly string[] | null =>
     numbers === null
       ? null
@@ -671,12 +680,15 @@ export function parametersOf(kept: KeptQuestion, names: PlainNames): QueryParame
     dimensionFields,
     ids: ids(KIND_OF[groupBy], question.ids),
     topicIds: ids('topic', question.topics),
+    clusterIds: ids('cluster', question.clusters),
+    endUserIds: ids('user', question.users),
     signalIds: ids('signal', question.signals),
     repeatedRequestIds: ids('repeatedRequest', question.repeatedRequests),
     gapIds: ids('gap', question.gaps),
     gapType,
     language: language?.toLowerCase() ?? null,
     externalId: externalId === null ? null : externalName(externalId),
+    titleContains,
     limit: 10_000,
     offset: 0,
     sort,

@@ -249,17 +249,22 @@ function chosen(
     return false;
   if (parameters.externalId !== null && names.session(entity).externalId !== parameters.externalId)
     return false;
+  const { titleContains } = parameters;
+  const title = groupBy === 'SESSION' ? (names.session(entity).title ?? '') : '';
+  if (titleContains !== null && !title.toLowerCase().includes(titleContains.toLowerCase())) return false;
   const own = inRange.filter(
     (message) => (groupBy === 'SESSION' ? message.session : message.user) === entity,
   );
   const has = (
     ids: readonly string[] | null,
-    kind: 'topic' | 'signal' | 'repeatedRequest' | 'gap',
+    kind: Exclude<PlainKind, 'session'>,
     of: (message: PlainMessage) => readonly number[],
   ): boolean =>
     ids === null || own.some((message) => of(message).some((number) => means(ids, names.id(kind, number))));
   return (
     has(parameters.topicIds, 'topic', (message) => entitiesOf('TOPIC', message)) &&
+    has(parameters.clusterIds, 'cluster', (message) => entitiesOf('TOPIC_CLUSTER', message)) &&
+    has(parameters.endUserIds, 'user', (message) => entitiesOf('END_USER', message)) &&
     has(parameters.signalIds, 'signal', (message) => message.signals) &&
     has(parameters.repeatedRequestIds, 'repeatedRequest', (message) =>
       entitiesOf('REPEATED_REQUEST', message),
