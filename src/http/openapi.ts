@@ -372,6 +372,7 @@ const WHY_WORDS: Readonly<Record<WhyPath, string>> = {
   'topic-clusters': 'topic cluster',
   gaps: 'gap',
   'repeated-requests': 'repeated request',
+  'end-users': 'end user',
 };
 
 function whyPaths(): Json {

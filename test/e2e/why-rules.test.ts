@@ -1,4 +1,4 @@
-/** GET /v1/topics/{id}, /v1/topic-clusters/{id}, /v1/gaps/{id}, /v1/repeated-requests/{id}: what is behind a number. */
+/** GET /v1/topics/{id}, /v1/topic-clusters/{id}, /v1/gaps/{id}, /v1/repeated-requests/{id}, /v1/end-users/{id}: what is behind a number. */
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
@@ -70,7 +70,8 @@ async function why(path: WhyPath, id: string, parameters: Parameters = {}): Prom
 function rowsOf(path: WhyPath, parameters: Parameters = {}): Promise<Row[]> {
   const groupBy = WHY_PATHS[path];
   const fields = GROUPINGS[groupBy].metrics.join(',');
-  return client.rows({ instanceId: shop.instanceId, groupBy, fields, ...parameters });
+  const members = groupBy === 'END_USER' ? { dimensionFields: 'externalId,createdAt,lastActiveAt' } : {};
+  return client.rows({ instanceId: shop.instanceId, groupBy, fields, ...members, ...parameters });
 }
 
 async function topicOf(text: string): Promise<string> {
@@ -176,6 +177,28 @@ describe('what is behind an entity', () => {
     equal(again.gaps.length, 1);
   });
 
+  it('is what an end user asks for, what each conversation begins with, and when they came', async () => {
+    const ada = (await rowsOf('end-users')).find(
+      ({ dimensions }) => dimensions.endUser?.externalId === 'ada',
+    );
+    const found = await why('end-users', ada?.dimensions.endUser?.id ?? '', {
+      'dateRange.start': '2025-03-04',
+    });
+    // The times are those of all time, the numbers those of the range.
+    deepEqual(found.endUser, ada?.dimensions.endUser);
+    equal(found.endUser?.createdAt, '2025-03-03T10:00:00.000Z');
+    deepEqual([found.fields.sessions, found.fields.messages], [1, 2]);
+    deepEqual(
+      found.topics.map(({ id, sessions, messages }) => [id, sessions, messages]),
+      [[await topicOf(CANCEL[0]), 1, 2]],
+    );
+    deepEqual(
+      found.wordings.newest.map(({ text, sessionId }) => [text, sessionId]),
+      [[CANCEL[2], shop.sessions[2]]],
+    );
+    deepEqual(found.endUsers, []);
+  });
+
   it('shows how it is said: the newest first, one for each session, without personal data', async () => {
     const { wordings } = await why('topics', await topicOf(CANCEL[0]));
     deepEqual(
@@ -204,6 +227,7 @@ describe('what is behind an entity', () => {
     faultOf(await ask(`topics/${id}`, client, { instanceId: other.instanceId }), 404, 'NOT_FOUND');
     faultOf(await ask(`gaps/${id}`, client, { instanceId }), 404, 'NOT_FOUND');
     faultOf(await ask(`topics/${randomUUID()}`, client, { instanceId }), 404, 'NOT_FOUND');
+    faultOf(await ask(`end-users/${id}`, client, { instanceId }), 404, 'NOT_FOUND');
     const wrong = async (path: string, parameters: Parameters): Promise<string[]> =>
       pathsOf(faultOf(await ask(path, client, parameters), 400, 'VALIDATION_ERROR'));
     deepEqual(await wrong('topics/x', { instanceId }), ['id']);

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { queryParameterSchemas } from '../../src/query/parameters.ts';
 import { createHarness } from './support.ts';
 
-const WHY = ['topics', 'topic-clusters', 'gaps', 'repeated-requests'];
+const WHY = ['topics', 'topic-clusters', 'gaps', 'repeated-requests', 'end-users'];
 
 interface Operation {
   readonly parameters: readonly {

@@ -10,7 +10,7 @@ import type { WhyResponse } from './why-schema.ts';
 /** A counted entity, and the range that it is looked at in. */
 export interface Entity {
   readonly instance: number;
-  /** One of KINDS. */
+  /** One of KINDS; `all`: an end user, whose facts are all of their messages. */
   readonly kind: number;
   readonly number: number;
   readonly range: Range;
@@ -44,9 +44,12 @@ const LISTED = 10;
 /** Micro-clusters that typical messages are taken from, and messages of each. */
 const [MICROS, OF_EACH] = [10, 3];
 
-/** Topics and clusters occur in all messages that are about them; the others in single messages of a session. */
+/**
+ * Topics and clusters occur in all messages that are about them, end users in all that belong to them; the others in
+ * single messages of a session.
+ */
 function isAboutMessages(kind: number): boolean {
-  return kind === KINDS.topic || kind === KINDS.cluster;
+  return kind === KINDS.topic || kind === KINDS.cluster || kind === KINDS.all;
 }
 
 export async function readBreakdown(snapshot: Snapshot, entity: Entity): Promise<Breakdown> {
@@ -147,6 +150,7 @@ async function readLanguages(snapshot: Snapshot, entity: Entity): Promise<WhyRes
 }
 
 async function readEndUsers(snapshot: Snapshot, entity: Entity): Promise<WhyResponse['endUsers']> {
+  if (entity.kind === KINDS.all) return [];
   const rows = await snapshot.all(
     `select id::varchar as id, external_id as "externalId", sessions, messages from (
   select end_user, count(distinct session)::integer as sessions, count(*)::integer as messages
@@ -160,16 +164,27 @@ async function readEndUsers(snapshot: Snapshot, entity: Entity): Promise<WhyResp
   return rows as unknown as WhyResponse['endUsers'];
 }
 
-/** Messages that ask for it first in their session, as those that follow need not say it. */
+/** The rows of the messages that ask for it first in their session, as those that follow need not say it. */
+function firstOf(entity: Entity): string {
+  // A greeting asks for nothing: a conversation begins where a micro-cluster is under discussion.
+  if (entity.kind === KINDS.all)
+    return `select arg_min(position, (event_at, position)) as position, session, min(event_at) as event_at,
+    arg_min(micro, (event_at, position)) as micro
+  from @own where ${ofEntity(entity)} and micro is not null group by session`;
+  const first =
+    entity.range.start === -Infinity ? `prev_session_at = '-infinity'` : 'prev_session_at < $start';
+  return `select position, session, event_at, micro from @own where ${ofEntity(entity)} and ${first}`;
+}
+
 async function readExamples(
   snapshot: Snapshot,
   entity: Entity,
 ): Promise<Pick<Breakdown, 'typical' | 'newest'>> {
   const { instance, range } = entity;
-  const first = range.start === -Infinity ? `prev_session_at = '-infinity'` : 'prev_session_at < $start';
+  const isOpen = range.start === -Infinity || entity.kind === KINDS.all;
   const rows = await snapshot.all(
     `with first as materialized (
-  select position, session, event_at, micro from @own where ${ofEntity(entity)} and ${first}
+  ${firstOf(entity)}
 ),
 sized as (
   select position, session, event_at, micro,
@@ -190,7 +205,7 @@ select f.position, s.id::varchar as id, f.event_at, f.micro, f.list, f.size from
 order by list, size desc, micro nulls last, event_at desc, position desc`,
     {
       rows: { own: factsOf(entity), sessions: { table: 'session', equal: { instance } } },
-      bindings: range.start === -Infinity ? {} : { start: { at: range.start } },
+      bindings: isOpen ? {} : { start: { at: range.start } },
     },
   );
   const ofList = (list: number): ExampleMessage[] =>

@@ -1,5 +1,6 @@
 /** Covered by test/e2e/why-rules.test.ts. */
-import { GROUPINGS, type EntityCounts } from '../../domain/groupings.ts';
+import { GROUPINGS } from '../../domain/groupings.ts';
+import { KINDS } from '../../domain/kinds.ts';
 import type { Metric } from '../../domain/metrics.ts';
 import { roleOf, type RecordedMessage } from '../../domain/records.ts';
 import { formatInstant } from '../../domain/time.ts';
@@ -25,6 +26,8 @@ export interface WhyReaderOptions extends AnswerOptions {
 }
 
 const TYPICAL = 5;
+/** What the answer has of an end user; its topics stand beside it. */
+const END_USER_FIELDS = ['externalId', 'createdAt', 'lastActiveAt'];
 /** A trend is whole: a hundred years of hours. */
 const MAX_BUCKETS = 1_000_000;
 
@@ -64,13 +67,9 @@ export class WhyReader {
     const row = await readInstanceRow(snapshot, instanceId);
     if (row === undefined) throw noEntity(groupBy, id);
     const instance = row['instance'] as number;
-    const { kind, names } = GROUPINGS[groupBy].counts as EntityCounts;
-    const rows = await cachedNames(snapshot, names, instance);
-    const own = [...rows].find(([, { id: known }]) => known === id);
-    if (own === undefined) throw noEntity(groupBy, id);
-    const number = heirOf(rows, own[0]);
-    const heir = number === own[0] ? null : (rows.get(number) ?? null);
-    const basic = queryOf(parameters, groupBy, (heir ?? own[1])['id'] as string);
+    const named = await readNamed(snapshot, groupBy, instance, id);
+    const { kind, number, heir } = named;
+    const basic = queryOf(parameters, groupBy, heir?.id ?? id);
     const query = (changes: Partial<QueryParameters>): Promise<QueryResponse> =>
       answerQuery(snapshot, { ...basic, ...changes }, this.#options);
     const range = { start: basic.range.start ?? -Infinity, end: basic.range.end ?? Infinity };
@@ -80,14 +79,14 @@ export class WhyReader {
       readAverages(query),
       readBreakdown(snapshot, { instance, kind, number, range }),
     ]);
-    const [dimension] = await readDimensions(snapshot, basic, instance, [{ number: own[0], id }]);
+    const dimension = await this.#dimension(snapshot, basic, instance, { number: named.own, id });
     const { topics, gaps, repeatedRequests, languages, endUsers } = breakdown;
     const fields = whole.elements[0]?.fields ?? nothing(basic.fields);
     return {
       breakdown,
       answer: {
         ...dimension,
-        heir: heir === null ? null : { id: heir['id'] as string, name: heir['name'] as string },
+        heir,
         fields,
         trend: trend.elements.map(({ dimensions, fields }) => ({ date: dimensions.date ?? '', fields })),
         signals: breakdown.signals.map((signal) => {
@@ -110,6 +109,25 @@ export class WhyReader {
     };
   }
 
+  /** What the entity is called, as in a row of a query. */
+  async #dimension(
+    snapshot: Snapshot,
+    basic: QueryParameters,
+    instance: number,
+    entity: { readonly number: number; readonly id: string },
+  ): Promise<Partial<WhyResponse>> {
+    if (basic.groupBy !== 'END_USER')
+      return (await readDimensions(snapshot, basic, instance, [entity]))[0] ?? {};
+    // Whose times are those of all time: a row of the whole history has them.
+    const whole: QueryParameters = {
+      ...basic,
+      range: { start: null, end: null },
+      granularity: 'ALL',
+      dimensionFields: END_USER_FIELDS,
+    };
+    return (await answerQuery(snapshot, whole, this.#options)).elements[0]?.dimensions ?? {};
+  }
+
   /** The texts of the examples, each once; those that are gone are left out. */
   async #wordings({ typical, newest }: Breakdown): Promise<WhyResponse['wordings']> {
     const { texts, exampleOf } = this.#options;
@@ -128,6 +146,47 @@ export class WhyReader {
       newest: shown(newest).map(({ wording }) => wording),
     };
   }
+}
+
+interface Named {
+  /** One of KINDS. */
+  readonly kind: number;
+  /** Its number, and that of what answers for it. */
+  readonly own: number;
+  readonly number: number;
+  readonly heir: { readonly id: string; readonly name: string } | null;
+}
+
+/** The numbers of an entity. Throws AppError NOT_FOUND. */
+async function readNamed(
+  snapshot: Snapshot,
+  groupBy: WhyGroupBy,
+  instance: number,
+  id: string,
+): Promise<Named> {
+  const { counts } = GROUPINGS[groupBy];
+  if (counts.view !== 'entity_rollup') {
+    const { names } = counts;
+    const [row] = await snapshot.all(`select ${names} from @named`, {
+      rows: { named: { table: names, equal: { instance }, and: 'id = $id::uuid' } },
+      bindings: { id },
+    });
+    if (row === undefined) throw noEntity(groupBy, id);
+    const number = row[names] as number;
+    return { kind: KINDS.all, own: number, number, heir: null };
+  }
+  const rows = await cachedNames(snapshot, counts.names, instance);
+  const found = [...rows].find(([, { id: known }]) => known === id);
+  if (found === undefined) throw noEntity(groupBy, id);
+  const [own] = found;
+  const number = heirOf(rows, own);
+  const heir = number === own ? undefined : rows.get(number);
+  return {
+    kind: counts.kind,
+    own,
+    number,
+    heir: heir === undefined ? null : { id: heir['id'] as string, name: heir['name'] as string },
+  };
 }
 
 function textOf(

@@ -12,6 +12,7 @@ export const WHY_PATHS = {
   'topic-clusters': 'TOPIC_CLUSTER',
   gaps: 'GAP',
   'repeated-requests': 'REPEATED_REQUEST',
+  'end-users': 'END_USER',
 } as const satisfies Readonly<Record<string, GroupBy>>;
 export type WhyPath = keyof typeof WHY_PATHS;
 export type WhyGroupBy = (typeof WHY_PATHS)[WhyPath];
@@ -69,6 +70,7 @@ export const whyResponseSchema = z.strictObject({
   cluster: dimensionShape.cluster,
   gap: dimensionShape.gap,
   repeatedRequest: dimensionShape.repeatedRequest,
+  endUser: dimensionShape.endUser,
   heir: z
     .strictObject(named)
     .nullable()
@@ -80,8 +82,8 @@ export const whyResponseSchema = z.strictObject({
   signals: z
     .array(signalSchema)
     .describe(
-      'Satisfaction signals, most frequent first: of topics and topic clusters those in their messages, else those ' +
-        'in the sessions in which the entity occurred.',
+      'Satisfaction signals, most frequent first: of topics, topic clusters and end users those in their messages, ' +
+        'else those in the sessions in which the entity occurred.',
     ),
   topics: z
     .array(z.strictObject({ ...named, ...occurrences }))
@@ -116,7 +118,7 @@ export const whyResponseSchema = z.strictObject({
         ...occurrences,
       }),
     )
-    .describe('The end users with most of its messages; at most ten.'),
+    .describe('The end users with most of its messages; at most ten. None for an end user.'),
   wordings: z
     .strictObject({
       typical: z.array(wordingSchema).describe('How it is mostly said; at most five.'),
