@@ -145,7 +145,8 @@ function* everyQuestion(): Generator<{ parameters: QueryParameters; chosen: Chos
       bounds: [],
     };
     const bounded: QueryParameters = { ...plain, bounds: [{ metric: 'messages', min: 1, max: 9 }] };
-    const filtered = groupBy === 'SESSION' ? { ...bounded, ids: [uuid(3, 1)], language: 'en', titleContains: 'a' } : bounded;
+    const filtered =
+      groupBy === 'SESSION' ? { ...bounded, ids: [uuid(3, 1)], language: 'en', titleContains: 'a' } : bounded;
     const chosen = groupBy === 'SESSION' ? { ...CHOSEN, session: [1], end_user: [1] } : CHOSEN;
     for (const granularity of GRANULARITIES) {
       for (const range of RANGES) {
