@@ -184,6 +184,7 @@ export async function textTables(pipeline: Pipeline): Promise<EvalTable[]> {
   const endings: Row[] = [];
   for (const part of GOLD_PARTS) {
     const sessions = goldSessions(part);
+    if (sessions.length === 0) continue;
     const texts = await textsOf(
       pipeline,
       sessions.map(({ turns }, place) =>
