@@ -1,4 +1,5 @@
 /** `npm run keys`: makes, lists and revokes API keys. */
+import { inOrder, isKeyScope, KEY_SCOPES, type KeyScope } from '../domain/key-scopes.ts';
 import { printable } from '../domain/printable.ts';
 import { SetupError } from '../errors.ts';
 import { action, runCommand, UsageError } from './command.ts';
@@ -9,24 +10,32 @@ import { tableOf } from './table.ts';
 const MAX_LABEL_LENGTH = 200;
 
 const USAGE = `Usage:
-  npm run --silent keys -- create --project NAME [--env test|live] [--label TEXT]
+  npm run --silent keys -- create --project NAME [--env test|live] [--label TEXT] [--scope NAME,…]
   npm run --silent keys -- list
-  npm run --silent keys -- revoke KEY_ID`;
+  npm run --silent keys -- revoke KEY_ID
+
+A key may do what its scopes say: ${KEY_SCOPES.join(', ')}; without --scope all of it.`;
 
 const create = action({
-  options: { project: { type: 'string' }, env: { type: 'string' }, label: { type: 'string' } },
-  read({ project, env = 'test', label }) {
+  options: {
+    project: { type: 'string' },
+    env: { type: 'string' },
+    label: { type: 'string' },
+    scope: { type: 'string', multiple: true },
+  },
+  read({ project, env = 'test', label, scope }) {
     const projectName = project?.trim() ?? '';
     const called = label?.trim() || undefined;
     if (projectName === '') throw new UsageError('create needs --project NAME.');
     if (called !== undefined && [...called].length > MAX_LABEL_LENGTH)
       throw new UsageError(`--label takes at most ${MAX_LABEL_LENGTH} characters.`);
     if (env !== 'test' && env !== 'live') throw new UsageError('--env is test or live.');
+    const scopes = scope === undefined ? undefined : readScopes(scope);
     return onRegistry(async (registry) => {
       if ((await registry.findProjectByName(projectName)) === null) {
         process.stderr.write(`Project ${printable(projectName)} is new and was created.\n`);
       }
-      const { rawKey, key } = await registry.createKey({ projectName, env, label: called });
+      const { rawKey, key } = await registry.createKey({ projectName, env, label: called, scopes });
       process.stderr.write(`${key.keyId} is its id in list and for revoke. The key is shown this once:\n`);
       process.stdout.write(`${rawKey}\n`);
     });
@@ -41,13 +50,14 @@ const list = action({
         key.keyId,
         projects.get(key.projectId) ?? key.projectId,
         key.env,
+        key.scopes.length === KEY_SCOPES.length ? 'all' : key.scopes.join(','),
         key.label ?? '',
         key.createdAt,
         key.lastUsedAt ?? 'never',
         key.revokedAt ?? '',
       ]);
       process.stdout.write(
-        tableOf(['KEY ID', 'PROJECT', 'ENV', 'LABEL', 'CREATED', 'LAST USED', 'REVOKED'], rows),
+        tableOf(['KEY ID', 'PROJECT', 'ENV', 'SCOPES', 'LABEL', 'CREATED', 'LAST USED', 'REVOKED'], rows),
       );
     }),
 });
@@ -64,5 +74,18 @@ const revoke = action({
     });
   },
 });
+
+/** Reads lists of scopes, separated by commas. Throws UsageError. */
+function readScopes(lists: readonly string[]): KeyScope[] {
+  const names = lists.flatMap((list) => list.split(',')).map((name) => name.trim().toLowerCase());
+  const known = new Intl.ListFormat('en-GB').format(KEY_SCOPES);
+  return inOrder(
+    names.map((name) => {
+      if (isKeyScope(name)) return name;
+      const fault = name === '' ? 'needs a name' : `does not know ${printable(name)}`;
+      throw new UsageError(`--scope ${fault}; the scopes are ${known}.`);
+    }),
+  );
+}
 
 await runCommand({ usage: USAGE, actions: { create, list, revoke } });

@@ -21,6 +21,7 @@ import { answerClientError, createErrorHandler, routeOf } from './error-handler.
 import { registerHealthRoutes } from './health-routes.ts';
 import { registerIngestRoute } from './ingest-route.ts';
 import { registerInstanceRoutes } from './instances-route.ts';
+import { registerKeyRoute } from './key-route.ts';
 import { createMetrics, type HttpMetrics } from './metrics.ts';
 import { parseQueryString, registerQueryRoute } from './query-route.ts';
 import { createRateLimiter } from './rate-limit.ts';
@@ -64,6 +65,7 @@ export function createApp(dependencies: HttpDependencies): FastifyInstance {
   const endSilent = trackSilent(app.server);
   app.addHook('preClose', async () => endSilent());
   app.decorateRequest('projectId', '');
+  app.decorateRequest('key', null);
   app.decorateRequest('held');
   app.setErrorHandler(handleError);
   app.setNotFoundHandler((request) => {
@@ -85,6 +87,7 @@ export function createApp(dependencies: HttpDependencies): FastifyInstance {
       scope.setNotFoundHandler((request) => {
         throw notFound(request);
       });
+      registerKeyRoute(scope);
       if (ingest !== undefined) registerIngestRoute(scope, ingest, bodies, metrics);
       void scope.register(async (inner) => registerInstanceRoutes(inner, dependencies.instances));
       if (query !== undefined) {

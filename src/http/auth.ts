@@ -1,5 +1,6 @@
 /** Covered by test/http/app.test.ts and test/e2e/auth-rules.test.ts. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { KeyScope } from '../domain/key-scopes.ts';
 import { AppError } from '../errors.ts';
 import type { FoundKey, HttpDependencies } from './dependencies.ts';
 import type { Allowance, RateLimiter } from './rate-limit.ts';
@@ -8,12 +9,19 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The project of the request's key; '' outside `/v1` and before the key was checked. */
     projectId: string;
+    /** The request's key; null where `projectId` is ''. */
+    key: FoundKey | null;
+  }
+  interface FastifyContextConfig {
+    /** What the key of a request to this route has to have; null: nothing. Each route below `/v1` says it. */
+    scope?: KeyScope | null;
   }
 }
 
 /**
  * Checks the key of every request of this scope before its body is read, and counts it: per key, per
- * address when there is no valid key. Unknown routes of the scope are answered here as well.
+ * address when there is no valid key. Unknown routes of the scope are answered here as well, and keys without the
+ * scope that the route asks for.
  */
 export function registerAuth(
   scope: FastifyInstance,
@@ -21,13 +29,19 @@ export function registerAuth(
   limiter: RateLimiter,
 ): void {
   const { keys } = dependencies;
+  scope.addHook('onRoute', ({ url, config }) => {
+    if (config?.scope === undefined) throw new Error(`${url} does not say which scope its key needs`);
+  });
   scope.addHook('onRequest', async (request, reply) => {
     const found = knownKey(request) ?? (await askedKey(request, reply));
     const caller = `key ${found.keyId}`;
     count(reply, caller);
     request.projectId = found.projectId;
+    request.key = found;
     request.held.caller = caller;
     if (request.is404) throw notFound(request);
+    const needed = request.routeOptions.config.scope ?? null;
+    if (needed !== null && !found.scopes.includes(needed)) throw lacksScope(needed, found.scopes);
   });
 
   function knownKey({ headers }: FastifyRequest): FoundKey | null {
@@ -56,6 +70,12 @@ export function registerAuth(
     setRateLimitHeaders(reply, allowance);
     if (!allowance.allowed) throw rateLimitExceeded(allowance);
   }
+}
+
+function lacksScope(needed: KeyScope, scopes: readonly KeyScope[]): AppError {
+  const has = scopes.length === 0 ? 'none that is known' : new Intl.ListFormat('en-GB').format(scopes);
+  const message = `The API key lacks the scope ${needed}; it has ${has}. Use a key with this scope.`;
+  return new AppError('FORBIDDEN', message);
 }
 
 /** The caller that a request without a valid key counts for. */

@@ -1,4 +1,5 @@
 /** It has types only, and no test of its own. */
+import type { KeyScope } from '../domain/key-scopes.ts';
 import type { Ingestor } from '../ingest/ingestor.ts';
 import type { InstanceRequest } from '../ingest/instance-creator.ts';
 import type { ChangesParameters, ChangesResponse } from '../query/changes/changes-schema.ts';
@@ -13,10 +14,12 @@ import type { BodyRate } from './body-rate.ts';
 import type { ConnectionTimes } from './connections.ts';
 import type { ServiceHealth } from '../domain/service-health.ts';
 
-/** A key's project, and a name of the key that may be kept in memory. */
+/** A key's project, a name of the key that may be kept in memory, and what it may do. */
 export interface FoundKey {
   readonly projectId: string;
   readonly keyId: string;
+  /** In the order of KEY_SCOPES. */
+  readonly scopes: readonly KeyScope[];
 }
 
 /** Finds the project of a key. */

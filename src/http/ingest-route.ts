@@ -19,7 +19,7 @@ export function registerIngestRoute(
     scope.addContentTypeParser('*', async (request: FastifyRequest, payload: IncomingMessage) =>
       bodies.read(request.headers, payload, request.held),
     );
-    scope.post('/ingest', async (request, reply) => {
+    scope.post('/ingest', { config: { scope: 'ingest' } }, async (request, reply) => {
       const { projectId, held } = request;
       const { instanceId, sessionId, position, warnings } = await ingestor.ingest({
         projectId,

@@ -61,13 +61,13 @@ export const instanceListSchema = z.strictObject({
 
 /** /v1/instances: those of the key's project are listed, made and renamed. */
 export function registerInstanceRoutes(scope: FastifyInstance, instances: InstanceRegistry): void {
-  scope.get('/instances', async (request) => {
+  scope.get('/instances', { config: { scope: 'query' } }, async (request) => {
     const window = readParameters(instanceListParameterSchemas, request.query);
     const { instances: page, total } = await instances.instancesOf(request.projectId, window);
     return { elements: page.map(answerOf), pagination: { total, ...window } };
   });
 
-  scope.post('/instances', async (request, reply) => {
+  scope.post('/instances', { config: { scope: 'ingest' } }, async (request, reply) => {
     const idempotencyKey = readIdempotencyKey(request.headers['idempotency-key']);
     const body = checked(newInstanceSchema, request.body ?? {});
     const wanted = { projectId: request.projectId, name: body.name?.toWellFormed() };
@@ -78,7 +78,8 @@ export function registerInstanceRoutes(scope: FastifyInstance, instances: Instan
     return reply.code(made ? 201 : 200).send(answerOf(instance));
   });
 
-  scope.patch<{ Params: { instanceId: string } }>('/instances/:instanceId', async (request) => {
+  const renaming = { config: { scope: 'ingest' } } as const;
+  scope.patch<{ Params: { instanceId: string } }>('/instances/:instanceId', renaming, async (request) => {
     const { instanceId: id } = request.params;
     if (!UUID_PATTERN.test(id)) throw invalidRequest([{ path: 'instanceId', message: 'must be a UUID' }]);
     const body = checked(instanceChangeSchema, request.body ?? {});

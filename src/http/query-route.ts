@@ -14,7 +14,7 @@ export function registerQueryRoute(
   dependencies: { readonly runner: QueryRunner; readonly instances: InstanceFinder; readonly waitMs: number },
 ): void {
   const { runner } = dependencies;
-  scope.get('/query', async (request, reply) => {
+  scope.get('/query', { config: { scope: 'query' } }, async (request, reply) => {
     const parameters = parseQueryParameters(request.query as Record<string, string | string[]>);
     await enterInstance(request, reply, parameters.instanceId, dependencies);
     const type = exportTypeOf(request.headers.accept);

@@ -49,7 +49,8 @@ function register<Schema extends z.ZodType<{ readonly instanceId: string }>>(
   },
 ): void {
   const url = route.id === null ? path : `${path}/:${route.id}`;
-  scope.get<{ Params: Readonly<Record<string, string>> }>(url, async (request, reply) => {
+  const config = { scope: 'query' } as const;
+  scope.get<{ Params: Readonly<Record<string, string>> }>(url, { config }, async (request, reply) => {
     const id = route.id === null ? '' : (request.params[route.id] ?? '').toLowerCase();
     if (route.id !== null && !UUID_PATTERN.test(id))
       throw invalidRequest([{ path: route.id, message: 'must be a UUID' }]);

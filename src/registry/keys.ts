@@ -1,5 +1,6 @@
 /** Covered by test/registry/registry.test.ts. */
 import { LRUCache } from 'lru-cache';
+import { inOrder, isKeyScope, KEY_SCOPES, type KeyScope } from '../domain/key-scopes.ts';
 import { digestOf, isRawKey, keyIdOf, newRawKey, type KeyEnvironment } from './api-keys.ts';
 import { CatchUp } from './catch-up.ts';
 import { byCreation, change, type GuardedBucket } from './guarded-bucket.ts';
@@ -10,6 +11,8 @@ export interface KeyGrant {
   readonly keyId: string;
   readonly projectId: string;
   readonly env: KeyEnvironment;
+  /** In the order of KEY_SCOPES. */
+  readonly scopes: readonly KeyScope[];
 }
 
 export interface ApiKey extends KeyGrant {
@@ -30,12 +33,16 @@ export interface NewKey {
   readonly projectId: string;
   readonly env: KeyEnvironment;
   readonly label?: string | undefined;
+  /** Default: all. */
+  readonly scopes?: readonly KeyScope[] | undefined;
 }
 
 interface StoredKey {
   readonly projectId: string;
   readonly env: KeyEnvironment;
   readonly label?: string;
+  /** Missing: all, those of later versions too. */
+  readonly scopes?: readonly string[];
   readonly createdAt: string;
   readonly revokedAt?: string;
 }
@@ -91,7 +98,7 @@ export class Keys {
     if (key === undefined) return this.#unknown.has(digest) ? null : undefined;
     if (key.revokedAt !== null) return null;
     this.#use.note(digest);
-    return { keyId: key.keyId, projectId: key.projectId, env: key.env };
+    return { keyId: key.keyId, projectId: key.projectId, env: key.env, scopes: key.scopes };
   }
 
   async find(rawKey: string): Promise<KeyGrant | null> {
@@ -108,11 +115,12 @@ export class Keys {
     return { rawKey, key: await this.store(rawKey, options) };
   }
 
-  async store(rawKey: string, { projectId, env, label }: NewKey): Promise<ApiKey> {
+  async store(rawKey: string, { projectId, env, label, scopes }: NewKey): Promise<ApiKey> {
     const stored: StoredKey = {
       projectId,
       env,
       ...(label === undefined ? {} : { label }),
+      ...(scopes === undefined ? {} : { scopes: inOrder(scopes) }),
       createdAt: this.#now().toISOString(),
     };
     const digest = digestOf(rawKey);
@@ -154,6 +162,7 @@ function keyFrom(digest: string, value: string): ApiKey {
     keyId: keyIdOf(digest),
     projectId: stored.projectId,
     env: stored.env,
+    scopes: stored.scopes === undefined ? KEY_SCOPES : inOrder(stored.scopes.filter(isKeyScope)),
     label: stored.label ?? null,
     createdAt: stored.createdAt,
     revokedAt: stored.revokedAt ?? null,

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { KeyScope } from '../domain/key-scopes.ts';
 import { SetupError } from '../errors.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import { openKeyValue, type KeyValueBucket, type KeyValueWatch } from '../stream/kv/key-value.ts';
@@ -48,6 +49,8 @@ export interface Registry {
     readonly projectName: string;
     readonly env: KeyEnvironment;
     readonly label?: string | undefined;
+    /** Default: all. */
+    readonly scopes?: readonly KeyScope[] | undefined;
   }): Promise<{ readonly rawKey: string; readonly key: ApiKey }>;
   /** Oldest first, revoked ones included. */
   listKeys(): Promise<readonly ListedKey[]>;
@@ -199,9 +202,9 @@ class SharedRegistry implements Registry {
   readonly findKey: Registry['findKey'] = async (rawKey) => this.#loaded.keys.find(rawKey);
   readonly listKeys: Registry['listKeys'] = async () => this.#loaded.keys.list();
   readonly revokeKey: Registry['revokeKey'] = async (keyId) => this.#loaded.keys.revoke(keyId);
-  readonly createKey: Registry['createKey'] = async ({ projectName, env, label }) => {
+  readonly createKey: Registry['createKey'] = async ({ projectName, ...key }) => {
     const { id: projectId } = await this.createProject(projectName);
-    return this.#parts.keys.create({ projectId, env, label });
+    return this.#parts.keys.create({ projectId, ...key });
   };
 
   readonly findProjectByName: Registry['findProjectByName'] = async (name) =>

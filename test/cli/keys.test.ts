@@ -62,12 +62,17 @@ describe('registry commands', () => {
       'live',
       '--label',
       'the “chat” of July',
+      '--scope',
+      'query, INGEST',
+      '--scope=ingest',
     ]);
     equal(code, 0);
     match(stdout, /^ut_live_[0-9A-Za-z]{32}\n$/);
     match(stderr, /Web shop is new/);
     const grant = await registry.findKey(stdout.trim());
     equal(grant?.projectId, (await registry.findProjectByName('Web shop'))?.id);
+    deepEqual(grant?.scopes, ['ingest', 'query']);
+    match((await run('keys', ['list'])).stdout, /Web shop +live +ingest,query +the/);
     match(stderr, new RegExp(`^${grant?.keyId} is its id`, 'm'));
     equal((await registry.listKeys()).find((key) => key.keyId === grant?.keyId)?.label, 'the “chat” of July');
   });
@@ -79,7 +84,7 @@ describe('registry commands', () => {
       label: 'July',
     });
     const listed = await run('keys', ['list']);
-    match(listed.stdout, new RegExp(`${key.keyId} +Listed +test +July +${key.createdAt} +never`));
+    match(listed.stdout, new RegExp(`${key.keyId} +Listed +test +all +July +${key.createdAt} +never`));
     ok(!listed.stdout.includes(rawKey.slice(8)));
     const revoked = await run('keys', ['revoke', key.keyId]);
     deepEqual(revoked, { code: 0, stdout: `${key.keyId} is revoked.\n`, stderr: '' });
@@ -129,6 +134,12 @@ describe('registry commands', () => {
     ['keys', ['create', '--project', 'x', '--env', 'prod'], 2, /test or live/],
     ['keys', ['create', '--projekt', 'x'], 2, /--projekt/],
     ['keys', ['create', '--project', 'x', '--label', 'x'.repeat(201)], 2, /at most 200/],
+    [
+      'keys',
+      ['create', '--project', 'x', '--scope', 'query,raed'],
+      2,
+      /not know raed; the scopes are ingest, query,/,
+    ],
     ['keys', ['list', 'all'], 2, /Unexpected: all/],
     ['keys', ['list', '--env', 'test'], 2, /belong to create/],
     ['keys', ['revoke'], 2, /needs a KEY_ID/],

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { KEY_SCOPES, type KeyScope } from '../../src/domain/key-scopes.ts';
 import { createApp } from '../../src/http/app.ts';
 import type { FoundKey, HttpDependencies, QueryRunner } from '../../src/http/dependencies.ts';
 import { silentLogger } from '../../src/logger.ts';
@@ -63,9 +64,11 @@ export function createHarness(
     readonly serve?: 'all' | 'ingest' | 'query';
     /** Larger bodies are read on a thread. */
     readonly inlineBytes?: number;
+    /** Those of both keys. Default: all. */
+    readonly scopes?: readonly KeyScope[];
   } = {},
 ): Harness {
-  const { limits, accept, run, waitFor, serve = 'all', inlineBytes, ...rest } = changes;
+  const { limits, accept, run, waitFor, serve = 'all', inlineBytes, scopes = KEY_SCOPES, ...rest } = changes;
   const preparer = createPreparer({
     bodyBytes: limits?.bodyBytes ?? BODY_BYTES,
     now: () => NOON * 1000,
@@ -79,13 +82,9 @@ export function createHarness(
     },
     child: () => log,
   };
-  const projects = new Map([
-    [KEY, PROJECT],
-    [OTHER_KEY, OTHER_PROJECT],
-  ]);
   const findKey = (key: string): FoundKey | null => {
-    const projectId = projects.get(key);
-    return projectId === undefined ? null : { projectId, keyId: `id of ${key}` };
+    const projectId = { [KEY]: PROJECT, [OTHER_KEY]: OTHER_PROJECT }[key];
+    return projectId === undefined ? null : { projectId, keyId: `id of ${key}`, scopes };
   };
   const ingest = createIngestor(preparer, {
     async accept(call) {

@@ -4,6 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { AppError } from '../../src/errors.ts';
 import { openRegistry, type Registry } from '../../src/registry/registry.ts';
+import { KEY_SCOPES } from '../../src/domain/key-scopes.ts';
 import { openKeyValue } from '../../src/stream/kv/key-value.ts';
 import { openConnection, type StreamConnection } from '../../src/stream/connection.ts';
 import { killUnder, restartUnder, startTestServer, type TestServer } from '../support/nats.ts';
@@ -53,10 +54,23 @@ describe('registry', () => {
       for (const env of ['test', 'live'] as const) {
         const { rawKey, key } = await here.registry.createKey({ projectName: 'shop', env });
         match(rawKey, new RegExp(`^ut_${env}_[0-9A-Za-z]{32}$`));
-        const grant = { keyId: key.keyId, projectId: key.projectId, env };
+        const grant = { keyId: key.keyId, projectId: key.projectId, env, scopes: KEY_SCOPES };
         deepEqual(await there.registry.findKey(rawKey), grant);
         deepEqual(await here.registry.findKey(rawKey), grant);
       }
+    });
+
+    it('have the scopes that they were made with, in one order; without any said, all', async () => {
+      const made = await here.registry.createKey({
+        projectName: 'shop',
+        env: 'test',
+        scopes: ['query', 'ingest', 'query'],
+      });
+      deepEqual(made.key.scopes, ['ingest', 'query']);
+      deepEqual((await there.registry.findKey(made.rawKey))?.scopes, ['ingest', 'query']);
+      const { keyId } = await newProject();
+      const listed = new Map((await here.registry.listKeys()).map((key) => [key.keyId, key.scopes]));
+      deepEqual([listed.get(made.key.keyId), listed.get(keyId)], [['ingest', 'query'], KEY_SCOPES]);
     });
 
     it('that nobody made cost a few questions however many are tried, and a new key works meanwhile', async () => {

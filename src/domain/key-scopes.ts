@@ -1,0 +1,15 @@
+/** What an API key may do. Covered by test/registry/registry.test.ts and test/e2e/steering-rules.test.ts. */
+
+/** `erase`: for routes to come. */
+export const KEY_SCOPES = ['ingest', 'query', 'curate', 'erase'] as const;
+export type KeyScope = (typeof KEY_SCOPES)[number];
+
+export function isKeyScope(name: string): name is KeyScope {
+  return (KEY_SCOPES as readonly string[]).includes(name);
+}
+
+/** Each once, in the order of KEY_SCOPES. */
+export function inOrder(scopes: Iterable<KeyScope>): KeyScope[] {
+  const given = new Set(scopes);
+  return KEY_SCOPES.filter((scope) => given.has(scope));
+}

@@ -1,0 +1,116 @@
+/** What the descriptions of all routes are made of. Covered by test/http/docs.test.ts. */
+import { z } from 'zod';
+import { describeMembers } from './openapi-descriptions.ts';
+
+/** A JSON Schema or a part of the OpenAPI document: plain JSON. */
+export type Json = { readonly [member: string]: unknown };
+
+/** `format: uuid` says it all; the pattern would lose its ignore-case flag in JSON Schema. */
+export function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Json {
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
+    io,
+    unrepresentable: 'any',
+    override: ({ jsonSchema }) => {
+      if (jsonSchema.format === 'uuid') delete jsonSchema.pattern;
+    },
+  });
+  return rest;
+}
+
+/** A schema of the document whose members are all described. */
+export function namedSchema(name: string, schema: z.ZodType, io: 'input' | 'output'): Json {
+  return describeMembers(name, schemaOf(schema, io));
+}
+
+export function parametersOf(schemas: z.ZodObject, examples: Json = EXAMPLE_PARAMETERS): Json[] {
+  return Object.entries(schemas.shape as Record<string, z.ZodType>).map(([name, schema]) => {
+    const { description, ...rest } = schemaOf(schema, 'output');
+    const example = examples[name];
+    return {
+      name,
+      in: 'query',
+      required: !schema.safeParse(undefined).success,
+      ...(description === undefined ? {} : { description }),
+      schema: rest,
+      ...(example === undefined ? {} : { example }),
+      // Lists are comma-separated.
+      ...(rest['type'] === 'array' ? { style: 'form', explode: false } : {}),
+    };
+  });
+}
+
+/** What the page fills in, so that Execute works with the ids of whoever tries it. */
+const EXAMPLE_PARAMETERS: Json = { groupBy: 'SESSION', fields: ['messages', 'sat', 'dsat'] };
+
+export const RATE_LIMIT_HEADERS: Json = {
+  'X-RateLimit-Limit': {
+    description: 'Requests allowed in one second.',
+    schema: { type: 'integer', minimum: 1 },
+  },
+  'X-RateLimit-Remaining': { description: 'Requests left in this second.', schema: { type: 'integer' } },
+  'X-RateLimit-Reset': {
+    description: 'Unix timestamp at which the limit resets.',
+    schema: { type: 'integer' },
+  },
+};
+
+export const IDEMPOTENCY_KEY: Json = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description: 'The same key and body within 24 hours store nothing twice and get the same answer.',
+  schema: { type: 'string', minLength: 1, maxLength: 255 },
+};
+
+const STATUS_TEXTS: Readonly<Record<number, string>> = {
+  400: 'The request is malformed (`BAD_REQUEST`) or not valid (`VALIDATION_ERROR`; `details` names each fault).',
+  401: 'The key is missing (`MISSING_API_KEY`), or invalid or inactive (`INVALID_API_KEY`).',
+  403: '`FORBIDDEN`: the key lacks the scope of this route, or the projectId is not that of the key.',
+  404: '`NOT_FOUND`: there is no such instance in the project of the key, or nothing of that id in it.',
+  409: '`CONFLICT`: what is asked for contradicts what there is, or the Idempotency-Key was used with another body.',
+  413: '`PAYLOAD_TOO_LARGE`: the body is too large, after decompression. Send less.',
+  429: '`RATE_LIMIT_EXCEEDED`: too many requests in this second. Wait for Retry-After, then back off.',
+  500: '`INTERNAL_ERROR`: the request failed in the service. The answer names its id in the log.',
+  503: '`SERVICE_UNAVAILABLE`: the service cannot store or read at the moment. Send the same again after Retry-After.',
+};
+
+/** What every route may answer when it fails. */
+const ALWAYS = [400, 401, 403, 429, 500, 503] as const;
+
+/** The answers of a route: the one it is asked for, and its errors, with `more` than every route has. */
+export function responses(success: Json, more: readonly (404 | 409 | 413)[], status = 200): Json {
+  const errors = [...ALWAYS, ...more].map((code) => [
+    String(code),
+    {
+      description: STATUS_TEXTS[code],
+      headers: {
+        ...RATE_LIMIT_HEADERS,
+        ...(code === 429 || code === 503
+          ? { 'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' } } }
+          : {}),
+      },
+      content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+    },
+  ]);
+  return { [status]: success, ...Object.fromEntries(errors) };
+}
+
+export function bodyOf(schema: string, example?: Json): Json {
+  const media = { schema: { $ref: `#/components/schemas/${schema}` } };
+  return { content: { 'application/json': example === undefined ? media : { ...media, example } } };
+}
+
+/** The header by which a request waits for what it sent, and what the answer says of it. */
+export const WAIT_FOR_POSITION: Json = {
+  name: 'X-Wait-For-Position',
+  in: 'header',
+  description:
+    'Waits, for some seconds at most, until the answer contains this stream position: what an ingest ' +
+    'answer says as X-Stream-Position. X-Wait-Result says whether it does.',
+  schema: { type: 'integer', minimum: 0 },
+};
+export const WAIT_RESULT: Json = {
+  'X-Wait-Result': {
+    description: 'With X-Wait-For-Position: whether the answer contains that position, or the wait ran out.',
+    schema: { type: 'string', enum: ['reached', 'timeout'] },
+  },
+};

@@ -1,0 +1,80 @@
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { KEY_SCOPES, type KeyScope } from '../../src/domain/key-scopes.ts';
+import { keySchema } from '../../src/http/key-route.ts';
+import { errorEnvelopeSchema } from '../../src/http/openapi.ts';
+import { createHarness, INSTANCE, KEY, PROJECT } from './support.ts';
+
+type Method = 'GET' | 'POST' | 'PATCH';
+
+/** Every route below `/v1`, and the scope that it needs. */
+const ROUTES: readonly (readonly [method: Method, path: string, scope: KeyScope])[] = [
+  ['POST', '/v1/ingest', 'ingest'],
+  ['POST', '/v1/instances', 'ingest'],
+  ['PATCH', `/v1/instances/${INSTANCE}`, 'ingest'],
+  ['GET', '/v1/instances', 'query'],
+  ['GET', '/v1/query', 'query'],
+  ['GET', '/v1/overview', 'query'],
+  ['GET', '/v1/changes', 'query'],
+  ...['sessions', 'topics', 'topic-clusters', 'gaps', 'repeated-requests', 'end-users'].map(
+    (path) => ['GET', `/v1/${path}/${INSTANCE}`, 'query'] as const,
+  ),
+];
+
+describe('the scopes of a key', () => {
+  it('let it use the routes of theirs, and no other: 403 before parameters and body are read', async () => {
+    for (const own of KEY_SCOPES) {
+      const { app } = createHarness({ scopes: [own] });
+      for (const [method, url, needed] of ROUTES) {
+        // Neither the body nor the parameters would be accepted.
+        const type = { 'content-type': 'text/plain' };
+        const sent = method === 'GET' ? {} : { payload: 'no json', headers: type };
+        const headers = { 'x-api-key': KEY, ...sent.headers };
+        const answer = await app.inject({ method, ...sent, headers, url: `${url}?nonsense=1` });
+        const { code, message } = errorEnvelopeSchema.parse(answer.json()).error;
+        ok(answer.headers['x-ratelimit-limit']);
+        if (own === needed) equal(answer.statusCode, 400, `${method} ${url} ${answer.body}`);
+        else {
+          deepEqual([answer.statusCode, code], [403, 'FORBIDDEN'], `${method} ${url} with ${own}`);
+          equal(message, `The API key lacks the scope ${needed}; it has ${own}. Use a key with this scope.`);
+        }
+      }
+    }
+  });
+
+  it('are of every operation of the document', async () => {
+    const { paths } = (await createHarness().app.inject({ url: '/openapi.json' })).json<{
+      paths: Readonly<
+        Record<string, Readonly<Record<string, { responses: Readonly<Record<string, unknown>> }>>>
+      >;
+    }>();
+    const tried = new Set(ROUTES.map(([method, url]) => `${method} ${url.replace(INSTANCE, 'ID')}`));
+    for (const [path, methods] of Object.entries(paths)) {
+      for (const [method, operation] of Object.entries(methods)) {
+        ok(operation.responses['403'], path);
+        const name = `${method.toUpperCase()} ${path.replace(/\/$/, '').replace(/\{\w+\}/, 'ID')}`;
+        ok(tried.has(name) || name === 'GET /v1/key', `${name} is not tried`);
+      }
+    }
+  });
+
+  it('are told by GET /v1/key, which needs none', async () => {
+    for (const scopes of [KEY_SCOPES, ['query'], []] as const) {
+      const { app } = createHarness({ scopes });
+      const answer = await app.inject({ url: '/v1/key/', headers: { 'x-api-key': KEY } });
+      deepEqual(keySchema.parse(answer.json()), {
+        keyId: `id of ${KEY}`,
+        projectId: PROJECT,
+        scopes: [...scopes],
+      });
+      equal((await app.inject({ url: '/v1/key' })).statusCode, 401);
+    }
+    const none = createHarness({ scopes: [] }).app;
+    const refused = await none.inject({ url: '/v1/query', headers: { 'x-api-key': KEY } });
+    match(refused.body, /lacks the scope query; it has none that is known/);
+    const unknown = await none.inject({ url: '/v1/nothing', headers: { 'x-api-key': KEY } });
+    equal(unknown.statusCode, 404);
+    const wrong = await none.inject({ url: '/v1/key?x=1', headers: { 'x-api-key': KEY } });
+    equal(wrong.statusCode, 400);
+  });
+});
