@@ -1,5 +1,5 @@
 -- view: dimensions
--- version: 6
+-- version: 7
 -- publish: instance key(instance) order(instance)
 -- publish: session key(session) order(instance, session)
 -- publish: end_user key(end_user) order(instance, end_user)
@@ -9,6 +9,7 @@
 -- publish: signal key(instance, signal) order(instance, signal)
 -- publish: repeated_request key(instance, repeated_request) order(instance, repeated_request)
 -- publish: gap key(instance, gap) order(instance, gap)
+-- publish: curation key(instance, curation) order(instance, curation)
 -- publish: record_metadata key(instance, record, record_key, member) order(instance, record, record_key, member)
 --
 -- What is each numbered thing called, outside and in words?
@@ -19,6 +20,11 @@
 -- heir                of a topic, gap or repeated request: the one that it merged into; null while it lives. Filters that
 --                     name it mean the heir. The heir of a gap or repeated request always lives
 -- since               the message position at which it merged; null while it lives
+-- is_own, description of a topic: a person made it, and what they wrote about it
+-- is_hidden           of a topic: what it holds counts as without a topic
+-- is_named            of a topic, cluster or gap: a person gave or pinned its name
+-- curation            what people decided, numbered in stream order: what (action), of which entity, with which other
+--                     members (detail: JSON), why it changes nothing (refused), and which curation undid it
 -- session.end_user    the end user who started the conversation (0: none)
 -- session.external_id the caller's own name of the session, as last said (ingest metadata.session.externalId); or null
 -- end_user.external_id   the caller's own name of the end user; of more than 1,024 characters the first 1,023 and an
@@ -47,9 +53,9 @@ create table end_user (instance integer, end_user integer, id uuid, external_id 
 create table micro (instance integer, micro integer, topic integer, seq bigint);
 create table topic (
   instance integer, topic integer, id uuid, name varchar, cluster integer, heir integer,
-  since bigint, seq bigint
+  since bigint, description varchar, is_own boolean, is_hidden boolean, is_named boolean, seq bigint
 );
-create table cluster (instance integer, cluster integer, id uuid, name varchar, seq bigint);
+create table cluster (instance integer, cluster integer, id uuid, name varchar, is_named boolean, seq bigint);
 create table signal (
   instance integer, signal integer, id uuid, name varchar, signal_type varchar, description varchar, seq bigint
 );
@@ -59,7 +65,11 @@ create table repeated_request (
 );
 create table gap (
   instance integer, gap integer, id uuid, name varchar, description varchar, gap_type varchar, heir integer,
-  since bigint, seq bigint
+  since bigint, is_named boolean, seq bigint
+);
+create table curation (
+  instance integer, curation integer, id uuid, position bigint, created_at timestamp, key_id varchar, action varchar,
+  entity varchar, entity_id uuid, detail varchar, refused varchar, undone_by uuid, seq bigint
 );
 create table record_metadata (
   instance integer, record varchar, record_key varchar, member varchar, value varchar, seq bigint
@@ -107,10 +117,18 @@ from batch_end_user;
 -- end
 
 upsert into micro from batch_micro key (instance, micro) set (topic);
-upsert into topic from batch_topic key (instance, topic) once (id) set (name, cluster, heir, since);
-upsert into cluster from batch_cluster key (instance, cluster) once (id) set (name);
+upsert into topic from batch_topic key (instance, topic) once (id, is_own)
+  set (name, cluster, heir, since, description, is_hidden, is_named);
+upsert into cluster from batch_cluster key (instance, cluster) once (id) set (name, is_named);
 upsert into signal from batch_signal key (instance, signal) once (id, signal_type) set (name, description);
 upsert into repeated_request from batch_repeated_request
   key (instance, repeated_request) once (id) set (name, description, heir, since);
-upsert into gap from batch_gap key (instance, gap) once (id, gap_type) set (name, description, heir, since);
+upsert into gap from batch_gap key (instance, gap) once (id, gap_type) set (name, description, heir, since, is_named);
+-- when: batch_curation
+upsert into curation from (
+  select * exclude (created_at), make_timestamp(created_at) as created_at from batch_curation
+) key (instance, curation) once (id, position, created_at, key_id, action, entity, entity_id, detail, refused)
+  set (undone_by);
+-- end
+
 upsert into record_metadata from batch_metadata key (instance, record, record_key, member) set (value);

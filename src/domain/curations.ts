@@ -5,6 +5,8 @@
  * It has types and constants, and no test of its own.
  */
 
+import type { PlacedWriting } from './writings.ts';
+
 /** What can be renamed. */
 export const CURATED_ENTITIES = ['TOPIC', 'CLUSTER', 'GAP'] as const;
 export type CuratedEntity = (typeof CURATED_ENTITIES)[number];
@@ -50,6 +52,7 @@ export type CurationRefusal = 'UNKNOWN' | 'CIRCULAR' | 'NOT_UNDOABLE' | 'TOO_MAN
 export interface PlacedCuration {
   /** Place of the turn that it comes before; the number of turns when it comes after all of them. */
   readonly before: number;
+  readonly session: null;
   /** Its place in the stream: that of the message that comes next in its entry. */
   readonly position: number;
   readonly instance: number;
@@ -57,7 +60,12 @@ export interface PlacedCuration {
   /** Microseconds since 1970-01-01 UTC. */
   readonly acceptedAt: number;
   readonly curation: Curation;
+  /** Unit-length vectors of the examples, once they are known. */
+  readonly examples?: readonly Float32Array[];
 }
+
+/** What stands between the turns of a batch. */
+export type Interlude = PlacedWriting | PlacedCuration;
 
 /** Bounds of what one request may hold, and of what an instance may have. */
 export const MOST_EXAMPLES = 50;

@@ -6,6 +6,7 @@
  *
  * It has types only, and no test of its own.
  */
+import type { CuratedEntity, CurationAction, CurationRefusal } from './curations.ts';
 import type { Role } from './records.ts';
 import type { SignalKey } from './signal-kinds.ts';
 
@@ -142,12 +143,22 @@ export interface TopicRow {
   readonly heir: number | null;
   /** The message position at which it merged. */
   readonly since: number | null;
+  /** What a person wrote about it; null for a topic that we found. */
+  readonly description?: string | null;
+  /** A person made it, and it claims requests near its examples. Default false, as what follows. */
+  readonly isOwn?: boolean;
+  /** What it holds counts as without a topic. */
+  readonly isHidden?: boolean;
+  /** A person gave or pinned its name. */
+  readonly isNamed?: boolean;
 }
 export interface ClusterRow {
   readonly instance: number;
   readonly cluster: number;
   readonly id: string;
   readonly name: string;
+  /** A person gave or pinned its name. Default false. */
+  readonly isNamed?: boolean;
 }
 export interface SignalRow {
   readonly instance: number;
@@ -175,6 +186,8 @@ export interface GapRow {
   readonly name: string;
   readonly description: string;
   readonly gapType: GapType;
+  /** A person gave or pinned its name. Default false. */
+  readonly isNamed?: boolean;
   /** The gap that it merged into, which answers for its id. */
   readonly heir: number | null;
   /** The message position at which it merged. */
@@ -197,6 +210,29 @@ export interface MicroTopic {
   readonly instance: number;
   readonly micro: number;
   readonly topic: number | null;
+}
+
+/** What a person decided, and what became of it. */
+export interface CurationRow {
+  readonly instance: number;
+  /** Ascends in stream order from 0. */
+  readonly curation: number;
+  readonly id: string;
+  /** Its place in the stream. */
+  readonly position: number;
+  /** Microseconds since 1970-01-01 UTC. */
+  readonly createdAt: number;
+  readonly keyId: string;
+  readonly action: CurationAction['kind'];
+  readonly entity: CuratedEntity | 'CURATION';
+  /** UUID that the action names. */
+  readonly entityId: string;
+  /** JSON of the other members of the action. */
+  readonly detail: string;
+  /** Why it changes nothing; null when it was applied. */
+  readonly refused: CurationRefusal | null;
+  /** UUID of the curation that undid it. */
+  readonly undoneBy: string | null;
 }
 
 /** Messages of a session that came before its first user turn now have their end user. */
@@ -231,4 +267,6 @@ export interface Assignment {
   readonly gaps: readonly GapRow[];
   readonly sessions: readonly SessionRow[];
   readonly openingAuthors: readonly OpeningAuthor[];
+  /** New ones and those that were undone. */
+  readonly curations: readonly CurationRow[];
 }

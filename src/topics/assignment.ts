@@ -23,21 +23,24 @@ export function assignRequest(
   request: string,
   position: number,
 ): MicroCluster {
-  const { micros, thresholds } = state;
+  const { micros, thresholds, own } = state;
   micros.measure(vector);
   const keys = keysOf(request);
-  let nearest = micros.nearest(thresholds.micro);
+  const claim = own.claimOf(vector, keys, thresholds);
+  // What a topic of a person's making claims, and what it does not, never share a micro-cluster.
+  const isAlike = own.size === 0 ? undefined : (micro: MicroCluster): boolean => micro.claim === claim;
+  let nearest = micros.nearest(thresholds.micro, isAlike);
   let place: Place | null = null;
   if (nearest === null) {
     const { topic, core } = (place = placeOf(state, micros.similaritiesByGroup(keys, thresholds.scale)));
     if (state.relaxation > 0)
       nearest = micros.nearest(
         joiningThreshold(state),
-        (micro) => micro.topic === topic && micro.core === core,
+        (micro) => micro.topic === topic && micro.core === core && micro.claim === claim,
       );
   }
   if (nearest !== null) micros.join(nearest, vector, keys);
-  const micro = nearest?.micro ?? micros.create(vector, keys, position, place!);
+  const micro = nearest?.micro ?? micros.create(vector, keys, position, place!, claim);
   for (const stem of addRequest(micro, request, nearest?.cosine ?? 1)) micros.words.count(micro, stem, 1);
   return micro;
 }

@@ -49,7 +49,10 @@ export class CoreSums {
       }));
   }
 
-  /** The two topics whose requests are most similar on average; null when no two are as similar as `least`. */
+  /**
+   * The two topics whose requests are most similar on average, of those that nobody decided about; null when no two are
+   * as similar as `least`.
+   */
   nearestPair(least: number): { larger: number; smaller: number } | null {
     let best: { a: Core; b: Core; similarity: number } | null = null;
     for (const [index, core] of this.#cores.entries()) {
@@ -75,10 +78,11 @@ export class CoreSums {
     for (const [core, nearest] of this.#nearest)
       if (nearest !== null && (nearest.other === kept || nearest.other === gone)) this.#nearest.delete(core);
     this.#nearest.delete(kept);
+    const { held } = this.#state.curation;
     // The merged core may be nearest to one before it.
     for (const core of this.#cores) {
       const nearest = this.#nearest.get(core);
-      if (core.topic >= kept.topic || nearest === undefined) continue;
+      if (core.topic >= kept.topic || nearest === undefined || held.has(core.topic)) continue;
       const similarity = this.#similarityOf(core, kept, dotOf(core.sum, kept.sum));
       if (nearest === null || similarity > nearest.similarity)
         this.#nearest.set(core, { other: kept, similarity });
@@ -116,7 +120,9 @@ export class CoreSums {
   /** Null when none is as similar as `least`. */
   #nearestBehind(index: number, least: number): Neighbour | null {
     const core = this.#cores[index]!;
-    const others = this.#cores.slice(index + 1);
+    const { held } = this.#state.curation;
+    if (held.has(core.topic)) return null;
+    const others = this.#cores.slice(index + 1).filter(({ topic }) => !held.has(topic));
     const dots = new Float64Array(others.length);
     dotsOf(
       core.sum,

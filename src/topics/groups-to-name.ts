@@ -5,7 +5,7 @@
 import { derivedId } from '../domain/ids.ts';
 import { samplesOf } from './naming/wording.ts';
 import type { MicroCluster } from './micro-cluster.ts';
-import type { Topic, TopicState } from './topic-state.ts';
+import type { Topic, TopicCluster, TopicState } from './topic-state.ts';
 
 /** A topic, cluster or group of requests that has a name. */
 export interface GroupToName {
@@ -33,11 +33,11 @@ export function topicsToName(
   );
   if (due.length === 0) return [];
   const members = state.micros.byTopic();
-  return due.flatMap(({ number, position, name, namedAt }) => {
-    const own = members.get(number);
-    if (own === undefined) return [];
-    const id = topicId(state, position);
-    return [{ number, id, name, requests: namedAt, texts: textsOf(own, MOST_TEXTS) }];
+  return due.flatMap(({ number, position, own, name, namedAt }) => {
+    const micros = members.get(number);
+    if (micros === undefined) return [];
+    const id = topicId(state, { position, own });
+    return [{ number, id, name, requests: namedAt, texts: textsOf(micros, MOST_TEXTS) }];
   });
 }
 
@@ -50,7 +50,7 @@ export function clustersToName(
   const due = state.clusters.filter(({ number, name, namedAt }) => name !== '' && asks(number, namedAt));
   if (due.length === 0) return [];
   const members = state.micros.byTopic();
-  return due.flatMap(({ number, origin, name, namedAt }) => {
+  return due.flatMap(({ number, origin, isOwn, name, namedAt }) => {
     const topics = state.topics
       .filter((topic) => topic.cluster === number && topic.heir < 0 && members.has(topic.number))
       .sort((x, y) => y.namedAt - x.namedAt || x.number - y.number)
@@ -60,16 +60,22 @@ export function clustersToName(
       nameOf(topic),
       ...textsOf(members.get(topic.number)!, TEXTS_OF_TOPIC),
     ]);
-    return [{ number, id: clusterId(state, origin), name, requests: namedAt, texts }];
+    return [{ number, id: clusterId(state, { origin, isOwn }), name, requests: namedAt, texts }];
   });
 }
 
-export function topicId({ instanceId }: Pick<TopicState, 'instanceId'>, position: number): string {
-  return derivedId(instanceId, 'topic', String(position));
+export function topicId(
+  { instanceId }: Pick<TopicState, 'instanceId'>,
+  { position, own }: Pick<Topic, 'position' | 'own'>,
+): string {
+  return own?.id ?? derivedId(instanceId, 'topic', String(position));
 }
 
-export function clusterId({ instanceId }: Pick<TopicState, 'instanceId'>, origin: string): string {
-  return derivedId(instanceId, 'cluster', origin);
+export function clusterId(
+  { instanceId }: Pick<TopicState, 'instanceId'>,
+  { origin, isOwn }: Pick<TopicCluster, 'origin' | 'isOwn'>,
+): string {
+  return isOwn ? origin : derivedId(instanceId, 'cluster', origin);
 }
 
 function textsOf(members: readonly MicroCluster[], most: number): string[] {

@@ -20,6 +20,8 @@ export interface MicroCluster extends Wording {
   core: boolean;
   /** Loose or without a topic: the number of the first micro-cluster in the group that waits to become a topic. */
   waitingGroup: number;
+  /** Number of the topic of a person's making that claimed its requests, or −1. */
+  claim: number;
   /** What its requests ask to do, and with what. */
   readonly keys: RequestKeys;
 }

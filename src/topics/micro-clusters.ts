@@ -30,6 +30,9 @@ export interface Place {
   readonly waitingGroup: number | null;
 }
 
+/** Number of the topic under which a micro-cluster is shown, or −1. */
+export type ShownTopic = (micro: Pick<MicroCluster, 'topic' | 'claim'>) => number;
+
 /** About what samples, words and indexes of a micro-cluster take, and the trace of a merged one. */
 const MICRO_BYTES = 4000;
 const MERGED_BYTES = 200;
@@ -38,7 +41,7 @@ export class MicroClusters {
   /** By row of the vector table; numbers ascend. */
   readonly live: MicroCluster[] = [];
   readonly words = new WordIndex();
-  /** Topic of each micro-cluster before it changed; undefined when it is new. */
+  /** The topic under which each micro-cluster was shown before it changed; undefined when it is new. */
   readonly changes = new ChangeTracker<number | undefined>();
   /** The number of the next micro-cluster. */
   next = 0;
@@ -57,8 +60,11 @@ export class MicroClusters {
   /** Cosine of each row with the vector last measured. */
   #cosines = new Float32Array(64);
 
-  constructor(arena: DotArena) {
+  readonly #shown: ShownTopic;
+
+  constructor(arena: DotArena, shown: ShownTopic = ({ topic }) => topic) {
     this.#arena = arena;
+    this.#shown = shown;
     this.#table = new VectorTable(arena);
   }
 
@@ -181,6 +187,7 @@ export class MicroClusters {
     keys: RequestKeys,
     position: number,
     { topic, core, waitingGroup }: Place,
+    claim = -1,
   ): MicroCluster {
     const number = this.next;
     this.next += 1;
@@ -193,6 +200,7 @@ export class MicroClusters {
       topic,
       core,
       waitingGroup: waitingGroup ?? number,
+      claim,
       keys,
       samples: [],
       words: new Map(),
@@ -216,6 +224,21 @@ export class MicroClusters {
     if (core) micro.waitingGroup = micro.number;
     this.#groupSums.forget();
     this.changes.markUnsaved(micro.number);
+  }
+
+  /** The topic that it is found in stays; what it shows may change. */
+  claim(micro: MicroCluster, topic: number): void {
+    if (micro.claim === topic) return;
+    this.#note(micro);
+    this.#topicSums.delete(micro.topic);
+    micro.claim = topic;
+    this.changes.markUnsaved(micro.number);
+  }
+
+  /** Call before what is shown of any micro-cluster changes. */
+  noteAll(): void {
+    for (const micro of this.live) this.#note(micro);
+    this.#topicSums.clear();
   }
 
   moveToWaitingGroup(micro: MicroCluster, group: number): void {
@@ -294,9 +317,11 @@ export class MicroClusters {
     else absorbed.push(...gone);
   }
 
-  /** Notes the topic before it changes, also for the micro-clusters that merged into this one. */
-  #note({ number, topic }: MicroCluster): void {
-    for (const changed of [number, ...(this.#absorbed.get(number) ?? [])]) this.changes.note(changed, topic);
+  /** Notes the topic that is shown before it changes, also for the micro-clusters that merged into this one. */
+  #note(micro: MicroCluster): void {
+    const shown = this.#shown(micro);
+    for (const changed of [micro.number, ...(this.#absorbed.get(micro.number) ?? [])])
+      this.changes.note(changed, shown);
   }
 }
 

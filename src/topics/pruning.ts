@@ -1,6 +1,6 @@
 /**
  * Pruning keeps an instance's micro-clusters within bounds, however different its requests are. It merges the most
- * similar ones, never across topics, and lets later requests join micro-clusters more easily.
+ * similar ones, never across topics and claims, and lets later requests join micro-clusters more easily.
  */
 import { averageLinkage } from '../numeric/linkage.ts';
 import { createTopicIfDue } from './topic-creation.ts';
@@ -18,7 +18,7 @@ const NEVER = -4;
 export function pruneIfDue(state: TopicState): void {
   if (state.micros.live.length <= MOST_MICROS) return;
   const { micros, thresholds } = state;
-  const totals = micros.pairTotals(NEVER, ({ topic, core }) => `${topic} ${core}`);
+  const totals = micros.pairTotals(NEVER, ({ topic, core, claim }) => `${topic} ${core} ${claim}`);
   const rows = [...micros.live];
   const weights = rows.map(({ weight }) => weight);
   const surplus = rows.length - KEPT_MICROS;

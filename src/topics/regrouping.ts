@@ -1,13 +1,14 @@
 /**
  * Who decides regrouping, the periodic step in which history may move. A topic is a commitment, so its core moves for a
- * clear gain only: two topics merge when they are as similar as one topic is, and a part that clearly is another matter
- * leaves. What waits is grouped again and placed by the test of arrival. Names and topic clusters follow.
+ * clear gain only: two topics merge when they are as similar as one topic is, unless a person decided about one of
+ * them, and a part that clearly is another matter leaves. What waits is grouped again and placed by the test of arrival. Names and topic clusters follow.
  */
 import { averageLinkage, groupsAfter } from '../numeric/linkage.ts';
 import { cosineWithCore, placeOf } from './assignment.ts';
 import { CoreSums } from './core-sums.ts';
 import { weightOf } from './micro-cluster.ts';
 import { renameChangedTopics } from './naming/topic-names.ts';
+import { placeOwnTopics } from './own-topic-clusters.ts';
 import { recluster } from './topic-clusters.ts';
 import { createTopicOf } from './topic-creation.ts';
 import type { TopicState } from './topic-state.ts';
@@ -41,6 +42,7 @@ function regroup(state: TopicState): void {
   const overview = state.overview();
   renameChangedTopics(state, overview);
   recluster(state, overview);
+  placeOwnTopics(state);
 }
 
 /**

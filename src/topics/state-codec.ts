@@ -9,9 +9,9 @@ import type { MicroCluster } from './micro-cluster.ts';
 import { keysFrom, type RequestKeys } from './request-keys.ts';
 import type { Topic, TopicCluster, TopicState } from './topic-state.ts';
 
-const VERSION = 6;
+const VERSION = 7;
 
-/** Rows that changed since the last call. Kinds: `topics` (the counters), `micro`, `merged`, `topic`, `cluster`. */
+/** Rows that changed since the last call. Kinds: `topics` (the counters), `micro`, `merged`, `topic`, `cluster`, `own-topic`. */
 export function takeState(state: TopicState): StateRow[] {
   const { instance, micros, topics, clusters } = state;
   const rows: StateRow[] = [];
@@ -29,6 +29,7 @@ export function takeState(state: TopicState): StateRow[] {
   for (const number of state.topicChanges.takeUnsaved()) put('topic', number, writeTopic(topics[number]!));
   for (const number of state.clusterChanges.takeUnsaved())
     put('cluster', number, writeCluster(clusters[number]!));
+  for (const number of state.ownChanges.takeUnsaved()) put('own-topic', number, state.own.write(number));
   return rows;
 }
 
@@ -40,6 +41,7 @@ export function restoreState(state: TopicState, rows: readonly StateRow[]): void
   for (const { read } of readersOf(rows, 'topics')) readCounters(state, read);
   for (const { key, read } of readersOf(rows, 'topic')) state.insertTopic(readTopic(key, read));
   for (const { key, read } of readersOf(rows, 'cluster')) state.clusters[key] = readCluster(key, read);
+  for (const { key, read } of readersOf(rows, 'own-topic')) state.own.read(key, read, state.dimensions);
   state.micros.restore(
     readersOf(rows, 'micro').map(({ key, read }) => readMicro(key, read, state.dimensions)),
     readersOf(rows, 'merged').map(({ key, read }) => [key, read.count()]),
@@ -74,7 +76,7 @@ function readCounters(state: TopicState, read: ByteReader): void {
   state.relaxation = Number(read.text());
 }
 
-function writeTopic({ position, name, namedAt, cluster, length, heir, since }: Topic): Uint8Array {
+function writeTopic({ position, name, namedAt, cluster, length, heir, since, own }: Topic): Uint8Array {
   return new ByteWriter()
     .count(position)
     .text(name)
@@ -83,6 +85,8 @@ function writeTopic({ position, name, namedAt, cluster, length, heir, since }: T
     .text(String(length))
     .link(heir)
     .link(since)
+    .text(own?.id ?? '')
+    .text(own?.description ?? '')
     .finish();
 }
 
@@ -96,15 +100,26 @@ function readTopic(number: number, read: ByteReader): Topic {
     length: Number(read.text()),
     heir: read.link(),
     since: read.link(),
+    own: readOwn(read),
   };
 }
 
-function writeCluster({ origin, name, namedAt }: TopicCluster): Uint8Array {
-  return new ByteWriter().text(origin).text(name).count(namedAt).finish();
+function readOwn(read: ByteReader): Topic['own'] {
+  const [id, description] = [read.text(), read.text()];
+  return id === '' ? null : { id, description };
+}
+
+function writeCluster({ origin, isOwn, name, namedAt }: TopicCluster): Uint8Array {
+  return new ByteWriter()
+    .text(origin)
+    .byte(isOwn ? 1 : 0)
+    .text(name)
+    .count(namedAt)
+    .finish();
 }
 
 function readCluster(number: number, read: ByteReader): TopicCluster {
-  return { number, origin: read.text(), name: read.text(), namedAt: read.count() };
+  return { number, origin: read.text(), isOwn: read.byte() === 1, name: read.text(), namedAt: read.count() };
 }
 
 function writeMicro(micro: MicroCluster): Uint8Array {
@@ -114,6 +129,7 @@ function writeMicro(micro: MicroCluster): Uint8Array {
     .link(micro.topic)
     .byte(micro.core ? 1 : 0)
     .count(micro.waitingGroup)
+    .link(micro.claim)
     .floats(micro.sum);
   writeCounts(writer, micro.keys.actions);
   writeCounts(writer, micro.keys.things);
@@ -148,6 +164,7 @@ function readMicro(number: number, read: ByteReader, dimensions: number): MicroC
     topic: read.link(),
     core: read.byte() === 1,
     waitingGroup: read.count(),
+    claim: read.link(),
     sum: read.floats(dimensions),
     norm: 0,
     keys: readKeys(read),

@@ -179,7 +179,7 @@ function createCluster(
     const former = clusters.find((cluster) => cluster.origin === origin);
     if (former !== undefined && inUse.has(former.number)) continue;
     if (former !== undefined) return former;
-    const cluster = { number: clusters.length, origin, name: '', namedAt: 0 };
+    const cluster = { number: clusters.length, origin, isOwn: false, name: '', namedAt: 0 };
     clusters.push(cluster);
     return cluster;
   }

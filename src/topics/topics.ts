@@ -6,12 +6,14 @@
 import type { ClusterRow, MicroTopic, StateRow, TopicRow } from '../domain/facts.ts';
 import { assignRequest, nearestTopicalMicro } from './assignment.ts';
 import type { DocumentFrequencies } from './naming/scores.ts';
+import { NOTHING_CURATED, type TopicCuration } from './curated-topics.ts';
+import { createOwnTopic, type NewTopic } from './own-topic-creation.ts';
 import { pruneIfDue } from './pruning.ts';
 import { regroupIfDue } from './regrouping.ts';
 import { restoreState, takeState } from './state-codec.ts';
 import { clusterId, clustersToName, topicId, topicsToName, type GroupToName } from './groups-to-name.ts';
 import { createTopicIfDue } from './topic-creation.ts';
-import { rowKeyOf, TopicState, type Topic, type TopicCluster, type TopicOptions } from './topic-state.ts';
+import { TopicState, type Topic, type TopicCluster, type TopicOptions } from './topic-state.ts';
 
 /** About what a topic or a cluster takes, beside its micro-clusters. */
 const TOPIC_BYTES = 500;
@@ -58,12 +60,12 @@ export class Topics {
     const { instance, micros, topics, clusters, ...changes } = this.#state;
     return {
       micros: micros.changes.drain().flatMap(([micro, before]) => {
-        const { topic } = micros.resolve(micro);
+        const topic = this.#state.shownTopic(micros.resolve(micro));
         return topic === before ? [] : [{ instance, micro, topic: topic < 0 ? null : topic }];
       }),
       topics: changes.topicChanges.drain().flatMap(([number, before]) => {
         const topic = topics[number]!;
-        return rowKeyOf(topic) === before ? [] : [this.#topicRow(topic)];
+        return this.#state.rowKeyOf(topic) === before ? [] : [this.#topicRow(topic)];
       }),
       clusters: changes.clusterChanges.drain().flatMap(([number, before]) => {
         const cluster = clusters[number]!;
@@ -79,6 +81,37 @@ export class Topics {
       topics: topics.map((topic) => this.#topicRow(topic)),
       clusters: clusters.map((cluster) => this.#clusterRow(cluster)),
     };
+  }
+
+  /** Takes what people decided: `decide` may make or retire topics and clusters, and returns what applies then. */
+  curate(decide: () => TopicCuration): void {
+    this.#state.curate(decide);
+  }
+
+  /** Topics of people's making that claim requests. */
+  get ownTopics(): number {
+    return this.#state.own.active;
+  }
+
+  /** Makes a topic that claims requests, and returns its number. Call it in `curate`, as the next two. */
+  createTopic(made: NewTopic): number {
+    return createOwnTopic(this.#state, made);
+  }
+
+  /** The topic claims nothing any more: what it held shows the topic that was found. */
+  retire(topic: number): void {
+    this.#state.own.retire(topic);
+    this.#state.ownChanges.markUnsaved(topic);
+  }
+
+  /** Makes a topic cluster and returns its number. */
+  createCluster(id: string, name: string): number {
+    const { clusters, clusterChanges } = this.#state;
+    const number = clusters.length;
+    clusters.push({ number, origin: id, isOwn: true, name, namedAt: 0 });
+    clusterChanges.note(number, '');
+    clusterChanges.markUnsaved(number);
+    return number;
   }
 
   /** Topics whose names a writer may write; `asks` says of which with how many requests. */
@@ -99,15 +132,19 @@ export class Topics {
     return takeState(this.#state);
   }
 
-  /** Takes back all state rows, in any order, into a new object; ignores rows of other kinds. */
-  restore(rows: readonly StateRow[]): void {
+  /**
+   * Takes back all state rows, in any order, into a new object; ignores rows of other kinds. `curation`: what people
+   * decided, as it applied then.
+   */
+  restore(rows: readonly StateRow[], curation: TopicCuration = NOTHING_CURATED): void {
     restoreState(this.#state, rows);
+    this.#state.restoreCuration(curation);
   }
 
   /** About how much memory it takes. */
   get bytes(): number {
-    const { micros, centroids, topics, clusters } = this.#state;
-    return micros.bytes + centroids.bytes + (topics.length + clusters.length) * TOPIC_BYTES;
+    const { micros, centroids, own, topics, clusters } = this.#state;
+    return micros.bytes + centroids.bytes + own.bytes + (topics.length + clusters.length) * TOPIC_BYTES;
   }
 
   /** Gives the memory of the vectors back. The object is of no use afterwards. */
@@ -115,16 +152,27 @@ export class Topics {
     this.#state.micros.release();
   }
 
-  #topicRow({ number, position, name, ...topic }: Topic): TopicRow {
-    const { instance } = this.#state;
-    const cluster = topic.cluster < 0 ? null : topic.cluster;
-    const heir = topic.heir < 0 ? null : topic.heir;
-    const since = topic.since < 0 ? null : topic.since;
-    return { instance, topic: number, id: topicId(this.#state, position), name, cluster, heir, since };
+  #topicRow(topic: Topic): TopicRow {
+    const { instance, curation } = this.#state;
+    const { cluster, heir, since } = this.#state.shownLinks(topic);
+    return {
+      instance,
+      topic: topic.number,
+      id: topicId(this.#state, topic),
+      name: topic.name,
+      cluster: cluster < 0 ? null : cluster,
+      heir: heir < 0 ? null : heir,
+      since: since < 0 ? null : since,
+      description: topic.own?.description ?? null,
+      isOwn: topic.own !== null,
+      isHidden: curation.hidden.has(topic.number),
+      isNamed: topic.own !== null,
+    };
   }
 
-  #clusterRow({ number, origin, name }: TopicCluster): ClusterRow {
+  #clusterRow(cluster: TopicCluster): ClusterRow {
     const { instance } = this.#state;
-    return { instance, cluster: number, id: clusterId(this.#state, origin), name };
+    const { number, name, isOwn } = cluster;
+    return { instance, cluster: number, id: clusterId(this.#state, cluster), name, isNamed: isOwn };
   }
 }

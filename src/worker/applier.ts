@@ -151,7 +151,7 @@ export class Applier {
 
   #batchOf(batch: NumberedBatch, assignment: Assignment, sequence: number): Batch {
     const { assigner, store, now } = this.#options;
-    const { turns: _, writings: __, sources: ___, repeated: ____, ...rows } = batch;
+    const { turns: _, interludes: __, sources: ___, repeated: ____, ...rows } = batch;
     return {
       ...rows,
       expectedSequence: store.sequence,
@@ -206,7 +206,7 @@ export class Applier {
     await this.#restore(batch);
     const found = batch.sources.map((source) => enrichments[source] as Enrichment);
     try {
-      return { batch, assignment: await this.#options.assigner.assign(batch.turns, found, batch.writings) };
+      return { batch, assignment: await this.#options.assigner.assign(batch.turns, found, batch.interludes) };
     } catch (error) {
       if (!(error instanceof AnalysisFailure) || error.place === null) throw error;
       const place = batch.sources[error.place] ?? null;
@@ -243,11 +243,11 @@ export class Applier {
     };
   }
 
-  async #restore({ turns, writings }: Pick<NumberedBatch, 'turns' | 'writings'>): Promise<void> {
+  async #restore({ turns, interludes }: Pick<NumberedBatch, 'turns' | 'interludes'>): Promise<void> {
     const { assigner, store } = this.#options;
     const instances = new Map<number, string>();
     const sessions = new Map<number, number>();
-    for (const { instance, instanceId, session } of [...turns, ...writings]) {
+    for (const { instance, instanceId, session } of [...turns, ...interludes]) {
       if (!assigner.hasInstance(instance)) instances.set(instance, instanceId);
       if (session !== null && !assigner.hasSession(instance, session)) sessions.set(session, instance);
     }

@@ -1,6 +1,7 @@
 import { derivedId, isExternalId, UUID_PATTERN } from '../domain/ids.ts';
 import type { Turn } from '../domain/facts.ts';
 import { positionOf, roleOf, type RecordedRequest } from '../domain/records.ts';
+import type { Interlude, PlacedCuration } from '../domain/curations.ts';
 import type { PlacedWriting } from '../domain/writings.ts';
 import type { Batch, Counters } from '../store/live/batch.ts';
 
@@ -35,7 +36,7 @@ export interface NumberedBatch extends Pick<
   'instances' | 'endUsers' | 'requests' | 'metadata' | 'sessionNames' | 'counters'
 > {
   readonly turns: readonly Turn[];
-  readonly writings: readonly PlacedWriting[];
+  readonly interludes: readonly Interlude[];
   /** For each turn, its place among the messages of the entries (repeated requests left out leave gaps). */
   readonly sources: readonly number[];
   /** Requests that had been applied before, and were left out. */
@@ -119,6 +120,8 @@ export class Numbering {
         const { messages } = entry.all[place] as RecordedRequest;
         if (request === null) numbered.leaveOut(messages.length);
         else if (request.writing !== undefined) this.#numberWriting(numbered, request, entry.sequence);
+        else if (request.curation !== undefined)
+          this.#numberCuration(numbered, request, entry.sequence, index);
         else this.#numberRequest(numbered, request, entry.sequence, index);
         index += messages.length;
       }
@@ -129,10 +132,8 @@ export class Numbering {
 
   /** `index`: the place of the request's first message in its entry. */
   #numberRequest(into: Numbered, request: RecordedRequest, sequence: number, index: number): void {
-    const { instanceId, sessionId, projectId } = request;
-    const instance = this.#instances.get(instanceId) ?? (into.counters.instances += 1);
-    this.#instances.set(instanceId, instance);
-    into.instances.set(instance, { instance, id: instanceId, projectId, lastSequence: sequence });
+    const { instanceId, sessionId } = request;
+    const instance = this.#numberInstance(into, request, sequence);
     const sessionKey = keyOf(instance, sessionId);
     const session = this.#sessions.get(sessionKey) ?? (into.counters.sessions += 1);
     this.#sessions.set(sessionKey, session);
@@ -156,6 +157,23 @@ export class Numbering {
     }
   }
 
+  #numberInstance(into: Numbered, { instanceId, projectId }: RecordedRequest, sequence: number): number {
+    const instance = this.#instances.get(instanceId) ?? (into.counters.instances += 1);
+    this.#instances.set(instanceId, instance);
+    into.instances.set(instance, { instance, id: instanceId, projectId, lastSequence: sequence });
+    return instance;
+  }
+
+  /** A curation may come before the first message of its instance. */
+  #numberCuration(into: Numbered, request: RecordedRequest, sequence: number, index: number): void {
+    const { instanceId, requestId, acceptedAt, curation } = request;
+    if (curation === undefined) return;
+    into.requests.push({ id: requestId, acceptedAt });
+    const instance = this.#numberInstance(into, request, sequence);
+    const position = positionOf(sequence, index);
+    into.pass({ instance, instanceId, session: null, position, acceptedAt, curation });
+  }
+
   /** What is written about what is not known is passed over. */
   #numberWriting(into: Numbered, request: RecordedRequest, sequence: number): void {
     const { instanceId, projectId, requestId, acceptedAt, writing } = request;
@@ -167,7 +185,7 @@ export class Numbering {
       writing.target === 'session' ? (this.#sessions.get(keyOf(instance, writing.id)) ?? null) : null;
     if (writing.target === 'session' && session === null) return;
     into.instances.set(instance, { instance, id: instanceId, projectId, lastSequence: sequence });
-    into.write({ instance, instanceId, session, writing });
+    into.pass({ instance, instanceId, session, writing });
   }
 
   /** The number of the end user whom a user turn names; null when it names none. */
@@ -221,8 +239,9 @@ export class Numbering {
     )) {
       this.#instances.set(row.id, row.instance);
     }
-    const sessions = requests.filter(({ instanceId, sessionId, writing }) => {
+    const sessions = requests.filter(({ instanceId, sessionId, writing, curation }) => {
       const instance = this.#instances.get(instanceId);
+      if (curation !== undefined) return false;
       if (writing !== undefined && writing.target !== 'session') return false;
       return instance !== undefined && !this.#sessions.has(keyOf(instance, sessionId));
     });
@@ -264,7 +283,7 @@ class Numbered {
   readonly metadata = new Map<string, Batch['metadata'][number]>();
   readonly names = new Map<number, string | null>();
   readonly #turns: Turn[] = [];
-  readonly #writings: PlacedWriting[] = [];
+  readonly #interludes: Interlude[] = [];
   readonly #sources: number[] = [];
   #source = 0;
   #repeated = 0;
@@ -278,8 +297,8 @@ class Numbered {
     this.#sources.push(this.#source++);
   }
 
-  write(writing: Omit<PlacedWriting, 'before'>): void {
-    this.#writings.push({ ...writing, before: this.#turns.length });
+  pass(interlude: Omit<PlacedWriting, 'before'> | Omit<PlacedCuration, 'before'>): void {
+    this.#interludes.push({ ...interlude, before: this.#turns.length });
   }
 
   /** Passes over a request that is not counted again. */
@@ -291,7 +310,7 @@ class Numbered {
   finish(): NumberedBatch {
     return {
       turns: this.#turns,
-      writings: this.#writings,
+      interludes: this.#interludes,
       sources: this.#sources,
       repeated: this.#repeated,
       instances: [...this.instances.values()],

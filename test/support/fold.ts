@@ -33,6 +33,7 @@ export function assignment(parts: Partial<Assignment> = {}): Assignment {
     gaps: [],
     sessions: [],
     openingAuthors: [],
+    curations: [],
     ...parts,
   };
 }

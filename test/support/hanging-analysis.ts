@@ -60,6 +60,8 @@ await serveAnalysis(({ model }, steps) => {
           }),
         ),
     },
+    embed: (texts) =>
+      Promise.resolve(texts.map((text) => new Float32Array(DIMENSIONS).fill(text === '' ? 0 : 1))),
     newAssigner: (memoryBytes) =>
       new (loadAssigner().Assigner)({
         thresholds,

@@ -2,7 +2,8 @@ import { gapOf } from '../worker/analysis/builders.ts';
 import { equal } from 'node:assert/strict';
 import fc from 'fast-check';
 import { Assigner } from '../../src/worker/analysis/assigner.ts';
-import type { Enrichment } from '../../src/domain/facts.ts';
+import type { CurationAction, Interlude } from '../../src/domain/curations.ts';
+import type { Assignment, Enrichment, Turn } from '../../src/domain/facts.ts';
 import { dimensionFieldsOf, GROUP_BYS, GROUPINGS } from '../../src/domain/groupings.ts';
 import { derivedId } from '../../src/domain/ids.ts';
 import { positionOf, type RecordedRequest, type Role } from '../../src/domain/records.ts';
@@ -53,12 +54,25 @@ interface SaidWriting {
   readonly text: string;
 }
 
+/** What a person decided: about what began at a message, or about the topic or decision with a number. */
+interface SaidCuration {
+  readonly kind: CurationAction['kind'];
+  readonly entity: 'TOPIC' | 'CLUSTER' | 'GAP';
+  readonly sequence: number;
+  readonly index: number;
+  readonly other: number;
+  readonly sentence: number;
+  readonly isNew: boolean;
+}
+
 /** An entry of the stream; all its requests are of one instance, as those of a subject are of one shard. */
 interface SaidEntry {
   readonly instance: number;
   readonly requests: readonly SaidRequest[];
   /** Behind its requests. */
   readonly writings?: readonly SaidWriting[];
+  /** Behind its writings. */
+  readonly curations?: readonly SaidCuration[];
   /** Which of the instance's earlier requests the entry holds once more, behind its own. */
   readonly again: readonly number[];
   /** The batch ends here; the worker ends here. */
@@ -103,6 +117,18 @@ const delivery: fc.Arbitrary<Delivery> = fc.record({
           text: fc.constantFrom('Parcels', 'Refunds', 'a refund please'),
         }),
         { maxLength: 4 },
+      ),
+      curations: fc.array(
+        fc.record({
+          kind: fc.constantFrom('RENAME', 'PIN', 'MERGE', 'MOVE', 'HIDE', 'CREATE', 'UNDO'),
+          entity: fc.constantFrom('TOPIC', 'TOPIC', 'CLUSTER', 'GAP'),
+          sequence: upTo(6),
+          index: orNone(2),
+          other: upTo(6),
+          sentence: orNone(SENTENCES.length - 1),
+          isNew: fc.boolean(),
+        }),
+        { maxLength: 3 },
       ),
       again: fc.array(orNone(20), { maxLength: 2 }),
       ends: fc.constantFrom('nothing', 'nothing', 'batch', 'worker'),
@@ -215,11 +241,13 @@ function recordsOf(entries: readonly SaidEntry[]): ReadEntry[] {
   const earlier = new Map<number, RecordedRequest[]>();
   let requests = 0;
   let writings = 0;
+  let curations = 0;
   return entries.map((entry, index) => {
     const known = earlier.get(entry.instance) ?? [];
     earlier.set(entry.instance, known);
     const own = entry.requests.map((said) => recordOf(entry.instance, said, (requests += 1)));
     for (const said of entry.writings ?? []) own.push(writingOf(entry.instance, said, (writings += 1)));
+    for (const said of entry.curations ?? []) own.push(curationOf(entry.instance, said, (curations += 1)));
     known.push(...own);
     const again = entry.again.flatMap((which) => known[which % Math.max(1, known.length)] ?? []);
     return {
@@ -268,6 +296,67 @@ function writingOf(instance: number, said: SaidWriting, number: number): Recorde
   };
 }
 
+function curationOf(instance: number, said: SaidCuration, number: number): RecordedRequest {
+  return {
+    requestId: uuid(5, number),
+    projectId: uuid(0, 1),
+    instanceId: instanceId(instance),
+    sessionId: '',
+    acceptedAt: AT + number,
+    messages: [],
+    curation: { id: uuid(5, number), keyId: 'key', action: actionOf(instance, said, number) },
+  };
+}
+
+/** Every second topic or cluster that it names was made by a person, if there is one of this number. */
+function actionOf(
+  instance: number,
+  { kind, entity, sequence, index, other, sentence, isNew }: SaidCuration,
+  number: number,
+): CurationAction {
+  const found = (what: 'topic' | 'cluster' | 'gap', at: number): string =>
+    derivedId(instanceId(instance), what, String(positionOf(at, index)));
+  const id =
+    isNew && entity === 'TOPIC' ? uuid(4, sequence) : found(entity.toLowerCase() as 'topic', sequence);
+  const topic = isNew ? uuid(4, sequence) : found('topic', sequence);
+  switch (kind) {
+    case 'RENAME':
+      return { kind, entity, id, name: `Name ${number % 3}` };
+    case 'PIN':
+      return { kind, entity, id };
+    case 'MERGE':
+      return { kind, id: topic, into: sentence % 2 === 0 ? found('topic', other) : uuid(4, other) };
+    case 'MOVE':
+      return sentence % 2 === 0
+        ? { kind, id: topic, cluster: found('cluster', other) }
+        : { kind, id: topic, cluster: uuid(3, number), clusterName: 'New' };
+    case 'HIDE':
+      return { kind, id: topic };
+    case 'CREATE': {
+      const examples = [SENTENCES[sentence] as string];
+      return { kind, id: uuid(4, number), name: 'Own', description: '', examples, fromBeginning: isNew };
+    }
+    case 'UNDO':
+      return { kind, id: uuid(5, other) };
+  }
+}
+
+/** As the thread of the analysis does, it gives examples their vectors. */
+class LetterAssigner extends Assigner {
+  override assign(
+    turns: readonly Turn[],
+    enrichments: readonly Enrichment[],
+    interludes: readonly Interlude[] = [],
+  ): Assignment {
+    const complete = interludes.map((one) =>
+      'curation' in one && one.curation.action.kind === 'CREATE'
+        ? { ...one, examples: one.curation.action.examples.map(vectorOf) }
+        : one,
+    );
+    return super.assign(turns, enrichments, complete);
+  }
+}
+
 /** The batches of each worker that runs until it is stopped. */
 function runsOfWorker(entries: readonly ReadEntry[]): ReadEntry[][][] {
   const runs: ReadEntry[][][] = [[[]]];
@@ -299,7 +388,7 @@ async function work(fixture: Fixture, batches: readonly (readonly ReadEntry[])[]
     },
     decode: (bytes) => entries.get(bytes[0] as number)?.requests ?? [],
     enricher,
-    assigner: new Assigner({
+    assigner: new LetterAssigner({
       thresholds: { micro: 0.9, topic: 0.8, cluster: 0.5, repeated: 0.95 },
       dimensions: DIMENSIONS,
       detectLanguage: (text) => (text.length < 24 ? null : 'en'),

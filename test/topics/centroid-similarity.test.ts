@@ -19,7 +19,17 @@ describe('centroidSimilarity', () => {
 
 describe('CentroidCosines', () => {
   const sumOf = (number: number, vector: Float32Array): TopicSum => ({
-    topic: { number, position: number, name: '', namedAt: 0, cluster: -1, length: 1, heir: -1, since: -1 },
+    topic: {
+      number,
+      position: number,
+      name: '',
+      namedAt: 0,
+      cluster: -1,
+      length: 1,
+      heir: -1,
+      since: -1,
+      own: null,
+    },
     sum: vector,
     norm: 1,
     weight: 1,

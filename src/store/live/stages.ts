@@ -90,6 +90,10 @@ export const STAGES = {
       cluster: 'integer',
       heir: 'integer',
       since: 'bigint',
+      description: 'text',
+      is_own: 'integer',
+      is_hidden: 'integer',
+      is_named: 'integer',
     },
     rows: ({ assignment }) =>
       assignment.topics.map((row) => [
@@ -100,11 +104,22 @@ export const STAGES = {
         row.cluster,
         row.heir,
         row.since,
+        row.description ?? null,
+        Number(row.isOwn ?? false),
+        Number(row.isHidden ?? false),
+        Number(row.isNamed ?? false),
       ]),
   },
   batch_cluster: {
-    columns: { instance: 'integer', cluster: 'integer', id: 'text', name: 'text' },
-    rows: ({ assignment }) => assignment.clusters.map((row) => [row.instance, row.cluster, row.id, row.name]),
+    columns: { instance: 'integer', cluster: 'integer', id: 'text', name: 'text', is_named: 'integer' },
+    rows: ({ assignment }) =>
+      assignment.clusters.map((row) => [
+        row.instance,
+        row.cluster,
+        row.id,
+        row.name,
+        Number(row.isNamed ?? false),
+      ]),
   },
   batch_signal: {
     columns: {
@@ -156,6 +171,7 @@ export const STAGES = {
       gap_type: 'text',
       heir: 'integer',
       since: 'bigint',
+      is_named: 'integer',
     },
     rows: ({ assignment }) =>
       assignment.gaps.map((row) => [
@@ -167,6 +183,38 @@ export const STAGES = {
         row.gapType,
         row.heir,
         row.since,
+        Number(row.isNamed ?? false),
+      ]),
+  },
+  batch_curation: {
+    columns: {
+      instance: 'integer',
+      curation: 'integer',
+      id: 'text',
+      position: 'bigint',
+      created_at: 'bigint',
+      key_id: 'text',
+      action: 'text',
+      entity: 'text',
+      entity_id: 'text',
+      detail: 'text',
+      refused: 'text',
+      undone_by: 'text',
+    },
+    rows: ({ assignment }) =>
+      assignment.curations.map((row) => [
+        row.instance,
+        row.curation,
+        row.id,
+        row.position,
+        row.createdAt,
+        row.keyId,
+        row.action,
+        row.entity,
+        row.entityId,
+        row.detail,
+        row.refused,
+        row.undoneBy,
       ]),
   },
   batch_metadata: {

@@ -13,6 +13,7 @@ await serveAnalysis(async ({ model, modelsDirectory, reports }, steps) => {
   return {
     model: { id, dimensions, enrichment: enrichmentId(heads) },
     enricher: createEnricher({ embedder, steps, heads }),
+    embed: (texts) => embedder.embed(texts),
     newAssigner: (memoryBytes) =>
       new Assigner({ thresholds, dimensions, detectLanguage, steps, memoryBytes, reports }),
     close: () => embedder.close(),

@@ -10,6 +10,7 @@ import type { Assignment, Enrichment, SessionRow, StateRow, Turn } from '../../d
 import type { DetectLanguage } from '../../language/detect.ts';
 import { UNWATCHED, type StepListener } from '../../enrich/step-listener.ts';
 import type { Thresholds } from '../../domain/similarity-thresholds.ts';
+import type { Interlude } from '../../domain/curations.ts';
 import {
   NO_REPORTS,
   type PlacedWriting,
@@ -17,6 +18,7 @@ import {
   type WriterReports,
 } from '../../domain/writings.ts';
 import { DotArena } from '../../numeric/dot-kernel.ts';
+import { curate } from './curate.ts';
 import { InstanceState } from './instance-state.ts';
 import { StateCache } from './state-cache.ts';
 import { assignTurn, type MutableMessage } from './turn-assignment.ts';
@@ -95,13 +97,13 @@ export class Assigner {
   }
 
   /**
-   * Assigns a batch of turns in stream order; `enrichments` are parallel to `turns`, and `writings` in the order of
-   * their places. Throws when an instance or session was not restored before: then call `reset` and restore.
+   * Assigns a batch of turns in stream order; `enrichments` are parallel to `turns`, and `interludes` in the order
+   * of their places. Throws when an instance or session was not restored before: then call `reset` and restore.
    */
   assign(
     turns: readonly Turn[],
     enrichments: readonly Enrichment[],
-    writings: readonly PlacedWriting[] = [],
+    interludes: readonly Interlude[] = [],
   ): Assignment {
     const { steps = UNWATCHED, reports = false } = this.#options;
     const messages: MutableMessage[] = [];
@@ -109,19 +111,24 @@ export class Assigner {
     const sessions = new Map<SessionState, TouchedSession>();
     const openings = new OpeningTurns();
     const reported: TurnReport[] = [];
-    let written = 0;
-    const writeUntil = (place: number): void => {
+    let passed = 0;
+    const passUntil = (place: number): void => {
       for (
-        let next = writings[written];
+        let next = interludes[passed];
         next !== undefined && next.before <= place;
-        next = writings[written]
+        next = interludes[passed]
       ) {
-        this.#write(next, instances, sessions);
-        written += 1;
+        if ('writing' in next) this.#write(next, instances, sessions);
+        else {
+          const instance = this.#instanceOf(next);
+          instances.add(instance);
+          curate(instance, next);
+        }
+        passed += 1;
       }
     };
     for (const [place, turn] of turns.entries()) {
-      writeUntil(place);
+      passUntil(place);
       steps.onText(place);
       const enrichment = enrichments[place];
       if (enrichment === undefined) throw new Error(`turn at position ${turn.position} has no enrichment`);
@@ -140,7 +147,7 @@ export class Assigner {
       openings.add(turn, session, message);
       messages.push(message);
     }
-    writeUntil(turns.length);
+    passUntil(turns.length);
     const openingAuthors = openings.finish();
     const changed = [...instances].map((instance) => {
       steps.onShared();
@@ -161,6 +168,7 @@ export class Assigner {
       gaps: changed.flatMap(({ gaps }) => gaps),
       sessions: sessionRows,
       openingAuthors,
+      curations: changed.flatMap(({ curations }) => curations),
     };
   }
 

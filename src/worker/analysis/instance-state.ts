@@ -13,12 +13,21 @@ import type { DotArena } from '../../numeric/dot-kernel.ts';
 import { Boilerplate } from '../../conversations/boilerplate.ts';
 import type { RequestGroup } from '../../conversations/request-group.ts';
 import { RequestGroups } from '../../conversations/request-groups.ts';
-import type { NameReport, Writing } from '../../domain/writings.ts';
-import { instanceNames, shownRow, shownRows, type InstanceNames } from './written-names.ts';
+import type { NameReport, NameTarget, Writing } from '../../domain/writings.ts';
+import type { CuratedEntity } from '../../domain/curations.ts';
+import { InstanceCurations } from './instance-curations.ts';
+import { instanceNames, shownRow, shownRows, type InstanceNames, type NamedRow } from './written-names.ts';
 
 /** Labels that keep gaps of the two types apart. */
 export const GAP_TYPES = ['KNOWLEDGE', 'TOOL'] as const;
 const TOOL = GAP_TYPES.indexOf('TOOL');
+
+const ENTITY_OF: Readonly<Record<NameTarget, CuratedEntity>> = {
+  topic: 'TOPIC',
+  cluster: 'CLUSTER',
+  gap: 'GAP',
+};
+const TARGET_OF = { TOPIC: 'topic', CLUSTER: 'cluster', GAP: 'gap' } as const;
 
 /** About what an instance takes of which nothing is known. */
 const BASE_BYTES = 6000;
@@ -48,6 +57,8 @@ export class InstanceState {
   readonly repeated: RequestGroups;
   /** Names that a writer has written. */
   readonly written: InstanceNames;
+  /** What people decided. */
+  readonly curations: InstanceCurations;
   /** Bit i: signal i has occurred; the same at the last `drain` and at the last `takeState`. */
   #signals = 0;
   #drainedSignals = 0;
@@ -69,6 +80,7 @@ export class InstanceState {
     });
     this.repeated = new RequestGroups({ ...shared, kind: 'repeated', unnamed: 'Repeated request' });
     this.written = instanceNames(options.instance);
+    this.curations = new InstanceCurations(options.instance);
   }
 
   /**
@@ -86,7 +98,7 @@ export class InstanceState {
           : this.gaps.groups.filter(({ heir }) => heir < 0).map((group) => this.#gapRow(group));
     const named = rows.map((row) => {
       const number = 'topic' in row ? row.topic : 'gap' in row ? row.gap : row.cluster;
-      return { number, row: shownRow(this.written[target], number, row) };
+      return { number, row: shownRow(this.written[target], this.#given(target), number, row) };
     });
     const own = named.find(({ row }) => row.id === id);
     const isTaken = named.some((one) => one !== own && sameName(one.row.name, text));
@@ -132,18 +144,17 @@ export class InstanceState {
 
   /** The rows that changed since the last call. */
   drain(): InstanceRows {
-    const { written } = this;
     const { micros, topics, clusters } = this.topics.drain();
     return {
       micros,
       topics: shownRows(
-        written.topic,
+        this.#names('topic'),
         topics,
         ({ topic }) => topic,
         () => this.topics.rows().topics,
       ),
       clusters: shownRows(
-        written.cluster,
+        this.#names('cluster'),
         clusters,
         ({ cluster }) => cluster,
         () => this.topics.rows().clusters,
@@ -151,12 +162,27 @@ export class InstanceState {
       signals: this.#drainSignals(),
       repeatedRequests: this.repeated.drain().map((group) => this.#repeatedRow(group)),
       gaps: shownRows(
-        written.gap,
+        this.#names('gap'),
         this.gaps.drain().map((group) => this.#gapRow(group)),
         ({ gap }) => gap,
         () => this.gaps.groups.map((group) => this.#gapRow(group)),
       ),
+      curations: this.curations.drain(),
     };
+  }
+
+  /** All topics, clusters or gaps, by number, with the names that we gave them. */
+  rowsOf(entity: CuratedEntity): readonly NamedRow[] {
+    if (entity === 'GAP') return this.gaps.groups.map((group) => this.#gapRow(group));
+    const { topics, clusters } = this.topics.rows();
+    return entity === 'TOPIC' ? topics : clusters;
+  }
+
+  /** The name that is shown. */
+  nameOf(entity: CuratedEntity, number: number): string {
+    const target = TARGET_OF[entity];
+    const row = this.rowsOf(entity)[number]!;
+    return shownRow(this.written[target], this.#given(target), number, row).name;
   }
 
   /** The state rows that changed since the last call. */
@@ -164,6 +190,7 @@ export class InstanceState {
     const rows = [
       ...this.thresholds.takeState(),
       ...this.topics.takeState(),
+      ...this.curations.takeState(),
       ...this.boilerplate.takeState(),
       ...this.gaps.takeState(),
       ...this.repeated.takeState(),
@@ -180,7 +207,8 @@ export class InstanceState {
   /** Takes back all state rows, in any order, into a new object. */
   restore(rows: readonly StateRow[]): void {
     this.thresholds.restore(rows);
-    this.topics.restore(rows);
+    this.curations.restore(rows);
+    this.topics.restore(rows, this.curations.ofTopics());
     this.boilerplate.restore(rows);
     this.gaps.restore(rows);
     this.repeated.restore(rows);
@@ -192,10 +220,11 @@ export class InstanceState {
 
   /** About how much memory it takes. */
   get bytes(): number {
-    const { thresholds, topics, boilerplate, gaps, repeated } = this;
+    const { thresholds, topics, boilerplate, gaps, repeated, curations } = this;
     const written = Object.values(this.written).reduce((bytes, names) => bytes + names.bytes, 0);
     const groups = gaps.bytes + repeated.bytes;
-    return BASE_BYTES + thresholds.bytes + topics.bytes + boilerplate.bytes + groups + written;
+    const named = written + curations.bytes;
+    return BASE_BYTES + thresholds.bytes + topics.bytes + boilerplate.bytes + groups + named;
   }
 
   /** Gives the memory of the vectors back. The object is of no use afterwards. */
@@ -203,6 +232,15 @@ export class InstanceState {
     this.topics.release();
     this.gaps.release();
     this.repeated.release();
+  }
+
+  #given(target: NameTarget): (number: number) => string | undefined {
+    return (number) => this.curations.nameOf(ENTITY_OF[target], number);
+  }
+
+  #names(target: NameTarget): Parameters<typeof shownRows>[0] {
+    const renamed = this.curations.takeRenamed(ENTITY_OF[target]);
+    return { names: this.written[target], given: this.#given(target), renamed };
   }
 
   #gapRow({ number, position, label, name, example, ...merged }: RequestGroup): GapRow {

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Assignment, Enrichment, StateRow, Turn } from '../../domain/facts.ts';
-import type { PlacedWriting, WriterReports } from '../../domain/writings.ts';
+import type { Interlude } from '../../domain/curations.ts';
+import type { WriterReports } from '../../domain/writings.ts';
 import {
   pack,
   packState,
@@ -112,7 +113,7 @@ interface Share {
   readonly places: number[];
   readonly turns: Turn[];
   readonly enrichments: Enrichment[];
-  readonly writings: PlacedWriting[];
+  readonly interludes: Interlude[];
 }
 
 const STOP_LOOK_MS = 100;
@@ -170,32 +171,37 @@ export class ShardAnalysis implements EnrichStage, AssignStage {
   async assign(
     turns: readonly Turn[],
     enrichments: readonly Enrichment[],
-    writings: readonly PlacedWriting[] = [],
+    interludes: readonly Interlude[] = [],
   ): Promise<Assignment> {
-    const shares = this.#threads.map((): Share => ({ places: [], turns: [], enrichments: [], writings: [] }));
+    const shares = this.#threads.map((): Share => ({
+      places: [],
+      turns: [],
+      enrichments: [],
+      interludes: [],
+    }));
     const of = (instance: number): Share => shares[this.#threadOf(instance)] as Share;
-    let written = 0;
-    const writeUntil = (place: number): void => {
+    let passed = 0;
+    const passUntil = (place: number): void => {
       for (
-        let next = writings[written];
+        let next = interludes[passed];
         next !== undefined && next.before <= place;
-        next = writings[written]
+        next = interludes[passed]
       ) {
         const share = of(next.instance);
-        share.writings.push({ ...next, before: share.turns.length });
-        written += 1;
+        share.interludes.push({ ...next, before: share.turns.length });
+        passed += 1;
       }
     };
     for (const [place, turn] of turns.entries()) {
-      writeUntil(place);
+      passUntil(place);
       const share = of(turn.instance);
       share.places.push(place);
       share.turns.push(turn);
       share.enrichments.push(enrichments[place] as Enrichment);
     }
-    writeUntil(turns.length);
+    passUntil(turns.length);
     const parts = shares.map((share, number) =>
-      share.turns.length + share.writings.length === 0 ? null : this.#assignOn(number, share),
+      share.turns.length + share.interludes.length === 0 ? null : this.#assignOn(number, share),
     );
     // All have ended when this returns, or the next request would come between.
     const outcomes = await this.#unlessStopped(Promise.allSettled(parts));
@@ -286,7 +292,7 @@ export class ShardAnalysis implements EnrichStage, AssignStage {
     }
   }
 
-  async #assignOn(number: number, { places, turns, enrichments, writings }: Share): Promise<Assigned> {
+  async #assignOn(number: number, { places, turns, enrichments, interludes }: Share): Promise<Assigned> {
     const thread = this.#threads[number] as GuardedThread;
     const held = this.#held[number] as Held;
     const { generation, restores } = held;
@@ -304,7 +310,7 @@ export class ShardAnalysis implements EnrichStage, AssignStage {
           sessions,
           turns,
           enrichments: packed,
-          writings,
+          interludes,
         },
         {
           transfer: [packed.vectors.buffer, instanceRows.values.buffer, sessions.values.buffer],
@@ -357,5 +363,6 @@ function together(assignments: readonly Assignment[]): Assignment {
     gaps: all('gaps'),
     sessions: all('sessions'),
     openingAuthors: all('openingAuthors'),
+    curations: all('curations'),
   };
 }

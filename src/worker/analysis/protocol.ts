@@ -8,7 +8,8 @@ import type {
   StateRow,
   Turn,
 } from '../../domain/facts.ts';
-import type { PlacedWriting, WriterReports } from '../../domain/writings.ts';
+import type { Interlude } from '../../domain/curations.ts';
+import type { WriterReports } from '../../domain/writings.ts';
 import type { StepListener } from '../../enrich/step-listener.ts';
 import type { Unanalysed } from './stages.ts';
 
@@ -79,7 +80,7 @@ export interface AssignRequest {
   readonly sessions: PackedState;
   readonly turns: readonly Turn[];
   readonly enrichments: PackedEnrichments;
-  readonly writings: readonly PlacedWriting[];
+  readonly interludes: readonly Interlude[];
 }
 
 export type ThreadRequest =

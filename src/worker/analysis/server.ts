@@ -2,6 +2,7 @@
 import { collectGarbage } from './idle-collection.ts';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Assigner } from './assigner.ts';
+import type { Interlude } from '../../domain/curations.ts';
 import type { StepListener } from '../../enrich/step-listener.ts';
 import type { Enricher } from '../../enrich/enricher.ts';
 import { SetupError } from '../../errors.ts';
@@ -25,6 +26,8 @@ import {
 export interface Analyst {
   readonly model: AnalysisModel;
   readonly enricher: Enricher;
+  /** One vector of unit length a text, in order. */
+  readonly embed: (texts: readonly string[]) => Promise<Float32Array[]>;
   /** One for each shard, with the memory that it may take between batches. */
   readonly newAssigner: (memoryBytes: number) => Assigner;
   readonly close: () => Promise<void>;
@@ -91,7 +94,8 @@ class AnalysisServer {
     }
   }
 
-  #assign(request: AssignRequest): Assigned {
+  async #assign(request: AssignRequest): Promise<Assigned> {
+    const interludes = await Promise.all(request.interludes.map((one) => this.#withExamples(one)));
     const assigner = this.#assigners.get(request.shard) ?? this.#analyst.newAssigner(request.memoryBytes);
     this.#assigners.set(request.shard, assigner);
     const rows = Map.groupBy(unpackState(request.instanceRows), ({ instance }) => instance);
@@ -101,10 +105,15 @@ class AnalysisServer {
       assigner.restoreSession(instance, key, value);
     const { dimensions } = this.#analyst.model;
     const enrichments = unpack(request.enrichments, dimensions);
-    const assignment = assigner.assign(request.turns, enrichments, request.writings);
+    const assignment = assigner.assign(request.turns, enrichments, interludes);
     const state = packState(assigner.takeState());
     // Restored after the commit of this state, at the earliest.
     return { assignment, state, reports: assigner.takeReports(), evicted: assigner.evict() };
+  }
+
+  async #withExamples(interlude: Interlude): Promise<Interlude> {
+    if (!('curation' in interlude) || interlude.curation.action.kind !== 'CREATE') return interlude;
+    return { ...interlude, examples: await this.#analyst.embed(interlude.curation.action.examples) };
   }
 }
 

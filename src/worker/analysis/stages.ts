@@ -1,5 +1,6 @@
 import type { Assignment, Enrichment, StateRow, Turn } from '../../domain/facts.ts';
-import type { PlacedWriting, WriterReports } from '../../domain/writings.ts';
+import type { Interlude } from '../../domain/curations.ts';
+import type { WriterReports } from '../../domain/writings.ts';
 
 /** What the loop hands messages to. */
 
@@ -26,7 +27,7 @@ export interface AssignStage {
   assign(
     turns: readonly Turn[],
     enrichments: readonly Enrichment[],
-    writings?: readonly PlacedWriting[],
+    interludes?: readonly Interlude[],
   ): Assignment | Promise<Assignment>;
   takeState(): StateRow[];
   /** What a writer could write about, since the last `assign`. */

@@ -99,27 +99,42 @@ export function instanceNames(instance: number): InstanceNames {
   return { topic: topic!, cluster: cluster!, gap: gap! };
 }
 
-/** The row with the name that is shown. What has merged keeps the name that we gave it. */
-export function shownRow<Row extends { readonly name: string; readonly heir?: number | null }>(
+/** A row of something that has a name. */
+export interface NamedRow {
+  readonly id: string;
+  readonly name: string;
+  readonly heir?: number | null;
+  readonly isNamed?: boolean;
+}
+
+/** The name that a person gave; undefined: nobody did. */
+export type GivenName = (number: number) => string | undefined;
+
+/** The row with the name that is shown: a person's, else the writer's; what has merged keeps the name that we gave it. */
+export function shownRow<Row extends NamedRow>(
   names: WrittenNames,
+  given: GivenName,
   number: number,
   row: Row,
 ): Row {
-  return typeof row.heir === 'number' ? row : { ...row, name: names.nameOf(number, row.name) };
+  const name = given(number);
+  if (name !== undefined) return { ...row, name, isNamed: true };
+  if (row.isNamed === true || typeof row.heir === 'number') return row;
+  return { ...row, name: names.nameOf(number, row.name) };
 }
 
 /** The rows that changed, as they are shown. `all` gives the present rows, by number. */
-export function shownRows<Row extends { readonly name: string; readonly heir?: number | null }>(
-  names: WrittenNames,
+export function shownRows<Row extends NamedRow>(
+  { names, given, renamed }: { names: WrittenNames; given: GivenName; renamed: Iterable<number> },
   rows: readonly Row[],
   numberOf: (row: Row) => number,
   all: () => readonly Row[],
 ): Row[] {
   const changed = new Map(rows.map((row) => [numberOf(row), row]));
-  const written = names.takeChanged();
-  if (written.size > 0) {
+  const others = new Set([...names.takeChanged(), ...renamed]);
+  if (others.size > 0) {
     const present = all();
-    for (const number of written) changed.set(number, present[number]!);
+    for (const number of others) changed.set(number, present[number]!);
   }
-  return [...changed].sort(([x], [y]) => x - y).map(([number, row]) => shownRow(names, number, row));
+  return [...changed].sort(([x], [y]) => x - y).map(([number, row]) => shownRow(names, given, number, row));
 }

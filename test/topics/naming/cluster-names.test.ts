@@ -13,7 +13,13 @@ function topicsOf(state: TopicState, ...all: readonly (readonly string[])[]): To
   });
 }
 
-const cluster = (name = ''): TopicCluster => ({ number: 0, origin: '1', name, namedAt: 0 });
+const cluster = (name = ''): TopicCluster => ({
+  number: 0,
+  origin: '1',
+  isOwn: false,
+  name,
+  namedAt: 0,
+});
 
 function nameOf(state: TopicState, topics: readonly Topic[], others: readonly string[] = []): string {
   const named = cluster();

@@ -1,6 +1,6 @@
 import { Assigner, type AssignerOptions } from '../../../src/worker/analysis/assigner.ts';
 import type { Assignment, Enrichment, FoundGap, GapType, StateRow, Turn } from '../../../src/domain/facts.ts';
-import type { PlacedWriting } from '../../../src/domain/writings.ts';
+import type { Interlude } from '../../../src/domain/curations.ts';
 
 export const INSTANCE_ID = '0190a000-0000-7000-8000-000000000001';
 export const DIMENSIONS = 32;
@@ -88,8 +88,8 @@ export class Store {
   }
 
   /** Restores what the batch needs, assigns it, keeps rows and state. */
-  fold(batch: readonly Said[], writings: readonly PlacedWriting[] = []): Assignment {
-    for (const { instance, instanceId, session } of [...batch.map(({ turn }) => turn), ...writings]) {
+  fold(batch: readonly Said[], interludes: readonly Interlude[] = []): Assignment {
+    for (const { instance, instanceId, session } of [...batch.map(({ turn }) => turn), ...interludes]) {
       if (!this.assigner.hasInstance(instance)) {
         const rows = [...this.state.values()].filter(
           (row) => row.instance === instance && row.kind !== 'session',
@@ -104,7 +104,7 @@ export class Store {
     const result = this.assigner.assign(
       batch.map(({ turn }) => turn),
       batch.map(({ enrichment }) => enrichment),
-      writings,
+      interludes,
     );
     this.batches.push(result);
     for (const message of result.messages) this.rows.set(`message ${message.position}`, { ...message });
@@ -116,6 +116,7 @@ export class Store {
       this.rows.set(`repeated ${row.instance} ${row.repeatedRequest}`, row);
     }
     for (const row of result.gaps) this.rows.set(`gap ${row.instance} ${row.gap}`, row);
+    for (const row of result.curations) this.rows.set(`curation ${row.instance} ${row.curation}`, row);
     for (const row of result.sessions) this.rows.set(`session ${row.session}`, row);
     for (const { instance, session, user, beforePosition } of result.openingAuthors) {
       for (const [key, row] of this.rows) {

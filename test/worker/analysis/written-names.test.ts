@@ -127,7 +127,7 @@ describe('names that a writer has written', () => {
     }
   });
 
-  it('do not stand for a topic that has merged', () => {
+  it('stand neither for a topic that has merged, nor for one that a person has named', () => {
     const names = new WrittenNames(1, 'topic');
     names.set(0, { text: 'Written', at: 3 });
     const row: TopicRow = {
@@ -139,9 +139,17 @@ describe('names that a writer has written', () => {
       heir: null,
       since: null,
     };
-    equal(shownRow(names, 0, row).name, 'Written');
-    equal(shownRow(names, 0, { ...row, heir: 1, since: 7 }).name, 'Ours');
-    equal(shownRow(names, 1, { ...row, topic: 1 }).name, 'Ours');
+    const given = (number: number): string | undefined => (number === 2 ? 'Given' : undefined);
+    equal(shownRow(names, given, 0, row).name, 'Written');
+    equal(shownRow(names, given, 0, { ...row, heir: 1, since: 7 }).name, 'Ours');
+    equal(shownRow(names, given, 1, { ...row, topic: 1 }).name, 'Ours');
+    names.set(2, { text: 'Written', at: 3 });
+    deepEqual(shownRow(names, given, 2, { ...row, topic: 2 }), {
+      ...row,
+      topic: 2,
+      name: 'Given',
+      isNamed: true,
+    });
   });
 });
 
