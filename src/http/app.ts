@@ -15,6 +15,7 @@ import {
   type ConnectionTimes,
 } from './connections.ts';
 import type { HttpDependencies } from './dependencies.ts';
+import { registerCurationRoutes } from './curation-routes.ts';
 import { registerDashboard } from './dashboard/page.ts';
 import { registerDocsRoutes } from './docs-routes.ts';
 import { answerClientError, createErrorHandler, routeOf } from './error-handler.ts';
@@ -91,8 +92,10 @@ export function createApp(dependencies: HttpDependencies): FastifyInstance {
       if (ingest !== undefined) registerIngestRoute(scope, ingest, bodies, metrics);
       void scope.register(async (inner) => registerInstanceRoutes(inner, dependencies.instances));
       if (query !== undefined) {
-        registerQueryRoute(scope, { ...query, waitMs: limits.queryWaitMs });
-        registerReadingRoutes(scope, { ...query, waitMs: limits.queryWaitMs });
+        const reading = { ...query, waitMs: limits.queryWaitMs };
+        registerQueryRoute(scope, reading);
+        registerReadingRoutes(scope, reading);
+        registerCurationRoutes(scope, reading, bodies);
       }
     },
     { prefix: '/v1' },

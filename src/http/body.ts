@@ -26,9 +26,14 @@ export interface BodyReader {
   read(headers: IncomingHttpHeaders, stream: Readable, held: HeldBytes): Promise<ReceivedBody>;
   /**
    * The value of a small JSON body; for routes other than ingest. Rejects as `read` does, and with
-   * VALIDATION_ERROR.
+   * VALIDATION_ERROR. `mostBytes`: default 16 KiB.
    */
-  readJson(headers: IncomingHttpHeaders, stream: Readable, held: HeldBytes): Promise<unknown>;
+  readJson(
+    headers: IncomingHttpHeaders,
+    stream: Readable,
+    held: HeldBytes,
+    mostBytes?: number,
+  ): Promise<unknown>;
   /**
    * The body was made into something of another size.
    *
@@ -89,8 +94,8 @@ export function createBodyReader(limits: BodyLimits): BodyReader {
 
   return {
     read: (headers, stream, held) => read(headers, stream, held, bodyBytes, () => tooLarge(bodyBytes)),
-    async readJson(headers, stream, held) {
-      const limit = Math.min(bodyBytes, SMALL_BODY_BYTES);
+    async readJson(headers, stream, held, mostBytes = SMALL_BODY_BYTES) {
+      const limit = Math.min(bodyBytes, mostBytes);
       const { bytes, encoding } = await read(headers, stream, held, limit, notForData);
       const inflated = inflate(bytes, encoding, limit);
       if (inflated === null) throw notForData();

@@ -1,8 +1,11 @@
 /** It has types only, and no test of its own. */
 import type { KeyScope } from '../domain/key-scopes.ts';
+import type { AskedCuration } from '../domain/asked-curations.ts';
+import type { Curator } from '../ingest/curator.ts';
 import type { Ingestor } from '../ingest/ingestor.ts';
 import type { InstanceRequest } from '../ingest/instance-creator.ts';
 import type { ChangesParameters, ChangesResponse } from '../query/changes/changes-schema.ts';
+import type { CurationsParameters, CurationsResponse } from '../query/curations/curations-schema.ts';
 import type { OverviewParameters, OverviewResponse } from '../query/overview/overview-schema.ts';
 import type { QueryParameters } from '../query/parameters.ts';
 import type { QueryResponse } from '../query/response-schema.ts';
@@ -78,6 +81,17 @@ export interface OverviewReader {
   read(parameters: OverviewParameters, caller: string): Promise<OverviewResponse>;
 }
 
+/** Lists what people decided in an instance that exists. */
+export interface CurationsReader {
+  read(parameters: CurationsParameters, caller: string): Promise<CurationsResponse>;
+}
+
+/** Looks up what a curation of an instance that exists names. */
+export interface CurationTargets {
+  /** What is asked for, with heirs in the place of what merged away. Throws AppError NOT_FOUND, CONFLICT. */
+  check(instanceId: string, asked: AskedCuration, caller: string): Promise<AskedCuration>;
+}
+
 /** One thing that must be true for the process to take traffic. */
 export interface ReadinessCheck {
   readonly name: string;
@@ -93,13 +107,16 @@ export interface HttpDependencies {
   readonly keys: KeyFinder;
   /** Absent: POST /v1/ingest/ is not served by this process. */
   readonly ingest?: Ingestor;
-  /** Absent: what reads the views is not served by this process. */
+  /** Absent: what reads the views, and what is checked against them, is not served by this process. */
   readonly query?: {
     readonly runner: QueryRunner;
     readonly sessions: SessionReader;
     readonly why: WhyReader;
     readonly changes: ChangesReader;
     readonly overview: OverviewReader;
+    readonly curations: CurationsReader;
+    readonly targets: CurationTargets;
+    readonly curator: Curator;
     readonly instances: InstanceFinder;
   };
   readonly instances: InstanceRegistry;

@@ -99,6 +99,14 @@ export function bodyOf(schema: string, example?: Json): Json {
   return { content: { 'application/json': example === undefined ? media : { ...media, example } } };
 }
 
+/** The header that says where what was sent is stored. */
+export const STREAM_POSITION: Json = {
+  'X-Stream-Position': {
+    description: 'Give it to a query as X-Wait-For-Position to read your own write.',
+    schema: { type: 'integer' },
+  },
+};
+
 /** The header by which a request waits for what it sent, and what the answer says of it. */
 export const WAIT_FOR_POSITION: Json = {
   name: 'X-Wait-For-Position',

@@ -12,6 +12,7 @@ import { changesResponseSchema } from '../query/changes/changes-schema.ts';
 import { overviewResponseSchema } from '../query/overview/overview-schema.ts';
 import { whyResponseSchema } from '../query/why/why-schema.ts';
 import { UUID_PATTERN } from '../domain/ids.ts';
+import { curationPaths, curationSchemas } from './openapi-curations.ts';
 import {
   instanceChangeSchema,
   instanceListParameterSchemas,
@@ -27,6 +28,7 @@ import {
   parametersOf,
   RATE_LIMIT_HEADERS,
   responses,
+  STREAM_POSITION,
   WAIT_FOR_POSITION,
   WAIT_RESULT,
   type Json,
@@ -153,10 +155,7 @@ function ingestPath(): Json {
           description: 'Stored.',
           headers: {
             ...RATE_LIMIT_HEADERS,
-            'X-Stream-Position': {
-              description: 'Give it to a query as X-Wait-For-Position to read your own write.',
-              schema: { type: 'integer' },
-            },
+            ...STREAM_POSITION,
             'X-Warnings': {
               description:
                 'What has no effect, entries joined by "; ": members of messages that are ignored, roles that ' +
@@ -218,6 +217,7 @@ function schemasOf(served: Served): Json {
           SessionResponse: namedSchema('SessionResponse', sessionResponseSchema, 'output'),
           WhyResponse: namedSchema('WhyResponse', whyResponseSchema, 'output'),
           OverviewResponse: namedSchema('OverviewResponse', overviewResponseSchema, 'output'),
+          ...curationSchemas(),
           ChangesResponse: namedSchema('ChangesResponse', changesResponseSchema, 'output'),
         }
       : {}),
@@ -258,6 +258,7 @@ export function createOpenApiDocument(served: Served): Json {
         ? {
             '/v1/query/': queryPath(),
             ...readingPaths(),
+            ...curationPaths(),
           }
         : {}),
       ...instancePaths(),

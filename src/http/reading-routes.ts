@@ -5,6 +5,7 @@ import type { z } from 'zod';
 import { UUID_PATTERN } from '../domain/ids.ts';
 import { invalidRequest } from '../ingest/validation.ts';
 import { changesParameterSchemas } from '../query/changes/changes-schema.ts';
+import { curationsParameterSchemas } from '../query/curations/curations-schema.ts';
 import { overviewParameterSchemas } from '../query/overview/overview-schema.ts';
 import { sessionParameterSchemas } from '../query/session-schema.ts';
 import { WHY_PATHS, whyParameterSchemas, type WhyPath } from '../query/why/why-schema.ts';
@@ -15,7 +16,7 @@ type Reading = NonNullable<HttpDependencies['query']> & { readonly waitMs: numbe
 
 /** The routes that read the views of one instance, besides GET /v1/query/. */
 export function registerReadingRoutes(scope: FastifyInstance, reading: Reading): void {
-  const { sessions, why, changes, overview } = reading;
+  const { sessions, why, changes, overview, curations } = reading;
   register(scope, reading, '/sessions', sessionParameterSchemas, {
     id: 'sessionId',
     answer: (parameters, id, caller) => sessions.read(id, parameters, caller),
@@ -29,6 +30,10 @@ export function registerReadingRoutes(scope: FastifyInstance, reading: Reading):
   register(scope, reading, '/overview', overviewParameterSchemas, {
     id: null,
     answer: (parameters, _, caller) => overview.read(parameters, caller),
+  });
+  register(scope, reading, '/curations', curationsParameterSchemas, {
+    id: null,
+    answer: (parameters, _, caller) => curations.read(parameters, caller),
   });
   register(scope, reading, '/changes', changesParameterSchemas, {
     id: null,

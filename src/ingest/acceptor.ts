@@ -5,8 +5,7 @@ import { AppError } from '../errors.ts';
 import { completeRequest, type EncodedRequest } from '../stream/log/codec.ts';
 import type { Instance, Registry } from '../registry/registry.ts';
 import type { Publisher } from '../stream/log/publisher.ts';
-import { otherBody, type IdempotencyClaim, type IdempotencyStore } from './idempotency.ts';
-import { claimedInstanceId } from './instance-creator.ts';
+import { claimedId, otherBody, type IdempotencyClaim, type IdempotencyStore } from './idempotency.ts';
 import type { PreparedRequest } from './prepared-request.ts';
 
 export interface AcceptorParts {
@@ -125,7 +124,7 @@ async function settle(
   named: { readonly instance: Instance | null; readonly unclaimed: boolean },
   claim: IdempotencyClaim | null,
 ): Promise<Destination> {
-  const newInstanceId = (): string => (claim === null ? v7() : claimedInstanceId(claim));
+  const newInstanceId = (): string => (claim === null ? v7() : claimedId('instance', claim));
   if (body.sessionId === undefined) {
     const instance =
       named.instance ??

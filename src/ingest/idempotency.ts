@@ -1,5 +1,6 @@
 /** Covered by test/ingest/acceptor.test.ts. */
 import { createHash } from 'node:crypto';
+import { v7 } from 'uuid';
 import { AppError } from '../errors.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import { openKeyValue } from '../stream/kv/key-value.ts';
@@ -26,6 +27,14 @@ export interface IdempotencyStore {
    * with another body, SERVICE_UNAVAILABLE when NATS cannot be asked.
    */
   claim(projectId: string, key: string, bodyDigest: string, acceptedAt: number): Promise<IdempotencyClaim>;
+  /** The claim of whoever was first; null when nobody was. Throws as `claim`. */
+  find(projectId: string, key: string, bodyDigest: string): Promise<IdempotencyClaim | null>;
+}
+
+/** A UUIDv7 of the claim's time and seed, another for each kind of thing. */
+export function claimedId(kind: string, { seed, acceptedAt }: IdempotencyClaim): string {
+  const random = createHash('sha256').update(`${kind}:${seed}`).digest().subarray(0, 16);
+  return v7({ msecs: Math.floor(acceptedAt / 1000), seq: random.readUInt32BE(12), random });
 }
 
 interface StoredClaim {
@@ -56,7 +65,22 @@ export async function openIdempotencyStore(
 ): Promise<IdempotencyStore> {
   const bucket = await openKeyValue(connection, 'idempotency', { ...options, ttlMs: IDEMPOTENCY_TTL_MS });
 
+  const firstClaim = (
+    name: string,
+    digest: string,
+    { value }: { readonly value: string },
+  ): IdempotencyClaim => {
+    const first = JSON.parse(value) as StoredClaim;
+    if (first.digest !== digest) throw otherBody();
+    return claimFrom(name, first);
+  };
+
   return {
+    find: async (projectId, key, digest) => {
+      const name = nameOf(projectId, key);
+      const entry = await asked(() => bucket.get(name));
+      return entry === null ? null : firstClaim(name, digest, entry);
+    },
     claim: async (projectId, key, digest, acceptedAt) => {
       const name = nameOf(projectId, key);
       const mine: StoredClaim = { digest, acceptedAt };
@@ -68,9 +92,7 @@ export async function openIdempotencyStore(
           retryAfter: 1,
         });
       }
-      const first = JSON.parse(entry.value) as StoredClaim;
-      if (first.digest !== digest) throw otherBody();
-      return claimFrom(name, first);
+      return firstClaim(name, digest, entry);
     },
   };
 }

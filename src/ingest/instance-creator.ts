@@ -1,8 +1,6 @@
-import { createHash } from 'node:crypto';
-import { v7 } from 'uuid';
 import type { Instance, Registry } from '../registry/registry.ts';
 import { bodyDigest } from './body-digest.ts';
-import type { IdempotencyClaim, IdempotencyStore } from './idempotency.ts';
+import { claimedId, type IdempotencyStore } from './idempotency.ts';
 
 export interface InstanceCreatorParts {
   readonly registry: Pick<Registry, 'createInstance'>;
@@ -30,12 +28,6 @@ export function createInstanceCreator(parts: InstanceCreatorParts): InstanceCrea
   return async ({ projectId, name, idempotencyKey }) => {
     if (idempotencyKey === undefined) return registry.createInstance({ projectId, name });
     const claim = await idempotency.claim(projectId, idempotencyKey, bodyDigest({ name }), clock());
-    return registry.createInstance({ projectId, name, id: claimedInstanceId(claim) });
+    return registry.createInstance({ projectId, name, id: claimedId('instance', claim) });
   };
-}
-
-/** A UUIDv7 of the claim's time and seed. */
-export function claimedInstanceId({ seed, acceptedAt }: IdempotencyClaim): string {
-  const random = createHash('sha256').update(`instance:${seed}`).digest().subarray(0, 16);
-  return v7({ msecs: Math.floor(acceptedAt / 1000), seq: random.readUInt32BE(12), random });
 }

@@ -7,7 +7,8 @@ import { createApp } from '../http/app.ts';
 import type { HttpDependencies, ReadinessCheck } from '../http/dependencies.ts';
 import { listen } from '../http/listen.ts';
 import { createAcceptor, type Acceptor } from '../ingest/acceptor.ts';
-import { openIdempotencyStore, type IdempotencyStore } from '../ingest/idempotency.ts';
+import { openIdempotencyStore } from '../ingest/idempotency.ts';
+import { createCurator, type Curator } from '../ingest/curator.ts';
 import { createIngestor } from '../ingest/ingestor.ts';
 import { createInstanceCreator, type InstanceCreator } from '../ingest/instance-creator.ts';
 import { createPreparer } from '../ingest/preparer.ts';
@@ -15,6 +16,8 @@ import { orExit, runProcess, type Lifecycle } from '../lifecycle.ts';
 import { exampleOf } from '../language/redact/example.ts';
 import { createLogger } from '../logger.ts';
 import { ChangesReader } from '../query/changes/changes-reader.ts';
+import { CurationsReader } from '../query/curations/curations-reader.ts';
+import { CurationTargets } from '../query/curations/targets.ts';
 import { OverviewReader } from '../query/overview/overview-reader.ts';
 import { QueryRunner } from '../query/query-runner.ts';
 import { SessionReader } from '../query/session-reader.ts';
@@ -27,7 +30,7 @@ import { SnapshotReader } from '../store/published/snapshot-reader.ts';
 import { loadViews } from '../store/view-files.ts';
 import { openConnection, type StreamConnection } from '../stream/connection.ts';
 import { MessageTexts } from '../stream/log/message-texts.ts';
-import { createPublisher } from '../stream/log/publisher.ts';
+import { createPublisher, type Publisher } from '../stream/log/publisher.ts';
 import { watchDiskRoom } from '../stream/server/disk-room.ts';
 import { connectionOptions } from '../stream/server/server.ts';
 import { concernAboutServer } from '../stream/server/version.ts';
@@ -55,6 +58,7 @@ interface Awaited {
   readonly connection: Later<StreamConnection>;
   readonly registry: Later<Registry>;
   readonly acceptor: Later<Acceptor>;
+  readonly curator: Later<Curator>;
   readonly createInstance: Later<InstanceCreator>;
 }
 
@@ -63,6 +67,7 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
     connection: new Later(),
     registry: new Later(),
     acceptor: new Later(),
+    curator: new Later(),
     createInstance: new Later(),
   };
   const readerFailures = new FailureLog();
@@ -108,7 +113,9 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
   lifecycle.opened('registry', () => registry.close());
   const idempotency = await openIdempotencyStore(connection, { replicas: config.streamReplicas });
   awaited.createInstance.set(createInstanceCreator({ registry, idempotency, clock: nowMicros }));
-  if (ingests) awaited.acceptor.set(await openAcceptor(lifecycle, connection, registry, idempotency));
+  const parts = { publisher: await openPublisher(lifecycle, connection), idempotency, clock: nowMicros };
+  if (ingests) awaited.acceptor.set(createAcceptor({ ...parts, registry }));
+  awaited.curator.set(createCurator(parts));
   // Opened first, so that it answers while the rest is awaited; closed first all the same.
   lifecycle.opened('http', () => app.close());
   await registry.whenReady();
@@ -140,12 +147,7 @@ async function connect(lifecycle: Lifecycle): Promise<StreamConnection> {
   return connection;
 }
 
-async function openAcceptor(
-  lifecycle: Lifecycle,
-  connection: StreamConnection,
-  registry: Registry,
-  idempotency: IdempotencyStore,
-): Promise<Acceptor> {
+async function openPublisher(lifecycle: Lifecycle, connection: StreamConnection): Promise<Publisher> {
   // Only the disk of our own server is ours to watch.
   const room = config.natsUrl === undefined ? await watchDiskRoom(config.dataDir) : null;
   if (room !== null) lifecycle.opened('disk watch', () => room.close());
@@ -154,12 +156,12 @@ async function openAcceptor(
     ...(room === null ? {} : { hasRoom: () => room.hasRoom }),
   });
   lifecycle.opened('publisher', () => publisher.drain());
-  return createAcceptor({ registry, publisher, idempotency, clock: nowMicros });
+  return publisher;
 }
 
 async function openQuery(
   lifecycle: Lifecycle,
-  { registry, connection }: Awaited,
+  { registry, connection, curator }: Awaited,
   readerFailures: FailureLog,
 ): Promise<{ readers: ShardReaders; dependency: NonNullable<HttpDependencies['query']> }> {
   const { dataDir, shards, queryThreads, queryWaiters } = config;
@@ -196,9 +198,17 @@ async function openQuery(
   const why = new WhyReader({ ...reading, views, texts, exampleOf });
   const changes = new ChangesReader({ ...reading, views });
   const overview = new OverviewReader({ ...reading, views });
+  const steering = {
+    curations: new CurationsReader(reading),
+    targets: new CurationTargets(reading),
+    curator: { curate: async (request) => curator.get().curate(request) } satisfies Curator,
+  };
   const projectOf = async (id: string): Promise<string | null> =>
     (await registry.get().findInstance(id))?.projectId ?? null;
-  return { readers, dependency: { runner, sessions, why, changes, overview, instances: { projectOf } } };
+  return {
+    readers,
+    dependency: { runner, sessions, why, changes, overview, ...steering, instances: { projectOf } },
+  };
 }
 
 /** What the routes ask the registry. */

@@ -210,13 +210,12 @@ export async function chosenEntities(
       .filter(([, row]) => type === null || row['gap_type'] === type)
       .map(([number]) => heirOf(rows, number));
   }
-  if (externalId !== null && own.counts.view !== 'entity_rollup') {
-    const { names } = own.counts;
-    const rows = await snapshot.all(`select ${names} from @${names} where external_id = $name`, {
-      ...ofInstance(instance, names),
+  if (externalId !== null) {
+    const rows = await snapshot.all('select session from @session where external_id = $name', {
+      ...ofInstance(instance, 'session'),
       bindings: { name: externalId },
     });
-    chosen[names] = rows.map((row) => row[names] as number);
+    chosen.session = rows.map((row) => row['session'] as number);
   }
   if (endUserIds !== null) {
     const rows = await snapshot.all(

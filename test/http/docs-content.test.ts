@@ -122,7 +122,9 @@ describe('the description of the interface', () => {
         }
         query.set(name, Array.isArray(value) ? value.join(',') : String(value));
       }
-      const example = operation.requestBody?.content['application/json'].example;
+      const given = operation.requestBody?.content['application/json'].example as Json | undefined;
+      const example =
+        given !== undefined && 'instanceId' in given ? { ...given, instanceId: INSTANCE } : given;
       ok(operation.requestBody === undefined || example !== undefined, `${path} has no example`);
       const result = await createHarness({ instances }).app.inject({
         method: method.toUpperCase() as 'GET' | 'POST' | 'PATCH',

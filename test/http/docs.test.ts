@@ -40,6 +40,8 @@ describe('OpenAPI document', () => {
       ...WHY.map((path) => `/v1/${path}/{id}/`),
       '/v1/changes/',
       '/v1/overview/',
+      '/v1/curations/',
+      '/v1/topics/',
     ];
     deepEqual(Object.keys(document.paths), ['/v1/ingest/', ...reading, ...always]);
     deepEqual(Object.keys((await documentOf('ingest')).paths), ['/v1/ingest/', ...always]);

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { madeBy } from '../../src/domain/asked-curations.ts';
 import { KEY_SCOPES, type KeyScope } from '../../src/domain/key-scopes.ts';
 import { createApp } from '../../src/http/app.ts';
 import type { FoundKey, HttpDependencies, QueryRunner } from '../../src/http/dependencies.ts';
@@ -6,6 +7,7 @@ import { silentLogger } from '../../src/logger.ts';
 import type { Logger } from '../../src/logger.ts';
 import type { Acceptor } from '../../src/ingest/acceptor.ts';
 import { createIngestor } from '../../src/ingest/ingestor.ts';
+import type { CurateRequest } from '../../src/ingest/curator.ts';
 import type { PreparedRequest } from '../../src/ingest/prepared-request.ts';
 import { createPreparer } from '../../src/ingest/preparer.ts';
 import type { QueryParameters } from '../../src/query/parameters.ts';
@@ -36,6 +38,8 @@ export interface Harness {
   readonly asked: (QueryParameters | { instanceId: string; position: number; timeoutMs: number })[];
   /** The sessions that were asked for. There is one, SESSION. */
   readonly read: (SessionParameters & { readonly sessionId: string })[];
+  /** What reached the curator. */
+  readonly curated: CurateRequest[];
   /** What was logged at level error. */
   readonly errors: unknown[];
   /** The clock, milliseconds. */
@@ -156,6 +160,19 @@ export function createHarness(
         return { fields: {}, trend: [], languages: [], lastProcessedAt: null };
       },
     },
+    curations: {
+      async read({ limit }) {
+        return { elements: [], pagination: { limit, next: null }, lastProcessedAt: null };
+      },
+    },
+    targets: { check: async (_, asked) => asked },
+    curator: {
+      async curate(request) {
+        harness.curated.push({ ...request, asked: await request.check(request.asked) });
+        const what = madeBy(request.asked);
+        return { curationId: SESSION, made: what === null ? null : { what, id: INSTANCE }, position: 43 };
+      },
+    },
     changes: {
       async read() {
         const at = new Date(NOON).toISOString();
@@ -212,6 +229,7 @@ export function createHarness(
     loaded: true,
     keysAsked: 0,
     read: [],
+    curated: [],
   };
   return harness;
 }

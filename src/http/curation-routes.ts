@@ -1,0 +1,73 @@
+/** Covered by test/http/curation-routes.test.ts and test/e2e/steering-rules.test.ts. */
+import type { IncomingMessage } from 'node:http';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { UUID_PATTERN } from '../domain/ids.ts';
+import { parseCuration, parseNewTopic, type CurationRequest } from '../ingest/curation-body.ts';
+import { readIdempotencyKey } from '../ingest/idempotency.ts';
+import type { BodyReader } from './body.ts';
+import type { HttpDependencies } from './dependencies.ts';
+import { enterInstance } from './instance-request.ts';
+
+type Curating = NonNullable<HttpDependencies['query']> & { readonly waitMs: number };
+
+const uuid = z.string().regex(new RegExp(UUID_PATTERN.source)).meta({ format: 'uuid' });
+const curationId = uuid.describe('The curation: GET /v1/curations lists it, UNDO takes it back.');
+
+/** The answer of POST /v1/curations/. */
+export const curatedSchema = z.strictObject({
+  curationId,
+  topicClusterId: uuid.optional().describe('The cluster that newClusterName makes.'),
+});
+
+/** The answer of POST /v1/topics/. */
+export const newTopicAnswerSchema = z.strictObject({ topicId: uuid.describe('The new topic.'), curationId });
+
+/** Fifty examples in any script, as JSON. */
+const TOPIC_BODY_BYTES = 256 * 1024;
+
+/** What people decide about topics, clusters and gaps: answered once it is stored durably. */
+export function registerCurationRoutes(
+  scope: FastifyInstance,
+  curating: Curating,
+  bodies: Pick<BodyReader, 'readJson'>,
+): void {
+  const config = { scope: 'curate' } as const;
+
+  scope.post('/curations', { config }, async (request, reply) => {
+    const { curationId, made } = await curate(curating, request, reply, parseCuration);
+    return { curationId, ...(made === null ? {} : { topicClusterId: made.id }) };
+  });
+
+  // A scope of its own: its bodies are larger than those of other routes.
+  void scope.register(async (inner) => {
+    inner.removeAllContentTypeParsers();
+    inner.addContentTypeParser('*', async (request: FastifyRequest, payload: IncomingMessage) =>
+      bodies.readJson(request.headers, payload, request.held, TOPIC_BODY_BYTES),
+    );
+    inner.post('/topics', { config }, async (request, reply) => {
+      const { curationId, made } = await curate(curating, request, reply, parseNewTopic);
+      return { topicId: made?.id, curationId };
+    });
+  });
+}
+
+async function curate(
+  { curator, targets, ...reading }: Curating,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  parse: (json: unknown) => CurationRequest,
+): ReturnType<Curating['curator']['curate']> {
+  const idempotencyKey = readIdempotencyKey(request.headers['idempotency-key']);
+  const wanted = parse(request.body ?? {});
+  await enterInstance(request, reply, wanted.instanceId, reading);
+  const curated = await curator.curate({
+    ...wanted,
+    projectId: request.projectId,
+    keyId: request.key?.keyId ?? '',
+    idempotencyKey,
+    check: (asked) => targets.check(wanted.instanceId, asked, request.projectId),
+  });
+  reply.header('X-Stream-Position', String(curated.position)).code(201);
+  return curated;
+}

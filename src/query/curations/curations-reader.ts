@@ -1,0 +1,120 @@
+/** Covered by test/query/curations/curations-reader.test.ts and test/e2e/steering-rules.test.ts. */
+import type { CurationRefusal } from '../../domain/curations.ts';
+import type { NamesTable } from '../../domain/groupings.ts';
+import { formatInstant } from '../../domain/time.ts';
+import type { Row } from '../../store/duckdb.ts';
+import type { Snapshot, SnapshotReader } from '../../store/published/snapshot-reader.ts';
+import { cachedNames } from '../dimensions.ts';
+import { readInstanceRow } from '../instance-row.ts';
+import {
+  REFUSALS,
+  type CurationsParameters,
+  type CurationsResponse,
+  type ListedCuration,
+} from './curations-schema.ts';
+
+export interface CurationsReaderOptions {
+  /** The reader of the shard that an instance (UUID) belongs to. */
+  readonly readerOf: (instanceId: string) => Pick<SnapshotReader, 'read'>;
+  /** When the views that answer began to, microseconds. */
+  readonly answeringSince?: () => number;
+}
+
+/** Lists what people decided, from one snapshot. */
+export class CurationsReader {
+  readonly #options: CurationsReaderOptions;
+
+  constructor(options: CurationsReaderOptions) {
+    this.#options = options;
+  }
+
+  /** The instance is known to exist. Throws AppError SERVICE_UNAVAILABLE while the views cannot be read. */
+  read(parameters: CurationsParameters, caller = ''): Promise<CurationsResponse> {
+    return this.#options
+      .readerOf(parameters.instanceId)
+      .read((snapshot) => this.#page(snapshot, parameters), caller);
+  }
+
+  async #page(
+    snapshot: Snapshot,
+    { instanceId, limit, cursor }: CurationsParameters,
+  ): Promise<CurationsResponse> {
+    const row = await readInstanceRow(snapshot, instanceId);
+    if (row === undefined) return { elements: [], pagination: { limit, next: null }, lastProcessedAt: null };
+    const instance = row['instance'] as number;
+    const before = cursor === undefined ? {} : { and: `curation < ${cursor}` };
+    const rows = await snapshot.all(
+      // One more than the page has says that there is a next page.
+      `select * replace (id::varchar as id, entity_id::varchar as entity_id, undone_by::varchar as undone_by)
+from @curation order by curation desc limit ${limit + 1}`,
+      { rows: { curation: { table: 'curation', equal: { instance }, ...before } }, bindings: {} },
+    );
+    const page = rows.slice(0, limit);
+    const names = await readNames(snapshot, instance);
+    const since = this.#options.answeringSince?.() ?? 0;
+    return {
+      elements: page.map((curation) => listed(curation, names)),
+      pagination: { limit, next: rows.length > limit ? String(page.at(-1)?.['curation']) : null },
+      lastProcessedAt: formatInstant(Math.max(row['processed_at'] as number, since)),
+    };
+  }
+}
+
+/** What an entity of a record is called outside, and the table that names it. */
+const TARGETS = {
+  TOPIC: { type: 'TOPIC', table: 'topic' },
+  CLUSTER: { type: 'TOPIC_CLUSTER', table: 'cluster' },
+  GAP: { type: 'GAP', table: 'gap' },
+  CURATION: { type: 'CURATION', table: null },
+} as const satisfies Readonly<
+  Record<string, { type: ListedCuration['target']['type']; table: NamesTable | null }>
+>;
+
+/** The name of what a table has under an id. */
+type NameOf = (table: NamesTable | null, id: string) => { id: string; name: string | null };
+
+async function readNames(snapshot: Snapshot, instance: number): Promise<NameOf> {
+  const tables = await Promise.all(
+    (['topic', 'cluster', 'gap'] as const).map(async (table) => {
+      const rows = await cachedNames(snapshot, table, instance);
+      return [table, new Map([...rows.values()].map((row) => [row['id'], row['name'] as string]))] as const;
+    }),
+  );
+  const names = new Map<NamesTable | null, ReadonlyMap<unknown, string>>(tables);
+  return (table, id) => ({ id, name: names.get(table)?.get(id) ?? null });
+}
+
+/** The members of an action beside its id, as the view has them. */
+interface Detail {
+  readonly name?: string;
+  readonly into?: string;
+  readonly cluster?: string;
+  readonly clusterName?: string;
+  readonly description?: string;
+  readonly examples?: string[];
+  readonly fromBeginning?: boolean;
+}
+
+function listed(row: Row, nameOf: NameOf): ListedCuration {
+  const { type, table } = TARGETS[row['entity'] as keyof typeof TARGETS];
+  const { into, cluster, clusterName, ...same } = JSON.parse(row['detail'] as string) as Detail;
+  const refused = row['refused'] as CurationRefusal | null;
+  const undoneBy = row['undone_by'] as string | null;
+  return {
+    curationId: row['id'] as string,
+    createdAt: formatInstant(row['created_at'] as number),
+    position: row['position'] as number,
+    keyId: row['key_id'] as string,
+    action: row['action'] as ListedCuration['action'],
+    target: { type, ...nameOf(table, row['entity_id'] as string) },
+    details: {
+      ...same,
+      ...(into === undefined ? {} : { intoTopic: nameOf('topic', into) }),
+      ...(cluster === undefined ? {} : { topicCluster: nameOf('cluster', cluster) }),
+      ...(clusterName === undefined ? {} : { newClusterName: clusterName }),
+    },
+    status: refused !== null ? 'REFUSED' : undoneBy !== null ? 'UNDONE' : 'APPLIED',
+    reason: refused === null ? null : { code: refused, message: REFUSALS[refused] },
+    undoneBy,
+  };
+}

@@ -1,0 +1,108 @@
+/** Covered by test/e2e/steering-rules.test.ts. */
+import { z } from 'zod';
+import type { CurationAction, CurationRefusal } from '../../domain/curations.ts';
+import { UUID_PATTERN } from '../../domain/ids.ts';
+import { dateTime } from '../../domain/metrics.ts';
+import { queryParameterSchemas } from '../parameters.ts';
+
+const uuid = z.string().regex(new RegExp(UUID_PATTERN.source)).meta({ format: 'uuid' });
+const count = z.int().min(0);
+
+/** The most curations on a page. */
+const MAX_PAGE = 1000;
+const limitMessage = `must be a whole number from 1 to ${MAX_PAGE}`;
+
+/** GET /v1/curations: its parameters. */
+export const curationsParameterSchemas = z.strictObject({
+  instanceId: queryParameterSchemas.shape.instanceId,
+  limit: z
+    .string()
+    .regex(/^\d{1,4}$/, limitMessage)
+    .transform(Number)
+    .pipe(z.int(limitMessage).min(1, limitMessage).max(MAX_PAGE, limitMessage))
+    .default(50)
+    .describe('The most curations to answer.'),
+  cursor: z
+    .string()
+    .regex(/^\d{1,9}$/, 'must be the pagination.next of the page before')
+    .transform(Number)
+    .optional()
+    .describe('Where the page begins: pagination.next of the page before. Left out: with the newest.')
+    .meta({ type: 'string' }),
+});
+
+export type CurationsParameters = z.output<typeof curationsParameterSchemas>;
+
+const KINDS = [
+  'RENAME',
+  'PIN',
+  'MERGE',
+  'MOVE',
+  'HIDE',
+  'CREATE',
+  'UNDO',
+] as const satisfies readonly CurationAction['kind'][];
+
+/** Why a curation changes nothing, in words. */
+export const REFUSALS: Readonly<Record<CurationRefusal, string>> = {
+  UNKNOWN: 'What it names was not there when its turn came.',
+  CIRCULAR: 'The two topics were one already.',
+  NOT_UNDOABLE: 'What it takes back was refused, taken back before, or is an undo.',
+  TOO_MANY: 'The instance has as many topics made by people as it may have.',
+};
+
+const named = z.strictObject({
+  id: uuid,
+  name: z.string().nullable().describe('As it is shown now; null: it is not there.'),
+});
+
+const curationSchema = z.strictObject({
+  curationId: uuid.describe('Names the curation: UNDO takes it.'),
+  createdAt: dateTime.describe('When it was accepted, UTC.'),
+  position: count.describe('Its place in the stream, among the messages.'),
+  keyId: z.string().describe('The key that asked for it, as `npm run keys -- list` names it.'),
+  action: z.enum(KINDS).describe('What it does. CREATE: a topic of POST /v1/topics.'),
+  target: z
+    .strictObject({
+      type: z.enum(['TOPIC', 'TOPIC_CLUSTER', 'GAP', 'CURATION']).describe('What the id is of.'),
+      ...named.shape,
+    })
+    .describe('What it changes: of UNDO the curation that it takes back, whose name is null.'),
+  details: z
+    .strictObject({
+      name: z.string().optional().describe('The name that it gives.'),
+      intoTopic: named.optional().describe('MERGE: the topic that the target counts as.'),
+      topicCluster: named.optional().describe('MOVE: the cluster that the target is put into.'),
+      newClusterName: z.string().optional().describe('MOVE: the name of the cluster that it makes.'),
+      description: z.string().optional().describe('CREATE: what the topic is about.'),
+      examples: z.array(z.string()).optional().describe('CREATE: the requests that it was made with.'),
+      fromBeginning: z.boolean().optional().describe('CREATE: whether it claims earlier requests too.'),
+    })
+    .describe('The other members of the action.'),
+  status: z
+    .enum(['APPLIED', 'REFUSED', 'UNDONE'])
+    .describe('REFUSED: it changed nothing. UNDONE: a later curation took it back.'),
+  reason: z
+    .strictObject({
+      code: z
+        .enum(Object.keys(REFUSALS) as [CurationRefusal, ...CurationRefusal[]])
+        .describe('For programs.'),
+      message: z.string().describe('For people.'),
+    })
+    .nullable()
+    .describe('Why it was refused; null: it was not.'),
+  undoneBy: uuid.nullable().describe('The curation that took it back; null: none.'),
+});
+
+/** The answer of GET /v1/curations: no member that is not here. */
+export const curationsResponseSchema = z.strictObject({
+  elements: z.array(curationSchema).describe('The newest first.'),
+  pagination: z.strictObject({
+    limit: count,
+    next: z.string().nullable().describe('The cursor of the page that follows; null: this is the last.'),
+  }),
+  lastProcessedAt: dateTime.nullable().describe('As in an answer of GET /v1/query/.'),
+});
+
+export type CurationsResponse = z.output<typeof curationsResponseSchema>;
+export type ListedCuration = CurationsResponse['elements'][number];

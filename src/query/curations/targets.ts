@@ -1,0 +1,182 @@
+/** Covered by test/query/curations/targets.test.ts. */
+import type { AskedCuration } from '../../domain/asked-curations.ts';
+import { MOST_OWN_TOPICS, type CuratedEntity } from '../../domain/curations.ts';
+import type { NamesTable } from '../../domain/groupings.ts';
+import { AppError } from '../../errors.ts';
+import type { Row } from '../../store/duckdb.ts';
+import type { Snapshot, SnapshotReader } from '../../store/published/snapshot-reader.ts';
+import { cachedNames, heirOf } from '../dimensions.ts';
+import { readInstanceRow } from '../instance-row.ts';
+
+export interface CurationTargetsOptions {
+  /** The reader of the shard that an instance (UUID) belongs to. */
+  readonly readerOf: (instanceId: string) => Pick<SnapshotReader, 'read'>;
+}
+
+const ENTITIES = {
+  TOPIC: { table: 'topic', words: 'topic' },
+  CLUSTER: { table: 'cluster', words: 'topic cluster' },
+  GAP: { table: 'gap', words: 'gap' },
+} as const satisfies Readonly<Record<CuratedEntity, { table: NamesTable; words: string }>>;
+
+/**
+ * Looks up what curations name, as far as it is processed. The worker decides when it comes to a curation's record, and
+ * what it refuses then the list of curations shows.
+ */
+export class CurationTargets {
+  readonly #options: CurationTargetsOptions;
+
+  constructor(options: CurationTargetsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * What is asked for, with heirs in the place of what merged away. The instance is known to exist. Throws AppError
+   * NOT_FOUND for an id that it does not have, CONFLICT for what contradicts what there is, SERVICE_UNAVAILABLE while
+   * the views cannot be read.
+   */
+  check(instanceId: string, asked: AskedCuration, caller = ''): Promise<AskedCuration> {
+    return this.#options.readerOf(instanceId).read(async (snapshot) => {
+      const row = await readInstanceRow(snapshot, instanceId);
+      return checkIn(new Names(snapshot, (row?.['instance'] as number | undefined) ?? null), asked);
+    }, caller);
+  }
+}
+
+async function checkIn(names: Names, asked: AskedCuration): Promise<AskedCuration> {
+  switch (asked.kind) {
+    case 'RENAME': {
+      const id = await names.heir(asked.entity, asked.id);
+      const hint = asked.entity === 'TOPIC' ? 'Merge the two, or choose another name.' : OTHER_NAME;
+      await names.refuseTaken(asked.entity, asked.name, id, hint);
+      return { ...asked, id };
+    }
+    case 'PIN':
+      return { ...asked, id: await names.heir(asked.entity, asked.id) };
+    case 'MERGE': {
+      const [id, into] = [await names.heir('TOPIC', asked.id), await names.heir('TOPIC', asked.into)];
+      if (id === into) {
+        throw new AppError('CONFLICT', `The topics ${asked.id} and ${asked.into} are one already: ${id}.`);
+      }
+      return { ...asked, id, into };
+    }
+    case 'MOVE': {
+      const id = await names.heir('TOPIC', asked.id);
+      if (asked.cluster !== null)
+        return { ...asked, id, cluster: await names.heir('CLUSTER', asked.cluster) };
+      const hint = 'Name it as topicClusterId, or choose another name.';
+      await names.refuseTaken('CLUSTER', asked.clusterName, null, hint);
+      return { ...asked, id };
+    }
+    case 'HIDE':
+      return { ...asked, id: await names.heir('TOPIC', asked.id) };
+    case 'CREATE':
+      await names.refuseTaken('TOPIC', asked.name, null, `Rename it, or ${OTHER_NAME.replace('C', 'c')}`);
+      await names.refuseMoreTopics();
+      return asked;
+    case 'UNDO':
+      await names.refuseUndo(asked.id);
+      return asked;
+    default:
+      return asked satisfies never;
+  }
+}
+
+const OTHER_NAME = 'Choose another name.';
+
+/** What an instance has, by id and by name. */
+class Names {
+  readonly #snapshot: Snapshot;
+  /** Null: nothing of it is processed yet. */
+  readonly #instance: number | null;
+
+  constructor(snapshot: Snapshot, instance: number | null) {
+    this.#snapshot = snapshot;
+    this.#instance = instance;
+  }
+
+  async #rows(table: NamesTable): Promise<ReadonlyMap<number, Row>> {
+    if (this.#instance === null) return new Map();
+    const rows = await cachedNames(this.#snapshot, table, this.#instance);
+    if (table !== 'topic') return rows;
+    const unmade = await this.#unmade(this.#instance);
+    return unmade.size === 0 ? rows : new Map([...rows].filter(([, { id }]) => !unmade.has(id as string)));
+  }
+
+  /** The ids of topics whose making was undone. */
+  #unmade(instance: number): Promise<ReadonlySet<string>> {
+    return this.#snapshot.cached(`unmade topics ${instance}`, ['curation'], async () => {
+      const rows = await this.#snapshot.all(
+        'select entity_id::varchar as id from @curation where undone_by is not null',
+        { rows: { curation: { table: 'curation', equal: { instance }, and: "action = 'CREATE'" } } },
+      );
+      return new Set(rows.map(({ id }) => id as string));
+    });
+  }
+
+  /** The id of what answers for an id. */
+  async heir(entity: CuratedEntity, id: string): Promise<string> {
+    const { table, words } = ENTITIES[entity];
+    const rows = await this.#rows(table);
+    const own = [...rows].find(([, row]) => row['id'] === id);
+    if (own === undefined) throw noSuch(words, id);
+    return rows.get(heirOf(rows, own[0]))?.['id'] as string;
+  }
+
+  /** Refuses a name that another than `id` is shown with. */
+  async refuseTaken(entity: CuratedEntity, name: string, id: string | null, hint: string): Promise<void> {
+    const { table, words } = ENTITIES[entity];
+    const holdsTopics = new Set(
+      [...(await this.#rows('topic')).values()].filter(isShown).map((topic) => topic['cluster']),
+    );
+    for (const [number, row] of await this.#rows(table)) {
+      if (!isShown(row) || row['id'] === id || folded(row['name'] as string) !== folded(name)) continue;
+      // A cluster without topics is not shown, and may come back.
+      if (entity === 'CLUSTER' && !holdsTopics.has(number)) continue;
+      const taken = `There is a ${words} of the name "${name}" already: ${row['id'] as string}.`;
+      throw new AppError('CONFLICT', `${taken} ${hint}`);
+    }
+  }
+
+  async refuseMoreTopics(): Promise<void> {
+    const topics = [...(await this.#rows('topic')).values()];
+    if (topics.filter((row) => row['is_own'] === true && isShown(row)).length < MOST_OWN_TOPICS) return;
+    const message = `The instance has ${MOST_OWN_TOPICS} topics that people made, and takes no more. Undo one first.`;
+    throw new AppError('CONFLICT', message);
+  }
+
+  async refuseUndo(id: string): Promise<void> {
+    const instance = this.#instance;
+    const [row] =
+      instance === null
+        ? []
+        : await this.#snapshot.all('select action, refused, undone_by::varchar as undone_by from @curation', {
+            rows: { curation: { table: 'curation', equal: { instance }, and: 'id = $id::uuid' } },
+            bindings: { id },
+          });
+    if (row === undefined) throw noSuch('curation', id);
+    const fault =
+      row['action'] === 'UNDO'
+        ? 'is an undo; ask again for what it undid'
+        : row['refused'] !== null
+          ? 'was refused and changed nothing'
+          : row['undone_by'] !== null
+            ? `was undone by ${row['undone_by'] as string}`
+            : null;
+    if (fault !== null) throw new AppError('CONFLICT', `The curation ${id} ${fault}.`);
+  }
+}
+
+/** What merged away and what is hidden is not shown. */
+function isShown(row: Row): boolean {
+  return (row['heir'] ?? null) === null && row['is_hidden'] !== true;
+}
+
+/** Names that differ in capitals, or in how their characters are coded, look the same. */
+function folded(name: string): string {
+  return name.normalize('NFKC').toLowerCase();
+}
+
+function noSuch(words: string, id: string): AppError {
+  return new AppError('NOT_FOUND', `There is no ${words} ${id} in this instance.`);
+}
