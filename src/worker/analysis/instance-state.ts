@@ -108,14 +108,19 @@ export class InstanceState {
   /** What a writer may name: since the last call made, or grown to twice the requests. */
   reports(): NameReport[] {
     const { instance, instanceId, written } = this;
-    const topics = this.topics.topicsToName((number, at) => written.topic.asks(number, at));
+    // Nobody writes over the name that a person gave.
+    const asks =
+      (target: NameTarget) =>
+      (number: number, at: number): boolean =>
+        this.#given(target)(number) === undefined && written[target].asks(number, at);
+    const topics = this.topics.topicsToName(asks('topic'));
     const clusters = this.topics.clustersToName(
-      (number, at) => written.cluster.asks(number, at),
-      (number, ours) => written.topic.nameOf(number, ours),
+      asks('cluster'),
+      (number, ours) => this.#given('topic')(number) ?? written.topic.nameOf(number, ours),
     );
     const gaps = this.gaps.groups.flatMap((group) => {
       const { number, name, count, samples, heir } = group;
-      if (heir >= 0 || samples.length === 0 || !written.gap.asks(number, count)) return [];
+      if (heir >= 0 || samples.length === 0 || !asks('gap')(number, count)) return [];
       return [{ number, id: this.#gapRow(group).id, name, requests: count, texts: samples }];
     });
     return (

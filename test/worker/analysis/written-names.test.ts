@@ -228,6 +228,31 @@ describe('what a writer is told', () => {
     ok(!again());
   });
 
+  it('is nothing of what a person has named', () => {
+    const store = new Store(options);
+    store.fold(REQUESTS);
+    const reported = (): string[] => store.assigner.takeReports().names.map(({ id }) => id);
+    const id = idOf(store, 'topic');
+    ok(reported().includes(id));
+    store.restart();
+    const curation = {
+      id: '0190b000-0000-7000-8000-000000000001',
+      keyId: 'key',
+      action: { kind: 'RENAME', entity: 'TOPIC', id, name: 'Given' },
+    } as const;
+    const decided = {
+      before: 0,
+      session: null,
+      position: 900,
+      instance: 1,
+      instanceId: INSTANCE_ID,
+      acceptedAt: 1,
+    };
+    store.fold([], [{ ...decided, curation }]);
+    const told = reported();
+    ok(told.length > 0 && !told.includes(id));
+  });
+
   it('holds no personal data, and no text of turns that are not analysed', () => {
     const store = new Store(options);
     store.fold([
