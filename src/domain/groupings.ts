@@ -218,7 +218,7 @@ const DECLARED = {
     metrics: ['sessions', 'messages', 'sat', 'dsat', 'netSat', 'repeatedRequests'],
     sorts: ['createdAt', 'lastActiveAt'],
     order: 'lastActiveAt',
-    filters: ['topicIds', 'clusterIds'],
+    filters: ['topicIds', 'clusterIds', 'externalId'],
     counts: { view: 'end_user_rollup', names: 'end_user' },
     name: 'endUser',
     members: {

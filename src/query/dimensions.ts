@@ -210,12 +210,13 @@ export async function chosenEntities(
       .filter(([, row]) => type === null || row['gap_type'] === type)
       .map(([number]) => heirOf(rows, number));
   }
-  if (externalId !== null) {
-    const rows = await snapshot.all('select session from @session where external_id = $name', {
-      ...ofInstance(instance, 'session'),
+  if (externalId !== null && own.counts.view !== 'entity_rollup') {
+    const { names } = own.counts;
+    const rows = await snapshot.all(`select ${names} from @${names} where external_id = $name`, {
+      ...ofInstance(instance, names),
       bindings: { name: externalId },
     });
-    chosen.session = rows.map((row) => row['session'] as number);
+    chosen[names] = rows.map((row) => row[names] as number);
   }
   if (endUserIds !== null) {
     const rows = await snapshot.all(

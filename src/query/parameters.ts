@@ -52,7 +52,7 @@ export interface QueryParameters {
   readonly gapType: 'TOOL' | 'KNOWLEDGE' | null;
   /** ISO 639-1 code, lower case. */
   readonly language: string | null;
-  /** The caller's own name of a session. */
+  /** The caller's own name of a session or an end user. */
   readonly externalId: string | null;
   /** In Unicode's composed form (NFC). */
   readonly titleContains: string | null;
@@ -221,7 +221,7 @@ export const queryParameterSchemas = z.strictObject({
     .describe(
       only(
         'externalId',
-        'what its caller calls so (metadata.session.externalId of an ingest request), to the letter.',
+        'what its caller calls so, to the letter: a session by metadata.session.externalId, an end user by userId.',
       ),
     ),
   titleContains: z

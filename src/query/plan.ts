@@ -191,7 +191,8 @@ function ownFilters(
   if (parameters.ids !== null) conditions.push(statement.among('r.id', parameters.ids));
   if (chosen.session !== undefined) conditions.push(`r.session in (${numberList(chosen.session)})`);
   const { end_user: users } = chosen;
-  if (users !== undefined) {
+  if (users !== undefined && names === 'end_user') conditions.push(`r.end_user in (${numberList(users)})`);
+  else if (users !== undefined) {
     conditions.push(`r.session in (
   select session from (${statement.hourFacts(KINDS.all, rangeOf(parameters))}) where end_user in (${numberList(users)}))`);
   }

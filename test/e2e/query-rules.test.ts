@@ -199,7 +199,7 @@ const REFUSED: readonly (readonly [string, Readonly<Record<string, string | null
     { groupBy: 'SESSION', externalId: 'x'.repeat(256) },
     ['externalId'],
   ],
-  ['externalId works with SESSION only', { groupBy: 'END_USER', externalId: 'x' }, ['externalId']],
+  ['externalId works with sessions and end users only', { groupBy: 'GAP', externalId: 'x' }, ['externalId']],
   ['limit is at least 1', { limit: '0' }, ['limit']],
   ['limit is at most 10,000', { limit: '10001' }, ['limit']],
   ['limit is not negative', { limit: '-1' }, ['limit']],
@@ -958,6 +958,13 @@ const RULES: readonly (readonly [rule: string, check: () => Promise<void>])[] = 
         deepEqual(await askSessions({ endUserIds, 'dateRange.end': '2025-01-01' }), []);
       }
       deepEqual(await askSessions({ endUserIds: UUID }), []);
+    },
+  ],
+  [
+    'externalId chooses an end user',
+    async () => {
+      deepEqual(await askUsers({ externalId: 'bob' }), ['bob']);
+      deepEqual(await askUsers({ externalId: 'Bob' }), []);
     },
   ],
   [

@@ -281,7 +281,12 @@ describe('query parameters: what is refused', () => {
     ['language empty', { language: '' }, 'language', /empty/],
     ['language that there is none', { language: 'xx' }, 'language', /tag of a language, such as en/],
     ['language no tag', { language: 'english' }, 'language', /tag of a language/],
-    ['externalId for an end user', { groupBy: 'END_USER', externalId: 'a' }, 'externalId', /SESSION only/],
+    [
+      'externalId for a topic',
+      { groupBy: 'TOPIC', externalId: 'a' },
+      'externalId',
+      /SESSION and END_USER only/,
+    ],
     ['externalId empty', { externalId: '' }, 'externalId', /1 to 255 characters/],
     ['externalId too long', { externalId: 'x'.repeat(256) }, 'externalId', /1 to 255 characters/],
     [

@@ -182,6 +182,8 @@ const textsOf = (session: number, arrived: number) => ({
   language: arrived < 2 ? null : session % 2 === 0 ? 'en' : 'de',
 });
 
+const userName = (user: number): string => `user-${user}`;
+
 const externalName = (name: number): string => `ticket-${name}`;
 
 const rowsOfNames = (names: ReadonlyMap<number, string | null>): Batch['sessionNames'] =>
@@ -517,7 +519,7 @@ function namesOf(
       ...textsOf(session, arrived.get(session) ?? 0),
       externalId: externalNames.get(session) ?? null,
     }),
-    externalId: (user) => `user-${user}`,
+    externalId: userName,
   };
 }
 
@@ -624,7 +626,7 @@ export const question: fc.Arbitrary<Question> = fc.constantFrom(...GROUP_BYS).ch
       gaps: ofSession ? some(GAPS + 1) : none,
       gapType: groupBy === 'GAP' ? fc.constantFrom('TOOL' as const, 'KNOWLEDGE' as const, null) : none,
       language: ofSession ? maybe(fc.constantFrom('en', 'de', 'fr'), 0.3) : none,
-      externalId: ofSession ? maybe(upTo(NAMES + 1), 0.2) : none,
+      externalId: ofSession || groupBy === 'END_USER' ? maybe(upTo(NAMES + 1), 0.2) : none,
       titleContains: ofSession ? maybe(fc.constantFrom('session', 'ION 1', '2', 'nothing'), 0.2) : none,
       sort: maybe(
         fc.record({
@@ -687,7 +689,12 @@ export function parametersOf(kept: KeptQuestion, names: PlainNames): QueryParame
     gapIds: ids('gap', question.gaps),
     gapType,
     language: language?.toLowerCase() ?? null,
-    externalId: externalId === null ? null : externalName(externalId),
+    externalId:
+      externalId === null
+        ? null
+        : groupBy === 'SESSION'
+          ? externalName(externalId)
+          : userName(inShard(instance, externalId)),
     titleContains,
     limit: 10_000,
     offset: 0,

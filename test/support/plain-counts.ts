@@ -247,8 +247,8 @@ function chosen(
     names.session(entity).language?.toLowerCase() !== parameters.language.toLowerCase()
   )
     return false;
-  if (parameters.externalId !== null && names.session(entity).externalId !== parameters.externalId)
-    return false;
+  const externalId = groupBy === 'SESSION' ? names.session(entity).externalId : names.externalId(entity);
+  if (parameters.externalId !== null && externalId !== parameters.externalId) return false;
   const { titleContains } = parameters;
   const title = groupBy === 'SESSION' ? (names.session(entity).title ?? '') : '';
   if (titleContains !== null && !title.toLowerCase().includes(titleContains.toLowerCase())) return false;

@@ -12,13 +12,26 @@ const { thresholds } = freshState();
 describe('OwnTopics', () => {
   it('claims for the nearest example, from a bound between two thresholds on', () => {
     const own = new OwnTopics();
-    own.add(3, ['', ''], [axis(0), axis(1)]);
+    own.add(3, [''], [axis(0)]);
     own.add(5, [''], [axis(2)]);
     const claim = (vector: Float32Array): number => own.claimOf(vector, noKeys(), thresholds);
-    deepEqual([axis(0), axis(1), axis(2), axis(3)].map(claim), [3, 3, 5, -1]);
+    deepEqual([axis(0), axis(1), axis(2)].map(claim), [3, -1, 5]);
     // Thresholds: topic 0.42, micro 0.7.
     deepEqual([axis(0, 0.57, 4), axis(0, 0.55, 4)].map(claim), [3, -1]);
     equal(claim(axis(0, 0.7, 2)), 5);
+  });
+
+  it('compares with the nearest examples, as many as the square root of all', () => {
+    const own = new OwnTopics();
+    const examples = [axis(0), axis(0, 0.9, 1), axis(1), axis(2), axis(3)];
+    own.add(
+      0,
+      examples.map(() => ''),
+      examples,
+    );
+    const claim = (vector: Float32Array): number => own.claimOf(vector, noKeys(), thresholds);
+    // The mean of the three nearest of five.
+    deepEqual([claim(axis(0, 0.9, 1)), claim(axis(4)), claim(axis(3))], [0, -1, -1]);
   });
 
   it('hears the action and the thing', () => {

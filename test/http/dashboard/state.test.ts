@@ -1,7 +1,9 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
+  bucketsFor,
   bucketsOf,
+  changed,
   rangeOf,
   readState,
   START,
@@ -19,17 +21,36 @@ describe('the state of the page', () => {
       instance: ID,
       range: '7d',
       compare: 'year',
+      buckets: 'hour',
       view: 'topic',
       id: ID,
       session: ID,
-      filters: { gap: ID, language: 'de' },
+      filters: { cluster: ID, gap: ID, user: ID, language: 'de', text: '100 % & more' },
     };
     deepEqual(readState(writeState(state)), state);
   });
 
   it('leaves out what nobody knows', () => {
-    const search = `?range=9y&compare=x&view=topic&id=../x&session=1&topic=x&language=%3Cb%3E&instance=${ID}&other=1`;
+    const search = `?buckets=second&text=%20&range=9y&compare=x&view=topic&id=../x&session=1&topic=x&language=%3Cb%3E&instance=${ID}&other=1`;
     deepEqual(readState(search), { ...START, instance: ID });
+  });
+});
+
+describe('filters', () => {
+  it('are those that a view has: another view drops the rest', () => {
+    const filters = { topic: ID, signal: ID, text: 'refund' };
+    const state = changed({ ...START, view: 'conversations' }, { filters });
+    deepEqual(state.filters, filters);
+    deepEqual(changed(state, { view: 'users' }).filters, { topic: ID });
+    deepEqual(changed(state, { view: 'overview' }).filters, {});
+    // The page of a topic chooses by its own.
+    deepEqual(changed(state, { view: 'topic', id: ID }).filters, { signal: ID, text: 'refund' });
+    deepEqual(readState(`?view=overview&topic=${ID}`).filters, {});
+  });
+
+  it('are off when they are empty', () => {
+    const state = changed({ ...START, view: 'conversations' }, { filters: { text: '', language: 'de' } });
+    equal(writeState(state), '?view=conversations&language=de');
   });
 });
 
@@ -49,6 +70,13 @@ describe('a range', () => {
     });
     equal(rangeOf('365d', noon)?.granularity, 'WEEK');
     equal(rangeOf('all', noon), null);
+  });
+
+  it('is shown in buckets that fit it', () => {
+    deepEqual(bucketsFor('24h'), ['auto', 'hour', 'day']);
+    deepEqual(bucketsFor('28d'), ['auto', 'hour', 'day', 'week']);
+    deepEqual(bucketsFor('365d'), ['auto', 'day', 'week', 'month']);
+    deepEqual(bucketsFor('all'), ['auto', 'week', 'month']);
   });
 
   it('has every bucket, in UTC, weeks from Monday', () => {

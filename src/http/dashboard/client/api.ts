@@ -37,19 +37,27 @@ export const key = {
 
 export type Parameters = Readonly<Record<string, string | number | undefined>>;
 
-async function ask<Answer>(path: string, parameters: Parameters, signal?: AbortSignal): Promise<Answer> {
+async function send(
+  path: string,
+  parameters: Parameters,
+  accept: string,
+  signal?: AbortSignal,
+): Promise<Response> {
   const given = Object.entries(parameters).filter(([, value]) => value !== undefined && value !== '');
   const search = new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)]));
-  let response: Response;
   try {
-    response = await fetch(`/v1/${path}?${search}`, {
-      headers: { 'x-api-key': key.get(), accept: 'application/json' },
+    return await fetch(`/v1/${path}?${search}`, {
+      headers: { 'x-api-key': key.get(), accept },
       ...(signal === undefined ? {} : { signal }),
     });
   } catch (error) {
     if (signal?.aborted === true) throw error;
     throw new ApiError(0, 'OFFLINE', 'The service cannot be reached.');
   }
+}
+
+async function ask<Answer>(path: string, parameters: Parameters, signal?: AbortSignal): Promise<Answer> {
+  const response = await send(path, parameters, 'application/json', signal);
   const body = (await response.json().catch(() => null)) as
     (Answer & { error?: { code: string; message: string } }) | null;
   if (response.ok && body !== null) return body;
@@ -61,6 +69,7 @@ const WHY_PATHS: Readonly<Record<Exclude<EntityKind, 'signal'>, string>> = {
   cluster: 'topic-clusters',
   gap: 'gaps',
   repeat: 'repeated-requests',
+  user: 'end-users',
 };
 
 export const api = {
@@ -71,6 +80,12 @@ export const api = {
   changes: (parameters: Parameters, signal?: AbortSignal) =>
     ask<ChangesResponse>('changes', parameters, signal),
   query: (parameters: Parameters, signal?: AbortSignal) => ask<QueryResponse>('query', parameters, signal),
+  /** Every row of a query as a file. */
+  csv: async (parameters: Parameters): Promise<Blob> => {
+    const response = await send('query', parameters, 'text/csv');
+    if (response.ok) return response.blob();
+    throw new ApiError(response.status, '', 'The file could not be made.');
+  },
   why: (kind: Exclude<EntityKind, 'signal'>, id: string, parameters: Parameters, signal?: AbortSignal) =>
     ask<WhyResponse>(`${WHY_PATHS[kind]}/${id}`, parameters, signal),
   session: (id: string, parameters: Parameters, signal?: AbortSignal) =>

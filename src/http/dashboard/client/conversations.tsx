@@ -1,100 +1,40 @@
-/** The conversations behind a number, and the filters that they have. */
-import { useState } from 'preact/hooks';
-import { api, type QueryResponse, type Row } from './api.ts';
+/** The conversations behind a number. */
+import { api, type Row } from './api.ts';
+import { FilterBar, useFilterNames } from './filter-bar.tsx';
+import { conversationParameters, FILTER_WORDS, filtersOf, type Filters } from './filters.ts';
 import { languageName, shownCount, shownInstant } from './format.ts';
-import { useAnswer, useNavigation } from './hooks.ts';
-import { Empty, Fault, Go, Section } from './parts.tsx';
-import { usePeriod, type Period } from './period.ts';
-import { FILTERS, type FilterName, type PageState } from './state.ts';
-
-const PAGE = 50;
-
-const PARAMETERS: Readonly<Record<FilterName, string>> = {
-  topic: 'topicIds',
-  gap: 'gapIds',
-  repeat: 'repeatedRequestIds',
-  signal: 'signalIds',
-  language: 'language',
-};
-
-/** The entity of the page filters like any other. */
-export function filtersOf({ view, id, filters }: PageState): PageState['filters'] {
-  return view === 'topic' || view === 'gap' || view === 'repeat' || view === 'signal'
-    ? { ...filters, [view]: id }
-    : filters;
-}
-
-/** One page of the conversations that a state chooses, the newest first. */
-export function askConversations(
-  period: Period,
-  filters: PageState['filters'],
-  limit: number,
-  signal?: AbortSignal,
-): Promise<QueryResponse> {
-  const given = Object.fromEntries(FILTERS.map((name) => [PARAMETERS[name], filters[name]]));
-  return api.query(
-    {
-      instanceId: period.instance,
-      ...period.range,
-      groupBy: 'SESSION',
-      fields: 'messages,duration,lastActiveAt,sat,dsat,repeatedRequests',
-      dimensionFields: 'title,summary,language',
-      limit,
-      ...given,
-    },
-    signal,
-  );
-}
+import { useAnswer, useNarrow, useNavigation } from './hooks.ts';
+import { Go, Section } from './parts.tsx';
+import { usePeriod } from './period.ts';
+import type { FilterName } from './state.ts';
+import { useRows, VirtualList } from './virtual-list.tsx';
 
 export function Conversations({ version }: { readonly version: string }) {
   const { state } = useNavigation();
   const period = usePeriod();
+  const narrow = useNarrow();
   const filters = filtersOf(state);
-  const [limit, setLimit] = useState(PAGE);
-  const name = `conversations ${period.name} ${JSON.stringify(filters)} ${limit}`;
-  const { value, error } = useAnswer(name, version, (signal) =>
-    askConversations(period, filters, limit, signal),
-  );
-  if (value === null) return error === null ? <p class="loading">Loading …</p> : <Fault error={error} />;
-  const rows = value.elements;
-  const { total } = value.pagination;
-  const csv = () => [
-    [
-      'session',
-      'title',
-      'summary',
-      'language',
-      'messages',
-      'sat',
-      'dsat',
-      'repeatedRequests',
-      'lastActiveAt',
-    ],
-    ...rows.map(({ dimensions: { session }, fields }) => [
-      session?.id ?? '',
-      session?.title ?? '',
-      session?.summary ?? '',
-      session?.language ?? '',
-      fields.messages ?? 0,
-      fields.sat ?? 0,
-      fields.dsat ?? 0,
-      fields.repeatedRequests ?? 0,
-      fields.lastActiveAt ?? '',
-    ]),
-  ];
+  const parameters = conversationParameters(period, filters);
+  const list = useRows<Row>(JSON.stringify(parameters), version, async (offset, limit, signal) => {
+    const { elements, pagination } = await api.query({ ...parameters, offset, limit }, signal);
+    return { rows: elements, total: pagination.total };
+  });
+  const { total } = list;
+  const title =
+    total === null
+      ? 'Conversations'
+      : `${shownCount(total)} ${total === 1 ? 'conversation' : 'conversations'}`;
   return (
-    <Section title={`${shownCount(total)} ${total === 1 ? 'conversation' : 'conversations'}`} csv={csv}>
-      {rows.length === 0 ? <NoConversation filters={filters} /> : null}
-      <ul class="conversations">
-        {rows.map((row) => (
-          <Conversation key={row.dimensions.session?.id} row={row} />
-        ))}
-      </ul>
-      {rows.length < total && limit < 10_000 ? (
-        <button type="button" onClick={() => setLimit(Math.min(10_000, limit * 2))}>
-          Show more
-        </button>
-      ) : null}
+    <Section title={title} {...(total === null || total === 0 ? {} : { csv: () => api.csv(parameters) })}>
+      <FilterBar />
+      <VirtualList
+        list={list}
+        rowHeight={narrow ? 140 : 66}
+        label="Conversations"
+        empty={<NothingLeft filters={filters} />}
+      >
+        {(row) => <Conversation row={row} />}
+      </VirtualList>
     </Section>
   );
 }
@@ -103,44 +43,67 @@ function Conversation({ row: { dimensions, fields } }: { readonly row: Row }) {
   const { session } = dimensions;
   if (session === undefined) return null;
   return (
-    <li>
-      <Go to={{ session: session.id }} class="title">
-        {session.title ?? 'Without a title'}
-      </Go>
-      {session.summary === null || session.summary === undefined ? null : <p>{session.summary}</p>}
-      <p class="faint">
-        {shownInstant(fields.lastActiveAt ?? '')} · {shownCount(fields.messages)} messages ·{' '}
-        {languageName(session.language ?? null)}
+    <div class="conversation">
+      <p class="title">
+        <Go to={{ session: session.id }}>{session.title ?? 'Without a title'}</Go>
+      </p>
+      <p class="summary">{session.summary ?? ''}</p>
+      <p class="faint meta">
         {(fields.sat ?? 0) > 0 ? <span class="tag good">satisfied</span> : null}
         {(fields.dsat ?? 0) > 0 ? <span class="tag bad">dissatisfied</span> : null}
-        {(fields.repeatedRequests ?? 0) > 0 ? <span class="tag">asked again</span> : null}
+        {(fields.repeatedRequests ?? 0) > 0 ? <span class="tag">asked again</span> : null}{' '}
+        <span>
+          {shownCount(fields.messages)} messages · {languageName(session.language ?? null)} ·{' '}
+          {shownInstant(fields.lastActiveAt ?? '')}
+        </span>
       </p>
-    </li>
+    </div>
   );
 }
 
-const FILTER_WORDS: Readonly<Record<FilterName, string>> = {
-  topic: 'this topic',
-  gap: 'this gap',
-  repeat: 'this repeated request',
-  signal: 'this signal',
-  language: 'this language',
-};
-
-function NoConversation({ filters }: { readonly filters: PageState['filters'] }) {
+/** Which filter leaves nothing: how many conversations there are without each of them, and in all time. */
+function NothingLeft({ filters }: { readonly filters: Filters }) {
   const { state } = useNavigation();
-  const given = FILTERS.filter((name) => filters[name] !== undefined);
-  const removable = given.filter((name) => state.filters[name] !== undefined);
-  if (given.length === 0) return <Empty>No conversation in this period.</Empty>;
+  const period = usePeriod();
+  const names = useFilterNames();
+  const own = Object.keys(state.filters) as FilterName[];
+  const { value } = useAnswer(`without ${period.name} ${JSON.stringify(filters)}`, '', async (signal) => {
+    const count = async (left: Filters, isEver: boolean): Promise<number> => {
+      const {
+        'dateRange.start': start,
+        'dateRange.end': end,
+        ...rest
+      } = conversationParameters(period, left);
+      const range = isEver ? {} : { 'dateRange.start': start, 'dateRange.end': end };
+      return (await api.query({ ...rest, ...range, limit: 1 }, signal)).pagination.total;
+    };
+    const without = own.map(async (name) => {
+      const { [name]: _removed, ...left } = filters;
+      return { name, total: await count(left, false) };
+    });
+    return { ever: await count(filters, true), without: await Promise.all(without) };
+  });
+  const nameOf = (name: FilterName): string => `${FILTER_WORDS[name].phrase} ${names[name] ?? ''}`.trim();
+  const entity = state.id === '' ? [] : ['what this page is about'];
+  const all = [...entity, ...own.map(nameOf)];
   return (
-    <Empty>
-      No conversation in this period has {given.map((name) => FILTER_WORDS[name]).join(' and ')}.{' '}
-      {removable.map((name) => (
-        <Go key={name} to={{ filters: { ...state.filters, [name]: undefined } as PageState['filters'] }}>
-          Without {FILTER_WORDS[name]}
-        </Go>
-      ))}{' '}
-      {state.range === 'all' ? null : <Go to={{ range: 'all' }}>All time</Go>}
-    </Empty>
+    <>
+      No conversation {state.range === 'all' ? '' : 'in this period '}
+      {all.length === 0 ? 'is here' : `has ${all.join(' and ')}`}.{' '}
+      {value === null ? null : (
+        <>
+          {value.without
+            .filter(({ total }) => total > 0)
+            .map(({ name, total }) => (
+              <Go key={name} to={{ filters: { ...state.filters, [name]: '' } }}>
+                Without {nameOf(name)}: {shownCount(total)}
+              </Go>
+            ))}
+          {value.ever === 0 || state.range === 'all' ? null : (
+            <Go to={{ range: 'all' }}>In all time: {shownCount(value.ever)}</Go>
+          )}
+        </>
+      )}
+    </>
   );
 }

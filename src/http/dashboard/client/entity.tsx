@@ -1,12 +1,15 @@
-/** The page of a topic, topic cluster, gap, repeated request or signal: why its number is what it is. */
+/** The page of a topic, topic cluster, gap, repeated request, signal or end user: why its number is what it is. */
 import { api, type WhyResponse } from './api.ts';
 import { Trend } from './charts.tsx';
+import { askCompared, type Compared } from './compared.ts';
 import { Conversations } from './conversations.tsx';
-import { languageName, shownCount, shownInstant, shownShare } from './format.ts';
+import { FILTER_GROUPINGS } from './filters.ts';
+import { shownDay, shownNet } from './format.ts';
 import { useAnswer, useNavigation } from './hooks.ts';
-import { Empty, Fault, Figure, Go, Ranked, Section } from './parts.tsx';
-import { datesOf, usePeriod, type Period } from './period.ts';
+import { Empty, Fact, Fault, Figure, Go, Section } from './parts.tsx';
+import { usePeriod, type Period } from './period.ts';
 import type { EntityKind } from './state.ts';
+import { Languages, Signals, Together, Users, Wordings } from './why-parts.tsx';
 
 const WORDS: Readonly<Record<EntityKind, string>> = {
   topic: 'Topic',
@@ -14,10 +17,99 @@ const WORDS: Readonly<Record<EntityKind, string>> = {
   gap: 'Gap',
   repeat: 'Asked again',
   signal: 'Signal',
+  user: 'User',
 };
 
+const COUNTS = 'sessions,users,messages';
+const FIELDS: Readonly<Record<EntityKind, string>> = {
+  topic: `${COUNTS},sat,dsat,netSat`,
+  cluster: `${COUNTS},sat,dsat,netSat`,
+  gap: COUNTS,
+  repeat: COUNTS,
+  signal: COUNTS,
+  user: 'sessions,messages,sat,dsat,netSat,repeatedRequests',
+};
+
+interface Found {
+  readonly name: string;
+  readonly description: string | undefined;
+  readonly compared: Compared;
+  /** Null: a signal has no why of its own. */
+  readonly why: WhyResponse | null;
+  /** Of an end user: on how many days. */
+  readonly days: number | null;
+}
+
 export function EntityPage({ kind, version }: { readonly kind: EntityKind; readonly version: string }) {
-  return kind === 'signal' ? <SignalPage version={version} /> : <WhyPage kind={kind} version={version} />;
+  const { state } = useNavigation();
+  const period = usePeriod();
+  const { value, error } = useAnswer(`${kind} ${state.id} ${period.name}`, version, (signal) =>
+    askFound(kind, state.id, period, signal),
+  );
+  if (value === null) return error === null ? <p class="loading">Loading …</p> : <Fault error={error} />;
+  const { name, description, compared, why } = value;
+  return (
+    <>
+      <Heading kind={kind} name={name} note={description} />
+      {why?.heir == null ? null : (
+        <p class="notice">
+          It has merged into <Go to={{ id: why.heir.id }}>{why.heir.name}</Go>; the numbers are those of that
+          one.
+        </p>
+      )}
+      {kind === 'user' ? <UserFigures found={value} /> : <Figures kind={kind} compared={compared} />}
+      <EntityTrend compared={compared} label={kind === 'user' ? 'Messages' : 'Conversations'} />
+      {why === null ? null : (
+        <div class="columns even">
+          <div>
+            <Wordings found={why} kind={kind} />
+            <Signals found={why} />
+          </div>
+          <div>
+            <Together found={why} />
+            <Languages found={why} />
+            <Users found={why} />
+          </div>
+        </div>
+      )}
+      <Conversations version={version} />
+    </>
+  );
+}
+
+async function askFound(kind: EntityKind, id: string, period: Period, signal: AbortSignal): Promise<Found> {
+  const groupBy = FILTER_GROUPINGS[kind];
+  const base = { instanceId: period.instance };
+  const comparing = askCompared(period, groupBy, id, FIELDS[kind], signal);
+  if (kind === 'signal') {
+    const [compared, { elements }] = await Promise.all([
+      comparing,
+      api.query({ ...base, groupBy, fields: 'sessions', ids: id }, signal),
+    ]);
+    const found = elements[0]?.dimensions.csatDsatSignal;
+    const name = found?.name ?? 'This instance has no such signal';
+    return { name, description: found?.description, compared, why: null, days: null };
+  }
+  const range = { ...base, ...period.range };
+  const [compared, why, days] = await Promise.all([
+    comparing,
+    api.why(kind, id, { ...range, timeGranularity: period.granularity }, signal),
+    kind === 'user'
+      ? api.query(
+          { ...range, groupBy, ids: id, fields: 'messages', timeGranularity: 'DAY', limit: 1 },
+          signal,
+        )
+      : null,
+  ]);
+  const { topic, cluster, gap, repeatedRequest, endUser } = why;
+  const entity = topic ?? cluster ?? gap ?? repeatedRequest;
+  return {
+    name: entity?.name ?? endUser?.externalId ?? '',
+    description: gap?.description ?? repeatedRequest?.description,
+    compared,
+    why,
+    days: days?.pagination.total ?? null,
+  };
 }
 
 function Heading({
@@ -27,12 +119,13 @@ function Heading({
 }: {
   readonly kind: EntityKind;
   readonly name: string;
-  readonly note?: string;
+  readonly note: string | undefined;
 }) {
   return (
     <div class="heading">
       <p class="faint">
-        <Go to={{ view: 'overview', id: '', filters: {} }}>Overview</Go> / {WORDS[kind]}
+        <Go to={{ view: 'overview', id: '' }}>Overview</Go> /{' '}
+        {kind === 'user' ? <Go to={{ view: 'users', id: '' }}>Users</Go> : WORDS[kind]}
       </p>
       <h1>{name}</h1>
       {note === undefined ? null : <p class="lead">{note}</p>}
@@ -40,227 +133,85 @@ function Heading({
   );
 }
 
-/** A signal has no why of its own: what it is, and the conversations that have it. */
-function SignalPage({ version }: { readonly version: string }) {
-  const { state } = useNavigation();
-  const period = usePeriod();
-  const base = {
-    instanceId: period.instance,
-    groupBy: 'CSAT_DSAT',
-    fields: 'sessions,users,messages',
-    ids: state.id,
-  };
-  const { value, error } = useAnswer(`signal ${state.id} ${period.name}`, version, async (signal) => {
-    const [now, ever] = await Promise.all([
-      api.query({ ...base, ...period.range }, signal),
-      api.query(base, signal),
-    ]);
-    return { now: now.elements[0], ever: ever.elements[0] };
-  });
-  if (value === null) return error === null ? <p class="loading">Loading …</p> : <Fault error={error} />;
-  const { csatDsatSignal: found } = value.ever?.dimensions ?? {};
-  if (found === undefined) return <Empty>This instance has no such signal.</Empty>;
-  const { sessions, users, messages } = value.now?.fields ?? {};
-  return (
-    <>
-      <Heading kind="signal" name={found.name} note={found.description} />
-      <div class="figures">
-        <Figure label="Conversations" now={sessions ?? 0} before={undefined} />
-        <Figure label="Users" now={users ?? 0} before={undefined} />
-        <Figure label="Times" now={messages ?? 0} before={undefined} />
-      </div>
-      <Conversations version={version} />
-    </>
-  );
+function shareOf(part: number | null | undefined, all: number | null | undefined): number {
+  return (all ?? 0) === 0 ? 0 : (part ?? 0) / (all ?? 1);
 }
 
-function WhyPage({
-  kind,
-  version,
-}: {
-  readonly kind: Exclude<EntityKind, 'signal'>;
-  readonly version: string;
-}) {
-  const { state } = useNavigation();
-  const period = usePeriod();
-  const { value, error } = useAnswer(`${kind} ${state.id} ${period.name}`, version, (signal) =>
-    api.why(
-      kind,
-      state.id,
-      { instanceId: period.instance, ...period.range, timeGranularity: period.granularity },
-      signal,
-    ),
-  );
-  if (value === null) return error === null ? <p class="loading">Loading …</p> : <Fault error={error} />;
-  const { topic, cluster, gap, repeatedRequest, heir, fields } = value;
-  const entity = topic ?? cluster ?? gap ?? repeatedRequest;
-  const note = gap?.description ?? repeatedRequest?.description;
-  return (
-    <>
-      <Heading kind={kind} name={entity?.name ?? ''} {...(note === undefined ? {} : { note })} />
-      {heir === null ? null : (
-        <p class="notice">
-          It has merged into <Go to={{ id: heir.id }}>{heir.name}</Go>; the numbers are those of that one.
-        </p>
-      )}
-      <div class="figures">
-        <Figure label="Conversations" now={fields.sessions} before={undefined} />
-        <Figure label="Users" now={fields.users} before={undefined} />
-        <Figure
-          label={kind === 'gap' || kind === 'repeat' ? 'Times' : 'Messages'}
-          now={fields.messages}
-          before={undefined}
-        />
-        {fields.sat === undefined ? null : <Figure label="Satisfied" now={fields.sat} before={undefined} />}
-        {fields.dsat === undefined ? null : (
-          <Figure label="Dissatisfied" now={fields.dsat} before={undefined} />
-        )}
-        {fields.netSat === undefined ? null : (
-          <Figure label="Net satisfaction, %" now={fields.netSat} before={undefined} isNet />
-        )}
-      </div>
-      <EntityTrend found={value} period={period} />
-      <div class="columns even">
-        <div>
-          <Wordings found={value} />
-          <Signals found={value} />
-        </div>
-        <div>
-          <Together found={value} />
-          <Languages found={value} />
-          <Users found={value} />
-        </div>
-      </div>
-      {kind === 'cluster' ? null : <Conversations version={version} />}
-    </>
-  );
+/** Undefined: nothing is compared. */
+function was(before: Compared['before'], metric: 'sessions' | 'users' | 'messages' | 'sat' | 'dsat') {
+  return before === null ? undefined : (before[metric] ?? 0);
 }
 
-function EntityTrend({ found: { trend }, period }: { readonly found: WhyResponse; readonly period: Period }) {
-  if (trend.length === 0) return <Empty>It did not occur in this period.</Empty>;
-  const values = new Map(trend.map(({ date, fields }) => [date, fields.sessions ?? 0]));
-  const points = datesOf(period, trend[0]?.date, trend.at(-1)?.date).map((date) => ({
-    date,
-    value: values.get(date) ?? 0,
-  }));
+function Figures({ kind, compared }: { readonly kind: EntityKind; readonly compared: Compared }) {
+  const { now, before, all, allBefore } = compared;
+  const isAbout = kind === 'topic' || kind === 'cluster';
   return (
-    <Section title="Conversations over time">
-      <Trend points={points} before={null} label="Conversations" />
-    </Section>
-  );
-}
-
-function Wordings({ found: { wordings } }: { readonly found: WhyResponse }) {
-  const typical = new Set(wordings.typical.map(({ position }) => position));
-  const lists = [
-    ['Typical wordings', wordings.typical],
-    ['Newest', wordings.newest.filter(({ position }) => !typical.has(position))],
-  ] as const;
-  return (
-    <>
-      {lists.map(([title, list]) =>
-        list.length === 0 ? null : (
-          <Section key={title} title={title}>
-            <ul class="wordings">
-              {list.map(({ position, sessionId, text, createdAt }) => (
-                <li key={position}>
-                  <Go to={{ session: sessionId }}>“{text}”</Go>
-                  <span class="faint"> {shownInstant(createdAt)}</span>
-                </li>
-              ))}
-            </ul>
-          </Section>
-        ),
-      )}
-    </>
-  );
-}
-
-function Signals({ found: { signals } }: { readonly found: WhyResponse }) {
-  if (signals.length === 0) return null;
-  return (
-    <Section title="Signals, beside the average">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Signal</th>
-            <th scope="col" class="number">
-              Here
-            </th>
-            <th scope="col" class="number">
-              Average
-            </th>
-            <th scope="col" class="number">
-              Times the average
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {signals.map(({ id, name, signalType, sessions, share, instanceShare, lift }) => (
-            <tr key={id}>
-              <td>
-                <span class={signalType === 'SAT' ? 'dot good' : 'dot bad'} aria-hidden="true" />
-                <Go to={{ view: 'signal', id }}>{name}</Go>
-                <span class="hidden"> ({signalType})</span>
-              </td>
-              <td class="number">
-                {shownShare(share)} <span class="faint">({shownCount(sessions)})</span>
-              </td>
-              <td class="number">{shownShare(instanceShare)}</td>
-              <td class="number">{lift === null ? '–' : `${lift.toFixed(1)} ×`}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Section>
-  );
-}
-
-function Together({ found }: { readonly found: WhyResponse }) {
-  const lists = [
-    ['Topics', 'topic', found.topics],
-    ['Gaps', 'gap', found.gaps],
-    ['Asked again', 'repeat', found.repeatedRequests],
-  ] as const;
-  return (
-    <>
-      {lists.map(([title, view, list]) =>
-        list.length === 0 ? null : (
-          <Section key={title} title={title}>
-            <Ranked
-              rows={list.map(({ id, name, sessions }) => ({ id, name, count: sessions, to: { view, id } }))}
-            />
-          </Section>
-        ),
-      )}
-    </>
-  );
-}
-
-function Languages({ found: { languages } }: { readonly found: WhyResponse }) {
-  const { state } = useNavigation();
-  if (languages.length === 0) return null;
-  return (
-    <Section title="Languages">
-      <Ranked
-        rows={languages.map(({ language, sessions }) => ({
-          id: language ?? '',
-          name: languageName(language),
-          count: sessions,
-          ...(language === null ? {} : { to: { filters: { ...state.filters, language } } }),
-        }))}
+    <div class="figures">
+      <Figure label="Conversations" now={now.sessions ?? 0} before={was(before, 'sessions')} />
+      <Figure
+        label="Share of all"
+        unit="share"
+        now={shareOf(now.sessions, all.sessions)}
+        before={before === null ? undefined : shareOf(before.sessions, allBefore?.sessions)}
       />
-    </Section>
+      <Figure label="Users" now={now.users ?? 0} before={was(before, 'users')} />
+      <Figure
+        label={isAbout ? 'Messages' : 'Times'}
+        now={now.messages ?? 0}
+        before={was(before, 'messages')}
+      />
+      {isAbout ? <Satisfaction compared={compared} /> : null}
+    </div>
   );
 }
 
-function Users({ found: { endUsers } }: { readonly found: WhyResponse }) {
-  if (endUsers.length === 0) return null;
+/** Beside the average of the instance, and the period before. */
+function Satisfaction({ compared: { now, before, all } }: { readonly compared: Compared }) {
   return (
-    <Section title="Users">
-      <Ranked
-        rows={endUsers.map(({ id, externalId, sessions }) => ({ id, name: externalId, count: sessions }))}
+    <>
+      <Figure label="Satisfied" now={now.sat ?? 0} before={was(before, 'sat')} goodWhen="up" />
+      <Figure label="Dissatisfied" now={now.dsat ?? 0} before={was(before, 'dsat')} goodWhen="down" />
+      <Figure
+        label="Net satisfaction"
+        unit="net"
+        now={now.netSat}
+        before={before === null ? undefined : (before.netSat ?? null)}
+        goodWhen="up"
+        note={`average ${shownNet(all.netSat)}`}
       />
+    </>
+  );
+}
+
+const DAY_MS = 86_400_000;
+
+/** Whether somebody comes back: since when, how often, and when last. */
+function UserFigures({ found: { compared, why, days } }: { readonly found: Found }) {
+  const { now, before } = compared;
+  const { createdAt, lastActiveAt } = why?.endUser ?? {};
+  const span = (Date.parse(lastActiveAt ?? '') - Date.parse(createdAt ?? '')) / DAY_MS;
+  return (
+    <div class="figures">
+      <Figure label="Conversations" now={now.sessions ?? 0} before={was(before, 'sessions')} />
+      <Figure label="Messages" now={now.messages ?? 0} before={was(before, 'messages')} />
+      <Figure label="Days active" now={days} />
+      <Fact
+        label="First seen"
+        text={shownDay(createdAt ?? '')}
+        note={span >= 1 ? `${Math.round(span)} days before the last` : 'has not come back yet'}
+      />
+      <Fact label="Last seen" text={shownDay(lastActiveAt ?? '')} />
+      <Satisfaction compared={compared} />
+    </div>
+  );
+}
+
+function EntityTrend({ compared, label }: { readonly compared: Compared; readonly label: string }) {
+  const { points, pointsBefore } = compared;
+  if (points.every(({ value }) => value === 0)) return <Empty>It did not occur in this period.</Empty>;
+  return (
+    <Section title={`${label} over time`}>
+      <Trend points={points} before={pointsBefore} label={label} />
     </Section>
   );
 }

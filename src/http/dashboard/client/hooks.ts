@@ -2,7 +2,7 @@
 import { createContext } from 'preact';
 import { useContext, useEffect, useState } from 'preact/hooks';
 import { ApiError } from './api.ts';
-import { readState, writeState, type PageState } from './state.ts';
+import { changed, readState, writeState, type PageState } from './state.ts';
 
 export interface Answer<Value> {
   readonly value: Value | null;
@@ -48,8 +48,8 @@ export function useAnswer<Value>(
 
 export interface Navigation {
   readonly state: PageState;
-  /** Shows another state, under its own URL. */
-  readonly go: (changes: Partial<PageState>) => void;
+  /** Shows another state, under its own URL; `replace`: in place of this one in the history. */
+  readonly go: (changes: Partial<PageState>, how?: 'replace') => void;
   /** The URL of another state. */
   readonly hrefOf: (changes: Partial<PageState>) => string;
 }
@@ -70,15 +70,28 @@ export function useUrlState(): Navigation {
     addEventListener('popstate', read);
     return () => removeEventListener('popstate', read);
   }, []);
-  const hrefOf = (changes: Partial<PageState>): string => `/${writeState({ ...state, ...changes })}`;
+  const hrefOf = (changes: Partial<PageState>): string => `/${writeState(changed(state, changes))}`;
   return {
     state,
     hrefOf,
-    go: (changes) => {
-      history.pushState(null, '', hrefOf(changes));
-      setState({ ...state, ...changes });
+    go: (changes, how) => {
+      if (how === 'replace') history.replaceState(null, '', hrefOf(changes));
+      else history.pushState(null, '', hrefOf(changes));
+      setState(changed(state, changes));
     },
   };
+}
+
+/** Whether the page is as narrow as a phone. */
+export function useNarrow(): boolean {
+  const query = matchMedia('(max-width: 600px)');
+  const [narrow, setNarrow] = useState(query.matches);
+  useEffect(() => {
+    const changed = (): void => setNarrow(query.matches);
+    query.addEventListener('change', changed);
+    return () => query.removeEventListener('change', changed);
+  }, []);
+  return narrow;
 }
 
 /** Calls `listener` with each key that is pressed outside of a field, without Ctrl, Alt or Meta. */

@@ -3,20 +3,24 @@ import './page.css';
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { api, ApiError, key, type Instance } from './api.ts';
-import { Conversations, filtersOf } from './conversations.tsx';
+import { ChangesPage } from './changes.tsx';
+import { Conversations } from './conversations.tsx';
 import { EntityPage } from './entity.tsx';
-import { languageName } from './format.ts';
+import { Chips } from './filter-bar.tsx';
 import { NavigationContext, useKeys, useUrlState, type Navigation } from './hooks.ts';
 import { Overview } from './overview.tsx';
 import { Go } from './parts.tsx';
 import { Session } from './session.tsx';
+import { Users } from './users.tsx';
 import {
+  BUCKETS,
+  bucketsFor,
   COMPARISONS,
-  FILTERS,
+  isEntity,
   RANGES,
   START,
+  type BucketName,
   type Comparison,
-  type FilterName,
   type RangeName,
 } from './state.ts';
 
@@ -36,6 +40,13 @@ const COMPARISON_WORDS: Readonly<Record<Comparison, string>> = {
   year: 'year before',
   none: 'nothing',
 };
+
+const VIEWS = [
+  ['overview', 'Overview'],
+  ['changes', 'Changes'],
+  ['conversations', 'Conversations'],
+  ['users', 'Users'],
+] as const;
 
 /** Takes the key out of `#key=…`, so that it stands in no history and is sent nowhere. */
 function takeKeyFromFragment(): void {
@@ -197,8 +208,13 @@ function Dashboard({
   const { version, isOffline } = useLive(state.instance);
   useKeys((pressed) => {
     const range = RANGES[Number(pressed) - 1];
-    if (range !== undefined) go({ range });
-    else if (pressed === 'Escape' && state.session === '') go({ filters: {}, view: 'overview', id: '' });
+    if (range !== undefined)
+      go({ range, ...(bucketsFor(range).includes(state.buckets) ? {} : { buckets: 'auto' }) });
+    else if (pressed === 'Escape' && state.session === '') {
+      // What is chosen goes first, then the page.
+      if (Object.keys(state.filters).length > 0) go({ filters: {} });
+      else go({ view: 'overview', id: '' });
+    }
   });
   const { view } = state;
   return (
@@ -210,49 +226,73 @@ function Dashboard({
         <Go to={{ ...START, instance: state.instance, range: state.range }} class="brand">
           Undertone
         </Go>
-        <label>
-          <span class="hidden">Instance</span>
-          <select
-            value={state.instance}
-            onChange={(event) => go({ ...START, range: state.range, instance: event.currentTarget.value })}
-          >
-            {instances.map(({ id, name }) => (
-              <option key={id} value={id}>
-                {name ?? id}
-              </option>
-            ))}
-          </select>
-        </label>
-        <div class="ranges" role="group" aria-label="Period">
-          {RANGES.map((range, index) => (
-            <button
-              key={range}
-              type="button"
-              aria-pressed={state.range === range}
-              title={`Key ${index + 1}`}
-              onClick={() => go({ range })}
-            >
-              {RANGE_WORDS[range]}
-            </button>
-          ))}
-        </div>
-        <label class="compare">
-          <span>Compare with</span>{' '}
-          <select
-            value={state.compare}
-            onChange={(event) => go({ compare: event.currentTarget.value as Comparison })}
-          >
-            {COMPARISONS.map((comparison) => (
-              <option key={comparison} value={comparison}>
-                {COMPARISON_WORDS[comparison]}
-              </option>
-            ))}
-          </select>
-        </label>
         <nav aria-label="Views">
-          <Go to={{ view: 'overview', id: '', session: '', filters: {} }}>Overview</Go>
-          <Go to={{ view: 'conversations', id: '', session: '' }}>Conversations</Go>
+          {VIEWS.map(([view, words]) => (
+            <Go
+              key={view}
+              to={{ view, id: '', session: '', filters: {} }}
+              current={state.view === view && state.session === ''}
+            >
+              {words}
+            </Go>
+          ))}
         </nav>
+        <div class="controls">
+          <label>
+            <span class="hidden">Instance</span>
+            <select
+              value={state.instance}
+              onChange={(event) => go({ ...START, range: state.range, instance: event.currentTarget.value })}
+            >
+              {instances.map(({ id, name }) => (
+                <option key={id} value={id}>
+                  {name ?? id}
+                </option>
+              ))}
+            </select>
+          </label>
+          <div class="ranges" role="group" aria-label="Period">
+            {RANGES.map((range, index) => (
+              <button
+                key={range}
+                type="button"
+                aria-pressed={state.range === range}
+                title={`Key ${index + 1}`}
+                onClick={() =>
+                  go({ range, ...(bucketsFor(range).includes(state.buckets) ? {} : { buckets: 'auto' }) })
+                }
+              >
+                {RANGE_WORDS[range]}
+              </button>
+            ))}
+          </div>
+          <label class="compare">
+            <span>Compare with</span>{' '}
+            <select
+              value={state.compare}
+              onChange={(event) => go({ compare: event.currentTarget.value as Comparison })}
+            >
+              {COMPARISONS.map((comparison) => (
+                <option key={comparison} value={comparison}>
+                  {COMPARISON_WORDS[comparison]}
+                </option>
+              ))}
+            </select>
+          </label>
+          <label class="compare">
+            <span>By</span>{' '}
+            <select
+              value={state.buckets}
+              onChange={(event) => go({ buckets: event.currentTarget.value as BucketName })}
+            >
+              {BUCKETS.map((name) => (
+                <option key={name} value={name} disabled={!bucketsFor(state.range).includes(name)}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          </label>
+        </div>
       </header>
       {isOffline ? (
         <p class="notice" role="status">
@@ -260,7 +300,7 @@ function Dashboard({
           themselves.
         </p>
       ) : null}
-      <Chips navigation={navigation} />
+      <Chips />
       <main id="main">
         {state.session !== '' ? (
           <Session version={version} />
@@ -268,43 +308,15 @@ function Dashboard({
           <Overview version={version} />
         ) : view === 'conversations' ? (
           <Conversations version={version} />
-        ) : (
+        ) : view === 'changes' ? (
+          <ChangesPage version={version} />
+        ) : view === 'users' ? (
+          <Users version={version} />
+        ) : isEntity(view) ? (
           <EntityPage kind={view} version={version} />
-        )}
+        ) : null}
       </main>
     </>
-  );
-}
-
-const CHIP_WORDS: Readonly<Record<FilterName, string>> = {
-  topic: 'Topic',
-  gap: 'Gap',
-  repeat: 'Asked again',
-  signal: 'Signal',
-  language: 'Language',
-};
-
-/** Filters beside the page's own entity, each with a way to take it off. */
-function Chips({ navigation: { state, go } }: { readonly navigation: Navigation }) {
-  const given = FILTERS.filter((name) => state.filters[name] !== undefined);
-  if (given.length === 0 || filtersOf(state) === undefined) return null;
-  return (
-    <p class="chips">
-      {given.map((name) => (
-        <button
-          key={name}
-          type="button"
-          onClick={() => {
-            const { [name]: _removed, ...filters } = state.filters;
-            go({ filters });
-          }}
-        >
-          {CHIP_WORDS[name]}
-          {name === 'language' ? `: ${languageName(state.filters.language ?? null)}` : ''} ×
-          <span class="hidden"> take this filter off</span>
-        </button>
-      ))}
-    </p>
   );
 }
 

@@ -1,50 +1,62 @@
 /** The first view: how the instance does, what people talk about, and what changed. */
 import { api, type ChangesResponse, type OverviewResponse, type QueryResponse, type Row } from './api.ts';
-import { NetBar, ShareBar, Sparkline, Trend, type Point } from './charts.tsx';
-import { languageName, shownCount, shownShare } from './format.ts';
+import { ChangesInShort } from './changes.tsx';
+import { Trend, type Point } from './charts.tsx';
+import { filled, rangeOfSpan } from './compared.ts';
+import { languageName } from './format.ts';
 import { useAnswer, useNavigation } from './hooks.ts';
 import { Empty, Fault, Figure, Go, Ranked, Section } from './parts.tsx';
 import { datesOf, usePeriod, type Period } from './period.ts';
+import { bucketsOf } from './state.ts';
+import { Topics, type FoundTopics } from './topics.tsx';
 
-interface Found {
-  readonly now: OverviewResponse;
+interface Found extends FoundTopics {
   /** Null: nothing is compared. */
   readonly before: OverviewResponse | null;
   readonly changes: ChangesResponse | null;
-  readonly topics: QueryResponse;
-  readonly clusters: QueryResponse;
-  readonly topicTrends: QueryResponse;
   readonly gaps: QueryResponse;
   readonly repeats: QueryResponse;
 }
 
+/** So many trends of some dozens of buckets each fit in one answer. */
+const SPARKLINES = 100;
+
 async function ask(period: Period, signal: AbortSignal): Promise<Found> {
-  const { range, granularity, instance, compare } = period;
+  const { range, granularity, coarse, instance, compare } = period;
   const base = { instanceId: instance, ...range };
   const isCompared = compare !== 'none' && range['dateRange.start'] !== undefined;
   const query = (groupBy: string, fields: string, more: Readonly<Record<string, string | number>> = {}) =>
     api.query({ ...base, groupBy, fields, ...more }, signal);
-  const changes = isCompared ? await api.changes({ ...base, compare }, signal) : null;
-  const [now, before, topics, clusters, topicTrends, gaps, repeats] = await Promise.all([
+  const comparing = isCompared ? api.changes({ ...base, compare }, signal) : null;
+  const beforeOf = async (): Promise<OverviewResponse | null> => {
+    const changes = await comparing;
+    if (changes === null) return null;
+    const before = { instanceId: instance, ...rangeOfSpan(changes.before) };
+    return api.overview({ ...before, timeGranularity: granularity }, signal);
+  };
+  const largest = { 'sort.field': 'sessions' };
+  const topicsWithTrends = async () => {
+    const topics = await query('TOPIC', 'sessions,users,messages,sat,dsat,netSat', {
+      ...largest,
+      limit: 1000,
+    });
+    const ids = topics.elements.slice(0, SPARKLINES).map(({ dimensions }) => dimensions.topic?.id ?? '');
+    const buckets = { timeGranularity: coarse, ids: ids.join(','), limit: 10_000 };
+    return {
+      topics,
+      topicTrends: ids.length === 0 ? [] : (await query('TOPIC', 'sessions', buckets)).elements,
+    };
+  };
+  const [now, before, changes, topics, clusters, gaps, repeats] = await Promise.all([
     api.overview({ ...base, timeGranularity: granularity }, signal),
-    changes === null
-      ? null
-      : api.overview(
-          {
-            instanceId: instance,
-            'dateRange.start': changes.before.start,
-            'dateRange.end': changes.before.end,
-            timeGranularity: granularity,
-          },
-          signal,
-        ),
-    query('TOPIC', 'sessions,users,messages,sat,dsat,netSat', { 'sort.field': 'sessions', limit: 1000 }),
-    query('TOPIC_CLUSTER', 'sessions,netSat', { 'sort.field': 'sessions', limit: 1000 }),
-    query('TOPIC', 'sessions', { timeGranularity: granularity, limit: 10_000 }),
-    query('GAP', 'sessions,users,messages', { 'sort.field': 'sessions', limit: 10 }),
-    query('REPEATED_REQUEST', 'sessions,users,messages', { 'sort.field': 'sessions', limit: 10 }),
+    beforeOf(),
+    comparing,
+    topicsWithTrends(),
+    query('TOPIC_CLUSTER', 'sessions,netSat', { ...largest, limit: 1000 }),
+    query('GAP', 'sessions,users,messages', { ...largest, limit: 10 }),
+    query('REPEATED_REQUEST', 'sessions,users,messages', { ...largest, limit: 10 }),
   ]);
-  return { now, before, changes, topics, clusters, topicTrends, gaps, repeats };
+  return { now, before, changes, ...topics, clusters, gaps, repeats };
 }
 
 export function Overview({ version }: { readonly version: string }) {
@@ -57,13 +69,13 @@ export function Overview({ version }: { readonly version: string }) {
     <>
       {error === null ? null : <Fault error={error} />}
       <Figures now={now} before={before} />
-      <SessionsTrend now={now} before={before} period={period} />
+      <SessionsTrend found={value} period={period} />
       <div class="columns">
         <div>
           <Topics found={value} period={period} />
         </div>
         <div>
-          {changes === null ? null : <Changes changes={changes} />}
+          {changes === null ? null : <ChangesInShort found={changes} />}
           <Gaps rows={value.gaps.elements} />
           <Repeats rows={value.repeats.elements} />
           <Languages languages={now.languages} />
@@ -118,190 +130,29 @@ function Figures({
       <Figure label="Messages" now={messages} before={was('messages')} />
       <Figure label="Satisfied" now={sat} before={was('sat')} goodWhen="up" />
       <Figure label="Dissatisfied" now={dsat} before={was('dsat')} goodWhen="down" />
-      <Figure label="Net satisfaction, %" now={netSat} before={was('netSat')} isNet goodWhen="up" />
+      <Figure label="Net satisfaction" now={netSat} before={was('netSat')} unit="net" goodWhen="up" />
     </div>
   );
 }
 
-function pointsOf(trend: OverviewResponse['trend'], dates: readonly string[]): Point[] {
-  const values = new Map(trend.map(({ date, fields }) => [date, fields.sessions ?? 0]));
-  return dates.map((date) => ({ date, value: values.get(date) ?? 0 }));
+function pointsOf(trend: OverviewResponse['trend']): Point[] {
+  return trend.map(({ date, fields }) => ({ date, value: fields.sessions ?? 0 }));
 }
 
-function SessionsTrend({
-  now,
-  before,
-  period,
-}: {
-  readonly now: OverviewResponse;
-  readonly before: OverviewResponse | null;
-  readonly period: Period;
-}) {
-  const dates = datesOf(period, now.trend[0]?.date, now.trend.at(-1)?.date);
-  const dayBefore = before?.trend[0]?.date;
-  const shift = period.shiftMs;
+function SessionsTrend({ found, period }: { readonly found: Found; readonly period: Period }) {
+  const { now, before, changes } = found;
+  const points = pointsOf(now.trend);
+  const dates = datesOf(period, points[0]?.date, points.at(-1)?.date);
   const earlier =
-    before === null || shift === null || dayBefore === undefined
+    before === null || changes === null || before.trend.length === 0
       ? null
-      : pointsOf(
-          before.trend,
-          dates.map(
-            (date) => `${new Date(new Date(date).getTime() - shift).toISOString().slice(0, 13)}:00:00Z`,
-          ),
+      : filled(
+          pointsOf(before.trend),
+          bucketsOf(changes.before.start, changes.before.end, period.granularity),
         );
   return (
     <Section title="Conversations over time">
-      <Trend points={pointsOf(now.trend, dates)} before={earlier} label="Conversations" />
-    </Section>
-  );
-}
-
-function Topics({ found, period }: { readonly found: Found; readonly period: Period }) {
-  const { topics, clusters, topicTrends, now } = found;
-  const all = now.fields.sessions ?? 0;
-  const trends = Map.groupBy(topicTrends.elements, ({ dimensions }) => dimensions.topic?.id ?? '');
-  const dates = datesOf(
-    period,
-    topicTrends.elements[0]?.dimensions.date,
-    topicTrends.elements.at(-1)?.dimensions.date,
-  );
-  const byCluster = Map.groupBy(topics.elements, ({ dimensions }) => dimensions.topic?.clusterId ?? '');
-  const groups = [...byCluster].map(([id, rows]) => {
-    const cluster = clusters.elements.find(({ dimensions }) => dimensions.cluster?.id === id);
-    // A cluster of one topic says nothing that the topic does not.
-    const isShown = rows.length > 1 && id !== '';
-    return {
-      id,
-      rows,
-      cluster: isShown ? cluster : undefined,
-      sessions: cluster?.fields.sessions ?? rows[0]?.fields.sessions ?? 0,
-    };
-  });
-  groups.sort((a, b) => b.sessions - a.sessions);
-  const csv = () => [
-    ['cluster', 'topic', 'id', 'sessions', 'users', 'messages', 'sat', 'dsat', 'netSat'],
-    ...groups.flatMap(({ rows, cluster }) =>
-      rows.map(({ dimensions, fields }) => [
-        cluster?.dimensions.cluster?.name ?? '',
-        dimensions.topic?.name ?? '',
-        dimensions.topic?.id ?? '',
-        fields.sessions ?? 0,
-        fields.users ?? 0,
-        fields.messages ?? 0,
-        fields.sat ?? 0,
-        fields.dsat ?? 0,
-        fields.netSat ?? null,
-      ]),
-    ),
-  ];
-  const sparkOf = (row: Row): Point[] => {
-    const values = new Map(
-      (trends.get(row.dimensions.topic?.id ?? '') ?? []).map(({ dimensions, fields }) => [
-        dimensions.date ?? '',
-        fields.sessions ?? 0,
-      ]),
-    );
-    return dates.map((date) => ({ date, value: values.get(date) ?? 0 }));
-  };
-  return (
-    <Section title="Topics" csv={csv}>
-      {topics.elements.length === 0 ? (
-        <Empty>A topic appears with its third request.</Empty>
-      ) : (
-        <table class="topics">
-          <thead>
-            <tr>
-              <th scope="col">Topic</th>
-              <th scope="col" class="wide">
-                Trend
-              </th>
-              <th scope="col" class="number">
-                Conversations
-              </th>
-              <th scope="col" class="number">
-                Net satisfaction
-              </th>
-            </tr>
-          </thead>
-          {groups.map(({ id, rows, cluster }) => (
-            <tbody key={id}>
-              {cluster === undefined ? null : (
-                <tr class="cluster">
-                  <th scope="rowgroup" colSpan={2}>
-                    <Go to={{ view: 'cluster', id }}>{cluster.dimensions.cluster?.name}</Go>
-                  </th>
-                  <td class="number">{shownCount(cluster.fields.sessions)}</td>
-                  <td class="number" />
-                </tr>
-              )}
-              {rows.map((row) => (
-                <tr key={row.dimensions.topic?.id}>
-                  <td class={cluster === undefined ? 'name' : 'name inside'}>
-                    <Go to={{ view: 'topic', id: row.dimensions.topic?.id ?? '' }}>
-                      {row.dimensions.topic?.name}
-                    </Go>
-                  </td>
-                  <td class="wide">
-                    <Sparkline
-                      points={sparkOf(row)}
-                      label={`Conversations about ${row.dimensions.topic?.name}`}
-                    />
-                  </td>
-                  <td class="number">
-                    {shownCount(row.fields.sessions)}{' '}
-                    <span class="faint">{shownShare(all === 0 ? 0 : (row.fields.sessions ?? 0) / all)}</span>
-                    <ShareBar share={all === 0 ? 0 : (row.fields.sessions ?? 0) / all} />
-                  </td>
-                  <td class="number">
-                    <NetBar value={row.fields.netSat} />
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          ))}
-        </table>
-      )}
-    </Section>
-  );
-}
-
-const CHANGE_WORDS = { new: 'new', rising: 'rising', falling: 'falling', gone: 'gone' } as const;
-
-function Changes({ changes: { changes, before } }: { readonly changes: ChangesResponse }) {
-  return (
-    <Section title="What changed">
-      {changes.length === 0 ? (
-        <Empty>
-          {before.sessions === 0
-            ? 'There is nothing to compare with: the period before has no conversation.'
-            : 'Nothing that is more than chance.'}
-        </Empty>
-      ) : (
-        <table>
-          <tbody>
-            {changes.slice(0, 12).map((change) => {
-              const { topic, gap, csatDsatSignal } = change;
-              const entity = topic ?? gap ?? csatDsatSignal;
-              const view = topic !== undefined ? 'topic' : gap !== undefined ? 'gap' : 'signal';
-              const kind = csatDsatSignal?.signalType ?? (gap === undefined ? 'topic' : 'gap');
-              return (
-                <tr key={entity?.id}>
-                  <td>
-                    <Go to={{ view, id: entity?.id ?? '' }}>{entity?.name}</Go>{' '}
-                    <span class="faint">{kind}</span>
-                  </td>
-                  <td>
-                    <span class={`change ${change.change}`}>{CHANGE_WORDS[change.change]}</span>
-                  </td>
-                  <td class="number">
-                    {shownShare(change.shareBefore)} → {shownShare(change.share)}
-                  </td>
-                </tr>
-              );
-            })}
-          </tbody>
-        </table>
-      )}
+      <Trend points={filled(points, dates)} before={earlier} label="Conversations" />
     </Section>
   );
 }

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import type { ApiError } from './api.ts';
 import { toCsv } from '../../../domain/csv.ts';
-import { changeOf, shownCount, shownNet } from './format.ts';
+import { changeOf, shownCount, shownNet, shownShare } from './format.ts';
 import { useNavigation } from './hooks.ts';
 import type { PageState } from './state.ts';
 
@@ -11,8 +11,11 @@ export function Go({
   to,
   children,
   class: name,
+  current = false,
 }: {
   readonly to: Partial<PageState>;
+  /** It is where one is. */
+  readonly current?: boolean;
   readonly children: ComponentChildren;
   readonly class?: string;
 }) {
@@ -21,6 +24,7 @@ export function Go({
     <a
       href={hrefOf(to)}
       {...(name === undefined ? {} : { class: name })}
+      {...(current ? { 'aria-current': 'page' as const } : {})}
       onClick={(event) => {
         if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
         event.preventDefault();
@@ -33,29 +37,60 @@ export function Go({
   );
 }
 
+/** How a number is written: `net` in percent with its sign, `share` from 0 to 1. */
+export type Unit = 'count' | 'net' | 'share';
+
+const SHOWN: Readonly<Record<Unit, (value: number | null | undefined) => string>> = {
+  count: shownCount,
+  net: shownNet,
+  share: (value) => (value === null || value === undefined ? '–' : shownShare(value)),
+};
+
 /** A number of the period with its change against the one before. */
 export function Figure({
   label,
   now,
   before,
-  isNet = false,
+  unit = 'count',
   goodWhen = 'none',
+  note,
 }: {
   readonly label: string;
   readonly now: number | null | undefined;
   /** Undefined: nothing is compared. */
-  readonly before: number | null | undefined;
-  readonly isNet?: boolean;
+  readonly before?: number | null | undefined;
+  readonly unit?: Unit;
   readonly goodWhen?: 'up' | 'down' | 'none';
+  /** What else it is to be seen beside. */
+  readonly note?: string | undefined;
 }) {
-  const shown = isNet ? shownNet(now) : shownCount(now);
   return (
     <div class="figure">
       <span class="label">{label}</span>
-      <span class="value">{shown}</span>
+      <span class="value">{SHOWN[unit](now)}</span>
       {before === undefined ? null : (
-        <Delta now={now ?? null} before={before} isNet={isNet} goodWhen={goodWhen} />
+        <Delta now={now ?? null} before={before} unit={unit} goodWhen={goodWhen} />
       )}
+      {note === undefined ? null : <span class="delta">{note}</span>}
+    </div>
+  );
+}
+
+/** Something of a figure's kind that is no number. */
+export function Fact({
+  label,
+  text,
+  note,
+}: {
+  readonly label: string;
+  readonly text: string;
+  readonly note?: string;
+}) {
+  return (
+    <div class="figure">
+      <span class="label">{label}</span>
+      <span class="fact">{text}</span>
+      {note === undefined ? null : <span class="delta">{note}</span>}
     </div>
   );
 }
@@ -63,25 +98,26 @@ export function Figure({
 function Delta({
   now,
   before,
-  isNet,
+  unit,
   goodWhen,
 }: {
   readonly now: number | null;
   readonly before: number | null;
-  readonly isNet: boolean;
+  readonly unit: Unit;
   readonly goodWhen: 'up' | 'down' | 'none';
 }) {
   if (now === null || before === null) return <span class="delta">no comparison</span>;
-  const points = now - before;
-  const change = isNet
-    ? { text: `${shownNet(points)} points`, direction: Math.sign(Math.round(points * 10)) }
-    : changeOf(now, before);
+  const points = (now - before) * (unit === 'share' ? 100 : 1);
+  const change =
+    unit === 'count'
+      ? changeOf(now, before)
+      : { text: `${shownNet(points)} points`, direction: Math.sign(Math.round(points * 10)) };
   if (change === null) return <span class="delta">no change</span>;
   const isGood =
     goodWhen === 'none' || change.direction === 0 ? null : change.direction > 0 === (goodWhen === 'up');
   const name = isGood === null ? 'delta' : `delta ${isGood ? 'good' : 'bad'}`;
   return (
-    <span class={name} title={`before: ${isNet ? shownNet(before) : shownCount(before)}`}>
+    <span class={name} title={`before: ${SHOWN[unit](before)}`}>
       {change.text}
     </span>
   );
@@ -94,7 +130,8 @@ export function Section({
   children,
 }: {
   readonly title: string;
-  readonly csv?: () => readonly (readonly (string | number | null)[])[];
+  /** The rows of its table, or the file itself. */
+  readonly csv?: () => readonly (readonly (string | number | null)[])[] | Promise<Blob>;
   readonly children: ComponentChildren;
 }) {
   return (
@@ -102,7 +139,7 @@ export function Section({
       <header>
         <h2>{title}</h2>
         {csv === undefined ? null : (
-          <button type="button" class="quiet" onClick={() => save(`${title}.csv`, toCsv(csv()))}>
+          <button type="button" class="quiet" onClick={() => void saveCsv(`${title}.csv`, csv())}>
             CSV<span class="hidden"> of {title}</span>
           </button>
         )}
@@ -112,8 +149,15 @@ export function Section({
   );
 }
 
-function save(name: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: 'text/csv;charset=utf-8' }));
+async function saveCsv(
+  name: string,
+  content: readonly (readonly (string | number | null)[])[] | Promise<Blob>,
+): Promise<void> {
+  const file =
+    content instanceof Promise
+      ? await content
+      : new Blob([toCsv(content)], { type: 'text/csv;charset=utf-8' });
+  const url = URL.createObjectURL(file);
   const link = document.createElement('a');
   link.href = url;
   link.download = name.toLowerCase().replaceAll(' ', '-');

@@ -1,7 +1,7 @@
 /** One conversation, message by message, with what was found where it was said. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { api, type SessionResponse } from './api.ts';
-import { askConversations, filtersOf } from './conversations.tsx';
+import { conversationParameters, filtersOf } from './filters.ts';
 import { languageName, shownCount, shownInstant } from './format.ts';
 import { useAnswer, useKeys, useNavigation } from './hooks.ts';
 import { Fault, Go } from './parts.tsx';
@@ -10,7 +10,7 @@ import { usePeriod } from './period.ts';
 type Message = SessionResponse['messages'][number];
 
 /** Conversations of the list that next and previous walk through. */
-const WALKED = 1000;
+const WALKED = 10_000;
 
 export function Session({ version }: { readonly version: string }) {
   const { state, go } = useNavigation();
@@ -27,7 +27,10 @@ export function Session({ version }: { readonly version: string }) {
     setNext(value?.pagination.next ?? null);
   }, [value]);
   const list = useAnswer(`walk ${period.name} ${JSON.stringify(filters)}`, '', (signal) =>
-    askConversations(period, filters, WALKED, signal),
+    api.query(
+      { ...conversationParameters(period, filters), fields: 'messages', dimensionFields: '', limit: WALKED },
+      signal,
+    ),
   );
   const ids = (list.value?.elements ?? []).map(({ dimensions }) => dimensions.session?.id ?? '');
   const place = ids.indexOf(id);
@@ -67,7 +70,12 @@ export function Session({ version }: { readonly version: string }) {
       <p class="faint">
         {shownInstant(session.createdAt)} · {shownCount(session.messages)} messages ·{' '}
         {languageName(session.language)}
-        {session.endUser === null ? '' : ` · ${session.endUser.externalId}`}
+        {session.endUser === null ? null : (
+          <>
+            {' · '}
+            <Go to={{ view: 'user', id: session.endUser.id, session: '' }}>{session.endUser.externalId}</Go>
+          </>
+        )}
       </p>
       <Metadata metadata={session.metadata} />
       <ol class="transcript">

@@ -6,25 +6,35 @@ export type RangeName = (typeof RANGES)[number];
 export const COMPARISONS = ['previous', 'year', 'none'] as const;
 export type Comparison = (typeof COMPARISONS)[number];
 
+/** Buckets of a trend; `auto`: as fit the range. */
+export const BUCKETS = ['auto', 'hour', 'day', 'week', 'month'] as const;
+export type BucketName = (typeof BUCKETS)[number];
+
 /** What has a page of its own, and what filters conversations. */
-export const ENTITIES = ['topic', 'cluster', 'gap', 'repeat', 'signal'] as const;
+export const ENTITIES = ['topic', 'cluster', 'gap', 'repeat', 'signal', 'user'] as const;
 export type EntityKind = (typeof ENTITIES)[number];
 
-export const FILTERS = ['topic', 'gap', 'repeat', 'signal', 'language'] as const;
+/** Pages that are about no single entity. */
+const LISTS = ['overview', 'conversations', 'users', 'changes'] as const;
+
+/** What conversations are chosen by: entities, a language, and a text in their title. */
+export const FILTERS = [...ENTITIES, 'language', 'text'] as const;
 export type FilterName = (typeof FILTERS)[number];
+/** What end users are chosen by. */
+const USER_FILTERS: readonly FilterName[] = ['topic', 'cluster'];
 
 export interface PageState {
   /** Id of the instance; '' until one is chosen. */
   readonly instance: string;
   readonly range: RangeName;
   readonly compare: Comparison;
-  /** `overview`, the page of an entity, or the list of conversations. */
-  readonly view: 'overview' | 'conversations' | EntityKind;
+  readonly buckets: BucketName;
+  readonly view: (typeof LISTS)[number] | EntityKind;
   /** Id of the entity that has the page. */
   readonly id: string;
   /** Id of the conversation that is open; '' for none. */
   readonly session: string;
-  /** Conversations must have all of these: ids, or the code of a language. */
+  /** Conversations must have all of these: ids, the code of a language, a text. */
   readonly filters: Readonly<Partial<Record<FilterName, string>>>;
 }
 
@@ -32,6 +42,7 @@ export const START: PageState = {
   instance: '',
   range: '28d',
   compare: 'previous',
+  buckets: 'auto',
   view: 'overview',
   id: '',
   session: '',
@@ -39,6 +50,8 @@ export const START: PageState = {
 };
 
 const ID = /^[0-9a-f-]{36}$/i;
+/** As many characters as the API takes. */
+const MAX_TEXT = 200;
 
 function oneOf<Value extends string>(values: readonly Value[], text: string | null, otherwise: Value): Value {
   return values.find((value) => value === text) ?? otherwise;
@@ -52,28 +65,58 @@ export function readState(search: string): PageState {
     return ID.test(text) ? text.toLowerCase() : '';
   };
   const id = idOf('id');
-  const view = oneOf(['overview', 'conversations', ...ENTITIES], parameters.get('view'), START.view);
+  const named = oneOf([...LISTS, ...ENTITIES], parameters.get('view'), START.view);
+  const view = isEntity(named) && id === '' ? START.view : named;
+  const valueOf = (name: FilterName): string => {
+    const text = (parameters.get(name) ?? '').trim();
+    if (name === 'language') return /^[a-z]{2,3}$/.test(text) ? text : '';
+    return name === 'text' ? text.slice(0, MAX_TEXT) : idOf(name);
+  };
   const filters: Partial<Record<FilterName, string>> = {};
-  for (const name of FILTERS) {
-    const value = name === 'language' ? (parameters.get(name) ?? '') : idOf(name);
-    if (value !== '' && (name !== 'language' || /^[a-z]{2,3}$/.test(value))) filters[name] = value;
+  for (const name of filtersOfView(view)) {
+    const value = valueOf(name);
+    if (value !== '') filters[name] = value;
   }
-  const needsId = view !== 'overview' && view !== 'conversations';
   return {
     instance: idOf('instance'),
     range: oneOf(RANGES, parameters.get('range'), START.range),
     compare: oneOf(COMPARISONS, parameters.get('compare'), START.compare),
-    view: needsId && id === '' ? START.view : view,
-    id: needsId ? id : '',
+    buckets: oneOf(BUCKETS, parameters.get('buckets'), START.buckets),
+    view,
+    id: isEntity(view) ? id : '',
     session: idOf('session'),
     filters,
   };
 }
 
+/** Whether a view is the page of one entity. */
+export function isEntity(view: PageState['view']): view is EntityKind {
+  return ENTITIES.some((kind) => kind === view);
+}
+
+/** The filters that choose what a view lists. A view without a list has none: they would change nothing on it. */
+export function filtersOfView(view: PageState['view']): readonly FilterName[] {
+  if (view === 'users') return USER_FILTERS;
+  return view === 'conversations' || isEntity(view) ? FILTERS.filter((name) => name !== view) : [];
+}
+
+/** A state with changes, less the filters that its view does not have. */
+export function changed(state: PageState, changes: Partial<PageState>): PageState {
+  const next = { ...state, ...changes };
+  const known = filtersOfView(next.view);
+  const filters = Object.fromEntries(
+    known.flatMap((name) => {
+      const value = next.filters[name];
+      return value === undefined || value === '' ? [] : [[name, value]];
+    }),
+  );
+  return { ...next, filters };
+}
+
 /** `?…` for a state; what is as at the start is left out. */
 export function writeState(state: PageState): string {
   const parameters = new URLSearchParams();
-  for (const name of ['instance', 'range', 'compare', 'view', 'id', 'session'] as const)
+  for (const name of ['instance', 'range', 'compare', 'buckets', 'view', 'id', 'session'] as const)
     if (state[name] !== START[name]) parameters.set(name, state[name]);
   for (const name of FILTERS) {
     const value = state.filters[name];
@@ -105,6 +148,24 @@ export function rangeOf(
   const start = name === '24h' ? end - DAY_MS : end - DAYS[name] * DAY_MS;
   const granularity = name === '24h' ? 'HOUR' : name === '365d' || name === '90d' ? 'WEEK' : 'DAY';
   return { start: new Date(start).toISOString(), end: new Date(end).toISOString(), granularity };
+}
+
+const HOURS_OF: Readonly<Record<Exclude<BucketName, 'auto'>, number>> = {
+  hour: 1,
+  day: 24,
+  week: 168,
+  month: 720,
+};
+/** A trend has at most about so many buckets. */
+const MOST_BUCKETS = 2500;
+
+/** The buckets that a range can be shown in. All time is as long as ten years. */
+export function bucketsFor(range: RangeName): readonly BucketName[] {
+  const days = range === '24h' ? 1 : range === 'all' ? 3650 : DAYS[range];
+  return BUCKETS.filter(
+    (name) =>
+      name === 'auto' || (HOURS_OF[name] <= days * 24 && (days * 24) / HOURS_OF[name] <= MOST_BUCKETS),
+  );
 }
 
 /** Every bucket from the first of a range to its last, so that a chart shows those without messages too. */

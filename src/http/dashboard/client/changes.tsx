@@ -1,0 +1,153 @@
+/** What is new, rising, falling or gone, against the period before. */
+import { api, type ChangesResponse } from './api.ts';
+import { shownCount, shownDay, shownShare } from './format.ts';
+import { useAnswer, useNavigation } from './hooks.ts';
+import { Empty, Fault, Go, Section } from './parts.tsx';
+import { usePeriod } from './period.ts';
+
+type Change = ChangesResponse['changes'][number];
+
+function entityOf({ topic, gap, csatDsatSignal }: Change) {
+  const { id, name } = topic ?? gap ?? csatDsatSignal ?? { id: '', name: '' };
+  const view = topic !== undefined ? 'topic' : gap !== undefined ? 'gap' : 'signal';
+  return { id, name, view, kind: csatDsatSignal?.signalType ?? view } as const;
+}
+
+/** The strongest of them, in a column. */
+export function ChangesInShort({ found: { changes, before } }: { readonly found: ChangesResponse }) {
+  return (
+    <Section title="What changed">
+      {changes.length === 0 ? (
+        <NoChange before={before.sessions} />
+      ) : (
+        <table>
+          <tbody>
+            {changes.slice(0, 8).map((change) => {
+              const { id, name, view, kind } = entityOf(change);
+              return (
+                <tr key={id}>
+                  <td>
+                    <Go to={{ view, id }}>{name}</Go> <span class="faint">{kind}</span>
+                  </td>
+                  <td>
+                    <span class={`change ${change.change}`}>{change.change}</span>
+                  </td>
+                  <td class="number">
+                    {shownShare(change.shareBefore)} → {shownShare(change.share)}
+                  </td>
+                </tr>
+              );
+            })}
+          </tbody>
+        </table>
+      )}
+      <p class="more">
+        <Go to={{ view: 'changes', id: '' }}>
+          {changes.length > 8 ? `All ${shownCount(changes.length)} changes` : 'How this was compared'}
+        </Go>
+      </p>
+    </Section>
+  );
+}
+
+function NoChange({ before }: { readonly before: number }) {
+  return (
+    <Empty>
+      {before === 0
+        ? 'There is nothing to compare with: the period before has no conversation.'
+        : 'Nothing that is more than chance.'}
+    </Empty>
+  );
+}
+
+/** All of them, with what they were counted from. */
+export function ChangesPage({ version }: { readonly version: string }) {
+  const { state } = useNavigation();
+  const period = usePeriod();
+  const compare = state.compare === 'none' ? 'previous' : state.compare;
+  const isAll = period.range['dateRange.start'] === undefined;
+  const { value, error } = useAnswer(`changes ${period.name}`, version, async (signal) =>
+    isAll
+      ? null
+      : api.changes({ instanceId: period.instance, ...period.range, compare, limit: 10_000 }, signal),
+  );
+  if (isAll) return <Empty>All time has no period before it. Choose a shorter one.</Empty>;
+  if (value === null) return error === null ? <p class="loading">Loading …</p> : <Fault error={error} />;
+  const { changes, period: now, before } = value;
+  const span = ({ start, end }: { readonly start: string; readonly end: string }): string =>
+    `${shownDay(start)} to ${shownDay(end)}`;
+  const csv = () => [
+    ['kind', 'name', 'id', 'change', 'sessions', 'sessionsBefore', 'share', 'shareBefore', 'chance'],
+    ...changes.map((change) => {
+      const { id, name, kind } = entityOf(change);
+      const { sessions, sessionsBefore, share, shareBefore, chance } = change;
+      return [kind, name, id, change.change, sessions, sessionsBefore, share, shareBefore, chance];
+    }),
+  ];
+  return (
+    <>
+      <div class="heading">
+        <h1>What changed</h1>
+        <p class="lead">
+          {span(now)} ({shownCount(now.sessions)} conversations) against {span(before)} (
+          {shownCount(before.sessions)}), the same weekdays. Shares of all conversations; only what is more
+          than chance is listed, the least likely first. While nothing changes, one list of twenty has
+          anything in it.
+        </p>
+      </div>
+      <Section
+        title={`${shownCount(changes.length)} ${changes.length === 1 ? 'change' : 'changes'}`}
+        csv={csv}
+      >
+        {changes.length === 0 ? <NoChange before={before.sessions} /> : <ChangeTable changes={changes} />}
+      </Section>
+    </>
+  );
+}
+
+function ChangeTable({ changes }: { readonly changes: readonly Change[] }) {
+  return (
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">What</th>
+          <th scope="col">Change</th>
+          <th scope="col" class="number">
+            Before
+          </th>
+          <th scope="col" class="number">
+            Now
+          </th>
+          <th scope="col" class="number wide">
+            By chance
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {changes.map((change) => {
+          const { id, name, view, kind } = entityOf(change);
+          return (
+            <tr key={id}>
+              <td>
+                <Go to={{ view, id }}>{name}</Go> <span class="faint">{kind}</span>
+              </td>
+              <td>
+                <span class={`change ${change.change}`}>{change.change}</span>
+              </td>
+              <td class="number">
+                {shownShare(change.shareBefore)}{' '}
+                <span class="faint">({shownCount(change.sessionsBefore)})</span>
+              </td>
+              <td class="number">
+                {shownShare(change.share)} <span class="faint">({shownCount(change.sessions)})</span>
+              </td>
+              <td class="number wide">
+                {change.chance < 0.001 ? '< 0.001' : `${Number(change.chance.toPrecision(1))}`}
+              </td>
+            </tr>
+          );
+        })}
+      </tbody>
+    </table>
+  );
+}

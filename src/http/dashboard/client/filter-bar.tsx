@@ -1,0 +1,209 @@
+/** The controls that choose conversations and end users, and what is chosen, each with a way to take it off. */
+import { useEffect, useState } from 'preact/hooks';
+import { api } from './api.ts';
+import { FILTER_GROUPINGS, FILTER_WORDS, nameOf, namedOf, type Named } from './filters.ts';
+import { languageName, shownCount } from './format.ts';
+import { useAnswer, useNarrow, useNavigation } from './hooks.ts';
+import { usePeriod } from './period.ts';
+import { ENTITIES, filtersOfView, type FilterName } from './state.ts';
+
+/** How long a text rests before it is searched for. */
+const REST_MS = 300;
+
+interface Option extends Named {
+  readonly sessions: number;
+}
+type Options = Readonly<Partial<Record<FilterName, readonly Option[]>>>;
+
+/** Filters whose values are listed; users are too many for that. */
+const LISTED = [...ENTITIES.filter((kind) => kind !== 'user'), 'language'] as const;
+
+/** What each filter can be in the period, the most frequent first. */
+function useOptions(names: readonly FilterName[]): Options {
+  const period = usePeriod();
+  const { value } = useAnswer(
+    `options ${period.name} ${names.join()}`,
+    '',
+    async (signal): Promise<Options> => {
+      const base = { instanceId: period.instance, ...period.range };
+      const optionsOf = async (name: (typeof LISTED)[number]): Promise<readonly Option[]> => {
+        if (name === 'language') {
+          const { languages } = await api.overview({ ...base, timeGranularity: 'MONTH' }, signal);
+          return languages.flatMap(({ language, sessions }) =>
+            language === null ? [] : [{ id: language, name: languageName(language), sessions }],
+          );
+        }
+        const groupBy = FILTER_GROUPINGS[name];
+        const { elements } = await api.query(
+          { ...base, groupBy, fields: 'sessions', 'sort.field': 'sessions', limit: 1000 },
+          signal,
+        );
+        return elements.map((row) => ({ ...namedOf(row), sessions: row.fields.sessions ?? 0 }));
+      };
+      const listed = LISTED.filter((name) => names.includes(name));
+      const lists = await Promise.all(listed.map(optionsOf));
+      return Object.fromEntries(listed.map((name, index) => [name, lists[index] ?? []]));
+    },
+  );
+  return value ?? {};
+}
+
+/** The filters of the state in words. */
+export function useFilterNames(): Readonly<Partial<Record<FilterName, string>>> {
+  const { state } = useNavigation();
+  const given = Object.entries(state.filters) as [FilterName, string][];
+  const { value } = useAnswer(`names ${state.instance} ${JSON.stringify(given)}`, '', async (signal) =>
+    Object.fromEntries(
+      await Promise.all(
+        given.map(async ([name, id]) => [name, await nameOf(state.instance, name, id, signal)] as const),
+      ),
+    ),
+  );
+  return value ?? {};
+}
+
+export function FilterBar() {
+  const { state, go } = useNavigation();
+  const narrow = useNarrow();
+  const names = filtersOfView(state.view);
+  const options = useOptions(names);
+  const chosen = useFilterNames();
+  const set = (name: FilterName, value: string): void => go({ filters: { ...state.filters, [name]: value } });
+  return (
+    <details class="filters" open={!narrow}>
+      <summary>Filter</summary>
+      <div role="search" aria-label="Filter conversations">
+        {names.includes('text') ? <TitleSearch /> : null}
+        {LISTED.filter((name) => names.includes(name)).map((name) => (
+          <Choice
+            key={name}
+            label={FILTER_WORDS[name].label}
+            value={state.filters[name] ?? ''}
+            valueName={chosen[name] ?? ''}
+            options={options[name] ?? []}
+            onChoice={(value) => set(name, value)}
+          />
+        ))}
+        {names.includes('user') ? <UserSearch onFound={(id) => set('user', id)} /> : null}
+      </div>
+    </details>
+  );
+}
+
+function Choice({
+  label,
+  value,
+  valueName,
+  options,
+  onChoice,
+}: {
+  readonly label: string;
+  readonly value: string;
+  /** What is chosen may be nothing that the period has. */
+  readonly valueName: string;
+  readonly options: readonly Option[];
+  readonly onChoice: (value: string) => void;
+}) {
+  const isListed = value === '' || options.some(({ id }) => id === value);
+  if (options.length === 0 && value === '') return null;
+  return (
+    <select
+      aria-label={label}
+      class={value === '' ? '' : 'chosen'}
+      value={value}
+      onChange={(event) => onChoice(event.currentTarget.value)}
+    >
+      <option value="">{label}</option>
+      {isListed ? null : <option value={value}>{valueName}</option>}
+      {options.map(({ id, name, sessions }) => (
+        <option key={id} value={id}>
+          {name} ({shownCount(sessions)})
+        </option>
+      ))}
+    </select>
+  );
+}
+
+/** Searches while one types; Escape in it takes all filters off, as everywhere. */
+function TitleSearch() {
+  const { state, go } = useNavigation();
+  const searched = state.filters.text ?? '';
+  const [text, setText] = useState(searched);
+  useEffect(() => setText(searched), [searched]);
+  useEffect(() => {
+    if (text.trim() === searched) return;
+    const timer = setTimeout(
+      () => go({ filters: { ...state.filters, text: text.trim() } }, searched === '' ? undefined : 'replace'),
+      REST_MS,
+    );
+    return () => clearTimeout(timer);
+  }, [text]);
+  return (
+    <input
+      type="search"
+      aria-label="Text in the title"
+      placeholder="Search titles"
+      maxLength={200}
+      value={text}
+      onInput={(event) => setText(event.currentTarget.value)}
+    />
+  );
+}
+
+/** Finds an end user by the exact name that messages carry. */
+function UserSearch({ onFound }: { readonly onFound: (id: string) => void }) {
+  const { state } = useNavigation();
+  const [missing, setMissing] = useState('');
+  const find = async (externalId: string): Promise<void> => {
+    const { elements } = await api.query({
+      instanceId: state.instance,
+      groupBy: 'END_USER',
+      fields: 'sessions',
+      externalId,
+    });
+    const id = elements[0]?.dimensions.endUser?.id;
+    setMissing(id === undefined ? externalId : '');
+    if (id !== undefined) onFound(id);
+  };
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        const form = event.currentTarget as HTMLFormElement;
+        const name = new FormData(form).get('user');
+        if (typeof name !== 'string' || name.trim() === '') return;
+        form.reset();
+        find(name.trim()).catch(() => setMissing(name.trim()));
+      }}
+    >
+      <input name="user" aria-label="Name of a user" placeholder="User, exact name" maxLength={255} />
+      <span role="status" class="faint">
+        {missing === '' ? '' : `There is no user “${missing}”.`}
+      </span>
+    </form>
+  );
+}
+
+/** What is chosen beside the page's own entity. */
+export function Chips() {
+  const { state, go } = useNavigation();
+  const names = useFilterNames();
+  const given = filtersOfView(state.view).filter((name) => state.filters[name] !== undefined);
+  if (given.length === 0) return null;
+  return (
+    <p class="chips">
+      {given.map((name) => (
+        <button key={name} type="button" onClick={() => go({ filters: { ...state.filters, [name]: '' } })}>
+          {FILTER_WORDS[name].label}
+          {(names[name] ?? '') === '' ? '' : `: ${names[name]}`} <span aria-hidden="true">×</span>
+          <span class="hidden"> take this filter off</span>
+        </button>
+      ))}
+      {given.length < 2 ? null : (
+        <button type="button" class="quiet" onClick={() => go({ filters: {} })}>
+          Clear all <kbd>Esc</kbd>
+        </button>
+      )}
+    </p>
+  );
+}

@@ -1,0 +1,95 @@
+/** What conversations can be filtered by: the words for it, and the parameters of the API. */
+import { api, type Row } from './api.ts';
+import { languageName } from './format.ts';
+import type { Period } from './period.ts';
+import type { EntityKind, FilterName, PageState } from './state.ts';
+
+export type Filters = PageState['filters'];
+
+interface FilterWords {
+  /** As a label. */
+  readonly label: string;
+  /** In the middle of a sentence, before its value. */
+  readonly phrase: string;
+  /** The parameter of GET /v1/query. */
+  readonly parameter: string;
+}
+
+export const FILTER_WORDS: Readonly<Record<FilterName, FilterWords>> = {
+  topic: { label: 'Topic', phrase: 'the topic', parameter: 'topicIds' },
+  cluster: { label: 'Topic cluster', phrase: 'the topic cluster', parameter: 'clusterIds' },
+  gap: { label: 'Gap', phrase: 'the gap', parameter: 'gapIds' },
+  repeat: { label: 'Asked again', phrase: 'the repeated request', parameter: 'repeatedRequestIds' },
+  signal: { label: 'Signal', phrase: 'the signal', parameter: 'signalIds' },
+  user: { label: 'User', phrase: 'the user', parameter: 'endUserIds' },
+  language: { label: 'Language', phrase: 'the language', parameter: 'language' },
+  text: { label: 'Title', phrase: 'the title text', parameter: 'titleContains' },
+};
+
+/** The grouping whose rows are the values of a filter, and the member that names them. */
+export const FILTER_GROUPINGS: Readonly<Record<EntityKind, string>> = {
+  topic: 'TOPIC',
+  cluster: 'TOPIC_CLUSTER',
+  gap: 'GAP',
+  repeat: 'REPEATED_REQUEST',
+  signal: 'CSAT_DSAT',
+  user: 'END_USER',
+};
+
+/** The entity of a page filters like any other. */
+export function filtersOf({ view, id, filters }: PageState): Filters {
+  return id === '' ? filters : { ...filters, [view]: id };
+}
+
+export function parametersOf(filters: Filters): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(filters).map(([name, value]) => [FILTER_WORDS[name as FilterName].parameter, value]),
+  );
+}
+
+export interface Named {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** What a row stands for. */
+export function namedOf({ dimensions }: Row): Named {
+  const { topic, cluster, gap, repeatedRequest, csatDsatSignal, endUser } = dimensions;
+  const entity = topic ?? cluster ?? gap ?? repeatedRequest ?? csatDsatSignal;
+  return entity ?? { id: endUser?.id ?? '', name: endUser?.externalId ?? '' };
+}
+
+/** The value of a filter in words; of an entity its name, and nothing where there is none. */
+export async function nameOf(
+  instanceId: string,
+  filter: FilterName,
+  value: string,
+  signal: AbortSignal,
+): Promise<string> {
+  if (filter === 'text') return `“${value}”`;
+  if (filter === 'language') return languageName(value);
+  const isUser = filter === 'user';
+  const { elements } = await api.query(
+    {
+      instanceId,
+      groupBy: FILTER_GROUPINGS[filter],
+      fields: 'sessions',
+      ids: value,
+      ...(isUser ? { dimensionFields: 'externalId' } : {}),
+    },
+    signal,
+  );
+  return elements[0] === undefined ? '' : namedOf(elements[0]).name;
+}
+
+/** The parameters of a query for the conversations that filters choose, the newest first. */
+export function conversationParameters(period: Period, filters: Filters): Record<string, string> {
+  return {
+    instanceId: period.instance,
+    ...period.range,
+    groupBy: 'SESSION',
+    fields: 'messages,duration,lastActiveAt,sat,dsat,repeatedRequests',
+    dimensionFields: 'title,summary,language',
+    ...parametersOf(filters),
+  };
+}

@@ -1,0 +1,156 @@
+/** Topics by cluster, the largest first, with their trend, share and net satisfaction. */
+import type { OverviewResponse, QueryResponse, Row } from './api.ts';
+import { NetBar, ShareBar, Sparkline, type Point } from './charts.tsx';
+import { filled } from './compared.ts';
+import { shownCount, shownShare } from './format.ts';
+import { Empty, Go, Section } from './parts.tsx';
+import { datesOf, type Period } from './period.ts';
+
+export interface FoundTopics {
+  readonly now: OverviewResponse;
+  readonly topics: QueryResponse;
+  readonly clusters: QueryResponse;
+  /** Of the largest topics. */
+  readonly topicTrends: readonly Row[];
+}
+
+interface Group {
+  readonly id: string;
+  readonly rows: readonly Row[];
+  /** Undefined: a cluster of one topic says nothing that the topic does not. */
+  readonly cluster: Row | undefined;
+}
+
+function groupsOf({ topics, clusters }: FoundTopics): Group[] {
+  const idOf = ({ dimensions: { topic } }: Row): string => topic?.clusterId ?? `alone ${topic?.id}`;
+  const groups = [...Map.groupBy(topics.elements, idOf)].map(([id, rows]) => {
+    const cluster = clusters.elements.find(({ dimensions }) => dimensions.cluster?.id === id);
+    const sessions = cluster?.fields.sessions ?? rows[0]?.fields.sessions ?? 0;
+    return { id, rows, cluster: rows.length > 1 ? cluster : undefined, sessions };
+  });
+  return groups.sort((a, b) => b.sessions - a.sessions);
+}
+
+function cellsOf(groups: readonly Group[]) {
+  return [
+    ['cluster', 'topic', 'id', 'sessions', 'users', 'messages', 'sat', 'dsat', 'netSat'],
+    ...groups.flatMap(({ rows, cluster }) =>
+      rows.map(({ dimensions, fields }) => [
+        cluster?.dimensions.cluster?.name ?? '',
+        dimensions.topic?.name ?? '',
+        dimensions.topic?.id ?? '',
+        fields.sessions ?? 0,
+        fields.users ?? 0,
+        fields.messages ?? 0,
+        fields.sat ?? 0,
+        fields.dsat ?? 0,
+        fields.netSat ?? null,
+      ]),
+    ),
+  ];
+}
+
+/** The trend of each of the largest topics, by its id. */
+function trendsOf(rows: readonly Row[], period: Period): ReadonlyMap<string, readonly Point[]> {
+  const dates = datesOf(
+    { ...period, granularity: period.coarse },
+    rows[0]?.dimensions.date,
+    rows.at(-1)?.dimensions.date,
+  );
+  const points = ({ dimensions, fields }: Row): Point => ({
+    date: dimensions.date ?? '',
+    value: fields.sessions ?? 0,
+  });
+  return new Map(
+    [...Map.groupBy(rows, ({ dimensions }) => dimensions.topic?.id ?? '')].map(([id, own]) => [
+      id,
+      filled(own.map(points), dates),
+    ]),
+  );
+}
+
+export function Topics({ found, period }: { readonly found: FoundTopics; readonly period: Period }) {
+  const groups = groupsOf(found);
+  const trends = trendsOf(found.topicTrends, period);
+  const all = found.now.fields.sessions ?? 0;
+  if (groups.length === 0) {
+    return (
+      <Section title="Topics">
+        <Empty>A topic appears with its third request.</Empty>
+      </Section>
+    );
+  }
+  return (
+    <Section title="Topics" csv={() => cellsOf(groups)}>
+      <table class="topics">
+        <thead>
+          <tr>
+            <th scope="col">Topic</th>
+            <th scope="col" class="wide">
+              Trend
+            </th>
+            <th scope="col" class="number">
+              Conversations
+            </th>
+            <th scope="col" class="number">
+              Net satisfaction
+            </th>
+          </tr>
+        </thead>
+        {groups.map(({ id, rows, cluster }) => (
+          <tbody key={id}>
+            {cluster === undefined ? null : (
+              <tr class="cluster">
+                <th scope="rowgroup" colSpan={2}>
+                  <Go to={{ view: 'cluster', id }}>{cluster.dimensions.cluster?.name}</Go>
+                </th>
+                <td class="number">{shownCount(cluster.fields.sessions)}</td>
+                <td class="number" />
+              </tr>
+            )}
+            {rows.map((row) => (
+              <Topic
+                key={row.dimensions.topic?.id}
+                row={row}
+                isInside={cluster !== undefined}
+                trend={trends.get(row.dimensions.topic?.id ?? '')}
+                share={all === 0 ? 0 : (row.fields.sessions ?? 0) / all}
+              />
+            ))}
+          </tbody>
+        ))}
+      </table>
+    </Section>
+  );
+}
+
+function Topic({
+  row: { dimensions, fields },
+  isInside,
+  trend,
+  share,
+}: {
+  readonly row: Row;
+  readonly isInside: boolean;
+  readonly trend: readonly Point[] | undefined;
+  readonly share: number;
+}) {
+  const { id = '', name = '' } = dimensions.topic ?? {};
+  return (
+    <tr>
+      <td class={isInside ? 'name inside' : 'name'}>
+        <Go to={{ view: 'topic', id }}>{name}</Go>
+      </td>
+      <td class="wide">
+        {trend === undefined ? null : <Sparkline points={trend} label={`Conversations about ${name}`} />}
+      </td>
+      <td class="number">
+        {shownCount(fields.sessions)} <span class="faint">{shownShare(share)}</span>
+        <ShareBar share={share} />
+      </td>
+      <td class="number">
+        <NetBar value={fields.netSat} />
+      </td>
+    </tr>
+  );
+}

@@ -1,0 +1,58 @@
+/** The end users of the period, those with most conversations first. */
+import { api, type Row } from './api.ts';
+import { FilterBar } from './filter-bar.tsx';
+import { filtersOf, parametersOf } from './filters.ts';
+import { shownCount, shownDay, shownNet } from './format.ts';
+import { useNarrow, useNavigation } from './hooks.ts';
+import { Go, Section } from './parts.tsx';
+import { usePeriod } from './period.ts';
+import { useRows, VirtualList } from './virtual-list.tsx';
+
+export function Users({ version }: { readonly version: string }) {
+  const { state } = useNavigation();
+  const period = usePeriod();
+  const narrow = useNarrow();
+  const parameters = {
+    instanceId: period.instance,
+    ...period.range,
+    groupBy: 'END_USER',
+    fields: 'sessions,messages,sat,dsat,netSat,repeatedRequests',
+    dimensionFields: 'externalId,createdAt,lastActiveAt',
+    'sort.field': 'sessions',
+    ...parametersOf(filtersOf(state)),
+  };
+  const list = useRows<Row>(JSON.stringify(parameters), version, async (offset, limit, signal) => {
+    const { elements, pagination } = await api.query({ ...parameters, offset, limit }, signal);
+    return { rows: elements, total: pagination.total };
+  });
+  const { total } = list;
+  return (
+    <Section
+      title={total === null ? 'Users' : `${shownCount(total)} ${total === 1 ? 'user' : 'users'}`}
+      {...(total === null || total === 0 ? {} : { csv: () => api.csv(parameters) })}
+    >
+      <FilterBar />
+      <VirtualList
+        list={list}
+        rowHeight={narrow ? 72 : 44}
+        label="Users"
+        empty="No user in this period. A user turn belongs to a user when it names a userId."
+      >
+        {({ dimensions: { endUser }, fields }) =>
+          endUser === undefined ? null : (
+            <div class="user">
+              <p class="title">
+                <Go to={{ view: 'user', id: endUser.id }}>{endUser.externalId}</Go>
+              </p>
+              <p class="faint meta">
+                {shownCount(fields.sessions)} conversations · {shownCount(fields.messages)} messages · net{' '}
+                {shownNet(fields.netSat)} · since {shownDay(endUser.createdAt ?? '')}
+                {(fields.repeatedRequests ?? 0) > 0 ? <span class="tag">asked again</span> : null}
+              </p>
+            </div>
+          )
+        }
+      </VirtualList>
+    </Section>
+  );
+}

@@ -1,0 +1,219 @@
+/** A list of any length of which only the rows in sight are in the document. It scrolls with the page. */
+import type { ComponentChildren } from 'preact';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { ApiError } from './api.ts';
+import { shownCount } from './format.ts';
+import { Empty, Fault } from './parts.tsx';
+
+/** Rows that are asked for together. */
+const PAGE = 100;
+/** Rows above and below those in sight: the next ones can be reached with Tab, and are there before they show. */
+const BESIDE = 10;
+/** Rows in the document before their place is known. */
+const FIRST = 20;
+/** Browsers end a page at some 30 million pixels; nobody scrolls so far. */
+const MOST = 100_000;
+
+export interface ListPage<Item> {
+  readonly rows: readonly Item[];
+  readonly total: number;
+}
+
+interface Rows<Item> {
+  readonly rows: ReadonlyMap<number, Item>;
+  /** Null: not known yet. */
+  readonly total: number | null;
+  readonly error: ApiError | null;
+  /** Asks for the rows of a window that are missing. */
+  readonly want: (from: number, to: number) => void;
+}
+
+/** Where each list stood when it was left, by its URL. */
+const places = new Map<string, number>();
+
+/**
+ * The rows of a list, asked for as they come into sight. Another `name` begins anew; another `version` asks again for
+ * what is in sight and shows the old rows until then.
+ */
+export function useRows<Item>(
+  name: string,
+  version: string,
+  ask: (offset: number, limit: number, signal: AbortSignal) => Promise<ListPage<Item>>,
+): Rows<Item> {
+  const [found, setFound] = useState<Omit<Rows<Item>, 'want'> & { readonly name: string }>(() =>
+    nothing(name),
+  );
+  const asked = useRef({ pages: new Set<number>(), stop: new AbortController(), last: 0 });
+  const load = (page: number): void => {
+    const { pages, stop } = asked.current;
+    if (pages.has(page)) return;
+    pages.add(page);
+    ask(page * PAGE, PAGE, stop.signal).then(
+      ({ rows, total }) => {
+        if (stop.signal.aborted) return;
+        setFound((known) => {
+          const merged = new Map(known.name === name && known.total === total ? known.rows : []);
+          rows.forEach((row, index) => merged.set(page * PAGE + index, row));
+          return { name, rows: merged, total, error: null };
+        });
+      },
+      (error: unknown) => {
+        pages.delete(page);
+        if (!stop.signal.aborted) setFound((known) => ({ ...known, name, error: error as ApiError }));
+      },
+    );
+  };
+  useEffect(() => {
+    const { last } = asked.current;
+    asked.current = { pages: new Set(), stop: new AbortController(), last: found.name === name ? last : 0 };
+    if (found.name !== name) setFound(nothing(name));
+    load(asked.current.last);
+    return () => asked.current.stop.abort();
+  }, [name, version]);
+  const want = (from: number, to: number): void => {
+    asked.current.last = Math.floor(from / PAGE);
+    for (let page = Math.floor(from / PAGE); page <= Math.floor(to / PAGE); page += 1) load(page);
+  };
+  return { ...(found.name === name ? found : nothing(name)), want };
+}
+
+function nothing(name: string) {
+  return { name, rows: new Map<number, never>(), total: null, error: null };
+}
+
+interface Sight {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The rows of a list that are in sight, as the page is scrolled now; of a short list all. */
+function sightOf(list: HTMLElement, height: number, total: number): Sight {
+  if (total <= PAGE) return { from: 0, to: total };
+  const { top } = list.getBoundingClientRect();
+  const bounded = (row: number): number => Math.max(0, Math.min(total, row));
+  return {
+    from: bounded(Math.floor(-top / height) - BESIDE),
+    to: bounded(Math.ceil((innerHeight - top) / height) + BESIDE),
+  };
+}
+
+function useSight(list: { readonly current: HTMLElement | null }, height: number, total: number): Sight {
+  const [sight, setSight] = useState<Sight>({ from: 0, to: FIRST });
+  useLayoutEffect(() => {
+    let frame = 0;
+    const look = (): void => {
+      frame = 0;
+      if (list.current === null) return;
+      const next = sightOf(list.current, height, total);
+      setSight((last) => (last.from === next.from && last.to === next.to ? last : next));
+      places.set(location.search, scrollY);
+    };
+    const soon = (): void => {
+      frame ||= requestAnimationFrame(look);
+    };
+    const place = places.get(location.search);
+    if (place !== undefined && total > 0) scrollTo(0, place);
+    look();
+    addEventListener('scroll', soon, { passive: true });
+    addEventListener('resize', soon);
+    return () => {
+      cancelAnimationFrame(frame);
+      removeEventListener('scroll', soon);
+      removeEventListener('resize', soon);
+    };
+  }, [height, total > 0, total]);
+  return sight;
+}
+
+/**
+ * Rows of one height each. Arrow keys go from row to row, Home and End to the first and the last; each row has one
+ * link that takes the focus. A screen reader hears which of how many a row is.
+ */
+export function VirtualList<Item>({
+  list: { rows, total, error, want },
+  rowHeight,
+  label,
+  empty,
+  children,
+}: {
+  readonly list: Rows<Item>;
+  /** Pixels. */
+  readonly rowHeight: number;
+  readonly label: string;
+  readonly empty: ComponentChildren;
+  readonly children: (item: Item) => ComponentChildren;
+}) {
+  const element = useRef<HTMLUListElement>(null);
+  const length = Math.min(MOST, total ?? 0);
+  const { from, to } = useSight(element, rowHeight, length);
+  const [focused, setFocused] = useState<number | null>(null);
+  const moved = useRef(false);
+  const end = Math.min(to, length);
+  useEffect(() => {
+    if (end > from) want(from, end - 1);
+  });
+  useEffect(() => {
+    if (!moved.current || focused === null) return;
+    const link = element.current?.querySelector<HTMLElement>(`[aria-posinset="${focused + 1}"] a`);
+    if (link === null || link === undefined) return;
+    moved.current = false;
+    link.focus({ preventScroll: true });
+    link.scrollIntoView({ block: 'nearest' });
+  });
+  const move = (event: KeyboardEvent): void => {
+    const next = nextRow(event.key, focused ?? 0, length);
+    if (next === null || event.ctrlKey || event.altKey || event.metaKey) return;
+    event.preventDefault();
+    moved.current = true;
+    setFocused(next);
+    // A row far away comes into the document by scrolling to its place.
+    const list = element.current;
+    if (list !== null && (next < from || next >= end))
+      scrollTo(0, scrollY + list.getBoundingClientRect().top + next * rowHeight - innerHeight / 2);
+  };
+  if (total === null && error !== null) return <Fault error={error} />;
+  if (total === 0) return <Empty>{empty}</Empty>;
+  const shown = Array.from({ length: Math.max(0, end - from) }, (_, index) => from + index);
+  if (focused !== null && focused < length && !shown.includes(focused)) shown.push(focused);
+  return (
+    <>
+      {error === null ? null : <Fault error={error} />}
+      <ul
+        ref={element}
+        class="virtual"
+        aria-label={label}
+        aria-busy={total === null}
+        style={{ height: `${(total === null ? FIRST : length) * rowHeight}px` }}
+        onKeyDown={move}
+      >
+        {shown.map((index) => {
+          const item = rows.get(index);
+          return (
+            <li
+              key={index}
+              aria-setsize={length}
+              aria-posinset={index + 1}
+              style={{ top: `${index * rowHeight}px`, height: `${rowHeight}px` }}
+              onfocusin={() => setFocused(index)}
+            >
+              {item === undefined ? <span class="hidden">Loading</span> : children(item)}
+            </li>
+          );
+        })}
+      </ul>
+      {(total ?? 0) <= MOST ? null : (
+        <p class="faint">
+          These are the first {shownCount(MOST)}. Filters lead to the others, and CSV has all.
+        </p>
+      )}
+    </>
+  );
+}
+
+function nextRow(key: string, row: number, length: number): number | null {
+  const last = length - 1;
+  if (key === 'ArrowDown') return Math.min(last, row + 1);
+  if (key === 'ArrowUp') return Math.max(0, row - 1);
+  if (key === 'Home') return 0;
+  return key === 'End' ? last : null;
+}

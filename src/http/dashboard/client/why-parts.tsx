@@ -1,0 +1,132 @@
+/** Parts of what is behind an entity. */
+import type { WhyResponse } from './api.ts';
+import { languageName, shownCount, shownInstant, shownShare } from './format.ts';
+import { useNavigation } from './hooks.ts';
+import { Go, Ranked, Section } from './parts.tsx';
+import type { EntityKind } from './state.ts';
+
+export function Wordings({
+  found: { wordings },
+  kind,
+}: {
+  readonly found: WhyResponse;
+  readonly kind: EntityKind;
+}) {
+  const typical = new Set(wordings.typical.map(({ position }) => position));
+  const lists = [
+    [kind === 'user' ? 'What they mostly ask' : 'Typical wordings', wordings.typical],
+    ['Newest', wordings.newest.filter(({ position }) => !typical.has(position))],
+  ] as const;
+  return (
+    <>
+      {lists.map(([title, list]) =>
+        list.length === 0 ? null : (
+          <Section key={title} title={title}>
+            <ul class="wordings">
+              {list.map(({ position, sessionId, text, createdAt }) => (
+                <li key={position}>
+                  <Go to={{ session: sessionId }}>“{text}”</Go>
+                  <span class="faint"> {shownInstant(createdAt)}</span>
+                </li>
+              ))}
+            </ul>
+          </Section>
+        ),
+      )}
+    </>
+  );
+}
+
+export function Signals({ found: { signals } }: { readonly found: WhyResponse }) {
+  if (signals.length === 0) return null;
+  return (
+    <Section title="Signals, beside the average">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Signal</th>
+            <th scope="col" class="number">
+              Here
+            </th>
+            <th scope="col" class="number">
+              Average
+            </th>
+            <th scope="col" class="number">
+              Times the average
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {signals.map(({ id, name, signalType, sessions, share, instanceShare, lift }) => (
+            <tr key={id}>
+              <td>
+                <span class={signalType === 'SAT' ? 'dot good' : 'dot bad'} aria-hidden="true" />
+                <Go to={{ view: 'signal', id }}>{name}</Go>
+                <span class="hidden"> ({signalType})</span>
+              </td>
+              <td class="number">
+                {shownShare(share)} <span class="faint">({shownCount(sessions)})</span>
+              </td>
+              <td class="number">{shownShare(instanceShare)}</td>
+              <td class="number">{lift === null ? '–' : `${lift.toFixed(1)} ×`}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Section>
+  );
+}
+
+export function Together({ found }: { readonly found: WhyResponse }) {
+  const lists = [
+    ['Topics', 'topic', found.topics],
+    ['Gaps', 'gap', found.gaps],
+    ['Asked again', 'repeat', found.repeatedRequests],
+  ] as const;
+  return (
+    <>
+      {lists.map(([title, view, list]) =>
+        list.length === 0 ? null : (
+          <Section key={title} title={title}>
+            <Ranked
+              rows={list.map(({ id, name, sessions }) => ({ id, name, count: sessions, to: { view, id } }))}
+            />
+          </Section>
+        ),
+      )}
+    </>
+  );
+}
+
+export function Languages({ found: { languages } }: { readonly found: WhyResponse }) {
+  const { state } = useNavigation();
+  if (languages.length === 0) return null;
+  return (
+    <Section title="Languages">
+      <Ranked
+        rows={languages.map(({ language, sessions }) => ({
+          id: language ?? '',
+          name: languageName(language),
+          count: sessions,
+          ...(language === null ? {} : { to: { filters: { ...state.filters, language } } }),
+        }))}
+      />
+    </Section>
+  );
+}
+
+export function Users({ found: { endUsers } }: { readonly found: WhyResponse }) {
+  if (endUsers.length === 0) return null;
+  return (
+    <Section title="Users">
+      <Ranked
+        rows={endUsers.map(({ id, externalId, sessions }) => ({
+          id,
+          name: externalId,
+          count: sessions,
+          to: { view: 'user', id },
+        }))}
+      />
+    </Section>
+  );
+}
