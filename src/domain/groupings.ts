@@ -114,6 +114,7 @@ function onRequest<Schema extends z.ZodType>(
 
 const name = always(z.string(), 'name');
 const description = always(z.string(), 'description');
+const isNamed = onRequest(z.boolean().describe('A person gave or pinned its name.'), 'is_named');
 
 /** In the order of the members of `dimensions` in the document. */
 const DECLARED = {
@@ -128,6 +129,16 @@ const DECLARED = {
         column: 'cluster',
         idIn: 'cluster',
       }),
+      description: onRequest(
+        z.string().nullable().describe('What a person wrote about it; null: the topic was found.'),
+        'description',
+      ),
+      isOwn: onRequest(z.boolean().describe('A person made it; else it was found.'), 'is_own'),
+      isNamed,
+      isHidden: onRequest(
+        z.boolean().describe('What it holds counts as without a topic. Rows of queries are never hidden.'),
+        'is_hidden',
+      ),
     },
   },
   TOPIC_CLUSTER: {
@@ -135,7 +146,7 @@ const DECLARED = {
     metrics: TOPIC_METRICS,
     counts: { view: 'entity_rollup', kind: KINDS.cluster, names: 'cluster', filter: 'clusterIds' },
     name: 'cluster',
-    members: { name },
+    members: { name, isNamed },
   },
   SESSION: {
     metrics: ['messages', 'duration', 'lastActiveAt', 'sat', 'dsat', 'netSat', 'repeatedRequests'],
@@ -209,6 +220,7 @@ const DECLARED = {
           .describe('TOOL: an action that the assistant cannot perform; KNOWLEDGE: what it does not know.'),
         'gap_type',
       ),
+      isNamed,
       topics: always(topics.describe('Topics in which it occurred, the most frequent first.').optional(), {
         topicsIn: 'gap_micro',
       }),

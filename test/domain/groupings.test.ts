@@ -43,6 +43,7 @@ describe('groupings', () => {
     ok(!accepts({ topic: { id, name: 'refunds' } }));
     ok(!accepts({ topic: { id, name: 'refunds', clusterId: null, more: 1 } }));
     deepEqual(dimensionFieldsOf('SESSION'), ['title', 'summary', 'topics', 'language', 'externalId']);
-    deepEqual(dimensionFieldsOf('TOPIC'), []);
+    deepEqual(dimensionFieldsOf('TOPIC'), ['description', 'isOwn', 'isNamed', 'isHidden']);
+    deepEqual(dimensionFieldsOf('CSAT_DSAT'), []);
   });
 });

@@ -2,7 +2,7 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import { GROUPINGS } from '../../src/domain/groupings.ts';
+import { dimensionFieldsOf, GROUPINGS } from '../../src/domain/groupings.ts';
 import {
   WHY_PATHS,
   whyResponseSchema,
@@ -70,7 +70,8 @@ async function why(path: WhyPath, id: string, parameters: Parameters = {}): Prom
 function rowsOf(path: WhyPath, parameters: Parameters = {}): Promise<Row[]> {
   const groupBy = WHY_PATHS[path];
   const fields = GROUPINGS[groupBy].metrics.join(',');
-  const members = groupBy === 'END_USER' ? { dimensionFields: 'externalId,createdAt,lastActiveAt' } : {};
+  const wanted = dimensionFieldsOf(groupBy).filter((field) => field !== 'topTopics');
+  const members: Parameters = wanted.length === 0 ? {} : { dimensionFields: wanted.join(',') };
   return client.rows({ instanceId: shop.instanceId, groupBy, fields, ...members, ...parameters });
 }
 

@@ -76,7 +76,8 @@ describe('a topic that merged into another', () => {
     });
     const parameters = whyParameterSchemas.parse({ instanceId: uuid(1, 1) });
     const found = await why.read('TOPIC', uuid(4, 2), parameters);
-    deepEqual(found.topic, { id: uuid(4, 2), name: 'topic 2', clusterId: null });
+    const undecided = { description: null, isOwn: false, isNamed: false, isHidden: false };
+    deepEqual(found.topic, { id: uuid(4, 2), name: 'topic 2', clusterId: null, ...undecided });
     deepEqual(found.heir, { id: uuid(4, 1), name: 'topic 1' });
     deepEqual([found.fields.sessions, found.fields.messages], [2, 2]);
     deepEqual((await why.read('TOPIC', uuid(4, 1), parameters)).heir, null);

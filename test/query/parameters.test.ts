@@ -297,9 +297,9 @@ describe('query parameters: what is refused', () => {
     ],
     [
       'dimensionFields where there are none',
-      { groupBy: 'TOPIC', dimensionFields: 'title' },
+      { groupBy: 'CSAT_DSAT', dimensionFields: 'title' },
       'dimensionFields',
-      /TOPIC has no dimension fields/,
+      /CSAT_DSAT has no dimension fields/,
     ],
     ['limit 0', { limit: '0' }, 'limit', /from 1 to 10000/],
     ['limit 10001', { limit: '10001' }, 'limit', /from 1 to 10000/],

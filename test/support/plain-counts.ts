@@ -99,6 +99,9 @@ export function plainAnswer(
 /** Topics shown of an end user. */
 const TOP_TOPICS = 5;
 
+/** A topic about which nobody decided anything. */
+const FOUND = { description: null, isOwn: false, isNamed: false, isHidden: false };
+
 /** The group's own entity, as docs/api.md has it. */
 function dimensionOf(
   entity: number,
@@ -117,9 +120,9 @@ function dimensionOf(
     );
   switch (groupBy) {
     case 'TOPIC':
-      return { topic: { id, ...names.topic(entity) } };
+      return { topic: { id, ...names.topic(entity), ...wanted(FOUND) } };
     case 'TOPIC_CLUSTER':
-      return { cluster: { id, ...names.cluster(entity) } };
+      return { cluster: { id, ...names.cluster(entity), ...wanted({ isNamed: false }) } };
     case 'CSAT_DSAT': {
       const signal = SIGNALS[entity] as (typeof SIGNALS)[number];
       return {
@@ -134,7 +137,7 @@ function dimensionOf(
     case 'REPEATED_REQUEST':
       return { repeatedRequest: { id, ...names.repeatedRequest(entity) } };
     case 'GAP':
-      return { gap: { id, ...names.gap(entity), topics: topics() } };
+      return { gap: { id, ...names.gap(entity), ...wanted({ isNamed: false }), topics: topics() } };
     case 'SESSION':
       return { session: { id, ...wanted({ ...names.session(entity), topics: topics() }) } };
     case 'END_USER':

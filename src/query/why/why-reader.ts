@@ -1,5 +1,5 @@
 /** Covered by test/e2e/why-rules.test.ts. */
-import { GROUPINGS } from '../../domain/groupings.ts';
+import { dimensionFieldsOf, GROUPINGS } from '../../domain/groupings.ts';
 import { KINDS } from '../../domain/kinds.ts';
 import type { Metric } from '../../domain/metrics.ts';
 import { roleOf, type RecordedMessage } from '../../domain/records.ts';
@@ -116,8 +116,10 @@ export class WhyReader {
     instance: number,
     entity: { readonly number: number; readonly id: string },
   ): Promise<Partial<WhyResponse>> {
-    if (basic.groupBy !== 'END_USER')
-      return (await readDimensions(snapshot, basic, instance, [entity]))[0] ?? {};
+    if (basic.groupBy !== 'END_USER') {
+      const whole = { ...basic, dimensionFields: dimensionFieldsOf(basic.groupBy) };
+      return (await readDimensions(snapshot, whole, instance, [entity]))[0] ?? {};
+    }
     // Whose times are those of all time: a row of the whole history has them.
     const whole: QueryParameters = {
       ...basic,

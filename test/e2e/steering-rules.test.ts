@@ -1,0 +1,295 @@
+/** POST /v1/curations, POST /v1/topics, GET /v1/curations: what people decide, from the request to what queries show. */
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { curatedSchema, newTopicAnswerSchema } from '../../src/http/curation-routes.ts';
+import {
+  curationsResponseSchema,
+  type CurationsResponse,
+} from '../../src/query/curations/curations-schema.ts';
+import { whyResponseSchema, type WhyResponse } from '../../src/query/why/why-schema.ts';
+import { Client, faultOf, pathsOf, toSearch, type Answer, type Parameters } from '../support/client.ts';
+import { assistant, CANCEL, CANNOT, fill, PASSWORD, user } from '../support/conversations.ts';
+import { curlRequest, fencedBlocks, shellCommands } from '../support/readme.ts';
+import { startTestService, type TestProject, type TestService } from '../support/service.ts';
+
+let service: TestService;
+let project: TestProject;
+let client: Client;
+let stranger: Client;
+before(async () => {
+  service = await startTestService();
+  project = await service.newProject();
+  client = new Client(service.url, project.key);
+  stranger = new Client(service.url, (await service.newProject()).key);
+});
+after(() => service?.stop());
+
+/** An instance with two topics of three requests each, and a gap. */
+class Shop {
+  readonly instanceId: string;
+  /** Of the newest thing that was sent. */
+  position: number;
+  cancel = '';
+  password = '';
+  cluster = '';
+  gap = '';
+
+  constructor(instanceId: string, position: number) {
+    this.instanceId = instanceId;
+    this.position = position;
+  }
+
+  static async open(): Promise<Shop> {
+    const day = '2026-03-03T10:0';
+    const conversations = [0, 1, 2].flatMap((index) => [
+      [user(CANCEL[index] ?? '', `${day}0:00Z`), assistant(CANNOT, `${day}1:00Z`)],
+      [user(PASSWORD[index] ?? '', `${day}0:00Z`)],
+    ]);
+    const { instanceId, sessions, position } = await fill(client, conversations);
+    const shop = new Shop(instanceId, position);
+    const found = await Promise.all(
+      [0, 1].map((index) => client.session(sessions[index] ?? '', { instanceId }, position)),
+    );
+    [shop.cancel = '', shop.password = ''] = found.map(({ messages }) => messages[0]?.topic?.id ?? '');
+    shop.gap = found[0]?.messages[1]?.gap?.id ?? '';
+    shop.cluster = (await shop.why('topics', shop.cancel)).topic?.clusterId ?? '';
+    ok([shop.cancel, shop.password, shop.gap, shop.cluster].every((id) => id !== ''));
+    return shop;
+  }
+
+  /** Sends a body, as it is beside the instance. */
+  async send(path: string, body: object, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
+    const answer = await client.send(path, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'x-wait-for-position': String(this.position),
+        ...headers,
+      },
+      body: JSON.stringify({ instanceId: this.instanceId, ...body }),
+    });
+    if (answer.status === 201) this.position = Number(answer.headers.get('x-stream-position'));
+    return answer;
+  }
+
+  curate(body: object, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
+    return this.send('/v1/curations', body, headers);
+  }
+
+  /** Curates what must be taken; its id, and that of a new cluster. */
+  async curated(body: object): Promise<{ curationId: string; topicClusterId?: string | undefined }> {
+    const answer = await this.curate(body);
+    equal(answer.status, 201, JSON.stringify(answer.body));
+    return curatedSchema.parse(answer.body);
+  }
+
+  async refused(body: object, status: number, code: string): Promise<string> {
+    return faultOf(await this.curate(body), status, code).message;
+  }
+
+  async get(path: string, parameters: Parameters = {}): Promise<unknown> {
+    const headers = { 'x-wait-for-position': String(this.position) };
+    const search = toSearch({ instanceId: this.instanceId, ...parameters });
+    const { status, body } = await client.send(`${path}?${search}`, { headers });
+    equal(status, 200, JSON.stringify(body));
+    return body;
+  }
+
+  async why(path: 'topics' | 'topic-clusters' | 'gaps', id: string): Promise<WhyResponse> {
+    return whyResponseSchema.parse(await this.get(`/v1/${path}/${id}`));
+  }
+
+  async list(parameters: Parameters = {}): Promise<CurationsResponse> {
+    return curationsResponseSchema.parse(await this.get('/v1/curations', parameters));
+  }
+
+  /** Messages of each topic, by its name. */
+  async topics(): Promise<Record<string, number>> {
+    const { instanceId } = this;
+    const rows = await client.rows({ instanceId, groupBy: 'TOPIC', fields: 'messages' }, this.position);
+    return Object.fromEntries(
+      rows.map(({ dimensions, fields }) => [dimensions.topic?.name ?? '', fields.messages ?? 0]),
+    );
+  }
+}
+
+describe('what people decide', { concurrency: 4 }, () => {
+  it('renames and pins topics, clusters and gaps, and is undone', async () => {
+    const shop = await Shop.open();
+    const found = (await shop.why('topics', shop.cancel)).topic;
+    deepEqual(
+      [found?.isNamed, found?.isOwn, found?.isHidden, found?.description],
+      [false, false, false, null],
+    );
+    const { curationId } = await shop.curated({
+      action: 'RENAME',
+      topicId: shop.cancel.toUpperCase(),
+      name: ' Cancel\ta stay ',
+    });
+    deepEqual((await shop.why('topics', shop.cancel)).topic, {
+      ...found,
+      name: 'Cancel a stay',
+      isNamed: true,
+    });
+    ok('Cancel a stay' in (await shop.topics()));
+    await shop.curated({ action: 'RENAME', gapId: shop.gap, name: 'Cancelling' });
+    const { gap } = await shop.why('gaps', shop.gap);
+    deepEqual([gap?.name, gap?.isNamed], ['Cancelling', true]);
+    await shop.curated({ action: 'PIN', topicClusterId: shop.cluster });
+    equal((await shop.why('topic-clusters', shop.cluster)).cluster?.isNamed, true);
+    await shop.curated({ action: 'UNDO', curationId });
+    deepEqual((await shop.why('topics', shop.cancel)).topic, found);
+    match(await shop.refused({ action: 'UNDO', curationId }, 409, 'CONFLICT'), /was undone/);
+  });
+
+  it('merges: the id answers as its heir, for curations too', async () => {
+    const shop = await Shop.open();
+    const before = await shop.topics();
+    const total = Object.values(before).reduce((sum, messages) => sum + messages, 0);
+    const { curationId } = await shop.curated({
+      action: 'MERGE',
+      topicId: shop.cancel,
+      intoTopicId: shop.password,
+    });
+    deepEqual(Object.values(await shop.topics()), [total]);
+    equal((await shop.why('topics', shop.cancel)).heir?.id, shop.password);
+    await shop.curated({ action: 'RENAME', topicId: shop.cancel, name: 'Both' });
+    deepEqual(await shop.topics(), { Both: total });
+    const circle = { action: 'MERGE', topicId: shop.password, intoTopicId: shop.cancel };
+    match(await shop.refused(circle, 409, 'CONFLICT'), /are one already/);
+    await shop.curated({ action: 'UNDO', curationId });
+    equal(Object.keys(await shop.topics()).length, 2);
+  });
+
+  it('moves into a cluster that is there and into a new one, and hides', async () => {
+    const shop = await Shop.open();
+    const { topicClusterId = '' } = await shop.curated({
+      action: 'MOVE',
+      topicId: shop.password,
+      newClusterName: 'Access',
+    });
+    equal((await shop.why('topics', shop.password)).topic?.clusterId, topicClusterId);
+    deepEqual((await shop.why('topic-clusters', topicClusterId)).cluster, {
+      id: topicClusterId,
+      name: 'Access',
+      isNamed: true,
+    });
+    const again = { action: 'MOVE', topicId: shop.cancel, newClusterName: 'ACCESS' };
+    match(await shop.refused(again, 409, 'CONFLICT'), new RegExp(topicClusterId));
+    await shop.curated({ action: 'MOVE', topicId: shop.cancel, topicClusterId });
+    equal((await shop.why('topics', shop.cancel)).topic?.clusterId, topicClusterId);
+    await shop.curated({ action: 'HIDE', topicId: shop.cancel });
+    equal(Object.keys(await shop.topics()).length, 1);
+    equal((await shop.why('topics', shop.cancel)).topic?.isHidden, true);
+  });
+
+  it('refuses names that are taken, and what is not there', async () => {
+    const shop = await Shop.open();
+    const { name = '' } = (await shop.why('topics', shop.password)).topic ?? {};
+    const rename = { action: 'RENAME', topicId: shop.cancel, name: name.toUpperCase() };
+    match(await shop.refused(rename, 409, 'CONFLICT'), /Merge the two/);
+    const none = randomUUID();
+    for (const body of [
+      { action: 'RENAME', topicId: none, name: 'x' },
+      { action: 'PIN', topicClusterId: shop.cancel },
+      { action: 'PIN', gapId: none },
+      { action: 'MERGE', topicId: shop.cancel, intoTopicId: none },
+      { action: 'MOVE', topicId: shop.cancel, topicClusterId: none },
+      { action: 'HIDE', topicId: none },
+      { action: 'UNDO', curationId: none },
+    ])
+      match(await shop.refused(body, 404, 'NOT_FOUND'), /^There is no .* in this instance\.$/);
+    const body = JSON.stringify({ instanceId: shop.instanceId, action: 'HIDE', topicId: shop.cancel });
+    const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body };
+    faultOf(await stranger.send('/v1/curations', init), 404, 'NOT_FOUND');
+    faultOf(await stranger.send(`/v1/curations?instanceId=${shop.instanceId}`), 404, 'NOT_FOUND');
+    deepEqual(pathsOf(faultOf(await shop.curate({ action: 'HIDE' }), 400, 'VALIDATION_ERROR')), ['topicId']);
+    deepEqual((await shop.list()).elements, []);
+  });
+
+  it('makes topics that claim requests near their examples, in an empty instance too', async () => {
+    const instanceId = await service.newInstance(project);
+    const shop = new Shop(instanceId, 0);
+    const body = { name: 'Stays', description: 'Hotels', examples: [CANCEL[0], CANCEL[1]] };
+    const made = await shop.send('/v1/topics', body);
+    equal(made.status, 201, JSON.stringify(made.body));
+    const { topicId, curationId } = newTopicAnswerSchema.parse(made.body);
+    const own = (await shop.why('topics', topicId)).topic;
+    deepEqual([own?.name, own?.description, own?.isOwn, own?.isNamed], ['Stays', 'Hotels', true, true]);
+    const asked = await client.ingest({ instanceId, messages: [user(CANCEL[1], '2026-03-03T10:00:00Z')] });
+    shop.position = asked.position;
+    deepEqual(await shop.topics(), { Stays: 1 });
+    faultOf(await shop.send('/v1/topics', { ...body, name: 'STAYS' }), 409, 'CONFLICT');
+    await shop.curated({ action: 'UNDO', curationId });
+    deepEqual(await shop.topics(), {});
+    match(await shop.refused({ action: 'HIDE', topicId }, 404, 'NOT_FOUND'), /no topic/);
+    equal((await shop.send('/v1/topics', { ...body, fromBeginning: true })).status, 201);
+    deepEqual(await shop.topics(), { Stays: 1 });
+  });
+
+  it('is stored once for an Idempotency-Key, although what it asks for is done by then', async () => {
+    const shop = await Shop.open();
+    const merge = { action: 'MERGE', topicId: shop.cancel, intoTopicId: shop.password };
+    const create = { name: 'Ours', examples: ['When does the museum open?'] };
+    const once = { 'idempotency-key': randomUUID() };
+    const other = { 'idempotency-key': randomUUID() };
+    const [first, second] = [await shop.curate(merge, once), await shop.curate(merge, once)];
+    deepEqual([first.status, second.status], [201, 201]);
+    deepEqual(second.body, first.body);
+    const [made, again] = [
+      await shop.send('/v1/topics', create, other),
+      await shop.send('/v1/topics', create, other),
+    ];
+    deepEqual(again.body, made.body);
+    faultOf(
+      await shop.curate({ ...merge, topicId: shop.password, intoTopicId: shop.cancel }, once),
+      409,
+      'CONFLICT',
+    );
+    faultOf(await shop.send('/v1/topics', create, once), 409, 'CONFLICT');
+    const { elements } = await shop.list();
+    deepEqual(
+      elements.map(({ action }) => action),
+      ['CREATE', 'MERGE'],
+    );
+    equal(elements[1]?.curationId, curatedSchema.parse(first.body).curationId);
+  });
+
+  it('is listed with time and key, page by page', async () => {
+    const shop = await Shop.open();
+    const { curationId } = await shop.curated({ action: 'RENAME', topicId: shop.cancel, name: 'Stays' });
+    await shop.curated({ action: 'UNDO', curationId });
+    const { elements, pagination } = await shop.list({ limit: 1 });
+    deepEqual(
+      elements.map(({ action, target, status, keyId }) => [action, target, status, keyId]),
+      [['UNDO', { type: 'CURATION', id: curationId, name: null }, 'APPLIED', project.keyId]],
+    );
+    const next = await shop.list({ limit: 1, cursor: pagination.next ?? '' });
+    equal(next.pagination.next, null);
+    const [renamed] = next.elements;
+    ok(Math.abs(Date.now() - Date.parse(renamed?.createdAt ?? '')) < 60_000);
+    deepEqual(
+      [renamed?.curationId, renamed?.target.type, renamed?.details, renamed?.status, renamed?.undoneBy],
+      [curationId, 'TOPIC', { name: 'Stays' }, 'UNDONE', elements[0]?.curationId],
+    );
+  });
+
+  it('is as docs/api.md shows it', async () => {
+    const shop = await Shop.open();
+    const page = readFileSync(join(import.meta.dirname, '../../docs/api.md'), 'utf8');
+    const section = page.split(/^## /m).find((text) => text.startsWith('Steering\n')) ?? '';
+    const variables = { URL: service.url, KEY: client.key, INSTANCE: shop.instanceId, TOPIC: shop.cancel };
+    const blocks = fencedBlocks(section);
+    equal(blocks.length, 6);
+    for (let index = 0; index < blocks.length; index += 2) {
+      const [words = []] = shellCommands(blocks[index]?.text ?? '', variables);
+      const answer = await fetch(curlRequest(words));
+      ok(answer.ok);
+      const shown = JSON.parse(blocks[index + 1]?.text ?? '') as object;
+      deepEqual(Object.keys((await answer.json()) as object), Object.keys(shown));
+    }
+  });
+});
