@@ -160,16 +160,22 @@ function moveToTopicOf(
   session.askedAt = null;
 }
 
-/** A name, a date or the like that the assistant has asked for before anything was requested. */
+/** A name, a date or the like that the assistant has asked for, or a code behind any question. */
 function isBareAnswer(
   { content, at }: Turn,
   { kind, sentences }: Enrichment,
   session: SessionState,
 ): boolean {
-  if (kind !== 'request' || session.micro !== null || !session.askedForData) return false;
+  if (kind !== 'request' || (!session.askedForData && !isCodeAlone(content))) return false;
   return (
     canOnlyAnswer(content, at, session.askedAt) && isBare(content) && !sentences.some(({ asks }) => asks)
   );
+}
+
+/** A code or a number, with nothing beside it. */
+function isCodeAlone(content: string): boolean {
+  const text = content.trim();
+  return !/\s/u.test(text) && /\p{N}/u.test(text);
 }
 
 function asReply(enrichment: Enrichment): Enrichment {

@@ -57,6 +57,18 @@ describe('turns that found no topic, with the model that ships', () => {
     for (const { topic } of found.slice(about.length)) notEqual(topic, first?.topic);
   });
 
+  it('leaves a code that was asked for with what was asked before', async () => {
+    const told: readonly Line[] = [
+      ['user', 'My voucher does not work'],
+      ['assistant', 'Could you tell me the code?'],
+      ['user', 'WINTER7'],
+    ];
+    // A topic that a code alone would join otherwise.
+    const codes = ['WINTER7', 'WINTER7 code', 'code WINTER7'].map((code): Line[] => [['user', code]]);
+    const found = (await assigned([...codes, told])).slice(codes.length);
+    deepEqual(new Set(found.map(({ micro }) => micro)).size, 1);
+  });
+
   it('leaves reactions with what was asked before', async () => {
     const found = await assigned([
       [
