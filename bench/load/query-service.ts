@@ -22,6 +22,8 @@ export interface QueryService {
   send(instanceId: string, parameters: Readonly<Record<string, string>>): Promise<void>;
   /** Resident memory of web, bytes: now and at most so far (0 where the system does not tell). */
   memory(): Promise<{ now: number; peak: number }>;
+  readonly url: string;
+  readonly key: string;
   stop(): Promise<void>;
 }
 
@@ -82,6 +84,8 @@ export async function startQueryService(options: {
       ask: async (instanceId, parameters) => JSON.parse(await get(instanceId, parameters)) as QueryResponse,
       send: async (instanceId, parameters) => void (await get(instanceId, parameters)),
       memory: () => memoryOf(child.pid ?? 0),
+      url,
+      key,
       stop,
     };
   } catch (error) {
@@ -137,7 +141,8 @@ async function endOf(child: ChildProcess): Promise<void> {
   await ended;
 }
 
-async function memoryOf(pid: number): Promise<{ now: number; peak: number }> {
+/** Resident memory of a process, bytes: now and at most so far (0 where the system does not tell). */
+export async function memoryOf(pid: number): Promise<{ now: number; peak: number }> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
   const bytes = (name: string): number =>
     Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1] ?? 0) * 1024;

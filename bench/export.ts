@@ -1,0 +1,223 @@
+/** How fast are all sessions of a long history written to a file, and does memory stay flat? */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { action, wholeNumber, type Command } from '../src/cli/command.ts';
+import { dimensionFieldsOf, GROUPINGS } from '../src/domain/groupings.ts';
+import { quoted } from '../src/store/duckdb.ts';
+import { SYNTHETIC_IDS } from '../test/support/synthetic-stream.ts';
+import { oneInstance, openHistory, type History } from './history.ts';
+import { memoryOf, startQueryService, type QueryService } from './load/query-service.ts';
+import { RawMessages } from './load/raw-messages.ts';
+import type { Ratios } from './load/ratios.ts';
+import { table } from './load/table.ts';
+
+const USAGE = `Usage: npm run bench -- export [OPTIONS]
+
+How fast are all sessions of a long history written to a file, and does memory stay flat?
+
+Serves a synthetic history with web and asks for every session with all that is known of it: as CSV and NDJSON over
+HTTP, and as Parquet through npm run export. The alternative, in the same run: one plain SQL over raw messages in
+DuckDB, the counts of each session to a CSV file, without titles, summaries, topics and languages.
+
+  --messages N   length of the history; a session has ten (default: 10000000)
+  --keep DIR     keep the history in DIR, and reuse what is there
+  --json         print the figures as JSON`;
+
+const LOOK_MS = 50;
+const CLI = resolve(import.meta.dirname, '../src/cli/export.ts');
+const RAW = `select s.id, count(*) as messages, max(sent_at) as last, min(sent_at) as first, sum(sat) as sat,
+sum(dsat) as dsat, count(repeated_request) as repeats
+from message m join session s using (session) group by s.id order by last desc, s.id`;
+
+interface Written {
+  readonly format: string;
+  readonly rows: number;
+  readonly bytes: number;
+  readonly seconds: number;
+  /** Resident memory, bytes: of web before and at most meanwhile, and of the command at most (null: there is none). */
+  readonly before: number;
+  readonly peak: number;
+  readonly command: number | null;
+}
+
+interface Figures {
+  readonly messages: number;
+  readonly written: readonly Written[];
+  /** The alternative, in rows a second. */
+  readonly raw: number;
+}
+
+export const ratios: Ratios = async ({ times, keep }) => {
+  const history = await openHistory(oneInstance(50_000), { keep, onProgress: () => undefined });
+  const samples: number[] = [];
+  while (samples.length < times) {
+    const { written, raw } = await measure(history, ['text/csv', 'text/csv']);
+    const last = written.at(-1);
+    samples.push(last === undefined ? 0 : last.rows / last.seconds / raw);
+  }
+  return { 'rows/s as CSV over DuckDB on raw messages': samples };
+};
+
+export const command: Command = {
+  usage: USAGE,
+  action: action({
+    options: {
+      messages: { type: 'string', default: '10000000' },
+      keep: { type: 'string' },
+      json: { type: 'boolean', default: false },
+    },
+    read({ messages, keep, json }) {
+      const size = wholeNumber('--messages', messages, 1000);
+      return async () => {
+        const onProgress = (line: string): void => console.error(line);
+        const history = await openHistory(oneInstance(size), { keep, onProgress });
+        try {
+          const figures = await measure(history, ['text/csv', 'application/x-ndjson', 'parquet']);
+          console.log(json ? JSON.stringify(figures, null, 2) : describe(figures));
+        } finally {
+          history.remove();
+        }
+      };
+    },
+  }),
+};
+
+type Format = 'text/csv' | 'application/x-ndjson' | 'parquet';
+
+async function measure(history: History, formats: readonly Format[]): Promise<Figures> {
+  const service = await startQueryService({
+    dataDir: history.dataDir,
+    instanceIds: [SYNTHETIC_IDS.instance(1)],
+    connections: 1,
+  });
+  try {
+    const written: Written[] = [];
+    for (const format of formats)
+      written.push(await (format === 'parquet' ? writeParquet(service) : download(service, format)));
+    const [first] = written;
+    for (const { format, rows } of written)
+      if (rows !== 0 && rows !== first?.rows) throw new Error(`${format}: ${rows} of ${first?.rows} rows`);
+    return {
+      messages: history.messages,
+      written: written.map((each) => ({ ...each, rows: each.rows === 0 ? (first?.rows ?? 0) : each.rows })),
+      raw: await rawRate(history),
+    };
+  } finally {
+    await service.stop();
+  }
+}
+
+/** What `work` gives, how long it took, and web's memory before and at most meanwhile. */
+async function watched<Result>(
+  service: QueryService,
+  work: () => Promise<Result>,
+): Promise<{ result: Result; seconds: number; before: number; peak: number }> {
+  const before = (await service.memory()).now;
+  let peak = before;
+  let isOver = false;
+  const watching = (async (): Promise<void> => {
+    while (!isOver) {
+      peak = Math.max(peak, (await service.memory()).now);
+      await sleep(LOOK_MS);
+    }
+  })();
+  const startedAt = performance.now();
+  const result = await work();
+  const seconds = (performance.now() - startedAt) / 1000;
+  isOver = true;
+  await watching;
+  return { result, seconds, before, peak };
+}
+
+const { metrics } = GROUPINGS.SESSION;
+
+/** Reads the whole file and keeps nothing of it. */
+async function download(
+  service: QueryService,
+  format: 'text/csv' | 'application/x-ndjson',
+): Promise<Written> {
+  const search = new URLSearchParams({
+    instanceId: SYNTHETIC_IDS.instance(1),
+    groupBy: 'SESSION',
+    fields: metrics.join(','),
+    dimensionFields: dimensionFieldsOf('SESSION').join(','),
+  });
+  const { result, ...times } = await watched(service, async () => {
+    const headers = { 'x-api-key': service.key, accept: format };
+    const response = await fetch(`${service.url}/v1/query/?${search}`, { headers });
+    if (!response.ok || response.body === null) throw new Error(`status ${response.status}`);
+    const [newline, heading] = [10, format === 'text/csv' ? 1 : 0];
+    let [bytes, lines] = [0, 0];
+    for await (const chunk of response.body) {
+      bytes += chunk.length;
+      for (let at = chunk.indexOf(newline); at >= 0; at = chunk.indexOf(newline, at + 1)) lines += 1;
+    }
+    return { bytes, rows: lines - heading };
+  });
+  return { format, ...result, ...times, command: null };
+}
+
+async function writeParquet(service: QueryService): Promise<Written> {
+  const folder = mkdtempSync(join(tmpdir(), 'undertone-bench-'));
+  const file = join(folder, 'sessions.parquet');
+  try {
+    const { result, ...times } = await watched(service, async () => {
+      const given = ['--instance', SYNTHETIC_IDS.instance(1), '--group-by', 'SESSION', '--format', 'parquet'];
+      const where = ['--output', file, '--url', service.url, '--key', service.key];
+      const child = spawn(process.execPath, [CLI, ...given, ...where], {
+        stdio: ['ignore', 'inherit', 'inherit'],
+      });
+      const ended = once(child, 'exit');
+      let command = 0;
+      while (child.exitCode === null && child.signalCode === null) {
+        command = Math.max(command, (await memoryOf(child.pid ?? 0)).peak);
+        await Promise.race([ended, sleep(LOOK_MS)]);
+      }
+      if (child.exitCode !== 0) throw new Error(`npm run export ended with code ${child.exitCode}`);
+      return command;
+    });
+    return { format: 'parquet', rows: 0, bytes: statSync(file).size, ...times, command: result };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Rows a second of the alternative. */
+async function rawRate({ rawFile }: History): Promise<number> {
+  const folder = mkdtempSync(join(tmpdir(), 'undertone-bench-'));
+  const raw = await RawMessages.open(rawFile, { create: false });
+  try {
+    const startedAt = performance.now();
+    await raw.connection.run(`copy (${RAW}) to ${quoted(join(folder, 'sessions.csv'))} (header)`);
+    const seconds = (performance.now() - startedAt) / 1000;
+    const [row] = await raw.connection.all('select count(distinct session) as rows from message');
+    return Number(row?.['rows']) / seconds;
+  } finally {
+    await raw.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function describe({ messages, written, raw }: Figures): string {
+  const megabytes = (bytes: number | null): string => (bytes === null ? '' : `${Math.round(bytes / 1e6)} MB`);
+  return [
+    `${messages} messages, ${written[0]?.rows} sessions`,
+    table(
+      ['format', 'file', 'seconds', 'rows/s', 'web before', 'web at most', 'command at most'],
+      written.map(({ format, rows, bytes, seconds, before, peak, command }) => [
+        format,
+        megabytes(bytes),
+        seconds.toFixed(1),
+        String(Math.round(rows / seconds)),
+        megabytes(before),
+        megabytes(peak),
+        megabytes(command),
+      ]),
+    ),
+    `raw messages in DuckDB to CSV, counts only: ${Math.round(raw)} rows/s`,
+  ].join('\n');
+}
