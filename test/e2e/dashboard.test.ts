@@ -262,6 +262,11 @@ describe('the dashboard in a browser', { skip }, () => {
       await page.click('td.name a >> nth=0', SOON);
       await page.waitForSelector('.virtual .title', SOON);
       await check('topic');
+      await page.click('button:text-is("Merge …")', SOON);
+      await page.waitForSelector('dialog label', SOON);
+      await check('merge');
+      await page.keyboard.press('Escape');
+      await page.waitForSelector('dialog', { ...SOON, state: 'detached' });
       await page.click('.virtual .title a >> nth=0', SOON);
       await page.waitForSelector('.transcript .said', SOON);
       await check('conversation');
@@ -311,6 +316,89 @@ describe('the dashboard in a browser', { skip }, () => {
   it('teaches where an instance has no message', async () => {
     const page = await open(`?instance=${await service.newInstance(project)}&range=all`);
     match((await page.textContent('.teach', SOON)) ?? '', /curl .*\/v1\/ingest\//);
+    await page.context().close();
+  });
+
+  it('renames, merges, moves, hides and takes back, and a rebuild ends with the same', async () => {
+    const at = (minute: number): string => new Date(Date.now() - 86_400_000 + minute * 60_000).toISOString();
+    const { instanceId, position } = await fill(
+      client,
+      [...CANCEL, ...PASSWORD].map((text, i) => [user(text, at(i * 10), `user-${i}`)]),
+    );
+    await client.query({ groupBy: 'SESSION', fields: 'messages', instanceId }, position);
+    const page = await open(`?instance=${instanceId}`);
+    const names = async (): Promise<string[]> => {
+      await page.waitForSelector('td.name a', SOON);
+      return (await page.locator('td.name a').allTextContents()).toSorted();
+    };
+    const [first = '', second = ''] = await names();
+    const visit = async (name: string): Promise<void> => {
+      await page.click('nav[aria-label="Views"] >> text=Overview', SOON);
+      await page.click(`td.name a:text-is("${name}")`, SOON);
+      await page.waitForSelector(`h1:text-is("${name}")`, SOON);
+    };
+    await visit(first);
+    // By keys alone: the field takes the focus, Enter saves.
+    await page.focus('button:text-is("Rename")');
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('Our own name');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('h1:text-is("Our own name")', SOON);
+    match((await page.textContent('p.done', SOON)) ?? '', /is called “Our own name” now/);
+    await visit(second);
+    await page.click('button:text-is("Hide …")');
+    await page.click('dialog button:text-is("Hide")');
+    await page.waitForSelector('p.done:has-text("is hidden")', SOON);
+    await page.click('p.done button:text-is("Undo")');
+    await page.waitForSelector('p.done:has-text("Taken back.")', SOON);
+    await page.click('button:text-is("Move …")');
+    await page.fill('dialog input[placeholder="Name"]', 'Our cluster');
+    await page.click('dialog button:text-is("Move")');
+    await page.waitForSelector('p.done:has-text("is in “Our cluster” now")', SOON);
+    await page.click('button:text-is("Merge …")');
+    await page.fill('dialog input[type="search"]', 'OUR OWN');
+    await page.click('dialog label:has-text("Our own name")');
+    await page.click('dialog button:text-is("Merge")');
+    await page.waitForSelector('.notice:has-text("It has merged into Our own name")', SOON);
+    await page.click('nav[aria-label="Views"] >> text=Decisions', SOON);
+    await page.waitForSelector('.decisions tbody tr:nth-child(5)', SOON);
+    const decisions = await page.locator('.decisions tbody tr td:first-child').allTextContents();
+    deepEqual(
+      decisions.map((text) => text.split(' ')[0]),
+      ['Merged', 'Moved', 'Took', 'Hidden:', 'Renamed'],
+    );
+    await page.click('nav[aria-label="Views"] >> text=Overview');
+    await page.waitForSelector('td.name a:text-is("Our own name")', SOON);
+    deepEqual(await names(), ['Our own name']);
+    await service.rebuild();
+    await page.reload();
+    deepEqual(await names(), ['Our own name']);
+    equal(await page.locator('td.name + td + td').first().textContent(), '8 100 %');
+    await page.context().close();
+  });
+
+  it('makes a topic of a request, its name and wording filled in', async () => {
+    const page = await open('?view=conversations');
+    await page.click('.virtual .title a >> nth=0', SOON);
+    const text = (await page.textContent('.said.user .content', SOON)) ?? '';
+    await page.click('.said.user button:text-is("Make this a topic") >> nth=0');
+    equal(await page.inputValue('dialog textarea'), text);
+    ok(text.startsWith(await page.inputValue('dialog input >> nth=0')));
+    await page.fill('dialog input >> nth=0', 'A topic of our own');
+    await page.click('dialog button:text-is("Make topic")');
+    await page.waitForSelector('p.done:has-text("“A topic of our own” is a topic of your own now")', SOON);
+    await page.click('p.done button:text-is("Undo")');
+    await page.waitForSelector('p.done:has-text("Taken back.")', SOON);
+    await page.context().close();
+  });
+
+  it('shows what a key without the scope cannot do, and says why', async () => {
+    const page = await open();
+    await page.route('**/v1/key?*', (route) => route.fulfill({ json: { scopes: ['query'] } }));
+    await page.reload();
+    await page.click('td.name a >> nth=0', SOON);
+    await page.waitForSelector('.curate button:disabled:text-is("Merge …")', SOON);
+    match((await page.textContent('.curate + p', SOON)) ?? '', /lacks the scope curate/);
     await page.context().close();
   });
 });

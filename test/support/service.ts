@@ -31,6 +31,8 @@ export interface TestService {
   revokeKey(keyId: string): Promise<void>;
   /** An instance without a message; its id. */
   newInstance(project: TestProject): Promise<string>;
+  /** What `npm run rebuild` does, beside the running service. Throws when it fails. */
+  rebuild(): Promise<void>;
   /** Register it right after the start: `after(() => service.stop())`. */
   stop(): Promise<void>;
 }
@@ -101,6 +103,11 @@ export async function startTestService(env: Readonly<Record<string, string>> = {
       },
       revokeKey: async (keyId) => {
         if (!(await opened.revokeKey(keyId))) throw new Error(`no key ${keyId}`);
+      },
+      rebuild: async () => {
+        const child = run('cli/rebuild.ts');
+        const [code] = (await once(child, 'exit')) as [number | null];
+        if (code !== 0) throw new Error(`the rebuild ended with code ${code}`);
       },
       newInstance: async ({ projectId }) => (await opened.createInstance({ projectId })).id,
       stop,

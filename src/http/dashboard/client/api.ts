@@ -1,12 +1,20 @@
 /** The routes that the page asks, with the key of whoever looks at it. */
 import type { ChangesResponse } from '../../../query/changes/changes-schema.ts';
+import type { CurationsResponse } from '../../../query/curations/curations-schema.ts';
 import type { OverviewResponse } from '../../../query/overview/overview-schema.ts';
 import type { QueryResponse } from '../../../query/response-schema.ts';
 import type { SessionResponse } from '../../../query/session-schema.ts';
 import type { WhyResponse } from '../../../query/why/why-schema.ts';
 import type { EntityKind } from './state.ts';
 
-export type { ChangesResponse, OverviewResponse, QueryResponse, SessionResponse, WhyResponse };
+export type {
+  ChangesResponse,
+  CurationsResponse,
+  OverviewResponse,
+  QueryResponse,
+  SessionResponse,
+  WhyResponse,
+};
 export type Row = QueryResponse['elements'][number];
 
 export interface Instance {
@@ -42,12 +50,14 @@ async function send(
   parameters: Parameters,
   accept: string,
   signal?: AbortSignal,
+  init: RequestInit = {},
 ): Promise<Response> {
   const given = Object.entries(parameters).filter(([, value]) => value !== undefined && value !== '');
   const search = new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)]));
   try {
     return await fetch(`/v1/${path}?${search}`, {
-      headers: { 'x-api-key': key.get(), accept },
+      ...init,
+      headers: { ...init.headers, 'x-api-key': key.get(), accept },
       ...(signal === undefined ? {} : { signal }),
     });
   } catch (error) {
@@ -57,11 +67,49 @@ async function send(
 }
 
 async function ask<Answer>(path: string, parameters: Parameters, signal?: AbortSignal): Promise<Answer> {
-  const response = await send(path, parameters, 'application/json', signal);
+  return answerOf<Answer>(await send(path, parameters, 'application/json', signal));
+}
+
+async function answerOf<Answer>(response: Response): Promise<Answer> {
   const body = (await response.json().catch(() => null)) as
     (Answer & { error?: { code: string; message: string } }) | null;
   if (response.ok && body !== null) return body;
   throw new ApiError(response.status, body?.error?.code ?? '', body?.error?.message ?? response.statusText);
+}
+
+/** Names a write, so that sending it again writes it once. */
+function onceKey(): string {
+  return [...crypto.getRandomValues(new Uint32Array(4))].map((part) => part.toString(36)).join('-');
+}
+
+/** What a curation does: the body of POST /v1/curations, but for the instance. */
+export type Curation =
+  | { readonly action: 'RENAME'; readonly name: string; readonly [target: string]: string }
+  | { readonly action: 'PIN' | 'HIDE' | 'MERGE' | 'MOVE' | 'UNDO'; readonly [target: string]: string };
+
+/** The body of POST /v1/topics, but for the instance. */
+export interface NewTopic {
+  readonly name: string;
+  readonly description?: string;
+  readonly examples: readonly string[];
+  readonly fromBeginning: boolean;
+}
+
+/** What a write is called, and its place in the stream. */
+export interface Written {
+  readonly curationId: string;
+  readonly topicId?: string;
+  readonly position: string;
+}
+
+async function write(path: 'curations' | 'topics', body: object): Promise<Written> {
+  const response = await send(path, {}, 'application/json', undefined, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'idempotency-key': onceKey() },
+    body: JSON.stringify(body),
+  });
+  const answer = await answerOf<Omit<Written, 'position'>>(response);
+  return { ...answer, position: response.headers.get('x-stream-position') ?? '0' };
 }
 
 const WHY_PATHS: Readonly<Record<Exclude<EntityKind, 'signal'>, string>> = {
@@ -80,6 +128,17 @@ export const api = {
   changes: (parameters: Parameters, signal?: AbortSignal) =>
     ask<ChangesResponse>('changes', parameters, signal),
   query: (parameters: Parameters, signal?: AbortSignal) => ask<QueryResponse>('query', parameters, signal),
+  key: (signal?: AbortSignal) => ask<{ scopes: readonly string[] }>('key', {}, signal),
+  curations: (parameters: Parameters, signal?: AbortSignal) =>
+    ask<CurationsResponse>('curations', parameters, signal),
+  curate: (instanceId: string, curation: Curation) => write('curations', { instanceId, ...curation }),
+  makeTopic: (instanceId: string, topic: NewTopic) => write('topics', { instanceId, ...topic }),
+  /** Waits, for some seconds at most, until answers contain a position of the stream. */
+  settle: async (instanceId: string, position: string): Promise<void> => {
+    const parameters = { instanceId, groupBy: 'CSAT_DSAT', fields: 'messages', limit: 1 };
+    const headers = { 'x-wait-for-position': position };
+    await send('query', parameters, 'application/json', undefined, { headers });
+  },
   /** Every row of a query as a file. */
   csv: async (parameters: Parameters): Promise<Blob> => {
     const response = await send('query', parameters, 'text/csv');

@@ -3,6 +3,8 @@ import { api, type WhyResponse } from './api.ts';
 import { Trend } from './charts.tsx';
 import { askCompared, type Compared } from './compared.ts';
 import { Conversations } from './conversations.tsx';
+import { CuratedName, isCurated } from './curate.tsx';
+import { DecisionsAbout } from './decisions.tsx';
 import { FILTER_GROUPINGS } from './filters.ts';
 import { shownDay, shownNet } from './format.ts';
 import { useAnswer, useNavigation } from './hooks.ts';
@@ -50,7 +52,7 @@ export function EntityPage({ kind, version }: { readonly kind: EntityKind; reado
   const { name, description, compared, why } = value;
   return (
     <>
-      <Heading kind={kind} name={name} note={description} />
+      <Heading kind={kind} id={state.id} name={name} note={description} />
       {why?.heir == null ? null : (
         <p class="notice">
           It has merged into <Go to={{ id: why.heir.id }}>{why.heir.name}</Go>; the numbers are those of that
@@ -72,6 +74,7 @@ export function EntityPage({ kind, version }: { readonly kind: EntityKind; reado
           </div>
         </div>
       )}
+      {isCurated(kind) ? <DecisionsAbout id={state.id} version={version} /> : null}
       <Conversations version={version} />
     </>
   );
@@ -114,10 +117,12 @@ async function askFound(kind: EntityKind, id: string, period: Period, signal: Ab
 
 function Heading({
   kind,
+  id,
   name,
   note,
 }: {
   readonly kind: EntityKind;
+  readonly id: string;
   readonly name: string;
   readonly note: string | undefined;
 }) {
@@ -127,7 +132,7 @@ function Heading({
         <Go to={{ view: 'overview', id: '' }}>Overview</Go> /{' '}
         {kind === 'user' ? <Go to={{ view: 'users', id: '' }}>Users</Go> : WORDS[kind]}
       </p>
-      <h1>{name}</h1>
+      {isCurated(kind) ? <CuratedName kind={kind} id={id} name={name} /> : <h1>{name}</h1>}
       {note === undefined ? null : <p class="lead">{note}</p>}
     </div>
   );

@@ -101,6 +101,8 @@ export function useKeys(listener: (key: string) => void): void {
       const { target } = event;
       const isField = target instanceof HTMLElement && target.closest('input, select, textarea') !== null;
       if (isField && event.key !== 'Escape') return;
+      // A dialog has the keys to itself.
+      if (document.querySelector('dialog[open]') !== null) return;
       if (!event.ctrlKey && !event.altKey && !event.metaKey) listener(event.key);
     };
     addEventListener('keydown', pressed);

@@ -6,6 +6,9 @@ import { api, ApiError, key, type Instance } from './api.ts';
 import { ChangesPage } from './changes.tsx';
 import { Conversations } from './conversations.tsx';
 import { EntityPage } from './entity.tsx';
+import { CuratingContext, useDecisions } from './curating.ts';
+import { LastDecision } from './curate.tsx';
+import { DecisionsPage } from './decisions.tsx';
 import { Chips } from './filter-bar.tsx';
 import { NavigationContext, useKeys, useUrlState, type Navigation } from './hooks.ts';
 import { Overview } from './overview.tsx';
@@ -36,9 +39,9 @@ const RANGE_WORDS: Readonly<Record<RangeName, string>> = {
   all: 'All',
 };
 const COMPARISON_WORDS: Readonly<Record<Comparison, string>> = {
-  previous: 'period before',
-  year: 'year before',
-  none: 'nothing',
+  previous: 'vs period before',
+  year: 'vs year before',
+  none: 'no comparison',
 };
 
 const VIEWS = [
@@ -46,6 +49,7 @@ const VIEWS = [
   ['changes', 'Changes'],
   ['conversations', 'Conversations'],
   ['users', 'Users'],
+  ['decisions', 'Decisions'],
 ] as const;
 
 /** Takes the key out of `#key=…`, so that it stands in no history and is sent nowhere. */
@@ -205,7 +209,9 @@ function Dashboard({
   readonly navigation: Navigation;
 }) {
   const { state, go } = navigation;
-  const { version, isOffline } = useLive(state.instance);
+  const live = useLive(state.instance);
+  const curating = useDecisions(state.instance);
+  const version = `${live.version} ${curating.edits}`;
   useKeys((pressed) => {
     const range = RANGES[Number(pressed) - 1];
     if (range !== undefined)
@@ -218,7 +224,7 @@ function Dashboard({
   });
   const { view } = state;
   return (
-    <>
+    <CuratingContext.Provider value={curating}>
       <a class="skip" href="#main">
         Skip to the numbers
       </a>
@@ -266,8 +272,8 @@ function Dashboard({
               </button>
             ))}
           </div>
-          <label class="compare">
-            <span>Compare with</span>{' '}
+          <label>
+            <span class="hidden">Compare with</span>
             <select
               value={state.compare}
               onChange={(event) => go({ compare: event.currentTarget.value as Comparison })}
@@ -279,27 +285,28 @@ function Dashboard({
               ))}
             </select>
           </label>
-          <label class="compare">
-            <span>By</span>{' '}
+          <label>
+            <span class="hidden">Buckets of the trend</span>
             <select
               value={state.buckets}
               onChange={(event) => go({ buckets: event.currentTarget.value as BucketName })}
             >
               {BUCKETS.map((name) => (
                 <option key={name} value={name} disabled={!bucketsFor(state.range).includes(name)}>
-                  {name}
+                  {name === 'auto' ? 'auto buckets' : `by ${name}`}
                 </option>
               ))}
             </select>
           </label>
         </div>
       </header>
-      {isOffline ? (
+      {live.isOffline ? (
         <p class="notice" role="status">
           The service does not answer at the moment. The numbers are those of before; they go on by
           themselves.
         </p>
       ) : null}
+      <LastDecision />
       <Chips />
       <main id="main">
         {state.session !== '' ? (
@@ -312,11 +319,13 @@ function Dashboard({
           <ChangesPage version={version} />
         ) : view === 'users' ? (
           <Users version={version} />
+        ) : view === 'decisions' ? (
+          <DecisionsPage version={version} />
         ) : isEntity(view) ? (
           <EntityPage kind={view} version={version} />
         ) : null}
       </main>
-    </>
+    </CuratingContext.Provider>
   );
 }
 

@@ -4,6 +4,7 @@ import { api, type SessionResponse } from './api.ts';
 import { conversationParameters, filtersOf } from './filters.ts';
 import { languageName, shownCount, shownInstant } from './format.ts';
 import { useAnswer, useKeys, useNavigation } from './hooks.ts';
+import { MakeTopic } from './curate.tsx';
 import { Fault, Go } from './parts.tsx';
 import { usePeriod } from './period.ts';
 
@@ -162,6 +163,7 @@ function Said({ message }: { readonly message: Message }) {
             {topic.name}
           </Go>
         )}
+        {content === null || !isUser ? null : <MakeTopic example={content} words="Make this a topic" />}
       </p>
     </li>
   );

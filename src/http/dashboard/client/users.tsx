@@ -40,7 +40,7 @@ export function Users({ version }: { readonly version: string }) {
       >
         {({ dimensions: { endUser }, fields }) =>
           endUser === undefined ? null : (
-            <div class="user">
+            <div class="person">
               <p class="title">
                 <Go to={{ view: 'user', id: endUser.id }}>{endUser.externalId}</Go>
               </p>

@@ -1,0 +1,339 @@
+/** Curation in place: rename, keep a name, merge, move, hide, and topics of one's own. */
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { api } from './api.ts';
+import { useCurating } from './curating.ts';
+import { Dialog, Picker, type Choosable } from './dialog.tsx';
+import { namedOf } from './filters.ts';
+import { shownCount } from './format.ts';
+import { useAnswer, useNavigation } from './hooks.ts';
+import type { EntityKind } from './state.ts';
+
+/** The longest name that the API takes. */
+const MAX_NAME = 80;
+
+/** What has a name that people can change, and how a curation calls its id. */
+export const CURATED = { topic: 'topicId', cluster: 'topicClusterId', gap: 'gapId' } as const;
+export type CuratedKind = keyof typeof CURATED;
+
+export function isCurated(kind: EntityKind): kind is CuratedKind {
+  return kind in CURATED;
+}
+
+interface Target {
+  readonly kind: CuratedKind;
+  readonly id: string;
+  readonly name: string;
+}
+
+type Open = 'rename' | 'merge' | 'move' | 'hide' | null;
+
+/** The name of an entity, and what can be done with it. */
+export function CuratedName({ kind, id, name }: Target) {
+  const { reason, decide } = useCurating();
+  const [open, setOpen] = useState<Open>(null);
+  const [fault, setFault] = useState('');
+  const close = (): void => setOpen(null);
+  const target = { kind, id, name };
+  const button = (which: Exclude<Open, null>, words: string) => (
+    <button type="button" disabled={reason !== ''} onClick={() => setOpen(which)}>
+      {words}
+    </button>
+  );
+  return (
+    <>
+      {open === 'rename' ? <Rename {...target} onClose={close} /> : <h1>{name}</h1>}
+      <div class="curate" role="group" aria-label={`Change ${name}`}>
+        {button('rename', 'Rename')}
+        <button
+          type="button"
+          disabled={reason !== ''}
+          title="It stays, whatever is found later"
+          onClick={() => {
+            setFault('');
+            decide({ action: 'PIN', [CURATED[kind]]: id }, `“${name}” keeps its name.`).catch(
+              (error: Error) => setFault(error.message),
+            );
+          }}
+        >
+          Keep name
+        </button>
+        {kind === 'topic' ? (
+          <>
+            {button('merge', 'Merge …')}
+            {button('move', 'Move …')}
+            {button('hide', 'Hide …')}
+          </>
+        ) : null}
+      </div>
+      {reason === '' ? null : <p class="faint">{reason}</p>}
+      {fault === '' ? null : (
+        <p class="fault" role="alert">
+          {fault}
+        </p>
+      )}
+      {open === 'merge' ? <Merge {...target} onClose={close} /> : null}
+      {open === 'move' ? <Move {...target} onClose={close} /> : null}
+      {open === 'hide' ? <Hide {...target} onClose={close} /> : null}
+    </>
+  );
+}
+
+type Closable = Target & { readonly onClose: () => void };
+
+/** In place of the heading: Enter saves, Escape leaves it as it was. */
+function Rename({ kind, id, name, onClose }: Closable) {
+  const { decide } = useCurating();
+  const [state, setState] = useState({ text: name, isBusy: false, fault: '' });
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    field.current?.focus();
+    field.current?.select();
+  }, []);
+  const text = state.text.trim();
+  const save = (event: Event): void => {
+    event.preventDefault();
+    if (text === '' || text === name) return onClose();
+    setState({ ...state, isBusy: true, fault: '' });
+    decide({ action: 'RENAME', [CURATED[kind]]: id, name: text }, `“${name}” is called “${text}” now.`).then(
+      onClose,
+      (error: Error) => setState({ text, isBusy: false, fault: error.message }),
+    );
+  };
+  return (
+    <form class="rename" onSubmit={save}>
+      <input
+        ref={field}
+        aria-label="New name"
+        maxLength={MAX_NAME}
+        value={state.text}
+        onInput={(event) => setState({ ...state, text: event.currentTarget.value })}
+        onKeyDown={(event) => {
+          if (event.key !== 'Escape') return;
+          event.stopPropagation();
+          onClose();
+        }}
+      />
+      <button type="submit" class="main" disabled={state.isBusy || text === ''}>
+        Save
+      </button>
+      <button type="button" onClick={onClose}>
+        Cancel
+      </button>
+      {state.fault === '' ? null : (
+        <p class="fault" role="alert">
+          {state.fault}
+        </p>
+      )}
+    </form>
+  );
+}
+
+/** All topics or clusters of all time, the largest first. */
+function useChoosable(groupBy: 'TOPIC' | 'TOPIC_CLUSTER', without: string): readonly Choosable[] | null {
+  const { state } = useNavigation();
+  const { value } = useAnswer(`choosable ${state.instance} ${groupBy}`, '', (signal) =>
+    api.query(
+      { instanceId: state.instance, groupBy, fields: 'sessions', 'sort.field': 'sessions', limit: 10_000 },
+      signal,
+    ),
+  );
+  if (value === null) return null;
+  return value.elements
+    .map((row) => ({ ...namedOf(row), note: shownCount(row.fields.sessions) }))
+    .filter(({ id }) => id !== without);
+}
+
+function Merge({ id, name, onClose }: Closable) {
+  const { decide } = useCurating();
+  const options = useChoosable('TOPIC', id);
+  const [into, setInto] = useState('');
+  const intoName = options?.find((option) => option.id === into)?.name ?? '';
+  return (
+    <Dialog
+      title={`Merge “${name}” into another topic`}
+      action="Merge"
+      isReady={into !== ''}
+      onConfirm={() =>
+        decide({ action: 'MERGE', topicId: id, intoTopicId: into }, `“${name}” counts as “${intoName}” now.`)
+      }
+      onClose={onClose}
+    >
+      <p class="faint">What it holds counts as the other, from the beginning. You can undo it.</p>
+      <Picker label="topics" options={options} chosen={into} onChoice={setInto} />
+    </Dialog>
+  );
+}
+
+function Move({ id, name, onClose }: Closable) {
+  const { decide } = useCurating();
+  const options = useChoosable('TOPIC_CLUSTER', '');
+  const [to, setTo] = useState('');
+  const [made, setMade] = useState('');
+  const newName = made.trim();
+  const cluster = newName === '' ? options?.find((option) => option.id === to)?.name : newName;
+  return (
+    <Dialog
+      title={`Move “${name}” to a cluster`}
+      action="Move"
+      isReady={to !== '' || newName !== ''}
+      onConfirm={() =>
+        decide(
+          {
+            action: 'MOVE',
+            topicId: id,
+            ...(newName === '' ? { topicClusterId: to } : { newClusterName: newName }),
+          },
+          `“${name}” is in “${cluster ?? ''}” now.`,
+        )
+      }
+      onClose={onClose}
+    >
+      <Picker
+        label="topic clusters"
+        options={options}
+        chosen={newName === '' ? to : ''}
+        onChoice={(id) => {
+          setTo(id);
+          setMade('');
+        }}
+      />
+      <label>
+        Or a new cluster
+        <input
+          maxLength={MAX_NAME}
+          placeholder="Name"
+          value={made}
+          onInput={(event) => setMade(event.currentTarget.value)}
+        />
+      </label>
+    </Dialog>
+  );
+}
+
+function Hide({ id, name, onClose }: Closable) {
+  const { decide } = useCurating();
+  return (
+    <Dialog
+      title={`Hide “${name}”`}
+      action="Hide"
+      isReady
+      onConfirm={() => decide({ action: 'HIDE', topicId: id }, `“${name}” is hidden.`)}
+      onClose={onClose}
+    >
+      <p>
+        What it holds counts as without a topic, and no list shows it. Its own page stays, and you can undo
+        it.
+      </p>
+    </Dialog>
+  );
+}
+
+/** A name for a topic, from a request: its beginning, to the end of a word. */
+export function nameFrom(text: string): string {
+  const line = text.replaceAll(/\s+/g, ' ').trim();
+  const cut = line.length <= 60 ? line : line.slice(0, 60).replace(/\s\S*$/, '');
+  return cut.replace(/[\s.,;:!?。？！]+$/u, '');
+}
+
+/** Opens a dialog that makes a topic of one's own; `example`: a request to begin with. */
+export function MakeTopic({ example = '', words }: { readonly example?: string; readonly words: string }) {
+  const { reason } = useCurating();
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <button
+        type="button"
+        class="quiet"
+        disabled={reason !== ''}
+        title={reason}
+        onClick={() => setOpen(true)}
+      >
+        {words}
+      </button>
+      {isOpen ? <NewTopicDialog example={example} onClose={() => setOpen(false)} /> : null}
+    </>
+  );
+}
+
+function NewTopicDialog({ example, onClose }: { readonly example: string; readonly onClose: () => void }) {
+  const { makeTopic } = useCurating();
+  const [name, setName] = useState(nameFrom(example));
+  const [description, setDescription] = useState('');
+  const [examples, setExamples] = useState(example.replaceAll(/\s+/g, ' ').trim().slice(0, 500));
+  const [fromBeginning, setFromBeginning] = useState(true);
+  const lines = examples
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean);
+  return (
+    <Dialog
+      title="A topic of your own"
+      action="Make topic"
+      isReady={name.trim() !== '' && lines.length > 0}
+      onConfirm={() =>
+        makeTopic({
+          name: name.trim(),
+          ...(description.trim() === '' ? {} : { description: description.trim() }),
+          examples: lines,
+          fromBeginning,
+        })
+      }
+      onClose={onClose}
+    >
+      <label>
+        Name
+        <input maxLength={MAX_NAME} value={name} onInput={(event) => setName(event.currentTarget.value)} />
+      </label>
+      <label>
+        Requests as users write them, one a line
+        <textarea rows={5} value={examples} onInput={(event) => setExamples(event.currentTarget.value)} />
+      </label>
+      <label>
+        What it is about, for people (may be left out)
+        <input
+          maxLength={500}
+          value={description}
+          onInput={(event) => setDescription(event.currentTarget.value)}
+        />
+      </label>
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={fromBeginning}
+          onChange={(event) => setFromBeginning(event.currentTarget.checked)}
+        />
+        Claim earlier requests, too
+      </label>
+    </Dialog>
+  );
+}
+
+/** What was decided last, with a way back. */
+export function LastDecision() {
+  const { last, forget, decide, reason } = useCurating();
+  const [fault, setFault] = useState('');
+  if (last === null) return null;
+  const { words, curationId } = last;
+  return (
+    <p class="notice done" role="status">
+      <span>{fault === '' ? words : fault}</span>
+      {curationId === null ? null : (
+        <button
+          type="button"
+          disabled={reason !== ''}
+          onClick={() => {
+            setFault('');
+            decide({ action: 'UNDO', curationId }, 'Taken back.').catch((error: Error) =>
+              setFault(error.message),
+            );
+          }}
+        >
+          Undo
+        </button>
+      )}
+      <button type="button" class="quiet" onClick={forget}>
+        Close
+      </button>
+    </p>
+  );
+}

@@ -1,0 +1,71 @@
+/** What people decide about topics: whether this key may, and how a decision is sent and taken back. */
+import { createContext } from 'preact';
+import { useContext, useEffect, useState } from 'preact/hooks';
+import { api, type Curation, type NewTopic, type Written } from './api.ts';
+
+/** What was decided last, in words. */
+export interface Decision {
+  readonly words: string;
+  /** Null: it cannot be taken back here. */
+  readonly curationId: string | null;
+}
+
+export interface Curating {
+  /** Why this key may not; '' where it may. */
+  readonly reason: string;
+  readonly last: Decision | null;
+  readonly forget: () => void;
+  /** Sends a decision, and waits until the numbers have it. Throws ApiError, also when the worker refused it. */
+  readonly decide: (curation: Curation, words: string) => Promise<void>;
+  readonly makeTopic: (topic: NewTopic) => Promise<void>;
+  /** Different after each decision: what shows it asks again. */
+  readonly edits: number;
+}
+
+export const CuratingContext = createContext<Curating | null>(null);
+
+export function useCurating(): Curating {
+  const curating = useContext(CuratingContext);
+  if (curating === null) throw new Error('there is nobody to decide');
+  return curating;
+}
+
+const NO_SCOPE =
+  'This key may look, not change: it lacks the scope curate. npm run keys -- create --scope query,curate makes one that may.';
+
+/** Decisions about one instance. */
+export function useDecisions(instance: string): Curating {
+  const [reason, setReason] = useState('');
+  const [last, setLast] = useState<Decision | null>(null);
+  const [edits, setEdits] = useState(0);
+  useEffect(() => {
+    api.key().then(
+      ({ scopes }) => setReason(scopes.includes('curate') ? '' : NO_SCOPE),
+      // A service that cannot be asked now says so when a decision is sent.
+      () => undefined,
+    );
+  }, []);
+  useEffect(() => setLast(null), [instance]);
+  const finish = async (written: Written, words: string, isUndo: boolean): Promise<void> => {
+    await api.settle(instance, written.position);
+    const { elements } = await api.curations({ instanceId: instance, limit: 20 });
+    const refusal = elements.find(({ curationId }) => curationId === written.curationId)?.reason;
+    setEdits((count) => count + 1);
+    if (refusal != null) throw new Error(refusal.message);
+    setLast({ words, curationId: isUndo ? null : written.curationId });
+  };
+  return {
+    reason,
+    last,
+    forget: () => setLast(null),
+    edits,
+    decide: async (curation, words) =>
+      finish(await api.curate(instance, curation), words, curation.action === 'UNDO'),
+    makeTopic: async (topic) =>
+      finish(
+        await api.makeTopic(instance, topic),
+        `“${topic.name}” is a topic of your own now. It shows with its first request.`,
+        false,
+      ),
+  };
+}

@@ -1,0 +1,185 @@
+/** What people decided, the newest first: what, when, with which key, and whether it still holds. */
+import { useEffect, useState } from 'preact/hooks';
+import { api, type CurationsResponse } from './api.ts';
+import { useCurating } from './curating.ts';
+import { MakeTopic } from './curate.tsx';
+import { shownInstant } from './format.ts';
+import { useAnswer, useNavigation } from './hooks.ts';
+import { Empty, Fault, Go, Section } from './parts.tsx';
+import type { EntityKind } from './state.ts';
+
+type Listed = CurationsResponse['elements'][number];
+
+const PAGE = 100;
+const VIEWS: Readonly<Record<string, EntityKind>> = { TOPIC: 'topic', TOPIC_CLUSTER: 'cluster', GAP: 'gap' };
+
+export function DecisionsPage({ version }: { readonly version: string }) {
+  const { state } = useNavigation();
+  const base = { instanceId: state.instance, limit: PAGE };
+  const { value, error } = useAnswer(`decisions ${state.instance}`, version, (signal) =>
+    api.curations(base, signal),
+  );
+  const [more, setMore] = useState<{ readonly rows: readonly Listed[]; readonly next: string | null }>({
+    rows: [],
+    next: null,
+  });
+  useEffect(() => setMore({ rows: [], next: value?.pagination.next ?? null }), [value]);
+  if (value === null) return error === null ? <p class="loading">Loading …</p> : <Fault error={error} />;
+  const rows = [...value.elements, ...more.rows];
+  const { next } = more;
+  return (
+    <>
+      <div class="heading">
+        <h1>Decisions</h1>
+        <p class="lead">
+          What people corrected. A name that a person gave stays for ever, ids stay, and counts stay exact;
+          whatever is undone is as it was found.
+        </p>
+        <div class="curate">
+          <MakeTopic words="New topic …" />
+        </div>
+      </div>
+      <Section title="All decisions">
+        {rows.length === 0 ? (
+          <Empty>Nobody has decided anything yet. Open a topic to rename, merge, move or hide it.</Empty>
+        ) : (
+          <DecisionTable rows={rows} />
+        )}
+        {next === null ? null : (
+          <button
+            type="button"
+            onClick={() => {
+              void api
+                .curations({ ...base, cursor: next })
+                .then((page) =>
+                  setMore({ rows: [...more.rows, ...page.elements], next: page.pagination.next }),
+                );
+            }}
+          >
+            Show older ones
+          </button>
+        )}
+      </Section>
+    </>
+  );
+}
+
+/** The decisions about one entity, and those that merged others into it. */
+export function DecisionsAbout({ id, version }: { readonly id: string; readonly version: string }) {
+  const { state } = useNavigation();
+  const { value } = useAnswer(`decisions about ${state.instance} ${id}`, version, (signal) =>
+    api.curations({ instanceId: state.instance, limit: 1000 }, signal),
+  );
+  const rows = (value?.elements ?? []).filter(
+    ({ target, details }) => target.id === id || details.intoTopic?.id === id,
+  );
+  return rows.length === 0 ? null : (
+    <Section title="Decisions">
+      <DecisionTable rows={rows} />
+    </Section>
+  );
+}
+
+const STATUS = { APPLIED: '', REFUSED: 'refused', UNDONE: 'undone' } as const;
+
+function DecisionTable({ rows }: { readonly rows: readonly Listed[] }) {
+  return (
+    <table class="decisions">
+      <thead>
+        <tr>
+          <th scope="col">Decision</th>
+          <th scope="col">When</th>
+          <th scope="col" class="wide">
+            Key
+          </th>
+          <th scope="col">
+            <span class="hidden">Undo</span>
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr key={row.curationId}>
+            <td>
+              <What row={row} />{' '}
+              {STATUS[row.status] === '' ? null : <span class="change gone">{STATUS[row.status]}</span>}
+              {row.reason === null ? null : <p class="faint">{row.reason.message}</p>}
+            </td>
+            <td class="faint">{shownInstant(row.createdAt)}</td>
+            <td class="faint wide">{row.keyId}</td>
+            <td class="number">
+              {row.status === 'APPLIED' && row.action !== 'UNDO' ? <Undo row={row} /> : null}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function What({ row: { action, target, details } }: { readonly row: Listed }) {
+  const view = VIEWS[target.type];
+  const shown = target.name ?? 'what is no longer there';
+  const it =
+    view === undefined || target.name === null ? shown : <Go to={{ view, id: target.id }}>{shown}</Go>;
+  const { intoTopic: into, topicCluster } = details;
+  switch (action) {
+    case 'RENAME':
+      return (
+        <>
+          Renamed to “{details.name}”: {it}
+        </>
+      );
+    case 'PIN':
+      return (
+        <>
+          Keeps the name “{details.name ?? target.name}”: {it}
+        </>
+      );
+    case 'MERGE':
+      return (
+        <>
+          Merged {it} into{' '}
+          {into === undefined ? '' : <Go to={{ view: 'topic', id: into.id }}>{into.name ?? 'another'}</Go>}
+        </>
+      );
+    case 'MOVE':
+      return (
+        <>
+          Moved {it} to “{details.newClusterName ?? topicCluster?.name ?? 'another cluster'}”
+        </>
+      );
+    case 'HIDE':
+      return <>Hidden: {it}</>;
+    case 'CREATE':
+      return <>Made “{details.name}”, a topic of one’s own</>;
+    case 'UNDO':
+      return <>Took a decision back</>;
+    default:
+      return action satisfies never;
+  }
+}
+
+function Undo({ row: { curationId } }: { readonly row: Listed }) {
+  const { decide, reason } = useCurating();
+  const [fault, setFault] = useState('');
+  return (
+    <>
+      <button
+        type="button"
+        class="quiet"
+        disabled={reason !== ''}
+        title={reason}
+        onClick={() => {
+          setFault('');
+          decide({ action: 'UNDO', curationId }, 'Taken back.').catch((error: Error) =>
+            setFault(error.message),
+          );
+        }}
+      >
+        Undo
+      </button>
+      {fault === '' ? null : <span role="alert">{fault}</span>}
+    </>
+  );
+}

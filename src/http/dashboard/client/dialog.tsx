@@ -1,0 +1,115 @@
+/** A dialog over the page: it has the focus and the keys until it is closed, and Escape closes it. */
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { ApiError } from './api.ts';
+
+export function Dialog({
+  title,
+  action,
+  isReady,
+  onConfirm,
+  onClose,
+  children,
+}: {
+  readonly title: string;
+  /** What the button says that confirms. */
+  readonly action: string;
+  readonly isReady: boolean;
+  /** What it throws is shown, and the dialog stays. */
+  readonly onConfirm: () => Promise<void>;
+  readonly onClose: () => void;
+  readonly children: ComponentChildren;
+}) {
+  const element = useRef<HTMLDialogElement>(null);
+  const [state, setState] = useState({ isBusy: false, fault: '' });
+  useEffect(() => {
+    const { current } = element;
+    const opener = document.activeElement;
+    current?.addEventListener('close', onClose);
+    current?.showModal();
+    return () => {
+      current?.removeEventListener('close', onClose);
+      current?.close();
+      if (opener instanceof HTMLElement) opener.focus();
+    };
+  }, []);
+  const confirm = (event: Event): void => {
+    event.preventDefault();
+    setState({ isBusy: true, fault: '' });
+    onConfirm().then(onClose, (error: unknown) =>
+      setState({ isBusy: false, fault: (error as ApiError).message }),
+    );
+  };
+  return (
+    <dialog ref={element} aria-labelledby="dialog-title">
+      <form onSubmit={confirm}>
+        <h2 id="dialog-title">{title}</h2>
+        {children}
+        {state.fault === '' ? null : (
+          <p class="fault" role="alert">
+            {state.fault}
+          </p>
+        )}
+        <p class="buttons">
+          <button type="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" class="main" disabled={!isReady || state.isBusy}>
+            {state.isBusy ? 'One moment …' : action}
+          </button>
+        </p>
+      </form>
+    </dialog>
+  );
+}
+
+export interface Choosable {
+  readonly id: string;
+  readonly name: string;
+  readonly note: string;
+}
+
+/** The most that are listed at once: a search finds the others. */
+const LISTED = 50;
+
+/** One of many, found by a part of its name. */
+export function Picker({
+  label,
+  options,
+  chosen,
+  onChoice,
+}: {
+  readonly label: string;
+  /** Null: they are on their way. */
+  readonly options: readonly Choosable[] | null;
+  readonly chosen: string;
+  readonly onChoice: (id: string) => void;
+}) {
+  const [text, setText] = useState('');
+  if (options === null) return <p class="loading">Loading …</p>;
+  const wanted = text.trim().toLowerCase();
+  const found = options.filter(({ name }) => name.toLowerCase().includes(wanted));
+  return (
+    <div class="picker">
+      <input
+        type="search"
+        aria-label={`Search ${label}`}
+        placeholder="Search"
+        value={text}
+        onInput={(event) => setText(event.currentTarget.value)}
+      />
+      <fieldset>
+        <legend class="hidden">{label}</legend>
+        {found.slice(0, LISTED).map(({ id, name, note }) => (
+          <label key={id}>
+            <input type="radio" name="picked" checked={id === chosen} onChange={() => onChoice(id)} />
+            <span>{name}</span>
+            <span class="faint">{note}</span>
+          </label>
+        ))}
+      </fieldset>
+      {found.length === 0 ? <p class="faint">Nothing has this name.</p> : null}
+      {found.length <= LISTED ? null : <p class="faint">{found.length - LISTED} more: search for them.</p>}
+    </div>
+  );
+}
