@@ -19,13 +19,13 @@ import {
   type Filled,
   type Message,
 } from '../support/conversations.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { shareTestService, type TestService } from '../support/service.ts';
 
 let service: TestService;
 let client: Client;
 
 before(async () => {
-  service = await startTestService();
+  service = await shareTestService();
   client = new Client(service.url, (await service.newProject()).key);
 });
 after(() => service?.stop());

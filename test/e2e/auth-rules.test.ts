@@ -10,7 +10,7 @@ import { errorEnvelopeSchema } from '../../src/http/openapi.ts';
 import { queryParameterSchemas } from '../../src/query/parameters.ts';
 import { Client, faultOf, idsOf, toSearch, type Answer } from '../support/client.ts';
 import { curlRequest, fencedBlocks, shellCommands } from '../support/readme.ts';
-import { startTestService, type TestProject, type TestService } from '../support/service.ts';
+import { shareTestService, type TestProject, type TestService } from '../support/service.ts';
 
 let service: TestService;
 let project: TestProject;
@@ -20,7 +20,7 @@ let instanceId: string;
 const BODY = { messages: [{ role: 'user', userId: 'ada', content: 'Hello' }] };
 
 before(async () => {
-  service = await startTestService();
+  service = await shareTestService();
   project = await service.newProject();
   client = new Client(service.url, project.key);
   ({ instanceId } = await client.ingest(BODY));

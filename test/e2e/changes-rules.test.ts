@@ -14,7 +14,7 @@ import {
   user,
   type Filled,
 } from '../support/conversations.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { shareTestService, type TestService } from '../support/service.ts';
 
 const HOURS = 'What are your opening hours on Sunday?';
 
@@ -24,7 +24,7 @@ let stranger: Client;
 let shop: Filled;
 
 before(async () => {
-  service = await startTestService();
+  service = await shareTestService();
   client = new Client(service.url, (await service.newProject()).key);
   stranger = new Client(service.url, (await service.newProject()).key);
   const week = (days: number, count: number, ...texts: readonly string[]) =>

@@ -20,7 +20,7 @@ import {
   user,
   type Filled,
 } from '../support/conversations.ts';
-import { startTestService, type TestProject, type TestService } from '../support/service.ts';
+import { shareTestService, type TestProject, type TestService } from '../support/service.ts';
 
 const chromium = findChromium();
 const skip =
@@ -37,7 +37,7 @@ describe('the dashboard in a browser', { skip }, () => {
   let shop: Filled;
   let browser: Browser;
   before(async () => {
-    service = await startTestService();
+    service = await shareTestService();
     project = await service.newProject();
     client = new Client(service.url, project.key);
     const at = (daysAgo: number, minute: number): string =>

@@ -20,14 +20,14 @@ import {
   user,
   type Filled,
 } from '../support/conversations.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { shareTestService, type TestService } from '../support/service.ts';
 
 let service: TestService;
 let client: Client;
 let shop: Filled;
 
 before(async () => {
-  service = await startTestService();
+  service = await shareTestService();
   client = new Client(service.url, (await service.newProject()).key);
   shop = await fill(client, [
     [

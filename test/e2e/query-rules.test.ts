@@ -19,7 +19,7 @@ import {
   user,
   type Filled,
 } from '../support/conversations.ts';
-import { startTestService, type TestProject, type TestService } from '../support/service.ts';
+import { shareTestService, type TestProject, type TestService } from '../support/service.ts';
 
 let service: TestService;
 let project: TestProject;
@@ -34,7 +34,7 @@ let passwordId: string;
 const ALL = { groupBy: 'SESSION', fields: 'messages' } as const;
 
 before(async () => {
-  service = await startTestService();
+  service = await shareTestService();
   project = await service.newProject();
   client = new Client(service.url, project.key);
   stranger = new Client(service.url, (await service.newProject()).key);

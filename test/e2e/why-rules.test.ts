@@ -22,7 +22,7 @@ import {
   user,
   type Filled,
 } from '../support/conversations.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { shareTestService, type TestService } from '../support/service.ts';
 
 let service: TestService;
 let client: Client;
@@ -30,7 +30,7 @@ let stranger: Client;
 let shop: Filled;
 
 before(async () => {
-  service = await startTestService();
+  service = await shareTestService();
   client = new Client(service.url, (await service.newProject()).key);
   stranger = new Client(service.url, (await service.newProject()).key);
   shop = await fill(client, [

@@ -3,7 +3,7 @@
  * words. The counts are the closing lines whether or not something failed; the exit code says which.
  * Before them stands the processor time of all that was run.
  */
-import { globSync, readFileSync } from 'node:fs';
+import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { Readable } from 'node:stream';
@@ -11,6 +11,18 @@ import { run } from 'node:test';
 import { spec, type TestEvent } from 'node:test/reporters';
 
 const root = resolve(dirname(import.meta.filename), '../..');
+/**
+ * Folders whose files run in one process each: what they start or read is started and read once. Not the tests of
+ * linear time, which measure the processor time of their thread, nor files that need a service of their own kind.
+ */
+const TOGETHER: readonly { readonly name: string; readonly files: RegExp }[] = [
+  { name: 'e2e', files: /^test\/e2e\/(?!limits-rules|log-redaction|session-rules)/ },
+  { name: 'language', files: /^test\/(?:conversations|enrich|language|topics)\/(?!.*linear-time)/ },
+  { name: 'models', files: /^test\/(?:models|numeric)\// },
+  { name: 'store', files: /^test\/(?:query|rebuild|store)\// },
+  { name: 'http', files: /^test\/(?:demo|domain|health|http|import|ingest|registry)\// },
+  { name: 'analysis', files: /^test\/worker\/analysis\/(?!determinism)/ },
+];
 /** What all tests may take, in seconds of processor time. What takes more has a long form (`npm run test:long`). */
 const MOST_CPU_SECONDS = 480;
 const words = process.argv.slice(2);
@@ -26,7 +38,7 @@ if (files.length === 0) {
 // Every process of a run, those of the service as well, reads what another one has compiled.
 process.env['NODE_COMPILE_CACHE'] ??= resolve(root, '.cache/compiled');
 const events = run({
-  files: files.map((file) => resolve(root, file)),
+  files: together(files).map((file) => resolve(root, file)),
   cwd: root,
   concurrency: Math.max(1, Math.min(availableParallelism(), 4)),
 });
@@ -48,6 +60,22 @@ report.on('end', () => {
   if (process.exitCode === 1) process.stdout.write(`${closingLines.join('\n')}\n`);
 });
 report.pipe(process.stdout);
+
+/** The files to run: one for each group of `TOGETHER` that imports its files, then the others. */
+function together(all: readonly string[]): string[] {
+  const entries: string[] = [];
+  const grouped = new Set<string>();
+  mkdirSync(resolve(root, '.cache/tests'), { recursive: true });
+  for (const { name, files: own } of TOGETHER) {
+    const members = all.filter((file) => own.test(file));
+    if (members.length < 2) continue;
+    const entry = `.cache/tests/${name}.test.ts`;
+    writeFileSync(resolve(root, entry), members.map((file) => `import '../../${file}';\n`).join(''));
+    entries.push(entry);
+    for (const file of members) grouped.add(file);
+  }
+  return [...entries, ...all.filter((file) => !grouped.has(file))];
+}
 
 async function* withCpuSeconds(source: AsyncIterable<TestEvent>): AsyncGenerator<TestEvent> {
   for await (const event of source) {

@@ -37,6 +37,27 @@ export interface TestService {
   stop(): Promise<void>;
 }
 
+let shared: Promise<TestService> | null = null;
+let sharers = 0;
+
+/**
+ * A service that all test files of this process share: each has projects of its own. It ends with the last `stop`, so
+ * a file asks for it before its first test, and stops it behind its last one.
+ */
+export async function shareTestService(): Promise<TestService> {
+  sharers += 1;
+  const service = await (shared ??= startTestService());
+  return {
+    ...service,
+    stop: async () => {
+      sharers -= 1;
+      if (sharers > 0) return;
+      shared = null;
+      await service.stop();
+    },
+  };
+}
+
 /** Starts the service; `env` adds to what its processes are told. */
 export async function startTestService(env: Readonly<Record<string, string>> = {}): Promise<TestService> {
   const folder = await mkdtemp(join(tmpdir(), 'undertone-service-'));
