@@ -10,8 +10,8 @@ it('answers everybody rightly beside writers, mixed questions and an attacker', 
     resolve(import.meta.dirname, '../../demo/conversations.jsonl'),
   );
   const { readers, writers, victim, attackers, liveness } = await soak({
-    seconds: 3,
-    readers: 4,
+    seconds: 2,
+    readers: 3,
     writers: 2,
     writesPerSecond: 5,
     beside: 0,

@@ -14,9 +14,9 @@ const QUERY_MS = 5000;
  * Retry-After, queries go on from the last snapshot, and web and worker, the same processes, go on by
  * themselves when it is back.
  */
-export async function away({ long, rounds, seconds, seed, say }: FaultOptions): Promise<Figures> {
+export async function away({ long, rounds, seconds, seed, say, given }: FaultOptions): Promise<Figures> {
   const figures = noFigures();
-  const stack = await Stack.start();
+  const stack = given ?? (await Stack.start());
   try {
     const key = await stack.newKey();
     const client = new Client(stack.url, key);
@@ -81,6 +81,6 @@ export async function away({ long, rounds, seconds, seed, say }: FaultOptions): 
     addLoad(figures, await load.stop());
     return figures;
   } finally {
-    await stack.stop();
+    if (given === undefined) await stack.stop();
   }
 }

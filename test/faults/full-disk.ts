@@ -18,9 +18,9 @@ const LEFT_BYTES = 4 * 1024 * 1024;
  * (the kernel refuses the write). Ingest and queries go on, the worker says what is wrong and tries again, and
  * once there is room everything is counted.
  */
-export async function fullDisk({ long, rounds, seconds, seed, say }: FaultOptions): Promise<Figures> {
+export async function fullDisk({ long, rounds, seconds, seed, say, given }: FaultOptions): Promise<Figures> {
   const figures = noFigures();
-  const stack = await Stack.start();
+  const stack = given ?? (await Stack.start());
   try {
     const key = await stack.newKey();
     const client = new Client(stack.url, key);
@@ -58,7 +58,7 @@ export async function fullDisk({ long, rounds, seconds, seed, say }: FaultOption
     addLoad(figures, await load.stop());
     return figures;
   } finally {
-    await stack.stop();
+    if (given === undefined) await stack.stop();
   }
 }
 

@@ -14,10 +14,10 @@ const SHORT_UNTIL_KILL_MS = 400;
  * the first is still coming back. After each round the messages are counted; in the end the views are rebuilt
  * from the stream and compared with what the killed processes left, row for row.
  */
-export async function kills({ long, rounds, seed, say }: FaultOptions): Promise<Figures> {
+export async function kills({ long, rounds, seed, say, given }: FaultOptions): Promise<Figures> {
   const figures = noFigures();
   const random = new Random(seed);
-  const stack = await Stack.start();
+  const stack = given ?? (await Stack.start());
   try {
     const load = await Load.start(stack, await stack.newKey(), { long, seed, writers: 6, pauseMs: 20 });
     for (let round = 1; round <= rounds; round += 1) {
@@ -46,6 +46,6 @@ export async function kills({ long, rounds, seed, say }: FaultOptions): Promise<
     match(output, /compared with the live views at entry [\d,]+: (\d+) of \1 tables equal \(/);
     return figures;
   } finally {
-    await stack.stop();
+    if (given === undefined) await stack.stop();
   }
 }

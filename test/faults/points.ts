@@ -45,7 +45,7 @@ const POINTS: readonly Point[] = [
 /** The same of a rebuild. */
 const REBUILD_POINTS: readonly Point[] = [
   { name: 'rebuild: before it is begun', at: '^before rename REBUILD', skip: 0 },
-  { name: 'rebuild: after a commit', at: '^after sql commit', skip: 2, short: 0 },
+  { name: 'rebuild: after a commit', at: '^after sql commit', skip: 2 },
   { name: 'rebuild: before CURRENT is switched', at: '^before rename CURRENT', skip: 0 },
   { name: 'rebuild: before ACTIVE is switched', at: '^before rename ACTIVE', skip: 0, short: 0 },
   { name: 'rebuild: after ACTIVE is switched', at: '^after rename ACTIVE', skip: 0 },

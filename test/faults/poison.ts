@@ -14,15 +14,16 @@ import { Stack } from './support/stack.ts';
  * Records that cannot be processed get into the stream between good ones: each becomes a dead letter with its reason,
  * the good requests of its own record and everything around it are counted, and the worker is not disturbed.
  */
-export async function poison({ long, seed, say }: FaultOptions): Promise<Figures> {
+export async function poison({ long, seed, say, given }: FaultOptions): Promise<Figures> {
   const figures = noFigures();
-  const stack = await Stack.start();
+  const stack = given ?? (await Stack.start());
   const connection = await stack.connect();
   try {
     const key = await stack.newKey();
     const client = new Client(stack.url, key);
     const load = await Load.start(stack, key, { long, seed, writers: 2, pauseMs: 20 });
     const [instanceId = ''] = load.instances;
+    const starts = stack.starts('worker');
     const home = await client.ingest({ messages: [{ content: 'Hello there.' }] });
     const publish = async (payload: Uint8Array, instance = instanceId): Promise<number> =>
       (await jetstream(connection.nats).publish(conversationsSubject(partitionOf(instance)), payload)).seq;
@@ -73,13 +74,13 @@ export async function poison({ long, seed, say }: FaultOptions): Promise<Figures
     }
     deepEqual([...found.keys()], [...expected.keys()]);
     for (const [sequence, reason] of expected) match(found.get(sequence) ?? '', reason);
-    equal(stack.starts('worker'), 1);
+    equal(stack.starts('worker'), starts);
     say([...found.values()].join('\n'));
     figures.rounds = 1;
     addLoad(figures, await load.stop());
     return figures;
   } finally {
     await connection.close();
-    await stack.stop();
+    if (given === undefined) await stack.stop();
   }
 }

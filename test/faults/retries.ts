@@ -41,9 +41,9 @@ async function lossyWay(to: string): Promise<{ url: string; cut: boolean; close:
  * answer, after 503, after a restart of web, beyond the window in which NATS knows a message again, and with
  * another body.
  */
-export async function retries({ seconds, say }: FaultOptions): Promise<Figures> {
+export async function retries({ seconds, say, given }: FaultOptions): Promise<Figures> {
   const figures = noFigures();
-  const stack = await Stack.start();
+  const stack = given ?? (await Stack.start());
   const way = await lossyWay(stack.url);
   try {
     const apiKey = await stack.newKey();
@@ -138,6 +138,6 @@ export async function retries({ seconds, say }: FaultOptions): Promise<Figures> 
     return figures;
   } finally {
     await way.close();
-    await stack.stop();
+    if (given === undefined) await stack.stop();
   }
 }

@@ -13,10 +13,10 @@ const FROZEN_MS = 6000;
  * Two workers run on one shard. One of them works; when it is killed the other takes over; when it is frozen for
  * longer than its lease lives and then goes on, nothing is applied twice.
  */
-export async function twoWorkers({ long, rounds, seed, say }: FaultOptions): Promise<Figures> {
+export async function twoWorkers({ long, rounds, seed, say, given }: FaultOptions): Promise<Figures> {
   const figures = noFigures();
   const random = new Random(seed);
-  const stack = await Stack.start();
+  const stack = given ?? (await Stack.start());
   try {
     const load = await Load.start(stack, await stack.newKey(), { long, seed, writers: 3, pauseMs: 10 });
     for (let round = 1; round <= rounds; round += 1) {
@@ -56,6 +56,6 @@ export async function twoWorkers({ long, rounds, seed, say }: FaultOptions): Pro
     addLoad(figures, await load.stop());
     return figures;
   } finally {
-    await stack.stop();
+    if (given === undefined) await stack.stop();
   }
 }

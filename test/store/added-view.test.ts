@@ -10,6 +10,8 @@ import { holds, keptCases } from '../support/laws.ts';
 import type { PlainMessage } from '../support/plain-counts.ts';
 import { foldLive, replayLaw } from '../support/view-laws.ts';
 
+/** Of the kept cases so many: test/view-laws.test.ts has them all. */
+const KEPT_CASES = 2;
 const VIEW_FOLDER = join(import.meta.dirname, '../../views');
 
 describe('views that are added to the folder', () => {
@@ -28,7 +30,7 @@ describe('views that are added to the folder', () => {
   it('are folded, published and read, and obey the laws, without any code that names them', async (test) => {
     const views = added(TOPIC_HOURS);
     await holds(test, replayLaw('any', views), 1);
-    for (const { given } of keptCases(replayLaw('stream', views))) {
+    for (const { given } of keptCases(replayLaw('stream', views)).slice(0, KEPT_CASES)) {
       await replayLaw('stream', views).check(given);
       const read = readHistory(given);
       const fixture = await openFixture({ views });

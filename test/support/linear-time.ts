@@ -18,7 +18,7 @@ const DEADLINE_MS = 1000;
  */
 const AGAIN = 8;
 const OF_LIST = 3;
-const OF_ALL = 2;
+const OF_ALL = 1;
 
 const slot: { work: () => void } = { work: () => undefined };
 Object.defineProperty(globalThis, 'workInTime', { value: slot });

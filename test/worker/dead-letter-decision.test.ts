@@ -46,7 +46,7 @@ describe('worker loop among faults', () => {
   });
 
   describe('with messages at which the analysis hangs', () => {
-    const outOfTime = 'its analysis took more than 0.2 s of processor time';
+    const outOfTime = 'its analysis took more than 0.1 s of processor time';
     const entries = [
       ...dialogues.slice(0, 2),
       [
@@ -69,7 +69,7 @@ describe('worker loop among faults', () => {
     afterEach(() => pool.close());
 
     it('counts them without findings, and notes them first', async () => {
-      const counters = await loop.work(entries, { analysis: await open(200) });
+      const counters = await loop.work(entries, { analysis: await open(100) });
       deepEqual(loop.aside, []);
       deepEqual(
         [...loop.notes.noted],
@@ -93,7 +93,7 @@ describe('worker loop among faults', () => {
         loop.notes.noted.size === 2
           ? Promise.reject(new Error('the lease is lost (another worker)'))
           : Promise.resolve();
-      await rejects(loop.work(entries, { analysis: await open(200), guard }), /lease is lost/);
+      await rejects(loop.work(entries, { analysis: await open(100), guard }), /lease is lost/);
       equal(loop.fixture.store.sequence, 0);
       await pool.close();
       await loop.work(entries, { analysis: await open(1e9) });

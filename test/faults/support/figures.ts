@@ -1,5 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import type { LoadFigures } from './load.ts';
+import type { Stack } from './stack.ts';
 
 /** What a run asks of a fault. */
 export interface FaultOptions {
@@ -14,6 +15,8 @@ export interface FaultOptions {
   readonly seed: number;
   /** Told what happens as it happens. */
   readonly say: (sentence: string) => void;
+  /** A service that is left running; else the fault starts one of its own. */
+  readonly given?: Stack;
 }
 
 /** As the tests run a fault. */

@@ -1,0 +1,45 @@
+import { after, before, describe, it } from 'node:test';
+import { away } from './away.ts';
+import { fullDisk } from './full-disk.ts';
+import { kills } from './kills.ts';
+import { poison } from './poison.ts';
+import { retries } from './retries.ts';
+import { nothingWrong, SHORT } from './support/figures.ts';
+import { Stack } from './support/stack.ts';
+import { twoWorkers } from './two-workers.ts';
+
+/**
+ * Faults that a service with the usual settings survives: one after the other on the same one, each with sessions (by
+ * its seed) of its own.
+ */
+describe('a service', () => {
+  let given: Stack;
+  before(async () => {
+    given = await Stack.start();
+  });
+  after(() => given?.stop());
+
+  it('dead-letters what cannot be processed, with the reason, and counts the rest', async () => {
+    nothingWrong(await poison({ ...SHORT, seed: 2, given }));
+  });
+
+  it('stores a request once however often, and after whatever, it is repeated with its key', async () => {
+    nothingWrong(await retries({ ...SHORT, seed: 3, given }));
+  });
+
+  it('refuses messages and answers queries while nats-server is away, and goes on by itself', async () => {
+    nothingWrong(await away({ ...SHORT, seed: 4, seconds: 9, given }));
+  });
+
+  it('goes on accepting and answering while the views have no room, and counts all when they have', async () => {
+    nothingWrong(await fullDisk({ ...SHORT, seed: 5, seconds: 1, given }));
+  });
+
+  it('applies nothing twice when two workers run on one shard', async () => {
+    nothingWrong(await twoWorkers({ ...SHORT, seed: 6, given }));
+  });
+
+  it('loses nothing, and counts nothing twice, when processes are killed under load', async () => {
+    nothingWrong(await kills({ ...SHORT, seed: 7, rounds: 3, given }));
+  });
+});
