@@ -27,7 +27,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   health: ['http', 'store', 'stream', 'domain'],
   // Commands' own rooms: models fetched from a hub and tried, and a client of the HTTP interface.
   hub: ['enrich', 'domain'],
-  import: ['domain'],
+  // Parquet, and rows that are put together on the disk.
+  import: ['store', 'domain'],
   demo: ['import', 'domain'],
 };
 

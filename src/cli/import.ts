@@ -1,4 +1,4 @@
-/** `npm run import -- FILE.jsonl[.gz] …`: sends conversations from files to a running service. */
+/** `npm run import -- FILE|FOLDER|- …`: sends conversations from files to a running service. */
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { loadConfig, readEnvironment } from '../config.ts';
@@ -8,15 +8,31 @@ import { count, messagesPerSecond, type Progress } from '../domain/progress.ts';
 import { SetupError } from '../errors.ts';
 import { ServiceClient, UnavailableError } from '../import/client.ts';
 import type { OpenedInstance } from '../import/client.ts';
-import { importFiles, waitUntilVisible } from '../import/importer.ts';
+import { FORMATS } from '../import/formats/registry.ts';
+import { parseMapping, type Mapping } from '../import/formats/table.ts';
+import { importPlanned } from '../import/importer.ts';
 import type { Destination, Finding, ImportObserver, ImportSummary } from '../import/importer.ts';
+import { openInputs } from '../import/inputs.ts';
+import type { FilePlan } from '../import/plan.ts';
+import { waitUntilVisible } from '../import/visible.ts';
 import { action, INTERRUPTED, runCommand, UsageError, wholeNumber, type CommandRun } from './command.ts';
+import { planAll, printPreview } from './import-plan.ts';
 import { localUrl } from './local-url.ts';
 import { openProgress } from './progress.ts';
 
 const FORMAT =
   '{"id", "source"?, "turns": [{"role", "content", "userId"?, "createdAt"?, "metadata"?}], "userId"?, "metadata"?}';
-const USAGE = `Usage: npm run import -- FILE.jsonl [FILE.jsonl.gz …] [options]
+const NAMES = FORMATS.map(({ name }) => name).join(', ');
+const TITLES = FORMATS.map(({ title }) => title).join(', ');
+const USAGE = `Usage: npm run import -- FILE|FOLDER|- … [options]
+
+Recognises what a file is, packed (.zip, .gz, .zst) or not: ${TITLES}, and tables
+as CSV or Parquet. "-" is the standard input. docs/import.md tells each format.
+
+  --dry-run         only say what was recognised, and show three conversations of each file
+  --map NAME=COLUMN …   which column or member is what: role, content, conversation, time, user; question and answer;
+                    turns (a list of messages in each entry); role:VALUE=user says what a role means
+  --format NAME     read every file as this: ${NAMES}
 
   --instance UUID   import into this instance (default: the default instance of the key's project, which the
                     first import creates and later ones use again)
@@ -28,7 +44,8 @@ const USAGE = `Usage: npm run import -- FILE.jsonl [FILE.jsonl.gz …] [options]
   --in-flight N     conversations sent at the same time, 1 to 256 (default: 16)
   --no-wait         do not wait until everything is visible in queries
 
-One conversation per line: ${FORMAT}
+Our own format has one conversation per line:
+${FORMAT}
 Exit status: 0 all imported, 1 a line failed or the import stopped, 2 wrong usage, 130 interrupted.`;
 
 /** Its turns are plain strings. */
@@ -41,6 +58,8 @@ const RETRY_TOLD_EVERY_MS = 5000;
 
 interface Arguments {
   readonly files: readonly string[];
+  readonly format: string | undefined;
+  readonly mapping: Mapping | undefined;
   readonly into: Destination;
   readonly source: string | undefined;
   readonly url: string;
@@ -58,13 +77,24 @@ const importing = action({
     key: { type: 'string' },
     'in-flight': { type: 'string' },
     'no-wait': { type: 'boolean' },
+    'dry-run': { type: 'boolean' },
+    format: { type: 'string' },
+    map: { type: 'string', multiple: true },
   },
   operands: Infinity,
-  read(values, files) {
+  read(values, operands) {
     const env = readEnvironment();
+    const { files, mapping } = readOperands(operands, values.map);
+    const { format } = values;
     const { instance, source } = values;
     const isNew = values['new-instance'] === true;
     if (files.length === 0) throw new UsageError('Name at least one file.');
+    if (format !== undefined && !FORMATS.some(({ name }) => name === format))
+      throw new UsageError(`--format: "${format}" is none of ${NAMES}.`);
+    if (format !== undefined && mapping !== undefined)
+      throw new UsageError('--format and --map exclude each other.');
+    if (values['dry-run'] === true)
+      return () => preview({ files, format, mapping, ...(source === undefined ? {} : { source }) });
     if (instance !== undefined && !UUID_PATTERN.test(instance))
       throw new UsageError(`--instance: "${instance}" is not a UUID.`);
     if (instance !== undefined && isNew)
@@ -82,22 +112,95 @@ const importing = action({
     }
     const into: Destination =
       instance === undefined ? { kind: isNew ? 'new' : 'default' } : { kind: 'named', instanceId: instance };
-    const args = { files, into, source, url, key, concurrency, wait: values['no-wait'] !== true };
+    const args = {
+      files,
+      format,
+      mapping,
+      into,
+      source,
+      url,
+      key,
+      concurrency,
+      wait: values['no-wait'] !== true,
+    };
     return (run) => importAll(args, run);
   },
 });
 
+/** What stands behind `--map` besides its first value reads like a file: `--map role=sender content=text`. */
+function readOperands(
+  operands: readonly string[],
+  pairs: readonly string[] | undefined,
+): { files: string[]; mapping: Mapping | undefined } {
+  if (pairs === undefined) return { files: [...operands], mapping: undefined };
+  const isPair = (text: string): boolean =>
+    /^(?:[a-z]+|role:[^=]+)=./.test(text) && statSync(text, { throwIfNoEntry: false }) === undefined;
+  try {
+    return {
+      files: operands.filter((text) => !isPair(text)),
+      mapping: parseMapping([...pairs, ...operands.filter(isPair)]),
+    };
+  } catch (error) {
+    throw new UsageError(`--map: ${error instanceof Error ? error.message : String(error)}.`);
+  }
+}
+
+async function preview(
+  args: Pick<Arguments, 'files' | 'format' | 'mapping'> & { readonly source?: string },
+): Promise<number> {
+  checkFiles(args.files);
+  const inputs = await openInputs(args.files);
+  try {
+    const { plans, sure } = await planAll(inputs, { ...args, ask: null, quiet: true });
+    for (const plan of plans) await printPreview(plan, args);
+    console.log('Nothing was sent.');
+    return sure ? 0 : 1;
+  } finally {
+    await inputs.close();
+  }
+}
+
 async function importAll(args: Arguments, run: CommandRun): Promise<number> {
-  const bytes = bytesOf(args.files);
-  const signal = run.interruption();
+  checkFiles(args.files);
   const progress = openProgress(process.stderr);
   const client = new ServiceClient({ url: args.url, key: args.key, onRetry: retryTeller(progress) });
-  let summary: ImportSummary;
+  await probe(client);
+  const inputs = await openInputs(args.files);
+  try {
+    const { plans, sure } = await planAll(inputs, {
+      ...args,
+      ask: process.stdin.isTTY ? process.stdin : null,
+    });
+    if (!sure) return 1;
+    return await importPlans(args, plans, { client, progress, signal: run.interruption() });
+  } finally {
+    await inputs.close();
+  }
+}
+
+async function probe(client: ServiceClient): Promise<void> {
   try {
     await client.probe();
+  } catch (error) {
+    if (!(error instanceof UnavailableError)) throw error;
+    throw new SetupError(
+      `${printable(error.message)}. Start the service with "npm start", or name another with --url.`,
+      { cause: error },
+    );
+  }
+}
+
+async function importPlans(
+  args: Arguments,
+  plans: readonly FilePlan[],
+  { client, progress, signal }: { client: ServiceClient; progress: Progress; signal: AbortSignal },
+): Promise<number> {
+  let summary: ImportSummary;
+  try {
+    const bytes = plans.reduce((sum, { input }) => sum + input.size, 0);
     progress.begin({ title: 'importing', to: bytes, rate: messagesPerSecond });
-    summary = await importFiles({
-      files: args.files,
+    summary = await importPlanned({
+      plans,
       into: args.into,
       ...(args.source === undefined ? {} : { source: args.source }),
       target: client,
@@ -105,12 +208,6 @@ async function importAll(args: Arguments, run: CommandRun): Promise<number> {
       signal,
       observer: observerOf(args, progress),
     });
-  } catch (error) {
-    if (!(error instanceof UnavailableError)) throw error;
-    throw new SetupError(
-      `${printable(error.message)}. Start the service with "npm start", or name another with --url.`,
-      { cause: error },
-    );
   } finally {
     progress.end();
   }
@@ -134,16 +231,11 @@ async function importAll(args: Arguments, run: CommandRun): Promise<number> {
   return summary.failedLines > 0 ? 1 : 0;
 }
 
-/** @throws SetupError when one is no file */
-function bytesOf(files: readonly string[]): number {
-  let bytes = 0;
-  for (const file of files) {
-    const found = statSync(file, { throwIfNoEntry: false });
-    if (found === undefined) throw new SetupError(`${file}: there is no such file.`);
-    if (found.isDirectory()) throw new SetupError(`${file} is a folder: name the files in it.`);
-    bytes += found.size;
-  }
-  return bytes;
+/** @throws SetupError when one is not there */
+function checkFiles(files: readonly string[]): void {
+  for (const file of files)
+    if (file !== '-' && statSync(file, { throwIfNoEntry: false }) === undefined)
+      throw new SetupError(`${file}: there is no such file.`);
 }
 
 /** Tells of requests that are tried again, not more often than every few seconds. */
@@ -163,7 +255,7 @@ function observerOf(args: Arguments, progress: Progress): ImportObserver {
   const tell = (kind: string, finding: Finding): void => {
     findings += 1;
     if (findings <= MAX_PRINTED_FINDINGS)
-      progress.line(printable(`${finding.file}:${finding.line}: ${kind}${finding.message}`));
+      progress.line(printable(`${placeOf(finding)}: ${kind}${finding.message}`));
     if (findings === MAX_PRINTED_FINDINGS + 1) progress.line('… more like these are only counted');
   };
   return {
@@ -178,6 +270,10 @@ function observerOf(args: Arguments, progress: Progress): ImportObserver {
     failure: (finding) => tell('not imported: ', finding),
     warning: (finding) => tell('the service says: ', finding),
   };
+}
+
+function placeOf({ file, line, unit }: Finding): string {
+  return unit === undefined ? `${file}:${line}` : `${file} ${unit} ${line}`;
 }
 
 function describeInstance({ into }: Arguments, id: string, opened: OpenedInstance | null): string {
@@ -198,6 +294,8 @@ function printSummary(summary: ImportSummary): void {
     `skipped       ${number(summary.emptyTurns)} empty turns, ${number(summary.failedLines)} lines that failed`,
     `time          ${seconds.toFixed(1)} s, ${number(Math.round(summary.messages / Math.max(seconds, 0.001)))} messages/s`,
   ];
+  for (const [reason, times] of summary.leftOut)
+    lines.push(`left out      ${number(times)} × ${printable(reason)}`);
   for (const { text, messages } of summary.warnings.slice(0, MAX_PRINTED_WARNINGS))
     lines.push(`warning       ${printable(text)}${messages === 0 ? '' : ` (${number(messages)} messages)`}`);
   const unnamed = summary.warnings.length - MAX_PRINTED_WARNINGS;

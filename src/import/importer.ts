@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
-import { stat } from 'node:fs/promises';
 import { RefusedError, UnavailableError } from './client.ts';
 import type { IngestAnswer, IngestBody, OpenedInstance, QueryAnswer } from './client.ts';
-import { readLines } from './lines.ts';
-import { DuplicateIds, mapLine, sourceOfFile, usersOf } from './mapper.ts';
+import { convert } from './converter.ts';
+import { unitOf } from './entries.ts';
+import { OmissionCounts, type Omissions } from './formats/format.ts';
+import { usersOf } from './mapper.ts';
 import type { Conversation, IngestMessage } from './mapper.ts';
 import { partsOf } from './parts.ts';
+import { planFiles, type FilePlan } from './plan.ts';
 import { earlierSessionIdsOf, sessionIdOf } from './sessions.ts';
 import { WarningCounts, type Warning } from './warnings.ts';
 
@@ -25,7 +27,9 @@ export type Destination =
 /** A place in a file where something was left out, and why. */
 export interface Finding {
   readonly file: string;
+  /** Counted from 1; a line, or what `unit` says. */
   readonly line: number;
+  readonly unit?: 'entry' | 'row';
   readonly message: string;
 }
 
@@ -50,7 +54,8 @@ export interface ImportProgress {
 }
 
 export interface ImportOptions {
-  readonly files: readonly string[];
+  /** How each file is read. */
+  readonly plans: readonly FilePlan[];
   readonly into: Destination;
   /** Of lines that name none, in place of their file's name; '': their ids alone name them. */
   readonly source?: string;
@@ -75,6 +80,8 @@ export interface ImportSummary {
   readonly users: number;
   readonly emptyTurns: number;
   readonly failedLines: number;
+  /** What no message was made of, and how often, by the reason. */
+  readonly leftOut: Omissions;
   /** What the service says of accepted messages, each distinct warning once. */
   readonly warnings: readonly Warning[];
   /** Why the import ended early; null when every line was read. */
@@ -84,6 +91,9 @@ export interface ImportSummary {
   /** Where the last accepted conversation stands, to wait for; null when nothing was sent. */
   readonly last: { readonly position: string; readonly sessionId: string; readonly messages: number } | null;
 }
+
+/** The file that a finding is about, and what its places are called. */
+type Place = Pick<Finding, 'file' | 'unit'>;
 
 /** Of the instance that imports go into when nobody names one. */
 const DEFAULT_NAME = 'default';
@@ -97,16 +107,25 @@ const LOOKUP_SIZE = 64;
  * recognised by its idempotency key. Never throws for what a line, a file or the service does wrong:
  * the summary says it.
  */
-export async function importFiles(options: ImportOptions): Promise<ImportSummary> {
-  return await new Import(options).run();
+export async function importPlanned(options: ImportOptions): Promise<ImportSummary> {
+  return await new Import(options, () => Promise.resolve(options.plans)).run();
+}
+
+/** The same for files whose format is recognised, without asking anybody. */
+export async function importFiles(
+  options: Omit<ImportOptions, 'plans'> & { readonly files: readonly string[] },
+): Promise<ImportSummary> {
+  return await new Import(options, () => planFiles(options.files)).run();
 }
 
 class Import {
-  readonly #options: ImportOptions;
+  readonly #options: Omit<ImportOptions, 'plans'>;
+  readonly #planned: () => Promise<readonly FilePlan[]>;
   readonly #observer: ImportObserver;
   readonly #inFlight = new Set<Promise<void>>();
   readonly #users = new Set<string>();
   readonly #warnings = new WarningCounts();
+  readonly #leftOut = new OmissionCounts();
   #instanceId: string | null;
   #stopped: Error | null = null;
   #conversations = 0;
@@ -119,8 +138,9 @@ class Import {
   #totalBytes = 0;
   #last: ImportSummary['last'] = null;
 
-  constructor(options: ImportOptions) {
+  constructor(options: Omit<ImportOptions, 'plans'>, planned: () => Promise<readonly FilePlan[]>) {
     this.#options = options;
+    this.#planned = planned;
     this.#observer = options.observer ?? {};
     this.#instanceId = options.into.kind === 'named' ? options.into.instanceId.toLowerCase() : null;
   }
@@ -128,13 +148,14 @@ class Import {
   async run(): Promise<ImportSummary> {
     const startedAt = performance.now();
     try {
-      const sizes = await Promise.all(this.#options.files.map(async (file) => (await stat(file)).size));
-      this.#totalBytes = sizes.reduce((sum, size) => sum + size, 0);
+      const plans = await this.#planned();
+      this.#totalBytes = plans.reduce((sum, { input }) => sum + input.size, 0);
       if (this.#instanceId !== null) this.#observer.instance?.(this.#instanceId, null);
-      for (const [index, file] of this.#options.files.entries()) {
-        const before = sizes.slice(0, index).reduce((sum, size) => sum + size, 0);
-        await this.#importFile(file, before);
+      let before = 0;
+      for (const plan of plans) {
+        await this.#importFile(plan, before);
         if (this.#ended) break;
+        before += plan.input.size;
       }
     } catch (error) {
       this.#stop(error);
@@ -150,6 +171,7 @@ class Import {
       users: this.#users.size,
       emptyTurns: this.#emptyTurns,
       failedLines: this.#failedLines,
+      leftOut: this.#leftOut.all,
       warnings: this.#warnings.all(),
       stopped: this.#stopped,
       interrupted: this.#options.signal?.aborted === true,
@@ -166,30 +188,28 @@ class Import {
     this.#stopped ??= error instanceof Error ? error : new Error(String(error));
   }
 
-  async #importFile(file: string, bytesBefore: number): Promise<void> {
-    const duplicates = new DuplicateIds();
-    const source = this.#options.source ?? sourceOfFile(file);
+  async #importFile(plan: FilePlan, bytesBefore: number): Promise<void> {
+    const file = plan.input.name;
+    const unit = unitOf(plan.layout.shape);
+    const place: Place = unit === 'line' ? { file } : { file, unit };
     let batch: Conversation[] = [];
     const onRead = (bytes: number): void => {
       this.#readBytes = bytesBefore + bytes;
     };
+    const { source } = this.#options;
     try {
-      for await (const line of readLines(file, { onRead })) {
+      for await (const converted of convert(plan, { onRead, ...(source === undefined ? {} : { source }) })) {
         if (this.#ended) return;
-        if (line.text === null) {
-          this.#fail(file, line.number, line.fault ?? 'unreadable');
-          continue;
-        }
-        const mapped = mapLine(line.text, { line: line.number, source, duplicates });
-        if ('fault' in mapped) {
-          this.#fail(file, line.number, mapped.fault);
-          continue;
-        }
-        this.#noteOmissions(file, mapped.conversation, mapped.emptyTurns);
-        batch.push(mapped.conversation);
-        if (batch.length === LOOKUP_SIZE) {
-          await this.#sendBatch(file, batch);
-          batch = [];
+        if ('fault' in converted) this.#fail(place, converted.number, converted.fault);
+        else if ('leftOut' in converted) this.#leftOut.add(converted.leftOut);
+        else {
+          this.#noteOmissions(place, converted.conversation, converted.emptyTurns);
+          this.#leftOut.addAll(converted.omitted);
+          batch.push(converted.conversation);
+          if (batch.length === LOOKUP_SIZE) {
+            await this.#sendBatch(place, batch);
+            batch = [];
+          }
         }
       }
     } catch (error) {
@@ -197,25 +217,25 @@ class Import {
         new Error(`${file}: ${error instanceof Error ? error.message : String(error)}`, { cause: error }),
       );
     }
-    if (this.#options.signal?.aborted !== true) await this.#sendBatch(file, batch);
+    if (this.#options.signal?.aborted !== true) await this.#sendBatch(place, batch);
   }
 
-  #noteOmissions(file: string, conversation: Conversation, emptyTurns: readonly number[]): void {
+  #noteOmissions(place: Place, conversation: Conversation, emptyTurns: readonly number[]): void {
     const { line } = conversation;
     if (emptyTurns.length > 0) {
       this.#emptyTurns += emptyTurns.length;
       const list = emptyTurns.slice(0, 10).join(', ') + (emptyTurns.length > 10 ? ', …' : '');
-      this.#observer.notice?.({ file, line, message: `empty turn left out: ${list}` });
+      this.#observer.notice?.({ ...place, line, message: `empty turn left out: ${list}` });
     }
   }
 
-  #fail(file: string, line: number, message: string): void {
+  #fail(place: Place, line: number, message: string): void {
     this.#failedLines += 1;
-    this.#observer.failure?.({ file, line, message });
+    this.#observer.failure?.({ ...place, line, message });
   }
 
   /** Looks up what the service holds of these conversations, then sends what is missing. */
-  async #sendBatch(file: string, batch: readonly Conversation[]): Promise<void> {
+  async #sendBatch(place: Place, batch: readonly Conversation[]): Promise<void> {
     if (batch.length === 0 || this.#ended) return;
     let instanceId: string;
     let held: ReadonlyMap<string, number>;
@@ -229,7 +249,7 @@ class Import {
     for (const conversation of batch) {
       while (this.#inFlight.size >= this.#options.concurrency) await Promise.race(this.#inFlight);
       if (this.#ended) return;
-      const task: Promise<void> = this.#deliver(file, conversation, instanceId, held).finally(() =>
+      const task: Promise<void> = this.#deliver(place, conversation, instanceId, held).finally(() =>
         this.#inFlight.delete(task),
       );
       this.#inFlight.add(task);
@@ -272,7 +292,7 @@ class Import {
   }
 
   async #deliver(
-    file: string,
+    place: Place,
     conversation: Conversation,
     instanceId: string,
     held: ReadonlyMap<string, number>,
@@ -290,18 +310,18 @@ class Import {
     }
     try {
       for (const part of partsOf(messages, count))
-        await this.#send(file, conversation, { instanceId, sessionId }, part);
+        await this.#send(place, conversation, { instanceId, sessionId }, part);
       for (const user of usersOf(conversation)) this.#users.add(user);
       this.#conversations += 1;
       this.#messages += messages.length - count;
     } catch (error) {
-      this.#settle(file, conversation, error);
+      this.#settle(place, conversation, error);
     }
     this.#report();
   }
 
   async #send(
-    file: string,
+    place: Place,
     conversation: Conversation,
     ids: { readonly instanceId: string; readonly sessionId: string },
     part: { readonly offset: number; readonly messages: readonly IngestMessage[] },
@@ -319,7 +339,7 @@ class Import {
     }
     this.#noteLast(answer, part.offset + part.messages.length);
     for (const { text } of this.#warnings.add(answer.warnings ?? ''))
-      this.#observer.warning?.({ file, line, message: text });
+      this.#observer.warning?.({ ...place, line, message: text });
   }
 
   #noteLast(answer: IngestAnswer, messages: number): void {
@@ -331,10 +351,10 @@ class Import {
   }
 
   /** A refused conversation is that line's failure; a refused key or instance, or silence, ends the import. */
-  #settle(file: string, conversation: Conversation, error: unknown): void {
+  #settle(place: Place, conversation: Conversation, error: unknown): void {
     const aborted = this.#options.signal?.aborted === true;
     if (error instanceof RefusedError && ![401, 403, 404].includes(error.status)) {
-      this.#fail(file, conversation.line, `${error.code}: ${error.message}`);
+      this.#fail(place, conversation.line, `${error.code}: ${error.message}`);
     } else if (!aborted || error instanceof UnavailableError) {
       this.#stop(error);
     }
@@ -360,30 +380,6 @@ function inLine(error: RefusedError, places: readonly string[]): RefusedError {
   if (error.place === null || place === undefined) return error;
   const path = `${place}${member.replace('.metadata.createdAt', '.createdAt')}`;
   return new RefusedError(error.status, error.code, 'refused', { ...error.place, path });
-}
-
-/**
- * Polls until queries count every message that an import sent; false when the time is up first.
- * One conversation tells: an instance's messages become visible in the order in which they were accepted.
- */
-export async function waitUntilVisible(
-  target: ImportTarget,
-  summary: Pick<ImportSummary, 'instanceId' | 'last'>,
-  limitMs: number,
-): Promise<boolean> {
-  const { instanceId, last } = summary;
-  if (instanceId === null || last === null) return true;
-  const deadline = performance.now() + limitMs;
-  for (;;) {
-    const answer = await target.query(
-      { groupBy: 'SESSION', instanceId, fields: 'messages', ids: last.sessionId },
-      last.position,
-    );
-    const messages = answer.elements[0]?.fields['messages'];
-    if (typeof messages === 'number' && messages >= last.messages) return true;
-    if (performance.now() > deadline) return false;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
 }
 
 /** Orders two positions of one instance: as numbers when they are, else by length and text. */

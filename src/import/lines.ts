@@ -41,15 +41,29 @@ export async function* readLines(
   path: string,
   options: { readonly onRead?: (bytes: number) => void; readonly maxLineBytes?: number } = {},
 ): AsyncGenerator<Line> {
-  const limit = options.maxLineBytes ?? MAX_LINE_BYTES;
   const gzip = await isGzip(path);
   const file = createReadStream(path, { highWaterMark: 256 * 1024 });
   const gunzip = gzip ? file.pipe(createGunzip()) : null;
   const bytes = gunzip ?? file;
   file.on('error', (error) => gunzip?.destroy(error));
-  /** Where the chunk begins in a plain file. */
-  let chunkStart = 0;
+  try {
+    yield* linesOf(bytes as AsyncIterable<Buffer>, {
+      maxLineBytes: options.maxLineBytes ?? MAX_LINE_BYTES,
+      onLine: (end) => options.onRead?.(gunzip?.bytesWritten ?? end),
+    });
+  } finally {
+    file.destroy();
+    bytes.destroy();
+  }
+}
 
+/** The lines of unpacked bytes, as `readLines` says. `onLine` hears where each line ends, and at last where all end. */
+export async function* linesOf(
+  chunks: AsyncIterable<Buffer>,
+  options: { readonly maxLineBytes?: number; readonly onLine?: (end: number) => void } = {},
+): AsyncGenerator<Line> {
+  const limit = options.maxLineBytes ?? MAX_LINE_BYTES;
+  let chunkStart = 0;
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   let number = 0;
   let pending: Buffer[] = [];
@@ -78,29 +92,24 @@ export async function* readLines(
     else pending.push(part);
   };
 
-  try {
-    for await (const chunk of bytes as AsyncIterable<Buffer>) {
-      let from = 0;
-      for (;;) {
-        const end = chunk.indexOf(NEWLINE, from);
-        if (end === -1) break;
-        keep(chunk.subarray(from, end));
-        from = end + 1;
-        const line = finishLine();
-        if (line === null) continue;
-        options.onRead?.(gunzip?.bytesWritten ?? chunkStart + from);
-        yield line;
-      }
-      chunkStart += chunk.length;
-      if (from < chunk.length) keep(chunk.subarray(from));
-    }
-    options.onRead?.(gunzip?.bytesWritten ?? chunkStart);
-    if (pendingBytes > 0) {
+  for await (const chunk of chunks) {
+    let from = 0;
+    for (;;) {
+      const end = chunk.indexOf(NEWLINE, from);
+      if (end === -1) break;
+      keep(chunk.subarray(from, end));
+      from = end + 1;
       const line = finishLine();
-      if (line !== null) yield line;
+      if (line === null) continue;
+      options.onLine?.(chunkStart + from);
+      yield line;
     }
-  } finally {
-    file.destroy();
-    bytes.destroy();
+    chunkStart += chunk.length;
+    if (from < chunk.length) keep(chunk.subarray(from));
+  }
+  options.onLine?.(chunkStart);
+  if (pendingBytes > 0) {
+    const line = finishLine();
+    if (line !== null) yield line;
   }
 }

@@ -34,7 +34,10 @@ export type MappedLine =
 
 /** The source of lines that name none: the file's name without folder and endings. */
 export function sourceOfFile(path: string): string {
-  const name = basename(path).replace(/(?:\.(?:gz|gzip|jsonl|ndjson|json|txt)){1,4}$/i, '');
+  const name = basename(path).replace(
+    /(?:\.(?:gz|gzip|zst|zstd|zip|jsonl|ndjson|json|txt|csv|tsv|parquet)){1,4}$/i,
+    '',
+  );
   return name === '' ? basename(path) : name;
 }
 
@@ -70,26 +73,31 @@ export function nameOf(source: string, id: string): string {
   return JSON.stringify([source, id]);
 }
 
-/**
- * Reads one line: `{"id", "source"?, "turns": [{"role", "content", "userId"?, "createdAt"?,
- * "metadata"?}], "userId"?, "metadata"?}`; `messages` may stand for `turns`. Other members (labels,
- * ratings, licences) are left behind. A conversation without `id` is named after its line.
- */
-export function mapLine(
-  text: string,
-  context: {
-    readonly line: number;
-    /** Of lines that name none; '': their ids alone name them. */
-    readonly source: string;
-    readonly duplicates: DuplicateIds;
-  },
-): MappedLine {
-  let value: unknown;
+/** What a line does not say of itself. */
+export interface LineContext {
+  readonly line: number;
+  /** Of lines that name none; '': their ids alone name them. */
+  readonly source: string;
+  readonly duplicates: DuplicateIds;
+  /** Names a conversation that has no id. Default: its line. */
+  readonly unnamed?: string;
+}
+
+/** Reads one line as `mapValue` does. */
+export function mapLine(text: string, context: LineContext): MappedLine {
   try {
-    value = JSON.parse(text);
+    return mapValue(JSON.parse(text), context);
   } catch (error) {
     return { fault: `not JSON: ${error instanceof Error ? error.message : String(error)}` };
   }
+}
+
+/**
+ * Reads a conversation: `{"id", "source"?, "turns": [{"role", "content", "userId"?, "createdAt"?,
+ * "metadata"?}], "userId"?, "metadata"?}`; `messages` may stand for `turns`. Other members (labels,
+ * ratings, licences) are left behind. A conversation without `id` is named after its line.
+ */
+export function mapValue(value: unknown, context: LineContext): MappedLine {
   if (!isObject(value)) return { fault: 'not a JSON object' };
 
   const source = value['source'] ?? context.source;
@@ -98,7 +106,7 @@ export function mapLine(
   if (given !== null && (typeof given !== 'string' || given === '') && typeof given !== 'number') {
     return { fault: 'id: must be a non-empty string or a number' };
   }
-  const id = given === null ? `line-${context.line}` : String(given);
+  const id = given === null ? (context.unnamed ?? `line-${context.line}`) : String(given);
   if (given === null && source === '') return { fault: 'id: missing, and there is no source beside it' };
   if ([...id].length > MAX_ID_LENGTH)
     return { fault: `id: must be at most ${MAX_ID_LENGTH} characters long` };

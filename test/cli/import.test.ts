@@ -128,15 +128,54 @@ describe('npm run import', () => {
     );
   });
 
-  it('names a file that is missing, or a folder, before it sends anything', async () => {
+  it('names a file that is missing, or not known, before it sends anything', async () => {
     await write('chats.jsonl', [chat('a')]);
     const missing = await start(['chats.jsonl', 'chat.jsonl', '--url', url, '--key', service.key]).ended;
     deepEqual([missing.status, missing.out], [1, '']);
     match(missing.err, /^chat\.jsonl: there is no such file\.$/m);
-    const directory = await start(['.', '--url', url, '--key', service.key]).ended;
-    equal(directory.status, 1);
-    match(directory.err, /^\. is a folder: name the files in it\.$/m);
+    await write('odd.csv', ['colour,size', 'red,9']);
+    const unknown = await start(['chats.jsonl', 'odd.csv', '--url', url, '--key', service.key]).ended;
+    equal(unknown.status, 1);
+    match(unknown.err, /^odd\.csv: not recognised; it looks like a table with colour, size\. .*--map role=/m);
     equal(service.countOf().sessions, 0);
+  });
+
+  it('imports what it recognises in a folder, and says what it left out', async () => {
+    await write('chats.jsonl', [chat('a')]);
+    await write('table.csv', ['thread,sender,text', 't1,user,Hello', 't2,user,', 't1,bot,Hi']);
+    await write('notes.txt', ['nothing of this is a conversation']);
+    const { status, out, err } = await start(['.', '--url', url, '--key', service.key]).ended;
+    equal(status, 0, err);
+    match(err, /^chats\.jsonl: Undertone conversations \(/m);
+    match(err, /^notes\.txt: left out: /m);
+    match(
+      err,
+      /^table\.csv: table \(one message in each row\): conversation=thread role=sender content=text$/m,
+    );
+    match(out, /^left out {6}1 × row without text$/m);
+    deepEqual(service.countOf(), { sessions: 2, messages: 3, users: 2 });
+  });
+
+  it('stops where it is not sure, shows what it would import, and takes a mapping', async () => {
+    await write('table.csv', ['thread,sender,text', 't1,Kunde,Hallo', 't1,Berater,Guten Tag']);
+    const unsure = await start(['table.csv', '--url', url, '--key', service.key]).ended;
+    deepEqual([unsure.status, service.countOf().messages], [1, 0]);
+    match(unsure.err, /unknown roles: Kunde, Berater/);
+    match(unsure.err, /npm run import -- table\.csv --map conversation=thread role=sender content=text$/m);
+    const map = [
+      '--map',
+      'conversation=thread',
+      'role=sender',
+      'content=text',
+      'role:Kunde=user',
+      'role:Berater=ai',
+    ];
+    const shown = await start(['--dry-run', 'table.csv', ...map]).ended;
+    deepEqual([shown.status, service.countOf().messages], [0, 0], shown.err);
+    match(shown.out, /^ {2}table:t1, 2 messages\n {4}no time {2}user table:t1: Hallo$/m);
+    const { status, err } = await start(['table.csv', ...map, '--url', url, '--key', service.key]).ended;
+    equal(status, 0, err);
+    deepEqual(service.countOf(), { sessions: 1, messages: 2, users: 1 });
   });
 
   it('says how to go on when it is interrupted', async () => {
@@ -175,6 +214,13 @@ describe('npm run import', () => {
     ],
     ['an address that is none', ['a.jsonl', '--url', 'ftp://x'], { UT_KEY: 'k' }, /not an http address/],
     ['a number in flight out of bounds', ['a.jsonl', '--in-flight', '0'], { UT_KEY: 'k' }, /--in-flight/],
+    [
+      'a format that is none',
+      ['a.jsonl', '--format', 'x'],
+      { UT_KEY: 'k' },
+      /--format: "x" is none of undertone/,
+    ],
+    ['half a mapping', ['a.jsonl', '--map', 'role=x'], { UT_KEY: 'k' }, /--map: content=… is missing/],
     ['an unknown option', ['a.jsonl', '--instnace', 'x'], { UT_KEY: 'k' }, /--instnace/],
   ];
   for (const [name, args, env, message] of wrong) {

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { roleOf } from '../../src/domain/records.ts';
 import type { IngestBody } from '../../src/import/client.ts';
 import type { IngestMessage } from '../../src/import/mapper.ts';
 
@@ -72,8 +73,9 @@ export class FakeService {
     return {
       sessions: chosen.length,
       messages: messages.length,
-      users: new Set(messages.flatMap(({ userId, role }) => (role === 'user' && userId ? [userId] : [])))
-        .size,
+      users: new Set(
+        messages.flatMap(({ userId, role }) => (roleOf(role) === 'user' && userId ? [userId] : [])),
+      ).size,
     };
   }
 

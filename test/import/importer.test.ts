@@ -46,7 +46,7 @@ async function fileOf(
 
 async function run(
   files: string | readonly string[],
-  { instanceId, ...options }: Partial<ImportOptions> & { readonly instanceId?: string } = {},
+  { instanceId, ...options }: Partial<Omit<ImportOptions, 'plans'>> & { readonly instanceId?: string } = {},
 ): Promise<ImportSummary> {
   return await importFiles({
     files: typeof files === 'string' ? [files] : files,

@@ -1,0 +1,140 @@
+/** Tells how each file is going to be read, asks where that is not sure, and shows a preview. */
+import { createInterface } from 'node:readline/promises';
+import { printable } from '../domain/printable.ts';
+import { SetupError } from '../errors.ts';
+import { convert } from '../import/converter.ts';
+import { OmissionCounts, SURE } from '../import/formats/format.ts';
+import { FORMATS } from '../import/formats/registry.ts';
+import type { Mapping } from '../import/formats/table.ts';
+import type { Inputs } from '../import/inputs.ts';
+import type { Conversation } from '../import/mapper.ts';
+import { planFile, type FilePlan, type UnknownFile } from '../import/plan.ts';
+
+interface PlanOptions {
+  readonly format: string | undefined;
+  readonly mapping: Mapping | undefined;
+  /** Where a person answers; null: nobody is there. */
+  readonly ask: NodeJS.ReadableStream | null;
+  /** What was recognised is told elsewhere. */
+  readonly quiet?: boolean;
+}
+
+/** Files of which the format is printed one by one. */
+const MAX_TOLD = 20;
+const PREVIEW_CONVERSATIONS = 3;
+const PREVIEW_ENTRIES = 500;
+const PREVIEW_TURNS = 6;
+const PREVIEW_CHARACTERS = 100;
+
+/**
+ * Plans all files and tells it on the standard error. `sure` is false where somebody must say more first. Throws
+ * SetupError when a file that was named cannot be read, or when there is nothing to import.
+ */
+export async function planAll(
+  { inputs, faults }: Inputs,
+  { format, mapping, ask, quiet = false }: PlanOptions,
+): Promise<{ plans: FilePlan[]; sure: boolean }> {
+  const plans: FilePlan[] = [];
+  let told = 0;
+  const tell = (text: string): void => {
+    told += 1;
+    if (told <= MAX_TOLD) console.error(printable(text));
+    if (told === MAX_TOLD + 1) console.error('… and so on');
+  };
+  for (const { name, message } of faults) tell(`${name}: left out: ${message}`);
+  let sure = true;
+  for (const input of inputs) {
+    const plan = await planFile(input, {
+      ...(format === undefined ? {} : { format }),
+      ...(mapping === undefined ? {} : { mapping }),
+    });
+    if ('format' in plan) {
+      if (!quiet) tell(`${input.name}: ${describePlan(plan)}`);
+      if (plan.recognition.confidence >= SURE || (await agrees(plan, ask))) plans.push(plan);
+      else if (input.named || ask === null) {
+        console.error(printable(howToConfirm(plan)));
+        sure = false;
+        plans.push(plan);
+      }
+    } else if (input.named) throw new SetupError(printable(unrecognised(plan)));
+    else tell(`${input.name}: left out: ${plan.looksLike}`);
+  }
+  if (plans.length === 0) throw new SetupError('There is nothing to import: no file was recognised.');
+  return { plans, sure };
+}
+
+function describePlan({ format, recognition, mapping }: FilePlan): string {
+  const columns = mapping.length === 0 ? '' : `: ${mapping.join(' ')}`;
+  return `${format.title} (${recognition.reason})${columns}`;
+}
+
+async function agrees(plan: FilePlan, ask: NodeJS.ReadableStream | null): Promise<boolean> {
+  if (ask === null) return false;
+  const questions = createInterface({ input: ask, output: process.stderr });
+  try {
+    const answer = await questions.question(`Import ${printable(plan.input.name)} like this? [y/N] `);
+    return /^\s*y(?:es)?\s*$/i.test(answer);
+  } finally {
+    questions.close();
+  }
+}
+
+function howToConfirm({ input, format, mapping }: FilePlan): string {
+  const option =
+    mapping.length === 0 ? `--format ${format.name}` : `--map ${mapping.map(shellWord).join(' ')}`;
+  return (
+    `${input.name}: this is not sure. If it is right, say so; else correct it: ` +
+    `npm run import -- ${shellWord(input.operand)} ${option}`
+  );
+}
+
+function unrecognised({ input, looksLike }: UnknownFile): string {
+  return (
+    `${input.name}: not recognised; it looks like ${looksLike}. ` +
+    'Say which column or member is what with --map role=… content=… conversation=… (turns=… for a list of messages ' +
+    `in each entry), or name its format with --format: ${FORMATS.map(({ name }) => name).join(', ')}.`
+  );
+}
+
+function shellWord(text: string): string {
+  return /^[\w./:=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+/** Prints the first conversations of a file as they would be imported. */
+export async function printPreview(plan: FilePlan, options: { readonly source?: string }): Promise<void> {
+  const omitted = new OmissionCounts();
+  const conversations: Conversation[] = [];
+  console.log(printable(`${plan.input.name}: ${describePlan(plan)}`));
+  const { source } = options;
+  const reading = convert(plan, { entries: PREVIEW_ENTRIES, ...(source === undefined ? {} : { source }) });
+  for await (const converted of reading) {
+    if ('fault' in converted) omitted.add(`not imported: ${converted.fault}`);
+    else if ('leftOut' in converted) omitted.add(converted.leftOut);
+    else {
+      omitted.addAll(converted.omitted);
+      conversations.push(converted.conversation);
+    }
+    if (conversations.length === PREVIEW_CONVERSATIONS) break;
+  }
+  for (const conversation of conversations) printConversation(conversation);
+  if (conversations.length === 0) console.log('  no conversation in what was read');
+  for (const [reason, times] of omitted.all) console.log(printable(`  left out: ${times} × ${reason}`));
+}
+
+function printConversation({ source, id, messages }: Conversation): void {
+  const name = source === '' ? id : `${source}:${id}`;
+  console.log(printable(`  ${name}, ${messages.length} messages`));
+  for (const { role, content, userId, metadata } of messages.slice(0, PREVIEW_TURNS)) {
+    const at = metadata?.['createdAt'];
+    const who = userId === undefined ? role : `${role} ${userId}`;
+    const text =
+      [...content].length > PREVIEW_CHARACTERS
+        ? `${[...content].slice(0, PREVIEW_CHARACTERS).join('')}…`
+        : content;
+    console.log(
+      printable(`    ${typeof at === 'string' ? at : 'no time'}  ${who}: ${text.replaceAll('\n', ' ')}`),
+    );
+  }
+  const more = messages.length - PREVIEW_TURNS;
+  if (more > 0) console.log(`    … and ${more} more`);
+}

@@ -1,0 +1,190 @@
+/** Reads a file of any shape as its entries, one after the other. */
+import { csvRows, delimiterOf } from './csv.ts';
+import { firstBytes } from './bytes.ts';
+import type { Input } from './inputs.ts';
+import { jsonEntries } from './json.ts';
+import { linesOf, MAX_LINE_BYTES } from './lines.ts';
+import { parquetRows } from './parquet.ts';
+import { isObject, type Shape } from './formats/format.ts';
+
+/** A value of a file, or why it has none. */
+export interface Entry {
+  /** A line, row or entry of the file, counted from 1. */
+  readonly number: number;
+  readonly value: unknown;
+  readonly fault: string | null;
+}
+
+/** How a file is to be cut into entries. */
+export type Layout =
+  | { readonly shape: 'jsonl' | 'parquet' }
+  | { readonly shape: 'json'; readonly member: string | null }
+  | { readonly shape: 'csv'; readonly delimiter: string };
+
+/** Lists of entries that stand in an object at the top, as the pages of APIs and some exports have them. */
+const LIST_MEMBERS = [
+  'conversations',
+  'tickets',
+  'data',
+  'runs',
+  'observations',
+  'traces',
+  'items',
+  'results',
+  'records',
+  'rows',
+];
+/** As much of a file as its layout is told from. */
+const START_BYTES = 1024 * 1024;
+const PARQUET_MAGIC = 'PAR1';
+const LINES_NAME = /\.(?:jsonl|ndjson)(?:\.[a-z]+)?$/i;
+const TABLE_NAME = /\.(?:csv|tsv|txt)(?:\.[a-z]+)?$/i;
+
+/** Tells how a file is laid out; null when it is nothing that could be read. An empty file has lines. */
+export async function layoutOf(input: Input): Promise<Layout | null> {
+  const bytes = await firstBytes(input.open(), START_BYTES);
+  if (bytes.subarray(0, 4).toString('latin1') === PARQUET_MAGIC) return { shape: 'parquet' };
+  if (bytes.includes(0)) return null;
+  const text = new TextDecoder().decode(bytes);
+  const start = text.trimStart();
+  if (start.startsWith('[') || start.startsWith('{'))
+    return isLines(start) ? { shape: 'jsonl' } : { shape: 'json', member: listMemberOf(start) };
+  if (LINES_NAME.test(input.name) || start === '') return { shape: 'jsonl' };
+  if (start.startsWith('<')) return null;
+  const delimiter = delimiterOf(start);
+  if (delimiter !== null) return { shape: 'csv', delimiter };
+  return TABLE_NAME.test(input.name) ? { shape: 'csv', delimiter: ',' } : null;
+}
+
+/** Each line is a value: the first with others behind it, or most of them where the first is broken. */
+function isLines(start: string): boolean {
+  const lines = start.split('\n').filter((line) => line.trim() !== '');
+  if (lines.length === 1)
+    return parsed(start) === undefined ? false : start.startsWith('{') && !isPage(start);
+  // The last may be cut off.
+  const whole = lines.slice(0, Math.max(1, lines.length - 1)).slice(0, 50);
+  if (parsed(whole[0] ?? '') !== undefined) return true;
+  return (
+    start.startsWith('{') && whole.slice(1).filter((line) => isObject(parsed(line))).length > whole.length / 2
+  );
+}
+
+function isPage(text: string): boolean {
+  return listMemberOf(text) !== null;
+}
+
+/** The member of an object at the top that holds the entries; null when the object is one itself. */
+function listMemberOf(start: string): string | null {
+  if (!start.startsWith('{')) return null;
+  const whole = parsed(start);
+  for (const member of LIST_MEMBERS) {
+    if (isObject(whole)) {
+      const list = whole[member];
+      if (Array.isArray(list) && isObject(list[0]) && !isMessage(list[0])) return member;
+      continue;
+    }
+    const found = new RegExp(`"${member}"\\s*:\\s*\\[\\s*\\{`).exec(start);
+    // A message of a conversation begins with who said it.
+    if (
+      found !== null &&
+      !/^[^{}]{0,200}"(?:from|role|sender|value|content)"\s*:/.test(
+        start.slice(found.index + found[0].length),
+      )
+    )
+      return member;
+  }
+  return null;
+}
+
+function isMessage(value: Record<string, unknown>): boolean {
+  return ('role' in value && 'content' in value) || ('from' in value && 'value' in value);
+}
+
+/** The entries of a file. Throws the error of the stream where the file is cut off or damaged. */
+export async function* entriesOf(
+  input: Input,
+  layout: Layout,
+  onRead?: (bytes: number) => void,
+): AsyncGenerator<Entry> {
+  switch (layout.shape) {
+    case 'jsonl':
+      for await (const { number, text, fault } of linesOf(input.open(onRead)))
+        yield text === null ? { number, value: null, fault: fault ?? 'unreadable' } : entryOf(number, text);
+      return;
+    case 'json':
+      for await (const { number, text, fault } of jsonEntries(input.open(onRead), {
+        member: layout.member,
+        limit: MAX_LINE_BYTES,
+      }))
+        yield text === null ? { number, value: null, fault: fault ?? 'unreadable' } : entryOf(number, text);
+      return;
+    case 'csv':
+      yield* tableEntries(input, layout.delimiter, onRead);
+      return;
+    case 'parquet':
+      yield* parquetRows(input, onRead);
+      return;
+    default:
+      layout satisfies never;
+  }
+}
+
+/** What the places of a shape's entries are called. */
+export function unitOf(shape: Shape): 'line' | 'entry' | 'row' {
+  switch (shape) {
+    case 'jsonl':
+    case 'csv':
+      return 'line';
+    case 'json':
+      return 'entry';
+    case 'parquet':
+      return 'row';
+    default:
+      return shape satisfies never;
+  }
+}
+
+function entryOf(number: number, text: string): Entry {
+  try {
+    return { number, value: JSON.parse(text) as unknown, fault: null };
+  } catch (error) {
+    return {
+      number,
+      value: null,
+      fault: `not JSON: ${error instanceof Error ? error.message : String(error)}`,
+    };
+  }
+}
+
+async function* tableEntries(
+  input: Input,
+  delimiter: string,
+  onRead?: (bytes: number) => void,
+): AsyncGenerator<Entry> {
+  let columns: readonly string[] | null = null;
+  for await (const { line, fields, fault } of csvRows(input.open(onRead), {
+    delimiter,
+    limit: MAX_LINE_BYTES,
+  })) {
+    if (fields === null) yield { number: line, value: null, fault };
+    else if (columns === null) columns = fields.map((name, index) => name.trim() || `column ${index + 1}`);
+    else if (fields.length !== columns.length) {
+      const message = `${fields.length} fields, but the first line has ${columns.length}`;
+      yield { number: line, value: null, fault: message };
+    } else yield { number: line, value: rowOf(columns, fields), fault: null };
+  }
+}
+
+function rowOf(columns: readonly string[], fields: readonly string[]): Record<string, string> {
+  const row: Record<string, string> = Object.create(null) as Record<string, string>;
+  for (const [index, name] of columns.entries()) row[name] = fields[index] ?? '';
+  return row;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

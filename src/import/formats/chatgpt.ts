@@ -1,0 +1,146 @@
+/**
+ * The data export of ChatGPT (`conversations.json`, `conversations-000.json` …): each conversation is a tree of
+ * messages, of which the path to `current_node` is what the person last saw.
+ * Source: help.openai.com "How do I export my ChatGPT history and data?"; github.com/mitkury/chatgpt-export-parser
+ * docs/chatgpt-data-export-format.md.
+ */
+import { contentText } from './content.ts';
+import {
+  byShare,
+  isObject,
+  OmissionCounts,
+  shareOf,
+  textOf,
+  type EntryFormat,
+  type Reading,
+  type Turn,
+} from './format.ts';
+
+type Nodes = Readonly<Record<string, unknown>>;
+
+/** Contents that nobody said. The others are text. */
+const UNSAID: ReadonlyMap<string, string> = new Map([
+  ...[
+    'code',
+    'tether_browsing_display',
+    'tether_quote',
+    'execution_output',
+    'system_error',
+    'computer_output',
+  ].map((type) => [type, 'tool call'] as const),
+  ...['thoughts', 'reasoning_recap'].map((type) => [type, 'reasoning'] as const),
+  ...['user_editable_context', 'model_editable_context'].map(
+    (type) => [type, 'custom instructions'] as const,
+  ),
+]);
+
+export const chatgpt: EntryFormat = {
+  kind: 'entries',
+  name: 'chatgpt',
+  title: 'ChatGPT export',
+  recognise({ values }) {
+    return byShare(
+      shareOf(values, ({ mapping }) => isObject(mapping) && Object.values(mapping).every(isNode)),
+      0.99,
+      'entries have a mapping of nodes with parent and message',
+    );
+  },
+  read(value): Reading {
+    if (!isObject(value)) return { fault: 'not a JSON object' };
+    const { mapping, title } = value;
+    if (!isObject(mapping)) return { fault: 'mapping: missing; expected an object of nodes' };
+    const omitted = new OmissionCounts();
+    const path = pathOf(mapping, value['current_node']);
+    const turns: Turn[] = [];
+    for (const id of path) {
+      const turn = turnOf(mapping[id], omitted);
+      if (turn !== null) turns.push(turn);
+    }
+    const shown = new Set(path);
+    const unread = new OmissionCounts();
+    omitted.add(
+      'message of another branch',
+      Object.entries(mapping).filter(([id, node]) => !shown.has(id) && turnOf(node, unread) !== null).length,
+    );
+    return {
+      line: {
+        id: textOf(value['conversation_id']) ?? textOf(value['id']),
+        source: 'chatgpt',
+        turns,
+        ...(typeof title === 'string' && title !== '' ? { metadata: { title } } : {}),
+      },
+      omitted: omitted.all,
+    };
+  },
+};
+
+/** Ids from the root to the node that was shown last. */
+function pathOf(nodes: Nodes, current: unknown): string[] {
+  const path: string[] = [];
+  const seen = new Set<string>();
+  let id = typeof current === 'string' && isObject(nodes[current]) ? current : lastLeafOf(nodes);
+  while (id !== null && !seen.has(id) && isObject(nodes[id])) {
+    seen.add(id);
+    path.push(id);
+    const parent = memberOf(nodes[id], 'parent');
+    id = typeof parent === 'string' ? parent : null;
+  }
+  return path.toReversed();
+}
+
+/** Where nothing says what was shown last: the leaf that one reaches by the last child each time. */
+function lastLeafOf(nodes: Nodes): string | null {
+  const roots = Object.entries(nodes).filter(
+    ([, node]) => isObject(node) && typeof node['parent'] !== 'string',
+  );
+  let id = roots[0]?.[0] ?? null;
+  const seen = new Set<string>();
+  while (id !== null && !seen.has(id)) {
+    seen.add(id);
+    const children = memberOf(nodes[id], 'children');
+    const last: unknown = Array.isArray(children) ? children.at(-1) : undefined;
+    if (typeof last !== 'string' || !isObject(nodes[last])) return id;
+    id = last;
+  }
+  return id;
+}
+
+function turnOf(node: unknown, omitted: OmissionCounts): Turn | null {
+  const message = isObject(node) ? node['message'] : null;
+  if (!isObject(message)) return null;
+  const author = isObject(message['author']) ? message['author'] : {};
+  const role = textOf(author['role']) ?? '';
+  const content = isObject(message['content']) ? message['content'] : {};
+  const metadata = isObject(message['metadata']) ? message['metadata'] : {};
+  const reason = unsaid(role, message, metadata, content);
+  if (reason !== null) {
+    omitted.add(reason);
+    return null;
+  }
+  const said = contentText(content['parts'] ?? content['text'] ?? '', omitted) ?? '';
+  if (said.trim() === '') return null;
+  const createdAt = message['create_time'];
+  return { role, content: said, ...(typeof createdAt === 'number' && createdAt > 0 ? { createdAt } : {}) };
+}
+
+function unsaid(
+  role: string,
+  { weight, recipient }: Nodes,
+  { is_visually_hidden_from_conversation: hidden }: Nodes,
+  { content_type: type }: Nodes,
+): string | null {
+  if (role === 'system') return 'system prompt';
+  if (weight === 0 || hidden === true) return 'hidden message';
+  if (role === 'tool') return 'tool result';
+  if (typeof type === 'string' && UNSAID.has(type)) return UNSAID.get(type) ?? null;
+  if (typeof recipient === 'string' && recipient !== 'all') return 'tool call';
+  return role === 'user' || role === 'assistant' ? null : 'message of an unknown author';
+}
+
+function memberOf(node: unknown, name: string): unknown {
+  return isObject(node) ? node[name] : undefined;
+}
+
+function isNode(node: unknown): boolean {
+  return isObject(node) && ('message' in node || 'parent' in node);
+}

@@ -1,0 +1,66 @@
+/**
+ * The data export of Claude (`conversations.json`): `chat_messages` with `sender` and `text`.
+ * Source: support.claude.com "How can I export my Claude data?"; github.com/Sinity/polylogue
+ * docs/providers/claude-ai.md.
+ */
+import { contentText } from './content.ts';
+import {
+  byShare,
+  isObject,
+  objectsOf,
+  OmissionCounts,
+  shareOf,
+  textOf,
+  type EntryFormat,
+  type Reading,
+  type Turn,
+} from './format.ts';
+
+export const claude: EntryFormat = {
+  kind: 'entries',
+  name: 'claude',
+  title: 'Claude export',
+  recognise({ values }) {
+    return byShare(
+      shareOf(values, (value) => Array.isArray(value['chat_messages'])),
+      0.99,
+      'entries have chat_messages',
+    );
+  },
+  read(value): Reading {
+    if (!isObject(value)) return { fault: 'not a JSON object' };
+    if (!Array.isArray(value['chat_messages'])) return { fault: 'chat_messages: missing; expected an array' };
+    const omitted = new OmissionCounts();
+    const turns: Turn[] = [];
+    for (const [index, message] of (value['chat_messages'] as unknown[]).entries()) {
+      const sender = isObject(message) ? textOf(message['sender']) : undefined;
+      if (!isObject(message) || sender === undefined)
+        return { fault: `chat_messages.${index}: must be an object with sender and text` };
+      const content = saidIn(message, omitted);
+      for (const name of ['attachments', 'files']) omitted.add('attachment', objectsOf(message[name]).length);
+      const createdAt = textOf(message['created_at']);
+      if (content.trim() === '') omitted.add('message without text');
+      else turns.push({ role: sender, content, ...(createdAt === undefined ? {} : { createdAt }) });
+    }
+    const account = isObject(value['account']) ? textOf(value['account']['uuid']) : undefined;
+    const title = textOf(value['name']);
+    return {
+      line: {
+        id: textOf(value['uuid']),
+        source: 'claude',
+        turns,
+        ...(account === undefined ? {} : { userId: account }),
+        ...(title === undefined ? {} : { metadata: { title } }),
+      },
+      omitted: omitted.all,
+    };
+  },
+};
+
+/** `text` repeats the blocks of `content`, with placeholders where tools were used: the blocks are better. */
+function saidIn(message: Record<string, unknown>, omitted: OmissionCounts): string {
+  const blocks = Array.isArray(message['content']) ? message['content'] : [];
+  const said = contentText(blocks, omitted) ?? '';
+  if (said !== '' || typeof message['text'] !== 'string') return said;
+  return message['text'];
+}

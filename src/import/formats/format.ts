@@ -1,0 +1,131 @@
+/** What a format of conversations is. One file of this folder for each; `registry.ts` lists them. */
+
+/** How a file holds its entries. */
+export type Shape = 'jsonl' | 'json' | 'csv' | 'parquet';
+
+/** The beginning of a file, as far as it tells what the file is. */
+export interface Sample {
+  readonly shape: Shape;
+  /** The file's name without folder. */
+  readonly name: string;
+  /** The first entries that could be read, in order. Rows of tables are objects, too. */
+  readonly values: readonly unknown[];
+}
+
+export interface Recognition {
+  /** 0 to 1. Below `SURE` a person is asked, or the import stops. */
+  readonly confidence: number;
+  /** What speaks for it, for people: `entries have mapping and current_node`. */
+  readonly reason: string;
+}
+
+/** From here on a file is imported without a question. */
+export const SURE = 0.6;
+
+/** Parts of an entry that are not imported: the reason, and how often. */
+export type Omissions = ReadonlyMap<string, number>;
+
+/** One turn in our own line format; `createdAt` as `readTime` takes it. */
+export interface Turn {
+  readonly role: string;
+  readonly content: string;
+  readonly userId?: string;
+  readonly createdAt?: string | number;
+  readonly metadata?: Readonly<Record<string, unknown>>;
+}
+
+/** A conversation in our own line format. The importer checks it as it checks a line of a file. */
+export interface ConvertedLine {
+  /** Undefined: the entry names none, and a digest of what was said does. */
+  readonly id: string | undefined;
+  readonly source?: string;
+  readonly turns: readonly Turn[];
+  readonly userId?: string;
+  readonly metadata?: Readonly<Record<string, unknown>>;
+}
+
+/** An entry as a format reads it: a conversation, nothing to import and why, or a mistake in the file. */
+export type Reading =
+  | { readonly line: ConvertedLine; readonly omitted: Omissions }
+  | { readonly leftOut: string }
+  | { readonly fault: string };
+
+interface Named {
+  /** As `--format` takes it. */
+  readonly name: string;
+  /** For people. */
+  readonly title: string;
+  /** How confident one can be that the file is of this format; null: it is not. Any value must be taken. */
+  recognise(sample: Sample): Recognition | null;
+}
+
+/** An entry is a conversation. */
+export interface EntryFormat extends Named {
+  readonly kind: 'entries';
+  read(value: unknown): Reading;
+}
+
+/** Where a row belongs. `kept` is what assembling needs of it, as JSON takes it. */
+export interface PlacedRow {
+  readonly conversation: string;
+  /** Microseconds since 1970, where the row says so: rows of a conversation are in this order, then in file order. */
+  readonly at: number | null;
+  readonly kept: unknown;
+}
+
+/** An entry is a part of a conversation; the parts may stand anywhere in the file. */
+export interface RowFormat extends Named {
+  readonly kind: 'rows';
+  place(value: unknown): PlacedRow | { readonly leftOut: string } | { readonly fault: string };
+  /** `rows` are the `kept` of one conversation, in order. */
+  assemble(conversation: string, rows: readonly unknown[]): Reading;
+}
+
+export type Format = EntryFormat | RowFormat;
+
+/** Counts omissions by reason. */
+export class OmissionCounts {
+  readonly #counts = new Map<string, number>();
+
+  add(reason: string, count = 1): void {
+    if (count > 0) this.#counts.set(reason, (this.#counts.get(reason) ?? 0) + count);
+  }
+
+  addAll(omissions: Omissions): void {
+    for (const [reason, count] of omissions) this.add(reason, count);
+  }
+
+  /** Most first; equal ones by name. */
+  get all(): Omissions {
+    return new Map([...this.#counts].toSorted(([a, x], [b, y]) => y - x || (a < b ? -1 : 1)));
+  }
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The objects among the values; none for what is no list. */
+export function objectsOf(values: unknown): Record<string, unknown>[] {
+  return Array.isArray(values) ? values.filter(isObject) : [];
+}
+
+/** A non-empty text or a number as text; undefined for anything else. */
+export function textOf(value: unknown): string | undefined {
+  if (typeof value === 'number' && Number.isFinite(value)) return String(value);
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+/** The share of the sample's values for which something holds; 0 without values. */
+export function shareOf(
+  values: readonly unknown[],
+  holds: (value: Record<string, unknown>) => boolean,
+): number {
+  if (values.length === 0) return 0;
+  return values.filter((value) => isObject(value) && holds(value)).length / values.length;
+}
+
+/** Recognised by members: the greatest confidence from half of the entries on, as the others may be broken. */
+export function byShare(share: number, greatest: number, reason: string): Recognition | null {
+  return share === 0 ? null : { confidence: greatest * Math.min(1, 0.5 + share), reason };
+}

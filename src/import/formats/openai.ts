@@ -1,0 +1,108 @@
+/**
+ * Chats as OpenAI's APIs take and give them: fine-tuning examples, preference pairs, batch input and output, stored
+ * completions, and logs that pair a request with its response.
+ * Source: platform.openai.com/docs/guides/fine-tuning, /docs/guides/batch, /docs/api-reference/chat.
+ */
+import { contentText } from './content.ts';
+import {
+  byShare,
+  isObject,
+  objectsOf,
+  OmissionCounts,
+  shareOf,
+  textOf,
+  type EntryFormat,
+  type Reading,
+  type Turn,
+} from './format.ts';
+
+export const openai: EntryFormat = {
+  kind: 'entries',
+  name: 'openai',
+  title: 'OpenAI chat JSONL',
+  recognise({ values }) {
+    const share = shareOf(
+      values,
+      (value) => requestMessages(value).some(hasRole) || replies(value).some(hasRole) || 'custom_id' in value,
+    );
+    return byShare(share, 0.85, 'entries have messages with role and content, or a request and its response');
+  },
+  read(value): Reading {
+    if (!isObject(value)) return { fault: 'not a JSON object' };
+    const omitted = new OmissionCounts();
+    const asked = requestMessages(value);
+    const answered = replies(value);
+    if (asked.length === 0 && answered.length === 0)
+      return isObject(value['error'] ?? null) || value['response'] === null
+        ? { leftOut: 'request that failed' }
+        : { fault: 'messages: missing; expected an array of objects with role and content' };
+    if (asked.length === 0)
+      return { leftOut: 'answer of a batch without its request (import the input file as well)' };
+    const turns: Turn[] = [];
+    for (const [index, message] of [...asked, ...answered].entries()) {
+      const turn = turnOf(message, `messages.${index}`, omitted);
+      if (typeof turn === 'string') return { fault: turn };
+      if (turn !== null) turns.push(turn);
+    }
+    const { metadata, user } = { ...value, ...bodyOf(value) };
+    const userId = textOf(user);
+    return {
+      line: {
+        id: textOf(value['custom_id']) ?? textOf(value['id']),
+        turns,
+        ...(isObject(metadata) ? { metadata } : {}),
+        ...(userId === undefined ? {} : { userId }),
+      },
+      omitted: omitted.all,
+    };
+  },
+};
+
+/** A turn, null for a message that says nothing, or what is wrong. */
+function turnOf(message: unknown, place: string, omitted: OmissionCounts): Turn | string | null {
+  if (!isObject(message)) return `${place}: must be an object with role and content`;
+  const { type } = message;
+  if (typeof type === 'string' && type !== 'message') {
+    omitted.add(type === 'reasoning' ? 'reasoning' : 'tool call');
+    return null;
+  }
+  const role = textOf(message['role']);
+  if (role === undefined) return `${place}.role: must be a non-empty string such as "user" or "assistant"`;
+  const said = contentText(message['content'], omitted);
+  if (said === null) return `${place}.content: must be a string or a list of parts`;
+  const content = said === '' && typeof message['refusal'] === 'string' ? message['refusal'] : said;
+  if (content.trim() === '') {
+    omitted.add((message['tool_calls'] ?? message['function_call']) ? 'tool call' : 'message without text');
+    return null;
+  }
+  const createdAt = message['createdAt'] ?? message['created_at'] ?? message['timestamp'];
+  const timed = typeof createdAt === 'string' || typeof createdAt === 'number' ? { createdAt } : {};
+  return { role, content, ...timed };
+}
+
+function bodyOf(value: Record<string, unknown>): Record<string, unknown> {
+  for (const name of ['body', 'request', 'input']) if (isObject(value[name])) return value[name];
+  return {};
+}
+
+function requestMessages(value: Record<string, unknown>): unknown[] {
+  const body = bodyOf(value);
+  for (const messages of [value['messages'], body['messages'], body['input']])
+    if (Array.isArray(messages)) return messages;
+  // The Responses API takes a plain string as well.
+  return typeof body['input'] === 'string' ? [{ role: 'user', content: body['input'] }] : [];
+}
+
+/** The first choice of a response, or the preferred output of a preference pair. */
+function replies(value: Record<string, unknown>): unknown[] {
+  if (Array.isArray(value['preferred_output'])) return value['preferred_output'];
+  const response = isObject(value['response']) ? value['response'] : value;
+  const body = isObject(response['body']) ? response['body'] : response;
+  if (Array.isArray(body['output'])) return body['output'];
+  const [choice] = objectsOf(body['choices']);
+  return choice !== undefined && isObject(choice['message']) ? [choice['message']] : [];
+}
+
+function hasRole(message: unknown): boolean {
+  return isObject(message) && typeof message['role'] === 'string' && !('parts' in message);
+}

@@ -1,0 +1,10 @@
+import { chatgpt } from './chatgpt.ts';
+import { claude } from './claude.ts';
+import type { Format } from './format.ts';
+import { lmsys } from './lmsys.ts';
+import { openai } from './openai.ts';
+import { sharegpt } from './sharegpt.ts';
+import { undertone } from './undertone.ts';
+
+/** Every format that is recognised, our own first. To add one, write its file and name it here. */
+export const FORMATS: readonly Format[] = [undertone, openai, chatgpt, claude, sharegpt, lmsys];

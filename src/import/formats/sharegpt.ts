@@ -1,0 +1,64 @@
+/**
+ * ShareGPT: `conversations` of `from` and `value`.
+ * Source: the dataset cards of ShareGPT dumps; github.com/hiyouga/LLaMA-Factory data/README.md (ShareGPT format).
+ */
+import {
+  byShare,
+  isObject,
+  objectsOf,
+  OmissionCounts,
+  shareOf,
+  textOf,
+  type EntryFormat,
+  type Reading,
+  type Turn,
+} from './format.ts';
+
+const ROLES: ReadonlyMap<string, string> = new Map([
+  ...['human', 'user', 'prompter'].map((from) => [from, 'user'] as const),
+  ...['gpt', 'chatgpt', 'assistant', 'bing', 'bard', 'model', 'bot'].map(
+    (from) => [from, 'assistant'] as const,
+  ),
+]);
+const UNSAID: ReadonlyMap<string, string> = new Map([
+  ['function_call', 'tool call'],
+  ['observation', 'tool result'],
+]);
+const LISTS = ['conversations', 'conversation', 'items'] as const;
+
+export const sharegpt: EntryFormat = {
+  kind: 'entries',
+  name: 'sharegpt',
+  title: 'ShareGPT',
+  recognise({ values }) {
+    return byShare(
+      shareOf(values, (value) => turnsOf(value).some((turn) => 'from' in turn && 'value' in turn)),
+      0.95,
+      'entries have conversations of from and value',
+    );
+  },
+  read(value): Reading {
+    if (!isObject(value)) return { fault: 'not a JSON object' };
+    const list = LISTS.find((name) => Array.isArray(value[name]));
+    if (list === undefined)
+      return { fault: 'conversations: missing; expected an array of {"from", "value"}' };
+    const omitted = new OmissionCounts();
+    const system = textOf(value['system']);
+    const turns: Turn[] = system === undefined ? [] : [{ role: 'system', content: system }];
+    for (const [index, turn] of (value[list] as unknown[]).entries()) {
+      const from = isObject(turn) ? textOf(turn['from']) : undefined;
+      const said = isObject(turn) ? turn['value'] : undefined;
+      if (from === undefined || (typeof said !== 'string' && (said ?? null) !== null))
+        return { fault: `${list}.${index}: must be an object such as {"from": "human", "value": "…"}` };
+      const unsaid = UNSAID.get(from);
+      if (unsaid !== undefined) omitted.add(unsaid);
+      else if (typeof said !== 'string' || said.trim() === '') omitted.add('message without text');
+      else turns.push({ role: ROLES.get(from.toLowerCase()) ?? from, content: said });
+    }
+    return { line: { id: textOf(value['id']), turns }, omitted: omitted.all };
+  },
+};
+
+function turnsOf(value: Record<string, unknown>): Record<string, unknown>[] {
+  return LISTS.flatMap((name) => objectsOf(value[name]));
+}

@@ -1,0 +1,282 @@
+/** Tables and JSON of any shape, read by a mapping that somebody gave, or that the names of the columns suggest. */
+import { isKnownRole } from '../../domain/records.ts';
+import { parseTime } from '../../domain/time.ts';
+import { readTime, TIME_RULE } from '../times.ts';
+import { COLUMN_NAMES, FIELDS, plainName, type Field } from './columns.ts';
+import { contentText, utcTime } from './content.ts';
+import {
+  isObject,
+  OmissionCounts,
+  textOf,
+  type Format,
+  type Reading,
+  type Recognition,
+  type RowFormat,
+  type Sample,
+  type Turn,
+} from './format.ts';
+
+/** Which member or column is what. */
+export interface Mapping {
+  /** A path with dots, such as `author.type`; `=TEXT` is the same text for every row; `-` only for `conversation`. */
+  readonly fields: Readonly<Partial<Record<Field, string>>>;
+  /** What a value of the role column means: `customer` → `user`. */
+  readonly roles: ReadonlyMap<string, string>;
+}
+
+/** All rows of the file are one conversation. */
+const WHOLE_FILE = '-';
+
+/** Reads `role=sender content=text role:Kunde=user`. Throws an Error that says what is wrong. */
+export function parseMapping(pairs: readonly string[]): Mapping {
+  const fields: Partial<Record<Field, string>> = {};
+  const roles = new Map<string, string>();
+  for (const pair of pairs
+    .flatMap((text) => text.split(/\s+|,(?=[a-z]+[=:])/))
+    .filter((text) => text !== '')) {
+    const [, name = '', value = ''] = /^([^=]+)=(.+)$/s.exec(pair) ?? [];
+    if (name.startsWith('role:') && name.length > 'role:'.length)
+      roles.set(name.slice('role:'.length), value);
+    else if (isField(name)) fields[name] = value;
+    else
+      throw new Error(
+        `"${pair}" is none of ${FIELDS.map((field) => `${field}=…`).join(', ')} or role:VALUE=user`,
+      );
+  }
+  const { turns, role, content, question, answer } = fields;
+  if (content === undefined && question === undefined && answer === undefined)
+    throw new Error('content=… is missing, or question=… and answer=…');
+  if (content !== undefined && role === undefined)
+    throw new Error("role=… is missing (role==user: every message is a user's)");
+  if (turns !== undefined && content === undefined) throw new Error('turns=… needs role=… and content=…');
+  return { fields, roles };
+}
+
+function isField(name: string): name is Field {
+  return Object.hasOwn(COLUMN_NAMES, name);
+}
+
+/** The mapping that the names of columns suggest, and how sure that is; null when they suggest none. */
+export function guessMapping(sample: Sample): { mapping: Mapping; recognition: Recognition } | null {
+  const values = sample.values.filter(isObject);
+  if (values.length === 0) return null;
+  const columns = [...new Set(values.flatMap((value) => Object.keys(value)))];
+  return guessRows(columns, values) ?? guessTurns(columns, values);
+}
+
+type Guess = ReturnType<typeof guessMapping>;
+
+function guessRows(columns: readonly string[], values: readonly Record<string, unknown>[]): Guess {
+  const found = fieldsOf(columns);
+  const { role, content, conversation, question, answer, time, user } = found.fields;
+  const rest = { ...(time === undefined ? {} : { time }), ...(user === undefined ? {} : { user }) };
+  const named = conversation === undefined ? {} : { conversation };
+  if (
+    role !== undefined &&
+    content !== undefined &&
+    values.some((value) => textOf(value[content]) !== undefined)
+  ) {
+    const unknown = unknownRoles(values.map((value) => value[role]));
+    const doubts = [
+      ...(conversation === undefined ? ['no column names the conversation'] : []),
+      ...(found.several.has('content') ? ['several columns may be the text'] : []),
+      ...(unknown.length > 0 ? [`unknown roles: ${unknown.slice(0, 5).join(', ')}`] : []),
+    ];
+    const mapping = { fields: { ...named, role, content, ...rest }, roles: new Map<string, string>() };
+    return { mapping, recognition: byDoubts('one message in each row', doubts) };
+  }
+  if (question === undefined || answer === undefined) return null;
+  const mapping = { fields: { ...named, question, answer, ...rest }, roles: new Map<string, string>() };
+  return { mapping, recognition: byDoubts('a question and its answer in each row', []) };
+}
+
+function guessTurns(columns: readonly string[], values: readonly Record<string, unknown>[]): Guess {
+  for (const turns of columns) {
+    const lists = values.map((value) => value[turns]).filter((list) => Array.isArray(list)) as unknown[][];
+    const messages = lists.flat().filter(isObject);
+    const { fields } = fieldsOf([...new Set(messages.flatMap((message) => Object.keys(message)))]);
+    const { role, content, time } = fields;
+    if (role === undefined || content === undefined) continue;
+    const { conversation, user } = fieldsOf(columns.filter((column) => column !== turns)).fields;
+    const id = conversation ?? columns.find((column) => ['id', 'uuid'].includes(plainName(column)));
+    const mapping = {
+      fields: {
+        turns,
+        role,
+        content,
+        ...(id === undefined ? {} : { conversation: id }),
+        ...(time === undefined ? {} : { time }),
+        ...(user === undefined ? {} : { user }),
+      },
+      roles: new Map<string, string>(),
+    };
+    const unknown = unknownRoles(messages.map((message) => message[role]));
+    const doubts = [
+      'it is no format that is known',
+      ...unknown.slice(0, 5).map((name) => `unknown role: ${name}`),
+    ];
+    return { mapping, recognition: byDoubts(`messages in ${turns}`, doubts) };
+  }
+  return null;
+}
+
+function byDoubts(reason: string, doubts: readonly string[]): Recognition {
+  return doubts.length === 0
+    ? { confidence: 0.7, reason }
+    : { confidence: 0.4, reason: `${reason}, but ${doubts.join('; ')}` };
+}
+
+/** The first name of each field's list that a column has. */
+function fieldsOf(columns: readonly string[]): {
+  fields: Partial<Record<Field, string>>;
+  several: ReadonlySet<Field>;
+} {
+  const byName = new Map(columns.map((column) => [plainName(column), column]));
+  const fields: Partial<Record<Field, string>> = {};
+  const several = new Set<Field>();
+  const taken = new Set<string>();
+  for (const field of FIELDS) {
+    const names: readonly string[] = COLUMN_NAMES[field];
+    const found = names.flatMap((name) => byName.get(name) ?? []).filter((column) => !taken.has(column));
+    const [first] = found;
+    if (first === undefined) continue;
+    fields[field] = first;
+    taken.add(first);
+    if (found.length > 1) several.add(field);
+  }
+  return { fields, several };
+}
+
+function unknownRoles(values: readonly unknown[]): string[] {
+  const names = values.map((value) =>
+    typeof value === 'boolean' ? String(value) : (textOf(value)?.trim() ?? ''),
+  );
+  return [...new Set(names)].filter((name) => name !== '' && !isKnownRole(name));
+}
+
+/** The format that reads a file by a mapping. */
+export function tableFormat(mapping: Mapping): Format {
+  const { turns, conversation } = mapping.fields;
+  const base = { name: 'table', title: 'table', recognise: () => null };
+  if (turns !== undefined)
+    return { ...base, kind: 'entries', read: (value) => readTurns(value, turns, mapping) };
+  if (conversation !== undefined || isWholeFile(mapping)) return { ...base, ...rowFormat(mapping) };
+  return { ...base, kind: 'entries', read: (value) => readAlone(value, mapping) };
+}
+
+/** Without a column for the conversation, messages of two roles can only belong together. */
+function isWholeFile({ fields: { role, content } }: Mapping): boolean {
+  return content !== undefined && role !== undefined && !role.startsWith('=');
+}
+
+function rowFormat(mapping: Mapping): Pick<RowFormat, 'kind' | 'place' | 'assemble'> {
+  const { conversation = WHOLE_FILE } = mapping.fields;
+  return {
+    kind: 'rows',
+    place(value) {
+      const name = conversation === WHOLE_FILE ? WHOLE_FILE : textAt(value, conversation);
+      if (name === undefined) return { fault: `${conversation}: missing; it names the conversation` };
+      const read = turnsOfRow(value, mapping);
+      if ('fault' in read) return read;
+      if (read.turns.length === 0) return { leftOut: 'row without text' };
+      const [first] = read.turns;
+      const at = first?.createdAt === undefined ? null : parseTime(String(first.createdAt));
+      return { conversation: name, at, kept: read.turns };
+    },
+    assemble: (name, rows) => ({
+      line: {
+        id: name === WHOLE_FILE ? 'all' : name,
+        turns: rows.flat() as Turn[],
+      },
+      omitted: new Map(),
+    }),
+  };
+}
+
+function readAlone(value: unknown, mapping: Mapping): Reading {
+  const read = turnsOfRow(value, mapping);
+  if ('fault' in read) return read;
+  if (read.turns.length === 0) return { leftOut: 'row without text' };
+  return { line: { id: undefined, turns: read.turns }, omitted: new Map() };
+}
+
+function readTurns(value: unknown, path: string, mapping: Mapping): Reading {
+  const { conversation, user } = mapping.fields;
+  const list = at(value, path);
+  if (!Array.isArray(list)) return { fault: `${path}: missing; expected an array of messages` };
+  const omitted = new OmissionCounts();
+  const turns: Turn[] = [];
+  for (const [index, message] of (list as unknown[]).entries()) {
+    const read = turnsOfRow(message, mapping, omitted);
+    if ('fault' in read) return { fault: `${path}.${index}.${read.fault}` };
+    if (read.turns.length === 0) omitted.add('message without text');
+    turns.push(...read.turns);
+  }
+  const userId = user === undefined ? undefined : textAt(value, user);
+  return {
+    line: {
+      id: conversation === undefined ? undefined : textAt(value, conversation),
+      turns,
+      ...(userId === undefined ? {} : { userId }),
+    },
+    omitted: omitted.all,
+  };
+}
+
+function turnsOfRow(
+  value: unknown,
+  { fields, roles }: Mapping,
+  omitted = new OmissionCounts(),
+): { turns: Turn[] } | { fault: string } {
+  if (!isObject(value)) return { fault: 'not an object' };
+  const { role, content, question, answer, time, user } = fields;
+  const written = time === undefined ? undefined : at(value, time);
+  const createdAt =
+    written === undefined || written === null || written === '' ? null : readTime(utcTime(written));
+  if (createdAt === null && (written ?? '') !== '')
+    return { fault: `${time}: ${JSON.stringify(written).slice(0, 40)} ${TIME_RULE}` };
+  const userId = user === undefined ? undefined : textAt(value, user);
+  const more = { ...(createdAt === null ? {} : { createdAt }), ...(userId === undefined ? {} : { userId }) };
+  const turns: Turn[] = [];
+  const add = (of: string, path: string): string | null => {
+    const said = contentText(at(value, path), omitted);
+    if (said === null) return `${path}: must be a text`;
+    if (said.trim() !== '') turns.push({ role: of, content: said, ...more });
+    return null;
+  };
+  if (question !== undefined || answer !== undefined) {
+    const fault =
+      (question === undefined ? null : add('user', question)) ??
+      (answer === undefined ? null : add('assistant', answer));
+    return fault === null ? { turns } : { fault };
+  }
+  const said = textAt(value, role ?? '')?.trim();
+  if (said === undefined || said === '') return { fault: `${role}: missing; it says who speaks` };
+  const fault = add(roles.get(said) ?? said, content ?? '');
+  return fault === null ? { turns } : { fault };
+}
+
+/** A member by its name, else by its path with dots; `=TEXT` is the text. */
+function at(value: unknown, path: string): unknown {
+  if (path.startsWith('=')) return path.slice(1);
+  if (isObject(value) && Object.hasOwn(value, path)) return value[path];
+  let found: unknown = value;
+  for (const name of path.split('.')) {
+    if (!isObject(found) || !Object.hasOwn(found, name)) return undefined;
+    found = found[name];
+  }
+  return found;
+}
+
+function textAt(value: unknown, path: string): string | undefined {
+  const found = at(value, path);
+  return typeof found === 'boolean' ? String(found) : textOf(found);
+}
+
+/** The mapping as `--map` takes it. */
+export function describeMapping({ fields, roles }: Mapping): string[] {
+  return [
+    ...FIELDS.flatMap((field) => (fields[field] === undefined ? [] : [`${field}=${fields[field]}`])),
+    ...[...roles].map(([value, role]) => `role:${value}=${role}`),
+  ];
+}

@@ -1,0 +1,130 @@
+/** What a command line names becomes a list of files: folders and zip files are opened, the standard input is kept. */
+import { createWriteStream } from 'node:fs';
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { firstBytes, packingOf, unpack, unpackStream, type Range } from './bytes.ts';
+import { sourceOfFile } from './mapper.ts';
+import { isZip, readZip } from './zip.ts';
+
+/** One file to import. */
+export interface Input {
+  /** As messages name it: the path, and behind it the place in a zip file. */
+  readonly name: string;
+  /** What was named on the command line. */
+  readonly operand: string;
+  /** Names its conversations together with their ids, where nothing else does. */
+  readonly source: string;
+  /** Stored bytes. */
+  readonly size: number;
+  /** Somebody named it; others were found in a folder or zip file, where anything may be. */
+  readonly named: boolean;
+  /** The file as it is on the disk, where it is one and is not packed. */
+  readonly path: string | null;
+  /** Unpacked. `onRead` hears how many stored bytes have been read. */
+  open(onRead?: (bytes: number) => void): AsyncIterable<Buffer>;
+}
+
+export interface Inputs {
+  readonly inputs: readonly Input[];
+  /** What cannot be read, and why. */
+  readonly faults: readonly { readonly name: string; readonly message: string }[];
+  /** Removes what was kept of the standard input. */
+  close(): Promise<void>;
+}
+
+/** Names of the standard input. */
+const STANDARD_INPUT = '-';
+
+/** Expands what was named. Throws the error of the file system when something cannot be read. */
+export async function openInputs(
+  names: readonly string[],
+  standardInput: AsyncIterable<Buffer> = process.stdin,
+): Promise<Inputs> {
+  const inputs: Input[] = [];
+  const faults: { name: string; message: string }[] = [];
+  let folder: string | null = null;
+  for (const name of names) {
+    if (name === STANDARD_INPUT) {
+      folder ??= await mkdtemp(join(tmpdir(), 'undertone-import-'));
+      const path = join(folder, 'stdin');
+      // Recognising reads the beginning, importing reads all: the disk holds what a pipe gives once only.
+      await pipeline(standardInput, createWriteStream(path));
+      await addFile({ path, name: 'standard input', operand: name, source: 'stdin', named: true });
+    } else if ((await stat(name)).isDirectory()) {
+      for (const path of await filesIn(name)) {
+        const inside = relative(name, path).replaceAll('\\', '/');
+        await addFile({ path, name: path, operand: name, source: sourceInFolder(inside), named: false });
+      }
+    } else {
+      await addFile({ path: name, name, operand: name, source: sourceOfFile(name), named: true });
+    }
+  }
+  return {
+    inputs,
+    faults,
+    close: async () => {
+      if (folder !== null) await rm(folder, { recursive: true, force: true });
+    },
+  };
+
+  async function addFile(
+    of: Pick<Input, 'name' | 'operand' | 'source' | 'named'> & { readonly path: string },
+  ): Promise<void> {
+    const { path, name } = of;
+    const { size } = await stat(path);
+    const whole: Range = { path, packing: 'none', start: 0, size };
+    const start = await firstBytes(unpack({ ...whole, size: Math.min(size, 4) }), 4);
+    if (isZip(start)) {
+      for (const entry of await readZip(path)) {
+        const inside = `${name}/${entry.name}`;
+        if (isHidden(entry.name)) continue;
+        if (entry.fault === null) {
+          const source = `${of.source}/${sourceInFolder(entry.name)}`;
+          inputs.push(
+            await inputOf(await entry.range(), { name: inside, operand: of.operand, source, named: false }),
+          );
+        } else faults.push({ name: inside, message: entry.fault });
+      }
+    } else inputs.push(await inputOf(whole, of));
+  }
+}
+
+/** A range that may be packed once more: a gzip'ed file in a zip file. */
+async function inputOf(
+  range: Range,
+  of: Pick<Input, 'name' | 'operand' | 'source' | 'named'>,
+): Promise<Input> {
+  const { name, operand, source, named } = of;
+  const start = await firstBytes(unpack(range), 4);
+  const packing = packingOf(start);
+  const isPlain = packing === 'none' && range.packing === 'none';
+  const input = { name, operand, source, named, size: range.size };
+  if (packing === 'none' || range.packing === 'none') {
+    const inner: Range = range.packing === 'none' ? { ...range, packing } : range;
+    const path = isPlain && range.start === 0 ? range.path : null;
+    return { ...input, path, open: (onRead) => unpack(inner, onRead) };
+  }
+  return { ...input, path: null, open: (onRead) => unpackStream(unpack(range, onRead), packing) };
+}
+
+/** Every file below a folder, by name; hidden ones are none. */
+async function filesIn(folder: string): Promise<string[]> {
+  const found = await readdir(folder, { recursive: true, withFileTypes: true });
+  return found
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => !isHidden(relative(folder, path).replaceAll('\\', '/')))
+    .toSorted();
+}
+
+function isHidden(name: string): boolean {
+  return name.split('/').some((part) => part.startsWith('.') || part === '__MACOSX');
+}
+
+/** Two files of the same name in two folders are two sources. */
+function sourceInFolder(name: string): string {
+  const folders = name.split('/').slice(0, -1);
+  return [...folders, sourceOfFile(name)].join('/');
+}

@@ -1,0 +1,170 @@
+/** Cuts JSON of any size into its entries without holding more than one of them. */
+
+/** One entry of a JSON file. Exactly one of `text` and `fault` is set. */
+export interface JsonEntry {
+  /** Counted from 1. */
+  readonly number: number;
+  readonly text: string | null;
+  readonly fault: string | null;
+}
+
+const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
+const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
+const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
+
+/**
+ * Yields the elements of the lists at the top; of an object at the top the elements of its list `member`, or itself
+ * when `member` is null. Several values may follow each other. The text of an entry is not checked: JSON.parse does
+ * that. An entry that is longer than `limit` bytes is passed over with a fault, as is one in which the file ends.
+ */
+export async function* jsonEntries(
+  chunks: AsyncIterable<Buffer>,
+  options: { readonly member: string | null; readonly limit: number },
+): AsyncGenerator<JsonEntry> {
+  const cutter = new Cutter(options.member, options.limit);
+  let first = true;
+  for await (const chunk of chunks) {
+    const isMarked = first && BYTE_ORDER_MARK.every((byte, index) => chunk[index] === byte);
+    first = false;
+    yield* cutter.take(isMarked ? chunk.subarray(3) : chunk);
+  }
+  const rest = cutter.end();
+  if (rest !== null) yield rest;
+}
+
+class Cutter {
+  readonly #member: string | null;
+  readonly #limit: number;
+  readonly #decoder = new TextDecoder('utf-8', { fatal: true });
+  /** Open lists and objects. */
+  #depth = 0;
+  /** The depth at which entries stand; null while no list of entries is open. */
+  #entryDepth: number | null = null;
+  #inString = false;
+  #escaped = false;
+  /** Within an entry: its kind. A word is a number, true, false, null or nonsense. */
+  #entry: 'none' | 'nested' | 'string' | 'word' = 'none';
+  #parts: Buffer[] = [];
+  #bytes = 0;
+  #number = 0;
+  /** Of an object at the top: the string that may be a name, and whether its colon has come. */
+  #name: number[] | null = null;
+  #named = false;
+
+  constructor(member: string | null, limit: number) {
+    this.#member = member;
+    this.#limit = limit;
+  }
+
+  *take(chunk: Buffer): Generator<JsonEntry> {
+    let from = this.#entry === 'none' ? -1 : 0;
+    for (let at = 0; at < chunk.length; at += 1) {
+      const byte = chunk[at] as number;
+      if (this.#inString) {
+        if (!this.#stringByte(byte)) continue;
+        if (this.#entry !== 'string') continue;
+        yield this.#finish(chunk.subarray(from, at + 1));
+        from = -1;
+        continue;
+      }
+      if (this.#entry === 'word' && isWordEnd(byte)) {
+        yield this.#finish(chunk.subarray(from, at));
+        from = -1;
+      }
+      if (byte <= 0x20) continue;
+      if (this.#entry === 'none' && this.#startsEntry(byte)) {
+        from = at;
+        this.#entry =
+          byte === QUOTE ? 'string' : byte === OPEN_LIST || byte === OPEN_OBJECT ? 'nested' : 'word';
+      }
+      this.#structure(byte);
+      if (this.#entry === 'nested' && this.#depth === (this.#entryDepth ?? 0)) {
+        yield this.#finish(chunk.subarray(from, at + 1));
+        from = -1;
+      }
+    }
+    if (from >= 0) this.#keep(chunk.subarray(from));
+  }
+
+  /** What the file ends in the middle of. */
+  end(): JsonEntry | null {
+    if (this.#entry === 'none') return null;
+    if (this.#entry === 'word') return this.#finish(Buffer.alloc(0));
+    this.#number += 1;
+    return { number: this.#number, text: null, fault: 'the file ends in the middle of it' };
+  }
+
+  /** True when the string ends with this byte. */
+  #stringByte(byte: number): boolean {
+    if (this.#escaped) this.#escaped = false;
+    else if (byte === BACKSLASH) this.#escaped = true;
+    else if (byte === QUOTE) {
+      this.#inString = false;
+      return true;
+    }
+    if (this.#name !== null && this.#name.length <= 256) this.#name.push(byte);
+    return false;
+  }
+
+  /** An entry starts at its depth; one at the top is an object without `member`, or no list. */
+  #startsEntry(byte: number): boolean {
+    const isSeparator = byte === COMMA || byte === COLON || byte === CLOSE_LIST || byte === CLOSE_OBJECT;
+    if (isSeparator) return false;
+    if (this.#entryDepth !== null) return this.#depth === this.#entryDepth;
+    return this.#depth === 0 && byte !== OPEN_LIST && !(byte === OPEN_OBJECT && this.#member !== null);
+  }
+
+  #structure(byte: number): void {
+    const isAtTop = this.#depth === 1 && this.#entryDepth === null && this.#entry === 'none';
+    if (byte === QUOTE) {
+      this.#inString = true;
+      if (isAtTop && this.#member !== null && !this.#named) this.#name = [];
+    } else if (byte === COLON) {
+      if (isAtTop) this.#named = this.#name !== null && Buffer.from(this.#name).toString() === this.#member;
+      this.#name = null;
+    } else if (byte === OPEN_LIST || byte === OPEN_OBJECT) {
+      const holdsEntries =
+        this.#entry === 'none' &&
+        this.#entryDepth === null &&
+        byte === OPEN_LIST &&
+        (this.#depth === 0 || (isAtTop && this.#named));
+      this.#depth += 1;
+      if (holdsEntries) this.#entryDepth = this.#depth;
+    } else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) {
+      if (this.#entryDepth === this.#depth && this.#entry === 'none') this.#entryDepth = null;
+      this.#depth = Math.max(0, this.#depth - 1);
+      if (this.#depth === 0) [this.#named, this.#name] = [false, null];
+    }
+    if (byte === COMMA && isAtTop) [this.#named, this.#name] = [false, null];
+  }
+
+  #keep(part: Buffer): void {
+    this.#bytes += part.length;
+    if (this.#bytes > this.#limit) this.#parts = [];
+    else this.#parts.push(part);
+  }
+
+  #finish(last: Buffer): JsonEntry {
+    this.#keep(last);
+    const [parts, bytes] = [this.#parts, this.#bytes];
+    this.#entry = 'none';
+    this.#parts = [];
+    this.#bytes = 0;
+    this.#number += 1;
+    const number = this.#number;
+    if (bytes > this.#limit) return { number, text: null, fault: `longer than ${this.#limit} bytes` };
+    try {
+      return {
+        number,
+        text: this.#decoder.decode(parts.length === 1 ? parts[0] : Buffer.concat(parts)),
+        fault: null,
+      };
+    } catch {
+      return { number, text: null, fault: 'not valid UTF-8' };
+    }
+  }
+}
+
+function isWordEnd(byte: number): boolean {
+  return byte <= 0x20 || byte === COMMA || byte === CLOSE_LIST || byte === CLOSE_OBJECT;
+}

@@ -1,0 +1,124 @@
+/** Decides how each file is read, before anything is sent. */
+import { basename } from 'node:path';
+import { entriesOf, layoutOf, type Layout } from './entries.ts';
+import { isObject, SURE, type Format, type Recognition, type Sample } from './formats/format.ts';
+import { FORMATS } from './formats/registry.ts';
+import { describeMapping, guessMapping, tableFormat, type Mapping } from './formats/table.ts';
+import { undertone } from './formats/undertone.ts';
+import { openInputs, type Input } from './inputs.ts';
+
+/** How a file is read. */
+export interface FilePlan {
+  readonly input: Input;
+  readonly layout: Layout;
+  readonly format: Format;
+  readonly recognition: Recognition;
+  /** Of a table: which column is what. */
+  readonly mapping: readonly string[];
+  readonly sample: Sample;
+}
+
+/** A file that nobody knows how to read. */
+export interface UnknownFile {
+  readonly input: Input;
+  /** What it looked like, for people. */
+  readonly looksLike: string;
+}
+
+/** What the command line says of every file. */
+export interface Reading {
+  readonly format?: string;
+  readonly mapping?: Mapping;
+}
+
+const SAMPLE_ENTRIES = 20;
+const MAX_DESCRIBED = 12;
+
+/** Plans one file. Throws the error of the file system. */
+export async function planFile(
+  input: Input,
+  { format: name, mapping }: Reading = {},
+): Promise<FilePlan | UnknownFile> {
+  const layout = await layoutOf(input);
+  if (layout === null) return { input, looksLike: 'no JSON, JSONL, CSV or Parquet' };
+  const sample = await sampleOf(input, layout);
+  const plan = (format: Format, recognition: Recognition, described: readonly string[] = []): FilePlan => ({
+    input,
+    layout,
+    format,
+    recognition,
+    mapping: described,
+    sample,
+  });
+  if (mapping !== undefined)
+    return plan(tableFormat(mapping), { confidence: 1, reason: 'as --map says' }, describeMapping(mapping));
+  const given = FORMATS.find((format) => format.name === name);
+  if (given !== undefined) return plan(given, { confidence: 1, reason: 'as --format says' });
+  const best = recognise(sample);
+  const guess = guessMapping(sample);
+  if (best !== null && (guess === null || best.recognition.confidence >= guess.recognition.confidence))
+    return plan(best.format, best.recognition);
+  if (guess !== null)
+    return plan(tableFormat(guess.mapping), guess.recognition, describeMapping(guess.mapping));
+  // Lines that nobody recognises are told one by one what our own lines must have.
+  if (layout.shape === 'jsonl' && input.named)
+    return plan(undertone, { confidence: SURE, reason: 'lines that have nothing known' });
+  return { input, looksLike: describeSample(sample) };
+}
+
+/** Plans files that nobody says more of. Throws an Error at the first that cannot be read. */
+export async function planFiles(files: readonly string[]): Promise<FilePlan[]> {
+  const { inputs, faults } = await openInputs(files);
+  for (const { name, message } of faults) throw new Error(`${name} ${message}`);
+  const plans: FilePlan[] = [];
+  for (const input of inputs) {
+    const plan = await planFile(input);
+    if (!('format' in plan))
+      throw new Error(`${input.name} is not recognised: it looks like ${plan.looksLike}`);
+    plans.push(plan);
+  }
+  return plans;
+}
+
+/** The format that a sample is most likely of; the first of the list among equals. */
+export function recognise(sample: Sample): { format: Format; recognition: Recognition } | null {
+  let best: { format: Format; recognition: Recognition } | null = null;
+  for (const format of FORMATS) {
+    const recognition = format.recognise(sample);
+    if (recognition !== null && recognition.confidence > (best?.recognition.confidence ?? 0))
+      best = { format, recognition };
+  }
+  return best;
+}
+
+async function sampleOf(input: Input, layout: Layout): Promise<Sample> {
+  const values: unknown[] = [];
+  try {
+    for await (const { value, fault } of entriesOf(input, layout)) {
+      if (fault === null) values.push(value);
+      if (values.length === SAMPLE_ENTRIES) break;
+    }
+  } catch {
+    // What is wrong with the rest of the file is told when all of it is read.
+  }
+  return { shape: layout.shape, name: basename(input.name), values };
+}
+
+/** What a file holds, for people who must say what is what. */
+export function describeSample({ shape, values }: Sample): string {
+  const kind = { json: 'JSON', jsonl: 'JSONL', csv: 'a table', parquet: 'Parquet' }[shape];
+  const members = new Map<string, string>();
+  for (const value of values.filter(isObject))
+    for (const [name, member] of Object.entries(value))
+      if (!members.has(name)) members.set(name, kindOf(member));
+  if (members.size === 0) return `${kind} without objects`;
+  const named = [...members].slice(0, MAX_DESCRIBED).map(([name, of]) => `${name}${of}`);
+  const more = members.size > MAX_DESCRIBED ? ` and ${members.size - MAX_DESCRIBED} more` : '';
+  return `${kind} with ${named.join(', ')}${more}`;
+}
+
+function kindOf(member: unknown): string {
+  if (!Array.isArray(member)) return isObject(member) ? ' {…}' : '';
+  const first: unknown = member.find(isObject);
+  return isObject(first) ? ` [of ${Object.keys(first).slice(0, 6).join(', ')}]` : ' […]';
+}

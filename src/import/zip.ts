@@ -1,0 +1,132 @@
+/**
+ * Reads zip files without unpacking them to the disk: the directory at the end, then any entry as a stream.
+ * Source: PKWARE APPNOTE.TXT 6.3.10, 4.3 (zip64 included; no encryption, no archive of several disks).
+ */
+import { open, type FileHandle } from 'node:fs/promises';
+import type { Packing, Range } from './bytes.ts';
+
+export interface ZipEntry {
+  /** With folders, as the archive has it. */
+  readonly name: string;
+  /** Bytes in the archive. */
+  readonly size: number;
+  /** Why the entry cannot be read; null when it can. */
+  readonly fault: string | null;
+  /** Where its bytes stand. Throws an Error when the archive is damaged. */
+  range(): Promise<Range>;
+}
+
+const LOCAL_HEADER = 0x04034b50;
+const DIRECTORY_HEADER = 0x02014b50;
+const END = 0x06054b50;
+const END_64 = 0x06064b50;
+const LOCATOR_64 = 0x07064b50;
+const END_BYTES = 22;
+/** The end record, its longest comment, and the locator before it. */
+const TAIL_BYTES = END_BYTES + 0xffff + 20;
+const MAX_DIRECTORY_BYTES = 256 * 1024 * 1024;
+const PACKINGS: ReadonlyMap<number, Packing> = new Map([
+  [0, 'none'],
+  [8, 'deflate'],
+  [93, 'zstd'],
+]);
+
+/** Whether a file starts as a zip file does. */
+export function isZip(start: Buffer): boolean {
+  return start.length >= 4 && [LOCAL_HEADER, END].includes(start.readUInt32LE(0));
+}
+
+/** The files in a zip file, in its order. Throws an Error when the directory cannot be read. */
+export async function readZip(path: string): Promise<ZipEntry[]> {
+  const file = await open(path, 'r');
+  try {
+    const { size } = await file.stat();
+    const tail = await bytesAt(file, Math.max(0, size - TAIL_BYTES), Math.min(size, TAIL_BYTES));
+    const end = tail.lastIndexOf(Buffer.from([0x50, 0x4b, 0x05, 0x06]));
+    if (end === -1 || end + END_BYTES > tail.length)
+      throw new Error('the zip file has no directory: is it whole?');
+    let bytes = tail.readUInt32LE(end + 12);
+    let offset = tail.readUInt32LE(end + 16);
+    if (end >= 20 && tail.readUInt32LE(end - 20) === LOCATOR_64) {
+      const record = await bytesAt(file, Number(tail.readBigUInt64LE(end - 12)), 56);
+      if (record.length < 56 || record.readUInt32LE(0) !== END_64) throw new Error('the zip file is damaged');
+      bytes = Number(record.readBigUInt64LE(40));
+      offset = Number(record.readBigUInt64LE(48));
+    }
+    if (bytes > MAX_DIRECTORY_BYTES || offset + bytes > size)
+      throw new Error('the zip file is damaged or cut off');
+    return entriesOf(path, await bytesAt(file, offset, bytes));
+  } finally {
+    await file.close();
+  }
+}
+
+function entriesOf(path: string, directory: Buffer): ZipEntry[] {
+  const entries: ZipEntry[] = [];
+  let at = 0;
+  while (at + 46 <= directory.length && directory.readUInt32LE(at) === DIRECTORY_HEADER) {
+    const flags = directory.readUInt16LE(at + 8);
+    const method = directory.readUInt16LE(at + 10);
+    const nameEnd = at + 46 + directory.readUInt16LE(at + 28);
+    const extraEnd = nameEnd + directory.readUInt16LE(at + 30);
+    const name = directory.toString('utf8', at + 46, nameEnd);
+    const { size, offset } = largeSizes(directory.subarray(nameEnd, extraEnd), {
+      unpacked: directory.readUInt32LE(at + 24),
+      size: directory.readUInt32LE(at + 20),
+      offset: directory.readUInt32LE(at + 42),
+    });
+    at = extraEnd + directory.readUInt16LE(at + 32);
+    if (name.endsWith('/')) continue;
+    const packing = PACKINGS.get(method);
+    entries.push({
+      name,
+      size,
+      fault:
+        (flags & 1) === 1
+          ? 'is encrypted'
+          : packing === undefined
+            ? `is packed by method ${method}, which is not supported`
+            : null,
+      range: () => rangeOf(path, offset, { size, packing: packing ?? 'none' }),
+    });
+  }
+  return entries;
+}
+
+/** Sizes beyond 4 GB stand in an extra field, in this order, each only where the usual place is full. */
+function largeSizes(
+  extra: Buffer,
+  usual: { readonly unpacked: number; readonly size: number; readonly offset: number },
+): { size: number; offset: number } {
+  let { size, offset } = usual;
+  for (let at = 0; at + 4 <= extra.length; at += 4 + extra.readUInt16LE(at + 2)) {
+    if (extra.readUInt16LE(at) !== 1) continue;
+    let place = at + 4;
+    const next = (): number => {
+      const value = place + 8 <= extra.length ? Number(extra.readBigUInt64LE(place)) : 0;
+      place += 8;
+      return value;
+    };
+    if (usual.unpacked === 0xffffffff) next();
+    if (usual.size === 0xffffffff) size = next();
+    if (usual.offset === 0xffffffff) offset = next();
+  }
+  return { size, offset };
+}
+
+async function rangeOf(path: string, offset: number, of: Pick<Range, 'size' | 'packing'>): Promise<Range> {
+  const file = await open(path, 'r');
+  try {
+    const header = await bytesAt(file, offset, 30);
+    if (header.length < 30 || header.readUInt32LE(0) !== LOCAL_HEADER)
+      throw new Error('the zip file is damaged');
+    return { path, ...of, start: offset + 30 + header.readUInt16LE(26) + header.readUInt16LE(28) };
+  } finally {
+    await file.close();
+  }
+}
+
+async function bytesAt(file: FileHandle, position: number, count: number): Promise<Buffer> {
+  const { bytesRead, buffer } = await file.read(Buffer.alloc(count), 0, count, position);
+  return buffer.subarray(0, bytesRead);
+}

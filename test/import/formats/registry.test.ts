@@ -1,0 +1,246 @@
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import fastCheck from 'fast-check';
+import { ServiceClient } from '../../../src/import/client.ts';
+import { SURE, type Sample, type Shape } from '../../../src/import/formats/format.ts';
+import { FORMATS } from '../../../src/import/formats/registry.ts';
+import { guessMapping, tableFormat } from '../../../src/import/formats/table.ts';
+import { importPlanned } from '../../../src/import/importer.ts';
+import type { Finding, ImportSummary } from '../../../src/import/importer.ts';
+import { openInputs } from '../../../src/import/inputs.ts';
+import { planFile, type FilePlan } from '../../../src/import/plan.ts';
+import { FakeService } from '../fake-service.ts';
+
+const FIXTURES = join(import.meta.dirname, '../fixtures');
+
+let service: FakeService;
+let url: string;
+
+beforeEach(async () => {
+  service = new FakeService();
+  url = await service.listen();
+});
+afterEach(() => service.close());
+
+async function planOf(name: string): Promise<FilePlan> {
+  const { inputs } = await openInputs([join(FIXTURES, name)]);
+  const [input] = inputs;
+  ok(input);
+  const plan = await planFile(input);
+  ok('format' in plan, `${name} is not recognised`);
+  return plan;
+}
+
+async function send(
+  plans: readonly FilePlan[],
+): Promise<{ summary: ImportSummary; failures: readonly Finding[] }> {
+  const failures: Finding[] = [];
+  const summary = await importPlanned({
+    plans,
+    into: { kind: 'default' },
+    target: new ServiceClient({ url, key: service.key, backoffMs: 1, patienceMs: 2000 }),
+    concurrency: 8,
+    observer: { failure: (finding) => failures.push(finding) },
+  });
+  equal(summary.stopped, null);
+  return { summary, failures };
+}
+
+interface Expected {
+  readonly format: string;
+  readonly sessions: number;
+  readonly messages: number;
+  readonly users: number;
+  readonly leftOut: Readonly<Record<string, number>>;
+  /** Places that are not imported. */
+  readonly failed: readonly number[];
+}
+
+/** By fixture. */
+const EXPECTED: Readonly<Record<string, Expected>> = {
+  'openai.jsonl': {
+    format: 'openai',
+    sessions: 3,
+    messages: 9,
+    users: 3,
+    leftOut: { image: 1, 'tool call': 1 },
+    failed: [4, 5],
+  },
+  'openai-batch-input.jsonl': {
+    format: 'openai',
+    sessions: 3,
+    messages: 4,
+    users: 3,
+    leftOut: {},
+    failed: [],
+  },
+  'chatgpt.json': {
+    format: 'chatgpt',
+    sessions: 3,
+    messages: 8,
+    users: 3,
+    leftOut: {
+      'conversation without text': 1,
+      'hidden message': 1,
+      image: 1,
+      'message of another branch': 1,
+      reasoning: 1,
+      'system prompt': 1,
+      'tool call': 1,
+      'tool result': 1,
+    },
+    failed: [],
+  },
+  'claude.json': {
+    format: 'claude',
+    sessions: 2,
+    messages: 5,
+    users: 1,
+    leftOut: { attachment: 2, 'conversation without text': 1, reasoning: 1 },
+    failed: [],
+  },
+  'sharegpt.json': {
+    format: 'sharegpt',
+    sessions: 2,
+    messages: 7,
+    users: 2,
+    leftOut: { 'conversation without text': 1, 'tool call': 1, 'tool result': 1 },
+    failed: [3],
+  },
+  'lmsys.jsonl': { format: 'lmsys', sessions: 2, messages: 6, users: 2, leftOut: {}, failed: [] },
+  'wildchat.jsonl': {
+    format: 'lmsys',
+    sessions: 2,
+    messages: 3,
+    users: 2,
+    leftOut: { 'message without text': 1 },
+    failed: [],
+  },
+  'table.csv': {
+    format: 'table',
+    sessions: 3,
+    messages: 6,
+    users: 3,
+    leftOut: { 'row without text': 1 },
+    failed: [9, 10],
+  },
+};
+
+describe('the formats', () => {
+  for (const [name, expected] of Object.entries(EXPECTED)) {
+    it(`counts ${name} as it is, and nothing twice`, async () => {
+      const plan = await planOf(name);
+      equal(plan.format.name, expected.format);
+      ok(plan.recognition.confidence >= SURE, `unsure: ${plan.recognition.reason}`);
+      const { summary, failures } = await send([plan]);
+      const { sessions, messages, users } = expected;
+      deepEqual(service.countOf(), { sessions, messages, users });
+      deepEqual([summary.conversations, summary.messages], [sessions, messages]);
+      deepEqual(Object.fromEntries(summary.leftOut), expected.leftOut);
+      deepEqual(
+        failures.map(({ line }) => line),
+        expected.failed,
+      );
+      service.claims.clear();
+      const again = await send([plan]);
+      deepEqual(
+        [again.summary.conversations, again.summary.alreadyThere, again.summary.messagesAlreadyThere],
+        [0, sessions, messages],
+      );
+      deepEqual(service.countOf(), { sessions, messages, users });
+    });
+  }
+
+  it('takes the path of ChatGPT that was shown last, with its times and title', async () => {
+    await send([await planOf('chatgpt.json')]);
+    const [boots] = [...service.sessions.values()];
+    deepEqual(
+      boots?.messages.map(({ role, content, metadata }) => [role, content, metadata?.['createdAt']]),
+      [
+        ['user', 'My new boots leak after an hour of rain', '2026-03-01T09:30:00.500Z'],
+        ['assistant', 'Let them dry and wax the seams.', '2026-03-01T09:30:10.250Z'],
+        ['user', 'Which wax?', '2026-03-01T09:30:20.000Z'],
+        ['assistant', 'One without silicone.', '2026-03-01T09:30:25.000Z'],
+      ],
+    );
+    deepEqual(boots?.metadata, {
+      title: 'Boots',
+      externalId: 'conv-boots',
+      source: 'chatgpt',
+      id: 'conv-boots',
+    });
+  });
+
+  it('puts the rows of a table in order by time, with quotes and line breaks as they are', async () => {
+    await send([await planOf('table.csv')]);
+    const [first] = [...service.sessions.values()];
+    deepEqual(
+      first?.messages.map(({ role, content, userId }) => [role, userId ?? null, content]),
+      [
+        ['customer', 'ana', 'Where is my sleeping bag?\nIt was due on Friday; I need it'],
+        ['customer', 'ana', 'Hello?'],
+        ['agent', null, 'It is with the "night" courier.'],
+      ],
+    );
+  });
+
+  it('names a conversation without an id by what was said, wherever it stands', async () => {
+    const { inputs } = await openInputs([join(FIXTURES, 'sharegpt.json')]);
+    const [input] = inputs;
+    ok(input);
+    const text = async function* (value: unknown): AsyncGenerator<Buffer> {
+      yield Buffer.from(JSON.stringify(value));
+    };
+    const chat = (said: string): unknown => ({ conversations: [{ from: 'human', value: said }] });
+    const idsOf = async (value: unknown): Promise<unknown[]> => {
+      const plan = await planFile({ ...input, open: () => text(value) });
+      ok('format' in plan);
+      await send([plan]);
+      return [...service.sessions.values()].map(({ metadata }) => (metadata as { id: string }).id);
+    };
+    const one = await idsOf([chat('how do I fold it?'), chat('it is too small')]);
+    const other = await idsOf([chat('something new'), chat('it is too small'), chat('how do I fold it?')]);
+    equal(other.length, 3);
+    deepEqual(other.slice(0, 2), one);
+  });
+
+  it('takes anything as a sample and as an entry, and never throws', () => {
+    const names =
+      'messages turns mapping current_node chat_messages conversation conversations id role content from value ' +
+      'parent children message author parts body sender conversation_id custom_id response choices text type weight';
+    const keys = fastCheck.constantFrom(...names.split(' '));
+    const { value: nested } = fastCheck.letrec((tie) => ({
+      value: fastCheck.oneof(
+        { maxDepth: 5, depthSize: 'medium' },
+        fastCheck.constantFrom(null, '', 'a', 'user', 0, 1, Number.NaN, true),
+        fastCheck.array(tie('value'), { maxLength: 3 }),
+        fastCheck.dictionary(keys, tie('value'), { maxKeys: 5 }),
+      ),
+    }));
+    const shapes: readonly Shape[] = ['json', 'jsonl', 'csv', 'parquet'];
+    fastCheck.assert(
+      fastCheck.property(
+        fastCheck.array(nested, { maxLength: 4 }),
+        fastCheck.constantFrom(...shapes),
+        (values, shape) => {
+          const sample: Sample = { shape, name: 'x', values };
+          const guess = guessMapping(sample);
+          const formats = [...FORMATS, ...(guess === null ? [] : [tableFormat(guess.mapping)])];
+          for (const format of formats) {
+            const confidence = format.recognise(sample)?.confidence ?? 0;
+            ok(confidence >= 0 && confidence <= 1);
+            for (const value of values) {
+              if (format.kind === 'entries') format.read(value);
+              else {
+                const placed = format.place(value);
+                if ('conversation' in placed) format.assemble(placed.conversation, [placed.kept]);
+              }
+            }
+          }
+        },
+      ),
+      { seed: 16, numRuns: 400 },
+    );
+  });
+});

@@ -1,0 +1,122 @@
+import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { deflateRawSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import { openInputs, type Input } from '../../src/import/inputs.ts';
+import { zipOf } from './zip-file.ts';
+
+let folder: string;
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'undertone-inputs-'));
+});
+after(() => rm(folder, { recursive: true, force: true }));
+
+async function textOf(input: Input | undefined): Promise<string> {
+  ok(input);
+  const chunks: Buffer[] = [];
+  for await (const chunk of input.open()) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+}
+
+async function file(name: string, content: string | Buffer): Promise<string> {
+  const path = join(folder, name);
+  await mkdir(join(path, '..'), { recursive: true });
+  await writeFile(path, content);
+  return path;
+}
+
+describe('openInputs', () => {
+  it('unpacks gzip and zstd, several members included, by their first bytes', async () => {
+    const paths = [
+      await file('plain.jsonl', 'hello'),
+      await file('a.jsonl.gz', Buffer.concat([gzipSync('hel'), gzipSync('lo')])),
+      await file('b.jsonl', Buffer.concat([zstdCompressSync('hel'), zstdCompressSync('lo')])),
+      await file('empty.jsonl', ''),
+    ];
+    const { inputs } = await openInputs(paths);
+    deepEqual(await Promise.all(inputs.map(textOf)), ['hello', 'hello', 'hello', '']);
+    deepEqual(
+      inputs.map(({ source, named }) => [source, named]),
+      [
+        ['plain', true],
+        ['a', true],
+        ['b', true],
+        ['empty', true],
+      ],
+    );
+  });
+
+  it('hears how much of the stored bytes has been read', async () => {
+    const packed = gzipSync('x'.repeat(1000));
+    const { inputs } = await openInputs([await file('read.jsonl.gz', packed)]);
+    const heard: number[] = [];
+    for await (const chunk of inputs[0]?.open((bytes) => heard.push(bytes)) ?? []) ok(chunk.length > 0);
+    equal(heard.at(-1), packed.length);
+  });
+
+  it('finds the files of a folder by name, hidden ones left out, and tells folders apart', async () => {
+    await file('tree/b.jsonl', 'b');
+    await file('tree/a/b.jsonl', 'ab');
+    await file('tree/.hidden/c.jsonl', 'c');
+    const { inputs } = await openInputs([join(folder, 'tree')]);
+    deepEqual(
+      inputs.map(({ source, named }) => [source, named]),
+      [
+        ['a/b', false],
+        ['b', false],
+      ],
+    );
+  });
+
+  it('opens the files of a zip file: stored, deflated, zstd, and packed once more', async () => {
+    const zip = zipOf([
+      { name: 'data/', method: 0, packed: Buffer.alloc(0) },
+      { name: 'data/conversations.json', method: 8, packed: deflateRawSync('[1]') },
+      { name: 'stored.jsonl', method: 0, packed: Buffer.from('stored') },
+      { name: 'zstd.jsonl', method: 93, packed: zstdCompressSync('zstd') },
+      { name: 'inner.jsonl.gz', method: 8, packed: deflateRawSync(gzipSync('inner')) },
+      { name: 'odd.bin', method: 12, packed: Buffer.from('x') },
+      { name: 'secret.json', method: 8, packed: deflateRawSync('x'), encrypted: true },
+      { name: '__MACOSX/x', method: 0, packed: Buffer.from('x') },
+      { name: 'empty.json', method: 0, packed: Buffer.alloc(0) },
+    ]);
+    const { inputs, faults } = await openInputs([await file('export.zip', zip)]);
+    deepEqual(
+      inputs.map(({ source }) => source),
+      ['export/data/conversations', 'export/stored', 'export/zstd', 'export/inner', 'export/empty'],
+    );
+    deepEqual(await Promise.all(inputs.map(textOf)), ['[1]', 'stored', 'zstd', 'inner', '']);
+    deepEqual(
+      faults.map(({ name, message }) => [name.slice(-8), message.slice(0, 22)]),
+      [
+        ['/odd.bin', 'is packed by method 12'],
+        ['ret.json', 'is encrypted'],
+      ],
+    );
+  });
+
+  it('says when a zip file is cut off', async () => {
+    const zip = zipOf([{ name: 'a.json', method: 0, packed: Buffer.from('[1]') }]);
+    await rejects(openInputs([await file('cut.zip', zip.subarray(0, 20))]), /the zip file has no directory/);
+  });
+
+  it('keeps the standard input until it is closed', async () => {
+    async function* standardInput(): AsyncGenerator<Buffer> {
+      yield gzipSync('piped');
+    }
+    const opened = await openInputs(['-'], standardInput());
+    const [input] = opened.inputs;
+    deepEqual([await textOf(input), await textOf(input), input?.source], ['piped', 'piped', 'stdin']);
+    await opened.close();
+    await rejects(textOf(input), /ENOENT/);
+  });
+
+  it('names what is not there', async () => {
+    await rejects(openInputs([join(folder, 'absent')]), (error: Error) => {
+      match(error.message, /absent/);
+      return true;
+    });
+  });
+});
