@@ -11,7 +11,7 @@ import type { Pipeline } from './pipeline.ts';
 import type { EvalTable, Row } from './report.ts';
 import type { TopicSnapshot } from './topic-run.ts';
 
-const GOLD_DIRECTORY = resolve(import.meta.dirname, '../../test/gold');
+export const GOLD_DIRECTORY = resolve(import.meta.dirname, '../../test/gold');
 const ENGLISH = 'en';
 const FILES = [
   ['plain, tuned', 'topic-translations.jsonl'],

@@ -27,6 +27,7 @@ import { sampledSheet, sheetOf, sheetText, type Sheet } from './topic-sheet.ts';
 import { shopTable } from './topic-shops.ts';
 import { SIZES, sizeRow, sizesFor, sizeTable } from './topic-sizes.ts';
 import { DOUBLINGS, stabilityRows, stabilityTable } from './topic-stability.ts';
+import { unknownLanguageTable } from './topic-unknown-languages.ts';
 
 /** Turns, so many that the labelled requests among them reach the largest size where a set has them. */
 const SETS: readonly SetChoice[] = [
@@ -157,7 +158,8 @@ export const evaluation: Evaluation = {
     const measured: SetRows[] = [];
     for (const set of sets) measured.push(await measureSet(set, pipeline, frequencies));
     const shops = await shopTable(options, pipeline, seen);
-    const languages = options.file === null ? [await languageTable(pipeline)] : [];
+    const languages =
+      options.file === null ? [await languageTable(pipeline), await unknownLanguageTable(pipeline)] : [];
     await pipeline.close();
     const rowsOf = (part: keyof SetRows): Row[] => measured.flatMap((set) => set[part]);
     const tables = [

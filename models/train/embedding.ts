@@ -11,6 +11,7 @@ import { writeCommonParts } from './common-parts.ts';
 import { trainTable, type ContrastiveOptions } from './contrastive.ts';
 import { LEAVABLE, readTrainingData, sizeOf } from './embedding-data.ts';
 import { ELEMENT, encodeModel, type OnnxTensor } from './onnx.ts';
+import { writeFamiliarity } from './familiarity.ts';
 import { Pieces, SPECIAL_PIECES, tokenizerFile } from './pieces.ts';
 import { Random } from './random.ts';
 import { writeThresholds } from './thresholds.ts';
@@ -114,6 +115,8 @@ export async function trainEmbedding(
   await writeCommonParts(output, dataDirectory);
   say('measured what texts of a script have in common');
   await writeThresholds(output, dataDirectory, say);
+  await writeFamiliarity(output, dataDirectory, leftOut);
+  say('learned which tokens are familiar');
   const record = {
     sha256: createHash('sha256')
       .update(readFileSync(join(output, WEIGHTS)))

@@ -8,6 +8,7 @@ import {
   trainEmbedding,
   type EmbeddingOptions,
 } from './embedding.ts';
+import { writeFamiliarity } from './familiarity.ts';
 import { trainGaps } from './gaps.ts';
 import { trainLanguages } from './languages.ts';
 import { trainRepeats } from './repeats.ts';
@@ -22,18 +23,20 @@ const TRAININGS: Readonly<Record<string, Training>> = {
   repeats: (data) => trainRepeats(data),
   embedding: trainEmbedding,
   'common-parts': (data, { output }) => writeCommonParts(output ?? EMBEDDING_MODEL_DIRECTORY, data),
+  familiarity: (data, { output, leftOut }) =>
+    writeFamiliarity(output ?? EMBEDDING_MODEL_DIRECTORY, data, leftOut ?? []),
 };
 
 const USAGE = `Usage: npm run train -- [NAME…] [--data FOLDER] [--leave-out SET]… [--output FOLDER] [--steps N]
 
 Trains models/heads, models/languages and the embedding model in models/undertone-small again; without a NAME, all.
-common-parts is a step of embedding that can be taken alone. repeats prints weights for src/conversations.
+common-parts and familiarity are steps of embedding that can be taken alone. repeats prints weights for src/conversations.
 
   --data FOLDER    the data sets to learn from
 
-Only for embedding:
+Only for embedding and its steps:
   --leave-out SET  do not learn from this data set; can be repeated. The model is then written to .cache/models
-  --output FOLDER  write the model there; for common-parts, the model's folder
+  --output FOLDER  write the model there; for a step, the model's folder
   --steps N        steps of training (default: ${DEFAULT_STEPS})
 
 Names: ${Object.keys(TRAININGS).join(', ')}`;

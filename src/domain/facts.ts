@@ -105,6 +105,11 @@ export interface Enrichment {
   /** Unit-length embedding of `request`; null unless `kind` is `request`. */
   readonly vector: Float32Array | null;
   /**
+   * Of a request: the model knows too few of its words to tell what it is about, and the lexicon does not hear both its
+   * action and its thing. It has no topic.
+   */
+  readonly isUnfamiliar?: boolean;
+  /**
    * What the request was chosen from: its sentences and those left out for their length, at most 8, in their order.
    * Empty unless `kind` is `request`.
    */

@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Enrichment } from '../domain/facts.ts';
-import type { Embedder } from './embed/embedder.ts';
+import { namesActionAndThing } from '../language/request-parts.ts';
+import type { Embedder, TextReading } from './embed/embedder.ts';
 import { findIn, type Finding, type ReadTurn } from './finding.ts';
 import { loadHeads, type Heads } from './heads.ts';
 import { UNWATCHED, type StepListener } from './step-listener.ts';
@@ -11,7 +12,7 @@ import { UNWATCHED, type StepListener } from './step-listener.ts';
  * Raised by one whenever rules change what a message is found to be: its kind, request, signals or gap;
  * whose turn it is by its role counts among them. Heads need no raise: `enrichmentId` holds their digest.
  */
-export const ENRICHMENT_VERSION = 17;
+export const ENRICHMENT_VERSION = 18;
 
 export interface Enricher {
   /** One finding a turn, in order. What it says of a turn depends on that turn's role and content alone. */
@@ -28,7 +29,7 @@ export function enrichmentId({ sat, dsat, gap }: Heads): string {
 }
 
 export interface EnricherOptions {
-  readonly embedder: Pick<Embedder, 'embed'>;
+  readonly embedder: Pick<Embedder, 'read'>;
   /** How many vectors and findings are cached, each; 0: none. What is found is the same either way. */
   readonly cached?: number;
   /** Those that ship unless given. */
@@ -48,7 +49,7 @@ export function createEnricher({
   heads = loadHeads(),
   steps = UNWATCHED,
 }: EnricherOptions): Enricher {
-  const vectorCache = cached > 0 ? new LRUCache<string, Float32Array>({ max: cached }) : null;
+  const readingCache = cached > 0 ? new LRUCache<string, TextReading>({ max: cached }) : null;
   const findingCache = cached > 0 ? new LRUCache<string, Finding>({ max: cached }) : null;
 
   function findingOf(turn: ReadTurn): Finding {
@@ -60,24 +61,24 @@ export function createEnricher({
   }
 
   /** `requests`: texts, each with the place of the turn that says it first. */
-  async function vectorsOf(requests: ReadonlyMap<string, number>): Promise<Map<string, Float32Array>> {
-    const vectors = new Map<string, Float32Array>();
+  async function readingsOf(requests: ReadonlyMap<string, number>): Promise<Readings> {
+    const readings = new Map<string, TextReading>();
     const missing: string[] = [];
     for (const request of requests.keys()) {
-      const known = vectorCache?.get(request);
+      const known = readingCache?.get(request);
       if (known === undefined) missing.push(request);
-      else vectors.set(request, known);
+      else readings.set(request, known);
     }
-    const made = await embedder.embed(missing, {
+    const made = await embedder.read(missing, {
       onText: (place) => steps.onText(requests.get(missing[place] ?? '') ?? 0),
       onShared: () => steps.onShared(),
     });
-    made.forEach((vector, i) => {
+    made.forEach((reading, i) => {
       const request = missing[i] ?? '';
-      vectors.set(request, vector);
-      vectorCache?.set(request, vector);
+      readings.set(request, reading);
+      readingCache?.set(request, reading);
     });
-    return vectors;
+    return readings;
   }
 
   return {
@@ -89,11 +90,14 @@ export function createEnricher({
         for (const text of embeddedTexts(finding)) if (!requests.has(text)) requests.set(text, place);
         return finding;
       });
-      const vectors = await vectorsOf(requests);
-      return findings.map((finding) => withVectors(finding, vectors));
+      const readings = await readingsOf(requests);
+      return findings.map((finding) => withReadings(finding, readings));
     },
   };
 }
+
+/** By text. */
+type Readings = ReadonlyMap<string, TextReading>;
 
 /** What is missing, or the request, and each sentence of several: any of them may turn out to say nothing about it. */
 function embeddedTexts({ kind, request, sentences, gap }: Finding): readonly string[] {
@@ -102,28 +106,30 @@ function embeddedTexts({ kind, request, sentences, gap }: Finding): readonly str
   return sentences.length < 2 ? [request] : [request, ...sentences.map(({ text }) => text)];
 }
 
-function withVectors(finding: Finding, vectors: ReadonlyMap<string, Float32Array>): Enrichment {
-  const gap =
-    finding.gap === null ? null : { ...finding.gap, vector: saying(vectors.get(finding.gap.words)) };
+function withReadings(finding: Finding, readings: Readings): Enrichment {
+  const vectorOf = (text: string): Float32Array | null => readings.get(text)?.vector ?? null;
+  const gap = finding.gap === null ? null : { ...finding.gap, vector: saying(vectorOf(finding.gap.words)) };
   if (finding.kind !== 'request') return { ...finding, gap, vector: null, sentences: [] };
-  const vector = vectors.get(finding.request);
+  const vector = saying(vectorOf(finding.request));
   // No token of the request is known to the model: it cannot have a topic.
-  if (vector === undefined || vector.every((x) => x === 0))
-    return { ...finding, gap, kind: 'reply', request: '', vector: null, sentences: [] };
+  if (vector === null) return { ...finding, gap, kind: 'reply', request: '', vector: null, sentences: [] };
   const { sentences } = finding;
   const isOnly = sentences.length < 2;
+  const isUnfamiliar =
+    readings.get(finding.request)?.isFamiliar === false && !namesActionAndThing(finding.request);
   return {
     ...finding,
     gap,
     vector,
+    ...(isUnfamiliar ? { isUnfamiliar } : {}),
     sentences: sentences.map((sentence) => ({
       ...sentence,
-      vector: isOnly ? null : (vectors.get(sentence.text) ?? null),
+      vector: isOnly ? null : vectorOf(sentence.text),
     })),
   };
 }
 
 /** null for a vector of zeros: the model knows no token of the text. */
-function saying(vector: Float32Array | undefined): Float32Array | null {
-  return vector === undefined || vector.every((x) => x === 0) ? null : vector;
+function saying(vector: Float32Array | null): Float32Array | null {
+  return vector === null || vector.every((x) => x === 0) ? null : vector;
 }

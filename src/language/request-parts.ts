@@ -91,6 +91,13 @@ export function requestParts(request: string, language?: string | null): Request
   return parts;
 }
 
+/** Whether a request names both its action and, in a word of the lexicon, its thing. */
+export function namesActionAndThing(request: string): boolean {
+  const { action, thing, language } = requestParts(request);
+  const things = LANGUAGES.get(language ?? '')?.things ?? {};
+  return action !== null && Object.hasOwn(things, thing[0] ?? '');
+}
+
 /** The keys, the name and the repeats of a request are read one after the other. */
 const LATEST = new LRUCache<string, RequestParts>({ max: 64 });
 

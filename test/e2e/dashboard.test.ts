@@ -5,7 +5,6 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
-import { overviewResponseSchema } from '../../src/query/overview/overview-schema.ts';
 import { findChromium, openBrowser } from '../support/browser.ts';
 import { Client } from '../support/client.ts';
 import {
@@ -26,6 +25,13 @@ const chromium = findChromium();
 const skip =
   chromium === null ? 'there is no Chromium on this machine (Debian: apt-get install chromium)' : false;
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** Requests that nobody translated: the model does not know the language. */
+const GEORGIAN = readFileSync(new URL('../gold/topic-unknown-languages.jsonl', import.meta.url), 'utf8')
+  .split('\n')
+  .filter((line) => line.includes('"lang":"ka"'))
+  .slice(0, 30)
+  .map((line) => (JSON.parse(line) as { text: string }).text);
 
 /** The most that anything may take to show: no assertion, only the end of waiting. */
 const SOON = { timeout: 20_000 };
@@ -295,19 +301,16 @@ describe('the dashboard in a browser', { skip }, () => {
   });
 
   it('names a language whose conversations hardly ever have a topic', async () => {
-    const page = await open();
-    // So many conversations in such a language are more than a test ingests: the answer is told so.
-    await page.route('**/v1/overview?*', async (route) => {
-      const answer = await route.fetch();
-      const overview = overviewResponseSchema.parse(await answer.json());
-      const languages = [
-        { language: 'en', sessions: 90, withTopic: 80 },
-        { language: 'ka', sessions: 30, withTopic: 2 },
-        { language: 'th', sessions: 19, withTopic: 0 },
-      ];
-      await route.fulfill({ response: answer, json: { ...overview, languages } });
-    });
-    await page.reload();
+    const at = new Date().toISOString();
+    const support = await fill(client, [
+      ...GEORGIAN.map((text) => [user(text, at, null)]),
+      ...[...CANCEL, ...PASSWORD].map((text) => [user(text, at, null)]),
+    ]);
+    await client.query(
+      { groupBy: 'SESSION', fields: 'messages', instanceId: support.instanceId },
+      support.position,
+    );
+    const page = await open(`?instance=${support.instanceId}`);
     const text = (await page.textContent('section:has(h2:text-is("Languages")) p', SOON)) ?? '';
     match(text, /^Few conversations in Georgian have a topic\. The model may not know this language well\.$/);
     await page.context().close();

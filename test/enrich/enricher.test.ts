@@ -94,7 +94,10 @@ describe('the enricher', () => {
     const kinds = async (content: string): Promise<string | undefined> =>
       (
         await createEnricher({
-          embedder: { embed: (texts) => Promise.resolve(texts.map(() => new Float32Array([1]))) },
+          embedder: {
+            read: (texts) =>
+              Promise.resolve(texts.map(() => ({ vector: new Float32Array([1]), isFamiliar: true }))),
+          },
         }).enrich([{ role: 'user', content }])
       )[0]?.kind;
     equal(await kinds('Found it. Cheers'), 'reply');
@@ -104,12 +107,29 @@ describe('the enricher', () => {
     equal(await kinds('Thanks, now cancel my second order'), 'request');
   });
 
+  it('marks a request of unknown words, unless the lexicon hears what is to be done with what', async () => {
+    const found = await createEnricher({ embedder }).enrich(
+      [
+        'დამავიწყდა პაროლი',
+        'Unohdin salasanani',
+        'لم يصلني شيء حتى الآن',
+        'أريد إلغاء طلبي',
+        'wo ist meine bestellung',
+      ].map((content) => turn(content)),
+    );
+    deepEqual(
+      found.map(({ kind, isUnfamiliar = false }) => [kind, isUnfamiliar]),
+      [true, true, true, false, false].map((unfamiliar) => ['request', unfamiliar]),
+    );
+    ok(found.every(({ vector }) => vector !== null));
+  });
+
   it('embeds equal requests once, in one call a batch', async () => {
     const calls: number[] = [];
     const counting = {
-      embed: (texts: readonly string[]) => {
+      read: (texts: readonly string[]) => {
         calls.push(texts.length);
-        return embedder.embed(texts);
+        return embedder.read(texts);
       },
     };
     await createEnricher({ embedder: counting, cached: 0 }).enrich([

@@ -8,6 +8,7 @@ import { loadEmbedder, type Embedder } from '../../src/enrich/embed/embedder.ts'
 
 const models = resolve(import.meta.dirname, '../../models');
 const folder = join(models, 'undertone-small');
+const gold = resolve(import.meta.dirname, '../gold');
 
 function json<T>(name: string): T {
   return JSON.parse(readFileSync(join(folder, name), 'utf8')) as T;
@@ -89,5 +90,19 @@ describe('the model that ships', () => {
     const other = await cosine(english, 'where is my parcel');
     for (const [language, text] of Object.entries(others))
       ok((await cosine(english, text)) > other + 0.15, `${language}: ${text}`);
+  });
+
+  it('finds requests in its languages familiar, and hardly any in others', async () => {
+    const share = async (file: string, languages: string): Promise<number> => {
+      const lines = readFileSync(join(gold, file), 'utf8').trim().split('\n');
+      const texts = lines
+        .map((line) => JSON.parse(line) as { lang: string; text: string })
+        .filter(({ lang }) => languages.split(' ').includes(lang))
+        .map(({ text }) => text);
+      const read = await embedder.read(texts);
+      return read.filter(({ isFamiliar }) => isFamiliar).length / texts.length;
+    };
+    ok((await share('topic-languages.jsonl', 'en de es fr it ja nl pl pt ru zh')) >= 0.99);
+    ok((await share('topic-unknown-languages.jsonl', 'bn el eu fi he hi hu hy id ka sv sw ta vi')) <= 0.1);
   });
 });

@@ -16,22 +16,29 @@ const MAX_BATCH_TOKENS = 4096;
 const TRIAL_BATCHES = [MAX_BATCH, 7, 2] as const;
 const TRIAL_TOKENS = 12;
 
-/** A vector for each text, in order; null for a text without a token of its own. Texts of one length run together. */
+/** A text's tokens and vector; null for a text without a token of its own. */
+export interface Embedded {
+  readonly tokens: readonly number[];
+  readonly vector: Float32Array | null;
+}
+
+/** In the order of the texts. Texts of one length run together. */
 export async function embedInBatches(
   texts: readonly string[],
   tokenizer: Tokenizer,
   run: Runner,
   batchSize: number,
   steps: StepListener,
-): Promise<(Float32Array | null)[]> {
+): Promise<Embedded[]> {
   const byLength = new Map<number, { tokens: readonly number[]; place: number }[]>();
-  texts.forEach((text, place) => {
+  const tokensOf = texts.map((text, place) => {
     steps.onText(place);
     const tokens = tokenizer.tokensOf(text);
-    if (tokenizer.isBlank(text, tokens)) return;
+    if (tokenizer.isBlank(text, tokens)) return tokens;
     const group = byLength.get(tokens.length);
     if (group === undefined) byLength.set(tokens.length, [{ tokens, place }]);
     else group.push({ tokens, place });
+    return tokens;
   });
   const vectors: (Float32Array | null)[] = texts.map(() => null);
   for (const [length, group] of byLength) {
@@ -43,7 +50,7 @@ export async function embedInBatches(
       batch.forEach(({ place }, i) => (vectors[place] = made[i] ?? null));
     }
   }
-  return vectors;
+  return tokensOf.map((tokens, place) => ({ tokens, vector: vectors[place]! }));
 }
 
 /** Whether rows of a full, a small and the smallest batch get the vectors, to the bit, that they get alone. */

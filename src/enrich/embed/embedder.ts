@@ -3,7 +3,7 @@
  * together, so neighbours in a batch never change the padding, and a model whose arithmetic still depends on the
  * batch size runs one text at a time. Vectors of a model without thresholds of its own are freed of what all texts
  * have in common (`calibration.ts`); those of scripts that a model hardly knows, of what these have in common
- * (`common-parts.ts`).
+ * (`common-parts.ts`). Beside its vector, a text gets whether the model knows its words (`familiarity.ts`).
  */
 import { UNWATCHED, type StepListener } from '../step-listener.ts';
 import type { Thresholds } from '../../domain/similarity-thresholds.ts';
@@ -11,12 +11,21 @@ import { SetupError } from '../../errors.ts';
 import { embedInBatches, ignoresNeighbours, MAX_BATCH, sameBits, type Runner } from './batches.ts';
 import { calibrate, commonPart, PROBES, REQUESTS } from './calibration.ts';
 import { groupFinder } from './common-parts.ts';
+import { familiarityTest } from './familiarity.ts';
 import { modelDigest } from './model-digest.ts';
 import { readModelFolder, type ModelFolder } from './model-folder.ts';
 import { findModel, type ModelLocation } from './model-location.ts';
 import { openModel, type OnnxModel } from './onnx-model.ts';
 import { pool, withoutCommon } from './pooling.ts';
 import { createTokenizer } from './tokenizer.ts';
+
+/** What a model makes of a text. */
+export interface TextReading {
+  /** Unit length; all zeros for a text without a known token. */
+  readonly vector: Float32Array;
+  /** False: the model knows too few of its words to tell what it is about. */
+  readonly isFamiliar: boolean;
+}
 
 export interface Embedder {
   /** Name and digest of the model: another id means other vectors, so everything derived must be rebuilt. */
@@ -25,9 +34,11 @@ export interface Embedder {
   readonly dimensions: number;
   readonly thresholds: Thresholds;
   /**
-   * One vector of unit length a text, in order; all zeros for a text without a known token. A text
-   * longer than the model takes is cut at its limit. `steps` is told of each text and of each run of the model.
+   * One reading a text, in order. A text longer than the model takes is cut at its limit. `steps` is told of each text
+   * and of each run of the model.
    */
+  read(texts: readonly string[], steps?: StepListener): Promise<TextReading[]>;
+  /** The vectors of `read`. */
   embed(texts: readonly string[], steps?: StepListener): Promise<Float32Array[]>;
   close(): Promise<void>;
 }
@@ -69,7 +80,7 @@ async function embedderOver(
     run: Runner,
     batchSize: number,
   ): Promise<Float32Array[]> =>
-    (await embedInBatches(texts, tokenizer, run, batchSize, UNWATCHED)).map((vector) => vector ?? EMPTY);
+    (await embedInBatches(texts, tokenizer, run, batchSize, UNWATCHED)).map(({ vector }) => vector ?? EMPTY);
 
   const common =
     folder.thresholds === null
@@ -88,19 +99,25 @@ async function embedderOver(
   const parts = folder.commonParts.map(({ vector }) => Float32Array.from(vector));
   if (parts.some(({ length }) => length !== dimensions))
     throw new Error(`a vector of its common-parts.json has not ${dimensions} numbers`);
+  const isFamiliar = familiarityTest(folder.familiarity);
+  const read: Embedder['read'] = async (texts, steps = UNWATCHED) => {
+    const embedded = await embedInBatches(texts, tokenizer, run, batchSize, steps);
+    return embedded.map(({ tokens, vector }, place) => {
+      if (vector === null) return { vector: new Float32Array(dimensions), isFamiliar: true };
+      const group = groupOf(texts[place]!);
+      return {
+        vector: group < 0 ? vector : withoutCommon(vector, parts[group]!),
+        isFamiliar: isFamiliar(tokens),
+      };
+    });
+  };
   return {
     dimensions,
     thresholds: folder.thresholds ?? calibrate(alone),
     folder,
     batchSize,
-    embed: async (texts, steps = UNWATCHED) => {
-      const vectors = await embedInBatches(texts, tokenizer, run, batchSize, steps);
-      return vectors.map((vector, place) => {
-        if (vector === null) return new Float32Array(dimensions);
-        const group = groupOf(texts[place]!);
-        return group < 0 ? vector : withoutCommon(vector, parts[group]!);
-      });
-    },
+    read,
+    embed: async (texts, steps) => (await read(texts, steps)).map(({ vector }) => vector),
   };
 }
 

@@ -10,7 +10,7 @@ import type { ModelFolder } from './model-folder.ts';
  * Covered by test/enrich/embed/model-folder.test.ts.
  */
 export async function modelDigest(folder: ModelFolder): Promise<string> {
-  const { path, weights, parts, pooling, prefix, thresholds, commonParts } = folder;
+  const { path, weights, parts, pooling, prefix, thresholds, commonParts, familiarity } = folder;
   const hash = createHash('sha256');
   const onnx = [weights.file, ...parts].map((file) => join('onnx', file));
   for (const file of [...onnx, 'tokenizer.json', 'tokenizer_config.json', 'thresholds.json']) {
@@ -19,6 +19,7 @@ export async function modelDigest(folder: ModelFolder): Promise<string> {
     hash.update('\0');
   }
   if (commonParts.length > 0) hash.update(JSON.stringify(commonParts));
+  if (familiarity !== null) hash.update(JSON.stringify(familiarity));
   if (thresholds === null) hash.update(JSON.stringify([PROBES, REQUESTS]));
   if (pooling !== 'mean' || prefix !== '') hash.update(`${pooling}\0${prefix}`);
   return hash.digest('hex').slice(0, 12);

@@ -8,6 +8,7 @@ import { z } from 'zod';
 import type { Thresholds } from '../../domain/similarity-thresholds.ts';
 import { SetupError } from '../../errors.ts';
 import { commonPartsSchema, type CommonPart } from './common-parts.ts';
+import { familiaritySchema, type Familiarity } from './familiarity.ts';
 import { isPartOf, readOptional, WEIGHTS, type Weights } from './model-files.ts';
 import { readTraining, type Training } from './model-training.ts';
 
@@ -25,6 +26,8 @@ export interface ModelFolder extends Training {
   readonly maxTokens: number;
   /** From its `common-parts.json`; [] without. */
   readonly commonParts: readonly CommonPart[];
+  /** From its `familiarity.json`; null without. */
+  readonly familiarity: Familiarity | null;
   /** From its `thresholds.json`; null: they have to be calibrated. */
   readonly thresholds: Thresholds | null;
 }
@@ -72,6 +75,7 @@ export function readModelFolder(path: string): ModelFolder {
     hiddenSize: config?.hidden_size ?? config?.dim ?? null,
     maxTokens: tokenLimit(path, config),
     commonParts: readOptional(join(path, 'common-parts.json'), commonPartsSchema) ?? [],
+    familiarity: readOptional(join(path, 'familiarity.json'), familiaritySchema),
     ...training,
     prefix: settings?.prefix ?? training.prefix,
     thresholds: settings === null ? null : thresholdsOf(settings),

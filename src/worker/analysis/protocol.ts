@@ -185,9 +185,10 @@ export function pack(enrichments: readonly Enrichment[]): PackedEnrichments {
   all.forEach((vector, index) => {
     if (vector !== null) vectors.set(vector, places[index]);
   });
-  const findings = enrichments.map(({ kind, request, sentences, signals, stance, gap }) => ({
+  const findings = enrichments.map(({ kind, request, isUnfamiliar, sentences, signals, stance, gap }) => ({
     kind,
     request,
+    ...(isUnfamiliar === undefined ? {} : { isUnfamiliar }),
     signals,
     stance: stance ?? null,
     gap: gap === null ? null : withoutVector(gap),

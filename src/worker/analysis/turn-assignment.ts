@@ -74,7 +74,8 @@ function assignUserTurn(
   let repeat: Repeat | null = null;
   if (kind === 'request' && vector !== null && saysAnything(vector)) {
     const wasAsked = isAsked(turn.at, session.askedAt);
-    moveToTopicOf(vector, shown.request, turn, instance, session);
+    const isUnfamiliar = enrichment.isUnfamiliar ?? false;
+    moveToTopicOf({ vector, text: shown.request, isUnfamiliar }, turn, instance, session);
     const request = newRequest(enrichment.request, vector, shown.request, turn.content.length);
     repeat = repeatOf({ turn, instance, session }, request, wasAsked);
     session.addRequest(request);
@@ -140,24 +141,31 @@ function gapOf(
   );
 }
 
+interface TopicalRequest {
+  readonly vector: Float32Array;
+  readonly text: string;
+  readonly isUnfamiliar: boolean;
+}
+
 /**
  * Puts the session under the topic of a request. An answer creates no topic: it belongs to the one that it would join,
- * else to the one under discussion, which is what it is about.
+ * else to the one under discussion, which is what it is about. A request whose words the model does not know has none.
  */
 function moveToTopicOf(
-  vector: Float32Array,
-  request: string,
+  { vector, text, isUnfamiliar }: TopicalRequest,
   { content, at, position }: Turn,
   instance: InstanceState,
   session: SessionState,
 ): void {
   if (session.micro !== null && canOnlyAnswer(content, at, session.askedAt)) {
-    session.micro = instance.topics.topicalMicro(vector) ?? session.micro;
+    if (!isUnfamiliar) session.micro = instance.topics.topicalMicro(vector) ?? session.micro;
     return;
   }
-  instance.thresholds.add(vector);
-  session.micro = instance.topics.add(vector, request, position);
   session.askedAt = null;
+  session.micro = null;
+  if (isUnfamiliar) return;
+  instance.thresholds.add(vector);
+  session.micro = instance.topics.add(vector, text, position);
 }
 
 /** A name, a date or the like that the assistant has asked for, or a code behind any question. */

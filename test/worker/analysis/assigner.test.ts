@@ -129,6 +129,39 @@ describe('Assigner', () => {
     notEqual(topics[0]?.cluster, null);
   });
 
+  it('gives unfamiliar requests no topic, and the session none after one, but finds them repeated', () => {
+    const store = new Store();
+    const unfamiliar = { isUnfamiliar: true };
+    store.fold([
+      ...[1, 2, 3].map((position) =>
+        said(position, 'gauuqme shekveta', { session: position, ...unfamiliar }),
+      ),
+      said(4, 'kargi', { session: 3, role: 'assistant' }),
+      said(5, 'shekveta gauuqme', { session: 3, ...unfamiliar }),
+      said(6, 'cancel my order', { session: 4 }),
+      said(7, 'sad aris chemi amanati', { session: 4, ...unfamiliar }),
+    ]);
+    const facts = [1, 2, 3, 5, 6, 7].map((position) => store.row<MessageFact>(`message ${position}`));
+    deepEqual(
+      facts.map(({ micro }) => micro),
+      [null, null, null, null, 0, null],
+    );
+    deepEqual(
+      facts.map(({ repeatedRequest }) => repeatedRequest),
+      [null, null, null, 0, null, null],
+    );
+  });
+
+  it('leaves an unfamiliar answer under the topic that it was asked about', () => {
+    const store = new Store();
+    store.fold([
+      said(1, 'send my parcel to another address'),
+      said(2, 'What is the new address?', { role: 'assistant' }),
+      said(3, 'kperiyakadai street', { isUnfamiliar: true }),
+    ]);
+    equal(store.row<MessageFact>('message 3').micro, 0);
+  });
+
   it('lets replies, assistant turns and nothing else take the topic under discussion', () => {
     const store = new Store();
     store.fold([

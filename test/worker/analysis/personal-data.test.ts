@@ -46,7 +46,10 @@ function shownIn({ topics, clusters, gaps, repeatedRequests, sessions }: Assignm
 describe('personal data in the analysis of conversations', () => {
   /** Words as vectors, so that 200 instances take seconds. */
   const enricher = createEnricher({
-    embedder: { embed: (texts: readonly string[]) => Promise.resolve(texts.map(vectorOf)) },
+    embedder: {
+      read: (texts: readonly string[]) =>
+        Promise.resolve(texts.map((text) => ({ vector: vectorOf(text), isFamiliar: true }))),
+    },
   });
 
   async function analysed(sessions: readonly Line[][], userId?: string): Promise<Store> {
