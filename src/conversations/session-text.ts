@@ -2,6 +2,7 @@ import type { ByteReader, ByteWriter } from '../domain/byte-codec.ts';
 import type { Enrichment, GapType } from '../domain/facts.ts';
 import { SIGNALS, type SignalKey } from '../domain/signal-kinds.ts';
 import { truncate } from '../domain/truncate.ts';
+import { capitalOf } from '../language/capital.ts';
 import type { DetectLanguage } from '../language/detect.ts';
 import { ENDINGS, TEXT_LANGUAGES, type Ending } from '../language/shown/lexicon.ts';
 import { ended, isContrasted, shortened, shortenedAtClause } from '../language/shown/shortening.ts';
@@ -403,5 +404,5 @@ function capitalised(text: string): string {
   const first = /^\S*/u.exec(text)?.[0] ?? '';
   if (first !== first.toLowerCase()) return text;
   const [letter = '', ...rest] = Array.from(text);
-  return letter.toUpperCase() + rest.join('');
+  return capitalOf(letter) + rest.join('');
 }

@@ -2,6 +2,7 @@
  * The phrases of one request that could name it: an action and its thing ("cancel order"), or a thing with what is
  * said of it ("opening hours", "card not working"). A phrase is known by the stems of its content words.
  */
+import { capitalOf } from '../../language/capital.ts';
 import { LEXICON } from '../../language/lexicon.ts';
 import { isVerb, isVerbForm, participleOf } from './verb-forms.ts';
 import type { Token, Tokens } from './tokens.ts';
@@ -224,5 +225,5 @@ export function nameFrom(words: readonly string[], unspaced: boolean): string {
 
 function withCapital(name: string): string {
   const first = String.fromCodePoint(name.codePointAt(0) ?? 0x20).trimEnd();
-  return first.toUpperCase() + name.slice(first.length);
+  return capitalOf(first) + name.slice(first.length);
 }
