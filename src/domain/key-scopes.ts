@@ -1,4 +1,4 @@
-/** What an API key may do. Covered by test/registry/registry.test.ts and test/e2e/steering-rules.test.ts. */
+/** What an API key may do. Covered by test/registry/registry.test.ts and test/http/key-scopes.test.ts. */
 
 /** `erase`: for routes to come. */
 export const KEY_SCOPES = ['ingest', 'query', 'curate', 'erase'] as const;

@@ -4,7 +4,9 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import type { KeyScope } from '../../src/domain/key-scopes.ts';
 import { curatedSchema, newTopicAnswerSchema } from '../../src/http/curation-routes.ts';
+import { keySchema } from '../../src/http/key-route.ts';
 import {
   curationsResponseSchema,
   type CurationsResponse,
@@ -13,14 +15,14 @@ import { whyResponseSchema, type WhyResponse } from '../../src/query/why/why-sch
 import { Client, faultOf, pathsOf, toSearch, type Answer, type Parameters } from '../support/client.ts';
 import { assistant, CANCEL, CANNOT, fill, PASSWORD, user } from '../support/conversations.ts';
 import { curlRequest, fencedBlocks, shellCommands } from '../support/readme.ts';
-import { startTestService, type TestProject, type TestService } from '../support/service.ts';
+import { shareTestService, type TestProject, type TestService } from '../support/service.ts';
 
 let service: TestService;
 let project: TestProject;
 let client: Client;
 let stranger: Client;
 before(async () => {
-  service = await startTestService();
+  service = await shareTestService();
   project = await service.newProject();
   client = new Client(service.url, project.key);
   stranger = new Client(service.url, (await service.newProject()).key);
@@ -50,8 +52,9 @@ class Shop {
     ]);
     const { instanceId, sessions, position } = await fill(client, conversations);
     const shop = new Shop(instanceId, position);
+    await shop.reached();
     const found = await Promise.all(
-      [0, 1].map((index) => client.session(sessions[index] ?? '', { instanceId }, position)),
+      [0, 1].map((index) => client.session(sessions[index] ?? '', { instanceId })),
     );
     [shop.cancel = '', shop.password = ''] = found.map(({ messages }) => messages[0]?.topic?.id ?? '');
     shop.gap = found[0]?.messages[1]?.gap?.id ?? '';
@@ -60,7 +63,18 @@ class Shop {
     return shop;
   }
 
-  /** Sends a body, as it is beside the instance. */
+  /** Waits until what was sent is processed: a busy machine may need more than one wait. */
+  async reached(): Promise<void> {
+    const { instanceId, position } = this;
+    const query = { instanceId, groupBy: 'GAP', fields: 'messages' };
+    for (let waits = 0; waits < 12; waits += 1) {
+      const { headers } = await client.get(query, { 'x-wait-for-position': String(position) });
+      if (headers.get('x-wait-result') === 'reached') return;
+    }
+    throw new Error(`position ${position} was not reached within a minute`);
+  }
+
+  /** Sends a body, as it is beside the instance; what is taken is processed afterwards. */
   async send(path: string, body: object, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
     const answer = await client.send(path, {
       method: 'POST',
@@ -71,7 +85,10 @@ class Shop {
       },
       body: JSON.stringify({ instanceId: this.instanceId, ...body }),
     });
-    if (answer.status === 201) this.position = Number(answer.headers.get('x-stream-position'));
+    if (answer.status === 201) {
+      this.position = Number(answer.headers.get('x-stream-position'));
+      await this.reached();
+    }
     return answer;
   }
 
@@ -91,9 +108,8 @@ class Shop {
   }
 
   async get(path: string, parameters: Parameters = {}): Promise<unknown> {
-    const headers = { 'x-wait-for-position': String(this.position) };
     const search = toSearch({ instanceId: this.instanceId, ...parameters });
-    const { status, body } = await client.send(`${path}?${search}`, { headers });
+    const { status, body } = await client.send(`${path}?${search}`);
     equal(status, 200, JSON.stringify(body));
     return body;
   }
@@ -109,7 +125,7 @@ class Shop {
   /** Messages of each topic, by its name. */
   async topics(): Promise<Record<string, number>> {
     const { instanceId } = this;
-    const rows = await client.rows({ instanceId, groupBy: 'TOPIC', fields: 'messages' }, this.position);
+    const rows = await client.rows({ instanceId, groupBy: 'TOPIC', fields: 'messages' });
     return Object.fromEntries(
       rows.map(({ dimensions, fields }) => [dimensions.topic?.name ?? '', fields.messages ?? 0]),
     );
@@ -221,6 +237,7 @@ describe('what people decide', { concurrency: 4 }, () => {
     deepEqual([own?.name, own?.description, own?.isOwn, own?.isNamed], ['Stays', 'Hotels', true, true]);
     const asked = await client.ingest({ instanceId, messages: [user(CANCEL[1], '2026-03-03T10:00:00Z')] });
     shop.position = asked.position;
+    await shop.reached();
     deepEqual(await shop.topics(), { Stays: 1 });
     faultOf(await shop.send('/v1/topics', { ...body, name: 'STAYS' }), 409, 'CONFLICT');
     await shop.curated({ action: 'UNDO', curationId });
@@ -256,6 +273,25 @@ describe('what people decide', { concurrency: 4 }, () => {
       ['CREATE', 'MERGE'],
     );
     equal(elements[1]?.curationId, curatedSchema.parse(first.body).curationId);
+  });
+
+  it('needs a key with the scope curate, and to be seen one with the scope query', async () => {
+    const shop = await Shop.open();
+    const headers = { 'content-type': 'application/json' };
+    const body = JSON.stringify({ instanceId: shop.instanceId, action: 'PIN', topicId: shop.cancel });
+    const clientWith = async (scope: KeyScope): Promise<Client> =>
+      new Client(service.url, (await service.newKey(project, 'test', [scope])).key);
+    const [reader, curator] = [await clientWith('query'), await clientWith('curate')];
+    const list = `/v1/curations?instanceId=${shop.instanceId}`;
+    const post = { method: 'POST', headers, body };
+    match(
+      faultOf(await reader.send('/v1/curations', post), 403, 'FORBIDDEN').message,
+      /lacks the scope curate; it has query/,
+    );
+    equal((await curator.send('/v1/curations', post)).status, 201);
+    equal((await reader.send(list)).status, 200);
+    faultOf(await curator.send(list), 403, 'FORBIDDEN');
+    deepEqual(keySchema.parse((await curator.send('/v1/key')).body).scopes, ['curate']);
   });
 
   it('is listed with time and key, page by page', async () => {

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { KeyScope } from '../../src/domain/key-scopes.ts';
 import { isStarterMessage } from '../../src/main/first-steps.ts';
 import { openRegistry, type Registry } from '../../src/registry/registry.ts';
 import { openConnection } from '../../src/stream/connection.ts';
@@ -27,7 +28,7 @@ export interface TestService {
   readonly dataDir: string;
   newProject(env?: 'test' | 'live'): Promise<TestProject>;
   /** Another key of a project. */
-  newKey(project: TestProject, env: 'test' | 'live'): Promise<TestProject>;
+  newKey(project: TestProject, env: 'test' | 'live', scopes?: readonly KeyScope[]): Promise<TestProject>;
   revokeKey(keyId: string): Promise<void>;
   /** An instance without a message; its id. */
   newInstance(project: TestProject): Promise<string>;
@@ -108,8 +109,12 @@ export async function startTestService(env: Readonly<Record<string, string>> = {
     await opened.whenReady();
     await untilReady(url);
     let projects = 0;
-    const newKey = async (projectName: string, keyEnv: 'test' | 'live'): Promise<TestProject> => {
-      const { rawKey, key } = await opened.createKey({ projectName, env: keyEnv });
+    const newKey = async (
+      projectName: string,
+      keyEnv: 'test' | 'live',
+      scopes?: readonly KeyScope[],
+    ): Promise<TestProject> => {
+      const { rawKey, key } = await opened.createKey({ projectName, env: keyEnv, scopes });
       return { key: rawKey, keyId: key.keyId, projectId: key.projectId };
     };
     return {
@@ -117,10 +122,10 @@ export async function startTestService(env: Readonly<Record<string, string>> = {
       nats,
       dataDir: join(folder, 'data'),
       newProject: (keyEnv = 'test') => newKey(`project ${(projects += 1)}`, keyEnv),
-      newKey: async ({ projectId }, keyEnv) => {
+      newKey: async ({ projectId }, keyEnv, scopes) => {
         const project = (await opened.listProjects()).find(({ id }) => id === projectId);
         if (project === undefined) throw new Error(`no project ${projectId}`);
-        return newKey(project.name, keyEnv);
+        return newKey(project.name, keyEnv, scopes);
       },
       revokeKey: async (keyId) => {
         if (!(await opened.revokeKey(keyId))) throw new Error(`no key ${keyId}`);
