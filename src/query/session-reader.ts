@@ -111,7 +111,8 @@ from @counts left join @author u on true`,
           counts: {
             table: 'session_rollup',
             equal: { instance, granularity: GRANULARITY_NUMBER.ALL },
-            and: `session = ${number}`,
+            // Of ALL there is one bucket: named, it lets whole row groups be passed over.
+            and: `bucket = '-infinity' and session = ${number}`,
           },
           author: { table: 'end_user', equal: { instance }, and: `end_user = ${row['end_user'] as number}` },
         },

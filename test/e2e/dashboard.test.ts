@@ -262,6 +262,14 @@ describe('the dashboard in a browser', { skip }, () => {
           axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] }).then(({ violations }) =>
             violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).slice(0, 3).join(' ')))`);
         deepEqual(violations, [], `${where}, ${scheme}`);
+        await page.setViewportSize({ width: 390, height: 844 });
+        // Charts take their new width with the next frame.
+        const beyond = await page.evaluate(`new Promise((done) => requestAnimationFrame(() =>
+          requestAnimationFrame(() => done([...document.querySelectorAll('body *')]
+            .filter((element) => element.getBoundingClientRect().right > document.documentElement.clientWidth)
+            .map((element) => element.outerHTML.slice(0, 100))))))`);
+        deepEqual(beyond, [], `${where} is wider than a phone`);
+        await page.setViewportSize({ width: 1280, height: 900 });
       };
       await page.waitForSelector('td.name a', SOON);
       await check('overview');

@@ -228,9 +228,12 @@ function Hide({ id, name, onClose }: Closable) {
   );
 }
 
-/** A name for a topic, from a request: its beginning, to the end of a word. */
+/** A name for a topic, from a request: its beginning, to the end of a word, without numbers of orders and the like. */
 export function nameFrom(text: string): string {
-  const line = text.replaceAll(/\s+/g, ' ').trim();
+  const line = text
+    .replaceAll(/\p{N}{4,}/gu, '')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
   const cut = line.length <= 60 ? line : line.slice(0, 60).replace(/\s\S*$/, '');
   return cut.replace(/[\s.,;:!?。？！]+$/u, '');
 }
