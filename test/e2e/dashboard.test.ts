@@ -19,7 +19,7 @@ import {
   user,
   type Filled,
 } from '../support/conversations.ts';
-import { shareTestService, type TestProject, type TestService } from '../support/service.ts';
+import { startTestService, type TestProject, type TestService } from '../support/service.ts';
 
 const chromium = findChromium();
 const skip =
@@ -43,7 +43,7 @@ describe('the dashboard in a browser', { skip }, () => {
   let shop: Filled;
   let browser: Browser;
   before(async () => {
-    service = await shareTestService();
+    service = await startTestService();
     project = await service.newProject();
     client = new Client(service.url, project.key);
     const at = (daysAgo: number, minute: number): string =>

@@ -13,10 +13,11 @@ import { spec, type TestEvent } from 'node:test/reporters';
 const root = resolve(dirname(import.meta.filename), '../..');
 /**
  * Folders whose files run in one process each: what they start or read is started and read once. Not the tests of
- * linear time, which measure the processor time of their thread, nor files that need a service of their own kind.
+ * linear time, which measure the processor time of their thread, nor files whose service has settings of its own, much
+ * to do, a rebuild, or a stream from which they delete.
  */
 const TOGETHER: readonly { readonly name: string; readonly files: RegExp }[] = [
-  { name: 'e2e', files: /^test\/e2e\/(?!limits-rules|log-redaction|session-rules)/ },
+  { name: 'e2e', files: /^test\/e2e\/(?:analysis|auth|changes|export|overview|query|why)/ },
   { name: 'language', files: /^test\/(?:conversations|enrich|language|topics)\/(?!.*linear-time)/ },
   { name: 'models', files: /^test\/(?:models|numeric)\// },
   { name: 'store', files: /^test\/(?:query|rebuild|store)\// },
