@@ -24,7 +24,7 @@ export class RowGrouping {
   readonly #folder: string;
   readonly #database: Database;
   readonly #connection: Connection;
-  #batch: [string, number | null, number, string][] = [];
+  #batch: [string | null, string, number | null, number, string][] = [];
   #characters = 0;
 
   private constructor(folder: string, database: Database, connection: Connection) {
@@ -38,7 +38,7 @@ export class RowGrouping {
     const database = await openDatabase({ threads: 2, memoryLimit: '512MB', spillDirectory: folder });
     const connection = await database.connect();
     await connection.run(
-      'create temp table import_row (conversation varchar, said_at bigint, number bigint, kept varchar)',
+      'create temp table import_row (conversation varchar, part varchar, said_at bigint, number bigint, kept varchar)',
     );
     return new RowGrouping(folder, database, connection);
   }
@@ -46,7 +46,7 @@ export class RowGrouping {
   /** `number`: where the row stands in the file; ascending. */
   async add(row: PlacedRow, number: number): Promise<void> {
     const kept = JSON.stringify(row.kept);
-    this.#batch.push([row.conversation, row.at, number, kept]);
+    this.#batch.push([row.conversation, row.part, row.at, number, kept]);
     this.#characters += kept.length;
     if (this.#batch.length >= BATCH || this.#characters >= BATCH_CHARACTERS) await this.#write();
   }
@@ -58,12 +58,17 @@ export class RowGrouping {
     let number = 0;
     let rows: unknown[] = [];
     const order = `
-      select r.conversation, f.first, r.kept
-      from import_row r
-      join (
-        select conversation, min(number) as first, count(said_at) = count(*) as timed from import_row group by conversation
-      ) f using (conversation)
-      order by f.first, case when f.timed then r.said_at end, r.number`;
+      with part_name as (select part, min(conversation) as conversation from import_row group by part),
+      named as (
+        select coalesce(r.conversation, p.conversation, r.part) as conversation, r.said_at, r.number, r.kept
+        from import_row r join part_name p using (part)
+      ),
+      extent as (
+        select conversation, min(number) as first, count(said_at) = count(*) as timed from named group by conversation
+      )
+      select n.conversation, e.first, n.kept
+      from named n join extent e using (conversation)
+      order by e.first, case when e.timed then n.said_at end, n.number`;
     for await (const chunk of this.#connection.stream(order, {})) {
       for (const row of chunk) {
         const name = String(row['conversation']);
@@ -87,7 +92,7 @@ export class RowGrouping {
 
   async #write(): Promise<void> {
     if (this.#batch.length === 0) return;
-    await this.#connection.append('import_row', ['text', 'bigint', 'bigint', 'text'], this.#batch);
+    await this.#connection.append('import_row', ['text', 'text', 'bigint', 'bigint', 'text'], this.#batch);
     this.#batch = [];
     this.#characters = 0;
   }

@@ -67,7 +67,10 @@ export interface EntryFormat extends Named {
 
 /** Where a row belongs. `kept` is what assembling needs of it, as JSON takes it. */
 export interface PlacedRow {
-  readonly conversation: string;
+  /** Null: the row does not say; another row of its part may. */
+  readonly conversation: string | null;
+  /** Rows of a part belong together, and name the conversation where none of them does. */
+  readonly part: string;
   /** Microseconds since 1970, where the row says so: rows of a conversation are in this order, then in file order. */
   readonly at: number | null;
   readonly kept: unknown;

@@ -181,7 +181,7 @@ function rowFormat(mapping: Mapping): Pick<RowFormat, 'kind' | 'place' | 'assemb
       if (read.turns.length === 0) return { leftOut: 'row without text' };
       const [first] = read.turns;
       const at = first?.createdAt === undefined ? null : parseTime(String(first.createdAt));
-      return { conversation: name, at, kept: read.turns };
+      return { conversation: name, part: name, at, kept: read.turns };
     },
     assemble: (name, rows) => ({
       line: {

@@ -1,6 +1,9 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
-import { join } from 'node:path';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import fastCheck from 'fast-check';
 import { ServiceClient } from '../../../src/import/client.ts';
 import { SURE, type Sample, type Shape } from '../../../src/import/formats/format.ts';
@@ -10,6 +13,7 @@ import { importPlanned } from '../../../src/import/importer.ts';
 import type { Finding, ImportSummary } from '../../../src/import/importer.ts';
 import { openInputs } from '../../../src/import/inputs.ts';
 import { planFile, type FilePlan } from '../../../src/import/plan.ts';
+import { writeParquet } from '../../../src/store/parquet.ts';
 import { FakeService } from '../fake-service.ts';
 
 const FIXTURES = join(import.meta.dirname, '../fixtures');
@@ -24,7 +28,7 @@ beforeEach(async () => {
 afterEach(() => service.close());
 
 async function planOf(name: string): Promise<FilePlan> {
-  const { inputs } = await openInputs([join(FIXTURES, name)]);
+  const { inputs } = await openInputs([resolve(FIXTURES, name)]);
   const [input] = inputs;
   ok(input);
   const plan = await planFile(input);
@@ -117,6 +121,43 @@ const EXPECTED: Readonly<Record<string, Expected>> = {
     leftOut: { 'message without text': 1 },
     failed: [],
   },
+  'intercom.json': {
+    format: 'intercom',
+    sessions: 2,
+    messages: 6,
+    users: 2,
+    leftOut: {
+      'conversation without text': 1,
+      event: 1,
+      'internal note': 1,
+      'part that the export lacks': 1,
+    },
+    failed: [],
+  },
+  'zendesk.jsonl': {
+    format: 'zendesk',
+    sessions: 2,
+    messages: 4,
+    users: 3,
+    leftOut: { 'internal note': 1 },
+    failed: [3],
+  },
+  'langfuse.jsonl': {
+    format: 'langfuse',
+    sessions: 4,
+    messages: 12,
+    users: 4,
+    leftOut: { 'step inside a trace': 1, 'step without messages': 1, 'system prompt': 2 },
+    failed: [],
+  },
+  'langsmith.jsonl': {
+    format: 'langsmith',
+    sessions: 2,
+    messages: 6,
+    users: 2,
+    leftOut: { 'step inside a trace': 1 },
+    failed: [],
+  },
   'table.csv': {
     format: 'table',
     sessions: 3,
@@ -185,6 +226,55 @@ describe('the formats', () => {
     );
   });
 
+  it('counts history that every call repeats once, in order, with the times of its traces', async () => {
+    await send([await planOf('langfuse.jsonl')]);
+    const saidBy = (id: string): (string | null)[][] => {
+      const session = [...service.sessions.values()].find(
+        ({ metadata }) => (metadata as { id: string }).id === id,
+      );
+      return (session?.messages ?? []).map(({ role, content, userId }) => [role, content, userId ?? null]);
+    };
+    deepEqual(saidBy('s1'), [
+      ['user', 'Is the pass open?', 'ana'],
+      ['assistant', 'Yes, since May.', null],
+      ['user', 'And the hut?', 'ana'],
+      ['assistant', 'From June on.', null],
+    ]);
+    deepEqual(saidBy('s2'), [
+      ['user', 'How far is the lake?', 'bo'],
+      ['assistant', 'Four kilometres.', null],
+    ]);
+    deepEqual(saidBy('s3'), [
+      ['user', 'yes', 'cy'],
+      ['assistant', 'Fine.', null],
+      ['user', 'yes', 'cy'],
+      ['assistant', 'Fine again.', null],
+    ]);
+  });
+
+  it('reads Parquet as it reads JSON, packed or not', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'undertone-parquet-test-'));
+    try {
+      for (const name of ['langsmith', 'wildchat']) {
+        const file = join(folder, `${name}.parquet`);
+        await writeParquet(join(FIXTURES, `${name}.jsonl`), file, 1);
+        await writeFile(`${file}.gz`, gzipSync(await readFile(file)));
+        const expected = EXPECTED[`${name}.jsonl`];
+        for (const path of [file, `${file}.gz`]) {
+          service.sessions.clear();
+          service.claims.clear();
+          const plan = await planOf(path);
+          deepEqual([plan.layout.shape, plan.format.name], ['parquet', expected?.format]);
+          await send([plan]);
+          const { sessions, messages } = service.countOf();
+          deepEqual([sessions, messages], [expected?.sessions, expected?.messages]);
+        }
+      }
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+
   it('names a conversation without an id by what was said, wherever it stands', async () => {
     const { inputs } = await openInputs([join(FIXTURES, 'sharegpt.json')]);
     const [input] = inputs;
@@ -208,7 +298,9 @@ describe('the formats', () => {
   it('takes anything as a sample and as an entry, and never throws', () => {
     const names =
       'messages turns mapping current_node chat_messages conversation conversations id role content from value ' +
-      'parent children message author parts body sender conversation_id custom_id response choices text type weight';
+      'parent children message author parts body sender conversation_id custom_id response choices text type weight ' +
+      'source conversation_parts requester_id comments inputs outputs run_type trace_id session_id input output ' +
+      'parent_run_id generations kwargs extra metadata question start_time total_count description';
     const keys = fastCheck.constantFrom(...names.split(' '));
     const { value: nested } = fastCheck.letrec((tie) => ({
       value: fastCheck.oneof(
@@ -234,7 +326,7 @@ describe('the formats', () => {
               if (format.kind === 'entries') format.read(value);
               else {
                 const placed = format.place(value);
-                if ('conversation' in placed) format.assemble(placed.conversation, [placed.kept]);
+                if ('kept' in placed) format.assemble(placed.part, [placed.kept]);
               }
             }
           }

@@ -1,0 +1,83 @@
+/** Elements that end a line. */
+const BREAKS = new Set([
+  'br',
+  'p',
+  'div',
+  'li',
+  'tr',
+  'h1',
+  'h2',
+  'h3',
+  'h4',
+  'h5',
+  'h6',
+  'ul',
+  'ol',
+  'table',
+  'pre',
+]);
+/** Elements whose text nobody reads. */
+const UNREAD = new Set(['style', 'script', 'head', 'title']);
+const ENTITIES: ReadonlyMap<string, string> = new Map([
+  ['amp', '&'],
+  ['lt', '<'],
+  ['gt', '>'],
+  ['quot', '"'],
+  ['apos', "'"],
+  ['nbsp', ' '],
+  ['hellip', '…'],
+  ['mdash', '—'],
+  ['ndash', '–'],
+  ['lsquo', '‘'],
+  ['rsquo', '’'],
+  ['ldquo', '“'],
+  ['rdquo', '”'],
+  ['euro', '€'],
+]);
+/** `&` and at most this many characters are an entity. */
+const MAX_ENTITY = 10;
+
+/** The text of HTML as a mail or chat shows it: tags dropped, breaks as line breaks, entities as characters. */
+export function htmlText(html: string): string {
+  const parts: string[] = [];
+  let unread: string | null = null;
+  for (let at = 0; at < html.length;) {
+    const open = html.indexOf('<', at);
+    const end = open === -1 ? html.length : open;
+    if (unread === null) parts.push(decoded(html.slice(at, end)));
+    if (open === -1) break;
+    const close = html.indexOf('>', open);
+    const name = /^\/?([a-z][a-z0-9]*)/i.exec(html.slice(open + 1, open + 20))?.[1]?.toLowerCase();
+    if (close === -1 || (name === undefined && html[open + 1] !== '!')) {
+      // A sign, no tag.
+      if (unread === null) parts.push('<');
+      at = open + 1;
+      continue;
+    }
+    const isEnd = html[open + 1] === '/';
+    if (unread !== null) unread = isEnd && name === unread ? null : unread;
+    else if (name !== undefined && UNREAD.has(name) && !isEnd) unread = name;
+    else if (name !== undefined && BREAKS.has(name)) parts.push('\n');
+    at = close + 1;
+  }
+  const lines = parts
+    .join('')
+    .split('\n')
+    .map((line) => line.trim());
+  return lines
+    .filter((line, index) => line !== '' || lines[index - 1] !== '')
+    .join('\n')
+    .trim();
+}
+
+function decoded(text: string): string {
+  if (!text.includes('&')) return text;
+  return text.replace(/&(#?[a-z0-9]{1,10});/gi, (entity, name: string) => {
+    if (name.length > MAX_ENTITY) return entity;
+    if (!name.startsWith('#')) return ENTITIES.get(name.toLowerCase()) ?? entity;
+    const code = /^#x/i.test(name) ? Number.parseInt(name.slice(2), 16) : Number.parseInt(name.slice(1), 10);
+    return code > 0 && code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff)
+      ? String.fromCodePoint(code)
+      : entity;
+  });
+}
