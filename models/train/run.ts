@@ -9,6 +9,7 @@ import {
   type EmbeddingOptions,
 } from './embedding.ts';
 import { writeFamiliarity } from './familiarity.ts';
+import { trainAbilities } from './abilities.ts';
 import { trainGaps } from './gaps.ts';
 import { trainLanguages } from './languages.ts';
 import { trainRepeats } from './repeats.ts';
@@ -21,6 +22,7 @@ const TRAININGS: Readonly<Record<string, Training>> = {
   gaps: (data) => trainGaps(data),
   languages: (data) => trainLanguages(data),
   repeats: (data) => trainRepeats(data),
+  abilities: () => trainAbilities(),
   embedding: trainEmbedding,
   'common-parts': (data, { output }) => writeCommonParts(output ?? EMBEDDING_MODEL_DIRECTORY, data),
   familiarity: (data, { output, leftOut }) =>
@@ -30,7 +32,8 @@ const TRAININGS: Readonly<Record<string, Training>> = {
 const USAGE = `Usage: npm run train -- [NAME…] [--data FOLDER] [--leave-out SET]… [--output FOLDER] [--steps N]
 
 Trains models/heads, models/languages and the embedding model in models/undertone-small again; without a NAME, all.
-common-parts and familiarity are steps of embedding that can be taken alone. repeats prints weights for src/conversations.
+common-parts and familiarity are steps of embedding that can be taken alone. repeats and abilities print weights for
+src/conversations.
 
   --data FOLDER    the data sets to learn from
 

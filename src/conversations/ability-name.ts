@@ -92,15 +92,23 @@ export interface NamedAbility {
   readonly isWhole: boolean;
 }
 
-/** The best of the names of a group, best first: those in the language of most, the most frequent, the shortest. */
-export function rankedAbilityNames(named: readonly NamedAbility[]): string[] {
+/**
+ * The best of the names of a group, best first: those in the language of most, the most frequent, the shortest.
+ * `spoken`: the languages of all groups' names, which decide where a group has as many of two.
+ */
+export function rankedAbilityNames(
+  named: readonly NamedAbility[],
+  spoken: readonly (string | null)[] = [],
+): string[] {
   const known = named.filter(({ name }) => name !== '');
   const languages = countsOf(known.map(({ language }) => language ?? ''));
+  const all = countsOf(spoken.map((language) => language ?? ''));
   const names = countsOf(known.map(({ name }) => name.toLowerCase()));
   const isWhole = (name: string): number => (name.includes(' ') ? 1 : 0);
   const sorted = known.toSorted(
     (a, b) =>
       languages.get(b.language ?? '')! - languages.get(a.language ?? '')! ||
+      (all.get(b.language ?? '') ?? 0) - (all.get(a.language ?? '') ?? 0) ||
       Number(b.isWhole) - Number(a.isWhole) ||
       names.get(b.name.toLowerCase())! - names.get(a.name.toLowerCase())! ||
       isWhole(b.name) - isWhole(a.name) ||

@@ -2,7 +2,7 @@
  * One group of requests that mean the same, and its state row. Covered by test/conversations/request-groups.test.ts.
  */
 import { ByteWriter, type ByteReader } from '../domain/byte-codec.ts';
-import { noGroupKeys, type GroupKeys } from './ability-match.ts';
+import { noGroupKeys, settled, type GroupKeys } from './ability-match.ts';
 import type { NamedAbility } from './ability-name.ts';
 
 /** Requests that mean the same. */
@@ -37,7 +37,7 @@ export interface Group extends RequestGroup {
 }
 
 /** The layout of a row. */
-const VERSION = 2;
+const VERSION = 3;
 
 export const MOST_SAMPLES = 8;
 export const MOST_NAMED = 12;
@@ -99,7 +99,7 @@ export function readGroup(number: number, read: ByteReader, dimensions: number):
     namedAt: read.count(),
     samples: read.list(() => read.text()),
     sum: read.byte() === 0 ? null : read.floats(dimensions),
-    keys: { acts: readCounts(read), things: readCounts(read) },
+    keys: settled({ ...noGroupKeys(), acts: readCounts(read), things: readCounts(read) }),
     named: read.list(() => ({
       name: read.text(),
       language: read.text() || null,

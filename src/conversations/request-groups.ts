@@ -15,15 +15,9 @@ import { ChangeTracker } from '../topics/change-tracker.ts';
 import { namesOf, requestName, uniqueName } from '../topics/naming/names.ts';
 import type { DocumentFrequencies } from '../topics/naming/scores.ts';
 import { sharesIn } from '../topics/naming/tokens.ts';
-import {
-  addKeys,
-  countKeys,
-  noGroupKeys,
-  relationOf,
-  relationOfGroups,
-  type AbilityRelation,
-} from './ability-match.ts';
+import { addKeys, keysOfOne, noGroupKeys, oddsOfOne, type GroupKeys } from './ability-match.ts';
 import { rankedAbilityNames, type NamedAbility } from './ability-name.ts';
+import { JOINS, MERGES } from './ability-weights.ts';
 import {
   MOST_NAMED,
   MOST_SAMPLES,
@@ -50,7 +44,7 @@ export interface RequestGroupsOptions {
   readonly instance: number;
   /** Kind of the state rows. */
   readonly kind: string;
-  /** Labels of abilities in which what is done counts. */
+  /** Only for missing abilities, which are compared by what they are about: labels in which what is done counts. */
   readonly labelsWithActs?: readonly number[];
   /** From the cosine `repeated` on, a request joins a group. */
   readonly thresholds: { readonly repeated: number; readonly hysteresis: number };
@@ -65,20 +59,6 @@ export interface RequestGroupsOptions {
 const GROUP_BYTES = 2000;
 /** With this many groups, no request creates another: it joins the nearest of its label. */
 const MOST_GROUPS = 512;
-/**
- * Added to the cosine of an ability and a group. Of one ability it is more than any cosine can be; where the keys
- * differ, none makes up for it.
- */
-const RELATION_GAIN: Readonly<Record<AbilityRelation, number>> = {
-  same: 3,
-  likely: 1.5,
-  possible: 0.3,
-  unknown: 0,
-  apart: -2,
-};
-/** The same for two groups: what one of them leaves open, another may come to say. */
-const MERGING_GAIN: Readonly<Record<AbilityRelation, number>> = { ...RELATION_GAIN, likely: 0.3 };
-const GREATEST_GAIN = Math.max(...Object.values(MERGING_GAIN));
 const SAMPLE_LENGTH = 160;
 /** A group gets a new name each time it has grown by this factor. */
 const RENAMING_GROWTH = 3;
@@ -110,7 +90,7 @@ export class RequestGroups {
     this.#touch(joined);
     joined.count += 1;
     if (ability !== undefined) {
-      countKeys(joined.keys, ability);
+      addKeys(joined.keys, keysOfOne(ability));
       if (ability.name !== '' && joined.named.length < MOST_NAMED)
         joined.named.push({ name: ability.name, language: ability.language, isWhole: ability.isWhole });
     }
@@ -171,23 +151,31 @@ export class RequestGroups {
         this.#groups.find((group) => isLive(group) && group.sum === null && group.label === label) ?? null
       );
     this.#table.cosines(vector, this.#cosines);
+    const keys = ability === undefined ? noGroupKeys() : keysOfOne(ability);
     let nearest: Group | null = null;
     let greatest = Number.NEGATIVE_INFINITY;
     for (const [row, group] of this.#rows.entries()) {
       if (!isLive(group) || group.label !== label) continue;
-      const relation =
-        ability === undefined ? 'unknown' : relationOf(ability, group.keys, this.#countsActs(label));
-      const similarity = this.#cosines[row]! + RELATION_GAIN[relation];
+      const similarity = this.#similarity({ keys, count: 1 }, group, this.#cosines[row]!);
       if (similarity <= greatest) continue;
       nearest = group;
       greatest = similarity;
     }
-    const joins = greatest >= this.#options.thresholds.repeated || this.#live >= MOST_GROUPS;
+    const joins = greatest >= this.#least || this.#live >= MOST_GROUPS;
     return joins ? nearest : null;
   }
 
-  #countsActs(label: number): boolean {
-    return this.#options.labelsWithActs?.includes(label) ?? false;
+  /** Log-odds of being one ability, else the cosine. */
+  #similarity(one: { keys: GroupKeys; count: number }, group: Group, cosine: number): number {
+    const { labelsWithActs } = this.#options;
+    return labelsWithActs === undefined
+      ? cosine
+      : oddsOfOne(one, group, cosine, labelsWithActs.includes(group.label));
+  }
+
+  /** The similarity from which a request joins a group. */
+  get #least(): number {
+    return this.#options.labelsWithActs === undefined ? this.#options.thresholds.repeated : JOINS;
   }
 
   #create(request: GroupedRequest): Group {
@@ -209,23 +197,22 @@ export class RequestGroups {
     return group;
   }
 
-  /** The group that is one with another: by their keys, else by the mean similarity of their requests. */
+  /** The group that is one with another: by the mean similarity of their requests, or as an ability. */
   #oneWith(group: Group): Group | null {
     if (group.sum === null) return null;
-    const { repeated, hysteresis } = this.#options.thresholds;
+    const { thresholds, labelsWithActs } = this.#options;
+    const areAbilities = labelsWithActs !== undefined;
     const row = this.#rowOf.get(group.number)!;
     this.#table.cosinesOf(row, this.#cosines);
     let nearest: Group | null = null;
-    let greatest = repeated + hysteresis;
+    let greatest = areAbilities ? MERGES : thresholds.repeated + thresholds.hysteresis;
     for (const [at, other] of this.#rows.entries()) {
       if (other === group || !isLive(other) || other.label !== group.label) continue;
-      const similarity = this.#cosines[at]! * this.#coherence(row) * this.#coherence(at);
-      if (similarity + GREATEST_GAIN < greatest) continue;
-      const gain = MERGING_GAIN[relationOfGroups(group, other, this.#countsActs(group.label))];
-      if (gain < 0 || similarity + gain < greatest || (similarity + gain === greatest && nearest !== null))
-        continue;
+      const cosine = this.#cosines[at]! * (areAbilities ? 1 : this.#coherence(row) * this.#coherence(at));
+      const similarity = this.#similarity(group, other, cosine);
+      if (similarity < greatest || (similarity === greatest && nearest !== null)) continue;
       nearest = other;
-      greatest = similarity + gain;
+      greatest = similarity;
     }
     return nearest;
   }
@@ -281,7 +268,10 @@ export class RequestGroups {
     const others = this.#groups.filter(
       (other) => other !== group && isLive(other) && other.label === group.label,
     );
-    const said = rankedAbilityNames(group.named);
+    const said = rankedAbilityNames(
+      group.named,
+      [...others, group].flatMap(({ named }) => named.map(({ language }) => language)),
+    );
     const names = said.length > 0 ? said : namesOfRequests(samples, frequencies);
     const taken = new Set(others.map(({ name }) => name));
     group.name = uniqueName(names.length > 0 ? names : [this.#options.unnamed], taken);

@@ -50,6 +50,8 @@ export interface MissingAbility {
   readonly words: string;
   /** The question that it has no answer to, as said: "when the ferry leaves"; missing where it says none. */
   readonly question?: string;
+  /** The phrase as said, which holds the verb where inability is a form of it: "değiştiremiyorum". */
+  readonly claim?: string;
   /** It said that it has no access: `words` hold the thing alone. */
   readonly isUnseen: boolean;
   /** ISO 639-1 code of the lexicon that has the phrase; null when none has. */

@@ -12,7 +12,7 @@ import { UNWATCHED, type StepListener } from './step-listener.ts';
  * Raised by one whenever rules change what a message is found to be: its kind, request, signals or gap;
  * whose turn it is by its role counts among them. Heads need no raise: `enrichmentId` holds their digest.
  */
-export const ENRICHMENT_VERSION = 18;
+export const ENRICHMENT_VERSION = 19;
 
 export interface Enricher {
   /** One finding a turn, in order. What it says of a turn depends on that turn's role and content alone. */

@@ -131,7 +131,13 @@ function judge(
   if (asks && isKnowledge && inSentence('asking-back', claim, read)) return 'refused';
   if (isRule(claim, read) || inSentence('condition', claim, read)) return 'refused';
   const type = isKnowledge ? 'KNOWLEDGE' : 'TOOL';
-  const found = { type, words: object, isUnseen: kind === 'unseen', language: claim.language } as const;
+  const found = {
+    type,
+    words: object,
+    claim: read.text.slice(from, tokens[claim.end - 1]!.end),
+    isUnseen: kind === 'unseen',
+    language: claim.language,
+  } as const;
   if (asked === null || !isKnowledge || isLimit) return found;
   return { ...found, question: read.text.slice(tokens[asked.start]!.start, tokens[asked.end - 1]!.end) };
 }

@@ -3,189 +3,12 @@
  * are in `lexicon/<language>.abilities.json`. Covered by test/language/ability-keys.test.ts.
  */
 import type { GapType } from '../domain/facts.ts';
+import { ABILITY_KINDS, type AbilityKind } from './ability-kinds.ts';
+import { LANGUAGES } from './lexicon.ts';
 import { once } from './once.ts';
 import { loadPhraseFiles } from './phrases/phrase-files.ts';
 import { PhraseMatcher, type Match } from './phrases/phrase-matcher.ts';
 import { requestParts } from './request-parts.ts';
-
-/** Acts in no order; of several things the first of this list counts: "the e-mail about my order" is an e-mail. */
-export const ABILITY_KINDS = [
-  'act-change',
-  'act-send',
-  'act-view',
-  'act-make',
-  'act-book',
-  'act-cancel',
-  'act-pay',
-  'act-refund',
-  'act-delete',
-  'act-call',
-  'act-run',
-  'act-submit',
-  'act-remind',
-  'act-order',
-  'act-renew',
-  'act-pause',
-  'act-block',
-  'act-unlock',
-  'act-play',
-  'act-translate',
-  'act-issue',
-  'of-restock',
-  'of-allergen',
-  'of-weather',
-  'of-shares',
-  'of-warranty',
-  'of-nutrition',
-  'of-compatibility',
-  'of-origin',
-  'of-release',
-  'of-waiting',
-  'of-competitor',
-  'of-battery',
-  'of-charging',
-  'of-waterproof',
-  'of-noise',
-  'of-energy',
-  'of-material',
-  'of-agelimit',
-  'of-sideeffect',
-  'of-scholarship',
-  'of-creditscore',
-  'of-pension',
-  'of-roadmap',
-  'of-security',
-  'of-dresscode',
-  'of-shippingcost',
-  'of-recipe',
-  'of-visa',
-  'of-parking',
-  'of-wifi',
-  'of-interestrate',
-  'of-fuel',
-  'of-exchange',
-  'of-traffic',
-  'of-salary',
-  'of-memory',
-  'of-refund',
-  'of-newsletter',
-  'of-giftwrap',
-  'of-socialmedia',
-  'of-email',
-  'of-sms',
-  'of-image',
-  'of-video',
-  'of-audio',
-  'of-voucher',
-  'of-licencekey',
-  'of-api',
-  'of-log',
-  'of-file',
-  'of-code',
-  'of-web',
-  'of-bankdetails',
-  'of-meetingroom',
-  'of-callback',
-  'of-fraud',
-  'of-identity',
-  'of-call',
-  'of-leave',
-  'of-calendar',
-  'of-reminder',
-  'of-password',
-  'of-complaint',
-  'of-review',
-  'of-contact',
-  'of-agent',
-  'of-points',
-  'of-prescription',
-  'of-labresult',
-  'of-staff',
-  'of-grade',
-  'of-loan',
-  'of-tax',
-  'of-permit',
-  'of-signature',
-  'of-user',
-  'of-permission',
-  'of-technician',
-  'of-outage',
-  'of-taxi',
-  'of-sim',
-  'of-limit',
-  'of-care',
-  'of-manual',
-  'of-sparepart',
-  'of-report',
-  'of-address',
-  'of-location',
-  'of-delivery',
-  'of-lostproperty',
-  'of-housekeeping',
-  'of-childcare',
-  'of-lock',
-  'of-phone',
-  'of-invoice',
-  'of-payment',
-  'of-balance',
-  'of-card',
-  'of-plan',
-  'of-breakfast',
-  'of-menu',
-  'of-pool',
-  'of-accessibility',
-  'of-application',
-  'of-appointment',
-  'of-personname',
-  'of-checkin',
-  'of-guest',
-  'of-seat',
-  'of-table',
-  'of-room',
-  'of-baggage',
-  'of-timetable',
-  'of-flight',
-  'of-delayreason',
-  'of-ticket',
-  'of-return',
-  'of-quantity',
-  'of-aisle',
-  'of-order',
-  'of-account',
-  'of-price',
-  'of-holiday',
-  'of-availability',
-  'of-hours',
-  'of-date',
-  'of-distance',
-  'of-waste',
-  'of-update',
-  'of-backup',
-  'of-colour',
-  'of-language',
-  'of-vehicle',
-  'of-meter',
-  'of-document',
-  'of-doctor',
-  'of-claim',
-  'of-coverage',
-  'of-stock',
-  'of-storelocation',
-  'of-size',
-  'of-pet',
-  'of-event',
-  'of-sport',
-  'of-vacancy',
-  'of-donation',
-  'of-election',
-  'of-course',
-  'of-device',
-  'of-print',
-  'of-game',
-  'of-news',
-] as const;
-
-export type AbilityKind = (typeof ABILITY_KINDS)[number];
 
 /** `null`: the words do not say. */
 export interface AbilityKeys {
@@ -196,6 +19,15 @@ export interface AbilityKeys {
   /** The request alone says it: the assistant may mean another. */
   readonly isActAsked?: boolean;
   readonly isThingAsked?: boolean;
+  /** What else is named: by the assistant, and by the request alone. */
+  readonly others?: OtherKeys;
+}
+
+/** Acts, things of the list, and `~` things that the list does not hold. */
+export interface OtherKeys {
+  readonly acts: readonly string[];
+  readonly said: readonly string[];
+  readonly asked: readonly string[];
 }
 
 const abilityMatcher = once(
@@ -207,6 +39,8 @@ export interface SaidAbility {
   readonly type: GapType;
   /** Of the assistant; '' when it names nothing. */
   readonly words: string;
+  /** The phrase that says so, where it may hold the verb. */
+  readonly claim?: string;
   /** It cannot see `words`, whatever is to be done with it. */
   readonly isUnseen: boolean;
   readonly request: string;
@@ -215,20 +49,34 @@ export interface SaidAbility {
 }
 
 /** Things that say little: what the request names tells more. */
-const GENERAL: ReadonlySet<string> = new Set(['account', 'date', 'document', 'payment', 'price', 'web']);
+export const GENERAL_THINGS: ReadonlySet<string> = new Set([
+  'account',
+  'availability',
+  'booking',
+  'date',
+  'document',
+  'payment',
+  'price',
+  'web',
+]);
 /** What people buy, wear and go to: in a request it says what an order holds, not what is to be done with it. */
 const GOODS: ReadonlySet<string> = new Set([
   'baggage',
+  'breakfast',
+  'childcare',
+  'colour',
   'course',
   'device',
   'event',
   'game',
+  'menu',
   'news',
   'pet',
   'print',
   'seat',
   'size',
   'sport',
+  'vehicle',
 ]);
 /** What is done with a refund, a payment back or a credit is one: to refund. */
 const REFUNDING: ReadonlySet<string | null> = new Set([
@@ -242,9 +90,32 @@ const REFUNDING: ReadonlySet<string | null> = new Set([
 ]);
 
 /** The keys of an ability: from the words of the assistant, and what they do not say from the request. */
-export function abilityKeysOf({ type, words, isUnseen, request, language }: SaidAbility): SaidKeys {
-  const said = keysIn(words, language);
-  const asked = keysIn(request, null);
+export function abilityKeysOf(ability: SaidAbility): SaidKeys {
+  const { words, claim = '', request, language } = ability;
+  const object = keysIn(words, language);
+  const said = { ...object, act: object.act ?? keysIn(claim, language).act };
+  const askedInOne = keysIn(request, language);
+  const asked = askedInOne.acts.length + askedInOne.things.length > 0 ? askedInOne : keysIn(request, null);
+  const main = mainKeysOf(ability, said, asked);
+  const { act, thing } = main;
+  const named = words === '' ? [] : requestParts(words, language).thing.map((key) => `~${key}`);
+  const things = [...new Set([...said.things, ...named])].filter((one) => one !== thing);
+  const acts = main.isActAsked === true || ability.type === 'KNOWLEDGE' ? [] : said.acts;
+  return {
+    ...main,
+    others: {
+      acts: act === 'refund' ? [] : acts.filter((one) => one !== act),
+      said: things,
+      asked: asked.things.filter((one) => one !== thing && !things.includes(one)),
+    },
+  };
+}
+
+function mainKeysOf(
+  { type, words, isUnseen, request }: SaidAbility,
+  said: KeysInText,
+  asked: KeysInText,
+): SaidKeys {
   const listed = thingOf(said.thing, asked.thing);
   const thing = listed ?? thingIn(words);
   const isThingAsked = listed !== null && listed !== said.thing;
@@ -274,39 +145,65 @@ export interface SaidKeys extends AbilityKeys {
 
 function thingOf(said: string | null, asked: string | null): string | null {
   if (said === null) return asked;
-  return GENERAL.has(said) && asked !== null && !GENERAL.has(asked) && !GOODS.has(asked) ? asked : said;
+  return GENERAL_THINGS.has(said) && asked !== null && !GENERAL_THINGS.has(asked) && !GOODS.has(asked)
+    ? asked
+    : said;
 }
 
-/** The first act, and the first thing of the list. A refund is an act where nothing else is done with it. */
-function keysIn(text: string, language: string | null): AbilityKeys {
-  if (text === '') return { act: null, thing: null };
-  const matches = abilityMatcher()
-    .match(text)
-    .matches.filter((match) => language === null || match.language === language)
-    .toSorted((a, b) => a.start - b.start || b.end - a.end);
-  let thing: AbilityKind | null = null;
-  let act: AbilityKind | null = null;
-  for (const match of matches) {
-    const { kind } = match;
-    if (kind.startsWith('act-')) {
-      if ((act === null || act === 'act-refund') && !isPartOfThing(match, matches)) act = kind;
-    } else if (thing === null || ABILITY_KINDS.indexOf(kind) < ABILITY_KINDS.indexOf(thing)) thing = kind;
-  }
-  return { act: act?.slice(4) ?? null, thing: thing?.slice(3) ?? null };
+/** All that a text names, by first mention. */
+interface KeysInText extends AbilityKeys {
+  readonly acts: readonly string[];
+  readonly things: readonly string[];
 }
 
-/** "Bestellung" orders nothing; of 订单 "order", 订 does not book. */
-function isPartOfThing(
-  { kind, start, end }: Match<AbilityKind>,
-  matches: readonly Match<AbilityKind>[],
-): boolean {
-  return matches.some(
-    (thing) =>
-      thing.kind.startsWith('of-') &&
-      thing.start <= start &&
-      thing.end >= end &&
-      (thing.end - thing.start > end - start || thing.kind.slice(3) === kind.slice(4)),
+/**
+ * The first act (the last one where verbs stand last), and the first thing of the list. A refund is an act where nothing
+ * else is done with it.
+ */
+function keysIn(text: string, language: string | null): KeysInText {
+  const matches = (text === '' ? [] : abilityMatcher().match(text, language ?? '').matches).toSorted(
+    (a, b) => a.start - b.start || b.end - a.end,
   );
+  const found = matches.filter((match) => !isWithinThing(match, matches));
+  const things = uniqueKeys(found.filter(isThing));
+  // "File a complaint" files it: of several things, one that is said as an act does not count.
+  const sure = uniqueKeys(found.filter((match) => isThing(match) && !isAct(match, found)));
+  const acts = uniqueKeys(found.filter((match) => !isThing(match)));
+  const isVerbFinal = language !== null && (LANGUAGES.get(language)?.verbFinal ?? false);
+  const done = acts.filter((act) => act !== 'refund');
+  const act = (isVerbFinal ? done.at(-1) : done[0]) ?? acts[0] ?? null;
+  const counted = sure.length > 0 ? sure : things;
+  const thing = counted.toSorted((a, b) => PLACES.get(a)! - PLACES.get(b)!)[0] ?? null;
+  return { act, thing, acts, things: counted };
+}
+
+const PLACES: ReadonlyMap<string, number> = new Map(ABILITY_KINDS.map((kind, at) => [keyOf(kind), at]));
+
+function keyOf(kind: AbilityKind): string {
+  return kind.slice(kind.indexOf('-') + 1);
+}
+
+function uniqueKeys(matches: readonly Match<AbilityKind>[]): string[] {
+  return [...new Set(matches.map(({ kind }) => keyOf(kind)))];
+}
+
+function isThing({ kind }: Match<AbilityKind>): boolean {
+  return kind.startsWith('of-');
+}
+
+/** Whether the words of a thing are an act, too. */
+function isAct({ start, end }: Match<AbilityKind>, matches: readonly Match<AbilityKind>[]): boolean {
+  return matches.some((act) => !isThing(act) && act.start === start && act.end === end);
+}
+
+/** "Bestellung" orders nothing; of 订单 "order", 订 does not book; "public holiday" is no holiday to be taken. */
+function isWithinThing(match: Match<AbilityKind>, matches: readonly Match<AbilityKind>[]): boolean {
+  const { kind, phrase, start, end } = match;
+  return matches.some((thing) => {
+    if (!isThing(thing) || thing.start > start || thing.end < end) return false;
+    if (thing.end - thing.start > end - start) return true;
+    return !isThing(match) && (keyOf(thing.kind) === keyOf(kind) || thing.phrase.length > phrase.length);
+  });
 }
 
 /** A thing that the list does not hold, as requests name it. */

@@ -79,4 +79,13 @@ describe('rankedAbilityNames', () => {
       ['Change address', 'change address', 'Edit address', 'Change', 'Adresse ändern'],
     );
   });
+
+  it('takes the language of most groups where a group has as many names of two', () => {
+    const named = [
+      { name: 'Alterar morada', language: 'pt', isWhole: true },
+      { name: 'Change address', language: 'en', isWhole: true },
+    ];
+    deepEqual(rankedAbilityNames(named), ['Alterar morada', 'Change address']);
+    deepEqual(rankedAbilityNames(named, ['pt', 'en', 'en', null]), ['Change address', 'Alterar morada']);
+  });
 });

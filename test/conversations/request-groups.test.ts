@@ -6,11 +6,11 @@ import { DIMENSIONS, vectorOf } from '../worker/analysis/builders.ts';
 
 const FREQUENCIES = { groups: 1, groupsWith: (): number => 1 };
 
-function fresh(labelsWithActs: readonly number[] = []): RequestGroups {
+function fresh(labelsWithActs?: readonly number[]): RequestGroups {
   return new RequestGroups({
     instance: 1,
     kind: 'gap',
-    labelsWithActs,
+    ...(labelsWithActs && { labelsWithActs }),
     thresholds: { repeated: 0.55, hysteresis: 0.04 },
     dimensions: DIMENSIONS,
     unnamed: 'Unclear request',
@@ -188,12 +188,13 @@ describe('RequestGroups', () => {
       );
     });
 
-    it('merge when what is done, and with what, is the same in most of each', () => {
+    it('merge when they come to be one by what is done, and with what', () => {
       const groups = fresh([1]);
       addTo(groups, 1, ability('change', null, 'Change it'), 'red apple tree');
       addTo(groups, 2, ability('change', 'address', 'Change address'), 'blue car');
       addTo(groups, 3, ability('cancel', 'address', 'Delete address'), 'red apple tree');
-      equal(addTo(groups, 4, ability('change', 'address', 'Edit address'), 'red apple'), 1);
+      for (const position of [4, 5])
+        equal(addTo(groups, position, ability('change', 'address', 'Edit address'), 'red apple tree'), 1);
       deepEqual(
         groups.groups.map(({ heir }) => heir),
         [1, -1, -1],

@@ -59,6 +59,44 @@ describe('abilityKeysOf', () => {
     equal(keys('tune the piano'), 'null ~piano');
   });
 
+  it('says what else is named, and what the request alone names', () => {
+    const { others } = abilityKeysOf({
+      type: 'TOOL',
+      words: 'change the name on a booking',
+      isUnseen: false,
+      language: 'en',
+      request: 'my passport says Elizabeth',
+    });
+    equal(others?.said.includes('booking'), true);
+    deepEqual(others?.asked, ['permit']);
+  });
+
+  it('reads words in the language of the phrase, whatever else they may be', () => {
+    equal(keys('reactivating accounts'), 'unlock account');
+    equal(keys('desbloquear cuentas', '', 'es'), 'unlock account');
+  });
+
+  it('hears the verb in the phrase where inability is a form of it', () => {
+    const of = { type: 'TOOL', isUnseen: false, request: '' } as const;
+    const inTurkish = { ...of, words: 'teslimat gününü', language: 'tr' };
+    equal(abilityKeysOf(inTurkish).act, null);
+    equal(abilityKeysOf({ ...inTurkish, claim: 'değiştiremiyorum' }).act, 'change');
+  });
+
+  it('takes the verb at the end of the sentence for the act where verbs stand last', () => {
+    equal(keys('den Namen auf der Buchung ändern', '', 'de'), 'change personname');
+  });
+
+  it('takes a word that is act and thing for the act where another thing is named', () => {
+    equal(keys('file complaints'), 'submit complaint');
+    equal(keys('open your files'), 'view file');
+  });
+
+  it('takes no short thing that is part of a longer one', () => {
+    equal(keys('hours on public holidays').split(' ')[1], 'holiday');
+    equal(keys('request holidays').split(' ')[1], 'leave');
+  });
+
   it('has no act for what is not known', () => {
     const of = { type: 'KNOWLEDGE', words: 'nuts in the cake', isUnseen: false, language: 'en' } as const;
     deepEqual(abilityKeysOf({ ...of, request: '' }), {
@@ -66,6 +104,7 @@ describe('abilityKeysOf', () => {
       thing: 'allergen',
       isThingAsked: false,
       isWhole: true,
+      others: { acts: [], said: ['~cak'], asked: [] },
     });
   });
 });

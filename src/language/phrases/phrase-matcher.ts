@@ -118,14 +118,17 @@ export class PhraseMatcher<Kind extends string> {
     return this.#languages.reduce((sum, language) => sum + language.compiled().trie.size, 0);
   }
 
-  match(content: string): MatchedText<Kind> {
+  /** `only`: the language that the text is in, where it is known; '' otherwise. */
+  match(content: string, only = ''): MatchedText<Kind> {
     const read = readText(content);
     const known = read.tokens.map(({ key }) => this.#knownToken(key));
     const knowing = known.map(({ languages }) => languages);
-    const likely = this.#likelyLanguages(knowing);
+    const named = only === '' ? undefined : this.#languages.find(({ code }) => code === only);
+    const likely = named?.bit ?? this.#likelyLanguages(knowing);
     // A word of no likely language comes from another: "merci" in an English turn.
     let foreign = 0;
-    if (!this.#inOneLanguage) for (const bits of knowing) if ((bits & likely) === 0) foreign |= bits;
+    if (!this.#inOneLanguage && named === undefined)
+      for (const bits of knowing) if ((bits & likely) === 0) foreign |= bits;
     const found: Found[] = [];
     const denials = new Denials(this.#languages, read.tokens);
     const anchors = anchorsOf(read);

@@ -197,8 +197,15 @@ export function pack(enrichments: readonly Enrichment[]): PackedEnrichments {
   return { findings, places, vectors };
 }
 
-function withoutVector({ type, words, question, isUnseen, language }: MissingAbility): MissingAbility {
-  return { type, words, isUnseen, language, ...(question === undefined ? {} : { question }) };
+function withoutVector({ type, words, question, claim, isUnseen, language }: MissingAbility): MissingAbility {
+  return {
+    type,
+    words,
+    isUnseen,
+    language,
+    ...(question === undefined ? {} : { question }),
+    ...(claim === undefined ? {} : { claim }),
+  };
 }
 
 export function unpack({ findings, places, vectors }: PackedEnrichments, dimensions: number): Enrichment[] {

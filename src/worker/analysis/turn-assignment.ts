@@ -26,6 +26,7 @@ import type { Enrichment, FoundGap, MessageFact, Turn } from '../../domain/facts
 import { SIGNALS, type SignalKey } from '../../domain/signal-kinds.ts';
 import { dequantise } from '../../numeric/quantised.ts';
 import { GAP_TYPES, type InstanceState } from './instance-state.ts';
+import { withRequest } from './ability-vector.ts';
 
 const SIGNAL_INDEX = new Map<SignalKey, number>(SIGNALS.map(({ key }, index) => [key, index]));
 
@@ -135,7 +136,7 @@ function gapOf(
     }),
     language: gap.language,
   };
-  const vector = gap.vector ?? (asked === undefined ? null : dequantise(asked.vector));
+  const vector = withRequest(gap.vector, asked === undefined ? null : dequantise(asked.vector));
   return gaps.add({ vector, text: request, label: GAP_TYPES.indexOf(gap.type), position, ability }, () =>
     topics.frequencies(),
   );
