@@ -10,6 +10,7 @@ import { NOTHING_CURATED, type TopicCuration } from './curated-topics.ts';
 import { createOwnTopic, type NewTopic } from './own-topic-creation.ts';
 import { pruneIfDue } from './pruning.ts';
 import { regroupIfDue } from './regrouping.ts';
+import { keysOf } from './request-keys.ts';
 import { restoreState, takeState } from './state-codec.ts';
 import { clusterId, clustersToName, topicId, topicsToName, type GroupToName } from './groups-to-name.ts';
 import { createTopicIfDue } from './topic-creation.ts';
@@ -43,6 +44,12 @@ export class Topics {
    */
   topicalMicro(vector: Float32Array): number | null {
     return nearestTopicalMicro(this.#state, vector)?.number ?? null;
+  }
+
+  /** Whether a topic that a person made claims a request. */
+  claims(vector: Float32Array, request: string): boolean {
+    const { own, thresholds } = this.#state;
+    return own.active > 0 && own.claimOf(vector, keysOf(request), thresholds) >= 0;
   }
 
   /** The number of the micro-cluster that holds the requests of `micro` now. */

@@ -150,7 +150,8 @@ interface TopicalRequest {
 
 /**
  * Puts the session under the topic of a request. An answer creates no topic: it belongs to the one that it would join,
- * else to the one under discussion, which is what it is about. A request whose words the model does not know has none.
+ * else to the one under discussion, which is what it is about. A request whose words the model does not know has
+ * none, but for one of a person's making.
  */
 function moveToTopicOf(
   { vector, text, isUnfamiliar }: TopicalRequest,
@@ -164,7 +165,7 @@ function moveToTopicOf(
   }
   session.askedAt = null;
   session.micro = null;
-  if (isUnfamiliar) return;
+  if (isUnfamiliar && !instance.topics.claims(vector, text)) return;
   instance.thresholds.add(vector);
   session.micro = instance.topics.add(vector, text, position);
 }

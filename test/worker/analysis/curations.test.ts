@@ -203,6 +203,13 @@ describe('topics that people make', () => {
     equal(own.cluster, store.again(store.topicAt(2)!).cluster);
   });
 
+  it('claim requests in a language that the model does not know, which no other topic does', () => {
+    const store = new Curated([]);
+    store.decide(create(['gauuqme shekveta']));
+    store.fold([said(1, 'gauuqme shekveta', { isUnfamiliar: true })]);
+    equal(store.topicAt(1)?.id, uuid(900));
+  });
+
   it('claim from the beginning when asked so, and give everything back when undone', () => {
     const store = new Curated();
     const found = store.topicAt(2)!;
