@@ -70,6 +70,8 @@ export type Interlude = PlacedWriting | PlacedCuration;
 /** Bounds of what one request may hold, and of what an instance may have. */
 export const MOST_EXAMPLES = 50;
 export const MOST_OWN_TOPICS = 200;
+/** Decisions that are applied or undone, undos among them: each costs as much as there are. */
+export const MOST_CURATIONS = 10_000;
 /** UTF-16 units. */
 export const LONGEST_NAME = 80;
 export const LONGEST_DESCRIPTION = 500;

@@ -123,11 +123,11 @@ export class TopicState {
     return this.#curation;
   }
 
-  /** Takes what people decided: `decide` may make topics, and returns what applies then. */
-  curate(decide: () => TopicCuration): void {
+  /** As `Topics.curate`. */
+  curate(decide: () => TopicCuration | null): void {
     this.micros.noteAll();
     for (const topic of this.topics) this.topicChanges.note(topic.number, this.rowKeyOf(topic));
-    this.#curation = decide();
+    this.#curation = decide() ?? this.#curation;
   }
 
   /** Takes back what applied when the state was taken. */

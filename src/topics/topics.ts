@@ -90,8 +90,11 @@ export class Topics {
     };
   }
 
-  /** Takes what people decided: `decide` may make or retire topics and clusters, and returns what applies then. */
-  curate(decide: () => TopicCuration): void {
+  /**
+   * Takes what people decided: `decide` may make or retire topics and clusters, and returns what applies then; null: what
+   * applied before.
+   */
+  curate(decide: () => TopicCuration | null): void {
     this.#state.curate(decide);
   }
 

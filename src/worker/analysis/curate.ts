@@ -4,6 +4,7 @@
  * Covered by test/worker/analysis/curations.test.ts.
  */
 import {
+  MOST_CURATIONS,
   MOST_OWN_TOPICS,
   type CuratedEntity,
   type CurationAction,
@@ -24,12 +25,13 @@ export function curate(instance: InstanceState, placed: PlacedCuration): void {
     const refused = typeof outcome === 'string' ? outcome : null;
     const applied = typeof outcome === 'string' ? { target: -1, other: -1, name: '' } : outcome;
     curations.add({ curation, position, createdAt: acceptedAt, ...applied, refused, undoneBy: null });
-    return curations.ofTopics();
+    return refused === null ? curations.ofTopics() : null;
   });
 }
 
 function outcomeOf(instance: InstanceState, placed: PlacedCuration): Outcome | CurationRefusal {
   const { action } = placed.curation;
+  if (instance.curations.accepted >= MOST_CURATIONS) return 'TOO_MANY';
   switch (action.kind) {
     case 'RENAME':
     case 'PIN':

@@ -34,6 +34,7 @@ export class InstanceCurations {
   /** By number, in stream order. */
   readonly #decisions: Decision[] = [];
   readonly #byId = new Map<string, number>();
+  #accepted = 0;
   readonly #unsaved = new Set<number>();
   readonly #undrained = new Set<number>();
   /** Names that apply, by the number of what they name. */
@@ -49,7 +50,13 @@ export class InstanceCurations {
     this.#instance = instance;
   }
 
+  /** How many were not refused. */
+  get accepted(): number {
+    return this.#accepted;
+  }
+
   add(decision: Decision): void {
+    if (decision.refused === null) this.#accepted += 1;
     this.#put(this.#decisions.length, decision);
     this.#byId.set(decision.curation.id, this.#decisions.length - 1);
     this.#rename(decision);
@@ -126,6 +133,7 @@ export class InstanceCurations {
       const decision = JSON.parse(read.text()) as Decision;
       this.#decisions[key] = decision;
       this.#byId.set(decision.curation.id, key);
+      if (decision.refused === null) this.#accepted += 1;
     }
     this.#names = namesOf(this.#applied());
   }
@@ -145,10 +153,12 @@ export class InstanceCurations {
     this.#undrained.add(number);
   }
 
-  #rename({ curation, target, refused }: Decision): void {
+  #rename({ curation, target, name, refused, undoneBy }: Decision): void {
     if (refused !== null || !('entity' in curation.action)) return;
-    this.#names = namesOf(this.#applied());
-    this.#renamed[curation.action.entity].add(target);
+    const { entity } = curation.action;
+    if (undoneBy === null) this.#names[entity].set(target, name);
+    else this.#names = namesOf(this.#applied());
+    this.#renamed[entity].add(target);
   }
 
   #rowOf(number: number): CurationRow {
@@ -174,7 +184,7 @@ export class InstanceCurations {
 }
 
 /** By what is named and its number. The last name wins. */
-function namesOf(applied: readonly Decision[]): Readonly<Record<CuratedEntity, ReadonlyMap<number, string>>> {
+function namesOf(applied: readonly Decision[]): Readonly<Record<CuratedEntity, Map<number, string>>> {
   const names = { TOPIC: new Map<number, string>(), CLUSTER: new Map(), GAP: new Map() };
   for (const { curation, target, name } of applied)
     if ('entity' in curation.action) names[curation.action.entity].set(target, name);

@@ -177,6 +177,20 @@ describe('what people decide about topics', () => {
     equal(store.row<CurationRow>('curation 1 3').undoneBy, undo.id);
   });
 
+  it('takes so many decisions of an instance, and no more', () => {
+    const store = new Curated();
+    const { id } = store.topicAt(1)!;
+    const rows = store.fold(
+      [],
+      Array.from({ length: 10_002 }, (_, index) => placed(100 + index, rename(id, `Name ${index}`))),
+    ).curations;
+    deepEqual(
+      rows.slice(-3).map(({ refused }) => refused),
+      [null, 'TOO_MANY', 'TOO_MANY'],
+    );
+    equal(store.topicAt(1)?.name, 'Name 9999');
+  });
+
   it('keeps topics apart that somebody decided about, however alike they become', () => {
     const alike = (store: Curated): Set<string | undefined> => {
       for (let position = 100; position < 300; position += 1)
