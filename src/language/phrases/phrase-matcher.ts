@@ -10,6 +10,8 @@ import type { PhraseFile } from './phrase-files.ts';
 import { PhraseTrie, type Reading } from './phrase-trie.ts';
 import { PhraseWalk, type Anchors } from './phrase-walk.ts';
 import { anchorsOf } from './anchors.ts';
+import { languagesRuledOut } from './ruled-out-languages.ts';
+import { foreignClauses, likelyLanguages, type TokenLanguages } from './text-languages.ts';
 import { BREAK, isGlued, readText, type ReadText, type Token } from './read-text.ts';
 
 export interface Match<Kind extends string> {
@@ -54,9 +56,7 @@ interface Compiled<Kind extends string> {
 }
 
 /** What is remembered of a token; how much, changes no result. */
-interface KnownToken {
-  /** The languages that know it, one bit each. */
-  readonly languages: number;
+interface KnownToken extends TokenLanguages {
   /** What it may be, by place of the language and by `GLUE`. */
   readonly readings: (Reading | null | undefined)[];
 }
@@ -91,10 +91,6 @@ interface Found {
 const REMEMBERED = 20_000;
 /** How a token stands to the one before it. */
 const GLUE = [null, 'glued', 'first'] as const;
-/** Of a long text, the words of its beginning and of its end tell its language. */
-const TELLING_WORDS = 80;
-/** A language with so large a share of the words that the likeliest one knows is likely too. */
-const LIKELY_SHARE = 0.8;
 
 export class PhraseMatcher<Kind extends string> {
   readonly #languages: readonly InLanguage<Kind>[];
@@ -102,15 +98,18 @@ export class PhraseMatcher<Kind extends string> {
   /** Of each language the words of a text that it knows. */
   readonly #counts: Uint8Array;
   readonly #inOneLanguage: boolean;
+  readonly #isStrict: boolean;
 
   /**
    * At most 30 files, each of another language. `inOneLanguage`: nothing is found of a language that the text is not
-   * likely to be in, which takes a fraction of the time.
+   * likely to be in, which takes a fraction of the time. `strict`: fewer languages are likely, for phrases that mean
+   * something else in the next language ("sei" is "you are" in Italian and "sure" in Portuguese).
    */
-  constructor(files: readonly PhraseFile<Kind>[], { inOneLanguage = false } = {}) {
+  constructor(files: readonly PhraseFile<Kind>[], { inOneLanguage = false, strict = false } = {}) {
     this.#languages = files.map(inLanguage);
     this.#counts = new Uint8Array(files.length);
     this.#inOneLanguage = inOneLanguage;
+    this.#isStrict = strict;
   }
 
   /** How many nodes the tries have together. */
@@ -122,13 +121,11 @@ export class PhraseMatcher<Kind extends string> {
   match(content: string, only = ''): MatchedText<Kind> {
     const read = readText(content);
     const known = read.tokens.map(({ key }) => this.#knownToken(key));
-    const knowing = known.map(({ languages }) => languages);
+    const mask = this.#isStrict ? ~this.#excludedBy(read) : -1;
+    const knowing = known.map(({ languages }) => languages & mask);
     const named = only === '' ? undefined : this.#languages.find(({ code }) => code === only);
-    const likely = named?.bit ?? this.#likelyLanguages(knowing);
-    // A word of no likely language comes from another: "merci" in an English turn.
-    let foreign = 0;
-    if (!this.#inOneLanguage && named === undefined)
-      for (const bits of knowing) if ((bits & likely) === 0) foreign |= bits;
+    const likely = named?.bit ?? likelyLanguages(known, this.#counts.fill(0), this.#isStrict) & mask;
+    const foreign = named === undefined ? this.#foreignTo(likely, read, knowing) : 0;
     const found: Found[] = [];
     const denials = new Denials(this.#languages, read.tokens);
     const anchors = anchorsOf(read);
@@ -176,21 +173,21 @@ export class PhraseMatcher<Kind extends string> {
     return walk.steps;
   }
 
-  /** The languages that know the most words of a text, one bit each. */
-  #likelyLanguages(knowing: readonly number[]): number {
-    const counts = this.#counts.fill(0);
-    const half = TELLING_WORDS / 2;
-    for (let at = 0; at < knowing.length; at++) {
-      if (at === half) at = Math.max(at, knowing.length - half);
-      for (let bits = knowing[at]!, place = 0; bits > 0; bits >>>= 1, place++)
-        if ((bits & 1) !== 0) counts[place]! += 1;
-    }
-    let most = 0;
-    for (const count of counts) if (count > most) most = count;
-    let likely = 0;
-    for (let place = 0; place < counts.length; place++)
-      if (counts[place]! >= most * LIKELY_SHARE) likely |= 1 << place;
-    return likely;
+  /** A word of no likely language comes from another: "merci" in an English turn. */
+  #foreignTo(likely: number, { tokens }: ReadText, knowing: readonly number[]): number {
+    if (this.#isStrict) return foreignClauses(tokens, knowing, likely);
+    let foreign = 0;
+    if (!this.#inOneLanguage) for (const bits of knowing) if ((bits & likely) === 0) foreign |= bits;
+    return foreign;
+  }
+
+  /** The languages that letters of a text rule out, one bit each. */
+  #excludedBy({ text }: ReadText): number {
+    const codes = languagesRuledOut(text);
+    let excluded = 0;
+    if (codes.length === 0) return excluded;
+    for (const { code, bit } of this.#languages) if (codes.includes(code)) excluded |= bit;
+    return excluded;
   }
 
   #matchesOf(said: readonly Found[], read: ReadText, denials: Denials): Match<Kind>[] {
@@ -227,9 +224,12 @@ export class PhraseMatcher<Kind extends string> {
     if (this.#known.size >= REMEMBERED) this.#known.clear();
     const keys = keysOf(key);
     let languages = 0;
-    for (const { bit, ownWords, words } of this.#languages)
-      if (keys.some((one) => ownWords.has(one) || words.has(one))) languages |= bit;
-    const token: KnownToken = { languages, readings: [] };
+    let common = 0;
+    for (const { bit, ownWords, words } of this.#languages) {
+      if (keys.some((one) => words.has(one))) common |= bit;
+      else if (keys.some((one) => ownWords.has(one))) languages |= bit;
+    }
+    const token: KnownToken = { languages: languages | common, common, readings: [] };
     this.#known.set(key, token);
     return token;
   }
