@@ -13,12 +13,10 @@ import { trainAbilities } from './abilities.ts';
 import { trainGaps } from './gaps.ts';
 import { trainLanguages } from './languages.ts';
 import { trainRepeats } from './repeats.ts';
-import { trainSignals } from './signals.ts';
 
 type Training = (dataDirectory: string, options: Partial<EmbeddingOptions>) => Promise<void>;
 
 const TRAININGS: Readonly<Record<string, Training>> = {
-  signals: (data) => trainSignals(data),
   gaps: (data) => trainGaps(data),
   languages: (data) => trainLanguages(data),
   repeats: (data) => trainRepeats(data),

@@ -10,9 +10,9 @@ import { UNWATCHED, type StepListener } from './step-listener.ts';
 
 /**
  * Raised by one whenever rules change what a message is found to be: its kind, request, signals or gap;
- * whose turn it is by its role counts among them. Heads need no raise: `enrichmentId` holds their digest.
+ * whose turn it is by its role counts among them. The head needs no raise: `enrichmentId` holds its digest.
  */
-export const ENRICHMENT_VERSION = 19;
+export const ENRICHMENT_VERSION = 20;
 
 export interface Enricher {
   /** One finding a turn, in order. What it says of a turn depends on that turn's role and content alone. */
@@ -21,10 +21,10 @@ export interface Enricher {
 
 /**
  * Names what decides findings: equal ids, equal findings for the same message and embedding model.
- * `<version>-<16 hex digits over the heads>`.
+ * `<version>-<16 hex digits over the head>`.
  */
-export function enrichmentId({ sat, dsat, gap }: Heads): string {
-  const digest = createHash('sha256').update([sat, dsat, gap].map((head) => head.digest).join(' '));
+export function enrichmentId({ gap }: Heads): string {
+  const digest = createHash('sha256').update(gap.digest);
   return `${ENRICHMENT_VERSION}-${digest.digest('hex').slice(0, 16)}`;
 }
 

@@ -33,7 +33,7 @@ export function findIn(turn: ReadTurn, heads: Heads): Finding {
   switch (turn.role) {
     case 'user': {
       const text = analysedPart(turn.content);
-      const signals = detectSignals(text, heads);
+      const signals = detectSignals(text);
       const { request, aboutAssistant, sentences } = readRequest(
         text,
         signals.some(({ key }) => !SATISFIED.has(key)),

@@ -1,6 +1,6 @@
 /**
- * Small linear heads over hashed word n-grams: how satisfied, how dissatisfied, how unable a text sounds.
- * They grade; what is decided is decided by rules, and by a head only where it is sure.
+ * A small linear head over hashed word n-grams: how unable a text sounds. It grades; what is decided is decided by
+ * rules, and by the head only where it is sure.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -103,7 +103,7 @@ export function decodeHead(bytes: Buffer): Head {
 }
 
 /** Loads `<directory>/<name>.bin`. Throws SetupError when it is absent or broken. */
-export function loadHead(name: 'sat' | 'dsat' | 'gap', directory = HEADS_DIRECTORY): Head {
+export function loadHead(name: 'gap', directory = HEADS_DIRECTORY): Head {
   const path = resolve(directory, `${name}.bin`);
   try {
     return decodeHead(readFileSync(path));
@@ -116,16 +116,10 @@ export function loadHead(name: 'sat' | 'dsat' | 'gap', directory = HEADS_DIRECTO
 
 /** The heads that an enricher needs. */
 export interface Heads {
-  readonly sat: Head;
-  readonly dsat: Head;
   readonly gap: Head;
 }
 
 /** Loads the heads that ship. Throws SetupError when they are absent or broken. */
 export function loadHeads(directory?: string): Heads {
-  return {
-    sat: loadHead('sat', directory),
-    dsat: loadHead('dsat', directory),
-    gap: loadHead('gap', directory),
-  };
+  return { gap: loadHead('gap', directory) };
 }

@@ -77,10 +77,11 @@ export function meaningOf(said: Said): Meaning {
 /**
  * Further kinds. `earlier`: the turn speaks of an answer before its session. `task`: it gives or wants words to write,
  * translate or explain. `wants`: it asks for something. `polite`: greetings, farewells, and what else is said beside
- * praise without saying anything. `asks`: the assistant asks without a question mark.
+ * praise without saying anything. `ends`: it wants nothing more ("that's all"). `agrees`: it takes what was said
+ * ("sounds good"). `asks`: the assistant asks without a question mark.
  */
 const OF_USERS = ['earlier', 'task'] as const;
-const BESIDE = ['wants', 'polite'] as const;
+const BESIDE = ['wants', 'polite', 'ends', 'agrees'] as const;
 const OF_ASSISTANTS = ['asks-if-helped', 'asks-for-more', 'asks', 'unable', 'waits'] as const;
 
 export type UserPhrase = Said | (typeof OF_USERS)[number];
@@ -96,11 +97,16 @@ export const signalPhrases = once(() => {
   const ofUsers: readonly UserPhrase[] = [...(Object.keys(SAID) as Said[]), ...OF_USERS];
   const kinds = [...ofUsers, ...BESIDE, ...OF_ASSISTANTS];
   const files = loadPhraseFiles({ purpose: 'signals', kinds, checked: false });
+  const matcherOf = <Kind extends (typeof kinds)[number]>(of: readonly Kind[]): PhraseMatcher<Kind> =>
+    new PhraseMatcher<Kind>(
+      files.map((file) => withKinds(file, of)),
+      { strict: true },
+    );
   return {
-    user: new PhraseMatcher<UserPhrase>(files.map((file) => withKinds(file, ofUsers))),
+    user: matcherOf(ofUsers),
     /** What stands beside something that is heard: most turns say nothing of that kind, and are not read for it. */
-    beside: new PhraseMatcher<BesidePhrase>(files.map((file) => withKinds(file, BESIDE))),
-    assistant: new PhraseMatcher<AssistantPhrase>(files.map((file) => withKinds(file, OF_ASSISTANTS))),
+    beside: matcherOf(BESIDE),
+    assistant: matcherOf(OF_ASSISTANTS),
   };
 });
 

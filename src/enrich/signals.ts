@@ -1,17 +1,15 @@
 /**
- * Satisfaction signals in a user turn, by phrases (`lexicon/<language>.signals.json`) and, where they are silent, by a
- * small head that is sure; and what an assistant turn leaves the user to say. Which of the signals count is decided
- * where the turn before is known (`conversations/signal-context.ts`).
+ * Satisfaction signals in a user turn, by phrases (`lexicon/<language>.signals.json`), and what an assistant turn
+ * leaves the user to say. Which of the signals count is decided where the turn before is known
+ * (`conversations/signal-context.ts`).
  */
 import type { SignalCandidate, Stance } from '../domain/facts.ts';
 import { SIGNALS, type SignalKey } from '../domain/signal-kinds.ts';
 import type { Clause } from '../language/clauses.ts';
 import type { Match, MatchedText } from '../language/phrases/phrase-matcher.ts';
-import { isEmoji } from '../language/phrases/read-text.ts';
+import { BREAK, isEmoji } from '../language/phrases/read-text.ts';
 import { quotationsOf } from '../language/quotations.ts';
-import { fold } from '../language/normalise.ts';
-import { isFoldedStopWord, wordCount } from '../language/words.ts';
-import { featuresOf, type Heads } from './heads.ts';
+import { isFoldedStopWord } from '../language/words.ts';
 import {
   isSaid,
   meaningOf,
@@ -21,8 +19,6 @@ import {
   type BesidePhrase,
   type UserPhrase,
 } from './signal-phrases.ts';
-
-export type SignalHeads = Pick<Heads, 'sat' | 'dsat'>;
 
 /** In a longer text only so many UTF-16 units at each end are read: complaints and thanks open or close a turn. */
 const READ_AT_EACH_END = 600;
@@ -50,50 +46,36 @@ function endsOf(text: string): string {
   return `${text.slice(0, READ_AT_EACH_END)}\n${text.slice(-READ_AT_EACH_END)}`;
 }
 
-/** The signals that a user turn may give, in the order of SIGNALS, each at most once. */
-export function detectSignals(content: string, heads: SignalHeads): SignalCandidate[] {
-  const found = detectByPhrase(content);
-  return found.length > 0 ? found : detectByHead(content, heads);
-}
-
-/** The heads learned from English: of a text in another script they know nothing. */
-const NOT_LATIN = /[^\P{L}\p{Script=Latin}]/u;
-/** Log-odds from which a head is sure; chosen by precision on USS. */
-const SURE = { SAT: 1, DSAT: 0.5 } as const;
-/** A head is only trusted on turns of at most so many words: longer ones are about something else. */
-const MAX_WORDS = { SAT: 14, DSAT: 40 } as const;
-
-/** Stances after which displeasure is heard: an offer may be turned down in anger too. */
-const HEARD: readonly Stance[] = ['answered', 'asked', 'asked-if-helped', 'asked-for-more', 'unable'];
-
-/** A weak sign in a turn that no phrase is found in: praise, or displeasure. */
-function detectByHead(content: string, heads: SignalHeads): SignalCandidate[] {
-  const words = wordCount(fold(content.slice(0, 500)));
-  if (words === 0 || words > MAX_WORDS.DSAT || NOT_LATIN.test(content)) return [];
-  const features = featuresOf(content);
-  const dsat = heads.dsat.logit(features);
-  const sat = heads.sat.logit(features);
-  if (dsat >= SURE.DSAT && dsat > sat)
-    return [{ key: 'negative-feedback', needs: HEARD, first: false, weak: true }];
-  if (sat < SURE.SAT || sat <= dsat || words > MAX_WORDS.SAT || content.includes('?')) return [];
-  return [{ key: 'praise', needs: ['answered', 'asked-for-more'], first: false, weak: true }];
-}
-
-/** The signals that phrases see in a user turn, in the order of SIGNALS. `content` may be of any language. */
-export function detectByPhrase(content: string): SignalCandidate[] {
+/** The signals that a user turn may give, in the order of SIGNALS, each at most once. Any language. */
+export function detectSignals(content: string): SignalCandidate[] {
   const text = signalPhrases().user.match(endsOf(content));
-  const hits = hitsIn(text);
+  const { hits, courtesies } = heardIn(text);
   const type = typeOfTurn(hits, text);
   if (type === null) return [];
   const first = hits.some(({ said }) => said === 'human')
     ? refusesBots(text)
     : text.matches.some(({ kind }) => kind === 'earlier');
+  const isBare = wordsBeside(text, heldTokens(hits, text, courtesies), 0, text.tokens.length) === 0;
+  const endings = courtesies.filter(({ kind }) => kind === 'ends');
+  const isThanked = hits.some(({ said }) => said === 'thanks');
   const found = new Map<SignalKey, SignalCandidate>();
-  for (const { said, weak: isWeak } of hits) {
+  for (const hit of hits) {
+    const { said, weak: isWeak } = hit;
     const meaning = meaningOf(said);
     if (meaning.type !== type) continue;
-    const needs = meaning.needs;
-    const onlyThanks = said === 'thanks' && restOf(text, hits) === 0;
+    // "No, that's all, thanks" declines more help; "thank you for the help" does not.
+    const declines =
+      said === 'closing'
+        ? endings.some((end) => overlap(end, hit))
+        : isBare && endings.length > 0 && endsClause(hit.end, text);
+    const isCourtesy = said === 'closing' || said === 'thanks';
+    const needs = meaning.needs.filter(
+      (stance) =>
+        (stance !== 'asked-for-more' || !declines || !isCourtesy) &&
+        // "Never mind then, thanks" takes a refusal as it is.
+        (stance !== 'unable' || said !== 'gives-up' || !isThanked),
+    );
+    const onlyThanks = said === 'thanks' && isBare;
     for (const key of keysOf(said)) {
       const known = found.get(key);
       const weak = (known?.weak ?? true) && isWeak;
@@ -126,12 +108,20 @@ function refusesBots({ matches }: MatchedText<UserPhrase>): boolean {
   return matches.some(({ kind }) => kind === 'earlier');
 }
 
+/** What is heard in a turn, and what stands beside it. */
+interface Heard {
+  readonly hits: readonly Hit[];
+  readonly courtesies: readonly Match<BesidePhrase>[];
+}
+
+const NOTHING_HEARD: Heard = { hits: [], courtesies: [] };
+
 /** What a turn says in its own words: not quoted, not to be written or translated, not denied. */
-function hitsIn(text: MatchedText<UserPhrase>): Hit[] {
+function heardIn(text: MatchedText<UserPhrase>): Heard {
   const { matches, tokens, clauses } = text;
-  if (matches.length === 0) return [];
+  if (matches.length === 0) return NOTHING_HEARD;
   const task = matches.find(({ kind }) => kind === 'task');
-  if (task !== undefined && task.start <= clauses[0]!.end) return [];
+  if (task !== undefined && task.start <= clauses[0]!.end) return NOTHING_HEARD;
   const quoted = quotationsOf(text.text);
   const isQuoted = ({ start, end }: Match<UserPhrase>): boolean => {
     const [from, to] = [tokens[start]!.start, tokens[end - 1]!.end];
@@ -148,7 +138,23 @@ function hitsIn(text: MatchedText<UserPhrase>): Hit[] {
     if (clauses[clause]!.isQuestion && meaningOf(said).inQuestions !== true) continue;
     hits.push({ said, start, end, clause, weak: false });
   }
-  return withoutPoliteness(hits, text);
+  if (hits.length === 0) return NOTHING_HEARD;
+  const courtesies = signalPhrases().beside.match(text.text).matches;
+  return { hits: withoutPoliteness(hits, text, courtesies), courtesies };
+}
+
+interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+function overlap(one: Span, other: Span): boolean {
+  return one.start < other.end && other.start < one.end;
+}
+
+/** Whether a mark, or nothing, stands before the token at `end`. */
+function endsClause(end: number, { tokens }: MatchedText<UserPhrase>): boolean {
+  return end >= tokens.length || tokens[end]!.before >= BREAK.mark;
 }
 
 /** "Not helpful" is a complaint, "it did not work" a failure, "not wrong" nothing. */
@@ -164,9 +170,11 @@ function clauseByToken(clauses: readonly Clause[], count: number): Int32Array {
 }
 
 /** Drops thanks after a request, and approving words with a next step; weakens complaints in a longer story. */
-function withoutPoliteness(hits: readonly Hit[], text: MatchedText<UserPhrase>): Hit[] {
-  if (hits.length === 0) return [];
-  const courtesies = signalPhrases().beside.match(text.text).matches;
+function withoutPoliteness(
+  hits: readonly Hit[],
+  text: MatchedText<UserPhrase>,
+  courtesies: readonly Match<BesidePhrase>[],
+): Hit[] {
   const held = heldTokens(hits, text, courtesies);
   const beside = wordsBeside(text, held, 0, text.tokens.length);
   const isThankful = hits.some(({ said }) => meaningOf(said).type === 'SAT');
@@ -178,9 +186,23 @@ function withoutPoliteness(hits: readonly Hit[], text: MatchedText<UserPhrase>):
     const { alone, type, unthanked } = meaningOf(hit.said);
     if (hit.said === 'thanks') return !areThanksForRequest(hit, text, held, courtesies);
     if (unthanked === true && isThankful) return false;
+    if (hit.said === 'praise' && opensRequest(hit, text, courtesies)) return false;
     if (alone !== true || type !== 'SAT') return true;
     return beside <= MOST_BESIDE_APPROVAL && !leaves;
   });
+}
+
+/** "That sounds good, please book it" takes an offer, and judges nothing. */
+function opensRequest(
+  hit: Hit,
+  { closings }: MatchedText<UserPhrase>,
+  courtesies: readonly Match<BesidePhrase>[],
+): boolean {
+  if (!courtesies.some((match) => match.kind === 'agrees' && overlap(match, hit))) return false;
+  return (
+    courtesies.some(({ kind, start }) => kind === 'wants' && start >= hit.end) ||
+    closings.slice(hit.end).includes('?')
+  );
 }
 
 /** Whether something is asked for before thanks; in a sentence of their own they may follow a report. */
@@ -208,7 +230,8 @@ function heldTokens(
 ): Uint8Array {
   const held = new Uint8Array(tokens.length);
   for (const { start, end } of hits) held.fill(1, start, end);
-  for (const { kind, start, end } of courtesies) if (kind === 'polite') held.fill(1, start, end);
+  for (const { kind, start, end } of courtesies)
+    if (kind === 'polite' || kind === 'ends') held.fill(1, start, end);
   return held;
 }
 
@@ -228,11 +251,6 @@ function wordsBeside(
     count += isCharacter ? 0.4 : 1;
   }
   return count;
-}
-
-function restOf(text: MatchedText<UserPhrase>, hits: readonly Hit[]): number {
-  const courtesies = signalPhrases().beside.match(text.text).matches;
-  return wordsBeside(text, heldTokens(hits, text, courtesies), 0, text.tokens.length);
 }
 
 /**
@@ -276,8 +294,10 @@ const LONGEST_COMPLAINT = 300;
 export function isOnlyComplaint(sentence: string): boolean {
   if (sentence.length > LONGEST_COMPLAINT) return false;
   const text = signalPhrases().user.match(sentence);
-  const hits = hitsIn(text).filter(({ said }) => WISHLESS.has(said));
-  return hits.length > 0 && restOf(text, hits) === 0;
+  const { hits, courtesies } = heardIn(text);
+  const complaints = hits.filter(({ said }) => WISHLESS.has(said));
+  const held = heldTokens(complaints, text, courtesies);
+  return complaints.length > 0 && wordsBeside(text, held, 0, text.tokens.length) === 0;
 }
 
 const TYPE_OF = new Map<SignalKey, 'SAT' | 'DSAT'>(SIGNALS.map(({ key, type }) => [key, type]));

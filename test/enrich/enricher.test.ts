@@ -142,14 +142,11 @@ describe('the enricher', () => {
 });
 
 describe('enrichmentId', () => {
-  it('names the version and the heads, and changes with any head', () => {
+  it('names the version and the head, and changes with it', () => {
     const heads = loadHeads();
     const id = enrichmentId(heads);
     match(id, new RegExp(`^${ENRICHMENT_VERSION}-[0-9a-f]{16}$`));
     equal(enrichmentId(loadHeads()), id);
-    for (const name of ['sat', 'dsat', 'gap'] as const) {
-      const changed = { ...heads, [name]: { ...heads[name], digest: '0'.repeat(64) } };
-      notEqual(enrichmentId(changed), id, name);
-    }
+    notEqual(enrichmentId({ gap: { ...heads.gap, digest: '0'.repeat(64) } }), id);
   });
 });

@@ -41,10 +41,10 @@ describe('a head', () => {
 
   it('says in one line what to do when its file is absent or broken', () => {
     throws(
-      () => loadHead('sat', folder),
+      () => loadHead('gap', folder),
       (error) => error instanceof SetupError && /npm run train/.test(error.message),
     );
-    writeFileSync(join(folder, 'sat.bin'), 'UTH0');
-    throws(() => loadHead('sat', folder), /no head of this version/);
+    writeFileSync(join(folder, 'gap.bin'), 'UTH0');
+    throws(() => loadHead('gap', folder), /no head of this version/);
   });
 });

@@ -76,7 +76,7 @@ const FUNCTIONS: Readonly<Record<string, (text: string) => unknown>> = {
   sentenceKey,
   requestOf,
   isOnlyComplaint,
-  detectSignals: (text) => detectSignals(text, heads),
+  detectSignals,
   stanceOf: (text) => stanceOf(text, false),
   readText,
   quotationsOf,

@@ -3,15 +3,12 @@ import { describe, it } from 'node:test';
 import { signalsInContext } from '../../src/conversations/signal-context.ts';
 import type { Stance } from '../../src/domain/facts.ts';
 import type { SignalKey } from '../../src/domain/signal-kinds.ts';
-import { loadHeads } from '../../src/enrich/heads.ts';
 import { detectSignals, isOnlyComplaint, stanceOf } from '../../src/enrich/signals.ts';
-
-const heads = loadHeads();
 
 /** What counts after an assistant turn of a stance; null: in the turn that opens the session. */
 function heard(text: string, stance: Stance | null = 'answered'): SignalKey[] {
   const context = { stance, hasUserTurn: stance !== null, hasDoubt: false };
-  return signalsInContext(detectSignals(text, heads), context);
+  return signalsInContext(detectSignals(text), context);
 }
 
 const GIVEN: readonly [string, SignalKey][] = [
@@ -157,6 +154,11 @@ const IN_CONTEXT: readonly [string, Stance | null, readonly SignalKey[]][] = [
   ['Your tip from yesterday worked!', null, ['problem-solved']],
   ['I want to talk to a human', null, []],
   ['No bots please. Human. Now.', null, ['gives-up']],
+  ["No, that's all, thanks", 'asked-for-more', []],
+  ["No, that's all. Thank you for the help", 'asked-for-more', ['gratitude']],
+  ['Nein, das war alles', 'asked-for-more', []],
+  ['Never mind then, thanks', 'unable', []],
+  ['Never mind then', 'unable', ['gives-up']],
 ];
 
 const TYPES: readonly [string, 'SAT' | 'DSAT' | null][] = [
@@ -186,6 +188,13 @@ const TYPES: readonly [string, 'SAT' | 'DSAT' | null][] = [
   ['Das schau ich mir nochmal an', null],
   ['Sure.', null],
   ['No, change it to two', null],
+  ['That sounds good, please book it', null],
+  // Words of one language that mean something else in the next.
+  ['Yes', null],
+  ['Sei triste', null],
+  ['你好，最低价格是多少？', null],
+  ['Is there a way to crack the safe?', null],
+  ['Merci! See you', 'SAT'],
 ];
 
 describe('detectSignals', () => {
@@ -230,7 +239,7 @@ describe('detectSignals', () => {
   it('takes a complaint within a longer story for weak', () => {
     const story =
       'I went to the shop in town on Monday with my sister to change the battery of the old watch, it did not work';
-    ok(detectSignals(story, heads).every(({ weak }) => weak));
+    ok(detectSignals(story).every(({ weak }) => weak));
   });
 });
 
