@@ -8,7 +8,7 @@ import { FORMATS } from '../import/formats/registry.ts';
 import type { Mapping } from '../import/formats/table.ts';
 import type { Inputs } from '../import/inputs.ts';
 import type { Conversation } from '../import/mapper.ts';
-import { planFile, type FilePlan, type UnknownFile } from '../import/plan.ts';
+import { joined, planFile, type FilePlan, type UnknownFile } from '../import/plan.ts';
 
 interface PlanOptions {
   readonly format: string | undefined;
@@ -60,7 +60,7 @@ export async function planAll(
     else tell(`${input.name}: left out: ${plan.looksLike}`);
   }
   if (plans.length === 0) throw new SetupError('There is nothing to import: no file was recognised.');
-  return { plans, sure };
+  return { plans: joined(plans), sure };
 }
 
 function describePlan({ format, recognition, mapping }: FilePlan): string {
@@ -72,14 +72,16 @@ async function agrees(plan: FilePlan, ask: NodeJS.ReadableStream | null): Promis
   if (ask === null) return false;
   const questions = createInterface({ input: ask, output: process.stderr });
   try {
-    const answer = await questions.question(`Import ${printable(plan.input.name)} like this? [y/N] `);
+    const answer = await questions.question(
+      `Import ${printable(plan.parts[0].input.name)} like this? [y/N] `,
+    );
     return /^\s*y(?:es)?\s*$/i.test(answer);
   } finally {
     questions.close();
   }
 }
 
-function howToConfirm({ input, format, mapping }: FilePlan): string {
+function howToConfirm({ parts: [{ input }], format, mapping }: FilePlan): string {
   const option =
     mapping.length === 0 ? `--format ${format.name}` : `--map ${mapping.map(shellWord).join(' ')}`;
   return (
@@ -104,7 +106,9 @@ function shellWord(text: string): string {
 export async function printPreview(plan: FilePlan, options: { readonly source?: string }): Promise<void> {
   const omitted = new OmissionCounts();
   const conversations: Conversation[] = [];
-  console.log(printable(`${plan.input.name}: ${describePlan(plan)}`));
+  const names = plan.parts.map(({ input }) => input.name);
+  const more = names.length > MAX_TOLD ? ' …' : '';
+  console.log(printable(`${names.slice(0, MAX_TOLD).join(', ')}${more}: ${describePlan(plan)}`));
   const { source } = options;
   const reading = convert(plan, { entries: PREVIEW_ENTRIES, ...(source === undefined ? {} : { source }) });
   for await (const converted of reading) {

@@ -13,7 +13,7 @@ import { parseMapping, type Mapping } from '../import/formats/table.ts';
 import { importPlanned } from '../import/importer.ts';
 import type { Destination, Finding, ImportObserver, ImportSummary } from '../import/importer.ts';
 import { openInputs } from '../import/inputs.ts';
-import type { FilePlan } from '../import/plan.ts';
+import { sizeOf, type FilePlan } from '../import/plan.ts';
 import { waitUntilVisible } from '../import/visible.ts';
 import { action, INTERRUPTED, runCommand, UsageError, wholeNumber, type CommandRun } from './command.ts';
 import { planAll, printPreview } from './import-plan.ts';
@@ -197,7 +197,7 @@ async function importPlans(
 ): Promise<number> {
   let summary: ImportSummary;
   try {
-    const bytes = plans.reduce((sum, { input }) => sum + input.size, 0);
+    const bytes = plans.reduce((sum, plan) => sum + sizeOf(plan), 0);
     progress.begin({ title: 'importing', to: bytes, rate: messagesPerSecond });
     summary = await importPlanned({
       plans,

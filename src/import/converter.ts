@@ -1,16 +1,21 @@
 /** Turns the entries of a planned file into conversations. */
 import { createHash } from 'node:crypto';
-import { entriesOf, type Entry, type Layout } from './entries.ts';
-import type { Omissions, Reading, RowFormat, Turn } from './formats/format.ts';
+import { entriesOf, unitOf, type Entry } from './entries.ts';
+import type { EntryFormat, Omissions, Reading, RowFormat, Turn } from './formats/format.ts';
 import { undertone } from './formats/undertone.ts';
 import { openai } from './formats/openai.ts';
 import { RowGrouping } from './grouping.ts';
-import type { Input } from './inputs.ts';
 import { DuplicateIds, mapValue, type Conversation } from './mapper.ts';
-import type { FilePlan } from './plan.ts';
+import type { FilePart, FilePlan } from './plan.ts';
+
+/** A file, and what its places are called where they are no lines. */
+export interface Place {
+  readonly file: string;
+  readonly unit?: 'entry' | 'row';
+}
 
 /** What comes of a place in a file. */
-export type Converted = { readonly number: number } & (
+export type Converted = { readonly place: Place; readonly number: number } & (
   | {
       readonly conversation: Conversation;
       readonly emptyTurns: readonly number[];
@@ -30,85 +35,97 @@ export interface ConvertOptions {
   readonly onRead?: (bytes: number) => void;
 }
 
+/** Numbers of rows of several files: the file's index times this, and the row's number in it. */
+const NUMBERS_PER_PART = 2 ** 40;
+
+/** What all conversations of a plan have in common. */
+interface Context {
+  readonly plan: FilePlan;
+  readonly options: ConvertOptions;
+  readonly duplicates: DuplicateIds;
+}
+
 /** Reads a file to its end. Throws the error of the stream where the file is cut off or damaged. */
 export async function* convert(plan: FilePlan, options: ConvertOptions): AsyncGenerator<Converted> {
-  const { format, input, layout } = plan;
-  const duplicates = new DuplicateIds();
-  if (format.kind === 'rows') {
-    yield* convertRows(plan, format, options, duplicates);
-    return;
-  }
-  for await (const { number, value, fault } of read(input, layout, options)) {
-    if (fault !== null) yield { number, fault };
+  const { format } = plan;
+  const context = { plan, options, duplicates: new DuplicateIds() };
+  if (format.kind === 'rows') yield* convertRows(format, context);
+  else yield* convertEntries(format, context);
+}
+
+async function* convertEntries(format: EntryFormat, context: Context): AsyncGenerator<Converted> {
+  const { plan, options, duplicates } = context;
+  for await (const { part, entry } of entriesOfPlan(plan, options)) {
+    const { number, value, fault } = entry;
+    const place = placeOf(part);
+    if (fault !== null) yield { place, number, fault };
     else if (format === undertone) {
-      const mapped = mapValue(value, { line: number, source: options.source ?? input.source, duplicates });
-      yield { number, ...('fault' in mapped ? mapped : { ...mapped, omitted: NOTHING_OMITTED }) };
+      const source = options.source ?? part.input.source;
+      const mapped = mapValue(value, { line: number, source, duplicates });
+      yield { place, number, ...('fault' in mapped ? mapped : { ...mapped, omitted: NOTHING_OMITTED }) };
     } else {
       // Chats without ids have always been named after their lines.
       const unnamed = format === openai ? `line-${number}` : undefined;
-      yield finish(format.read(value), number, { input, options, duplicates, unnamed });
+      yield finish(format.read(value), { place, number, unnamed }, context);
     }
   }
 }
 
-async function* read(input: Input, layout: Layout, options: ConvertOptions): AsyncGenerator<Entry> {
-  let left = options.entries ?? Infinity;
-  for await (const entry of entriesOf(input, layout, options.onRead)) {
-    yield entry;
-    left -= 1;
-    if (left <= 0) return;
-  }
-}
-
-async function* convertRows(
-  { input, layout }: FilePlan,
-  format: RowFormat,
-  options: ConvertOptions,
-  duplicates: DuplicateIds,
-): AsyncGenerator<Converted> {
+async function* convertRows(format: RowFormat, context: Context): AsyncGenerator<Converted> {
+  const { plan, options } = context;
   const grouping = await RowGrouping.open();
   try {
-    for await (const { number, value, fault } of read(input, layout, options)) {
+    for await (const { part, index, entry } of entriesOfPlan(plan, options)) {
+      const { number, value, fault } = entry;
       const placed = fault === null ? format.place(value) : { fault };
-      if ('conversation' in placed) await grouping.add(placed, number);
-      else yield { number, ...placed };
+      if ('kept' in placed) await grouping.add(placed, index * NUMBERS_PER_PART + number);
+      else yield { place: placeOf(part), number, ...placed };
     }
-    for await (const { conversation, number, rows } of grouping.groups())
-      yield finish(format.assemble(conversation, rows), number, {
-        input,
-        options,
-        duplicates,
-        unnamed: undefined,
-      });
+    for await (const { conversation, number, rows } of grouping.groups()) {
+      const place = placeOf(plan.parts[Math.floor(number / NUMBERS_PER_PART)] ?? plan.parts[0]);
+      const at = { place, number: number % NUMBERS_PER_PART, unnamed: undefined };
+      yield finish(format.assemble(conversation, rows), at, context);
+    }
   } finally {
     await grouping.close();
   }
 }
 
+async function* entriesOfPlan(
+  { parts }: FilePlan,
+  { entries = Infinity, onRead }: ConvertOptions,
+): AsyncGenerator<{ part: FilePart; index: number; entry: Entry }> {
+  let before = 0;
+  let left = entries;
+  for (const [index, part] of parts.entries()) {
+    const from = before;
+    for await (const entry of entriesOf(part.input, part.layout, (bytes) => onRead?.(from + bytes))) {
+      yield { part, index, entry };
+      left -= 1;
+      if (left <= 0) return;
+    }
+    before += part.input.size;
+  }
+}
+
+function placeOf({ input, layout }: FilePart): Place {
+  const unit = unitOf(layout.shape);
+  return unit === 'line' ? { file: input.name } : { file: input.name, unit };
+}
+
 function finish(
   reading: Reading,
-  number: number,
-  context: {
-    readonly input: Input;
-    readonly options: ConvertOptions;
-    readonly duplicates: DuplicateIds;
-    readonly unnamed: string | undefined;
-  },
+  at: { readonly place: Place; readonly number: number; readonly unnamed: string | undefined },
+  { plan, options, duplicates }: Context,
 ): Converted {
-  if (!('line' in reading)) return { number, ...reading };
+  const { place, number } = at;
+  if (!('line' in reading)) return { place, number, ...reading };
   const { line, omitted } = reading;
-  if (line.turns.length === 0) return { number, leftOut: 'conversation without text' };
-  const source = context.options.source ?? line.source ?? context.input.source;
-  const mapped = mapValue(
-    { ...line, source },
-    {
-      line: number,
-      source,
-      duplicates: context.duplicates,
-      unnamed: context.unnamed ?? digestOf(line.turns),
-    },
-  );
-  return { number, ...('fault' in mapped ? mapped : { ...mapped, omitted }) };
+  if (line.turns.length === 0) return { place, number, leftOut: 'conversation without text' };
+  const source = options.source ?? line.source ?? plan.parts[0].input.source;
+  const unnamed = at.unnamed ?? digestOf(line.turns);
+  const mapped = mapValue({ ...line, source }, { line: number, source, duplicates, unnamed });
+  return { place, number, ...('fault' in mapped ? mapped : { ...mapped, omitted }) };
 }
 
 /** Names a conversation that has no id by what was said: the same in any order of the file. */

@@ -35,7 +35,7 @@ export class RowGrouping {
 
   static async open(): Promise<RowGrouping> {
     const folder = await mkdtemp(join(tmpdir(), 'undertone-rows-'));
-    const database = await openDatabase({ threads: 2, memoryLimit: '512MB', spillDirectory: folder });
+    const database = await openDatabase({ threads: 2, memoryLimit: '256MB', spillDirectory: folder });
     const connection = await database.connect();
     await connection.run(
       'create temp table import_row (conversation varchar, part varchar, said_at bigint, number bigint, kept varchar)',

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { RefusedError, UnavailableError } from './client.ts';
 import type { IngestAnswer, IngestBody, OpenedInstance, QueryAnswer } from './client.ts';
-import { convert } from './converter.ts';
-import { unitOf } from './entries.ts';
+import { convert, type Place } from './converter.ts';
+import { DigestCounts } from './digest-counts.ts';
 import { OmissionCounts, type Omissions } from './formats/format.ts';
 import { usersOf } from './mapper.ts';
 import type { Conversation, IngestMessage } from './mapper.ts';
 import { partsOf } from './parts.ts';
-import { planFiles, type FilePlan } from './plan.ts';
+import { planFiles, sizeOf, type FilePlan } from './plan.ts';
 import { earlierSessionIdsOf, sessionIdOf } from './sessions.ts';
 import { WarningCounts, type Warning } from './warnings.ts';
 
@@ -92,8 +92,10 @@ export interface ImportSummary {
   readonly last: { readonly position: string; readonly sessionId: string; readonly messages: number } | null;
 }
 
-/** The file that a finding is about, and what its places are called. */
-type Place = Pick<Finding, 'file' | 'unit'>;
+interface Placed {
+  readonly place: Place;
+  readonly conversation: Conversation;
+}
 
 /** Of the instance that imports go into when nobody names one. */
 const DEFAULT_NAME = 'default';
@@ -123,7 +125,9 @@ class Import {
   readonly #planned: () => Promise<readonly FilePlan[]>;
   readonly #observer: ImportObserver;
   readonly #inFlight = new Set<Promise<void>>();
-  readonly #users = new Set<string>();
+  readonly #users = new DigestCounts();
+  /** Messages of each session that were sent in this import: queries may not show them yet. */
+  readonly #sent = new DigestCounts();
   readonly #warnings = new WarningCounts();
   readonly #leftOut = new OmissionCounts();
   #instanceId: string | null;
@@ -149,13 +153,13 @@ class Import {
     const startedAt = performance.now();
     try {
       const plans = await this.#planned();
-      this.#totalBytes = plans.reduce((sum, { input }) => sum + input.size, 0);
+      this.#totalBytes = plans.reduce((sum, plan) => sum + sizeOf(plan), 0);
       if (this.#instanceId !== null) this.#observer.instance?.(this.#instanceId, null);
       let before = 0;
       for (const plan of plans) {
         await this.#importFile(plan, before);
         if (this.#ended) break;
-        before += plan.input.size;
+        before += sizeOf(plan);
       }
     } catch (error) {
       this.#stop(error);
@@ -189,10 +193,7 @@ class Import {
   }
 
   async #importFile(plan: FilePlan, bytesBefore: number): Promise<void> {
-    const file = plan.input.name;
-    const unit = unitOf(plan.layout.shape);
-    const place: Place = unit === 'line' ? { file } : { file, unit };
-    let batch: Conversation[] = [];
+    let batch: Placed[] = [];
     const onRead = (bytes: number): void => {
       this.#readBytes = bytesBefore + bytes;
     };
@@ -200,24 +201,26 @@ class Import {
     try {
       for await (const converted of convert(plan, { onRead, ...(source === undefined ? {} : { source }) })) {
         if (this.#ended) return;
-        if ('fault' in converted) this.#fail(place, converted.number, converted.fault);
+        const { place, number } = converted;
+        if ('fault' in converted) this.#fail(place, number, converted.fault);
         else if ('leftOut' in converted) this.#leftOut.add(converted.leftOut);
         else {
           this.#noteOmissions(place, converted.conversation, converted.emptyTurns);
           this.#leftOut.addAll(converted.omitted);
-          batch.push(converted.conversation);
+          batch.push({ place, conversation: converted.conversation });
           if (batch.length === LOOKUP_SIZE) {
-            await this.#sendBatch(place, batch);
+            await this.#sendBatch(batch);
             batch = [];
           }
         }
       }
     } catch (error) {
-      this.#stop(
-        new Error(`${file}: ${error instanceof Error ? error.message : String(error)}`, { cause: error }),
-      );
+      const message = error instanceof Error ? error.message : String(error);
+      this.#stop(new Error(`${plan.parts[0].input.name}: ${message}`, { cause: error }));
     }
-    if (this.#options.signal?.aborted !== true) await this.#sendBatch(place, batch);
+    if (this.#options.signal?.aborted !== true) await this.#sendBatch(batch);
+    // The next file may hold the same conversations, longer.
+    await Promise.all(this.#inFlight);
   }
 
   #noteOmissions(place: Place, conversation: Conversation, emptyTurns: readonly number[]): void {
@@ -235,7 +238,7 @@ class Import {
   }
 
   /** Looks up what the service holds of these conversations, then sends what is missing. */
-  async #sendBatch(place: Place, batch: readonly Conversation[]): Promise<void> {
+  async #sendBatch(batch: readonly Placed[]): Promise<void> {
     if (batch.length === 0 || this.#ended) return;
     let instanceId: string;
     let held: ReadonlyMap<string, number>;
@@ -246,7 +249,7 @@ class Import {
       this.#stop(error);
       return;
     }
-    for (const conversation of batch) {
+    for (const { place, conversation } of batch) {
       while (this.#inFlight.size >= this.#options.concurrency) await Promise.race(this.#inFlight);
       if (this.#ended) return;
       const task: Promise<void> = this.#deliver(place, conversation, instanceId, held).finally(() =>
@@ -269,8 +272,8 @@ class Import {
     return opened.id;
   }
 
-  async #held(instanceId: string, batch: readonly Conversation[]): Promise<ReadonlyMap<string, number>> {
-    const ids = batch.flatMap(({ source, id }) => [
+  async #held(instanceId: string, batch: readonly Placed[]): Promise<ReadonlyMap<string, number>> {
+    const ids = batch.flatMap(({ conversation: { source, id } }) => [
       sessionIdOf(instanceId, source, id),
       ...earlierSessionIdsOf(instanceId, source, id),
     ]);
@@ -300,9 +303,9 @@ class Import {
     const { source, id, messages } = conversation;
     const ids = [sessionIdOf(instanceId, source, id), ...earlierSessionIdsOf(instanceId, source, id)];
     const sessionId = ids.find((candidate) => held.has(candidate)) ?? (ids[0] as string);
-    const count = held.get(sessionId) ?? 0;
+    const count = Math.max(held.get(sessionId) ?? 0, this.#sent.get(sessionId));
     if (count >= messages.length) {
-      for (const user of usersOf(conversation)) this.#users.add(user);
+      for (const user of usersOf(conversation)) this.#users.set(user, 1);
       this.#alreadyThere += 1;
       this.#messagesAlreadyThere += messages.length;
       this.#report();
@@ -311,7 +314,8 @@ class Import {
     try {
       for (const part of partsOf(messages, count))
         await this.#send(place, conversation, { instanceId, sessionId }, part);
-      for (const user of usersOf(conversation)) this.#users.add(user);
+      for (const user of usersOf(conversation)) this.#users.set(user, 1);
+      this.#sent.set(sessionId, messages.length);
       this.#conversations += 1;
       this.#messages += messages.length - count;
     } catch (error) {

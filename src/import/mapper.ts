@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import { roleOf } from '../domain/records.ts';
+import { DigestCounts } from './digest-counts.ts';
 import { readTime, TIME_RULE } from './times.ts';
 
 /** A message as POST /v1/ingest/ takes it. `metadata.createdAt` is its event time. */
@@ -46,13 +47,14 @@ export function sourceOfFile(path: string): string {
  * (`#2`, `#3`, …) in file order, so that each of them is a session of its own on every run.
  */
 export class DuplicateIds {
-  readonly #seen = new Map<string, number>();
+  /** How often each name came, the last suffix that was given to it. */
+  readonly #seen = new DigestCounts();
 
   /** The id to use for this occurrence; the first keeps its own. */
   next(source: string, id: string): string {
     const name = nameOf(source, id);
     const before = this.#seen.get(name);
-    if (before === undefined) {
+    if (before === 0) {
       this.#seen.set(name, 1);
       return id;
     }
@@ -61,7 +63,7 @@ export class DuplicateIds {
     do {
       count += 1;
       suffixed = `${id}#${count}`;
-    } while (this.#seen.has(nameOf(source, suffixed)));
+    } while (this.#seen.get(nameOf(source, suffixed)) > 0);
     this.#seen.set(name, count);
     this.#seen.set(nameOf(source, suffixed), 1);
     return suffixed;

@@ -7,10 +7,14 @@ import { describeMapping, guessMapping, tableFormat, type Mapping } from './form
 import { undertone } from './formats/undertone.ts';
 import { openInputs, type Input } from './inputs.ts';
 
-/** How a file is read. */
-export interface FilePlan {
+export interface FilePart {
   readonly input: Input;
   readonly layout: Layout;
+}
+
+/** How a file is read, or several as one. */
+export interface FilePlan {
+  readonly parts: readonly [FilePart, ...FilePart[]];
   readonly format: Format;
   readonly recognition: Recognition;
   /** Of a table: which column is what. */
@@ -43,8 +47,7 @@ export async function planFile(
   if (layout === null) return { input, looksLike: 'no JSON, JSONL, CSV or Parquet' };
   const sample = await sampleOf(input, layout);
   const plan = (format: Format, recognition: Recognition, described: readonly string[] = []): FilePlan => ({
-    input,
-    layout,
+    parts: [{ input, layout }],
     format,
     recognition,
     mapping: described,
@@ -66,6 +69,25 @@ export async function planFile(
   return { input, looksLike: describeSample(sample) };
 }
 
+/** Stored bytes of a plan. */
+export function sizeOf({ parts }: FilePlan): number {
+  return parts.reduce((sum, { input }) => sum + input.size, 0);
+}
+
+/** Makes one plan of files that hold parts of the same conversations, where the first of them was. */
+export function joined(plans: readonly FilePlan[]): FilePlan[] {
+  const all: FilePlan[] = [];
+  for (const plan of plans) {
+    const { format } = plan;
+    const at =
+      format.kind === 'rows' && format.joins ? all.findIndex((other) => other.format === format) : -1;
+    const other = all[at];
+    if (other === undefined) all.push(plan);
+    else all[at] = { ...other, parts: [...other.parts, ...plan.parts] };
+  }
+  return all;
+}
+
 /** Plans files that nobody says more of. Throws an Error at the first that cannot be read. */
 export async function planFiles(files: readonly string[]): Promise<FilePlan[]> {
   const { inputs, faults } = await openInputs(files);
@@ -77,7 +99,7 @@ export async function planFiles(files: readonly string[]): Promise<FilePlan[]> {
       throw new Error(`${input.name} is not recognised: it looks like ${plan.looksLike}`);
     plans.push(plan);
   }
-  return plans;
+  return joined(plans);
 }
 
 /** The format that a sample is most likely of; the first of the list among equals. */

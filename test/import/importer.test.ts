@@ -236,6 +236,44 @@ describe('importFiles', () => {
     );
   });
 
+  it('continues a conversation that stands in two files, though queries do not show it yet', async () => {
+    const files = [
+      await fileOf([dialogue('a', 4)]),
+      await fileOf([dialogue('a', 7), dialogue('b', 2)], 'more.jsonl'),
+    ];
+    service.disturb = () => {
+      for (const id of service.sessions.keys()) service.unprocessed.add(id);
+      return null;
+    };
+    const summary = await run(files);
+    deepEqual([summary.conversations, summary.messages, service.countOf().messages], [3, 9, 9]);
+  });
+
+  it('reads the parts of a session in several files as one', async () => {
+    const row = (id: string, at: string, said: string): string =>
+      JSON.stringify({
+        id,
+        trace_id: `t-${id}`,
+        session_id: 's',
+        type: 'GENERATION',
+        parent_observation_id: null,
+        start_time: `2026-03-01 ${at}:00.000000`,
+        input: said,
+        output: `To ${said}`,
+      });
+    const files = [
+      await fileOf([row('2', '10:00', 'the second')], 'a.jsonl'),
+      await fileOf([row('1', '09:00', 'the first'), '{'], 'b.jsonl.gz'),
+    ];
+    const failures: Finding[] = [];
+    const summary = await run(files, { observer: { failure: (finding) => failures.push(finding) } });
+    deepEqual(
+      [...service.sessions.values()].map(({ messages }) => messages.map(({ content }) => content)),
+      [['the first', 'To the first', 'the second', 'To the second']],
+    );
+    deepEqual([summary.messages, failures.map(({ file, line }) => [file, line])], [4, [[files[1], 2]]]);
+  });
+
   it('stores each message once although answers are lost and the service is busy', async () => {
     service.disturb = (_body, count) => {
       if (count % 5 === 0) return { kind: 'lose' };

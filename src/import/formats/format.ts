@@ -79,6 +79,8 @@ export interface PlacedRow {
 /** An entry is a part of a conversation; the parts may stand anywhere in the file. */
 export interface RowFormat extends Named {
   readonly kind: 'rows';
+  /** A conversation may be spread over the files of an import: they are read as one. */
+  readonly joins: boolean;
   place(value: unknown): PlacedRow | { readonly leftOut: string } | { readonly fault: string };
   /** `rows` are the `kept` of one conversation, in order. */
   assemble(conversation: string, rows: readonly unknown[]): Reading;

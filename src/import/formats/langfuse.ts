@@ -12,6 +12,7 @@ export const langfuse: RowFormat = {
   kind: 'rows',
   name: 'langfuse',
   title: 'Langfuse observations',
+  joins: true,
   recognise({ values }) {
     return byShare(
       shareOf(

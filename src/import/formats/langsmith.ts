@@ -15,6 +15,7 @@ export const langsmith: RowFormat = {
   kind: 'rows',
   name: 'langsmith',
   title: 'LangSmith runs',
+  joins: true,
   recognise({ values }) {
     return byShare(
       shareOf(values, (value) => 'run_type' in value && 'inputs' in value && 'outputs' in value),

@@ -5,6 +5,7 @@ import { intercom } from './intercom.ts';
 import { langfuse } from './langfuse.ts';
 import { langsmith } from './langsmith.ts';
 import { lmsys } from './lmsys.ts';
+import { openaiBatch } from './openai-batch.ts';
 import { openai } from './openai.ts';
 import { sharegpt } from './sharegpt.ts';
 import { undertone } from './undertone.ts';
@@ -14,6 +15,7 @@ import { zendesk } from './zendesk.ts';
 export const FORMATS: readonly Format[] = [
   undertone,
   openai,
+  openaiBatch,
   chatgpt,
   claude,
   sharegpt,

@@ -169,10 +169,11 @@ function isWholeFile({ fields: { role, content } }: Mapping): boolean {
   return content !== undefined && role !== undefined && !role.startsWith('=');
 }
 
-function rowFormat(mapping: Mapping): Pick<RowFormat, 'kind' | 'place' | 'assemble'> {
+function rowFormat(mapping: Mapping): Pick<RowFormat, 'kind' | 'joins' | 'place' | 'assemble'> {
   const { conversation = WHOLE_FILE } = mapping.fields;
   return {
     kind: 'rows',
+    joins: false,
     place(value) {
       const name = conversation === WHOLE_FILE ? WHOLE_FILE : textAt(value, conversation);
       if (name === undefined) return { fault: `${conversation}: missing; it names the conversation` };

@@ -1,4 +1,4 @@
-import { deepEqual, equal, ok } from 'node:assert/strict';
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -12,7 +12,7 @@ import { guessMapping, tableFormat } from '../../../src/import/formats/table.ts'
 import { importPlanned } from '../../../src/import/importer.ts';
 import type { Finding, ImportSummary } from '../../../src/import/importer.ts';
 import { openInputs } from '../../../src/import/inputs.ts';
-import { planFile, type FilePlan } from '../../../src/import/plan.ts';
+import { joined, planFile, type FilePlan } from '../../../src/import/plan.ts';
 import { writeParquet } from '../../../src/store/parquet.ts';
 import { FakeService } from '../fake-service.ts';
 
@@ -72,7 +72,7 @@ const EXPECTED: Readonly<Record<string, Expected>> = {
     failed: [4, 5],
   },
   'openai-batch-input.jsonl': {
-    format: 'openai',
+    format: 'openai-batch',
     sessions: 3,
     messages: 4,
     users: 3,
@@ -252,6 +252,21 @@ describe('the formats', () => {
     ]);
   });
 
+  it('puts requests and responses of a batch together, and tells those that lack the other', async () => {
+    const names = ['openai-batch-input.jsonl', 'openai-batch-output.jsonl'];
+    const both = await Promise.all(names.map(planOf));
+    const [plan, ...others] = joined(both);
+    ok(plan && others.length === 0);
+    const { summary } = await send([plan]);
+    deepEqual(service.countOf(), { sessions: 3, messages: 6, users: 3 });
+    deepEqual(Object.fromEntries(summary.leftOut), { reasoning: 1, 'request that failed': 1 });
+    const alone = await send(both.slice(1));
+    deepEqual([alone.summary.messages, [...alone.summary.leftOut.values()]], [0, [2, 1]]);
+    const twice = await send(joined([...both, ...both]));
+    deepEqual([twice.summary.messages, twice.failures.length], [0, 3]);
+    match(twice.failures[0]?.message ?? '', /^custom_id "guest-1": is in several requests/);
+  });
+
   it('reads Parquet as it reads JSON, packed or not', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'undertone-parquet-test-'));
     try {
@@ -264,7 +279,7 @@ describe('the formats', () => {
           service.sessions.clear();
           service.claims.clear();
           const plan = await planOf(path);
-          deepEqual([plan.layout.shape, plan.format.name], ['parquet', expected?.format]);
+          deepEqual([plan.parts[0].layout.shape, plan.format.name], ['parquet', expected?.format]);
           await send([plan]);
           const { sessions, messages } = service.countOf();
           deepEqual([sessions, messages], [expected?.sessions, expected?.messages]);

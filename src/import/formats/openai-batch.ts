@@ -1,0 +1,40 @@
+/**
+ * The files of a batch of OpenAI's API: requests in one, their responses in another, in any order.
+ * Source: platform.openai.com/docs/guides/batch.
+ */
+import { byShare, isObject, shareOf, textOf, type Reading, type RowFormat } from './format.ts';
+import { openai } from './openai.ts';
+
+export const openaiBatch: RowFormat = {
+  kind: 'rows',
+  name: 'openai-batch',
+  title: 'OpenAI batch',
+  joins: true,
+  recognise({ values }) {
+    return byShare(
+      shareOf(values, (value) => 'custom_id' in value && (isObject(value['body']) || 'response' in value)),
+      0.95,
+      'entries have a custom_id, and a request or its response',
+    );
+  },
+  place(value) {
+    if (!isObject(value)) return { fault: 'not a JSON object' };
+    const id = textOf(value['custom_id']);
+    if (id === undefined) return { fault: 'custom_id: missing' };
+    const { body, response = null } = value;
+    if (!isObject(body) && response === null) return { leftOut: 'request that failed' };
+    const kept = { ...(isObject(body) ? { body } : {}), ...(response === null ? {} : { response }) };
+    return { conversation: id, part: id, at: null, kept };
+  },
+  assemble(id, rows): Reading {
+    const requests = rows.filter((row) => isObject(row) && 'body' in row);
+    const responses = rows.filter((row) => isObject(row) && 'response' in row);
+    if (requests.length > 1)
+      return {
+        fault: `custom_id ${JSON.stringify(id)}: is in several requests; import each batch by itself`,
+      };
+    if (requests.length === 0)
+      return { leftOut: 'answer of a batch without its request (name the input file as well)' };
+    return openai.read({ custom_id: id, ...Object.assign({}, ...responses, ...requests) });
+  },
+};
