@@ -4,6 +4,7 @@ import { isCode } from '../language/shown/program-text.ts';
 import { contentStems, PhraseSet, type ShownWord } from '../language/shown/phrase-set.ts';
 import { shortened, withoutWeakEnd } from '../language/shown/shortening.ts';
 import { isUnspaced } from '../language/words.ts';
+import { withoutHidden } from './hidden-parts.ts';
 import { type Pleasantry, type SaidSentence } from './said-sentence.ts';
 
 const CONTRASTS = PhraseSet.of('contrasts');
@@ -23,11 +24,20 @@ const MOST_OF_ITEM = 70;
 export const MOST_OF_LIST = 172;
 /** What states something scores as much, without a courtesy. */
 const PLAIN = 0.75;
+/** A list, with what leads up to it, scores as much at the beginning of a turn; less with each sentence before it. */
+const LIST = 1.4;
+const PLACE = 0.06;
+const MOST_PLACES = 8;
 /** After a refusal so many statements from a "however" on do what can be done. */
 const MUCH = 3;
 /** What a question scores, and what names an offer. */
 const QUESTION = { asks: -2, proposes: 0.7 } as const;
-const PLEASANTRY: Readonly<Record<Pleasantry, number>> = { none: 0, opening: 0.15, all: 0.95 };
+const PLEASANTRY: Readonly<Record<Pleasantry, number>> = {
+  none: 0,
+  opening: 0.15,
+  all: 0.95,
+  promise: 1.2,
+};
 /** Stands for code that was left out. */
 export const LEFT_OUT = '\u{fffc}';
 
@@ -38,8 +48,11 @@ export interface AnswerSentence {
   readonly score: number;
   /** Reports that something is done. */
   readonly completes: boolean;
+  readonly isListed: boolean;
   /** A question that names what could be had. */
   readonly proposes: boolean;
+  /** It says what is about to be done, to have it confirmed: no answer by itself. */
+  readonly isRecap: boolean;
   /** States something without a courtesy: it may go on from the sentence before. */
   readonly isPlain: boolean;
   /** Begins with "no". */
@@ -50,7 +63,9 @@ export interface AnswerSentence {
 /** A sentence of a turn as an answer, whatever was asked. */
 export function answerOf(said: readonly SaidSentence[], place: number): AnswerSentence {
   const sentence = said[place]!;
-  const { text, words, isListed, completes } = sentence;
+  const { text, words, isListed } = sentence;
+  const isRecap = isRecapped(said, place);
+  const completes = sentence.completes && !isRecap;
   const next = said[place + 1];
   let score = statementScore(said, place);
   const isLeadIn =
@@ -58,7 +73,7 @@ export function answerOf(said: readonly SaidSentence[], place: number): AnswerSe
   const isHead = /[:：]$/u.test(text) && !isListed;
   const items = isLeadIn ? itemsAfter(said, place) : [];
   if (isLeadIn && !completes) {
-    if (items.length > 1) score += sentence.pleasantry === 'all' ? 0.5 : 0.1;
+    if (items.length > 1) score = Math.max(score, LIST - Math.min(place, MOST_PLACES) * PLACE);
     else if (!isHead) score -= 0.8;
     else score -= next !== undefined && isCodeLine(next.text) ? 0.1 : 1.5;
   }
@@ -66,15 +81,25 @@ export function answerOf(said: readonly SaidSentence[], place: number): AnswerSe
   // "It is changed to:" and what it is now, below.
   const whole = items.length > 0 && (isHead || items.length > 1) ? joined(text, items) : text;
   const denies = NEGATIONS.hasWord(words[0]?.key ?? '') && /^\s?[,.;!–—-]/u.test(text.slice(words[0]!.end));
+  const shown = oneLine(whole === text && isHead ? withoutWeakEnd(withoutColon(text)) : whole);
   return {
-    text: oneLine(whole === text && isHead ? withoutWeakEnd(withoutColon(text)) : whole),
+    text: completes || isRecap || sentence.handsOver ? shown : withoutHidden(shown),
     score,
     completes,
+    isListed,
     proposes: sentence.proposes,
+    isRecap,
     isPlain: score >= PLAIN && sentence.pleasantry === 'none' && !sentence.offers,
     denies,
     stems: new Set(contentStems(words, true)),
   };
+}
+
+/** Whether a sentence follows what asks to confirm, or stands before "is that correct?". */
+function isRecapped(said: readonly SaidSentence[], place: number): boolean {
+  const confirm = said.findIndex(({ asksToConfirm }) => asksToConfirm);
+  if (confirm < 0) return false;
+  return confirm <= place || said.some(({ asksToConfirm, isQuestion }) => asksToConfirm && isQuestion);
 }
 
 /** How much a sentence says, but for a list that it leads up to. */
@@ -87,7 +112,7 @@ function statementScore(said: readonly SaidSentence[], place: number): number {
   else if (length < 4) score -= 0.15;
   if (sentence.asksBack) score -= 0.75;
   if (sentence.recaps) score -= 0.2;
-  if (REFERENCES.endAt(words, 0) > 0) score -= 0.15;
+  if (REFERENCES.endAt(words, 0) > 0) score -= place === 0 ? 0.15 : 0.3;
   if (isCodeLine(text)) score -= 3;
   if (sentence.refuses && goesOn(said, place)) score -= 0.6;
   if (isListed) score -= /[:：]$/u.test(text) ? 1.35 : 0.35;
@@ -96,7 +121,10 @@ function statementScore(said: readonly SaidSentence[], place: number): number {
   if (/\p{N}/u.test(text)) score += 0.1;
   if (sentence.handsOver && !sentence.offers) score += 0.8;
   if (sentence.refuses) score += 0.2;
-  score -= PLEASANTRY[sentence.pleasantry] + Math.min(place, 8) * 0.06;
+  // What stands below the items of a list explains one of them.
+  const list = isListed ? -1 : said.findIndex((before) => before.isListed);
+  if (list >= 0 && list < place) score -= 0.35;
+  score -= PLEASANTRY[sentence.pleasantry] + Math.min(place, MOST_PLACES) * PLACE;
   return score;
 }
 
@@ -119,10 +147,14 @@ export function goesOn(said: readonly SaidSentence[], place: number): boolean {
 /** The items of the list that a sentence leads up to. */
 function itemsAfter(said: readonly SaidSentence[], place: number): string[] {
   const items: string[] = [];
+  let hidden = 0;
   for (const { isListed, text } of said.slice(place + 1)) {
-    if (isListed && !text.includes(HIDDEN)) items.push(text.replace(/[.;,。；，]$/u, ''));
-    else if (!isListed && items.length === 0) break;
+    if (isListed && text.includes(HIDDEN)) hidden += 1;
+    else if (isListed) items.push(text.replace(/[.;,。；，]$/u, ''));
+    else if (items.length === 0) break;
   }
+  // What stands below several things that are hidden is of one of them.
+  if (hidden > 1) return [];
   // Of a list of things with their details, the things.
   const things = items.filter((item) => !/[:：]/u.test(item));
   return things.length > 1 && /[:：]/u.test(items[1] ?? '') ? things : items;

@@ -32,9 +32,13 @@ const ADDITIONS = PhraseSet.of('additions');
 const TURNINGS = PhraseSet.of('turnings');
 const CONTRASTS = PhraseSet.of('contrasts');
 const COURTESIES = [PhraseSet.of('courtesies'), PhraseSet.of('asides')];
+const LEADING = [PhraseSet.of('leads'), PhraseSet.of('asides')];
 const NEGATIONS = PhraseSet.of('negations');
 const REPLIES = PhraseSet.of('replies');
 const SIGN_OFFS = new PhraseSet(LEXICON.signOffs.spaced, LEXICON.signOffs.unspaced);
+const CONJUNCTIONS: ReadonlySet<string> = new Set(
+  [...LEXICON.and.all, ...LEXICON.conjunctions.all].map(wordKey),
+);
 /** A turn begins with them that asks. */
 const WISHES: ReadonlySet<string> = new Set(LEXICON.please.spaced.map(wordKey));
 /** A sentence with so many content words says what it is about. */
@@ -48,6 +52,9 @@ const QUESTION = 3;
 const REFERENCE = 4;
 /** More words say no more. */
 const RICH = 5;
+/** A question that names so much is what a turn comes to. */
+const MATTER = 4;
+const MOST_TELLING = 15;
 /** Words that announce a request without saying it, and their English plurals. */
 const VAGUE: ReadonlySet<string> = new Set(
   LEXICON.announcements.all.flatMap((word) => [wordKey(word), `${wordKey(word)}s`]),
@@ -154,7 +161,11 @@ function chosen(shown: readonly AskedSentence[]): AskedSentence[] {
     asking.unshift(stated);
   const first = asking[0] ?? stated ?? shown[0]!;
   return (asking.length > 0 ? asking : [first]).map((asked) => {
-    if (asked === first) return { ...asked, telling: asked.telling + FIRST };
+    // "I want to run it at home. Which computer is the best for that?"
+    const isMatter = asked.isInformation && asked.content >= MATTER;
+    if (asked === first)
+      return { ...asked, telling: Math.min(MOST_TELLING, asked.telling + (isMatter ? 0 : FIRST)) };
+    if (isMatter && !first.isInformation) return { ...asked, telling: MOST_TELLING };
     return asked.refers ? { ...asked, telling: Math.max(0, asked.telling - REFERENCE) } : asked;
   });
 }
@@ -185,9 +196,12 @@ function shownSentence(sentence: string, asks: boolean): AskedSentence | null {
   const text = withoutData(withoutCourtesies(line));
   if (!saysSomething(text)) return null;
   const content = contentCount(text, VAGUE);
-  const isOpened = wishes(text) || wishes(line);
-  const isQuestion = isOpened || /[?？؟]["'”»)\]]*$/u.test(text);
+  const isVague = content < ENOUGH && contentCount(text) > content;
+  const begins = wishes(text) || wishes(line);
   const words = shownWordsOf(text, 40);
+  const opening = isUnspaced(text) ? undefined : openingIn(text, words);
+  const isOpened = begins || opening !== undefined;
+  const isQuestion = isOpened || /[?？؟]["'”»)\]]*$/u.test(text);
   const refers = REFERENCES.firstIn(text, words) >= 0;
   const adds = addsMore(text, words) || addsMore(line, shownWordsOf(line, 8));
   const kind = isQuestion ? 'question' : asks ? 'complaint' : 'nothing';
@@ -195,41 +209,52 @@ function shownSentence(sentence: string, asks: boolean): AskedSentence | null {
     text,
     content,
     asks: kind,
-    isInformation: isQuestion && asksToBeTold(text, words),
+    isInformation: isQuestion && asksToBeTold(text, words, opening),
     isMarked: isQuestion && !isOpened && !isUnspaced(text),
     adds,
     refers,
-    telling:
-      Math.min(content, RICH) * 2 + (isQuestion && contentStems(words, true).length >= ENOUGH ? QUESTION : 0),
+    telling: isVague
+      ? content
+      : Math.min(content, RICH) * 2 +
+        (isQuestion && contentStems(words, true).length >= ENOUGH ? QUESTION : 0),
   };
 }
 
 /** Whether a sentence begins with "please", "I would like to", "how" and the like, or says that it brings up more. */
 function wishes(text: string): boolean {
   const words = shownWordsOf(text, 8);
-  if (WISHES.has(words[0]?.key ?? '') || OPENINGS.endAt(words, 0) > 0 || DIRECTIVES.endAt(words, 0) > 0)
-    return true;
+  if (WISHES.has(words[0]?.key ?? '')) return true;
+  // "Now find me …".
+  const start = Math.max(...LEADING.map((phrases) => phrases.endAt(words, 0)));
+  for (const place of start > 0 ? [0, start] : [0])
+    if (OPENINGS.endAt(words, place) > place || DIRECTIVES.endAt(words, place) > place) return true;
   if (isUnspaced(text) && (DIRECTIVES.firstIn(text, words) >= 0 || QUESTION_WORDS.firstIn(text, words) >= 0))
     return true;
   return QUESTION_WORDS.endAt(words, 0) > 0 || OPENINGS.unspacedAt(text, 0) > 0 || addsMore(text, words);
 }
 
 /** "Is there a pool?", and not "Could you book it?" or "I need a pool?". */
-function asksToBeTold(text: string, words: readonly ShownWord[]): boolean {
+function asksToBeTold(text: string, words: readonly ShownWord[], opening: number | undefined): boolean {
   if (isUnspaced(text)) {
     const isQuestion = /[?？]$/u.test(text) || QUESTION_WORDS.firstIn(text, words) >= 0;
     return INQUIRIES.firstIn(text, words) >= 0 || (isQuestion && DIRECTIVES.firstIn(text, words) < 0);
   }
-  const starts = words.flatMap((word, place) =>
-    place === 0 || /[,;–—-]\s?$/u.test(text.slice(words[place - 1]!.end, word.start)) ? [place] : [],
-  );
-  const opening = starts.find(
-    (place) => OPENINGS.endAt(words, place) > place || DIRECTIVES.endAt(words, place) > place,
-  );
   if (opening === undefined) return /[?؟]["'”»)\]]*$/u.test(text) || QUESTION_WORDS.endAt(words, 0) > 0;
   // "Could you tell me", not "could you book".
   const end = Math.max(OPENINGS.endAt(words, opening), DIRECTIVES.endAt(words, opening));
   return words.slice(opening, end + 1).some(({ key }) => INQUIRIES.hasWord(key));
+}
+
+/** The word at which a clause begins with "I would like to", "can you" and the like. */
+function openingIn(text: string, words: readonly ShownWord[]): number | undefined {
+  const place = words.findIndex((word, at) => {
+    const end = OPENINGS.endAt(words, at);
+    if (end === at && DIRECTIVES.endAt(words, at) === at) return false;
+    const before = words[at - 1];
+    if (before === undefined || (end > at + 1 && CONJUNCTIONS.has(before.key))) return true;
+    return /[,;–—-]\s?$/u.test(text.slice(before.end, word.start));
+  });
+  return place < 0 ? undefined : place;
 }
 
 /** Whether "also" or the like stands among its first words. */

@@ -2,6 +2,7 @@
 import { truncate } from '../domain/truncate.ts';
 import { HIDDEN } from '../language/redact/redact.ts';
 import { sentencesOf } from '../language/sentences.ts';
+import { isUnspaced } from '../language/words.ts';
 import { contentStems, shownWordsOf } from '../language/shown/phrase-set.ts';
 import { answerOf, goesOn, LEFT_OUT, MOST_OF_LIST, type AnswerSentence } from './answer-sentence.ts';
 import { isHidden, readSentence, withoutTag } from './said-sentence.ts';
@@ -31,6 +32,10 @@ export interface AssistantAnswer {
   readonly asksBack: boolean;
   /** Asks the user to confirm what it is about to do. */
   readonly recaps: boolean;
+  /** What it asks to confirm, where it says so; '' where it does not. */
+  readonly recap: string;
+  /** It asks whether something that it names would do. */
+  readonly proposes: boolean;
   /** States something; false of questions and courtesies alone. */
   readonly states: boolean;
   /** What it states first is a "no". */
@@ -43,6 +48,9 @@ export interface AssistantAnswer {
 
 /** A sentence scores this much when it states something. */
 export const STATEMENT = 0.6;
+/** What is to be confirmed scores this much, and names so much. */
+const LEAST_RECAP = 0.2;
+const NAMES_MUCH = 3;
 
 /** What may be the answer in an assistant turn. */
 export function readAnswer(content: string): AssistantAnswer {
@@ -67,13 +75,33 @@ export function readAnswer(content: string): AssistantAnswer {
     goesOn: refusal >= 0 && goesOn(said, refusal),
     offersMore,
     asksBack,
-    recaps: said.some(({ recaps }) => recaps),
+    recaps: said.some(({ asksToConfirm }) => asksToConfirm),
+    recap: recapIn(sentences),
+    proposes: said.some(({ proposes }) => proposes),
     states: first >= 0,
     denies: sentences[first]?.denies === true,
     reports,
     confirms:
       reports && said.some(({ words }, place) => sentences[place]!.completes && words.length <= CONFIRMING),
   };
+}
+
+/** The sentence to be confirmed that names most. */
+function recapIn(sentences: readonly AnswerSentence[]): string {
+  let best: AnswerSentence | null = null;
+  for (const sentence of sentences)
+    if (
+      sentence.isRecap &&
+      !sentence.isListed &&
+      !sentence.text.includes(HIDDEN) &&
+      sentence.score >= LEAST_RECAP &&
+      (best === null || sentence.stems.size > best.stems.size)
+    )
+      best = sentence;
+  // "Please confirm: …".
+  return best !== null && best.stems.size >= NAMES_MUCH
+    ? best.text.replace(/^[^:：]{1,60}[:：]\s*(?=\S+\s+\S+\s+\S)/u, '')
+    : '';
 }
 
 /** What the words of a text are compared by. */
@@ -135,10 +163,14 @@ export function bestAnswer(
   const isRivals = rivals.some((rival) =>
     sentences.some(({ score, stems }) => score >= STATEMENT && [...stems].some((stem) => rival.has(stem))),
   );
-  for (const [place, { text, score, completes, stems }] of sentences.entries()) {
+  for (const [place, { text, score, completes, stems, isRecap }] of sentences.entries()) {
+    if (isRecap) continue;
     let shared = 0;
     for (const stem of stems) if (asked.has(stem)) shared += 1;
     const isReport = completes && !isHidden(text) && (shared > 0 || confirms || (isConfirmed && reports));
+    // "I have many."
+    const isThinAnswer = !isInformation && !completes && shared === 0 && stems.size === 0;
+    if (isThinAnswer && !isUnspaced(text)) continue;
     if ((shared === 0 && isRivals) || score < LEAST_ALONE || (isInformation && completes && shared === 0))
       continue;
     const hidden = isHidden(text) ? LITTLE_LEFT : text.includes(HIDDEN) && !completes ? LESS_LEFT : 0;
@@ -147,7 +179,12 @@ export function bestAnswer(
     const next = sentences[place + 1];
     const isThin = [...stems].filter((stem) => !asked.has(stem) && !/^\d/u.test(stem)).length <= NOVEL;
     const goesOn =
-      next !== undefined && !completes && rivals.length === 0 && (next.proposes || (isThin && next.isPlain));
+      next !== undefined &&
+      !next.isRecap &&
+      !next.isListed &&
+      !completes &&
+      rivals.length === 0 &&
+      (next.proposes || (isThin && next.isPlain && !next.completes));
     const whole = goesOn && text.length + next.text.length < MOST_OF_LIST ? `${text} ${next.text}` : text;
     const settles = completes && shared >= SETTLED;
     const isForeign = completes && shared === 0;

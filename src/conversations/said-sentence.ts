@@ -7,6 +7,8 @@ import { withoutGreeting } from '../language/shown/trimming.ts';
 import { isUnspaced } from '../language/words.ts';
 
 const PLEASANTRIES = PhraseSet.of('pleasantries');
+const GREETINGS = PhraseSet.of('greetings');
+const PROMISES = PhraseSet.of('promises');
 const REFUSALS = PhraseSet.of('refusals');
 const HANDOVERS = PhraseSet.of('handovers');
 const ASKS_BACK = PhraseSet.of('asksBack');
@@ -16,6 +18,7 @@ const AUXILIARIES: ReadonlySet<string> = new Set(LEXICON.auxiliaries.all.map(wor
 const SUBJECTS: ReadonlySet<string> = new Set(LEXICON.subjects.all.map(wordKey));
 const PURPOSES = PhraseSet.of('purposes');
 const PROPOSALS = PhraseSet.of('proposals');
+const RECAPS = PhraseSet.of('recaps');
 const COMPLETIONS = PhraseSet.of('completions');
 const OFFERS = PhraseSet.of('offers');
 const NEGATIONS = PhraseSet.of('negations');
@@ -23,6 +26,8 @@ const SUBORDINATES = PhraseSet.of('subordinates');
 
 /** So many words before a handover or a report may deny it: "I am not able to transfer you". */
 const DENIAL = 6;
+/** "All right, now let me check": it begins within so many words, and ends within them. */
+const FIRST_WORDS = 7;
 /** So few words beside something hidden say nothing. */
 const LITTLE = 3;
 /** Among so many words at the beginning, what is asked for is all that is said. */
@@ -40,8 +45,8 @@ const LONG_UNSPACED = 24;
 /** A sentence of no more words that holds two courtesies says nothing. */
 const SHORT = 12;
 
-/** Whether a sentence begins with what says nothing, or is no more than that. */
-export type Pleasantry = 'none' | 'opening' | 'all';
+/** Whether a sentence begins with what says nothing, or is no more than that, or says what is about to be done. */
+export type Pleasantry = 'none' | 'opening' | 'all' | 'promise';
 
 /** What a sentence of an assistant is. */
 export interface SaidSentence {
@@ -58,8 +63,10 @@ export interface SaidSentence {
   readonly asksBack: boolean;
   /** It opens with what it asks for, or is a question without a proposal: never an answer. */
   readonly onlyAsks: boolean;
-  /** It says what the user is asked to confirm. */
+  /** It says what the user is asked to confirm: "please confirm: …". */
   readonly recaps: boolean;
+  /** It asks to confirm what was said or follows: "is that correct?", "let me make sure". */
+  readonly asksToConfirm: boolean;
   /** A question that names what could be had: "How about the Blue Door?". */
   readonly proposes: boolean;
   readonly pleasantry: Pleasantry;
@@ -86,13 +93,14 @@ export function readSentence(sentence: string): SaidSentence {
     asksBack: asked >= 0,
     onlyAsks: (isQuestion && !proposes) || (asked >= 0 && opensAsking(words, asked) && !isUnspaced(text)),
     recaps: recap !== null,
+    asksToConfirm: recap !== null || asksToConfirm(text, words, isQuestion),
     proposes,
     pleasantry: pleasantryIn(text, words),
   };
 }
 
 /** "When are you leaving." */
-function isUnmarkedQuestion(words: readonly ShownWord[]): boolean {
+export function isUnmarkedQuestion(words: readonly ShownWord[]): boolean {
   const [first, second] = words;
   if (first === undefined || second === undefined || QUESTION_WORDS.endAt(words, 0) === 0) return false;
   return AUXILIARIES.has(first.key) ? SUBJECTS.has(second.key) : AUXILIARIES.has(second.key);
@@ -128,6 +136,12 @@ function recapOf(sentence: string): string | null {
   return ASKS_BACK.firstIn(lead, shownWordsOf(lead)) >= 0 && shownWordsOf(recap).length >= WORDS_AFTER
     ? recap
     : null;
+}
+
+/** Says first, or asks, that something be confirmed: no "… to confirm it" at the end of a statement. */
+function asksToConfirm(text: string, words: readonly ShownWord[], isQuestion: boolean): boolean {
+  const place = RECAPS.firstIn(text, isQuestion ? words : words.slice(0, FIRST_WORDS));
+  return place >= 0 && (isQuestion || place < ASKED_FIRST);
 }
 
 /** Holds a name within or a number, as scripts with capitals show; others show nothing of it. */
@@ -166,6 +180,9 @@ function isOffer(text: string, words: readonly ShownWord[]): boolean {
 }
 
 function pleasantryIn(sentence: string, words: readonly ShownWord[]): Pleasantry {
+  const greeting = GREETINGS.endAt(words, 0);
+  if (greeting > 0 && greeting === words.length) return 'all';
+  if (PROMISES.firstIn(sentence, words.slice(0, FIRST_WORDS)) >= 0) return 'promise';
   const place = PLEASANTRIES.firstIn(sentence, words);
   // "If you need anything, feel free to ask."
   if (place >= 0 && SUBORDINATES.endAt(words, 0) > 0) return 'all';

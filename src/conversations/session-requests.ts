@@ -1,74 +1,43 @@
 /** The requests of a session that its title and summary speak of, each with its answer. */
 import type { ByteReader, ByteWriter } from '../domain/byte-codec.ts';
-import { contentCount } from '../language/shown/phrase-set.ts';
-import { ended } from '../language/shown/shortening.ts';
 import { bestAnswer, stemsOf, type AssistantAnswer, type ScoredAnswer } from './assistant-answer.ts';
-import { denies, isHidden, namesOne, refuses } from './said-sentence.ts';
 import { kept } from './kept-text.ts';
+import { denies, isHidden } from './said-sentence.ts';
+import {
+  ANSWER_LENGTH,
+  CONFIRMED,
+  DETAIL_LENGTH,
+  forget,
+  isStale,
+  marginOf,
+  MOST_TURNS,
+  newRequest,
+  rankOf,
+  readRequest,
+  take,
+  weightOf,
+  writeRequest,
+  type Bearing,
+  type NewRequest,
+  type SessionRequest,
+} from './session-request.ts';
 
 /** Requests that a summary tells. */
 export const TOLD = 3;
-/** One more, so that a new one may come to weigh more than those that are told. */
-const KEPT = TOLD + 1;
-const REQUEST_LENGTH = 140;
-const ANSWER_LENGTH = 180;
-/** What says no more by itself does not stand for the session, however long it takes. */
-export const LEANING = 3;
-/** How much a turn counts beside what a request says (at most 15) and coming in the first turn that asks. */
-const TURN_WEIGHT = 4;
-const FIRST_WEIGHT = 8;
-const DONE_WEIGHT = 16;
-const MOST_TURNS = 20;
-/** How much less a request is told whose answer is hidden. */
-const HIDDEN_WEIGHT = 8;
-/** What says no more than "I have a question" gains nothing by coming first. */
-const VAGUE = 5;
-/**
- * How much better a later answer must be: it speaks to a further question of the user, to what the user answered or
- * tried again (then it may be worse), or to anything else.
- */
-const MARGINS = { detour: 0.6, answered: -0.25, step: 0.1, other: 0.1, stated: 0.6, closing: 9 } as const;
-/** What a report names with so few words, the answer before it tells; it must state something, in hundredths. */
-const THIN = 5;
-const PLAIN = 48;
-/** What an assistant turn after the first speaks to. */
-export type Bearing = keyof typeof MARGINS;
-/** After these a statement takes the place of a refusal. */
-const OVERCOMING: readonly Bearing[] = ['other', 'step', 'stated'];
-/** After these a report needs no word of the request. */
-const CONFIRMED: readonly Bearing[] = ['answered', 'step', 'closing'];
-
-/** A request as a user turn brings it up. */
-export type NewRequest = Pick<SessionRequest, 'text' | 'telling'> &
-  Partial<Pick<SessionRequest, 'isInformation'>>;
-
-/** A request, and the best answer to it so far. */
-export interface SessionRequest {
-  readonly text: string;
-  /** 0 to 15: how well it says by itself what is wanted. */
-  readonly telling: number;
-  /** It came in the first turn that asked. */
-  readonly isFirst: boolean;
-  /** It only asks to be told something, so nothing is done for it. */
-  isInformation: boolean;
-  /** The one before it came in the same turn. */
-  isJoined: boolean;
-  /** Of the latest turn that wanted something done: after a question beside it the session goes on with it. */
-  isOpen: boolean;
-  /** Assistant turns that dealt with it. */
-  turns: number;
-  /** '' without. */
-  answer: string;
-  /** Hundredths. */
-  answerScore: number;
-  /** The answer reports that the request is done. */
-  isDone: boolean;
-}
+/** Some more, so that a new one may come to weigh more than those that are told. */
+const KEPT = TOLD + 2;
+/** Sentences that a group is told by. */
+const TOLD_OF_GROUP = 2;
+const MOST_DROPPED = 255;
 
 export class SessionRequests {
   #all: SessionRequest[] = [];
   /** Those of the latest turn that asked: the assistant deals with them. */
   #current: SessionRequest[] = [];
+  /** What the assistant is about to do, as it last asked to confirm; '' without. */
+  #recap = '';
+  /** Requests that are kept no more. */
+  #dropped = 0;
   readonly #stems = new WeakMap<SessionRequest, ReadonlySet<string>>();
 
   get isEmpty(): boolean {
@@ -79,30 +48,58 @@ export class SessionRequests {
   add(requests: readonly NewRequest[]): void {
     const isFirst = this.#all.length === 0;
     const opens = requests.some(({ isInformation }) => isInformation !== true);
-    if (opens) for (const request of this.#all) request.isOpen = false;
+    if (opens) {
+      this.#recap = '';
+      for (const request of this.#all) request.isOpen = false;
+    }
     const best = Math.max(...requests.map(({ telling }) => telling));
-    const added = requests
+    this.#current = requests
       .slice(0, TOLD)
-      .map(({ text, telling, isInformation = false }, place): SessionRequest => ({
-        text: kept(text, REQUEST_LENGTH),
-        telling,
-        isFirst: isFirst && telling === best,
-        isInformation,
+      .map((request, place) => ({
+        ...newRequest(request),
+        isFirst: isFirst && request.telling === best,
         isJoined: place > 0,
-        isOpen: opens && !isInformation,
-        turns: 0,
-        answer: '',
-        answerScore: 0,
-        isDone: false,
-      }));
-    this.#current = added.filter(({ text }) => text !== '');
+        isOpen: opens && request.isInformation !== true,
+      }))
+      .filter(({ text }) => text !== '');
     this.#all.push(...this.#current);
+    this.#makeRoom();
+  }
+
+  /** The user says more of what is wanted: it belongs to the open request, and has an answer of its own once that has. */
+  addMore(wish: NewRequest): void {
+    const open = this.#all.filter(({ isOpen }) => isOpen);
+    const goingOn = open.findLast(({ goesOn }) => goesOn);
+    const head =
+      goingOn ?? open.toSorted((one, other) => other.telling - one.telling)[0] ?? this.#current.at(-1);
+    if (head === undefined || head.isDone) {
+      this.add([wish]);
+      return;
+    }
+    this.#current = [head];
+    if (head.answer === '' || head.isRefused) {
+      head.detail = kept(wish.text, DETAIL_LENGTH);
+      this.#stems.delete(head);
+      return;
+    }
+    const more = { ...newRequest(wish), isJoined: true, goesOn: true, isOpen: true };
+    const place = this.#all.indexOf(head);
+    this.#all.splice(place + 1, 0, more);
+    // One such says enough of a request.
+    if (head.goesOn) this.#all.splice(place, 1);
+    this.#current = [more];
+    this.#makeRoom();
+  }
+
+  #makeRoom(): void {
     while (this.#all.length > KEPT) {
       const earlier = this.#all.filter((request) => !this.#current.includes(request));
       const pool = earlier.length > 0 ? earlier : this.#all;
       const least = pool.reduce((one, other) => (rankOf(other) <= rankOf(one) ? other : one));
       const next = this.#all[this.#all.indexOf(least) + 1];
-      if (next !== undefined && !least.isJoined) next.isJoined = false;
+      if (next !== undefined && !least.isJoined) Object.assign(next, { isJoined: false, goesOn: false });
+      if (!least.isJoined && next?.isJoined !== true)
+        this.#dropped = Math.min(this.#dropped + 1, MOST_DROPPED);
       this.#all = this.#all.filter((request) => request !== least);
       this.#current = this.#current.filter((request) => request !== least);
     }
@@ -119,15 +116,31 @@ export class SessionRequests {
 
   /** The user goes on: where the latest questions have their answers, with what is wanted done. */
   resume(): void {
-    const left = this.#current.filter(({ isInformation, answer }) => !isInformation || answer === '');
-    const open = left.length > 0 ? left : this.#all.filter(({ isOpen }) => isOpen);
-    if (open.length > 0) this.#current = open;
+    const tasks = this.#current.filter(({ isInformation }) => !isInformation);
+    const open = tasks.length > 0 ? tasks : this.#all.filter(({ isOpen }) => isOpen);
+    const left =
+      open.length > 0 ? open : this.#current.filter(({ answer, isSpent }) => answer === '' && !isSpent);
+    if (left.length > 0) this.#current = left;
     else if (this.#current.length === 0) this.#current = this.#all.slice(-1);
   }
 
-  /** The user denies what the assistant last said: it is no answer to go by. */
-  doubt(): void {
-    for (const request of this.#current) if (!request.isDone) request.answerScore = 0;
+  /** The user says that what the assistant last said is not it: it is no answer. */
+  reject(): void {
+    if (this.#recap !== '') {
+      this.#recap = '';
+      return;
+    }
+    for (const request of this.#current) {
+      if (request.isDone || request.isInformation) continue;
+      forget(request);
+    }
+  }
+
+  /** The user asks for another one than what was proposed: what is stated next is the answer. */
+  revise(): void {
+    const open = this.#all.filter(({ isOpen }) => isOpen);
+    if (open.length > 0) this.#current = open;
+    this.#recap = '';
   }
 
   /** The user asks about something that is not kept: the next answer belongs to no request, a report excepted. */
@@ -148,20 +161,26 @@ export class SessionRequests {
   clear(): void {
     this.#all = [];
     this.#current = [];
+    this.#recap = '';
   }
 
   /**
    * An assistant turn on the latest requests; it may also report that an earlier one is done. `redact`: takes personal
    * data out of a sentence that is kept.
    */
-  answer(answer: AssistantAnswer, bearing: Bearing, redact: (text: string) => string): void {
+  answer(
+    answer: AssistantAnswer,
+    bearing: Bearing,
+    redact: (text: string) => string,
+    { isRefused = answer.refuses && !answer.goesOn, isAwaited = false } = {},
+  ): void {
     const all = this.#all.toSorted((one, other) => this.#placeOf(other) - this.#placeOf(one));
     // What the answer reports of the requests that are spoken of.
     let bestReport = 0;
     for (const request of all) {
       const isCurrent = this.#current.includes(request);
       if (isCurrent && bearing !== 'detour') request.turns = Math.min(request.turns + 1, MOST_TURNS);
-      const isConfirmed = !request.isInformation && CONFIRMED.includes(bearing);
+      const isConfirmed = !request.isInformation && (isAwaited || CONFIRMED.includes(bearing));
       const rivals = isCurrent ? this.#rivalsOf(request) : [];
       const best = bestAnswer(answer, this.#stemsOf(request), {
         isConfirmed,
@@ -169,25 +188,26 @@ export class SessionRequests {
         rivals,
       });
       if (isCurrent && best === null && answer.asksBack) this.#makeTask(request);
+      if (isCurrent && best === null && !answer.asksBack) request.isSpent = true;
+      // What was proposed before is turned down, or what could not be had is found, in words that are not shown.
+      if (isCurrent && best === null && answer.states && !isRefused && isStale(request, bearing))
+        forget(request);
       if (best === null) continue;
       const score = Math.max(0, Math.min(255, Math.round(best.score * 60)));
-      const isSpokenOf = isCurrent || (request.isOpen && !(best.isForeign && this.#current.length > 0));
+      const isSpokenOf =
+        isCurrent || (request.isOpen && (isAwaited || !best.isForeign || this.#current.length === 0));
+      // What cannot be done is the request, not what was asked beside it.
+      if (isAwaited && isRefused && request.isInformation && !best.shares) continue;
       if (isSpokenOf && best.isReport) bestReport = Math.max(bestReport, score);
-      if (!isCurrent && !(isSpokenOf && best.isReport) && !(best.settles && score > bestReport)) continue;
-      if (!isCurrent && request.isDone && score <= request.answerScore) continue;
-      if (!isSpokenOf && (request.isInformation || denies(request.answer))) continue;
-      // What is answered and was asked beside something stays answered.
-      if (request.isInformation && !request.isFirst && request.answer !== '' && !best.shares) continue;
-      if (request.isDone && isHidden(best.text)) continue;
-      if (request.isDone && best.isReport && best.isForeign) continue;
-      const margin = marginOf(request, best, bearing);
-      // What is done beats any list or step before it, and is only followed by what is done as well.
-      const isWorse = score <= request.answerScore + margin;
-      if (best.isReport === request.isDone ? isWorse && !best.isReport : request.isDone) continue;
-      request.answer = kept(reported(request, best, redact(best.text)), ANSWER_LENGTH);
-      request.isDone = best.isReport;
-      request.answerScore = score;
+      const isOutcome = isAwaited && request.isOpen && isRefused;
+      const isReported = (isSpokenOf && best.isReport) || (best.settles && score > bestReport);
+      if (!isCurrent && !isOutcome && !isReported) continue;
+      const margin = isOutcome ? -255 : marginOf(request, bearing, isRefused);
+      if (!takesPlace(request, best, { score, margin, isCurrent, isSpokenOf })) continue;
+      take(request, best, { text: redact(best.text), score, recap: this.#recap, isRefused });
     }
+    if (answer.recaps) this.#recap = kept(redact(answer.recap), ANSWER_LENGTH);
+    else if (answer.reports || isRefused) this.#recap = '';
   }
 
   /** "Is there a train at noon?" – "From where?": there is something to be done, unless something else is. */
@@ -210,7 +230,7 @@ export class SessionRequests {
   }
 
   #stemsOf(request: SessionRequest): ReadonlySet<string> {
-    const stems = this.#stems.get(request) ?? stemsOf(request.text);
+    const stems = this.#stems.get(request) ?? stemsOf(`${request.text} ${request.detail}`);
     this.#stems.set(request, stems);
     return stems;
   }
@@ -227,6 +247,19 @@ export class SessionRequests {
     return this.#all.some(({ isDone }) => isDone);
   }
 
+  /** Whether the assistant has answered a request that is spoken of. */
+  get isAnswered(): boolean {
+    return this.#all.some(
+      (request) =>
+        (request.isOpen || this.#current.includes(request)) && (request.answer !== '' || request.isSpent),
+    );
+  }
+
+  /** Whether the assistant has said of the latest request that it cannot be met. */
+  get isRefused(): boolean {
+    return this.#current.some(({ isRefused, isInformation }) => isRefused && !isInformation);
+  }
+
   /** Whether the latest requests are reported as done. */
   get isDone(): boolean {
     return this.#current.length > 0 && this.#current.every(({ isDone }) => isDone);
@@ -238,85 +271,87 @@ export class SessionRequests {
     return main === null || this.#current.includes(main);
   }
 
-  /** At most three, the weightiest, in their order; `latest`: the latest one is among them. */
-  told(latest: boolean): readonly SessionRequest[] {
+  /**
+   * At most three requests, the weightiest, in their order, each with those that are told with it; `latest`: the latest
+   * one is among them.
+   */
+  told(latest: boolean): readonly (readonly SessionRequest[])[] {
     const last = latest ? this.#current.at(-1) : undefined;
     const rank = (request: SessionRequest): number => (request === last ? Infinity : rankOf(request));
-    const byRank = this.#all.toSorted((one, other) => rank(other) - rank(one)).slice(0, TOLD);
-    return this.#all.filter((request) => byRank.includes(request));
+    const heaviest = (group: readonly SessionRequest[]): number => Math.max(...group.map(rank));
+    const groups = this.#groups();
+    const byRank = groups.toSorted((one, other) => heaviest(other) - heaviest(one)).slice(0, TOLD);
+    return groups
+      .filter((group) => byRank.includes(group))
+      .map((group) => {
+        const most = groups.length === 1 ? TOLD : TOLD_OF_GROUP;
+        // How it went on is told.
+        const inGroup = (request: SessionRequest): number =>
+          request.goesOn && request.answer !== '' ? Infinity : rank(request);
+        const best = group.toSorted((one, other) => inGroup(other) - inGroup(one)).slice(0, most);
+        return group.filter((request) => best.includes(request));
+      });
   }
 
-  /** Whether two requests came in the same turn, the first before the other. */
-  areJoined(one: SessionRequest, other: SessionRequest): boolean {
-    const from = this.#all.indexOf(one);
-    const between = this.#all.slice(from + 1, this.#all.indexOf(other) + 1);
-    return between.length > 0 && between.every(({ isJoined }) => isJoined);
+  /** How many requests there were besides those that are told. */
+  untold(told: readonly (readonly SessionRequest[])[]): number {
+    return this.#dropped + this.#groups().length - told.length;
+  }
+
+  /** Requests of one turn, and what goes on with them. */
+  #groups(): SessionRequest[][] {
+    const groups: SessionRequest[][] = [];
+    for (const request of this.#all) {
+      const group = groups.at(-1);
+      if (request.isJoined && group !== undefined) group.push(request);
+      else groups.push([request]);
+    }
+    return groups;
   }
 
   write(writer: ByteWriter): void {
-    writer.count(this.#all.length);
+    writer.text(this.#recap).byte(this.#dropped).count(this.#all.length);
     for (const request of this.#all) {
-      const { text, telling, isFirst, isDone, isInformation, isOpen, turns, answer, answerScore } = request;
-      writer
-        .text(text)
-        .byte(
-          telling | (isFirst ? 16 : 0) | (isDone ? 32 : 0) | (isInformation ? 64 : 0) | (isOpen ? 128 : 0),
-        )
-        .byte(turns | (request.isJoined ? 64 : 0) | (this.#current.includes(request) ? 128 : 0))
-        .text(answer)
-        .byte(answerScore);
+      writeRequest(writer, request, this.#current.includes(request));
     }
   }
 
   static read(reader: ByteReader): SessionRequests {
     const requests = new SessionRequests();
+    requests.#recap = reader.text();
+    requests.#dropped = reader.byte();
     const count = reader.count();
     for (let place = 0; place < count; place += 1) {
-      const text = reader.text();
-      const flags = reader.byte();
-      const turns = reader.byte();
-      const request: SessionRequest = {
-        text,
-        telling: flags & 15,
-        isFirst: (flags & 16) !== 0,
-        isDone: (flags & 32) !== 0,
-        isInformation: (flags & 64) !== 0,
-        isOpen: (flags & 128) !== 0,
-        isJoined: (turns & 64) !== 0,
-        turns: turns & 63,
-        answer: reader.text(),
-        answerScore: reader.byte(),
-      };
+      const { request, isCurrent } = readRequest(reader);
       requests.#all.push(request);
-      if (turns > 127) requests.#current.push(request);
+      if (isCurrent) requests.#current.push(request);
     }
     return requests;
   }
 }
 
-/** Hundredths by which a later answer must be better; a refusal gives way to what is stated after it. */
-function marginOf({ answer }: SessionRequest, { text }: ScoredAnswer, bearing: Bearing): number {
-  if (answer === '' && bearing !== 'closing') return -255;
-  const isOvercome = OVERCOMING.includes(bearing) && refuses(answer) && !refuses(text);
-  return Math.round(MARGINS[isOvercome ? 'answered' : bearing] * 60);
+/** How an answer stands to a request. */
+interface Standing {
+  /** Hundredths, and by how many it must be better than the answer so far. */
+  readonly score: number;
+  readonly margin: number;
+  readonly isCurrent: boolean;
+  readonly isSpokenOf: boolean;
 }
 
-/** A report that names little tells as well what was found before it: "The pizzeria Etna has a table. It is booked." */
-function reported({ answer, answerScore, isDone }: SessionRequest, best: ScoredAnswer, text: string): string {
-  if (!best.isReport || isDone || answer === '' || answerScore < PLAIN || denies(answer)) return text;
-  const both = `${ended(answer)} ${text}`;
-  return contentCount(text) <= THIN && !namesOne(text) && both.length <= ANSWER_LENGTH ? both : text;
-}
-
-/** What is told first: what was done rather than what was only asked beside it. */
-function rankOf(request: SessionRequest): number {
-  const hidden = isHidden(request.answer) ? HIDDEN_WEIGHT : 0;
-  return weightOf(request) + (request.isDone ? DONE_WEIGHT : 0) - hidden;
-}
-
-/** What a session came for, and got, stays its main request. */
-function weightOf({ telling, isFirst, turns: all, isDone, isInformation }: SessionRequest): number {
-  const turns = (isInformation && !isFirst) || telling <= LEANING ? Math.min(all, 1) : all;
-  const first = isDone ? FIRST_WEIGHT + DONE_WEIGHT : FIRST_WEIGHT;
-  return telling + turns * TURN_WEIGHT + (isFirst && telling > VAGUE ? first : 0);
+/** Whether an answer takes the place of the one so far. */
+function takesPlace(
+  request: SessionRequest,
+  best: ScoredAnswer,
+  { score, margin, isCurrent, isSpokenOf }: Standing,
+): boolean {
+  const { isDone, isInformation, isFirst, answer, answerScore } = request;
+  if (!isCurrent && isDone && score <= answerScore) return false;
+  if (!isSpokenOf && (isInformation || denies(answer))) return false;
+  // What is answered and was asked beside something stays answered.
+  if (isInformation && !isFirst && answer !== '' && !best.shares) return false;
+  if (isDone && (isHidden(best.text) || (best.isReport && best.isForeign))) return false;
+  // What is done beats any list or step before it, and is only followed by what is done as well.
+  if (best.isReport !== isDone) return !isDone;
+  return best.isReport || score > answerScore + margin;
 }

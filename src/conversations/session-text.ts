@@ -1,31 +1,29 @@
 import type { ByteReader, ByteWriter } from '../domain/byte-codec.ts';
-import type { Enrichment, GapType } from '../domain/facts.ts';
-import { SIGNALS, type SignalKey } from '../domain/signal-kinds.ts';
+import type { Enrichment, GapType, Stance } from '../domain/facts.ts';
+import type { SignalKey } from '../domain/signal-kinds.ts';
 import { truncate } from '../domain/truncate.ts';
-import { capitalOf } from '../language/capital.ts';
 import type { DetectLanguage } from '../language/detect.ts';
-import { ENDINGS, TEXT_LANGUAGES, type Ending } from '../language/shown/lexicon.ts';
-import { ended, isContrasted, shortened, shortenedAtClause } from '../language/shown/shortening.ts';
-import { withoutOpenings } from '../language/shown/trimming.ts';
+import { ENDINGS, type Ending } from '../language/shown/lexicon.ts';
 import { askedSentences, beginsWithReply, statedSentence, type AskedSentence } from './asked-sentences.ts';
 import { readAnswer } from './assistant-answer.ts';
 import { holdsQuestion } from './answering-turns.ts';
-import { LEANING, SessionRequests, type Bearing, type SessionRequest } from './session-requests.ts';
+import { endingAfterUser, isLiking } from './session-ending.ts';
+import { BEARINGS, type Bearing } from './session-request.ts';
+import { SessionRequests } from './session-requests.ts';
+import { summaryOf, titleOf } from './shown-session.ts';
+import {
+  asksForAnother,
+  asksUnmarked,
+  asMore,
+  bringsUp,
+  needsNoOther,
+  takingOf,
+  withoutReference,
+  type Taking,
+} from './user-move.ts';
 
-/** UTF-16 units. */
-const TITLE_LENGTH = 60;
-/** Of each request and of the answers together, where a summary tells several. */
-const TOLD_LENGTH = 110;
-const ANSWERS_LENGTH = 300;
 /** User text that language is told from; past it the answer stands. */
 const LANGUAGE_SAMPLE = 240;
-/** How much less a later request tells that speaks of what was said before. */
-const REFERENCE = 8;
-/** Between what was asked, what was answered and how it ended. */
-const PART = ' – ';
-/** Between one request with its answer and the next. */
-const PAIR = ' · ';
-
 /** How a user turn stands to the turns before it. */
 export interface TurnPlace {
   /** It can only answer the assistant's question. */
@@ -38,11 +36,29 @@ export interface TurnPlace {
 export type Redact = (text: string) => string;
 
 const OPENS: TurnPlace = { isAnswer: false, isRepeated: false };
-const BEARINGS: readonly Bearing[] = ['other', 'answered', 'detour', 'step', 'closing', 'stated'];
 /** What a user turn does: it asks anew, takes up what was asked, asks about it, goes a step on with it, or replies. */
-type Move = 'new' | 'retry' | 'detour' | 'aside' | 'step' | 'statement' | 'reply';
+type Move = 'new' | 'more' | 'another' | 'retry' | 'detour' | 'aside' | 'step' | 'statement' | 'reply';
+/** A user turn in its session. */
+interface UserTurn {
+  readonly signals: readonly SignalKey[];
+  /** The sentences that may ask for something; of an answer, those that bring up something of their own. */
+  readonly asked: readonly AskedSentence[];
+  /** Wishes of an answer that name what no request does. */
+  readonly wishes: readonly AskedSentence[];
+  readonly isAnswer: boolean;
+  readonly isReply: boolean;
+  readonly isRequest: boolean;
+  readonly isRepeated: boolean;
+  /** It begins with a "no", and wishes for something. */
+  readonly isDenial: boolean;
+  /** What it wishes for is another matter. */
+  readonly isChange: boolean;
+  readonly taking: Taking;
+}
 const BEARING_OF: Readonly<Partial<Record<Move, Bearing>>> = {
   new: 'other',
+  more: 'answered',
+  another: 'another',
   retry: 'answered',
   detour: 'detour',
   aside: 'detour',
@@ -54,12 +70,10 @@ const OWN_MATTER = 5;
 /** What is taken for another try is none when it asks for so much, and shares no more than this part with a request. */
 const OWN_TRY = 3;
 const MOST_SHARED = 0.5;
-const SAT: ReadonlySet<SignalKey> = signalsOf('SAT');
-const DSAT: ReadonlySet<SignalKey> = signalsOf('DSAT');
-
-function signalsOf(wanted: 'SAT' | 'DSAT'): ReadonlySet<SignalKey> {
-  return new Set(SIGNALS.flatMap(({ key, type }) => (type === wanted ? [key] : [])));
-}
+/** What shares more with a request is that request. */
+const SAME = 0.67;
+/** A wish in an answer says more of a request when it names so much. */
+const LEAST_WISH = 2;
 
 /**
  * What title, summary and language of a session are made of: a few sentences, never the conversation.
@@ -85,6 +99,10 @@ export class SessionText {
   #asksBack = false;
   /** The assistant's latest turn asked to confirm what it is about to do. */
   #recaps = false;
+  /** The assistant's latest turn asked whether something that it named would do. */
+  #proposes = false;
+  /** The user did not deny what the assistant had asked to confirm: next it is done, or cannot be. */
+  #isAwaited = false;
   /** The assistant's latest turn asked whether there is anything else: what follows is no answer. */
   #offersMore = false;
   /** The latest user turn asked or answered: what the assistant says next may settle it. */
@@ -93,33 +111,74 @@ export class SessionText {
   /** `content`, and the sentences of `enrichment`: without personal data. */
   addUserTurn(content: string, enrichment: Enrichment, place: TurnPlace = OPENS): void {
     this.#addSample(content);
-    const { kind } = enrichment;
-    const signals = enrichment.signals.map(({ key }) => key);
-    const isAnswer = !this.#offersMore && (place.isAnswer || (this.#asksBack && !holdsQuestion(content)));
-    const sentences = kind === 'request' ? askedSentences(content, enrichment) : [];
-    const opens = this.#requests.isEmpty || this.#isOnlyStated;
-    const asked = isAnswer ? sentences.filter((sentence) => bringsUp(sentence, opens)) : sentences;
-    const isRequest = kind === 'request' && (!isAnswer || asked.length > 0);
-    const isRepeated = place.isRepeated && this.#isRetry(asked);
-    const move = isRepeated ? 'retry' : this.#moveOf(content, asked, signals, isRequest);
-    const isNew = move === 'new';
+    const turn = this.#readUserTurn(content, enrichment, place);
+    const { signals, isAnswer, isReply, isRequest, isRepeated } = turn;
+    if (turn.taking === 'rejects' || (turn.isDenial && !turn.isChange)) this.#requests.reject();
+    const move = this.#moveOf(content, turn);
+    const isTried = isRepeated && turn.asked.some(({ text }) => this.#requests.shareOf(text) > 0);
     if (move === 'aside') this.#requests.setAside();
-    else if (!isNew && !(isRepeated && asked.some(({ text }) => this.#requests.shareOf(text) > 0)))
-      this.#requests.resume();
-    if (kind === 'reply' && this.#requests.isEmpty) this.#addStated(content);
-    const isLiked = signals.some((key) => SAT.has(key)) && !signals.some((key) => DSAT.has(key));
-    const bearing = isAnswer ? 'answered' : isLiked && kind === 'reply' ? 'closing' : 'other';
+    else if (move === 'another') this.#requests.revise();
+    else if (move !== 'more' && move !== 'new' && !isTried) this.#requests.resume();
+    if (isReply && this.#requests.isEmpty) this.#addStated(content);
+    const isLiked = isLiking(signals);
+    this.#isAwaited = this.#recaps && turn.taking === 'none';
+    const taken: Bearing = this.#isAwaited ? 'confirmed' : 'answered';
+    const bearing: Bearing = isAnswer ? taken : isLiked && isReply ? 'closing' : 'other';
     this.#bearing = BEARING_OF[move] ?? bearing;
-    if (this.#recaps && beginsWithReply(content, true)) this.#requests.doubt();
-    this.#isMoved = kind !== 'reply' || isAnswer;
-    this.#ending = this.#endingAfterUser(
-      isNew || (move === 'step' && this.#ending !== 'handedOver') || (isRequest && isRepeated),
-      isLiked,
-      kind === 'reply' && !isAnswer,
-      isRequest && holdsQuestion(content),
+    this.#isMoved = !isReply || isAnswer;
+    this.#ending = endingAfterUser(this.#ending, {
+      asks:
+        move === 'new' ||
+        (move === 'step' && this.#ending !== 'handedOver') ||
+        (isRequest && isRepeated && move !== 'more'),
+      isReply: isReply && !isAnswer,
+      isAsking: isRequest && holdsQuestion(content),
+      isAnswered: this.#isAnswered,
+      isMet: this.#isMet,
+      isDone: this.#requests.isDone,
+      hasDone: this.#requests.hasDone,
       signals,
-    );
-    if (isNew) this.#isAnswered = false;
+    });
+    if (move === 'new') this.#isAnswered = false;
+  }
+
+  #readUserTurn(content: string, enrichment: Enrichment, place: TurnPlace): UserTurn {
+    const isReply = enrichment.kind === 'reply';
+    const isAsking = enrichment.kind === 'request';
+    const opens = this.#requests.isEmpty || this.#isOnlyStated;
+    const sentences = isAsking ? askedSentences(content, enrichment) : [];
+    const isReplying =
+      place.isAnswer || (this.#asksBack && !holdsQuestion(content)) || (this.#recaps && isReply);
+    const isAnswer = !this.#offersMore && isReplying && !sentences.some(asksUnmarked);
+    const asks = this.#recaps || this.#proposes;
+    const { isAnswered } = this.#requests;
+    const taking = opens ? 'none' : takingOf(content, sentences, { isAnswered, asks });
+    const denies = isAnswer && !opens && beginsWithReply(content, true);
+    const least = denies && !this.#recaps ? 1 : LEAST_WISH;
+    const wishes = isAnswer && !opens ? sentences.filter((sentence) => this.#isOwnWish(sentence, least)) : [];
+    const isDenial = wishes.length > 0 && denies;
+    // "No. I need a house" is another matter, "No, I need two" is not.
+    const isChange = isDenial && !this.#recaps && !beginsWithReply(wishes[0]!.text, true);
+    const broughtUp = isChange ? wishes : sentences.filter((sentence) => bringsUp(sentence, opens));
+    const asked = isAnswer ? broughtUp : sentences;
+    return {
+      signals: enrichment.signals.map(({ key }) => key),
+      asked,
+      wishes,
+      isAnswer,
+      isReply,
+      isRequest: isAsking && (!isAnswer || asked.length > 0),
+      isRepeated: place.isRepeated && this.#isRetry(asked),
+      isDenial,
+      isChange,
+      taking,
+    };
+  }
+
+  /** A wish in an answer that names what no request does: more of what is wanted, or something else. */
+  #isOwnWish({ text, asks, content, refers, isInformation }: AskedSentence, least: number): boolean {
+    if (asks !== 'question' || isInformation || refers || content < least) return false;
+    return this.#requests.shareOf(text) <= MOST_SHARED;
   }
 
   #addSample(content: string): void {
@@ -140,13 +199,24 @@ export class SessionText {
     );
   }
 
-  #moveOf(
-    content: string,
-    asked: readonly AskedSentence[],
-    signals: readonly SignalKey[],
-    isRequest: boolean,
-  ): Move {
-    if (this.#addRequests(content, asked, signals)) return 'new';
+  #moveOf(content: string, turn: UserTurn): Move {
+    const { asked, wishes, signals, isRequest, taking, isChange } = turn;
+    if (turn.isAnswer && asked.length === 0 && wishes.length > 0) {
+      this.#requests.addMore(asMore(wishes[0]!));
+      return 'more';
+    }
+    if (turn.isRepeated) return 'retry';
+    const own = asked.filter((sentence) => !this.#isOtherTry(sentence));
+    if (taking === 'another' && own.length > 0 && own.every(({ content: named }) => named <= OWN_TRY)) {
+      this.#requests.revise();
+      this.#requests.addMore(asMore(own[0]!));
+      return 'another';
+    }
+    if (isChange) this.#requests.add(asked.map(withoutReference));
+    // A later turn that asks explains itself beside the question.
+    const hasQuestion = asked.some(({ asks }) => asks === 'question');
+    if (isChange || this.#addRequests(content, own, signals, hasQuestion)) return 'new';
+    if (taking === 'another' || own.length < asked.length) return 'another';
     if (!isRequest) return 'reply';
     if (!asked.some(({ asks }) => asks === 'question')) return 'statement';
     if (asked.some(({ text, isInformation }) => isInformation && !this.#requests.covers(text)))
@@ -158,15 +228,25 @@ export class SessionText {
       : 'detour';
   }
 
+  /** It asks for another one than what was proposed, or in another way for what could not be had. */
+  #isOtherTry({ text, content }: AskedSentence): boolean {
+    if (this.#requests.isAnswered && asksForAnother(text)) return content <= OWN_TRY;
+    if (!this.#requests.isRefused || content > OWN_TRY) return false;
+    return content < OWN_TRY || this.#requests.shareOf(text) > MOST_SHARED;
+  }
+
   /** Whether the turn asked for something that was not asked before. */
-  #addRequests(content: string, asked: readonly AskedSentence[], signals: readonly SignalKey[]): boolean {
+  #addRequests(
+    content: string,
+    asked: readonly AskedSentence[],
+    signals: readonly SignalKey[],
+    hasQuestion: boolean,
+  ): boolean {
     const isFirst = this.#requests.isEmpty || this.#isOnlyStated;
     const isReply =
       !isFirst &&
       !this.#offersMore &&
       beginsWithReply(content, !this.#asksBack && this.#ending !== 'handedOver');
-    // A later turn that asks explains itself beside the question.
-    const hasQuestion = asked.some(({ asks }) => asks === 'question');
     const further = asked.filter(
       (sentence) =>
         (!hasQuestion || sentence.asks === 'question') && this.#isFurther(sentence, isReply, signals),
@@ -188,7 +268,7 @@ export class SessionText {
     isReply: boolean,
     signals: readonly SignalKey[],
   ): boolean {
-    if (signals.includes('gives-up')) return false;
+    if (signals.includes('gives-up') || needsNoOther(text)) return false;
     // "Yes, I'd like to return the lamp": more than a yes.
     const isMore = !refers && content > OWN_TRY && this.#requests.shareOf(text) <= MOST_SHARED;
     const isAsked = /[?？؟]["'”»)\]]*$/u.test(text) || (asks === 'question' && (!isReply || isMore));
@@ -196,6 +276,8 @@ export class SessionText {
     // "Change it to the blue one" is a step of what was asked before.
     const isStep = refers && !adds && !isInformation && asks === 'question';
     if (isStep && content < OWN_MATTER) return false;
+    // The same again, in more words.
+    if (!isInformation && this.#requests.shareOf(text) > SAME && !this.#requests.isDone) return false;
     // "Four days?" to "How long?"
     if (isMarked && this.#asksBack && !this.#offersMore && content < OWN_MATTER) return false;
     const isAfterAll = this.#offersMore || this.#requests.isDone;
@@ -216,41 +298,21 @@ export class SessionText {
     this.#isOnlyStated = true;
   }
 
-  #endingAfterUser(
-    asks: boolean,
-    isLiked: boolean,
-    isReply: boolean,
-    isAsking: boolean,
-    signals: readonly SignalKey[],
-  ): Ending | null {
-    const before = this.#ending;
-    if (signals.includes('gives-up') && !isAsking && (this.#isAnswered || !asks)) {
-      // "I'm done here" of what is done is no giving up.
-      const stays = before === 'handedOver' || before === 'refused' || this.#requests.hasDone;
-      return stays ? before : 'givenUp';
-    }
-    // "Can I speak to a person?"
-    if (asks || (isAsking && signals.includes('gives-up'))) return 'open';
-    if (isLiked && this.#isAnswered) {
-      const stays = before === 'refused' || before === 'handedOver' || before === 'givenUp';
-      if (signals.includes('problem-solved')) return 'solved';
-      return stays ? before : this.#isMet ? 'solved' : null;
-    }
-    const isClosed =
-      isReply && before === null && this.#requests.isDone && !signals.some((key) => DSAT.has(key));
-    if (isClosed) return 'solved';
-    return before === 'solved' ? null : before;
-  }
-
   /** `redact`: takes personal data out of a sentence that is kept. */
-  addAssistantTurn(content: string, redact: Redact, gap: GapType | null = null): void {
+  addAssistantTurn(
+    content: string,
+    redact: Redact,
+    gap: GapType | null = null,
+    stance: Stance | null = null,
+  ): void {
     const answer = readAnswer(content);
-    this.#requests.answer(answer, this.#bearing, redact);
+    const isRefused = (gap !== null || answer.refuses) && !answer.goesOn;
+    this.#requests.answer(answer, this.#bearing, redact, { isRefused, isAwaited: this.#isAwaited });
     this.#asksBack = answer.asksBack;
     this.#recaps = answer.recaps;
+    this.#proposes = answer.proposes;
     this.#isAnswered ||= answer.states;
-    this.#offersMore = answer.offersMore;
-    const isRefused = (gap !== null || answer.refuses) && !answer.goesOn;
+    this.#offersMore = answer.offersMore || stance === 'asked-for-more';
     this.#isMet ||= answer.states && !isRefused && !answer.denies;
     const before = this.#ending === 'open' ? null : this.#ending;
     if (answer.handsOver) this.#ending = 'handedOver';
@@ -265,14 +327,7 @@ export class SessionText {
   /** The main request, at most 60 characters; null before the user has said anything that names a matter. */
   get title(): string | null {
     const { main } = this.#requests;
-    if (main === null) return null;
-    // "I wanted to pay, but it failed" is not "Pay, but it failed".
-    const short = withoutMarks(isContrasted(main.text) ? main.text : withoutOpenings(main.text));
-    if (short.length <= TITLE_LENGTH) return capitalised(short);
-    const clause = shortenedAtClause(short, TITLE_LENGTH, short.length < main.text.length - 2);
-    if (clause !== null) return capitalised(withoutMarks(withoutOpenings(clause)));
-    const shorter = isContrasted(main.text) ? short : withoutMarks(withoutOpenings(main.text, true));
-    return capitalised(withoutMarks(shortened(shorter, TITLE_LENGTH)));
+    return main === null ? null : titleOf(main);
   }
 
   /**
@@ -280,14 +335,7 @@ export class SessionText {
    * 639-1, of the closing words.
    */
   summary(language: string | null): string | null {
-    const { main } = this.#requests;
-    if (main === null) return null;
-    // How it ended is how the latest request did.
-    const told = this.#requests.told(this.#ending !== null && this.#ending !== 'solved');
-    const pairs = pairsOf(told, this.#requests);
-    const endings = language === null ? undefined : TEXT_LANGUAGES.get(language)?.endings;
-    const ending = this.#ending === null ? undefined : endings?.[this.#ending];
-    return [pairs.join(PAIR), ending ?? ''].filter((part) => part !== '').join(PART);
+    return this.#requests.isEmpty ? null : summaryOf(this.#requests, this.#ending, language);
   }
 
   /**
@@ -316,7 +364,7 @@ export class SessionText {
     writer
       .byte(flags.reduce((byte, flag, bit) => byte | (flag ? 1 << bit : 0), 0))
       .byte(this.#ending === null ? 0 : ENDINGS.indexOf(this.#ending) + 1)
-      .byte(BEARINGS.indexOf(this.#bearing))
+      .byte(BEARINGS.indexOf(this.#bearing) | (this.#proposes ? 128 : 0) | (this.#isAwaited ? 64 : 0))
       .text(this.#sample)
       .text(this.#language ?? '');
     this.#requests.write(writer);
@@ -334,75 +382,13 @@ export class SessionText {
     text.#isMet = (flags & 64) !== 0;
     text.#recaps = (flags & 128) !== 0;
     text.#ending = ENDINGS[reader.byte() - 1] ?? null;
-    text.#bearing = BEARINGS[reader.byte()] ?? 'other';
+    const bearing = reader.byte();
+    text.#bearing = BEARINGS[bearing & 63] ?? 'other';
+    text.#proposes = (bearing & 128) !== 0;
+    text.#isAwaited = (bearing & 64) !== 0;
     text.#sample = reader.text();
     text.#language = reader.text() || null;
     text.#requests = SessionRequests.read(reader);
     return text;
   }
-}
-
-/** A later request that speaks of what was said before does not stand for the conversation. */
-function withoutReference(asked: AskedSentence): AskedSentence {
-  return asked.refers
-    ? { ...asked, telling: Math.max(0, Math.min(LEANING, asked.telling - REFERENCE)) }
-    : asked;
-}
-
-/** Whether a sentence of an answer asks for something of its own; `opens`: nothing was asked before. */
-function bringsUp({ adds, refers, asks }: AskedSentence, opens: boolean): boolean {
-  return (adds && !refers) || (opens && asks === 'question');
-}
-
-/** The answers to the requests that are told, by request: short ones whole, the others in equal parts of the room. */
-function answersOf(told: readonly SessionRequest[]): ReadonlyMap<SessionRequest, string> {
-  const short = new Map<string, string>();
-  const answers = [...new Set(told.map(({ answer }) => answer))].filter((answer) => answer !== '');
-  let room = ANSWERS_LENGTH;
-  answers
-    .toSorted((one, other) => one.length - other.length)
-    .forEach((answer, place) => {
-      const text = shortened(answer, Math.floor(room / (answers.length - place)));
-      short.set(answer, text);
-      room -= text.length;
-    });
-  return new Map(told.map((request) => [request, short.get(request.answer) ?? '']));
-}
-
-/** Requests with the answers that follow them; those of one turn stand together. */
-function pairsOf(told: readonly SessionRequest[], requests: SessionRequests): string[] {
-  const most = told.length > 1 ? TOLD_LENGTH : Number.POSITIVE_INFINITY;
-  const answers = answersOf(told);
-  const pairs: { asked: string; answers: Set<string> }[] = [];
-  for (const [place, request] of told.entries()) {
-    const answer = answers.get(request) ?? '';
-    const asked = sentenceOf(shortened(request.text, most));
-    const last = pairs.at(-1);
-    const isJoined = place > 0 && requests.areJoined(told[place - 1]!, request);
-    if (last !== undefined && (isJoined || (answer !== '' && last.answers.has(answer)))) {
-      last.asked += ` ${asked}`;
-      if (answer !== '') last.answers.add(answer);
-    } else pairs.push({ asked, answers: new Set(answer === '' ? [] : [answer]) });
-  }
-  return pairs.map(({ asked, answers: given }) =>
-    [asked, [...given].map(sentenceOf).join(' ')].filter((part) => part !== '').join(PART),
-  );
-}
-
-function withoutMarks(text: string): string {
-  let end = text.length;
-  while (end > 0 && /[\s.!?。！？؟;,:，、；：।]/u.test(text[end - 1]!)) end -= 1;
-  return text.slice(0, end);
-}
-
-function sentenceOf(text: string): string {
-  return ended(capitalised(text.trim()));
-}
-
-/** With a capital, unless the first word has one somewhere: "iPhone". */
-function capitalised(text: string): string {
-  const first = /^\S*/u.exec(text)?.[0] ?? '';
-  if (first !== first.toLowerCase()) return text;
-  const [letter = '', ...rest] = Array.from(text);
-  return capitalOf(letter) + rest.join('');
 }

@@ -1,4 +1,4 @@
-import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { deepEqual, doesNotMatch, equal, match, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { SessionText, type TurnPlace } from '../../src/conversations/session-text.ts';
 import { ByteReader, ByteWriter } from '../../src/domain/byte-codec.ts';
@@ -83,6 +83,26 @@ describe('the title of a session', () => {
       'Mi puoi mandare la fattura che non trovo',
     ])
       equal(titleOf(content), content);
+  });
+
+  it('is the wish that a clause only leads up to', () => {
+    equal(titleOf('I had a long day, I want to book a massage'), 'Book a massage');
+    equal(titleOf('While in Bergen I need to find a hotel by the harbour'), 'Find a hotel by the harbour');
+    equal(
+      titleOf('When I want to log in, the page stays white'),
+      'When I want to log in, the page stays white',
+    );
+  });
+
+  it('is not cut between things, and not before the verb that it is for', () => {
+    equal(
+      titleOf('I need help looking up some free, child friendly, quiet attractions in the old town'),
+      'Looking up some free, child friendly, quiet attractions…',
+    );
+    equal(
+      titleOf('Which inexpensive laptop would you recommend me to train models'),
+      'Which inexpensive laptop would you recommend…',
+    );
   });
 
   it('is cut at a clause, and not where what follows says otherwise', () => {
@@ -238,7 +258,7 @@ describe('the summary of a session', () => {
     list.hears(
       'Here is what we need:\n- A photo\n- Your birth certificate\nAll documents must be originals.',
     );
-    match(list.summary(null) ?? '', /All documents must be originals\.$/);
+    match(list.summary(null) ?? '', /– Here is what we need: A photo; Your birth certificate\.$/);
   });
 
   it('goes on with what is wanted after a question beside it', () => {
@@ -280,13 +300,65 @@ describe('the summary of a session', () => {
     equal(session.summary(null), 'Book a boat tour. – A boat tour at nine on Tuesday. Your tour is booked.');
   });
 
+  it('says how many requests it does not tell', () => {
+    const session = talk();
+    for (const thing of ['pool', 'sauna', 'garage', 'library', 'kitchen', 'garden', 'cellar'])
+      session.asks(`Where is the old ${thing}?`).hears(`The old ${thing} is behind the gate.`);
+    match(session.summary()!, / · Further requests: 4\.$/);
+    equal(session.summary('de')!.endsWith(' · Weitere Anliegen: 4.'), true);
+    equal(session.summary(null)!.split(' · ').length, 3);
+  });
+
+  it('tells nothing that the user has turned down', () => {
+    const session = talk().asks('I am looking for a restaurant').hears('How about the Blue Door?');
+    session.says('No, too expensive.').hears('Let me look for another.');
+    equal(session.summary(null), 'I am looking for a restaurant.');
+    session.hears('The Lime Tree has good soups.');
+    equal(session.summary(null), 'I am looking for a restaurant. – The Lime Tree has good soups.');
+  });
+
+  it('tells the latest of what the user asked others of', () => {
+    const session = talk().asks('Can you find me a museum?').hears('The Harbour Museum is open today.');
+    session.asks('Are there any others?').hears('There is also the Glass Museum.');
+    match(session.summary(null)!, /– There is also the Glass Museum\.$/);
+  });
+
+  it('tells that what was confirmed could not be done', () => {
+    const session = talk()
+      .asks('I want to reserve a table')
+      .hears('To confirm: a table for two at the Lime Tree today?');
+    session.says('Yes, that is right.').hears('Sorry, I could not reserve the table.', 'TOOL');
+    match(session.summary(null)!, /^I want to reserve a table\. – Sorry, I could not reserve the table\.$/);
+  });
+
+  it('takes what another wish gets for that one', () => {
+    const session = talk()
+      .asks('Find me a museum to visit')
+      .hears('The Glass Museum is free. Shall I get tickets?');
+    session.asks('No, not now. I need a house for the night.', { isAnswer: true, isRepeated: false });
+    session.hears('There are ten houses by the lake.');
+    equal(
+      session.summary(null),
+      'Find me a museum to visit. – The Glass Museum is free. · I need a house for the night. – There are ten houses by the lake.',
+    );
+  });
+
+  it('shows no sentence that is mostly hidden', () => {
+    const session = talk().asks('Where is the office?').hears('The address is •••, the phone number •••.');
+    equal(session.summary(null), 'Where is the office?');
+    const priced = talk()
+      .asks('How much is the room?')
+      .hears('The room costs 90 euros a night, the phone is •••.');
+    equal(priced.summary(null), 'How much is the room? – The room costs 90 euros a night.');
+  });
+
   it('is asked for a person in place of giving up', () => {
     const session = talk().asks('Refund the broken lamp').hears('Refunds take five days.');
     session.text.addUserTurn(
       'This leads nowhere. Can I speak to a human?',
       enrichment('request', 'Can I speak to a human?', ['gives-up']),
     );
-    match(session.summary()!, /Not answered yet\.$/);
+    doesNotMatch(session.summary()!, /gave up/);
   });
 
   it('keeps the answer while the user asks further', () => {

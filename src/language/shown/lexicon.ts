@@ -59,6 +59,12 @@ const sections = {
   weakStarts: phrases,
   /** Words that what is cut cannot end with: articles, prepositions, auxiliaries, "not". */
   weakEnds: phrases,
+  /** Stand before the verb that says what for: "to". What is cut does not end with the two. */
+  infinitives: phrases,
+  /** A user asks for another one than what was proposed: "any others". */
+  alternatives: phrases,
+  /** A user says that what was proposed or understood is not it: "too expensive". */
+  rejections: phrases,
   negations: phrases,
   /** Begin a clause that says otherwise: what is before it does not stand alone. */
   contrasts: phrases,
@@ -70,12 +76,16 @@ const sections = {
   replies: phrases,
   /** What an assistant says without content: "happy to help". */
   pleasantries: phrases,
+  /** An assistant says what it is about to do: "let me check". */
+  promises: phrases,
   /** An assistant asks for what it needs, without a question mark: "please provide". */
   asksBack: phrases,
   /** Begin a sentence that says what something is needed for: "to". */
   purposes: phrases,
   /** An assistant asks whether this may be it: "how about". */
   proposals: phrases,
+  /** An assistant says what it is about to do, to have it confirmed: "is that correct". */
+  recaps: phrases,
   /** An assistant reports that something is done. */
   completions: phrases,
   /** An assistant says that something is not possible. */
@@ -102,6 +112,8 @@ const languageSchema = z.strictObject({
   /** Spaces stand between words, and a phrase is whole words. */
   spaced: z.boolean(),
   ...sections,
+  /** Says how many requests a summary does not tell: `{count}` stands for the number. */
+  further: z.string().regex(/\{count\}/u),
   /** The closing sentence of a summary. */
   endings: z.strictObject(
     Object.fromEntries(ENDINGS.map((name) => [name, z.string().min(1)])) as Record<Ending, z.ZodString>,

@@ -12,6 +12,7 @@ export interface ShownWord {
   readonly start: number;
   readonly end: number;
   readonly sets: number;
+  readonly moreSets: number;
   readonly stems: readonly string[];
   readonly isNumber: boolean;
 }
@@ -19,8 +20,9 @@ export interface ShownWord {
 /** What a word says wherever it stands. */
 interface KnownWord {
   readonly key: string;
-  /** The sets of which a phrase may begin with it, a bit each. */
+  /** The sets of which a phrase may begin with it, a bit each: the first ones, and the ones after them. */
   readonly sets: number;
+  readonly moreSets: number;
   /** What it is compared by: none when it says nothing. */
   readonly stems: readonly string[];
   readonly isNumber: boolean;
@@ -57,23 +59,23 @@ function readWords(text: string, most: number): ShownWord[] {
   WORD.lastIndex = 0;
   for (let found = WORD.exec(text); found !== null; found = WORD.exec(text)) {
     const word = found[0];
-    const { key, sets, stems, isNumber } = KNOWN.get(word) ?? learned(word);
-    words.push({ key, start: found.index, end: found.index + word.length, sets, stems, isNumber });
+    const { key, sets, moreSets, stems, isNumber } = KNOWN.get(word) ?? learned(word);
+    words.push({ key, start: found.index, end: found.index + word.length, sets, moreSets, stems, isNumber });
     if (words.length === most) break;
   }
   return words;
 }
 
 /** By the first word of a phrase, and by the first UTF-16 unit of one that opens with a beginning: the sets that have it. */
-const SETS_OF_WORD = new Map<string, number>();
-const SETS_OF_BEGINNING = new Map<number, number>();
-/** Further sets have no bit: every word is looked up in them. */
+const SETS_OF_WORD = [new Map<string, number>(), new Map<string, number>()] as const;
+const SETS_OF_BEGINNING = [new Map<number, number>(), new Map<number, number>()] as const;
+/** Of a number; further sets have a bit of a second one. */
 const MOST_SETS = 31;
 let setCount = 0;
 
-/** Two look-ups tell of most words that no set knows them. */
-function setsOf(key: string): number {
-  return (SETS_OF_WORD.get(key) ?? 0) | (SETS_OF_BEGINNING.get(key.charCodeAt(0)) ?? 0);
+/** Two look-ups tell of most words that no set of a half knows them. */
+function setsOf(key: string, half: 0 | 1): number {
+  return (SETS_OF_WORD[half].get(key) ?? 0) | (SETS_OF_BEGINNING[half].get(key.charCodeAt(0)) ?? 0);
 }
 
 /** Words that were read before, as they are written; cached. */
@@ -85,7 +87,13 @@ function learned(word: string): KnownWord {
   const lower = word.toLowerCase();
   const key = ASCII.test(lower) ? lower : wordKey(lower);
   const isNumber = /^\p{N}/u.test(key) && !UNSPACED.test(key);
-  const known = { key, sets: setsOf(key), stems: isNumber ? [key] : stemsOfKey(key), isNumber };
+  const known = {
+    key,
+    sets: setsOf(key, 0),
+    moreSets: setsOf(key, 1),
+    stems: isNumber ? [key] : stemsOfKey(key),
+    isNumber,
+  };
   if (word.length > LONGEST_KNOWN) return known;
   if (KNOWN.size >= MOST_KNOWN) KNOWN.clear();
   KNOWN.set(word, known);
@@ -151,7 +159,8 @@ interface Part {
 
 /** The phrases of one section in all languages, for languages with spaces by word, else by text. */
 export class PhraseSet {
-  /** 0: it has none. */
+  readonly #half: 0 | 1;
+  /** 0: it has none, and every word is looked up in it. */
   readonly #bit: number;
   readonly #byFirst = new Map<string, Phrase[]>();
   /** Phrases that open with a beginning of words, by its first UTF-16 unit. */
@@ -161,7 +170,8 @@ export class PhraseSet {
   readonly #anywhere: RegExp | null;
 
   constructor(spaced: readonly string[], unspaced: readonly string[]) {
-    this.#bit = setCount < MOST_SETS ? 1 << setCount : 0;
+    this.#half = setCount < MOST_SETS ? 0 : 1;
+    this.#bit = setCount < 2 * MOST_SETS ? 1 << (setCount % MOST_SETS) : 0;
     setCount += 1;
     // Words that were read before know nothing of it.
     KNOWN.clear();
@@ -196,17 +206,18 @@ export class PhraseSet {
     const { kind, key } = parts[0]!;
     if (kind === 'beginning') {
       addTo(this.#byBeginning, key.charCodeAt(0), { parts });
-      addBit(SETS_OF_BEGINNING, key.charCodeAt(0), this.#bit);
+      addBit(SETS_OF_BEGINNING[this.#half], key.charCodeAt(0), this.#bit);
     } else {
       addTo(this.#byFirst, key, { parts });
-      addBit(SETS_OF_WORD, key, this.#bit);
+      addBit(SETS_OF_WORD[this.#half], key, this.#bit);
     }
   }
 
   /** The place after the longest phrase that begins at word `at`; `at` itself when none does. */
   endAt(words: readonly ShownWord[], at: number): number {
     const first = words[at];
-    if (first === undefined || (this.#bit !== 0 && (first.sets & this.#bit) === 0)) return at;
+    if (first === undefined) return at;
+    if (this.#bit !== 0 && ((this.#half === 0 ? first.sets : first.moreSets) & this.#bit) === 0) return at;
     const end = endOfFirst(this.#byFirst.get(first.key), words, at);
     if (end > at || this.#byBeginning.size === 0) return end;
     return endOfFirst(this.#byBeginning.get(first.key.charCodeAt(0)), words, at);
@@ -226,8 +237,15 @@ export class PhraseSet {
 
   /** The word at which the first phrase begins; in a text without spaces between words 0; -1: there is none. */
   firstIn(text: string, words: readonly ShownWord[]): number {
-    for (let at = 0; at < words.length; at += 1) if (this.endAt(words, at) > at) return at;
-    return UNSPACED.test(text) && this.#anywhere?.test(text) === true ? 0 : -1;
+    const bit = this.#bit;
+    const isEarly = this.#half === 0;
+    for (let at = 0; at < words.length; at += 1) {
+      const { sets, moreSets } = words[at]!;
+      if (bit !== 0 && ((isEarly ? sets : moreSets) & bit) === 0) continue;
+      if (this.endAt(words, at) > at) return at;
+    }
+    if (this.#anywhere === null) return -1;
+    return UNSPACED.test(text) && this.#anywhere.test(text) ? 0 : -1;
   }
 
   /** UTF-16 units of a phrase of a language without spaces that stands at `at`; 0: none. */

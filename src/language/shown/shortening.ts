@@ -2,7 +2,7 @@
 import { truncate } from '../../domain/truncate.ts';
 import { isUnspaced } from '../words.ts';
 import { TEXT_LANGUAGES } from './lexicon.ts';
-import { contentCount, PhraseSet, shownWordsOf } from './phrase-set.ts';
+import { contentCount, PhraseSet, shownWordsOf, type ShownWord } from './phrase-set.ts';
 import { LANGUAGES, LEXICON } from '../lexicon.ts';
 import { wordKey } from '../spaced-phrases.ts';
 
@@ -12,10 +12,24 @@ const WEAK_ENDS = PhraseSet.of('weakEnds');
 const NEGATIONS = PhraseSet.of('negations');
 const OPENINGS = PhraseSet.of('openings');
 const PURPOSES = PhraseSet.of('purposes');
+const INFINITIVES = PhraseSet.of('infinitives');
 const DIRECTIVES = PhraseSet.of('directives');
 const REFERENCES = PhraseSet.of('references');
+const QUESTION_WORDS = PhraseSet.of('questionWords');
+const SUBJECTS: ReadonlySet<string> = new Set(LEXICON.subjects.all.map(wordKey));
 const TROUBLES = new PhraseSet(troublesOf(true), troublesOf(false));
 const REASONS = PhraseSet.of('reasons');
+const COURTESIES = PhraseSet.of('courtesies');
+const CLAUSE_OPENINGS = [
+  SUBORDINATES,
+  REASONS,
+  CONTRASTS,
+  OPENINGS,
+  DIRECTIVES,
+  COURTESIES,
+  PURPOSES,
+  QUESTION_WORDS,
+];
 const UNSPACED_NEGATION_AT_END = /[不没无未别非勿沒無]$/u;
 
 const FUNCTION_WORDS: ReadonlySet<string> = new Set(
@@ -55,17 +69,45 @@ const CLAUSE_MARK = /[,;，、；](?!\d)\s*(?=\S)|:\s+(?=\S)|：|\s[–—-]\s|\
 /** Fewer content words are no clause to stand by itself. */
 const LEAST_CONTENT = 2;
 const LEAST_LENGTH = 8;
+/** UTF-16 units of a clause that say how it begins. */
+const CLAUSE_HEAD = 60;
+const LEAST_BEFORE_PURPOSE = 6;
+/** A wish stands by itself when it names so much; so few words may lead up to it without a comma. */
+const LEAST_WISH = 2;
+const MOST_BEFORE = 6;
 
 /** Whether a later clause of a sentence says otherwise than the first: "…, but …". */
 export function isContrasted(sentence: string): boolean {
   return clauseEnds(sentence).some(({ next }) => opensWith(CONTRASTS, sentence.slice(next)));
 }
 
+/**
+ * The clause of a sentence that says what is wanted, where what is before it only leads up to it: "I am on a trip and I
+ * need a hotel". The whole sentence where there is none.
+ */
+export function wishIn(sentence: string): string {
+  if (isUnspaced(sentence) || wishes(sentence) || isContrasted(sentence)) return sentence;
+  const words = shownWordsOf(sentence, 200);
+  if (saysWhatIsWrong(sentence, words) || QUESTION_WORDS.endAt(words, 0) > 0) return sentence;
+  const leans = leansOn(sentence);
+  for (const [place, { start }] of words.entries()) {
+    if (place === 0 || OPENINGS.endAt(words, place) === place) continue;
+    const rest = sentence.slice(start);
+    const isClause = leans
+      ? place <= MOST_BEFORE && !words.slice(0, place).some(({ key }) => SUBJECTS.has(key))
+      : /[,;]\s*$/u.test(sentence.slice(0, start)) || CONJUNCTIONS.has(words[place - 1]!.key);
+    if (isClause && contentCount(sentence.slice(0, start)) > 0)
+      return contentCount(rest) >= LEAST_WISH && !refersBack(rest) ? rest : sentence;
+  }
+  return sentence;
+}
+
 /** At most `length` UTF-16 units of a sentence. */
 export function shortened(sentence: string, length: number): string {
   const text = sentence.trim();
   if (text.length <= length) return text;
-  return clauseWithin(text, length) ?? cutAtWord(text, length);
+  const clause = clauseWithin(text, length);
+  return clause === null ? cutAtWord(text, length) : withoutOpenMark(clause);
 }
 
 /** With a mark at its end, and none that announces more. */
@@ -74,10 +116,17 @@ export function ended(sentence: string): string {
   return /[.!?…。！？؟।]["'”»)\]]*$/u.test(whole) ? whole : `${whole}${isUnspaced(whole) ? '。' : '.'}`;
 }
 
+/** Without a comma or the like at its end, which announces more. */
+function withoutOpenMark(clause: string): string {
+  return clause.replace(/(?<![\s,;:，、；：–—-])[\s,;:，、；：–—-]+$/u, '');
+}
+
 /** The same at a clause only; null when no clause of that length stands by itself. `isWish`: "I want to" is cut off. */
 export function shortenedAtClause(sentence: string, length: number, isWish = false): string | null {
   const text = sentence.trim();
-  return text.length <= length ? text : clauseWithin(text, length, isWish);
+  if (text.length <= length) return text;
+  const clause = clauseWithin(text, length, isWish);
+  return clause === null ? null : withoutOpenMark(clause);
 }
 
 /**
@@ -96,6 +145,10 @@ function clauseWithin(text: string, length: number, isWish = false): string | nu
   }
   if (found === null && isSafe && !leansOn(text) && !ends.some(({ end }) => leansOn(text.slice(0, end))))
     return null;
+  // "I have some flour and I don't know what to bake with it": the front alone is not what is wanted.
+  const after = text.slice(found?.length ?? 0);
+  if (found !== null && !isWish && onlyStates(found) && refersBack(after) && saysWhatIsWanted(after))
+    found = null;
   const isEnough = found !== null && (contentCount(found) > LEAST_CONTENT || saysWhatIsWanted(found));
   if (found !== null && (isWish || saysWhatIsWanted(found))) return found;
   for (const [place, { next }] of ends.entries()) {
@@ -109,11 +162,22 @@ function clauseWithin(text: string, length: number, isWish = false): string | nu
   return found;
 }
 
+/** Neither a question, nor a wish, nor that something is wrong. */
+function onlyStates(clause: string): boolean {
+  return (
+    !/[?？؟]/u.test(clause) &&
+    QUESTION_WORDS.endAt(shownWordsOf(clause), 0) === 0 &&
+    !saysWhatIsWanted(clause)
+  );
+}
+
 /** A wish, or that something is not as it should be. */
 function saysWhatIsWanted(clause: string): boolean {
-  const words = shownWordsOf(clause);
-  if (wishes(clause) || words.some(({ key }) => NEGATIONS.hasWord(key))) return true;
-  return TROUBLES.firstIn(clause, words) >= 0;
+  return wishes(clause) || saysWhatIsWrong(clause, shownWordsOf(clause));
+}
+
+function saysWhatIsWrong(clause: string, words: readonly ShownWord[]): boolean {
+  return words.some(({ key }) => NEGATIONS.hasWord(key)) || TROUBLES.firstIn(clause, words) >= 0;
 }
 
 /** Begins with "I would like to", "can you" and the like. */
@@ -145,7 +209,18 @@ function clauseEnds(text: string): ClauseEnd[] {
     const isParted = REASONS.endAt(words, place) > place || CONTRASTS.endAt(words, place) > place;
     if (isJoined || isParted) ends.push({ end: word.start, next: word.start });
   });
-  return ends.filter(({ end }) => isBalanced(text.slice(0, end))).sort((one, other) => one.end - other.end);
+  return ends
+    .filter(({ end, next }) => isBalanced(text.slice(0, end)) && !isBetweenThings(text, end, next))
+    .sort((one, other) => one.end - other.end);
+}
+
+/** "A free, child friendly, quiet place": what follows a comma begins no clause. */
+function isBetweenThings(text: string, comma: number, next: number): boolean {
+  if (text[comma] !== ',') return false;
+  const words = shownWordsOf(text.slice(next, next + CLAUSE_HEAD), 4);
+  const { key = '', isNumber = false } = words[0] ?? {};
+  if (isNumber || CLAUSE_STARTS.has(key) || CONJUNCTIONS.has(key) || isWeakEnd(key)) return false;
+  return !CLAUSE_OPENINGS.some((phrases) => phrases.endAt(words, 0) > 0);
 }
 
 /** No quote or bracket is open. */
@@ -190,7 +265,21 @@ function cutAtWord(text: string, length: number): string {
   const space = room.search(/\s\S*$/u);
   const isBetween = /^\s/u.test(text.slice(room.length));
   const cut = space > 0 && !isBetween ? room.slice(0, space) : room;
-  return `${withoutMarks(withoutWeakEnd(cut))}…`;
+  return `${withoutMarks(withoutPurpose(withoutWeakEnd(cut)))}…`;
+}
+
+/** "… to train": what for is cut off with what it is done to. */
+function withoutPurpose(text: string): string {
+  const words = shownWordsOf(text, 200);
+  const [before, marker, last] = words.slice(-3);
+  if (
+    before === undefined ||
+    marker === undefined ||
+    last === undefined ||
+    words.length < LEAST_BEFORE_PURPOSE
+  )
+    return text;
+  return INFINITIVES.hasWord(marker.key) ? withoutWeakEnd(text.slice(0, before.end)) : text;
 }
 
 /** Without articles, prepositions and the like at its end. */

@@ -114,7 +114,7 @@ function assignAssistantTurn(
       ? shown
       : `${shown}\n${redact(turn.content.slice(-SHOWN_LENGTH), session)}`,
   );
-  session.text.addAssistantTurn(shown, (text) => redact(text, session), enrichment.gap?.type);
+  session.text.addAssistantTurn(shown, (text) => redact(text, session), enrichment.gap?.type, session.stance);
 }
 
 /** The group of a missing ability: by the words of the assistant, and by the request that it answers. */
