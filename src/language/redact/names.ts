@@ -4,7 +4,7 @@ import { everyPhrase } from './personal-lexicon.ts';
 import { once } from '../once.ts';
 import type { Piece } from './pieces.ts';
 import { NOT_NAMES, NUMBER_WORDS, STOP_WORDS, UNITS, type Reading } from './reading.ts';
-import { PERSONAL_WORDS } from './personal-words.ts';
+import { anyWordOf, PERSONAL_WORDS } from './personal-words.ts';
 
 const wordNames = once(
   (): ReadonlySet<string> => new Set([...everyPhrase('wordNames'), ...personNames().words]),
@@ -17,7 +17,7 @@ const givenNames = once((): ReadonlySet<string> => {
 const TITLES: ReadonlySet<string> = new Set(everyPhrase('titles'));
 /** Parts of names that begin with a small letter. */
 const PARTICLES = PERSONAL_WORDS.nameParticles;
-/** Make a name with the word behind them. */
+/** Arabic, make a name with the word behind them. */
 const COMPOUND_NAMES = PERSONAL_WORDS.nameHeads;
 const MOST_WORDS = 5;
 /** Endings of words for people of a country or belief: "I am Brazilian". */
@@ -58,13 +58,10 @@ export function isGivenName({ lower, kind }: Piece, words = true): boolean {
   return isKnownIn(givenNames(), name) || (words && wordNames().has(name));
 }
 
-/** Endings that families' names have and few other words, and beginnings. */
-const FAMILY_ENDINGS = [
-  'ski|ska|skiego|skiej|skiemu|sky|cki|cka|wicz|wicza|czyk|enko|yan|dze|shvili|escu|opoulos|oulou|idis|sson|dóttir',
-  'dottir|oğlu|zadeh|ović|ovic|ević|evic|quist|qvist|ström|ová|ova|eva|енко|ян|дзе|швили|чук|ова|ева|ина|ских|ский',
-  'ская|ского|ской|скому',
-].join('|');
-const FAMILY_ENDING = new RegExp(`.{3}(?:${FAMILY_ENDINGS})$|^mc\\p{L}{4,}|^o'\\p{L}{4,}`, 'u');
+const FAMILY_ENDING = new RegExp(
+  `.{3}${anyWordOf(PERSONAL_WORDS.familyEndings)}$|^mc\\p{L}{4,}|^o'\\p{L}{4,}`,
+  'u',
+);
 
 /** A family's name: "Okonkwo", "Papanikolaou". */
 export function isFamilyName({ lower, kind }: Piece): boolean {

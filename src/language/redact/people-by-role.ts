@@ -7,7 +7,7 @@ import { isFamilyName, isGivenName, isListedName, isNameLike, nameEnd } from './
 import { personNames } from './names-lexicon.ts';
 import { hideName, isPlace } from './people.ts';
 import { everyWord } from './personal-lexicon.ts';
-import { PERSONAL_WORDS } from './personal-words.ts';
+import { anyWordOf, PERSONAL_WORDS } from './personal-words.ts';
 import type { Piece } from './pieces.ts';
 import { NOT_NAMES, STOP_WORDS, type Reading } from './reading.ts';
 import { isNameOfThing, isThing } from './things.ts';
@@ -18,10 +18,14 @@ const WORKS = everyWord('works');
 const COORDINATORS = PERSONAL_WORDS.joinsPersons;
 /** What a person has. */
 const POSSESSIONS = PERSONAL_WORDS.possessions;
-/** Endings of nouns for services and acts, which German writes with a capital and all languages at a start. */
-const NOUN_ENDING =
-  /(?:ung|ungen|heit|keit|schaft|tion|tions|ment|ments|service|dienst|hotline|team|nummer|ität|ing|ers|ness)$/u;
+const NOUN_ENDING = new RegExp(`${anyWordOf(PERSONAL_WORDS.nounEndings)}$`, 'u');
 const PRONOUNS = PERSONAL_WORDS.personPronouns;
+const GIVINGS = PERSONAL_WORDS.givings;
+const ENGLISH_GIVINGS = PERSONAL_WORDS.englishGivings;
+const GIVEN_TO = PERSONAL_WORDS.givenTo;
+const RATINGS = PERSONAL_WORDS.ratings;
+/** Words of what is given. */
+const GIVEN_WITHIN = 5;
 const PRONOUN_WITHIN = 3;
 const MOST_BACK = 4;
 /** Names beside which others are looked for, two numbers each. */
@@ -73,6 +77,8 @@ function hideUncasedDoer(reading: Reading, at: number): void {
   const { pieces } = reading;
   const name = pieces[at]!;
   if (!mayName(name) || name.text.length < 3 || /^ال|(?:ों|ें|ने)$/u.test(name.lower)) return;
+  // Hebrew, with the article.
+  if (name.lower.startsWith('ה') && !isGivenName(name)) return;
   const first = pieces[at - 1];
   const isFamily = first !== undefined && !name.line && isGivenName(first) && mayName(first);
   if (!isNameOfThing(reading, at, at + 1)) hideName(reading, isFamily ? at - 1 : at, at + 1);
@@ -89,6 +95,8 @@ function findLinked(reading: Reading): void {
     personNames().family.has(pieces[0].lower) &&
     pieces[1]?.text === ','
   )
+    hideName(reading, 0, 1);
+  if (pieces[0] !== undefined && owns(pieces, 0) && isNameLike(pieces[0]) && !isThing(pieces[0]))
     hideName(reading, 0, 1);
   for (let at = 1; at < pieces.length; at += 1) {
     const piece = pieces[at]!;
@@ -118,12 +126,14 @@ function hideIfPerson(reading: Reading, from: number, to: number): void {
   const last = pieces[to - 1]!;
   const isPair = to - from > 1;
   const isLinked = reading.isWord(from - 1, WORD.link) && !pieces[from]!.line;
-  const owns = last.lower.endsWith("'s") && POSSESSIONS.has(pieces[to]?.lower ?? '');
-  if (!isPair && !isLinked && !owns) return;
+  const isOwner = owns(pieces, to - 1);
+  const isGiven = receives(reading, from) && mayName(pieces[from]!);
+  if (!isPair && !isLinked && !isOwner && !isGiven) return;
   const isSpokenOf =
     (isPair || isLinked) && pieces[from - 1]!.kind === 'word' && precedesPronoun(reading, to);
   const isNamed =
-    owns ||
+    isOwner ||
+    isGiven ||
     isSpokenOf ||
     ((isLinked || pieces[from - 1]!.kind === 'word') &&
       (personNames().family.has(last.lower) || (isPair && isFamilyName(last)))) ||
@@ -139,6 +149,24 @@ function precedesPronoun({ pieces }: Reading, from: number): boolean {
   for (let at = from; at < from + PRONOUN_WITHIN && at < pieces.length; at += 1)
     if (PRONOUNS.has(pieces[at]!.lower)) return true;
   return false;
+}
+
+/** "give the second voucher to Thistlewood". */
+function receives({ pieces }: Reading, from: number): boolean {
+  const to = pieces[from - 1]!;
+  const givings = to.lower === 'to' ? ENGLISH_GIVINGS : GIVEN_TO.has(to.lower) ? GIVINGS : null;
+  if (givings === null || pieces[from]!.line) return false;
+  for (let at = from - 2; at >= 0 && at > from - 2 - GIVEN_WITHIN; at -= 1) {
+    const { kind, lower } = pieces[at]!;
+    if (kind === 'mark' || kind === 'number' || RATINGS.has(lower)) return false;
+    if (givings.has(lower)) return true;
+  }
+  return false;
+}
+
+/** "Hyacinth's account". */
+function owns(pieces: readonly Piece[], at: number): boolean {
+  return pieces[at]!.lower.endsWith("'s") && POSSESSIONS.has(pieces[at + 1]?.lower ?? '');
 }
 
 function holdsGivenName({ pieces }: Reading, from: number, to: number): boolean {

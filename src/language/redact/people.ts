@@ -2,7 +2,7 @@
 import { LEXICON } from '../lexicon.ts';
 import { CUE, NOUN_CAPITALS, type Cue } from './cues.ts';
 import { isAboutFigure } from './figures.ts';
-import { isDemonym, isGivenName, isNameLike, isSureName, nameEnd } from './names.ts';
+import { isDemonym, isFamilyName, isGivenName, isNameLike, isSureName, nameEnd } from './names.ts';
 import { everyPhrase } from './personal-lexicon.ts';
 import { piecesOf, type Piece } from './pieces.ts';
 import type { Reading } from './reading.ts';
@@ -108,7 +108,7 @@ function isTitledSmall({ flat }: Reading, title: Piece, next: Piece): boolean {
   );
 }
 
-function hidePresented(reading: Reading, { to, kinds }: Cue): void {
+function hidePresented(reading: Reading, { from, to, kinds }: Cue): void {
   const { pieces } = reading;
   const first = pieces[to];
   if (first === undefined || first.line) return;
@@ -119,17 +119,25 @@ function hidePresented(reading: Reading, { to, kinds }: Cue): void {
   if (!isNameLike(first)) return;
   const end = nameEnd(reading, to, false);
   const isKnown = isGivenName(first);
+  // German "im Kino", which English writes for "I'm".
+  if (pieces[from]!.lower === 'im' && !isKnown) return;
   const isDouble = end - to > 1 && !isDemonym(first);
-  const isAlone = (kinds & NOUN_CAPITALS) === 0 && !reading.flat && !isDemonym(first) && closes(reading, end);
+  const isAlone =
+    (kinds & NOUN_CAPITALS) === 0 && !reading.flat && !isDemonym(first) && closes(reading, end, from);
   if (isKnown || (isDouble && !reading.flat) || isAlone) hideName(reading, to, end);
 }
 
-/** "I'm Oluwaseun, …", "this is Temperance from …". */
-function closes({ pieces }: Reading, at: number): boolean {
+const SPEAKERS = PERSONAL_WORDS.speakers;
+const BEHIND_SPEAKER = PERSONAL_WORDS.behindSpeaker;
+
+/** "I'm Oluwaseun, …", "this is Temperance from …"; `cue`: the place of what presents it. */
+function closes({ pieces }: Reading, at: number, cue: number): boolean {
   const piece = pieces[at];
-  return (
-    piece === undefined || piece.line || /^(?:[.!;:]|from|calling|writing|speaking|here)$/u.test(piece.lower)
-  );
+  if (piece === undefined || piece.line || /^[.!;:]$/u.test(piece.text) || BEHIND_SPEAKER.has(piece.lower))
+    return true;
+  if (piece.text !== ',') return false;
+  const [first, second] = [pieces[cue]!.lower, pieces[cue + 1]!.lower];
+  return SPEAKERS.has(first) || SPEAKERS.has(`${first} ${second}`);
 }
 
 function hideGreeted(reading: Reading, to: number): void {
@@ -252,17 +260,24 @@ function isLastLine({ pieces, flat }: Reading, at: number, end: number): boolean
   return end - at === 1 ? isGivenName(pieces[at]!) : end - at < 5;
 }
 
+const BEHIND_UNCASED = PERSONAL_WORDS.behindUncasedNames;
+const SURE_HEADS = PERSONAL_WORDS.sureNameHeads;
+
 /** Given names without any cue, with what follows them as a family name. Public figures stay. */
 function findGivenNames(reading: Reading): void {
   const { pieces, flat } = reading;
   let about: boolean | null = null;
   for (let at = 0; at < pieces.length; at += 1) {
     const piece = pieces[at]!;
-    if (piece.kind !== 'word' || !(piece.capital || !piece.cased) || !isGivenName(piece, false)) continue;
+    if (piece.kind !== 'word' || !(piece.capital || !piece.cased)) continue;
+    if (!piece.cased && SURE_HEADS.has(piece.lower) && pieces[at + 1]?.lower.startsWith('ال') === true)
+      hideName(reading, at, at + 2);
+    if (!isGivenName(piece, false)) continue;
     // Without capitals, one name alone may be a word.
     if (
       !piece.cased &&
       !isSureName(piece) &&
+      !BEHIND_UNCASED.has(pieces[at + 1]?.lower ?? '') &&
       !(pieces[at + 1] !== undefined && isGivenName(pieces[at + 1]!, false))
     )
       continue;
@@ -271,21 +286,26 @@ function findGivenNames(reading: Reading): void {
     const before = pieces[at - 1];
     const end = nameEnd(reading, at, false);
     if (end === at || isPlace(before?.text === '.' ? pieces[at - 2] : before)) continue;
-    if (flat && end - at < 2) continue;
-    if (!isNameOfThing(reading, at, end)) hideName(reading, at, end);
+    if (end - at < 2 && (flat || isAcronym(piece))) continue;
+    // "Агафонову Лидию".
+    const family = before?.capital === true && !before.line && isFamilyName(before) && isNameLike(before);
+    if (!isNameOfThing(reading, at, end)) hideName(reading, family ? at - 1 : at, end);
     at = end - 1;
   }
+}
+
+const PLACE_HEADS = PERSONAL_WORDS.placeHeads;
+
+/** "TED", in a text of small letters. */
+function isAcronym({ text }: Piece): boolean {
+  return text.length > 1 && text.length < 4 && text === text.toUpperCase() && text !== text.toLowerCase();
 }
 
 /** "San José", "Santa Cruz": a place. */
 export function isPlace(piece: Piece | undefined): boolean {
   if (piece === undefined) return false;
   const { lower, text, capital } = piece;
-  return (
-    capital &&
-    /^(?:san|santa|santo|são|saint|sankt|st|port|fort|lake|los|las|el|mount|villa|puerto)$/u.test(lower) &&
-    text.length > 1
-  );
+  return capital && PLACE_HEADS.has(lower) && text.length > 1;
 }
 
 /** Hides a name, unless it is that of a public figure or brand. */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { LEXICON_DIRECTORY } from '../lexicon.ts';
 import { readLexiconFile } from '../lexicon-file.ts';
+import { alternatives } from '../patterns.ts';
 
 const words = z.array(z.string().min(1)).transform((list): ReadonlySet<string> => new Set(list));
 
@@ -55,10 +56,60 @@ const schema = z.strictObject({
   /** Speak of a person: "she". */
   personPronouns: words,
   articles: words,
+  /** What a family's name and "the" stand before: "the Okafor party". */
+  households: words,
+  /** Between a ticket and what is shown. */
+  showJoints: words,
+  /** What passes a thing from one to another, and what stands before the other: "give the voucher to". */
+  givings: words,
+  givenTo: words,
+  /** The same before "to". */
+  englishGivings: words,
+  /** Given to works and places. */
+  ratings: words,
   /** Before the place that a journey goes to. */
   towards: words,
   /** Begin as a surname does, and are no name. */
   noKoreanNames: words,
+  /** Endings that families' names have and few other words. */
+  familyEndings: words,
+  /** Endings of nouns for services and acts, which German writes with a capital and all languages at a start. */
+  nounEndings: words,
+  /** Begin names of places: "San José". */
+  placeHeads: words,
+  /** How names of months begin. */
+  monthBeginnings: words,
+  /** Speak of oneself, before one's name: "I am". */
+  speakers: words,
+  /** Behind the name of who speaks: "this is Temperance from …". */
+  behindSpeaker: words,
+  /** Of `nameHeads`, those that nothing but a name follows. */
+  sureNameHeads: words,
+  /** Hindi, behind a given name of the lists. */
+  behindUncasedNames: words,
+  chineseTitles: words,
+  /** What persons do, behind their name. */
+  chineseDeeds: words,
+  /** Before the name of whom one deals with; the sure ones before a person alone. */
+  chineseDealings: words,
+  chineseSureDealings: words,
+  /** Before a name, in one run of letters with it. */
+  chineseBeginnings: words,
+  japaneseHonorifics: words,
+  japaneseBeginnings: words,
+  /** End words for persons that stand before an honorific and are no names. */
+  noJapaneseNameEnds: words,
+  /** What somebody is at work, behind a name. */
+  koreanPosts: words,
+  /** Behind a name that a word announced. */
+  thaiNameEnds: words,
+  /** Before names, and before much else. */
+  thaiHonorifics: words,
 });
+
+/** The source of a pattern for any of some words as written. */
+export function anyWordOf(list: ReadonlySet<string>): string {
+  return `(?:${alternatives([...list])})`;
+}
 
 export const PERSONAL_WORDS = readLexiconFile(join(LEXICON_DIRECTORY, 'lists/personal.json'), schema);

@@ -1,7 +1,7 @@
 /** Passwords, codes, user names and dates of birth: values behind the word for them. */
 import { CUE } from './cues.ts';
 import { isGivenName } from './names.ts';
-import { PERSONAL_WORDS } from './personal-words.ts';
+import { anyWordOf, PERSONAL_WORDS } from './personal-words.ts';
 import { COPULAS, NOT_NAMES, NUMBER_WORDS, STOP_WORDS, TECHNICAL, type Reading } from './reading.ts';
 import { suffixCue } from './unspaced-cues.ts';
 
@@ -113,8 +113,7 @@ function hideBirth(reading: Reading, from: number): void {
   if (digits > 2) reading.spans.push({ start, end, kind: 'date' });
 }
 
-const MONTH =
-  /^(?:jan|feb|mar|mär|apr|may|mai|mayo|jun|jul|aug|ago|sep|oct|okt|out|nov|dec|dez|dic|déc|fév|avr|juin|juil|août|янв|фев|мар|апр|ма[яй]|июн|июл|авг|сен|окт|ноя|дек)/u;
+const MONTH = new RegExp(`^${anyWordOf(PERSONAL_WORDS.monthBeginnings)}`, 'u');
 
 function startsDate({ pieces }: Reading, at: number): boolean {
   const { kind, lower } = pieces[at]!;

@@ -7,7 +7,8 @@ import { personNames } from './names-lexicon.ts';
 import { everyWord } from './personal-lexicon.ts';
 import { PERSONAL_WORDS } from './personal-words.ts';
 import type { Piece } from './pieces.ts';
-import type { Reading } from './reading.ts';
+import { STOP_WORDS, type Reading } from './reading.ts';
+import { CUE } from './cues.ts';
 
 const VENUES = everyWord('venues');
 const WORKS = everyWord('works');
@@ -19,6 +20,8 @@ const UNCASED_VENUES = new Set(
 /** Between a venue or work and the name in it. */
 const JOINTS = PERSONAL_WORDS.thingJoints;
 const ARTICLES = PERSONAL_WORDS.articles;
+const HOUSEHOLDS = PERSONAL_WORDS.households;
+const SHOW_JOINTS = PERSONAL_WORDS.showJoints;
 const MEDIUM_WITHIN = 5;
 const TICKET_WITHIN = 6;
 
@@ -48,15 +51,33 @@ export function isNameOfThing(reading: Reading, from: number, to: number): boole
   while (before > from - 4 && before >= 0 && JOINTS.has(pieces[before]!.lower)) before -= 1;
   const lead = pieces[before];
   const follows = pieces[to];
-  if (lead !== undefined && !pieces[from]!.line && leads(lead, before < from - 1)) return true;
+  const isHis = lead !== undefined && before === from - 2 && pieces[from - 1]!.lower === 'у';
+  if (lead !== undefined && !pieces[from]!.line && leads(lead, before < from - 1 && !isHis)) return true;
+  if (isArticledThing(reading, from, to) || isBySomebody(reading, to)) return true;
   if (follows !== undefined && !follows.line) {
     const isArticled = ARTICLES.has(pieces[from - 1]?.lower ?? '');
-    if (isVenue(follows, isArticled) || (WORKS.has(follows.lower) && !reading.flat)) return true;
+    if (isVenue(follows, isArticled)) return true;
+    // "Tom's chair" is a person's.
+    const isOwned = pieces[to - 1]!.lower.endsWith("'s") && !follows.capital;
+    if (WORKS.has(follows.lower) && !reading.flat && !isOwned) return true;
     // "Karl-Marx-Platz", "Jean-Paul-Museum".
     if (/^[-–‑]$/u.test(follows.text) && isVenue(pieces[to + 1], true)) return true;
   }
   for (let at = from; at < to; at += 1) if (at > from && isVenue(pieces[at], false)) return true;
   return isCompound(pieces, from, to) || isOnStage(reading, from, to);
+}
+
+/** "the Oliver desk lamp": English has "the" before no given name, but before a family's. */
+function isArticledThing({ pieces }: Reading, from: number, to: number): boolean {
+  const next = pieces[to];
+  if (to - from > 1 || pieces[from - 1]?.lower !== 'the' || next?.kind !== 'word' || next.line) return false;
+  return next.cased && !next.capital && !STOP_WORDS.has(next.lower) && !HOUSEHOLDS.has(next.lower);
+}
+
+/** "Emma by Jane Austen". */
+function isBySomebody({ pieces, cues, kinds }: Reading, to: number): boolean {
+  if ((kinds & CUE.figures) === 0 || pieces[to]?.lower !== 'by') return false;
+  return cues.some((cue) => cue.from === to + 1 && (cue.kinds & CUE.figures) !== 0);
 }
 
 /** "Maria-Stuart-Inszenierung": of three words, the last is what it is. */
@@ -77,6 +98,9 @@ function isOnStage({ pieces }: Reading, from: number, to: number): boolean {
   for (let at = from - 1; at >= 0 && at >= from - TICKET_WITHIN; at -= 1)
     ticket ||= TICKETS.has(pieces[at]!.lower);
   if (!ticket) return false;
+  // "билеты на Евгения Онегина".
+  if (SHOW_JOINTS.has(pieces[from - 1]?.lower ?? '') && TICKETS.has(pieces[from - 2]?.lower ?? ''))
+    return true;
   if (to - from === 1 && TOWARDS.has(pieces[from - 1]?.lower ?? '')) return true;
   for (let at = to; at < to + MEDIUM_WITHIN && at < pieces.length; at += 1)
     if (isVenue(pieces[at], false) || WORKS.has(pieces[at]!.lower)) return true;

@@ -5,7 +5,7 @@ import type { Piece } from './pieces.ts';
 import type { Reading } from './reading.ts';
 import { RUN_LANGUAGES } from './unspaced-cues.ts';
 import { behind, hideIn } from './unspaced-runs.ts';
-import { PERSONAL_WORDS } from './personal-words.ts';
+import { anyWordOf, PERSONAL_WORDS } from './personal-words.ts';
 
 const [ZH, JA, KO, TH] = RUN_LANGUAGES as [
   (typeof RUN_LANGUAGES)[number],
@@ -38,7 +38,7 @@ const NO_GIVEN = PERSONAL_WORDS.noChineseGivenNames;
 const ZH_STRONG = new Set(ZH.introductions.filter((phrase) => HAN.test(phrase)));
 const ZH_WEAK = new Set(ZH.presentations.filter((phrase) => HAN.test(phrase)));
 const ZH_PERSONS = new Set(ZH.persons);
-const ZH_TITLES = /(?:先生|女士|小姐|太太|老师|经理|医生|师傅)/gu;
+const ZH_TITLES = new RegExp(anyWordOf(PERSONAL_WORDS.chineseTitles), 'gu');
 
 /** The length of the Chinese name that a run begins with, or 0. */
 function chineseName(rest: string): number {
@@ -96,13 +96,13 @@ function findChinese(reading: Reading, place: number): void {
 }
 
 /** What persons do, behind their name. */
-const ZH_DEEDS =
-  /^(?:说|告诉|答应|承诺|回复|签收|打电话|打来|帮我|来电|付了|已经付|下单|联系|没回|没有回|通话|聊过|谈过|讲过|确认过|一起)/u;
+const ZH_DEEDS = new RegExp(`^${anyWordOf(PERSONAL_WORDS.chineseDeeds)}`, 'u');
 /** Before the name of whom one deals with. */
-const ZH_DEALINGS = /(?:抄送给|转接|转给|发给|寄给|交给|告诉|通知|感谢|谢谢|联系|跟|和|找|问|给|让|请)/gu;
+const ZH_DEALINGS = new RegExp(anyWordOf(PERSONAL_WORDS.chineseDealings), 'gu');
+const ZH_SURE_DEALINGS = PERSONAL_WORDS.chineseSureDealings;
 /** Characters that given names are made of. */
 const ZH_GIVEN = PERSONAL_WORDS.chineseGivenCharacters;
-const ZH_BEGINNINGS = /^(?:昨天|今天|前天|刚才|刚刚|上周|早上|下午|之前|后来|但是|因为|可是|不过|结果)/u;
+const ZH_BEGINNINGS = new RegExp(`^${anyWordOf(PERSONAL_WORDS.chineseBeginnings)}`, 'u');
 
 /** "欧阳静雯说过了", "请抄送给司徒浩": a name that what is done tells. */
 function findChineseDoers(reading: Reading, piece: Piece): void {
@@ -110,7 +110,7 @@ function findChineseDoers(reading: Reading, piece: Piece): void {
   const start = ZH_BEGINNINGS.exec(run)?.[0].length ?? 0;
   for (const from of new Set([0, start])) hideChineseDoer(reading, piece, from, false);
   for (const { 0: dealing, index } of run.matchAll(ZH_DEALINGS))
-    hideChineseDoer(reading, piece, index + dealing.length, true);
+    hideChineseDoer(reading, piece, index + dealing.length, true, ZH_SURE_DEALINGS.has(dealing));
 }
 
 function mayBeGiven(run: string, from: number, to: number): boolean {
@@ -121,8 +121,10 @@ function mayBeGiven(run: string, from: number, to: number): boolean {
 /** Surnames that begin words as well. */
 const ZH_NO_DOUBLE = PERSONAL_WORDS.unsureChineseSurnames;
 
-/** `told`: what stands before announces a person, so that the name may end the run. */
-function hideChineseDoer(reading: Reading, piece: Piece, from: number, told: boolean): void {
+/**
+ * `told`: what stands before announces a person, so that the name may end the run; `sure`: "了" may follow as well.
+ */
+function hideChineseDoer(reading: Reading, piece: Piece, from: number, told: boolean, sure = false): void {
   const run = piece.text;
   const isDouble = DOUBLE_SURNAMES.has(run.slice(from, from + 2));
   if (!isDouble && !SURNAMES.has(run[from] ?? '')) return;
@@ -130,7 +132,7 @@ function hideChineseDoer(reading: Reading, piece: Piece, from: number, told: boo
   for (const length of [2, 1]) {
     const end = given + length;
     if (end > run.length || !mayBeGiven(run, given, end)) continue;
-    const ends = end === run.length && told && end - from > 2;
+    const ends = (end === run.length || (sure && run[end] === '了')) && told && end - from > 2;
     const isSure = isDouble && !ZH_NO_DOUBLE.has(run.slice(from, given)) && length === 1;
     if (!ends && !isSure && !ZH_DEEDS.test(run.slice(end, end + 4))) continue;
     hideIn(reading, piece, from, end);
@@ -160,13 +162,10 @@ const JA_FIELDS = new Set(JA.introductions);
 const JA_WEAK = new Set(JA.presentations);
 const JA_PERSONS = new Set(JA.persons);
 const JA_NAME_END = /^(?:です|と申|といい|と言|だ|で|の|を|が|は|に|と|も|、)/u;
-const JA_HONORIFIC =
-  /(?:様|さま|さん|氏|くん|君|ちゃん|課長|部長|係長|店長|主任|先生|教授|次長|専務|の名前|の名義|名義)/gu;
+const JA_HONORIFIC = new RegExp(anyWordOf(PERSONAL_WORDS.japaneseHonorifics), 'gu');
 /** Before a name in one run of letters. */
-const JA_BEGINNINGS =
-  /^(?:昨日|今日|先日|本日|明日|昨夜|今朝|先週|来週|前回|担当|弊社|御社|同僚|上司|友人|受付|店員|営業|経理|人事|総務)+/u;
-const JA_NO_NAME =
-  /(?:客|皆|神|子|他|上|同|何|奥|者|員|主|父|母|兄|姉|弟|妹|娘|息|業|社|店|名|方|医|沢山|患)$/u;
+const JA_BEGINNINGS = new RegExp(`^${anyWordOf(PERSONAL_WORDS.japaneseBeginnings)}{1,4}`, 'u');
+const JA_NO_NAME = new RegExp(`${anyWordOf(PERSONAL_WORDS.noJapaneseNameEnds)}$`, 'u');
 const NAME_CHARACTER = /[\p{Script=Han}\p{Script=Katakana}ー々]/u;
 
 /** The length of the name that a run begins with: up to eight characters of Han or katakana, or a few of hiragana. */
@@ -258,8 +257,7 @@ const KO_NAME =
 const KO_HONORIFIC = /^([\p{Script=Hangul}]{3,4})(?:님|씨)(?:$|[은는이가을를의께에과와도한])/u;
 const KO_DOUBLE_SURNAMES = PERSONAL_WORDS.koreanDoubleSurnames;
 /** What somebody is at work, behind a name. */
-const KO_POSTS =
-  /^(?:님|씨|과장|대리|팀장|부장|사장|선생|기사|실장|차장|원장|대표|매니저|상담사|상담원|주임|점장|교수|간호사|변호사)/u;
+const KO_POSTS = new RegExp(`^${anyWordOf(PERSONAL_WORDS.koreanPosts)}`, 'u');
 /** What follows a given name. */
 const KO_BEHIND_GIVEN =
   /^(?:이?가|이?는|이?랑|이?한테|에게|이?를|이?의|이?도|님.{0,3}|씨.{0,2}|이?와|과|이|아|야|입니다|이에요|예요)?$/u;
@@ -342,7 +340,10 @@ function findKorean(reading: Reading, place: number): void {
 
 const TH_FIELDS = new Set(TH.introductions);
 const TH_TITLES = new Set([...TH.titles].filter((title) => title.length > 2));
-const TH_END = /(?:ครับ|ค่ะ|คะ|นะ|อยาก|ต้องการ|จะ|ขอ|มี|ไม่|และ|ที่|ได้|เป็น|ลืม|สั่ง)/u;
+const TH_END = new RegExp(anyWordOf(PERSONAL_WORDS.thaiNameEnds), 'u');
+const TH_HONORIFICS = PERSONAL_WORDS.thaiHonorifics;
+const TH_GIVEN = new Set(TH.givenNames);
+const LONGEST_THAI_GIVEN = Math.max(...TH.givenNames.map(({ length }) => length));
 const TH_STOPS = new Set(TH.notNames);
 
 function findThai(reading: Reading, place: number): void {
@@ -372,6 +373,18 @@ function findThai(reading: Reading, place: number): void {
         const familyStop = family.text.search(TH_END);
         if (familyStop !== 0) hideIn(reading, family, 0, familyStop < 0 ? family.text.length : familyStop);
       }
+      break;
+    }
+  }
+  hideThaiGiven(reading, piece);
+}
+
+/** "คุณสมศักดิ์โทรมา": a given name of the list behind what may stand before one. */
+function hideThaiGiven(reading: Reading, piece: Piece): void {
+  for (const { at } of behind(piece.text, TH_HONORIFICS, 6)) {
+    for (let end = Math.min(at + LONGEST_THAI_GIVEN, piece.text.length); end > at + 2; end -= 1) {
+      if (!TH_GIVEN.has(piece.text.slice(at, end))) continue;
+      hideIn(reading, piece, at, end);
       break;
     }
   }
