@@ -28,6 +28,8 @@ DuckDB, the counts of each session to a CSV file, without titles, summaries, top
   --json         print the figures as JSON`;
 
 const LOOK_MS = 50;
+/** So few sessions as the quick form has are written in no time: the best of so many counts, of either side. */
+const BEST_OF = 5;
 const CLI = resolve(import.meta.dirname, '../src/cli/export.ts');
 const RAW = `select s.id, count(*) as messages, max(sent_at) as last, min(sent_at) as first, sum(sat) as sat,
 sum(dsat) as dsat, count(repeated_request) as repeats
@@ -55,9 +57,11 @@ export const ratios: Ratios = async ({ times, keep }) => {
   const history = await openHistory(oneInstance(50_000), { keep, onProgress: () => undefined });
   const samples: number[] = [];
   while (samples.length < times) {
-    const { written, raw } = await measure(history, ['text/csv', 'text/csv']);
-    const last = written.at(-1);
-    samples.push(last === undefined ? 0 : last.rows / last.seconds / raw);
+    const { written, raw } = await measure(
+      history,
+      Array.from({ length: BEST_OF }, () => 'text/csv' as const),
+    );
+    samples.push(Math.max(...written.map(({ rows, seconds }) => rows / seconds)) / raw);
   }
   return { 'rows/s as CSV over DuckDB on raw messages': samples };
 };
@@ -191,9 +195,12 @@ async function rawRate({ rawFile }: History): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'undertone-bench-'));
   const raw = await RawMessages.open(rawFile, { create: false });
   try {
-    const startedAt = performance.now();
-    await raw.connection.run(`copy (${RAW}) to ${quoted(join(folder, 'sessions.csv'))} (header)`);
-    const seconds = (performance.now() - startedAt) / 1000;
+    let seconds = Infinity;
+    for (let time = 0; time < BEST_OF; time += 1) {
+      const startedAt = performance.now();
+      await raw.connection.run(`copy (${RAW}) to ${quoted(join(folder, 'sessions.csv'))} (header)`);
+      seconds = Math.min(seconds, (performance.now() - startedAt) / 1000);
+    }
     const [row] = await raw.connection.all('select count(distinct session) as rows from message');
     return Number(row?.['rows']) / seconds;
   } finally {

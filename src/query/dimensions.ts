@@ -23,17 +23,20 @@ interface Page {
   readonly snapshot: Snapshot;
   readonly instance: number;
   readonly rows: readonly Row[];
+  /** When all messages of its entities lie, `[from, to)` in microseconds; null: not known. */
+  readonly times: { readonly from: number; readonly to: number } | null;
 }
 
 /** What stands in `dimensions` of each row of a page, except for the bucket. */
 export async function readDimensions(
   snapshot: Snapshot,
-  { groupBy, dimensionFields }: QueryParameters,
+  parameters: QueryParameters,
   instance: number,
   rows: readonly Row[],
 ): Promise<Dimensions[]> {
+  const { groupBy, dimensionFields } = parameters;
   const { counts, name, members } = GROUPINGS[groupBy];
-  const page = { snapshot, instance, rows };
+  const page = { snapshot, instance, rows, times: timesOf(parameters, rows) };
   const wanted = Object.entries(members)
     .filter(([member, { onRequest }]) => !onRequest || dimensionFields.includes(member))
     .map(([member, { from }]) => ({ member, from }))
@@ -48,6 +51,17 @@ export async function readDimensions(
       ...Object.fromEntries(readers.map(([member, read]) => [member, read(row)])),
     },
   }));
+}
+
+/** Rows of the whole history have their first and their last message. */
+function timesOf({ granularity, range }: QueryParameters, rows: readonly Row[]): Page['times'] {
+  if (granularity !== 'ALL' || range.start !== null || range.end !== null) return null;
+  let [from, to] = [Infinity, -Infinity];
+  for (const { first_at: first, last_at: last } of rows) {
+    if (typeof first !== 'number' || typeof last !== 'number') return null;
+    [from, to] = [Math.min(from, first), Math.max(to, last + 1)];
+  }
+  return from < to ? { from, to } : null;
 }
 
 /** The rows that name the entities of a page, by number. */
@@ -114,14 +128,16 @@ export function cachedNames(
 
 /** The topics of a page's entities, the most frequent first, ties by id. */
 function topicsIn(
-  { snapshot, instance, rows }: Page,
+  { snapshot, instance, rows, times }: Page,
   table: 'message_fact' | 'hour_fact' | 'gap_micro',
 ): Promise<ReadonlyMap<number, Topic[]>> {
   const read = (counts: string, statement: Statement): Promise<Map<number, Topic[]>> =>
     topicsOf(snapshot, counts, statement, instance);
   const factsOf = (column: string): Statement => {
     const and = `${column} in (${numbers(rows)})`;
-    return { rows: { facts: { table, equal: { instance, kind: KINDS.topic }, and } } };
+    // Facts lie in the order of time: those of a page are few of all.
+    const range = times === null || table !== 'message_fact' ? {} : { range: times };
+    return { rows: { facts: { table, equal: { instance, kind: KINDS.topic }, and, ...range } } };
   };
   if (table !== 'gap_micro' && rows.length === 0) return Promise.resolve(new Map());
   switch (table) {

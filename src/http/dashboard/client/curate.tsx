@@ -1,5 +1,5 @@
 /** Curation in place: rename, keep a name, merge, move, hide, and topics of one's own. */
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { api } from './api.ts';
 import { useCurating } from './curating.ts';
 import { Dialog, Picker, type Choosable } from './dialog.tsx';
@@ -85,7 +85,7 @@ function Rename({ kind, id, name, onClose }: Closable) {
   const { decide } = useCurating();
   const [state, setState] = useState({ text: name, isBusy: false, fault: '' });
   const field = useRef<HTMLInputElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     field.current?.focus();
     field.current?.select();
   }, []);

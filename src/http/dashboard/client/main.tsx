@@ -1,5 +1,8 @@
 /** The dashboard. */
 import './page.css';
+import './parts.css';
+import './views.css';
+import './narrow.css';
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { api, ApiError, key, type Instance } from './api.ts';
@@ -60,6 +63,23 @@ function takeKeyFromFragment(): void {
   history.replaceState(null, '', `${location.pathname}${location.search}`);
 }
 
+/** Instances that are looked into for messages. */
+const LOOKED_INTO = 20;
+
+/** The oldest instance that has a message; where none has, the oldest. */
+async function firstWithMessages(instances: readonly Instance[]): Promise<Instance | undefined> {
+  const some = instances.slice(0, LOOKED_INTO);
+  if (some.length < 2) return some[0];
+  const last = await Promise.all(some.map(({ id }) => lastProcessedAt(id).catch(() => null)));
+  return some.find((_, index) => last[index] !== null) ?? some[0];
+}
+
+/** How far the views of an instance are; null: it has no message. A few rows of a rollup say it. */
+async function lastProcessedAt(instanceId: string): Promise<string | null> {
+  const answer = await api.query({ instanceId, groupBy: 'CSAT_DSAT', fields: 'messages', limit: 1 });
+  return answer.lastProcessedAt;
+}
+
 function Page() {
   const navigation = useUrlState();
   const [instances, setInstances] = useState<readonly Instance[] | null>(null);
@@ -68,15 +88,14 @@ function Page() {
   const enter = (): void => {
     setFault(null);
     api.instances().then(
-      ({ elements }) => {
-        setInstances(elements);
-        const { state } = navigation;
-        const isKnown = elements.some(({ id }) => id === state.instance);
-        const first = elements[0];
-        if (!isKnown && first !== undefined) {
+      async ({ elements }) => {
+        const isKnown = elements.some(({ id }) => id === navigation.state.instance);
+        const first = isKnown ? undefined : await firstWithMessages(elements);
+        if (first !== undefined) {
           history.replaceState(null, '', navigation.hrefOf({ instance: first.id }));
           dispatchEvent(new PopStateEvent('popstate'));
         }
+        setInstances(elements);
       },
       (error: unknown) => {
         const known = error instanceof ApiError ? error : new ApiError(0, '', 'The page failed.');
@@ -168,26 +187,27 @@ function KeyForm({
   );
 }
 
+interface Live {
+  /** How far the views are; null: not known yet, and what is asked before it is known would be asked twice. */
+  readonly version: string | null;
+  readonly isOffline: boolean;
+}
+
 /** Says what changed last, and whether the service answers; looks each second while the tab is seen. */
-function useLive(instanceId: string): { readonly version: string; readonly isOffline: boolean } {
-  const [live, setLive] = useState({ version: '', isOffline: false });
+function useLive(instanceId: string): Live {
+  const [live, setLive] = useState<Live>({ version: null, isOffline: false });
   useEffect(() => {
     let timer = 0;
     let isOver = false;
     const look = async (): Promise<void> => {
       if (!document.hidden && instanceId !== '') {
         try {
-          // A few rows of a rollup: of the answer only how far the views are counts.
-          const { lastProcessedAt } = await api.query({
-            instanceId,
-            groupBy: 'CSAT_DSAT',
-            fields: 'messages',
-            limit: 1,
-          });
-          if (!isOver) setLive({ version: lastProcessedAt ?? '', isOffline: false });
+          const version = (await lastProcessedAt(instanceId)) ?? '';
+          if (!isOver) setLive({ version, isOffline: false });
         } catch (error) {
           const isAway = error instanceof ApiError && (error.status === 0 || error.status === 503);
-          if (!isOver && isAway) setLive((last) => ({ ...last, isOffline: true }));
+          if (!isOver)
+            setLive((last) => ({ version: last.version ?? '', isOffline: isAway || last.isOffline }));
         }
       }
       if (!isOver) timer = setTimeout(() => void look(), LOOK_MS) as unknown as number;
@@ -211,7 +231,7 @@ function Dashboard({
   const { state, go } = navigation;
   const live = useLive(state.instance);
   const curating = useDecisions(state.instance);
-  const version = `${live.version} ${curating.edits}`;
+  const version = `${live.version ?? ''} ${curating.edits}`;
   useKeys((pressed) => {
     const range = RANGES[Number(pressed) - 1];
     if (range !== undefined)
@@ -309,7 +329,9 @@ function Dashboard({
       <LastDecision />
       <Chips />
       <main id="main">
-        {state.session !== '' ? (
+        {live.version === null ? (
+          <p class="loading">Loading …</p>
+        ) : state.session !== '' ? (
           <Session version={version} />
         ) : view === 'overview' ? (
           <Overview version={version} />

@@ -10,10 +10,13 @@ import { datesOf, usePeriod, type Period } from './period.ts';
 import { bucketsOf } from './state.ts';
 import { Topics, type FoundTopics } from './topics.tsx';
 
-interface Found extends FoundTopics {
-  /** Null: nothing is compared. */
-  readonly before: OverviewResponse | null;
-  readonly changes: ChangesResponse | null;
+/** The period before; null: nothing is compared. */
+interface Before {
+  readonly changes: ChangesResponse;
+  readonly overview: OverviewResponse;
+}
+
+interface Lists extends FoundTopics {
   readonly gaps: QueryResponse;
   readonly repeats: QueryResponse;
 }
@@ -21,66 +24,70 @@ interface Found extends FoundTopics {
 /** So many trends of some dozens of buckets each fit in one answer. */
 const SPARKLINES = 100;
 
-async function ask(period: Period, signal: AbortSignal): Promise<Found> {
-  const { range, granularity, coarse, instance, compare } = period;
-  const base = { instanceId: instance, ...range };
-  const isCompared = compare !== 'none' && range['dateRange.start'] !== undefined;
-  const query = (groupBy: string, fields: string, more: Readonly<Record<string, string | number>> = {}) =>
-    api.query({ ...base, groupBy, fields, ...more }, signal);
-  const comparing = isCompared ? api.changes({ ...base, compare }, signal) : null;
-  const beforeOf = async (): Promise<OverviewResponse | null> => {
-    const changes = await comparing;
-    if (changes === null) return null;
-    const before = { instanceId: instance, ...rangeOfSpan(changes.before) };
-    return api.overview({ ...before, timeGranularity: granularity }, signal);
-  };
+async function askBefore(period: Period, signal: AbortSignal): Promise<Before | null> {
+  const { range, granularity: timeGranularity, instance: instanceId, compare } = period;
+  if (compare === 'none' || range['dateRange.start'] === undefined) return null;
+  const changes = await api.changes({ instanceId, ...range, compare }, signal);
+  const before = { instanceId, ...rangeOfSpan(changes.before), timeGranularity };
+  return { changes, overview: await api.overview(before, signal) };
+}
+
+async function askLists({ range, coarse, instance }: Period, signal: AbortSignal): Promise<Lists> {
+  const query = (groupBy: string, fields: string, more: Readonly<Record<string, string | number>>) =>
+    api.query({ instanceId: instance, ...range, groupBy, fields, ...more }, signal);
   const largest = { 'sort.field': 'sessions' };
   const topicsWithTrends = async () => {
-    const topics = await query('TOPIC', 'sessions,users,messages,sat,dsat,netSat', {
-      ...largest,
-      limit: 1000,
-    });
+    const metrics = 'sessions,users,messages,sat,dsat,netSat';
+    const topics = await query('TOPIC', metrics, { ...largest, limit: 1000 });
     const ids = topics.elements.slice(0, SPARKLINES).map(({ dimensions }) => dimensions.topic?.id ?? '');
     const buckets = { timeGranularity: coarse, ids: ids.join(','), limit: 10_000 };
-    return {
-      topics,
-      topicTrends: ids.length === 0 ? [] : (await query('TOPIC', 'sessions', buckets)).elements,
-    };
+    const trends = ids.length === 0 ? null : await query('TOPIC', 'sessions', buckets);
+    return { topics, topicTrends: trends?.elements ?? [] };
   };
-  const [now, before, changes, topics, clusters, gaps, repeats] = await Promise.all([
-    api.overview({ ...base, timeGranularity: granularity }, signal),
-    beforeOf(),
-    comparing,
+  const [topics, clusters, gaps, repeats] = await Promise.all([
     topicsWithTrends(),
     query('TOPIC_CLUSTER', 'sessions,netSat', { ...largest, limit: 1000 }),
     query('GAP', 'sessions,users,messages', { ...largest, limit: 10 }),
     query('REPEATED_REQUEST', 'sessions,users,messages', { ...largest, limit: 10 }),
   ]);
-  return { now, before, changes, ...topics, clusters, gaps, repeats };
+  return { ...topics, clusters, gaps, repeats };
 }
 
+/** The numbers come first, what they are compared with and the lists as they are there. */
 export function Overview({ version }: { readonly version: string }) {
   const period = usePeriod();
-  const { value, error } = useAnswer(`overview ${period.name}`, version, (signal) => ask(period, signal));
-  if (value === null) return error === null ? <p class="loading">Loading …</p> : <Fault error={error} />;
-  const { now, before, changes } = value;
+  const { name } = period;
+  const numbers = useAnswer(`numbers ${name}`, version, (signal) =>
+    api.overview(
+      { instanceId: period.instance, ...period.range, timeGranularity: period.granularity },
+      signal,
+    ),
+  );
+  const compared = useAnswer(`before ${name}`, version, (signal) => askBefore(period, signal));
+  const lists = useAnswer(`lists ${name}`, version, (signal) => askLists(period, signal));
+  const error = numbers.error ?? compared.error ?? lists.error;
+  const now = numbers.value;
+  if (now === null) return error === null ? <p class="loading">Loading …</p> : <Fault error={error} />;
   if (now.fields.messages === 0) return <NothingHere period={period} />;
+  const before = compared.value;
   return (
     <>
       {error === null ? null : <Fault error={error} />}
-      <Figures now={now} before={before} />
-      <SessionsTrend found={value} period={period} />
-      <div class="columns">
-        <div>
-          <Topics found={value} period={period} />
+      <Figures now={now} before={before?.overview ?? null} />
+      <SessionsTrend now={now} before={before} period={period} />
+      {lists.value === null ? null : (
+        <div class="columns">
+          <div>
+            <Topics found={lists.value} all={now.fields.sessions ?? 0} period={period} />
+          </div>
+          <div>
+            {before === null ? null : <ChangesInShort found={before.changes} />}
+            <Gaps rows={lists.value.gaps.elements} />
+            <Repeats rows={lists.value.repeats.elements} />
+            <Languages languages={now.languages} />
+          </div>
         </div>
-        <div>
-          {changes === null ? null : <ChangesInShort found={changes} />}
-          <Gaps rows={value.gaps.elements} />
-          <Repeats rows={value.repeats.elements} />
-          <Languages languages={now.languages} />
-        </div>
-      </div>
+      )}
     </>
   );
 }
@@ -139,16 +146,23 @@ function pointsOf(trend: OverviewResponse['trend']): Point[] {
   return trend.map(({ date, fields }) => ({ date, value: fields.sessions ?? 0 }));
 }
 
-function SessionsTrend({ found, period }: { readonly found: Found; readonly period: Period }) {
-  const { now, before, changes } = found;
+function SessionsTrend({
+  now,
+  before,
+  period,
+}: {
+  readonly now: OverviewResponse;
+  readonly before: Before | null;
+  readonly period: Period;
+}) {
   const points = pointsOf(now.trend);
   const dates = datesOf(period, points[0]?.date, points.at(-1)?.date);
   const earlier =
-    before === null || changes === null || before.trend.length === 0
+    before === null || before.overview.trend.length === 0
       ? null
       : filled(
-          pointsOf(before.trend),
-          bucketsOf(changes.before.start, changes.before.end, period.granularity),
+          pointsOf(before.overview.trend),
+          bucketsOf(before.changes.before.start, before.changes.before.end, period.granularity),
         );
   return (
     <Section title="Conversations over time">

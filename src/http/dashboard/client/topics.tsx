@@ -1,5 +1,5 @@
 /** Topics by cluster, the largest first, with their trend, share and net satisfaction. */
-import type { OverviewResponse, QueryResponse, Row } from './api.ts';
+import type { QueryResponse, Row } from './api.ts';
 import { NetBar, ShareBar, Sparkline, type Point } from './charts.tsx';
 import { filled } from './compared.ts';
 import { shownCount, shownShare } from './format.ts';
@@ -7,7 +7,6 @@ import { Empty, Go, Section } from './parts.tsx';
 import { datesOf, type Period } from './period.ts';
 
 export interface FoundTopics {
-  readonly now: OverviewResponse;
   readonly topics: QueryResponse;
   readonly clusters: QueryResponse;
   /** Of the largest topics. */
@@ -69,10 +68,18 @@ function trendsOf(rows: readonly Row[], period: Period): ReadonlyMap<string, rea
   );
 }
 
-export function Topics({ found, period }: { readonly found: FoundTopics; readonly period: Period }) {
+export function Topics({
+  found,
+  all,
+  period,
+}: {
+  readonly found: FoundTopics;
+  /** Conversations of the period, with a topic or not. */
+  readonly all: number;
+  readonly period: Period;
+}) {
   const groups = groupsOf(found);
   const trends = trendsOf(found.topicTrends, period);
-  const all = found.now.fields.sessions ?? 0;
   if (groups.length === 0) {
     return (
       <Section title="Topics">

@@ -147,16 +147,17 @@ export function VirtualList<Item>({
   const length = Math.min(MOST, total ?? 0);
   const { from, to } = useSight(element, rowHeight, length);
   const [focused, setFocused] = useState<number | null>(null);
-  const moved = useRef(false);
+  /** The row that a key asked for, until it has the focus. */
+  const wanted = useRef<number | null>(null);
   const end = Math.min(to, length);
   useEffect(() => {
     if (end > from) want(from, end - 1);
   });
-  useEffect(() => {
-    if (!moved.current || focused === null) return;
+  useLayoutEffect(() => {
+    if (focused === null || wanted.current !== focused) return;
     const link = element.current?.querySelector<HTMLElement>(`[aria-posinset="${focused + 1}"] a`);
     if (link === null || link === undefined) return;
-    moved.current = false;
+    wanted.current = null;
     link.focus({ preventScroll: true });
     link.scrollIntoView({ block: 'nearest' });
   });
@@ -164,7 +165,7 @@ export function VirtualList<Item>({
     const next = nextRow(event.key, focused ?? 0, length);
     if (next === null || event.ctrlKey || event.altKey || event.metaKey) return;
     event.preventDefault();
-    moved.current = true;
+    wanted.current = next;
     setFocused(next);
     // A row far away comes into the document by scrolling to its place.
     const list = element.current;
