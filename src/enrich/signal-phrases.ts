@@ -34,7 +34,7 @@ interface Meaning {
 }
 
 /**
- * What a user turn says. `rejection`: "no, the other one", a correction after an answer and an answer after a question.
+ * What a user turn says. `told`: the assistant asks for what it was told before. `rejection`: "no, the other one", a correction after an answer and an answer after a question.
  * `leaves`: the user goes on without the assistant ("I'll call them"), which may be what it advised.
  */
 export const SAID = {
@@ -57,6 +57,7 @@ export const SAID = {
   correction: { type: 'DSAT', keys: ['correction'], needs: ANY, inQuestions: true },
   rejection: { type: 'DSAT', keys: ['correction'], needs: ['answered'], aboutThing: true },
   'said-so': { type: 'DSAT', keys: ['correction', 'ignored-instruction'], needs: TOLD, inQuestions: true },
+  told: { type: 'DSAT', keys: ['ignored-instruction'], needs: ANY, inQuestions: true },
   wrong: { type: 'DSAT', keys: ['factual-error'], needs: TOLD, aboutThing: true },
   doubt: { type: 'DSAT', keys: ['factual-error'], needs: ['answered'], inQuestions: true, aboutThing: true },
   repeat: { type: 'DSAT', keys: ['repetition'], needs: ANY, inQuestions: true },

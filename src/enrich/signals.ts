@@ -283,6 +283,7 @@ const WISHLESS: ReadonlySet<Said> = new Set<Said>([
   'bad-answer',
   'wrong',
   'said-so',
+  'told',
   'angry',
   'irony',
 ]);

@@ -157,6 +157,8 @@ const IN_CONTEXT: readonly [string, Stance | null, readonly SignalKey[]][] = [
   ["No, that's all, thanks", 'asked-for-more', []],
   ["No, that's all. Thank you for the help", 'asked-for-more', ['gratitude']],
   ['Nein, das war alles', 'asked-for-more', []],
+  ['I told you in my first message', 'asked', ['ignored-instruction']],
+  ['I said Tuesday', 'asked', []],
   ['Never mind then, thanks', 'unable', []],
   ['Never mind then', 'unable', ['gives-up']],
 ];
