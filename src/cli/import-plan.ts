@@ -6,6 +6,7 @@ import { convert } from '../import/converter.ts';
 import { OmissionCounts, SURE } from '../import/formats/format.ts';
 import { FORMATS } from '../import/formats/registry.ts';
 import type { Mapping } from '../import/formats/table.ts';
+import type { ImportOptions } from '../import/importer.ts';
 import type { Inputs } from '../import/inputs.ts';
 import type { Conversation } from '../import/mapper.ts';
 import { joined, planFile, type FilePlan, type UnknownFile } from '../import/plan.ts';
@@ -103,14 +104,16 @@ function shellWord(text: string): string {
 }
 
 /** Prints the first conversations of a file as they would be imported. */
-export async function printPreview(plan: FilePlan, options: { readonly source?: string }): Promise<void> {
+export async function printPreview(
+  plan: FilePlan,
+  named: Pick<ImportOptions, 'source' | 'user'>,
+): Promise<void> {
   const omitted = new OmissionCounts();
   const conversations: Conversation[] = [];
   const names = plan.parts.map(({ input }) => input.name);
   const more = names.length > MAX_TOLD ? ' …' : '';
   console.log(printable(`${names.slice(0, MAX_TOLD).join(', ')}${more}: ${describePlan(plan)}`));
-  const { source } = options;
-  const reading = convert(plan, { entries: PREVIEW_ENTRIES, ...(source === undefined ? {} : { source }) });
+  const reading = convert(plan, { entries: PREVIEW_ENTRIES, ...named });
   for await (const converted of reading) {
     if ('fault' in converted) omitted.add(`not imported: ${converted.fault}`);
     else if ('leftOut' in converted) omitted.add(converted.leftOut);

@@ -11,7 +11,13 @@ import type { OpenedInstance } from '../import/client.ts';
 import { FORMATS } from '../import/formats/registry.ts';
 import { parseMapping, type Mapping } from '../import/formats/table.ts';
 import { importPlanned } from '../import/importer.ts';
-import type { Destination, Finding, ImportObserver, ImportSummary } from '../import/importer.ts';
+import type {
+  Destination,
+  Finding,
+  ImportObserver,
+  ImportOptions,
+  ImportSummary,
+} from '../import/importer.ts';
 import { openInputs } from '../import/inputs.ts';
 import { sizeOf, type FilePlan } from '../import/plan.ts';
 import { waitUntilVisible } from '../import/visible.ts';
@@ -39,6 +45,8 @@ as CSV or Parquet. "-" is the standard input. docs/import.md tells each format.
   --new-instance    import into a new instance, and print its id
   --source NAME     identifies the conversations together with their ids (default: the line's source or the file's
                     name); with --source '', session ids are UUIDv5(instance id, id), as the README says
+  --user ID         the end user of conversations that name none, such as an export of one person's chats (default:
+                    each of them has one of its own)
   --url URL         address of the service   (default: UNDERTONE_URL, or HOST and PORT of the configuration)
   --key KEY         API key                  (default: UT_KEY)
   --in-flight N     conversations sent at the same time, 1 to 256 (default: 16)
@@ -61,7 +69,7 @@ interface Arguments {
   readonly format: string | undefined;
   readonly mapping: Mapping | undefined;
   readonly into: Destination;
-  readonly source: string | undefined;
+  readonly named: Pick<ImportOptions, 'source' | 'user'>;
   readonly url: string;
   readonly key: string;
   readonly concurrency: number;
@@ -73,6 +81,7 @@ const importing = action({
     instance: { type: 'string' },
     'new-instance': { type: 'boolean' },
     source: { type: 'string' },
+    user: { type: 'string' },
     url: { type: 'string' },
     key: { type: 'string' },
     'in-flight': { type: 'string' },
@@ -86,15 +95,16 @@ const importing = action({
     const env = readEnvironment();
     const { files, mapping } = readOperands(operands, values.map);
     const { format } = values;
-    const { instance, source } = values;
+    const { instance, source, user } = values;
+    if (user === '') throw new UsageError('--user takes an id.');
+    const named = { ...(source === undefined ? {} : { source }), ...(user === undefined ? {} : { user }) };
     const isNew = values['new-instance'] === true;
     if (files.length === 0) throw new UsageError('Name at least one file.');
     if (format !== undefined && !FORMATS.some(({ name }) => name === format))
       throw new UsageError(`--format: "${format}" is none of ${NAMES}.`);
     if (format !== undefined && mapping !== undefined)
       throw new UsageError('--format and --map exclude each other.');
-    if (values['dry-run'] === true)
-      return () => preview({ files, format, mapping, ...(source === undefined ? {} : { source }) });
+    if (values['dry-run'] === true) return () => preview({ files, format, mapping, named });
     if (instance !== undefined && !UUID_PATTERN.test(instance))
       throw new UsageError(`--instance: "${instance}" is not a UUID.`);
     if (instance !== undefined && isNew)
@@ -117,7 +127,7 @@ const importing = action({
       format,
       mapping,
       into,
-      source,
+      named,
       url,
       key,
       concurrency,
@@ -145,14 +155,12 @@ function readOperands(
   }
 }
 
-async function preview(
-  args: Pick<Arguments, 'files' | 'format' | 'mapping'> & { readonly source?: string },
-): Promise<number> {
+async function preview(args: Pick<Arguments, 'files' | 'format' | 'mapping' | 'named'>): Promise<number> {
   checkFiles(args.files);
   const inputs = await openInputs(args.files);
   try {
     const { plans, sure } = await planAll(inputs, { ...args, ask: null, quiet: true });
-    for (const plan of plans) await printPreview(plan, args);
+    for (const plan of plans) await printPreview(plan, args.named);
     console.log('Nothing was sent.');
     return sure ? 0 : 1;
   } finally {
@@ -202,7 +210,7 @@ async function importPlans(
     summary = await importPlanned({
       plans,
       into: args.into,
-      ...(args.source === undefined ? {} : { source: args.source }),
+      ...args.named,
       target: client,
       concurrency: args.concurrency,
       signal,

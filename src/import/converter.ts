@@ -5,7 +5,7 @@ import type { EntryFormat, Omissions, Reading, RowFormat, Turn } from './formats
 import { undertone } from './formats/undertone.ts';
 import { openai } from './formats/openai.ts';
 import { RowGrouping } from './grouping.ts';
-import { DuplicateIds, mapValue, type Conversation } from './mapper.ts';
+import { DuplicateIds, mapValue, type Conversation, type LineContext } from './mapper.ts';
 import type { FilePart, FilePlan } from './plan.ts';
 
 /** A file, and what its places are called where they are no lines. */
@@ -30,6 +30,8 @@ const NOTHING_OMITTED: Omissions = new Map();
 export interface ConvertOptions {
   /** In place of the file's name and of what its format names; '': ids alone name conversations. */
   readonly source?: string;
+  /** The end user of conversations that name none. */
+  readonly user?: string;
   /** Entries to be read. Default: all. */
   readonly entries?: number;
   readonly onRead?: (bytes: number) => void;
@@ -43,25 +45,27 @@ interface Context {
   readonly plan: FilePlan;
   readonly options: ConvertOptions;
   readonly duplicates: DuplicateIds;
+  readonly named: Pick<LineContext, 'user'>;
 }
 
 /** Reads a file to its end. Throws the error of the stream where the file is cut off or damaged. */
 export async function* convert(plan: FilePlan, options: ConvertOptions): AsyncGenerator<Converted> {
   const { format } = plan;
-  const context = { plan, options, duplicates: new DuplicateIds() };
+  const named = options.user === undefined ? {} : { user: options.user };
+  const context = { plan, options, duplicates: new DuplicateIds(), named };
   if (format.kind === 'rows') yield* convertRows(format, context);
   else yield* convertEntries(format, context);
 }
 
 async function* convertEntries(format: EntryFormat, context: Context): AsyncGenerator<Converted> {
-  const { plan, options, duplicates } = context;
+  const { plan, options, duplicates, named } = context;
   for await (const { part, entry } of entriesOfPlan(plan, options)) {
     const { number, value, fault } = entry;
     const place = placeOf(part);
     if (fault !== null) yield { place, number, fault };
     else if (format === undertone) {
       const source = options.source ?? part.input.source;
-      const mapped = mapValue(value, { line: number, source, duplicates });
+      const mapped = mapValue(value, { line: number, source, duplicates, ...named });
       yield { place, number, ...('fault' in mapped ? mapped : { ...mapped, omitted: NOTHING_OMITTED }) };
     } else {
       // Chats without ids have always been named after their lines.
@@ -116,7 +120,7 @@ function placeOf({ input, layout }: FilePart): Place {
 function finish(
   reading: Reading,
   at: { readonly place: Place; readonly number: number; readonly unnamed: string | undefined },
-  { plan, options, duplicates }: Context,
+  { plan, options, duplicates, named }: Context,
 ): Converted {
   const { place, number } = at;
   if (!('line' in reading)) return { place, number, ...reading };
@@ -124,7 +128,7 @@ function finish(
   if (line.turns.length === 0) return { place, number, leftOut: 'conversation without text' };
   const source = options.source ?? line.source ?? plan.parts[0].input.source;
   const unnamed = at.unnamed ?? digestOf(line.turns);
-  const mapped = mapValue({ ...line, source }, { line: number, source, duplicates, unnamed });
+  const mapped = mapValue({ ...line, source }, { line: number, source, duplicates, unnamed, ...named });
   return { place, number, ...('fault' in mapped ? mapped : { ...mapped, omitted }) };
 }
 

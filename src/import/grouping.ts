@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openDatabase, type Connection, type Database } from '../store/duckdb.ts';
+import type { Connection, Database } from '../store/duckdb.ts';
 import type { PlacedRow } from './formats/format.ts';
 
 /** The rows of one conversation, in order. */
@@ -35,6 +35,8 @@ export class RowGrouping {
 
   static async open(): Promise<RowGrouping> {
     const folder = await mkdtemp(join(tmpdir(), 'undertone-rows-'));
+    // Most imports need no database, which takes a tenth of a second to load.
+    const { openDatabase } = await import('../store/duckdb.ts');
     const database = await openDatabase({ threads: 2, memoryLimit: '256MB', spillDirectory: folder });
     const connection = await database.connect();
     await connection.run(

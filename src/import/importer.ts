@@ -59,6 +59,8 @@ export interface ImportOptions {
   readonly into: Destination;
   /** Of lines that name none, in place of their file's name; '': their ids alone name them. */
   readonly source?: string;
+  /** The end user of conversations that name none. */
+  readonly user?: string;
   readonly target: ImportTarget;
   /** Conversations in flight. */
   readonly concurrency: number;
@@ -197,9 +199,10 @@ class Import {
     const onRead = (bytes: number): void => {
       this.#readBytes = bytesBefore + bytes;
     };
-    const { source } = this.#options;
+    const { source, user } = this.#options;
+    const named = { ...(source === undefined ? {} : { source }), ...(user === undefined ? {} : { user }) };
     try {
-      for await (const converted of convert(plan, { onRead, ...(source === undefined ? {} : { source }) })) {
+      for await (const converted of convert(plan, { onRead, ...named })) {
         if (this.#ended) return;
         const { place, number } = converted;
         if ('fault' in converted) this.#fail(place, number, converted.fault);

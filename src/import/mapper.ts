@@ -83,6 +83,8 @@ export interface LineContext {
   readonly duplicates: DuplicateIds;
   /** Names a conversation that has no id. Default: its line. */
   readonly unnamed?: string;
+  /** The end user of a conversation that names none. Default: source and id. */
+  readonly user?: string;
 }
 
 /** Reads one line as `mapValue` does. */
@@ -145,7 +147,7 @@ export function mapValue(value: unknown, context: LineContext): MappedLine {
       line: context.line,
       source,
       id: uniqueId,
-      messages: withAuthor(messages, author ?? name, typeof author === 'string'),
+      messages: withAuthor(messages, author ?? context.user ?? name, typeof author === 'string'),
       places,
       session: {
         ...sessionMetadata,

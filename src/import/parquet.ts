@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { openDatabase, quoted } from '../store/duckdb.ts';
 import type { Entry } from './entries.ts';
 import type { Input } from './inputs.ts';
 
 /** The rows of a Parquet file as objects, nested values as JSON has them. A packed file is unpacked to the disk. */
 export async function* parquetRows(input: Input, onRead?: (bytes: number) => void): AsyncGenerator<Entry> {
+  const { openDatabase, quoted } = await import('../store/duckdb.ts');
   const folder = await mkdtemp(join(tmpdir(), 'undertone-parquet-'));
   try {
     let { path } = input;

@@ -65,7 +65,10 @@ export async function planFile(
     return plan(tableFormat(guess.mapping), guess.recognition, describeMapping(guess.mapping));
   // Lines that nobody recognises are told one by one what our own lines must have.
   if (layout.shape === 'jsonl' && input.named)
-    return plan(undertone, { confidence: SURE, reason: 'lines that have nothing known' });
+    return plan(undertone, {
+      confidence: SURE,
+      reason: `nothing else is known of ${describeSample(sample)}; --map says what is what`,
+    });
   return { input, looksLike: describeSample(sample) };
 }
 

@@ -197,6 +197,26 @@ describe('npm run import', () => {
     equal(service.countOf().sessions < 300, true);
   });
 
+  it('counts nothing twice and loses nothing when it is killed in the middle of a table, and run again', async () => {
+    const row = (turn: string, index: number): string => `c${index},${turn},${turn} says ${index}`;
+    const indices = Array.from({ length: 200 }, (_, index) => index);
+    const rows = ['user', 'assistant'].flatMap((turn) => indices.map((index) => row(turn, index)));
+    await write('table.csv', ['thread,role,text', ...rows]);
+    let child: ChildProcess | undefined;
+    service.disturb = (_body, count) => {
+      if (count === 90) child?.kill('SIGKILL');
+      return null;
+    };
+    const args = ['table.csv', '--url', url, '--key', service.key, '--no-wait'];
+    const running = start(args);
+    child = running.child;
+    equal((await running.ended).status, null);
+    equal(service.countOf().sessions < 200, true);
+    const { status, err } = await start(args).ended;
+    equal(status, 0, err);
+    deepEqual(service.countOf(), { sessions: 200, messages: 400, users: 200 });
+  });
+
   const wrong: readonly [string, readonly string[], NodeJS.ProcessEnv, RegExp][] = [
     ['no file', [], { UT_KEY: 'k' }, /Name at least one file/],
     ['no key', ['a.jsonl'], {}, /npm run keys -- create/],

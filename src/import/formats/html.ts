@@ -41,14 +41,15 @@ const MAX_ENTITY = 10;
 export function htmlText(html: string): string {
   const parts: string[] = [];
   let unread: string | null = null;
+  // Behind the last one nothing is a tag; searching for it again and again would take quadratic time.
+  const lastClose = html.lastIndexOf('>');
   for (let at = 0; at < html.length;) {
     const open = html.indexOf('<', at);
     const end = open === -1 ? html.length : open;
     if (unread === null) parts.push(decoded(html.slice(at, end)));
     if (open === -1) break;
-    const close = html.indexOf('>', open);
     const name = /^\/?([a-z][a-z0-9]*)/i.exec(html.slice(open + 1, open + 20))?.[1]?.toLowerCase();
-    if (close === -1 || (name === undefined && html[open + 1] !== '!')) {
+    if (open > lastClose || (name === undefined && html[open + 1] !== '!')) {
       // A sign, no tag.
       if (unread === null) parts.push('<');
       at = open + 1;
@@ -58,7 +59,7 @@ export function htmlText(html: string): string {
     if (unread !== null) unread = isEnd && name === unread ? null : unread;
     else if (name !== undefined && UNREAD.has(name) && !isEnd) unread = name;
     else if (name !== undefined && BREAKS.has(name)) parts.push('\n');
-    at = close + 1;
+    at = html.indexOf('>', open) + 1;
   }
   const lines = parts
     .join('')

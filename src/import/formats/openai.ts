@@ -5,7 +5,7 @@
  */
 import { contentText } from './content.ts';
 import {
-  byShare,
+  bySome,
   isObject,
   objectsOf,
   OmissionCounts,
@@ -25,7 +25,7 @@ export const openai: EntryFormat = {
       values,
       (value) => requestMessages(value).some(hasRole) || replies(value).some(hasRole) || 'custom_id' in value,
     );
-    return byShare(share, 0.85, 'entries have messages with role and content, or a request and its response');
+    return bySome(share, 0.85, 'entries have messages with role and content, or a request and its response');
   },
   read(value): Reading {
     if (!isObject(value)) return { fault: 'not a JSON object' };

@@ -1,4 +1,4 @@
-import { byShare, shareOf, type EntryFormat } from './format.ts';
+import { bySome, shareOf, type EntryFormat } from './format.ts';
 
 /** Our own lines. The importer maps them by `mapLine`; nothing is converted. */
 export const undertone: EntryFormat = {
@@ -6,7 +6,7 @@ export const undertone: EntryFormat = {
   name: 'undertone',
   title: 'Undertone conversations',
   recognise({ values }) {
-    return byShare(
+    return bySome(
       shareOf(
         values,
         ({ turns, messages, id }) => Array.isArray(turns) || (id !== undefined && isPlain(messages)),

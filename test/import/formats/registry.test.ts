@@ -38,10 +38,12 @@ async function planOf(name: string): Promise<FilePlan> {
 
 async function send(
   plans: readonly FilePlan[],
+  user?: string,
 ): Promise<{ summary: ImportSummary; failures: readonly Finding[] }> {
   const failures: Finding[] = [];
   const summary = await importPlanned({
     plans,
+    ...(user === undefined ? {} : { user }),
     into: { kind: 'default' },
     target: new ServiceClient({ url, key: service.key, backoffMs: 1, patienceMs: 2000 }),
     concurrency: 8,
@@ -211,6 +213,14 @@ describe('the formats', () => {
       source: 'chatgpt',
       id: 'conv-boots',
     });
+  });
+
+  it('takes one end user for all conversations that name none', async () => {
+    await send([await planOf('chatgpt.json'), await planOf('claude.json')], 'ana');
+    const users = [...service.sessions.values()].flatMap(({ messages }) =>
+      messages.map(({ userId }) => userId),
+    );
+    deepEqual([...new Set(users)].toSorted(), ['acc-1', 'ana', undefined]);
   });
 
   it('puts the rows of a table in order by time, with quotes and line breaks as they are', async () => {

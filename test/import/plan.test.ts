@@ -1,0 +1,108 @@
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import fastCheck from 'fast-check';
+import { convert } from '../../src/import/converter.ts';
+import { layoutOf } from '../../src/import/entries.ts';
+import { SURE } from '../../src/import/formats/format.ts';
+import type { Input } from '../../src/import/inputs.ts';
+import { planFile } from '../../src/import/plan.ts';
+
+const FIXTURES = join(import.meta.dirname, 'fixtures');
+
+function inputOf(content: string | Uint8Array, name = 'file', named = true): Input {
+  const bytes = Buffer.from(content);
+  async function* open(): AsyncGenerator<Buffer> {
+    for (let at = 0; at < bytes.length; at += 1000) yield bytes.subarray(at, at + 1000);
+  }
+  return { name, operand: name, source: 'file', size: bytes.length, named, path: null, open };
+}
+
+const chat = { id: 'a', turns: [{ role: 'user', content: 'Hello' }] };
+const shared = { conversations: [{ from: 'human', value: 'Hello' }] };
+
+describe('layoutOf', () => {
+  const layouts: readonly [string, string, unknown][] = [
+    ['lines', `${JSON.stringify(chat)}\n${JSON.stringify(chat)}`, { shape: 'jsonl' }],
+    ['one line', JSON.stringify(chat), { shape: 'jsonl' }],
+    [
+      'lines of which the first is broken',
+      `{"id": \n${`${JSON.stringify(chat)}\n`.repeat(3)}`,
+      { shape: 'jsonl' },
+    ],
+    ['lines of lists', '[1]\n[2]\n', { shape: 'jsonl' }],
+    ['a list', JSON.stringify([chat, chat]), { shape: 'json', member: null }],
+    ['a list over several lines', JSON.stringify([chat, chat], null, 2), { shape: 'json', member: null }],
+    [
+      'a list with an entry a line',
+      `[\n${JSON.stringify(chat)},\n${JSON.stringify(chat)}\n]`,
+      { shape: 'json', member: null },
+    ],
+    ['a page', JSON.stringify({ count: 1, tickets: [{ id: 1 }] }), { shape: 'json', member: 'tickets' }],
+    [
+      'a page over several lines',
+      JSON.stringify({ data: [{ id: 1 }] }, null, 2),
+      { shape: 'json', member: 'data' },
+    ],
+    ['one conversation over several lines', JSON.stringify(shared, null, 2), { shape: 'json', member: null }],
+    ['a table', 'a;b\n1;2\n', { shape: 'csv', delimiter: ';' }],
+    ['a page of the web', '<html>,,,</html>', null],
+    ['bytes', 'a,b\u0000c', null],
+    ['text', 'nothing of this is a table', null],
+  ];
+  for (const [name, content, layout] of layouts)
+    it(`tells ${name}`, async () => deepEqual(await layoutOf(inputOf(content)), layout));
+
+  it('tells a page whose list does not end in what it reads of it', async () => {
+    const page = `{"x": 1, "conversations": [${`{"id": 1, "text": "${'y'.repeat(1000)}"},`.repeat(1200)}`;
+    deepEqual(await layoutOf(inputOf(page)), { shape: 'json', member: 'conversations' });
+  });
+});
+
+describe('planFile', () => {
+  it('reads lines of our own as ever, however many are broken', async () => {
+    const lines = [...Array.from({ length: 19 }, () => '{"x": 1}'), JSON.stringify(chat)].join('\n');
+    const plan = await planFile(inputOf(lines, 'chats.jsonl'));
+    ok('format' in plan);
+    equal(plan.format.name, 'undertone');
+    ok(plan.recognition.confidence >= SURE);
+  });
+
+  it('says what a file looks like that it does not know', async () => {
+    const plan = await planFile(
+      inputOf('[{"id": 1, "posts": [{"who": "x", "what": "y"}], "more": {"a": 1}}]'),
+    );
+    ok('looksLike' in plan);
+    equal(plan.looksLike, 'JSON with id, posts [of who, what], more {…}');
+  });
+
+  it('is not sure of roles that nobody knows, nor of messages without a conversation', async () => {
+    for (const table of ['thread,sender,text\n1,Kunde,Hallo\n', 'role,text\nuser,Hello\n']) {
+      const plan = await planFile(inputOf(table));
+      ok('format' in plan && plan.recognition.confidence < SURE);
+      match(plan.recognition.reason, /unknown roles: Kunde|no column names the conversation/);
+    }
+  });
+
+  it('takes any file, whole or damaged, without throwing', async () => {
+    const files = globSync('*.{json,jsonl,csv}', { cwd: FIXTURES })
+      .toSorted()
+      .map((name) => readFileSync(join(FIXTURES, name)));
+    const damaged = fastCheck
+      .tuple(fastCheck.constantFrom(...files), fastCheck.nat(5000), fastCheck.uint8Array({ maxLength: 4 }))
+      .map(([file, at, bytes]) => {
+        const place = at % file.length;
+        return Buffer.concat([file.subarray(0, place), bytes, file.subarray(place + (at % 7))]);
+      });
+    const content = fastCheck.oneof(damaged, fastCheck.uint8Array({ maxLength: 100 }), fastCheck.string());
+    await fastCheck.assert(
+      fastCheck.asyncProperty(content, async (bytes) => {
+        const plan = await planFile(inputOf(bytes));
+        if (!('format' in plan) || plan.format.kind === 'rows') return;
+        for await (const converted of convert(plan, {})) ok(converted.number > 0);
+      }),
+      { seed: 16, numRuns: 150 },
+    );
+  });
+});
