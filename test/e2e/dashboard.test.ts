@@ -290,6 +290,9 @@ describe('the dashboard in a browser', { skip }, () => {
       await page.goto(`${service.url}/?instance=${shop.instanceId}&view=changes`);
       await page.waitForSelector('h1', SOON);
       await check('changes');
+      await page.goto(`${service.url}/?instance=${shop.instanceId}&view=decisions`);
+      await page.waitForSelector('h1', SOON);
+      await check('decisions');
       await page.context().close();
     }
   });

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import {
   changeOf,
   languageName,
+  nameFrom,
   shownCount,
   shownInstant,
   shownNet,
@@ -31,5 +32,14 @@ describe('what the page writes', () => {
     equal(shownInstant('2026-11-21T09:30:59.999Z'), '21 Nov 2026, 09:30');
     equal(shownInstant('soon'), 'soon');
     deepEqual([languageName('de'), languageName(null)], ['German', 'Unknown']);
+  });
+
+  it('makes a name of a request: its beginning, whole words, no numbers of orders', () => {
+    equal(nameFrom('  Where is my\norder 48866?! '), 'Where is my order');
+    equal(nameFrom('Can I get 2 of them?'), 'Can I get 2 of them');
+    equal(nameFrom('注文をキャンセルしたいです。'), '注文をキャンセルしたいです');
+    const long = nameFrom(`I would like to know ${'very '.repeat(20)}much`);
+    equal(long.length <= 60 && long.endsWith('very'), true, long);
+    equal(nameFrom('x'.repeat(100)).length, 60);
   });
 });

@@ -4,7 +4,7 @@ import { api } from './api.ts';
 import { useCurating } from './curating.ts';
 import { Dialog, Picker, type Choosable } from './dialog.tsx';
 import { namedOf } from './filters.ts';
-import { shownCount } from './format.ts';
+import { nameFrom, shownCount } from './format.ts';
 import { useAnswer, useNavigation } from './hooks.ts';
 import type { EntityKind } from './state.ts';
 
@@ -226,16 +226,6 @@ function Hide({ id, name, onClose }: Closable) {
       </p>
     </Dialog>
   );
-}
-
-/** A name for a topic, from a request: its beginning, to the end of a word, without numbers of orders and the like. */
-export function nameFrom(text: string): string {
-  const line = text
-    .replaceAll(/\p{N}{4,}/gu, '')
-    .replaceAll(/\s+/g, ' ')
-    .trim();
-  const cut = line.length <= 60 ? line : line.slice(0, 60).replace(/\s\S*$/, '');
-  return cut.replace(/[\s.,;:!?。？！]+$/u, '');
 }
 
 /** Opens a dialog that makes a topic of one's own; `example`: a request to begin with. */

@@ -58,3 +58,13 @@ export function languageName(code: string | null): string {
     return code;
   }
 }
+
+/** A name for a topic, from a request: its beginning, to the end of a word, without numbers of orders and the like. */
+export function nameFrom(text: string): string {
+  const line = text
+    .replaceAll(/\p{N}{4,}/gu, '')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+  const cut = line.length <= 60 ? line : line.slice(0, 60).replace(/\s\S*$/, '');
+  return cut.replace(/[\s.,;:!?。？！]+$/u, '');
+}

@@ -127,9 +127,12 @@ function Delta({
 export function Section({
   title,
   csv,
+  action,
   children,
 }: {
   readonly title: string;
+  /** What else can be done here. */
+  readonly action?: ComponentChildren;
   /** The rows of its table, or the file itself. */
   readonly csv?: () => readonly (readonly (string | number | null)[])[] | Promise<Blob>;
   readonly children: ComponentChildren;
@@ -138,6 +141,7 @@ export function Section({
     <section>
       <header>
         <h2>{title}</h2>
+        {action}
         {csv === undefined ? null : (
           <button type="button" class="quiet" onClick={() => void saveCsv(`${title}.csv`, csv())}>
             CSV<span class="hidden"> of {title}</span>

@@ -2,6 +2,7 @@
 import type { QueryResponse, Row } from './api.ts';
 import { NetBar, ShareBar, Sparkline, type Point } from './charts.tsx';
 import { filled } from './compared.ts';
+import { MakeTopic } from './curate.tsx';
 import { shownCount, shownShare } from './format.ts';
 import { Empty, Go, Section } from './parts.tsx';
 import { datesOf, type Period } from './period.ts';
@@ -88,7 +89,7 @@ export function Topics({
     );
   }
   return (
-    <Section title="Topics" csv={() => cellsOf(groups)}>
+    <Section title="Topics" csv={() => cellsOf(groups)} action={<MakeTopic words="New topic …" />}>
       <table class="topics">
         <thead>
           <tr>
