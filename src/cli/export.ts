@@ -28,7 +28,7 @@ Writes every row of a query to standard output, or to a file. GROUPING is one of
   --format FORMAT           csv (default), ndjson or parquet; parquet needs --output
   --output FILE             write to this file
   --fields A,B              metrics         (default: all that the grouping has)
-  --dimension-fields A,B    members of a row's session or end user (default: all)
+  --dimension-fields A,B    members of a row's entity (default: all)
   --granularity BUCKET      ALL (default), HOUR, DAY, WEEK or MONTH
   --start TIME, --end TIME  the range: dates or instants; the end is exclusive (default: all time)
   --url URL                 address of the service   (default: UNDERTONE_URL, or HOST and PORT of the configuration)

@@ -82,6 +82,7 @@ function csvOf(parameters: QueryParameters, elements: Elements): string {
 
 /** Lists are those of topics: their names, one after the other. */
 function cellOf(value: unknown): CsvCell {
+  if (typeof value === 'boolean') return String(value);
   if (Array.isArray(value))
     return (value as readonly { readonly name: string }[]).map(({ name }) => name).join('; ');
   return typeof value === 'string' || typeof value === 'number' ? value : null;

@@ -99,6 +99,8 @@ describe('an export', () => {
     );
     const buckets = await read('text/csv', { groupBy: 'TOPIC', fields: 'sessions', timeGranularity: 'DAY' });
     equal((await buckets.text()).split('\r\n')[0], 'id,name,clusterId,date,sessions');
+    const gaps = await read('text/csv', { groupBy: 'GAP', fields: 'sessions', dimensionFields: 'isNamed' });
+    match((await gaps.text()).split('\r\n')[1] ?? '', /,false,1$/);
   });
 
   it('keeps a limit that is given, and is empty where nothing is', async () => {
