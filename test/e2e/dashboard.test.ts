@@ -328,12 +328,12 @@ describe('the dashboard in a browser', { skip }, () => {
   });
 
   it('teaches where an instance has no message', async () => {
-    const page = await open(`?instance=${await service.newInstance(project)}&range=all`);
+    const page = await open(`?instance=${await service.newInstance(project)}`);
     match((await page.textContent('.teach', SOON)) ?? '', /curl .*\/v1\/ingest\//);
     await page.context().close();
   });
 
-  it('renames, merges, moves, hides and takes back, and a rebuild ends with the same', async () => {
+  it('renames, merges, moves, hides and undoes, and a rebuild ends with the same', async () => {
     const at = (minute: number): string => new Date(Date.now() - 86_400_000 + minute * 60_000).toISOString();
     const { instanceId, position } = await fill(
       client,
@@ -364,7 +364,7 @@ describe('the dashboard in a browser', { skip }, () => {
     await page.click('dialog button:text-is("Hide")');
     await page.waitForSelector('p.done:has-text("is hidden")', SOON);
     await page.click('p.done button:text-is("Undo")');
-    await page.waitForSelector('p.done:has-text("Taken back.")', SOON);
+    await page.waitForSelector('p.done:has-text("Undone.")', SOON);
     await page.click('button:text-is("Move …")');
     await page.fill('dialog input[placeholder="Name"]', 'Our cluster');
     await page.click('dialog button:text-is("Move")');
@@ -379,7 +379,7 @@ describe('the dashboard in a browser', { skip }, () => {
     const decisions = await page.locator('.decisions tbody tr td:first-child').allTextContents();
     deepEqual(
       decisions.map((text) => text.split(' ')[0]),
-      ['Merged', 'Moved', 'Took', 'Hidden:', 'Renamed'],
+      ['Merged', 'Moved', 'Undid:', 'Hid', 'Renamed'],
     );
     await page.click('nav[aria-label="Views"] >> text=Overview');
     await page.waitForSelector('td.name a:text-is("Our own name")', SOON);
@@ -402,7 +402,7 @@ describe('the dashboard in a browser', { skip }, () => {
     await page.click('dialog button:text-is("Make topic")');
     await page.waitForSelector('p.done:has-text("“A topic of our own” is a topic of your own now")', SOON);
     await page.click('p.done button:text-is("Undo")');
-    await page.waitForSelector('p.done:has-text("Taken back.")', SOON);
+    await page.waitForSelector('p.done:has-text("Undone.")', SOON);
     await page.context().close();
   });
 

@@ -2,11 +2,13 @@ import { deepEqual, equal } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
   changeOf,
+  counted,
   languageName,
   nameFrom,
   shownCount,
   shownInstant,
   shownNet,
+  shownPoints,
   shownShare,
 } from '../../../src/http/dashboard/client/format.ts';
 
@@ -18,6 +20,20 @@ describe('what the page writes', () => {
     );
     deepEqual([0, 0.0004, 0.034, 0.5, 1].map(shownShare), ['0 %', '< 0.1 %', '3.4 %', '50 %', '100 %']);
     deepEqual([12.4, 3.14, 0.01, -3.26, -120, null].map(shownNet), ['+12', '+3.1', '0', '−3.3', '−120', '–']);
+  });
+
+  it('are in the singular where there is one', () => {
+    deepEqual(
+      [0, 1, 2].map((count) => counted(count, 'day')),
+      ['0 days', '1 day', '2 days'],
+    );
+    deepEqual([1, -1, -0.96, 1.1, 0].map(shownPoints), [
+      '+1 point',
+      '−1 point',
+      '−1 point',
+      '+1.1 points',
+      '0 points',
+    ]);
   });
 
   it('are changes against the period before', () => {

@@ -55,7 +55,7 @@ function NoChange({ before }: { readonly before: number }) {
     <Empty>
       {before === 0
         ? 'There is nothing to compare with: the period before has no conversation.'
-        : 'Nothing that is more than chance.'}
+        : 'No change is larger than chance explains.'}
     </Empty>
   );
 }
@@ -90,9 +90,9 @@ export function ChangesPage({ version }: { readonly version: string }) {
         <h1>What changed</h1>
         <p class="lead">
           {span(now)} ({shownCount(now.sessions)} conversations) against {span(before)} (
-          {shownCount(before.sessions)}), the same weekdays. Shares of all conversations; only what is more
-          than chance is listed, the least likely first. While nothing changes, one list of twenty has
-          anything in it.
+          {shownCount(before.sessions)}), the same weekdays. What is compared is each one’s share of all
+          conversations. Only changes larger than chance explains are listed, the least likely first. Even
+          when nothing has changed, about one list in twenty names something.
         </p>
       </div>
       <Section

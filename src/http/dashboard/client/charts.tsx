@@ -106,6 +106,9 @@ export function Trend({
         <path class="fill" d={fill([...points]) ?? ''} />
         <path class="now" d={at([...points]) ?? ''} />
       </svg>
+      {before?.some(({ value }) => value > 0) === true ? (
+        <figcaption class="faint">Dashed: the period compared with</figcaption>
+      ) : null}
       <details class="twin">
         <summary>{label} as a table</summary>
         <table>

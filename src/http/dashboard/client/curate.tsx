@@ -47,7 +47,7 @@ export function CuratedName({ kind, id, name }: Target) {
         <button
           type="button"
           disabled={reason !== ''}
-          title="It stays, whatever is found later"
+          title="Keep this name, whatever is found later"
           onClick={() => {
             setFault('');
             decide({ action: 'PIN', [CURATED[kind]]: id }, `“${name}” keeps its name.`).catch(
@@ -158,7 +158,7 @@ function Merge({ id, name, onClose }: Closable) {
       }
       onClose={onClose}
     >
-      <p class="faint">What it holds counts as the other, from the beginning. You can undo it.</p>
+      <p class="faint">All its requests, earlier ones too, count for the other topic. You can undo this.</p>
       <Picker label="topics" options={options} chosen={into} onChoice={setInto} />
     </Dialog>
   );
@@ -221,8 +221,8 @@ function Hide({ id, name, onClose }: Closable) {
       onClose={onClose}
     >
       <p>
-        What it holds counts as without a topic, and no list shows it. Its own page stays, and you can undo
-        it.
+        Its requests count as having no topic, and no list shows it. Its own page stays, and you can undo
+        this.
       </p>
     </Dialog>
   );
@@ -278,11 +278,11 @@ function NewTopicDialog({ example, onClose }: { readonly example: string; readon
         <input maxLength={MAX_NAME} value={name} onInput={(event) => setName(event.currentTarget.value)} />
       </label>
       <label>
-        Requests as users write them, one a line
+        Requests as users write them, one per line
         <textarea rows={5} value={examples} onInput={(event) => setExamples(event.currentTarget.value)} />
       </label>
       <label>
-        What it is about, for people (may be left out)
+        What it is about (optional; only people read it)
         <input
           maxLength={500}
           value={description}
@@ -316,7 +316,7 @@ export function LastDecision() {
           disabled={reason !== ''}
           onClick={() => {
             setFault('');
-            decide({ action: 'UNDO', curationId }, 'Taken back.').catch((error: Error) =>
+            decide({ action: 'UNDO', curationId }, 'Undone.').catch((error: Error) =>
               setFault(error.message),
             );
           }}

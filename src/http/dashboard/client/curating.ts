@@ -1,4 +1,4 @@
-/** What people decide about topics: whether this key may, and how a decision is sent and taken back. */
+/** What people decide about topics: whether this key may, and how a decision is sent and undone. */
 import { createContext } from 'preact';
 import { useContext, useEffect, useState } from 'preact/hooks';
 import { api, type Curation, type NewTopic, type Written } from './api.ts';
@@ -6,7 +6,7 @@ import { api, type Curation, type NewTopic, type Written } from './api.ts';
 /** What was decided last, in words. */
 export interface Decision {
   readonly words: string;
-  /** Null: it cannot be taken back here. */
+  /** Null: it cannot be undone here. */
   readonly curationId: string | null;
 }
 
@@ -31,7 +31,7 @@ export function useCurating(): Curating {
 }
 
 const NO_SCOPE =
-  'This key may look, not change: it lacks the scope curate. npm run keys -- create --scope query,curate makes one that may.';
+  'This key may look but not change anything: it lacks the scope curate. npm run keys -- create --project NAME --scope query,curate makes one that may.';
 
 /** Decisions about one instance. */
 export function useDecisions(instance: string): Curating {

@@ -32,8 +32,8 @@ export function DecisionsPage({ version }: { readonly version: string }) {
       <div class="heading">
         <h1>Decisions</h1>
         <p class="lead">
-          What people corrected. A name that a person gave stays for ever, ids stay, and counts stay exact;
-          whatever is undone is as it was found.
+          What people have corrected. A decision holds until somebody undoes it; then what was there before is
+          back. Ids never change, and counts stay exact.
         </p>
         <div class="curate">
           <MakeTopic words="New topic …" />
@@ -101,7 +101,7 @@ function DecisionTable({ rows }: { readonly rows: readonly Listed[] }) {
         {rows.map((row) => (
           <tr key={row.curationId}>
             <td>
-              <What row={row} />{' '}
+              <What row={row} undone={rows.find(({ curationId }) => curationId === row.target.id)} />{' '}
               {STATUS[row.status] === '' ? null : <span class="change gone">{STATUS[row.status]}</span>}
               {row.reason === null ? null : <p class="faint">{row.reason.message}</p>}
             </td>
@@ -117,23 +117,46 @@ function DecisionTable({ rows }: { readonly rows: readonly Listed[] }) {
   );
 }
 
-function What({ row: { action, target, details } }: { readonly row: Listed }) {
+const NOUNS: Readonly<Record<string, string>> = {
+  TOPIC: 'the topic',
+  TOPIC_CLUSTER: 'the topic cluster',
+  GAP: 'the gap',
+};
+
+/** `undone`: what an undo took back, where it is listed. */
+function What({
+  row: { action, target, details },
+  undone,
+}: {
+  readonly row: Listed;
+  readonly undone?: Listed | undefined;
+}) {
   const view = VIEWS[target.type];
-  const shown = target.name ?? 'what is no longer there';
-  const it =
-    view === undefined || target.name === null ? shown : <Go to={{ view, id: target.id }}>{shown}</Go>;
+  const linked = (words: string) =>
+    view === undefined || target.name === null ? words : <Go to={{ view, id: target.id }}>{words}</Go>;
+  const it = linked(target.name ?? 'what is no longer there');
+  const noun = NOUNS[target.type] ?? '';
+  /** A name that was given, and the one that is shown now where another has followed. */
+  const given = (
+    <>
+      “{linked(details.name ?? target.name ?? '')}”
+      {target.name === null || details.name === undefined || target.name === details.name ? null : (
+        <span class="faint"> (now “{target.name}”)</span>
+      )}
+    </>
+  );
   const { intoTopic: into, topicCluster } = details;
   switch (action) {
     case 'RENAME':
       return (
         <>
-          Renamed to “{details.name}”: {it}
+          Renamed {noun} to {given}
         </>
       );
     case 'PIN':
       return (
         <>
-          Keeps the name “{details.name ?? target.name}”: {it}
+          Kept the name of {noun} {given}
         </>
       );
     case 'MERGE':
@@ -146,15 +169,21 @@ function What({ row: { action, target, details } }: { readonly row: Listed }) {
     case 'MOVE':
       return (
         <>
-          Moved {it} to “{details.newClusterName ?? topicCluster?.name ?? 'another cluster'}”
+          Moved {it} to the topic cluster “{details.newClusterName ?? topicCluster?.name ?? 'another'}”
         </>
       );
     case 'HIDE':
-      return <>Hidden: {it}</>;
+      return <>Hid {it}</>;
     case 'CREATE':
-      return <>Made “{details.name}”, a topic of one’s own</>;
+      return <>Made the topic {given}</>;
     case 'UNDO':
-      return <>Took a decision back</>;
+      return undone === undefined ? (
+        <>Undid a decision</>
+      ) : (
+        <>
+          Undid: <What row={undone} />
+        </>
+      );
     default:
       return action satisfies never;
   }
@@ -172,9 +201,7 @@ function Undo({ row: { curationId } }: { readonly row: Listed }) {
         title={reason}
         onClick={() => {
           setFault('');
-          decide({ action: 'UNDO', curationId }, 'Taken back.').catch((error: Error) =>
-            setFault(error.message),
-          );
+          decide({ action: 'UNDO', curationId }, 'Undone.').catch((error: Error) => setFault(error.message));
         }}
       >
         Undo

@@ -6,7 +6,7 @@ import { Conversations } from './conversations.tsx';
 import { CuratedName, isCurated } from './curate.tsx';
 import { DecisionsAbout } from './decisions.tsx';
 import { FILTER_GROUPINGS } from './filters.ts';
-import { shownDay, shownNet } from './format.ts';
+import { counted, shownDay, shownNet } from './format.ts';
 import { useAnswer, useNavigation } from './hooks.ts';
 import { Empty, Fact, Fault, Figure, Go, Section } from './parts.tsx';
 import { usePeriod, type Period } from './period.ts';
@@ -59,13 +59,19 @@ export function EntityPage({ kind, version }: { readonly kind: EntityKind; reado
           one.
         </p>
       )}
+      {why?.topic?.isHidden === true ? (
+        <p class="notice">
+          This topic is hidden: its requests count as having no topic. The list of decisions below can undo
+          it.
+        </p>
+      ) : null}
       {kind === 'user' ? <UserFigures found={value} /> : <Figures kind={kind} compared={compared} />}
       <EntityTrend compared={compared} label={kind === 'user' ? 'Messages' : 'Conversations'} />
       {why === null ? null : (
         <div class="columns even">
           <div>
             <Wordings found={why} kind={kind} />
-            <Signals found={why} />
+            <Signals found={why} kind={kind} />
           </div>
           <div>
             <Together found={why} />
@@ -194,18 +200,20 @@ const DAY_MS = 86_400_000;
 function UserFigures({ found: { compared, why, days } }: { readonly found: Found }) {
   const { now, before } = compared;
   const { createdAt, lastActiveAt } = why?.endUser ?? {};
-  const span = (Date.parse(lastActiveAt ?? '') - Date.parse(createdAt ?? '')) / DAY_MS;
+  const dayOf = (instant: string | null | undefined): number =>
+    Math.floor(Date.parse(instant ?? '') / DAY_MS);
+  const span = dayOf(lastActiveAt) - dayOf(createdAt);
   return (
     <div class="figures">
       <Figure label="Conversations" now={now.sessions ?? 0} before={was(before, 'sessions')} />
       <Figure label="Messages" now={now.messages ?? 0} before={was(before, 'messages')} />
       <Figure label="Days active" now={days} />
+      <Fact label="First seen" text={shownDay(createdAt ?? '')} />
       <Fact
-        label="First seen"
-        text={shownDay(createdAt ?? '')}
-        note={span >= 1 ? `${Math.round(span)} days before the last` : 'has not come back yet'}
+        label="Last seen"
+        text={shownDay(lastActiveAt ?? '')}
+        note={span >= 1 ? `${counted(span, 'day')} after the first` : 'on the same day'}
       />
-      <Fact label="Last seen" text={shownDay(lastActiveAt ?? '')} />
       <Satisfaction compared={compared} />
     </div>
   );
@@ -213,7 +221,7 @@ function UserFigures({ found: { compared, why, days } }: { readonly found: Found
 
 function EntityTrend({ compared, label }: { readonly compared: Compared; readonly label: string }) {
   const { points, pointsBefore } = compared;
-  if (points.every(({ value }) => value === 0)) return <Empty>It did not occur in this period.</Empty>;
+  if (points.every(({ value }) => value === 0)) return <Empty>There is nothing of it in this period.</Empty>;
   return (
     <Section title={`${label} over time`}>
       <Trend points={points} before={pointsBefore} label={label} />

@@ -7,6 +7,11 @@ export function shownCount(value: number | null | undefined): string {
   return value === null || value === undefined ? '–' : WHOLE.format(value);
 }
 
+/** `1 message`, `2 messages`. */
+export function counted(value: number | null | undefined, noun: string): string {
+  return `${shownCount(value)} ${value === 1 ? noun : `${noun}s`}`;
+}
+
 /** A share from 0 to 1, in percent. */
 export function shownShare(share: number): string {
   const percent = share * 100;
@@ -19,6 +24,12 @@ export function shownNet(value: number | null | undefined): string {
   if (value === null || value === undefined) return '–';
   const rounded = Math.abs(value) < 10 ? Math.round(value * 10) / 10 : Math.round(value);
   return rounded === 0 ? '0' : `${rounded > 0 ? '+' : '−'}${ONE_DIGIT.format(Math.abs(rounded))}`;
+}
+
+/** A difference in percentage points, with its sign. */
+export function shownPoints(value: number): string {
+  const text = shownNet(value);
+  return `${text} ${text === '+1' || text === '−1' ? 'point' : 'points'}`;
 }
 
 /** How much a count has changed against the one before; null when nothing can be said. */

@@ -171,7 +171,7 @@ function KeyForm({
           if (typeof given === 'string' && given.trim() !== '') onKey(given.trim());
         }}
       >
-        <label for="key">Key of your project</label>
+        <label for="key">API key of your project</label>
         <input id="key" name="key" type="password" autocomplete="off" spellcheck={false} required autofocus />
         <button type="submit">Open</button>
       </form>
@@ -181,7 +181,7 @@ function KeyForm({
         </p>
       )}
       <p class="faint">
-        <code>npm run keys -- create --project NAME</code> makes one. It stays in this tab.
+        <code>npm run keys -- create --project NAME</code> makes a key. This page keeps it in this tab only.
       </p>
     </main>
   );

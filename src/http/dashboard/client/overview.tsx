@@ -93,10 +93,14 @@ export function Overview({ version }: { readonly version: string }) {
 }
 
 function NothingHere({ period }: { readonly period: Period }) {
-  if (period.range['dateRange.start'] !== undefined) {
+  const ever = useAnswer(`ever ${period.instance}`, '', (signal) =>
+    api.overview({ instanceId: period.instance, timeGranularity: 'MONTH' }, signal),
+  );
+  if (ever.value === null && ever.error === null) return <p class="loading">Loading …</p>;
+  if (ever.value?.fields.messages !== 0) {
     return (
       <Empty>
-        No message has a time in this period. <Go to={{ range: 'all' }}>Show all time</Go>
+        There is no message in this period. <Go to={{ range: 'all' }}>Show all time</Go>
       </Empty>
     );
   }
@@ -104,16 +108,16 @@ function NothingHere({ period }: { readonly period: Period }) {
   const body = `{"instanceId":"${period.instance}","messages":[{"role":"user","userId":"ada","content":"Where is my parcel?"}]}`;
   return (
     <div class="teach">
-      <h2>This instance has no message yet</h2>
+      <h2>This instance has no messages yet</h2>
       <p>Send a conversation:</p>
       <pre>
         <code>{`curl ${url}/v1/ingest/ -H 'x-api-key: YOUR_KEY' -H 'content-type: application/json' \\\n  -d '${body}'`}</code>
       </pre>
       <p>Or import a file, or load the demo:</p>
       <pre>
-        <code>{`npm run import -- FILE.jsonl --instance ${period.instance}\nnpm run demo`}</code>
+        <code>{`UT_KEY=YOUR_KEY npm run import -- FILE --instance ${period.instance}\nnpm run demo`}</code>
       </pre>
-      <p>What arrives shows here within two seconds.</p>
+      <p>New messages show here within two seconds.</p>
     </div>
   );
 }

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import type { ApiError } from './api.ts';
 import { toCsv } from '../../../domain/csv.ts';
-import { changeOf, shownCount, shownNet, shownShare } from './format.ts';
+import { changeOf, shownCount, shownNet, shownPoints, shownShare } from './format.ts';
 import { useNavigation } from './hooks.ts';
 import type { PageState } from './state.ts';
 
@@ -111,7 +111,7 @@ function Delta({
   const change =
     unit === 'count'
       ? changeOf(now, before)
-      : { text: `${shownNet(points)} points`, direction: Math.sign(Math.round(points * 10)) };
+      : { text: shownPoints(points), direction: Math.sign(Math.round(points * 10)) };
   if (change === null) return <span class="delta">no change</span>;
   const isGood =
     goodWhen === 'none' || change.direction === 0 ? null : change.direction > 0 === (goodWhen === 'up');

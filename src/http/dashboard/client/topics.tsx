@@ -17,7 +17,7 @@ export interface FoundTopics {
 interface Group {
   readonly id: string;
   readonly rows: readonly Row[];
-  /** Undefined: a cluster of one topic says nothing that the topic does not. */
+  /** Undefined: a cluster of one topic, called as the topic is, says nothing that the topic does not. */
   readonly cluster: Row | undefined;
 }
 
@@ -26,7 +26,9 @@ function groupsOf({ topics, clusters }: FoundTopics): Group[] {
   const groups = [...Map.groupBy(topics.elements, idOf)].map(([id, rows]) => {
     const cluster = clusters.elements.find(({ dimensions }) => dimensions.cluster?.id === id);
     const sessions = cluster?.fields.sessions ?? rows[0]?.fields.sessions ?? 0;
-    return { id, rows, cluster: rows.length > 1 ? cluster : undefined, sessions };
+    const isHeading =
+      rows.length > 1 || cluster?.dimensions.cluster?.name !== rows[0]?.dimensions.topic?.name;
+    return { id, rows, cluster: isHeading ? cluster : undefined, sessions };
   });
   return groups.sort((a, b) => b.sessions - a.sessions);
 }

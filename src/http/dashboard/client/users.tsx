@@ -2,7 +2,7 @@
 import { api, type Row } from './api.ts';
 import { FilterBar } from './filter-bar.tsx';
 import { filtersOf, parametersOf } from './filters.ts';
-import { shownCount, shownDay, shownNet } from './format.ts';
+import { counted, shownCount, shownDay, shownNet } from './format.ts';
 import { useNarrow, useNavigation } from './hooks.ts';
 import { Go, Section } from './parts.tsx';
 import { usePeriod } from './period.ts';
@@ -45,7 +45,7 @@ export function Users({ version }: { readonly version: string }) {
                 <Go to={{ view: 'user', id: endUser.id }}>{endUser.externalId}</Go>
               </p>
               <p class="faint meta">
-                {shownCount(fields.sessions)} conversations · {shownCount(fields.messages)} messages · net{' '}
+                {counted(fields.sessions, 'conversation')} · {counted(fields.messages, 'message')} · net{' '}
                 {shownNet(fields.netSat)} · since {shownDay(endUser.createdAt ?? '')}
                 {(fields.repeatedRequests ?? 0) > 0 ? <span class="tag">asked again</span> : null}
               </p>

@@ -37,7 +37,17 @@ export function Wordings({
   );
 }
 
-export function Signals({ found: { signals } }: { readonly found: WhyResponse }) {
+/** Of a topic count only the signals in its own messages; of an average, all. */
+const OWN_MESSAGES =
+  'Here: conversations with the signal in a message of the topic itself. Average: conversations with it anywhere.';
+
+export function Signals({
+  found: { signals },
+  kind,
+}: {
+  readonly found: WhyResponse;
+  readonly kind: EntityKind;
+}) {
   if (signals.length === 0) return null;
   return (
     <Section title="Signals, beside the average">
@@ -73,6 +83,7 @@ export function Signals({ found: { signals } }: { readonly found: WhyResponse })
           ))}
         </tbody>
       </table>
+      {kind === 'topic' || kind === 'cluster' ? <p class="faint">{OWN_MESSAGES}</p> : null}
     </Section>
   );
 }
