@@ -26,7 +26,7 @@ const EXAMPLE_CURATION: Json = {
 const EXAMPLE_TOPIC: Json = {
   instanceId: EXAMPLE_ID,
   name: 'Gift wrapping',
-  description: 'Wishes about how a parcel is wrapped.',
+  description: 'How a parcel is wrapped.',
   examples: ['Can you wrap it as a present?', 'I would like gift paper and a card'],
 };
 

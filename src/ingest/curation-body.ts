@@ -83,7 +83,7 @@ export const curationSchema = z.discriminatedUnion(
   [
     z
       .strictObject({
-        action: z.literal('RENAME').describe('Gives a name, for ever.'),
+        action: z.literal('RENAME').describe('Gives a name.'),
         instanceId,
         ...named,
         name: name('The new name. White space is collapsed.'),
@@ -91,17 +91,17 @@ export const curationSchema = z.discriminatedUnion(
       .superRefine(refuseOthers),
     z
       .strictObject({
-        action: z.literal('PIN').describe('Keeps the name that it has, for ever.'),
+        action: z.literal('PIN').describe('Keeps the name that it has now.'),
         instanceId,
         ...named,
       })
       .superRefine(refuseOthers),
     z
       .strictObject({
-        action: z.literal('MERGE').describe('Counts a topic as another.'),
+        action: z.literal('MERGE').describe('Counts everything in a topic for another one.'),
         instanceId,
         topicId,
-        intoTopicId: id('The topic that it counts as.'),
+        intoTopicId: id('The topic for which it counts.'),
       })
       .refine((body) => body.topicId.toLowerCase() !== body.intoTopicId.toLowerCase(), {
         path: ['intoTopicId'],
@@ -109,7 +109,7 @@ export const curationSchema = z.discriminatedUnion(
       }),
     z
       .strictObject({
-        action: z.literal('MOVE').describe('Puts a topic into a topic cluster, for ever.'),
+        action: z.literal('MOVE').describe('Puts a topic into a topic cluster.'),
         instanceId,
         topicId,
         topicClusterId: id('The cluster; this or newClusterName is required.').optional(),
@@ -123,7 +123,7 @@ export const curationSchema = z.discriminatedUnion(
         context.addIssue({ code: 'custom', path, message });
       }),
     z.strictObject({
-      action: z.literal('HIDE').describe('Counts what a topic holds as without a topic.'),
+      action: z.literal('HIDE').describe('Counts the requests of a topic as having no topic.'),
       instanceId,
       topicId,
     }),

@@ -47,8 +47,8 @@ const KINDS = [
 export const REFUSALS: Readonly<Record<CurationRefusal, string>> = {
   UNKNOWN: 'What it names was not there when its turn came.',
   CIRCULAR: 'The two topics were one already.',
-  NOT_UNDOABLE: 'What it takes back was refused, taken back before, or is an undo.',
-  TOO_MANY: 'The instance has as many topics made by people as it may have.',
+  NOT_UNDOABLE: 'What it undoes was refused, was undone before, or is an undo itself.',
+  TOO_MANY: 'The instance has as many decisions, or topics made by people, as it may have.',
 };
 
 const named = z.strictObject({

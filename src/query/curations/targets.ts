@@ -133,7 +133,7 @@ class Names {
       if (!isShown(row) || row['id'] === id || folded(row['name'] as string) !== folded(name)) continue;
       // A cluster without topics is not shown, and may come back.
       if (entity === 'CLUSTER' && !holdsTopics.has(number)) continue;
-      const taken = `There is a ${words} of the name "${name}" already: ${row['id'] as string}.`;
+      const taken = `There is already a ${words} named "${name}": ${row['id'] as string}.`;
       throw new AppError('CONFLICT', `${taken} ${hint}`);
     }
   }

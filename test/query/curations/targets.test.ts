@@ -107,7 +107,7 @@ describe('what a curation names', () => {
   it('gets a name that nothing else is shown with', async () => {
     const rename = (name: string, id = uuid(4, 4)) =>
       ({ kind: 'RENAME', entity: 'TOPIC', id, name }) as const;
-    const taken = new RegExp(`"track PARCEL" already: ${uuid(4, 1)}\\. Merge the two`);
+    const taken = new RegExp(`"track PARCEL": ${uuid(4, 1)}\\. Merge the two`);
     await refused(rename('track PARCEL'), 'CONFLICT', taken);
     await check(rename('TRACK parcel', uuid(4, 1)));
     await check(rename('TRACK parcel', uuid(4, 2)));
