@@ -285,7 +285,7 @@ function findGivenNames(reading: Reading): void {
     if (about) return;
     const before = pieces[at - 1];
     const end = nameEnd(reading, at, false);
-    if (end === at || isPlace(before?.text === '.' ? pieces[at - 2] : before)) continue;
+    if (end === at || isPlace(/^[.-]$/u.test(before?.text ?? '') ? pieces[at - 2] : before)) continue;
     if (end - at < 2 && (flat || isAcronym(piece))) continue;
     // "Агафонову Лидию".
     const family = before?.capital === true && !before.line && isFamilyName(before) && isNameLike(before);
