@@ -52,11 +52,11 @@ export async function planAll(
     if ('format' in plan) {
       if (!quiet) tell(`${input.name}: ${describePlan(plan)}`);
       if (plan.recognition.confidence >= SURE || (await agrees(plan, ask))) plans.push(plan);
-      else if (input.named || ask === null) {
+      else if (input.named) {
         console.error(printable(howToConfirm(plan)));
         sure = false;
         plans.push(plan);
-      }
+      } else tell(`${input.name}: left out, as it is not sure${quiet ? `: ${describePlan(plan)}` : ''}`);
     } else if (input.named) throw new SetupError(printable(unrecognised(plan)));
     else tell(`${input.name}: left out: ${plan.looksLike}`);
   }

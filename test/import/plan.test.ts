@@ -69,6 +69,16 @@ describe('planFile', () => {
     ok(plan.recognition.confidence >= SURE);
   });
 
+  it('takes a bare list of messages for a conversation', async () => {
+    const bare = [{ role: 'user', content: 'Hello' }];
+    const plan = await planFile(inputOf(JSON.stringify([bare, bare])));
+    ok('format' in plan && plan.recognition.confidence >= SURE);
+    const found: string[] = [];
+    for await (const converted of convert(plan, {}))
+      if ('conversation' in converted) found.push(converted.conversation.id);
+    deepEqual([plan.format.name, found], ['openai', ['line-1', 'line-2']]);
+  });
+
   it('says what a file looks like that it does not know', async () => {
     const plan = await planFile(
       inputOf('[{"id": 1, "posts": [{"who": "x", "what": "y"}], "more": {"a": 1}}]'),

@@ -22,12 +22,13 @@ export const openai: EntryFormat = {
   title: 'OpenAI chat JSONL',
   recognise({ values }) {
     const share = shareOf(
-      values,
+      values.map(asObject),
       (value) => requestMessages(value).some(hasRole) || replies(value).some(hasRole) || 'custom_id' in value,
     );
     return bySome(share, 0.85, 'entries have messages with role and content, or a request and its response');
   },
-  read(value): Reading {
+  read(given): Reading {
+    const value = asObject(given);
     if (!isObject(value)) return { fault: 'not a JSON object' };
     const omitted = new OmissionCounts();
     const asked = requestMessages(value);
@@ -57,6 +58,11 @@ export const openai: EntryFormat = {
     };
   },
 };
+
+/** A bare list of messages is a conversation, too. */
+function asObject(value: unknown): unknown {
+  return Array.isArray(value) ? { messages: value } : value;
+}
 
 /** A turn, null for a message that says nothing, or what is wrong. */
 function turnOf(message: unknown, place: string, omitted: OmissionCounts): Turn | string | null {
