@@ -242,7 +242,7 @@ describe('the dashboard in a browser', { skip }, () => {
     const page = await open();
     const [download] = await Promise.all([
       page.waitForEvent('download', SOON),
-      page.click('section:has(h2:text-is("Topics")) button', SOON),
+      page.click('section:has(h2:text-is("Topics")) button:has-text("CSV")', SOON),
     ]);
     equal(download.suggestedFilename(), 'topics.csv');
     const lines = readFileSync(await download.path(), 'utf8')
@@ -276,14 +276,14 @@ describe('the dashboard in a browser', { skip }, () => {
       await page.click('td.name a >> nth=0', SOON);
       await page.waitForSelector('.virtual .title', SOON);
       await check('topic');
-      await page.click('button:text-is("Merge …")', SOON);
-      await page.waitForSelector('dialog label', SOON);
-      await check('merge');
-      await page.keyboard.press('Escape');
-      await page.waitForSelector('dialog', { ...SOON, state: 'detached' });
       await page.click('.virtual .title a >> nth=0', SOON);
       await page.waitForSelector('.transcript .said', SOON);
       await check('conversation');
+      if (scheme === 'dark') return page.context().close();
+      await page.goBack();
+      await page.click('button:text-is("Merge …")', SOON);
+      await page.waitForSelector('dialog label', SOON);
+      await check('merge');
       await page.goto(`${service.url}/?instance=${shop.instanceId}&view=users`);
       await page.waitForSelector('.virtual .title', SOON);
       await check('users');
