@@ -388,6 +388,16 @@ describe('the dashboard in a browser', { skip }, () => {
     await page.reload();
     deepEqual(await names(), ['Our own name']);
     equal(await page.locator('td.name + td + td').first().textContent(), '8 100 %');
+    // What the worker has not come to yet is not said to be done.
+    await page.route('**/v1/query?*', async (route) => {
+      if (route.request().headers()['x-wait-for-position'] === undefined) return route.continue();
+      const response = await route.fetch();
+      return route.fulfill({ response, headers: { ...response.headers(), 'x-wait-result': 'timeout' } });
+    });
+    await page.click('td.name a');
+    await page.click('button:text-is("Keep name")', SOON);
+    await page.waitForSelector('p.done:has-text("This is stored.")', SOON);
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
     await page.context().close();
   });
 

@@ -133,11 +133,12 @@ export const api = {
     ask<CurationsResponse>('curations', parameters, signal),
   curate: (instanceId: string, curation: Curation) => write('curations', { instanceId, ...curation }),
   makeTopic: (instanceId: string, topic: NewTopic) => write('topics', { instanceId, ...topic }),
-  /** Waits, for some seconds at most, until answers contain a position of the stream. */
-  settle: async (instanceId: string, position: string): Promise<void> => {
+  /** Waits, for some seconds at most, until answers contain a position of the stream; whether they do. */
+  settle: async (instanceId: string, position: string): Promise<boolean> => {
     const parameters = { instanceId, groupBy: 'CSAT_DSAT', fields: 'messages', limit: 1 };
     const headers = { 'x-wait-for-position': position };
-    await send('query', parameters, 'application/json', undefined, { headers });
+    const response = await send('query', parameters, 'application/json', undefined, { headers });
+    return response.headers.get('x-wait-result') !== 'timeout';
   },
   /** Every row of a query as a file. */
   csv: async (parameters: Parameters): Promise<Blob> => {

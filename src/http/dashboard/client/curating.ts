@@ -33,6 +33,10 @@ export function useCurating(): Curating {
 const NO_SCOPE =
   'This key may look but not change anything: it lacks the scope curate. npm run keys -- create --project NAME --scope query,curate makes one that may.';
 
+/** The worker is behind, or waits for a rebuild. */
+const LATER =
+  'This is stored. It shows once the service has processed it; the list of decisions then has it.';
+
 /** Decisions about one instance. */
 export function useDecisions(instance: string): Curating {
   const [reason, setReason] = useState('');
@@ -47,12 +51,16 @@ export function useDecisions(instance: string): Curating {
   }, []);
   useEffect(() => setLast(null), [instance]);
   const finish = async (written: Written, words: string, isUndo: boolean): Promise<void> => {
-    await api.settle(instance, written.position);
+    const isProcessed = await api.settle(instance, written.position);
     const { elements } = await api.curations({ instanceId: instance, limit: 20 });
     const refusal = elements.find(({ curationId }) => curationId === written.curationId)?.reason;
     setEdits((count) => count + 1);
     if (refusal != null) throw new Error(refusal.message);
-    setLast({ words, curationId: isUndo ? null : written.curationId });
+    setLast(
+      isProcessed
+        ? { words, curationId: isUndo ? null : written.curationId }
+        : { words: LATER, curationId: null },
+    );
   };
   return {
     reason,

@@ -15,6 +15,7 @@ const VIEWS: Readonly<Record<string, EntityKind>> = { TOPIC: 'topic', TOPIC_CLUS
 
 export function DecisionsPage({ version }: { readonly version: string }) {
   const { state } = useNavigation();
+  const { reason } = useCurating();
   const base = { instanceId: state.instance, limit: PAGE };
   const { value, error } = useAnswer(`decisions ${state.instance}`, version, (signal) =>
     api.curations(base, signal),
@@ -38,6 +39,7 @@ export function DecisionsPage({ version }: { readonly version: string }) {
         <div class="curate">
           <MakeTopic words="New topic …" />
         </div>
+        {reason === '' ? null : <p class="faint">{reason}</p>}
       </div>
       <Section title="All decisions">
         {rows.length === 0 ? (
