@@ -13,6 +13,7 @@ import { importPlanned } from '../../../src/import/importer.ts';
 import type { Finding, ImportSummary } from '../../../src/import/importer.ts';
 import { openInputs } from '../../../src/import/inputs.ts';
 import { joined, planFile, type FilePlan } from '../../../src/import/plan.ts';
+import { createBodyParser } from '../../../src/ingest/request-body.ts';
 import { writeParquet } from '../../../src/store/parquet.ts';
 import { FakeService } from '../fake-service.ts';
 
@@ -20,12 +21,30 @@ const FIXTURES = join(import.meta.dirname, '../fixtures');
 
 let service: FakeService;
 let url: string;
+/** What the real service would refuse, or warn of. */
+let said: unknown[];
+
+/** As the service itself reads them. */
+const parseBody = createBodyParser(() => Date.parse('2026-12-01') * 1000);
 
 beforeEach(async () => {
   service = new FakeService();
+  said = [];
+  service.disturb = (body) => {
+    try {
+      const { header } = parseBody(body).warnings;
+      if (header !== null) said.push(header);
+    } catch (error) {
+      said.push(error);
+    }
+    return null;
+  };
   url = await service.listen();
 });
-afterEach(() => service.close());
+afterEach(async () => {
+  await service.close();
+  deepEqual(said, []);
+});
 
 async function planOf(name: string): Promise<FilePlan> {
   const { inputs } = await openInputs([resolve(FIXTURES, name)]);
