@@ -26,7 +26,7 @@ const SESSIONS_DIRECTORY = resolve(import.meta.dirname, 'repeats');
 const GOLD_PATH = resolve(import.meta.dirname, '../../test/gold/repeats.jsonl');
 /** Real conversations: how many, and how much each of their follow-ups counts. */
 const FOLLOW_UPS = [
-  { set: 'dialogues/sgd-train', most: 250, weight: 0.25 },
+  { set: 'dialogues/sgd-train', most: 250, weight: 0.5 },
   { set: 'dialogues/crosswoz-zh', most: 100, weight: 0.25 },
   { set: 'dialogues/llm-glaive-toolcall-en-zh', most: 100, weight: 0.5 },
   { set: 'dialogues/taskmaster4-coffee', most: 100, weight: 0.5 },
@@ -38,10 +38,10 @@ const STRANGER_STEPS = [7, 1] as const;
 /** Pulls weights, each times the deviation of its evidence, to zero. */
 const L2 = 4;
 /**
- * Evidence that is rare in these sessions and plain to any reader, which the regression holds back: the same words, and
- * "another". It weighs at least so much.
+ * Evidence that is rare in these sessions and plain to any reader, which the regression holds back: the same words,
+ * "another", and another number or name. It weighs at least so much.
  */
-const PLAIN: Partial<Record<keyof Evidence, number>> = { same: 1.5, continues: -2.5 };
+const PLAIN: Partial<Record<keyof Evidence, number>> = { same: 1.5, continues: -2.5, newValue: -2.25 };
 /** Which of the earlier requests a repeat is of is not labelled: the likeliest, found anew so often. */
 const ROUNDS = 3;
 

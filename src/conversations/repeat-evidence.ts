@@ -31,9 +31,9 @@ export interface KeptRequest {
 
 /**
  * What a request was answered, one bit each; `read` is set of any answer. `met`, `unmet`: the request asks for a number
- * ("how much", "when"), and the answer holds one, or none.
+ * ("how much", "when"), and the answer holds one, or none. `open`: it asks for yes or no, and the answer says neither.
  */
-export const ANSWERED = { read: 1, asked: 2, long: 4, evades: 8, met: 16, unmet: 32 } as const;
+export const ANSWERED = { read: 1, asked: 2, long: 4, evades: 8, met: 16, unmet: 32, open: 64 } as const;
 
 /** A request that is being compared with earlier ones. */
 export interface NewRequest extends KeptRequest {
@@ -121,6 +121,9 @@ export interface PairEvidence {
   readonly relatedFirstEvades: number;
   readonly met: number;
   readonly unmet: number;
+  /** It asks for yes or no, and was told neither. */
+  readonly open: number;
+  readonly relatedOpen: number;
 }
 
 export type Evidence = TurnEvidence & PairEvidence;
@@ -207,8 +210,10 @@ export function evidenceOf(
 
 /** Whether the answer of a turn is the number that an earlier request asks for; 0 if that asks for none. */
 function metBy({ text }: KeptRequest, { evidence }: ReadTurn): number {
-  if (!phrasesIn(text).kinds.has('measures')) return 0;
-  return evidence.number === 1 ? ANSWERED.met : ANSWERED.unmet;
+  const { kinds } = phrasesIn(text);
+  if (kinds.has('measures')) return evidence.number === 1 ? ANSWERED.met : ANSWERED.unmet;
+  const isPolar = kinds.has('polar') || (holdsQuestion(text) && !kinds.has('wonders'));
+  return isPolar && evidence.settles === 0 ? ANSWERED.open : 0;
 }
 
 /** The median of ascending numbers without one of them; the greater one of two in the middle. */
@@ -235,6 +240,7 @@ function evidenceOfPair(
   const longer = Math.log2((request.length + LENGTH_MARGIN) / (peer.length + LENGTH_MARGIN));
   const answered = (bit: number): number => Number((peer.answered & bit) !== 0);
   const firstEvades = answered(ANSWERED.evades);
+  const open = answered(ANSWERED.open);
   return {
     meaning,
     nearer,
@@ -266,6 +272,8 @@ function evidenceOfPair(
     relatedFirstEvades: related * firstEvades,
     met: answered(ANSWERED.met),
     unmet: answered(ANSWERED.unmet),
+    open,
+    relatedOpen: related * open,
   };
 }
 
