@@ -62,7 +62,7 @@ const WITHOUT_ACTS: ReadonlySet<string> = new Set([
 
 /** Taken off where two things of the list differ that assistants say, and where two acts do. */
 const OTHER_THING = 3;
-const OTHER_ACT = 5;
+const OTHER_ACT = 6;
 
 export function noGroupKeys(): GroupKeys {
   return { acts: new Map(), things: new Map(), actLength: 0, thingLength: 0, act: null, thing: null };
@@ -164,9 +164,17 @@ export function abilityEvidence(
   cosine: number,
   withActs: boolean,
 ): AbilityEvidence {
+  return evidenceOf(one, other, { cosine, things: thingsInCommon(one.keys, other.keys) }, withActs);
+}
+
+function evidenceOf(
+  one: KeyedGroup,
+  other: KeyedGroup,
+  { cosine, things }: { readonly cosine: number; readonly things: number },
+  withActs: boolean,
+): AbilityEvidence {
   const a = one.keys;
   const b = other.keys;
-  const things = cosineOf(a.things, a.thingLength, b.things, b.thingLength);
   const actsCount = withActs && !isWithoutActs(a, b) && a.actLength > 0 && b.actLength > 0;
   const acts = actsCount ? cosineOf(a.acts, a.actLength, b.acts, b.actLength) : 0;
   const knowledge = withActs ? 0 : 1;
@@ -193,8 +201,9 @@ const LEAST_MEANING = 0.25;
 
 /** Log-odds of two groups being one ability; less than any that count where nothing speaks for it. */
 export function oddsOfOne(one: KeyedGroup, other: KeyedGroup, cosine: number, withActs: boolean): number {
-  if (cosine < LEAST_MEANING && !sharesKey(one.keys.things, other.keys.things)) return ABILITY_PRIOR;
-  const evidence = abilityEvidence(one, other, cosine, withActs);
+  const things = thingsInCommon(one.keys, other.keys);
+  if (things === 0 && cosine < LEAST_MEANING) return ABILITY_PRIOR;
+  const evidence = evidenceOf(one, other, { cosine, things }, withActs);
   let odds = ABILITY_PRIOR;
   for (const kind of KINDS) odds += ABILITY_WEIGHTS[kind] * evidence[kind];
   return odds - conflictOf(one.keys, other.keys, withActs);
@@ -202,10 +211,9 @@ export function oddsOfOne(one: KeyedGroup, other: KeyedGroup, cosine: number, wi
 
 const KINDS = Object.keys(ABILITY_WEIGHTS) as readonly (keyof AbilityEvidence)[];
 
-function sharesKey(a: ReadonlyMap<string, number>, b: ReadonlyMap<string, number>): boolean {
-  const [fewer, more] = a.size < b.size ? [a, b] : [b, a];
-  for (const key of fewer.keys()) if (more.has(key)) return true;
-  return false;
+/** Cosine of what speaks for things. */
+function thingsInCommon(a: GroupKeys, b: GroupKeys): number {
+  return cosineOf(a.things, a.thingLength, b.things, b.thingLength);
 }
 
 /** What assistants say of both, and what differs. Of things that say little, none differs. */

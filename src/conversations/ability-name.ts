@@ -8,7 +8,7 @@ import { requestParts } from '../language/request-parts.ts';
 import { isUnspaced } from '../language/words.ts';
 import { requestName } from '../topics/naming/names.ts';
 
-const MOST_WORDS = 5;
+const MOST_WORDS = 6;
 /** Languages in which a phrase without its small words is none: "composition du sac de couchage". */
 const NEEDS_ALL_WORDS: ReadonlySet<string> = new Set(['de', 'es', 'fr', 'it', 'nl', 'pt']);
 const MOST_QUESTION_WORDS = 8;

@@ -2,20 +2,20 @@
 import type { AbilityEvidence } from './ability-match.ts';
 
 /** Log-odds before any evidence, and what each adds to them. */
-export const ABILITY_PRIOR = -7.07;
+export const ABILITY_PRIOR = -6.66;
 export const ABILITY_WEIGHTS: Readonly<Record<keyof AbilityEvidence, number>> = {
-  knowledge: 1.17,
-  meaning: 8.13,
-  things: 3.61,
-  thingsKnown: 2.97,
-  noThing: -1.7,
-  acts: 1.7,
-  noAct: 0.53,
-  otherActs: -1.38,
-  actsAndThings: 3.93,
-  thingsAlone: 4.46,
-  pairs: 0,
-  meaningOfPairs: -0.85,
+  knowledge: 0.65,
+  meaning: 8.07,
+  things: 3.52,
+  thingsKnown: 3.42,
+  noThing: -1.66,
+  acts: 1.63,
+  noAct: 0.61,
+  otherActs: -1.42,
+  actsAndThings: 3.82,
+  thingsAlone: 4.52,
+  pairs: 0.03,
+  meaningOfPairs: -0.99,
 };
 /** Log-odds from which an ability joins a group, and from which two groups merge. */
 export const JOINS = -1.5;

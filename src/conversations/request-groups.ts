@@ -59,6 +59,9 @@ export interface RequestGroupsOptions {
 const GROUP_BYTES = 2000;
 /** With this many groups, no request creates another: it joins the nearest of its label. */
 const MOST_GROUPS = 512;
+/** Abilities of so many wordings are compared with others after each, older ones after every so many. */
+const YOUNG = 8;
+const MERGING_STEP = 4;
 const SAMPLE_LENGTH = 160;
 /** A group gets a new name each time it has grown by this factor. */
 const RENAMING_GROWTH = 3;
@@ -101,7 +104,7 @@ export class RequestGroups {
     const sample = truncate(text, SAMPLE_LENGTH);
     if (sample !== '' && joined.samples.length < MOST_SAMPLES && !joined.samples.includes(sample))
       joined.samples.push(sample);
-    const group = this.#mergeAround(joined, position);
+    const group = this.#mayMerge(joined) ? this.#mergeAround(joined, position) : joined;
     if (group.namedAt === 0 || group.count >= group.namedAt * RENAMING_GROWTH)
       this.#name(group, frequencies());
     return group.number;
@@ -182,6 +185,11 @@ export class RequestGroups {
     const group = newGroup(this.#groups.length, request);
     this.#insert(group);
     return group;
+  }
+
+  /** One more wording of an ability of many hardly changes it, and comparing keys takes time. */
+  #mayMerge({ count }: Group): boolean {
+    return this.#options.labelsWithActs === undefined || count <= YOUNG || count % MERGING_STEP === 0;
   }
 
   /** Merges a group that has changed with those that it has become one with, the nearest first. */

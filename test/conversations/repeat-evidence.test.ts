@@ -47,6 +47,13 @@ describe('evidenceOf', () => {
     equal(between('is the lamp blue', 'It is made of glass.', 'blue').unmet, 0);
   });
 
+  it('knows whether a question for yes or no got either', () => {
+    equal(between('can I dim the lamp', 'Lamps make a room cosy.', 'dim').open, 1);
+    equal(between('can I dim the lamp', 'Yes, with a switch.', 'dim').open, 0);
+    equal(between('lässt sich die Lampe dimmen?', 'Lampen machen Räume gemütlich.', 'dimmen').open, 1);
+    equal(between('who made the lamp?', 'Lamps make a room cosy.', 'who').open, 0);
+  });
+
   it('keeps with a request how it was first answered', () => {
     const [lamp, table] = [request('how much is the lamp'), request('how much is the table')];
     const ask = (said: string, answer: string, earlier: readonly (typeof lamp)[]): Evidence[] =>
