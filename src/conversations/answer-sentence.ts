@@ -25,8 +25,10 @@ export const MOST_OF_LIST = 172;
 /** What states something scores as much, without a courtesy. */
 const PLAIN = 0.75;
 /** A list, with what leads up to it, scores as much at the beginning of a turn; less with each sentence before it. */
-const LIST = 1.4;
+const LIST = 1.35;
 const PLACE = 0.06;
+/** What leads up to code says what it is. */
+const CODE = 0.8;
 const MOST_PLACES = 8;
 /** After a refusal so many statements from a "however" on do what can be done. */
 const MUCH = 3;
@@ -75,7 +77,8 @@ export function answerOf(said: readonly SaidSentence[], place: number): AnswerSe
   if (isLeadIn && !completes) {
     if (items.length > 1) score = Math.max(score, LIST - Math.min(place, MOST_PLACES) * PLACE);
     else if (!isHead) score -= 0.8;
-    else score -= next !== undefined && isCodeLine(next.text) ? 0.1 : 1.5;
+    else if (next !== undefined && isCodeLine(next.text)) score = Math.max(score - 0.1, CODE);
+    else score -= 1.5;
   }
   if (sentence.onlyAsks && !completes) score = Math.min(score, QUESTION.asks);
   // "It is changed to:" and what it is now, below.
@@ -98,8 +101,7 @@ export function answerOf(said: readonly SaidSentence[], place: number): AnswerSe
 /** Whether a sentence follows what asks to confirm, or stands before "is that correct?". */
 function isRecapped(said: readonly SaidSentence[], place: number): boolean {
   const confirm = said.findIndex(({ asksToConfirm }) => asksToConfirm);
-  if (confirm < 0) return false;
-  return confirm <= place || said.some(({ asksToConfirm, isQuestion }) => asksToConfirm && isQuestion);
+  return confirm >= 0 && (confirm <= place || (confirm === place + 1 && said[confirm]!.isQuestion));
 }
 
 /** How much a sentence says, but for a list that it leads up to. */

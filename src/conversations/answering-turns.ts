@@ -31,6 +31,11 @@ const DATA = anyOf(
   ],
   ['姓名|名字|号码|邮箱|地址|电话|订单号|名前|氏名|番号|メール|住所|電話|이름|성함|번호|이메일|주소|전화'],
 );
+/** Whether a text names a name, an address, a number and the like. */
+export function namesData(text: string): boolean {
+  return DATA.test(fold(text));
+}
+
 const HELP = anyOf(
   [
     'help|assist|do for you|ayud\\p{L}*|ajud\\p{L}*|aide[rz]?|aiut\\p{L}*|helfen|hilfe|tun|helpen|pomoc|помочь|yardimci|مساعدت\\p{L}*|کمک',

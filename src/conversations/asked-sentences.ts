@@ -2,6 +2,7 @@
 import type { Enrichment } from '../domain/facts.ts';
 import { truncate } from '../domain/truncate.ts';
 import { HIDDEN } from '../language/redact/redact.ts';
+import { namesData } from './answering-turns.ts';
 import { clausesOf, sentencesOf } from '../language/sentences.ts';
 import {
   contentCount,
@@ -25,6 +26,7 @@ import { isUnspaced } from '../language/words.ts';
 const CODE = /```[^`]*(?:```|$)/gu;
 const OPENINGS = PhraseSet.of('openings');
 const DIRECTIVES = PhraseSet.of('directives');
+const DEMANDS = PhraseSet.of('demands');
 const INQUIRIES = PhraseSet.of('inquiries');
 const QUESTION_WORDS = PhraseSet.of('questionWords');
 const REFERENCES = PhraseSet.of('references');
@@ -44,6 +46,9 @@ const WISHES: ReadonlySet<string> = new Set(LEXICON.please.spaced.map(wordKey));
 /** A sentence with so many content words says what it is about. */
 const ENOUGH = 2;
 const DIGITS_OF_DATA = 7;
+const WORDS_OF_DEMAND = 12;
+/** UTF-16 units. */
+const MOST_OF_REACTION = 40;
 const CONTENT_OF_DATA = 3;
 /** People say first what they want most. */
 const FIRST = 2;
@@ -193,7 +198,7 @@ function around(sentence: string, part: string): string {
 
 function shownSentence(sentence: string, asks: boolean): AskedSentence | null {
   const line = withoutHesitations(sentence.replace(/\s+/gu, ' '));
-  const text = withoutData(withoutCourtesies(line));
+  const text = withoutReaction(withoutData(withoutCourtesies(line)));
   if (!saysSomething(text)) return null;
   const content = contentCount(text, VAGUE);
   const isVague = content < ENOUGH && contentCount(text) > content;
@@ -202,8 +207,13 @@ function shownSentence(sentence: string, asks: boolean): AskedSentence | null {
   const opening = isUnspaced(text) ? undefined : openingIn(text, words);
   const isOpened = begins || opening !== undefined;
   const isQuestion = isOpened || /[?？؟]["'”»)\]]*$/u.test(text);
-  const refers = REFERENCES.firstIn(text, words) >= 0;
-  const adds = addsMore(text, words) || addsMore(line, shownWordsOf(line, 8));
+  // "This sounds good, could you find …": what is said before the wish is no matter of it.
+  const wish = opening === undefined ? words : words.slice(opening);
+  const refers = REFERENCES.firstIn(text, wish) >= 0;
+  const adds =
+    addsMore(text, words) ||
+    (opening !== undefined && addsSoon(wish)) ||
+    addsMore(line, shownWordsOf(line, 8));
   const kind = isQuestion ? 'question' : asks ? 'complaint' : 'nothing';
   return {
     text,
@@ -239,10 +249,29 @@ function asksToBeTold(text: string, words: readonly ShownWord[], opening: number
     const isQuestion = /[?？]$/u.test(text) || QUESTION_WORDS.firstIn(text, words) >= 0;
     return INQUIRIES.firstIn(text, words) >= 0 || (isQuestion && DIRECTIVES.firstIn(text, words) < 0);
   }
+  if (demandsData(text, words)) return true;
   if (opening === undefined) return /[?؟]["'”»)\]]*$/u.test(text) || QUESTION_WORDS.endAt(words, 0) > 0;
   // "Could you tell me", not "could you book".
   const end = Math.max(OPENINGS.endAt(words, opening), DIRECTIVES.endAt(words, opening));
   return words.slice(opening, end + 1).some(({ key }) => INQUIRIES.hasWord(key));
+}
+
+/** "This sounds good, could you find …" without what only speaks of what was said before. */
+function withoutReaction(text: string): string {
+  const comma = text.indexOf(', ');
+  if (comma < 0 || comma > MOST_OF_REACTION || isUnspaced(text)) return text;
+  const before = text.slice(0, comma);
+  const words = shownWordsOf(before);
+  if (REFERENCES.firstIn(before, words) < 0 || contentCount(before) > ENOUGH) return text;
+  if (words.some(({ key }) => NEGATIONS.hasWord(key))) return text;
+  const rest = text.slice(comma + 2);
+  return openingIn(rest, shownWordsOf(rest, 8)) === 0 ? rest : text;
+}
+
+/** "Can I get their number?". */
+function demandsData(text: string, words: readonly ShownWord[]): boolean {
+  const demands = isUnspaced(text) ? DEMANDS.firstIn(text, words) >= 0 : DEMANDS.endAt(words, 0) > 0;
+  return demands && words.length <= WORDS_OF_DEMAND && namesData(text);
 }
 
 /** The word at which a clause begins with "I would like to", "can you" and the like. */
@@ -255,6 +284,11 @@ function openingIn(text: string, words: readonly ShownWord[]): number | undefine
     return /[,;–—-]\s?$/u.test(text.slice(before.end, word.start));
   });
   return place < 0 ? undefined : place;
+}
+
+/** "Could you also find". */
+function addsSoon(words: readonly ShownWord[]): boolean {
+  return [0, 1, 2, 3].some((place) => ADDITIONS.endAt(words, place) > place);
 }
 
 /** Whether "also" or the like stands among its first words. */

@@ -100,7 +100,7 @@ function recapIn(sentences: readonly AnswerSentence[]): string {
       best = sentence;
   // "Please confirm: …".
   return best !== null && best.stems.size >= NAMES_MUCH
-    ? best.text.replace(/^[^:：]{1,60}[:：]\s*(?=\S+\s+\S+\s+\S)/u, '')
+    ? best.text.replace(/^[^:：]{1,60}(?::\s+|：)(?=\S+\s+\S+\s+\S)/u, '')
     : '';
 }
 

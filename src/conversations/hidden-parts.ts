@@ -6,9 +6,9 @@ import { isUnspaced } from '../language/words.ts';
 const WEAK_STARTS = PhraseSet.of('weakStarts');
 /** Where a clause ends. */
 const CLAUSE_MARK = /[,;，、；](?!\d)\s*|\s[–—-]\s/gu;
-/** So much is left of a sentence, and half of it, when clauses go; so much stands beside each value that stays hidden. */
+/** So much is left of a sentence, and half of it, when clauses go; so much stands beside each hidden value. */
 const LEAST_LEFT = 2;
-const LEAST_BESIDE = 7;
+const LEAST_BESIDE = 6;
 /** A number of an order or a request says what it is by its mark. */
 const NUMBERED = /#\s?•••/gu;
 

@@ -182,7 +182,8 @@ function isOffer(text: string, words: readonly ShownWord[]): boolean {
 function pleasantryIn(sentence: string, words: readonly ShownWord[]): Pleasantry {
   const greeting = GREETINGS.endAt(words, 0);
   if (greeting > 0 && greeting === words.length) return 'all';
-  if (PROMISES.firstIn(sentence, words.slice(0, FIRST_WORDS)) >= 0) return 'promise';
+  const isBrief = !isUnspaced(sentence) || sentence.length <= LONG_UNSPACED;
+  if (isBrief && PROMISES.firstIn(sentence, words.slice(0, FIRST_WORDS)) >= 0) return 'promise';
   const place = PLEASANTRIES.firstIn(sentence, words);
   // "If you need anything, feel free to ask."
   if (place >= 0 && SUBORDINATES.endAt(words, 0) > 0) return 'all';

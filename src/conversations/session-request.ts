@@ -1,4 +1,4 @@
-/** A request of a session with its answer: how much it weighs, when an answer takes the place of another, how it is stored. */
+/** A request of a session with its answer: its weight, when an answer takes the place of another, how it is stored. */
 import type { ByteReader, ByteWriter } from '../domain/byte-codec.ts';
 import { contentCount } from '../language/shown/phrase-set.ts';
 import { ended } from '../language/shown/shortening.ts';
@@ -171,7 +171,7 @@ export function take(request: SessionRequest, best: ScoredAnswer, outcome: Outco
   request.answerScore = outcome.score;
 }
 
-/** Whether its answer is no more one after a turn that states something else: that was asked for, or is better than no. */
+/** Whether a turn that states something else makes its answer none: that was asked for, or is better than a refusal. */
 export function isStale({ isRefused, isDone }: SessionRequest, bearing: Bearing): boolean {
   return !isDone && (isRefused ? OVERCOMING.includes(bearing) : bearing === 'another');
 }

@@ -66,7 +66,7 @@ export class SessionRequests {
     this.#makeRoom();
   }
 
-  /** The user says more of what is wanted: it belongs to the open request, and has an answer of its own once that has. */
+  /** The user says more of what is wanted: it is told with the open request, with its own answer once that has one. */
   addMore(wish: NewRequest): void {
     const open = this.#all.filter(({ isOpen }) => isOpen);
     const goingOn = open.findLast(({ goesOn }) => goesOn);
@@ -202,7 +202,9 @@ export class SessionRequests {
       const isOutcome = isAwaited && request.isOpen && isRefused;
       const isReported = (isSpokenOf && best.isReport) || (best.settles && score > bestReport);
       if (!isCurrent && !isOutcome && !isReported) continue;
-      const margin = isOutcome ? -255 : marginOf(request, bearing, isRefused);
+      // "No, they do not deliver" to a question on the way takes nothing back.
+      const isBeside = bearing === 'step' && answer.denies && request.answer !== '' && !isOutcome;
+      const margin = isOutcome ? -255 : isBeside ? 255 : marginOf(request, bearing, isRefused);
       if (!takesPlace(request, best, { score, margin, isCurrent, isSpokenOf })) continue;
       take(request, best, { text: redact(best.text), score, recap: this.#recap, isRefused });
     }

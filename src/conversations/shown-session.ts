@@ -1,4 +1,7 @@
-/** Title and summary of a session, out of its requests, their answers and how it ended. Covered by test/conversations/session-text.test.ts. */
+/**
+ * Title and summary of a session, out of its requests, their answers and how it ended.
+ * Covered by test/conversations/session-text.test.ts.
+ */
 import { capitalOf } from '../language/capital.ts';
 import { TEXT_LANGUAGES, type Ending } from '../language/shown/lexicon.ts';
 import { ended, isContrasted, shortened, shortenedAtClause, wishIn } from '../language/shown/shortening.ts';
@@ -75,7 +78,7 @@ function pairsOf(told: readonly (readonly SessionRequest[])[]): string[] {
       .flatMap(({ text, detail }) => [text, detail].filter((part) => part !== ''))
       .map((part) => sentenceOf(shortened(part, most)));
     const said = answersOf(group)
-      .map((answer) => short.get(answer) ?? '')
+      .flatMap((answer) => short.get(answer) ?? [])
       .join(' ');
     const last = pairs.at(-1);
     // One answer to both.

@@ -10,6 +10,8 @@ const NEGATIONS = PhraseSet.of('negations');
 /** Words of a turn that say whether what was proposed is taken. */
 const TAKING_WORDS = 24;
 
+/** What is added and names more is a matter of its own, even if it speaks of what was said before. */
+const ADDED = 2;
 /** How much less a later request tells that speaks of what was said before. */
 const REFERENCE = 8;
 
@@ -68,6 +70,6 @@ export function asksUnmarked({ text, isInformation, isMarked, content }: AskedSe
 }
 
 /** Whether a sentence of an answer asks for something of its own; `opens`: nothing was asked before. */
-export function bringsUp({ adds, refers, asks }: AskedSentence, opens: boolean): boolean {
-  return (adds && !refers) || (opens && asks === 'question');
+export function bringsUp({ adds, refers, asks, content }: AskedSentence, opens: boolean): boolean {
+  return (adds && (!refers || content > ADDED)) || (opens && asks === 'question');
 }

@@ -49,6 +49,8 @@ const sections = {
   directives: phrases,
   /** Words of an opening that asks to be told something: "know". */
   inquiries: phrases,
+  /** Begin a wish to be given something: with an address, a number or the like it wants to be told. */
+  demands: phrases,
   /** Begin a question that has no mark. */
   questionWords: phrases,
   /** Say at the start of a sentence that it brings up something else: "also". */
