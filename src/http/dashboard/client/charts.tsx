@@ -107,7 +107,7 @@ export function Trend({
         <path class="now" d={at([...points]) ?? ''} />
       </svg>
       {before?.some(({ value }) => value > 0) === true ? (
-        <figcaption class="faint">Dashed: the period compared with</figcaption>
+        <figcaption class="faint">Dashed: the earlier period</figcaption>
       ) : null}
       <details class="twin">
         <summary>{label} as a table</summary>
