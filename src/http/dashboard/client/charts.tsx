@@ -52,8 +52,11 @@ function useWidth(element: { readonly current: HTMLElement | null }): number {
 export function Trend({
   points,
   before,
+  isOpen,
   label,
 }: {
+  /** The last bucket is not over: its number may still grow. */
+  readonly isOpen: boolean;
   readonly points: readonly Point[];
   readonly before: readonly Point[] | null;
   readonly label: string;
@@ -74,6 +77,7 @@ export function Trend({
     y(0),
     ({ value }) => y(value),
   );
+  const closed = isOpen ? points.slice(0, -1) : points;
   const ticks = y.ticks(4).filter(Number.isInteger);
   const marks = [0, Math.floor((points.length - 1) / 2), points.length - 1];
   const days = [...new Set(marks)].flatMap((index) => {
@@ -104,10 +108,13 @@ export function Trend({
         ))}
         {before === null ? null : <path class="before" d={at([...before]) ?? ''} />}
         <path class="fill" d={fill([...points]) ?? ''} />
-        <path class="now" d={at([...points]) ?? ''} />
+        <path class="now" d={at([...closed]) ?? ''} />
+        {isOpen ? <OpenEnd points={points} x={x} y={y} /> : null}
       </svg>
       {before?.some(({ value }) => value > 0) === true ? (
-        <figcaption class="faint">Dashed: the earlier period</figcaption>
+        <figcaption class="faint">
+          Dashed: the earlier period{isOpen ? '. Dotted: not over yet' : ''}
+        </figcaption>
       ) : null}
       <details class="twin">
         <summary>{label} as a table</summary>
@@ -128,7 +135,10 @@ export function Trend({
           <tbody>
             {points.map(({ date, value }, index) => (
               <tr key={date}>
-                <td>{date.slice(0, 16).replace('T', ' ')}</td>
+                <td>
+                  {date.slice(0, 16).replace('T', ' ')}
+                  {isOpen && index === points.length - 1 ? ' (so far)' : ''}
+                </td>
                 <td class="number">{shownCount(value)}</td>
                 {before === null ? null : <td class="number">{shownCount(before[index]?.value)}</td>}
               </tr>
@@ -138,6 +148,22 @@ export function Trend({
       </details>
     </figure>
   );
+}
+
+/** The way to a bucket that is not over. */
+function OpenEnd({
+  points,
+  x,
+  y,
+}: {
+  readonly points: readonly Point[];
+  readonly x: (index: number) => number;
+  readonly y: (value: number) => number;
+}) {
+  const last = points.length - 1;
+  const [from, to] = [points[last - 1], points[last]];
+  if (from === undefined || to === undefined) return null;
+  return <line class="open" x1={x(last - 1)} y1={y(from.value)} x2={x(last)} y2={y(to.value)} />;
 }
 
 /** Net satisfaction as a bar from the middle: blue to the right, orange to the left. */

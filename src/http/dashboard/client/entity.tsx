@@ -66,7 +66,11 @@ export function EntityPage({ kind, version }: { readonly kind: EntityKind; reado
         </p>
       ) : null}
       {kind === 'user' ? <UserFigures found={value} /> : <Figures kind={kind} compared={compared} />}
-      <EntityTrend compared={compared} label={kind === 'user' ? 'Messages' : 'Conversations'} />
+      <EntityTrend
+        compared={compared}
+        isOpen={period.isOpen}
+        label={kind === 'user' ? 'Messages' : 'Conversations'}
+      />
       {why === null ? null : (
         <div class="columns even">
           <div>
@@ -219,12 +223,20 @@ function UserFigures({ found: { compared, why, days } }: { readonly found: Found
   );
 }
 
-function EntityTrend({ compared, label }: { readonly compared: Compared; readonly label: string }) {
+function EntityTrend({
+  compared,
+  isOpen,
+  label,
+}: {
+  readonly compared: Compared;
+  readonly isOpen: boolean;
+  readonly label: string;
+}) {
   const { points, pointsBefore } = compared;
   if (points.every(({ value }) => value === 0)) return <Empty>There is nothing of it in this period.</Empty>;
   return (
     <Section title={`${label} over time`}>
-      <Trend points={points} before={pointsBefore} label={label} />
+      <Trend points={points} before={pointsBefore} isOpen={isOpen} label={label} />
     </Section>
   );
 }

@@ -170,7 +170,7 @@ function SessionsTrend({
         );
   return (
     <Section title="Conversations over time">
-      <Trend points={filled(points, dates)} before={earlier} label="Conversations" />
+      <Trend points={filled(points, dates)} before={earlier} isOpen={period.isOpen} label="Conversations" />
     </Section>
   );
 }

@@ -12,6 +12,8 @@ export interface Period {
   readonly coarse: Period['granularity'];
   /** From the period before to this one, in milliseconds, as GET /v1/changes has it; null: nothing is compared. */
   readonly shiftMs: number | null;
+  /** It ends in the future: its last bucket is not over. */
+  readonly isOpen: boolean;
   /** Different for different periods. */
   readonly name: string;
 }
@@ -38,6 +40,7 @@ export function usePeriod(): Period {
       compare,
       range: {},
       coarse: 'MONTH',
+      isOpen: false,
       granularity,
       shiftMs: null,
       name: `${instance} all ${granularity}`,
@@ -49,6 +52,7 @@ export function usePeriod(): Period {
     range: { 'dateRange.start': range.start, 'dateRange.end': range.end },
     granularity,
     coarse: range.granularity,
+    isOpen: Date.parse(range.end) > Date.now(),
     shiftMs: compare === 'none' ? null : Math.max(weeks, compare === 'year' ? 52 : 1) * WEEK_MS,
     name: `${instance} ${range.start} ${range.end} ${compare} ${granularity}`,
   };
