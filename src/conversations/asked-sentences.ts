@@ -27,6 +27,7 @@ const CODE = /```[^`]*(?:```|$)/gu;
 const OPENINGS = PhraseSet.of('openings');
 const DIRECTIVES = PhraseSet.of('directives');
 const DEMANDS = PhraseSet.of('demands');
+const ALTERNATIVES = PhraseSet.of('alternatives');
 const INQUIRIES = PhraseSet.of('inquiries');
 const QUESTION_WORDS = PhraseSet.of('questionWords');
 const REFERENCES = PhraseSet.of('references');
@@ -87,6 +88,8 @@ export interface AskedSentence {
   readonly adds: boolean;
   /** It speaks of what was said before: "it", "that hotel". */
   readonly refers: boolean;
+  /** It asks for another one than what was proposed ("any others?"), or says that none is needed. */
+  readonly other: 'asks' | 'denies' | 'none';
 }
 
 interface Told {
@@ -223,6 +226,7 @@ function shownSentence(sentence: string, asks: boolean): AskedSentence | null {
     isMarked: isQuestion && !isOpened && !isUnspaced(text),
     adds,
     refers,
+    other: otherOf(text, words),
     telling: isVague
       ? content
       : Math.min(content, RICH) * 2 +
@@ -277,6 +281,7 @@ function demandsData(text: string, words: readonly ShownWord[]): boolean {
 /** The word at which a clause begins with "I would like to", "can you" and the like. */
 function openingIn(text: string, words: readonly ShownWord[]): number | undefined {
   const place = words.findIndex((word, at) => {
+    if (!OPENINGS.mayBegin(word) && !DIRECTIVES.mayBegin(word)) return false;
     const end = OPENINGS.endAt(words, at);
     if (end === at && DIRECTIVES.endAt(words, at) === at) return false;
     const before = words[at - 1];
@@ -284,6 +289,13 @@ function openingIn(text: string, words: readonly ShownWord[]): number | undefine
     return /[,;–—-]\s?$/u.test(text.slice(before.end, word.start));
   });
   return place < 0 ? undefined : place;
+}
+
+/** "Any others?", and not "I have no other number". */
+function otherOf(text: string, words: readonly ShownWord[]): AskedSentence['other'] {
+  const place = ALTERNATIVES.firstIn(text, words);
+  if (place < 0) return 'none';
+  return words.slice(0, place).some(({ key }) => NEGATIONS.hasWord(key)) ? 'denies' : 'asks';
 }
 
 /** "Could you also find". */

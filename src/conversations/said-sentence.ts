@@ -26,8 +26,8 @@ const SUBORDINATES = PhraseSet.of('subordinates');
 
 /** So many words before a handover or a report may deny it: "I am not able to transfer you". */
 const DENIAL = 6;
-/** "All right, now let me check": it begins within so many words, and ends within them. */
-const FIRST_WORDS = 7;
+/** "All right, now let me check": it begins within so many words. */
+const FIRST_WORDS = 4;
 /** So few words beside something hidden say nothing. */
 const LITTLE = 3;
 /** Among so many words at the beginning, what is asked for is all that is said. */
@@ -140,7 +140,7 @@ function recapOf(sentence: string): string | null {
 
 /** Says first, or asks, that something be confirmed: no "… to confirm it" at the end of a statement. */
 function asksToConfirm(text: string, words: readonly ShownWord[], isQuestion: boolean): boolean {
-  const place = RECAPS.firstIn(text, isQuestion ? words : words.slice(0, FIRST_WORDS));
+  const place = RECAPS.firstIn(text, words, isQuestion ? words.length : FIRST_WORDS);
   return place >= 0 && (isQuestion || place < ASKED_FIRST);
 }
 
@@ -183,7 +183,7 @@ function pleasantryIn(sentence: string, words: readonly ShownWord[]): Pleasantry
   const greeting = GREETINGS.endAt(words, 0);
   if (greeting > 0 && greeting === words.length) return 'all';
   const isBrief = !isUnspaced(sentence) || sentence.length <= LONG_UNSPACED;
-  if (isBrief && PROMISES.firstIn(sentence, words.slice(0, FIRST_WORDS)) >= 0) return 'promise';
+  if (isBrief && PROMISES.firstIn(sentence, words, FIRST_WORDS) >= 0) return 'promise';
   const place = PLEASANTRIES.firstIn(sentence, words);
   // "If you need anything, feel free to ask."
   if (place >= 0 && SUBORDINATES.endAt(words, 0) > 0) return 'all';

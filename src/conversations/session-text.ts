@@ -11,16 +11,7 @@ import { endingAfterUser, isLiking } from './session-ending.ts';
 import { BEARINGS, type Bearing } from './session-request.ts';
 import { SessionRequests } from './session-requests.ts';
 import { summaryOf, titleOf } from './shown-session.ts';
-import {
-  asksForAnother,
-  asksUnmarked,
-  asMore,
-  bringsUp,
-  needsNoOther,
-  takingOf,
-  withoutReference,
-  type Taking,
-} from './user-move.ts';
+import { asksUnmarked, asMore, bringsUp, takingOf, withoutReference, type Taking } from './user-move.ts';
 
 /** User text that language is told from; past it the answer stands. */
 const LANGUAGE_SAMPLE = 240;
@@ -229,8 +220,8 @@ export class SessionText {
   }
 
   /** It asks for another one than what was proposed, or in another way for what could not be had. */
-  #isOtherTry({ text, content }: AskedSentence): boolean {
-    if (this.#requests.isAnswered && asksForAnother(text)) return content <= OWN_TRY;
+  #isOtherTry({ text, content, other }: AskedSentence): boolean {
+    if (this.#requests.isAnswered && other === 'asks') return content <= OWN_TRY;
     if (!this.#requests.isRefused || content > OWN_TRY) return false;
     return content < OWN_TRY || this.#requests.shareOf(text) > MOST_SHARED;
   }
@@ -264,11 +255,11 @@ export class SessionText {
    * something that no earlier request does.
    */
   #isFurther(
-    { text, asks, content, refers, adds, isInformation, isMarked }: AskedSentence,
+    { text, asks, content, refers, adds, isInformation, isMarked, other }: AskedSentence,
     isReply: boolean,
     signals: readonly SignalKey[],
   ): boolean {
-    if (signals.includes('gives-up') || needsNoOther(text)) return false;
+    if (signals.includes('gives-up') || other === 'denies') return false;
     // "Yes, I'd like to return the lamp": more than a yes.
     const isMore = !refers && content > OWN_TRY && this.#requests.shareOf(text) <= MOST_SHARED;
     const isAsked = /[?？؟]["'”»)\]]*$/u.test(text) || (asks === 'question' && (!isReply || isMore));

@@ -4,9 +4,7 @@ import { beginsWithReply, type AskedSentence } from './asked-sentences.ts';
 import { isUnmarkedQuestion } from './said-sentence.ts';
 import { LEANING } from './session-request.ts';
 
-const ALTERNATIVES = PhraseSet.of('alternatives');
 const REJECTIONS = PhraseSet.of('rejections');
-const NEGATIONS = PhraseSet.of('negations');
 /** Words of a turn that say whether what was proposed is taken. */
 const TAKING_WORDS = 24;
 
@@ -33,7 +31,7 @@ export function takingOf(
   { isAnswered, asks }: Proposed,
 ): Taking {
   if (!isAnswered && !asks) return 'none';
-  if (isAnswered && sentences.some(({ text }) => asksForAnother(text))) return 'another';
+  if (isAnswered && sentences.some(({ other }) => other === 'asks')) return 'another';
   if (REJECTIONS.firstIn(content, shownWordsOf(content, TAKING_WORDS)) >= 0) return 'rejects';
   return asks && beginsWithReply(content, true) ? 'rejects' : 'none';
 }
@@ -43,20 +41,6 @@ export function withoutReference(asked: AskedSentence): AskedSentence {
   return asked.refers
     ? { ...asked, telling: Math.max(0, Math.min(LEANING, asked.telling - REFERENCE)) }
     : asked;
-}
-
-/** "I don't need anything else". */
-export function needsNoOther(text: string): boolean {
-  const words = shownWordsOf(text, TAKING_WORDS);
-  const place = ALTERNATIVES.firstIn(text, words);
-  return place > 0 && words.slice(0, place).some(({ key }) => NEGATIONS.hasWord(key));
-}
-
-/** "Any others?", and not "I have no other number". */
-export function asksForAnother(text: string): boolean {
-  const words = shownWordsOf(text, TAKING_WORDS);
-  const place = ALTERNATIVES.firstIn(text, words);
-  return place >= 0 && !words.slice(0, place).some(({ key }) => NEGATIONS.hasWord(key));
 }
 
 /** What says more of a request never stands for the conversation. */

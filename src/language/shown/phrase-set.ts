@@ -235,11 +235,17 @@ export class PhraseSet {
     return 0;
   }
 
-  /** The word at which the first phrase begins; in a text without spaces between words 0; -1: there is none. */
-  firstIn(text: string, words: readonly ShownWord[]): number {
+  /** Whether a phrase may begin with a word. */
+  mayBegin({ sets, moreSets }: ShownWord): boolean {
+    return this.#bit === 0 || ((this.#half === 0 ? sets : moreSets) & this.#bit) !== 0;
+  }
+
+  /** The word, one of the first `most`, at which the first phrase begins; in a text without spaces between words 0; -1: there is none. */
+  firstIn(text: string, words: readonly ShownWord[], most = words.length): number {
     const bit = this.#bit;
     const isEarly = this.#half === 0;
-    for (let at = 0; at < words.length; at += 1) {
+    const end = Math.min(most, words.length);
+    for (let at = 0; at < end; at += 1) {
       const { sets, moreSets } = words[at]!;
       if (bit !== 0 && ((isEarly ? sets : moreSets) & bit) === 0) continue;
       if (this.endAt(words, at) > at) return at;
