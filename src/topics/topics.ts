@@ -52,6 +52,13 @@ export class Topics {
     return own.active > 0 && own.claimOf(vector, keysOf(request), thresholds) >= 0;
   }
 
+  /** Whether a topic was found for a micro-cluster, or claims it; null: none. */
+  hasTopic(micro: number | null): boolean {
+    if (micro === null) return false;
+    const { topic, claim } = this.#state.micros.resolve(micro);
+    return topic >= 0 || this.#state.own.isActive(claim);
+  }
+
   /** The number of the micro-cluster that holds the requests of `micro` now. */
   resolve(micro: number): number {
     return this.#state.micros.resolve(micro).number;

@@ -76,9 +76,12 @@ function assignUserTurn(
   if (kind === 'request' && vector !== null && saysAnything(vector)) {
     const wasAsked = isAsked(turn.at, session.askedAt);
     const isUnfamiliar = enrichment.isUnfamiliar ?? false;
+    const underDiscussion = session.micro;
     moveToTopicOf({ vector, text: shown.request, isUnfamiliar }, turn, instance, session);
     const request = newRequest(enrichment.request, vector, shown.request, turn.content.length);
     repeat = repeatOf({ turn, instance, session }, request, wasAsked);
+    // Who asks again is still at the same matter, in words that no topic knows.
+    if (repeat !== null && !instance.topics.hasTopic(session.micro)) session.micro = underDiscussion;
     session.addRequest(request);
   } else if (session.answered > 0 && mayAskAgain(enrichment, turn.content)) {
     repeat = bareRepeatOf({ turn, instance, session });

@@ -69,6 +69,24 @@ describe('turns that found no topic, with the model that ships', () => {
     deepEqual(new Set(found.map(({ micro }) => micro)).size, 1);
   });
 
+  it('leaves who asks again, in words that no topic knows, with what was asked before', async () => {
+    const others = ['cancel my order', 'please cancel the order', 'cancel an order'].map((text): Line[] => [
+      ['user', text],
+    ]);
+    const again: readonly Line[] = [
+      ['user', 'I want to cancel my order'],
+      ['assistant', 'You can return it free of charge when it arrives.'],
+      [
+        'user',
+        'That was not my question, I asked whether it gets called off before the parcel leaves the hall',
+      ],
+      ['assistant', 'I am sorry.'],
+      ['user', 'ridiculous'],
+    ];
+    const found = (await assigned([...others, again])).slice(others.length);
+    deepEqual(new Set(found.map(({ topic }) => topic)), new Set(['Cancel order']));
+  });
+
   it('leaves reactions with what was asked before', async () => {
     const found = await assigned([
       [
