@@ -70,12 +70,23 @@ export function languageName(code: string | null): string {
   }
 }
 
+/** Of a name that is proposed, UTF-16 units. */
+const LONGEST = 60;
+
 /** A name for a topic, from a request: its beginning, to the end of a word, without numbers of orders and the like. */
 export function nameFrom(text: string): string {
   const line = text
     .replaceAll(/\p{N}{4,}/gu, '')
     .replaceAll(/\s+/g, ' ')
     .trim();
-  const cut = line.length <= 60 ? line : line.slice(0, 60).replace(/\s\S*$/, '');
-  return cut.replace(/[\s.,;:!?。？！]+$/u, '');
+  const space = line.lastIndexOf(' ', LONGEST);
+  const end = line.length <= LONGEST ? line.length : space > 0 ? space : LONGEST;
+  return withoutEnd(line.slice(0, end));
+}
+
+/** Without the marks and spaces at its end. */
+function withoutEnd(text: string): string {
+  let end = text.length;
+  while (end > 0 && /[\s.,;:!?。？！]/u.test(text[end - 1]!)) end -= 1;
+  return text.slice(0, end);
 }
