@@ -301,6 +301,15 @@ describe('the dashboard in a browser', { skip }, () => {
     const { instanceId } = await client.ingest({ messages: [user('Hello!', new Date().toISOString())] });
     const page = await open(`?instance=${instanceId}`);
     equal(await figure(page, 'Conversations'), '1');
+    await page.route('**/readyz', (route) =>
+      route.fulfill({ json: { status: 'degraded', reasons: [{ reason: 'rebuild_needed', message: '' }] } }),
+    );
+    await page.reload();
+    match((await page.textContent('.standstill', SOON)) ?? '', /stand still until somebody runs/);
+    await page.unroute('**/readyz');
+    await page.reload();
+    equal(await figure(page, 'Conversations'), '1');
+    equal(await page.locator('.standstill').count(), 0);
     await page.route('**/v1/**', (route) => route.abort());
     match((await page.textContent('p[role="status"]', SOON)) ?? '', /does not answer/);
     equal(await figure(page, 'Conversations'), '1');

@@ -1,10 +1,12 @@
-import { deepEqual, equal } from 'node:assert/strict';
+import { deepEqual, equal, match } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
   changeOf,
   counted,
   languageName,
+  beganLate,
   nameFrom,
+  standstillOf,
   shownCount,
   shownInstant,
   shownNet,
@@ -57,5 +59,23 @@ describe('what the page writes', () => {
     const long = nameFrom(`I would like to know ${'very '.repeat(20)}much`);
     equal(long.length <= 60 && long.endsWith('very'), true, long);
     equal(nameFrom('x'.repeat(100)).length, 60);
+  });
+});
+
+describe('what is said beside the numbers', () => {
+  it('names the day on which the period before begins to have messages, if that is late', () => {
+    const before = { start: '2026-10-01T00:00:00Z', end: '2026-10-29T00:00:00Z' };
+    equal(beganLate(before, '2026-10-02T00:00:00Z'), null);
+    equal(beganLate(before, '2026-10-15T00:00:00Z'), '2026-10-15T00:00:00Z');
+    equal(beganLate(before, undefined), null);
+  });
+
+  it('says why the numbers stand still, the gravest reason first, and nothing of what a reader cannot see', () => {
+    const said = (...reasons: string[]): string => standstillOf(reasons.map((reason) => ({ reason })));
+    equal(said(), '');
+    equal(said('disk_nearly_full', 'dead_letters'), '');
+    match(said('worker_behind'), /still being counted/);
+    match(said('worker_behind', 'worker_stuck'), /the worker does not run/);
+    match(said('worker_behind', 'rebuild_needed'), /npm run rebuild/);
   });
 });

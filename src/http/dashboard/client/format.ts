@@ -90,3 +90,50 @@ function withoutEnd(text: string): string {
   while (end > 0 && /[\s.,;:!?。？！]/u.test(text[end - 1]!)) end -= 1;
   return text.slice(0, end);
 }
+
+/** From this share of a period on, its beginning is missing. */
+const LATE = 1 / 7;
+
+/** The first day with messages of a period that begins without any for long; else null. `first`: its first bucket. */
+export function beganLate(
+  { start, end }: { readonly start: string; readonly end: string },
+  first: string | undefined,
+): string | null {
+  if (first === undefined) return null;
+  const [from, to, began] = [start, end, first].map((text) => new Date(text).getTime()) as [
+    number,
+    number,
+    number,
+  ];
+  return began - from > LATE * (to - from) ? first : null;
+}
+
+/** What `/readyz` says is wrong. */
+export interface Reason {
+  readonly reason: string;
+}
+
+const STANDSTILLS: readonly { readonly reasons: readonly string[]; readonly text: string }[] = [
+  {
+    reasons: ['rebuild_needed'],
+    text:
+      'This version of Undertone counts anew, so the numbers stand still until somebody runs “npm run rebuild”. New ' +
+      'messages are stored and will be counted.',
+  },
+  {
+    reasons: ['worker_absent', 'worker_silent', 'worker_stuck'],
+    text:
+      'New messages are stored but not counted at the moment: the worker does not run. The numbers go on by ' +
+      'themselves when it does.',
+  },
+  {
+    reasons: ['worker_behind'],
+    text: 'New messages are still being counted: the numbers are a little behind.',
+  },
+];
+
+/** Why the numbers stand still, for a reader who runs nothing; '' when they do not. */
+export function standstillOf(reasons: readonly Reason[]): string {
+  const given = new Set(reasons.map(({ reason }) => reason));
+  return STANDSTILLS.find(({ reasons: own }) => own.some((reason) => given.has(reason)))?.text ?? '';
+}

@@ -17,6 +17,7 @@ import { NavigationContext, useKeys, useUrlState, type Navigation } from './hook
 import { Overview } from './overview.tsx';
 import { Go } from './parts.tsx';
 import { Session } from './session.tsx';
+import { Standstill } from './standstill.tsx';
 import { Users } from './users.tsx';
 import {
   BUCKETS,
@@ -325,7 +326,9 @@ function Dashboard({
           The service does not answer at the moment. The numbers are those of before; they go on by
           themselves.
         </p>
-      ) : null}
+      ) : (
+        <Standstill />
+      )}
       <LastDecision />
       <Chips />
       <main id="main">

@@ -3,7 +3,7 @@ import { api, type ChangesResponse, type OverviewResponse, type QueryResponse, t
 import { ChangesInShort } from './changes.tsx';
 import { Trend, type Point } from './charts.tsx';
 import { filled, rangeOfSpan } from './compared.ts';
-import { languageName } from './format.ts';
+import { beganLate, languageName, shownDay } from './format.ts';
 import { useAnswer, useNavigation } from './hooks.ts';
 import { Empty, Fault, Figure, Go, Ranked, Section } from './parts.tsx';
 import { datesOf, usePeriod, type Period } from './period.ts';
@@ -74,6 +74,7 @@ export function Overview({ version }: { readonly version: string }) {
     <>
       {error === null ? null : <Fault error={error} />}
       <Figures now={now} before={before?.overview ?? null} />
+      {before === null ? null : <BeganLate before={before} />}
       <SessionsTrend now={now} before={before} period={period} />
       {lists.value === null ? null : (
         <div class="columns">
@@ -143,6 +144,14 @@ function Figures({
       <Figure label="Dissatisfied" now={dsat} before={was('dsat')} goodWhen="down" />
       <Figure label="Net satisfaction" now={netSat} before={was('netSat')} unit="net" goodWhen="up" />
     </div>
+  );
+}
+
+/** A period that begins without messages makes changes look larger than they are. */
+function BeganLate({ before: { changes, overview } }: { readonly before: Before }) {
+  const day = beganLate(changes.before, overview.trend[0]?.date);
+  return day === null ? null : (
+    <p class="faint">The changes compare with a period that has messages only from {shownDay(day)} on.</p>
   );
 }
 
