@@ -34,17 +34,24 @@ export interface Group extends RequestGroup {
   samples: string[];
   keys: GroupKeys;
   named: NamedAbility[];
+  /** The micro-cluster of the request that it began with, whose topic is the group's; −1: none. */
+  readonly micro: number;
 }
 
 /** The layout of a row. */
-const VERSION = 3;
+const VERSION = 4;
 
 export const MOST_SAMPLES = 8;
 export const MOST_NAMED = 12;
 
 export function newGroup(
   number: number,
-  { vector, label, position }: { vector: Float32Array | null; label: number; position: number },
+  {
+    vector,
+    label,
+    position,
+    micro,
+  }: { vector: Float32Array | null; label: number; position: number; micro?: number | null },
 ): Group {
   return {
     number,
@@ -60,11 +67,13 @@ export function newGroup(
     samples: [],
     keys: noGroupKeys(),
     named: [],
+    micro: micro ?? -1,
   };
 }
 
 export function writeGroup(group: Group): Uint8Array {
-  const { position, label, name, example, heir, since, count, namedAt, samples, sum, keys, named } = group;
+  const { position, label, name, example, heir, since, count, namedAt, samples, sum, keys, named, micro } =
+    group;
   const writer = new ByteWriter().byte(VERSION).count(position).count(label).text(name).text(example);
   writer.link(heir).link(since).count(count).count(namedAt).count(samples.length);
   for (const sample of samples) writer.text(sample);
@@ -80,7 +89,7 @@ export function writeGroup(group: Group): Uint8Array {
       .text(one.name)
       .text(one.language ?? '')
       .byte(one.isWhole ? 1 : 0);
-  return writer.finish();
+  return writer.link(micro).finish();
 }
 
 /** Properties are read in the order in which `writeGroup` writes them. Throws when another version wrote them. */
@@ -105,6 +114,7 @@ export function readGroup(number: number, read: ByteReader, dimensions: number):
       language: read.text() || null,
       isWhole: read.byte() === 1,
     })),
+    micro: read.link(),
   };
 }
 

@@ -38,6 +38,8 @@ export interface GroupedRequest {
   readonly position: number;
   /** Of a missing ability: what it is about, and how the assistant names it. */
   readonly ability?: AbilityKeys & NamedAbility;
+  /** The micro-cluster under discussion. */
+  readonly micro?: number | null;
 }
 
 export interface RequestGroupsOptions {
@@ -46,6 +48,10 @@ export interface RequestGroupsOptions {
   readonly kind: string;
   /** Only for missing abilities, which are compared by what they are about: labels in which what is done counts. */
   readonly labelsWithActs?: readonly number[];
+  /** The topic of a micro-cluster, or −1: requests of one topic are one group. Default: topics do not matter. */
+  readonly topicOf?: (micro: number) => number;
+  /** The name of a topic: that of its group. */
+  readonly topicName?: (topic: number) => string;
   /** From the cosine `repeated` on, a request joins a group. */
   readonly thresholds: { readonly repeated: number; readonly hysteresis: number };
   /** Length of the vectors. */
@@ -148,17 +154,19 @@ export class RequestGroups {
     this.#table.clear();
   }
 
-  #nearest({ vector, label, ability }: GroupedRequest): Group | null {
+  #nearest({ vector, label, ability, micro }: GroupedRequest): Group | null {
     if (vector === null)
       return (
         this.#groups.find((group) => isLive(group) && group.sum === null && group.label === label) ?? null
       );
     this.#table.cosines(vector, this.#cosines);
     const keys = ability === undefined ? noGroupKeys() : keysOfOne(ability);
+    const topic = this.#topicOf(micro ?? -1);
     let nearest: Group | null = null;
     let greatest = Number.NEGATIVE_INFINITY;
     for (const [row, group] of this.#rows.entries()) {
       if (!isLive(group) || group.label !== label) continue;
+      if (topic >= 0 && this.#topicOf(group.micro) === topic) return group;
       const similarity = this.#similarity({ keys, count: 1 }, group, this.#cosines[row]!);
       if (similarity <= greatest) continue;
       nearest = group;
@@ -166,6 +174,10 @@ export class RequestGroups {
     }
     const joins = greatest >= this.#least || this.#live >= MOST_GROUPS;
     return joins ? nearest : null;
+  }
+
+  #topicOf(micro: number): number {
+    return micro < 0 ? -1 : (this.#options.topicOf?.(micro) ?? -1);
   }
 
   /** Log-odds of being one ability, else the cosine. */
@@ -280,7 +292,10 @@ export class RequestGroups {
       group.named,
       [...others, group].flatMap(({ named }) => named.map(({ language }) => language)),
     );
-    const names = said.length > 0 ? said : namesOfRequests(samples, frequencies);
+    const topic = this.#topicOf(group.micro);
+    const named = topic < 0 ? '' : (this.#options.topicName?.(topic) ?? '');
+    const found = said.length > 0 ? said : namesOfRequests(samples, frequencies);
+    const names = named === '' ? found : [named, ...found];
     const taken = new Set(others.map(({ name }) => name));
     group.name = uniqueName(names.length > 0 ? names : [this.#options.unnamed], taken);
     group.example = samples[0] ?? '';

@@ -52,6 +52,11 @@ export class Topics {
     return own.active > 0 && own.claimOf(vector, keysOf(request), thresholds) >= 0;
   }
 
+  /** Number of the topic under which a micro-cluster is shown, or −1. */
+  topicOf(micro: number): number {
+    return this.#state.shownTopic(this.#state.micros.resolve(micro));
+  }
+
   /** Whether a topic was found for a micro-cluster, or claims it; null: none. */
   hasTopic(micro: number | null): boolean {
     if (micro === null) return false;

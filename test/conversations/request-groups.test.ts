@@ -49,6 +49,44 @@ describe('RequestGroups', () => {
     deepEqual(groups.drain(), []);
   });
 
+  it('joins the group of the same topic, whatever is said, also after topics or processes have changed', () => {
+    const topics = new Map([
+      [1, 7],
+      [2, 7],
+      [3, 8],
+      [4, -1],
+      [5, -1],
+    ]);
+    const options = {
+      instance: 1,
+      kind: 'repeated',
+      thresholds: { repeated: 0.55, hysteresis: 0.04 },
+      dimensions: DIMENSIONS,
+      unnamed: 'Repeated request',
+      topicOf: (micro: number): number => topics.get(micro) ?? -1,
+      topicName: (topic: number): string => `Topic ${topic}`,
+    };
+    let groups = new RequestGroups({ ...options, arena: new DotArena(DIMENSIONS) });
+    const addTo = (text: string, position: number, micro: number | null): number =>
+      groups.add({ vector: vectorOf(text), text, label: 0, position, micro }, () => FREQUENCIES);
+    const first = ['book a hotel', 'weather forecast', 'open an account', 'track parcels'];
+    deepEqual(
+      first.map((text, index) => addTo(text, index, index + 1)),
+      [0, 0, 1, 2],
+    );
+    deepEqual(
+      groups.drain().map(({ name }) => name),
+      ['Topic 7', 'Topic 8', 'Track parcels'],
+    );
+    // Without a topic of its own, what it says decides.
+    deepEqual([addTo('track parcels', 5, 5), addTo('open an account', 6, null)], [2, 1]);
+    topics.set(3, 7);
+    const state = groups.takeState();
+    groups = new RequestGroups({ ...options, arena: new DotArena(DIMENSIONS) });
+    groups.restore(state);
+    deepEqual([addTo('anything else', 7, 3), addTo('open an account', 8, null)], [0, 1]);
+  });
+
   it('names a group again when it has three times the requests', () => {
     const groups = fresh();
     add(groups, 'book hotel', 1);

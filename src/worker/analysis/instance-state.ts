@@ -78,7 +78,13 @@ export class InstanceState {
       labelsWithActs: [TOOL],
       unnamed: 'Unclear request',
     });
-    this.repeated = new RequestGroups({ ...shared, kind: 'repeated', unnamed: 'Repeated request' });
+    this.repeated = new RequestGroups({
+      ...shared,
+      kind: 'repeated',
+      unnamed: 'Repeated request',
+      topicOf: (micro) => this.topics.topicOf(micro),
+      topicName: (topic) => this.nameOf('TOPIC', topic),
+    });
     this.written = instanceNames(options.instance);
     this.curations = new InstanceCurations(options.instance);
   }

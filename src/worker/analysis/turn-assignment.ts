@@ -86,7 +86,7 @@ function assignUserTurn(
   } else if (session.answered > 0 && mayAskAgain(enrichment, turn.content)) {
     repeat = bareRepeatOf({ turn, instance, session });
   }
-  if (repeat !== null) message.repeatedRequest = groupOf(repeat, turn.position, instance);
+  if (repeat !== null) message.repeatedRequest = groupOf(repeat, turn.position, session.micro, instance);
   if (repeat?.isSure === true) signals.add(SIGNAL_INDEX.get('repetition')!);
   if (kind === 'about-assistant')
     session.micro = instance.topics.add(
@@ -215,11 +215,18 @@ function bareRepeatOf({ turn, instance, session }: Again): Repeat | null {
   return repeatIn(asked, [session.requests[session.answered - 1]!], instance.thresholds.repeated);
 }
 
-/** The group of repeated requests that a repeat joins: by the first try, which is in full where the next ones hint. */
-function groupOf({ of }: Repeat, position: number, { repeated, topics }: InstanceState): number {
-  return repeated.add({ vector: dequantise(of.vector), text: of.text, label: 0, position }, () =>
-    topics.frequencies(),
-  );
+/**
+ * The group of repeated requests that a repeat joins: that of its topic, else by the first try, which is in full where
+ * the next ones hint.
+ */
+function groupOf(
+  { of }: Repeat,
+  position: number,
+  micro: number | null,
+  { repeated, topics }: InstanceState,
+): number {
+  const request = { vector: dequantise(of.vector), text: of.text, label: 0, position, micro };
+  return repeated.add(request, () => topics.frequencies());
 }
 
 /** False for the all-zero vector of a text of which the model knows no word. */
