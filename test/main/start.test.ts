@@ -54,15 +54,21 @@ describe('npm start', () => {
       () => output.includes('ready: http://') && output.includes('worker ready'),
       () => output,
     );
-    notePids();
+    await notePids();
   }
 
-  function notePids(): void {
-    const status = readStartStatus(dataDir)?.status;
-    pids.set('start', status?.pid ?? 0);
-    for (const { name, pid } of status?.processes ?? []) pids.set(name, pid ?? 0);
+  /** The status is a second old: it may still name a worker that has ended. */
+  async function notePids(): Promise<void> {
+    await eventually(
+      () => {
+        const status = readStartStatus(dataDir)?.status;
+        pids.set('start', status?.pid ?? 0);
+        for (const { name, pid } of status?.processes ?? []) pids.set(name, pid ?? 0);
+        return pids.size === 4 && [...pids.values()].every((pid) => !isGone(pid));
+      },
+      () => JSON.stringify([...pids]),
+    );
     deepEqual([...pids.keys()].toSorted(), ['nats', 'start', 'web', 'worker']);
-    for (const pid of pids.values()) ok(!isGone(pid));
   }
 
   async function allEnd(): Promise<void> {
@@ -120,7 +126,7 @@ describe('npm start', () => {
     );
     rmSync(join(dataDir, 'views/ID'));
     await eventually(() => output.includes('worker ready'), said);
-    notePids();
+    await notePids();
     process.kill(pids.get('start') ?? 0, 'SIGKILL');
     await allEnd();
   });
