@@ -10,9 +10,9 @@ import { PhraseMatcher } from '../language/phrases/phrase-matcher.ts';
  * Of users: `insists` says that it was asked before or that the answer misses it, `persists` that it is as it was,
  * `presses` comes back to it ("but when?", "so can you?"), `adds` goes on from the answer ("and for children?"),
  * `continues` names something else ("another one"), `accepts` takes the answer, `measures` asks for a number ("how
- * much", "when"), `wonders` for something else ("who", "why"), `polar` for yes or no, `denies` is any negation. Of assistants: `settles` answers yes, no or done, `offers` offers further
- * help, `misses` says that nothing was understood, `evades` speaks in general ("our rooms …", "usually", "on our
- * website").
+ * much", "when"), `wonders` for something else ("who", "why"), `polar` for yes or no, `denies` is any negation.
+ * Of assistants: `settles` answers yes, no or done, `offers` offers further help, `misses` says that nothing was
+ * understood, `evades` speaks in general ("our rooms …", "usually", "on our website").
  */
 export const REPEAT_PHRASES = [
   'insists',

@@ -1,7 +1,8 @@
 /**
  * Who decides regrouping, the periodic step in which history may move. A topic is a commitment, so its core moves for a
  * clear gain only: two topics merge when they are as similar as one topic is, unless a person decided about one of
- * them, and a part that clearly is another matter leaves. What waits is grouped again and placed by the test of arrival. Names and topic clusters follow.
+ * them, and a part that clearly is another matter leaves. What waits is grouped again and placed by the test of
+ * arrival. Names and topic clusters follow.
  */
 import { averageLinkage, groupsAfter } from '../numeric/linkage.ts';
 import { cosineWithCore, placeOf } from './assignment.ts';

@@ -31,7 +31,8 @@ export function useCurating(): Curating {
 }
 
 const NO_SCOPE =
-  'This key may look but not change anything: it lacks the scope curate. npm run keys -- create --project NAME --scope query,curate makes one that may.';
+  'This key may look but not change anything, as it lacks the scope curate. To make one that may: ' +
+  'npm run keys -- create --project NAME --scope query,curate';
 
 /** The worker is behind, or waits for a rebuild. */
 const LATER =
