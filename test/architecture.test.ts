@@ -18,17 +18,19 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   store: ['domain'],
   registry: ['stream', 'domain'],
   ingest: ['registry', 'stream', 'domain'],
+  // Spans of traces, put together to conversations, go in where messages go in.
+  traces: ['registry', 'ingest', 'stream', 'domain'],
   worker: ['stream', 'language', 'enrich', 'topics', 'conversations', 'numeric', 'store', 'domain'],
   rebuild: ['worker', 'stream', 'store', 'domain'],
   query: ['store', 'domain'],
   writer: ['enrich', 'language', 'domain'],
-  http: ['registry', 'ingest', 'query', 'domain'],
+  http: ['registry', 'ingest', 'traces', 'query', 'domain'],
   // What /readyz and /metrics say of all processes.
   health: ['http', 'store', 'stream', 'domain'],
   // Commands' own rooms: models fetched from a hub and tried, and a client of the HTTP interface.
   hub: ['enrich', 'domain'],
-  // Parquet, and rows that are put together on the disk.
-  import: ['store', 'domain'],
+  // Parquet, and rows that are put together on the disk; messages in exported traces.
+  import: ['store', 'traces', 'domain'],
   demo: ['import', 'domain'],
 };
 
@@ -48,6 +50,8 @@ const VENDOR_DOORS: readonly (readonly [vendor: RegExp, doors: readonly string[]
   [/^(?:fastify|@fastify\/.*|prom-client)$/, ['src/http/']],
   [/^@nats-io\//, ['src/stream/']],
   [/^@duckdb\//, ['src/store/']],
+  [/^@bufbuild\/protobuf/, ['src/traces/otlp/']],
+  [/^@modelcontextprotocol\//, ['src/mcp/']],
   [/^esbuild$/, ['src/http/dashboard/page.ts']],
   [/^(?:preact(?:\/.*)?|d3-.*)$/, ['src/http/dashboard/client/']],
   [

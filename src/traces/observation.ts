@@ -1,0 +1,43 @@
+/** What the conventions of tracing (OpenTelemetry GenAI, OpenInference, AI SDK …) have in common. It has types only. */
+
+/** A text that a person or the assistant said. System prompts and the calls and results of tools are none. */
+export interface ObservedMessage {
+  readonly role: 'user' | 'assistant';
+  readonly content: string;
+}
+
+/**
+ * What a span says about a conversation.
+ * - `agent`: everything that an application did for one message of a person, or a workflow or chain of such steps
+ * - `chat`: one call of a model
+ * - `event`: messages that arrived apart from their span (a log record, which names its span)
+ * - `other`: no messages (HTTP, tools, retrieval, embeddings, guardrails …), but a place in the tree of its trace, and
+ *   perhaps the ids of conversation and user
+ */
+export type ObservationKind = 'agent' | 'chat' | 'event' | 'other';
+
+/** One span, or one log record that belongs to a span. */
+export interface Observation {
+  /** 32 hex digits, lower case. */
+  readonly traceId: string;
+  /** 16 hex digits, lower case; of an event: its span's. */
+  readonly spanId: string;
+  /** Absent: nothing is above it in its trace. Of an event: unknown, so absent. */
+  readonly parentSpanId?: string;
+  readonly kind: ObservationKind;
+  /** Microseconds since 1970-01-01 UTC. Of an event both are the time of the record. */
+  readonly startedAt: number;
+  readonly endedAt: number;
+  /** Any text: the caller's name of the conversation (`gen_ai.conversation.id`, `session.id`, …). */
+  readonly conversationId?: string;
+  /** Any text: the caller's name of the end user. */
+  readonly userId?: string;
+  /** A UUID, when the application names its instance. */
+  readonly instanceId?: string;
+  /** What the span took in, in the order in which it was given: the history first, the last question last. */
+  readonly asked: readonly ObservedMessage[];
+  /** What came out. */
+  readonly answered: readonly ObservedMessage[];
+  /** It is a call of a model or an agent, but its content was not recorded (the opt-in is off). */
+  readonly lacksContent: boolean;
+}
