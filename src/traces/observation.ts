@@ -36,6 +36,11 @@ export interface Observation {
   readonly instanceId?: string;
   /** What the span took in, in the order in which it was given: the history first, the last question last. */
   readonly asked: readonly ObservedMessage[];
+  /**
+   * What it took in ends with the call or result of a tool: it goes on with a question that an earlier call was asked.
+   * Tells the second call of an agent from somebody else who asks the same.
+   */
+  readonly continues?: boolean;
   /** What came out. */
   readonly answered: readonly ObservedMessage[];
   /** It is a call of a model or an agent, but its content was not recorded (the opt-in is off). */
