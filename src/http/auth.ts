@@ -1,4 +1,5 @@
 /** Covered by test/http/app.test.ts and test/e2e/auth-rules.test.ts. */
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { KeyScope } from '../domain/key-scopes.ts';
 import { AppError } from '../errors.ts';
@@ -41,12 +42,15 @@ export function registerAuth(
     request.held.caller = caller;
     if (request.is404) throw notFound(request);
     const needed = request.routeOptions.config.scope ?? null;
-    if (needed !== null && !found.scopes.includes(needed)) throw lacksScope(needed, found.scopes);
+    if (needed !== null && !found.scopes.includes(needed)) {
+      challenge(reply, `, error="insufficient_scope", scope="${needed}"`);
+      throw lacksScope(needed, found.scopes);
+    }
   });
 
   function knownKey({ headers }: FastifyRequest): FoundKey | null {
-    const given = headers['x-api-key'];
-    return (keys.loaded && typeof given === 'string' && keys.known(given)) || null;
+    const given = givenKey(headers);
+    return (keys.loaded && given !== null && keys.known(given)) || null;
   }
 
   /** Counted per address before anybody is asked: who sends random keys asks no more often than the limit. */
@@ -56,12 +60,16 @@ export function registerAuth(
       const message = 'The service is starting and has not read its keys yet. Try again in a moment.';
       throw new AppError('SERVICE_UNAVAILABLE', message, { retryAfter: 1 });
     }
-    const given = request.headers['x-api-key'];
-    if (given === undefined || given.length === 0) {
+    const given = givenKey(request.headers);
+    if (given === null) {
+      challenge(reply);
       throw new AppError('MISSING_API_KEY', 'The x-api-key header is required.');
     }
-    const found = typeof given === 'string' ? await keys.find(given) : null;
-    if (found === null) throw new AppError('INVALID_API_KEY', 'The API key is invalid or inactive.');
+    const found = await keys.find(given);
+    if (found === null) {
+      challenge(reply, ', error="invalid_token"');
+      throw new AppError('INVALID_API_KEY', 'The API key is invalid or inactive.');
+    }
     return found;
   }
 
@@ -70,6 +78,19 @@ export function registerAuth(
     setRateLimitHeaders(reply, allowance);
     if (!allowance.allowed) throw rateLimitExceeded(allowance);
   }
+}
+
+/** What the request gives as its key: in `x-api-key`, else as `Authorization: Bearer`; null: nothing. */
+function givenKey(headers: IncomingHttpHeaders): string | null {
+  const given = headers['x-api-key'];
+  // A repeated header is one text with a comma in it, which is no key.
+  if (given !== undefined && given.length > 0) return String(given);
+  return /^bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1] ?? null;
+}
+
+/** Says how a key can be given (RFC 6750). */
+function challenge(reply: FastifyReply, why = ''): void {
+  reply.header('WWW-Authenticate', `Bearer realm="undertone"${why}`);
 }
 
 function lacksScope(needed: KeyScope, scopes: readonly KeyScope[]): AppError {

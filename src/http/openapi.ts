@@ -251,7 +251,7 @@ export function createOpenApiDocument(served: Served): Json {
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
-    security: [{ apiKey: [] }],
+    security: [{ apiKey: [] }, { bearer: [] }],
     paths: {
       ...(served.ingest ? { '/v1/ingest/': ingestPath() } : {}),
       ...(served.query
@@ -273,6 +273,7 @@ export function createOpenApiDocument(served: Served): Json {
           description:
             'A key of one project: npm run keys -- create --project NAME. Each route needs one of its scopes.',
         },
+        bearer: { type: 'http', scheme: 'bearer', description: 'The same key, for clients that send it so.' },
       },
       schemas: schemasOf(served),
     },

@@ -80,4 +80,31 @@ describe('the scopes of a key', () => {
     const wrong = await none.inject({ url: '/v1/key?x=1', headers: { 'x-api-key': KEY } });
     equal(wrong.statusCode, 400);
   });
+
+  it('are those of a key that comes as a bearer token, whatever the case of the word', async () => {
+    const { app } = createHarness({ scopes: ['ingest'] });
+    const ask = (headers: Record<string, string>) => app.inject({ url: '/v1/key', headers });
+    for (const scheme of ['Bearer', 'bearer ', 'BEARER']) {
+      const { keyId } = (await ask({ authorization: `${scheme} ${KEY}` })).json<{ keyId: string }>();
+      equal(keyId, `id of ${KEY}`);
+    }
+    const wrong = { 'x-api-key': 'no', authorization: `Bearer ${KEY}` };
+    equal((await ask(wrong)).statusCode, 401, 'x-api-key counts where there are both');
+    for (const authorization of ['Bearer', `Basic ${KEY}`, KEY, `Bearer ${KEY} more`]) {
+      const { error } = errorEnvelopeSchema.parse((await ask({ authorization })).json());
+      equal(error.code, 'MISSING_API_KEY', authorization);
+    }
+  });
+
+  it('are named in WWW-Authenticate where a key is refused', async () => {
+    const { app } = createHarness({ scopes: ['ingest'] });
+    const challenge = async (headers: Record<string, string>): Promise<unknown> =>
+      (await app.inject({ url: '/v1/instances', headers })).headers['www-authenticate'];
+    equal(await challenge({}), 'Bearer realm="undertone"');
+    equal(await challenge({ 'x-api-key': 'no' }), 'Bearer realm="undertone", error="invalid_token"');
+    equal(
+      await challenge({ 'x-api-key': KEY }),
+      'Bearer realm="undertone", error="insufficient_scope", scope="query"',
+    );
+  });
 });
