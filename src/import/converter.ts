@@ -1,7 +1,8 @@
 /** Turns the entries of a planned file into conversations. */
 import { createHash } from 'node:crypto';
 import { entriesOf, unitOf, type Entry } from './entries.ts';
-import type { EntryFormat, Omissions, Reading, RowFormat, Turn } from './formats/format.ts';
+import type { Omissions } from '../traces/omissions.ts';
+import type { EntryFormat, Reading, RowFormat, Turn } from './formats/format.ts';
 import { undertone } from './formats/undertone.ts';
 import { openai } from './formats/openai.ts';
 import { RowGrouping } from './grouping.ts';

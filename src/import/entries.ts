@@ -5,7 +5,8 @@ import type { Input } from './inputs.ts';
 import { jsonEntries } from './json.ts';
 import { linesOf, MAX_LINE_BYTES } from './lines.ts';
 import { parquetRows } from './parquet.ts';
-import { isObject, type Shape } from './formats/format.ts';
+import { isObject } from '../traces/values.ts';
+import { type Shape } from './formats/format.ts';
 
 /** A value of a file, or why it has none. */
 export interface Entry {

@@ -3,7 +3,7 @@ import { RefusedError, UnavailableError } from './client.ts';
 import type { IngestAnswer, IngestBody, OpenedInstance, QueryAnswer } from './client.ts';
 import { convert, type Place } from './converter.ts';
 import { DigestCounts } from './digest-counts.ts';
-import { OmissionCounts, type Omissions } from './formats/format.ts';
+import { OmissionCounts, type Omissions } from '../traces/omissions.ts';
 import { usersOf } from './mapper.ts';
 import type { Conversation, IngestMessage } from './mapper.ts';
 import { partsOf } from './parts.ts';

@@ -1,7 +1,8 @@
 /** Decides how each file is read, before anything is sent. */
 import { basename } from 'node:path';
 import { entriesOf, layoutOf, type Layout } from './entries.ts';
-import { isObject, SURE, type Format, type Recognition, type Sample } from './formats/format.ts';
+import { isObject } from '../traces/values.ts';
+import { SURE, type Format, type Recognition, type Sample } from './formats/format.ts';
 import { FORMATS } from './formats/registry.ts';
 import { describeMapping, guessMapping, tableFormat, type Mapping } from './formats/table.ts';
 import { undertone } from './formats/undertone.ts';

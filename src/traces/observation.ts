@@ -10,13 +10,14 @@ export interface ObservedMessage {
  * What a span says about a conversation.
  * - `agent`: everything that an application did for one message of a person, or a workflow or chain of such steps
  * - `chat`: one call of a model
- * - `event`: messages that arrived apart from their span (a log record, which names its span)
+ * - `event`: messages that arrived apart from their span (log records, which name their span). Those of a span are one
+ *   observation if they arrive in one request, in the order in which they were written; the next request may bring more
  * - `other`: no messages (HTTP, tools, retrieval, embeddings, guardrails …), but a place in the tree of its trace, and
  *   perhaps the ids of conversation and user
  */
 export type ObservationKind = 'agent' | 'chat' | 'event' | 'other';
 
-/** One span, or one log record that belongs to a span. */
+/** One span, or log records that belong to a span. */
 export interface Observation {
   /** 32 hex digits, lower case. */
   readonly traceId: string;
@@ -25,7 +26,7 @@ export interface Observation {
   /** Absent: nothing is above it in its trace. Of an event: unknown, so absent. */
   readonly parentSpanId?: string;
   readonly kind: ObservationKind;
-  /** Microseconds since 1970-01-01 UTC. Of an event both are the time of the record. */
+  /** Microseconds since 1970-01-01 UTC. Of an event: of the first and of the last record. */
   readonly startedAt: number;
   readonly endedAt: number;
   /** Any text: the caller's name of the conversation (`gen_ai.conversation.id`, `session.id`, …). */
@@ -41,8 +42,11 @@ export interface Observation {
    * Tells the second call of an agent from somebody else who asks the same.
    */
   readonly continues?: boolean;
-  /** What came out. */
+  /** What came out: the assistant alone. */
   readonly answered: readonly ObservedMessage[];
-  /** It is a call of a model or an agent, but its content was not recorded (the opt-in is off). */
+  /**
+   * It is a call of a model or an agent, but has no content: the opt-in is off, or the messages are in events of the
+   * same span. An event whose messages have no content says that the opt-in is off.
+   */
   readonly lacksContent: boolean;
 }

@@ -4,17 +4,10 @@
  * Source: help.openai.com "How do I export my ChatGPT history and data?"; github.com/mitkury/chatgpt-export-parser
  * docs/chatgpt-data-export-format.md.
  */
-import { contentText } from './content.ts';
-import {
-  byShare,
-  isObject,
-  OmissionCounts,
-  shareOf,
-  textOf,
-  type EntryFormat,
-  type Reading,
-  type Turn,
-} from './format.ts';
+import { contentText } from '../../traces/content.ts';
+import { OmissionCounts } from '../../traces/omissions.ts';
+import { isObject, textOf } from '../../traces/values.ts';
+import { byShare, shareOf, type EntryFormat, type Reading, type Turn } from './format.ts';
 
 type Nodes = Readonly<Record<string, unknown>>;
 

@@ -3,18 +3,10 @@
  * Source: support.claude.com "How can I export my Claude data?"; github.com/Sinity/polylogue
  * docs/providers/claude-ai.md.
  */
-import { contentText } from './content.ts';
-import {
-  byShare,
-  isObject,
-  objectsOf,
-  OmissionCounts,
-  shareOf,
-  textOf,
-  type EntryFormat,
-  type Reading,
-  type Turn,
-} from './format.ts';
+import { contentText } from '../../traces/content.ts';
+import { OmissionCounts } from '../../traces/omissions.ts';
+import { isObject, textOf } from '../../traces/values.ts';
+import { byShare, objectsOf, shareOf, type EntryFormat, type Reading, type Turn } from './format.ts';
 
 export const claude: EntryFormat = {
   kind: 'entries',

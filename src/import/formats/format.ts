@@ -1,4 +1,6 @@
 /** What a format of conversations is. One file of this folder for each; `registry.ts` lists them. */
+import type { Omissions } from '../../traces/omissions.ts';
+import { isObject } from '../../traces/values.ts';
 
 /** How a file holds its entries. */
 export type Shape = 'jsonl' | 'json' | 'csv' | 'parquet';
@@ -21,9 +23,6 @@ export interface Recognition {
 
 /** From here on a file is imported without a question. */
 export const SURE = 0.6;
-
-/** Parts of an entry that are not imported: the reason, and how often. */
-export type Omissions = ReadonlyMap<string, number>;
 
 /** One turn in our own line format; `createdAt` as `readTime` takes it. */
 export interface Turn {
@@ -88,37 +87,9 @@ export interface RowFormat extends Named {
 
 export type Format = EntryFormat | RowFormat;
 
-/** Counts omissions by reason. */
-export class OmissionCounts {
-  readonly #counts = new Map<string, number>();
-
-  add(reason: string, count = 1): void {
-    if (count > 0) this.#counts.set(reason, (this.#counts.get(reason) ?? 0) + count);
-  }
-
-  addAll(omissions: Omissions): void {
-    for (const [reason, count] of omissions) this.add(reason, count);
-  }
-
-  /** Most first; equal ones by name. */
-  get all(): Omissions {
-    return new Map([...this.#counts].toSorted(([a, x], [b, y]) => y - x || (a < b ? -1 : 1)));
-  }
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** The objects among the values; none for what is no list. */
 export function objectsOf(values: unknown): Record<string, unknown>[] {
   return Array.isArray(values) ? values.filter(isObject) : [];
-}
-
-/** A non-empty text or a number as text; undefined for anything else. */
-export function textOf(value: unknown): string | undefined {
-  if (typeof value === 'number' && Number.isFinite(value)) return String(value);
-  return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
 /** The share of the sample's values for which something holds; 0 without values. */

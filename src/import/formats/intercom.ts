@@ -2,16 +2,9 @@
  * Conversations of Intercom's API: the message that opens one (`source`) and its `conversation_parts`.
  * Source: developers.intercom.com/docs/references/rest-api/api.intercom.io/conversations (the conversation model).
  */
-import {
-  byShare,
-  isObject,
-  OmissionCounts,
-  shareOf,
-  textOf,
-  type EntryFormat,
-  type Reading,
-  type Turn,
-} from './format.ts';
+import { OmissionCounts } from '../../traces/omissions.ts';
+import { isObject, textOf } from '../../traces/values.ts';
+import { byShare, shareOf, type EntryFormat, type Reading, type Turn } from './format.ts';
 import { htmlText } from './html.ts';
 
 /** Parts that the customer sees, where they have a body. */

@@ -4,8 +4,9 @@
  * Source: langfuse.com/docs/api-and-data-platform/features/blob-storage-export-fields; api.reference.langfuse.com.
  */
 import { parseTime } from '../../domain/time.ts';
-import { utcTime } from './content.ts';
-import { byShare, isObject, shareOf, textOf, type RowFormat } from './format.ts';
+import { utcTime } from './utc-time.ts';
+import { isObject, textOf } from '../../traces/values.ts';
+import { byShare, shareOf, type RowFormat } from './format.ts';
 import { conversationOfSpans, type Span } from './traces.ts';
 
 export const langfuse: RowFormat = {

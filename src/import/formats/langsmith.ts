@@ -4,8 +4,9 @@
  * `session_id`, `thread_id` or `conversation_id` in the metadata: docs.langchain.com/langsmith/threads.
  */
 import { parseTime } from '../../domain/time.ts';
-import { utcTime } from './content.ts';
-import { byShare, isObject, shareOf, textOf, type RowFormat } from './format.ts';
+import { utcTime } from './utc-time.ts';
+import { isObject, textOf } from '../../traces/values.ts';
+import { byShare, shareOf, type RowFormat } from './format.ts';
 import { conversationOfSpans, type Span } from './traces.ts';
 
 const THREADS = ['session_id', 'thread_id', 'conversation_id'];

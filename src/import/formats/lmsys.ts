@@ -2,18 +2,10 @@
  * LMSYS-Chat-1M and WildChat: `conversation` of `role` and `content`, mostly as Parquet.
  * Source: the dataset cards huggingface.co/datasets/lmsys/lmsys-chat-1m and huggingface.co/datasets/allenai/WildChat-1M.
  */
-import { utcTime } from './content.ts';
-import {
-  byShare,
-  isObject,
-  objectsOf,
-  OmissionCounts,
-  shareOf,
-  textOf,
-  type EntryFormat,
-  type Reading,
-  type Turn,
-} from './format.ts';
+import { utcTime } from './utc-time.ts';
+import { OmissionCounts } from '../../traces/omissions.ts';
+import { isObject, textOf } from '../../traces/values.ts';
+import { byShare, objectsOf, shareOf, type EntryFormat, type Reading, type Turn } from './format.ts';
 
 export const lmsys: EntryFormat = {
   kind: 'entries',

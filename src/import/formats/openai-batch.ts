@@ -2,7 +2,8 @@
  * The files of a batch of OpenAI's API: requests in one, their responses in another, in any order.
  * Source: platform.openai.com/docs/guides/batch.
  */
-import { byShare, isObject, shareOf, textOf, type Reading, type RowFormat } from './format.ts';
+import { isObject, textOf } from '../../traces/values.ts';
+import { byShare, shareOf, type Reading, type RowFormat } from './format.ts';
 import { openai } from './openai.ts';
 
 export const openaiBatch: RowFormat = {

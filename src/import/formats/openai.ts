@@ -3,18 +3,10 @@
  * completions, and logs that pair a request with its response.
  * Source: platform.openai.com/docs/guides/fine-tuning, /docs/guides/batch, /docs/api-reference/chat.
  */
-import { contentText } from './content.ts';
-import {
-  bySome,
-  isObject,
-  objectsOf,
-  OmissionCounts,
-  shareOf,
-  textOf,
-  type EntryFormat,
-  type Reading,
-  type Turn,
-} from './format.ts';
+import { contentText } from '../../traces/content.ts';
+import { OmissionCounts } from '../../traces/omissions.ts';
+import { isObject, textOf } from '../../traces/values.ts';
+import { bySome, objectsOf, shareOf, type EntryFormat, type Reading, type Turn } from './format.ts';
 
 export const openai: EntryFormat = {
   kind: 'entries',

@@ -2,17 +2,9 @@
  * ShareGPT: `conversations` of `from` and `value`.
  * Source: the dataset cards of ShareGPT dumps; github.com/hiyouga/LLaMA-Factory data/README.md (ShareGPT format).
  */
-import {
-  byShare,
-  isObject,
-  objectsOf,
-  OmissionCounts,
-  shareOf,
-  textOf,
-  type EntryFormat,
-  type Reading,
-  type Turn,
-} from './format.ts';
+import { OmissionCounts } from '../../traces/omissions.ts';
+import { isObject, textOf } from '../../traces/values.ts';
+import { byShare, objectsOf, shareOf, type EntryFormat, type Reading, type Turn } from './format.ts';
 
 const ROLES: ReadonlyMap<string, string> = new Map([
   ...['human', 'user', 'prompter'].map((from) => [from, 'user'] as const),

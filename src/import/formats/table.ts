@@ -3,11 +3,11 @@ import { isKnownRole } from '../../domain/records.ts';
 import { parseTime } from '../../domain/time.ts';
 import { readTime, TIME_RULE } from '../times.ts';
 import { COLUMN_NAMES, FIELDS, plainName, type Field } from './columns.ts';
-import { contentText, utcTime } from './content.ts';
+import { contentText } from '../../traces/content.ts';
+import { utcTime } from './utc-time.ts';
+import { OmissionCounts } from '../../traces/omissions.ts';
+import { isObject, textOf } from '../../traces/values.ts';
 import {
-  isObject,
-  OmissionCounts,
-  textOf,
   type Format,
   type Reading,
   type Recognition,

@@ -1,6 +1,7 @@
 /** Conversations out of traces of language models, where each call repeats what was said before it. */
-import { contentText } from './content.ts';
-import { isObject, OmissionCounts, textOf, type Reading, type Turn } from './format.ts';
+import { messagesOf, type Message } from '../../traces/messages.ts';
+import { OmissionCounts } from '../../traces/omissions.ts';
+import type { Reading, Turn } from './format.ts';
 
 /** One step of a trace: a call of a model, or the whole of what an application did for one message. */
 export interface Span {
@@ -15,34 +16,6 @@ export interface Span {
   readonly input: unknown;
   readonly output: unknown;
 }
-
-interface Message {
-  readonly role: string;
-  readonly content: string;
-}
-
-/** Members that hold what was asked or answered where no messages are, most telling first. */
-const ASKED = ['question', 'query', 'input', 'prompt', 'text', 'content', 'message', 'user_input', 'value'];
-const ANSWERED = [
-  'answer',
-  'output',
-  'response',
-  'reply',
-  'result',
-  'text',
-  'content',
-  'message',
-  'completion',
-  'value',
-];
-const LISTS = ['messages', 'chat_history', 'history'];
-const ROLES: ReadonlyMap<string, string> = new Map([
-  ...['human', 'humanmessage', 'humanmessagechunk', 'user'].map((name) => [name, 'user'] as const),
-  ...['ai', 'aimessage', 'aimessagechunk', 'assistant', 'model'].map((name) => [name, 'assistant'] as const),
-  ...['system', 'systemmessage', 'developer'].map((name) => [name, 'system'] as const),
-  ...['tool', 'toolmessage', 'function', 'functionmessage'].map((name) => [name, 'tool'] as const),
-]);
-const MAX_DEPTH = 8;
 
 /** Puts the spans of a conversation together; `spans` are in the order of their start. */
 export function conversationOfSpans(id: string, source: string, spans: readonly Span[]): Reading {
@@ -71,13 +44,17 @@ interface Call {
 function chosenOf(trace: readonly Span[]): Call[] {
   const calls = trace.map((span): Call => ({
     span,
-    asked: messagesOf(span.input, 'user') ?? [],
-    answered: messagesOf(span.output, 'assistant') ?? [],
+    asked: messagesIn(span.input, 'user'),
+    answered: messagesIn(span.output, 'assistant'),
   }));
   const roots = calls.filter(({ span, asked }) => span.isRoot && asked.some(({ role }) => role === 'user'));
   if (roots.some(({ answered }) => answered.some(({ role }) => role === 'assistant'))) return roots;
   const models = calls.filter(({ span, asked }) => span.isCall && asked.length > 0);
   return models.length > 0 ? models : roots;
+}
+
+function messagesIn(value: unknown, role: 'user' | 'assistant'): Message[] {
+  return (messagesOf(value, role) ?? []).map(({ role: whose, content }) => ({ role: whose, content }));
 }
 
 /**
@@ -141,70 +118,4 @@ function isSpoken({ role, content }: Message): boolean {
 
 function timed(createdAt: string | number | undefined): { createdAt?: string | number } {
   return createdAt === undefined ? {} : { createdAt };
-}
-
-/** The messages in what a call took or gave; null where none can be told. `role`: of a bare text. */
-export function messagesOf(value: unknown, role: 'user' | 'assistant', depth = 0): Message[] | null {
-  if (depth > MAX_DEPTH) return null;
-  if (typeof value === 'string') {
-    const parsed = parsedJson(value);
-    if (parsed !== undefined) return messagesOf(parsed, role, depth + 1);
-    return value.trim() === '' ? null : [{ role, content: value }];
-  }
-  if (Array.isArray(value)) {
-    // LangChain has a list of lists, one for each prompt of a batch.
-    if (Array.isArray(value[0])) return messagesOf(value[0], role, depth + 1);
-    const found = value.flatMap((member) => messageOf(member) ?? []);
-    return found.length > 0 ? found : null;
-  }
-  if (!isObject(value)) return null;
-  const single = messageOf(value);
-  if (single !== null) return [single];
-  return inObject(value, role, depth);
-}
-
-function inObject(
-  value: Record<string, unknown>,
-  role: 'user' | 'assistant',
-  depth: number,
-): Message[] | null {
-  const [choice] = Array.isArray(value['choices']) ? value['choices'] : [];
-  const [generations] = Array.isArray(value['generations']) ? value['generations'] : [];
-  const generation: unknown = Array.isArray(generations) ? generations[0] : generations;
-  for (const only of [choice, generation])
-    if (isObject(only)) return messagesOf(only['message'] ?? only['text'], role, depth + 1);
-  const history = LISTS.map((name) => value[name]).find((list) => Array.isArray(list) && list.length > 0);
-  const before = history === undefined ? null : messagesOf(history, role, depth + 1);
-  if (before !== null && Array.isArray(value['messages'])) return before;
-  for (const name of role === 'user' ? ASKED : ANSWERED) {
-    const found = messagesOf(value[name], role, depth + 1);
-    if (found !== null) return [...(before ?? []), ...found];
-  }
-  return before;
-}
-
-/** `{role, content}`, `{type: 'human', content}`, or a message as LangChain stores it. */
-function messageOf(value: unknown): Message | null {
-  if (!isObject(value)) return null;
-  const stored = isObject(value['kwargs']) ? value['kwargs'] : isObject(value['data']) ? value['data'] : null;
-  const path: unknown = Array.isArray(value['id']) ? value['id'].at(-1) : undefined;
-  const member = stored ?? value;
-  const named = textOf(member['role']) ?? textOf(value['type']) ?? '';
-  const role =
-    ROLES.get(named.toLowerCase()) ?? ROLES.get((textOf(path) ?? textOf(member['type']) ?? '').toLowerCase());
-  if (role === undefined || !('content' in member || 'parts' in member || 'tool_calls' in member))
-    return null;
-  const content = contentText(member['content'] ?? member['parts'], new OmissionCounts());
-  return content === null ? null : { role, content };
-}
-
-function parsedJson(text: string): unknown {
-  const start = text.trimStart();
-  if (!start.startsWith('{') && !start.startsWith('[') && !start.startsWith('"')) return undefined;
-  try {
-    const value: unknown = JSON.parse(start);
-    return value === null ? undefined : value;
-  } catch {
-    return undefined;
-  }
 }

@@ -3,17 +3,9 @@
  * Source: support.zendesk.com "Exporting ticket, user, or organization data from your account";
  * developer.zendesk.com/api-reference/ticketing/tickets/ticket_comments/.
  */
-import {
-  byShare,
-  isObject,
-  objectsOf,
-  OmissionCounts,
-  shareOf,
-  textOf,
-  type EntryFormat,
-  type Reading,
-  type Turn,
-} from './format.ts';
+import { OmissionCounts } from '../../traces/omissions.ts';
+import { isObject, textOf } from '../../traces/values.ts';
+import { byShare, objectsOf, shareOf, type EntryFormat, type Reading, type Turn } from './format.ts';
 import { htmlText } from './html.ts';
 
 export const zendesk: EntryFormat = {

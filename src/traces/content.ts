@@ -1,4 +1,9 @@
-import { isObject, type OmissionCounts } from './format.ts';
+/** Content as chat APIs have it. */
+import type { OmissionCounts } from './omissions.ts';
+import { isObject } from './values.ts';
+
+export const TOOL_CALL = 'tool call';
+export const TOOL_RESULT = 'tool result';
 
 /** What the types of content parts that hold no text of the speaker are called. */
 const PART_REASONS: ReadonlyMap<string, string> = new Map([
@@ -8,12 +13,22 @@ const PART_REASONS: ReadonlyMap<string, string> = new Map([
   ...['input_audio', 'audio', 'audio_url', 'audio_asset_pointer'].map((t) => [t, 'audio'] as const),
   ...['real_time_user_audio_video_asset_pointer', 'video', 'video_url'].map((t) => [t, 'video'] as const),
   ...['file', 'input_file', 'document', 'attachment'].map((t) => [t, 'file'] as const),
-  ...['tool_use', 'tool_call', 'tool-call', 'function_call', 'server_tool_use'].map(
-    (t) => [t, 'tool call'] as const,
+  ...['tool_use', 'tool_call', 'tool-call', 'function_call', 'server_tool_use', 'server_tool_call'].map(
+    (t) => [t, TOOL_CALL] as const,
   ),
-  ...['tool_result', 'tool-result', 'function_call_output'].map((t) => [t, 'tool result'] as const),
-  ...['thinking', 'reasoning', 'redacted_thinking'].map((t) => [t, 'reasoning'] as const),
+  ...['tool_result', 'tool-result', 'function_call_output', 'tool_call_response'].map(
+    (t) => [t, TOOL_RESULT] as const,
+  ),
+  ...['thinking', 'reasoning', 'redacted_thinking', 'redacted-reasoning', 'reasoning-file'].map(
+    (t) => [t, 'reasoning'] as const,
+  ),
 ]);
+
+/** A part that may hold text, and holds none. */
+export const WITHOUT_TEXT = 'part without text';
+/** How the reasons begin that name the type of a part that is not known. */
+export const OTHER_PART = 'part of type ';
+const TEXT_PARTS: ReadonlySet<string> = new Set(['', 'text', 'input_text', 'output_text']);
 
 /**
  * The text of content as chat APIs have it: a string, a list of parts, or one part. Parts without text are counted.
@@ -39,7 +54,7 @@ function partText(part: unknown, omitted: OmissionCounts): string | null {
   if (!isObject(part)) return null;
   const { type, content_type: contentType } = part;
   const kind = typeof type === 'string' ? type : typeof contentType === 'string' ? contentType : '';
-  const reason = PART_REASONS.get(kind);
+  const reason = PART_REASONS.get(kind) ?? mediaOf(kind, part['modality']);
   if (reason !== undefined) {
     omitted.add(reason);
     return '';
@@ -48,25 +63,12 @@ function partText(part: unknown, omitted: OmissionCounts): string | null {
   if (typeof text === 'string') return text;
   // OpenAI's assistants write { text: { value } }.
   if (isObject(text) && typeof text['value'] === 'string') return text['value'];
-  omitted.add(kind === '' ? 'part without text' : `part of type ${kind.slice(0, 40)}`);
+  omitted.add(TEXT_PARTS.has(kind) ? WITHOUT_TEXT : `${OTHER_PART}${kind.slice(0, 40)}`);
   return '';
 }
 
-/** `2026-03-01 09:30:00.123`, which databases write for UTC, as an instant; any other value as it is. */
-export function utcTime(value: unknown): string | number | undefined {
-  if (typeof value === 'number') return value;
-  if (typeof value !== 'string' || value === '') return undefined;
-  const [, day, time] =
-    /^(\d{4}-\d{2}-\d{2})[ T](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(?: ?UTC)?$/.exec(value) ?? [];
-  if (day === undefined || time === undefined) return zoned(value);
-  return `${day}T${time.length === 5 ? `${time}:00` : time.slice(0, 15)}Z`;
-}
-
-/** `2026-03-01 09:30:00+00` has an offset that is no ISO one. */
-function zoned(value: string): string {
-  const [, day, time, offset] =
-    /^(\d{4}-\d{2}-\d{2})[ T](\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?) ?([+-]\d{2}(?::?\d{2})?)$/.exec(value) ?? [];
-  if (day === undefined || time === undefined || offset === undefined) return value;
-  const digits = offset.replace(':', '');
-  return `${day}T${time.slice(0, 15)}${digits.slice(0, 3)}:${digits.slice(3) || '00'}`;
+/** OpenTelemetry GenAI writes media as `blob` or `uri`, and says of what kind they are. */
+function mediaOf(kind: string, modality: unknown): string | undefined {
+  if (kind !== 'blob' && kind !== 'uri') return undefined;
+  return modality === 'image' || modality === 'audio' || modality === 'video' ? modality : 'file';
 }

@@ -1,0 +1,117 @@
+/**
+ * OpenTelemetry GenAI up to 1.36, whose messages are events, of the span or as log records; and the event that holds
+ * the structured messages since 1.37.
+ * https://github.com/open-telemetry/semantic-conventions/blob/v1.36.0/docs/gen-ai/gen-ai-events.md
+ */
+import { messagesOf, type Message } from '../messages.ts';
+import type { OmissionCounts } from '../omissions.ts';
+import type { AttributeValue, SpanEvent } from '../span.ts';
+import { isObject } from '../values.ts';
+import type { Convention } from './convention.ts';
+import { INPUT_MESSAGES, OUTPUT_MESSAGES, SYSTEM_INSTRUCTIONS } from './gen-ai.ts';
+import { recorded } from './recorded.ts';
+
+/** Whose message it is, unless the event says so itself. */
+const ROLES: ReadonlyMap<string, string> = new Map([
+  ['gen_ai.system.message', 'system'],
+  ['gen_ai.user.message', 'user'],
+  ['gen_ai.assistant.message', 'assistant'],
+  ['gen_ai.tool.message', 'tool'],
+]);
+const CHOICE = 'gen_ai.choice';
+const DETAILS = 'gen_ai.client.inference.operation.details';
+/** Up to 1.27: all messages in one event. */
+const PROMPT = 'gen_ai.content.prompt';
+const COMPLETION = 'gen_ai.content.completion';
+/** Azure writes the whole message, as JSON, into this. */
+const CONTENT = 'gen_ai.event.content';
+
+const ASKED: ReadonlySet<string> = new Set([...ROLES.keys(), PROMPT, DETAILS]);
+const ANSWERED: ReadonlySet<string> = new Set([CHOICE, COMPLETION, DETAILS]);
+
+/** An event of a span, or a log record, whose message is in its body. */
+export interface MessageEvent extends SpanEvent {
+  readonly body?: AttributeValue;
+}
+
+export function isMessageEvent(name: string): boolean {
+  return ASKED.has(name) || ANSWERED.has(name);
+}
+
+export const genAiEvents: Convention = {
+  reads: [INPUT_MESSAGES, OUTPUT_MESSAGES, SYSTEM_INSTRUCTIONS],
+  kindOf: ({ events }) => (events.some(({ name }) => isMessageEvent(name)) ? 'chat' : undefined),
+  asked: ({ events }, omitted) => askedIn(events, omitted),
+  answered: ({ events }, omitted) => answeredIn(events, omitted),
+};
+
+/** What was asked, in the order of the events; undefined: no event tells of it. */
+export function askedIn(
+  events: readonly MessageEvent[],
+  omitted: OmissionCounts,
+): readonly Message[] | undefined {
+  const found = events.filter(({ name }) => ASKED.has(name));
+  return found.length === 0 ? undefined : found.flatMap((event) => askedOf(event, omitted));
+}
+
+export function answeredIn(
+  events: readonly MessageEvent[],
+  omitted: OmissionCounts,
+): readonly Message[] | undefined {
+  const found = events.filter(({ name }) => ANSWERED.has(name));
+  return found.length === 0 ? undefined : found.flatMap((event) => answerOf(event, omitted));
+}
+
+function askedOf(event: MessageEvent, omitted: OmissionCounts): readonly Message[] {
+  const role = ROLES.get(event.name);
+  if (role !== undefined) return messageOf(payloadOf(event), role, omitted);
+  const attributes = event.attributes;
+  if (event.name === PROMPT) return recorded(attributes.get('gen_ai.prompt'), 'user', omitted) ?? [];
+  if (attributes.has(SYSTEM_INSTRUCTIONS)) omitted.add('system prompt');
+  return recorded(attributes.get(INPUT_MESSAGES), 'user', omitted) ?? [];
+}
+
+function answerOf(event: MessageEvent, omitted: OmissionCounts): readonly Message[] {
+  const { name, attributes } = event;
+  if (name === COMPLETION) return recorded(attributes.get('gen_ai.completion'), 'assistant', omitted) ?? [];
+  if (name === DETAILS) return recorded(attributes.get(OUTPUT_MESSAGES), 'assistant', omitted) ?? [];
+  const choice = payloadOf(event);
+  if (Number(choice['index'] ?? 0) > 0) {
+    omitted.add('alternative answer');
+    return [];
+  }
+  const message = parsed(choice['message']);
+  return messageOf(
+    isObject(message) ? message : { ...choice, content: message ?? choice['content'] },
+    'assistant',
+    omitted,
+  );
+}
+
+/** The members of the message: of the body, of JSON in an attribute, or the attributes themselves. */
+function payloadOf({ body, attributes }: MessageEvent): Record<string, unknown> {
+  if (isObject(body)) return body;
+  if (typeof body === 'string') {
+    const value = parsed(body);
+    return isObject(value) ? value : { content: body };
+  }
+  const content = parsed(attributes.get(CONTENT));
+  if (isObject(content)) return content;
+  return content === undefined ? Object.fromEntries(attributes) : { content };
+}
+
+function messageOf(member: Record<string, unknown>, role: string, omitted: OmissionCounts): Message[] {
+  const content = parsed(member['content']) ?? '';
+  const said = { ...member, role: typeof member['role'] === 'string' ? member['role'] : role, content };
+  return messagesOf(said, 'user', omitted) ?? [];
+}
+
+/** JSON in a text that holds a list or an object, as its value; anything else as it is. */
+function parsed(value: unknown): unknown {
+  if (typeof value !== 'string' || !/^\s*[[{]/.test(value)) return value;
+  try {
+    return JSON.parse(value);
+  } catch {
+    return value;
+  }
+}

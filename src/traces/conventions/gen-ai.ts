@@ -1,0 +1,45 @@
+/**
+ * OpenTelemetry GenAI as it is since 1.37: structured messages in attributes of the span.
+ * https://github.com/open-telemetry/semantic-conventions-genai (docs/gen-ai/gen-ai-spans.md)
+ */
+import type { ObservationKind } from '../observation.ts';
+import type { Convention } from './convention.ts';
+import { recorded } from './recorded.ts';
+import { inWords } from './structured.ts';
+
+export const INPUT_MESSAGES = 'gen_ai.input.messages';
+export const OUTPUT_MESSAGES = 'gen_ai.output.messages';
+export const SYSTEM_INSTRUCTIONS = 'gen_ai.system_instructions';
+const OPERATION = 'gen_ai.operation.name';
+/** Before there were operations, these alone told a call of a model. */
+const MODEL_CALL = ['gen_ai.request.model', 'gen_ai.system'];
+const OUTPUT_TYPE = 'gen_ai.output.type';
+
+const OPERATIONS: ReadonlyMap<string, ObservationKind> = new Map([
+  ...['chat', 'generate_content', 'text_completion', 'completion', 'responses'].map(
+    (name) => [name, 'chat'] as const,
+  ),
+  ...['invoke_agent', 'invoke_workflow'].map((name) => [name, 'agent'] as const),
+]);
+
+export const genAi: Convention = {
+  reads: [INPUT_MESSAGES, OUTPUT_MESSAGES, SYSTEM_INSTRUCTIONS, OPERATION, OUTPUT_TYPE, ...MODEL_CALL],
+  kindOf({ attributes }) {
+    const operation = attributes.get(OPERATION);
+    const kind = typeof operation === 'string' ? OPERATIONS.get(operation.toLowerCase()) : undefined;
+    if (kind !== undefined) return kind;
+    if (attributes.has(INPUT_MESSAGES) || attributes.has(OUTPUT_MESSAGES)) return 'chat';
+    if (operation !== undefined) return 'other';
+    return MODEL_CALL.every((name) => attributes.has(name)) ? 'chat' : undefined;
+  },
+  asked({ attributes }, omitted) {
+    if (attributes.has(SYSTEM_INSTRUCTIONS)) omitted.add('system prompt');
+    return recorded(attributes.get(INPUT_MESSAGES), 'user', omitted);
+  },
+  answered({ attributes }, omitted) {
+    const messages = recorded(attributes.get(OUTPUT_MESSAGES), 'assistant', omitted);
+    return messages === undefined || attributes.get(OUTPUT_TYPE) !== 'json'
+      ? messages
+      : inWords(messages, omitted);
+  },
+};

@@ -1,0 +1,90 @@
+/** Under which names traces carry the ids of conversation, end user and instance; most telling first. */
+import { UUID_PATTERN } from '../../domain/ids.ts';
+import type { Attributes } from '../span.ts';
+
+/** Free metadata, in which users choose the names. */
+const METADATA = [
+  'langfuse.trace.metadata.',
+  'langsmith.metadata.',
+  'traceloop.association.properties.',
+  'ai.telemetry.metadata.',
+  'ai.settings.context.',
+  'trace.metadata.',
+  'metadata.',
+];
+
+const inMetadata = (names: readonly string[]): string[] =>
+  names.flatMap((name) => METADATA.map((prefix) => prefix + name));
+
+const CONVERSATION = [
+  // OpenTelemetry GenAI
+  'gen_ai.conversation.id',
+  // OpenInference, Langfuse, OpenRouter; OpenTelemetry's sessions of clients
+  'session.id',
+  'langfuse.session.id',
+  'mlflow.trace.session',
+  'gcp.vertex.agent.session_id',
+  'gen_ai.session.id',
+  'gen_ai.thread.id',
+  'gen_ai.openai.thread.id',
+  'conversation.id',
+  ...inMetadata(['conversationId', 'conversation_id', 'conversation.id']),
+  ...inMetadata(['sessionId', 'session_id', 'session.id']),
+  ...inMetadata(['threadId', 'thread_id', 'thread.id']),
+  ...inMetadata(['chatId', 'chat_id', 'chat.id']),
+  'conversation_id',
+  'session_id',
+  'thread_id',
+  'chat_id',
+];
+
+const USER = [
+  // OpenInference, Langfuse, OpenRouter, OpenTelemetry
+  'user.id',
+  'langfuse.user.id',
+  'enduser.id',
+  'enduser.pseudo.id',
+  'gen_ai.user.id',
+  'mlflow.trace.user',
+  ...inMetadata(['userId', 'user_id', 'user.id']),
+  'llm.user',
+  'gen_ai.request.user',
+  'user_id',
+];
+
+const INSTANCE = 'undertone.instance.id';
+
+export const ID_NAMES: ReadonlySet<string> = new Set([...CONVERSATION, ...USER, INSTANCE]);
+
+export interface Ids {
+  readonly conversationId?: string;
+  readonly userId?: string;
+  readonly instanceId?: string;
+}
+
+/** The ids that the span or, where it has none, its resource carries. */
+export function idsOf(attributes: Attributes, resource: Attributes): Ids {
+  const conversationId = firstOf(CONVERSATION, attributes) ?? firstOf(CONVERSATION, resource);
+  const userId = firstOf(USER, attributes) ?? firstOf(USER, resource);
+  const instanceId = instanceOf(attributes) ?? instanceOf(resource);
+  return {
+    ...(conversationId === undefined ? {} : { conversationId }),
+    ...(userId === undefined ? {} : { userId }),
+    ...(instanceId === undefined ? {} : { instanceId }),
+  };
+}
+
+function firstOf(names: readonly string[], attributes: Attributes): string | undefined {
+  if (attributes.size === 0) return undefined;
+  for (const name of names) {
+    const value = attributes.get(name);
+    if (typeof value === 'number') return String(value);
+    if (typeof value === 'string' && value.trim() !== '') return value;
+  }
+  return undefined;
+}
+
+function instanceOf(attributes: Attributes): string | undefined {
+  const value = attributes.get(INSTANCE);
+  return typeof value === 'string' && UUID_PATTERN.test(value) ? value.toLowerCase() : undefined;
+}

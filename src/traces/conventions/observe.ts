@@ -1,0 +1,116 @@
+/** What spans and events say about conversations, whatever convention they follow. */
+import { TOOL_RESULT, WITHOUT_TEXT } from '../content.ts';
+import type { Message } from '../messages.ts';
+import type { Observation, ObservedMessage } from '../observation.ts';
+import { OmissionCounts } from '../omissions.ts';
+import type { EventRecord, Span } from '../span.ts';
+import { answeredIn, askedIn } from './gen-ai-events.ts';
+import { idsOf } from './ids.ts';
+import { CONVENTIONS } from './registry.ts';
+
+/** What one span or record gives; what is left out is added to `omitted`. */
+export function observationOf(span: Span, omitted: OmissionCounts): Observation {
+  const { traceId, spanId, parentSpanId, startedAt, endedAt, attributes, resource } = span;
+  const kind = firstOf((convention) => convention.kindOf(span)) ?? 'other';
+  const left = new OmissionCounts();
+  const content =
+    kind === 'other'
+      ? NOTHING
+      : contentOf(
+          firstOf((convention) => convention.asked(span, left)),
+          firstOf((convention) => convention.answered(span, left)),
+          left,
+        );
+  omitted.addAll(left.all);
+  return {
+    traceId,
+    spanId,
+    ...(parentSpanId === undefined ? {} : { parentSpanId }),
+    kind,
+    startedAt,
+    endedAt,
+    ...idsOf(attributes, resource),
+    ...content,
+  };
+}
+
+/** One observation for all records of a span, which come in the order in which they were written. */
+export function observationsOfEvents(
+  records: readonly EventRecord[],
+  omitted: OmissionCounts,
+): readonly Observation[] {
+  const bySpan = Map.groupBy(records, ({ traceId, spanId }) => `${traceId} ${spanId}`);
+  return [...bySpan.values()].flatMap((own) => {
+    const [first] = own;
+    if (first === undefined) return [];
+    const left = new OmissionCounts();
+    const content = contentOf(askedIn(own, left), answeredIn(own, left), left);
+    omitted.addAll(left.all);
+    const { traceId, spanId } = first;
+    const times = own.map(({ at }) => at);
+    return {
+      traceId,
+      spanId,
+      kind: 'event',
+      startedAt: times.reduce((a, b) => Math.min(a, b)),
+      endedAt: times.reduce((a, b) => Math.max(a, b)),
+      ...own
+        .map(({ attributes, resource }) => idsOf(attributes, resource))
+        .reduce((ids, more) => ({ ...more, ...ids })),
+      ...content,
+    };
+  });
+}
+
+type Content = Pick<Observation, 'asked' | 'continues' | 'answered' | 'lacksContent'>;
+
+const NOTHING: Content = { asked: [], answered: [], lacksContent: false };
+
+function contentOf(
+  asked: readonly Message[] | undefined,
+  answered: readonly Message[] | undefined,
+  omitted: OmissionCounts,
+): Content {
+  const all = [...(asked ?? []), ...(answered ?? [])];
+  const isRecorded =
+    all.some(({ content }) => content.trim() !== '') ||
+    [...omitted.all.keys()].some((reason) => reason !== WITHOUT_TEXT);
+  omitted.add('system prompt', all.filter(({ role }) => role === 'system').length);
+  omitted.add(TOOL_RESULT, all.filter(({ role }) => role === 'tool').length);
+  return {
+    ...split(spokenOf(asked), spokenOf(answered)),
+    ...(asked?.at(-1)?.usesTool === true ? { continues: true } : {}),
+    lacksContent: !isRecorded,
+  };
+}
+
+/** Agents may give back the whole conversation, with what was asked in it: only what follows is an answer. */
+function split(
+  asked: readonly ObservedMessage[],
+  given: readonly ObservedMessage[],
+): Pick<Content, 'asked' | 'answered'> {
+  const last = given.findLastIndex(({ role }) => role === 'user');
+  if (last === -1) return { asked, answered: given };
+  const before = given.slice(0, last + 1);
+  const isWhole =
+    asked.length <= before.length &&
+    asked.every((message, index) => {
+      const same = before[before.length - asked.length + index];
+      return same?.role === message.role && same.content === message.content;
+    });
+  return { asked: isWhole ? before : asked, answered: given.slice(last + 1) };
+}
+
+function spokenOf(messages: readonly Message[] = []): ObservedMessage[] {
+  return messages.flatMap(({ role, content }) =>
+    (role === 'user' || role === 'assistant') && content.trim() !== '' ? [{ role, content }] : [],
+  );
+}
+
+function firstOf<T>(find: (convention: (typeof CONVENTIONS)[number]) => T | undefined): T | undefined {
+  for (const convention of CONVENTIONS) {
+    const found = find(convention);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}

@@ -1,0 +1,14 @@
+import type { Convention } from './convention.ts';
+import { genAi } from './gen-ai.ts';
+import { genAiEvents } from './gen-ai-events.ts';
+import { ID_NAMES } from './ids.ts';
+
+/** All conventions. Of those that a span follows, the first says what it is, and the first with messages is read. */
+export const CONVENTIONS: readonly Convention[] = [genAi, genAiEvents];
+
+const PREFIXES: readonly string[] = [...new Set(CONVENTIONS.flatMap(({ reads }) => reads))];
+
+/** Whether any convention reads the attribute. */
+export function isRead(name: string): boolean {
+  return ID_NAMES.has(name) || PREFIXES.some((prefix) => name.startsWith(prefix));
+}
