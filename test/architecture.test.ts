@@ -27,6 +27,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   http: ['registry', 'ingest', 'traces', 'query', 'domain'],
   // What /readyz and /metrics say of all processes.
   health: ['http', 'store', 'stream', 'domain'],
+  // What ships as `undertone/client`: it runs in programs that have nothing else of ours.
+  client: [],
   // Commands' own rooms: models fetched from a hub and tried, and a client of the HTTP interface.
   hub: ['enrich', 'domain'],
   // Parquet, and rows that are put together on the disk; messages in exported traces.

@@ -272,7 +272,9 @@ export function groupingsWith(filter: Filter): readonly GroupBy[] {
   return GROUP_BYS.filter((groupBy) => GROUPINGS[groupBy].filters.includes(filter));
 }
 
-type Declared = typeof DECLARED;
+/** With the names of everything that each has, for types that follow from them. */
+export type DeclaredGroupings = typeof DECLARED;
+type Declared = DeclaredGroupings;
 type EntityShape<G extends GroupBy> = { id: typeof uuid } & {
   [M in keyof Declared[G]['members']]: Declared[G]['members'][M] extends Member<infer Schema>
     ? Schema

@@ -1,0 +1,11 @@
+/** `undertone/client`: ingest and query from JavaScript and TypeScript (docs/client.md). */
+/// <reference lib="esnext.disposable" preserve="true" />
+export { Undertone, type UndertoneOptions } from './undertone.ts';
+export type { Extra, Session, SessionOptions } from './session.ts';
+export { sessionIdOf } from './session-id.ts';
+export { UndertoneError, type ClientErrorCode, type ErrorDetail, type ServiceErrorCode } from './errors.ts';
+export type { Flushed, Lost } from './outbox.ts';
+export type { Fetch } from './transport.ts';
+export type * from './answers.ts';
+export type * from './groupings.ts';
+export type { CallOptions, DateRange, Page, Query, ReadOptions, Row, Waited } from './queries.ts';

@@ -1,0 +1,125 @@
+import type {
+  BoundOf,
+  DimensionFieldOf,
+  EntityOf,
+  FilterValues,
+  Granularity,
+  GroupBy,
+  Groupings,
+  Instant,
+  MetricOf,
+  MetricValues,
+  SortFieldOf,
+} from './groupings.ts';
+
+/** What every call takes. */
+export interface CallOptions {
+  /** Ends the call: it rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What every call that reads takes. */
+export interface ReadOptions extends CallOptions {
+  /** Default: the client's instance. */
+  readonly instanceId?: string | undefined;
+  /** The position of an ingest or curation: the answer contains it, unless `waitResult` says `timeout`. */
+  readonly waitFor?: number | null | undefined;
+}
+
+export interface DateRange {
+  /** Inclusive; default: from the first message on. */
+  readonly start?: Instant | undefined;
+  /** Exclusive; default: to the last message. */
+  readonly end?: Instant | undefined;
+}
+
+/** What came of `waitFor`; null: nothing was waited for. */
+export interface Waited {
+  readonly waitResult: 'reached' | 'timeout' | null;
+}
+
+type FiltersOf<G extends GroupBy> = {
+  readonly [F in Groupings[G]['filter']]?: FilterValues[F] | undefined;
+};
+type BoundsOf<G extends GroupBy> = { readonly [B in BoundOf<G>]?: number | undefined };
+
+interface QueryBase<
+  G extends GroupBy,
+  F extends MetricOf<G>,
+  D extends DimensionFieldOf<G>,
+  T extends Granularity,
+> extends ReadOptions {
+  readonly groupBy: G;
+  readonly fields: readonly F[];
+  readonly dimensionFields?: readonly D[] | undefined;
+  readonly dateRange?: DateRange | undefined;
+  readonly timeGranularity?: T | undefined;
+  readonly ids?: readonly string[] | undefined;
+  readonly sort?: { readonly field: SortFieldOf<G>; readonly order?: 'ASC' | 'DESC' | undefined } | undefined;
+  /** Rows on a page: 1 to 10,000. */
+  readonly limit?: number | undefined;
+  readonly offset?: number | undefined;
+}
+
+/** A query: what the grouping does not have is a compile error. */
+export type Query<
+  G extends GroupBy,
+  F extends MetricOf<G> = MetricOf<G>,
+  D extends DimensionFieldOf<G> = DimensionFieldOf<G>,
+  T extends Granularity = Granularity,
+> = QueryBase<G, F, D, T> & FiltersOf<G> & BoundsOf<G>;
+
+/** A row: exactly the metrics `F`, the entity with the dimension fields `D`, and `date` where there are buckets. */
+export interface Row<
+  G extends GroupBy,
+  F extends MetricOf<G>,
+  D extends DimensionFieldOf<G> = never,
+  T extends Granularity = 'ALL',
+> {
+  readonly dimensions: { readonly [N in Groupings[G]['name']]: EntityOf<G, D> } & DateOf<T>;
+  readonly fields: { readonly [M in F]: MetricValues[M] };
+}
+
+/** Start of the bucket, UTC. */
+type DateOf<T extends Granularity> = [T] extends ['ALL']
+  ? unknown
+  : 'ALL' extends T
+    ? { readonly date?: string | undefined }
+    : { readonly date: string };
+
+export interface Page<
+  G extends GroupBy,
+  F extends MetricOf<G>,
+  D extends DimensionFieldOf<G> = never,
+  T extends Granularity = 'ALL',
+> extends Waited {
+  readonly elements: readonly Row<G, F, D, T>[];
+  readonly pagination: { readonly total: number; readonly limit: number; readonly offset: number };
+  /** When the newest message in the answer was processed; null: there is none. */
+  readonly lastProcessedAt: string | null;
+}
+
+export type Parameters = Readonly<Record<string, string>>;
+
+const DATE_RANGE = 'dateRange';
+
+/** Options as parameters of a URL: lists with commas, instants in UTC; what is undefined is left out. */
+export function parametersOf(options: object, instanceId: string): Parameters {
+  const parameters: Record<string, string> = { instanceId };
+  for (const [name, value] of Object.entries(options) as [string, unknown][]) {
+    if (value === undefined || value === null || NO_PARAMETERS.has(name)) continue;
+    if (name === DATE_RANGE || name === 'sort') {
+      for (const [member, part] of Object.entries(value))
+        if (part !== undefined) parameters[`${name}.${member}`] = textOf(part);
+    } else if (!Array.isArray(value)) parameters[name] = textOf(value);
+    // An empty list of dimension fields asks for none; another empty list is for the service to refuse.
+    else if (value.length > 0 || name !== 'dimensionFields') parameters[name] = value.map(textOf).join(',');
+  }
+  return parameters;
+}
+
+const NO_PARAMETERS: ReadonlySet<string> = new Set(['signal', 'waitFor', 'instanceId']);
+
+function textOf(value: unknown): string {
+  return value instanceof Date ? value.toISOString() : String(value);
+}

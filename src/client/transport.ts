@@ -1,0 +1,235 @@
+import { UndertoneError, type ErrorDetail } from './errors.ts';
+
+/** `fetch`, as far as the client uses it. */
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+export interface TransportOptions {
+  /** Without `/v1`. */
+  readonly url: string;
+  readonly key: string;
+  readonly timeoutMs: number;
+  readonly patienceMs: number;
+  readonly backoffMs: number;
+  readonly maxBackoffMs: number;
+  readonly fetch: Fetch;
+  /** Waits; ends early when the signal is aborted. */
+  readonly wait: (ms: number, signal: AbortSignal | undefined) => Promise<void>;
+  /** From 0 to below 1. */
+  readonly random: () => number;
+  /** Milliseconds; only differences count. */
+  readonly now: () => number;
+}
+
+export interface Call {
+  readonly method: 'GET' | 'POST' | 'PATCH';
+  /** From `/v1` on. */
+  readonly path: string;
+  readonly parameters?: Readonly<Record<string, string>> | undefined;
+  /** JSON. */
+  readonly body?: string | undefined;
+  readonly idempotencyKey?: string | undefined;
+  readonly waitFor?: number | null | undefined;
+  readonly accept?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The JSON object of an answer, and its headers. */
+export interface Answer {
+  readonly json: Readonly<Record<string, unknown>>;
+  readonly headers: Headers;
+}
+
+/** Busy, starting, or behind a proxy that cannot reach it. */
+const AWAY: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+/** A failure of the service may pass; one that a request causes does not. */
+const TRIES_OF_FAILURE = 3;
+
+/** One try came to nothing: why, and whether and when another makes sense. */
+interface Failure {
+  readonly error: UndertoneError;
+  readonly again: boolean;
+  /** As `Retry-After` asks; 0: it does not. */
+  readonly pauseMs: number;
+}
+
+/**
+ * Sends requests, and sends them again on 429, 502, 503, 504, lost connections and timeouts, with pauses that grow
+ * exponentially, vary by half, and are at least as long as `Retry-After` asks. What changes something carries an
+ * `Idempotency-Key`, so that it happens once.
+ */
+export class Transport {
+  readonly #options: TransportOptions;
+  readonly #url: string;
+  /** No request begins before: the service asked all of this key's to wait. */
+  #pausedUntil = 0;
+
+  constructor(options: TransportOptions) {
+    this.#options = options;
+    let { url } = options;
+    while (url.endsWith('/')) url = url.slice(0, -1);
+    this.#url = url;
+  }
+
+  /** @throws UndertoneError; the reason of `signal` */
+  json(call: Call): Promise<Answer> {
+    return this.#try(call, async (response) => {
+      const text = await response.text();
+      if (response.ok) {
+        const json = parseObject(text);
+        if (json !== null) return { json, headers: response.headers };
+      }
+      throw failureOf(response, text);
+    });
+  }
+
+  /** The answer as it comes, once it has begun. What fails later is no longer tried again. Throws as `json`. */
+  stream(call: Call): Promise<ReadableStream<Uint8Array>> {
+    return this.#try(call, async (response) => {
+      if (response.ok && response.body !== null) return response.body;
+      throw failureOf(response, await response.text());
+    });
+  }
+
+  async #try<T>(call: Call, read: (response: Response) => Promise<T>): Promise<T> {
+    const { now, patienceMs } = this.#options;
+    const giveUpAt = now() + patienceMs;
+    for (let tries = 1; ; tries += 1) {
+      const held = this.#pausedUntil - now();
+      if (held > 0 && now() + held <= giveUpAt) await this.#wait(held, call.signal);
+      call.signal?.throwIfAborted();
+      const limit = limitedBy(this.#options.timeoutMs, call.signal);
+      try {
+        return await read(await this.#send(call, limit.signal));
+      } catch (thrown) {
+        call.signal?.throwIfAborted();
+        const failure = isFailure(thrown) ? thrown : unreachable(this.#url, thrown);
+        const { error, again, pauseMs } = failure;
+        if (pauseMs > 0) this.#pausedUntil = Math.max(this.#pausedUntil, now() + pauseMs);
+        const backoffMs = Math.max(pauseMs, this.#backoffMs(tries));
+        const tooOften = error.status === 500 && tries >= TRIES_OF_FAILURE;
+        if (!again || tooOften || now() + backoffMs > giveUpAt) throw error;
+        await this.#wait(backoffMs, call.signal);
+      } finally {
+        limit.clear();
+      }
+    }
+  }
+
+  #send(call: Call, signal: AbortSignal): Promise<Response> {
+    const { fetch, key } = this.#options;
+    const headers: Record<string, string> = { accept: call.accept ?? 'application/json', 'x-api-key': key };
+    if (call.body !== undefined) headers['content-type'] = 'application/json';
+    if (call.idempotencyKey !== undefined) headers['idempotency-key'] = call.idempotencyKey;
+    if (call.waitFor !== undefined && call.waitFor !== null)
+      headers['x-wait-for-position'] = String(call.waitFor);
+    const search = call.parameters === undefined ? '' : `?${new URLSearchParams(call.parameters).toString()}`;
+    return fetch(`${this.#url}${call.path}${search}`, {
+      method: call.method,
+      headers,
+      // A key goes to the address that it was given for, and nowhere else.
+      redirect: 'manual',
+      signal,
+      ...(call.body === undefined ? {} : { body: call.body }),
+    });
+  }
+
+  /** Half of it is by chance, so that clients that failed together do not come back together. */
+  #backoffMs(tries: number): number {
+    const { backoffMs, maxBackoffMs, random } = this.#options;
+    return Math.min(maxBackoffMs, backoffMs * 2 ** (tries - 1)) * (0.5 + random() / 2);
+  }
+
+  #wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
+    return this.#options.wait(ms, signal);
+  }
+}
+
+/** A signal that is aborted after a time or with another one; `clear` ends both. */
+function limitedBy(ms: number, outer: AbortSignal | undefined): { signal: AbortSignal; clear: () => void } {
+  const controller = new AbortController();
+  const timer = setTimeout(() => controller.abort(new Error(`no answer within ${ms} ms`)), ms);
+  const abort = (): void => controller.abort(outer?.reason);
+  outer?.addEventListener('abort', abort);
+  const clear = (): void => {
+    clearTimeout(timer);
+    outer?.removeEventListener('abort', abort);
+  };
+  return { signal: controller.signal, clear };
+}
+
+/** Waits, or returns as soon as the signal is aborted. */
+export function wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted === true) return resolve();
+    const done = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal?.addEventListener('abort', done);
+  });
+}
+
+/** `Retry-After` in milliseconds: seconds or an HTTP date; 0 when absent or unreadable. */
+export function retryAfterMs(header: string | null, now = Date.now()): number {
+  if (header === null || header.trim() === '') return 0;
+  const seconds = Number(header);
+  if (Number.isFinite(seconds)) return Math.max(0, seconds * 1000);
+  const date = Date.parse(header);
+  return Number.isNaN(date) ? 0 : Math.max(0, date - now);
+}
+
+function isFailure(thrown: unknown): thrown is Failure {
+  return isObject(thrown) && thrown['error'] instanceof UndertoneError;
+}
+
+function unreachable(url: string, cause: unknown): Failure {
+  const error = new UndertoneError('UNREACHABLE', `${url} cannot be reached: ${reasonOf(cause)}`, { cause });
+  return { error, again: true, pauseMs: 0 };
+}
+
+/** `fetch` hides the reason in the cause. */
+function reasonOf(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return String(thrown);
+  const { cause } = thrown;
+  if (isObject(cause) && typeof cause['code'] === 'string') return cause['code'];
+  return thrown.message;
+}
+
+function failureOf(response: Response, text: string): Failure {
+  const { status, headers } = response;
+  const again = AWAY.has(status) || status === 500;
+  const pauseMs = again ? retryAfterMs(headers.get('retry-after')) : 0;
+  const requestId = headers.get('x-request-id');
+  const envelope = parseObject(text)?.['error'];
+  if (!isObject(envelope) || typeof envelope['code'] !== 'string') {
+    const code = again ? 'SERVICE_UNAVAILABLE' : 'UNEXPECTED_ANSWER';
+    const error = new UndertoneError(code, `Status ${status}, not an answer of Undertone.`, {
+      status,
+      requestId,
+    });
+    return { error, again, pauseMs };
+  }
+  const message = typeof envelope['message'] === 'string' ? envelope['message'] : `Status ${status}.`;
+  const details = Array.isArray(envelope['details']) ? envelope['details'].flatMap(detailsOf) : [];
+  const code = envelope['code'] as UndertoneError['code'];
+  return { error: new UndertoneError(code, message, { status, details, requestId }), again, pauseMs };
+}
+
+function detailsOf(detail: unknown): ErrorDetail[] {
+  return isObject(detail) ? [{ path: String(detail['path']), message: String(detail['message']) }] : [];
+}
+
+function parseObject(text: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) && !Array.isArray(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}

@@ -1,0 +1,392 @@
+import type {
+  Changes,
+  ChangesOptions,
+  CreatedTopic,
+  CurateOptions,
+  Curation,
+  CurationAnswer,
+  Curations,
+  CursorOptions,
+  IngestBody,
+  Ingested,
+  Instance,
+  Instances,
+  InstancesOptions,
+  Key,
+  ListedCuration,
+  NewInstance,
+  NewTopic,
+  Overview,
+  PeriodOptions,
+  Transcript,
+  TranscriptMessage,
+  Why,
+  WhyGroupBy,
+} from './answers.ts';
+import { UndertoneError } from './errors.ts';
+import type { DimensionFieldOf, Granularity, GroupBy, MetricOf } from './groupings.ts';
+import { linesOf } from './lines.ts';
+import { Outbox, type Flushed, type Lost } from './outbox.ts';
+import {
+  parametersOf,
+  type CallOptions,
+  type Page,
+  type Query,
+  type ReadOptions,
+  type Row,
+} from './queries.ts';
+import { Session, type SessionOptions } from './session.ts';
+import { Transport, wait, type Answer, type Call, type Fetch } from './transport.ts';
+
+export interface UndertoneOptions {
+  /** Where the service listens, such as `http://127.0.0.1:8080`. */
+  readonly url: string;
+  /** An API key. Messages need its scope `ingest`, everything that reads `query`, decisions `curate`. */
+  readonly key: string;
+  /** Default: the default instance of the key's project, which the client asks for once (scope `ingest`). */
+  readonly instanceId?: string | undefined;
+  /**
+   * Hears of every error that no call rejects with, and of the messages that are lost by it. Default: a line on
+   * `console.error`, without content.
+   */
+  readonly onError?: ((error: UndertoneError, lost: Lost) => void) | undefined;
+  /** Hears what of a logged message has no effect, such as a role that is not analysed (`X-Warnings`). */
+  readonly onWarning?: ((warning: string, sessionId: string) => void) | undefined;
+  /** How long a message waits for others of its session. Default 500 ms. */
+  readonly batchMs?: number | undefined;
+  /** Messages of a request. Default 200. */
+  readonly batchMessages?: number | undefined;
+  /** The buffer: messages that are not stored yet. Default 10,000, and 16 million UTF-16 units of JSON. */
+  readonly maxMessages?: number | undefined;
+  readonly maxUnits?: number | undefined;
+  /**
+   * While the buffer is full: `wait` (default): `log` resolves when there is room, and messages of callers that do not
+   * wait for it are lost once the buffer is twice full. `drop`: new messages are lost.
+   */
+  readonly whenFull?: 'wait' | 'drop' | undefined;
+  /** Sessions whose messages are sent at the same time. Default 8. */
+  readonly concurrency?: number | undefined;
+  /** One try of a request takes no longer. Default 30 s. */
+  readonly timeoutMs?: number | undefined;
+  /** Logged messages are tried for so long. Default 5 minutes. */
+  readonly patienceMs?: number | undefined;
+  /** Every other call is tried for so long. Default 30 s. */
+  readonly callPatienceMs?: number | undefined;
+  /** The first pause between tries; it doubles. Default 200 ms, up to 10 s. */
+  readonly backoffMs?: number | undefined;
+  readonly maxBackoffMs?: number | undefined;
+  /** Default: the global `fetch`. */
+  readonly fetch?: Fetch | undefined;
+}
+
+/** Where to ask why. */
+const WHY_PATHS: Readonly<Record<WhyGroupBy, string>> = {
+  TOPIC: 'topics',
+  TOPIC_CLUSTER: 'topic-clusters',
+  GAP: 'gaps',
+  REPEATED_REQUEST: 'repeated-requests',
+  END_USER: 'end-users',
+};
+
+/**
+ * A client of the HTTP API (docs/client.md). Calls reject with an UndertoneError, or with the reason of their signal;
+ * sessions never do.
+ */
+export class Undertone {
+  readonly #options: UndertoneOptions;
+  readonly #transport: Transport;
+  readonly #patient: Transport;
+  readonly #outbox: Outbox;
+  /** The default instance, once it is asked for. */
+  #defaultInstance: Promise<string> | null = null;
+
+  constructor(options: UndertoneOptions) {
+    this.#options = options;
+    const { patienceMs = 300_000, callPatienceMs = 30_000 } = options;
+    this.#transport = transportOf(options, callPatienceMs);
+    this.#patient = transportOf(options, patienceMs);
+    this.#outbox = new Outbox({
+      batchMs: options.batchMs ?? 500,
+      batchMessages: options.batchMessages ?? 200,
+      maxMessages: options.maxMessages ?? 10_000,
+      maxUnits: options.maxUnits ?? 16_000_000,
+      concurrency: options.concurrency ?? 8,
+      whenFull: options.whenFull ?? 'wait',
+      onLost: options.onError ?? sayLost,
+      send: async ({ sessionId, instanceId, metadata }, messages, signal) => {
+        const instance = instanceId ?? (await this.#instanceId(this.#patient));
+        const rest = JSON.stringify({ instanceId: instance, sessionId, metadata });
+        const body = `{"messages":[${messages.join(',')}],${rest.slice(1)}`;
+        const ingested = await this.#ingest(this.#patient, body, crypto.randomUUID(), signal);
+        if (ingested.warnings !== null) this.#warn(ingested.warnings, sessionId);
+        return ingested;
+      },
+    });
+  }
+
+  /** A conversation whose messages are sent in the background. Throws a TypeError where its id cannot be known. */
+  session(options: SessionOptions = {}): Session {
+    const instanceId = options.instanceId ?? this.#options.instanceId;
+    return new Session({ ...options, instanceId }, this.#outbox, (error, sessionId) =>
+      (this.#options.onError ?? sayLost)(error, { sessionId, messages: [] }),
+    );
+  }
+
+  /** Messages that are not stored yet. */
+  get pending(): number {
+    return this.#outbox.size;
+  }
+
+  /** Sends what waits; resolves when all that was logged before is stored or given up. */
+  flush(): Promise<Flushed> {
+    return this.#outbox.flush();
+  }
+
+  /** Flushes and takes nothing more. What is not stored after `timeoutMs` is given up. */
+  close(options: { readonly timeoutMs?: number | undefined } = {}): Promise<Flushed> {
+    return this.#outbox.close(options.timeoutMs);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  /** Stores messages in one request and answers when they are durable; without an instance, in the client's. */
+  async ingest(
+    body: IngestBody,
+    options: CallOptions & { readonly idempotencyKey?: string | undefined } = {},
+  ): Promise<Ingested> {
+    const instanceId = body.instanceId ?? (await this.#instanceId(this.#transport));
+    const text = JSON.stringify({ ...body, instanceId });
+    return this.#ingest(this.#transport, text, options.idempotencyKey ?? crypto.randomUUID(), options.signal);
+  }
+
+  /** Metrics by group: one page. */
+  async query<
+    G extends GroupBy,
+    F extends MetricOf<G>,
+    D extends DimensionFieldOf<G> = never,
+    T extends Granularity = 'ALL',
+  >(query: Query<G, F, D, T>): Promise<Page<G, F, D, T>> {
+    return this.#read('/v1/query', query);
+  }
+
+  /** Page after page. Each is of its own moment: while messages arrive, rows may move between pages. */
+  async *pages<
+    G extends GroupBy,
+    F extends MetricOf<G>,
+    D extends DimensionFieldOf<G> = never,
+    T extends Granularity = 'ALL',
+  >(query: Query<G, F, D, T>): AsyncGenerator<Page<G, F, D, T>, void, undefined> {
+    for (let offset = query.offset ?? 0; ;) {
+      const page = await this.query<G, F, D, T>({ ...query, offset });
+      yield page;
+      offset += page.elements.length;
+      if (page.elements.length === 0 || offset >= page.pagination.total) return;
+    }
+  }
+
+  /** Every row, all of one moment, as the service sends them; without a limit unless the query has one. */
+  async *rows<
+    G extends GroupBy,
+    F extends MetricOf<G>,
+    D extends DimensionFieldOf<G> = never,
+    T extends Granularity = 'ALL',
+  >(query: Query<G, F, D, T>): AsyncGenerator<Row<G, F, D, T>, void, undefined> {
+    const body = await this.#transport.stream({
+      ...(await this.#reading('/v1/query', query)),
+      accept: 'application/x-ndjson',
+    });
+    for await (const line of linesOf(body, query.signal)) yield JSON.parse(line) as Row<G, F, D, T>;
+  }
+
+  /** The instance as a whole. */
+  overview(options: PeriodOptions = {}): Promise<Overview> {
+    return this.#read('/v1/overview', options);
+  }
+
+  /** What changed in a period, against the period before. */
+  changes(options: ChangesOptions): Promise<Changes> {
+    return this.#read('/v1/changes', options);
+  }
+
+  /** What is behind the numbers of one topic, topic cluster, gap, repeated request or end user. */
+  why<G extends WhyGroupBy>(groupBy: G, id: string, options: PeriodOptions = {}): Promise<Why<G>> {
+    return this.#read(`/v1/${WHY_PATHS[groupBy]}/${encodeURIComponent(id)}`, options);
+  }
+
+  /** A page of a conversation, with what was found in each message. */
+  transcript(sessionId: string, options: CursorOptions = {}): Promise<Transcript> {
+    return this.#read(`/v1/sessions/${encodeURIComponent(sessionId)}`, options);
+  }
+
+  /** All messages of a conversation. */
+  async *messages(
+    sessionId: string,
+    options: CursorOptions = {},
+  ): AsyncGenerator<TranscriptMessage, void, undefined> {
+    for (let { cursor } = options; cursor !== null;) {
+      const page: Transcript = await this.transcript(sessionId, { ...options, cursor });
+      yield* page.messages;
+      cursor = page.pagination.next;
+    }
+  }
+
+  /** Renames, pins, merges, moves or hides, or undoes such a decision. */
+  async curate(curation: Curation, options: CurateOptions = {}): Promise<CurationAnswer> {
+    return this.#change<CurationAnswer>('/v1/curations', curation, options);
+  }
+
+  /** Makes a topic of your own from examples. */
+  async createTopic(topic: NewTopic, options: CurateOptions = {}): Promise<CreatedTopic> {
+    return this.#change<CreatedTopic>('/v1/topics', topic, options);
+  }
+
+  /** A page of decisions, newest first. */
+  curations(options: CursorOptions = {}): Promise<Curations> {
+    return this.#read('/v1/curations', options);
+  }
+
+  /** All decisions, newest first. */
+  async *allCurations(options: CursorOptions = {}): AsyncGenerator<ListedCuration, void, undefined> {
+    for (let { cursor } = options; cursor !== null;) {
+      const page: Curations = await this.curations({ ...options, cursor });
+      yield* page.elements;
+      cursor = page.pagination.next;
+    }
+  }
+
+  /** A page of the instances of the key's project, oldest first. */
+  async instances(options: InstancesOptions = {}): Promise<Instances> {
+    const { signal, limit, offset } = options;
+    const parameters: Record<string, string> = {};
+    if (limit !== undefined) parameters['limit'] = String(limit);
+    if (offset !== undefined) parameters['offset'] = String(offset);
+    return this.#call<Instances>({ method: 'GET', path: '/v1/instances', parameters, signal });
+  }
+
+  /** Makes an instance; with `default` it answers the project's default one, which is made when there is none. */
+  createInstance(
+    instance: NewInstance = {},
+    options: CallOptions & { readonly idempotencyKey?: string | undefined } = {},
+  ): Promise<Instance> {
+    return this.#call<Instance>({
+      method: 'POST',
+      path: '/v1/instances',
+      body: JSON.stringify(instance),
+      idempotencyKey: options.idempotencyKey ?? crypto.randomUUID(),
+      signal: options.signal,
+    });
+  }
+
+  /** Null removes the name. */
+  renameInstance(id: string, name: string | null, options: CallOptions = {}): Promise<Instance> {
+    const path = `/v1/instances/${encodeURIComponent(id)}`;
+    return this.#call<Instance>({ method: 'PATCH', path, body: JSON.stringify({ name }), ...options });
+  }
+
+  /** What the client's key may do. */
+  key(options: CallOptions = {}): Promise<Key> {
+    return this.#call<Key>({ method: 'GET', path: '/v1/key', ...options });
+  }
+
+  /** The client's instance: of its options, else the project's default one. */
+  #instanceId(transport: Transport): Promise<string> {
+    const { instanceId } = this.#options;
+    if (instanceId !== undefined) return Promise.resolve(instanceId);
+    if (this.#defaultInstance !== null) return this.#defaultInstance;
+    const asked = transport
+      .json({ method: 'POST', path: '/v1/instances', body: '{"default":true}' })
+      .then(({ json }) => textIn(json, 'id'));
+    this.#defaultInstance = asked;
+    // The next call asks again.
+    asked.catch(() => (this.#defaultInstance = null));
+    return asked;
+  }
+
+  async #ingest(
+    transport: Transport,
+    body: string,
+    idempotencyKey: string,
+    signal: AbortSignal | undefined,
+  ): Promise<Ingested> {
+    const answer = await transport.json({ method: 'POST', path: '/v1/ingest', body, idempotencyKey, signal });
+    return {
+      instanceId: textIn(answer.json, 'instanceId'),
+      sessionId: textIn(answer.json, 'sessionId'),
+      position: positionOf(answer),
+      warnings: answer.headers.get('x-warnings'),
+    };
+  }
+
+  async #reading(path: string, options: ReadOptions): Promise<Call> {
+    const { signal, waitFor } = options;
+    const instanceId = options.instanceId ?? (await this.#instanceId(this.#transport));
+    return { method: 'GET', path, parameters: parametersOf(options, instanceId), signal, waitFor };
+  }
+
+  async #read<T>(path: string, options: ReadOptions): Promise<T> {
+    const { json, headers } = await this.#transport.json(await this.#reading(path, options));
+    return { ...json, waitResult: headers.get('x-wait-result') } as T;
+  }
+
+  async #change<T>(path: string, change: object, options: CurateOptions): Promise<T> {
+    const instanceId = options.instanceId ?? (await this.#instanceId(this.#transport));
+    const answer = await this.#transport.json({
+      method: 'POST',
+      path,
+      body: JSON.stringify({ instanceId, ...change }),
+      idempotencyKey: options.idempotencyKey ?? crypto.randomUUID(),
+      waitFor: options.waitFor,
+      signal: options.signal,
+    });
+    return { ...answer.json, position: positionOf(answer) } as T;
+  }
+
+  async #call<T>(call: Call): Promise<T> {
+    return (await this.#transport.json(call)).json as T;
+  }
+
+  #warn(warning: string, sessionId: string): void {
+    try {
+      this.#options.onWarning?.(warning, sessionId);
+    } catch {
+      // A hook that throws has nobody to tell.
+    }
+  }
+}
+
+function transportOf(options: UndertoneOptions, patienceMs: number): Transport {
+  const { url, key, timeoutMs = 30_000, backoffMs = 200, maxBackoffMs = 10_000 } = options;
+  return new Transport({
+    url,
+    key,
+    timeoutMs,
+    patienceMs,
+    backoffMs,
+    maxBackoffMs,
+    // Called as a method it would be refused in some runtimes.
+    fetch: options.fetch ?? ((address, init) => globalThis.fetch(address, init)),
+    wait,
+    random: Math.random,
+    now: () => performance.now(),
+  });
+}
+
+function positionOf({ headers }: Answer): number | null {
+  const position = headers.get('x-stream-position');
+  return position === null ? null : Number(position);
+}
+
+function textIn(json: Answer['json'], member: string): string {
+  const value = json[member];
+  if (typeof value === 'string') return value;
+  throw new UndertoneError('UNEXPECTED_ANSWER', `The answer has no ${member}: Undertone does not run there.`);
+}
+
+/** Never the content: logs are read by more people than conversations. */
+function sayLost(error: UndertoneError, { sessionId, messages }: Lost): void {
+  console.error(
+    `undertone: ${messages.length} messages of session ${sessionId} are lost: ${error.code}: ${error.message}`,
+  );
+}
