@@ -23,6 +23,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   worker: ['stream', 'language', 'enrich', 'topics', 'conversations', 'numeric', 'store', 'domain'],
   rebuild: ['worker', 'stream', 'store', 'domain'],
   query: ['store', 'domain'],
+  // What the views hold, as files for other programs.
+  sink: ['store', 'domain'],
   writer: ['enrich', 'language', 'domain'],
   http: ['registry', 'ingest', 'traces', 'query', 'domain'],
   // What /readyz and /metrics say of all processes.

@@ -1,12 +1,11 @@
 /** Covered by test/e2e/session-rules.test.ts. */
-import { KINDS } from '../domain/kinds.ts';
+import { GRANULARITY_NUMBER, KINDS } from '../domain/kinds.ts';
 import type { RecordedMessage } from '../domain/records.ts';
 import { formatInstant } from '../domain/time.ts';
 import type { Row } from '../store/duckdb.ts';
 import type { Snapshot, SnapshotReader } from '../store/published/snapshot-reader.ts';
 import { cachedNames } from './dimensions.ts';
 import { readInstanceRow } from './instance-row.ts';
-import { GRANULARITY_NUMBER } from './statement.ts';
 import {
   noSession,
   writeCursor,

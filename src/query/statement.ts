@@ -1,4 +1,5 @@
 /** Covered by test/query/windows.test.ts and test/view-laws.test.ts. */
+import { GRANULARITY_NUMBER } from '../domain/kinds.ts';
 import { bucketStart, nextBucketStart, type Granularity } from '../domain/time.ts';
 import type { Bindings, BindValue } from '../store/duckdb.ts';
 import type { TableRows } from '../store/published/segment-sql.ts';
@@ -13,15 +14,6 @@ export interface Plan {
   /** Published tables that it reads. */
   readonly tables: readonly string[];
 }
-
-/** Granularities as the rollups number them. */
-export const GRANULARITY_NUMBER: Readonly<Record<Granularity, number>> = {
-  HOUR: 0,
-  DAY: 1,
-  WEEK: 2,
-  MONTH: 3,
-  ALL: 4,
-};
 
 /** Collects the bindings of a statement about one instance, and the rows that it reads, under names of its own. */
 export class Statement {

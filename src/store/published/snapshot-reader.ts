@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { AppError } from '../../errors.ts';
 import { isDamage, noteDamage } from '../damage.ts';
-import { DatabaseError, type DatabaseFault, type Row } from '../duckdb.ts';
+import { DatabaseError, quoted, type DatabaseFault, type Row } from '../duckdb.ts';
 import { publishedTables, type PublishedTable, type View } from '../view-files.ts';
 import { AttachedSegments } from './attached-segments.ts';
 import { isManifestLost, readManifest, versionsOf, type Manifest } from './manifest.ts';
@@ -24,6 +24,11 @@ export interface Snapshot {
    * AppError SERVICE_UNAVAILABLE when too many are read already.
    */
   stream(sql: string, statement: Statement): AsyncGenerator<Row[]>;
+  /**
+   * Writes the rows of a SELECT as a Parquet file (zstd) that is not there yet; how many they are. Throws DatabaseError
+   * when it cannot be written.
+   */
+  writeParquet(sql: string, statement: Statement, file: string): Promise<number>;
   /**
    * The result of the first `read` of this name: cached for as long as the published tables named, all that
    * `read` looks at, have the same rows.
@@ -136,6 +141,7 @@ export class SnapshotReader {
       sequence: attached.manifest.seq,
       all: (sql, statement) => this.#all(attached, sql, statement ?? {}, caller),
       stream: (sql, statement) => this.#stream(attached, sql, statement),
+      writeParquet: (sql, statement, file) => this.#writeParquet(attached, sql, statement, file, caller),
       cached: (name, tables, read) => attached.cached(name, tables, read),
       release: () => {
         if (released) return;
@@ -178,6 +184,26 @@ export class SnapshotReader {
       if (damaged) noteDamage(directory, 'segments', reasonOf(error));
       // The caller asks another database once more.
       throw damaged && !isFault(error, 'invalidated') ? beingMade(error) : error;
+    }
+  }
+
+  /** A failure may be that of the new file: whether ours are damaged is for those to say who only read. */
+  async #writeParquet(
+    attached: AttachedSegments,
+    sql: string,
+    statement: Statement,
+    file: string,
+    caller: string,
+  ): Promise<number> {
+    const { database } = attached;
+    const expanded = attached.expand(sql, statement, this.#tables);
+    const copy = `copy (${expanded.sql}) to ${quoted(file)} (format parquet, compression zstd)`;
+    try {
+      const written = await database.run((connection) => connection.one(copy, expanded.bindings), caller);
+      return written?.['Count'] as number;
+    } catch (error) {
+      this.#leaveIfLost(database, error);
+      throw error;
     }
   }
 

@@ -1,0 +1,159 @@
+/** `npm run sink -- --to FOLDER`: facts and rollups as Parquet files, for other programs to read. */
+import { constants, setPriority } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { loadConfig } from '../config.ts';
+import { UUID_PATTERN } from '../domain/ids.ts';
+import { count } from '../domain/progress.ts';
+import { printable } from '../domain/printable.ts';
+import { AppError, SetupError } from '../errors.ts';
+import { SinkFolder } from '../sink/folder.ts';
+import type { SinkManifest } from '../sink/manifest.ts';
+import { runSink, SinkInterrupted } from '../sink/sink.ts';
+import { withSource } from '../sink/source.ts';
+import { SINK_TABLES, type SinkTable } from '../sink/tables.ts';
+import { isOutOfRoom } from '../store/damage.ts';
+import { loadViews, type View } from '../store/view-files.ts';
+import { action, INTERRUPTED, runCommand, UsageError, type CommandRun } from './command.ts';
+
+const VIEWS_DIRECTORY = join(import.meta.dirname, '..', '..', 'views');
+const TABLE_NAMES = SINK_TABLES.map(({ name }) => name);
+
+const USAGE = `Usage: npm run sink -- --to FOLDER [OPTIONS]
+
+Writes facts and rollups as Parquet files to a folder, for ClickHouse, Spark, DuckDB and what else reads them, and again
+every hour: only partitions whose rows have changed. docs/sink.md has the columns. Texts of messages stay where they are.
+
+  --to FOLDER        a folder of its own; made when it is not there
+  --every TIME       pause between two runs, such as 15m, 1h (default) or 1d
+  --once             one run
+  --instance UUID    only this instance; may be repeated (default: all)
+  --tables A,B       some of ${TABLE_NAMES.join(', ')} (default: all)
+
+Reads DATA_DIR; the service may run or not. What the folder holds of other instances and tables stays as it is.
+
+Exit status: 0 written or stopped, 1 it failed (with --once, or it cannot begin), 2 wrong usage, 130 interrupted.`;
+
+interface Options {
+  readonly to: string;
+  /** Null: once. */
+  readonly everyMs: number | null;
+  readonly tables: readonly SinkTable[];
+  readonly instances: readonly string[] | null;
+}
+
+const sinking = action({
+  options: {
+    to: { type: 'string' },
+    every: { type: 'string' },
+    once: { type: 'boolean', default: false },
+    instance: { type: 'string', multiple: true },
+    tables: { type: 'string' },
+  },
+  read({ to, every, once, instance, tables }) {
+    if (to === undefined || to === '') throw new UsageError('--to is needed.');
+    if (once && every !== undefined) throw new UsageError('--once and --every exclude each other.');
+    const options: Options = {
+      to,
+      everyMs: once ? null : readPause(every ?? '1h'),
+      tables: readTables(tables),
+      instances: instance?.map(readInstance).toSorted() ?? null,
+    };
+    return (run) => sink(options, run);
+  },
+});
+
+const UNITS_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+/** What a timer can wait. */
+const MAX_PAUSE_MS = 2 ** 31 - 1;
+
+function readPause(text: string): number {
+  const [, number = '', unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
+  const ms = Number(number) * (UNITS_MS[unit] ?? Number.NaN);
+  if (ms >= 1000 && ms <= MAX_PAUSE_MS) return ms;
+  throw new UsageError('--every takes a time from 1s to 24d, such as 15m, 1h or 1d.');
+}
+
+function readTables(text: string | undefined): readonly SinkTable[] {
+  if (text === undefined) return SINK_TABLES;
+  const names = text.split(',').map((name) => name.trim());
+  const unknown = names.find((name) => !TABLE_NAMES.includes(name));
+  if (unknown !== undefined)
+    throw new UsageError(
+      `There is no table ${printable(unknown)}: --tables takes ${TABLE_NAMES.join(', ')}.`,
+    );
+  return SINK_TABLES.filter(({ name }) => names.includes(name));
+}
+
+function readInstance(text: string): string {
+  if (UUID_PATTERN.test(text)) return text.toLowerCase();
+  throw new UsageError('--instance takes a UUID.');
+}
+
+async function sink(options: Options, { interruption }: CommandRun): Promise<number> {
+  const { dataDir } = loadConfig();
+  const views = loadViews(VIEWS_DIRECTORY);
+  const signal = interruption();
+  // Web and worker go first.
+  setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+  const folder = await SinkFolder.open(options.to);
+  try {
+    if (options.everyMs === null) {
+      await once(folder, { dataDir, views }, options, signal);
+      return 0;
+    }
+    for (;;) {
+      const startedAt = performance.now();
+      try {
+        await once(folder, { dataDir, views }, options, signal);
+      } catch (error) {
+        if (!(error instanceof SetupError)) throw error;
+        process.stderr.write(`${printable(error.message)} The next run tries again.\n`);
+      }
+      await sleep(Math.max(0, startedAt + options.everyMs - performance.now()), undefined, { signal });
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    return options.everyMs === null ? INTERRUPTED : 0;
+  } finally {
+    folder.close();
+  }
+}
+
+/** One run. Throws SetupError that says why it failed, SinkInterrupted, or what nobody expects. */
+async function once(
+  folder: SinkFolder,
+  { dataDir, views }: { readonly dataDir: string; readonly views: readonly View[] },
+  { tables, instances }: Options,
+  signal: AbortSignal,
+): Promise<void> {
+  const startedAt = performance.now();
+  try {
+    const manifest = await withSource({ dataDir, views, spillDirectory: folder.spillDirectory }, (source) =>
+      runSink(source, { folder, tables, instances, now: () => Date.now() * 1000, signal }),
+    );
+    const seconds = (performance.now() - startedAt) / 1000;
+    process.stdout.write(`${new Date().toISOString()} ${describe(manifest, seconds)}\n`);
+  } catch (error) {
+    if (error instanceof SinkInterrupted) throw error;
+    if (isOutOfRoom(error))
+      throw new SetupError(`The disk of ${folder.path} is full. What was there is as it was.`, {
+        cause: error,
+      });
+    if (error instanceof AppError) throw new SetupError(error.message, { cause: error });
+    throw error;
+  }
+}
+
+function describe({ run, lastProcessedAt }: SinkManifest, seconds: number): string {
+  if (run === null) return '';
+  const { filesWritten, filesRemoved, filesUnchanged, rowsWritten } = run;
+  const reached =
+    lastProcessedAt === null ? 'nothing is processed yet' : `processed up to ${lastProcessedAt}`;
+  return (
+    `wrote ${count(rowsWritten)} rows to ${count(filesWritten)} files in ${seconds.toFixed(1)} s, ` +
+    `removed ${count(filesRemoved)} files, ${count(filesUnchanged)} unchanged; ${reached}`
+  );
+}
+
+await runCommand({ usage: USAGE, action: sinking });

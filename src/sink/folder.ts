@@ -1,0 +1,214 @@
+/** Covered by test/sink/sink.test.ts. */
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { SetupError } from '../errors.ts';
+import { lockDataDirectory, type DataDirectoryLock } from '../store/data-directory.ts';
+import { fsyncPath } from '../store/published/manifest.ts';
+import {
+  emptyManifest,
+  formatManifest,
+  readSinkManifest,
+  type SinkFile,
+  type SinkManifest,
+} from './manifest.ts';
+import { SCHEMA_VERSION } from './tables.ts';
+
+const MANIFEST = '_manifest.json';
+/** What is not to be read yet. Readers of Parquet folders skip names that begin with an underscore. */
+const WORK = '_tmp';
+/** Names the files that a run that publishes may have replaced or removed. */
+const JOURNAL = 'publishing.json';
+const LOCK = '_sink';
+
+/** A file takes the place of one in the folder, or one is removed. */
+export interface FolderChange {
+  readonly path: string;
+  /** Null: it is removed. */
+  readonly staged: string | null;
+}
+
+/** What happens to a folder, for tests that stop there. */
+export type FolderStep = 'staged' | 'journalled' | 'changed' | 'synced' | 'manifest written';
+
+/**
+ * The folder that a sink writes into. Readers may look at it at any time: a file in its final place is whole, and each
+ * partition has one file. What the manifest says holds unless a run ended while it published: its journal then names
+ * the files that may be either version.
+ */
+export class SinkFolder {
+  readonly path: string;
+  readonly #lock: DataDirectoryLock;
+  #staged = 0;
+
+  private constructor(path: string, lock: DataDirectoryLock) {
+    this.path = path;
+    this.#lock = lock;
+  }
+
+  /**
+   * Makes the folder if it is not there, and takes it for this process.
+   *
+   * @throws SetupError when it cannot be made, another process has it, or it holds what is not ours
+   */
+  static async open(path: string): Promise<SinkFolder> {
+    const folder = resolve(path);
+    try {
+      mkdirSync(folder, { recursive: true });
+    } catch (cause) {
+      throw new SetupError(`The folder ${folder} cannot be made: ${(cause as Error).message}.`, { cause });
+    }
+    const lock = await lockDataDirectory(folder, {
+      name: LOCK,
+      taken: `Another npm run sink writes to ${folder}: stop it, or choose another folder.`,
+    });
+    try {
+      checkContents(folder);
+      mkdirSync(join(folder, WORK), { recursive: true });
+      const opened = new SinkFolder(folder, lock);
+      if (!existsSync(join(folder, MANIFEST))) opened.#writeManifest(emptyManifest(SCHEMA_VERSION));
+      return opened;
+    } catch (error) {
+      lock.release();
+      throw error;
+    }
+  }
+
+  /** The folder for what does not fit into memory. */
+  get spillDirectory(): string {
+    return join(this.path, WORK, 'spill');
+  }
+
+  /**
+   * What the last run left; files of which nobody knows what is in them have no digest. Removes what earlier runs left
+   * unfinished.
+   */
+  begin(): SinkManifest {
+    this.discard();
+    const manifest = readSinkManifest(join(this.path, MANIFEST));
+    if (manifest === null) throw notOurs(this.path);
+    const files = new Map(manifest.files.map((file) => [file.path, file]));
+    for (const path of this.#journal()) files.set(path, unknown(path, files.get(path)));
+    const isOfToday = manifest.schemaVersion === SCHEMA_VERSION;
+    for (const file of files.values()) {
+      const size = statSync(join(this.path, file.path), { throwIfNoEntry: false })?.size;
+      if (size !== file.bytes || !isOfToday) files.set(file.path, unknown(file.path, file));
+    }
+    return { ...manifest, files: [...files.values()] };
+  }
+
+  /** A new file, not yet to be read. */
+  stage(): string {
+    this.#staged += 1;
+    return join(this.path, WORK, `${this.#staged}.parquet.tmp`);
+  }
+
+  /** Makes a staged file durable; its size. */
+  seal(file: string): number {
+    fsyncPath(file);
+    return statSync(file).size;
+  }
+
+  /** Makes the changes visible, one by one and in this order, and then the manifest. */
+  async publish(
+    changes: readonly FolderChange[],
+    manifest: SinkManifest,
+    onStep: (step: FolderStep) => Promise<void> | void = () => undefined,
+  ): Promise<void> {
+    const journal = join(this.path, WORK, JOURNAL);
+    if (changes.length > 0) {
+      const paths = [...new Set([...this.#journal(), ...changes.map(({ path }) => path)])];
+      this.#replace(journal, JSON.stringify(paths));
+      await onStep('journalled');
+    }
+    const folders = new Set<string>();
+    for (const { path, staged } of changes) {
+      const file = join(this.path, path);
+      if (staged === null) this.#remove(file, folders);
+      else {
+        mkdirSync(dirname(file), { recursive: true });
+        renameSync(staged, file);
+        for (let at = dirname(file); at !== this.path; at = dirname(at)) folders.add(at);
+      }
+      await onStep('changed');
+    }
+    for (const folder of folders) if (existsSync(folder)) fsyncPath(folder);
+    fsyncPath(this.path);
+    await onStep('synced');
+    this.#writeManifest(manifest);
+    await onStep('manifest written');
+    rmSync(journal, { force: true });
+  }
+
+  /** Removes what is staged. */
+  discard(): void {
+    const work = join(this.path, WORK);
+    for (const name of readdirSync(work))
+      if (name !== JOURNAL) rmSync(join(work, name), { recursive: true, force: true });
+  }
+
+  close(): void {
+    this.#lock.release();
+  }
+
+  #journal(): readonly string[] {
+    const file = join(this.path, WORK, JOURNAL);
+    if (!existsSync(file)) return [];
+    return JSON.parse(readFileSync(file, 'utf8')) as readonly string[];
+  }
+
+  #writeManifest(manifest: SinkManifest): void {
+    this.#replace(join(this.path, MANIFEST), formatManifest(manifest));
+  }
+
+  #replace(file: string, text: string): void {
+    const temporary = join(this.path, WORK, 'text.tmp');
+    writeFileSync(temporary, text);
+    fsyncPath(temporary);
+    renameSync(temporary, file);
+    fsyncPath(dirname(file));
+  }
+
+  /** Removes a file, and the folders that it leaves empty. */
+  #remove(file: string, folders: Set<string>): void {
+    rmSync(file, { force: true });
+    for (let at = dirname(file); at !== this.path; at = dirname(at)) {
+      if (existsSync(at)) {
+        folders.add(at);
+        if (readdirSync(at).length > 0) return;
+        rmdirSync(at);
+      }
+    }
+  }
+}
+
+function checkContents(folder: string): void {
+  if (existsSync(join(folder, MANIFEST))) {
+    if (readSinkManifest(join(folder, MANIFEST)) === null) throw notOurs(folder);
+    return;
+  }
+  const foreign = readdirSync(folder).find((name) => name !== WORK && !name.startsWith(LOCK));
+  if (foreign !== undefined)
+    throw new SetupError(
+      `${folder} holds other files, and a sink wants a folder of its own: choose an empty one.`,
+    );
+}
+
+function notOurs(folder: string): SetupError {
+  return new SetupError(
+    `${join(folder, MANIFEST)} is damaged, or no sink wrote it. Choose an empty folder, or delete what is in this one.`,
+  );
+}
+
+function unknown(path: string, known: SinkFile | undefined): SinkFile {
+  return { rows: 0, bytes: 0, writtenAt: '', ...known, path, digest: null };
+}

@@ -1,0 +1,54 @@
+/** Covered by test/cli/sink.test.ts. */
+import { SetupError } from '../errors.ts';
+import { answeringSince, readActiveEpoch, shardDirectory } from '../store/epochs/epochs.ts';
+import { SnapshotReader, type Snapshot } from '../store/published/snapshot-reader.ts';
+import { nothingPublished } from '../store/published/unanswerable.ts';
+import type { View } from '../store/view-files.ts';
+import type { SinkSource } from './sink.ts';
+
+export interface OpenSourceOptions {
+  readonly dataDir: string;
+  readonly views: readonly View[];
+  readonly spillDirectory: string;
+}
+
+/** Enough for a day of a few million messages; beyond it, sorting uses the disk. Little beside web and worker. */
+const MEMORY = '256MB';
+const MEMORY_ALONE = '512MB';
+
+/**
+ * Runs `work` over the views that answer queries now, all of one build and each shard as it is at this moment. Throws
+ * SetupError when there are no views, and AppError SERVICE_UNAVAILABLE while they cannot be read.
+ */
+export async function withSource<T>(
+  { dataDir, views, spillDirectory }: OpenSourceOptions,
+  work: (source: SinkSource) => Promise<T>,
+): Promise<T> {
+  const active = readActiveEpoch(dataDir);
+  if (active === null)
+    throw new SetupError(`There are no views in ${dataDir}: start the service, or set DATA_DIR.`);
+  const readers: SnapshotReader[] = [];
+  const snapshots: Snapshot[] = [];
+  try {
+    for (let shard = 0; shard < active.shards; shard += 1) {
+      const directory = shardDirectory(dataDir, active.epoch, shard);
+      const reader = await SnapshotReader.open({
+        directory: () => directory,
+        views,
+        threads: 1,
+        connections: 1,
+        memoryLimit: MEMORY,
+        memoryLimitAlone: MEMORY_ALONE,
+        spillDirectory,
+      });
+      readers.push(reader);
+      const snapshot = await reader.snapshot();
+      if (snapshot === null) throw nothingPublished();
+      snapshots.push(snapshot);
+    }
+    return await work({ epoch: active.epoch, answeringSince: answeringSince(dataDir), snapshots });
+  } finally {
+    for (const snapshot of snapshots) snapshot.release();
+    for (const reader of readers) await reader.close();
+  }
+}

@@ -1,0 +1,101 @@
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { after, before, describe, it } from 'node:test';
+import { shardDirectory, writeActiveEpoch } from '../../src/store/epochs/epochs.ts';
+import { assignment, fact, openFixture, temporaryDirectory, uuid, type Fixture } from '../support/fold.ts';
+import { runScript, type Running } from '../support/processes.ts';
+import { parquetFiles, writeTimes } from '../support/sink.ts';
+
+const GIVE_UP_MS = 30_000;
+
+/** `npm run sink` over the views of a data directory. */
+describe('npm run sink', () => {
+  const temporary = temporaryDirectory();
+  const dataDir = join(temporary.path, 'data');
+  let fixture: Fixture;
+  const sink = (...args: readonly string[]): Running =>
+    runScript('cli/sink.ts', args, { ...process.env, DATA_DIR: dataDir });
+
+  before(async () => {
+    const directory = shardDirectory(dataDir, 1, 0);
+    mkdirSync(directory, { recursive: true });
+    fixture = await openFixture({ directory });
+    await fold(1);
+    writeActiveEpoch(dataDir, { epoch: 1, shards: 1 });
+  });
+  after(async () => {
+    await fixture.close();
+    temporary.remove();
+  });
+
+  async function fold(number: number): Promise<void> {
+    const session = { instance: 1, session: number, id: uuid(3, number), user: 1, title: null };
+    await fixture.fold(
+      assignment({
+        messages: [fact({ position: number, session: number, user: 1 })],
+        sessions: [{ ...session, summary: null, language: null }],
+      }),
+    );
+    await fixture.publish();
+  }
+
+  it('writes once, and says what it wrote', async () => {
+    // A mark of DuckDB's parameters, and of the names of our tables.
+    const to = join(temporary.path, 'a@session $1');
+    const run = sink('--to', to, '--once');
+    equal(await run.ended, 0, run.output());
+    match(
+      run.output(),
+      /wrote 3 rows to 3 files in [\d.]+ s, removed 0 files, 0 unchanged; processed up to 1970-/,
+    );
+    equal(parquetFiles(to).length, 3);
+  });
+
+  it('writes again after the pause, ends when it is told to, and goes on where it was killed', async () => {
+    const to = join(temporary.path, 'often');
+    const first = sink('--to', to, '--every', '1s', '--tables', 'sessions,facts');
+    await until(() => existsSync(join(to, 'facts')));
+    const other = sink('--to', to, '--once');
+    equal(await other.ended, 1);
+    match(other.output(), /^Another npm run sink writes to .*often: stop it, or choose another folder\.\n$/);
+    const times = writeTimes(to);
+    await fold(2);
+    await until(() => [...writeTimes(to)].some(([file, at]) => times.get(file) !== at));
+    first.process.kill('SIGKILL');
+    await first.ended;
+    writeFileSync(join(to, '_tmp', '1.parquet.tmp'), 'half a file');
+    const second = sink('--to', to, '--every', '1h');
+    await until(() => existsSync(join(to, 'end_users')) && second.output().includes('unchanged'));
+    second.process.kill('SIGTERM');
+    equal(await second.ended, 0, second.output());
+    ok(!existsSync(join(to, '_tmp', '1.parquet.tmp')));
+  });
+
+  it('refuses what it does not understand, and a data directory without views', async () => {
+    const cases: readonly (readonly [args: readonly string[], code: number, says: RegExp])[] = [
+      [[], 2, /^--to is needed/],
+      [['--to', 'x', '--every', '0s'], 2, /^--every takes a time/],
+      [['--to', 'x', '--tables', 'topics,texts'], 2, /^There is no table texts/],
+      [['--to', 'x', '--instance', 'one'], 2, /^--instance takes a UUID/],
+    ];
+    const runs = cases.map(([args]) => sink(...args));
+    deepEqual(
+      await Promise.all(runs.map(({ ended }) => ended)),
+      cases.map(([, code]) => code),
+    );
+    for (const [index, [, , says]] of cases.entries()) match(runs[index]?.output() ?? '', says);
+    const nothing = runScript('cli/sink.ts', ['--to', join(temporary.path, 'none'), '--once'], {
+      ...process.env,
+      DATA_DIR: join(temporary.path, 'none'),
+    });
+    equal(await nothing.ended, 1);
+    match(nothing.output(), /^There are no views in .*: start the service, or set DATA_DIR\.\n$/);
+  });
+});
+
+async function until(isSo: () => boolean): Promise<void> {
+  for (const deadline = performance.now() + GIVE_UP_MS; !isSo(); await sleep(20))
+    if (performance.now() > deadline) throw new Error('it did not happen');
+}
