@@ -56,6 +56,11 @@ const environment = z.object({
   WRITER_TIMEOUT_MS: integer(30_000, 100, 600_000),
   WRITER_IDLE_MINUTES: integer(10, 0, 10_080),
   WRITER_MODEL: z.string().optional(),
+  WEBHOOK_ALLOW_PRIVATE: z.enum(['true', 'false'], 'must be true or false').default('false'),
+  PUBLIC_URL: z
+    .string()
+    .regex(/^https?:\/\/[^\s@?#]+$/, 'must look like https://undertone.example.com')
+    .optional(),
   QUERY_WAIT_MS: integer(5000, 0, 60_000),
   QUERY_WAITERS: integer(256, 1, 100_000),
   QUERY_THREADS: integer(Math.min(2, availableParallelism()), 1, 256),
@@ -103,6 +108,10 @@ export interface Config {
   readonly workerBatchBytes: number;
   /** What writes names and summaries; null: nobody does. */
   readonly writer: WriterConfig | null;
+  /** Alerts may be posted to loopback, private and link-local addresses. */
+  readonly webhookAllowPrivate: boolean;
+  /** How people reach the dashboard, without a slash at its end; '': nobody said. */
+  readonly publicUrl: string;
   /** The longest that a query waits for `X-Wait-For-Position`. */
   readonly queryWaitMs: number;
   /** Queries that may wait for it at once; more get 503. */
@@ -186,6 +195,8 @@ export function loadConfig(env: NodeJS.ProcessEnv = readEnvironment()): Config {
     autoRebuild: values.AUTO_REBUILD === 'true',
     workerBatchBytes: values.WORKER_BATCH_BYTES,
     writer: writerOf(values),
+    webhookAllowPrivate: values.WEBHOOK_ALLOW_PRIVATE === 'true',
+    publicUrl: (values.PUBLIC_URL ?? '').replace(/\/+$/, ''),
     queryWaitMs: values.QUERY_WAIT_MS,
     queryWaiters: values.QUERY_WAITERS,
     queryThreads: values.QUERY_THREADS,

@@ -25,8 +25,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   query: ['store', 'domain'],
   // What the views hold, as files for other programs.
   sink: ['store', 'domain'],
+  // Conditions are decided by the numbers of queries; alerts and their messages are kept in buckets.
+  alerts: ['query', 'stream', 'store', 'domain'],
   writer: ['enrich', 'language', 'domain'],
-  http: ['registry', 'ingest', 'traces', 'query', 'domain'],
+  http: ['registry', 'ingest', 'traces', 'query', 'alerts', 'domain'],
   // What /readyz and /metrics say of all processes.
   health: ['http', 'store', 'stream', 'domain'],
   // What ships as `undertone/client`: it runs in programs that have nothing else of ours.

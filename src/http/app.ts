@@ -15,6 +15,7 @@ import {
   type ConnectionTimes,
 } from './connections.ts';
 import type { HttpDependencies } from './dependencies.ts';
+import { registerAlertRoutes } from './alert-routes.ts';
 import { registerCurationRoutes } from './curation-routes.ts';
 import { registerDashboard } from './dashboard/page.ts';
 import { registerDocsRoutes } from './docs-routes.ts';
@@ -96,6 +97,7 @@ export function createApp(dependencies: HttpDependencies): FastifyInstance {
         registerQueryRoute(scope, reading);
         registerReadingRoutes(scope, reading);
         registerCurationRoutes(scope, reading, bodies);
+        registerAlertRoutes(scope, reading);
       }
     },
     { prefix: '/v1' },

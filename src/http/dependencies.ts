@@ -1,4 +1,6 @@
 /** It has types only, and no test of its own. */
+import type { Alert, AlertDetail, NewAlert } from '../alerts/service.ts';
+import type { NewRule } from '../alerts/rule.ts';
 import type { KeyScope } from '../domain/key-scopes.ts';
 import type { AskedCuration } from '../domain/asked-curations.ts';
 import type { Curator } from '../ingest/curator.ts';
@@ -92,6 +94,20 @@ export interface CurationTargets {
   check(instanceId: string, asked: AskedCuration, caller: string): Promise<AskedCuration>;
 }
 
+/** The alerts of instances that exist. */
+export interface Alerts {
+  /** Whether webhooks may lead to private addresses. */
+  readonly allowPrivate: boolean;
+  /** `seed`: the same makes the same alert, once. Throws AppError CONFLICT when there are too many. */
+  create(wanted: NewRule, seed?: string): Promise<NewAlert>;
+  list(instanceId: string): Promise<readonly Alert[]>;
+  /** Throws AppError NOT_FOUND, as do the following. */
+  read(instanceId: string, id: string): Promise<AlertDetail>;
+  remove(instanceId: string, id: string): Promise<void>;
+  /** Throws AppError CONFLICT while a test is under way. */
+  test(instanceId: string, id: string): Promise<{ readonly deliveryId: string }>;
+}
+
 /** One thing that must be true for the process to take traffic. */
 export interface ReadinessCheck {
   readonly name: string;
@@ -117,6 +133,7 @@ export interface HttpDependencies {
     readonly curations: CurationsReader;
     readonly targets: CurationTargets;
     readonly curator: Curator;
+    readonly alerts: Alerts;
     readonly instances: InstanceFinder;
   };
   readonly instances: InstanceRegistry;

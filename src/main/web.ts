@@ -1,10 +1,13 @@
 /** The Procfile's `web`: ingest and query over HTTP. */
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { Outbox } from '../alerts/outbox.ts';
+import { Rules } from '../alerts/rules.ts';
+import { AlertService } from '../alerts/service.ts';
 import { loadConfig } from '../config.ts';
 import { FailureLog, ServiceWatch } from '../health/service-watch.ts';
 import { createApp } from '../http/app.ts';
-import type { HttpDependencies, ReadinessCheck } from '../http/dependencies.ts';
+import type { Alerts, HttpDependencies, ReadinessCheck } from '../http/dependencies.ts';
 import { listen } from '../http/listen.ts';
 import { createAcceptor, type Acceptor } from '../ingest/acceptor.ts';
 import { openIdempotencyStore } from '../ingest/idempotency.ts';
@@ -59,6 +62,7 @@ interface Awaited {
   readonly registry: Later<Registry>;
   readonly acceptor: Later<Acceptor>;
   readonly curator: Later<Curator>;
+  readonly alerts: Later<AlertService>;
   readonly createInstance: Later<InstanceCreator>;
 }
 
@@ -68,6 +72,7 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
     registry: new Later(),
     acceptor: new Later(),
     curator: new Later(),
+    alerts: new Later(),
     createInstance: new Later(),
   };
   const readerFailures = new FailureLog();
@@ -116,6 +121,7 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
   const parts = { publisher: await openPublisher(lifecycle, connection), idempotency, clock: nowMicros };
   if (ingests) awaited.acceptor.set(createAcceptor({ ...parts, registry }));
   awaited.curator.set(createCurator(parts));
+  if (answers) awaited.alerts.set(await openAlertService(connection));
   // Opened first, so that it answers while the rest is awaited; closed first all the same.
   lifecycle.opened('http', () => app.close());
   await registry.whenReady();
@@ -159,9 +165,16 @@ async function openPublisher(lifecycle: Lifecycle, connection: StreamConnection)
   return publisher;
 }
 
+async function openAlertService(connection: StreamConnection): Promise<AlertService> {
+  const options = { replicas: config.streamReplicas };
+  const rules = await Rules.open(connection, options);
+  const outbox = await Outbox.open(connection, options);
+  return new AlertService({ rules, outbox, publicUrl: config.publicUrl, now: Date.now });
+}
+
 async function openQuery(
   lifecycle: Lifecycle,
-  { registry, connection, curator }: Awaited,
+  { registry, connection, curator, alerts }: Awaited,
   readerFailures: FailureLog,
 ): Promise<{ readers: ShardReaders; dependency: NonNullable<HttpDependencies['query']> }> {
   const { dataDir, shards, queryThreads, queryWaiters } = config;
@@ -202,12 +215,25 @@ async function openQuery(
     curations: new CurationsReader(reading),
     targets: new CurationTargets(reading),
     curator: { curate: async (request) => curator.get().curate(request) } satisfies Curator,
+    alerts: alertsOf(alerts),
   };
   const projectOf = async (id: string): Promise<string | null> =>
     (await registry.get().findInstance(id))?.projectId ?? null;
   return {
     readers,
     dependency: { runner, sessions, why, changes, overview, ...steering, instances: { projectOf } },
+  };
+}
+
+/** What the routes about alerts ask. */
+function alertsOf(service: Later<AlertService>): Alerts {
+  return {
+    allowPrivate: config.webhookAllowPrivate,
+    create: async (wanted, seed) => service.get().create(wanted, seed),
+    list: async (instanceId) => service.get().list(instanceId),
+    read: async (instanceId, id) => service.get().read(instanceId, id),
+    remove: async (instanceId, id) => service.get().remove(instanceId, id),
+    test: async (instanceId, id) => service.get().test(instanceId, id),
   };
 }
 

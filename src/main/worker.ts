@@ -22,6 +22,7 @@ import { isRebuildWanted, startRebuild, type Rebuild } from './auto-rebuild.ts';
 import { beginWorkerStatus } from '../health/process-status.ts';
 import { AnalysisPool } from '../worker/analysis/pool.ts';
 import type { Writer } from '../writer/writer.ts';
+import { openAlerts } from './open-alerts.ts';
 import { currentDefinition, MODELS_DIRECTORY } from '../worker/current-definition.ts';
 
 /** Below web and NATS: under load the answer to a caller goes first, and the backlog is worked off after. */
@@ -73,6 +74,8 @@ runProcess(logger, config.shutdownMs, async (lifecycle) => {
     writer = own.writer;
     lifecycle.opened('writer', () => own.close());
   }
+  const alerts = await openAlerts(config, connection, logger);
+  lifecycle.opened('alerts', () => alerts.close());
   const membership: MembershipOptions = {
     dataDir: config.dataDir,
     batchBytes: config.workerBatchBytes,
@@ -81,6 +84,7 @@ runProcess(logger, config.shutdownMs, async (lifecycle) => {
     logger,
     holder: thisHolder(),
     analysis: loading,
+    openAlerts: alerts.openShard,
     ...(own === null ? {} : { openWriter: (guard) => own.writer.openShard(guard) }),
   };
 

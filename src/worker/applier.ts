@@ -1,5 +1,6 @@
 import type { Assignment, Enrichment } from '../domain/facts.ts';
 import type { RecordedRequest } from '../domain/records.ts';
+import type { ShardAlerts } from '../domain/alerting.ts';
 import type { ShardWriter } from '../domain/writings.ts';
 import type { Logger } from '../logger.ts';
 import type { Batch } from '../store/live/batch.ts';
@@ -27,6 +28,7 @@ export interface ApplierOptions {
   readonly notes: Pick<MessageNotes, 'add'>;
   /** Told of what is committed. */
   readonly writer?: Pick<ShardWriter, 'committed'>;
+  readonly alerts?: Pick<ShardAlerts, 'committed' | 'published' | 'idle'>;
   readonly logger: Logger;
   /** Microseconds since 1970-01-01 UTC. */
   readonly now: () => number;
@@ -121,7 +123,7 @@ export class Applier {
 
   async #commit(stretch: Stretch): Promise<void> {
     const { entries, sequence } = stretch;
-    const { assigner, store, writer, logger, now } = this.#options;
+    const { assigner, store, writer, alerts, logger, now } = this.#options;
     const startedAt = performance.now();
     const { batch, assignment } = await this.#analyse(entries, stretch.enrichments);
     for (const message of stretch.unanalysed ?? [])
@@ -135,6 +137,11 @@ export class Applier {
     this.#counters.lastProgressAt = now();
     const projects = new Map(batch.instances.map(({ instance, projectId }) => [instance, projectId]));
     writer?.committed(assigner.takeReports(), projects);
+    const { timestamp } = deliveredAs(stretch.delivered, sequence);
+    alerts?.committed(
+      batch.instances.map(({ id }) => id),
+      timestamp,
+    );
     assigner.evict();
     logger.debug(
       {

@@ -106,6 +106,7 @@ export class WorkerLoop {
       ahead = null;
       if (prepared.delivered.length === 0) {
         await this.#publish();
+        this.#options.alerts?.idle();
         this.#options.idleCollection?.idle();
         continue;
       }
@@ -124,7 +125,9 @@ export class WorkerLoop {
   }
 
   async #publish(): Promise<void> {
-    await this.#options.publication.publish();
+    const { publication, alerts } = this.#options;
+    await publication.publish();
+    alerts?.published(publication.sequence);
     this.#publishedAt = performance.now();
     this.#progressed();
   }

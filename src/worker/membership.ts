@@ -1,3 +1,4 @@
+import type { OpenShardAlerts } from '../domain/alerting.ts';
 import type { OpenShardWriter } from '../domain/writings.ts';
 import type { Logger } from '../logger.ts';
 import type { Epoch } from '../store/epochs/epochs.ts';
@@ -28,6 +29,8 @@ export interface MembershipOptions {
   readonly analysis: Promise<AnalysisPool>;
   /** Left out: names and summaries are our own. */
   readonly openWriter?: OpenShardWriter;
+  /** Left out: nobody evaluates alerts. */
+  readonly openAlerts?: OpenShardAlerts;
 }
 
 /** This process's part in the work on one build of the views. Covered by test/worker/workers.test.ts. */
@@ -57,6 +60,7 @@ export async function joinWorkers(options: MembershipOptions, active: Epoch): Pr
       waitForLockMs,
       haltWhenLost: true,
       ...(options.openWriter === undefined ? {} : { openWriter: options.openWriter }),
+      ...(options.openAlerts === undefined ? {} : { openAlerts: options.openAlerts }),
     });
     const { sequence } = opened.store;
     logger.info({ event: 'shard_opened', epoch: active.epoch, shard, sequence }, 'views opened');

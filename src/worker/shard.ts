@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { OpenShardAlerts, ShardAlerts } from '../domain/alerting.ts';
 import type { OpenShardWriter, ShardWriter } from '../domain/writings.ts';
 import type { Logger } from '../logger.ts';
 import { isDamage, isOutOfRoom, noteDamage } from '../store/damage.ts';
@@ -51,6 +52,8 @@ export interface ShardOptions {
   readonly guard?: () => Promise<void>;
   /** Opens the writer of the shard. Left out: names and summaries are our own. */
   readonly openWriter?: OpenShardWriter;
+  /** Opens what evaluates the alerts of the shard. Left out: nobody does. */
+  readonly openAlerts?: OpenShardAlerts;
   /** How long to wait for the first entry of a batch, milliseconds. */
   readonly waitMs: number;
   readonly publishEveryMs: number;
@@ -155,6 +158,7 @@ class WorkingShard implements Shard {
   readonly #analysis: ShardAnalysis;
   readonly #marks: WorkMarkFile;
   readonly #writer: ShardWriter | undefined;
+  readonly #alerts: ShardAlerts | undefined;
   readonly #loop: WorkerLoop;
   readonly #closing = Promise.withResolvers<void>();
   #running: Promise<void> = Promise.resolve();
@@ -192,6 +196,8 @@ class WorkingShard implements Shard {
     this.#marks = new WorkMarkFile(directory);
     const guard = options.guard ?? (() => Promise.resolve());
     this.#writer = options.openWriter?.(guard);
+    const { shard, active } = options;
+    this.#alerts = options.openAlerts?.({ shard, shards: active.shards, directory, guard });
     this.#loop = new WorkerLoop({
       source,
       store,
@@ -210,6 +216,7 @@ class WorkingShard implements Shard {
       setAside: options.setAside,
       guard,
       ...(this.#writer === undefined ? {} : { writer: this.#writer }),
+      ...(this.#alerts === undefined ? {} : { alerts: this.#alerts }),
       now: () => Date.now() * 1000,
       maxEntries: BATCH_ENTRIES,
       maxBytes: options.batchBytes,
@@ -294,6 +301,7 @@ class WorkingShard implements Shard {
     await this.#running.catch(() => undefined);
     await sourceClosed;
     await writerClosed;
+    await this.#alerts?.close();
     this.#analysis.close();
     await this.publication.close();
     await this.store.close();

@@ -165,6 +165,43 @@ export function createHarness(
         return { elements: [], pagination: { limit, next: null }, lastProcessedAt: null };
       },
     },
+    alerts: {
+      allowPrivate: false,
+      async create({ instanceId, name, condition, delivery }) {
+        const { url, format } = delivery;
+        const made = { id: SESSION, instanceId, name, condition, delivery: { url, format } };
+        const state = {
+          createdAt: new Date(NOON).toISOString(),
+          state: 'active',
+          disabledReason: null,
+        } as const;
+        return { alert: { ...made, ...state }, secret: 'whsec_' };
+      },
+      async list() {
+        return [];
+      },
+      async read(instanceId, id) {
+        const created = {
+          createdAt: new Date(NOON).toISOString(),
+          state: 'active',
+          disabledReason: null,
+        } as const;
+        const delivery = { url: 'https://example.com/…', format: 'slack' } as const;
+        const alert = {
+          id,
+          instanceId,
+          name: 'An alert',
+          condition: { kind: 'digest' },
+          delivery,
+          ...created,
+        } as const;
+        return { alert, deliveries: [] };
+      },
+      async remove() {},
+      async test() {
+        return { deliveryId: SESSION };
+      },
+    },
     targets: { check: async (_, asked) => asked },
     curator: {
       async curate(request) {

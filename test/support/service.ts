@@ -77,6 +77,7 @@ export async function startTestService(env: Readonly<Record<string, string>> = {
         NATS_URL: nats.url,
         NATS_TOKEN: nats.token,
         EMBEDDING_MODEL: 'undertone-small',
+        WEBHOOK_ALLOW_PRIVATE: 'true',
         LOG_LEVEL: 'warn',
         ...env,
       },

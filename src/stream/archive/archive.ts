@@ -20,7 +20,7 @@ export interface ArchivedStream {
 export const ARCHIVED_STREAMS: readonly ArchivedStream[] = [
   { name: CONVERSATIONS_STREAM, subjects: CONVERSATIONS_SUBJECTS, keepsSequences: true },
   { name: DEAD_LETTERS_STREAM, subjects: '>', keepsSequences: false },
-  ...['registry', 'sessions', 'idempotency'].map((bucket) => ({
+  ...['registry', 'sessions', 'idempotency', 'alerts', 'alert-outbox'].map((bucket) => ({
     name: `KV_${bucket}`,
     subjects: `$KV.${bucket}.>`,
     keepsSequences: false,

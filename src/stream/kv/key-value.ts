@@ -28,6 +28,8 @@ export interface KeyValueBucket {
   newestRevision(pattern: string): Promise<number>;
   /** Whether there are keys of a pattern, in which `*` stands for one part between dots. Deleted ones count. */
   hasKeys(pattern: string): Promise<boolean>;
+  /** The values of all keys of a pattern (see `hasKeys`), in the order of their writing. */
+  list(pattern: string): Promise<string[]>;
   /**
    * Tells every key and then every change, in order; goes on through disconnects. Changes are seen some
    * milliseconds after their acknowledgement. `value` null: the key was deleted.
@@ -95,6 +97,7 @@ export async function openKeyValue(
     },
     newestRevision: async (pattern) => (await newest(pattern))?.seq ?? 0,
     hasKeys: async (pattern) => (await newest(pattern)) !== null,
+    list: (pattern) => ask(() => list(connection, name, pattern)),
     watch: (onChange) => watch(connection, name, onChange),
   };
 }
@@ -124,6 +127,32 @@ async function nullWhenOutrun(write: Promise<number>): Promise<number | null> {
   } catch (error) {
     if (error instanceof JetStreamApiError && WRONG_LAST_SEQUENCE.has(error.code)) return null;
     throw error;
+  }
+}
+
+/** How long the server may take from one value of a list to the next. */
+const LIST_SILENCE_MS = 5000;
+
+async function list(connection: StreamConnection, bucket: string, pattern: string): Promise<string[]> {
+  const reader = new LogReader(connection, {
+    stream: `KV_${bucket}`,
+    filterSubjects: [`$KV.${bucket}.${pattern}`],
+    startSequence: 1,
+    readAheadBytes: 1024 * 1024,
+  });
+  try {
+    const values: string[] = [];
+    for (let ended = (await reader.opened) === 0; !ended;) {
+      const taken = await reader.take({ maxMessages: 1000, maxBytes: Infinity, waitMs: LIST_SILENCE_MS });
+      if (taken.length === 0) throw new Error(`NATS fell silent while the bucket ${bucket} was listed`);
+      for (const entry of taken) {
+        if (entry.header('KV-Operation') === '') values.push(Buffer.from(entry.bytes).toString());
+        ended ||= entry.pending === 0;
+      }
+    }
+    return values;
+  } finally {
+    await reader.close();
   }
 }
 

@@ -1,0 +1,162 @@
+/** What is posted: JSON with all figures, or what Slack's incoming webhooks take. Covered by test/alerts/body.test.ts. */
+import { z } from 'zod';
+import { formatInstant } from '../domain/time.ts';
+import type { Firing } from './evaluation.ts';
+import { COUNTED, KINDS_OF_CONDITIONS, WINDOWS, type Counted, type Format, type Rule } from './rule.ts';
+import { oneLine, textOf } from './texts.ts';
+
+const uuid = z.uuid();
+const instant = z.iso.datetime();
+
+/** The body of a message of format `undertone`, as docs/alerts.md describes it. */
+export const alertBodySchema = z.strictObject({
+  type: z.enum(['alert.fired', 'alert.test', 'digest.weekly']),
+  timestamp: instant,
+  data: z.looseObject({
+    alert: z.strictObject({ id: uuid, name: z.string(), kind: z.enum(KINDS_OF_CONDITIONS) }),
+    instanceId: uuid,
+    text: z.string(),
+    link: z.string(),
+  }),
+});
+
+/** The rest of `data` when an alert has fired. */
+export const firedDataSchema = z.strictObject({
+  alert: z.strictObject({ id: uuid, name: z.string(), kind: z.enum(KINDS_OF_CONDITIONS) }),
+  instanceId: uuid,
+  text: z.string(),
+  link: z.string(),
+  window: z.strictObject({ granularity: z.enum(WINDOWS).nullable(), start: instant, end: instant }),
+  value: z.number(),
+  bound: z.number(),
+  sessions: z.number().optional(),
+  before: z
+    .strictObject({ start: instant, end: instant, sessions: z.number(), windows: z.number() })
+    .optional(),
+  entity: z.strictObject({ groupBy: z.enum(COUNTED), id: uuid, name: z.string() }).nullable(),
+  position: z.number(),
+});
+
+export interface Rendered {
+  readonly text: string;
+  readonly body: string;
+}
+
+/** A message before it takes the form that its receiver reads. */
+export interface Content {
+  readonly type: z.output<typeof alertBodySchema>['type'];
+  readonly rule: Rule;
+  /** Milliseconds since 1970-01-01 UTC. */
+  readonly at: number;
+  readonly text: string;
+  /** Sections of the text, for Slack; default: the text. Plain text, not escaped. */
+  readonly sections?: readonly Section[];
+  /** Where the dashboard shows it: a path. */
+  readonly link: string;
+  readonly more: Readonly<Record<string, unknown>>;
+}
+
+export interface Section {
+  readonly title?: string;
+  readonly lines: readonly string[];
+}
+
+/** Addresses of the dashboard begin with it; '': only paths are known. */
+export type PublicUrl = string;
+
+export function render(content: Content, format: Format, publicUrl: PublicUrl): Rendered {
+  const { text } = content;
+  const link = `${publicUrl}${content.link}`;
+  const body = format === 'slack' ? slackBody(content, link) : undertoneBody(content, link);
+  return { text, body: JSON.stringify(body) };
+}
+
+function undertoneBody({ type, rule, at, text, more }: Content, link: string): unknown {
+  const { id, name, condition, instanceId } = rule;
+  return {
+    type,
+    timestamp: formatInstant(at * 1000),
+    data: { alert: { id, name, kind: condition.kind }, instanceId, text, link, ...more },
+  };
+}
+
+/** The longest text of a section and of a header in Slack. */
+const SLACK_SECTION = 3000;
+const SLACK_HEADER = 150;
+
+function slackBody({ rule, text, sections = [{ lines: [text] }] }: Content, link: string): unknown {
+  const header = { type: 'plain_text', text: cut(oneLine(rule.name), SLACK_HEADER), emoji: false };
+  const blocks = sections.map(({ title, lines }) => {
+    const escaped = lines.map(escapeMrkdwn);
+    const written = title === undefined ? escaped : [`*${escapeMrkdwn(title)}*`, ...escaped];
+    return {
+      type: 'section',
+      text: { type: 'mrkdwn', text: cut(written.join('\n'), SLACK_SECTION), verbatim: true },
+    };
+  });
+  const isUrl = /^https?:/.test(link);
+  const open = {
+    type: 'section',
+    text: { type: 'mrkdwn', text: `<${link.replaceAll('&', '&amp;')}|Open in Undertone>` },
+  };
+  return {
+    text: escapeMrkdwn(`${oneLine(rule.name)}: ${text}`),
+    blocks: [{ type: 'header', text: header }, ...blocks, ...(isUrl ? [open] : [])],
+  };
+}
+
+/**
+ * Text as Slack shows it: `&`, `<` and `>` escaped, so that nothing in it is a link or a mention (`<!channel>`,
+ * `<@U…>`); and the characters that would format it, or name somebody without brackets, followed by nothing visible.
+ */
+export function escapeMrkdwn(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll(/[*_~`@#]/g, '$&\u200b');
+}
+
+/** Cuts at a character, never within one that is escaped. */
+function cut(text: string, longest: number): string {
+  if (text.length <= longest) return text;
+  return `${text
+    .slice(0, longest - 1)
+    .replace(/&[a-z]*$/, '')
+    .replace(/[\ud800-\udbff]$/, '')}…`;
+}
+
+const VIEW_OF: Readonly<Record<Counted, string>> = { TOPIC: 'topic', GAP: 'gap', CSAT_DSAT: 'signal' };
+
+/** The page of the dashboard about an entity, or about the instance. */
+export function linkTo(
+  instanceId: string,
+  entity: Pick<NonNullable<Firing['entity']>, 'groupBy' | 'id'> | null,
+): string {
+  const page = entity === null ? {} : { view: VIEW_OF[entity.groupBy], id: entity.id };
+  return `/?${new URLSearchParams({ instance: instanceId, ...page }).toString()}`;
+}
+
+/** A firing as a message. `position`: the stream sequence that its numbers contain. */
+export function contentOf(firing: Firing, position: number, at: number): Content {
+  const { rule, window, span, value, bound, sessions, before, entity } = firing;
+  const ended = { start: formatInstant(span.start), end: formatInstant(span.end) };
+  return {
+    type: 'alert.fired',
+    rule,
+    at,
+    text: textOf(firing),
+    link: linkTo(rule.instanceId, entity),
+    more: {
+      window: { granularity: window, ...ended },
+      value,
+      bound,
+      ...(sessions === undefined ? {} : { sessions }),
+      ...(before === undefined
+        ? {}
+        : { before: { ...before, start: formatInstant(before.start), end: formatInstant(before.end) } }),
+      entity: entity === null ? null : { groupBy: entity.groupBy, id: entity.id, name: entity.name },
+      position,
+    },
+  };
+}

@@ -1,0 +1,165 @@
+/** What conditions are decided by, from one snapshot: the numbers of GET /v1/query/. Covered by test/alerts/figures.test.ts. */
+import { GROUPINGS, type GroupBy } from '../domain/groupings.ts';
+import { answerQuery, type AnswerOptions } from '../query/answer.ts';
+import { readInstanceRow } from '../query/instance-row.ts';
+import { parseQueryParameters, type QueryParameters } from '../query/parameters.ts';
+import { planTotals } from '../query/plan.ts';
+import type { QueryResponse } from '../query/response-schema.ts';
+import type { Snapshot, SnapshotReader } from '../store/published/snapshot-reader.ts';
+import type { Counted, Window } from './rule.ts';
+import type { Span } from './windows.ts';
+
+/** A topic, gap or signal, and the conversations that it came up in. */
+export interface EntityFigures {
+  readonly id: string;
+  readonly name: string;
+  readonly sessions: number;
+  /** Of a signal. */
+  readonly signalType?: 'SAT' | 'DSAT';
+  /** Of a gap. */
+  readonly gapType?: 'TOOL' | 'KNOWLEDGE';
+}
+
+export interface EntityChoice {
+  readonly groupBy: Counted;
+  /** ±Infinity: open. */
+  readonly span: Span;
+  /** The window that the span is; null: it is no single one. */
+  readonly window: Window | null;
+  readonly atLeast: number;
+  /** Null: all. What merged is answered for by its heir. */
+  readonly ids: readonly string[] | null;
+}
+
+/** What an evaluation asks: one moment of one instance. */
+export interface Figures {
+  /** Stream sequence that every number contains. */
+  readonly position: number;
+  /** The most conversations first. */
+  entities(choice: EntityChoice): Promise<readonly EntityFigures[]>;
+  /** Conversations in a span; `dissatisfied`: of them those with a signal of dissatisfaction. */
+  sessions(span: Span, dissatisfied?: boolean): Promise<number>;
+  /** When the newest entry of the instance was applied, microseconds since 1970; 0 before the first. */
+  processedAt(): Promise<number>;
+  /** The start of the first day of a span with a conversation; Infinity when there is none. */
+  firstDay(span: Span): Promise<number>;
+}
+
+/** No instance has so many entities. */
+const MOST = 1_000_000;
+
+/** Reads each number once, however many conditions ask for it. */
+export class SnapshotFigures implements Figures {
+  readonly #snapshot: Snapshot;
+  readonly #instanceId: string;
+  readonly #options: AnswerOptions;
+  readonly #known = new Map<string, Promise<unknown>>();
+
+  constructor(snapshot: Snapshot, instanceId: string, options: AnswerOptions) {
+    this.#snapshot = snapshot;
+    this.#instanceId = instanceId;
+    this.#options = options;
+  }
+
+  get position(): number {
+    return this.#snapshot.sequence;
+  }
+
+  entities(choice: EntityChoice): Promise<readonly EntityFigures[]> {
+    const { groupBy, span, window, atLeast, ids } = choice;
+    return this.#once(
+      `entities ${JSON.stringify([groupBy, span.start, span.end, window, atLeast, ids])}`,
+      async () => {
+        const { elements } = await this.#ask(groupBy, span, {
+          granularity: window ?? 'ALL',
+          fields: ['sessions'],
+          ids: ids === null || ids.length > 0 ? ids : null,
+          bounds: [{ metric: 'sessions', min: atLeast, max: null }],
+          sort: { field: 'sessions', order: 'DESC' },
+          limit: MOST,
+        });
+        return elements.map((element) => entityOf(groupBy, element));
+      },
+    );
+  }
+
+  sessions(span: Span, dissatisfied = false): Promise<number> {
+    return this.#once(`sessions ${span.start} ${span.end} ${dissatisfied}`, async () => {
+      const { pagination } = await this.#ask('SESSION', span, {
+        limit: 1,
+        bounds: dissatisfied ? [{ metric: 'dsat', min: 1, max: null }] : [],
+      });
+      return pagination.total;
+    });
+  }
+
+  async processedAt(): Promise<number> {
+    const row = await readInstanceRow(this.#snapshot, this.#instanceId);
+    return row === undefined ? 0 : (row['processed_at'] as number);
+  }
+
+  firstDay(span: Span): Promise<number> {
+    return this.#once(`first day ${span.start} ${span.end}`, async () => {
+      const row = await readInstanceRow(this.#snapshot, this.#instanceId);
+      if (row === undefined) return Infinity;
+      const parameters = this.#parameters('SESSION', span, { granularity: 'DAY' });
+      const plan = planTotals(parameters, row['instance'] as number, this.#options.views);
+      const [first] = await this.#snapshot.all(plan.sql, plan);
+      return first === undefined ? Infinity : (first['bucket'] as number);
+    });
+  }
+
+  #ask(groupBy: GroupBy, span: Span, more: Partial<QueryParameters>): Promise<QueryResponse> {
+    return answerQuery(this.#snapshot, this.#parameters(groupBy, span, more), this.#options);
+  }
+
+  #parameters(groupBy: GroupBy, { start, end }: Span, more: Partial<QueryParameters>): QueryParameters {
+    const plain = parseQueryParameters({ instanceId: this.#instanceId, groupBy, fields: 'messages' });
+    const bound = (at: number): number | null => (Number.isFinite(at) ? at : null);
+    return { ...plain, range: { start: bound(start), end: bound(end) }, ...more };
+  }
+
+  #once<T>(name: string, read: () => Promise<T>): Promise<T> {
+    const known = this.#known.get(name) as Promise<T> | undefined;
+    if (known !== undefined) return known;
+    const reading = read();
+    this.#known.set(name, reading);
+    return reading;
+  }
+}
+
+function entityOf(
+  groupBy: Counted,
+  { dimensions, fields }: QueryResponse['elements'][number],
+): EntityFigures {
+  const entity = dimensions[GROUPINGS[groupBy].name as 'topic' | 'gap' | 'csatDsatSignal'];
+  if (entity === undefined) throw new Error(`a row of ${groupBy} has no entity`);
+  return {
+    id: entity.id,
+    name: entity.name,
+    sessions: fields.sessions ?? 0,
+    ...('signalType' in entity ? { signalType: entity.signalType } : {}),
+    ...('gapType' in entity ? { gapType: entity.gapType } : {}),
+  };
+}
+
+/** Reads the published views of one shard. */
+export interface FiguresReader {
+  /** Numbers of one instance at the newest moment that is published; null while nothing is. */
+  read<T>(instanceId: string, work: (figures: Figures) => Promise<T>): Promise<T | null>;
+  close(): Promise<void>;
+}
+
+/** Reads figures of one shard's published views. */
+export function figuresReader(
+  reader: Pick<SnapshotReader, 'hasManifest' | 'read' | 'close'>,
+  options: AnswerOptions,
+): FiguresReader {
+  return {
+    read: async (instanceId, work) => {
+      if (!(await reader.hasManifest())) return null;
+      return reader.read((snapshot) => work(new SnapshotFigures(snapshot, instanceId, options)));
+    },
+    close: () => reader.close(),
+  };
+}

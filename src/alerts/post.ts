@@ -1,0 +1,132 @@
+/** Posts to an address that a caller named. Covered by test/alerts/post.test.ts. */
+import { lookup as lookUp, type LookupAddress, type LookupOptions } from 'node:dns';
+import http from 'node:http';
+import https from 'node:https';
+import { isIP } from 'node:net';
+import { hostOf, isPublicAddress, PRIVATE_FAULT } from './webhook-url.ts';
+
+export interface PostOptions {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** For everything, from the name of the host to the end of the answer's head. */
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+export interface PostAnswer {
+  readonly status: number;
+  /** What the header `Retry-After` asks for; null: nothing. */
+  readonly retryAfterMs: number | null;
+}
+
+/** Rejects with PostError when no answer came. */
+export type Post = (url: string, options: PostOptions) => Promise<PostAnswer>;
+
+/** Nothing answered, and why. */
+export class PostError extends Error {
+  constructor(reason: string, options?: { cause?: unknown }) {
+    super(reason, options);
+    this.name = 'PostError';
+  }
+}
+
+/** Makes what posts. Redirects are not followed: they are answers like any other. Answers are not read. */
+export function createPost(allowPrivate: boolean): Post {
+  return async (text, { headers, body, timeoutMs, signal }) => {
+    const url = new URL(text);
+    const host = hostOf(url);
+    // A literal address is connected to without a look-up.
+    if (!allowPrivate && isIP(host) !== 0 && !isPublicAddress(host)) throw refused();
+    const timeout = AbortSignal.timeout(timeoutMs);
+    const ended = AbortSignal.any([signal, timeout]);
+    try {
+      return await send(url, headers, body, ended, allowPrivate);
+    } catch (error) {
+      if (error instanceof PostError) throw error;
+      if (timeout.aborted)
+        throw new PostError(`no answer within ${timeoutMs / 1000} seconds`, { cause: error });
+      throw new PostError(reasonOf(error), { cause: error });
+    }
+  };
+}
+
+function send(
+  url: URL,
+  headers: Readonly<Record<string, string>>,
+  body: string,
+  signal: AbortSignal,
+  allowPrivate: boolean,
+): Promise<PostAnswer> {
+  const { request } = url.protocol === 'https:' ? https : http;
+  const bytes = Buffer.from(body);
+  return new Promise((resolve, reject) => {
+    const asked = request(
+      url,
+      {
+        method: 'POST',
+        headers: { ...headers, 'content-length': String(bytes.length) },
+        signal,
+        // A connection of its own: none that was opened before its address was checked.
+        agent: false,
+        lookup: checkedLookup(allowPrivate),
+      },
+      (response) => {
+        resolve({
+          status: response.statusCode ?? 0,
+          retryAfterMs: retryAfterOf(response.headers['retry-after'], Date.now()),
+        });
+        response.destroy();
+      },
+    );
+    asked.on('error', reject);
+    asked.end(bytes);
+  });
+}
+
+type LookupDone = (
+  error: NodeJS.ErrnoException | null,
+  address: string | LookupAddress[],
+  family?: number,
+) => void;
+
+/** The addresses of a name, as they are connected to: all of them must be public. */
+function checkedLookup(allowPrivate: boolean) {
+  return (hostname: string, options: LookupOptions, done: LookupDone): void => {
+    lookUp(hostname, { ...options, all: true }, (error, addresses) => {
+      if (error !== null) return done(error, []);
+      if (!allowPrivate && addresses.some(({ address }) => !isPublicAddress(address)))
+        return done(refused(), []);
+      const [first] = addresses;
+      if (options.all === true) return done(null, addresses);
+      return done(null, first?.address ?? '', first?.family ?? 4);
+    });
+  };
+}
+
+function refused(): PostError {
+  return new PostError(`the address ${PRIVATE_FAULT}`);
+}
+
+/** Seconds, or a date. */
+export function retryAfterOf(header: string | undefined, now: number): number | null {
+  if (header === undefined) return null;
+  if (/^\d{1,9}$/.test(header)) return Number(header) * 1000;
+  const at = Date.parse(header);
+  return Number.isNaN(at) ? null : Math.max(0, at - now);
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOTFOUND: 'the name of the host is not known',
+  EAI_AGAIN: 'the name of the host cannot be looked up now',
+  ECONNREFUSED: 'the connection was refused',
+  ECONNRESET: 'the connection was broken off',
+  EPIPE: 'the connection was broken off',
+  EHOSTUNREACH: 'the host cannot be reached',
+  ENETUNREACH: 'the network of the host cannot be reached',
+  ETIMEDOUT: 'the connection took too long',
+};
+
+function reasonOf(error: unknown): string {
+  const { code = '', message = String(error) } = error as NodeJS.ErrnoException;
+  return REASONS[code] ?? (code === '' ? message : `${message} (${code})`).slice(0, 200);
+}

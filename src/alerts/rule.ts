@@ -1,0 +1,181 @@
+/** What an alert watches and whom it tells. Covered by test/alerts/rule.test.ts. */
+import { z } from 'zod';
+import { UUID_PATTERN } from '../domain/ids.ts';
+import { faultOfUrl } from './webhook-url.ts';
+
+/** Time buckets that a condition looks at, in UTC. */
+export const WINDOWS = ['HOUR', 'DAY', 'WEEK'] as const;
+export type Window = (typeof WINDOWS)[number];
+
+/** What is counted, by its name in queries. */
+export const COUNTED = ['TOPIC', 'GAP', 'CSAT_DSAT'] as const;
+export type Counted = (typeof COUNTED)[number];
+
+export const KINDS_OF_CONDITIONS = ['count', 'rising', 'new_topic', 'dsat_share', 'digest'] as const;
+export const FORMATS = ['undertone', 'slack'] as const;
+export type Format = (typeof FORMATS)[number];
+
+export const MOST_RULES = 100;
+const MOST_IDS = 50;
+const LONGEST_NAME = 100;
+const LARGEST = 1_000_000_000;
+
+const uuid = z
+  .string('must be a string')
+  .regex(UUID_PATTERN, 'must be a UUID')
+  .toLowerCase()
+  .meta({ format: 'uuid' });
+
+function whole(min: number, max: number) {
+  const message = `must be a whole number from ${min} to ${max}`;
+  return z.int(message).min(min, message).max(max, message);
+}
+
+function within(min: number, max: number) {
+  const message = `must be a number from ${min} to ${max}`;
+  return z.number(message).min(min, message).max(max, message);
+}
+
+function oneOf<const Values extends readonly string[]>(values: Values) {
+  return z.enum(values, `must be one of ${values.join(', ')}`);
+}
+
+const window = oneOf(WINDOWS).describe(
+  'The bucket that is counted: an hour, a day or a week (from Monday), in UTC.',
+);
+const groupBy = oneOf(COUNTED).describe('What is counted: topics, gaps or satisfaction signals.');
+const ids = z
+  .array(uuid, 'must be an array of UUIDs')
+  .min(1, 'must hold at least 1 id')
+  .max(MOST_IDS, `must hold at most ${MOST_IDS} ids`)
+  .optional()
+  .describe('Only these topics, gaps or signals. Left out: all.');
+const signalType = oneOf(['SAT', 'DSAT'])
+  .optional()
+  .describe('With groupBy CSAT_DSAT: only signals of this type.');
+
+const SIGNAL_TYPE_FAULT = {
+  path: ['signalType'],
+  message: 'works with groupBy CSAT_DSAT only',
+};
+const fits = (condition: { readonly groupBy: Counted; readonly signalType?: string | undefined }): boolean =>
+  condition.signalType === undefined || condition.groupBy === 'CSAT_DSAT';
+
+export const conditionSchema = z.discriminatedUnion(
+  'kind',
+  [
+    z
+      .strictObject({
+        kind: z.literal('count').describe('A topic, gap or signal reaches a number of conversations.'),
+        groupBy,
+        window,
+        atLeast: whole(1, LARGEST).describe('Conversations in the window from which it fires.'),
+        ids,
+        signalType,
+      })
+      .refine(fits, SIGNAL_TYPE_FAULT),
+    z
+      .strictObject({
+        kind: z
+          .literal('rising')
+          .describe('A topic, gap or signal comes up far more often than before, and not by chance.'),
+        groupBy,
+        window,
+        factor: within(1.1, 1000)
+          .default(2)
+          .describe('So many times the average of the windows before, at least.'),
+        atLeast: whole(1, LARGEST).default(5).describe('Conversations in the window, at least.'),
+        ids,
+        signalType,
+      })
+      .refine(fits, SIGNAL_TYPE_FAULT),
+    z.strictObject({
+      kind: z.literal('new_topic').describe('A topic is seen that was never seen before.'),
+      atLeast: whole(1, LARGEST).default(3).describe('Conversations that it has, at least.'),
+    }),
+    z.strictObject({
+      kind: z.literal('dsat_share').describe('Too many conversations have a signal of dissatisfaction.'),
+      window,
+      above: within(0, 1).describe('The share of conversations above which it fires, from 0 to 1.'),
+      minSessions: whole(1, LARGEST)
+        .default(50)
+        .describe('With fewer conversations in the window, it does not fire.'),
+    }),
+    z.strictObject({
+      kind: z.literal('digest').describe('A summary of each week, sent when the week is over.'),
+    }),
+  ],
+  {
+    error: ({ input }) =>
+      typeof input === 'object' && input !== null && !Array.isArray(input)
+        ? `must be one of ${KINDS_OF_CONDITIONS.join(', ')}`
+        : 'must be a JSON object',
+  },
+);
+
+export type Condition = z.output<typeof conditionSchema>;
+
+/** Control characters, and those that turn the direction of what follows. */
+const CONTROL = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/u;
+const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u;
+
+const name = z
+  .string('must be a string')
+  .transform((text) => text.toWellFormed().trim())
+  .refine((text) => VISIBLE.test(text), 'must not be empty')
+  .refine((text) => text.length <= LONGEST_NAME, `must be at most ${LONGEST_NAME} characters long`)
+  .refine((text) => !CONTROL.test(text), 'must not hold control characters')
+  .meta({ type: 'string', minLength: 1, maxLength: LONGEST_NAME });
+
+/** `whsec_` and 24 to 64 bytes in base64, as the Standard Webhooks specification has it. */
+const SECRET = /^whsec_(?:[A-Za-z0-9+/]{4}){8,21}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+/** POST /v1/alerts/: its body. */
+export function newRuleSchema(allowPrivate: boolean) {
+  return z.strictObject(
+    {
+      instanceId: uuid.describe('The instance that is watched.'),
+      name: name.describe('What people call the alert; each message begins with it.'),
+      condition: conditionSchema.describe('What the alert waits for.'),
+      delivery: z
+        .strictObject(
+          {
+            url: z
+              .string('must be a string')
+              .superRefine((url, context) => {
+                const fault = faultOfUrl(url, allowPrivate);
+                if (fault !== null) context.addIssue(fault);
+              })
+              .meta({ type: 'string', format: 'uri', maxLength: 2048 })
+              .describe('Where messages are posted to: http or https, without user and password.'),
+            format: oneOf(FORMATS)
+              .default('undertone')
+              .describe('undertone: all figures as JSON; slack: what an incoming webhook of Slack takes.'),
+            secret: z
+              .string('must be a string')
+              .regex(SECRET, 'must be whsec_ and 24 to 64 bytes in base64')
+              .optional()
+              .describe('What messages are signed with. Left out: one is made and answered, this once.'),
+          },
+          'must be a JSON object',
+        )
+        .describe('Whom it tells.'),
+    },
+    'must be a JSON object',
+  );
+}
+
+export type NewRule = z.output<ReturnType<typeof newRuleSchema>>;
+
+/** An alert as it is stored. */
+export interface Rule {
+  readonly id: string;
+  readonly instanceId: string;
+  readonly name: string;
+  readonly condition: Condition;
+  readonly delivery: { readonly url: string; readonly format: Format; readonly secret: string };
+  /** Milliseconds since 1970-01-01 UTC. */
+  readonly createdAt: number;
+  /** Why nothing is sent any more; null: it is active. */
+  readonly disabled: { readonly at: number; readonly reason: string } | null;
+}

@@ -1,0 +1,172 @@
+/** What callers may do with alerts. Covered by test/http/alert-routes.test.ts and test/e2e/alerts-rules.test.ts. */
+import { v7 } from 'uuid';
+import { z } from 'zod';
+import { dateTime } from '../domain/metrics.ts';
+import { formatInstant } from '../domain/time.ts';
+import { AppError } from '../errors.ts';
+import { linkTo, render, type PublicUrl } from './body.ts';
+import { MESSAGE_STATES, type Message, type Outbox } from './outbox.ts';
+import { conditionSchema, FORMATS, type NewRule, type Rule } from './rule.ts';
+import { asked, type Rules } from './rules.ts';
+
+const uuid = z.uuid();
+const count = z.int().min(0);
+
+/** An alert as it is answered: without what would let somebody else post in its name. */
+export const alertSchema = z.strictObject({
+  id: uuid.describe('The alert.'),
+  instanceId: uuid.describe('The instance that is watched.'),
+  name: z.string().describe('What people call it.'),
+  condition: conditionSchema.describe('What it waits for.'),
+  delivery: z
+    .strictObject({
+      url: z.string().describe('Where messages are posted to: the host. The rest may be a secret.'),
+      format: z.enum(FORMATS).describe('The form of messages.'),
+    })
+    .describe('Whom it tells.'),
+  createdAt: dateTime.describe('When it was made, UTC.'),
+  state: z.enum(['active', 'disabled']).describe('disabled: it sends nothing any more.'),
+  disabledReason: z.string().nullable().describe('Why it is disabled; null: it is active.'),
+});
+
+const deliverySchema = z.strictObject({
+  id: uuid.describe('The message: its header webhook-id.'),
+  type: z.enum(['alert', 'digest', 'test']).describe('What it tells.'),
+  text: z.string().describe('What it says.'),
+  state: z
+    .enum(MESSAGE_STATES)
+    .describe('pending: it is sent, for three days at most; dead: it was given up.'),
+  createdAt: dateTime.describe('When the alert had it to say, UTC.'),
+  attempts: count.describe('Attempts that have ended.'),
+  nextAttemptAt: dateTime.nullable().describe('When it is sent again, UTC; null: it is not.'),
+  lastAttemptAt: dateTime.nullable().describe('When the last attempt ended, UTC; null: there was none.'),
+  lastStatus: z.int().nullable().describe('The HTTP status that answered it; null: nothing answered.'),
+  lastError: z.string().nullable().describe('Why the last attempt failed; null: it did not.'),
+});
+
+/** POST /v1/alerts/: its answer. */
+export const newAlertSchema = z.strictObject({
+  alert: alertSchema.describe('The alert as it is stored.'),
+  secret: z.string().describe('What its messages are signed with. Keep it: it is not answered again.'),
+});
+
+/** GET /v1/alerts/: its answer. */
+export const alertListSchema = z.strictObject({
+  elements: z.array(alertSchema).describe('The alerts of the instance, oldest first: 100 at most.'),
+});
+
+/** GET /v1/alerts/{id}/: its answer. */
+export const alertDetailSchema = z.strictObject({
+  alert: alertSchema.describe('The alert.'),
+  deliveries: z.array(deliverySchema).describe('Its 50 newest messages, the newest first.'),
+});
+
+/** POST /v1/alerts/{id}/test/: its answer. */
+export const alertTestSchema = z.strictObject({
+  deliveryId: uuid.describe('The test message: GET /v1/alerts/{id}/ says what became of it.'),
+});
+
+export type Alert = z.output<typeof alertSchema>;
+export type NewAlert = z.output<typeof newAlertSchema>;
+export type AlertDetail = z.output<typeof alertDetailSchema>;
+
+const MOST_DELIVERIES = 50;
+
+export interface AlertServiceOptions {
+  readonly rules: Rules;
+  readonly outbox: Pick<Outbox, 'add' | 'of'>;
+  readonly publicUrl: PublicUrl;
+  /** Milliseconds since 1970-01-01 UTC. */
+  readonly now: () => number;
+}
+
+/** The alerts of instances that are known to exist. Throws AppError SERVICE_UNAVAILABLE while NATS cannot be asked. */
+export class AlertService {
+  readonly #options: AlertServiceOptions;
+
+  constructor(options: AlertServiceOptions) {
+    this.#options = options;
+  }
+
+  /** `seed`: the same makes the same alert, once. Throws AppError CONFLICT when there are too many. */
+  async create(wanted: NewRule, seed?: string): Promise<NewAlert> {
+    const rule = await this.#options.rules.create(wanted, this.#options.now(), seed);
+    return { alert: alertOf(rule), secret: rule.delivery.secret };
+  }
+
+  async list(instanceId: string): Promise<Alert[]> {
+    return (await this.#options.rules.list(instanceId)).map(alertOf);
+  }
+
+  /** Throws AppError NOT_FOUND. */
+  async read(instanceId: string, id: string): Promise<AlertDetail> {
+    const rule = await this.#options.rules.find(instanceId, id);
+    const messages = await asked(() => this.#options.outbox.of(instanceId, id));
+    return { alert: alertOf(rule), deliveries: messages.slice(0, MOST_DELIVERIES).map(deliveryOf) };
+  }
+
+  /** What is not delivered yet never will be. Throws AppError NOT_FOUND. */
+  remove(instanceId: string, id: string): Promise<void> {
+    return this.#options.rules.remove(instanceId, id);
+  }
+
+  /** Sends a message that says what it is for. Throws AppError NOT_FOUND, and CONFLICT while one is under way. */
+  async test(instanceId: string, id: string): Promise<{ readonly deliveryId: string }> {
+    const { rules, outbox, now, publicUrl } = this.#options;
+    const rule = await rules.find(instanceId, id);
+    const messages = await asked(() => outbox.of(instanceId, id));
+    if (messages.some(({ type, state }) => type === 'test' && state === 'pending')) {
+      throw new AppError(
+        'CONFLICT',
+        'A test message of this alert is still being sent. GET /v1/alerts/{id}/ says what becomes of it.',
+      );
+    }
+    const at = now();
+    const text = `This is a test of the alert ‘${rule.name}’: its messages arrive.`;
+    const content = { type: 'alert.test', rule, at, text, link: linkTo(instanceId, null), more: {} } as const;
+    const message: Message = {
+      id: v7(),
+      instanceId,
+      ruleId: id,
+      type: 'test',
+      ...render(content, rule.delivery.format, publicUrl),
+      createdAt: at,
+      state: 'pending',
+      attempts: 0,
+      nextAt: at,
+      last: null,
+    };
+    await asked(() => outbox.add(message));
+    return { deliveryId: message.id };
+  }
+}
+
+function alertOf({ id, instanceId, name, condition, delivery, createdAt, disabled }: Rule): Alert {
+  return {
+    id,
+    instanceId,
+    name,
+    condition,
+    delivery: { url: `${new URL(delivery.url).origin}/…`, format: delivery.format },
+    createdAt: formatInstant(createdAt * 1000),
+    state: disabled === null ? 'active' : 'disabled',
+    disabledReason: disabled?.reason ?? null,
+  };
+}
+
+function deliveryOf(message: Message): AlertDetail['deliveries'][number] {
+  const { id, type, text, state, createdAt, attempts, nextAt, last } = message;
+  const instant = (at: number): string => formatInstant(at * 1000);
+  return {
+    id,
+    type,
+    text,
+    state,
+    createdAt: instant(createdAt),
+    attempts,
+    nextAttemptAt: state === 'pending' ? instant(nextAt) : null,
+    lastAttemptAt: last === null ? null : instant(last.at),
+    lastStatus: last?.status ?? null,
+    lastError: last === null || last.reason === '' ? null : last.reason,
+  };
+}

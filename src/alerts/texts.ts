@@ -1,0 +1,195 @@
+/** What people read of an alert: one or two sentences, in English. Covered by test/alerts/texts.test.ts. */
+import type { Firing } from './evaluation.ts';
+import type { Window } from './rule.ts';
+import { DAY, HOUR, type Span } from './windows.ts';
+
+const WORDS = {
+  TOPIC: 'the topic',
+  GAP: 'the gap',
+  CSAT_DSAT: 'the signal',
+} as const;
+
+/** The alert in words, with the period in UTC. */
+export function textOf(firing: Firing): string {
+  const { condition } = firing.rule;
+  switch (condition.kind) {
+    case 'count':
+      return `${countSentence(firing)} ${periodSentence(firing)}`;
+    case 'rising':
+      return `${risingSentence(firing)} ${periodSentence(firing)}`;
+    case 'new_topic':
+      return newTopicSentence(firing);
+    case 'dsat_share':
+      return `${shareSentence(firing)} ${periodSentence(firing)}`;
+    case 'digest':
+      throw new Error('a digest has a text of its own');
+    default:
+      return condition satisfies never;
+  }
+}
+
+/** “‘Cancel order’ came up in 42 conversations today; the alert is set to 40.” */
+export function countSentence(firing: Firing): string {
+  return `${nameOf(firing)} came up in ${conversations(firing.value)} ${when(firing)}; the alert is set to ${number(firing.bound)}.`;
+}
+
+/** “‘Cancel order’ came up in 42 conversations today, 3.1 times as many as on an average day of the last four weeks.” */
+export function risingSentence(firing: Firing): string {
+  const { value, before, window } = firing;
+  if (before === undefined || window === null) throw new Error('what rises is compared with a time before');
+  const average = before.sessions / before.windows;
+  return (
+    `${nameOf(firing)} came up in ${conversations(value)} ${when(firing)}, ${times(value / average)} as many as ` +
+    `${usually(window, before.windows)}.`
+  );
+}
+
+/** “A new topic came up in 3 conversations since Monday, 16 November 2026: ‘Cancel order’.” */
+export function newTopicSentence(firing: Firing): string {
+  const since = `${dayName(firing.span.start)} (UTC)`;
+  return `A new topic has come up in ${conversations(firing.value)} since ${since}: ${nameOf(firing, false)}.`;
+}
+
+/** “21.4 % of 1,200 conversations today had a sign of dissatisfaction; the alert is set to more than 20 %.” */
+export function shareSentence(firing: Firing): string {
+  const { value, bound, sessions = 0 } = firing;
+  return (
+    `${percent(value)} of ${conversations(sessions)} ${when(firing)} had a sign of dissatisfaction; the alert is ` +
+    `set to more than ${percent(bound)}.`
+  );
+}
+
+/** “Period: Sunday, 22 November 2026, UTC.” */
+export function periodSentence({ window, span }: Pick<Firing, 'window' | 'span'>): string {
+  return `Period: ${periodOf(window, span)}, UTC.`;
+}
+
+function periodOf(window: Window | null, span: Span): string {
+  switch (window) {
+    case 'HOUR':
+      return `${dayName(span.start)}, ${clock(span.start)} to ${clock(span.end)}`;
+    case 'WEEK':
+    case null:
+      return `${dayName(span.start)} to ${dayName(span.end - 1)}`;
+    case 'DAY':
+      return dayName(span.start);
+    default:
+      return window satisfies never;
+  }
+}
+
+/** When a window was, to somebody who reads it at once while it is open, and at any time later. */
+function when({ window, span, isOpen }: Pick<Firing, 'window' | 'span' | 'isOpen'>): string {
+  switch (window) {
+    case 'HOUR':
+      return isOpen ? 'this hour' : `between ${clock(span.start)} and ${clock(span.end)}`;
+    case 'DAY':
+      return isOpen ? 'today' : `on ${shortDay(span.start)}`;
+    case 'WEEK':
+      return isOpen ? 'this week' : `in the week from ${shortDay(span.start)} to ${shortDay(span.end - DAY)}`;
+    case null:
+      return '';
+    default:
+      return window satisfies never;
+  }
+}
+
+/** “on an average day of the last four weeks” */
+function usually(window: Window, windows: number): string {
+  if (window === 'HOUR')
+    return `in an average hour of the last ${inWords(Math.round((windows * HOUR) / DAY), 'day')}`;
+  if (window === 'WEEK') return `in an average week of the last ${inWords(windows, 'week')}`;
+  const weeks = windows % 7 === 0 ? inWords(windows / 7, 'week') : inWords(windows, 'day');
+  return `on an average day of the last ${weeks}`;
+}
+
+const SMALL = [
+  'no',
+  'one',
+  'two',
+  'three',
+  'four',
+  'five',
+  'six',
+  'seven',
+  'eight',
+  'nine',
+  'ten',
+  'eleven',
+  'twelve',
+];
+
+/** “four weeks”, “13 days”; of one only “week”. */
+function inWords(count: number, unit: string): string {
+  if (count === 1) return unit;
+  return `${SMALL[count] ?? number(count)} ${unit}s`;
+}
+
+function nameOf({ entity }: Firing, withKind = true): string {
+  if (entity === null) throw new Error('what is about no entity has no name');
+  const quoted = `‘${oneLine(entity.name)}’`;
+  if (!withKind || entity.groupBy === 'TOPIC') return quoted;
+  return capital(`${WORDS[entity.groupBy]} ${quoted}`);
+}
+
+/** Names come from what users write. */
+export function oneLine(text: string): string {
+  return text.replaceAll(/\s+/gu, ' ').trim();
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** “1 conversation”, “1,200 conversations” */
+export function conversations(count: number): string {
+  return counted(count, 'conversation');
+}
+
+/** “1 user”, “2 users” */
+export function counted(count: number, unit: string): string {
+  return `${number(count)} ${unit}${count === 1 ? '' : 's'}`;
+}
+
+const GROUPED = new Intl.NumberFormat('en-GB', { maximumFractionDigits: 0 });
+const TENTHS = new Intl.NumberFormat('en-GB', { maximumFractionDigits: 1 });
+const DATE = new Intl.DateTimeFormat('en-GB', {
+  timeZone: 'UTC',
+  weekday: 'long',
+  day: 'numeric',
+  month: 'long',
+  year: 'numeric',
+});
+const SHORT = new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', day: 'numeric', month: 'long' });
+
+export function number(value: number): string {
+  return GROUPED.format(value);
+}
+
+/** “21.4 %” */
+export function percent(share: number): string {
+  return `${TENTHS.format(share * 100)}\u00a0%`;
+}
+
+/** “3.1 times”, “twice”: said before “as many”. */
+export function times(factor: number): string {
+  const shown = TENTHS.format(factor);
+  return shown === '2' ? 'twice' : `${shown} times`;
+}
+
+/** “Sunday, 22 November 2026” */
+export function dayName(at: number): string {
+  const parts = new Map(DATE.formatToParts(new Date(at / 1000)).map(({ type, value }) => [type, value]));
+  const part = (name: Intl.DateTimeFormatPartTypes): string => parts.get(name) ?? '';
+  return `${part('weekday')}, ${part('day')} ${part('month')} ${part('year')}`;
+}
+
+/** “22 November” */
+export function shortDay(at: number): string {
+  return SHORT.format(new Date(at / 1000));
+}
+
+/** “14:00” */
+function clock(at: number): string {
+  return new Date(at / 1000).toISOString().slice(11, 16);
+}

@@ -1,0 +1,80 @@
+/** Covered by test/http/alert-routes.test.ts and test/e2e/alerts-rules.test.ts. */
+import { createHash } from 'node:crypto';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { newRuleSchema } from '../alerts/rule.ts';
+import { UUID_PATTERN } from '../domain/ids.ts';
+import { readIdempotencyKey } from '../ingest/idempotency.ts';
+import { checked, invalidRequest } from '../ingest/validation.ts';
+import { queryParameterSchemas } from '../query/parameters.ts';
+import type { HttpDependencies } from './dependencies.ts';
+import { enterInstance, readParameters } from './instance-request.ts';
+
+type Alerting = NonNullable<HttpDependencies['query']> & { readonly waitMs: number };
+
+/** The parameters of every route about alerts but POST /v1/alerts/. */
+export const alertParameterSchemas = z.strictObject({
+  instanceId: queryParameterSchemas.shape.instanceId.describe('The instance of the alerts.'),
+});
+
+/** Alerts: made, listed, read, tried and deleted. */
+export function registerAlertRoutes(scope: FastifyInstance, alerting: Alerting): void {
+  const { alerts } = alerting;
+  const body = newRuleSchema(alerts.allowPrivate);
+  const reading = { config: { scope: 'query' } } as const;
+  const writing = { config: { scope: 'curate' } } as const;
+
+  scope.post('/alerts', writing, async (request, reply) => {
+    const idempotencyKey = readIdempotencyKey(request.headers['idempotency-key']);
+    const wanted = checked(body, request.body ?? {});
+    await enterInstance(request, reply, wanted.instanceId, alerting);
+    const seed = idempotencyKey === undefined ? undefined : seedOf(request.projectId, idempotencyKey, wanted);
+    reply.code(201);
+    return alerts.create(wanted, seed);
+  });
+
+  scope.get('/alerts', reading, async (request, reply) => {
+    const { instanceId } = readParameters(alertParameterSchemas, request.query);
+    await enterInstance(request, reply, instanceId, alerting);
+    return { elements: await alerts.list(instanceId) };
+  });
+
+  scope.get<AlertPath>('/alerts/:id', reading, async (request, reply) => {
+    const { instanceId, id } = await enterAlert(request);
+    await enterInstance(request, reply, instanceId, alerting);
+    return alerts.read(instanceId, id);
+  });
+
+  scope.delete<AlertPath>('/alerts/:id', writing, async (request, reply) => {
+    const { instanceId, id } = await enterAlert(request);
+    await enterInstance(request, reply, instanceId, alerting);
+    await alerts.remove(instanceId, id);
+    return reply.code(204).send();
+  });
+
+  scope.post<AlertPath>('/alerts/:id/test', writing, async (request, reply) => {
+    const { instanceId, id } = await enterAlert(request);
+    await enterInstance(request, reply, instanceId, alerting);
+    reply.code(202);
+    return alerts.test(instanceId, id);
+  });
+}
+
+interface AlertPath {
+  Params: { readonly id: string };
+}
+
+/** Throws AppError VALIDATION_ERROR. */
+async function enterAlert(request: FastifyRequest<AlertPath>): Promise<{ instanceId: string; id: string }> {
+  const id = request.params.id.toLowerCase();
+  if (!UUID_PATTERN.test(id)) throw invalidRequest([{ path: 'id', message: 'must be a UUID' }]);
+  return { ...readParameters(alertParameterSchemas, request.query), id };
+}
+
+/** The same key and body make the same alert. */
+function seedOf(projectId: string, key: string, wanted: unknown): string {
+  const digest = createHash('sha256')
+    .update(JSON.stringify([projectId, key, wanted]))
+    .digest('hex');
+  return `alert:${digest}`;
+}

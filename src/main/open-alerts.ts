@@ -1,0 +1,79 @@
+import type { Config } from '../config.ts';
+import type { OpenShardAlerts } from '../domain/alerting.ts';
+import { Alerter, type AlerterCounters } from '../alerts/alerter.ts';
+import { figuresReader } from '../alerts/figures.ts';
+import { Outbox } from '../alerts/outbox.ts';
+import { createPost } from '../alerts/post.ts';
+import { Rules } from '../alerts/rules.ts';
+import { Sender, type SenderCounters } from '../alerts/sender.ts';
+import type { Logger } from '../logger.ts';
+import { spillDirectory } from '../store/data-directory.ts';
+import { SnapshotReader } from '../store/published/snapshot-reader.ts';
+import { loadViews } from '../store/view-files.ts';
+import type { StreamConnection } from '../stream/connection.ts';
+import { partitionOf } from '../stream/subjects.ts';
+import { VIEWS_DIRECTORY } from '../worker/current-definition.ts';
+
+/** Of evaluation: it reads little, and one thing after the other. */
+const READER_MEMORY = '64MB';
+const READER_MEMORY_ALONE = '256MB';
+
+export interface OpenAlerts {
+  readonly openShard: OpenShardAlerts;
+  readonly counters: AlerterCounters & SenderCounters;
+  readonly close: () => Promise<void>;
+}
+
+/** What evaluates the alerts of the shards of this process, and sends what they say. */
+export async function openAlerts(
+  config: Pick<Config, 'dataDir' | 'webhookAllowPrivate' | 'publicUrl' | 'streamReplicas'>,
+  connection: StreamConnection,
+  logger: Logger,
+): Promise<OpenAlerts> {
+  const { dataDir, webhookAllowPrivate, publicUrl, streamReplicas: replicas } = config;
+  const rules = await Rules.open(connection, { replicas });
+  const outbox = await Outbox.open(connection, { replicas });
+  const known = rules.watch();
+  const views = loadViews(VIEWS_DIRECTORY);
+  const sender: Sender = new Sender({
+    outbox,
+    rules,
+    known,
+    post: createPost(webhookAllowPrivate),
+    guardOf: (instanceId) => alerter.guardOf(instanceId),
+    logger,
+    now: Date.now,
+    chance: Math.random,
+  });
+  const alerter: Alerter = new Alerter({
+    rules: known,
+    outbox,
+    sender,
+    openReader: async ({ directory, shard }) => {
+      const reader = await SnapshotReader.open({
+        directory: () => directory,
+        views,
+        threads: 1,
+        connections: 1,
+        memoryLimit: READER_MEMORY,
+        memoryLimitAlone: READER_MEMORY_ALONE,
+        spillDirectory: spillDirectory(dataDir, `alerts-${shard}`),
+      });
+      return figuresReader(reader, { views });
+    },
+    isOf: (instanceId, { shard, shards }) => partitionOf(instanceId) % shards === shard,
+    publicUrl,
+    logger,
+    now: Date.now,
+  });
+  return {
+    openShard: (shard) => alerter.openShard(shard),
+    get counters() {
+      return { ...alerter.counters, ...sender.counters };
+    },
+    close: async () => {
+      await sender.close();
+      await known.close();
+    },
+  };
+}
