@@ -28,7 +28,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // Conditions are decided by the numbers of queries; alerts and their messages are kept in buckets.
   alerts: ['query', 'stream', 'store', 'domain'],
   writer: ['enrich', 'language', 'domain'],
-  http: ['registry', 'ingest', 'traces', 'query', 'alerts', 'domain'],
+  // Tools for language models, over any way to the routes that read.
+  mcp: ['query', 'domain'],
+  http: ['registry', 'ingest', 'traces', 'query', 'alerts', 'mcp', 'domain'],
   // What /readyz and /metrics say of all processes.
   health: ['http', 'store', 'stream', 'domain'],
   // What ships as `undertone/client`: it runs in programs that have nothing else of ours.

@@ -24,6 +24,7 @@ import { registerHealthRoutes } from './health-routes.ts';
 import { registerIngestRoute } from './ingest-route.ts';
 import { registerInstanceRoutes } from './instances-route.ts';
 import { registerKeyRoute } from './key-route.ts';
+import { registerMcpRoute } from './mcp-route.ts';
 import { createMetrics, type HttpMetrics } from './metrics.ts';
 import { parseQueryString, registerQueryRoute } from './query-route.ts';
 import { createRateLimiter } from './rate-limit.ts';
@@ -102,6 +103,12 @@ export function createApp(dependencies: HttpDependencies): FastifyInstance {
     },
     { prefix: '/v1' },
   );
+  if (query !== undefined) {
+    void app.register(async (scope) => {
+      registerAuth(scope, dependencies, limiter);
+      registerMcpRoute(scope, query, dependencies, bodies);
+    });
+  }
   return app;
 }
 

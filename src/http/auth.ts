@@ -117,6 +117,9 @@ function rateLimitExceeded(allowance: Allowance): AppError {
 
 /** The answer for a path or method that this process does not serve. */
 export function notFound(request: FastifyRequest): AppError {
-  const path = request.url.split('?', 1)[0] ?? '';
-  return new AppError('NOT_FOUND', `There is no ${request.method} ${path.slice(0, 200)} here. See /docs.`);
+  return notFoundPath(request.method, request.url.split('?', 1)[0] ?? '');
+}
+
+export function notFoundPath(method: string, path: string): AppError {
+  return new AppError('NOT_FOUND', `There is no ${method} ${path.slice(0, 200)} here. See /docs.`);
 }

@@ -29,8 +29,16 @@ export async function enterInstance(
     readonly waitMs: number;
   },
 ): Promise<void> {
-  if ((await reading.instances.projectOf(instanceId)) !== request.projectId) {
-    throw new AppError('NOT_FOUND', `There is no instance ${instanceId}.`);
-  }
+  await checkInstance(request.projectId, instanceId, reading.instances);
   await waitForPosition(request, reply, instanceId, reading);
+}
+
+/** Throws AppError NOT_FOUND unless the instance is the project's. */
+export async function checkInstance(
+  projectId: string,
+  instanceId: string,
+  instances: InstanceFinder,
+): Promise<void> {
+  if ((await instances.projectOf(instanceId)) === projectId) return;
+  throw new AppError('NOT_FOUND', `There is no instance ${instanceId}.`);
 }

@@ -61,11 +61,9 @@ export const instanceListSchema = z.strictObject({
 
 /** /v1/instances: those of the key's project are listed, made and renamed. */
 export function registerInstanceRoutes(scope: FastifyInstance, instances: InstanceRegistry): void {
-  scope.get('/instances', { config: { scope: 'query' } }, async (request) => {
-    const window = readParameters(instanceListParameterSchemas, request.query);
-    const { instances: page, total } = await instances.instancesOf(request.projectId, window);
-    return { elements: page.map(answerOf), pagination: { total, ...window } };
-  });
+  scope.get('/instances', { config: { scope: 'query' } }, async (request) =>
+    listInstances(instances, request.projectId, request.query),
+  );
 
   scope.post('/instances', { config: { scope: 'ingest' } }, async (request, reply) => {
     const idempotencyKey = readIdempotencyKey(request.headers['idempotency-key']);
@@ -91,6 +89,17 @@ export function registerInstanceRoutes(scope: FastifyInstance, instances: Instan
     if (renamed === null) throw new AppError('NOT_FOUND', `There is no instance ${id.toLowerCase()}.`);
     return answerOf(renamed);
   });
+}
+
+/** The answer of GET /v1/instances/. Throws AppError VALIDATION_ERROR. */
+export async function listInstances(
+  instances: Pick<InstanceRegistry, 'instancesOf'>,
+  projectId: string,
+  query: unknown,
+): Promise<z.output<typeof instanceListSchema>> {
+  const window = readParameters(instanceListParameterSchemas, query);
+  const { instances: page, total } = await instances.instancesOf(projectId, window);
+  return { elements: page.map(answerOf), pagination: { total, ...window } };
 }
 
 function answerOf({ id, name: called, createdAt }: Instance): z.output<typeof instanceSchema> {

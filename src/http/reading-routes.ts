@@ -14,53 +14,75 @@ import { enterInstance, readParameters } from './instance-request.ts';
 
 type Reading = NonNullable<HttpDependencies['query']> & { readonly waitMs: number };
 
-/** The routes that read the views of one instance, besides GET /v1/query/. */
-export function registerReadingRoutes(scope: FastifyInstance, reading: Reading): void {
-  const { sessions, why, changes, overview, curations } = reading;
-  register(scope, reading, '/sessions', sessionParameterSchemas, {
-    id: 'sessionId',
-    answer: (parameters, id, caller) => sessions.read(id, parameters, caller),
-  });
-  for (const path of Object.keys(WHY_PATHS) as WhyPath[]) {
-    register(scope, reading, `/${path}`, whyParameterSchemas, {
-      id: 'id',
-      answer: (parameters, id, caller) => why.read(WHY_PATHS[path], id, parameters, caller),
-    });
-  }
-  register(scope, reading, '/overview', overviewParameterSchemas, {
-    id: null,
-    answer: (parameters, _, caller) => overview.read(parameters, caller),
-  });
-  register(scope, reading, '/curations', curationsParameterSchemas, {
-    id: null,
-    answer: (parameters, _, caller) => curations.read(parameters, caller),
-  });
-  register(scope, reading, '/changes', changesParameterSchemas, {
-    id: null,
-    answer: (parameters, _, caller) => changes.read(parameters, caller),
-  });
+/** A question that was read, before anybody is asked. */
+interface Question {
+  readonly instanceId: string;
+  answer(caller: string): Promise<unknown>;
 }
 
 /** GET `path`, or with an id behind it. */
-function register<Schema extends z.ZodType<{ readonly instanceId: string }>>(
-  scope: FastifyInstance,
-  reading: Reading,
-  path: string,
-  schema: Schema,
-  route: {
-    /** The name of the UUID behind the path; null: none. */
-    readonly id: string | null;
-    readonly answer: (parameters: z.output<Schema>, id: string, caller: string) => Promise<unknown>;
-  },
-): void {
-  const url = route.id === null ? path : `${path}/:${route.id}`;
+export interface ReadingRoute {
+  readonly path: string;
+  /** The name of the UUID behind the path; null: none. */
+  readonly id: string | null;
+  /** `query`: a parsed query string. Throws AppError VALIDATION_ERROR. */
+  read(query: unknown, id: string): Question;
+}
+
+/** The routes that read the views of one instance, besides GET /v1/query/. */
+export function readingRoutes(reading: Omit<Reading, 'waitMs'>): readonly ReadingRoute[] {
+  const { sessions, why, changes, overview, curations } = reading;
+  return [
+    route('/sessions', 'sessionId', sessionParameterSchemas, (parameters, id, caller) =>
+      sessions.read(id, parameters, caller),
+    ),
+    ...(Object.keys(WHY_PATHS) as WhyPath[]).map((path) =>
+      route(`/${path}`, 'id', whyParameterSchemas, (parameters, id, caller) =>
+        why.read(WHY_PATHS[path], id, parameters, caller),
+      ),
+    ),
+    route('/overview', null, overviewParameterSchemas, (parameters, _, caller) =>
+      overview.read(parameters, caller),
+    ),
+    route('/curations', null, curationsParameterSchemas, (parameters, _, caller) =>
+      curations.read(parameters, caller),
+    ),
+    route('/changes', null, changesParameterSchemas, (parameters, _, caller) =>
+      changes.read(parameters, caller),
+    ),
+  ];
+}
+
+export function registerReadingRoutes(scope: FastifyInstance, reading: Reading): void {
   const config = { scope: 'query' } as const;
-  scope.get<{ Params: Readonly<Record<string, string>> }>(url, { config }, async (request, reply) => {
-    const id = route.id === null ? '' : (request.params[route.id] ?? '').toLowerCase();
-    if (route.id !== null && !UUID_PATTERN.test(id))
-      throw invalidRequest([{ path: route.id, message: 'must be a UUID' }]);
-    const parameters = readParameters(schema, request.query);
-    await enterInstance(request, reply, parameters.instanceId, reading);
-    return route.answer(parameters, id, request.projectId);
-  });
+  for (const { path, id, read } of readingRoutes(reading)) {
+    const url = id === null ? path : `${path}/:${id}`;
+    scope.get<{ Params: Readonly<Record<string, string>> }>(url, { config }, async (request, reply) => {
+      const question = read(request.query, id === null ? '' : (request.params[id] ?? ''));
+      await enterInstance(request, reply, question.instanceId, reading);
+      return question.answer(request.projectId);
+    });
+  }
+}
+
+function route<Schema extends z.ZodType<{ readonly instanceId: string }>>(
+  path: string,
+  idName: string | null,
+  schema: Schema,
+  answer: (parameters: z.output<Schema>, id: string, caller: string) => Promise<unknown>,
+): ReadingRoute {
+  return {
+    path,
+    id: idName,
+    read(query, given) {
+      const id = given.toLowerCase();
+      if (idName !== null && !UUID_PATTERN.test(id))
+        throw invalidRequest([{ path: idName, message: 'must be a UUID' }]);
+      const parameters = readParameters(schema, query);
+      return {
+        instanceId: parameters.instanceId,
+        answer: (caller) => answer(parameters, id, caller),
+      };
+    },
+  };
 }

@@ -21,7 +21,7 @@ const TOGETHER: readonly { readonly name: string; readonly files: RegExp }[] = [
   { name: 'language', files: /^test\/(?:conversations|enrich|language|topics)\/(?!.*linear-time)/ },
   { name: 'models', files: /^test\/(?:models|numeric)\// },
   { name: 'store', files: /^test\/(?:query|rebuild|store)\// },
-  { name: 'http', files: /^test\/(?:demo|domain|health|http|import|ingest|registry)\// },
+  { name: 'http', files: /^test\/(?:demo|domain|health|http|import|ingest|mcp|registry)\// },
   { name: 'analysis', files: /^test\/worker\/analysis\/(?!determinism)/ },
 ];
 /** What all tests may take, in seconds of processor time. What takes more has a long form (`npm run test:long`). */

@@ -1,0 +1,94 @@
+/** Covered by test/http/mcp-route.test.ts and test/e2e/mcp-rules.test.ts. */
+import type { IncomingMessage } from 'node:http';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { AppError, ERROR_CODES } from '../errors.ts';
+import type { Logger } from '../logger.ts';
+import { Reading } from '../mcp/reading.ts';
+import { SlowBodyError, type BodyReader } from './body.ts';
+import type { HttpDependencies } from './dependencies.ts';
+import { createReadingDoors } from './reading-door.ts';
+
+/** Arguments of tools are short texts and numbers. */
+const BODY_BYTES = 64 * 1024;
+/** Codes of JSON-RPC. */
+const PARSE_ERROR = -32_700;
+const INVALID_REQUEST = -32_600;
+const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
+
+/**
+ * The Model Context Protocol over streamable HTTP, without sessions: each POST is answered by itself, with JSON, so
+ * any web process can answer it.
+ */
+export function registerMcpRoute(
+  scope: FastifyInstance,
+  query: NonNullable<HttpDependencies['query']>,
+  { instances, now, log }: Pick<HttpDependencies, 'instances' | 'now'> & { readonly log: Logger },
+  bodies: Pick<BodyReader, 'readJson'>,
+): void {
+  const doorOf = createReadingDoors(query, instances);
+  const config = { scope: 'query' } as const;
+  scope.removeAllContentTypeParsers();
+  scope.addContentTypeParser('*', async (request: FastifyRequest, payload: IncomingMessage) =>
+    bodies.readJson(request.headers, payload, request.held, BODY_BYTES),
+  );
+  // After the key: what the body is wrong in is said as the protocol says it.
+  scope.setErrorHandler((thrown, _, reply) => {
+    if (!(thrown instanceof AppError) || !isBodyFault(thrown)) throw thrown;
+    reply.removeHeader('connection');
+    return reply.code(ERROR_CODES[thrown.code]).send(rpcError(PARSE_ERROR, thrown.message));
+  });
+
+  scope.post('/mcp', { config }, async (request, reply) => {
+    checkOrigin(request.headers.origin);
+    if (Array.isArray(request.body)) {
+      const message = 'Batches are not taken: send each message in a request of its own.';
+      return reply.code(400).send(rpcError(INVALID_REQUEST, message));
+    }
+    // Loaded with the first request: most services never get one.
+    const { answerPost } = await import('../mcp/server.ts');
+    const answer = await answerPost(
+      { headers: headersOf(request), body: request.body },
+      { reading: new Reading(doorOf(request.projectId)), now },
+      (error) => log.error({ event: 'tool_failed', requestId: request.id, err: error }, 'an MCP tool failed'),
+    );
+    for (const [name, value] of answer.headers) reply.header(name, value);
+    return reply.code(answer.status).send(answer.body === null ? undefined : await answer.text());
+  });
+
+  scope.route({
+    method: ['GET', 'DELETE', 'PUT', 'PATCH'],
+    url: '/mcp',
+    config,
+    // Before a body is read.
+    onRequest: async (_, reply) => {
+      const error = rpcError(INVALID_REQUEST, 'There is no stream and no session: send a POST.');
+      return reply.code(405).header('Allow', 'POST').send(error);
+    },
+    handler: () => undefined,
+  });
+}
+
+/** A page of another site, whose name may be made to point here, has no say. Programs send no Origin. */
+function checkOrigin(origin: string | undefined): void {
+  if (origin === undefined || origin === '') return;
+  const host = URL.canParse(origin) ? new URL(origin).hostname : '';
+  if (LOOPBACK.includes(host)) return;
+  throw new AppError('FORBIDDEN', `Requests of web pages of ${origin} are refused.`);
+}
+
+function isBodyFault(error: AppError): boolean {
+  if (error instanceof SlowBodyError) return false;
+  return ERROR_CODES[error.code] === 400 || error.code === 'PAYLOAD_TOO_LARGE';
+}
+
+function rpcError(code: number, message: string): object {
+  return { jsonrpc: '2.0', error: { code, message }, id: null };
+}
+
+function headersOf({ headers }: FastifyRequest): Headers {
+  const own = new Headers();
+  for (const [name, value] of Object.entries(headers)) {
+    if (typeof value === 'string' && name !== 'x-api-key' && name !== 'authorization') own.set(name, value);
+  }
+  return own;
+}

@@ -1,0 +1,19 @@
+/** A number of an answer: at most one place behind the point; `-` where there is none. */
+export function number(value: unknown): string {
+  if (typeof value !== 'number') return typeof value === 'string' ? value : '-';
+  return String(Math.round(value * 10) / 10);
+}
+
+/** A share from 0 to 1 in percent. */
+export function percent(share: number): string {
+  const value = share * 100;
+  return `${value >= 10 || value === 0 ? Math.round(value) : Math.round(value * 10) / 10}%`;
+}
+
+/** How a count changed: `+12%`, `-3%`, `new`; empty when nothing is known of before. */
+export function change(now: number, before: number | null): string {
+  if (before === null) return '';
+  if (before === 0) return now === 0 ? '±0%' : 'new';
+  const part = Math.round(((now - before) / before) * 100);
+  return `${part > 0 ? '+' : part === 0 ? '±' : ''}${part}%`;
+}

@@ -1,0 +1,188 @@
+import { z } from 'zod';
+import type { OverviewResponse } from '../../query/overview/overview-schema.ts';
+import { cell, section } from '../data-text.ts';
+import { entityOf, findInstance } from '../find.ts';
+import { KINDS, type KindName } from '../kinds.ts';
+import { change, number } from '../numbers.ts';
+import { periodBefore, periodText, rangeParameters, readPeriod, type Period } from '../period.ts';
+import type { Reading } from '../reading.ts';
+import { freshness, instance, named, period, source, tool } from '../tool.ts';
+
+const METRICS = [
+  'sessions',
+  'users',
+  'messages',
+  'avgMessagesPerSession',
+  'sat',
+  'dsat',
+  'netSat',
+  'repeatedRequests',
+] as const;
+const TOP = 6;
+const MOST_BUCKETS = 31;
+
+const values = z.object(
+  Object.fromEntries(METRICS.map((metric) => [metric, z.number().nullable()])) as Record<
+    (typeof METRICS)[number],
+    z.ZodNullable<z.ZodNumber>
+  >,
+);
+const top = z.array(
+  named.extend({ type: z.string().optional(), sessions: z.number(), dsat: z.number().optional() }),
+);
+
+/** The state of an instance on one page. */
+export const overview = tool({
+  name: 'overview',
+  title: 'Overview',
+  description:
+    'Start here: how many conversations, users and messages in a period against the period before, how satisfied ' +
+    'people are, the trend, the most frequent and the most complained-about topics, kinds of dissatisfaction, gaps.',
+  input: z.strictObject({ period: period('7d'), instance }),
+  output: z.object({
+    ...source,
+    now: values,
+    before: values.extend({ start: z.string(), end: z.string() }).nullable(),
+    buckets: z.string(),
+    trend: z.array(z.object({ date: z.string(), sessions: z.number(), sat: z.number(), dsat: z.number() })),
+    topics: top,
+    unhappyTopics: top,
+    dissatisfaction: top,
+    gaps: top,
+    languages: z.array(z.object({ language: z.string().nullable(), sessions: z.number() })),
+  }),
+
+  async read(args, { reading, now }) {
+    const instanceId = await findInstance(reading, args.instance);
+    const asked = readPeriod(args.period, now());
+    const earlier = periodBefore(asked, now());
+    const [whole, before, topics, unhappy, signals, gaps] = await Promise.all([
+      overviewOf(reading, instanceId, asked),
+      earlier === null ? null : overviewOf(reading, instanceId, earlier),
+      topOf(reading, instanceId, asked, 'topics', { 'sort.field': 'sessions' }),
+      topOf(reading, instanceId, asked, 'topics', { 'sort.field': 'dsat', minDsat: '1' }),
+      topOf(reading, instanceId, asked, 'signals', { limit: '50' }),
+      topOf(reading, instanceId, asked, 'gaps', {}),
+    ]);
+    return {
+      instance: instanceId,
+      period: { start: asked.start, end: asked.end },
+      lastProcessedAt: whole.lastProcessedAt,
+      now: valuesOf(whole),
+      before:
+        before === null
+          ? null
+          : { ...valuesOf(before), start: earlier?.start ?? '', end: earlier?.end ?? '' },
+      buckets: asked.buckets,
+      trend: whole.trend.slice(-MOST_BUCKETS).map(({ date, fields }) => ({
+        date,
+        sessions: fields.sessions ?? 0,
+        sat: fields.sat ?? 0,
+        dsat: fields.dsat ?? 0,
+      })),
+      topics,
+      unhappyTopics: unhappy,
+      dissatisfaction: signals.filter(({ type }) => type === 'DSAT').slice(0, TOP),
+      gaps,
+      languages: whole.languages.slice(0, TOP).map(({ language, sessions }) => ({ language, sessions })),
+    };
+  },
+
+  page({ now, before, ...answer }) {
+    const compared = before === null ? '' : ` Against ${periodText(before)}:`;
+    const lines = METRICS.map((metric) => {
+      const unit = metric === 'netSat' ? ' (percent: (sat - dsat) / messages)' : '';
+      const was =
+        before === null ? '' : ` (before: ${number(before[metric])}${changeOf(now, before, metric)})`;
+      return `${metric}: ${number(now[metric])}${was}${unit}`;
+    });
+    const nothing = now.messages === 0 ? 'No messages in this period; try a longer one, or all.' : '';
+    return {
+      head: [`${periodText(answer.period)}. ${freshness(answer.lastProcessedAt)}${compared}`, ...lines].join(
+        '\n',
+      ),
+      data: [
+        section(
+          `Trend by ${answer.buckets.toLowerCase()}`,
+          ['date', 'sessions', 'sat', 'dsat'],
+          answer.trend.map(({ date, ...counts }) => [
+            answer.buckets === 'HOUR' ? date.slice(0, 16) : date.slice(0, 10),
+            ...Object.values(counts),
+          ]),
+        ),
+        section('Most frequent topics', ['id', 'name', 'sessions', 'dsat'], rowsOf(answer.topics)),
+        section(
+          'Topics with most dissatisfaction',
+          ['id', 'name', 'sessions', 'dsat'],
+          rowsOf(answer.unhappyTopics),
+        ),
+        section('Kinds of dissatisfaction', ['id', 'name', 'sessions'], rowsOf(answer.dissatisfaction)),
+        section('Gaps of the assistant', ['id', 'name', 'type', 'sessions'], rowsOf(answer.gaps, true)),
+        section(
+          'Languages',
+          ['language', 'sessions'],
+          answer.languages.map((each) => [each.language ?? 'unknown', each.sessions]),
+        ),
+      ]
+        .filter((part) => part !== '')
+        .join('\n\n'),
+      foot: nothing,
+    };
+  },
+});
+
+type Values = z.output<typeof values>;
+type Top = z.output<typeof top>;
+
+function changeOf(now: Values, before: Values, metric: (typeof METRICS)[number]): string {
+  if (metric === 'netSat' || metric === 'avgMessagesPerSession') return '';
+  return `, ${change(now[metric] ?? 0, before[metric] ?? 0)}`;
+}
+
+function rowsOf(found: Top, withType = false): (string | number)[][] {
+  return found.map(({ id, name, type, sessions, dsat }) => [
+    id,
+    cell(name),
+    ...(withType ? [type ?? ''] : []),
+    sessions,
+    ...(dsat === undefined ? [] : [dsat]),
+  ]);
+}
+
+function overviewOf(reading: Reading, instanceId: string, asked: Period): Promise<OverviewResponse> {
+  return reading.overview({ instanceId, ...rangeParameters(asked), timeGranularity: asked.buckets });
+}
+
+function valuesOf({ fields }: OverviewResponse): Values {
+  return Object.fromEntries(METRICS.map((metric) => [metric, fields[metric] ?? null])) as Values;
+}
+
+async function topOf(
+  reading: Reading,
+  instanceId: string,
+  asked: Period,
+  kind: KindName,
+  how: Readonly<Record<string, string>>,
+): Promise<Top> {
+  const { groupBy, dimension } = KINDS[kind];
+  const { elements } = await reading.query({
+    instanceId,
+    groupBy,
+    fields: kind === 'topics' ? 'sessions,dsat' : 'sessions',
+    'sort.field': 'sessions',
+    limit: String(TOP),
+    ...rangeParameters(asked),
+    ...how,
+  });
+  return elements.map((element) => {
+    const entity = element.dimensions[dimension] as
+      { readonly signalType?: string; readonly gapType?: string } | undefined;
+    const type = entity?.signalType ?? entity?.gapType;
+    return {
+      ...entityOf(kind, element),
+      ...(type === undefined ? {} : { type }),
+      sessions: element.fields.sessions ?? 0,
+      ...(element.fields.dsat === undefined ? {} : { dsat: element.fields.dsat }),
+    };
+  });
+}

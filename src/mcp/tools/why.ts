@@ -1,0 +1,261 @@
+import { z } from 'zod';
+import type { WhyResponse } from '../../query/why/why-schema.ts';
+import { cell, section } from '../data-text.ts';
+import { findEntities, findInstance, type Found } from '../find.ts';
+import { KINDS, WHY_KINDS } from '../kinds.ts';
+import { change, number, percent } from '../numbers.ts';
+import { periodBefore, periodText, rangeParameters, readPeriod, type Period } from '../period.ts';
+import { freshness, instance, named, period, source, text, tool } from '../tool.ts';
+
+const TOP = 5;
+const TYPICAL = 4;
+const NEWEST = 4;
+const MOST_BUCKETS = 31;
+
+const fields = z.record(z.string(), z.number().nullable());
+const counted = z.array(named.extend({ type: z.string().optional(), sessions: z.number() }));
+const quotes = z.array(z.object({ conversation: z.string(), createdAt: z.string(), text: z.string() }));
+
+const output = z.object({
+  ...source,
+  kind: z.enum(WHY_KINDS),
+  about: named.extend({ type: z.string().optional(), description: z.string().optional() }),
+  otherMatches: z.array(named),
+  mergedInto: named.nullable(),
+  now: fields,
+  before: fields.nullable(),
+  beforePeriod: z.object({ start: z.string(), end: z.string() }).nullable(),
+  buckets: z.string(),
+  trend: z.array(z.object({ date: z.string(), sessions: z.number(), sat: z.number(), dsat: z.number() })),
+  signals: z.array(
+    named.extend({
+      type: z.string(),
+      sessions: z.number(),
+      sessionsBefore: z.number().nullable(),
+      share: z.number().describe('Of its sessions.'),
+      shareOfAll: z.number().describe('Of all sessions.'),
+    }),
+  ),
+  topics: counted,
+  gaps: counted,
+  repeats: counted,
+  languages: z.array(z.object({ language: z.string().nullable(), sessions: z.number() })),
+  users: z.array(z.object({ id: z.string(), name: z.string(), sessions: z.number() })),
+  typicalQuotes: quotes,
+  newestQuotes: quotes,
+});
+type Answer = z.output<typeof output>;
+
+/** What is behind the numbers of one thing. */
+export const why = tool({
+  name: 'why',
+  title: 'Why',
+  description:
+    'Explains the numbers of one topic (or cluster, gap, repeated request, user): against the period before, its ' +
+    'trend, signals of (dis)satisfaction beside the average of all conversations, what occurs with it, quotes.',
+  input: z.strictObject({
+    about: text('Id, or words of the name.'),
+    kind: z.enum(WHY_KINDS, `must be one of ${WHY_KINDS.join(', ')}`).default('topics'),
+    period: period('30d'),
+    instance,
+  }),
+  output,
+
+  async read(args, { reading, now }) {
+    const instanceId = await findInstance(reading, args.instance);
+    const asked = readPeriod(args.period, now());
+    const earlier = periodBefore(asked, now());
+    const path = KINDS[args.kind].why ?? 'topics';
+    const [found = { id: '', name: '' }, ...others] = await findEntities(
+      reading,
+      instanceId,
+      args.kind,
+      args.about,
+    );
+    const ask = (range: Period): Promise<WhyResponse> =>
+      reading.why(path, found.id, {
+        instanceId,
+        ...rangeParameters(range),
+        timeGranularity: range.buckets,
+      });
+    const [answer, before] = await Promise.all([ask(asked), earlier === null ? null : ask(earlier)]);
+    return {
+      instance: instanceId,
+      period: { start: asked.start, end: asked.end },
+      lastProcessedAt: answer.lastProcessedAt,
+      kind: args.kind,
+      about: entityOf(answer, found),
+      otherMatches: others.slice(0, 10),
+      mergedInto: answer.heir,
+      now: fieldsOf(answer),
+      before: before === null ? null : fieldsOf(before),
+      beforePeriod: earlier === null ? null : { start: earlier.start ?? '', end: earlier.end ?? '' },
+      buckets: asked.buckets,
+      trend: answer.trend.slice(-MOST_BUCKETS).map(({ date, fields: each }) => ({
+        date,
+        sessions: each.sessions ?? 0,
+        sat: each.sat ?? 0,
+        dsat: each.dsat ?? 0,
+      })),
+      signals: signalsOf(answer, before),
+      topics: answer.topics.slice(0, TOP).map(countedOf),
+      gaps: answer.gaps.slice(0, TOP).map((gap) => ({ ...countedOf(gap), type: gap.gapType })),
+      repeats: answer.repeatedRequests.slice(0, TOP).map(countedOf),
+      languages: answer.languages.slice(0, TOP),
+      users: answer.endUsers
+        .slice(0, TOP)
+        .map(({ id, externalId, sessions }) => ({ id, name: externalId, sessions })),
+      typicalQuotes: answer.wordings.typical.slice(0, TYPICAL).map(quoteOf),
+      newestQuotes: answer.wordings.newest.slice(0, NEWEST).map(quoteOf),
+    };
+  },
+
+  page(answer) {
+    return { head: headOf(answer), data: dataOf(answer), foot: '' };
+  },
+});
+
+function entityOf(answer: WhyResponse, { id, name }: Found): Answer['about'] {
+  const { topic, cluster, gap, repeatedRequest, endUser } = answer;
+  const entity: {
+    readonly id?: string;
+    readonly name?: string;
+    readonly externalId?: string | undefined;
+    readonly description?: string | null | undefined;
+    readonly gapType?: string;
+  } = topic ?? cluster ?? gap ?? repeatedRequest ?? endUser ?? {};
+  return {
+    id: entity.id ?? id,
+    name: entity.name ?? entity.externalId ?? name,
+    ...(entity.gapType === undefined ? {} : { type: entity.gapType }),
+    ...(typeof entity.description === 'string' ? { description: entity.description } : {}),
+  };
+}
+
+function fieldsOf({ fields: all }: WhyResponse): Answer['now'] {
+  return Object.fromEntries(
+    Object.entries(all).flatMap(([name, value]) =>
+      typeof value === 'number' || value === null ? [[name, value]] : [],
+    ),
+  );
+}
+
+/** The signals of either period, those of this one first. */
+function signalsOf(now: WhyResponse, before: WhyResponse | null): Answer['signals'] {
+  const was = new Map((before?.signals ?? []).map((signal) => [signal.id, signal]));
+  const gone = [...was.values()].filter(({ id }) => !now.signals.some((signal) => signal.id === id));
+  return [
+    ...now.signals.map((signal) => ({
+      id: signal.id,
+      name: signal.name,
+      type: signal.signalType,
+      sessions: signal.sessions,
+      sessionsBefore: before === null ? null : (was.get(signal.id)?.sessions ?? 0),
+      share: signal.share,
+      shareOfAll: signal.instanceShare,
+    })),
+    ...gone.map((signal) => ({
+      id: signal.id,
+      name: signal.name,
+      type: signal.signalType,
+      sessions: 0,
+      sessionsBefore: signal.sessions,
+      share: 0,
+      shareOfAll: 0,
+    })),
+  ].slice(0, 10);
+}
+
+function countedOf({ id, name, sessions }: Found & { readonly sessions: number }) {
+  return { id, name, sessions };
+}
+
+function quoteOf({ sessionId, createdAt, text: said }: WhyResponse['wordings']['newest'][number]) {
+  return { conversation: sessionId, createdAt, text: said };
+}
+
+function headOf({ about, kind, period: during, beforePeriod, lastProcessedAt, ...answer }: Answer): string {
+  const compared = beforePeriod === null ? '' : ` Before: ${periodText(beforePeriod)}.`;
+  const lines = Object.entries(answer.now).map(([name, value]) => {
+    const was = answer.before?.[name];
+    if (was === undefined) return `${name}: ${number(value)}`;
+    const moved = name === 'netSat' || name.startsWith('avg') ? '' : `, ${change(value ?? 0, was ?? 0)}`;
+    return `${name}: ${number(value)} (before: ${number(was)}${moved})`;
+  });
+  const nothing = answer.now['messages'] === 0 ? ['It does not occur in this period.'] : [];
+  return [
+    `${KINDS[kind].word} ${about.id}, ${periodText(during)}.${compared} ${freshness(lastProcessedAt)}`,
+    ...nothing,
+    ...lines,
+  ].join('\n');
+}
+
+function dataOf(answer: Answer): string {
+  const { about } = answer;
+  const parts = [
+    [
+      `Name: ${cell(about.name)}${about.type === undefined ? '' : ` (${about.type})`}`,
+      ...(about.description === undefined ? [] : [`Description: ${cell(about.description, 300)}`]),
+      ...(answer.mergedInto === null ? [] : [`It became part of ${cell(answer.mergedInto.name)}.`]),
+      ...(answer.otherMatches.length === 0
+        ? []
+        : [
+            `The name also fits: ${answer.otherMatches.map(({ id, name }) => `${cell(name)} (${id})`).join('; ')}`,
+          ]),
+    ].join('\n'),
+    section(
+      'Signals',
+      ['type', 'id', 'name', 'sessions', 'before', 'share', 'share of all sessions'],
+      answer.signals.map((each) => [
+        each.type,
+        each.id,
+        cell(each.name),
+        each.sessions,
+        each.sessionsBefore ?? '-',
+        percent(each.share),
+        percent(each.shareOfAll),
+      ]),
+    ),
+    ...(['topics', 'gaps', 'repeats'] as const).map((kind) =>
+      section(
+        { topics: 'Topics', gaps: 'Gaps', repeats: 'Repeated requests' }[kind],
+        ['id', 'name', 'sessions'],
+        answer[kind].map(({ id, name, type, sessions }) => [
+          id,
+          type === undefined ? cell(name) : `${cell(name)} (${type})`,
+          sessions,
+        ]),
+      ),
+    ),
+    section(
+      'Languages',
+      ['language', 'sessions'],
+      answer.languages.map(({ language, sessions }) => [language ?? 'unknown', sessions]),
+    ),
+    section(
+      'Users',
+      ['id', 'name', 'sessions'],
+      answer.users.map(({ id, name, sessions }) => [id, cell(name), sessions]),
+    ),
+    section(
+      `Trend by ${answer.buckets.toLowerCase()}`,
+      ['date', 'sessions', 'sat', 'dsat'],
+      answer.trend.map(({ date, sessions, sat, dsat }) => [
+        answer.buckets === 'HOUR' ? date.slice(0, 16) : date.slice(0, 10),
+        sessions,
+        sat,
+        dsat,
+      ]),
+    ),
+    quotesText('Typical messages', answer.typicalQuotes),
+    quotesText('Newest messages', answer.newestQuotes),
+  ];
+  return parts.filter((part) => part !== '').join('\n\n');
+}
+
+function quotesText(title: string, said: Answer['newestQuotes']): string {
+  const lines = said.map(
+    (quote) => `${quote.conversation} | ${quote.createdAt.slice(0, 10)} | ${cell(quote.text, 280)}`,
+  );
+  return lines.length === 0 ? '' : [`${title} (conversation, day, text):`, ...lines].join('\n');
+}
