@@ -218,6 +218,17 @@ describe('what is behind an entity', () => {
     equal(early.wordings.newest.length, 2);
   });
 
+  it('shows the newest first whatever they are about', async () => {
+    const bob = (await rowsOf('end-users')).find(
+      ({ dimensions }) => dimensions.endUser?.externalId === 'bob',
+    );
+    const { wordings } = await why('end-users', bob?.dimensions.endUser?.id ?? '');
+    deepEqual(
+      wordings.newest.map(({ text }) => text),
+      [PASSWORD[2], CANCEL[1]],
+    );
+  });
+
   it('is not found in another project, instance or grouping', async () => {
     const id = await topicOf(CANCEL[0]);
     const ask = (path: string, from: Client, parameters: Parameters) =>

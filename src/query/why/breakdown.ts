@@ -202,7 +202,7 @@ select f.position, s.id::varchar as id, f.event_at, f.micro, f.list, f.size from
   (select position, session, event_at, micro, 1 as list, 0 as size from first
    order by event_at desc, position desc limit ${LISTED})
 ) f join @sessions s on s.session = f.session
-order by list, size desc, micro nulls last, event_at desc, position desc`,
+order by list, size desc, case when list = 0 then micro end nulls last, event_at desc, position desc`,
     {
       rows: { own: factsOf(entity), sessions: { table: 'session', equal: { instance } } },
       bindings: isOpen ? {} : { start: { at: range.start } },
