@@ -9,7 +9,7 @@ import type { AttributeValue, SpanEvent } from '../span.ts';
 import { isObject } from '../values.ts';
 import type { Convention } from './convention.ts';
 import { INPUT_MESSAGES, OUTPUT_MESSAGES, SYSTEM_INSTRUCTIONS } from './gen-ai.ts';
-import { recorded } from './recorded.ts';
+import { contentOf, parsed, recorded } from './recorded.ts';
 
 /** Whose message it is, unless the event says so itself. */
 const ROLES: ReadonlyMap<string, string> = new Map([
@@ -29,6 +29,8 @@ const CONTENT = 'gen_ai.event.content';
 const ASKED: ReadonlySet<string> = new Set([...ROLES.keys(), PROMPT, DETAILS]);
 const ANSWERED: ReadonlySet<string> = new Set([CHOICE, COMPLETION, DETAILS]);
 
+const MEMBERS: ReadonlySet<string> = new Set(['role', 'content', 'parts', 'tool_calls']);
+
 /** An event of a span, or a log record, whose message is in its body. */
 export interface MessageEvent extends SpanEvent {
   readonly body?: AttributeValue;
@@ -39,7 +41,7 @@ export function isMessageEvent(name: string): boolean {
 }
 
 export const genAiEvents: Convention = {
-  reads: [INPUT_MESSAGES, OUTPUT_MESSAGES, SYSTEM_INSTRUCTIONS],
+  reads: [INPUT_MESSAGES, OUTPUT_MESSAGES, SYSTEM_INSTRUCTIONS, CONTENT],
   kindOf: ({ events }) => (events.some(({ name }) => isMessageEvent(name)) ? 'chat' : undefined),
   asked: ({ events }, omitted) => askedIn(events, omitted),
   answered: ({ events }, omitted) => answeredIn(events, omitted),
@@ -64,8 +66,10 @@ export function answeredIn(
 
 function askedOf(event: MessageEvent, omitted: OmissionCounts): readonly Message[] {
   const role = ROLES.get(event.name);
-  if (role !== undefined) return messageOf(payloadOf(event), role, omitted);
   const attributes = event.attributes;
+  if (role !== undefined) return messageOf(payloadOf(event), role, omitted);
+  // LiteLLM writes an event for each message, with its role in the body.
+  if (event.name === PROMPT && isObject(event.body)) return messageOf(event.body, 'user', omitted);
   if (event.name === PROMPT) return recorded(attributes.get('gen_ai.prompt'), 'user', omitted) ?? [];
   if (attributes.has(SYSTEM_INSTRUCTIONS)) omitted.add('system prompt');
   return recorded(attributes.get(INPUT_MESSAGES), 'user', omitted) ?? [];
@@ -73,16 +77,18 @@ function askedOf(event: MessageEvent, omitted: OmissionCounts): readonly Message
 
 function answerOf(event: MessageEvent, omitted: OmissionCounts): readonly Message[] {
   const { name, attributes } = event;
-  if (name === COMPLETION) return recorded(attributes.get('gen_ai.completion'), 'assistant', omitted) ?? [];
+  if (name === COMPLETION && !isObject(event.body))
+    return recorded(attributes.get('gen_ai.completion'), 'assistant', omitted) ?? [];
   if (name === DETAILS) return recorded(attributes.get(OUTPUT_MESSAGES), 'assistant', omitted) ?? [];
   const choice = payloadOf(event);
   if (Number(choice['index'] ?? 0) > 0) {
     omitted.add('alternative answer');
     return [];
   }
-  const message = parsed(choice['message']);
+  const { message, content } = choice;
+  const member = parsed(message);
   return messageOf(
-    isObject(message) ? message : { ...choice, content: message ?? choice['content'] },
+    isMessage(member) ? member : { ...choice, content: message ?? content },
     'assistant',
     omitted,
   );
@@ -100,18 +106,15 @@ function payloadOf({ body, attributes }: MessageEvent): Record<string, unknown> 
   return content === undefined ? Object.fromEntries(attributes) : { content };
 }
 
-function messageOf(member: Record<string, unknown>, role: string, omitted: OmissionCounts): Message[] {
-  const content = parsed(member['content']) ?? '';
-  const said = { ...member, role: typeof member['role'] === 'string' ? member['role'] : role, content };
-  return messagesOf(said, 'user', omitted) ?? [];
+/** An object that is empty is a message whose content was not recorded; any other may be what was said, as JSON. */
+function isMessage(value: unknown): value is Record<string, unknown> {
+  if (!isObject(value)) return false;
+  const names = Object.keys(value);
+  return names.length === 0 || names.some((name) => MEMBERS.has(name));
 }
 
-/** JSON in a text that holds a list or an object, as its value; anything else as it is. */
-function parsed(value: unknown): unknown {
-  if (typeof value !== 'string' || !/^\s*[[{]/.test(value)) return value;
-  try {
-    return JSON.parse(value);
-  } catch {
-    return value;
-  }
+function messageOf(member: Record<string, unknown>, role: string, omitted: OmissionCounts): Message[] {
+  const content = contentOf(member['content']) ?? '';
+  const said = { ...member, role: typeof member['role'] === 'string' ? member['role'] : role, content };
+  return messagesOf(said, 'user', omitted) ?? [];
 }

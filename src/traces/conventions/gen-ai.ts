@@ -16,9 +16,15 @@ const MODEL_CALL = ['gen_ai.request.model', 'gen_ai.system'];
 const OUTPUT_TYPE = 'gen_ai.output.type';
 
 const OPERATIONS: ReadonlyMap<string, ObservationKind> = new Map([
-  ...['chat', 'generate_content', 'text_completion', 'completion', 'responses'].map(
-    (name) => [name, 'chat'] as const,
-  ),
+  ...[
+    'chat',
+    'generate_content',
+    'text_completion',
+    'completion',
+    'acompletion',
+    'responses',
+    'aresponses',
+  ].map((name) => [name, 'chat'] as const),
   ...['invoke_agent', 'invoke_workflow'].map((name) => [name, 'agent'] as const),
 ]);
 

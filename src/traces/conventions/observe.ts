@@ -1,5 +1,5 @@
 /** What spans and events say about conversations, whatever convention they follow. */
-import { TOOL_RESULT, WITHOUT_TEXT } from '../content.ts';
+import { TOOL_CALL, TOOL_RESULT, WITHOUT_TEXT } from '../content.ts';
 import type { Message } from '../messages.ts';
 import type { Observation, ObservedMessage } from '../observation.ts';
 import { OmissionCounts } from '../omissions.ts';
@@ -66,6 +66,9 @@ type Content = Pick<Observation, 'asked' | 'continues' | 'answered' | 'lacksCont
 
 const NOTHING: Content = { asked: [], answered: [], lacksContent: false };
 
+/** These are there even if content is not recorded. */
+const WITHOUT_CONTENT: ReadonlySet<string> = new Set([WITHOUT_TEXT, TOOL_CALL]);
+
 function contentOf(
   asked: readonly Message[] | undefined,
   answered: readonly Message[] | undefined,
@@ -74,7 +77,7 @@ function contentOf(
   const all = [...(asked ?? []), ...(answered ?? [])];
   const isRecorded =
     all.some(({ content }) => content.trim() !== '') ||
-    [...omitted.all.keys()].some((reason) => reason !== WITHOUT_TEXT);
+    [...omitted.all.keys()].some((reason) => !WITHOUT_CONTENT.has(reason));
   omitted.add('system prompt', all.filter(({ role }) => role === 'system').length);
   omitted.add(TOOL_RESULT, all.filter(({ role }) => role === 'tool').length);
   return {

@@ -1,6 +1,8 @@
+/** Messages in attributes, in the ways in which all conventions write them. */
 import { messagesOf, type Message } from '../messages.ts';
 import type { OmissionCounts } from '../omissions.ts';
 import type { AttributeValue } from '../span.ts';
+import { isObject } from '../values.ts';
 
 /** What OpenInference writes where a user hides content. */
 const REDACTED = '__REDACTED__';
@@ -10,7 +12,7 @@ const REDACTED = '__REDACTED__';
  * JSON that an exporter has cut (OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT) is counted, never taken for a text.
  */
 export function recorded(
-  value: AttributeValue | undefined,
+  value: unknown,
   role: 'user' | 'assistant',
   omitted: OmissionCounts,
 ): readonly Message[] | undefined {
@@ -19,7 +21,34 @@ export function recorded(
     omitted.add('JSON that was cut');
     return [];
   }
-  return messagesOf(value, role, omitted) ?? [];
+  const messages = messagesOf(value, role, omitted);
+  if (messages === null) omitted.add('value without messages');
+  return messages ?? [];
+}
+
+/** A text that was said, whatever it looks like; undefined: it is not there. */
+export function said(
+  value: AttributeValue | undefined,
+  role: 'user' | 'assistant',
+): readonly Message[] | undefined {
+  return typeof value === 'string' && value !== REDACTED ? [{ role, content: value }] : undefined;
+}
+
+/** What is written as JSON, as a value; anything else as it is. */
+export function parsed(value: unknown): unknown {
+  if (typeof value !== 'string' || !/^\s*[[{"]/.test(value)) return value;
+  try {
+    return JSON.parse(value);
+  } catch {
+    return value;
+  }
+}
+
+/** Content that is a list of parts in JSON, as this list; any other text is what was said. */
+export function contentOf(value: unknown): unknown {
+  const parts = parsed(value);
+  const isList = Array.isArray(parts) && parts.length > 0 && parts.every(isObject);
+  return isList && parts.every((part) => 'type' in part || 'text' in part) ? parts : value;
 }
 
 function isBrokenJson(text: string): boolean {

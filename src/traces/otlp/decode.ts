@@ -46,7 +46,7 @@ export function decodeLogs(
 ): Decoded<EventRecord> {
   const reading = new Reading(
     encoding,
-    (key) => key === EVENT_NAME || wanted(key),
+    (key) => EVENT_NAMES.includes(key) || wanted(key),
     'ExportLogsServiceRequest',
   );
   const request = reading.request(bytes, EXPORT_LOGS);
@@ -55,8 +55,8 @@ export function decodeLogs(
   );
 }
 
-/** Where the name of an event was before log records had a field for it. */
-const EVENT_NAME = 'event.name';
+/** Where the name of an event was before log records had a field for it, and where LiteLLM writes it. */
+const EVENT_NAMES = ['event.name', 'event_name'];
 
 /** Why an item is rejected. */
 class ItemError extends Error {}
@@ -231,7 +231,8 @@ function recordOf(
   isEvent: (name: string) => boolean,
 ): EventRecord | null {
   const attributes = reading.attributes(fields['attributes']);
-  const name = nameOf(fields['eventName']) || nameOf(attributes.get(EVENT_NAME));
+  const name =
+    [fields['eventName'], ...EVENT_NAMES.map((key) => attributes.get(key))].map(nameOf).find(Boolean) ?? '';
   if (!isEvent(name)) return null;
   const traceId = idOf(fields['traceId'], 32, 'traceId');
   const spanId = idOf(fields['spanId'], 16, 'spanId');

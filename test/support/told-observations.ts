@@ -1,0 +1,150 @@
+import type { Observation } from '../../src/traces/observation.ts';
+import { SAID } from './model-server.ts';
+
+/** An observation without times, with small numbers for the ids of trace and span. */
+export interface Told extends Omit<
+  Observation,
+  'traceId' | 'spanId' | 'parentSpanId' | 'startedAt' | 'endedAt'
+> {
+  readonly trace: number;
+  readonly span: number;
+  /** 0: a span that was not exported. */
+  readonly parent?: number;
+}
+
+/** Traces and spans are numbered in the order of their first observation. */
+export function toldOf(observations: readonly Observation[]): Told[] {
+  const traces = new Map<string, number>();
+  const spans = new Map<string, number>();
+  for (const { traceId, spanId } of observations) {
+    if (!traces.has(traceId)) traces.set(traceId, traces.size + 1);
+    if (!spans.has(spanId)) spans.set(spanId, spans.size + 1);
+  }
+  return observations.map(({ traceId, spanId, parentSpanId, startedAt, endedAt, ...said }) => ({
+    trace: traces.get(traceId) ?? 0,
+    span: spans.get(spanId) ?? 0,
+    ...(parentSpanId === undefined ? {} : { parent: spans.get(parentSpanId) ?? 0 }),
+    ...said,
+    ...(startedAt > endedAt ? { isReversed: true } : {}),
+  }));
+}
+
+const user = (content: string): { role: 'user'; content: string } => ({ role: 'user', content });
+const assistant = (content: string): { role: 'assistant'; content: string } => ({
+  role: 'assistant',
+  content,
+});
+const first = { asked: [user(SAID.broken)], answered: [assistant(SAID.sorry)], lacksContent: false };
+const asked = [...first.asked, ...first.answered, user(SAID.when)];
+/** The call that asks for a tool, and the one that has its result. */
+const callsTool = { asked, answered: [], lacksContent: false };
+const second = { asked, answered: [assistant(SAID.friday)], lacksContent: false };
+const nothing = { asked: [], answered: [], lacksContent: false };
+const unrecorded = { asked: [], answered: [], lacksContent: true };
+const whose = { conversationId: 'order 17', userId: 'anna' };
+
+interface ToldExport {
+  readonly observations: readonly Told[];
+  readonly spans: number;
+  readonly rejected: readonly never[];
+  readonly omitted: Readonly<Record<string, number>>;
+  readonly lacksContent: number;
+}
+
+const toldExport = (
+  observations: readonly Told[],
+  omitted: Readonly<Record<string, number>> = {},
+  spans = observations.length,
+): ToldExport => ({
+  observations,
+  spans,
+  rejected: [],
+  omitted,
+  lacksContent: observations.filter(({ lacksContent }) => lacksContent).length,
+});
+
+/** What each file of test/fixtures/otlp says. */
+export const TOLD: Readonly<Record<string, ToldExport>> = {
+  // Messages are in log records, the ids on the span of the request.
+  'openai-opentelemetry.logs.pb': toldExport(
+    [
+      { trace: 1, span: 1, kind: 'event', ...first },
+      { trace: 2, span: 2, kind: 'event', ...callsTool },
+      { trace: 2, span: 3, kind: 'event', ...second, continues: true },
+    ],
+    { 'system prompt': 3, 'tool call': 2, 'tool result': 1 },
+    15,
+  ),
+  'openai-opentelemetry.traces.pb': toldExport([
+    { trace: 1, span: 1, parent: 5, kind: 'chat', ...unrecorded },
+    { trace: 2, span: 2, parent: 6, kind: 'chat', ...unrecorded },
+    { trace: 2, span: 3, parent: 6, kind: 'chat', ...unrecorded },
+    { trace: 3, span: 4, kind: 'other', ...nothing },
+    { trace: 1, span: 5, kind: 'other', ...whose, ...nothing },
+    { trace: 2, span: 6, kind: 'other', ...whose, ...nothing },
+  ]),
+  'openai-opentelemetry-without-content.logs.jsonl': toldExport(
+    [
+      { trace: 1, span: 1, kind: 'event', ...unrecorded },
+      { trace: 2, span: 2, kind: 'event', ...unrecorded },
+      { trace: 2, span: 3, kind: 'event', ...unrecorded, continues: true },
+    ],
+    { 'system prompt': 3, 'tool call': 2, 'tool result': 1 },
+    15,
+  ),
+  'openai-opentelemetry-without-content.traces.jsonl': toldExport([
+    { trace: 1, span: 1, parent: 5, kind: 'chat', ...unrecorded },
+    { trace: 2, span: 2, parent: 6, kind: 'chat', ...unrecorded },
+    { trace: 2, span: 3, parent: 6, kind: 'chat', ...unrecorded },
+    { trace: 3, span: 4, kind: 'other', ...nothing },
+    { trace: 1, span: 5, kind: 'other', ...whose, ...nothing },
+    { trace: 2, span: 6, kind: 'other', ...whose, ...nothing },
+  ]),
+  // An agent with the same text as its call; a step between them carries the ids, too.
+  'ai-sdk.traces.jsonl': toldExport(
+    [
+      { trace: 1, span: 1, parent: 2, kind: 'chat', ...first },
+      { trace: 1, span: 2, parent: 3, kind: 'other', ...whose, ...nothing },
+      { trace: 1, span: 3, kind: 'agent', ...whose, ...first },
+      { trace: 2, span: 4, parent: 6, kind: 'chat', ...callsTool },
+      { trace: 2, span: 5, parent: 6, kind: 'other', ...nothing },
+      { trace: 2, span: 6, parent: 9, kind: 'other', ...whose, ...nothing },
+      { trace: 2, span: 7, parent: 8, kind: 'chat', ...second, continues: true },
+      { trace: 2, span: 8, parent: 9, kind: 'other', ...whose, ...nothing },
+      { trace: 2, span: 9, kind: 'agent', ...whose, ...second },
+    ],
+    { 'system prompt': 5, 'tool call': 3, 'tool result': 3 },
+  ),
+  'ai-sdk-without-content.traces.pb': toldExport([
+    { trace: 1, span: 1, parent: 2, kind: 'chat', ...unrecorded },
+    { trace: 1, span: 2, parent: 3, kind: 'other', ...whose, ...nothing },
+    { trace: 1, span: 3, kind: 'agent', ...whose, ...unrecorded },
+    { trace: 2, span: 4, parent: 6, kind: 'chat', ...unrecorded },
+    { trace: 2, span: 5, parent: 6, kind: 'other', ...nothing },
+    { trace: 2, span: 6, parent: 9, kind: 'other', ...whose, ...nothing },
+    { trace: 2, span: 7, parent: 8, kind: 'chat', ...unrecorded },
+    { trace: 2, span: 8, parent: 9, kind: 'other', ...whose, ...nothing },
+    { trace: 2, span: 9, kind: 'agent', ...whose, ...unrecorded },
+  ]),
+  'ai-sdk-legacy.traces.pb': toldExport(
+    [
+      { trace: 1, span: 1, parent: 2, kind: 'chat', ...whose, ...first },
+      { trace: 1, span: 2, kind: 'agent', ...whose, ...first },
+      { trace: 2, span: 3, parent: 4, kind: 'other', ...whose, ...nothing },
+      { trace: 2, span: 4, parent: 6, kind: 'chat', ...whose, ...callsTool },
+      { trace: 2, span: 5, parent: 6, kind: 'chat', ...whose, ...second, continues: true },
+      { trace: 2, span: 6, kind: 'agent', ...whose, ...second },
+    ],
+    { 'system prompt': 5, 'tool call': 3, 'tool result': 2 },
+  ),
+  // Each call is a trace of its own; a call of a tool is made by the application.
+  'openai-openinference.traces.jsonl': toldExport(
+    [
+      { trace: 1, span: 1, kind: 'chat', ...whose, ...first },
+      { trace: 2, span: 2, kind: 'chat', ...whose, ...callsTool },
+      { trace: 3, span: 3, kind: 'chat', ...whose, ...second, continues: true },
+      { trace: 4, span: 4, kind: 'other', ...nothing },
+    ],
+    { 'system prompt': 3, 'tool call': 2, 'tool result': 1 },
+  ),
+};
