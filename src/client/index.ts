@@ -1,6 +1,7 @@
 /** `undertone/client`: ingest and query from JavaScript and TypeScript (docs/client.md). */
 /// <reference lib="esnext.disposable" preserve="true" />
-export { Undertone, type UndertoneOptions } from './undertone.ts';
+export { Undertone } from './undertone.ts';
+export type { UndertoneOptions } from './options.ts';
 export type { Extra, Session, SessionOptions } from './session.ts';
 export { sessionIdOf } from './session-id.ts';
 export { UndertoneError, type ClientErrorCode, type ErrorDetail, type ServiceErrorCode } from './errors.ts';

@@ -41,10 +41,8 @@ interface Queue {
   items: Item[];
   /** UTF-16 units of `items`. */
   units: number;
-  /** The first of its messages that is on its way; null: none is. */
-  sending: number | null;
-  /** It does not wait for more. */
-  due: boolean;
+  /** Messages of it are on their way. */
+  sending: boolean;
   timer: ReturnType<typeof setTimeout> | null;
 }
 
@@ -63,6 +61,8 @@ export interface Flushed {
 export class Outbox {
   readonly #options: OutboxOptions;
   readonly #queues = new Map<string, Queue>();
+  /** Queues that wait for nothing but their turn. */
+  readonly #ready = new Set<Queue>();
   readonly #abort = new AbortController();
   #active = 0;
   #closed = false;
@@ -74,8 +74,8 @@ export class Outbox {
   #lost = 0;
   /** Callers that wait for room, in their order. */
   readonly #held: (() => void)[] = [];
-  /** Callers that wait until everything before a number is settled. */
-  #flushes: { readonly before: number; readonly done: () => void }[] = [];
+  /** Callers that wait for the messages before a number, of which so many are left. */
+  readonly #flushes = new Set<{ readonly before: number; left: number; readonly done: () => void }>();
 
   constructor(options: OutboxOptions) {
     this.#options = options;
@@ -87,8 +87,10 @@ export class Outbox {
   }
 
   /** Takes messages, each written as JSON. Resolves when there is room for more. */
-  add(target: Target, messages: readonly string[]): Promise<void> {
-    if (this.#closed) return this.#refuse('CLOSED', 'The client is closed.', target, messages);
+  async add(target: Target, messages: readonly string[]): Promise<void> {
+    if (messages.length === 0) return;
+    if (this.#closed)
+      return this.#lose(new UndertoneError('CLOSED', 'The client is closed.'), target, messages);
     const { whenFull, maxMessages, maxUnits, batchMessages } = this.#options;
     // A caller who does not wait is not held back, so beyond twice the size messages are dropped there, too.
     const most = whenFull === 'drop' ? 1 : 2;
@@ -96,27 +98,26 @@ export class Outbox {
     const isOver =
       this.#messages + messages.length > most * maxMessages || this.#units + units > most * maxUnits;
     // What is too large for the buffer by itself passes through it when it is empty.
-    if (isOver && this.#messages > 0)
-      return this.#refuse('BUFFER_FULL', 'Too many messages wait to be stored.', target, messages);
+    if (isOver && this.#messages > 0) {
+      const error = new UndertoneError('BUFFER_FULL', 'Too many messages wait to be stored.');
+      return this.#lose(error, target, messages);
+    }
     const queue = this.#queueOf(target);
     for (const json of messages) queue.items.push({ json, number: this.#number++ });
     queue.units += units;
     this.#messages += messages.length;
     this.#units += units;
     if (queue.items.length >= batchMessages || queue.units >= BATCH_UNITS) this.#makeDue(queue);
-    else if (!queue.due) queue.timer ??= setTimeout(() => this.#makeDue(queue), this.#options.batchMs);
-    this.#pump();
-    if (whenFull === 'drop' || !this.#isFull()) return Promise.resolve();
-    return new Promise((resolve) => this.#held.push(resolve));
+    else if (!queue.sending && !this.#ready.has(queue))
+      queue.timer ??= setTimeout(() => this.#makeDue(queue), this.#options.batchMs);
+    if (whenFull === 'wait' && this.#isFull()) await new Promise<void>((resolve) => this.#held.push(resolve));
   }
 
   /** Sends what waits; resolves when all that was added before is stored or given up. */
   async flush(): Promise<Flushed> {
     for (const queue of this.#queues.values()) this.#makeDue(queue);
-    if (this.#queues.size > 0) {
-      const before = this.#number;
-      await new Promise<void>((done) => this.#flushes.push({ before, done }));
-    }
+    const [before, left] = [this.#number, this.#messages];
+    if (left > 0) await new Promise<void>((done) => this.#flushes.add({ before, left, done }));
     return { position: this.#position, lost: this.#lost };
   }
 
@@ -135,14 +136,10 @@ export class Outbox {
     }
   }
 
-  #refuse(
-    code: 'CLOSED' | 'BUFFER_FULL',
-    reason: string,
-    target: Target,
-    messages: readonly string[],
-  ): Promise<void> {
-    this.#lose(new UndertoneError(code, reason), target, messages);
-    return Promise.resolve();
+  /** Reports a message that cannot be written as JSON. */
+  refuse(target: Target, error: UndertoneError): void {
+    this.#lost += 1;
+    this.#report(error, { sessionId: target.sessionId, messages: [] });
   }
 
   #isFull(): boolean {
@@ -155,45 +152,45 @@ export class Outbox {
       known.target = { ...target, metadata: merged(known.target.metadata, target.metadata) };
       return known;
     }
-    const queue: Queue = { target, items: [], units: 0, sending: null, due: false, timer: null };
+    const queue: Queue = { target, items: [], units: 0, sending: false, timer: null };
     this.#queues.set(keyOf(target), queue);
     return queue;
   }
 
+  /** It waits for no more messages. */
   #makeDue(queue: Queue): void {
     if (queue.timer !== null) clearTimeout(queue.timer);
     queue.timer = null;
-    queue.due = true;
+    if (!queue.sending && queue.items.length > 0) this.#ready.add(queue);
     this.#pump();
   }
 
   /** Begins as many requests as there may be. */
   #pump(): void {
-    if (this.#active >= this.#options.concurrency) return;
-    for (const queue of this.#queues.values()) {
-      if (!queue.due || queue.sending !== null || queue.items.length === 0) continue;
-      void this.#sendFrom(queue);
+    for (const queue of this.#ready) {
       if (this.#active >= this.#options.concurrency) return;
+      this.#ready.delete(queue);
+      void this.#sendFrom(queue);
     }
   }
 
   async #sendFrom(queue: Queue): Promise<void> {
     const batch = this.#take(queue);
     this.#active += 1;
-    queue.sending = batch[0]?.number ?? null;
+    queue.sending = true;
     await this.#deliver(
       queue.target,
       batch.map(({ json }) => json),
     );
     this.#active -= 1;
-    queue.sending = null;
+    queue.sending = false;
     this.#messages -= batch.length;
-    this.#units -= batch.reduce((sum, { json }) => sum + json.length, 0);
-    // What came meanwhile has waited for as long as the request took. A queue that was served goes to the end.
-    this.#queues.delete(keyOf(queue.target));
-    if (queue.items.length > 0) this.#queues.set(keyOf(queue.target), queue);
+    this.#units -= unitsOf(batch);
     while (this.#held.length > 0 && !this.#isFull()) this.#held.shift()?.();
-    this.#settle();
+    this.#settle(batch);
+    // What came meanwhile has waited for as long as the request took.
+    if (queue.items.length > 0) this.#makeDue(queue);
+    else this.#queues.delete(keyOf(queue.target));
     this.#pump();
   }
 
@@ -235,27 +232,29 @@ export class Outbox {
 
   #lose(error: UndertoneError, { sessionId }: Target, messages: readonly string[]): void {
     this.#lost += messages.length;
+    this.#report(error, { sessionId, messages: messages.map((json) => JSON.parse(json) as Message) });
+  }
+
+  #report(error: UndertoneError, lost: Lost): void {
     try {
-      this.#options.onLost(error, {
-        sessionId,
-        messages: messages.map((json) => JSON.parse(json) as Message),
-      });
+      this.#options.onLost(error, lost);
     } catch {
       // A hook that throws has nobody to tell.
     }
   }
 
-  #settle(): void {
-    if (this.#flushes.length === 0) return;
-    let first = Infinity;
-    for (const { sending, items } of this.#queues.values())
-      first = Math.min(first, sending ?? items[0]?.number ?? Infinity);
-    const [done, open] = [true, false].map((isDone) =>
-      this.#flushes.filter(({ before }) => before <= first === isDone),
-    );
-    this.#flushes = open ?? [];
-    for (const flush of done ?? []) flush.done();
+  #settle(batch: readonly Item[]): void {
+    for (const flush of this.#flushes) {
+      flush.left -= batch.filter(({ number }) => number < flush.before).length;
+      if (flush.left > 0) continue;
+      this.#flushes.delete(flush);
+      flush.done();
+    }
   }
+}
+
+function unitsOf(items: readonly Item[]): number {
+  return items.reduce((sum, { json }) => sum + json.length, 0);
 }
 
 function keyOf({ instanceId, sessionId }: Target): string {

@@ -15,6 +15,20 @@ export interface SessionOptions {
   readonly metadata?: IngestMetadata | undefined;
 }
 
+/** Roles of user turns. @internal */
+export const USER_ROLES: readonly string[] = [
+  'user',
+  'human',
+  'customer',
+  'end_user',
+  'end-user',
+  'enduser',
+  'client',
+  'visitor',
+  'guest',
+  'contact',
+];
+
 /** What a message may have besides role and content. */
 export type Extra = Omit<Message, 'role' | 'content'>;
 
@@ -28,20 +42,14 @@ export class Session {
   readonly #outbox: Outbox;
   readonly #target: Target;
   readonly #userId: string | undefined;
-  readonly #onInvalid: (error: UndertoneError, sessionId: string) => void;
   /** Of the message before, milliseconds: a clock that is set back does not change the order of messages. */
   #lastAt = 0;
 
   /** @internal */
-  constructor(
-    options: SessionOptions,
-    outbox: Outbox,
-    onInvalid: (error: UndertoneError, sessionId: string) => void,
-  ) {
+  constructor(options: SessionOptions, outbox: Outbox) {
     const { sessionId, externalId, instanceId, metadata } = options;
     this.id = sessionId ?? (externalId === undefined ? crypto.randomUUID() : idOf(instanceId, externalId));
     this.#outbox = outbox;
-    this.#onInvalid = onInvalid;
     this.#userId = options.userId;
     const named = externalId === undefined ? {} : { session: { ...metadata?.session, externalId } };
     this.#target = {
@@ -53,17 +61,11 @@ export class Session {
 
   /** Takes messages in their order. A message without `createdAt` gets the time of this call. */
   log(messages: Message | readonly Message[]): Promise<void> {
-    try {
-      const list: readonly Message[] = Array.isArray(messages) ? messages : [messages as Message];
-      return this.#outbox.add(
-        this.#target,
-        list.map((message) => JSON.stringify(this.#complete(message))),
-      );
-    } catch (cause) {
-      const reason = cause instanceof Error ? cause.message : String(cause);
-      this.#onInvalid(new UndertoneError('INVALID_MESSAGE', reason, { cause }), this.id);
-      return Promise.resolve();
-    }
+    const list: readonly Message[] = Array.isArray(messages) ? messages : [messages as Message];
+    return this.#outbox.add(
+      this.#target,
+      list.flatMap((message) => this.#write(message)),
+    );
   }
 
   /** Logs a user turn. */
@@ -81,8 +83,19 @@ export class Session {
     return this.#outbox.flush();
   }
 
+  /** As JSON; what cannot be written is reported. */
+  #write(message: Message): string[] {
+    try {
+      return [JSON.stringify(this.#complete(message))];
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      this.#outbox.refuse(this.#target, new UndertoneError('INVALID_MESSAGE', reason, { cause }));
+      return [];
+    }
+  }
+
   #complete(message: Message): Message {
-    const isUser = (message.role ?? 'user').toLowerCase() === 'user';
+    const isUser = USER_ROLES.includes((message.role ?? 'user').toLowerCase());
     const userId = message.userId ?? (isUser ? this.#userId : undefined);
     const createdAt = message.createdAt ?? message.metadata?.createdAt ?? this.#now();
     return { ...message, createdAt, ...(userId === undefined ? {} : { userId }) };

@@ -8,7 +8,6 @@ export interface TransportOptions {
   readonly url: string;
   readonly key: string;
   readonly timeoutMs: number;
-  readonly patienceMs: number;
   readonly backoffMs: number;
   readonly maxBackoffMs: number;
   readonly fetch: Fetch;
@@ -31,6 +30,8 @@ export interface Call {
   readonly waitFor?: number | null | undefined;
   readonly accept?: string | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** It is tried for so long. */
+  readonly patienceMs: number;
 }
 
 /** The JSON object of an answer, and its headers. */
@@ -49,18 +50,18 @@ interface Failure {
   readonly error: UndertoneError;
   readonly again: boolean;
   /** As `Retry-After` asks; 0: it does not. */
-  readonly pauseMs: number;
+  readonly askedMs: number;
 }
 
 /**
  * Sends requests, and sends them again on 429, 502, 503, 504, lost connections and timeouts, with pauses that grow
- * exponentially, vary by half, and are at least as long as `Retry-After` asks. What changes something carries an
+ * exponentially, vary by half, and are at least as long as `Retry-After` asks (of 429: for every request). What changes something carries an
  * `Idempotency-Key`, so that it happens once.
  */
 export class Transport {
   readonly #options: TransportOptions;
   readonly #url: string;
-  /** No request begins before: the service asked all of this key's to wait. */
+  /** No request begins before: too many were sent with the key. */
   #pausedUntil = 0;
 
   constructor(options: TransportOptions) {
@@ -91,8 +92,8 @@ export class Transport {
   }
 
   async #try<T>(call: Call, read: (response: Response) => Promise<T>): Promise<T> {
-    const { now, patienceMs } = this.#options;
-    const giveUpAt = now() + patienceMs;
+    const { now } = this.#options;
+    const giveUpAt = now() + call.patienceMs;
     for (let tries = 1; ; tries += 1) {
       const held = this.#pausedUntil - now();
       if (held > 0 && now() + held <= giveUpAt) await this.#wait(held, call.signal);
@@ -103,12 +104,12 @@ export class Transport {
       } catch (thrown) {
         call.signal?.throwIfAborted();
         const failure = isFailure(thrown) ? thrown : unreachable(this.#url, thrown);
-        const { error, again, pauseMs } = failure;
-        if (pauseMs > 0) this.#pausedUntil = Math.max(this.#pausedUntil, now() + pauseMs);
-        const backoffMs = Math.max(pauseMs, this.#backoffMs(tries));
-        const tooOften = error.status === 500 && tries >= TRIES_OF_FAILURE;
-        if (!again || tooOften || now() + backoffMs > giveUpAt) throw error;
-        await this.#wait(backoffMs, call.signal);
+        const { error, again, askedMs } = failure;
+        if (error.status === 429) this.#pausedUntil = Math.max(this.#pausedUntil, now() + askedMs);
+        const pauseMs = this.#pauseMs(tries, askedMs);
+        const isHopeless = error.status === 500 && tries >= TRIES_OF_FAILURE;
+        if (!again || isHopeless || now() + pauseMs > giveUpAt) throw error;
+        await this.#wait(pauseMs, call.signal);
       } finally {
         limit.clear();
       }
@@ -133,10 +134,11 @@ export class Transport {
     });
   }
 
-  /** Half of it is by chance, so that clients that failed together do not come back together. */
-  #backoffMs(tries: number): number {
+  /** A part of it is by chance, so that clients that failed together do not come back together. */
+  #pauseMs(tries: number, askedMs: number): number {
     const { backoffMs, maxBackoffMs, random } = this.#options;
-    return Math.min(maxBackoffMs, backoffMs * 2 ** (tries - 1)) * (0.5 + random() / 2);
+    const longestMs = Math.min(maxBackoffMs, backoffMs * 2 ** (tries - 1));
+    return askedMs === 0 ? longestMs * (0.5 + random() / 2) : askedMs + backoffMs * random();
   }
 
   #wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
@@ -186,7 +188,7 @@ function isFailure(thrown: unknown): thrown is Failure {
 
 function unreachable(url: string, cause: unknown): Failure {
   const error = new UndertoneError('UNREACHABLE', `${url} cannot be reached: ${reasonOf(cause)}`, { cause });
-  return { error, again: true, pauseMs: 0 };
+  return { error, again: true, askedMs: 0 };
 }
 
 /** `fetch` hides the reason in the cause. */
@@ -200,7 +202,7 @@ function reasonOf(thrown: unknown): string {
 function failureOf(response: Response, text: string): Failure {
   const { status, headers } = response;
   const again = AWAY.has(status) || status === 500;
-  const pauseMs = again ? retryAfterMs(headers.get('retry-after')) : 0;
+  const askedMs = again ? retryAfterMs(headers.get('retry-after')) : 0;
   const requestId = headers.get('x-request-id');
   const envelope = parseObject(text)?.['error'];
   if (!isObject(envelope) || typeof envelope['code'] !== 'string') {
@@ -209,12 +211,12 @@ function failureOf(response: Response, text: string): Failure {
       status,
       requestId,
     });
-    return { error, again, pauseMs };
+    return { error, again, askedMs };
   }
   const message = typeof envelope['message'] === 'string' ? envelope['message'] : `Status ${status}.`;
   const details = Array.isArray(envelope['details']) ? envelope['details'].flatMap(detailsOf) : [];
   const code = envelope['code'] as UndertoneError['code'];
-  return { error: new UndertoneError(code, message, { status, details, requestId }), again, pauseMs };
+  return { error: new UndertoneError(code, message, { status, details, requestId }), again, askedMs };
 }
 
 function detailsOf(detail: unknown): ErrorDetail[] {

@@ -26,7 +26,8 @@ import type {
 import { UndertoneError } from './errors.ts';
 import type { DimensionFieldOf, Granularity, GroupBy, MetricOf } from './groupings.ts';
 import { linesOf } from './lines.ts';
-import { Outbox, type Flushed, type Lost } from './outbox.ts';
+import type { UndertoneOptions } from './options.ts';
+import { Outbox, type Flushed, type Lost, type Target } from './outbox.ts';
 import {
   parametersOf,
   type CallOptions,
@@ -36,48 +37,7 @@ import {
   type Row,
 } from './queries.ts';
 import { Session, type SessionOptions } from './session.ts';
-import { Transport, wait, type Answer, type Call, type Fetch } from './transport.ts';
-
-export interface UndertoneOptions {
-  /** Where the service listens, such as `http://127.0.0.1:8080`. */
-  readonly url: string;
-  /** An API key. Messages need its scope `ingest`, everything that reads `query`, decisions `curate`. */
-  readonly key: string;
-  /** Default: the default instance of the key's project, which the client asks for once (scope `ingest`). */
-  readonly instanceId?: string | undefined;
-  /**
-   * Hears of every error that no call rejects with, and of the messages that are lost by it. Default: a line on
-   * `console.error`, without content.
-   */
-  readonly onError?: ((error: UndertoneError, lost: Lost) => void) | undefined;
-  /** Hears what of a logged message has no effect, such as a role that is not analysed (`X-Warnings`). */
-  readonly onWarning?: ((warning: string, sessionId: string) => void) | undefined;
-  /** How long a message waits for others of its session. Default 500 ms. */
-  readonly batchMs?: number | undefined;
-  /** Messages of a request. Default 200. */
-  readonly batchMessages?: number | undefined;
-  /** The buffer: messages that are not stored yet. Default 10,000, and 16 million UTF-16 units of JSON. */
-  readonly maxMessages?: number | undefined;
-  readonly maxUnits?: number | undefined;
-  /**
-   * While the buffer is full: `wait` (default): `log` resolves when there is room, and messages of callers that do not
-   * wait for it are lost once the buffer is twice full. `drop`: new messages are lost.
-   */
-  readonly whenFull?: 'wait' | 'drop' | undefined;
-  /** Sessions whose messages are sent at the same time. Default 8. */
-  readonly concurrency?: number | undefined;
-  /** One try of a request takes no longer. Default 30 s. */
-  readonly timeoutMs?: number | undefined;
-  /** Logged messages are tried for so long. Default 5 minutes. */
-  readonly patienceMs?: number | undefined;
-  /** Every other call is tried for so long. Default 30 s. */
-  readonly callPatienceMs?: number | undefined;
-  /** The first pause between tries; it doubles. Default 200 ms, up to 10 s. */
-  readonly backoffMs?: number | undefined;
-  readonly maxBackoffMs?: number | undefined;
-  /** Default: the global `fetch`. */
-  readonly fetch?: Fetch | undefined;
-}
+import { Transport, wait, type Answer, type Call } from './transport.ts';
 
 /** Where to ask why. */
 const WHY_PATHS: Readonly<Record<WhyGroupBy, string>> = {
@@ -95,16 +55,15 @@ const WHY_PATHS: Readonly<Record<WhyGroupBy, string>> = {
 export class Undertone {
   readonly #options: UndertoneOptions;
   readonly #transport: Transport;
-  readonly #patient: Transport;
   readonly #outbox: Outbox;
-  /** The default instance, once it is asked for. */
-  #defaultInstance: Promise<string> | null = null;
+  readonly #patienceMs: number;
+  /** The project's default instance, once it is known. */
+  #defaultInstance: string | null = null;
 
   constructor(options: UndertoneOptions) {
     this.#options = options;
-    const { patienceMs = 300_000, callPatienceMs = 30_000 } = options;
-    this.#transport = transportOf(options, callPatienceMs);
-    this.#patient = transportOf(options, patienceMs);
+    this.#patienceMs = options.callPatienceMs ?? 30_000;
+    this.#transport = transportOf(options);
     this.#outbox = new Outbox({
       batchMs: options.batchMs ?? 500,
       batchMessages: options.batchMessages ?? 200,
@@ -113,23 +72,14 @@ export class Undertone {
       concurrency: options.concurrency ?? 8,
       whenFull: options.whenFull ?? 'wait',
       onLost: options.onError ?? sayLost,
-      send: async ({ sessionId, instanceId, metadata }, messages, signal) => {
-        const instance = instanceId ?? (await this.#instanceId(this.#patient));
-        const rest = JSON.stringify({ instanceId: instance, sessionId, metadata });
-        const body = `{"messages":[${messages.join(',')}],${rest.slice(1)}`;
-        const ingested = await this.#ingest(this.#patient, body, crypto.randomUUID(), signal);
-        if (ingested.warnings !== null) this.#warn(ingested.warnings, sessionId);
-        return ingested;
-      },
+      send: (target, messages, signal) => this.#send(target, messages, signal),
     });
   }
 
   /** A conversation whose messages are sent in the background. Throws a TypeError where its id cannot be known. */
   session(options: SessionOptions = {}): Session {
     const instanceId = options.instanceId ?? this.#options.instanceId;
-    return new Session({ ...options, instanceId }, this.#outbox, (error, sessionId) =>
-      (this.#options.onError ?? sayLost)(error, { sessionId, messages: [] }),
-    );
+    return new Session({ ...options, instanceId }, this.#outbox);
   }
 
   /** Messages that are not stored yet. */
@@ -156,9 +106,8 @@ export class Undertone {
     body: IngestBody,
     options: CallOptions & { readonly idempotencyKey?: string | undefined } = {},
   ): Promise<Ingested> {
-    const instanceId = body.instanceId ?? (await this.#instanceId(this.#transport));
-    const text = JSON.stringify({ ...body, instanceId });
-    return this.#ingest(this.#transport, text, options.idempotencyKey ?? crypto.randomUUID(), options.signal);
+    const instanceId = body.instanceId ?? (await this.#instanceId());
+    return this.#ingest(JSON.stringify({ ...body, instanceId }), options);
   }
 
   /** Metrics by group: one page. */
@@ -291,26 +240,47 @@ export class Undertone {
   }
 
   /** The client's instance: of its options, else the project's default one. */
-  #instanceId(transport: Transport): Promise<string> {
-    const { instanceId } = this.#options;
-    if (instanceId !== undefined) return Promise.resolve(instanceId);
-    if (this.#defaultInstance !== null) return this.#defaultInstance;
-    const asked = transport
-      .json({ method: 'POST', path: '/v1/instances', body: '{"default":true}' })
-      .then(({ json }) => textIn(json, 'id'));
-    this.#defaultInstance = asked;
-    // The next call asks again.
-    asked.catch(() => (this.#defaultInstance = null));
-    return asked;
+  async #instanceId(patienceMs = this.#patienceMs, signal?: AbortSignal): Promise<string> {
+    const known = this.#options.instanceId ?? this.#defaultInstance;
+    if (known !== null) return known;
+    const body = '{"default":true}';
+    const { json } = await this.#transport.json({
+      method: 'POST',
+      path: '/v1/instances',
+      body,
+      signal,
+      patienceMs,
+    });
+    return (this.#defaultInstance = textIn(json, 'id'));
+  }
+
+  /** Stores logged messages. */
+  async #send(target: Target, messages: readonly string[], signal: AbortSignal): Promise<Ingested> {
+    const { sessionId, metadata } = target;
+    const { patienceMs = 300_000 } = this.#options;
+    const instanceId = target.instanceId ?? (await this.#instanceId(patienceMs, signal));
+    const rest = JSON.stringify({ instanceId, sessionId, metadata }).slice(1);
+    const ingested = await this.#ingest(`{"messages":[${messages.join(',')}],${rest}`, {
+      signal,
+      patienceMs,
+    });
+    if (ingested.warnings !== null) this.#warn(ingested.warnings, sessionId);
+    return ingested;
   }
 
   async #ingest(
-    transport: Transport,
     body: string,
-    idempotencyKey: string,
-    signal: AbortSignal | undefined,
+    options: CallOptions & { readonly idempotencyKey?: string | undefined; readonly patienceMs?: number },
   ): Promise<Ingested> {
-    const answer = await transport.json({ method: 'POST', path: '/v1/ingest', body, idempotencyKey, signal });
+    const { idempotencyKey = crypto.randomUUID(), patienceMs = this.#patienceMs, signal } = options;
+    const answer = await this.#transport.json({
+      method: 'POST',
+      path: '/v1/ingest',
+      body,
+      idempotencyKey,
+      patienceMs,
+      signal,
+    });
     return {
       instanceId: textIn(answer.json, 'instanceId'),
       sessionId: textIn(answer.json, 'sessionId'),
@@ -321,8 +291,9 @@ export class Undertone {
 
   async #reading(path: string, options: ReadOptions): Promise<Call> {
     const { signal, waitFor } = options;
-    const instanceId = options.instanceId ?? (await this.#instanceId(this.#transport));
-    return { method: 'GET', path, parameters: parametersOf(options, instanceId), signal, waitFor };
+    const instanceId = options.instanceId ?? (await this.#instanceId());
+    const parameters = parametersOf(options, instanceId);
+    return { method: 'GET', path, parameters, signal, waitFor, patienceMs: this.#patienceMs };
   }
 
   async #read<T>(path: string, options: ReadOptions): Promise<T> {
@@ -331,7 +302,7 @@ export class Undertone {
   }
 
   async #change<T>(path: string, change: object, options: CurateOptions): Promise<T> {
-    const instanceId = options.instanceId ?? (await this.#instanceId(this.#transport));
+    const instanceId = options.instanceId ?? (await this.#instanceId());
     const answer = await this.#transport.json({
       method: 'POST',
       path,
@@ -339,12 +310,13 @@ export class Undertone {
       idempotencyKey: options.idempotencyKey ?? crypto.randomUUID(),
       waitFor: options.waitFor,
       signal: options.signal,
+      patienceMs: this.#patienceMs,
     });
     return { ...answer.json, position: positionOf(answer) } as T;
   }
 
-  async #call<T>(call: Call): Promise<T> {
-    return (await this.#transport.json(call)).json as T;
+  async #call<T>(call: Omit<Call, 'patienceMs'>): Promise<T> {
+    return (await this.#transport.json({ ...call, patienceMs: this.#patienceMs })).json as T;
   }
 
   #warn(warning: string, sessionId: string): void {
@@ -356,13 +328,12 @@ export class Undertone {
   }
 }
 
-function transportOf(options: UndertoneOptions, patienceMs: number): Transport {
+function transportOf(options: UndertoneOptions): Transport {
   const { url, key, timeoutMs = 30_000, backoffMs = 200, maxBackoffMs = 10_000 } = options;
   return new Transport({
     url,
     key,
     timeoutMs,
-    patienceMs,
     backoffMs,
     maxBackoffMs,
     // Called as a method it would be refused in some runtimes.

@@ -7,8 +7,11 @@ import type { IngestMessage } from '../../src/import/mapper.ts';
 
 /** What a request handler may do instead of the service's own answer. */
 export interface Disturbance {
-  /** `lose`: do the work, then cut the connection. A number: answer with this status, do nothing. */
-  readonly kind: 'lose' | number;
+  /**
+   * `lose`: do the work, then cut the connection. `reset`: cut it and do nothing. `hang`: do the work and never answer.
+   * A number: answer with this status, do nothing.
+   */
+  readonly kind: 'lose' | 'reset' | 'hang' | number;
   readonly retryAfter?: string;
 }
 
@@ -83,7 +86,8 @@ export class FakeService {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const url = new URL(request.url ?? '/', 'http://localhost');
-    if (url.pathname === '/livez') return void response.end('{}');
+    if (!url.pathname.endsWith('/')) url.pathname += '/';
+    if (url.pathname === '/livez/') return void response.end('{}');
     if (request.headers['x-api-key'] !== this.key) {
       return this.#fail(response, 401, 'INVALID_API_KEY', 'the key is invalid or inactive');
     }
@@ -117,6 +121,7 @@ export class FakeService {
       if (disturbance.retryAfter !== undefined) response.setHeader('retry-after', disturbance.retryAfter);
       return this.#fail(response, disturbance.kind, 'SERVICE_UNAVAILABLE', 'try again later');
     }
+    if (disturbance?.kind === 'reset') return void response.destroy();
     const claim = idempotencyKey === undefined ? undefined : this.claims.get(idempotencyKey);
     if (claim !== undefined) {
       if (claim.body !== text) return this.#fail(response, 409, 'CONFLICT', 'same key, other body');
@@ -146,6 +151,7 @@ export class FakeService {
       this.claims.set(idempotencyKey, { body: text, answer, position: this.#position });
     }
     if (disturbance?.kind === 'lose') return void response.destroy();
+    if (disturbance?.kind === 'hang') return;
     response.setHeader('x-stream-position', String(this.#position));
     const warnings = this.warnings(body);
     if (warnings !== null) response.setHeader('x-warnings', warnings);

@@ -1,0 +1,215 @@
+import { deepEqual, equal, match, rejects } from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { UndertoneError } from '../../src/client/errors.ts';
+import { retryAfterMs, Transport, type Call } from '../../src/client/transport.ts';
+
+const OK = (): Response => Response.json({ done: true });
+const CALL: Call = {
+  method: 'POST',
+  path: '/v1/ingest',
+  body: '{}',
+  idempotencyKey: 'once',
+  patienceMs: 60_000,
+};
+
+function failure(status: number, headers: Record<string, string> = {}, error: object = {}): Response {
+  const body = { success: false, error: { code: 'SERVICE_UNAVAILABLE', message: 'Busy.', ...error } };
+  return Response.json(body, { status, headers: { 'x-request-id': 'r-1', ...headers } });
+}
+
+/** A transport whose answers are given, and whose time passes while it waits. */
+function scripted(answers: readonly (() => Response | Promise<Response>)[], random = 0) {
+  const requests: { url: string; init: RequestInit }[] = [];
+  const pauses: number[] = [];
+  let now = 0;
+  const transport = new Transport({
+    url: 'http://undertone.test///',
+    key: 'ut_test_key',
+    timeoutMs: 5,
+    backoffMs: 200,
+    maxBackoffMs: 1000,
+    fetch: async (url, init) => {
+      const answer = answers[Math.min(requests.length, answers.length - 1)] ?? OK;
+      requests.push({ url, init });
+      return answer();
+    },
+    wait: async (ms) => {
+      pauses.push(ms);
+      now += ms;
+    },
+    random: () => random,
+    now: () => now,
+  });
+  return { transport, requests, pauses };
+}
+
+async function errorOf(promise: Promise<unknown>): Promise<UndertoneError> {
+  const error = await promise.then(
+    () => null,
+    (thrown: unknown) => thrown,
+  );
+  if (error instanceof UndertoneError) return error;
+  throw new Error(`not an UndertoneError: ${String(error)}`);
+}
+
+describe('a call', () => {
+  it('goes to the service with its key, and to nobody else', async () => {
+    const { transport, requests } = scripted([OK]);
+    await transport.json({ ...CALL, parameters: { ids: 'a,b', titleContains: 'ä&' }, waitFor: 7 });
+    const [{ url, init } = { url: '', init: {} }] = requests;
+    equal(url, 'http://undertone.test/v1/ingest?ids=a%2Cb&titleContains=%C3%A4%26');
+    deepEqual(init.headers, {
+      accept: 'application/json',
+      'x-api-key': 'ut_test_key',
+      'content-type': 'application/json',
+      'idempotency-key': 'once',
+      'x-wait-for-position': '7',
+    });
+    equal(init.redirect, 'manual');
+  });
+
+  for (const status of [429, 502, 503, 504]) {
+    it(`is sent again on ${status}, as it was`, async () => {
+      const { transport, requests } = scripted([() => failure(status), () => failure(status), OK]);
+      deepEqual((await transport.json(CALL)).json, { done: true });
+      deepEqual(
+        requests.map(({ init }) => [init.body, new Headers(init.headers).get('idempotency-key')]),
+        Array.from({ length: 3 }, () => ['{}', 'once']),
+      );
+    });
+  }
+
+  it('is sent again when the connection fails, or the answer breaks off', async () => {
+    const broken = new ReadableStream({
+      start: (controller) => controller.error(new TypeError('terminated')),
+    });
+    const { transport, requests } = scripted([
+      () => Promise.reject(new TypeError('fetch failed', { cause: { code: 'ECONNRESET' } })),
+      () => new Response(broken),
+      OK,
+    ]);
+    deepEqual((await transport.json(CALL)).json, { done: true });
+    equal(requests.length, 3);
+  });
+
+  it('is sent again when no answer comes in time', async () => {
+    const silence = (): Promise<Response> =>
+      new Promise((_, reject) => {
+        const { signal } = requests.at(-1)?.init ?? {};
+        signal?.addEventListener('abort', () => reject(signal.reason as Error));
+      });
+    const { transport, requests } = scripted([silence, OK]);
+    await transport.json(CALL);
+    equal(requests.length, 2);
+  });
+
+  it('fails three times with the same fault of the service, and not more often', async () => {
+    const { transport, requests } = scripted([() => failure(500, {}, { code: 'INTERNAL_ERROR' })]);
+    equal((await errorOf(transport.json(CALL))).code, 'INTERNAL_ERROR');
+    equal(requests.length, 3);
+  });
+
+  for (const status of [400, 401, 403, 404, 409, 413]) {
+    it(`is not sent again on ${status}`, async () => {
+      const details = [{ path: 'messages.0.content', message: 'must not be empty' }];
+      const { transport, requests } = scripted([
+        () => failure(status, {}, { code: 'X', message: 'No.', details }),
+      ]);
+      const error = await errorOf(transport.json(CALL));
+      deepEqual(
+        [error.code, error.message, error.status, error.details, error.requestId],
+        ['X', 'No.', status, details, 'r-1'],
+      );
+      equal(requests.length, 1);
+    });
+  }
+
+  it('says when what answers is not the service', async () => {
+    for (const answer of [
+      () => new Response('<html>', { status: 200 }),
+      () => new Response('[]', { status: 200 }),
+      () => new Response('', { status: 302, headers: { location: 'http://elsewhere.test' } }),
+      () => Response.json({ error: 'no such page' }, { status: 404 }),
+    ]) {
+      const { transport, requests } = scripted([answer]);
+      const error = await errorOf(transport.json(CALL));
+      deepEqual([error.code, error.status, requests.length], ['UNEXPECTED_ANSWER', answer().status, 1]);
+    }
+  });
+
+  it('is sent again when a proxy answers for the service', async () => {
+    const { transport } = scripted([() => new Response('Bad gateway', { status: 502 }), OK]);
+    deepEqual((await transport.json(CALL)).json, { done: true });
+  });
+
+  it('ends with its signal, whose reason it rejects with', async () => {
+    const reason = new Error('enough');
+    const { transport, requests } = scripted([OK]);
+    await rejects(transport.json({ ...CALL, signal: AbortSignal.abort(reason) }), reason);
+    equal(requests.length, 0);
+    const controller = new AbortController();
+    const busy = scripted([
+      () => {
+        controller.abort(reason);
+        return failure(503);
+      },
+    ]);
+    await rejects(busy.transport.json({ ...CALL, signal: controller.signal }), reason);
+    equal(busy.requests.length, 1);
+  });
+});
+
+describe('the pauses between tries', () => {
+  it('double up to the longest, half of each by chance', async () => {
+    const never = [() => failure(503)];
+    const [least, most] = [scripted(never, 0), scripted(never, 1)];
+    const call = { ...CALL, patienceMs: 4000 };
+    equal((await errorOf(least.transport.json(call))).code, 'SERVICE_UNAVAILABLE');
+    equal((await errorOf(most.transport.json(call))).code, 'SERVICE_UNAVAILABLE');
+    deepEqual(least.pauses, [100, 200, 400, 500, 500, 500, 500, 500, 500]);
+    deepEqual(most.pauses, [200, 400, 800, 1000, 1000]);
+  });
+
+  it('are at least as long as Retry-After asks, and end when that exceeds the patience', async () => {
+    const asked = scripted([() => failure(503, { 'retry-after': '7' }), OK], 0.5);
+    await asked.transport.json(CALL);
+    deepEqual(asked.pauses, [7100]);
+    const tooLong = scripted([() => failure(503, { 'retry-after': '120' })]);
+    equal((await errorOf(tooLong.transport.json(CALL))).status, 503);
+    deepEqual(tooLong.pauses, []);
+  });
+
+  it('hold other requests of the same key after a 429', async () => {
+    const { transport, pauses } = scripted([() => failure(429, { 'retry-after': '3' }), OK]);
+    const impatient = errorOf(transport.json({ ...CALL, patienceMs: 1000 }));
+    equal((await impatient).status, 429);
+    await transport.json(CALL);
+    deepEqual(pauses, [3000]);
+  });
+
+  it('read Retry-After as seconds or as a date', () => {
+    const now = Date.parse('2026-11-22T12:00:00Z');
+    const cases: readonly [string | null, number][] = [
+      [null, 0],
+      ['', 0],
+      ['2', 2000],
+      [' 0.5 ', 500],
+      ['-1', 0],
+      ['soon', 0],
+      ['Sun, 22 Nov 2026 12:00:05 GMT', 5000],
+      ['Sun, 22 Nov 2026 11:00:00 GMT', 0],
+    ];
+    for (const [header, ms] of cases) equal(retryAfterMs(header, now), ms, String(header));
+  });
+});
+
+describe('an error', () => {
+  it('names the reason that fetch hides', async () => {
+    const refused = (): Promise<Response> =>
+      Promise.reject(new TypeError('fetch failed', { cause: { code: 'ECONNREFUSED' } }));
+    const { transport } = scripted([refused]);
+    const error = await errorOf(transport.json({ ...CALL, patienceMs: 0 }));
+    deepEqual([error.code, error.status], ['UNREACHABLE', null]);
+    match(error.message, /^http:\/\/undertone\.test cannot be reached: ECONNREFUSED$/);
+  });
+});
