@@ -293,6 +293,9 @@ describe('the dashboard in a browser', { skip }, () => {
       await page.goto(`${service.url}/?instance=${shop.instanceId}&view=decisions`);
       await page.waitForSelector('h1', SOON);
       await check('decisions');
+      await page.goto(`${service.url}/?instance=${shop.instanceId}&view=connect`);
+      await page.waitForSelector('.way', SOON);
+      await check('connect');
       await page.context().close();
     }
   });
@@ -339,6 +342,7 @@ describe('the dashboard in a browser', { skip }, () => {
   it('teaches where an instance has no message', async () => {
     const page = await open(`?instance=${await service.newInstance(project)}`);
     match((await page.textContent('.teach', SOON)) ?? '', /curl .*\/v1\/ingest\//);
+    match((await page.textContent('.teach', SOON)) ?? '', /\/v1\/traces/);
     await page.context().close();
   });
 

@@ -7,6 +7,7 @@ import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { api, ApiError, key, type Instance } from './api.ts';
 import { ChangesPage } from './changes.tsx';
+import { ConnectPage } from './connect.tsx';
 import { Conversations } from './conversations.tsx';
 import { EntityPage } from './entity.tsx';
 import { CuratingContext, useDecisions } from './curating.ts';
@@ -54,6 +55,7 @@ const VIEWS = [
   ['conversations', 'Conversations'],
   ['users', 'Users'],
   ['decisions', 'Decisions'],
+  ['connect', 'Connect'],
 ] as const;
 
 /** Takes the key out of `#key=…`, so that it stands in no history and is sent nowhere. */
@@ -346,6 +348,8 @@ function Dashboard({
           <Users version={version} />
         ) : view === 'decisions' ? (
           <DecisionsPage version={version} />
+        ) : view === 'connect' ? (
+          <ConnectPage />
         ) : isEntity(view) ? (
           <EntityPage kind={view} version={version} />
         ) : null}

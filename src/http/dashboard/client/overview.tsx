@@ -1,4 +1,5 @@
 /** The first view: how the instance does, what people talk about, and what changed. */
+import { WaysIn } from './connect.tsx';
 import { api, type ChangesResponse, type OverviewResponse, type QueryResponse, type Row } from './api.ts';
 import { ChangesInShort } from './changes.tsx';
 import { Trend, type Point } from './charts.tsx';
@@ -105,20 +106,13 @@ function NothingHere({ period }: { readonly period: Period }) {
       </Empty>
     );
   }
-  const url = location.origin;
-  const body = `{"instanceId":"${period.instance}","messages":[{"role":"user","userId":"ada","content":"Where is my parcel?"}]}`;
   return (
     <div class="teach">
       <h2>This instance has no messages yet</h2>
-      <p>Send a conversation:</p>
-      <pre>
-        <code>{`curl ${url}/v1/ingest/ -H 'x-api-key: YOUR_KEY' -H 'content-type: application/json' \\\n  -d '${body}'`}</code>
-      </pre>
-      <p>Or import a file, or load the demo:</p>
-      <pre>
-        <code>{`UT_KEY=YOUR_KEY npm run import -- FILE --instance ${period.instance}\nnpm run demo`}</code>
-      </pre>
-      <p>New messages show here within two seconds.</p>
+      <p>
+        New messages show here within two seconds. <code>npm run demo</code> loads conversations to look at.
+      </p>
+      <WaysIn />
     </div>
   );
 }
