@@ -293,6 +293,10 @@ describe('the dashboard in a browser', { skip }, () => {
       await page.goto(`${service.url}/?instance=${shop.instanceId}&view=decisions`);
       await page.waitForSelector('h1', SOON);
       await check('decisions');
+      await page.goto(`${service.url}/?instance=${shop.instanceId}&view=alerts`);
+      await page.click('button:text-is("New alert …")', SOON);
+      await page.waitForSelector('dialog label', SOON);
+      await check('new alert');
       await page.goto(`${service.url}/?instance=${shop.instanceId}&view=connect`);
       await page.waitForSelector('.way', SOON);
       await check('connect');
@@ -426,6 +430,29 @@ describe('the dashboard in a browser', { skip }, () => {
     await page.waitForSelector('p.done:has-text("“A topic of our own” is a topic of your own now")', SOON);
     await page.click('p.done button:text-is("Undo")');
     await page.waitForSelector('p.done:has-text("Undone.")', SOON);
+    await page.context().close();
+  });
+
+  it('makes an alert, says what is wrong with one, and deletes it', async () => {
+    const page = await open('?view=alerts');
+    await page.click('button:text-is("New alert …")', SOON);
+    await page.fill('dialog label:has-text("Name") input', 'Too many cancel');
+    await page.selectOption('dialog label:has-text("When") select', 'count');
+    await page.fill('dialog label:has-text("Conversations, at least") input', '0');
+    await page.fill('dialog input[type=url]', 'https://hooks.slack.com/services/x');
+    equal(await page.inputValue('dialog label:has-text("Form") select'), 'slack');
+    await page.click('dialog button.main');
+    match((await page.textContent('dialog .fault', SOON)) ?? '', /atLeast must be a whole number/);
+    await page.fill('dialog label:has-text("Conversations, at least") input', '40');
+    await page.click('dialog button.main');
+    match((await page.textContent('.notice.done', SOON)) ?? '', /“Too many cancel” is made.*whsec_/);
+    match(
+      (await page.textContent('section:has(h2:text-is("Too many cancel")) p', SOON)) ?? '',
+      /^A topic comes up in 40 conversations or more within a day\. Told to .*hooks\.slack\.com/,
+    );
+    await page.click('button:has-text("Delete …")');
+    await page.click('dialog button.main', SOON);
+    await page.waitForSelector('.empty:text-is("There is no alert yet.")', SOON);
     await page.context().close();
   });
 

@@ -1,4 +1,6 @@
 /** The routes that the page asks, with the key of whoever looks at it. */
+import type { Alert, AlertDetail, NewAlert } from '../../../alerts/service.ts';
+import type { NewRule } from '../../../alerts/rule.ts';
 import type { ChangesResponse } from '../../../query/changes/changes-schema.ts';
 import type { CurationsResponse } from '../../../query/curations/curations-schema.ts';
 import type { OverviewResponse } from '../../../query/overview/overview-schema.ts';
@@ -8,8 +10,10 @@ import type { WhyResponse } from '../../../query/why/why-schema.ts';
 import type { EntityKind } from './state.ts';
 
 export type {
+  Alert,
   ChangesResponse,
   CurationsResponse,
+  NewAlert,
   OverviewResponse,
   QueryResponse,
   SessionResponse,
@@ -102,12 +106,16 @@ export interface Written {
   readonly position: string;
 }
 
-async function write(path: 'curations' | 'topics', body: object): Promise<Written> {
-  const response = await send(path, {}, 'application/json', undefined, {
+async function post(path: string, body: object, parameters: Parameters = {}): Promise<Response> {
+  return send(path, parameters, 'application/json', undefined, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'idempotency-key': onceKey() },
     body: JSON.stringify(body),
   });
+}
+
+async function write(path: 'curations' | 'topics', body: object): Promise<Written> {
+  const response = await post(path, body);
   const answer = await answerOf<Omit<Written, 'position'>>(response);
   return { ...answer, position: response.headers.get('x-stream-position') ?? '0' };
 }
@@ -150,4 +158,17 @@ export const api = {
     ask<WhyResponse>(`${WHY_PATHS[kind]}/${id}`, parameters, signal),
   session: (id: string, parameters: Parameters, signal?: AbortSignal) =>
     ask<SessionResponse>(`sessions/${id}`, parameters, signal),
+  alerts: (instanceId: string, signal?: AbortSignal) =>
+    ask<{ elements: readonly Alert[] }>('alerts', { instanceId }, signal),
+  alert: ({ id, instanceId }: Alert, signal?: AbortSignal) =>
+    ask<AlertDetail>(`alerts/${id}`, { instanceId }, signal),
+  makeAlert: async (alert: NewRule) => answerOf<NewAlert>(await post('alerts', alert)),
+  /** Sends a message that says what it is for. */
+  testAlert: async ({ id, instanceId }: Alert) =>
+    answerOf<{ deliveryId: string }>(await post(`alerts/${id}/test`, {}, { instanceId })),
+  removeAlert: async ({ id, instanceId }: Alert): Promise<void> => {
+    const init = { method: 'DELETE' };
+    const response = await send(`alerts/${id}`, { instanceId }, 'application/json', undefined, init);
+    if (!response.ok) await answerOf(response);
+  },
 };

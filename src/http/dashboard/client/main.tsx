@@ -5,6 +5,7 @@ import './views.css';
 import './narrow.css';
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { AlertsPage } from './alerts.tsx';
 import { api, ApiError, key, type Instance } from './api.ts';
 import { ChangesPage } from './changes.tsx';
 import { ConnectPage } from './connect.tsx';
@@ -55,6 +56,7 @@ const VIEWS = [
   ['conversations', 'Conversations'],
   ['users', 'Users'],
   ['decisions', 'Decisions'],
+  ['alerts', 'Alerts'],
   ['connect', 'Connect'],
 ] as const;
 
@@ -348,6 +350,8 @@ function Dashboard({
           <Users version={version} />
         ) : view === 'decisions' ? (
           <DecisionsPage version={version} />
+        ) : view === 'alerts' ? (
+          <AlertsPage />
         ) : view === 'connect' ? (
           <ConnectPage />
         ) : isEntity(view) ? (

@@ -15,7 +15,7 @@ export const ENTITIES = ['topic', 'cluster', 'gap', 'repeat', 'signal', 'user'] 
 export type EntityKind = (typeof ENTITIES)[number];
 
 /** Pages that are about no single entity. */
-const LISTS = ['overview', 'conversations', 'users', 'changes', 'decisions', 'connect'] as const;
+const LISTS = ['overview', 'conversations', 'users', 'changes', 'decisions', 'alerts', 'connect'] as const;
 
 /** What conversations are chosen by: entities, a language, and a text in their title. */
 export const FILTERS = [...ENTITIES, 'language', 'text'] as const;

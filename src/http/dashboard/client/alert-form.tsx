@@ -1,0 +1,222 @@
+/** A form that makes an alert. */
+import { useState } from 'preact/hooks';
+import type { Condition, Counted, Format, Window } from '../../../alerts/rule.ts';
+import { THINGS, WINDOW_WORDS } from './alert-words.ts';
+import { api, type NewAlert } from './api.ts';
+import { Dialog } from './dialog.tsx';
+
+type Kind = Condition['kind'];
+
+const KINDS: readonly (readonly [kind: Kind, words: string])[] = [
+  ['rising', 'Something comes up far more often than before'],
+  ['count', 'Something reaches a number of conversations'],
+  ['new_topic', 'People ask about something new'],
+  ['dsat_share', 'Too many are dissatisfied'],
+  ['digest', 'A summary each Monday'],
+];
+const MAX_NAME = 100;
+
+interface Asked {
+  readonly kind: Kind;
+  readonly groupBy: Counted;
+  readonly window: Window;
+  /** As it stands in its field. */
+  readonly atLeast: string;
+  readonly factor: string;
+  /** Percent. */
+  readonly above: string;
+}
+
+const START: Asked = {
+  kind: 'rising',
+  groupBy: 'TOPIC',
+  window: 'DAY',
+  atLeast: '10',
+  factor: '2',
+  above: '20',
+};
+
+/** What is asked for, as the service takes it; it says what is wrong with a number. */
+function conditionOf({ kind, groupBy, window, atLeast, factor, above }: Asked): Condition {
+  const least = Number(atLeast);
+  switch (kind) {
+    case 'count':
+      return { kind, groupBy, window, atLeast: least };
+    case 'rising':
+      return { kind, groupBy, window, atLeast: least, factor: Number(factor) };
+    case 'new_topic':
+      return { kind, atLeast: least };
+    case 'dsat_share':
+      return { kind, window, above: Number(above) / 100, minSessions: least };
+    case 'digest':
+      return { kind };
+    default:
+      return kind satisfies never;
+  }
+}
+
+export function NewAlertDialog({
+  instance,
+  onMade,
+  onClose,
+}: {
+  readonly instance: string;
+  readonly onMade: (made: NewAlert) => void;
+  readonly onClose: () => void;
+}) {
+  const [name, setName] = useState('');
+  const [url, setUrl] = useState('');
+  const [format, setFormat] = useState<Format>('undertone');
+  const [asked, setAsked] = useState(START);
+  const set = (changes: Partial<Asked>): void => setAsked({ ...asked, ...changes });
+  return (
+    <Dialog
+      title="New alert"
+      action="Make alert"
+      isReady={name.trim() !== '' && url.trim() !== ''}
+      onConfirm={async () => {
+        const delivery = { url: url.trim(), format };
+        onMade(
+          await api.makeAlert({
+            instanceId: instance,
+            name: name.trim(),
+            condition: conditionOf(asked),
+            delivery,
+          }),
+        );
+      }}
+      onClose={onClose}
+    >
+      <label>
+        Name
+        <input
+          maxLength={MAX_NAME}
+          placeholder="What people read first"
+          value={name}
+          onInput={(event) => setName(event.currentTarget.value)}
+        />
+      </label>
+      <Choice
+        label="When"
+        value={asked.kind}
+        options={KINDS}
+        onChoice={(kind) => set({ kind, atLeast: kind === 'dsat_share' ? '50' : START.atLeast })}
+      />
+      <ConditionFields asked={asked} set={set} />
+      <label>
+        Address that messages are posted to
+        <input
+          type="url"
+          placeholder="The URL of a webhook"
+          value={url}
+          onInput={(event) => {
+            const given = event.currentTarget.value;
+            setUrl(given);
+            if (given.includes('//hooks.slack.com/')) setFormat('slack');
+          }}
+        />
+      </label>
+      <Choice
+        label="Form of the messages"
+        value={format}
+        options={[
+          ['undertone', 'JSON with all figures'],
+          ['slack', 'Slack'],
+        ]}
+        onChoice={setFormat}
+      />
+    </Dialog>
+  );
+}
+
+function ConditionFields({
+  asked,
+  set,
+}: {
+  readonly asked: Asked;
+  readonly set: (changes: Partial<Asked>) => void;
+}) {
+  const { kind } = asked;
+  const isCounted = kind === 'count' || kind === 'rising';
+  return (
+    <>
+      {isCounted ? (
+        <Choice
+          label="What"
+          value={asked.groupBy}
+          options={Object.entries(THINGS) as [Counted, string][]}
+          onChoice={(groupBy) => set({ groupBy })}
+        />
+      ) : null}
+      {isCounted || kind === 'dsat_share' ? (
+        <Choice
+          label="Within"
+          value={asked.window}
+          options={Object.entries(WINDOW_WORDS) as [Window, string][]}
+          onChoice={(window) => set({ window })}
+        />
+      ) : null}
+      {kind === 'rising' ? (
+        <Amount label="Times the average before" value={asked.factor} set={(factor) => set({ factor })} />
+      ) : null}
+      {kind === 'dsat_share' ? (
+        <Amount label="More than so many percent" value={asked.above} set={(above) => set({ above })} />
+      ) : null}
+      {kind === 'digest' ? null : (
+        <Amount
+          label={kind === 'dsat_share' ? 'Of at least so many conversations' : 'Conversations, at least'}
+          value={asked.atLeast}
+          set={(atLeast) => set({ atLeast })}
+        />
+      )}
+    </>
+  );
+}
+
+function Choice<Value extends string>({
+  label,
+  value,
+  options,
+  onChoice,
+}: {
+  readonly label: string;
+  readonly value: Value;
+  readonly options: readonly (readonly [value: Value, words: string])[];
+  readonly onChoice: (value: Value) => void;
+}) {
+  return (
+    <label>
+      {label}
+      <select value={value} onChange={(event) => onChoice(event.currentTarget.value as Value)}>
+        {options.map(([option, words]) => (
+          <option key={option} value={option}>
+            {words}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+function Amount({
+  label,
+  value,
+  set,
+}: {
+  readonly label: string;
+  readonly value: string;
+  readonly set: (value: string) => void;
+}) {
+  return (
+    <label>
+      {label}
+      <input
+        type="number"
+        min="0"
+        step="any"
+        value={value}
+        onInput={(event) => set(event.currentTarget.value)}
+      />
+    </label>
+  );
+}

@@ -1,0 +1,63 @@
+/** What an alert waits for, in words. Covered by test/http/dashboard/alert-words.test.ts. */
+import type { Condition, Counted, Window } from '../../../alerts/rule.ts';
+import { shownShare } from './format.ts';
+
+export const THINGS: Readonly<Record<Counted, string>> = {
+  TOPIC: 'a topic',
+  GAP: 'a gap',
+  CSAT_DSAT: 'a satisfaction signal',
+};
+export const WINDOW_WORDS: Readonly<Record<Window, string>> = {
+  HOUR: 'an hour',
+  DAY: 'a day',
+  WEEK: 'a week',
+};
+const BEFORE_WORDS: Readonly<Record<Window, string>> = {
+  HOUR: 'an average hour of the last seven days',
+  DAY: 'an average day of the last four weeks',
+  WEEK: 'an average week of the last eight',
+};
+const SIGNALS = { SAT: 'a signal of satisfaction', DSAT: 'a signal of dissatisfaction' } as const;
+
+/** One sentence without its full stop. */
+export function conditionWords(condition: Condition): string {
+  switch (condition.kind) {
+    case 'count':
+      return `${capital(thingOf(condition))} comes up in ${conversations(condition.atLeast)} or more within ${WINDOW_WORDS[condition.window]}`;
+    case 'rising':
+      return (
+        `${capital(thingOf(condition))} comes up ${condition.factor.toLocaleString('en-GB')} times as often as in ` +
+        `${BEFORE_WORDS[condition.window]}, and in ${conversations(condition.atLeast)} or more`
+      );
+    case 'new_topic':
+      return `A topic that was never seen before has ${conversations(condition.atLeast)}`;
+    case 'dsat_share':
+      return (
+        `More than ${shownShare(condition.above)} of the conversations within ${WINDOW_WORDS[condition.window]} have a ` +
+        `sign of dissatisfaction, of at least ${conversations(condition.minSessions)}`
+      );
+    case 'digest':
+      return 'A week is over: a summary of it';
+    default:
+      return condition satisfies never;
+  }
+}
+
+function thingOf(condition: Extract<Condition, { readonly groupBy: Counted }>): string {
+  const { groupBy, ids, signalType } = condition;
+  const thing = signalType === undefined ? THINGS[groupBy] : SIGNALS[signalType];
+  if (ids === undefined) return thing;
+  return ids.length === 1 ? `${thing} that was chosen` : `one of ${ids.length} chosen ${plural(groupBy)}`;
+}
+
+function plural(groupBy: Counted): string {
+  return { TOPIC: 'topics', GAP: 'gaps', CSAT_DSAT: 'signals' }[groupBy];
+}
+
+function conversations(count: number): string {
+  return `${count.toLocaleString('en-GB')} conversation${count === 1 ? '' : 's'}`;
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,170 @@
+/** The alerts of an instance: what each waits for, whom it tells, and what became of its messages. */
+import { useState } from 'preact/hooks';
+import { NewAlertDialog } from './alert-form.tsx';
+import { conditionWords } from './alert-words.ts';
+import { api, type Alert, type ApiError, type NewAlert } from './api.ts';
+import { useCurating } from './curating.ts';
+import { Dialog } from './dialog.tsx';
+import { shownInstant } from './format.ts';
+import { useAnswer, useNavigation } from './hooks.ts';
+import { Empty, Fault, Section } from './parts.tsx';
+
+export function AlertsPage() {
+  const { state } = useNavigation();
+  const { reason } = useCurating();
+  const [edits, setEdits] = useState(0);
+  const [isMaking, setMaking] = useState(false);
+  const [made, setMade] = useState<NewAlert | null>(null);
+  const { value, error } = useAnswer(`alerts ${state.instance}`, String(edits), (signal) =>
+    api.alerts(state.instance, signal),
+  );
+  if (value === null) return error === null ? <p class="loading">Loading …</p> : <Fault error={error} />;
+  return (
+    <>
+      <div class="heading">
+        <h1>Alerts</h1>
+        <p class="lead">
+          A message to an address of yours, or to Slack, when something happens; each thing is told once.
+        </p>
+        <div class="curate">
+          <button
+            type="button"
+            class="quiet"
+            disabled={reason !== ''}
+            title={reason}
+            onClick={() => setMaking(true)}
+          >
+            New alert …
+          </button>
+        </div>
+        {reason === '' ? null : <p class="faint">{reason}</p>}
+      </div>
+      {made === null ? null : <Secret made={made} onClose={() => setMade(null)} />}
+      {value.elements.length === 0 ? (
+        <Empty>There is no alert yet.</Empty>
+      ) : (
+        value.elements.map((alert) => (
+          <AlertSection key={alert.id} alert={alert} onChange={() => setEdits(edits + 1)} />
+        ))
+      )}
+      {isMaking ? (
+        <NewAlertDialog
+          instance={state.instance}
+          onMade={(one) => {
+            setMade(one);
+            setEdits(edits + 1);
+          }}
+          onClose={() => setMaking(false)}
+        />
+      ) : null}
+    </>
+  );
+}
+
+/** The secret is answered this once. */
+function Secret({ made, onClose }: { readonly made: NewAlert; readonly onClose: () => void }) {
+  return (
+    <p class="notice done" role="status">
+      <span>
+        “{made.alert.name}” is made. Its messages are signed with <code>{made.secret}</code>. Keep it if the
+        receiver checks signatures: it is not shown again.
+      </span>
+      <button type="button" class="quiet" onClick={onClose}>
+        Close
+      </button>
+    </p>
+  );
+}
+
+function AlertSection({ alert, onChange }: { readonly alert: Alert; readonly onChange: () => void }) {
+  const { reason } = useCurating();
+  const [asked, setAsked] = useState(0);
+  const [fault, setFault] = useState('');
+  const [isRemoving, setRemoving] = useState(false);
+  const mayWrite = { disabled: reason !== '', title: reason };
+  const action = (
+    <>
+      <button
+        type="button"
+        class="quiet"
+        {...mayWrite}
+        onClick={() => {
+          setFault('');
+          api.testAlert(alert).then(
+            () => setTimeout(() => setAsked((count) => count + 1), 1500),
+            (error: ApiError) => setFault(error.message),
+          );
+        }}
+      >
+        Send a test<span class="hidden"> of {alert.name}</span>
+      </button>
+      <button type="button" class="quiet" {...mayWrite} onClick={() => setRemoving(true)}>
+        Delete …<span class="hidden"> {alert.name}</span>
+      </button>
+    </>
+  );
+  return (
+    <Section title={alert.name} action={action}>
+      <p>
+        {conditionWords(alert.condition)}.{' '}
+        <span class="faint">
+          Told to {alert.delivery.url}
+          {alert.delivery.format === 'slack' ? ' as Slack takes it' : ''}.
+        </span>
+      </p>
+      {alert.disabledReason === null ? null : <p class="fault">It is disabled: {alert.disabledReason}.</p>}
+      {fault === '' ? null : (
+        <p class="fault" role="alert">
+          {fault}
+        </p>
+      )}
+      <Messages alert={alert} version={String(asked)} />
+      {isRemoving ? (
+        <Dialog
+          title={`Delete “${alert.name}”`}
+          action="Delete"
+          isReady
+          onConfirm={async () => {
+            await api.removeAlert(alert);
+            onChange();
+          }}
+          onClose={() => setRemoving(false)}
+        >
+          <p>It tells nothing any more, and messages that are still under way are dropped.</p>
+        </Dialog>
+      ) : null}
+    </Section>
+  );
+}
+
+const STATES = { pending: 'being sent', delivered: 'delivered', dead: 'given up' } as const;
+const SHOWN = 10;
+
+function Messages({ alert, version }: { readonly alert: Alert; readonly version: string }) {
+  const { value } = useAnswer(`alert ${alert.id}`, version, (signal) => api.alert(alert, signal));
+  if (value === null) return null;
+  if (value.deliveries.length === 0) return <Empty>It has told nothing yet.</Empty>;
+  return (
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">Message</th>
+          <th scope="col">When</th>
+          <th scope="col">State</th>
+        </tr>
+      </thead>
+      <tbody>
+        {value.deliveries.slice(0, SHOWN).map(({ id, text, createdAt, state, lastError }) => (
+          <tr key={id}>
+            <td>{text}</td>
+            <td class="faint">{shownInstant(createdAt)}</td>
+            <td title={lastError ?? ''}>
+              {STATES[state]}
+              {lastError === null ? null : <p class="faint">{lastError}</p>}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

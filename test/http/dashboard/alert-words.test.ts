@@ -1,0 +1,37 @@
+import { deepEqual } from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { conditionSchema } from '../../../src/alerts/rule.ts';
+import { conditionWords } from '../../../src/http/dashboard/client/alert-words.ts';
+
+const ID = '018f4f7e-7b9a-7c3d-9c61-1d2f3a4b5c6d';
+
+/** As the service answers it, defaults filled in. */
+function words(condition: unknown): string {
+  return conditionWords(conditionSchema.parse(condition));
+}
+
+describe('what an alert waits for, in words', () => {
+  it('is a sentence for each kind, in the singular where there is one', () => {
+    deepEqual(
+      [
+        { kind: 'count', groupBy: 'TOPIC', window: 'HOUR', atLeast: 1 },
+        { kind: 'count', groupBy: 'CSAT_DSAT', signalType: 'DSAT', window: 'DAY', atLeast: 1200 },
+        { kind: 'count', groupBy: 'GAP', window: 'WEEK', atLeast: 5, ids: [ID] },
+        { kind: 'rising', groupBy: 'TOPIC', window: 'DAY', factor: 2.5, atLeast: 10, ids: [ID, ID] },
+        { kind: 'new_topic' },
+        { kind: 'dsat_share', window: 'DAY', above: 0.2 },
+        { kind: 'digest' },
+      ].map(words),
+      [
+        'A topic comes up in 1 conversation or more within an hour',
+        'A signal of dissatisfaction comes up in 1,200 conversations or more within a day',
+        'A gap that was chosen comes up in 5 conversations or more within a week',
+        'One of 2 chosen topics comes up 2.5 times as often as in an average day of the last four weeks, and in ' +
+          '10 conversations or more',
+        'A topic that was never seen before has 3 conversations',
+        'More than 20 % of the conversations within a day have a sign of dissatisfaction, of at least 50 conversations',
+        'A week is over: a summary of it',
+      ],
+    );
+  });
+});
