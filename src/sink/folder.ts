@@ -10,6 +10,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { SetupError } from '../errors.ts';
 import { lockDataDirectory, type DataDirectoryLock } from '../store/data-directory.ts';
@@ -113,9 +114,14 @@ export class SinkFolder {
   }
 
   /** Makes a staged file durable; its size. */
-  seal(file: string): number {
-    fsyncPath(file);
-    return statSync(file).size;
+  async seal(staged: string): Promise<number> {
+    const file = await open(staged, 'r');
+    try {
+      await file.sync();
+      return (await file.stat()).size;
+    } finally {
+      await file.close();
+    }
   }
 
   /** Makes the changes visible, one by one and in this order, and then the manifest. */

@@ -148,22 +148,33 @@ interface Written {
   readonly staged: string;
 }
 
+/** Files that the disk makes durable while the next ones are written. */
+const SEALING = 16;
+
 async function stage(
   changed: readonly Wanted[],
   { folder, now, signal, onStep }: SinkRunOptions,
 ): Promise<readonly Written[]> {
-  const written: Written[] = [];
-  for (const { snapshot, partition } of changed) {
-    if (signal?.aborted === true) throw new SinkInterrupted();
-    const { path, rows, digest } = partition;
-    const staged = folder.stage();
-    const count = await writePartition(snapshot, partition, staged);
-    if (count !== rows) throw new Error(`${path} has ${count} rows, not ${rows}`);
-    const bytes = folder.seal(staged);
-    written.push({ file: { path, rows, bytes, digest, writtenAt: formatInstant(now()) }, staged });
-    await onStep?.('staged');
+  const written: Promise<Written>[] = [];
+  try {
+    for (const { snapshot, partition } of changed) {
+      if (signal?.aborted === true) throw new SinkInterrupted();
+      const { path, rows, digest } = partition;
+      const staged = folder.stage();
+      const count = await writePartition(snapshot, partition, staged);
+      if (count !== rows) throw new Error(`${path} has ${count} rows, not ${rows}`);
+      const writtenAt = formatInstant(now());
+      written.push(
+        folder.seal(staged).then((bytes) => ({ file: { path, rows, bytes, digest, writtenAt }, staged })),
+      );
+      await written.at(-SEALING);
+      await onStep?.('staged');
+    }
+  } catch (error) {
+    await Promise.allSettled(written);
+    throw error;
   }
-  return written;
+  return Promise.all(written);
 }
 
 function scopeOf({ tables, instances }: SinkRunOptions): (path: string) => boolean {
