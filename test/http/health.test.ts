@@ -2,8 +2,6 @@ import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { parse } from 'yaml';
-import { z } from 'zod';
 import { DEGRADED_REASONS } from '../../src/domain/service-health.ts';
 import type { Degradation, ServiceFigures } from '../../src/domain/service-health.ts';
 import { createHarness } from './support.ts';
@@ -140,63 +138,4 @@ describe('docs/operations.md', async () => {
       [...DEGRADED_REASONS],
     );
   });
-
-  it('has alert rules that parse, and name only what there is', () => {
-    const yaml = /```yaml\n([\s\S]*?)```/.exec(DOCUMENT)?.[1] ?? '';
-    const { groups } = z
-      .strictObject({
-        groups: z.array(
-          z.strictObject({
-            name: z.string(),
-            rules: z.array(
-              z.strictObject({
-                alert: z.string().regex(/^Undertone\w+$/),
-                expr: z.string(),
-                for: z
-                  .string()
-                  .regex(/^\d+[smh]$/)
-                  .optional(),
-                labels: z.strictObject({ severity: z.enum(['page', 'ticket']) }),
-                annotations: z.strictObject({ summary: z.string() }),
-              }),
-            ),
-          }),
-        ),
-      })
-      .parse(parse(yaml));
-    const rules = groups.flatMap((group) => group.rules);
-    ok(rules.length > 10);
-    equal(new Set(rules.map(({ alert }) => alert)).size, rules.length);
-    for (const { alert, expr, annotations } of rules) {
-      const named = [...expr.matchAll(/\b(undertone_\w+?)(?:_bucket)?\b(?:\{([^}]*)\})?/g)];
-      ok(named.length > 0 || expr.includes('up{'), `${alert} looks at no metric of ours`);
-      for (const [, name = '', selector = ''] of named) {
-        ok(types.has(name), `${alert} names ${name}, which does not exist`);
-        for (const [, label = '', values = ''] of selector.matchAll(/(\w+)=~?"([^"]*)"/g)) {
-          ok(hasLabel(name, label), `${alert}: ${name} has no label ${label}`);
-          if (label !== 'reason') continue;
-          for (const reason of values.split('|'))
-            ok(
-              DEGRADED_REASONS.some((known) => known === reason),
-              reason,
-            );
-        }
-      }
-      equal(expr.split('(').length, expr.split(')').length, alert);
-      for (const [, label = ''] of annotations.summary.matchAll(/\$labels\.(\w+)/g)) {
-        ok(
-          named.some(([, name = '']) => hasLabel(name, label)),
-          `${alert}: no label ${label}`,
-        );
-      }
-    }
-  });
-
-  function hasLabel(metric: string, label: string): boolean {
-    const sample = new RegExp(`^${metric}(?:_bucket)?\\{[^}]*\\b${label}="`, 'm');
-    return sample.test(exposition) || (metric.startsWith('undertone_http') && HTTP_LABELS.includes(label));
-  }
 });
-
-/** Of the requests that a fresh process has not answered yet. */
-const HTTP_LABELS = ['method', 'route', 'status'];
