@@ -25,7 +25,7 @@ const ANSWERED = [
   'completion',
   'value',
 ];
-const LISTS = ['messages', 'chat_history', 'history'];
+const LISTS = ['messages', 'chat_history', 'history', 'contents'];
 const ROLES: ReadonlyMap<string, string> = new Map([
   ...['human', 'humanmessage', 'humanmessagechunk', 'user'].map((name) => [name, 'user'] as const),
   ...['ai', 'aimessage', 'aimessagechunk', 'assistant', 'model'].map((name) => [name, 'assistant'] as const),

@@ -1,5 +1,6 @@
 import type { Observation } from '../../src/traces/observation.ts';
 import { SAID } from './model-server.ts';
+import { assistant, user } from './observed.ts';
 
 /** An observation without times, with small numbers for the ids of trace and span. */
 export interface Told extends Omit<
@@ -29,11 +30,6 @@ export function toldOf(observations: readonly Observation[]): Told[] {
   }));
 }
 
-const user = (content: string): { role: 'user'; content: string } => ({ role: 'user', content });
-const assistant = (content: string): { role: 'assistant'; content: string } => ({
-  role: 'assistant',
-  content,
-});
 const first = { asked: [user(SAID.broken)], answered: [assistant(SAID.sorry)], lacksContent: false };
 const asked = [...first.asked, ...first.answered, user(SAID.when)];
 /** The call that asks for a tool, and the one that has its result. */

@@ -14,6 +14,8 @@ const OPERATION = 'gen_ai.operation.name';
 /** Before there were operations, these alone told a call of a model. */
 const MODEL_CALL = ['gen_ai.request.model', 'gen_ai.system'];
 const OUTPUT_TYPE = 'gen_ai.output.type';
+/** How many answers the model was asked for, of which somebody saw one. */
+const CHOICES = 'gen_ai.request.choice.count';
 
 const OPERATIONS: ReadonlyMap<string, ObservationKind> = new Map([
   ...[
@@ -29,7 +31,15 @@ const OPERATIONS: ReadonlyMap<string, ObservationKind> = new Map([
 ]);
 
 export const genAi: Convention = {
-  reads: [INPUT_MESSAGES, OUTPUT_MESSAGES, SYSTEM_INSTRUCTIONS, OPERATION, OUTPUT_TYPE, ...MODEL_CALL],
+  reads: [
+    INPUT_MESSAGES,
+    OUTPUT_MESSAGES,
+    SYSTEM_INSTRUCTIONS,
+    OPERATION,
+    OUTPUT_TYPE,
+    CHOICES,
+    ...MODEL_CALL,
+  ],
   kindOf({ attributes }) {
     const operation = attributes.get(OPERATION);
     const kind = typeof operation === 'string' ? OPERATIONS.get(operation.toLowerCase()) : undefined;
@@ -44,8 +54,9 @@ export const genAi: Convention = {
   },
   answered({ attributes }, omitted) {
     const messages = recorded(attributes.get(OUTPUT_MESSAGES), 'assistant', omitted);
-    return messages === undefined || attributes.get(OUTPUT_TYPE) !== 'json'
-      ? messages
-      : inWords(messages, omitted);
+    if (messages === undefined) return undefined;
+    const chosen = Number(attributes.get(CHOICES)) > 1 ? messages.slice(0, 1) : messages;
+    omitted.add('alternative answer', messages.length - chosen.length);
+    return attributes.get(OUTPUT_TYPE) === 'json' ? inWords(chosen, omitted) : chosen;
   },
 };

@@ -1,6 +1,8 @@
 /** Under which names traces carry the ids of conversation, end user and instance; most telling first. */
 import { UUID_PATTERN } from '../../domain/ids.ts';
-import type { Attributes } from '../span.ts';
+import type { Attributes, AttributeValue } from '../span.ts';
+import { isObject } from '../values.ts';
+import { parsed } from './recorded.ts';
 
 /** Free metadata, in which users choose the names. */
 const METADATA = [
@@ -55,7 +57,10 @@ const USER = [
 
 const INSTANCE = 'undertone.instance.id';
 
-export const ID_NAMES: ReadonlySet<string> = new Set([...CONVERSATION, ...USER, INSTANCE]);
+/** OpenInference writes all metadata as JSON into one attribute. */
+const JSON_METADATA = 'metadata';
+
+export const ID_NAMES: ReadonlySet<string> = new Set([...CONVERSATION, ...USER, INSTANCE, JSON_METADATA]);
 
 export interface Ids {
   readonly conversationId?: string;
@@ -64,7 +69,8 @@ export interface Ids {
 }
 
 /** The ids that the span or, where it has none, its resource carries. */
-export function idsOf(attributes: Attributes, resource: Attributes): Ids {
+export function idsOf(span: Attributes, resource: Attributes): Ids {
+  const attributes = withMetadata(span);
   const conversationId = firstOf(CONVERSATION, attributes) ?? firstOf(CONVERSATION, resource);
   const userId = firstOf(USER, attributes) ?? firstOf(USER, resource);
   const instanceId = instanceOf(attributes) ?? instanceOf(resource);
@@ -73,6 +79,16 @@ export function idsOf(attributes: Attributes, resource: Attributes): Ids {
     ...(userId === undefined ? {} : { userId }),
     ...(instanceId === undefined ? {} : { instanceId }),
   };
+}
+
+/** The attributes, and the members of metadata in JSON, named as other libraries name them. */
+function withMetadata(attributes: Attributes): Attributes {
+  const metadata = parsed(attributes.get(JSON_METADATA));
+  if (!isObject(metadata)) return attributes;
+  const members = Object.entries(metadata).flatMap(([name, value]) =>
+    typeof value === 'string' || typeof value === 'number' ? [[`metadata.${name}`, value] as const] : [],
+  );
+  return new Map<string, AttributeValue>([...members, ...attributes]);
 }
 
 function firstOf(names: readonly string[], attributes: Attributes): string | undefined {

@@ -1,0 +1,196 @@
+import { deepEqual } from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { observationsOfEvents } from '../../../src/traces/conventions/observe.ts';
+import { OmissionCounts } from '../../../src/traces/omissions.ts';
+import type { AttributeValue, EventRecord, SpanEvent } from '../../../src/traces/span.ts';
+import { assistant, observed, user } from '../../support/observed.ts';
+
+const CHAT = { 'gen_ai.operation.name': 'chat' };
+
+function event(name: string, attributes: Readonly<Record<string, AttributeValue>>): SpanEvent {
+  return { name, attributes: new Map(Object.entries(attributes)) };
+}
+
+function record(name: string, body: AttributeValue, more: Partial<EventRecord> = {}): EventRecord {
+  return {
+    traceId: '5b8efff798038103d269b633813fc60c',
+    spanId: 'eee19b7ec3c1b174',
+    at: 1_772_357_400_000_000,
+    name,
+    body,
+    attributes: new Map(),
+    resource: new Map(),
+    ...more,
+  };
+}
+
+describe('events of a span', () => {
+  // opentelemetry.io, semantic conventions 1.36, docs/gen-ai/gen-ai-events.md
+  it('reads an event for each message', () => {
+    const events = [
+      event('gen_ai.system.message', { content: 'Be kind.' }),
+      event('gen_ai.user.message', { content: 'Where is my parcel?' }),
+      event('gen_ai.assistant.message', { content: 'Which one?' }),
+      event('gen_ai.user.message', { content: 'The lamp.' }),
+      event('gen_ai.tool.message', { id: 'call_1', content: 'Friday' }),
+      event('gen_ai.choice', { index: 0, finish_reason: 'stop', message: 'It comes on Friday.' }),
+      event('exception', { 'exception.message': 'none' }),
+    ];
+    deepEqual(observed(CHAT, { events }), {
+      kind: 'chat',
+      asked: [user('Where is my parcel?'), assistant('Which one?'), user('The lamp.')],
+      continues: true,
+      answered: [assistant('It comes on Friday.')],
+      omitted: { 'system prompt': 1, 'tool result': 1 },
+    });
+  });
+
+  // learn.microsoft.com, Azure AI Inference client library, "Tracing"
+  it('reads messages that are JSON in gen_ai.event.content', () => {
+    const events = [
+      event('gen_ai.user.message', {
+        'gen_ai.event.content': '{"role": "user", "content": "Where is my parcel?"}',
+      }),
+      event('gen_ai.choice', {
+        'gen_ai.event.content':
+          '{"message": {"content": "On its way."}, "finish_reason": "stop", "index": 0}',
+      }),
+    ];
+    deepEqual(observed(CHAT, { events }), {
+      kind: 'chat',
+      asked: [user('Where is my parcel?')],
+      answered: [assistant('On its way.')],
+    });
+  });
+
+  // strandsagents.com, user guide, "Traces": content is a list of blocks in JSON
+  it('reads messages whose content is a list of blocks in JSON', () => {
+    const events = [
+      event('gen_ai.user.message', { content: '[{"text": "Where is my parcel?"}]' }),
+      event('gen_ai.choice', { message: '[{"text": "On its way."}]', finish_reason: 'end_turn' }),
+    ];
+    deepEqual(observed(CHAT, { events }), {
+      kind: 'chat',
+      asked: [user('Where is my parcel?')],
+      answered: [assistant('On its way.')],
+    });
+  });
+
+  it('takes JSON that is no list of blocks for what somebody said', () => {
+    const events = [
+      event('gen_ai.user.message', { content: '[1, 2]' }),
+      event('gen_ai.choice', { message: '{"sum": 3}' }),
+    ];
+    deepEqual(observed(CHAT, { events }), {
+      kind: 'chat',
+      asked: [user('[1, 2]')],
+      answered: [assistant('{"sum": 3}')],
+    });
+  });
+
+  // opentelemetry.io, semantic conventions 1.27, docs/gen-ai/gen-ai-spans.md, "Events"
+  it('reads all messages of one event', () => {
+    const events = [
+      event('gen_ai.content.prompt', {
+        'gen_ai.prompt': '[{"role": "user", "content": "Where is my parcel?"}]',
+      }),
+      event('gen_ai.content.completion', {
+        'gen_ai.completion': '[{"role": "assistant", "content": "On its way."}]',
+      }),
+    ];
+    deepEqual(observed({ 'gen_ai.system': 'openai', 'gen_ai.request.model': 'small' }, { events }), {
+      kind: 'chat',
+      asked: [user('Where is my parcel?')],
+      answered: [assistant('On its way.')],
+    });
+  });
+});
+
+describe('log records', () => {
+  it('makes one observation of the records of a span, in their order', () => {
+    const other = { spanId: '00000000000000aa', at: 1_772_357_405_000_000 };
+    const omitted = new OmissionCounts();
+    const found = observationsOfEvents(
+      [
+        record('gen_ai.system.message', { content: 'Be kind.' }),
+        record('gen_ai.user.message', { content: 'Hello?' }, other),
+        record('gen_ai.user.message', { content: 'Where is my parcel?' }),
+        record(
+          'gen_ai.choice',
+          { index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'On its way.' } },
+          {
+            at: 1_772_357_402_000_000,
+            attributes: new Map([['gen_ai.conversation.id', 'order 17']]),
+          },
+        ),
+        record('gen_ai.choice', { index: 1, message: { content: 'It is coming.' } }),
+      ],
+      omitted,
+    );
+    deepEqual(found, [
+      {
+        traceId: '5b8efff798038103d269b633813fc60c',
+        spanId: 'eee19b7ec3c1b174',
+        kind: 'event',
+        startedAt: 1_772_357_400_000_000,
+        endedAt: 1_772_357_402_000_000,
+        conversationId: 'order 17',
+        asked: [user('Where is my parcel?')],
+        answered: [assistant('On its way.')],
+        lacksContent: false,
+      },
+      {
+        traceId: '5b8efff798038103d269b633813fc60c',
+        spanId: '00000000000000aa',
+        kind: 'event',
+        startedAt: 1_772_357_405_000_000,
+        endedAt: 1_772_357_405_000_000,
+        asked: [user('Hello?')],
+        answered: [],
+        lacksContent: false,
+      },
+    ]);
+    deepEqual(
+      omitted.all,
+      new Map([
+        ['alternative answer', 1],
+        ['system prompt', 1],
+      ]),
+    );
+  });
+
+  // opentelemetry.io, semantic conventions 1.37 and later, docs/gen-ai/gen-ai-events.md
+  it('reads the event that holds structured messages', () => {
+    const attributes = new Map<string, AttributeValue>([
+      ['gen_ai.input.messages', [{ role: 'user', parts: [{ type: 'text', content: 'Hello?' }] }]],
+      ['gen_ai.output.messages', [{ role: 'assistant', parts: [{ type: 'text', content: 'Hi.' }] }]],
+    ]);
+    const [found] = observationsOfEvents(
+      [record('gen_ai.client.inference.operation.details', null, { attributes })],
+      new OmissionCounts(),
+    );
+    deepEqual([found?.asked, found?.answered], [[user('Hello?')], [assistant('Hi.')]]);
+  });
+
+  // github.com/BerriAI/litellm, litellm/integrations/opentelemetry.py, _emit_semantic_logs
+  it('reads an event for each message with its role in the body', () => {
+    const attributes = new Map([['gen_ai.prompt', 'Be kind.']]);
+    const [found] = observationsOfEvents(
+      [
+        record('gen_ai.content.prompt', { role: 'system', content: 'Be kind.' }, { attributes }),
+        record('gen_ai.content.prompt', { role: 'user', content: 'Hello?' }),
+        record('gen_ai.content.completion', { index: 0, message: { role: 'assistant', content: 'Hi.' } }),
+      ],
+      new OmissionCounts(),
+    );
+    deepEqual([found?.asked, found?.answered], [[user('Hello?')], [assistant('Hi.')]]);
+  });
+
+  it('says that content is lacking where bodies are empty', () => {
+    const [found] = observationsOfEvents(
+      [record('gen_ai.user.message', {}), record('gen_ai.choice', { index: 0, message: {} })],
+      new OmissionCounts(),
+    );
+    deepEqual([found?.asked, found?.answered, found?.lacksContent], [[], [], true]);
+  });
+});
