@@ -1,0 +1,33 @@
+/** Covered by test/ingest/preparer.test.ts. */
+import { parentPort } from 'node:worker_threads';
+import { AppError } from '../errors.ts';
+import type { ThreadMessage, ThreadReply, ThreadRequest } from './body-threads.ts';
+import type { ReceivedBody } from './prepared-request.ts';
+
+/** In a thread of `BodyThreads`: answers each body with what `prepare` makes of it. `movable`: what need not be copied. */
+export function serveBodies<Options, Prepared>(
+  prepare: (body: ReceivedBody, options: Options) => Prepared | null,
+  movable: (prepared: Prepared) => ArrayBuffer[],
+): void {
+  if (parentPort === null) return;
+  const port = parentPort;
+
+  const replyTo = ({ body, options }: ThreadRequest<Options>): ThreadReply<Prepared> => {
+    try {
+      return { prepared: prepare(body, options) };
+    } catch (error) {
+      if (error instanceof AppError) {
+        const { code, message, details } = error;
+        return { refusal: { code, message, details } };
+      }
+      return { fault: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+    }
+  };
+
+  port.on('message', (request: ThreadRequest<Options>) => {
+    const reply = replyTo(request);
+    const prepared = 'prepared' in reply ? reply.prepared : null;
+    port.postMessage(reply, prepared === null ? [] : movable(prepared));
+  });
+  port.postMessage('ready' satisfies ThreadMessage<Prepared>);
+}

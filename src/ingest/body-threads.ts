@@ -1,0 +1,229 @@
+import { Worker } from 'node:worker_threads';
+import { AppError, type ErrorCode, type ErrorDetail } from '../errors.ts';
+import type { ReceivedBody } from './prepared-request.ts';
+
+/** A body, and what else a thread is told. */
+export interface ThreadRequest<Options> {
+  readonly body: ReceivedBody;
+  readonly options: Options;
+}
+
+/** `prepared` null: the inflated body is larger than the limit. */
+export type ThreadReply<Prepared> =
+  | { readonly prepared: Prepared | null }
+  | { readonly refusal: { code: ErrorCode; message: string; details: readonly ErrorDetail[] | undefined } }
+  | { readonly fault: string };
+
+/** `ready` comes first: the thread has loaded everything. */
+export type ThreadMessage<Prepared> = 'ready' | ThreadReply<Prepared>;
+
+export interface BodyThreadsOptions {
+  /** The largest body, inflated. */
+  readonly bodyBytes: number;
+  /** What a thread runs: it calls `serveBodies`. */
+  readonly threadFile: string;
+  /** How long one body may take. Default 30 s. */
+  readonly timeoutMs?: number;
+  /** Hears of threads that ended by themselves. */
+  readonly onThreadLost?: (error: unknown) => void;
+}
+
+export interface BodyContext {
+  /** Bodies of one caller are prepared one after the other, so that others get their turn. */
+  readonly caller: string;
+  /** True when nobody waits for the answer any more. */
+  readonly abandoned: () => boolean;
+}
+
+const TIMEOUT_MS = 30_000;
+const THREADS = 2;
+/** More bodies of one caller are not kept waiting. */
+const MAX_WAITING = 256;
+/** A second thread that has nothing to do is ended after this time. */
+const IDLE_MS = 10_000;
+
+const MIB = 2 ** 20;
+
+interface Job<Options, Prepared> {
+  readonly request: ThreadRequest<Options>;
+  readonly context: BodyContext;
+  readonly resolve: (prepared: Prepared | null) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** A thread that is there, and what it does. */
+interface Thread<Options, Prepared> {
+  readonly worker: Worker;
+  /** It has loaded everything. */
+  ready: boolean;
+  job: Job<Options, Prepared> | null;
+  timer: NodeJS.Timeout | undefined;
+}
+
+/** Reads bodies off the event loop: at most two at a time, callers by turns. The threads keep no process alive. */
+export class BodyThreads<Options, Prepared> {
+  readonly #options: BodyThreadsOptions;
+  /** By caller; callers take turns. */
+  readonly #waiting = new Map<string, Job<Options, Prepared>[]>();
+  readonly #threads = new Set<Thread<Options, Prepared>>();
+  #closed = false;
+
+  constructor(options: BodyThreadsOptions) {
+    this.#options = options;
+  }
+
+  run(request: ThreadRequest<Options>, context: BodyContext): Promise<Prepared | null> {
+    const { promise, resolve, reject } = Promise.withResolvers<Prepared | null>();
+    const jobs = this.#waiting.get(context.caller) ?? [];
+    if (this.#closed || jobs.length >= MAX_WAITING) {
+      throw unavailable('Too many large requests are waiting to be read. Try again in a moment.');
+    }
+    jobs.push({ request, context, resolve, reject });
+    this.#waiting.set(context.caller, jobs);
+    this.#next();
+    return promise;
+  }
+
+  start(): void {
+    if (this.#threads.size === 0 && !this.#closed) this.#open();
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const job of [...this.#waiting.values()].flat()) job.reject(shuttingDown());
+    this.#waiting.clear();
+    await Promise.all([...this.#threads].map((thread) => this.#end(thread, shuttingDown())));
+  }
+
+  /** Gives waiting bodies to free threads; starts a thread when there is none for them. */
+  #next(): void {
+    for (const thread of this.#threads) {
+      if (!thread.ready || thread.job !== null) continue;
+      const job = this.#takeJob();
+      if (job === null) return;
+      this.#work(thread, job);
+    }
+    const starting = [...this.#threads].some(({ ready }) => !ready);
+    if (!starting && this.#threads.size < THREADS && this.#nextCaller() !== undefined) this.#open();
+  }
+
+  /** The caller who has waited longest of those who have none in work. */
+  #nextCaller(): string | undefined {
+    const busy = new Set([...this.#threads].map(({ job }) => job?.context.caller));
+    return [...this.#waiting.keys()].find((caller) => !busy.has(caller));
+  }
+
+  #takeJob(): Job<Options, Prepared> | null {
+    for (let caller = this.#nextCaller(); caller !== undefined; caller = this.#nextCaller()) {
+      const jobs = this.#waiting.get(caller) ?? [];
+      const job = jobs.shift();
+      // To the end of those who wait.
+      this.#waiting.delete(caller);
+      if (jobs.length > 0) this.#waiting.set(caller, jobs);
+      if (job?.context.abandoned() === false) return job;
+      job?.reject(new AppError('BAD_REQUEST', 'The caller closed the connection.'));
+    }
+    return null;
+  }
+
+  #open(): void {
+    const worker = new Worker(this.#options.threadFile, {
+      // Several times what the worst body of the allowed size takes: a parser that meets the limit ends the process.
+      resourceLimits: {
+        maxOldGenerationSizeMb: 512 + 16 * Math.ceil(this.#options.bodyBytes / MIB),
+        maxYoungGenerationSizeMb: 48,
+      },
+    });
+    const thread: Thread<Options, Prepared> = { worker, ready: false, job: null, timer: undefined };
+    worker.on('message', (message: ThreadMessage<Prepared>) => {
+      if (message !== 'ready') return this.#answer(thread, message);
+      thread.ready = true;
+      worker.unref();
+      this.#restAfterNext(thread);
+    });
+    let fault: unknown;
+    worker.once('error', (error) => (fault = error));
+    worker.once('exit', () => this.#lose(thread, fault));
+    this.#threads.add(thread);
+  }
+
+  #work(thread: Thread<Options, Prepared>, job: Job<Options, Prepared>): void {
+    clearTimeout(thread.timer);
+    thread.job = job;
+    thread.worker.ref();
+    thread.timer = setTimeout(
+      () => void this.#end(thread, tooMuch('takes too long to read')),
+      this.#options.timeoutMs ?? TIMEOUT_MS,
+    );
+    const { body, options } = job.request;
+    const { bytes } = body;
+    const isWhole = bytes.byteLength === bytes.buffer.byteLength && bytes.buffer instanceof ArrayBuffer;
+    const own = isWhole && bytes.byteLength > Buffer.poolSize ? bytes : new Uint8Array(bytes);
+    thread.worker.postMessage({ body: { ...body, bytes: own }, options } satisfies ThreadRequest<Options>, [
+      own.buffer as ArrayBuffer,
+    ]);
+  }
+
+  #answer(thread: Thread<Options, Prepared>, result: ThreadReply<Prepared>): void {
+    const { job } = thread;
+    if (job === null) return;
+    clearTimeout(thread.timer);
+    thread.job = null;
+    thread.worker.unref();
+    if ('prepared' in result) job.resolve(result.prepared);
+    else if ('fault' in result) job.reject(new Error(`a body could not be prepared: ${result.fault}`));
+    else {
+      const { code, message, details } = result.refusal;
+      job.reject(new AppError(code, message, details === undefined ? {} : { details }));
+    }
+    this.#restAfterNext(thread);
+  }
+
+  /** A second thread that has nothing to do is ended after a while. */
+  #restAfterNext(thread: Thread<Options, Prepared>): void {
+    this.#next();
+    if (thread.job !== null) return;
+    thread.timer = setTimeout(() => {
+      if (this.#threads.size > 1) void this.#end(thread, shuttingDown());
+    }, IDLE_MS);
+    thread.timer.unref();
+  }
+
+  /** Ends a thread; the body that it works on, if any, is refused. */
+  async #end(thread: Thread<Options, Prepared>, refusal: AppError): Promise<void> {
+    clearTimeout(thread.timer);
+    this.#threads.delete(thread);
+    thread.job?.reject(refusal);
+    thread.job = null;
+    await thread.worker.terminate();
+    this.#next();
+  }
+
+  /** A thread ended by itself. */
+  #lose(thread: Thread<Options, Prepared>, fault: unknown): void {
+    if (!this.#threads.delete(thread)) return;
+    clearTimeout(thread.timer);
+    // One that could not even start: whoever waits for it learns.
+    if (!thread.ready) thread.job = this.#takeJob();
+    const outOfMemory = (fault as NodeJS.ErrnoException | undefined)?.code === 'ERR_WORKER_OUT_OF_MEMORY';
+    thread.job?.reject(
+      outOfMemory
+        ? tooMuch('takes too much memory to read')
+        : unavailable('The request could not be read. Try again.'),
+    );
+    this.#options.onThreadLost?.(fault);
+    this.#next();
+  }
+}
+
+function tooMuch(fact: string): AppError {
+  return new AppError('PAYLOAD_TOO_LARGE', `The body ${fact}. Send fewer messages per request.`);
+}
+
+function shuttingDown(): AppError {
+  return unavailable('The service is shutting down. Try again.');
+}
+
+function unavailable(message: string): AppError {
+  return new AppError('SERVICE_UNAVAILABLE', message, { retryAfter: 1 });
+}
