@@ -22,6 +22,8 @@ export interface AcceptRequest {
   /** With its digest when there is an `idempotencyKey`. Its draft is written into. */
   readonly body: PreparedRequest;
   readonly idempotencyKey: string | undefined;
+  /** Decides ids and time where the caller keeps what was settled itself, in place of an `idempotencyKey`. */
+  readonly claim?: IdempotencyClaim;
 }
 
 export interface Accepted {
@@ -60,7 +62,7 @@ export function createAcceptor(parts: AcceptorParts): Acceptor {
   });
 
   return {
-    async accept({ projectId, body, idempotencyKey }) {
+    async accept({ projectId, body, idempotencyKey, claim: given }) {
       if (body.projectId !== undefined && body.projectId !== projectId) {
         throw new AppError(
           'FORBIDDEN',
@@ -78,7 +80,9 @@ export function createAcceptor(parts: AcceptorParts): Acceptor {
       const named = await findNamed(registry, projectId, body);
       await publisher.check(completeRequest(body.draft, { ...NOWHERE, acceptedAt: clock() }));
       const claim =
-        keyed === null ? null : await idempotency.claim(projectId, keyed.key, keyed.digest, clock());
+        keyed === null
+          ? (given ?? null)
+          : await idempotency.claim(projectId, keyed.key, keyed.digest, clock());
       const acceptedAt = claim?.acceptedAt ?? clock();
       const destination = await settle(registry, projectId, body, named, claim);
       const answer = {

@@ -18,11 +18,14 @@ import {
   DEAD_LETTERS_STREAM,
   DEAD_LETTERS_SUBJECT,
   MESSAGE_NOTES_SUBJECT,
+  TRACES_STREAM,
+  TRACES_SUBJECT,
 } from './subjects.ts';
 
 const DEFAULT_MAX_BYTES = 16 * 1024 ** 3;
 /** For how long the server knows a message id again: its own default. */
 const DUPLICATE_WINDOW_MS = 120_000;
+const TRACES_MAX_BYTES = 1024 ** 3;
 const DEAD_LETTERS_MAX_BYTES = 256 * 1024 ** 2;
 /** JetStream error codes: no such stream; name in use; no room for the promised bytes. */
 const STREAM_NOT_FOUND = 10059;
@@ -35,6 +38,8 @@ export interface StreamOptions {
    * halving steps) is taken. Default 50 GB.
    */
   readonly maxBytes?: number;
+  /** The same of the stream of traces, which holds what has not become messages yet. Default 1 GiB. */
+  readonly tracesMaxBytes?: number;
   /** How long an entry of the conversations is kept, milliseconds; 0: for ever. Default 0. */
   readonly maxAgeMs?: number;
   /** Servers of a cluster that keep a copy, 1 to 5. Default 1. */
@@ -42,7 +47,7 @@ export interface StreamOptions {
 }
 
 /**
- * Makes the stream of conversations and the one of dead letters, or brings existing ones to these options.
+ * Makes the streams of conversations, of traces and of dead letters, or brings existing ones to these options.
  * Safe to call from several processes at once. Throws SetupError when a stream of the name is of another
  * kind or the server has no room.
  */
@@ -64,6 +69,15 @@ export async function setUpStreams(connection: StreamConnection, options: Stream
     max_age: nanos(maxAgeMs),
     // The server wants it no longer than the age.
     duplicate_window: nanos(maxAgeMs > 0 ? Math.min(maxAgeMs, DUPLICATE_WINDOW_MS) : DUPLICATE_WINDOW_MS),
+  });
+  await setUp(manager, {
+    ...common,
+    name: TRACES_STREAM,
+    subjects: [TRACES_SUBJECT],
+    discard: DiscardPolicy.New,
+    max_bytes: options.tracesMaxBytes ?? TRACES_MAX_BYTES,
+    max_age: 0,
+    duplicate_window: nanos(DUPLICATE_WINDOW_MS),
   });
   await setUp(manager, {
     ...common,

@@ -9,6 +9,10 @@ export const DEAD_LETTERS_SUBJECT = 'dead-letters';
 /** Of notes on single messages: they are counted, without findings. */
 export const MESSAGE_NOTES_SUBJECT = 'dead-letters.messages';
 
+/** Spans of traces on their way to become messages of conversations. */
+export const TRACES_STREAM = 'TRACES';
+export const TRACES_SUBJECT = 'traces';
+
 /**
  * The partition of an instance, 0 to PARTITIONS − 1: FNV-1a (32 bit) over the lower-case id, its halves
  * folded by XOR, modulo.

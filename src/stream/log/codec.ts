@@ -146,15 +146,7 @@ function inflate(payload: Uint8Array): Uint8Array {
 
 /** Reads a stream entry's payload. Throws DecodeError for anything that no version of us wrote. */
 export function decodeRecord(bytes: Uint8Array): StreamRecord {
-  let value: unknown;
-  try {
-    const json = bytes[0] === 0x28 ? inflate(bytes) : bytes;
-    value = JSON.parse(utf8.decode(json));
-  } catch (error) {
-    // The parser quotes what it read, and reasons are logged: messages never are.
-    const reason = error instanceof SyntaxError ? 'a syntax error' : (error as Error).message;
-    throw new DecodeError(`the payload is neither JSON nor zstd of it: ${reason}`, { cause: error });
-  }
+  const value = decodePayload(bytes);
   if (!isObject(value)) throw new DecodeError('the record is no object');
   const version = value['v'];
   if (version !== 1 && version !== 2 && version !== 3) {
@@ -165,6 +157,18 @@ export function decodeRecord(bytes: Uint8Array): StreamRecord {
   if (!Array.isArray(requests)) throw new DecodeError('the record has no list of requests');
   requests.forEach((request, index) => checkRequest(request, index, version));
   return { v: version, requests: requests as readonly RecordedRequest[] };
+}
+
+/** The JSON of a payload that `encodeRecord` wrote. Throws DecodeError. */
+export function decodePayload(bytes: Uint8Array): unknown {
+  try {
+    const json = bytes[0] === 0x28 ? inflate(bytes) : bytes;
+    return JSON.parse(utf8.decode(json));
+  } catch (error) {
+    // The parser quotes what it read, and reasons are logged: messages never are.
+    const reason = error instanceof SyntaxError ? 'a syntax error' : (error as Error).message;
+    throw new DecodeError(`the payload is neither JSON nor zstd of it: ${reason}`, { cause: error });
+  }
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -5,9 +5,28 @@ import { AppError } from '../../errors.ts';
 import type { RecordedRequest } from '../../domain/records.ts';
 import { encodeRecord, encodeRequest, MAX_INFLATED_BYTES, sizeOf, type EncodedRequest } from './codec.ts';
 import { whileConnected, type StreamConnection } from '../connection.ts';
-import { conversationsSubject, PARTITIONS, partitionOf } from '../subjects.ts';
+import { conversationsSubject, PARTITIONS, partitionOf, TRACES_SUBJECT } from '../subjects.ts';
+
+/** Where requests go: those of one lane are stored in order. */
+export interface Lanes {
+  readonly count: number;
+  readonly laneOf: (request: EncodedRequest) => number;
+  readonly subjectOf: (lane: number) => string;
+}
+
+/** The partitions of the conversations. */
+const CONVERSATIONS: Lanes = {
+  count: PARTITIONS,
+  laneOf: ({ instanceId }) => partitionOf(instanceId),
+  subjectOf: conversationsSubject,
+};
+
+/** The stream of traces. */
+export const TRACES: Lanes = { count: 1, laneOf: () => 0, subjectOf: () => TRACES_SUBJECT };
 
 export interface PublisherOptions {
+  /** Default: the partitions of the conversations. */
+  readonly lanes?: Lanes;
   /** Bytes of encoded requests that may wait or be under way at once; more get 503. Default 64 MiB. */
   readonly maxPendingBytes?: number;
   /** How long a request may take, queueing and retries included, before it gets 503. Default 8 s. */
@@ -61,8 +80,8 @@ interface Waiting {
 }
 
 /**
- * Group commit: while a record of a partition is under way, further requests of the partition wait and then
- * go out as one record, so that one synced write serves many. Requests of a partition are stored in the
+ * Group commit: while a record of a lane is under way, further requests of the lane wait and then
+ * go out as one record, so that one synced write serves many. Requests of a lane are stored in the
  * order of their `publish` calls, and none is split over records.
  */
 export function createPublisher(connection: StreamConnection, options: PublisherOptions = {}): Publisher {
@@ -75,14 +94,18 @@ class GroupCommit implements Publisher {
   readonly #jetstream: JetStreamClient;
   readonly #maxPendingBytes: number;
   readonly #timeoutMs: number;
-  readonly #queues: Waiting[][] = Array.from({ length: PARTITIONS }, () => []);
-  readonly #senders: (Promise<void> | undefined)[] = Array.from({ length: PARTITIONS }, () => undefined);
+  readonly #lanes: Lanes;
+  readonly #queues: Waiting[][];
+  readonly #senders: (Promise<void> | undefined)[];
   readonly #hasRoom: () => boolean;
   #draining = false;
   #fullUntil = 0;
 
   constructor(connection: StreamConnection, options: PublisherOptions) {
     this.#connection = connection;
+    this.#lanes = options.lanes ?? CONVERSATIONS;
+    this.#queues = Array.from({ length: this.#lanes.count }, () => []);
+    this.#senders = this.#queues.map(() => undefined);
     this.#jetstream = jetstream(connection.nats);
     this.#maxPendingBytes = options.maxPendingBytes ?? 64 * 1024 * 1024;
     this.#hasRoom = options.hasRoom ?? (() => true);
@@ -132,11 +155,11 @@ class GroupCommit implements Publisher {
     const size = sizeOf(request);
     this.#admit(size);
     const { promise, resolve, reject } = Promise.withResolvers<number>();
-    const partition = partitionOf(request.instanceId);
+    const lane = this.#lanes.laneOf(request);
     this.pendingBytes += size;
     const deadline = performance.now() + this.#timeoutMs;
-    this.#queues[partition]?.push({ request, size, deadline, resolve, reject });
-    this.#senders[partition] ??= this.#send(partition);
+    this.#queues[lane]?.push({ request, size, deadline, resolve, reject });
+    this.#senders[lane] ??= this.#send(lane);
     try {
       return await promise;
     } finally {
@@ -149,8 +172,8 @@ class GroupCommit implements Publisher {
     await Promise.all(this.#senders);
   }
 
-  async #send(partition: number): Promise<void> {
-    const queue = this.#queues[partition] ?? [];
+  async #send(lane: number): Promise<void> {
+    const queue = this.#queues[lane] ?? [];
     for (let first = queue[0]; first !== undefined; first = queue[0]) {
       // While the server is away each waits for as long as it may, and no longer for being one of many.
       const left = Math.max(0, first.deadline - performance.now());
@@ -161,13 +184,13 @@ class GroupCommit implements Publisher {
       }
       const group = this.#takeGroup(queue);
       try {
-        const sequence = await this.#store(partition, group);
+        const sequence = await this.#store(lane, group);
         for (const { resolve } of group) resolve(sequence);
       } catch (error) {
         for (const { reject } of group) reject(error);
       }
     }
-    this.#senders[partition] = undefined;
+    this.#senders[lane] = undefined;
   }
 
   #takeGroup(queue: Waiting[]): Waiting[] {
@@ -186,7 +209,7 @@ class GroupCommit implements Publisher {
    * Stores one record and tries again while the server is away. The message id lets the server recognise a
    * record that it had stored although its answer was lost; beyond its window the worker's request ids do.
    */
-  async #store(partition: number, group: readonly Waiting[]): Promise<number> {
+  async #store(lane: number, group: readonly Waiting[]): Promise<number> {
     const payload = await encodeRecord(group.map(({ request }) => request));
     this.#checkPayload(payload.length);
     const id = randomUUID();
@@ -200,7 +223,7 @@ class GroupCommit implements Publisher {
       try {
         const timeout = Math.max(100, Math.min(ATTEMPT_TIMEOUT_MS, deadline - performance.now()));
         const ack = await whileConnected(this.#connection, () =>
-          this.#jetstream.publish(conversationsSubject(partition), payload, {
+          this.#jetstream.publish(this.#lanes.subjectOf(lane), payload, {
             msgID: id,
             timeout,
             retries: 0,
