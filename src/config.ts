@@ -41,6 +41,9 @@ const environment = z.object({
   BODY_LIMIT_BYTES: integer(32 * MIB, 1024, 128 * MIB),
   INFLIGHT_LIMIT_BYTES: integer(128 * MIB, 1024, 64 * 1024 * MIB),
   STREAM_MAX_BYTES: integer(16 * 1024 * MIB, MIB, 2 ** 53 - 1),
+  TRACES_MAX_BYTES: integer(1024 * MIB, MIB, 2 ** 53 - 1),
+  TRACE_WAIT_MS: integer(30_000, 0, 3_600_000),
+  TRACE_BUFFER_BYTES: integer(64 * MIB, MIB, 64 * 1024 * MIB),
   STREAM_MAX_AGE_DAYS: integer(0, 0, 36_500),
   STREAM_REPLICAS: integer(1, 1, 5),
   SHARDS: integer(1, 1, 8),
@@ -97,6 +100,12 @@ export interface Config {
   /** Bytes of accepted bodies that may wait for the stream at once; beyond it ingest answers 503. */
   readonly inflightLimitBytes: number;
   readonly streamMaxBytes: number;
+  /** The most that the stream of traces may hold, bytes: what has not become messages yet. */
+  readonly tracesMaxBytes: number;
+  /** How long a trace waits for what is above its spans. */
+  readonly traceWaitMs: number;
+  /** Bytes of spans that wait in memory; beyond it the oldest traces wait no longer. */
+  readonly traceBufferBytes: number;
   /** How long the stream keeps messages; 0: for ever. The views keep what they counted. */
   readonly streamMaxAgeMs: number;
   readonly streamReplicas: number;
@@ -189,6 +198,9 @@ export function loadConfig(env: NodeJS.ProcessEnv = readEnvironment()): Config {
     bodyLimitBytes: values.BODY_LIMIT_BYTES,
     inflightLimitBytes: values.INFLIGHT_LIMIT_BYTES,
     streamMaxBytes: values.STREAM_MAX_BYTES,
+    tracesMaxBytes: values.TRACES_MAX_BYTES,
+    traceWaitMs: values.TRACE_WAIT_MS,
+    traceBufferBytes: values.TRACE_BUFFER_BYTES,
     streamMaxAgeMs: values.STREAM_MAX_AGE_DAYS * 86_400_000,
     streamReplicas: values.STREAM_REPLICAS,
     shards: values.SHARDS,

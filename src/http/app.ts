@@ -29,6 +29,7 @@ import { createMetrics, type HttpMetrics } from './metrics.ts';
 import { parseQueryString, registerQueryRoute } from './query-route.ts';
 import { createRateLimiter } from './rate-limit.ts';
 import { registerReadingRoutes } from './reading-routes.ts';
+import { registerTraceRoutes } from './trace-routes.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -52,6 +53,7 @@ export function createApp(dependencies: HttpDependencies): FastifyInstance {
   const metrics = createMetrics(
     dependencies.health,
     promisify((done: (error: Error | null, count: number) => void) => app.server.getConnections(done)),
+    dependencies.traces?.figures,
   );
   const drops = createDropLog(metrics, log, dependencies.now);
   const handleError = createErrorHandler(log, drops);
@@ -78,7 +80,7 @@ export function createApp(dependencies: HttpDependencies): FastifyInstance {
   addBodyParser(app, bodies);
   addHooks(app, bodies, metrics, log);
   registerHealthRoutes(app, dependencies, metrics);
-  const { ingest, query } = dependencies;
+  const { ingest, query, traces } = dependencies;
   void app.register((scope) =>
     registerDocsRoutes(scope, { ingest: ingest !== undefined, query: query !== undefined }),
   );
@@ -92,6 +94,7 @@ export function createApp(dependencies: HttpDependencies): FastifyInstance {
       });
       registerKeyRoute(scope);
       if (ingest !== undefined) registerIngestRoute(scope, ingest, bodies, metrics);
+      if (traces !== undefined) registerTraceRoutes(scope, { intake: traces.intake, bodies, metrics, log });
       void scope.register(async (inner) => registerInstanceRoutes(inner, dependencies.instances));
       if (query !== undefined) {
         const reading = { ...query, waitMs: limits.queryWaitMs };

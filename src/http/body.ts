@@ -19,11 +19,16 @@ export interface BodyLimits {
 export interface BodyReader {
   /**
    * Reads a body to its end, as it was sent. `held` counts what arrived against the limits: call `release` when
-   * the request has been answered, also when this rejects.
+   * the request has been answered, also when this rejects. `types`: the content types that are taken; default JSON.
    *
    * @throws AppError BAD_REQUEST (type, encoding, broken off), PAYLOAD_TOO_LARGE, SERVICE_UNAVAILABLE; SlowBodyError
    */
-  read(headers: IncomingHttpHeaders, stream: Readable, held: HeldBytes): Promise<ReceivedBody>;
+  read(
+    headers: IncomingHttpHeaders,
+    stream: Readable,
+    held: HeldBytes,
+    types?: readonly string[],
+  ): Promise<ReceivedBody>;
   /**
    * The value of a small JSON body; for routes other than ingest. Rejects as `read` does, and with
    * VALIDATION_ERROR. `mostBytes`: default 16 KiB.
@@ -64,6 +69,8 @@ export class SlowBodyError extends AppError {
 /** The largest body of a route that is not meant for data: a name and a flag need no more. */
 const SMALL_BODY_BYTES = 16 * 1024;
 
+const JSON_ALONE = ['application/json'];
+
 /** What a caller may hold of what all may hold, if that is more than one body. */
 const CALLERS_SHARE = 0.5;
 
@@ -79,8 +86,9 @@ export function createBodyReader(limits: BodyLimits): BodyReader {
     held: HeldBytes,
     limit: number,
     refusal: () => AppError,
+    types: readonly string[] = JSON_ALONE,
   ): Promise<ReceivedBody> {
-    checkContentType(headers['content-type']);
+    checkContentType(headers['content-type'], types);
     const encoding = encodingOf(headers['content-encoding']);
     if (encoding === 'identity' && Number(headers['content-length'] ?? 0) > limit) throw refusal();
     // What cannot be compressed grows a little.
@@ -93,7 +101,8 @@ export function createBodyReader(limits: BodyLimits): BodyReader {
   }
 
   return {
-    read: (headers, stream, held) => read(headers, stream, held, bodyBytes, () => tooLarge(bodyBytes)),
+    read: (headers, stream, held, types) =>
+      read(headers, stream, held, bodyBytes, () => tooLarge(bodyBytes), types),
     async readJson(headers, stream, held, mostBytes = SMALL_BODY_BYTES) {
       const limit = Math.min(bodyBytes, mostBytes);
       const { bytes, encoding } = await read(headers, stream, held, limit, notForData);
@@ -179,10 +188,10 @@ function notForData(): AppError {
   return new AppError('PAYLOAD_TOO_LARGE', 'The body is larger than this request takes.');
 }
 
-function checkContentType(header: string | undefined): void {
+function checkContentType(header: string | undefined, types: readonly string[]): void {
   const [type = '', ...parameters] = (header ?? '').split(';').map((part) => part.trim().toLowerCase());
-  if (type !== 'application/json') {
-    throw new AppError('BAD_REQUEST', 'The Content-Type must be application/json.');
+  if (!types.includes(type)) {
+    throw new AppError('BAD_REQUEST', `The Content-Type must be ${types.join(' or ')}.`);
   }
   const charset = parameters.find((parameter) => parameter.startsWith('charset='))?.slice('charset='.length);
   if (charset !== undefined && !/^"?utf-?8"?$/.test(charset)) {

@@ -17,6 +17,8 @@ import type { Instance, Registry } from '../registry/registry.ts';
 import type { Logger } from '../logger.ts';
 import type { BodyRate } from './body-rate.ts';
 import type { ConnectionTimes } from './connections.ts';
+import type { TraceIntake } from '../traces/trace-intake.ts';
+import type { AssemblyFigures } from './trace-metrics.ts';
 import type { ServiceHealth } from '../domain/service-health.ts';
 
 /** A key's project, a name of the key that may be kept in memory, and what it may do. */
@@ -123,6 +125,8 @@ export interface HttpDependencies {
   readonly keys: KeyFinder;
   /** Absent: POST /v1/ingest/ is not served by this process. */
   readonly ingest?: Ingestor;
+  /** Absent: POST /v1/traces and /v1/logs are not served by this process. `figures`: null while another assembles. */
+  readonly traces?: { readonly intake: TraceIntake; readonly figures: () => AssemblyFigures | null };
   /** Absent: what reads the views, and what is checked against them, is not served by this process. */
   readonly query?: {
     readonly runner: QueryRunner;

@@ -2,10 +2,11 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { DropReason } from './connections.ts';
 import type { ServiceHealth } from '../domain/service-health.ts';
+import { registerTraceMetrics, type AssemblyFigures, type TraceMetrics } from './trace-metrics.ts';
 import { registerServiceMetrics } from './service-metrics.ts';
 
 /** What the process counts for Prometheus. */
-export interface HttpMetrics {
+export interface HttpMetrics extends TraceMetrics {
   /** One request was answered. `route` is the route's pattern, so that labels stay few. */
   answered(labels: { method: string; route: string; status: number }, seconds: number): void;
   requestStarted(): void;
@@ -22,7 +23,11 @@ export interface HttpMetrics {
  * Each call has its own registry, with the process's default metrics in it, and those of the service when its
  * health is known.
  */
-export function createMetrics(health?: ServiceHealth, connections?: () => Promise<number>): HttpMetrics {
+export function createMetrics(
+  health?: ServiceHealth,
+  connections?: () => Promise<number>,
+  assembly?: () => AssemblyFigures | null,
+): HttpMetrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const requests = new Counter({
@@ -63,7 +68,9 @@ export function createMetrics(health?: ServiceHealth, connections?: () => Promis
     registers: [registry],
   });
   const updateService = health === undefined ? undefined : registerServiceMetrics(registry, health);
+  const traces = registerTraceMetrics(registry, assembly ?? (() => null));
   return {
+    received: traces.received,
     answered({ method, route, status }, seconds) {
       requests.inc({ method, route, status: String(status) });
       durations.observe({ method, route }, seconds);
@@ -75,6 +82,7 @@ export function createMetrics(health?: ServiceHealth, connections?: () => Promis
     read: async () => {
       if (connections !== undefined) open.set(await connections());
       updateService?.();
+      traces.update();
       return { text: await registry.metrics(), contentType: registry.contentType };
     },
   };

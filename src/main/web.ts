@@ -33,14 +33,16 @@ import { SnapshotReader } from '../store/published/snapshot-reader.ts';
 import { loadViews } from '../store/view-files.ts';
 import { openConnection, type StreamConnection } from '../stream/connection.ts';
 import { MessageTexts } from '../stream/log/message-texts.ts';
-import { createPublisher, type Publisher } from '../stream/log/publisher.ts';
+import { createPublisher, TRACES, type Lanes, type Publisher } from '../stream/log/publisher.ts';
 import { watchDiskRoom } from '../stream/server/disk-room.ts';
 import { connectionOptions } from '../stream/server/server.ts';
 import { concernAboutServer } from '../stream/server/version.ts';
 import { setUpStreams } from '../stream/stream-setup.ts';
 import { partitionOf } from '../stream/subjects.ts';
+import { createTraceIntake } from '../traces/trace-intake.ts';
 import { firstSteps, tellStarter } from './first-steps.ts';
 import { Later } from './later.ts';
+import { openTraceAssembly, type TraceAssembly } from './trace-assembly.ts';
 
 const VIEWS_DIRECTORY = join(import.meta.dirname, '..', '..', 'views');
 
@@ -63,6 +65,8 @@ interface Awaited {
   readonly acceptor: Later<Acceptor>;
   readonly curator: Later<Curator>;
   readonly alerts: Later<AlertService>;
+  /** Of the stream of traces. */
+  readonly tracePublisher: Later<Publisher>;
   readonly createInstance: Later<InstanceCreator>;
 }
 
@@ -73,6 +77,7 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
     acceptor: new Later(),
     curator: new Later(),
     alerts: new Later(),
+    tracePublisher: new Later(),
     createInstance: new Later(),
   };
   const readerFailures = new FailureLog();
@@ -92,12 +97,21 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
     onThreadLost: (error) => log.error({ event: 'body_thread_lost', err: error }, 'a body thread ended'),
   });
   lifecycle.opened('body threads', () => preparer.close());
+  let assembly: TraceAssembly | null = null;
+  const intake = createTraceIntake({
+    bodyBytes: config.bodyLimitBytes,
+    registry: () => awaited.registry.get(),
+    publisher: () => awaited.tracePublisher.get(),
+    onThreadLost: (error) => log.error({ event: 'body_thread_lost', err: error }, 'a body thread ended'),
+  });
+  lifecycle.opened('threads that read traces', () => intake.close());
   const acceptor: Acceptor = { accept: (request) => awaited.acceptor.get().accept(request) };
   const app = createApp({
     log,
     now: Date.now,
     ...registryOf(awaited),
     ...(ingests ? { ingest: createIngestor(preparer, acceptor) } : {}),
+    ...(ingests ? { traces: { intake, figures: () => assembly?.figures ?? null } } : {}),
     ...(query === null ? {} : { query: query.dependency }),
     readiness: readinessChecks(awaited, query?.readers ?? null),
     health: watch,
@@ -119,6 +133,7 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
   const idempotency = await openIdempotencyStore(connection, { replicas: config.streamReplicas });
   awaited.createInstance.set(createInstanceCreator({ registry, idempotency, clock: nowMicros }));
   const parts = { publisher: await openPublisher(lifecycle, connection), idempotency, clock: nowMicros };
+  if (ingests) awaited.tracePublisher.set(await openPublisher(lifecycle, connection, TRACES));
   if (ingests) awaited.acceptor.set(createAcceptor({ ...parts, registry }));
   awaited.curator.set(createCurator(parts));
   if (answers) awaited.alerts.set(await openAlertService(connection));
@@ -127,7 +142,18 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
   await registry.whenReady();
   awaited.registry.set(registry);
   void watch.ask();
-  if (ingests) preparer.start();
+  if (ingests) {
+    assembly = await openTraceAssembly({
+      config,
+      connection,
+      registry,
+      acceptor: awaited.acceptor.get(),
+      logger: log,
+    });
+    const { close } = assembly;
+    lifecycle.opened('assembly of traces', () => close());
+    preparer.start();
+  }
   log.info({ event: 'web_ready' }, 'web ready');
   const first = await firstSteps(registry, url);
   if (first !== null && !tellStarter({ type: 'first-steps', text: first })) process.stdout.write(first);
@@ -147,17 +173,23 @@ async function connect(lifecycle: Lifecycle): Promise<StreamConnection> {
   if (concern !== null) log.warn({ event: 'server_untested', version }, concern);
   await setUpStreams(connection, {
     maxBytes: config.streamMaxBytes,
+    tracesMaxBytes: config.tracesMaxBytes,
     maxAgeMs: config.streamMaxAgeMs,
     replicas: config.streamReplicas,
   });
   return connection;
 }
 
-async function openPublisher(lifecycle: Lifecycle, connection: StreamConnection): Promise<Publisher> {
+async function openPublisher(
+  lifecycle: Lifecycle,
+  connection: StreamConnection,
+  lanes?: Lanes,
+): Promise<Publisher> {
   // Only the disk of our own server is ours to watch.
   const room = config.natsUrl === undefined ? await watchDiskRoom(config.dataDir) : null;
   if (room !== null) lifecycle.opened('disk watch', () => room.close());
   const publisher = createPublisher(connection, {
+    ...(lanes === undefined ? {} : { lanes }),
     maxPendingBytes: config.inflightLimitBytes,
     ...(room === null ? {} : { hasRoom: () => room.hasRoom }),
   });

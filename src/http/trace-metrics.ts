@@ -1,0 +1,66 @@
+/** Covered by test/http/trace-routes.test.ts. */
+import { Counter, Gauge } from 'prom-client';
+import type { Registry } from 'prom-client';
+
+/** What came in over OTLP. */
+export interface TraceMetrics {
+  received(
+    signal: 'traces' | 'logs',
+    counts: Readonly<Record<'spans' | 'rejected' | 'lacksContent' | 'observations', number>>,
+  ): void;
+}
+
+/** What became of it, since this process began to assemble. */
+export interface AssemblyFigures {
+  /** Traces that wait for the rest of them. */
+  readonly waiting: number;
+  readonly traces: number;
+  readonly messages: number;
+  /** Messages that could not be stored, whatever was tried. */
+  readonly refused: number;
+}
+
+/** `assembly`: null while another process assembles. */
+export function registerTraceMetrics(
+  registry: Registry,
+  assembly: () => AssemblyFigures | null,
+): TraceMetrics & { readonly update: () => void } {
+  const spans = new Counter({
+    name: 'undertone_otlp_spans_total',
+    help:
+      'Spans and log records received over OTLP: all (received), rejected, without the content of a call ' +
+      '(without-content), and read (observed).',
+    labelNames: ['signal', 'result'] as const,
+    registers: [registry],
+  });
+  const gauge = (name: string, help: string): Gauge => new Gauge({ name, help, registers: [registry] });
+  const counter = (name: string, help: string): Counter => new Counter({ name, help, registers: [registry] });
+  const waiting = gauge('undertone_traces_waiting', 'Traces that wait for the rest of their spans.');
+  const traces = counter(
+    'undertone_traces_assembled_total',
+    'Traces of which this process made conversations.',
+  );
+  const messages = counter(
+    'undertone_traces_messages_total',
+    'Messages that this process made out of traces.',
+  );
+  const refused = counter('undertone_traces_refused_total', 'Messages out of traces that ingest refused.');
+  return {
+    received(signal, counts) {
+      spans.inc({ signal, result: 'received' }, counts.spans);
+      spans.inc({ signal, result: 'rejected' }, counts.rejected);
+      spans.inc({ signal, result: 'without-content' }, counts.lacksContent);
+      spans.inc({ signal, result: 'observed' }, counts.observations);
+    },
+    update() {
+      const figures = assembly();
+      const metrics = { waiting, traces, messages, refused };
+      for (const name of ['waiting', 'traces', 'messages', 'refused'] as const) {
+        metrics[name].reset();
+        // Without labels it would be left at 0; what is not known is not said.
+        if (figures === null) metrics[name].remove();
+        else metrics[name].inc(figures[name]);
+      }
+    },
+  };
+}

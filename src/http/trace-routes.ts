@@ -1,0 +1,94 @@
+/** Covered by test/http/trace-routes.test.ts and test/e2e/otlp-rules.test.ts. */
+import type { IncomingMessage } from 'node:http';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { ReceivedBody } from '../ingest/prepared-request.ts';
+import type { Logger } from '../logger.ts';
+import type { ExportReceipt, TraceIntake } from '../traces/trace-intake.ts';
+import type { BodyReader } from './body.ts';
+import type { TraceMetrics } from './trace-metrics.ts';
+import { exportAnswerJson, exportAnswerProtobuf, rpcCodeOf, statusProtobuf } from './trace-answers.ts';
+
+const PROTOBUF = 'application/x-protobuf';
+const TYPES = ['application/json', PROTOBUF];
+const WARNED_KEYS = 10_000;
+
+export interface TraceRouteParts {
+  readonly intake: TraceIntake;
+  readonly bodies: BodyReader;
+  readonly metrics: TraceMetrics;
+  readonly log: Logger;
+}
+
+/** POST /v1/traces and /v1/logs: OTLP/HTTP. Spans in, answered once they are stored durably. */
+export function registerTraceRoutes(
+  v1: FastifyInstance,
+  { intake, bodies, metrics, log }: TraceRouteParts,
+): void {
+  const warned = new Set<string>();
+
+  /** Says once for each key that calls come without what was said in them. */
+  function warn(keyId: string, { lacksContent }: ExportReceipt): void {
+    if (lacksContent === 0 || warned.has(keyId) || warned.size >= WARNED_KEYS) return;
+    warned.add(keyId);
+    log.warn(
+      { event: 'spans_without_content', keyId, spans: lacksContent },
+      'spans of model calls come without content: their instrumentation does not record it',
+    );
+  }
+
+  void v1.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('*', async (request: FastifyRequest, payload: IncomingMessage) =>
+      bodies.read(request.headers, payload, request.held, TYPES),
+    );
+    // In the encoding of the request, as the protocol wants.
+    scope.addHook('onSend', async (request, reply, payload) => {
+      if (reply.statusCode < 400 || !isProtobuf(request)) return payload;
+      reply.type(PROTOBUF);
+      return statusProtobuf(rpcCodeOf(reply.statusCode), messageIn(payload));
+    });
+    for (const signal of ['traces', 'logs'] as const) {
+      scope.post(`/${signal}`, { config: { scope: 'ingest' } }, async (request, reply) => {
+        const { projectId, held, key } = request;
+        const receipt = await intake.receive({
+          projectId,
+          caller: held.caller,
+          signal,
+          format: isProtobuf(request) ? 'protobuf' : 'json',
+          body: request.body as ReceivedBody | undefined,
+          instanceId: request.headers['x-instance-id'],
+          abandoned: () => reply.raw.closed,
+          onPrepared: (bytes) => bodies.exchange(held, bytes),
+        });
+        metrics.received(signal, receipt);
+        warn(key?.keyId ?? '', receipt);
+        return answer(request, reply, signal, receipt);
+      });
+    }
+  });
+}
+
+function answer(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  signal: 'traces' | 'logs',
+  { rejected, message }: ExportReceipt,
+): Buffer | object {
+  if (!isProtobuf(request)) return exportAnswerJson(signal, { rejected, message });
+  reply.type(PROTOBUF);
+  return exportAnswerProtobuf({ rejected, message });
+}
+
+function isProtobuf({ headers }: FastifyRequest): boolean {
+  return (headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() === PROTOBUF;
+}
+
+/** Of our envelope (docs/errors.md). */
+function messageIn(payload: unknown): string {
+  try {
+    const { error } = JSON.parse(String(payload)) as { readonly error?: { readonly message?: unknown } };
+    return String(error?.message ?? '');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,157 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Config } from '../config.ts';
+import { AppError, ERROR_CODES } from '../errors.ts';
+import type { AssemblyFigures } from '../http/trace-metrics.ts';
+import type { Acceptor } from '../ingest/acceptor.ts';
+import type { Logger } from '../logger.ts';
+import type { Registry } from '../registry/registry.ts';
+import type { StreamConnection } from '../stream/connection.ts';
+import { openKeyValue } from '../stream/kv/key-value.ts';
+import { Leases } from '../stream/kv/leases.ts';
+import type { Lease } from '../stream/kv/lease.ts';
+import { isDeadHolder, thisHolder } from '../stream/kv/process-identity.ts';
+import { openTraceLog, type TraceLog } from '../stream/log/trace-log.ts';
+import { Assembler } from '../traces/assembly/assembler.ts';
+import { CachedBucket } from '../traces/assembly/assembly-store.ts';
+import type { AssemblyParts } from '../traces/assembly/assembly.ts';
+import { emitThrough, sessionIdOf } from '../traces/assembly/emit.ts';
+import * as records from '../traces/assembly/records.ts';
+
+const DAY_MS = 24 * 3600 * 1000;
+/** What is known of a conversation is kept so long after its last message, what is known of a trace after its last span. */
+const [CONVERSATION_TTL_MS, TRACE_TTL_MS] = [30 * DAY_MS, DAY_MS];
+const MIB = 2 ** 20;
+const [CONVERSATION_CACHE, CANDIDATE_CACHE, TRACE_CACHE] = [24 * MIB, 8 * MIB, 16 * MIB];
+const READ_AHEAD_BYTES = 8 * MIB;
+
+export interface TraceAssemblyOptions {
+  readonly config: Pick<Config, 'streamReplicas' | 'traceWaitMs' | 'traceBufferBytes'>;
+  readonly connection: StreamConnection;
+  readonly registry: Registry;
+  readonly acceptor: Acceptor;
+  readonly logger: Logger;
+}
+
+/** Assembles conversations while this process is the one that does. */
+export interface TraceAssembly {
+  /** Null while another process does. */
+  readonly figures: AssemblyFigures | null;
+  close(): Promise<void>;
+}
+
+export async function openTraceAssembly(options: TraceAssemblyOptions): Promise<TraceAssembly> {
+  const { connection, config } = options;
+  const replicas = config.streamReplicas;
+  const conversations = await openKeyValue(connection, 'conversations', {
+    replicas,
+    ttlMs: CONVERSATION_TTL_MS,
+  });
+  const traces = await openKeyValue(connection, 'traces', { replicas, ttlMs: TRACE_TTL_MS });
+  const counts = { traces: 0, messages: 0, refused: 0 };
+  let current: Promise<Assembler> | null = null;
+  let assembler: Assembler | null = null;
+
+  const open = async (lease: Lease): Promise<Assembler> => {
+    const log = await openTraceLog(connection, READ_AHEAD_BYTES);
+    const refused = (messages: number): void => {
+      counts.refused += messages;
+    };
+    const opened = new Assembler({
+      log,
+      parts: partsOf(options, { conversations, traces, lease, log, refused }),
+      logger: options.logger,
+      waitMs: config.traceWaitMs,
+      maxBytes: config.traceBufferBytes,
+      now: () => performance.now(),
+      pause: (ms) => sleep(ms),
+      onRound: (round) => {
+        counts.traces += round.traces;
+        counts.messages += round.messages;
+      },
+    });
+    assembler = opened;
+    return opened;
+  };
+  const holder = thisHolder();
+  const leases = await Leases.open(connection, {
+    scope: 'trace-assembly',
+    shards: 1,
+    holder,
+    isDead: isDeadHolder(holder),
+    onGained: (lease) => {
+      current = open(lease);
+      current.catch((error: unknown) => {
+        options.logger.error({ event: 'traces_not_opened', err: error }, 'traces cannot be assembled');
+      });
+    },
+    onLetGo: async () => {
+      const ending = current;
+      [current, assembler] = [null, null];
+      await (await ending?.catch(() => null))?.close();
+    },
+    replicas,
+  });
+  void leases.compete();
+  return {
+    get figures() {
+      return assembler === null ? null : { ...counts, waiting: assembler.waiting };
+    },
+    close: () => leases.close(),
+  };
+}
+
+function partsOf(
+  { registry, acceptor, logger }: TraceAssemblyOptions,
+  means: {
+    readonly conversations: ConstructorParameters<typeof CachedBucket>[0];
+    readonly traces: ConstructorParameters<typeof CachedBucket>[0];
+    readonly lease: Lease;
+    readonly log: TraceLog;
+    readonly refused: (messages: number) => void;
+  },
+): AssemblyParts {
+  const { conversations, traces, lease, log, refused } = means;
+  return {
+    conversations: new CachedBucket(
+      conversations,
+      { encode: records.encodeConversation, decode: records.decodeConversation },
+      CONVERSATION_CACHE,
+    ),
+    candidates: new CachedBucket(
+      conversations,
+      { encode: records.encodeCandidates, decode: records.decodeCandidates },
+      CANDIDATE_CACHE,
+    ),
+    traces: new CachedBucket(
+      traces,
+      { encode: records.encodeTrace, decode: records.decodeTrace },
+      TRACE_CACHE,
+    ),
+    async emit(conversation, emission) {
+      try {
+        await emitThrough(acceptor, conversation, emission);
+      } catch (error) {
+        if (!isForGood(error)) throw error;
+        // It would be refused for ever, and hold up everybody else.
+        refused(emission.messages.length);
+        const { projectId, name } = conversation;
+        logger.error(
+          { event: 'conversation_refused', projectId, instanceId: name.instanceId, err: error },
+          'messages of a conversation out of traces are left out: ingest refuses them',
+        );
+      }
+    },
+    async isKnownSession(projectId, name) {
+      const sessionId = sessionIdOf(name);
+      if ((await registry.instanceOfSessionId(sessionId)) !== null) return true;
+      return (await registry.findSessionClaim(projectId, sessionId)) !== null;
+    },
+    firstSequence: () => log.firstSequence,
+    clock: () => Date.now() * 1000,
+    guard: () => lease.confirm(),
+  };
+}
+
+function isForGood(error: unknown): boolean {
+  return error instanceof AppError && ERROR_CODES[error.code] < 500 && error.code !== 'RATE_LIMIT_EXCEEDED';
+}

@@ -1,0 +1,60 @@
+import { LRUCache } from 'lru-cache';
+import type { KeyValueBucket } from '../../stream/kv/key-value.ts';
+
+/** Somebody else wrote a key that this process had read: another assembler runs. */
+export class OutrunError extends Error {
+  constructor(key: string) {
+    super(`another process has changed ${key}`);
+    this.name = 'OutrunError';
+  }
+}
+
+/** What a key takes in memory besides its value. */
+const OVERHEAD_BYTES = 300;
+
+/** What is in a bucket, decoded; null: nothing. Kept in memory until it was not used for long. */
+export class CachedBucket<Value> {
+  readonly #bucket: Pick<KeyValueBucket, 'get' | 'create' | 'update'>;
+  readonly #codec: { readonly encode: (value: Value) => string; readonly decode: (text: string) => Value };
+  readonly #cached: LRUCache<string, { readonly value: Value | null; readonly revision: number }>;
+
+  constructor(
+    bucket: Pick<KeyValueBucket, 'get' | 'create' | 'update'>,
+    codec: { readonly encode: (value: Value) => string; readonly decode: (text: string) => Value },
+    maxBytes: number,
+  ) {
+    this.#bucket = bucket;
+    this.#codec = codec;
+    this.#cached = new LRUCache({ maxSize: maxBytes });
+  }
+
+  async get(key: string): Promise<Value | null> {
+    const cached = this.#cached.get(key);
+    if (cached !== undefined) return cached.value;
+    const entry = await this.#bucket.get(key);
+    const found =
+      entry === null
+        ? { value: null, revision: 0 }
+        : { value: this.#codec.decode(entry.value), revision: entry.revision };
+    this.#cached.set(key, found, { size: OVERHEAD_BYTES + (entry?.value.length ?? 0) });
+    return found.value;
+  }
+
+  /** Writes what was read with `get` before. Throws OutrunError when somebody else has written it meanwhile. */
+  async put(key: string, value: Value): Promise<void> {
+    const known = this.#cached.get(key);
+    const text = this.#codec.encode(value);
+    let revision: number | null = null;
+    // The answer to an earlier write may have been lost: then the server knows more than we do.
+    this.#cached.delete(key);
+    if (known === undefined || known.revision === 0) revision = await this.#bucket.create(key, text);
+    else revision = await this.#bucket.update(key, text, known.revision);
+    if (revision === null) throw new OutrunError(key);
+    this.#cached.set(key, { value, revision }, { size: OVERHEAD_BYTES + text.length });
+  }
+
+  /** Nothing that is in memory is trusted any more. */
+  clear(): void {
+    this.#cached.clear();
+  }
+}

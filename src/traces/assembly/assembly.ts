@@ -1,0 +1,270 @@
+import { createHash } from 'node:crypto';
+import type { Observation } from '../observation.ts';
+import type { CachedBucket } from './assembly-store.ts';
+import { AnonymousConversations } from './anonymous-conversations.ts';
+import { hashOf, mergeSpan, type SpokenSpan } from './known-turns.ts';
+import {
+  keyOf,
+  type Candidate,
+  type Conversation,
+  type ConversationName,
+  type Emission,
+  type TraceRecord,
+} from './records.ts';
+import { chosenOf, placed, spansOf, type PlacedSpan, type SeenSpan } from './spoken-spans.ts';
+
+/** What arrived of a trace by the time it was let go. */
+export interface ArrivedTrace {
+  readonly projectId: string;
+  readonly traceId: string;
+  readonly observations: readonly Observation[];
+  /** The instance for what names none. */
+  readonly defaultInstanceId: string;
+  /** Sequence of the oldest entry that holds a part of it. */
+  readonly since: number;
+}
+
+export interface AssemblyParts {
+  readonly conversations: CachedBucket<Conversation>;
+  readonly candidates: CachedBucket<Candidate[]>;
+  readonly traces: CachedBucket<TraceRecord>;
+  /** Stores messages of a conversation; doing it again with the same emission changes nothing. */
+  readonly emit: (conversation: Conversation, emission: Emission) => Promise<void>;
+  /** Whether the conversation's session had messages before anything was known of it. */
+  readonly isKnownSession: (projectId: string, name: ConversationName) => Promise<boolean>;
+  /** Sequence of the first entry that is still on the stream. */
+  readonly firstSequence: () => number;
+  /** Microseconds since 1970-01-01 UTC. */
+  readonly clock: () => number;
+  /** Resolves when no other process can be the assembler. */
+  readonly guard: () => Promise<void>;
+}
+
+/** What a round did. */
+export interface AssembledCounts {
+  traces: number;
+  messages: number;
+}
+
+/** Messages of one request to ingest. */
+const MAX_MESSAGES = 1000;
+
+/**
+ * Turns traces into messages of conversations. A round first writes where its spans belong, then what is known of
+ * their conversations together with the messages that are new, and only then stores these. Repeated from its
+ * beginning, whatever part of it was done, it does what is missing: nothing is lost and nothing counted twice.
+ */
+export async function assemble(
+  traces: readonly ArrivedTrace[],
+  parts: AssemblyParts,
+): Promise<AssembledCounts> {
+  const round = new Round(parts);
+  await round.prefetch(traces);
+  for (const trace of traces) await round.add(trace);
+  return round.write(traces.length);
+}
+
+class Round {
+  readonly #parts: AssemblyParts;
+  readonly #changed = new Map<string, Conversation>();
+  readonly #traces = new Map<string, TraceRecord>();
+  readonly #anonymous: AnonymousConversations;
+  readonly #fresh = new Map<string, { since: number; messages: Emission['messages'][number][] }>();
+
+  constructor(parts: AssemblyParts) {
+    this.#parts = parts;
+    this.#anonymous = new AnonymousConversations(parts.candidates);
+  }
+
+  /** Asks for what will be needed, side by side. */
+  async prefetch(traces: readonly ArrivedTrace[]): Promise<void> {
+    await Promise.all(
+      traces.map(async ({ projectId, traceId, observations, defaultInstanceId }) => {
+        await this.#parts.traces.get(keyOf(projectId, traceId));
+        const ids = new Set(observations.map(({ conversationId }) => conversationId));
+        ids.delete(undefined);
+        const instances = new Set(observations.map(({ instanceId }) => instanceId ?? defaultInstanceId));
+        const names = [...ids].flatMap((id) =>
+          [...instances].map((instanceId) => ({ instanceId, id: id as string })),
+        );
+        await Promise.all(
+          names.map((name) => this.#parts.conversations.get(conversationKey(projectId, name))),
+        );
+      }),
+    );
+  }
+
+  async add(trace: ArrivedTrace): Promise<void> {
+    const { projectId, traceId } = trace;
+    const key = keyOf(projectId, traceId);
+    const record = this.#traces.get(key) ?? (await this.#parts.traces.get(key)) ?? NOTHING;
+    const seen = new Map(record.spans.map((span) => [span.spanId, span]));
+    const spans = spansOf(trace.observations);
+    const chosen = chosenOf(spans, seen).map((span) => placed(span, spans, seen, record.ids));
+    const conversations: Record<string, ConversationName> = { ...record.conversations };
+    let own: ConversationName | null =
+      Object.values(conversations).find(({ id }) => id === undefined) ?? null;
+    for (const span of chosen) {
+      const instanceId = span.ids.instanceId ?? trace.defaultInstanceId;
+      const { conversationId: id } = span.ids;
+      const name = conversations[span.spanId] ?? (id === undefined ? own : { instanceId, id });
+      const found = name ?? (await this.#findAnonymous(trace, instanceId, chosen));
+      if (found.id === undefined) own = found;
+      conversations[span.spanId] = found;
+      await this.#merge(trace, found, span);
+    }
+    if (own !== null) await this.#noteEnd(projectId, own, traceId, chosen[0]?.ids.userId);
+    const ids = { ...record.ids, ...idsOf(spans) };
+    if (chosen.length === 0 && Object.values(ids).every((id) => id === undefined) && seen.size === 0) return;
+    this.#traces.set(key, { ids, conversations, spans: seenSpans(seen, spans, conversations) });
+  }
+
+  async #findAnonymous(
+    { projectId, traceId }: ArrivedTrace,
+    instanceId: string,
+    chosen: readonly PlacedSpan[],
+  ): Promise<ConversationName> {
+    const nameless = chosen.filter(({ ids }) => ids.conversationId === undefined);
+    const trace = await this.#anonymous.find({
+      scope: [projectId, instanceId, nameless[0]?.ids.userId ?? ''],
+      trace: traceId,
+      spans: nameless.map((span) => spoken(traceId, span)),
+    });
+    return { instanceId, trace: trace ?? traceId };
+  }
+
+  async #conversation(projectId: string, name: ConversationName): Promise<Conversation> {
+    const key = conversationKey(projectId, name);
+    const changed = this.#changed.get(key);
+    if (changed !== undefined) return changed;
+    const known = await this.#parts.conversations.get(key);
+    const conversation = known ?? {
+      projectId,
+      name,
+      turns: [],
+      merged: [],
+      forgotten: name.id !== undefined && (await this.#parts.isKnownSession(projectId, name)),
+      outbox: [],
+      emissions: 0,
+    };
+    // What left the stream had been stored before.
+    conversation.outbox = conversation.outbox.filter(({ since }) => since >= this.#parts.firstSequence());
+    if (known === null || conversation.outbox.length > 0) this.#changed.set(key, conversation);
+    return conversation;
+  }
+
+  async #merge(trace: ArrivedTrace, name: ConversationName, span: PlacedSpan): Promise<void> {
+    const conversation = await this.#conversation(trace.projectId, name);
+    const what = spoken(trace.traceId, span);
+    const digest = digestOf(span.spanId, what);
+    if (conversation.merged.includes(digest)) return;
+    const key = conversationKey(trace.projectId, name);
+    this.#changed.set(key, conversation);
+    const added = mergeSpan(conversation.turns, what, conversation.forgotten);
+    conversation.merged.push(digest);
+    const { userId } = span.ids;
+    const fresh = this.#fresh.get(key) ?? { since: trace.since, messages: [] };
+    fresh.since = Math.min(fresh.since, trace.since);
+    for (const message of added) {
+      fresh.messages.push(message.role === 'user' && userId !== undefined ? { ...message, userId } : message);
+    }
+    this.#fresh.set(key, fresh);
+  }
+
+  async #noteEnd(
+    projectId: string,
+    name: ConversationName,
+    trace: string,
+    userId: string | undefined,
+  ): Promise<void> {
+    const { turns } = await this.#conversation(projectId, name);
+    const scope = [projectId, name.instanceId, userId ?? ''];
+    await this.#anonymous.note({ scope, trace, name: name.trace ?? trace, turns });
+  }
+
+  async write(traces: number): Promise<AssembledCounts> {
+    const { traces: bucket, conversations, emit, guard, clock } = this.#parts;
+    let messages = 0;
+    for (const [key, fresh] of this.#fresh) {
+      const conversation = this.#changed.get(key) as Conversation;
+      for (let from = 0; from < fresh.messages.length; from += MAX_MESSAGES) {
+        conversation.emissions += 1;
+        conversation.outbox.push({
+          seed: `conversation:${key}:${conversation.emissions}`,
+          acceptedAt: clock(),
+          since: fresh.since,
+          messages: fresh.messages.slice(from, from + MAX_MESSAGES),
+        });
+      }
+      messages += fresh.messages.length;
+    }
+    await guard();
+    await Promise.all([
+      ...[...this.#traces].map(([key, record]) => bucket.put(key, record)),
+      this.#anonymous.write(),
+    ]);
+    await guard();
+    await Promise.all([...this.#changed].map(([key, conversation]) => conversations.put(key, conversation)));
+    await Promise.all(
+      [...this.#changed.values()].map(async (conversation) => {
+        for (const emission of conversation.outbox) await emit(conversation, emission);
+        conversation.outbox = [];
+      }),
+    );
+    return { traces, messages };
+  }
+}
+
+const NOTHING: TraceRecord = { ids: {}, spans: [], conversations: {} };
+
+function conversationKey(projectId: string, { instanceId, id, trace }: ConversationName): string {
+  return keyOf(projectId, instanceId, id === undefined ? 'trace' : 'id', id ?? trace ?? '');
+}
+
+function spoken(trace: string, span: PlacedSpan): SpokenSpan {
+  const { startedAt, endedAt, asked, answered, continues } = span;
+  return { trace: traceName(trace), startedAt, endedAt, asked, answered, continues };
+}
+
+/** Enough to tell the traces of one conversation from each other. */
+function traceName(traceId: string): string {
+  return traceId.slice(0, 12);
+}
+
+function digestOf(spanId: string, { trace, asked, answered }: SpokenSpan): string {
+  const said = [...asked, ...answered].map(({ role, content }) => `${role}${hashOf(content)}`);
+  const parts = JSON.stringify([trace, spanId, asked.length, said]);
+  return createHash('sha256').update(parts).digest('base64url').slice(0, 10);
+}
+
+/** The ids that any span of a trace has, for spans that come later and have none. */
+function idsOf(spans: readonly Observation[]): TraceRecord['ids'] {
+  const ids: { conversationId?: string; userId?: string; instanceId?: string } = {};
+  for (const { conversationId, userId, instanceId } of spans) {
+    if (conversationId !== undefined) ids.conversationId ??= conversationId;
+    if (userId !== undefined) ids.userId ??= userId;
+    if (instanceId !== undefined) ids.instanceId ??= instanceId;
+  }
+  return ids;
+}
+
+function seenSpans(
+  seen: ReadonlyMap<string, SeenSpan>,
+  spans: readonly Observation[],
+  conversations: Readonly<Record<string, ConversationName>>,
+): SeenSpan[] {
+  const all = new Map(seen);
+  for (const { spanId, parentSpanId, kind } of spans) {
+    if (kind === 'event' && !all.has(spanId)) continue;
+    const known = all.get(spanId);
+    all.set(spanId, {
+      spanId,
+      parentSpanId: parentSpanId ?? known?.parentSpanId,
+      counted: known?.counted ?? false,
+    });
+  }
+  return [...all.values()].map((span) => ({
+    ...span,
+    counted: span.counted || Object.hasOwn(conversations, span.spanId),
+  }));
+}

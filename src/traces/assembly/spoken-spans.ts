@@ -1,0 +1,189 @@
+import type { Observation, ObservedMessage } from '../observation.ts';
+
+/** A span with its events, and the ids that it has from itself or from others of its trace. */
+export interface PlacedSpan {
+  readonly spanId: string;
+  readonly parentSpanId: string | undefined;
+  readonly startedAt: number;
+  readonly endedAt: number;
+  readonly asked: readonly ObservedMessage[];
+  readonly answered: readonly ObservedMessage[];
+  readonly continues: boolean;
+  readonly ids: SpanIds;
+}
+
+export interface SpanIds {
+  readonly conversationId?: string | undefined;
+  readonly userId?: string | undefined;
+  readonly instanceId?: string | undefined;
+}
+
+/** What was seen of a trace before, and let go. */
+export interface SeenSpan {
+  readonly spanId: string;
+  readonly parentSpanId: string | undefined;
+  /** Its messages were counted: what is below it is its inner work. */
+  readonly counted: boolean;
+}
+
+/** The spans of a trace, each once, in order of their start, with the messages of their events. */
+export function spansOf(observations: readonly Observation[]): Observation[] {
+  const spans = new Map<string, Observation>();
+  const events = new Map<string, Observation[]>();
+  for (const observation of observations) {
+    const { kind, spanId } = observation;
+    if (kind === 'event') events.set(spanId, [...(events.get(spanId) ?? []), observation]);
+    else if (!spans.has(spanId)) spans.set(spanId, observation);
+  }
+  for (const [spanId, records] of events) {
+    const joined = joinedEvents(records);
+    const span = spans.get(spanId);
+    // Who records content on the span as well says the same twice.
+    if (span === undefined) spans.set(spanId, { ...joined, kind: 'event' });
+    else if (span.asked.length === 0 && span.answered.length === 0) {
+      const { asked, answered } = joined;
+      spans.set(spanId, { ...joined, ...withoutUndefined(span), kind: 'chat', asked, answered });
+    }
+  }
+  return [...spans.values()].toSorted(byStart);
+}
+
+function byStart(a: Observation, b: Observation): number {
+  return a.startedAt - b.startedAt || (a.spanId < b.spanId ? -1 : 1);
+}
+
+/** Log records of one span; a record that was exported twice is there once. */
+function joinedEvents(records: readonly Observation[]): Observation {
+  const unique = new Map(
+    records.map((record) => [
+      JSON.stringify([record.startedAt, record.asked, record.answered, record.continues === true]),
+      record,
+    ]),
+  );
+  const sorted = [...unique]
+    .toSorted(([a, one], [b, other]) => one.startedAt - other.startedAt || (a < b ? -1 : 1))
+    .map(([, record]) => record);
+  const [first] = sorted as [Observation, ...Observation[]];
+  const endedAt = Math.max(...sorted.map((record) => record.endedAt));
+  const joined: Observation = {
+    ...Object.assign({}, ...sorted.map(withoutUndefined)),
+    kind: 'chat',
+    startedAt: first.startedAt,
+    endedAt,
+    asked: sorted.flatMap(({ asked }) => asked),
+    answered: sorted.flatMap(({ answered }) => answered),
+    continues: sorted.some(({ continues }) => continues === true),
+  };
+  return joined;
+}
+
+function withoutUndefined<T extends object>(value: T): Partial<T> {
+  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as Partial<T>;
+}
+
+/**
+ * Which spans of a trace say what a person and the assistant said. Of the tree only the topmost with both a question
+ * and an answer count: what is below an agent says the same, or is its inner work. Where nothing below a span has more,
+ * a span with one of the two counts. In order of start.
+ */
+export function chosenOf(spans: readonly Observation[], seen: ReadonlyMap<string, SeenSpan>): Observation[] {
+  const byId = new Map(spans.map((span) => [span.spanId, span]));
+  const children = new Map<string, Observation[]>();
+  const tops: Observation[] = [];
+  for (const span of spans) {
+    const parent = parentOf(span, seen);
+    if (parent === undefined || !byId.has(parent) || parent === span.spanId) tops.push(span);
+    else children.set(parent, [...(children.get(parent) ?? []), span]);
+  }
+  const visited = new Set<string>();
+  const below = (span: Observation): Observation[] => {
+    if (visited.has(span.spanId)) return [];
+    visited.add(span.spanId);
+    if (hasBoth(span)) return [span];
+    const found = (children.get(span.spanId) ?? []).flatMap(below);
+    return found.length > 0 || !hasContent(span) ? found : [span];
+  };
+  // A ring of parents has no top: its first span is taken for one.
+  const chosen = [...tops, ...spans].flatMap((top) => (isBelowCounted(top, seen) ? [] : below(top)));
+  return chosen.toSorted(byStart);
+}
+
+function parentOf(
+  { parentSpanId, spanId }: Observation,
+  seen: ReadonlyMap<string, SeenSpan>,
+): string | undefined {
+  return parentSpanId ?? seen.get(spanId)?.parentSpanId;
+}
+
+function hasBoth({ asked, answered }: Observation): boolean {
+  return asked.some(({ role }) => role === 'user') && answered.some(({ role }) => role === 'assistant');
+}
+
+function hasContent({ asked, answered }: Observation): boolean {
+  return asked.length > 0 || answered.length > 0;
+}
+
+function isBelowCounted(span: Observation, seen: ReadonlyMap<string, SeenSpan>): boolean {
+  const path = new Set([span.spanId]);
+  for (let id = parentOf(span, seen); id !== undefined && !path.has(id); id = seen.get(id)?.parentSpanId) {
+    if (seen.get(id)?.counted === true) return true;
+    path.add(id);
+  }
+  return false;
+}
+
+/** Whether the way from every span to the top of the trace is known: nothing that is above any of them is missing. */
+export function isComplete(spans: readonly Observation[], seen: ReadonlyMap<string, SeenSpan>): boolean {
+  const byId = new Map(spans.map((span) => [span.spanId, span]));
+  const complete = new Set<string>();
+  return spans.every((span) => {
+    const path = [span.spanId];
+    let current: Observation | SeenSpan | undefined = span;
+    while (current !== undefined && !complete.has(current.spanId)) {
+      // Of a log record nobody knows what is above it.
+      if ('kind' in current && current.kind === 'event' && !seen.has(current.spanId)) return false;
+      const parent: string | undefined = current.parentSpanId ?? seen.get(current.spanId)?.parentSpanId;
+      if (parent === undefined || path.includes(parent)) break;
+      path.push(parent);
+      current = byId.get(parent) ?? seen.get(parent);
+    }
+    if (current === undefined) return false;
+    for (const id of path) complete.add(id);
+    return true;
+  });
+}
+
+/** Gives a span the ids that it lacks: those of the nearest span above it, else of any of its trace. */
+export function placed(
+  span: Observation,
+  spans: readonly Observation[],
+  seen: ReadonlyMap<string, SeenSpan>,
+  ofTrace: SpanIds,
+): PlacedSpan {
+  const byId = new Map(spans.map((other) => [other.spanId, other]));
+  const above: Observation[] = [];
+  const path = new Set<string>();
+  for (let id: string | undefined = span.spanId; id !== undefined && !path.has(id);) {
+    path.add(id);
+    const other = byId.get(id);
+    if (other !== undefined) above.push(other);
+    id = other?.parentSpanId ?? seen.get(id)?.parentSpanId;
+  }
+  const near = [...above, ...spans];
+  const idOf = (name: keyof SpanIds): string | undefined =>
+    near.find((other) => other[name] !== undefined)?.[name] ?? ofTrace[name];
+  return {
+    spanId: span.spanId,
+    parentSpanId: span.parentSpanId,
+    startedAt: span.startedAt,
+    endedAt: Math.max(span.endedAt, span.startedAt),
+    asked: span.asked,
+    answered: span.answered,
+    continues: span.continues === true,
+    ids: {
+      conversationId: idOf('conversationId'),
+      userId: idOf('userId'),
+      instanceId: idOf('instanceId'),
+    },
+  };
+}

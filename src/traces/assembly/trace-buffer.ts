@@ -1,0 +1,128 @@
+import type { Observation } from '../observation.ts';
+import type { TraceEntry } from '../trace-entry.ts';
+import type { ArrivedTrace } from './assembly.ts';
+import { isComplete, type SeenSpan } from './spoken-spans.ts';
+
+export interface TraceBufferOptions {
+  /** How long a trace waits for what is above its spans, after the last one of them arrived. */
+  readonly waitMs: number;
+  /** Of the text that waits, about; then the oldest traces wait no longer. */
+  readonly maxBytes: number;
+  /** Milliseconds, never going back. */
+  readonly now: () => number;
+}
+
+interface Held {
+  readonly projectId: string;
+  readonly traceId: string;
+  readonly defaultInstanceId: string;
+  readonly observations: Observation[];
+  readonly since: number;
+  bytes: number;
+  changedAt: number;
+  /** It has got spans since it was looked at. */
+  isFresh: boolean;
+}
+
+/** Besides its texts. */
+const OBSERVATION_BYTES = 400;
+const LINKS_KEPT = 50_000;
+
+/** Holds the spans of a trace until all that is above them is there, or has been waited for long enough. */
+export class TraceBuffer {
+  readonly #options: TraceBufferOptions;
+  /** In the order in which they last got a span. */
+  readonly #held = new Map<string, Held>();
+  /** Spans of traces that were let go; only what saves waiting. */
+  readonly #links = new Map<string, Map<string, SeenSpan>>();
+  #bytes = 0;
+
+  constructor(options: TraceBufferOptions) {
+    this.#options = options;
+  }
+
+  get traces(): number {
+    return this.#held.size;
+  }
+
+  /** The oldest entry of which something waits; null when nothing does. */
+  get oldestSequence(): number | null {
+    let oldest: number | null = null;
+    for (const { since } of this.#held.values()) oldest = Math.min(oldest ?? since, since);
+    return oldest;
+  }
+
+  /** Milliseconds until the next trace has waited long enough; null when none waits. */
+  get nextMs(): number | null {
+    const [first] = this.#held.values();
+    if (first === undefined) return null;
+    return Math.max(0, first.changedAt + this.#options.waitMs - this.#options.now());
+  }
+
+  add(entry: TraceEntry, sequence: number): void {
+    const { projectId, instanceId, defaultInstanceId, unknownInstanceIds } = entry;
+    for (const observation of entry.observations) {
+      if (instanceId === null && unknownInstanceIds.includes(observation.instanceId ?? '')) continue;
+      const key = `${projectId} ${observation.traceId}`;
+      const held = this.#held.get(key) ?? {
+        projectId,
+        traceId: observation.traceId,
+        defaultInstanceId,
+        observations: [],
+        since: sequence,
+        bytes: 0,
+        changedAt: 0,
+        isFresh: true,
+      };
+      this.#held.delete(key);
+      this.#held.set(key, held);
+      held.observations.push(instanceId === null ? observation : { ...observation, instanceId });
+      const bytes = sizeOf(observation);
+      held.bytes += bytes;
+      this.#bytes += bytes;
+      held.changedAt = this.#options.now();
+      held.isFresh = true;
+    }
+  }
+
+  /** Lets go of what is complete, has waited long enough, or is too much, at most so many; the oldest first. */
+  takeReady(most: number, all = false): ArrivedTrace[] {
+    const before = this.#options.now() - this.#options.waitMs;
+    const ready: ArrivedTrace[] = [];
+    for (const [key, held] of this.#held) {
+      if (ready.length >= most) break;
+      const isDue = all || held.changedAt <= before || this.#bytes > this.#options.maxBytes;
+      if (!isDue && !(held.isFresh && isComplete(held.observations, this.#links.get(key) ?? NONE))) {
+        held.isFresh = false;
+        continue;
+      }
+      this.#held.delete(key);
+      this.#bytes -= held.bytes;
+      this.#remember(key, held);
+      ready.push(held);
+    }
+    return ready.toSorted((a, b) => a.since - b.since);
+  }
+
+  #remember(key: string, { observations }: Held): void {
+    const links = this.#links.get(key) ?? new Map<string, SeenSpan>();
+    for (const { spanId, parentSpanId, kind } of observations) {
+      if (kind !== 'event') links.set(spanId, { spanId, parentSpanId, counted: false });
+    }
+    this.#links.delete(key);
+    this.#links.set(key, links);
+    for (const oldest of this.#links.keys()) {
+      if (this.#links.size <= LINKS_KEPT) break;
+      this.#links.delete(oldest);
+    }
+  }
+}
+
+const NONE: ReadonlyMap<string, SeenSpan> = new Map();
+
+function sizeOf({ asked, answered }: Observation): number {
+  let bytes = OBSERVATION_BYTES;
+  for (const { content } of asked) bytes += 2 * content.length;
+  for (const { content } of answered) bytes += 2 * content.length;
+  return bytes;
+}

@@ -1,0 +1,5 @@
+/** What a thread reads requests of exporters with. Covered by test/traces/door.test.ts. */
+import { serveBodies } from '../ingest/body-port.ts';
+import { prepareExport } from './prepared-export.ts';
+
+serveBodies(prepareExport, ({ drafts }) => drafts.map(({ buffer }) => buffer));

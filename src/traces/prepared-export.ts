@@ -1,0 +1,79 @@
+/** Covered by test/traces/door.test.ts. */
+import { inflate } from '../ingest/inflate.ts';
+import type { ReceivedBody } from '../ingest/prepared-request.ts';
+import type { Observation } from './observation.ts';
+import type { Encoding } from './otlp/decode.ts';
+import { readLogs, readTraces } from './otlp/read.ts';
+
+export type ExportSignal = 'traces' | 'logs';
+
+export interface ExportOptions {
+  /** Of the inflated body, bytes. */
+  readonly limit: number;
+  readonly signal: ExportSignal;
+  readonly format: Encoding;
+}
+
+/** What a request of an exporter says, written out for the stream. Crosses threads. */
+export interface PreparedExport {
+  /** JSON lists of observations, each small enough for one entry of the stream if its parts are. */
+  readonly drafts: readonly Uint8Array<ArrayBuffer>[];
+  /** Spans or log records that the request has. */
+  readonly spans: number;
+  readonly observations: number;
+  readonly rejected: number;
+  /** Of the first rejected ones: where, and why. */
+  readonly reasons: readonly string[];
+  /** Calls of models whose content was not recorded, and calls with content. */
+  readonly lacksContent: number;
+  readonly hasContent: number;
+  /** How many observations name each instance. */
+  readonly instances: readonly (readonly [instanceId: string, observations: number])[];
+}
+
+const DRAFT_BYTES = 2 * 1024 * 1024;
+const REASONS = 3;
+
+/** Null when the inflated body is larger than the limit. Throws AppError where the request cannot be read. */
+export function prepareExport(
+  { bytes, encoding }: ReceivedBody,
+  options: ExportOptions,
+): PreparedExport | null {
+  const inflated = inflate(bytes, encoding, options.limit);
+  if (inflated === null) return null;
+  const read = options.signal === 'traces' ? readTraces : readLogs;
+  const { observations, spans, rejected, lacksContent } = read(inflated, options.format);
+  const instances = new Map<string, number>();
+  for (const { instanceId } of observations)
+    if (instanceId !== undefined) instances.set(instanceId, (instances.get(instanceId) ?? 0) + 1);
+  return {
+    drafts: [...draftsOf(observations)],
+    spans,
+    observations: observations.length,
+    rejected: rejected.length,
+    reasons: rejected.slice(0, REASONS).map(({ place, reason }) => `${place} ${reason}`),
+    lacksContent,
+    hasContent: observations.filter(({ asked, answered }) => asked.length + answered.length > 0).length,
+    instances: [...instances],
+  };
+}
+
+function* draftsOf(observations: readonly Observation[]): Generator<Uint8Array<ArrayBuffer>> {
+  let pieces: string[] = [];
+  let length = 0;
+  for (const observation of observations) {
+    const piece = JSON.stringify(observation);
+    if (pieces.length > 0 && length + piece.length > DRAFT_BYTES) {
+      yield listOf(pieces);
+      [pieces, length] = [[], 0];
+    }
+    pieces.push(piece);
+    length += piece.length;
+  }
+  if (pieces.length > 0) yield listOf(pieces);
+}
+
+function listOf(pieces: readonly string[]): Uint8Array<ArrayBuffer> {
+  // A copy of its own: a small buffer would share the memory of others, and could not be moved to another thread.
+  return new Uint8Array(Buffer.from(`[${pieces.join(',')}]`));
+}

@@ -1,0 +1,162 @@
+import { join } from 'node:path';
+import { LRUCache } from 'lru-cache';
+import { AppError } from '../errors.ts';
+import { UUID_PATTERN } from '../domain/ids.ts';
+import { BodyThreads } from '../ingest/body-threads.ts';
+import { inflate } from '../ingest/inflate.ts';
+import { tooLarge, type ReceivedBody } from '../ingest/prepared-request.ts';
+import type { Registry } from '../registry/registry.ts';
+import { sizeOf } from '../stream/log/codec.ts';
+import type { Publisher } from '../stream/log/publisher.ts';
+import type { Encoding } from './otlp/decode.ts';
+import {
+  prepareExport,
+  type ExportOptions,
+  type ExportSignal,
+  type PreparedExport,
+} from './prepared-export.ts';
+import { encodeTraceEntry, type TraceEntry } from './trace-entry.ts';
+
+/** A request of an exporter as it came. */
+export interface ExportRequest {
+  /** The project of the request's key. */
+  readonly projectId: string;
+  /** Whose turn it is when many bodies wait: the key. */
+  readonly caller: string;
+  readonly signal: ExportSignal;
+  readonly format: Encoding;
+  /** Undefined when there is none: an empty request. */
+  readonly body: ReceivedBody | undefined;
+  /** The header `x-instance-id` as sent. */
+  readonly instanceId: string | string[] | undefined;
+  readonly abandoned: () => boolean;
+  /** Hears how many bytes the request takes once it is written out for the stream. */
+  readonly onPrepared: (bytes: number) => void;
+}
+
+/** What was taken, and what was not. */
+export interface ExportReceipt {
+  readonly spans: number;
+  readonly observations: number;
+  readonly rejected: number;
+  readonly lacksContent: number;
+  /** For people; '' when there is nothing to say. */
+  readonly message: string;
+}
+
+/** Takes the spans of exporters in: resolves once all of a request is stored durably. */
+export interface TraceIntake {
+  /**
+   * @throws AppError BAD_REQUEST, VALIDATION_ERROR, PAYLOAD_TOO_LARGE, NOT_FOUND (the instance of the header),
+   * SERVICE_UNAVAILABLE
+   */
+  receive(request: ExportRequest): Promise<ExportReceipt>;
+  close(): Promise<void>;
+}
+
+export interface TraceIntakeOptions {
+  readonly registry: () => Pick<Registry, 'findInstance' | 'defaultInstance'>;
+  /** Of the stream of traces. */
+  readonly publisher: () => Publisher;
+  /** The largest body, inflated. */
+  readonly bodyBytes: number;
+  readonly onThreadLost?: (error: unknown) => void;
+  /** Bodies above this size are read on a thread. Default 64 KiB. */
+  readonly inlineBytes?: number;
+}
+
+const THREAD_FILE = join(import.meta.dirname, 'export-thread.ts');
+const INLINE_BYTES = 64 * 1024;
+const DEFAULTS_CACHED = 10_000;
+
+export const NO_CONTENT_HINT =
+  'came without content, which instrumentations leave out by default. Turn it on: ' +
+  'OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true (OpenTelemetry), TRACELOOP_TRACE_CONTENT=true ' +
+  '(OpenLLMetry), OPENINFERENCE_HIDE_INPUTS=false and OPENINFERENCE_HIDE_OUTPUTS=false (OpenInference), ' +
+  'recordInputs and recordOutputs (AI SDK). See docs/otlp.md.';
+
+export function createTraceIntake(options: TraceIntakeOptions): TraceIntake {
+  const { bodyBytes } = options;
+  const inlineBytes = Math.min(options.inlineBytes ?? INLINE_BYTES, bodyBytes);
+  const threads = new BodyThreads<ExportOptions, PreparedExport>({ threadFile: THREAD_FILE, ...options });
+  const defaults = new LRUCache<string, string>({ max: DEFAULTS_CACHED });
+
+  async function prepare(body: ReceivedBody, request: ExportRequest): Promise<PreparedExport> {
+    const { signal, format } = request;
+    const how = { limit: bodyBytes, signal, format };
+    const small = body.bytes.length > inlineBytes ? null : inflate(body.bytes, body.encoding, inlineBytes);
+    const prepared =
+      small === null
+        ? await threads.run({ body, options: how }, request)
+        : prepareExport({ bytes: small, encoding: 'identity' }, how);
+    if (prepared === null) throw tooLarge(bodyBytes);
+    return prepared;
+  }
+
+  async function defaultOf(projectId: string): Promise<string> {
+    const known = defaults.get(projectId);
+    if (known !== undefined) return known;
+    const { instance } = await options.registry().defaultInstance({ projectId });
+    defaults.set(projectId, instance.id);
+    return instance.id;
+  }
+
+  const isOurs = async (projectId: string, id: string): Promise<boolean> =>
+    UUID_PATTERN.test(id) && (await options.registry().findInstance(id))?.projectId === projectId;
+
+  /** The instance that the header names. */
+  async function named({ projectId, instanceId: header }: ExportRequest): Promise<string | null> {
+    if (header === undefined) return null;
+    if (typeof header === 'string' && (await isOurs(projectId, header))) return header.toLowerCase();
+    throw new AppError('NOT_FOUND', `There is no instance ${String(header)}. Leave x-instance-id out.`);
+  }
+
+  return {
+    async receive(request) {
+      const { projectId, body } = request;
+      const instanceId = await named(request);
+      if (body === undefined || body.bytes.length === 0) return NOTHING;
+      const prepared = await prepare(body, request);
+      const unknown: (readonly [string, number])[] = [];
+      if (instanceId === null) {
+        for (const [id, count] of prepared.instances)
+          if (!(await isOurs(projectId, id))) unknown.push([id, count]);
+      }
+      if (prepared.drafts.length > 0) {
+        const head: Omit<TraceEntry, 'observations'> = {
+          projectId,
+          instanceId,
+          defaultInstanceId: instanceId ?? (await defaultOf(projectId)),
+          unknownInstanceIds: unknown.map(([id]) => id),
+        };
+        const entries = prepared.drafts.map((draft) => encodeTraceEntry(head, draft));
+        request.onPrepared(entries.reduce((sum, entry) => sum + sizeOf(entry), 0));
+        const publisher = options.publisher();
+        for (const entry of entries) await publisher.check(entry);
+        await Promise.all(entries.map((entry) => publisher.publish(entry)));
+      }
+      return receiptOf(prepared, unknown);
+    },
+    close: () => threads.close(),
+  };
+}
+
+const NOTHING: ExportReceipt = { spans: 0, observations: 0, rejected: 0, lacksContent: 0, message: '' };
+
+function receiptOf(prepared: PreparedExport, unknown: readonly (readonly [string, number])[]): ExportReceipt {
+  const { spans, observations, rejected, reasons, lacksContent, hasContent } = prepared;
+  const refused = unknown.reduce((sum, [, count]) => sum + count, 0);
+  const words = [
+    ...reasons,
+    ...(rejected > reasons.length ? [`${rejected - reasons.length} more`] : []),
+    ...unknown.map(([id, count]) => `${count} name the instance ${id}, which does not exist`),
+    ...(lacksContent > 0 && hasContent === 0 ? [`${lacksContent} calls of models ${NO_CONTENT_HINT}`] : []),
+  ];
+  return {
+    spans,
+    observations: observations - refused,
+    rejected: rejected + refused,
+    lacksContent,
+    message: words.join('; '),
+  };
+}

@@ -1,0 +1,141 @@
+/** POST /v1/traces and /v1/logs on a real service: from an exporter's bytes to the session. */
+import { deepEqual, equal, match } from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { after, before, describe, it } from 'node:test';
+import { v5 } from 'uuid';
+import { Client } from '../support/client.ts';
+import { exportJson, exportRequest, type SpanDraft } from '../support/otlp.ts';
+import { shareTestService, type TestService } from '../support/service.ts';
+
+const START = Date.parse('2026-02-03T09:00:00Z');
+const user = (content: string) => ({ role: 'user', content }) as const;
+const assistant = (content: string) => ({ role: 'assistant', content }) as const;
+
+describe('OTLP', () => {
+  let service: TestService;
+  let client: Client;
+  let instanceId: string;
+
+  before(async () => {
+    service = await shareTestService();
+    const project = await service.newProject();
+    client = new Client(service.url, project.key);
+    instanceId = await service.newInstance(project);
+  });
+  after(() => service?.stop());
+
+  async function export_(drafts: readonly SpanDraft[]): Promise<void> {
+    const { headers, ...request } = exportRequest(drafts);
+    const response = await fetch(`${service.url}/v1/traces`, {
+      ...request,
+      headers: {
+        ...(headers as Record<string, string>),
+        authorization: `Bearer ${client.key}`,
+        'x-instance-id': instanceId,
+      },
+    });
+    equal(response.status, 200, await response.text());
+    equal(response.headers.get('content-type'), 'application/x-protobuf');
+  }
+
+  /** Messages of the instance, by session; once there are as many. */
+  async function counted(messages: number): Promise<Map<string, number>> {
+    for (const deadline = performance.now() + 20_000; ; await sleep(30)) {
+      const rows = await client.rows({ instanceId, groupBy: 'SESSION', fields: 'messages', limit: 1000 });
+      const bySession = new Map(
+        rows.map(({ dimensions, fields }) => [dimensions.session?.id ?? '', fields.messages ?? 0]),
+      );
+      const sum = [...bySession.values()].reduce((all, count) => all + count, 0);
+      if (sum >= messages || performance.now() > deadline) {
+        equal(sum, messages);
+        return bySession;
+      }
+    }
+  }
+
+  const turns: SpanDraft[] = [
+    {
+      trace: 'first',
+      span: 'first call',
+      parent: 'first agent',
+      operation: 'chat',
+      startedAt: START + 10,
+      endedAt: START + 900,
+      asked: [{ role: 'system', content: 'Be kind.' }, user('Where is my parcel?')],
+      answered: [assistant('It is on its way.')],
+    },
+    {
+      trace: 'first',
+      span: 'first agent',
+      operation: 'invoke_agent',
+      startedAt: START,
+      endedAt: START + 1000,
+      conversationId: 'chat 17',
+      userId: 'ada',
+      asked: [user('Where is my parcel?')],
+      answered: [assistant('It is on its way.')],
+    },
+    {
+      trace: 'second',
+      span: 'second call',
+      operation: 'chat',
+      startedAt: START + 60_000,
+      endedAt: START + 61_000,
+      conversationId: 'chat 17',
+      userId: 'ada',
+      asked: [user('Where is my parcel?'), assistant('It is on its way.'), user('When does it come?')],
+      answered: [assistant('On Friday.')],
+    },
+  ];
+
+  it('makes sessions of spans, each message once, however often they are exported', async () => {
+    await export_(turns);
+    const session = v5('chat 17', instanceId);
+    deepEqual(await counted(4), new Map([[session, 4]]));
+    await export_(turns);
+    await export_([
+      {
+        trace: 'other',
+        span: 'other',
+        operation: 'chat',
+        startedAt: START,
+        endedAt: START + 5,
+        asked: [user('Can I pay later?')],
+        answered: [assistant('Yes, within 30 days.')],
+      },
+    ]);
+    const sessions = await counted(6);
+    equal(sessions.get(session), 4);
+    const shown = await client.session(session, { instanceId });
+    deepEqual(
+      shown.messages.map(({ role, content, createdAt, externalId }) => [
+        role,
+        content,
+        createdAt,
+        externalId,
+      ]),
+      [
+        ['user', 'Where is my parcel?', '2026-02-03T09:00:00.000Z', 'ada'],
+        ['assistant', 'It is on its way.', '2026-02-03T09:00:01.000Z', null],
+        ['user', 'When does it come?', '2026-02-03T09:01:00.000Z', 'ada'],
+        ['assistant', 'On Friday.', '2026-02-03T09:01:01.000Z', null],
+      ],
+    );
+  });
+
+  it('says that content is missing, and which switch brings it', async () => {
+    const answer = await client.send('/v1/traces', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(
+        exportJson([{ trace: 'bare', span: 'bare', operation: 'chat', startedAt: START, endedAt: START }]),
+      ),
+    });
+    equal(answer.status, 200);
+    const { partialSuccess } = answer.body as {
+      partialSuccess: { errorMessage: string; rejectedSpans?: string };
+    };
+    match(partialSuccess.errorMessage, /OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT/);
+    equal(partialSuccess.rejectedSpans, undefined);
+  });
+});
