@@ -17,7 +17,10 @@ const root = resolve(dirname(import.meta.filename), '../..');
  * to do, a rebuild, or a stream from which they delete.
  */
 const TOGETHER: readonly { readonly name: string; readonly files: RegExp }[] = [
-  { name: 'e2e', files: /^test\/e2e\/(?:alerts|analysis|auth|changes|client|export|otlp|overview|query|why)/ },
+  {
+    name: 'e2e',
+    files: /^test\/e2e\/(?:alerts|analysis|auth|changes|client|export|otlp|overview|query|why)/,
+  },
   { name: 'language', files: /^test\/(?:conversations|enrich|language|topics)\/(?!.*linear-time)/ },
   { name: 'models', files: /^test\/(?:models|numeric)\// },
   { name: 'store', files: /^test\/(?:query|rebuild|store)\// },
