@@ -68,11 +68,17 @@ export function registerMcpRoute(
   });
 }
 
-/** A page of another site, whose name may be made to point here, has no say. Programs send no Origin. */
+/**
+ * A web page of another machine, whose name may be made to point here, has no say. Programs send no Origin, or one
+ * that is no web page's; browsers send one with every POST.
+ */
 function checkOrigin(origin: string | undefined): void {
   if (origin === undefined || origin === '') return;
-  const host = URL.canParse(origin) ? new URL(origin).hostname : '';
-  if (LOOPBACK.includes(host)) return;
+  if (URL.canParse(origin)) {
+    const { protocol, hostname } = new URL(origin);
+    const isPage = protocol === 'http:' || protocol === 'https:';
+    if (!isPage || LOOPBACK.includes(hostname) || hostname.endsWith('.localhost')) return;
+  }
   throw new AppError('FORBIDDEN', `Requests of web pages of ${origin} are refused.`);
 }
 

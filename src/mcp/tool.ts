@@ -54,7 +54,7 @@ export function text(description: string) {
     .describe(description);
 }
 
-/** A whole number; a client may send it as text. */
+/** A whole number. */
 export function whole(least: number, most: number, otherwise: number) {
   const message = `must be a whole number from ${least} to ${most}`;
   return z.int(message).min(least, message).max(most, message).default(otherwise);

@@ -73,7 +73,13 @@ describe('POST /mcp', () => {
     const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
     for (const origin of ['https://evil.example', 'null', 'http://localhost.evil.example:80', 'nonsense'])
       equal((await app.inject(post(list, { origin }))).statusCode, 403, origin);
-    for (const origin of ['http://localhost:6274', 'http://127.0.0.1', 'http://[::1]:3000'])
+    for (const origin of [
+      'http://localhost:6274',
+      'http://127.0.0.1',
+      'http://[::1]:3000',
+      'http://app.localhost',
+      'vscode-file://vscode-app',
+    ])
       equal((await app.inject(post(list, { origin }))).statusCode, 200, origin);
   });
 

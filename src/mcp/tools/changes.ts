@@ -72,7 +72,7 @@ export const changes = tool({
     return {
       head:
         `${periodText(now)}: ${now.sessions} sessions. Before, ${periodText(before)}: ${before.sessions} sessions. ` +
-        `${freshness(lastProcessedAt)} ${found.length === 0 ? 'Nothing changed beyond chance.' : 'Least likely by chance first.'}`,
+        `${freshness(lastProcessedAt)} ${verdict(found.length, now.sessions, before.sessions)}`,
       data:
         found.length === 0
           ? ''
@@ -109,4 +109,11 @@ function shownChange({ topic, gap, csatDsatSignal: signal, ...of }: Change) {
     share: of.share,
     shareBefore: of.shareBefore,
   };
+}
+
+function verdict(found: number, now: number, before: number): string {
+  if (now === 0) return 'There is nothing in this period.';
+  if (before === 0) return 'There is nothing before to compare with.';
+  if (found > 0) return 'Listed by how unlikely they are to be chance.';
+  return 'No change is larger than chance explains (topics, sorted by growth, has the plain differences).';
 }

@@ -14,6 +14,9 @@ const WENT = {
 /** A filter takes at most so many of the entities that a name means. */
 const MOST_MATCHES = 50;
 
+const NOTHING =
+  'Nothing fits all of these filters in this period: leave one out, or ask for a longer period or all.';
+
 /** What can be filtered by, and the filter of the API. */
 const FILTERS = {
   topic: ['topics', 'topicIds'],
@@ -55,7 +58,7 @@ export const conversations = tool({
     went: z.enum(['badly', 'well'], 'must be badly or well').optional(),
     title: text('Only those with this text in the title.').optional(),
     language: text('Such as en.').optional(),
-    period: period('30d'),
+    period: period('4w'),
     limit: limit(10),
     offset,
     instance,
@@ -143,11 +146,10 @@ export const conversations = tool({
     ];
     return {
       head: `${total} conversations, ${periodText(of.period)}. ${freshness(of.lastProcessedAt)}`,
-      data: [
-        ...(matched.length === 0 ? [] : [...matched, '']),
-        ...(rows.length === 0 ? [] : [table(columns, []), ...blocks]),
-      ].join('\n'),
-      foot: rest(rows.length, from, total),
+      data: [matched.join('\n'), rows.length === 0 ? '' : [table(columns, []), ...blocks].join('\n')]
+        .filter((part) => part !== '')
+        .join('\n\n'),
+      foot: total === 0 ? NOTHING : rest(rows.length, from, total),
     };
   },
 });

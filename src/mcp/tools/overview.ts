@@ -50,6 +50,7 @@ export const overview = tool({
     dissatisfaction: top,
     gaps: top,
     languages: z.array(z.object({ language: z.string().nullable(), sessions: z.number() })),
+    newestMessageAt: z.string().nullable().describe('Of all time; only where the period is empty.'),
   }),
 
   async read(args, { reading, now }) {
@@ -85,6 +86,7 @@ export const overview = tool({
       dissatisfaction: signals.filter(({ type }) => type === 'DSAT').slice(0, TOP),
       gaps,
       languages: whole.languages.slice(0, TOP).map(({ language, sessions }) => ({ language, sessions })),
+      newestMessageAt: whole.fields.messages === 0 ? await newestOf(reading, instanceId) : null,
     };
   },
 
@@ -96,7 +98,6 @@ export const overview = tool({
         before === null ? '' : ` (before: ${number(before[metric])}${changeOf(now, before, metric)})`;
       return `${metric}: ${number(now[metric])}${was}${unit}`;
     });
-    const nothing = now.messages === 0 ? 'No messages in this period; try a longer one, or all.' : '';
     return {
       head: [`${periodText(answer.period)}. ${freshness(answer.lastProcessedAt)}${compared}`, ...lines].join(
         '\n',
@@ -126,7 +127,7 @@ export const overview = tool({
       ]
         .filter((part) => part !== '')
         .join('\n\n'),
-      foot: nothing,
+      foot: now.messages === 0 ? emptyText(answer.newestMessageAt) : '',
     };
   },
 });
@@ -185,4 +186,21 @@ async function topOf(
       ...(element.fields.dsat === undefined ? {} : { dsat: element.fields.dsat }),
     };
   });
+}
+
+/** Where nothing is in the period: when the newest message is. */
+async function newestOf(reading: Reading, instanceId: string): Promise<string | null> {
+  const { elements } = await reading.query({
+    instanceId,
+    groupBy: 'SESSION',
+    fields: 'lastActiveAt',
+    'sort.field': 'lastActiveAt',
+    limit: '1',
+  });
+  return elements[0]?.fields.lastActiveAt ?? null;
+}
+
+function emptyText(newest: string | null): string {
+  if (newest === null) return 'This instance has no messages at all.';
+  return `No messages in this period. The newest message is of ${newest}: ask for a period that has it, or all.`;
 }

@@ -1,21 +1,24 @@
 import { z } from 'zod';
-import type { Metric } from '../../domain/metrics.ts';
+import { AppError } from '../../errors.ts';
+import type { QueryResponse } from '../../query/response-schema.ts';
 import { cell, table } from '../data-text.ts';
 import { best, entityOf, findInstance } from '../find.ts';
-import { KIND_NAMES, KINDS } from '../kinds.ts';
-import { periodText, rangeParameters, readPeriod } from '../period.ts';
-import { freshness, instance, limit, offset, period, rest, source, text, tool } from '../tool.ts';
+import { KIND_NAMES, KINDS, type KindName } from '../kinds.ts';
 import { number } from '../numbers.ts';
+import { periodBefore, periodText, rangeParameters, readPeriod, type Period } from '../period.ts';
+import type { QueryString, Reading } from '../reading.ts';
+import { freshness, instance, limit, offset, period, rest, source, text, tool } from '../tool.ts';
 
-const SORTS = ['sessions', 'messages', 'users', 'sat', 'dsat', 'netSat'] as const satisfies readonly Metric[];
+const SORTS = ['sessions', 'messages', 'users', 'sat', 'dsat', 'netSat', 'growth'] as const;
+type Sort = (typeof SORTS)[number];
 const MOST = 10_000;
 
 const row = z.object({
   id: z.string(),
   name: z.string(),
   type: z.string().optional().describe('SAT or DSAT of signals; TOOL or KNOWLEDGE of gaps.'),
-  description: z.string().optional(),
   sessions: z.number(),
+  sessionsBefore: z.number().nullable().describe('In the period before.'),
   users: z.number().optional(),
   messages: z.number(),
   sat: z.number().optional(),
@@ -30,25 +33,24 @@ export const topics = tool({
   name: 'topics',
   title: 'Topics and what else is counted',
   description:
-    'Lists what people ask about, with counts. kind: topics; clusters (groups of topics); gaps (what the assistant ' +
-    'could not do or did not know); signals (kinds of satisfaction SAT and dissatisfaction DSAT); repeats (requests ' +
-    'that had to be made again); users.',
+    'Lists what people ask about, with counts, beside the period before. kind: topics; clusters (groups of topics); ' +
+    'gaps (what the assistant could not do or did not know); signals (kinds of satisfaction SAT and dissatisfaction ' +
+    'DSAT); repeats (requests that had to be made again); users.',
   input: z.strictObject({
     kind: z.enum(KIND_NAMES, `must be one of ${KIND_NAMES.join(', ')}`).default('topics'),
     name: text('Only those whose name has these words.').optional(),
-    period: period('30d'),
+    period: period('4w'),
     sort: z
       .enum(SORTS, `must be one of ${SORTS.join(', ')}`)
       .default('sessions')
-      .describe(
-        'Most first; netSat: the worst first. Gaps, signals and repeats: sessions, users or messages.',
-      ),
+      .describe('Most first; netSat: worst first; growth: by how many sessions more than before.'),
     limit: limit(15),
     offset,
     instance,
   }),
   output: z.object({
     ...source,
+    before: z.object({ start: z.string(), end: z.string() }).nullable(),
     kind: z.enum(KIND_NAMES),
     total: z.number(),
     offset: z.number(),
@@ -56,69 +58,117 @@ export const topics = tool({
   }),
 
   async read(args, { reading, now }) {
+    checkSort(args.kind, args.sort);
+    const asked = readPeriod(args.period, now());
+    const earlier = periodBefore(asked, now());
     const instanceId = await findInstance(reading, args.instance);
-    const { start, end } = readPeriod(args.period, now());
-    const { groupBy, dimension, metrics, dimensionFields } = KINDS[args.kind];
-    const asked = {
-      instanceId,
-      groupBy,
-      fields: metrics.join(','),
-      ...rangeParameters({ start, end }),
-      ...(dimensionFields === '' ? {} : { dimensionFields }),
-      'sort.field': args.sort,
-      'sort.order': args.sort === 'netSat' ? 'ASC' : 'DESC',
-    };
-    // Names are looked through here: queries do not filter by them.
-    const isNamed = args.name !== undefined;
-    const window = isNamed ? { limit: MOST, offset: 0 } : args;
+    // Names are looked through here, and growth is put in order: queries do neither.
+    const isWhole = args.name !== undefined || args.sort === 'growth';
     const answer = await reading.query({
-      ...asked,
-      limit: String(window.limit),
-      offset: String(window.offset),
+      ...rowsOf(instanceId, args.kind, asked),
+      ...orderOf(args.sort),
+      limit: String(isWhole ? MOST : args.limit),
+      offset: String(isWhole ? 0 : args.offset),
     });
-    const all = answer.elements.map((element): Row => {
-      const entity = element.dimensions[dimension] as
-        | { readonly signalType?: string; readonly gapType?: string; readonly description?: string }
-        | undefined;
-      const type = entity?.signalType ?? entity?.gapType;
-      return {
-        ...entityOf(args.kind, element),
-        ...(type === undefined ? {} : { type }),
-        ...(args.kind === 'signals' ? { description: entity?.description ?? '' } : {}),
-        ...(element.fields as Pick<Row, 'sessions' | 'messages'>),
-      };
-    });
-    const matches = isNamed ? best(all, args.name ?? '', ({ name }) => name) : all;
+    const all = answer.elements.map((element) => rowOf(args.kind, element));
+    const named = args.name === undefined ? all : [...best(all, args.name, ({ name }) => name)];
+    const page = (rows: Row[]): Row[] => (isWhole ? rows.slice(args.offset, args.offset + args.limit) : rows);
+    const compared = args.sort === 'growth' ? named : page(named);
+    const rows = await withBefore(reading, instanceId, args.kind, earlier, compared);
     return {
       instance: instanceId,
-      period: { start, end },
+      period: { start: asked.start, end: asked.end },
+      before: earlier === null ? null : { start: earlier.start ?? '', end: earlier.end ?? '' },
       lastProcessedAt: answer.lastProcessedAt,
       kind: args.kind,
-      total: isNamed ? matches.length : answer.pagination.total,
+      total: isWhole ? named.length : answer.pagination.total,
       offset: args.offset,
-      rows: isNamed ? matches.slice(args.offset, args.offset + args.limit) : [...matches],
+      rows: args.sort === 'growth' ? page(rows.toSorted((a, b) => growthOf(b) - growthOf(a))) : rows,
     };
   },
 
-  page({ kind, rows, total, offset: from, ...of }) {
-    const { metrics } = KINDS[kind];
+  page({ kind, rows, total, offset: from, before, ...of }) {
     const hasType = rows.some(({ type }) => type !== undefined);
-    const columns = ['id', 'name', ...(hasType ? ['type'] : []), ...metrics];
+    const [first = 'sessions', ...metrics] = KINDS[kind].metrics;
+    const head = ['id', 'name', ...(hasType ? ['type'] : []), first, ...(before === null ? [] : ['before'])];
+    const lines = rows.map((each) => [
+      each.id,
+      cell(each.name),
+      ...(hasType ? [each.type ?? ''] : []),
+      each.sessions,
+      ...(before === null ? [] : [number(each.sessionsBefore)]),
+      ...metrics.map((metric) => number((each as Readonly<Record<string, unknown>>)[metric])),
+    ]);
+    const compared = before === null ? '' : ` Before: sessions, ${periodText(before)}.`;
     return {
-      head: `${total} ${kind}, ${periodText(of.period)}. ${freshness(of.lastProcessedAt)}`,
-      data:
-        rows.length === 0
-          ? ''
-          : table(
-              columns,
-              rows.map((each) => [
-                each.id,
-                cell(each.name),
-                ...(hasType ? [each.type ?? ''] : []),
-                ...metrics.map((metric) => number((each as Readonly<Record<string, unknown>>)[metric])),
-              ]),
-            ),
+      head: `${total} ${kind}, ${periodText(of.period)}.${compared} ${freshness(of.lastProcessedAt)}`,
+      data: rows.length === 0 ? '' : table([...head, ...metrics], lines),
       foot: rest(rows.length, from, total),
     };
   },
 });
+
+/** Throws AppError VALIDATION_ERROR. */
+function checkSort(kind: KindName, sort: Sort): void {
+  const { metrics } = KINDS[kind];
+  const able = SORTS.filter((each) => each === 'growth' || metrics.includes(each));
+  if (able.includes(sort)) return;
+  const message = `must be one of ${able.join(', ')} for ${kind}`;
+  throw new AppError('VALIDATION_ERROR', `The argument sort ${message}.`, {
+    details: [{ path: 'sort', message }],
+  });
+}
+
+function rowsOf(instanceId: string, kind: KindName, during: Pick<Period, 'start' | 'end'>): QueryString {
+  const { groupBy, metrics, dimensionFields } = KINDS[kind];
+  return {
+    instanceId,
+    groupBy,
+    fields: metrics.join(','),
+    ...rangeParameters(during),
+    ...(dimensionFields === '' ? {} : { dimensionFields }),
+  };
+}
+
+function orderOf(sort: Sort): QueryString {
+  return {
+    'sort.field': sort === 'growth' ? 'sessions' : sort,
+    'sort.order': sort === 'netSat' ? 'ASC' : 'DESC',
+  };
+}
+
+function rowOf(kind: KindName, element: QueryResponse['elements'][number]): Row {
+  const entity = element.dimensions[KINDS[kind].dimension] as
+    { readonly signalType?: string; readonly gapType?: string } | undefined;
+  const type = entity?.signalType ?? entity?.gapType;
+  return {
+    ...entityOf(kind, element),
+    ...(type === undefined ? {} : { type }),
+    sessionsBefore: null,
+    ...(element.fields as Pick<Row, 'sessions' | 'messages'>),
+  };
+}
+
+/** The rows with their sessions of the period before. */
+async function withBefore(
+  reading: Reading,
+  instanceId: string,
+  kind: KindName,
+  earlier: Period | null,
+  rows: Row[],
+): Promise<Row[]> {
+  if (earlier === null || rows.length === 0) return rows;
+  const { elements } = await reading.query({
+    ...rowsOf(instanceId, kind, earlier),
+    fields: 'sessions',
+    limit: String(MOST),
+    // A longer address would be refused.
+    ...(rows.length > 100 ? {} : { ids: rows.map(({ id }) => id).join(',') }),
+  });
+  const was = new Map(elements.map((each) => [entityOf(kind, each).id, each.fields.sessions ?? 0]));
+  return rows.map((each) => ({ ...each, sessionsBefore: was.get(each.id) ?? 0 }));
+}
+
+function growthOf({ sessions, sessionsBefore }: Row): number {
+  return sessions - (sessionsBefore ?? 0);
+}

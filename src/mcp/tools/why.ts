@@ -11,6 +11,15 @@ const TOP = 5;
 const TYPICAL = 4;
 const NEWEST = 4;
 const MOST_BUCKETS = 31;
+const SIGNAL_COLUMNS = [
+  'type',
+  'id',
+  'name',
+  'sessions',
+  'before',
+  'share of its sessions',
+  'share of all sessions',
+];
 
 const fields = z.record(z.string(), z.number().nullable());
 const counted = z.array(named.extend({ type: z.string().optional(), sessions: z.number() }));
@@ -56,7 +65,7 @@ export const why = tool({
   input: z.strictObject({
     about: text('Id, or words of the name.'),
     kind: z.enum(WHY_KINDS, `must be one of ${WHY_KINDS.join(', ')}`).default('topics'),
-    period: period('30d'),
+    period: period('4w'),
     instance,
   }),
   output,
@@ -106,7 +115,7 @@ export const why = tool({
         .slice(0, TOP)
         .map(({ id, externalId, sessions }) => ({ id, name: externalId, sessions })),
       typicalQuotes: answer.wordings.typical.slice(0, TYPICAL).map(quoteOf),
-      newestQuotes: answer.wordings.newest.slice(0, NEWEST).map(quoteOf),
+      newestQuotes: newestOf(answer).slice(0, NEWEST).map(quoteOf),
     };
   },
 
@@ -170,6 +179,12 @@ function countedOf({ id, name, sessions }: Found & { readonly sessions: number }
   return { id, name, sessions };
 }
 
+/** The newest that are not among the typical ones shown. */
+function newestOf({ wordings: { typical, newest } }: WhyResponse): WhyResponse['wordings']['newest'] {
+  const known = new Set(typical.slice(0, TYPICAL).map(({ position }) => position));
+  return newest.filter(({ position }) => !known.has(position));
+}
+
 function quoteOf({ sessionId, createdAt, text: said }: WhyResponse['wordings']['newest'][number]) {
   return { conversation: sessionId, createdAt, text: said };
 }
@@ -205,13 +220,13 @@ function dataOf(answer: Answer): string {
     ].join('\n'),
     section(
       'Signals',
-      ['type', 'id', 'name', 'sessions', 'before', 'share', 'share of all sessions'],
+      SIGNAL_COLUMNS.filter((column) => column !== 'before' || answer.before !== null),
       answer.signals.map((each) => [
         each.type,
         each.id,
         cell(each.name),
         each.sessions,
-        each.sessionsBefore ?? '-',
+        ...(each.sessionsBefore === null ? [] : [each.sessionsBefore]),
         percent(each.share),
         percent(each.shareOfAll),
       ]),
