@@ -1,5 +1,5 @@
 import type { Degradation } from '../domain/service-health.ts';
-import type { Heard, StartStatus, WorkerStatus } from './process-status.ts';
+import { SILENT_MS, type Heard, type StartStatus, type WorkerStatus } from './process-status.ts';
 
 /** What this process knows of the service at one moment; null where it does not know. */
 export interface ServiceState {
@@ -24,7 +24,6 @@ export interface ServiceState {
   readonly disk: { readonly freeBytes: number; readonly sizeBytes: number } | null;
 }
 
-const SILENT_MS = 10_000;
 const BEHIND_SECONDS = 60;
 const UNMOVED_MS = 60_000;
 const MINUTE_MS = 60_000;

@@ -9,6 +9,8 @@ import { z } from 'zod';
 import { isDeadHolder, thisHolder } from '../stream/kv/process-identity.ts';
 
 const BEAT_MS = 1000;
+/** A process that has told nothing for so long is silent. */
+export const SILENT_MS = 10_000;
 
 const count = z.number().int().nonnegative();
 
@@ -68,7 +70,7 @@ export interface Heard<Status> {
   readonly status: Status;
   /** Since the process wrote it, milliseconds. */
   readonly ageMs: number;
-  /** The process has certainly ended. */
+  /** The process has certainly ended, or has lost its work to another one where it cannot be looked at. */
   readonly ended: boolean;
 }
 
@@ -107,7 +109,20 @@ export function beginStartStatus(dataDir: string, state: () => Pick<StartStatus,
 
 /** What the workers of a data directory told last. */
 export function readWorkerStatuses(dataDir: string): Heard<WorkerStatus>[] {
-  return [...heardFrom(dataDir, /^worker-\d+\.json$/, workerStatusSchema).values()];
+  const heard = [...heardFrom(dataDir, /^worker-\d+\.json$/, workerStatusSchema).values()];
+  return heard.map((one) => (isReplaced(one, heard) ? { ...one, ended: true } : one));
+}
+
+/**
+ * Whether a silent worker of another machine is one that nobody has to look for: workers that are heard have its
+ * shards, each of which one process can have. After a container was killed or the machine lost its power, process ids
+ * mean something else, and nobody can say whether that process is still there.
+ */
+function isReplaced({ status, ageMs }: Heard<WorkerStatus>, all: readonly Heard<WorkerStatus>[]): boolean {
+  if (ageMs <= SILENT_MS) return false;
+  const heard = all.filter((other) => other.ageMs <= SILENT_MS && other.status.machine !== status.machine);
+  const held = new Set(heard.flatMap((other) => other.status.shards.map(({ shard }) => shard)));
+  return heard.length > 0 && status.shards.every(({ shard }) => held.has(shard));
 }
 
 /** What `npm start` told last; null when it does not run these processes. */

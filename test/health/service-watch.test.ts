@@ -154,6 +154,32 @@ describe('the watch over the service', () => {
     deepEqual(readdirSync(folder), ['worker-4194303.json']);
   });
 
+  it('looks no more for a worker of another container or boot when others have its shards', () => {
+    const shards = [{ shard: 0, ...SHARD }];
+    const beat = beginWorkerStatus(dataDir, () => ({ rebuild: [], shards, writer: null }));
+    const [own] = readWorkerStatuses(dataDir);
+    const folder = join(dataDir, 'status');
+    const aMinuteAgo = Date.now() / 1000 - 60;
+    for (const [pid, shard] of [
+      [4_194_301, 0],
+      [4_194_302, 1],
+    ] as const) {
+      const file = join(folder, `worker-${pid}.json`);
+      const status = { ...own?.status, machine: 'another', pid, shards: [{ ...SHARD, shard }] };
+      writeFileSync(file, JSON.stringify(status));
+      utimesSync(file, aMinuteAgo, aMinuteAgo);
+    }
+    const endedOthers = (): boolean[] =>
+      readWorkerStatuses(dataDir)
+        .filter(({ status }) => status.machine === 'another')
+        .map(({ ended }) => ended);
+    // The second one's shard is nobody's: it may hang with it.
+    deepEqual(endedOthers(), [true, false]);
+    utimesSync(join(folder, `worker-${process.pid}.json`), aMinuteAgo, aMinuteAgo);
+    deepEqual(endedOthers(), [false, false]);
+    beat.stop();
+  });
+
   it('takes a file that could not be replaced for a sign of life', () => {
     const beat = beginWorkerStatus(dataDir, () => ({ rebuild: [], shards: [], writer: null }));
     const folder = join(dataDir, 'status');
