@@ -110,31 +110,39 @@ class Reading {
   /** The items in three lists inside each other, each with its resource's attributes. */
   items<T>(
     request: Fields,
-    [groups, scopes, leaves]: readonly [string, string, string],
+    names: readonly [groups: string, scopes: string, leaves: string],
     itemOf: (fields: Fields, resource: Attributes) => T | null,
   ): Decoded<T> {
+    const scopes = this.#scopes(request, names);
+    const count = scopes.reduce((sum, { leaves }) => sum + leaves.length, 0);
+    if (count > MAX_ITEMS) throw tooLarge(`${MAX_ITEMS} ${names[2]}`);
     const items: T[] = [];
     const rejected: Rejection[] = [];
-    let count = 0;
-    for (const [g, group] of this.#list(request[groups], groups).entries()) {
-      const resource = this.#resource(group['resource'], `${groups}.${g}.resource`);
-      for (const [s, scope] of this.#list(group[scopes], `${groups}.${g}.${scopes}`).entries()) {
-        const path = `${groups}.${g}.${scopes}.${s}.${leaves}`;
-        for (const [i, leaf] of listOf(scope[leaves], path).entries()) {
-          count += 1;
-          if (count > MAX_ITEMS) throw tooLarge(`${MAX_ITEMS} ${leaves}`);
-          try {
-            if (!isObject(leaf)) throw new ItemError('is no object');
-            const item = itemOf(leaf, resource);
-            if (item !== null) items.push(item);
-          } catch (error) {
-            if (!(error instanceof ItemError)) throw error;
-            rejected.push({ place: `${path}.${i}`, reason: error.message });
-          }
+    for (const { leaves, path, resource } of scopes)
+      for (const [index, leaf] of leaves.entries()) {
+        try {
+          if (!isObject(leaf)) throw new ItemError('is no object');
+          const item = itemOf(leaf, resource);
+          if (item !== null) items.push(item);
+        } catch (error) {
+          if (!(error instanceof ItemError)) throw error;
+          rejected.push({ place: `${path}.${index}`, reason: error.message });
         }
       }
-    }
     return { items, count, rejected };
+  }
+
+  #scopes(
+    request: Fields,
+    [groups, scopes, leaves]: readonly [string, string, string],
+  ): { leaves: readonly unknown[]; path: string; resource: Attributes }[] {
+    return this.#list(request[groups], groups).flatMap((group, g) => {
+      const resource = this.#resource(group['resource'], `${groups}.${g}.resource`);
+      return this.#list(group[scopes], `${groups}.${g}.${scopes}`).map((scope, s) => {
+        const path = `${groups}.${g}.${scopes}.${s}.${leaves}`;
+        return { leaves: listOf(scope[leaves], path), path, resource };
+      });
+    });
   }
 
   #list(value: unknown, path: string): Fields[] {
