@@ -121,15 +121,19 @@ export class Outbox {
     return { position: this.#position, lost: this.#lost };
   }
 
-  /** Takes nothing more, and flushes. What is not stored after `timeoutMs` is given up. */
+  /**
+   * Flushes, and takes nothing more. Messages that come meanwhile, from answers that are just ending, are stored, too.
+   * What is not stored after `timeoutMs` is given up.
+   */
   async close(timeoutMs?: number): Promise<Flushed> {
-    this.#closed = true;
     const giveUp = (): void =>
       this.#abort.abort(
         new UndertoneError('CLOSED', 'The client was closed before the messages were stored.'),
       );
     const timer = timeoutMs === undefined ? undefined : setTimeout(giveUp, timeoutMs);
     try {
+      await this.flush();
+      this.#closed = true;
       return await this.flush();
     } finally {
       clearTimeout(timer);

@@ -253,17 +253,17 @@ describe('a full buffer', () => {
 });
 
 describe('the end', () => {
-  it('waits for what was taken, and takes nothing more', async () => {
-    const { outbox, sent, lost, add } = scripted();
+  it('waits for what was taken, and for what comes meanwhile, and takes nothing more', async () => {
+    const { outbox, sent, stored, lost, add } = scripted();
     await add('a', '1');
     const closed = outbox.close();
-    await add('a', '2');
+    await add('b', '2');
     sent[0]?.store();
-    deepEqual(await closed, { position: 1, lost: 1 });
-    deepEqual(
-      lost.map(({ code }) => code),
-      ['CLOSED'],
-    );
+    while (sent.length < 2) await settled();
+    sent[1]?.store();
+    deepEqual(await closed, { position: 2, lost: 0 });
+    await add('a', '3');
+    deepEqual([stored, lost.map(({ code }) => code)], [[['1'], ['2']], ['CLOSED']]);
   });
 
   it('gives up after its time, with everything that is left', async () => {

@@ -6,6 +6,7 @@ export interface ChatCall {
   readonly authorization: string | undefined;
   readonly model: string;
   readonly messages: readonly { readonly role: string; readonly content: string }[];
+  readonly stream?: boolean;
 }
 
 /** A text; or how the endpoint fails. */
@@ -14,6 +15,8 @@ export type ChatAnswer =
   | { readonly status: number; readonly headers?: Readonly<Record<string, string>> }
   /** A body as it is. */
   | { readonly body: string }
+  /** This much of a streamed text, and then nothing. */
+  | { readonly begins: string }
   /** Nothing, ever. */
   | 'silence';
 
@@ -58,13 +61,15 @@ export async function startChatServer(): Promise<ChatServer> {
     const answer = state.answer(call, state.calls.length);
     if (answer === 'silence') return;
     if (typeof answer !== 'string' && 'status' in answer) send(answer.status, '{}', answer.headers);
-    else if (typeof answer !== 'string') send(200, answer.body);
+    else if (typeof answer !== 'string' && 'body' in answer) send(200, answer.body);
+    else if (typeof answer !== 'string') stream(response, call.model, answer.begins, false);
+    else if (call.stream === true) stream(response, call.model, answer, true);
     else
       send(
         200,
         JSON.stringify({
           model: call.model,
-          choices: [{ finish_reason: 'stop', message: { role: 'assistant', content: answer } }],
+          choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: answer } }],
         }),
       );
   }
@@ -73,4 +78,18 @@ export async function startChatServer(): Promise<ChatServer> {
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('the server has no port');
   return Object.assign(state, { url: `http://127.0.0.1:${address.port}` });
+}
+
+/** Word by word, as server-sent events. */
+function stream(response: ServerResponse, model: string, text: string, isWhole: boolean): void {
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  const say = (delta: object, finish: string | null): void => {
+    const choices = [{ index: 0, delta, finish_reason: finish }];
+    const chunk = { id: 'c', object: 'chat.completion.chunk', created: 0, model, choices };
+    response.write(`data: ${JSON.stringify(chunk)}\n\n`);
+  };
+  for (const content of text.split(/(?<= )/)) say({ content }, null);
+  if (!isWhole) return;
+  say({}, 'stop');
+  response.end('data: [DONE]\n\n');
 }
