@@ -70,7 +70,7 @@ export interface Heard<Status> {
   readonly status: Status;
   /** Since the process wrote it, milliseconds. */
   readonly ageMs: number;
-  /** The process has certainly ended, or has lost its work to another one where it cannot be looked at. */
+  /** It has certainly ended, or others that are heard have its work. */
   readonly ended: boolean;
 }
 
@@ -114,15 +114,16 @@ export function readWorkerStatuses(dataDir: string): Heard<WorkerStatus>[] {
 }
 
 /**
- * Whether a silent worker of another machine is one that nobody has to look for: workers that are heard have its
- * shards, each of which one process can have. After a container was killed or the machine lost its power, process ids
- * mean something else, and nobody can say whether that process is still there.
+ * Whether a silent worker is one that nobody has to look for: workers that are heard have its shards, each of which
+ * one process can have. After a container was killed or the machine lost its power, process ids mean something else,
+ * and nobody can say whether that process is still there.
  */
 function isReplaced({ status, ageMs }: Heard<WorkerStatus>, all: readonly Heard<WorkerStatus>[]): boolean {
   if (ageMs <= SILENT_MS) return false;
-  const heard = all.filter((other) => other.ageMs <= SILENT_MS && other.status.machine !== status.machine);
-  const held = new Set(heard.flatMap((other) => other.status.shards.map(({ shard }) => shard)));
-  return heard.length > 0 && status.shards.every(({ shard }) => held.has(shard));
+  const heard = all.filter((other) => other.ageMs <= SILENT_MS).map((other) => other.status);
+  if (status.shards.length === 0) return heard.some(({ machine }) => machine !== status.machine);
+  const held = new Set(heard.flatMap(({ shards }) => shards.map(({ shard }) => shard)));
+  return status.shards.every(({ shard }) => held.has(shard));
 }
 
 /** What `npm start` told last; null when it does not run these processes. */

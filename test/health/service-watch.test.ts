@@ -154,7 +154,7 @@ describe('the watch over the service', () => {
     deepEqual(readdirSync(folder), ['worker-4194303.json']);
   });
 
-  it('looks no more for a worker of another container or boot when others have its shards', () => {
+  it('looks no more for a worker that was killed with its container when others have its shards', () => {
     const shards = [{ shard: 0, ...SHARD }];
     const beat = beginWorkerStatus(dataDir, () => ({ rebuild: [], shards, writer: null }));
     const [own] = readWorkerStatuses(dataDir);
