@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { once } from 'node:events';
 import { action, UsageError, wholeNumber, type Command } from '../src/cli/command.ts';
 import { count } from '../src/domain/progress.ts';
+import type { IngestBody } from '../src/import/client.ts';
 import { importFiles, type ImportTarget } from '../src/import/importer.ts';
 import { table } from './load/table.ts';
 
@@ -114,6 +115,12 @@ function openSink(): { sink: ImportTarget; counted: () => number } {
       JSON.stringify(body);
       return { instanceId, sessionId: body.sessionId ?? '', position: null, warnings: null };
     },
+    ingestBatch: async (items) =>
+      items.map(({ body }) => {
+        const { messages: sent, sessionId = '' } = JSON.parse(body) as IngestBody;
+        messages += sent.length;
+        return { instanceId, sessionId, position: null, warnings: null };
+      }),
     query: async () => ({
       elements: [],
       pagination: { total: 0, limit: 0, offset: 0 },

@@ -49,7 +49,8 @@ as CSV or Parquet. "-" is the standard input. docs/import.md tells each format.
                     each of them has one of its own)
   --url URL         address of the service   (default: UNDERTONE_URL, or HOST and PORT of the configuration)
   --key KEY         API key                  (default: UT_KEY)
-  --in-flight N     conversations sent at the same time, 1 to 256 (default: 16)
+  --in-flight N     requests sent at the same time, 1 to 256 (default: 16; at most 4 where many conversations
+                    fit one request)
   --no-wait         do not wait until everything is visible in queries
 
 Our own format has one conversation per line:

@@ -4,6 +4,10 @@
  * Covered by test/ingest/request-body.test.ts.
  */
 
+/** In one request, over all of its lines if it has several. */
+export const MAX_REQUEST_MESSAGES = 10_000;
+/** Of one POST /v1/ingest/batch/. */
+export const MAX_BATCH_LINES = 1000;
 /** Of an instance's name, characters. */
 export const MAX_INSTANCE_NAME_LENGTH = 200;
 /** Of a client's own name for a session, characters. */

@@ -6,6 +6,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError } from '../errors.ts';
 import { addressOf, notFound, registerAuth, setRateLimitHeaders } from './auth.ts';
 import type { Logger } from '../logger.ts';
+import { registerBatchRoute } from './batch-route.ts';
 import { createBodyReader, type BodyReader, type HeldBytes } from './body.ts';
 import {
   CONNECTION_TIMES,
@@ -93,7 +94,10 @@ export function createApp(dependencies: HttpDependencies): FastifyInstance {
         throw notFound(request);
       });
       registerKeyRoute(scope);
-      if (ingest !== undefined) registerIngestRoute(scope, ingest, bodies, metrics);
+      if (ingest !== undefined) {
+        registerIngestRoute(scope, ingest, bodies, metrics);
+        registerBatchRoute(scope, ingest, bodies, metrics);
+      }
       if (traces !== undefined) registerTraceRoutes(scope, { intake: traces.intake, bodies, metrics, log });
       void scope.register(async (inner) => registerInstanceRoutes(inner, dependencies.instances));
       if (query !== undefined) {

@@ -17,7 +17,8 @@ export interface ErrorEnvelope {
   };
 }
 
-function envelopeOf(error: AppError): ErrorEnvelope {
+/** What answers an error. */
+export function envelopeOf(error: AppError): ErrorEnvelope {
   const { code, message, details } = error;
   return { success: false, error: details === undefined ? { code, message } : { code, message, details } };
 }

@@ -23,6 +23,15 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'IngestResponse.instanceId': 'The instance that was created or used. Queries need it.',
   'IngestResponse.sessionId': 'The session that was created or used. Send it with the messages that follow.',
 
+  'BatchRequestLine.messages': 'As those of POST /v1/ingest/; at most 10,000 over all lines.',
+  'BatchRequestLine.metadata':
+    'Free-form data about the instance, the session and its users; the last write wins.',
+  'BatchResponseLine.instanceId': 'The instance that was created or used.',
+  'BatchResponseLine.sessionId': 'The session that was created or used.',
+  'BatchResponseLine.status': '200: stored.',
+  'BatchResponseLine.success': 'False: not stored.',
+  'BatchResponseLine.error': 'Why the line is not stored.',
+
   // Rows.
   'QueryResponse.elements': 'One row per group, or per group and bucket; at most `limit`.',
   'elements.dimensions':

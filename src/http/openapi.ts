@@ -2,8 +2,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { ERROR_CODES, MAX_DETAILS } from '../errors.ts';
-import type { ErrorCode } from '../errors.ts';
 import { ingestBodySchema } from '../ingest/request-body.ts';
 import { queryParameterSchemas } from '../query/parameters.ts';
 import { queryResponseSchema } from '../query/response-schema.ts';
@@ -11,7 +9,8 @@ import { sessionResponseSchema } from '../query/session-schema.ts';
 import { changesResponseSchema } from '../query/changes/changes-schema.ts';
 import { overviewResponseSchema } from '../query/overview/overview-schema.ts';
 import { whyResponseSchema } from '../query/why/why-schema.ts';
-import { UUID_PATTERN } from '../domain/ids.ts';
+import { errorEnvelopeSchema, ingestResponseSchema } from './answer-schemas.ts';
+import { batchLineSchema, batchRequestSchema } from './batch-route.ts';
 import { curationPaths, curationSchemas } from './openapi-curations.ts';
 import {
   instanceChangeSchema,
@@ -35,28 +34,11 @@ import {
 } from './openapi-parts.ts';
 import { readingPaths } from './openapi-reading.ts';
 
+export { errorEnvelopeSchema, ingestResponseSchema } from './answer-schemas.ts';
+
 const { version: SERVICE_VERSION } = z
   .looseObject({ version: z.string() })
   .parse(JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')));
-
-/** The envelope of docs/errors.md. */
-export const errorEnvelopeSchema = z.strictObject({
-  success: z.literal(false),
-  error: z.strictObject({
-    code: z.enum(Object.keys(ERROR_CODES) as [ErrorCode, ...ErrorCode[]]),
-    message: z.string(),
-    details: z
-      .array(z.strictObject({ path: z.string(), message: z.string() }))
-      .max(MAX_DETAILS)
-      .optional(),
-  }),
-});
-
-/** The answer of POST /v1/ingest/. */
-export const ingestResponseSchema = z.strictObject({
-  instanceId: z.string().regex(new RegExp(UUID_PATTERN.source)).meta({ format: 'uuid' }),
-  sessionId: z.string().regex(new RegExp(UUID_PATTERN.source)).meta({ format: 'uuid' }),
-});
 
 /** No id in it: those of an example belong to nobody's project. */
 const EXAMPLE_INGEST: Json = {
@@ -65,6 +47,13 @@ const EXAMPLE_INGEST: Json = {
     { role: 'assistant', content: 'Open the order, choose "Delivery" and enter the new address.' },
     { role: 'user', userId: 'ada', content: 'That worked, thank you so much!' },
   ],
+};
+const EXAMPLE_LINES = `${JSON.stringify(EXAMPLE_INGEST)}\n`;
+const CONTENT_ENCODING: Json = {
+  name: 'Content-Encoding',
+  in: 'header',
+  description: 'The limit of the body holds after decompression.',
+  schema: { type: 'string', enum: ['gzip', 'br', 'zstd'] },
 };
 const EXAMPLE_NAME: Json = { name: 'Shop assistant' };
 
@@ -140,15 +129,7 @@ function ingestPath(): Json {
       summary: 'Ingest messages',
       description: 'Answers once every message of the request is stored durably.',
       tags: ['Ingest'],
-      parameters: [
-        IDEMPOTENCY_KEY,
-        {
-          name: 'Content-Encoding',
-          in: 'header',
-          description: 'The limit of the body holds after decompression.',
-          schema: { type: 'string', enum: ['gzip', 'br', 'zstd'] },
-        },
-      ],
+      parameters: [IDEMPOTENCY_KEY, CONTENT_ENCODING],
       requestBody: { required: true, ...bodyOf('IngestRequest', EXAMPLE_INGEST) },
       responses: responses(
         {
@@ -166,6 +147,36 @@ function ingestPath(): Json {
           content: { 'application/json': { schema: { $ref: '#/components/schemas/IngestResponse' } } },
         },
         [404, 409, 413],
+      ),
+    },
+  };
+}
+
+function batchPath(): Json {
+  const lines = (schema: string, example: Json = {}): Json => ({
+    'application/x-ndjson': { schema: { $ref: `#/components/schemas/${schema}` }, ...example },
+  });
+  return {
+    post: {
+      operationId: 'ingestBatch',
+      summary: 'Ingest messages of many sessions',
+      description:
+        'One request of POST /v1/ingest/ on each line, and what became of it on each line of the answer. Answers ' +
+        'once every message that is not refused is stored durably.',
+      tags: ['Ingest'],
+      parameters: [CONTENT_ENCODING],
+      requestBody: { required: true, content: lines('BatchRequestLine', { example: EXAMPLE_LINES }) },
+      responses: responses(
+        {
+          description: 'What became of each line.',
+          headers: {
+            ...RATE_LIMIT_HEADERS,
+            ...STREAM_POSITION,
+            'X-Refused-Lines': { description: 'How many lines were refused.', schema: { type: 'integer' } },
+          },
+          content: lines('BatchResponseLine'),
+        },
+        [413],
       ),
     },
   };
@@ -209,6 +220,8 @@ function schemasOf(served: Served): Json {
             'input',
           ),
           IngestResponse: namedSchema('IngestResponse', ingestResponseSchema, 'output'),
+          BatchRequestLine: namedSchema('BatchRequestLine', batchRequestSchema, 'input'),
+          BatchResponseLine: namedSchema('BatchResponseLine', batchLineSchema, 'output'),
         }
       : {}),
     ...(served.query
@@ -253,7 +266,7 @@ export function createOpenApiDocument(served: Served): Json {
     servers: [{ url: '/' }],
     security: [{ apiKey: [] }, { bearer: [] }],
     paths: {
-      ...(served.ingest ? { '/v1/ingest/': ingestPath() } : {}),
+      ...(served.ingest ? { '/v1/ingest/': ingestPath(), '/v1/ingest/batch/': batchPath() } : {}),
       ...(served.query
         ? {
             '/v1/query/': queryPath(),

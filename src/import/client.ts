@@ -22,6 +22,13 @@ export interface IngestAnswer {
   readonly warnings: string | null;
 }
 
+/** One of many requests that are sent together. */
+export interface BatchItem {
+  /** JSON of an IngestBody. */
+  readonly body: string;
+  readonly idempotencyKey: string;
+}
+
 /** An instance that was asked for. */
 export interface OpenedInstance {
   readonly id: string;
@@ -84,6 +91,7 @@ export interface ClientOptions {
 const RETRYABLE_STATUS = new Set([429, 502, 503, 504]);
 /** One try may take this long: 10,000 messages on a slow disk take seconds. */
 const TRY_TIMEOUT_MS = 120_000;
+const PATIENCE_MS = 120_000;
 
 /**
  * Speaks to the service as any caller would: HTTP only. Repeats a request on 429, 502, 503, 504 and lost
@@ -120,15 +128,75 @@ export class ServiceClient {
       body: JSON.stringify(body),
     });
     const { instanceId, sessionId } = json;
-    if (typeof instanceId !== 'string' || typeof sessionId !== 'string') {
-      throw new RefusedError(200, 'UNEXPECTED_ANSWER', `${this.url} did not answer as this service does`);
-    }
+    if (typeof instanceId !== 'string' || typeof sessionId !== 'string') throw this.#unexpected();
     return {
       instanceId,
       sessionId,
       position: headers.get('x-stream-position'),
       warnings: headers.get('x-warnings'),
     };
+  }
+
+  /**
+   * Stores many requests; returns once all that are not refused are durable: for each its answer, or why it is
+   * refused. Repeats those for which the service is too busy. Null: the service is older and knows no batches.
+   * Throws RefusedError or UnavailableError for all of them.
+   */
+  async ingestBatch(items: readonly BatchItem[]): Promise<(IngestAnswer | RefusedError)[] | null> {
+    const { patienceMs = PATIENCE_MS } = this.#options;
+    const results: (IngestAnswer | RefusedError | undefined)[] = items.map(() => undefined);
+    const startedAt = performance.now();
+    let left = items.map((_, index) => index);
+    for (let attempt = 0; left.length > 0; attempt += 1) {
+      const lines = await this.#sendLines(left.map((index) => items[index] as BatchItem));
+      if (lines === null) return null;
+      const busy: number[] = [];
+      let askedPauseMs = 0;
+      for (const [place, index] of left.entries()) {
+        const line = lines[place] ?? {};
+        const { status, retryAfter } = line;
+        if (typeof status === 'number' && RETRYABLE_STATUS.has(status)) {
+          busy.push(index);
+          askedPauseMs = Math.max(askedPauseMs, typeof retryAfter === 'number' ? retryAfter * 1000 : 0);
+        } else results[index] = status === 200 ? this.#answerOf(line) : refusal(Number(status), line);
+      }
+      if (busy.length > 0) await this.#pause(attempt, askedPauseMs, startedAt + patienceMs, 'status 503');
+      left = busy;
+    }
+    return results as (IngestAnswer | RefusedError)[];
+  }
+
+  /** The lines of the answer; null when the service does not know the route. */
+  async #sendLines(items: readonly BatchItem[]): Promise<Record<string, unknown>[] | null> {
+    const lines = items.map(
+      ({ body, idempotencyKey }) => `{"idempotencyKey":${JSON.stringify(idempotencyKey)},${body.slice(1)}\n`,
+    );
+    try {
+      const { text, headers } = await this.#ask('/v1/ingest/batch/', {
+        method: 'POST',
+        headers: { 'content-type': 'application/x-ndjson' },
+        body: lines.join(''),
+      });
+      if (headers.get('x-refused-lines') === null) throw this.#unexpected();
+      return text.trimEnd().split('\n').map(parseObject);
+    } catch (error) {
+      if (error instanceof RefusedError && (error.status === 404 || error.status === 405)) return null;
+      throw error;
+    }
+  }
+
+  #answerOf({ instanceId, sessionId, position, warnings }: Record<string, unknown>): IngestAnswer {
+    if (typeof instanceId !== 'string' || typeof sessionId !== 'string') throw this.#unexpected();
+    return {
+      instanceId,
+      sessionId,
+      position: typeof position === 'number' ? String(position) : null,
+      warnings: typeof warnings === 'string' ? warnings : null,
+    };
+  }
+
+  #unexpected(): RefusedError {
+    return new RefusedError(200, 'UNEXPECTED_ANSWER', `${this.url} did not answer as this service does`);
   }
 
   /**
@@ -154,9 +222,7 @@ export class ServiceClient {
       method: 'GET',
       headers: waitFor === undefined ? {} : { 'x-wait-for-position': waitFor },
     });
-    if (!isQueryAnswer(json)) {
-      throw new RefusedError(200, 'UNEXPECTED_ANSWER', `${this.url} did not answer as this service does`);
-    }
+    if (!isQueryAnswer(json)) throw this.#unexpected();
     return json;
   }
 
@@ -164,7 +230,15 @@ export class ServiceClient {
     path: string,
     init: { method: string; headers: Record<string, string>; body?: string },
   ): Promise<{ json: Record<string, unknown>; headers: Headers; status: number }> {
-    const { key, patienceMs = 120_000, backoffMs = 200, maxBackoffMs = 10_000, signal } = this.#options;
+    const { text, headers, status } = await this.#ask(path, init);
+    return { json: parseObject(text), headers, status };
+  }
+
+  async #ask(
+    path: string,
+    init: { method: string; headers: Record<string, string>; body?: string },
+  ): Promise<{ text: string; headers: Headers; status: number }> {
+    const { key, patienceMs = PATIENCE_MS, signal } = this.#options;
     const startedAt = performance.now();
     for (let attempt = 0; ; attempt += 1) {
       let reason: string;
@@ -180,8 +254,8 @@ export class ServiceClient {
         const text = await answer.text();
         if (!RETRYABLE_STATUS.has(answer.status)) {
           const { status, headers } = answer;
-          if (status === 200 || status === 201) return { json: parseObject(text), headers, status };
-          throw refusal(answer.status, text);
+          if (status === 200 || status === 201) return { text, headers, status };
+          throw refusal(answer.status, parseObject(text));
         }
         reason = `status ${answer.status}`;
         askedPauseMs = retryAfterMs(answer.headers.get('retry-after'));
@@ -190,13 +264,24 @@ export class ServiceClient {
         reason = reasonOf(error);
         cause = error;
       }
-      const pauseMs = Math.max(askedPauseMs, Math.min(maxBackoffMs, backoffMs * 2 ** attempt));
-      if (performance.now() - startedAt + pauseMs > patienceMs) {
-        throw new UnavailableError(`${this.url} stayed unavailable (${reason})`, { cause });
-      }
-      this.#options.onRetry?.(reason, pauseMs);
-      await delay(pauseMs, undefined, signal === undefined ? {} : { signal });
+      await this.#pause(attempt, askedPauseMs, startedAt + patienceMs, reason, cause);
     }
+  }
+
+  /** Waits before the next try. Throws UnavailableError when that would be too late. */
+  async #pause(
+    attempt: number,
+    askedPauseMs: number,
+    deadline: number,
+    reason: string,
+    cause?: unknown,
+  ): Promise<void> {
+    const { backoffMs = 200, maxBackoffMs = 10_000, signal, onRetry } = this.#options;
+    const pauseMs = Math.max(askedPauseMs, Math.min(maxBackoffMs, backoffMs * 2 ** attempt));
+    if (performance.now() + pauseMs > deadline)
+      throw new UnavailableError(`${this.url} stayed unavailable (${reason})`, { cause });
+    onRetry?.(reason, pauseMs);
+    await delay(pauseMs, undefined, signal === undefined ? {} : { signal });
   }
 }
 
@@ -208,8 +293,8 @@ export function retryAfterMs(header: string | null, now = Date.now()): number {
   return Number.isNaN(date) ? 0 : Math.max(0, date - now);
 }
 
-function refusal(status: number, text: string): RefusedError {
-  const error = parseObject(text)['error'];
+function refusal(status: number, answer: Readonly<Record<string, unknown>>): RefusedError {
+  const error = answer['error'];
   if (!isObject(error))
     return new RefusedError(status, `HTTP_${status}`, `status ${status} without an error envelope`);
   const code = typeof error['code'] === 'string' ? error['code'] : `HTTP_${status}`;

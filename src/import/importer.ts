@@ -1,98 +1,24 @@
-import { createHash } from 'node:crypto';
 import { RefusedError, UnavailableError } from './client.ts';
-import type { IngestAnswer, IngestBody, OpenedInstance, QueryAnswer } from './client.ts';
+import type { IngestAnswer, QueryAnswer } from './client.ts';
+import type { ImportObserver, ImportOptions, ImportSummary } from './contract.ts';
 import { convert, type Place } from './converter.ts';
 import { DigestCounts } from './digest-counts.ts';
-import { OmissionCounts, type Omissions } from '../traces/omissions.ts';
+import { OmissionCounts } from '../traces/omissions.ts';
 import { usersOf } from './mapper.ts';
-import type { Conversation, IngestMessage } from './mapper.ts';
-import { partsOf } from './parts.ts';
+import type { Conversation } from './mapper.ts';
+import { requestsOf, Sender, type Sent } from './sender.ts';
 import { planFiles, sizeOf, type FilePlan } from './plan.ts';
 import { earlierSessionIdsOf, sessionIdOf } from './sessions.ts';
-import { WarningCounts, type Warning } from './warnings.ts';
+import { WarningCounts } from './warnings.ts';
 
-/** What the importer needs of the service. */
-export interface ImportTarget {
-  ingest(body: IngestBody, idempotencyKey: string): Promise<IngestAnswer>;
-  query(params: Readonly<Record<string, string>>, waitFor?: string): Promise<QueryAnswer>;
-  openInstance(options: { readonly name?: string; readonly default?: true }): Promise<OpenedInstance>;
-}
-
-/** The instance that conversations go into: one that there is, the project's default, or a new one. */
-export type Destination =
-  | { readonly kind: 'named'; readonly instanceId: string }
-  | { readonly kind: 'default' }
-  | { readonly kind: 'new'; readonly name?: string };
-
-/** A place in a file where something was left out, and why. */
-export interface Finding {
-  readonly file: string;
-  /** Counted from 1; a line, or what `unit` says. */
-  readonly line: number;
-  readonly unit?: 'entry' | 'row';
-  readonly message: string;
-}
-
-/** Hears of what happens, as it happens. */
-export interface ImportObserver {
-  /** The instance is known; nothing has been sent yet. `opened` is null when it was named from the start. */
-  instance?(instanceId: string, opened: OpenedInstance | null): void;
-  progress?(progress: ImportProgress): void;
-  /** Something was left out that the file cannot be blamed for (an empty turn) or should be told about. */
-  notice?(finding: Finding): void;
-  /** A line was not imported. */
-  failure?(finding: Finding): void;
-  /** The service says something of an accepted line for the first time. */
-  warning?(finding: Finding): void;
-}
-
-export interface ImportProgress {
-  readonly readBytes: number;
-  readonly totalBytes: number;
-  readonly conversations: number;
-  readonly messages: number;
-}
-
-export interface ImportOptions {
-  /** How each file is read. */
-  readonly plans: readonly FilePlan[];
-  readonly into: Destination;
-  /** Of lines that name none, in place of their file's name; '': their ids alone name them. */
-  readonly source?: string;
-  /** The end user of conversations that name none. */
-  readonly user?: string;
-  readonly target: ImportTarget;
-  /** Conversations in flight. */
-  readonly concurrency: number;
-  readonly observer?: ImportObserver;
-  /** Stops reading; what is in flight is finished. */
-  readonly signal?: AbortSignal;
-}
-
-export interface ImportSummary {
-  readonly instanceId: string | null;
-  /** Conversations of which something was sent. A repeat within a day is answered but not stored again. */
-  readonly conversations: number;
-  readonly messages: number;
-  /** Conversations that the service already held in full. */
-  readonly alreadyThere: number;
-  /** Messages of conversations that the service already held. */
-  readonly messagesAlreadyThere: number;
-  /** Distinct end users of all conversations, sent or already there. */
-  readonly users: number;
-  readonly emptyTurns: number;
-  readonly failedLines: number;
-  /** What no message was made of, and how often, by the reason. */
-  readonly leftOut: Omissions;
-  /** What the service says of accepted messages, each distinct warning once. */
-  readonly warnings: readonly Warning[];
-  /** Why the import ended early; null when every line was read. */
-  readonly stopped: Error | null;
-  readonly interrupted: boolean;
-  readonly durationMs: number;
-  /** Where the last accepted conversation stands, to wait for; null when nothing was sent. */
-  readonly last: { readonly position: string; readonly sessionId: string; readonly messages: number } | null;
-}
+export type {
+  Destination,
+  Finding,
+  ImportObserver,
+  ImportOptions,
+  ImportSummary,
+  ImportTarget,
+} from './contract.ts';
 
 interface Placed {
   readonly place: Place;
@@ -101,8 +27,14 @@ interface Placed {
 
 /** Of the instance that imports go into when nobody names one. */
 const DEFAULT_NAME = 'default';
-/** Conversations looked up together: three 36-character ids each keep the address below 8 KB. */
-const LOOKUP_SIZE = 64;
+/** What is looked up and sent together. A conversation that alone has more is sent in requests of its own. */
+const GROUP = { conversations: 256, messages: 4096, characters: 1024 * 1024 };
+/** Groups on their way: one is read while others are sent and stored. */
+const GROUPS_IN_FLIGHT = 4;
+/** Where an address may not be long: three 36-character ids each keep it below 8 KB. */
+const SMALL_LOOKUP = 64;
+/** The address is too long for whoever is before the service. */
+const TOO_LONG = [400, 414, 431];
 
 /**
  * Sends every conversation of the files, each to a session of its own, some at a time; the messages of
@@ -122,6 +54,32 @@ export async function importFiles(
   return await new Import(options, () => planFiles(options.files)).run();
 }
 
+/** Conversations that are sent together. */
+class Group {
+  readonly placed: Placed[] = [];
+  #messages = 0;
+  #characters = 0;
+
+  add(placed: Placed): void {
+    const { messages } = placed.conversation;
+    this.placed.push(placed);
+    this.#messages += messages.length;
+    for (const { content } of messages) this.#characters += content.length;
+  }
+
+  get isFull(): boolean {
+    return (
+      this.placed.length >= GROUP.conversations ||
+      this.#messages >= GROUP.messages ||
+      this.#characters >= GROUP.characters
+    );
+  }
+}
+
+function sessionIdsOf(instanceId: string, source: string, id: string): string[] {
+  return [sessionIdOf(instanceId, source, id), ...earlierSessionIdsOf(instanceId, source, id)];
+}
+
 class Import {
   readonly #options: Omit<ImportOptions, 'plans'>;
   readonly #planned: () => Promise<readonly FilePlan[]>;
@@ -132,7 +90,11 @@ class Import {
   readonly #sent = new DigestCounts();
   readonly #warnings = new WarningCounts();
   readonly #leftOut = new OmissionCounts();
+  readonly #sender: Sender;
   #instanceId: string | null;
+  /** It was made for this import. */
+  #isNew = false;
+  #lookup = GROUP.conversations;
   #stopped: Error | null = null;
   #conversations = 0;
   #messages = 0;
@@ -148,6 +110,7 @@ class Import {
     this.#options = options;
     this.#planned = planned;
     this.#observer = options.observer ?? {};
+    this.#sender = new Sender(options.target, options.concurrency);
     this.#instanceId = options.into.kind === 'named' ? options.into.instanceId.toLowerCase() : null;
   }
 
@@ -195,7 +158,8 @@ class Import {
   }
 
   async #importFile(plan: FilePlan, bytesBefore: number): Promise<void> {
-    let batch: Placed[] = [];
+    let group = new Group();
+    let fault: Error | null = null;
     const onRead = (bytes: number): void => {
       this.#readBytes = bytesBefore + bytes;
     };
@@ -210,18 +174,20 @@ class Import {
         else {
           this.#noteOmissions(place, converted.conversation, converted.emptyTurns);
           this.#leftOut.addAll(converted.omitted);
-          batch.push({ place, conversation: converted.conversation });
-          if (batch.length === LOOKUP_SIZE) {
-            await this.#sendBatch(batch);
-            batch = [];
+          group.add({ place, conversation: converted.conversation });
+          if (group.isFull) {
+            await this.#begin(group.placed);
+            group = new Group();
           }
         }
       }
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
-      this.#stop(new Error(`${plan.parts[0].input.name}: ${message}`, { cause: error }));
+      fault = new Error(`${plan.parts[0].input.name}: ${message}`, { cause: error });
     }
-    if (this.#options.signal?.aborted !== true) await this.#sendBatch(batch);
+    // What came before the fault is whole.
+    await this.#begin(group.placed);
+    if (fault !== null) this.#stop(fault);
     // The next file may hold the same conversations, longer.
     await Promise.all(this.#inFlight);
   }
@@ -240,26 +206,22 @@ class Import {
     this.#observer.failure?.({ ...place, line, message });
   }
 
-  /** Looks up what the service holds of these conversations, then sends what is missing. */
-  async #sendBatch(batch: readonly Placed[]): Promise<void> {
-    if (batch.length === 0 || this.#ended) return;
+  /** Sends a group when there is room for it on the way, and reads on meanwhile. */
+  async #begin(group: readonly Placed[]): Promise<void> {
+    const most = Math.min(GROUPS_IN_FLIGHT, this.#options.concurrency);
+    while (this.#inFlight.size >= most) await Promise.race(this.#inFlight);
+    if (group.length === 0 || this.#ended) return;
     let instanceId: string;
-    let held: ReadonlyMap<string, number>;
     try {
       instanceId = this.#instanceId ?? (await this.#openInstance());
-      held = await this.#held(instanceId, batch);
     } catch (error) {
       this.#stop(error);
       return;
     }
-    for (const { place, conversation } of batch) {
-      while (this.#inFlight.size >= this.#options.concurrency) await Promise.race(this.#inFlight);
-      if (this.#ended) return;
-      const task: Promise<void> = this.#deliver(place, conversation, instanceId, held).finally(() =>
-        this.#inFlight.delete(task),
-      );
-      this.#inFlight.add(task);
-    }
+    const task: Promise<void> = this.#deliver(instanceId, group)
+      .catch((error: unknown) => this.#stop(error))
+      .finally(() => this.#inFlight.delete(task));
+    this.#inFlight.add(task);
   }
 
   /** Only when there is something to send: files that cannot be read leave no instance behind. */
@@ -271,82 +233,90 @@ class Import {
       ...(into.kind === 'default' ? { default: true } : {}),
     });
     this.#instanceId = opened.id;
+    this.#isNew = opened.made;
     this.#observer.instance?.(opened.id, opened);
     return opened.id;
   }
 
-  async #held(instanceId: string, batch: readonly Placed[]): Promise<ReadonlyMap<string, number>> {
-    const ids = batch.flatMap(({ conversation: { source, id } }) => [
-      sessionIdOf(instanceId, source, id),
-      ...earlierSessionIdsOf(instanceId, source, id),
-    ]);
-    const answer = await this.#options.target.query({
-      groupBy: 'SESSION',
-      instanceId,
-      fields: 'messages',
-      ids: ids.join(','),
-      limit: String(ids.length),
+  /** Looks up what the service holds of these conversations, then sends what is missing. */
+  async #deliver(instanceId: string, group: readonly Placed[]): Promise<void> {
+    const held = await this.#held(instanceId, group);
+    const missing = group.flatMap((placed) => {
+      const { conversation } = placed;
+      const { messages, source, id } = conversation;
+      const ids = sessionIdsOf(instanceId, source, id);
+      const sessionId = ids.find((candidate) => held.has(candidate)) ?? (ids[0] as string);
+      const count = Math.max(held.get(sessionId) ?? 0, this.#sent.get(sessionId));
+      if (count < messages.length)
+        return [{ placed, count, requests: requestsOf(conversation, { instanceId, sessionId }, count) }];
+      for (const user of usersOf(conversation)) this.#users.set(user, 1);
+      this.#alreadyThere += 1;
+      this.#messagesAlreadyThere += messages.length;
+      return [];
     });
+    this.#report();
+    await this.#sender.send(
+      missing.map(({ requests }) => requests),
+      (index, outcome) => {
+        const { placed, count } = missing[index] as (typeof missing)[number];
+        this.#settle(placed, count, outcome);
+      },
+    );
+  }
+
+  async #held(instanceId: string, group: readonly Placed[]): Promise<ReadonlyMap<string, number>> {
     const counts = new Map<string, number>();
-    for (const { dimensions, fields } of answer.elements) {
-      const session: unknown = dimensions['session'];
-      const id = typeof session === 'object' && session !== null && 'id' in session ? session.id : null;
-      if (typeof id === 'string' && typeof fields['messages'] === 'number')
-        counts.set(id, fields['messages']);
+    // Nobody else can have sent anything to it before we did; and what we sent, we know.
+    if (this.#isNew) return counts;
+    const size = this.#lookup;
+    for (let from = 0; from < group.length; from += size) {
+      const ids = group
+        .slice(from, from + size)
+        .flatMap(({ conversation: { source, id } }) => sessionIdsOf(instanceId, source, id));
+      let answer: QueryAnswer;
+      try {
+        answer = await this.#options.target.query({
+          groupBy: 'SESSION',
+          instanceId,
+          fields: 'messages',
+          ids: ids.join(','),
+          limit: String(ids.length),
+        });
+      } catch (error) {
+        const isLong = error instanceof RefusedError && TOO_LONG.includes(error.status);
+        if (!isLong || size === SMALL_LOOKUP) throw error;
+        this.#lookup = SMALL_LOOKUP;
+        return this.#held(instanceId, group);
+      }
+      for (const { dimensions, fields } of answer.elements) {
+        const session: unknown = dimensions['session'];
+        const id = typeof session === 'object' && session !== null && 'id' in session ? session.id : null;
+        if (typeof id === 'string' && typeof fields['messages'] === 'number')
+          counts.set(id, fields['messages']);
+      }
     }
     return counts;
   }
 
-  async #deliver(
-    place: Place,
-    conversation: Conversation,
-    instanceId: string,
-    held: ReadonlyMap<string, number>,
-  ): Promise<void> {
-    const { source, id, messages } = conversation;
-    const ids = [sessionIdOf(instanceId, source, id), ...earlierSessionIdsOf(instanceId, source, id)];
-    const sessionId = ids.find((candidate) => held.has(candidate)) ?? (ids[0] as string);
-    const count = Math.max(held.get(sessionId) ?? 0, this.#sent.get(sessionId));
-    if (count >= messages.length) {
-      for (const user of usersOf(conversation)) this.#users.set(user, 1);
-      this.#alreadyThere += 1;
-      this.#messagesAlreadyThere += messages.length;
-      this.#report();
-      return;
+  /** Counts what became of a conversation: its answers, up to the first that is none. */
+  #settle(placed: Placed, count: number, outcome: readonly Sent[]): void {
+    const { place, conversation } = placed;
+    for (const { request, answer } of outcome) {
+      if (answer instanceof Error) {
+        this.#refused(placed, inLine(answer, conversation.places.slice(request.offset)));
+        return this.#report();
+      }
+      this.#noteLast(answer, request.offset + request.messages);
+      for (const { text } of this.#warnings.add(answer.warnings ?? ''))
+        this.#observer.warning?.({ ...place, line: conversation.line, message: text });
     }
-    try {
-      for (const part of partsOf(messages, count))
-        await this.#send(place, conversation, { instanceId, sessionId }, part);
-      for (const user of usersOf(conversation)) this.#users.set(user, 1);
-      this.#sent.set(sessionId, messages.length);
-      this.#conversations += 1;
-      this.#messages += messages.length - count;
-    } catch (error) {
-      this.#settle(place, conversation, error);
-    }
+    for (const user of usersOf(conversation)) this.#users.set(user, 1);
+    const { messages } = conversation;
+    const sessionId = outcome.at(-1)?.request.sessionId;
+    if (sessionId !== undefined) this.#sent.set(sessionId, messages.length);
+    this.#conversations += 1;
+    this.#messages += messages.length - count;
     this.#report();
-  }
-
-  async #send(
-    place: Place,
-    conversation: Conversation,
-    ids: { readonly instanceId: string; readonly sessionId: string },
-    part: { readonly offset: number; readonly messages: readonly IngestMessage[] },
-  ): Promise<void> {
-    const { line, places, session } = conversation;
-    const body: IngestBody = { ...ids, messages: part.messages, metadata: { session } };
-    const digest = createHash('sha256')
-      .update(JSON.stringify([part.offset, body]))
-      .digest('base64url');
-    let answer: IngestAnswer;
-    try {
-      answer = await this.#options.target.ingest(body, `import-${digest}`);
-    } catch (error) {
-      throw error instanceof RefusedError ? inLine(error, places.slice(part.offset)) : error;
-    }
-    this.#noteLast(answer, part.offset + part.messages.length);
-    for (const { text } of this.#warnings.add(answer.warnings ?? ''))
-      this.#observer.warning?.({ ...place, line, message: text });
   }
 
   #noteLast(answer: IngestAnswer, messages: number): void {
@@ -358,7 +328,7 @@ class Import {
   }
 
   /** A refused conversation is that line's failure; a refused key or instance, or silence, ends the import. */
-  #settle(place: Place, conversation: Conversation, error: unknown): void {
+  #refused({ place, conversation }: Placed, error: Error): void {
     const aborted = this.#options.signal?.aborted === true;
     if (error instanceof RefusedError && ![401, 403, 404].includes(error.status)) {
       this.#fail(place, conversation.line, `${error.code}: ${error.message}`);
@@ -381,7 +351,8 @@ class Import {
  * The same refusal with its place as the line has it: `turns.4.createdAt` in place of
  * `messages.3.metadata.createdAt`.
  */
-function inLine(error: RefusedError, places: readonly string[]): RefusedError {
+function inLine(error: Error, places: readonly string[]): Error {
+  if (!(error instanceof RefusedError)) return error;
   const [, index, member = ''] = /^messages\.(\d+)(.*)$/.exec(error.place?.path ?? '') ?? [];
   const place = index === undefined ? undefined : places[Number(index)];
   if (error.place === null || place === undefined) return error;

@@ -1,9 +1,8 @@
+import { MAX_REQUEST_MESSAGES } from '../domain/limits.ts';
 import type { IngestMessage } from './mapper.ts';
 
-/** The most messages that one request may carry. */
-export const MAX_REQUEST_MESSAGES = 10_000;
 /** Keeps a request well under the service's default body limit (32 MiB) and its stream's record limit. */
-const MAX_REQUEST_BYTES = 8 * 1024 * 1024;
+export const MAX_PART_BYTES = 8 * 1024 * 1024;
 
 /** Messages from `offset` on, cut at multiples of the request limit so that a repeat cuts at the same places. */
 export function partsOf(
@@ -18,8 +17,7 @@ export function partsOf(
     if (message === undefined) break;
     const size = Buffer.byteLength(JSON.stringify(message));
     const full =
-      current !== null &&
-      (current.messages.length >= MAX_REQUEST_MESSAGES || bytes + size > MAX_REQUEST_BYTES);
+      current !== null && (current.messages.length >= MAX_REQUEST_MESSAGES || bytes + size > MAX_PART_BYTES);
     if (current === null || full) {
       current = { offset: index, messages: [] };
       parts.push(current);

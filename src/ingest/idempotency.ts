@@ -44,6 +44,12 @@ interface StoredClaim {
 
 const PRINTABLE = /^[\x20-\x7e]{1,255}$/;
 
+export const IDEMPOTENCY_KEY_RULE = 'must be 1 to 255 printable ASCII characters';
+
+export function isIdempotencyKey(value: unknown): value is string {
+  return typeof value === 'string' && PRINTABLE.test(value);
+}
+
 /**
  * Reads the `Idempotency-Key` header; undefined when there is none.
  *
@@ -51,10 +57,9 @@ const PRINTABLE = /^[\x20-\x7e]{1,255}$/;
  */
 export function readIdempotencyKey(header: string | string[] | undefined): string | undefined {
   if (header === undefined) return undefined;
-  if (typeof header === 'string' && PRINTABLE.test(header)) return header;
-  const message = 'must be 1 to 255 printable ASCII characters';
-  throw new AppError('VALIDATION_ERROR', `The Idempotency-Key header ${message}.`, {
-    details: [{ path: 'Idempotency-Key', message }],
+  if (isIdempotencyKey(header)) return header;
+  throw new AppError('VALIDATION_ERROR', `The Idempotency-Key header ${IDEMPOTENCY_KEY_RULE}.`, {
+    details: [{ path: 'Idempotency-Key', message: IDEMPOTENCY_KEY_RULE }],
   });
 }
 

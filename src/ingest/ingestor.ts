@@ -1,4 +1,5 @@
 import type { Accepted, Acceptor } from './acceptor.ts';
+import { createIngestBatch, type BatchRequest, type LineOutcome } from './batch-ingestor.ts';
 import { readIdempotencyKey } from './idempotency.ts';
 import { emptyBody } from './json.ts';
 import type { ReceivedBody } from './prepared-request.ts';
@@ -35,10 +36,23 @@ export interface Ingestor {
    * SERVICE_UNAVAILABLE
    */
   ingest(request: IngestRequest): Promise<Ingested>;
+  /**
+   * Takes many requests in one; each is stored whole or refused, by itself. Resolves when everything that is not
+   * refused is stored durably: one outcome for each line that is not blank, in their order. Lines of one session are
+   * stored in their order.
+   *
+   * @throws AppError BAD_REQUEST, VALIDATION_ERROR, PAYLOAD_TOO_LARGE, SERVICE_UNAVAILABLE (also when that is what
+   * every line came to)
+   */
+  ingestBatch(request: BatchRequest): Promise<readonly LineOutcome[]>;
 }
 
-export function createIngestor({ prepare }: Pick<Preparer, 'prepare'>, { accept }: Acceptor): Ingestor {
+export function createIngestor(
+  { prepare, prepareBatch }: Pick<Preparer, 'prepare' | 'prepareBatch'>,
+  { accept }: Acceptor,
+): Ingestor {
   return {
+    ingestBatch: createIngestBatch({ prepareBatch }, { accept }),
     async ingest({ projectId, caller, body, idempotencyKey: header, abandoned, onPrepared }) {
       const idempotencyKey = readIdempotencyKey(header);
       if (body === undefined) throw emptyBody();

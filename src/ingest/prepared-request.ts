@@ -40,13 +40,23 @@ export interface PrepareOptions {
  * VALIDATION_ERROR. One function, whether it runs on the event loop or on a thread beside it.
  */
 export function createPrepare(): (body: ReceivedBody, options: PrepareOptions) => PreparedRequest | null {
-  let now = 0;
-  const parse = createBodyParser(() => now);
+  const writeOut = createWriteOut();
   return ({ bytes, encoding }, options) => {
     const inflated = inflate(bytes, encoding, options.limit);
-    if (inflated === null) return null;
+    return inflated === null ? null : writeOut(parseJson(inflated), options);
+  };
+}
+
+/** Makes the function that checks a parsed body and writes it out. It throws AppError VALIDATION_ERROR. */
+export function createWriteOut(): (
+  json: unknown,
+  options: Pick<PrepareOptions, 'keyed' | 'now'>,
+) => PreparedRequest {
+  let now = 0;
+  const parse = createBodyParser(() => now);
+  return (json, options) => {
     now = options.now;
-    const { body, warnings } = parse(parseJson(inflated));
+    const { body, warnings } = parse(json);
     return {
       projectId: body.projectId,
       instanceId: body.instanceId,

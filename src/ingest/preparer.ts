@@ -3,12 +3,12 @@ import { BodyThreads, type BodyContext } from './body-threads.ts';
 import { inflate } from './inflate.ts';
 import { countValues } from './json.ts';
 import {
-  createPrepare,
-  tooLarge,
-  type PreparedRequest,
-  type PrepareOptions,
-  type ReceivedBody,
-} from './prepared-request.ts';
+  createPrepareBatch,
+  type BodyOptions,
+  type PreparedBody,
+  type PreparedLine,
+} from './prepared-batch.ts';
+import { createPrepare, tooLarge, type PreparedRequest, type ReceivedBody } from './prepared-request.ts';
 
 export interface PreparerOptions {
   /** The largest body, inflated. */
@@ -38,6 +38,8 @@ export interface Preparer {
    * @throws AppError BAD_REQUEST, VALIDATION_ERROR, PAYLOAD_TOO_LARGE, or SERVICE_UNAVAILABLE when too many wait
    */
   prepare(body: ReceivedBody, context: PrepareContext): Promise<PreparedRequest>;
+  /** The same for a body with a request on each line. Faults of a line are in it. */
+  prepareBatch(body: ReceivedBody, context: BodyContext): Promise<readonly PreparedLine[]>;
   /** Starts a thread, so that the first large body need not wait for one. */
   start(): void;
   close(): Promise<void>;
@@ -52,18 +54,37 @@ export function createPreparer(options: PreparerOptions): Preparer {
   const { bodyBytes, now } = options;
   const inlineBytes = Math.min(options.inlineBytes ?? INLINE_BYTES, bodyBytes);
   const prepareHere = createPrepare();
-  const threads = new BodyThreads<PrepareOptions, PreparedRequest>({ threadFile: THREAD_FILE, ...options });
+  const prepareBatchHere = createPrepareBatch();
+  const threads = new BodyThreads<BodyOptions, PreparedBody>({ threadFile: THREAD_FILE, ...options });
+  const orTooLarge = <T>(made: T | null): T => {
+    if (made === null) throw tooLarge(bodyBytes);
+    return made;
+  };
+  /** The inflated body when it is small enough to be prepared at once. */
+  const smallOf = (body: ReceivedBody): ReceivedBody | null => {
+    const small = body.bytes.length > inlineBytes ? null : inflate(body.bytes, body.encoding, inlineBytes);
+    const isQuick = small !== null && countValues(small, INLINE_VALUES) <= INLINE_VALUES;
+    return isQuick ? { bytes: small, encoding: 'identity' } : null;
+  };
   return {
     async prepare(body, context) {
       const { keyed } = context;
       const options = { limit: bodyBytes, keyed, now: now() };
-      const small = body.bytes.length > inlineBytes ? null : inflate(body.bytes, body.encoding, inlineBytes);
-      const isQuick = small !== null && countValues(small, INLINE_VALUES) <= INLINE_VALUES;
-      const prepared = isQuick
-        ? prepareHere({ bytes: small, encoding: 'identity' }, options)
-        : await threads.run({ body, options }, context);
-      if (prepared === null) throw tooLarge(bodyBytes);
-      return prepared;
+      const small = smallOf(body);
+      if (small !== null) return orTooLarge(prepareHere(small, options));
+      const made = orTooLarge(await threads.run({ body, options: { kind: 'request', ...options } }, context));
+      if (made.kind !== 'request') throw new Error('a thread prepared a batch for a request');
+      return made.request;
+    },
+    async prepareBatch(body, context) {
+      const options = { limit: bodyBytes, now: now() };
+      const small = smallOf(body);
+      if (small !== null) return orTooLarge(prepareBatchHere(small, options));
+      const made = orTooLarge(
+        await threads.run({ body, options: { kind: 'batch', keyed: false, ...options } }, context),
+      );
+      if (made.kind !== 'batch') throw new Error('a thread prepared a request for a batch');
+      return made.lines;
     },
     start: () => threads.start(),
     close: () => threads.close(),

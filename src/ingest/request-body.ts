@@ -6,13 +6,13 @@ import {
   MAX_INSTANCE_NAME_LENGTH,
   MAX_LABEL_BYTES,
   MAX_METADATA_BYTES,
+  MAX_REQUEST_MESSAGES,
 } from '../domain/limits.ts';
 import { namesOf, type RecordedRequest } from '../domain/records.ts';
 import { parseInstant } from '../domain/time.ts';
 import { checked, invalidRequest } from './validation.ts';
 import { findWarnings, type IngestWarnings } from './warnings.ts';
 
-const MAX_MESSAGES = 10_000;
 /** How far an event time may lie ahead of our clock, microseconds: clocks differ, and time zones are mistaken. */
 const MAX_AHEAD_MICROS = 24 * 3600 * 1_000_000;
 
@@ -110,7 +110,7 @@ export function ingestBodySchema(now: () => number) {
       messages: z
         .array(message, 'must be an array of messages')
         .min(1, 'must hold at least 1 message')
-        .max(MAX_MESSAGES, `must hold at most ${MAX_MESSAGES} messages`),
+        .max(MAX_REQUEST_MESSAGES, `must hold at most ${MAX_REQUEST_MESSAGES} messages`),
       projectId: uuid().optional(),
       instanceId: uuid().optional(),
       sessionId: sessionId.optional(),
@@ -182,8 +182,8 @@ export function nameIn(body: IngestBody): string | undefined {
 /** Looked at first: there is no sense in naming the faults of each. */
 function refuseTooMany(json: unknown): void {
   const messages = typeof json === 'object' && json !== null && 'messages' in json ? json.messages : null;
-  if (!Array.isArray(messages) || messages.length <= MAX_MESSAGES) return;
-  throw invalidRequest([{ path: 'messages', message: `must hold at most ${MAX_MESSAGES} messages` }]);
+  if (!Array.isArray(messages) || messages.length <= MAX_REQUEST_MESSAGES) return;
+  throw invalidRequest([{ path: 'messages', message: `must hold at most ${MAX_REQUEST_MESSAGES} messages` }]);
 }
 
 type CheckedMessage = z.infer<ReturnType<typeof ingestBodySchema>>['messages'][number];

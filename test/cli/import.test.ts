@@ -181,40 +181,40 @@ describe('npm run import', () => {
   it('says how to go on when it is interrupted', async () => {
     await write(
       'chats.jsonl',
-      Array.from({ length: 300 }, (_, index) => chat(`c${index}`)),
+      Array.from({ length: 4000 }, (_, index) => chat(`c${index}`)),
     );
     let child: ChildProcess | undefined;
     service.disturb = (_body, count) => {
       if (count === 30) child?.kill('SIGINT');
       return null;
     };
-    const running = start(['chats.jsonl', '--url', url, '--key', service.key, '--in-flight', '2']);
+    const running = start(['chats.jsonl', '--url', url, '--key', service.key, '--in-flight', '1']);
     child = running.child;
     const { status, err } = await running.ended;
     equal(status, 130, err);
     const instance = [...service.instances].join();
     match(err, new RegExp(`npm run import -- chats\\.jsonl --instance ${instance}$`, 'm'));
-    equal(service.countOf().sessions < 300, true);
+    equal(service.countOf().sessions < 4000, true);
   });
 
   it('counts nothing twice and loses nothing when it is killed in the middle of a table, and run again', async () => {
     const row = (turn: string, index: number): string => `c${index},${turn},${turn} says ${index}`;
-    const indices = Array.from({ length: 200 }, (_, index) => index);
+    const indices = Array.from({ length: 2000 }, (_, index) => index);
     const rows = ['user', 'assistant'].flatMap((turn) => indices.map((index) => row(turn, index)));
     await write('table.csv', ['thread,role,text', ...rows]);
     let child: ChildProcess | undefined;
     service.disturb = (_body, count) => {
-      if (count === 90) child?.kill('SIGKILL');
+      if (count === 900) child?.kill('SIGKILL');
       return null;
     };
     const args = ['table.csv', '--url', url, '--key', service.key, '--no-wait'];
     const running = start(args);
     child = running.child;
     equal((await running.ended).status, null);
-    equal(service.countOf().sessions < 200, true);
+    equal(service.countOf().sessions < 2000, true);
     const { status, err } = await start(args).ended;
     equal(status, 0, err);
-    deepEqual(service.countOf(), { sessions: 200, messages: 400, users: 200 });
+    deepEqual(service.countOf(), { sessions: 2000, messages: 4000, users: 2000 });
   });
 
   const wrong: readonly [string, readonly string[], NodeJS.ProcessEnv, RegExp][] = [

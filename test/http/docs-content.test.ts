@@ -18,9 +18,7 @@ const operationSchema = z.looseObject({
   parameters: z.array(parameterSchema).default([]),
   requestBody: z
     .looseObject({
-      content: z.looseObject({
-        'application/json': z.looseObject({ schema: json, example: z.unknown().optional() }),
-      }),
+      content: z.record(z.string(), z.looseObject({ schema: json, example: z.unknown().optional() })),
     })
     .optional(),
   responses: z.record(
@@ -122,23 +120,26 @@ describe('the description of the interface', () => {
         }
         query.set(name, Array.isArray(value) ? value.join(',') : String(value));
       }
-      const given = operation.requestBody?.content['application/json'].example as Json | undefined;
+      const [[type = '', media] = []] = Object.entries(operation.requestBody?.content ?? {});
+      const given = media?.example as Json | string | undefined;
       const example =
-        given !== undefined && 'instanceId' in given ? { ...given, instanceId: INSTANCE } : given;
+        typeof given === 'object' && 'instanceId' in given ? { ...given, instanceId: INSTANCE } : given;
       ok(operation.requestBody === undefined || example !== undefined, `${path} has no example`);
       const result = await createHarness({ instances }).app.inject({
         method: method.toUpperCase() as 'GET' | 'POST' | 'PATCH',
         url: `${path.replace('{instanceId}', INSTANCE).replace(/\{(?:sessionId|id)\}/, SESSION)}?${query.toString()}`,
         headers: {
           'x-api-key': KEY,
-          ...(example === undefined ? {} : { 'content-type': 'application/json' }),
+          ...(example === undefined ? {} : { 'content-type': type }),
         },
-        ...(example === undefined ? {} : { payload: JSON.stringify(example) }),
+        ...(example === undefined
+          ? {}
+          : { payload: typeof example === 'string' ? example : JSON.stringify(example) }),
       });
       ok(result.statusCode >= 200 && result.statusCode < 300, `${method} ${path}: ${result.body}`);
       tried.push(`${method} ${path}`);
     }
-    deepEqual(tried.slice(0, 2), ['post /v1/ingest/', 'get /v1/query/']);
+    deepEqual(tried.slice(0, 2), ['post /v1/ingest/', 'post /v1/ingest/batch/']);
   });
 });
 

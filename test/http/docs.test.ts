@@ -43,8 +43,9 @@ describe('OpenAPI document', () => {
       '/v1/curations/',
       '/v1/topics/',
     ];
-    deepEqual(Object.keys(document.paths), ['/v1/ingest/', ...reading, ...always]);
-    deepEqual(Object.keys((await documentOf('ingest')).paths), ['/v1/ingest/', ...always]);
+    const ingest = ['/v1/ingest/', '/v1/ingest/batch/'];
+    deepEqual(Object.keys(document.paths), [...ingest, ...reading, ...always]);
+    deepEqual(Object.keys((await documentOf('ingest')).paths), [...ingest, ...always]);
     deepEqual(Object.keys((await documentOf('query')).paths), [...reading, ...always]);
   });
 

@@ -10,6 +10,7 @@ type Method = 'GET' | 'POST' | 'PATCH';
 /** Every route below `/v1`, and the scope that it needs. */
 const ROUTES: readonly (readonly [method: Method, path: string, scope: KeyScope])[] = [
   ['POST', '/v1/ingest', 'ingest'],
+  ['POST', '/v1/ingest/batch', 'ingest'],
   ['POST', '/v1/instances', 'ingest'],
   ['PATCH', `/v1/instances/${INSTANCE}`, 'ingest'],
   ['POST', '/v1/curations', 'curate'],

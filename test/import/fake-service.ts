@@ -15,6 +15,14 @@ export interface Disturbance {
   readonly retryAfter?: string;
 }
 
+interface Reply {
+  readonly status: number;
+  /** Nobody hears of it. */
+  readonly lost: 'cut' | 'hang' | null;
+  readonly retryAfter: string | undefined;
+  readonly answer: Readonly<Record<string, unknown>>;
+}
+
 interface Session {
   readonly instanceId: string;
   readonly messages: IngestMessage[];
@@ -30,6 +38,8 @@ export class FakeService {
   readonly key = 'ut_test_00000000000000000000000000000000';
   readonly instances = new Set<string>();
   defaultInstance: string | null = null;
+  /** It takes one request at a time. */
+  older = false;
   /** What is said of accepted messages. */
   warnings: (body: IngestBody) => string | null = () => null;
   readonly sessions = new Map<string, Session>();
@@ -93,69 +103,117 @@ export class FakeService {
     }
     if (url.pathname === '/v1/query/') return this.#query(url, response);
     if (url.pathname === '/v1/instances/') return this.#open(Buffer.concat(chunks).toString(), response);
+    const isBatch = url.pathname === '/v1/ingest/batch/';
+    if (isBatch && this.older) return this.#fail(response, 404, 'NOT_FOUND', 'no such route');
     this.inFlight += 1;
     this.mostInFlight = Math.max(this.mostInFlight, this.inFlight);
     try {
       await new Promise((resolve) => setImmediate(resolve));
-      this.#ingest(request, Buffer.concat(chunks).toString(), response);
+      const text = Buffer.concat(chunks).toString();
+      if (isBatch) this.#ingestBatch(text, response);
+      else this.#ingest(request, text, response);
     } finally {
       this.inFlight -= 1;
     }
   }
 
   #ingest(request: IncomingMessage, text: string, response: ServerResponse): void {
-    const body = JSON.parse(text) as IngestBody;
     const key = request.headers['idempotency-key'];
     const idempotencyKey = typeof key === 'string' ? key : undefined;
+    const { messages } = JSON.parse(text) as IngestBody;
     response.once('close', () =>
       this.requests.push({
         path: '/v1/ingest/',
         idempotencyKey,
         status: response.statusCode,
-        messages: body.messages.length,
+        messages: messages.length,
       }),
     );
+    const { status, lost, retryAfter, answer } = this.#accept(text, idempotencyKey);
+    if (lost === 'hang') return;
+    if (lost !== null) return void response.destroy();
+    response.statusCode = status;
+    const { position, warnings, ...body } = answer;
+    if (retryAfter !== undefined) response.setHeader('retry-after', retryAfter);
+    if (position !== undefined) response.setHeader('x-stream-position', String(position));
+    if (warnings !== undefined) response.setHeader('x-warnings', String(warnings));
+    response.end(JSON.stringify(body));
+  }
+
+  #ingestBatch(text: string, response: ServerResponse): void {
+    let isLost = false;
+    const lines = text
+      .trimEnd()
+      .split('\n')
+      .map((line, index) => {
+        const { idempotencyKey, ...body } = JSON.parse(line) as IngestBody & { idempotencyKey: string };
+        const reply = this.#accept(JSON.stringify(body), idempotencyKey);
+        isLost ||= reply.lost !== null;
+        const { status, answer, retryAfter } = reply;
+        this.requests.push({
+          path: '/v1/ingest/batch/',
+          idempotencyKey,
+          status,
+          messages: body.messages.length,
+        });
+        const after = retryAfter === undefined ? {} : { retryAfter: Number(retryAfter) };
+        return { line: index + 1, status, ...answer, ...after };
+      });
+    if (isLost) return void response.destroy();
+    response.setHeader('x-refused-lines', String(lines.filter(({ status }) => status !== 200).length));
+    response.end(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  }
+
+  /** Does what POST /v1/ingest/ does. */
+  #accept(text: string, idempotencyKey: string | undefined): Reply {
+    const body = JSON.parse(text) as IngestBody;
     this.#ingests += 1;
     const disturbance = this.disturb(body, this.#ingests);
-    if (typeof disturbance?.kind === 'number') {
-      if (disturbance.retryAfter !== undefined) response.setHeader('retry-after', disturbance.retryAfter);
-      return this.#fail(response, disturbance.kind, 'SERVICE_UNAVAILABLE', 'try again later');
-    }
-    if (disturbance?.kind === 'reset') return void response.destroy();
+    const { retryAfter } = disturbance ?? {};
+    const kind = disturbance?.kind;
+    const lost = kind === 'lose' ? 'cut' : kind === 'hang' ? 'hang' : null;
+    const refused = (status: number, code: string, message: string, details?: unknown): Reply => ({
+      status,
+      lost: null,
+      retryAfter,
+      answer: { success: false, error: { code, message, details } },
+    });
+    if (typeof disturbance?.kind === 'number')
+      return refused(disturbance.kind, 'SERVICE_UNAVAILABLE', 'try again later');
+    if (kind === 'reset') return { ...refused(503, '', ''), lost: 'cut' };
     const claim = idempotencyKey === undefined ? undefined : this.claims.get(idempotencyKey);
     if (claim !== undefined) {
-      if (claim.body !== text) return this.#fail(response, 409, 'CONFLICT', 'same key, other body');
-      response.setHeader('x-stream-position', String(claim.position));
-      return void response.end(claim.answer);
+      if (claim.body !== text) return refused(409, 'CONFLICT', 'same key, other body');
+      const answer = { ...(JSON.parse(claim.answer) as object), position: claim.position };
+      return { status: 200, lost: null, retryAfter, answer };
     }
-    if (body.instanceId !== undefined && !this.instances.has(body.instanceId)) {
-      return this.#fail(response, 404, 'NOT_FOUND', 'no such instance');
-    }
+    if (body.instanceId !== undefined && !this.instances.has(body.instanceId))
+      return refused(404, 'NOT_FOUND', 'no such instance');
     const sessionId = body.sessionId ?? crypto.randomUUID();
     const known = this.sessions.get(sessionId);
-    if (known !== undefined && body.instanceId !== undefined && known.instanceId !== body.instanceId) {
-      return this.#fail(response, 409, 'CONFLICT', 'the session belongs to another instance');
-    }
-    const refused = body.messages.findIndex(({ content }) => content === '' || content === 'REFUSE ME');
-    if (refused !== -1) {
-      const details = [{ path: `messages.${refused}.metadata.createdAt`, message: 'must not be ahead' }];
-      return this.#fail(response, 400, 'VALIDATION_ERROR', 'request validation failed', details);
+    if (known !== undefined && body.instanceId !== undefined && known.instanceId !== body.instanceId)
+      return refused(409, 'CONFLICT', 'the session belongs to another instance');
+    const fault = body.messages.findIndex(({ content }) => content === '' || content === 'REFUSE ME');
+    if (fault !== -1) {
+      const details = [{ path: `messages.${fault}.metadata.createdAt`, message: 'must not be ahead' }];
+      return refused(400, 'VALIDATION_ERROR', 'request validation failed', details);
     }
     const instanceId = body.instanceId ?? known?.instanceId ?? this.addInstance();
     const session = known ?? { instanceId, messages: [], metadata: body.metadata?.session };
     session.messages.push(...body.messages);
     this.sessions.set(sessionId, session);
     this.#position += 1;
-    const answer = JSON.stringify({ instanceId, sessionId });
-    if (idempotencyKey !== undefined) {
-      this.claims.set(idempotencyKey, { body: text, answer, position: this.#position });
-    }
-    if (disturbance?.kind === 'lose') return void response.destroy();
-    if (disturbance?.kind === 'hang') return;
-    response.setHeader('x-stream-position', String(this.#position));
+    const position = this.#position;
+    const answer = { instanceId, sessionId };
+    if (idempotencyKey !== undefined)
+      this.claims.set(idempotencyKey, { body: text, answer: JSON.stringify(answer), position });
     const warnings = this.warnings(body);
-    if (warnings !== null) response.setHeader('x-warnings', warnings);
-    response.end(answer);
+    return {
+      status: 200,
+      lost,
+      retryAfter,
+      answer: { ...answer, position, ...(warnings === null ? {} : { warnings }) },
+    };
   }
 
   #open(text: string, response: ServerResponse): void {

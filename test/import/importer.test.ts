@@ -82,9 +82,28 @@ describe('importFiles', () => {
     );
   });
 
-  it('keeps several conversations in flight, never more than asked for', async () => {
-    await run(await fileOf(hundred), { concurrency: 4 });
+  it('keeps several requests in flight, never more than asked for', async () => {
+    const thousand = Array.from({ length: 1000 }, (_, index) => dialogue(`d${index}`, 2));
+    await run(await fileOf(thousand), { concurrency: 3 });
+    equal(service.mostInFlight > 1 && service.mostInFlight <= 3, true);
+    equal(service.countOf().sessions, 1000);
+  });
+
+  it('sends one conversation a request to an older service, with the same keys', async () => {
+    const file = await fileOf(hundred);
+    service.older = true;
+    const first = await run(file, { concurrency: 4 });
     equal(service.mostInFlight > 1 && service.mostInFlight <= 4, true);
+    deepEqual([first.conversations, first.stopped], [100, null]);
+    for (const id of service.sessions.keys()) service.unprocessed.add(id);
+    service.older = false;
+    const again = await run(file);
+    deepEqual([again.conversations, again.failedLines], [100, 0]);
+    deepEqual(
+      new Set(service.requests.map(({ path }) => path)),
+      new Set(['/v1/ingest/', '/v1/ingest/batch/']),
+    );
+    equal(service.countOf().messages, hundredMessages);
   });
 
   it('counts nothing twice when repeated without naming the instance', async () => {
@@ -304,14 +323,14 @@ describe('importFiles', () => {
       if (count === 20) stop.abort();
       return null;
     };
-    const file = await fileOf(hundred);
-    const broken = await run(file, { signal: stop.signal });
+    const file = await fileOf(Array.from({ length: 1000 }, (_, index) => dialogue(`d${index}`, 2)));
+    const broken = await run(file, { signal: stop.signal, concurrency: 1 });
     equal(broken.interrupted, true);
     equal(service.countOf().messages, broken.messages);
-    equal(service.countOf().sessions < 40, true);
+    equal(service.countOf().sessions < 600, true);
     service.disturb = () => null;
     await run(file, { instanceId: broken.instanceId ?? '' });
-    equal(service.countOf().messages, hundredMessages);
+    equal(service.countOf().messages, 2000);
   });
 
   it('reports bad lines and empty turns with their line numbers and imports the rest', async () => {

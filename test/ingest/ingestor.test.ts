@@ -23,6 +23,7 @@ function open() {
         ok(prepared !== null);
         return prepared;
       },
+      prepareBatch: async () => [],
     },
     {
       async accept(request) {

@@ -1,0 +1,23 @@
+/** Covered by test/http/docs.test.ts. */
+import { z } from 'zod';
+import { UUID_PATTERN } from '../domain/ids.ts';
+import { ERROR_CODES, MAX_DETAILS, type ErrorCode } from '../errors.ts';
+
+/** The envelope of docs/errors.md. */
+export const errorEnvelopeSchema = z.strictObject({
+  success: z.literal(false),
+  error: z.strictObject({
+    code: z.enum(Object.keys(ERROR_CODES) as [ErrorCode, ...ErrorCode[]]),
+    message: z.string(),
+    details: z
+      .array(z.strictObject({ path: z.string(), message: z.string() }))
+      .max(MAX_DETAILS)
+      .optional(),
+  }),
+});
+
+/** The answer of POST /v1/ingest/. */
+export const ingestResponseSchema = z.strictObject({
+  instanceId: z.string().regex(new RegExp(UUID_PATTERN.source)).meta({ format: 'uuid' }),
+  sessionId: z.string().regex(new RegExp(UUID_PATTERN.source)).meta({ format: 'uuid' }),
+});

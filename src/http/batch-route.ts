@@ -1,0 +1,118 @@
+/** Covered by test/http/batch-route.test.ts. */
+import type { IncomingMessage } from 'node:http';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { AppError, ERROR_CODES } from '../errors.ts';
+import { ingestBodySchema } from '../ingest/request-body.ts';
+import type { LineOutcome } from '../ingest/batch-ingestor.ts';
+import type { Ingestor } from '../ingest/ingestor.ts';
+import type { ReceivedBody } from '../ingest/prepared-request.ts';
+import type { BodyReader } from './body.ts';
+import { envelopeOf } from './error-handler.ts';
+import { errorEnvelopeSchema, ingestResponseSchema } from './answer-schemas.ts';
+import type { HttpMetrics } from './metrics.ts';
+
+/** The first is the usual one. */
+const TYPES = ['application/x-ndjson', 'application/ndjson', 'application/jsonl'];
+
+const line = z.int().min(1).meta({ description: 'The line of the request, counted from 1.' });
+
+/** A line of the body of POST /v1/ingest/batch/. */
+export const batchRequestSchema = ingestBodySchema(() => Date.now() * 1000).extend({
+  idempotencyKey: z
+    .string()
+    .min(1)
+    .max(255)
+    .optional()
+    .meta({ description: 'As the header `Idempotency-Key` of POST /v1/ingest/.' }),
+});
+
+/** A line of the answer of POST /v1/ingest/batch/. */
+export const batchLineSchema = z.union([
+  ingestResponseSchema.extend({
+    line,
+    status: z.literal(200),
+    position: z.int().meta({ description: 'As `X-Stream-Position` of POST /v1/ingest/.' }),
+    warnings: z.string().optional().meta({ description: 'As `X-Warnings` of POST /v1/ingest/.' }),
+  }),
+  errorEnvelopeSchema.extend({
+    line,
+    status: z.int().meta({ description: 'What POST /v1/ingest/ would have answered.' }),
+    retryAfter: z.number().optional().meta({ description: 'Seconds, as `Retry-After`.' }),
+  }),
+]);
+type BatchLine = z.infer<typeof batchLineSchema>;
+
+/** POST /v1/ingest/batch/: many requests of POST /v1/ingest/ in, one on each line; what became of each out. */
+export function registerBatchRoute(
+  v1: FastifyInstance,
+  ingestor: Pick<Ingestor, 'ingestBatch'>,
+  bodies: BodyReader,
+  metrics: Pick<HttpMetrics, 'warned'>,
+): void {
+  void v1.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('*', async (request: FastifyRequest, payload: IncomingMessage) =>
+      bodies.read(request.headers, payload, request.held, TYPES),
+    );
+    scope.post('/ingest/batch', { config: { scope: 'ingest' } }, async (request, reply) => {
+      refuseKey(request);
+      const { projectId, held } = request;
+      const outcomes = await ingestor.ingestBatch({
+        projectId,
+        caller: held.caller,
+        body: request.body as ReceivedBody | undefined,
+        abandoned: () => reply.raw.closed,
+        onPrepared: (bytes) => bodies.exchange(held, bytes),
+      });
+      let position = 0;
+      let refused = 0;
+      for (const outcome of outcomes) {
+        if ('refusal' in outcome) refused += 1;
+        else {
+          position = Math.max(position, outcome.accepted.position);
+          metrics.warned('unknown-member', outcome.warnings.unknownMembers);
+          metrics.warned('unknown-role', outcome.warnings.unknownRoles);
+        }
+      }
+      if (refused < outcomes.length) reply.header('X-Stream-Position', String(position));
+      reply.header('X-Refused-Lines', String(refused));
+      reply.type('application/x-ndjson');
+      return outcomes.map((outcome) => `${JSON.stringify(lineOf(outcome))}\n`).join('');
+    });
+  });
+}
+
+/** One key for many requests would say nothing of each. */
+function refuseKey({ headers }: FastifyRequest): void {
+  if (headers['idempotency-key'] === undefined) return;
+  const message = 'is not taken here: give each line its own idempotencyKey';
+  throw new AppError('VALIDATION_ERROR', `The Idempotency-Key header ${message}.`, {
+    details: [{ path: 'Idempotency-Key', message }],
+  });
+}
+
+function lineOf(outcome: LineOutcome): BatchLine {
+  if ('refusal' in outcome) {
+    const { line, refusal } = outcome;
+    const { retryAfter } = refusal;
+    const { error } = envelopeOf(refusal);
+    return {
+      line,
+      status: ERROR_CODES[refusal.code],
+      success: false,
+      error: { ...error, details: error.details === undefined ? undefined : [...error.details] },
+      ...(retryAfter === undefined ? {} : { retryAfter: Math.ceil(retryAfter) }),
+    };
+  }
+  const { line, accepted, warnings } = outcome;
+  const { instanceId, sessionId, position } = accepted;
+  return {
+    line,
+    status: 200,
+    instanceId,
+    sessionId,
+    position,
+    ...(warnings.header === null ? {} : { warnings: warnings.header }),
+  };
+}

@@ -1,0 +1,152 @@
+/** Sends what conversations have to say: many of them in one request where the service takes that. Covered by test/import/importer.test.ts. */
+import { createHash } from 'node:crypto';
+import { RefusedError, type BatchItem, type IngestAnswer, type IngestBody } from './client.ts';
+import type { Conversation } from './mapper.ts';
+import { MAX_PART_BYTES, partsOf } from './parts.ts';
+import { MAX_REQUEST_MESSAGES } from '../domain/limits.ts';
+
+/** A request of one conversation. */
+export interface ConversationRequest extends BatchItem {
+  readonly sessionId: string;
+  /** Of the conversation's messages, the first that it holds. */
+  readonly offset: number;
+  readonly messages: number;
+}
+
+/** What became of a request. */
+export interface Sent {
+  readonly request: ConversationRequest;
+  readonly answer: IngestAnswer | Error;
+}
+
+/** What the sender needs of the service. */
+interface Target {
+  ingest(body: IngestBody, idempotencyKey: string): Promise<IngestAnswer>;
+  ingestBatch(items: readonly BatchItem[]): Promise<(IngestAnswer | RefusedError)[] | null>;
+}
+
+/** Hears what became of a conversation: its requests in order, up to the first that failed. */
+type OnSent = (index: number, outcome: readonly Sent[]) => void;
+
+/** Of the requests that go together; the service takes 1,000, 10,000 and 32 MiB. */
+const MOST_TOGETHER = 500;
+const MOST_MESSAGES_TOGETHER = 8192;
+const MOST_CHARACTERS_TOGETHER = 4 * 1024 * 1024;
+/** UTF-16 units make so many bytes of UTF-8 at most. */
+const MAX_BYTES_PER_UNIT = 3;
+
+/** The messages of a conversation from `count` on, as requests. */
+export function requestsOf(
+  { messages, session }: Conversation,
+  ids: { readonly instanceId: string; readonly sessionId: string },
+  count: number,
+): ConversationRequest[] {
+  const requestOf = (offset: number, part: Conversation['messages']): ConversationRequest => {
+    const body = JSON.stringify({ ...ids, messages: part, metadata: { session } } satisfies IngestBody);
+    const digest = createHash('sha256').update(`[${offset},${body}]`).digest('base64url');
+    const { sessionId } = ids;
+    return { sessionId, offset, messages: part.length, body, idempotencyKey: `import-${digest}` };
+  };
+  if (messages.length - count <= MAX_REQUEST_MESSAGES) {
+    const whole = requestOf(count, count === 0 ? messages : messages.slice(count));
+    if (whole.body.length * MAX_BYTES_PER_UNIT <= MAX_PART_BYTES) return [whole];
+  }
+  return partsOf(messages, count).map((part) => requestOf(part.offset, part.messages));
+}
+
+export class Sender {
+  readonly #target: Target;
+  readonly #concurrency: number;
+  readonly #singles = new Set<Promise<void>>();
+  /** False: the service is older and takes one conversation a request. */
+  #together = true;
+
+  constructor(target: Target, concurrency: number) {
+    this.#target = target;
+    this.#concurrency = concurrency;
+  }
+
+  /** Never rejects: what went wrong is an answer. */
+  async send(conversations: readonly (readonly ConversationRequest[])[], onSent: OnSent): Promise<void> {
+    const alone: number[] = [];
+    const batches: { index: number; request: ConversationRequest }[][] = [];
+    let [messages, characters] = [Infinity, Infinity];
+    for (const [index, requests] of conversations.entries()) {
+      const [request] = requests;
+      const isLong = request === undefined || requests.length > 1 || isLarge(request);
+      if (isLong || !this.#together) {
+        alone.push(index);
+        continue;
+      }
+      [messages, characters] = [messages + request.messages, characters + request.body.length];
+      const last = batches.at(-1);
+      const fits = messages <= MOST_MESSAGES_TOGETHER && characters <= MOST_CHARACTERS_TOGETHER;
+      if (last !== undefined && fits && last.length < MOST_TOGETHER) last.push({ index, request });
+      else {
+        batches.push([{ index, request }]);
+        [messages, characters] = [request.messages, request.body.length];
+      }
+    }
+    const onEach = (index: number): Promise<void> =>
+      this.#sendAlone(conversations[index] ?? [], index, onSent);
+    for (const batch of batches) {
+      if (!(await this.#sendTogether(batch, onSent))) alone.push(...batch.map(({ index }) => index));
+    }
+    await Promise.all(alone.map(onEach));
+  }
+
+  /** False: each has to be sent alone. */
+  async #sendTogether(
+    batch: readonly { readonly index: number; readonly request: ConversationRequest }[],
+    onSent: OnSent,
+  ): Promise<boolean> {
+    let answers: readonly (IngestAnswer | Error)[];
+    try {
+      const given = await this.#target.ingestBatch(batch.map(({ request }) => request));
+      if (given === null) {
+        this.#together = false;
+        return false;
+      }
+      answers = given;
+    } catch (error) {
+      // It says nothing of each.
+      if (error instanceof RefusedError && ![401, 403].includes(error.status)) return false;
+      answers = batch.map(() => asError(error));
+    }
+    for (const [place, { index, request }] of batch.entries())
+      onSent(index, [{ request, answer: answers[place] ?? new Error('a line of the answer is missing') }]);
+    return true;
+  }
+
+  async #sendAlone(requests: readonly ConversationRequest[], index: number, onSent: OnSent): Promise<void> {
+    while (this.#singles.size >= this.#concurrency) await Promise.race(this.#singles);
+    const task = this.#inOrder(requests).then((outcome) => {
+      this.#singles.delete(task);
+      onSent(index, outcome);
+    });
+    this.#singles.add(task);
+    await task;
+  }
+
+  async #inOrder(requests: readonly ConversationRequest[]): Promise<Sent[]> {
+    const sent: Sent[] = [];
+    for (const request of requests) {
+      try {
+        const body = JSON.parse(request.body) as IngestBody;
+        sent.push({ request, answer: await this.#target.ingest(body, request.idempotencyKey) });
+      } catch (error) {
+        sent.push({ request, answer: asError(error) });
+        break;
+      }
+    }
+    return sent;
+  }
+}
+
+function isLarge({ messages, body }: ConversationRequest): boolean {
+  return messages > MOST_MESSAGES_TOGETHER || body.length > MOST_CHARACTERS_TOGETHER;
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}

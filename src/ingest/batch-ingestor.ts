@@ -1,0 +1,100 @@
+/** Covered by test/ingest/batch-ingestor.test.ts. */
+import { AppError } from '../errors.ts';
+import type { Accepted, Acceptor } from './acceptor.ts';
+import { emptyBody } from './json.ts';
+import type { PreparedLine } from './prepared-batch.ts';
+import type { IngestRequest } from './ingestor.ts';
+import type { Preparer } from './preparer.ts';
+import { Turns } from './turns.ts';
+import type { IngestWarnings } from './warnings.ts';
+
+/** A request of POST /v1/ingest/batch/ as it came. */
+export type BatchRequest = Omit<IngestRequest, 'idempotencyKey'>;
+
+/** What became of a line. */
+export type LineOutcome = { readonly line: number } & (
+  { readonly accepted: Accepted; readonly warnings: IngestWarnings } | { readonly refusal: AppError }
+);
+
+/** What Ingestor.ingestBatch says. */
+export type IngestBatch = (request: BatchRequest) => Promise<readonly LineOutcome[]>;
+
+/** Lines of all batches that are being accepted at a time: what a single request waits behind. */
+const LINES_AT_A_TIME = 64;
+
+export function createIngestBatch(
+  { prepareBatch }: Pick<Preparer, 'prepareBatch'>,
+  { accept }: Acceptor,
+): IngestBatch {
+  const turns = new Turns(LINES_AT_A_TIME);
+
+  async function outcomeOf(line: PreparedLine, request: BatchRequest): Promise<LineOutcome> {
+    const { projectId, caller, abandoned } = request;
+    if ('refusal' in line) {
+      const { code, message, details } = line.refusal;
+      const refusal = new AppError(code, message, details === undefined ? {} : { details });
+      return { line: line.line, refusal };
+    }
+    const { request: body, idempotencyKey } = line;
+    try {
+      const accepted = await turns.run(caller, async () => {
+        if (abandoned()) throw new AppError('BAD_REQUEST', 'The caller closed the connection.');
+        return accept({ projectId, body, idempotencyKey });
+      });
+      return { line: line.line, accepted, warnings: body.warnings };
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      return { line: line.line, refusal: error };
+    }
+  }
+
+  return async (request) => {
+    const { caller, body, abandoned, onPrepared } = request;
+    if (body === undefined) throw emptyBody();
+    const lines = await prepareBatch(body, { caller, abandoned });
+    onPrepared(lines.reduce((sum, line) => sum + bytesOf(line), 0));
+    const settled = await Promise.allSettled(inOrderOfSessions(lines, (line) => outcomeOf(line, request)));
+    const outcomes = settled.map((one) => {
+      if (one.status === 'rejected') throw one.reason;
+      return one.value;
+    });
+    refuseWhenAway(outcomes);
+    return outcomes;
+  };
+}
+
+function bytesOf(line: PreparedLine): number {
+  return 'request' in line ? line.request.draft.bytes.length : 0;
+}
+
+/**
+ * Begins all at once, but each line of a session behind the one before it, and not if that one has to be sent again:
+ * it would overtake it.
+ */
+function inOrderOfSessions(
+  lines: readonly PreparedLine[],
+  work: (line: PreparedLine) => Promise<LineOutcome>,
+): Promise<LineOutcome>[] {
+  const last = new Map<string, Promise<LineOutcome>>();
+  return lines.map((line) => {
+    const sessionId = 'request' in line ? line.request.sessionId : undefined;
+    if (sessionId === undefined) return work(line);
+    const before = last.get(sessionId);
+    const outcome =
+      before === undefined
+        ? work(line)
+        : before.then((earlier) => (isUnavailable(earlier) ? { ...earlier, line: line.line } : work(line)));
+    last.set(sessionId, outcome);
+    return outcome;
+  });
+}
+
+function isUnavailable(outcome: LineOutcome): boolean {
+  return 'refusal' in outcome && outcome.refusal.code === 'SERVICE_UNAVAILABLE';
+}
+
+/** Where no line got anywhere, the request is to be sent again as a whole: every client knows how. */
+function refuseWhenAway(outcomes: readonly LineOutcome[]): void {
+  const [first] = outcomes;
+  if (first !== undefined && 'refusal' in first && outcomes.every(isUnavailable)) throw first.refusal;
+}

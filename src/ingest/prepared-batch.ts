@@ -1,0 +1,154 @@
+/** Covered by test/ingest/prepared-batch.test.ts. */
+import { AppError, type ErrorCode, type ErrorDetail } from '../errors.ts';
+import { MAX_BATCH_LINES, MAX_REQUEST_MESSAGES } from '../domain/limits.ts';
+import type { RequestDraft } from '../stream/log/codec.ts';
+import { IDEMPOTENCY_KEY_RULE, isIdempotencyKey } from './idempotency.ts';
+import { inflate } from './inflate.ts';
+import { emptyBody, parseJson } from './json.ts';
+import {
+  createPrepare,
+  createWriteOut,
+  type PreparedRequest,
+  type PrepareOptions,
+  type ReceivedBody,
+} from './prepared-request.ts';
+import { invalidRequest } from './validation.ts';
+
+/** Why a line is not stored: an AppError as it crosses threads. */
+export interface LineRefusal {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly details: readonly ErrorDetail[] | undefined;
+}
+
+/** A line of a body of POST /v1/ingest/batch/: a request of its own, or why it is none. */
+export type PreparedLine = {
+  /** Counted from 1, blank ones as well. */
+  readonly line: number;
+} & (
+  | { readonly request: PreparedRequest; readonly idempotencyKey: string | undefined }
+  | { readonly refusal: LineRefusal }
+);
+
+const NEWLINE = 0x0a;
+
+/**
+ * Makes the function that turns a received body of many lines into requests for the stream. A fault of a line is that
+ * line's. Null when the inflated body is larger than the limit. It throws AppError BAD_REQUEST (nothing in it) or
+ * VALIDATION_ERROR (too many lines, or messages in all of them).
+ */
+export function createPrepareBatch(): (
+  body: ReceivedBody,
+  options: Omit<PrepareOptions, 'keyed'>,
+) => PreparedLine[] | null {
+  const writeOut = createWriteOut();
+  return ({ bytes, encoding }, { limit, now }) => {
+    const inflated = inflate(bytes, encoding, limit);
+    if (inflated === null) return null;
+    const prepared: PreparedLine[] = [];
+    let messages = 0;
+    for (const { line, text } of linesOf(inflated)) {
+      if (prepared.length === MAX_BATCH_LINES) throw tooMany(`${MAX_BATCH_LINES} lines`);
+      const one = prepareLine(line, text, (json, keyed) => {
+        const request = writeOut(json, { keyed, now });
+        messages += (json as { readonly messages: readonly unknown[] }).messages.length;
+        return request;
+      });
+      if (messages > MAX_REQUEST_MESSAGES) throw tooMany(`${MAX_REQUEST_MESSAGES} messages in all its lines`);
+      prepared.push(one);
+    }
+    if (prepared.length === 0) throw emptyBody();
+    return inOneBuffer(prepared);
+  };
+}
+
+function* linesOf(bytes: Uint8Array): Generator<{ line: number; text: Uint8Array }> {
+  for (let from = 0, line = 1; from < bytes.length; line += 1) {
+    const newline = bytes.indexOf(NEWLINE, from);
+    const end = newline === -1 ? bytes.length : newline;
+    const text = bytes.subarray(from, end);
+    if (text.some((byte) => byte > 0x20)) yield { line, text };
+    from = end + 1;
+  }
+}
+
+function prepareLine(
+  line: number,
+  text: Uint8Array,
+  writeOut: (json: unknown, keyed: boolean) => PreparedRequest,
+): PreparedLine {
+  try {
+    const json = parseJson(text);
+    const isKeyed = typeof json === 'object' && json !== null && 'idempotencyKey' in json;
+    if (!isKeyed) return { line, request: writeOut(json, false), idempotencyKey: undefined };
+    const { idempotencyKey, ...body } = json;
+    if (!isIdempotencyKey(idempotencyKey))
+      throw invalidRequest([{ path: 'idempotencyKey', message: IDEMPOTENCY_KEY_RULE }]);
+    return { line, request: writeOut(body, true), idempotencyKey };
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    const { code, message, details } = error;
+    return { line, refusal: { code, message, details } };
+  }
+}
+
+function tooMany(most: string): AppError {
+  return invalidRequest([{ path: '', message: `must hold at most ${most}` }]);
+}
+
+/** A buffer for each of a thousand lines would take longer to hand to another thread than to fill one. */
+function inOneBuffer(lines: readonly PreparedLine[]): PreparedLine[] {
+  const drafts = lines.flatMap((line) => ('request' in line ? [line.request.draft] : []));
+  const sum = (sizeOf: (draft: RequestDraft) => number): number =>
+    drafts.reduce((total, draft) => total + sizeOf(draft), 0);
+  const bytes = new Uint8Array(sum((draft) => draft.bytes.length));
+  const untimed = new Uint32Array(sum((draft) => draft.untimed.length));
+  const at = { bytes: 0, untimed: 0 };
+  return lines.map((line) => {
+    if (!('request' in line)) return line;
+    const { draft } = line.request;
+    const moved = {
+      bytes: bytes.subarray(at.bytes, at.bytes + draft.bytes.length),
+      untimed: untimed.subarray(at.untimed, at.untimed + draft.untimed.length),
+    };
+    moved.bytes.set(draft.bytes);
+    moved.untimed.set(draft.untimed);
+    at.bytes += draft.bytes.length;
+    at.untimed += draft.untimed.length;
+    return { ...line, request: { ...line.request, draft: moved } };
+  });
+}
+
+/** What a thread is told about a body. `keyed` holds for a request; a batch says it on each line. */
+export interface BodyOptions extends PrepareOptions {
+  readonly kind: 'request' | 'batch';
+}
+
+/** What a thread makes of a body. */
+export type PreparedBody =
+  | { readonly kind: 'request'; readonly request: PreparedRequest }
+  | { readonly kind: 'batch'; readonly lines: readonly PreparedLine[] };
+
+/** Makes the function that prepares a body of either kind, as `createPrepare` and `createPrepareBatch` do. */
+export function createPrepareBody(): (body: ReceivedBody, options: BodyOptions) => PreparedBody | null {
+  const prepare = createPrepare();
+  const prepareBatch = createPrepareBatch();
+  return (body, options) => {
+    if (options.kind === 'batch') {
+      const lines = prepareBatch(body, options);
+      return lines === null ? null : { kind: 'batch', lines };
+    }
+    const request = prepare(body, options);
+    return request === null ? null : { kind: 'request', request };
+  };
+}
+
+/** What can be handed to another thread instead of being copied. The requests of a batch share it. */
+export function transferablesOf(body: PreparedBody): ArrayBuffer[] {
+  const requests =
+    body.kind === 'request'
+      ? [body.request]
+      : body.lines.flatMap((line) => ('request' in line ? [line.request] : []));
+  const [first] = requests;
+  return first === undefined ? [] : [first.draft.bytes.buffer, first.draft.untimed.buffer];
+}
