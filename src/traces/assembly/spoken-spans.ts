@@ -87,25 +87,53 @@ function withoutUndefined<T extends object>(value: T): Partial<T> {
  * a span with one of the two counts. In order of start.
  */
 export function chosenOf(spans: readonly Observation[], seen: ReadonlyMap<string, SeenSpan>): Observation[] {
-  const byId = new Map(spans.map((span) => [span.spanId, span]));
-  const children = new Map<string, Observation[]>();
-  const tops: Observation[] = [];
-  for (const span of spans) {
-    const parent = parentOf(span, seen);
-    if (parent === undefined || !byId.has(parent) || parent === span.spanId) tops.push(span);
-    else children.set(parent, [...(children.get(parent) ?? []), span]);
+  const tree = treeOf(spans, seen);
+  /** What is below a span that counts, or that was counted before. */
+  const inner = new Set<string>();
+  for (const { span, parent } of tree) {
+    const isInner =
+      parent === undefined ? isBelowCounted(span, seen) : inner.has(parent.spanId) || hasBoth(parent);
+    if (isInner) inner.add(span.spanId);
   }
-  const visited = new Set<string>();
-  const below = (span: Observation): Observation[] => {
-    if (visited.has(span.spanId)) return [];
-    visited.add(span.spanId);
-    if (hasBoth(span)) return [span];
-    const found = (children.get(span.spanId) ?? []).flatMap(below);
-    return found.length > 0 || !hasContent(span) ? found : [span];
-  };
-  // A ring of parents has no top: its first span is taken for one.
-  const chosen = [...tops, ...spans].flatMap((top) => (isBelowCounted(top, seen) ? [] : below(top)));
+  /** Spans that have, or have below them, something that counts. */
+  const telling = new Set<string>();
+  const chosen: Observation[] = [];
+  for (const { span, parent } of tree.toReversed()) {
+    if (inner.has(span.spanId)) continue;
+    const counts = hasBoth(span) || (hasContent(span) && !telling.has(span.spanId));
+    if (counts) chosen.push(span);
+    if (parent !== undefined && (counts || telling.has(span.spanId))) telling.add(parent.spanId);
+  }
   return chosen.toSorted(byStart);
+}
+
+interface Branch {
+  readonly span: Observation;
+  readonly parent: Observation | undefined;
+  readonly depth: number;
+}
+
+/** The spans with what is above them, parents first. A ring of parents is cut where it is entered. */
+function treeOf(spans: readonly Observation[], seen: ReadonlyMap<string, SeenSpan>): Branch[] {
+  const byId = new Map(spans.map((span) => [span.spanId, span]));
+  const branches = new Map<string, Branch>();
+  for (const start of spans) {
+    const path: Observation[] = [];
+    const onPath = new Set<string>();
+    let current: Observation | undefined = start;
+    while (current !== undefined && !branches.has(current.spanId) && !onPath.has(current.spanId)) {
+      path.push(current);
+      onPath.add(current.spanId);
+      current = byId.get(parentOf(current, seen) ?? '');
+    }
+    let parent = current === undefined ? undefined : branches.get(current.spanId);
+    for (const span of path.toReversed()) {
+      const branch: Branch = { span, parent: parent?.span, depth: (parent?.depth ?? -1) + 1 };
+      branches.set(span.spanId, branch);
+      parent = branch;
+    }
+  }
+  return [...branches.values()].toSorted((a, b) => a.depth - b.depth);
 }
 
 function parentOf(
@@ -137,14 +165,14 @@ export function isComplete(spans: readonly Observation[], seen: ReadonlyMap<stri
   const byId = new Map(spans.map((span) => [span.spanId, span]));
   const complete = new Set<string>();
   return spans.every((span) => {
-    const path = [span.spanId];
+    const path = new Set([span.spanId]);
     let current: Observation | SeenSpan | undefined = span;
     while (current !== undefined && !complete.has(current.spanId)) {
       // Of a log record nobody knows what is above it.
       if ('kind' in current && current.kind === 'event' && !seen.has(current.spanId)) return false;
       const parent: string | undefined = current.parentSpanId ?? seen.get(current.spanId)?.parentSpanId;
-      if (parent === undefined || path.includes(parent)) break;
-      path.push(parent);
+      if (parent === undefined || path.has(parent)) break;
+      path.add(parent);
       current = byId.get(parent) ?? seen.get(parent);
     }
     if (current === undefined) return false;

@@ -1,0 +1,64 @@
+import { deepEqual } from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Observation } from '../../../src/traces/observation.ts';
+import { chosenOf } from '../../../src/traces/assembly/spoken-spans.ts';
+
+const NOTHING_SEEN = new Map();
+
+/** `says`: `qa` a question and its answer, `q` a question alone, '' nothing. */
+function span(id: string, parent: string, says: '' | 'q' | 'qa', startedAt = 0): Observation {
+  return {
+    traceId: '0'.repeat(32),
+    spanId: id,
+    ...(parent === '' ? {} : { parentSpanId: parent }),
+    kind: says === '' ? 'other' : 'chat',
+    startedAt,
+    endedAt: startedAt + 1,
+    asked: says === '' ? [] : [{ role: 'user', content: `question of ${id}` }],
+    answered: says === 'qa' ? [{ role: 'assistant', content: `answer of ${id}` }] : [],
+    lacksContent: false,
+  };
+}
+
+function chosen(...spans: Observation[]): string[] {
+  return chosenOf(spans, NOTHING_SEEN).map(({ spanId }) => spanId);
+}
+
+describe('spans of a trace that count', () => {
+  it('are the topmost with a question and an answer; what is below them says other things', () => {
+    deepEqual(chosen(span('rewrite', 'agent', 'qa'), span('main', 'agent', 'qa'), span('agent', '', 'qa')), [
+      'agent',
+    ]);
+    deepEqual(chosen(span('deep', 'tool', 'qa'), span('tool', 'agent', ''), span('agent', 'http', 'qa')), [
+      'agent',
+    ]);
+  });
+
+  it('are several below a span that says nothing, in order of their start', () => {
+    deepEqual(chosen(span('second', 'http', 'qa', 2), span('first', 'http', 'qa', 1), span('http', '', '')), [
+      'first',
+      'second',
+    ]);
+  });
+
+  it('have one of the two where nothing below has more', () => {
+    deepEqual(chosen(span('agent', '', 'q'), span('call', 'agent', 'qa')), ['call']);
+    deepEqual(chosen(span('agent', '', 'q'), span('tool', 'agent', '')), ['agent']);
+    deepEqual(chosen(span('agent', '', 'q'), span('call', 'agent', 'q')), ['call']);
+  });
+
+  it('are told in a ring of parents, and below what was counted before', () => {
+    deepEqual(chosen(span('a', 'b', 'qa'), span('b', 'a', '')), ['a']);
+    deepEqual(chosen(span('a', 'a', 'qa')), ['a']);
+    const seen = new Map([['agent', { spanId: 'agent', parentSpanId: undefined, counted: true }]]);
+    deepEqual(chosenOf([span('late', 'agent', 'qa')], seen), []);
+  });
+
+  it('are found in a chain as deep as an export can hold', () => {
+    const depth = 20_000;
+    const chain = Array.from({ length: depth }, (_, index) =>
+      span(`s${index}`, index === 0 ? '' : `s${index - 1}`, index === depth - 1 ? 'qa' : ''),
+    );
+    deepEqual(chosen(...chain), [`s${depth - 1}`]);
+  });
+});
