@@ -6,6 +6,8 @@ import { isObject } from '../values.ts';
 
 /** What OpenInference writes where a user hides content. */
 const REDACTED = '__REDACTED__';
+/** No text that somebody says begins like this. */
+const JSON_BEGINS = /^\s*(?:\{\s*"|\[\s*[{["])/;
 
 /**
  * The messages in an attribute: JSON, structured, or a bare text that `role` said; undefined: it is not there.
@@ -17,11 +19,12 @@ export function recorded(
   omitted: OmissionCounts,
 ): readonly Message[] | undefined {
   if (value === undefined || value === null || value === '' || value === REDACTED) return undefined;
-  if (typeof value === 'string' && isBrokenJson(value)) {
+  const inner = parsed(value);
+  if (inner === value && typeof value === 'string' && JSON_BEGINS.test(value)) {
     omitted.add('JSON that was cut');
     return [];
   }
-  const messages = messagesOf(value, role, omitted);
+  const messages = messagesOf(inner, role, omitted);
   if (messages === null) omitted.add('value without messages');
   return messages ?? [];
 }
@@ -49,14 +52,4 @@ export function contentOf(value: unknown): unknown {
   const parts = parsed(value);
   const isList = Array.isArray(parts) && parts.length > 0 && parts.every(isObject);
   return isList && parts.every((part) => 'type' in part || 'text' in part) ? parts : value;
-}
-
-function isBrokenJson(text: string): boolean {
-  if (!/^\s*(?:\{\s*"|\[\s*[{["])/.test(text)) return false;
-  try {
-    JSON.parse(text);
-    return false;
-  } catch {
-    return true;
-  }
 }
