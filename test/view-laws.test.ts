@@ -5,6 +5,7 @@ import { bucketStart } from '../src/domain/time.ts';
 import { openDatabase } from '../src/store/duckdb.ts';
 import { VIEWS } from './support/fold.ts';
 import { holds, keptCases, runsOf, type Law } from './support/laws.ts';
+import { sinkLaw } from './support/sink-law.ts';
 import { plainCountLaw, replayLaw } from './support/view-laws.ts';
 import { deliveryLaw } from './support/worker-laws.ts';
 
@@ -37,6 +38,8 @@ describe('laws of the views', { concurrency: 2 }, () => {
     0.1,
     deliveryLaw(VIEWS),
   );
+
+  law('what a sink leaves is what queries say, and only what changed is written again', 0.1, sinkLaw(VIEWS));
 
   it('the start of a bucket in the views is the start of a bucket in TypeScript', async () => {
     const database = await openDatabase({ threads: 1 });

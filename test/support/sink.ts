@@ -34,8 +34,9 @@ export async function sinkOnce(
   }
 }
 
-/** Parquet files below a folder, with their names there. */
+/** Parquet files below a folder, with their names there; none when there is no folder. */
 export function parquetFiles(folder: string): string[] {
+  if (!existsSync(folder)) return [];
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith('.parquet'))
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
