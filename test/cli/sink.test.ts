@@ -1,12 +1,13 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { after, before, describe, it } from 'node:test';
 import { shardDirectory, writeActiveEpoch } from '../../src/store/epochs/epochs.ts';
 import { assignment, fact, openFixture, temporaryDirectory, uuid, type Fixture } from '../support/fold.ts';
 import { runScript, type Running } from '../support/processes.ts';
-import { parquetFiles, writeTimes } from '../support/sink.ts';
+import { parquetFiles, sinkOnce, writeTimes } from '../support/sink.ts';
 
 const GIVE_UP_MS = 30_000;
 
@@ -71,6 +72,24 @@ describe('npm run sink', () => {
     second.process.kill('SIGTERM');
     equal(await second.ended, 0, second.output());
     ok(!existsSync(join(to, '_tmp', '1.parquet.tmp')));
+  });
+
+  it('leaves everything as it was when the disk is full', async () => {
+    const to = join(temporary.path, 'full');
+    await sinkOnce(fixture.reader, to);
+    const [times, manifest] = [writeTimes(to), readFileSync(join(to, '_manifest.json'), 'utf8')];
+    await fold(3);
+    // The kernel refuses what makes a file longer than a kilobyte, as a full disk would.
+    const limited = 'ulimit -f 1; exec "$0" src/cli/sink.ts --to "$1" --once';
+    const failed = spawnSync('bash', ['-c', limited, process.execPath, to], {
+      cwd: join(import.meta.dirname, '../..'),
+      env: { ...process.env, DATA_DIR: dataDir },
+      encoding: 'utf8',
+    });
+    deepEqual([failed.status, failed.stdout], [1, '']);
+    match(failed.stderr, /^The disk of .*full is full\. What was there is as it was\.\n$/);
+    deepEqual([writeTimes(to), readFileSync(join(to, '_manifest.json'), 'utf8')], [times, manifest]);
+    deepEqual(readdirSync(join(to, '_tmp')), []);
   });
 
   it('refuses what it does not understand, and a data directory without views', async () => {
