@@ -65,7 +65,7 @@ group by all`,
 /** Writes the rows of a partition to a new file; how many they are. */
 export function writePartition(snapshot: Snapshot, partition: Partition, file: string): Promise<number> {
   const { table, instance, granularity, from } = partition;
-  const { division, columns, key } = table;
+  const { division, key } = table;
   const conditions: string[] = [];
   let range: TableRows['range'];
   if (division.by !== 'none' && from !== null) {
@@ -77,12 +77,17 @@ export function writePartition(snapshot: Snapshot, partition: Partition, file: s
   }
   const equal =
     granularity === null ? { instance } : { instance, granularity: GRANULARITY_NUMBER[granularity] };
-  const list = columns.map(({ name, type, sql }) => `(${sql})::${type} as ${name}`).join(', ');
   return snapshot.writeParquet(
-    `select ${list} ${fromOf(table, conditions)} order by ${key.join(', ')}`,
+    `${selectOf(table, conditions)} order by ${key.join(', ')}`,
     rowsOf(table, { equal, ...(range === undefined ? {} : { range }) }),
     file,
   );
+}
+
+/** The rows of a table as its files have them. */
+export function selectOf(table: SinkTable, conditions: readonly string[] = []): string {
+  const list = table.columns.map(({ name, type, sql }) => `(${sql})::${type} as ${name}`).join(', ');
+  return `select ${list} ${fromOf(table, conditions)}`;
 }
 
 function pointIn({ division }: SinkTable): string {
@@ -94,7 +99,8 @@ function fromOf({ joined, where }: SinkTable, conditions: readonly string[]): st
   return `from @r r ${joined}${all.length === 0 ? '' : ` where ${all.join(' and ')}`}`;
 }
 
-function rowsOf({ rows }: SinkTable, parts: Omit<TableRows, 'table'>): Statement {
+/** What `@r` stands for in it. */
+export function rowsOf({ rows }: SinkTable, parts: Omit<TableRows, 'table'> = {}): Statement {
   const granularity =
     rows.granularity === undefined ? {} : { granularity: GRANULARITY_NUMBER[rows.granularity] };
   return { rows: { r: { table: rows.table, ...parts, equal: { ...granularity, ...parts.equal } } } };

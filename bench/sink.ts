@@ -1,0 +1,192 @@
+/** How fast does a sink write a long history, and find that nothing has changed? Does its memory stay flat? */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { action, wholeNumber, type Command } from '../src/cli/command.ts';
+import { SinkFolder } from '../src/sink/folder.ts';
+import { rowsOf, selectOf } from '../src/sink/partitions.ts';
+import { runSink, type SinkSource } from '../src/sink/sink.ts';
+import { withSource } from '../src/sink/source.ts';
+import { SINK_TABLES } from '../src/sink/tables.ts';
+import { loadViews } from '../src/store/view-files.ts';
+import { oneInstance, openHistory, type History, type HistoryShape } from './history.ts';
+import { memoryOf } from './load/query-service.ts';
+import { processorMs, type Ratios } from './load/ratios.ts';
+import { table } from './load/table.ts';
+
+const USAGE = `Usage: npm run bench -- sink [OPTIONS]
+
+How fast does a sink write a long history, and find that nothing has changed? Does its memory stay flat?
+
+Runs npm run sink --once twice on a synthetic history of a year: all partitions, then none. The alternative, in the same
+run: one plain COPY of each table to a single file, without digests, order and partitions.
+
+  --messages N   length of the history; a session has ten (default: 10000000)
+  --keep DIR     keep the history in DIR, and reuse what is there
+  --json         print the figures as JSON`;
+
+const LOOK_MS = 20;
+const CLI = resolve(import.meta.dirname, '../src/cli/sink.ts');
+const VIEWS = loadViews(resolve(import.meta.dirname, '../views'));
+
+interface Run {
+  readonly what: string;
+  readonly seconds: number;
+  readonly processorSeconds: number;
+  /** Resident memory at most, bytes. */
+  readonly memory: number | null;
+}
+
+interface Figures {
+  readonly messages: number;
+  readonly rows: number;
+  readonly files: number;
+  readonly bytes: number;
+  readonly runs: readonly Run[];
+}
+
+/** A month: what a sink writes at once holds more rows than a day of a short year. */
+const QUICK: HistoryShape = { messages: 60_000, instances: 1, topics: 100, days: 30 };
+
+export const ratios: Ratios = async ({ times, keep }) => {
+  const history = await openHistory(QUICK, { keep, onProgress: () => undefined });
+  const [all, none]: [number[], number[]] = [[], []];
+  while (all.length < times) {
+    await inFolder(async (folder) => {
+      const to = await SinkFolder.open(join(folder, 'sink'));
+      const options = { folder: to, tables: SINK_TABLES, instances: null, now: () => 0 };
+      const { dataDir } = history;
+      await withSource({ dataDir, views: VIEWS, spillDirectory: join(folder, 'spill') }, async (source) => {
+        const plain = await processorTime(() => writePlain(source, folder));
+        all.push(plain / (await processorTime(() => runSink(source, options))));
+        none.push(plain / (await processorTime(() => runSink(source, options))));
+      });
+      to.close();
+    });
+  }
+  return { 'all partitions over a plain COPY': all, 'nothing to write over a plain COPY': none };
+};
+
+export const command: Command = {
+  usage: USAGE,
+  action: action({
+    options: {
+      messages: { type: 'string', default: '10000000' },
+      keep: { type: 'string' },
+      json: { type: 'boolean', default: false },
+    },
+    read({ messages, keep, json }) {
+      const size = wholeNumber('--messages', messages, 1000);
+      return async () => {
+        const onProgress = (line: string): void => console.error(line);
+        const history = await openHistory(oneInstance(size), { keep, onProgress });
+        try {
+          const figures = await inFolder((folder) => measure(history, folder));
+          console.log(json ? JSON.stringify(figures, null, 2) : describe(figures));
+        } finally {
+          history.remove();
+        }
+      };
+    },
+  }),
+};
+
+async function measure(history: History, folder: string): Promise<Figures> {
+  const to = join(folder, 'sink');
+  const first = await run('all partitions', history.dataDir, to);
+  const second = await run('nothing to write', history.dataDir, to);
+  const files = readdirSync(to, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.parquet'),
+  );
+  const bytes = files.reduce((sum, name) => sum + statSync(join(to, name)).size, 0);
+  const spill = { dataDir: history.dataDir, views: VIEWS, spillDirectory: join(folder, 'spill') };
+  return withSource(spill, async (source) => {
+    const startedAt = performance.now();
+    let rows = 0;
+    const processorSeconds =
+      (await processorTime(async () => {
+        rows = await writePlain(source, folder);
+      })) / 1000;
+    const seconds = (performance.now() - startedAt) / 1000;
+    const plain = { what: 'plain COPY', seconds, processorSeconds, memory: null };
+    return { messages: history.messages, rows, files: files.length, bytes, runs: [first, second, plain] };
+  });
+}
+
+async function run(what: string, dataDir: string, to: string): Promise<Run> {
+  const startedAt = performance.now();
+  const child = spawn(process.execPath, [CLI, '--to', to, '--once'], {
+    env: { ...process.env, DATA_DIR: dataDir },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const ended = once(child, 'exit');
+  let memory = 0;
+  let processorSeconds = 0;
+  while (child.exitCode === null && child.signalCode === null) {
+    memory = Math.max(memory, (await memoryOf(child.pid ?? 0)).peak);
+    processorSeconds = Math.max(processorSeconds, processorSecondsOf(child.pid ?? 0));
+    await Promise.race([ended, sleep(LOOK_MS)]);
+  }
+  if (child.exitCode !== 0) throw new Error(`npm run sink ended with code ${child.exitCode}`);
+  return { what, seconds: (performance.now() - startedAt) / 1000, processorSeconds, memory };
+}
+
+/** Ticks of the system's clock in a second. */
+const TICKS = 100;
+
+/** Of user and system, so far; 0 where the system does not tell. */
+function processorSecondsOf(pid: number): number {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+    return (Number(fields[11]) + Number(fields[12])) / TICKS;
+  } catch {
+    return 0;
+  }
+}
+
+/** Each table to a file; how many rows they have. */
+async function writePlain({ snapshots }: SinkSource, folder: string): Promise<number> {
+  let rows = 0;
+  for (const snapshot of snapshots)
+    for (const each of SINK_TABLES) {
+      const file = join(folder, `${each.name}.parquet`);
+      rmSync(file, { force: true });
+      rows += await snapshot.writeParquet(selectOf(each), rowsOf(each), file);
+    }
+  return rows;
+}
+
+/** Milliseconds. */
+async function processorTime(work: () => Promise<unknown>): Promise<number> {
+  const before = processorMs();
+  await work();
+  return processorMs() - before;
+}
+
+async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), 'undertone-bench-'));
+  try {
+    return await work(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function describe({ messages, rows, files, bytes, runs }: Figures): string {
+  return [
+    `${messages} messages: ${rows} rows in ${files} files, ${Math.round(bytes / 1e6)} MB`,
+    table(
+      ['', 'seconds', 'of the processor', 'rows/s', 'memory at most'],
+      runs.map(({ what, seconds, processorSeconds, memory }) => [
+        what,
+        seconds.toFixed(1),
+        processorSeconds.toFixed(1),
+        String(Math.round(rows / seconds)),
+        memory === null ? '' : `${Math.round(memory / 1e6)} MB`,
+      ]),
+    ),
+  ].join('\n');
+}
