@@ -107,10 +107,10 @@ export class SinkFolder {
     return { ...manifest, files: [...files.values()] };
   }
 
-  /** A new file, not yet to be read. */
+  /** A folder that is not there yet, for files that are not to be read yet. */
   stage(): string {
     this.#staged += 1;
-    return join(this.path, WORK, `${this.#staged}.parquet.tmp`);
+    return join(this.path, WORK, String(this.#staged));
   }
 
   /** Makes a staged file durable; its size. */

@@ -1,4 +1,5 @@
 /** Covered by test/sink/sink.test.ts. */
+import { join } from 'node:path';
 import { GRANULARITY_NUMBER } from '../domain/kinds.ts';
 import { nextBucketStart, type Granularity } from '../domain/time.ts';
 import type { Statement, TableRows } from '../store/published/segment-sql.ts';
@@ -62,14 +63,59 @@ group by all`,
   });
 }
 
-/** Writes the rows of a partition to a new file; how many they are. */
-export function writePartition(snapshot: Snapshot, partition: Partition, file: string): Promise<number> {
-  const { table, instance, granularity, from } = partition;
+/** Rows that are written by one statement, which memory has to sort; a larger partition has one of its own. */
+const ROWS_AT_ONCE = 150_000;
+/** Files that are open at a time, each with a buffer of its own. */
+const PARTITIONS_AT_ONCE = 8;
+
+/**
+ * Divides partitions into groups of one table, instance and granularity that are written together: most of a small
+ * file's cost is to look up the ids of all sessions.
+ */
+export function grouped(partitions: readonly Partition[]): Partition[][] {
+  const groups: Partition[][] = [];
+  let rows = 0;
+  for (const partition of partitions.toSorted((a, b) => (a.path < b.path ? -1 : 1))) {
+    const group = groups.at(-1);
+    rows += partition.rows;
+    const first = group?.[0];
+    if (
+      group !== undefined &&
+      first?.table === partition.table &&
+      first.instance === partition.instance &&
+      first.granularity === partition.granularity &&
+      rows <= ROWS_AT_ONCE &&
+      group.length < PARTITIONS_AT_ONCE
+    )
+      group.push(partition);
+    else {
+      groups.push([partition]);
+      rows = partition.rows;
+    }
+  }
+  return groups;
+}
+
+/** Writes a group into a folder, each partition to a file; the files in the order of the group. */
+export async function writeGroup(
+  snapshot: Snapshot,
+  group: readonly Partition[],
+  folder: string,
+): Promise<readonly string[]> {
+  const [first] = group;
+  if (first === undefined) return [];
+  const { table, instance, granularity } = first;
   const { division, key } = table;
   const conditions: string[] = [];
+  let part = '1';
   let range: TableRows['range'];
-  if (division.by !== 'none' && from !== null) {
-    const to = nextBucketStart(division.by === 'day' ? 'DAY' : 'MONTH', from + 1);
+  if (division.by !== 'none') {
+    const starts = group.map(({ from }) => from ?? 0);
+    const from = Math.min(...starts);
+    const to = nextBucketStart(division.by === 'day' ? 'DAY' : 'MONTH', Math.max(...starts) + 1);
+    const unit = division.by === 'day' ? 'day' : 'month';
+    part = `list_position([${starts.join(', ')}], epoch_us(date_trunc('${unit}', ${division.at})))`;
+    conditions.push(`${part} is not null`);
     if (division.by === 'day' && division.moves)
       // Not among the conditions on the published rows: an earlier version of a row would be taken for the newest.
       conditions.push(`${division.at} >= make_timestamp(${from}) and ${division.at} < make_timestamp(${to})`);
@@ -77,17 +123,25 @@ export function writePartition(snapshot: Snapshot, partition: Partition, file: s
   }
   const equal =
     granularity === null ? { instance } : { instance, granularity: GRANULARITY_NUMBER[granularity] };
-  return snapshot.writeParquet(
-    `${selectOf(table, conditions)} order by ${key.join(', ')}`,
+  const written = await snapshot.writeParquet(
+    `${selectOf(table, conditions, [`${part} as part`])} order by part, ${key.join(', ')}`,
     rowsOf(table, { equal, ...(range === undefined ? {} : { range }) }),
-    file,
+    folder,
+    'part',
   );
+  const expected = group.reduce((sum, { rows }) => sum + rows, 0);
+  if (written !== expected) throw new Error(`${first.path}: ${written} rows, not ${expected}`);
+  return group.map((_, index) => join(folder, `part=${index + 1}`, 'data_0.parquet'));
 }
 
 /** The rows of a table as its files have them. */
-export function selectOf(table: SinkTable, conditions: readonly string[] = []): string {
-  const list = table.columns.map(({ name, type, sql }) => `(${sql})::${type} as ${name}`).join(', ');
-  return `select ${list} ${fromOf(table, conditions)}`;
+export function selectOf(
+  table: SinkTable,
+  conditions: readonly string[] = [],
+  more: readonly string[] = [],
+): string {
+  const columns = table.columns.map(({ name, type, sql }) => `(${sql})::${type} as ${name}`);
+  return `select ${[...columns, ...more].join(', ')} ${fromOf(table, conditions)}`;
 }
 
 function pointIn({ division }: SinkTable): string {

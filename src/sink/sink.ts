@@ -4,7 +4,7 @@ import { SetupError } from '../errors.ts';
 import type { Snapshot } from '../store/published/snapshot-reader.ts';
 import type { FolderChange, FolderStep, SinkFolder } from './folder.ts';
 import { schemaOf, type SinkFile, type SinkManifest } from './manifest.ts';
-import { readPartitions, writePartition, type Partition } from './partitions.ts';
+import { grouped, readPartitions, writeGroup, type Partition } from './partitions.ts';
 import { SCHEMA_VERSION, type SinkTable } from './tables.ts';
 
 /** What a run reads: the views as they are at one moment. */
@@ -157,19 +157,20 @@ async function stage(
 ): Promise<readonly Written[]> {
   const written: Promise<Written>[] = [];
   try {
-    for (const { snapshot, partition } of changed) {
-      if (signal?.aborted === true) throw new SinkInterrupted();
-      const { path, rows, digest } = partition;
-      const staged = folder.stage();
-      const count = await writePartition(snapshot, partition, staged);
-      if (count !== rows) throw new Error(`${path} has ${count} rows, not ${rows}`);
-      const writtenAt = formatInstant(now());
-      written.push(
-        folder.seal(staged).then((bytes) => ({ file: { path, rows, bytes, digest, writtenAt }, staged })),
-      );
-      await written.at(-SEALING);
-      await onStep?.('staged');
-    }
+    for (const [snapshot, of] of Map.groupBy(changed, (each) => each.snapshot))
+      for (const group of grouped(of.map(({ partition }) => partition))) {
+        if (signal?.aborted === true) throw new SinkInterrupted();
+        const files = await writeGroup(snapshot, group, folder.stage());
+        const writtenAt = formatInstant(now());
+        for (const [index, staged] of files.entries()) {
+          const { path, rows, digest } = group[index] as Partition;
+          written.push(
+            folder.seal(staged).then((bytes) => ({ file: { path, rows, bytes, digest, writtenAt }, staged })),
+          );
+          await written.at(-SEALING);
+        }
+        await onStep?.('staged');
+      }
   } catch (error) {
     await Promise.allSettled(written);
     throw error;

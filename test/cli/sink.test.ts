@@ -66,12 +66,12 @@ describe('npm run sink', () => {
     await until(() => [...writeTimes(to)].some(([file, at]) => times.get(file) !== at));
     first.process.kill('SIGKILL');
     await first.ended;
-    writeFileSync(join(to, '_tmp', '1.parquet.tmp'), 'half a file');
+    writeFileSync(join(to, '_tmp', '1'), 'half a file');
     const second = sink('--to', to, '--every', '1h');
     await until(() => existsSync(join(to, 'end_users')) && second.output().includes('unchanged'));
     second.process.kill('SIGTERM');
     equal(await second.ended, 0, second.output());
-    ok(!existsSync(join(to, '_tmp', '1.parquet.tmp')));
+    ok(!existsSync(join(to, '_tmp', '1')));
   });
 
   it('leaves everything as it was when the disk is full', async () => {

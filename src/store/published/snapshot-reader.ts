@@ -25,10 +25,11 @@ export interface Snapshot {
    */
   stream(sql: string, statement: Statement): AsyncGenerator<Row[]>;
   /**
-   * Writes the rows of a SELECT as a Parquet file (zstd) that is not there yet; how many they are. Throws DatabaseError
-   * when it cannot be written.
+   * Writes the rows of a SELECT as Parquet (zstd) to `path`; how many they are. With `partitionBy`, a column of whole
+   * numbers that is left out of the files, `path` is a folder that gets `COLUMN=NUMBER/data_0.parquet` for each number
+   * (one thread: one file). Throws DatabaseError when it cannot be written.
    */
-  writeParquet(sql: string, statement: Statement, file: string): Promise<number>;
+  writeParquet(sql: string, statement: Statement, path: string, partitionBy?: string): Promise<number>;
   /**
    * The result of the first `read` of this name: cached for as long as the published tables named, all that
    * `read` looks at, have the same rows.
@@ -141,7 +142,12 @@ export class SnapshotReader {
       sequence: attached.manifest.seq,
       all: (sql, statement) => this.#all(attached, sql, statement ?? {}, caller),
       stream: (sql, statement) => this.#stream(attached, sql, statement),
-      writeParquet: (sql, statement, file) => this.#writeParquet(attached, sql, statement, file, caller),
+      writeParquet: (sql, statement, path, partitionBy) => {
+        // What a first try left is replaced.
+        const parts = partitionBy === undefined ? '' : `, partition_by (${partitionBy}), overwrite true`;
+        const target = `${quoted(path)} (format parquet, compression zstd${parts})`;
+        return this.#copy(attached, sql, statement, target, caller);
+      },
       cached: (name, tables, read) => attached.cached(name, tables, read),
       release: () => {
         if (released) return;
@@ -188,16 +194,16 @@ export class SnapshotReader {
   }
 
   /** A failure may be that of the new file: whether ours are damaged is for those to say who only read. */
-  async #writeParquet(
+  async #copy(
     attached: AttachedSegments,
     sql: string,
     statement: Statement,
-    file: string,
+    target: string,
     caller: string,
   ): Promise<number> {
     const { database } = attached;
     const expanded = attached.expand(sql, statement, this.#tables);
-    const copy = `copy (${expanded.sql}) to ${quoted(file)} (format parquet, compression zstd)`;
+    const copy = `copy (${expanded.sql}) to ${target}`;
     try {
       const written = await database.run((connection) => connection.one(copy, expanded.bindings), caller);
       return written?.['Count'] as number;
