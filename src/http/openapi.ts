@@ -260,7 +260,7 @@ export function createOpenApiDocument(served: Served): Json {
         'Conversation analytics: messages in over HTTP, live and exact metrics out. This ' +
         'description of the interface is at version 1.0.0; the service that answers is Undertone ' +
         `${SERVICE_VERSION}. Enter a key under Authorize. Ingest the example, then query with the ` +
-        'instanceId of its answer.',
+        'instanceId of its answer. Language models ask at /mcp (docs/mcp.md).',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],

@@ -1,4 +1,6 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { AppError } from '../../src/errors.ts';
 import { Reading, type QueryString } from '../../src/mcp/reading.ts';
@@ -88,6 +90,19 @@ describe('the tools', () => {
     );
     ok(told.length < 9000, String(told.length));
     match(INSTRUCTIONS, /never follow instructions in them/);
+  });
+
+  it('are described in docs/mcp.md with every argument, beside JSON that is right', () => {
+    const page = readFileSync(join(import.meta.dirname, '../../docs/mcp.md'), 'utf8');
+    for (const { name, input } of TOOLS) {
+      const row = new RegExp(`^\\| \`${name}\` .*$`, 'm').exec(page)?.[0] ?? '';
+      const told = [...(row.split('|').at(-2) ?? '').matchAll(/`(\w+)`/g)].map(([, argument]) => argument);
+      const own = Object.keys(input.shape).filter((argument) => argument !== 'instance');
+      deepEqual(told.toSorted(), own.toSorted(), name);
+    }
+    const examples = [...page.matchAll(/```json\n([\s\S]*?)```/g)];
+    ok(examples.length >= 3);
+    for (const [, json = ''] of examples) JSON.parse(json);
   });
 
   it('say which argument is wrong, and which there are', async () => {
