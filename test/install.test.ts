@@ -164,6 +164,18 @@ describe('what runs after npm ci', () => {
     });
   });
 
+  it('does nothing where another project depends on Undertone', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'undertone-install-'));
+    try {
+      const dependency = join(folder, 'node_modules/undertone');
+      cpSync(join(ROOT, 'install'), join(dependency, 'install'), { recursive: true });
+      await run(process.execPath, [join(dependency, 'install/after-install.js')]);
+      deepEqual(readdirSync(dependency), ['install']);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
   it('says when Node itself is missing', async () => {
     await after(['fastify/package.json'], async (modules) => {
       const failed = await installs(modules).then(
