@@ -3,12 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { AlertedShard, ShardAlerts } from '../domain/alerting.ts';
 import { bucketStart } from '../domain/time.ts';
 import type { Logger } from '../logger.ts';
-import { contentOf, render, type PublicUrl } from './body.ts';
+import { contentOf, messageOf, type Content, type PublicUrl } from './body.ts';
+import { digestContent, digestIdOf, readDigest } from './digest.ts';
 import { evaluate, type Firing } from './evaluation.ts';
-import type { FiguresReader } from './figures.ts';
+import type { Figures, FiguresReader } from './figures.ts';
 import type { Message, Outbox, Seen } from './outbox.ts';
 import type { WatchedRules } from './rules.ts';
 import type { Sender } from './sender.ts';
+import { WEEK } from './windows.ts';
 
 export interface AlerterOptions {
   readonly rules: WatchedRules;
@@ -261,9 +263,10 @@ class AlertedShardWork implements ShardAlerts {
         const moment = { since: from, until, isKnown: (id: string) => sender.has(id) };
         const firings = await evaluate(rules.of(instanceId), figures, moment);
         this.#counts.evaluations += 1;
-        for (const firing of firings) await this.#fire(firing, position);
+        for (const firing of firings) await this.#fire(firing, figures);
+        const digests = await this.#sendDigests(instanceId, figures);
         watched.seen = { position, storedAt: Math.max(publishedAt ?? 0, seen?.storedAt ?? 0) };
-        if (firings.length > 0) await this.#note(instanceId, watched);
+        if (firings.length + digests > 0) await this.#note(instanceId, watched);
         else watched.unnotedSince = Math.min(watched.unnotedSince, performance.now());
       });
     } catch (error) {
@@ -274,28 +277,51 @@ class AlertedShardWork implements ShardAlerts {
     if (performance.now() - watched.unnotedSince > NOTE_EVERY_MS) await this.#note(instanceId, watched);
   }
 
-  async #fire(firing: Firing, position: number): Promise<void> {
-    const { outbox, publicUrl, now, logger } = this.#options;
-    const { rule } = firing;
-    const at = now();
+  async #fire(firing: Firing, figures: Figures): Promise<void> {
+    const { rule, entity } = firing;
+    const quotes = rule.delivery.quotes && entity !== null ? await this.#quotes(firing, figures) : [];
+    const content = contentOf({ ...firing, quotes }, figures.position, this.#options.now());
+    await this.#add(firing.id, 'alert', content, figures.position);
+  }
+
+  /** A message without quotes is better than none. */
+  async #quotes({ entity, span }: Firing, figures: Figures): Promise<readonly string[]> {
+    try {
+      return entity === null ? [] : await figures.quotes(entity.groupBy, entity.id, span);
+    } catch (error) {
+      this.#options.logger.warn({ event: 'quotes_not_read', err: error }, 'an alert goes without quotes');
+      return [];
+    }
+  }
+
+  /** The digests of the last week that is over; how many there were to send. */
+  async #sendDigests(instanceId: string, figures: Figures): Promise<number> {
+    const { rules, sender, now } = this.#options;
+    const span = { start: this.#week - WEEK, end: this.#week };
+    const due = rules
+      .of(instanceId)
+      .filter(({ condition, disabled }) => condition.kind === 'digest' && disabled === null)
+      .filter((rule) => span.end > rule.createdAt * 1000 && !sender.has(digestIdOf(rule, span)));
+    if (due.length === 0) return 0;
+    const digest = await readDigest(figures, span);
+    for (const rule of due) {
+      const content = digestContent(rule, digest, figures.position, now());
+      await this.#add(digestIdOf(rule, span), 'digest', content, figures.position);
+    }
+    return due.length;
+  }
+
+  /** Puts a message into the outbox, unless it is there. */
+  async #add(id: string, type: Message['type'], content: Content, position: number): Promise<void> {
+    const { outbox, publicUrl, logger } = this.#options;
+    const { rule } = content;
+    const { instanceId } = rule;
     await this.shard.guard();
-    const rendered = render(contentOf(firing, position, at), rule.delivery.format, publicUrl);
-    const message: Message = {
-      id: firing.id,
-      instanceId: rule.instanceId,
-      ruleId: rule.id,
-      type: 'alert',
-      ...rendered,
-      createdAt: at,
-      state: 'pending',
-      attempts: 0,
-      nextAt: at,
-      last: null,
-    };
+    const message = messageOf(id, type, content, publicUrl);
     if (!(await outbox.add(message))) return;
     this.#counts.fired += 1;
     logger.info(
-      { event: 'alert_fired', instanceId: rule.instanceId, alert: rule.id, message: firing.id, position },
+      { event: 'alert_fired', instanceId, alert: rule.id, message: id, position },
       'an alert has fired',
     );
   }

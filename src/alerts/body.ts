@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { formatInstant } from '../domain/time.ts';
 import type { Firing } from './evaluation.ts';
+import type { Message } from './outbox.ts';
 import { COUNTED, KINDS_OF_CONDITIONS, WINDOWS, type Counted, type Format, type Rule } from './rule.ts';
 import { oneLine, textOf } from './texts.ts';
 
@@ -34,6 +35,7 @@ export const firedDataSchema = z.strictObject({
     .strictObject({ start: instant, end: instant, sessions: z.number(), windows: z.number() })
     .optional(),
   entity: z.strictObject({ groupBy: z.enum(COUNTED), id: uuid, name: z.string() }).nullable(),
+  quotes: z.array(z.string()),
   position: z.number(),
 });
 
@@ -137,15 +139,45 @@ export function linkTo(
   return `/?${new URLSearchParams({ instance: instanceId, ...page }).toString()}`;
 }
 
+/** A message that was never sent. */
+export function messageOf(
+  id: string,
+  type: Message['type'],
+  content: Content,
+  publicUrl: PublicUrl,
+): Message {
+  const { rule, at } = content;
+  return {
+    id,
+    instanceId: rule.instanceId,
+    ruleId: rule.id,
+    type,
+    ...render(content, rule.delivery.format, publicUrl),
+    createdAt: at,
+    state: 'pending',
+    attempts: 0,
+    nextAt: at,
+    last: null,
+  };
+}
+
 /** A firing as a message. `position`: the stream sequence that its numbers contain. */
-export function contentOf(firing: Firing, position: number, at: number): Content {
-  const { rule, window, span, value, bound, sessions, before, entity } = firing;
+export function contentOf(
+  firing: Firing & { readonly quotes: readonly string[] },
+  position: number,
+  at: number,
+): Content {
+  const { rule, window, span, value, bound, sessions, before, entity, quotes } = firing;
+  const text = textOf(firing);
   const ended = { start: formatInstant(span.start), end: formatInstant(span.end) };
   return {
     type: 'alert.fired',
     rule,
     at,
-    text: textOf(firing),
+    text,
+    ...(quotes.length === 0
+      ? {}
+      : { sections: [{ lines: [text] }, { lines: quotes.map((quote) => `“${quote}”`) }] }),
     link: linkTo(rule.instanceId, entity),
     more: {
       window: { granularity: window, ...ended },
@@ -156,6 +188,7 @@ export function contentOf(firing: Firing, position: number, at: number): Content
         ? {}
         : { before: { ...before, start: formatInstant(before.start), end: formatInstant(before.end) } }),
       entity: entity === null ? null : { groupBy: entity.groupBy, id: entity.id, name: entity.name },
+      quotes,
       position,
     },
   };

@@ -1,6 +1,9 @@
 /** What conditions are decided by, from one snapshot: the numbers of GET /v1/query/. Covered by test/alerts/figures.test.ts. */
 import { GROUPINGS, type GroupBy } from '../domain/groupings.ts';
 import { answerQuery, type AnswerOptions } from '../query/answer.ts';
+import { ChangesReader } from '../query/changes/changes-reader.ts';
+import type { ChangesResponse } from '../query/changes/changes-schema.ts';
+import { WhyReader, type WhyReaderOptions } from '../query/why/why-reader.ts';
 import { readInstanceRow } from '../query/instance-row.ts';
 import { parseQueryParameters, type QueryParameters } from '../query/parameters.ts';
 import { planTotals } from '../query/plan.ts';
@@ -20,8 +23,11 @@ export interface EntityFigures {
   readonly gapType?: 'TOOL' | 'KNOWLEDGE';
 }
 
+/** What an evaluation counts, and what a digest lists besides. */
+export type Listed = Counted | 'REPEATED_REQUEST';
+
 export interface EntityChoice {
-  readonly groupBy: Counted;
+  readonly groupBy: Listed;
   /** ±Infinity: open. */
   readonly span: Span;
   /** The window that the span is; null: it is no single one. */
@@ -43,8 +49,26 @@ export interface Figures {
   processedAt(): Promise<number>;
   /** The start of the first day of a span with a conversation; Infinity when there is none. */
   firstDay(span: Span): Promise<number>;
+  /** End users in a span. */
+  users(span: Span): Promise<number>;
+  /** What has changed against the time before a span, as GET /v1/changes tells it, the clearest first. */
+  changes(span: Span): Promise<ChangesResponse['changes']>;
+  /** What users said of a topic or gap in a span, without personal data; none where nothing can be quoted. */
+  quotes(groupBy: Listed, id: string, span: Span): Promise<readonly string[]>;
 }
 
+export interface FiguresOptions extends AnswerOptions {
+  /** The texts of messages by stream position. */
+  readonly texts: WhyReaderOptions['texts'];
+  /** A text as it may be shown as an example. */
+  readonly exampleOf: WhyReaderOptions['exampleOf'];
+}
+
+/** So many quotes of an entity. */
+const MOST_QUOTES = 3;
+
+/** Changes that a digest may tell of. */
+const MOST_CHANGES = 100;
 /** No instance has so many entities. */
 const MOST = 1_000_000;
 
@@ -52,10 +76,10 @@ const MOST = 1_000_000;
 export class SnapshotFigures implements Figures {
   readonly #snapshot: Snapshot;
   readonly #instanceId: string;
-  readonly #options: AnswerOptions;
+  readonly #options: FiguresOptions;
   readonly #known = new Map<string, Promise<unknown>>();
 
-  constructor(snapshot: Snapshot, instanceId: string, options: AnswerOptions) {
+  constructor(snapshot: Snapshot, instanceId: string, options: FiguresOptions) {
     this.#snapshot = snapshot;
     this.#instanceId = instanceId;
     this.#options = options;
@@ -82,6 +106,36 @@ export class SnapshotFigures implements Figures {
       },
     );
   }
+
+  users(span: Span): Promise<number> {
+    return this.#once(`users ${span.start} ${span.end}`, async () => {
+      const { pagination } = await this.#ask('END_USER', span, { limit: 1 });
+      return pagination.total;
+    });
+  }
+
+  async changes(span: Span): Promise<ChangesResponse['changes']> {
+    const reader = new ChangesReader({ ...this.#options, readerOf: this.#readerOf });
+    const { changes } = await reader.read({
+      instanceId: this.#instanceId,
+      'dateRange.start': span.start,
+      'dateRange.end': span.end,
+      compare: 'previous',
+      limit: MOST_CHANGES,
+    });
+    return changes;
+  }
+
+  async quotes(groupBy: Listed, id: string, { start, end }: Span): Promise<readonly string[]> {
+    if (groupBy !== 'TOPIC' && groupBy !== 'GAP') return [];
+    const reader = new WhyReader({ ...this.#options, readerOf: this.#readerOf });
+    const range = { 'dateRange.start': start, 'dateRange.end': end, timeGranularity: 'DAY' } as const;
+    const { wordings } = await reader.read(groupBy, id, { instanceId: this.#instanceId, ...range });
+    return [...new Set(wordings.typical.map(({ text }) => text))].slice(0, MOST_QUOTES);
+  }
+
+  /** Other readers of the query side, over this snapshot. */
+  readonly #readerOf = (): Pick<SnapshotReader, 'read'> => ({ read: (work) => work(this.#snapshot) });
 
   sessions(span: Span, dissatisfied = false): Promise<number> {
     return this.#once(`sessions ${span.start} ${span.end} ${dissatisfied}`, async () => {
@@ -128,11 +182,9 @@ export class SnapshotFigures implements Figures {
   }
 }
 
-function entityOf(
-  groupBy: Counted,
-  { dimensions, fields }: QueryResponse['elements'][number],
-): EntityFigures {
-  const entity = dimensions[GROUPINGS[groupBy].name as 'topic' | 'gap' | 'csatDsatSignal'];
+function entityOf(groupBy: Listed, { dimensions, fields }: QueryResponse['elements'][number]): EntityFigures {
+  const entity =
+    dimensions[GROUPINGS[groupBy].name as 'topic' | 'gap' | 'csatDsatSignal' | 'repeatedRequest'];
   if (entity === undefined) throw new Error(`a row of ${groupBy} has no entity`);
   return {
     id: entity.id,
@@ -153,7 +205,7 @@ export interface FiguresReader {
 /** Reads figures of one shard's published views. */
 export function figuresReader(
   reader: Pick<SnapshotReader, 'hasManifest' | 'read' | 'close'>,
-  options: AnswerOptions,
+  options: FiguresOptions,
 ): FiguresReader {
   return {
     read: async (instanceId, work) => {

@@ -151,6 +151,12 @@ export function newRuleSchema(allowPrivate: boolean) {
             format: oneOf(FORMATS)
               .default('undertone')
               .describe('undertone: all figures as JSON; slack: what an incoming webhook of Slack takes.'),
+            quotes: z
+              .boolean('must be true or false')
+              .default(false)
+              .describe(
+                'true: messages about a topic or gap quote up to three requests, without personal data.',
+              ),
             secret: z
               .string('must be a string')
               .regex(SECRET, 'must be whsec_ and 24 to 64 bytes in base64')
@@ -173,7 +179,12 @@ export interface Rule {
   readonly instanceId: string;
   readonly name: string;
   readonly condition: Condition;
-  readonly delivery: { readonly url: string; readonly format: Format; readonly secret: string };
+  readonly delivery: {
+    readonly url: string;
+    readonly format: Format;
+    readonly quotes: boolean;
+    readonly secret: string;
+  };
   /** Milliseconds since 1970-01-01 UTC. */
   readonly createdAt: number;
   /** Why nothing is sent any more; null: it is active. */

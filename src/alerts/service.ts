@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { dateTime } from '../domain/metrics.ts';
 import { formatInstant } from '../domain/time.ts';
 import { AppError } from '../errors.ts';
-import { linkTo, render, type PublicUrl } from './body.ts';
+import { linkTo, messageOf, type PublicUrl } from './body.ts';
 import { MESSAGE_STATES, type Message, type Outbox } from './outbox.ts';
 import { conditionSchema, FORMATS, type NewRule, type Rule } from './rule.ts';
 import { asked, type Rules } from './rules.ts';
@@ -22,6 +22,7 @@ export const alertSchema = z.strictObject({
     .strictObject({
       url: z.string().describe('Where messages are posted to: the host. The rest may be a secret.'),
       format: z.enum(FORMATS).describe('The form of messages.'),
+      quotes: z.boolean().describe('Whether messages quote requests.'),
     })
     .describe('Whom it tells.'),
   createdAt: dateTime.describe('When it was made, UTC.'),
@@ -124,18 +125,7 @@ export class AlertService {
     const at = now();
     const text = `This is a test of the alert ‘${rule.name}’: its messages arrive.`;
     const content = { type: 'alert.test', rule, at, text, link: linkTo(instanceId, null), more: {} } as const;
-    const message: Message = {
-      id: v7(),
-      instanceId,
-      ruleId: id,
-      type: 'test',
-      ...render(content, rule.delivery.format, publicUrl),
-      createdAt: at,
-      state: 'pending',
-      attempts: 0,
-      nextAt: at,
-      last: null,
-    };
+    const message = messageOf(v7(), 'test', content, publicUrl);
     await asked(() => outbox.add(message));
     return { deliveryId: message.id };
   }
@@ -147,7 +137,11 @@ function alertOf({ id, instanceId, name, condition, delivery, createdAt, disable
     instanceId,
     name,
     condition,
-    delivery: { url: `${new URL(delivery.url).origin}/…`, format: delivery.format },
+    delivery: {
+      url: `${new URL(delivery.url).origin}/…`,
+      format: delivery.format,
+      quotes: delivery.quotes,
+    },
     createdAt: formatInstant(createdAt * 1000),
     state: disabled === null ? 'active' : 'disabled',
     disabledReason: disabled?.reason ?? null,

@@ -59,6 +59,17 @@ export interface WorkerFigures {
     readonly timedOut: number;
     readonly queue: number;
   } | null;
+  /** Evaluations of alerts, and what became of what they had to say; null: it does not tell. */
+  readonly alerts: {
+    readonly evaluations: number;
+    readonly fired: number;
+    readonly delivered: number;
+    /** Attempts that were not answered with success. */
+    readonly failed: number;
+    /** Messages that were given up. */
+    readonly dead: number;
+    readonly pending: number;
+  } | null;
 }
 
 export interface ProcessFigures {

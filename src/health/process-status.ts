@@ -32,6 +32,15 @@ const writerStatusSchema = z.object({
   queue: count,
 });
 
+const alertsStatusSchema = z.object({
+  evaluations: count,
+  fired: count,
+  delivered: count,
+  failed: count,
+  dead: count,
+  pending: count,
+});
+
 const workerStatusSchema = z.object({
   machine: z.string(),
   pid: count,
@@ -41,6 +50,8 @@ const workerStatusSchema = z.object({
   shards: z.array(shardStatusSchema),
   /** Null: names and summaries are our own. */
   writer: writerStatusSchema.nullable().default(null),
+  /** Null: it does not evaluate any. */
+  alerts: alertsStatusSchema.nullable().default(null),
 });
 
 const startStatusSchema = z.object({
@@ -87,7 +98,7 @@ export interface Heartbeat {
  */
 export function beginWorkerStatus(
   dataDir: string,
-  state: () => Pick<WorkerStatus, 'rebuild' | 'shards' | 'writer'>,
+  state: () => Pick<WorkerStatus, 'rebuild' | 'shards' | 'writer' | 'alerts'>,
 ): Heartbeat {
   for (const [file, { ended }] of heardFrom(dataDir, /^worker-/, workerStatusSchema)) {
     if (ended) rmSync(file, { force: true });

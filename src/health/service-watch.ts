@@ -166,11 +166,12 @@ export class ServiceWatch implements ServiceHealth {
       ? []
       : [{ name: 'web', restarts: null, residentBytes: process.memoryUsage.rss() }];
     return {
-      workers: alive.map(({ status: { pid, shards, writer }, ageMs }) => ({
+      workers: alive.map(({ status: { pid, shards, writer, alerts }, ageMs }) => ({
         name: nameOf(pid),
         heartbeatAgeSeconds: ageMs / 1000,
         shards,
         writer,
+        alerts,
       })),
       lag,
       processes: [...known, ...own, ...others],

@@ -11,6 +11,7 @@ import { overviewResponseSchema } from '../query/overview/overview-schema.ts';
 import { whyResponseSchema } from '../query/why/why-schema.ts';
 import { errorEnvelopeSchema, ingestResponseSchema } from './answer-schemas.ts';
 import { batchLineSchema, batchRequestSchema } from './batch-route.ts';
+import { alertPaths, alertSchemas } from './openapi-alerts.ts';
 import { curationPaths, curationSchemas } from './openapi-curations.ts';
 import {
   instanceChangeSchema,
@@ -231,6 +232,7 @@ function schemasOf(served: Served): Json {
           WhyResponse: namedSchema('WhyResponse', whyResponseSchema, 'output'),
           OverviewResponse: namedSchema('OverviewResponse', overviewResponseSchema, 'output'),
           ...curationSchemas(),
+          ...alertSchemas(),
           ChangesResponse: namedSchema('ChangesResponse', changesResponseSchema, 'output'),
         }
       : {}),
@@ -272,6 +274,7 @@ export function createOpenApiDocument(served: Served): Json {
             '/v1/query/': queryPath(),
             ...readingPaths(),
             ...curationPaths(),
+            ...alertPaths(),
           }
         : {}),
       ...instancePaths(),

@@ -71,6 +71,35 @@ const DEFINITIONS: readonly Definition[] = [
     labels: ['worker'],
     samples: ({ workers }) => workers.flatMap(({ name, writer }) => known({ worker: name }, writer?.queue)),
   },
+  alertCounter(
+    'undertone_alert_evaluations_total',
+    'Evaluations of the alerts of an instance.',
+    'evaluations',
+  ),
+  alertCounter('undertone_alerts_fired_total', 'What alerts had to say, digests included.', 'fired'),
+  {
+    name: 'undertone_alert_deliveries_total',
+    help:
+      'Messages of alerts by what came of them: delivered, dead (given up), and failed for each attempt that is ' +
+      'repeated. Counted since the worker started.',
+    type: 'counter',
+    labels: ['worker', 'result'],
+    samples: ({ workers }) =>
+      workers.flatMap(({ name: worker, alerts }) =>
+        alerts === null
+          ? []
+          : (['delivered', 'dead', 'failed'] as const).map(
+              (result) => [{ worker, result }, alerts[result]] as const,
+            ),
+      ),
+  },
+  {
+    name: 'undertone_alert_deliveries_pending',
+    help: 'Messages of alerts that are still to be delivered.',
+    type: 'gauge',
+    labels: ['worker'],
+    samples: ({ workers }) => workers.flatMap(({ name, alerts }) => known({ worker: name }, alerts?.pending)),
+  },
   gauge(
     'undertone_dead_letters',
     'Dead letters that are neither replayed nor removed (npm run dead-letters).',
@@ -140,6 +169,17 @@ function shardCounter(
       workers.flatMap(({ name: worker, shards }) =>
         shards.map((shard) => [{ worker, shard: shard.shard }, shard[member]] as const),
       ),
+  };
+}
+
+function alertCounter(name: string, what: string, member: 'evaluations' | 'fired'): Definition {
+  return {
+    name,
+    help: `${what} Counted since the worker started.`,
+    type: 'counter',
+    labels: ['worker'],
+    samples: ({ workers }) =>
+      workers.flatMap(({ name: worker, alerts }) => known({ worker }, alerts?.[member])),
   };
 }
 

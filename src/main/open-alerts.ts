@@ -6,11 +6,13 @@ import { Outbox } from '../alerts/outbox.ts';
 import { createPost } from '../alerts/post.ts';
 import { Rules } from '../alerts/rules.ts';
 import { Sender, type SenderCounters } from '../alerts/sender.ts';
+import { exampleOf } from '../language/redact/example.ts';
 import type { Logger } from '../logger.ts';
 import { spillDirectory } from '../store/data-directory.ts';
 import { SnapshotReader } from '../store/published/snapshot-reader.ts';
 import { loadViews } from '../store/view-files.ts';
 import type { StreamConnection } from '../stream/connection.ts';
+import { MessageTexts } from '../stream/log/message-texts.ts';
 import { partitionOf } from '../stream/subjects.ts';
 import { VIEWS_DIRECTORY } from '../worker/current-definition.ts';
 
@@ -35,6 +37,7 @@ export async function openAlerts(
   const outbox = await Outbox.open(connection, { replicas });
   const known = rules.watch();
   const views = loadViews(VIEWS_DIRECTORY);
+  const texts = new MessageTexts(() => connection);
   const sender: Sender = new Sender({
     outbox,
     rules,
@@ -59,7 +62,7 @@ export async function openAlerts(
         memoryLimitAlone: READER_MEMORY_ALONE,
         spillDirectory: spillDirectory(dataDir, `alerts-${shard}`),
       });
-      return figuresReader(reader, { views });
+      return figuresReader(reader, { views, texts, exampleOf });
     },
     isOf: (instanceId, { shard, shards }) => partitionOf(instanceId) % shards === shard,
     publicUrl,

@@ -22,7 +22,7 @@ import { isRebuildWanted, startRebuild, type Rebuild } from './auto-rebuild.ts';
 import { beginWorkerStatus } from '../health/process-status.ts';
 import { AnalysisPool } from '../worker/analysis/pool.ts';
 import type { Writer } from '../writer/writer.ts';
-import { openAlerts } from './open-alerts.ts';
+import { openAlerts, type OpenAlerts } from './open-alerts.ts';
 import { currentDefinition, MODELS_DIRECTORY } from '../worker/current-definition.ts';
 
 /** Below web and NATS: under load the answer to a caller goes first, and the backlog is worked off after. */
@@ -38,11 +38,13 @@ runProcess(logger, config.shutdownMs, async (lifecycle) => {
   setPriority(PRIORITY);
   let working: OwnedShards | null = null;
   let writer: Writer | null = null;
+  let alerts: OpenAlerts | null = null;
   let changes: readonly string[] = [];
   const status = beginWorkerStatus(config.dataDir, () => ({
     rebuild: [...changes],
     shards: (working?.working ?? []).map(({ shard, counters }) => ({ shard, ...counters })),
     writer: writer?.counters ?? null,
+    alerts: alerts?.counters ?? null,
   }));
   lifecycle.opened('status', () => status.stop());
   // While it loads, the other workers are told that there is one more.
@@ -74,8 +76,9 @@ runProcess(logger, config.shutdownMs, async (lifecycle) => {
     writer = own.writer;
     lifecycle.opened('writer', () => own.close());
   }
-  const alerts = await openAlerts(config, connection, logger);
-  lifecycle.opened('alerts', () => alerts.close());
+  const alerting = await openAlerts(config, connection, logger);
+  alerts = alerting;
+  lifecycle.opened('alerts', () => alerting.close());
   const membership: MembershipOptions = {
     dataDir: config.dataDir,
     batchBytes: config.workerBatchBytes,
@@ -84,7 +87,7 @@ runProcess(logger, config.shutdownMs, async (lifecycle) => {
     logger,
     holder: thisHolder(),
     analysis: loading,
-    openAlerts: alerts.openShard,
+    openAlerts: alerting.openShard,
     ...(own === null ? {} : { openWriter: (guard) => own.writer.openShard(guard) }),
   };
 

@@ -81,6 +81,7 @@ describe('the watch over the service', () => {
       rebuild: [],
       shards: [{ shard: 0, ...SHARD }],
       writer: null,
+      alerts: null,
     }));
     await watched.ask();
     equal(watched.read().figures.lag?.entries, seq);
@@ -104,6 +105,7 @@ describe('the watch over the service', () => {
       rebuild: [],
       shards: [{ shard: 0, ...SHARD }],
       writer: null,
+      alerts: null,
     }));
     const told = { name: 'worker2', restarts: 4, restartedAt: [1], lastEnd: null, residentBytes: 99 };
     const starter = beginStartStatus(dataDir, () => ({ processes: [{ ...told, pid: process.ppid }] }));
@@ -139,7 +141,7 @@ describe('the watch over the service', () => {
   });
 
   it('takes away what killed workers told, and passes over what it cannot read', () => {
-    const beat = beginWorkerStatus(dataDir, () => ({ rebuild: ['model'], shards: [], writer: null }));
+    const beat = beginWorkerStatus(dataDir, () => ({ rebuild: ['model'], shards: [], writer: null, alerts: null }));
     const [own] = readWorkerStatuses(dataDir);
     const folder = join(dataDir, 'status');
     // The highest number that a process can have is never reached.
@@ -150,7 +152,7 @@ describe('the watch over the service', () => {
       [true, true],
     );
     beat.stop();
-    beginWorkerStatus(dataDir, () => ({ rebuild: [], shards: [], writer: null })).stop();
+    beginWorkerStatus(dataDir, () => ({ rebuild: [], shards: [], writer: null, alerts: null })).stop();
     deepEqual(readdirSync(folder), ['worker-4194303.json']);
   });
 
@@ -181,7 +183,7 @@ describe('the watch over the service', () => {
   });
 
   it('takes a file that could not be replaced for a sign of life', () => {
-    const beat = beginWorkerStatus(dataDir, () => ({ rebuild: [], shards: [], writer: null }));
+    const beat = beginWorkerStatus(dataDir, () => ({ rebuild: [], shards: [], writer: null, alerts: null }));
     const folder = join(dataDir, 'status');
     const file = join(folder, readdirSync(folder)[0] ?? '');
     utimesSync(file, 0, 0);

@@ -126,7 +126,7 @@ describe('the description of the interface', () => {
         typeof given === 'object' && 'instanceId' in given ? { ...given, instanceId: INSTANCE } : given;
       ok(operation.requestBody === undefined || example !== undefined, `${path} has no example`);
       const result = await createHarness({ instances }).app.inject({
-        method: method.toUpperCase() as 'GET' | 'POST' | 'PATCH',
+        method: method.toUpperCase() as 'GET' | 'POST' | 'PATCH' | 'DELETE',
         url: `${path.replace('{instanceId}', INSTANCE).replace(/\{(?:sessionId|id)\}/, SESSION)}?${query.toString()}`,
         headers: {
           'x-api-key': KEY,

@@ -42,6 +42,9 @@ describe('OpenAPI document', () => {
       '/v1/overview/',
       '/v1/curations/',
       '/v1/topics/',
+      '/v1/alerts/',
+      '/v1/alerts/{id}/',
+      '/v1/alerts/{id}/test/',
     ];
     const ingest = ['/v1/ingest/', '/v1/ingest/batch/'];
     deepEqual(Object.keys(document.paths), [...ingest, ...reading, ...always]);

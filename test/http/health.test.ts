@@ -25,6 +25,7 @@ const EVERYTHING: ServiceFigures = {
       heartbeatAgeSeconds: 0.5,
       shards: [SHARD],
       writer: { written: 15, rejected: 16, failed: 17, timedOut: 18, queue: 19 },
+      alerts: { evaluations: 20, fired: 21, delivered: 22, failed: 23, dead: 24, pending: 25 },
     },
   ],
   lag: { entries: 12, seconds: 3.5 },
@@ -82,6 +83,14 @@ describe('/metrics', () => {
       'undertone_writer_calls_total{worker="worker",result="failed"} 17',
       'undertone_writer_calls_total{worker="worker",result="timed_out"} 18',
       'undertone_writer_queue{worker="worker"} 19',
+    ]);
+    deepEqual(of('undertone_alert'), [
+      'undertone_alert_evaluations_total{worker="worker"} 20',
+      'undertone_alerts_fired_total{worker="worker"} 21',
+      'undertone_alert_deliveries_total{worker="worker",result="delivered"} 22',
+      'undertone_alert_deliveries_total{worker="worker",result="dead"} 24',
+      'undertone_alert_deliveries_total{worker="worker",result="failed"} 23',
+      'undertone_alert_deliveries_pending{worker="worker"} 25',
     ]);
     deepEqual(of('undertone_process_'), [
       'undertone_process_restarts_total{process="worker"} 6',

@@ -5,7 +5,7 @@ import { keySchema } from '../../src/http/key-route.ts';
 import { errorEnvelopeSchema } from '../../src/http/openapi.ts';
 import { createHarness, INSTANCE, KEY, PROJECT } from './support.ts';
 
-type Method = 'GET' | 'POST' | 'PATCH';
+type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
 /** Every route below `/v1`, and the scope that it needs. */
 const ROUTES: readonly (readonly [method: Method, path: string, scope: KeyScope])[] = [
@@ -15,6 +15,11 @@ const ROUTES: readonly (readonly [method: Method, path: string, scope: KeyScope]
   ['PATCH', `/v1/instances/${INSTANCE}`, 'ingest'],
   ['POST', '/v1/curations', 'curate'],
   ['POST', '/v1/topics', 'curate'],
+  ['POST', '/v1/alerts', 'curate'],
+  ['GET', '/v1/alerts', 'query'],
+  ['GET', `/v1/alerts/${INSTANCE}`, 'query'],
+  ['DELETE', `/v1/alerts/${INSTANCE}`, 'curate'],
+  ['POST', `/v1/alerts/${INSTANCE}/test`, 'curate'],
   ['GET', '/v1/curations', 'query'],
   ['GET', '/v1/instances', 'query'],
   ['GET', '/v1/query', 'query'],

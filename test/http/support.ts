@@ -168,8 +168,8 @@ export function createHarness(
     alerts: {
       allowPrivate: false,
       async create({ instanceId, name, condition, delivery }) {
-        const { url, format } = delivery;
-        const made = { id: SESSION, instanceId, name, condition, delivery: { url, format } };
+        const { secret: _, ...shown } = delivery;
+        const made = { id: SESSION, instanceId, name, condition, delivery: shown };
         const state = {
           createdAt: new Date(NOON).toISOString(),
           state: 'active',
@@ -186,7 +186,7 @@ export function createHarness(
           state: 'active',
           disabledReason: null,
         } as const;
-        const delivery = { url: 'https://example.com/…', format: 'slack' } as const;
+        const delivery = { url: 'https://example.com/…', format: 'slack', quotes: false } as const;
         const alert = {
           id,
           instanceId,

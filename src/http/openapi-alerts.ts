@@ -1,0 +1,102 @@
+/** The routes about alerts. Covered by test/http/docs.test.ts. */
+import { newRuleSchema } from '../alerts/rule.ts';
+import { alertDetailSchema, alertListSchema, alertTestSchema, newAlertSchema } from '../alerts/service.ts';
+import { alertParameterSchemas } from './alert-routes.ts';
+import {
+  bodyOf,
+  IDEMPOTENCY_KEY,
+  namedSchema,
+  parametersOf,
+  RATE_LIMIT_HEADERS,
+  responses,
+  type Json,
+} from './openapi-parts.ts';
+
+/** The instance is that of an example: it has to be replaced. */
+const EXAMPLE_ALERT: Json = {
+  instanceId: '019aa3f1-6f0c-7b32-9d55-3a0f6c2b7e10',
+  name: 'Many complaints',
+  condition: { kind: 'count', groupBy: 'CSAT_DSAT', signalType: 'DSAT', window: 'DAY', atLeast: 40 },
+  delivery: { url: 'https://example.com/undertone' },
+};
+
+const ID: Json = {
+  name: 'id',
+  in: 'path',
+  description: 'The alert.',
+  required: true,
+  schema: { type: 'string', format: 'uuid' },
+};
+
+export function alertPaths(): Json {
+  const tags = ['Alerts'];
+  const answer = (description: string, schema: string): Json => ({
+    description,
+    headers: RATE_LIMIT_HEADERS,
+    ...bodyOf(schema),
+  });
+  const parameters = parametersOf(alertParameterSchemas);
+  return {
+    '/v1/alerts/': {
+      get: {
+        operationId: 'listAlerts',
+        summary: 'List alerts',
+        description: 'The alerts of an instance, without their secrets.',
+        tags,
+        parameters,
+        responses: responses(answer('All of them.', 'AlertList'), [404]),
+      },
+      post: {
+        operationId: 'createAlert',
+        summary: 'Make an alert, or a weekly digest',
+        description:
+          'From now on, what meets the condition is posted to the URL, once, signed as the Standard Webhooks ' +
+          'specification says. Only windows that end after this request count.',
+        tags,
+        parameters: [IDEMPOTENCY_KEY],
+        requestBody: { required: true, ...bodyOf('NewAlert', EXAMPLE_ALERT) },
+        responses: responses(answer('The alert, and its secret.', 'NewAlertResponse'), [404, 409, 413], 201),
+      },
+    },
+    '/v1/alerts/{id}/': {
+      get: {
+        operationId: 'readAlert',
+        summary: 'See an alert and its messages',
+        description: 'What it had to say, and what became of each message.',
+        tags,
+        parameters: [ID, ...parameters],
+        responses: responses(answer('The alert.', 'AlertDetail'), [404]),
+      },
+      delete: {
+        operationId: 'deleteAlert',
+        summary: 'Delete an alert',
+        description: 'Messages that are not delivered yet are not sent any more.',
+        tags,
+        parameters: [ID, ...parameters],
+        responses: responses({ description: 'It is deleted.', headers: RATE_LIMIT_HEADERS }, [404], 204),
+      },
+    },
+    '/v1/alerts/{id}/test/': {
+      post: {
+        operationId: 'testAlert',
+        summary: 'Send a test message',
+        description:
+          'It takes the way of every message, and is repeated as every message is. One that arrives enables an ' +
+          'alert that was disabled.',
+        tags,
+        parameters: [ID, ...parameters],
+        responses: responses(answer('It is being sent.', 'AlertTest'), [404, 409], 202),
+      },
+    },
+  };
+}
+
+export function alertSchemas(): Json {
+  return {
+    NewAlert: namedSchema('NewAlert', newRuleSchema(false), 'input'),
+    NewAlertResponse: namedSchema('NewAlertResponse', newAlertSchema, 'output'),
+    AlertList: namedSchema('AlertList', alertListSchema, 'output'),
+    AlertDetail: namedSchema('AlertDetail', alertDetailSchema, 'output'),
+    AlertTest: namedSchema('AlertTest', alertTestSchema, 'output'),
+  };
+}

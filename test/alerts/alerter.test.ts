@@ -1,0 +1,261 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Alerter } from '../../src/alerts/alerter.ts';
+import { messageIdOf, Outbox, type Message } from '../../src/alerts/outbox.ts';
+import type { Rule } from '../../src/alerts/rule.ts';
+import { Rules } from '../../src/alerts/rules.ts';
+import { DAY, HOUR, windowAt } from '../../src/alerts/windows.ts';
+import type { ShardAlerts } from '../../src/domain/alerting.ts';
+import { silentLogger } from '../../src/logger.ts';
+import { Random } from '../faults/support/random.ts';
+import { MemoryBucket } from '../support/memory-bucket.ts';
+import { INSTANCE, rule } from './builders.ts';
+import { EventFigures, type Event } from './event-figures.ts';
+
+const MONDAY = Date.UTC(2026, 10, 16) * 1000;
+
+/** Buckets that outlive processes, and processes that evaluate what is published so far. */
+class Service {
+  readonly rules = new Rules(new MemoryBucket());
+  readonly bucket = new MemoryBucket();
+  readonly outbox = new Outbox(this.bucket);
+  readonly events: readonly Event[];
+  published = 0;
+  /** Evaluations that have ended. */
+  evaluations = 0;
+  now = MONDAY / 1000;
+  #alerter: Alerter | null = null;
+  #shard: ShardAlerts | null = null;
+  #kill: () => void = () => undefined;
+
+  constructor(events: readonly Event[]) {
+    this.events = events;
+  }
+
+  async with(...wanted: readonly Rule[]): Promise<this> {
+    for (const { instanceId, name, condition, delivery, createdAt } of wanted)
+      await this.rules.create({ instanceId, name, condition, delivery }, createdAt);
+    return this;
+  }
+
+  /** A process; it dies after so many writes. */
+  start(writes = Infinity): void {
+    let left = writes;
+    const ids = new Set<string>();
+    const watch = this.outbox.watch((id) => ids.add(id));
+    const alerter = new Alerter({
+      rules: this.rules.watch(),
+      outbox: this.outbox,
+      sender: { has: (id) => ids.has(id), look: () => undefined, settle: async () => undefined },
+      openReader: async () => ({
+        read: async (_, work) => {
+          const figures = new EventFigures(this.events.slice(0, this.published));
+          return work(figures);
+        },
+        close: async () => undefined,
+      }),
+      isOf: () => true,
+      publicUrl: '',
+      logger: silentLogger(),
+      now: () => this.now,
+      pauseMs: 0,
+    });
+    const guard = async (): Promise<void> => {
+      left -= 1;
+      if (left < 0) throw new Error('killed');
+    };
+    this.#alerter = alerter;
+    this.#shard = alerter.openShard({ shard: 0, shards: 1, directory: '', guard });
+    this.#kill = () => {
+      left = 0;
+      void watch.close();
+    };
+    if (this.published > 0) this.#shard.published(this.published);
+  }
+
+  /** What the shard's loop does with the events up to one. */
+  work(until: number): void {
+    const batch = this.events.slice(this.published, until);
+    if (batch.length > 0) this.#shard?.committed([INSTANCE], batch.at(-1)?.storedAt ?? 0);
+    this.published = until;
+    this.#shard?.published(until);
+  }
+
+  idle(): void {
+    this.#shard?.idle();
+  }
+
+  kill(): void {
+    this.#kill();
+    void this.#shard?.close();
+  }
+
+  /** Waits until everything that is published is evaluated. */
+  async settled(): Promise<void> {
+    const before = this.#alerter?.counters.evaluations ?? 0;
+    for (let looks = 0; looks < 2000; looks += 1) {
+      await sleep(1);
+      const seen = await this.outbox.seen(INSTANCE);
+      if (seen?.position === this.published) return;
+      // What says nothing is noted later.
+      if ((this.#alerter?.counters.evaluations ?? 0) > before && looks > 20) return;
+    }
+    throw new Error('nothing is evaluated');
+  }
+
+  async stop(): Promise<Message[]> {
+    await this.#shard?.close();
+    return [...this.bucket.values]
+      .filter(([key]) => key.startsWith('message.'))
+      .map(([, { value }]) => JSON.parse(value) as Message);
+  }
+}
+
+/** Conversations over less than two days, for which a worker may be away: as they come, some late, and some from long before the alerts. */
+function randomEvents(random: Random): Event[] {
+  let storedAt = MONDAY + random.between(0, 20) * HOUR;
+  return Array.from({ length: random.between(20, 60) }, (_, session) => {
+    storedAt += random.between(1, 46) * 60e6;
+    const lateBy = [0, 0, 0, random.between(1, 9) * 60e6, 30 * DAY][random.between(0, 4)] ?? 0;
+    const topics = ['a', 'b', 'c'].filter(() => random.between(0, 1) === 1);
+    return { at: storedAt - lateBy, storedAt, session, topics };
+  });
+}
+
+/** What a count fires for when one counts at the end. */
+function expected(events: readonly Event[], { id, condition, createdAt }: Rule): string[] {
+  if (condition.kind !== 'count') return [];
+  const { window, atLeast } = condition;
+  const counts = new Map<string, number>();
+  for (const { at, topics = [] } of events) {
+    const { start, end } = windowAt(window, at);
+    if (end <= createdAt * 1000) continue;
+    for (const topic of topics) {
+      const name = messageIdOf(id, 'count', topic, start);
+      counts.set(name, (counts.get(name) ?? 0) + 1);
+    }
+  }
+  return [...counts].flatMap(([name, count]) => (count >= atLeast ? [name] : []));
+}
+
+describe('alerts on counts', () => {
+  it('say the same whatever the batches, the pauses and the deaths of processes', async () => {
+    for (let seed = 1; seed <= 25; seed += 1) {
+      const random = new Random(seed);
+      const events = randomEvents(random);
+      const condition = { kind: 'count', groupBy: 'TOPIC', atLeast: random.between(1, 4) } as const;
+      const createdAt = MONDAY / 1000;
+      const service = await new Service(events).with(
+        ...(['HOUR', 'DAY', 'WEEK'] as const).map((window) =>
+          rule({ condition: { ...condition, window }, createdAt }),
+        ),
+      );
+      service.start(random.between(0, 12));
+      while (service.published < events.length) {
+        service.work(Math.min(events.length, service.published + random.between(1, 12)));
+        if (random.between(0, 1) === 1) await sleep(random.between(0, 3));
+        if (random.between(0, 4) > 0) continue;
+        service.kill();
+        service.start(random.between(0, 12));
+      }
+      service.kill();
+      service.start();
+      await service.settled();
+      const sent = await service.stop();
+      const rules = await service.rules.list(INSTANCE);
+      deepEqual(
+        sent.map(({ id }) => id).sort(),
+        rules.flatMap((one) => expected(events, one)).sort(),
+        `seed ${seed}`,
+      );
+    }
+  });
+
+  it('say nothing in a replay, and go on behind it', async () => {
+    const event = (session: number, topics: string[]): Event => ({
+      at: MONDAY + session,
+      storedAt: MONDAY + session,
+      session,
+      topics,
+    });
+    const events = [event(1, ['a']), event(2, ['a']), event(3, ['b'])];
+    const condition = { kind: 'count', groupBy: 'TOPIC', window: 'DAY', atLeast: 1 } as const;
+    const service = await new Service(events).with(rule({ condition, createdAt: MONDAY / 1000 }));
+    service.start();
+    service.work(2);
+    await service.settled();
+    await service.stop();
+    // What was sent is forgotten, but not how far it was evaluated.
+    for (const key of service.bucket.values.keys())
+      if (key.startsWith('message.')) service.bucket.values.delete(key);
+    service.published = 0;
+    service.start();
+    service.work(1);
+    await sleep(10);
+    service.work(2);
+    await sleep(10);
+    service.work(3);
+    await service.settled();
+    equal((await service.stop()).filter(({ text }) => text.includes('‘b’')).length, 1);
+  });
+});
+
+describe('digests', () => {
+  const digest = rule({ condition: { kind: 'digest' }, createdAt: MONDAY / 1000 - 86_400_000 });
+  const events = [0, 1, 8].map((day, session) => ({
+    at: MONDAY + day * DAY,
+    storedAt: MONDAY + day * DAY,
+    session,
+    topics: ['a'],
+  }));
+
+  it('are sent when the stream has passed the end of the week', async () => {
+    const service = await new Service(events).with(digest);
+    service.start();
+    service.work(2);
+    await sleep(20);
+    // The week in which the alert was made has ended with the first message of the next.
+    equal(service.bucket.values.size >= 1, true);
+    service.work(3);
+    await service.settled();
+    const sent = await service.stop();
+    deepEqual(
+      sent.map(({ type, text }) => [type, text.split('\n').slice(0, 2)]).sort(),
+      [
+        [
+          'digest',
+          [
+            'Monday, 16 November 2026 to Sunday, 22 November 2026, UTC.',
+            'There were 2 conversations with 2 users.',
+          ],
+        ],
+        [
+          'digest',
+          ['Monday, 9 November 2026 to Sunday, 15 November 2026, UTC.', 'There were no conversations.'],
+        ],
+      ].sort(),
+    );
+  });
+
+  it('are sent a minute after the end of the week when nothing comes, and once', async () => {
+    const service = await new Service(events.slice(0, 2)).with(digest);
+    service.start();
+    service.work(2);
+    await service.settled();
+    const all = (): number =>
+      [...service.bucket.values.keys()].filter((key) => key.startsWith('message.')).length;
+    service.now = (MONDAY + 7 * DAY) / 1000 + 59_000;
+    service.idle();
+    await sleep(20);
+    equal(all(), 1);
+    service.now += 1000;
+    for (let looks = 0; looks < 200 && all() === 1; looks += 1) {
+      service.idle();
+      await sleep(1);
+    }
+    service.idle();
+    await sleep(20);
+    equal((await service.stop()).length, 2);
+  });
+});
