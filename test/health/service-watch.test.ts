@@ -158,7 +158,7 @@ describe('the watch over the service', () => {
 
   it('looks no more for a worker that was killed with its container when others have its shards', () => {
     const shards = [{ shard: 0, ...SHARD }];
-    const beat = beginWorkerStatus(dataDir, () => ({ rebuild: [], shards, writer: null }));
+    const beat = beginWorkerStatus(dataDir, () => ({ rebuild: [], shards, writer: null, alerts: null }));
     const [own] = readWorkerStatuses(dataDir);
     const folder = join(dataDir, 'status');
     const aMinuteAgo = Date.now() / 1000 - 60;
