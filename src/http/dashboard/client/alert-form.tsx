@@ -75,7 +75,7 @@ export function NewAlertDialog({
       action="Make alert"
       isReady={name.trim() !== '' && url.trim() !== ''}
       onConfirm={async () => {
-        const delivery = { url: url.trim(), format };
+        const delivery = { url: url.trim(), format, quotes: false };
         onMade(
           await api.makeAlert({
             instanceId: instance,
