@@ -14,7 +14,16 @@ function worker(
 ): Heard<WorkerStatus> {
   const { ended = false, ...rest } = changes;
   return {
-    status: { machine: 'm', pid: 7, residentBytes: 1, rebuild: [], shards: [], writer: null, alerts: null, ...rest },
+    status: {
+      machine: 'm',
+      pid: 7,
+      residentBytes: 1,
+      rebuild: [],
+      shards: [],
+      writer: null,
+      alerts: null,
+      ...rest,
+    },
     ageMs,
     ended,
   };

@@ -141,7 +141,12 @@ describe('the watch over the service', () => {
   });
 
   it('takes away what killed workers told, and passes over what it cannot read', () => {
-    const beat = beginWorkerStatus(dataDir, () => ({ rebuild: ['model'], shards: [], writer: null, alerts: null }));
+    const beat = beginWorkerStatus(dataDir, () => ({
+      rebuild: ['model'],
+      shards: [],
+      writer: null,
+      alerts: null,
+    }));
     const [own] = readWorkerStatuses(dataDir);
     const folder = join(dataDir, 'status');
     // The highest number that a process can have is never reached.
