@@ -1,15 +1,12 @@
-/** Tells how each file is going to be read, asks where that is not sure, and shows a preview. */
+/** Tells how each file is going to be read, and asks where that is not sure. */
 import { createInterface } from 'node:readline/promises';
 import { printable } from '../domain/printable.ts';
 import { SetupError } from '../errors.ts';
-import { convert } from '../import/converter.ts';
-import { OmissionCounts } from '../traces/omissions.ts';
 import { SURE } from '../import/formats/format.ts';
 import { FORMATS } from '../import/formats/registry.ts';
 import type { Mapping } from '../import/formats/table.ts';
-import type { ImportOptions } from '../import/importer.ts';
+import type { Finding } from '../import/importer.ts';
 import type { Inputs } from '../import/inputs.ts';
-import type { Conversation } from '../import/mapper.ts';
 import { joined, planFile, type FilePlan, type UnknownFile } from '../import/plan.ts';
 
 interface PlanOptions {
@@ -23,10 +20,6 @@ interface PlanOptions {
 
 /** Files of which the format is printed one by one. */
 const MAX_TOLD = 20;
-const PREVIEW_CONVERSATIONS = 3;
-const PREVIEW_ENTRIES = 500;
-const PREVIEW_TURNS = 6;
-const PREVIEW_CHARACTERS = 100;
 
 /**
  * Plans all files and tells it on the standard error. `sure` is false where somebody must say more first. Throws
@@ -65,9 +58,15 @@ export async function planAll(
   return { plans: joined(plans), sure };
 }
 
-function describePlan({ format, recognition, mapping }: FilePlan): string {
+/** What a plan reads a file as, in words. */
+export function describePlan({ format, recognition, mapping }: FilePlan): string {
   const columns = mapping.length === 0 ? '' : `: ${mapping.join(' ')}`;
   return `${format.title} (${recognition.reason})${columns}`;
+}
+
+/** A place in a file, as editors and compilers write it where it is a line. */
+export function placeOf({ file, line, unit }: Omit<Finding, 'message'>): string {
+  return unit === undefined ? `${file}:${line}` : `${file} ${unit} ${line}`;
 }
 
 async function agrees(plan: FilePlan, ask: NodeJS.ReadableStream | null): Promise<boolean> {
@@ -102,47 +101,4 @@ function unrecognised({ input, looksLike }: UnknownFile): string {
 
 function shellWord(text: string): string {
   return /^[\w./:=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
-}
-
-/** Prints the first conversations of a file as they would be imported. */
-export async function printPreview(
-  plan: FilePlan,
-  named: Pick<ImportOptions, 'source' | 'user'>,
-): Promise<void> {
-  const omitted = new OmissionCounts();
-  const conversations: Conversation[] = [];
-  const names = plan.parts.map(({ input }) => input.name);
-  const more = names.length > MAX_TOLD ? ' …' : '';
-  console.log(printable(`${names.slice(0, MAX_TOLD).join(', ')}${more}: ${describePlan(plan)}`));
-  const reading = convert(plan, { entries: PREVIEW_ENTRIES, ...named });
-  for await (const converted of reading) {
-    if ('fault' in converted) omitted.add(`not imported: ${converted.fault}`);
-    else if ('leftOut' in converted) omitted.add(converted.leftOut);
-    else {
-      omitted.addAll(converted.omitted);
-      conversations.push(converted.conversation);
-    }
-    if (conversations.length === PREVIEW_CONVERSATIONS) break;
-  }
-  for (const conversation of conversations) printConversation(conversation);
-  if (conversations.length === 0) console.log('  no conversation in what was read');
-  for (const [reason, times] of omitted.all) console.log(printable(`  left out: ${times} × ${reason}`));
-}
-
-function printConversation({ source, id, messages }: Conversation): void {
-  const name = source === '' ? id : `${source}:${id}`;
-  console.log(printable(`  ${name}, ${messages.length} messages`));
-  for (const { role, content, userId, metadata } of messages.slice(0, PREVIEW_TURNS)) {
-    const at = metadata?.['createdAt'];
-    const who = userId === undefined ? role : `${role} ${userId}`;
-    const text =
-      [...content].length > PREVIEW_CHARACTERS
-        ? `${[...content].slice(0, PREVIEW_CHARACTERS).join('')}…`
-        : content;
-    console.log(
-      printable(`    ${typeof at === 'string' ? at : 'no time'}  ${who}: ${text.replaceAll('\n', ' ')}`),
-    );
-  }
-  const more = messages.length - PREVIEW_TURNS;
-  if (more > 0) console.log(`    … and ${more} more`);
 }

@@ -22,7 +22,8 @@ import { openInputs } from '../import/inputs.ts';
 import { sizeOf, type FilePlan } from '../import/plan.ts';
 import { waitUntilVisible } from '../import/visible.ts';
 import { action, INTERRUPTED, runCommand, UsageError, wholeNumber, type CommandRun } from './command.ts';
-import { planAll, printPreview } from './import-plan.ts';
+import { placeOf, planAll } from './import-plan.ts';
+import { printPreview } from './import-preview.ts';
 import { localUrl } from './local-url.ts';
 import { openProgress } from './progress.ts';
 
@@ -35,7 +36,8 @@ const USAGE = `Usage: npm run import -- FILE|FOLDER|- … [options]
 Recognises what a file is, packed (.zip, .gz, .zst) or not: ${TITLES}, and tables
 as CSV or Parquet. "-" is the standard input. docs/import.md tells each format.
 
-  --dry-run         only say what was recognised, and show three conversations of each file
+  --dry-run         only say what was recognised, show three conversations of each file, and count what would be
+                    imported and left out; exit status 1 when something cannot be imported
   --map NAME=COLUMN …   which column or member is what: role, content, conversation, time, user; question and answer;
                     turns (a list of messages in each entry); role:VALUE=user says what a role means
   --format NAME     read every file as this: ${NAMES}
@@ -161,9 +163,13 @@ async function preview(args: Pick<Arguments, 'files' | 'format' | 'mapping' | 'n
   const inputs = await openInputs(args.files);
   try {
     const { plans, sure } = await planAll(inputs, { ...args, ask: null, quiet: true });
-    for (const plan of plans) await printPreview(plan, args.named);
-    console.log('Nothing was sent.');
-    return sure ? 0 : 1;
+    const progress = openProgress(process.stderr);
+    let isWhole = true;
+    for (const plan of plans) isWhole = (await printPreview(plan, args.named, progress)) && isWhole;
+    console.log(
+      isWhole ? 'Nothing was sent.' : 'Nothing was sent. An import would leave out what cannot be imported.',
+    );
+    return sure && isWhole ? 0 : 1;
   } finally {
     await inputs.close();
   }
@@ -279,10 +285,6 @@ function observerOf(args: Arguments, progress: Progress): ImportObserver {
     failure: (finding) => tell('not imported: ', finding),
     warning: (finding) => tell('the service says: ', finding),
   };
-}
-
-function placeOf({ file, line, unit }: Finding): string {
-  return unit === undefined ? `${file}:${line}` : `${file} ${unit} ${line}`;
 }
 
 function describeInstance({ into }: Arguments, id: string, opened: OpenedInstance | null): string {

@@ -46,6 +46,8 @@ export interface QueryAnswer {
   readonly elements: readonly QueryElement[];
   readonly pagination: { readonly total: number; readonly limit: number; readonly offset: number };
   readonly lastProcessedAt: string | null;
+  /** `X-Wait-Result`: whether the answer contains the position that was waited for. */
+  readonly waitResult?: string | null;
 }
 
 /** The service answered with an error envelope that trying again will not change. */
@@ -218,12 +220,12 @@ export class ServiceClient {
 
   /** One query; `waitFor` is a position that an ingest answered with. Throws as `ingest`. */
   async query(params: Readonly<Record<string, string>>, waitFor?: string): Promise<QueryAnswer> {
-    const { json } = await this.#request(`/v1/query/?${new URLSearchParams(params)}`, {
+    const { json, headers } = await this.#request(`/v1/query/?${new URLSearchParams(params)}`, {
       method: 'GET',
       headers: waitFor === undefined ? {} : { 'x-wait-for-position': waitFor },
     });
     if (!isQueryAnswer(json)) throw this.#unexpected();
-    return json;
+    return { ...json, waitResult: headers.get('x-wait-result') };
   }
 
   async #request(

@@ -178,6 +178,22 @@ describe('npm run import', () => {
     deepEqual(service.countOf(), { sessions: 1, messages: 2, users: 1 });
   });
 
+  it('reads all of a file in a dry run, and fails when something of it cannot be imported', async () => {
+    const whole = Array.from({ length: 600 }, (_, index) => chat(`c${index}`));
+    await write('whole.jsonl', whole);
+    await write('broken.jsonl', [...whole, 'no json', { id: 'x', turns: [] }]);
+    const good = await start(['--dry-run', 'whole.jsonl']).ended;
+    equal(good.status, 0, good.err);
+    match(good.out, /^ {2}in all: 600 conversations, [\d,]+ messages$/m);
+    const bad = await start(['--dry-run', 'whole.jsonl', 'broken.jsonl']).ended;
+    equal(bad.status, 1, bad.err);
+    match(bad.out, /^ {2}cannot be imported: 2$/m);
+    match(bad.out, /^ {4}broken\.jsonl:601: not JSON: /m);
+    match(bad.out, /^ {4}broken\.jsonl:602: turns: empty$/m);
+    match(bad.out, /^Nothing was sent\. An import would leave out what cannot be imported\.$/m);
+    equal(service.countOf().sessions, 0);
+  });
+
   it('says how to go on when it is interrupted', async () => {
     await write(
       'chats.jsonl',

@@ -1,6 +1,7 @@
 import { after, before, describe, it } from 'node:test';
 import { away } from './away.ts';
 import { fullDisk } from './full-disk.ts';
+import { imports } from './imports.ts';
 import { kills } from './kills.ts';
 import { poison } from './poison.ts';
 import { retries } from './retries.ts';
@@ -37,6 +38,10 @@ describe('a service', () => {
 
   it('applies nothing twice when two workers run on one shard', async () => {
     nothingWrong(await twoWorkers({ ...SHORT, seed: 6, given }));
+  });
+
+  it('stores each conversation of an import once when the importer, or web, is killed in the middle', async () => {
+    nothingWrong(await imports({ ...SHORT, seed: 8, given }));
   });
 
   it('loses nothing, and counts nothing twice, when processes are killed under load', async () => {

@@ -7,6 +7,7 @@ import { cluster } from './cluster.ts';
 import { damage } from './damage.ts';
 import { fullDisk, fullSmallDisk } from './full-disk.ts';
 import { fullStream } from './full-stream.ts';
+import { imports } from './imports.ts';
 import { kills } from './kills.ts';
 import { points } from './points.ts';
 import { poison } from './poison.ts';
@@ -21,6 +22,7 @@ const FAULTS: Readonly<
   >
 > = {
   kills: { rounds: 24, seconds: 0, run: kills },
+  imports: { rounds: 2, seconds: 0, run: imports },
   away: { rounds: 2, seconds: 60, run: away },
   points: { rounds: 1, seconds: 0, run: points },
   'full-disk': { rounds: 2, seconds: 30, run: fullDisk },

@@ -268,6 +268,32 @@ describe('importFiles', () => {
     deepEqual([summary.conversations, summary.messages, service.countOf().messages], [3, 9, 9]);
   });
 
+  it('keeps what it imported of a chat that is edited afterwards, and adds what lies behind', async () => {
+    const node = (id: string, parent: string | null, role: string): [string, object] => {
+      const message = {
+        author: { role },
+        content: { content_type: 'text', parts: [`says ${id}`] },
+        weight: 1,
+      };
+      return [id, { id, parent, children: [], message }];
+    };
+    const chat = (current: string, nodes: [string, object][]): string =>
+      JSON.stringify([{ conversation_id: 'c1', current_node: current, mapping: Object.fromEntries(nodes) }]);
+    const asked = [node('u1', null, 'user'), node('a1', 'u1', 'assistant')];
+    const first = [...asked, node('u2', 'a1', 'user'), node('a2', 'u2', 'assistant')];
+    // The second question was edited: another branch was shown last.
+    const edited = [...first, node('u2b', 'a1', 'user'), node('a2b', 'u2b', 'assistant')];
+    const longer = [...edited, node('u3', 'a2b', 'user')];
+    const said = (): string[] =>
+      [...service.sessions.values()].flatMap(({ messages }) => messages.map(({ content }) => content));
+    await run(await fileOf([chat('a2', first)], 'conversations.json'));
+    const second = await run(await fileOf([chat('a2b', edited)], 'conversations.json'));
+    deepEqual([second.conversations, second.alreadyThere], [0, 1]);
+    deepEqual(said(), ['says u1', 'says a1', 'says u2', 'says a2']);
+    await run(await fileOf([chat('u3', longer)], 'conversations.json'));
+    deepEqual(said(), ['says u1', 'says a1', 'says u2', 'says a2', 'says u3']);
+  });
+
   it('reads the parts of a session in several files as one', async () => {
     const row = (id: string, at: string, said: string): string =>
       JSON.stringify({

@@ -1,0 +1,100 @@
+/** `npm run import -- --dry-run`: shows what an import would send, without a service. Covered by test/cli/import.test.ts. */
+import { printable } from '../domain/printable.ts';
+import { count, megabytesPerSecond, type Progress } from '../domain/progress.ts';
+import { convert } from '../import/converter.ts';
+import type { ImportOptions } from '../import/importer.ts';
+import type { Conversation } from '../import/mapper.ts';
+import { sizeOf, type FilePlan } from '../import/plan.ts';
+import { OmissionCounts } from '../traces/omissions.ts';
+import { describePlan, placeOf } from './import-plan.ts';
+
+const MAX_NAMES = 20;
+const MAX_FAULTS = 10;
+const PREVIEW_CONVERSATIONS = 3;
+const PREVIEW_ENTRIES = 500;
+const PREVIEW_TURNS = 6;
+const PREVIEW_CHARACTERS = 100;
+
+type Named = Pick<ImportOptions, 'source' | 'user'>;
+
+/**
+ * Prints the first conversations of a file as they would be imported, then what the whole of it holds. False when
+ * something of it cannot be imported.
+ */
+export async function printPreview(plan: FilePlan, named: Named, progress: Progress): Promise<boolean> {
+  const names = plan.parts.map(({ input }) => input.name);
+  const more = names.length > MAX_NAMES ? ' …' : '';
+  console.log(printable(`${names.slice(0, MAX_NAMES).join(', ')}${more}: ${describePlan(plan)}`));
+  await printFirst(plan, named);
+  return printWhole(plan, named, progress);
+}
+
+async function printFirst(plan: FilePlan, named: Named): Promise<void> {
+  let shown = 0;
+  try {
+    for await (const converted of convert(plan, { entries: PREVIEW_ENTRIES, ...named })) {
+      if (!('conversation' in converted)) continue;
+      printConversation(converted.conversation);
+      shown += 1;
+      if (shown === PREVIEW_CONVERSATIONS) return;
+    }
+  } catch {
+    // Where the file is damaged is said of the whole.
+  }
+  if (shown === 0) console.log(`  no conversation in the first ${PREVIEW_ENTRIES} entries`);
+}
+
+async function printWhole(plan: FilePlan, named: Named, progress: Progress): Promise<boolean> {
+  const omitted = new OmissionCounts();
+  const faults: string[] = [];
+  let [conversations, messages, emptyTurns, failed] = [0, 0, 0, 0];
+  const fail = (text: string): void => {
+    failed += 1;
+    if (failed <= MAX_FAULTS) faults.push(text);
+  };
+  progress.begin({ title: 'reading', to: sizeOf(plan), rate: megabytesPerSecond });
+  const onRead = (done: number): void => progress.update({ done });
+  try {
+    for await (const converted of convert(plan, { onRead, ...named })) {
+      const { place, number } = converted;
+      if ('fault' in converted) fail(`${placeOf({ ...place, line: number })}: ${converted.fault}`);
+      else if ('leftOut' in converted) omitted.add(converted.leftOut);
+      else {
+        omitted.addAll(converted.omitted);
+        conversations += 1;
+        messages += converted.conversation.messages.length;
+        emptyTurns += converted.emptyTurns.length;
+      }
+    }
+  } catch (error) {
+    fail(`${plan.parts[0].input.name}: ${error instanceof Error ? error.message : String(error)}`);
+  } finally {
+    progress.end();
+  }
+  console.log(`  in all: ${count(conversations)} conversations, ${count(messages)} messages`);
+  if (emptyTurns > 0) omitted.add('empty turn', emptyTurns);
+  for (const [reason, times] of omitted.all)
+    console.log(printable(`  left out: ${count(times)} × ${reason}`));
+  if (failed > 0) console.log(`  cannot be imported: ${count(failed)}`);
+  for (const text of faults) console.log(printable(`    ${text}`));
+  if (failed > faults.length) console.log('    …');
+  return failed === 0 && conversations > 0;
+}
+
+function printConversation({ source, id, messages }: Conversation): void {
+  const name = source === '' ? id : `${source}:${id}`;
+  console.log(printable(`  ${name}, ${messages.length} messages`));
+  for (const { role, content, userId, metadata } of messages.slice(0, PREVIEW_TURNS)) {
+    const at = metadata?.['createdAt'];
+    const who = userId === undefined ? role : `${role} ${userId}`;
+    const text =
+      [...content].length > PREVIEW_CHARACTERS
+        ? `${[...content].slice(0, PREVIEW_CHARACTERS).join('')}…`
+        : content;
+    console.log(
+      printable(`    ${typeof at === 'string' ? at : 'no time'}  ${who}: ${text.replaceAll('\n', ' ')}`),
+    );
+  }
+  const more = messages.length - PREVIEW_TURNS;
+  if (more > 0) console.log(`    … and ${more} more`);
+}
