@@ -2,6 +2,7 @@
 import type { OmissionCounts } from './omissions.ts';
 import { isObject } from './values.ts';
 
+export const SYSTEM_PROMPT = 'system prompt';
 export const TOOL_CALL = 'tool call';
 export const TOOL_RESULT = 'tool result';
 

@@ -25,7 +25,7 @@ interface Asked {
 
 const USAGE = { prompt_tokens: 20, completion_tokens: 8, total_tokens: 28 };
 
-/** Serves chat completions, streamed or not, and embeddings. */
+/** Serves chat completions, streamed or not, responses and embeddings. */
 export async function startModelServer(): Promise<ModelServer> {
   const server = createServer((request, response) => void answer(request, response));
   server.listen(0, '127.0.0.1');
@@ -51,6 +51,22 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
       model: 'small',
       data: [{ index: 0, embedding: [0.5, 0.25] }],
       usage: USAGE,
+    });
+    return;
+  }
+  if (request.url === '/v1/responses') {
+    const content = [{ type: 'output_text', text: SAID.sorry, annotations: [] }];
+    const output = [{ type: 'message', id: 'msg_1', role: 'assistant', status: 'completed', content }];
+    const usage = { input_tokens: 20, output_tokens: 8, total_tokens: 28 };
+    const conversation = { id: 'conv_17' };
+    send(response, {
+      id: 'resp_1',
+      object: 'response',
+      model: 'small',
+      status: 'completed',
+      output,
+      usage,
+      conversation,
     });
     return;
   }

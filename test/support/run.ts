@@ -25,6 +25,7 @@ const TOGETHER: readonly { readonly name: string; readonly files: RegExp }[] = [
   { name: 'models', files: /^test\/(?:models|numeric)\// },
   { name: 'store', files: /^test\/(?:query|rebuild|store)\// },
   { name: 'http', files: /^test\/(?:demo|domain|health|http|import|ingest|mcp|registry)\// },
+  { name: 'traces', files: /^test\/traces\/(?:assembly|conventions|otlp)\// },
   { name: 'analysis', files: /^test\/worker\/analysis\/(?!determinism)/ },
 ];
 /** What all tests may take, in seconds of processor time. What takes more has a long form (`npm run test:long`). */

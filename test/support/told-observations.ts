@@ -59,6 +59,20 @@ const toldExport = (
   lacksContent: observations.filter(({ lacksContent }) => lacksContent).length,
 });
 
+/** OpenTelemetry's instrumentation of `openai`: whether messages are recorded or not, they are not on spans. */
+const SPANS_WITHOUT_CONTENT = toldExport(
+  [
+    { trace: 1, span: 1, parent: 6, kind: 'chat', ...unrecorded },
+    { trace: 2, span: 2, parent: 7, kind: 'chat', ...unrecorded },
+    { trace: 2, span: 3, parent: 7, kind: 'chat', ...unrecorded },
+    { trace: 3, span: 4, kind: 'chat', conversationId: 'conv_17', ...unrecorded },
+    { trace: 4, span: 5, kind: 'other', ...nothing },
+    { trace: 1, span: 6, kind: 'other', ...whose, ...nothing },
+    { trace: 2, span: 7, kind: 'other', ...whose, ...nothing },
+  ],
+  { 'system prompt': 1 },
+);
+
 /** What each file of test/fixtures/otlp says. */
 export const TOLD: Readonly<Record<string, ToldExport>> = {
   // Messages are in log records, the ids on the span of the request.
@@ -67,35 +81,23 @@ export const TOLD: Readonly<Record<string, ToldExport>> = {
       { trace: 1, span: 1, kind: 'event', ...first },
       { trace: 2, span: 2, kind: 'event', ...callsTool },
       { trace: 2, span: 3, kind: 'event', ...second, continues: true },
+      { trace: 3, span: 4, kind: 'event', ...first },
     ],
-    { 'system prompt': 3, 'tool call': 2, 'tool result': 1 },
-    15,
+    { 'system prompt': 4, 'tool call': 2, 'tool result': 1 },
+    17,
   ),
-  'openai-opentelemetry.traces.pb': toldExport([
-    { trace: 1, span: 1, parent: 5, kind: 'chat', ...unrecorded },
-    { trace: 2, span: 2, parent: 6, kind: 'chat', ...unrecorded },
-    { trace: 2, span: 3, parent: 6, kind: 'chat', ...unrecorded },
-    { trace: 3, span: 4, kind: 'other', ...nothing },
-    { trace: 1, span: 5, kind: 'other', ...whose, ...nothing },
-    { trace: 2, span: 6, kind: 'other', ...whose, ...nothing },
-  ]),
+  'openai-opentelemetry.traces.pb': SPANS_WITHOUT_CONTENT,
   'openai-opentelemetry-without-content.logs.jsonl': toldExport(
     [
       { trace: 1, span: 1, kind: 'event', ...unrecorded },
       { trace: 2, span: 2, kind: 'event', ...unrecorded },
       { trace: 2, span: 3, kind: 'event', ...unrecorded, continues: true },
+      { trace: 3, span: 4, kind: 'event', ...unrecorded },
     ],
-    { 'system prompt': 3, 'tool call': 2, 'tool result': 1 },
-    15,
+    { 'system prompt': 4, 'part without text': 3, 'tool call': 2, 'tool result': 1 },
+    17,
   ),
-  'openai-opentelemetry-without-content.traces.jsonl': toldExport([
-    { trace: 1, span: 1, parent: 5, kind: 'chat', ...unrecorded },
-    { trace: 2, span: 2, parent: 6, kind: 'chat', ...unrecorded },
-    { trace: 2, span: 3, parent: 6, kind: 'chat', ...unrecorded },
-    { trace: 3, span: 4, kind: 'other', ...nothing },
-    { trace: 1, span: 5, kind: 'other', ...whose, ...nothing },
-    { trace: 2, span: 6, kind: 'other', ...whose, ...nothing },
-  ]),
+  'openai-opentelemetry-without-content.traces.jsonl': SPANS_WITHOUT_CONTENT,
   // An agent with the same text as its call; a step between them carries the ids, too.
   'ai-sdk.traces.jsonl': toldExport(
     [
@@ -139,8 +141,9 @@ export const TOLD: Readonly<Record<string, ToldExport>> = {
       { trace: 1, span: 1, kind: 'chat', ...whose, ...first },
       { trace: 2, span: 2, kind: 'chat', ...whose, ...callsTool },
       { trace: 3, span: 3, kind: 'chat', ...whose, ...second, continues: true },
-      { trace: 4, span: 4, kind: 'other', ...nothing },
+      { trace: 4, span: 4, kind: 'chat', ...first },
+      { trace: 5, span: 5, kind: 'other', ...nothing },
     ],
-    { 'system prompt': 3, 'tool call': 2, 'tool result': 1 },
+    { 'system prompt': 4, 'tool call': 2, 'tool result': 1 },
   ),
 };

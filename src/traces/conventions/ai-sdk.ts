@@ -3,6 +3,7 @@
  * writes by default follow OpenTelemetry GenAI.
  * https://ai-sdk.dev/docs/ai-sdk-core/telemetry
  */
+import { SYSTEM_PROMPT } from '../content.ts';
 import type { Message } from '../messages.ts';
 import type { ObservationKind } from '../observation.ts';
 import type { OmissionCounts } from '../omissions.ts';
@@ -45,7 +46,7 @@ export const aiSdk: Convention = {
     if (messages !== undefined) return messages;
     const prompt = parsed(attributes.get(PROMPT));
     if (isObject(prompt) && (prompt['system'] ?? prompt['instructions']) !== undefined)
-      omitted.add('system prompt');
+      omitted.add(SYSTEM_PROMPT);
     return recorded(prompt, 'user', omitted);
   },
   answered({ attributes }, omitted) {

@@ -3,6 +3,7 @@
  * the structured messages since 1.37.
  * https://github.com/open-telemetry/semantic-conventions/blob/v1.36.0/docs/gen-ai/gen-ai-events.md
  */
+import { SYSTEM_PROMPT } from '../content.ts';
 import { messagesOf, type Message } from '../messages.ts';
 import type { OmissionCounts } from '../omissions.ts';
 import type { AttributeValue, SpanEvent } from '../span.ts';
@@ -71,7 +72,7 @@ function askedOf(event: MessageEvent, omitted: OmissionCounts): readonly Message
   // LiteLLM writes an event for each message, with its role in the body.
   if (event.name === PROMPT && isObject(event.body)) return messageOf(event.body, 'user', omitted);
   if (event.name === PROMPT) return recorded(attributes.get('gen_ai.prompt'), 'user', omitted) ?? [];
-  if (attributes.has(SYSTEM_INSTRUCTIONS)) omitted.add('system prompt');
+  if (attributes.has(SYSTEM_INSTRUCTIONS)) omitted.add(SYSTEM_PROMPT);
   return recorded(attributes.get(INPUT_MESSAGES), 'user', omitted) ?? [];
 }
 

@@ -2,6 +2,7 @@
  * OpenTelemetry GenAI as it is since 1.37: structured messages in attributes of the span.
  * https://github.com/open-telemetry/semantic-conventions-genai (docs/gen-ai/gen-ai-spans.md)
  */
+import { SYSTEM_PROMPT } from '../content.ts';
 import type { ObservationKind } from '../observation.ts';
 import type { Convention } from './convention.ts';
 import { recorded } from './recorded.ts';
@@ -49,7 +50,7 @@ export const genAi: Convention = {
     return MODEL_CALL.every((name) => attributes.has(name)) ? 'chat' : undefined;
   },
   asked({ attributes }, omitted) {
-    if (attributes.has(SYSTEM_INSTRUCTIONS)) omitted.add('system prompt');
+    if (attributes.has(SYSTEM_INSTRUCTIONS)) omitted.add(SYSTEM_PROMPT);
     return recorded(attributes.get(INPUT_MESSAGES), 'user', omitted);
   },
   answered({ attributes }, omitted) {

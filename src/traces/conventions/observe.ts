@@ -1,5 +1,5 @@
 /** What spans and events say about conversations, whatever convention they follow. */
-import { TOOL_CALL, TOOL_RESULT, WITHOUT_TEXT } from '../content.ts';
+import { SYSTEM_PROMPT, TOOL_CALL, TOOL_RESULT, WITHOUT_TEXT } from '../content.ts';
 import type { Message } from '../messages.ts';
 import type { Observation, ObservedMessage } from '../observation.ts';
 import { OmissionCounts } from '../omissions.ts';
@@ -67,7 +67,7 @@ type Content = Pick<Observation, 'asked' | 'continues' | 'answered' | 'lacksCont
 const NOTHING: Content = { asked: [], answered: [], lacksContent: false };
 
 /** These are there even if content is not recorded. */
-const WITHOUT_CONTENT: ReadonlySet<string> = new Set([WITHOUT_TEXT, TOOL_CALL]);
+const WITHOUT_CONTENT: ReadonlySet<string> = new Set([WITHOUT_TEXT, TOOL_CALL, SYSTEM_PROMPT]);
 
 function contentOf(
   asked: readonly Message[] | undefined,
@@ -78,7 +78,7 @@ function contentOf(
   const isRecorded =
     all.some(({ content }) => content.trim() !== '') ||
     [...omitted.all.keys()].some((reason) => !WITHOUT_CONTENT.has(reason));
-  omitted.add('system prompt', all.filter(({ role }) => role === 'system').length);
+  omitted.add(SYSTEM_PROMPT, all.filter(({ role }) => role === 'system').length);
   omitted.add(TOOL_RESULT, all.filter(({ role }) => role === 'tool').length);
   return {
     ...split(spokenOf(asked), spokenOf(answered)),

@@ -1,4 +1,4 @@
-/** A chat of two turns through `openai`, traced by OpenInference. MODEL_URL: the model. */
+/** A chat of two turns and a response of the newer interface through `openai`, traced by OpenInference. MODEL_URL: the model. */
 import { setSession, setUser } from '@arizeai/openinference-core';
 import { OpenAIInstrumentation } from '@arizeai/openinference-instrumentation-openai';
 import { context } from '@opentelemetry/api';
@@ -31,5 +31,6 @@ await context.with(whose, async () => {
   const stream = await client.chat.completions.create({ model: 'small', messages, tools, stream: true });
   for await (const chunk of stream) void chunk;
 });
+await client.responses.create({ model: 'small', instructions: SAID.system, input: SAID.broken });
 await client.embeddings.create({ model: 'small', input: 'lamp' });
 await sdk.shutdown();

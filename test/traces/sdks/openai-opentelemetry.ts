@@ -1,4 +1,4 @@
-/** A chat of two turns through `openai`, traced by OpenTelemetry's own instrumentation. MODEL_URL: the model. */
+/** A chat of two turns and a response of the newer interface through `openai`, traced by OpenTelemetry's own instrumentation. MODEL_URL: the model. */
 import { trace } from '@opentelemetry/api';
 import { OpenAIInstrumentation } from '@opentelemetry/instrumentation-openai';
 import { NodeSDK } from '@opentelemetry/sdk-node';
@@ -49,5 +49,6 @@ await turn(async () => {
   const stream = await client.chat.completions.create({ model: 'small', messages, tools, stream: true });
   for await (const chunk of stream) void chunk;
 });
+await client.responses.create({ model: 'small', instructions: SAID.system, input: SAID.broken });
 await client.embeddings.create({ model: 'small', input: 'lamp' });
 await sdk.shutdown();
