@@ -10,10 +10,9 @@ export function percent(share: number): string {
   return `${value >= 10 || value === 0 ? Math.round(value) : Math.round(value * 10) / 10}%`;
 }
 
-/** How a count changed: `+12%`, `-3%`, `new`; empty when nothing is known of before. */
-export function change(now: number, before: number | null): string {
-  if (before === null) return '';
-  if (before === 0) return now === 0 ? '±0%' : 'new';
+/** How a count changed: `+12%`, `-3%`; empty where there was nothing before. */
+export function change(now: number, before: number): string {
+  if (before === 0) return '';
   const part = Math.round(((now - before) / before) * 100);
   return `${part > 0 ? '+' : part === 0 ? '±' : ''}${part}%`;
 }

@@ -179,6 +179,25 @@ describe('the tools', () => {
     ok(!(await call('topics', { limit: 100 })).text.includes('Shown:'));
   });
 
+  it('say that the data begins within the period before', async () => {
+    const told = async (isEmpty: (parameters: QueryString) => boolean): Promise<boolean> => {
+      const { call } = harness({
+        '/query': (parameters) =>
+          parameters['groupBy'] === 'SESSION' && isEmpty(parameters) ? EMPTY : list('topic', ['a']),
+      });
+      const { structuredContent, text } = await call('topics', { period: '7d' });
+      const before = structuredContent?.['before'] as { readonly isPartial: boolean } | undefined;
+      const isPartial = before?.isPartial ?? false;
+      equal(text.includes('The data begins within that period'), isPartial);
+      return isPartial;
+    };
+    const start = '2026-11-09T00:00:00.000Z';
+    equal(await told(() => true), true);
+    equal(await told(() => false), false);
+    // Its first day is quiet, but there were sessions earlier.
+    equal(await told((parameters) => parameters['dateRange.start'] === start), false);
+  });
+
   it('put growth in order over all, against the period before', async () => {
     const { call } = harness({
       '/query': (parameters) =>

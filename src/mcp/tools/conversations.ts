@@ -145,7 +145,7 @@ export const conversations = tool({
       'topics',
     ];
     return {
-      head: `${total} conversations, ${periodText(of.period)}. ${freshness(of.lastProcessedAt)}`,
+      head: `conversations: ${total}, ${periodText(of.period)}. ${freshness(of.lastProcessedAt)}`,
       data: [matched.join('\n'), rows.length === 0 ? '' : [table(columns, []), ...blocks].join('\n')]
         .filter((part) => part !== '')
         .join('\n\n'),

@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import type { OverviewResponse } from '../../query/overview/overview-schema.ts';
+import { beforeSchema, beforeText, readBefore } from '../before.ts';
 import { cell, section } from '../data-text.ts';
 import { entityOf, findInstance } from '../find.ts';
 import { KINDS, type KindName } from '../kinds.ts';
 import { change, number } from '../numbers.ts';
 import { periodBefore, periodText, rangeParameters, readPeriod, type Period } from '../period.ts';
 import type { Reading } from '../reading.ts';
-import { freshness, instance, named, period, source, tool } from '../tool.ts';
+import { freshness, instance, named, period, source, tool, trendTitle } from '../tool.ts';
 
 const METRICS = [
   'sessions',
@@ -42,7 +43,8 @@ export const overview = tool({
   output: z.object({
     ...source,
     now: values,
-    before: values.extend({ start: z.string(), end: z.string() }).nullable(),
+    before: values.nullable(),
+    beforePeriod: beforeSchema,
     buckets: z.string(),
     trend: z.array(z.object({ date: z.string(), sessions: z.number(), sat: z.number(), dsat: z.number() })),
     topics: top,
@@ -57,7 +59,8 @@ export const overview = tool({
     const instanceId = await findInstance(reading, args.instance);
     const asked = readPeriod(args.period, now());
     const earlier = periodBefore(asked, now());
-    const [whole, before, topics, unhappy, signals, gaps] = await Promise.all([
+    const [beforePeriod, whole, before, topics, unhappy, signals, gaps] = await Promise.all([
+      readBefore(reading, instanceId, earlier),
       overviewOf(reading, instanceId, asked),
       earlier === null ? null : overviewOf(reading, instanceId, earlier),
       topOf(reading, instanceId, asked, 'topics', { 'sort.field': 'sessions' }),
@@ -70,10 +73,8 @@ export const overview = tool({
       period: { start: asked.start, end: asked.end },
       lastProcessedAt: whole.lastProcessedAt,
       now: valuesOf(whole),
-      before:
-        before === null
-          ? null
-          : { ...valuesOf(before), start: earlier?.start ?? '', end: earlier?.end ?? '' },
+      before: before === null ? null : valuesOf(before),
+      beforePeriod,
       buckets: asked.buckets,
       trend: whole.trend.slice(-MOST_BUCKETS).map(({ date, fields }) => ({
         date,
@@ -91,7 +92,6 @@ export const overview = tool({
   },
 
   page({ now, before, ...answer }) {
-    const compared = before === null ? '' : ` Against ${periodText(before)}:`;
     const lines = METRICS.map((metric) => {
       const unit = metric === 'netSat' ? ' (percent: (sat - dsat) / messages)' : '';
       const was =
@@ -99,12 +99,13 @@ export const overview = tool({
       return `${metric}: ${number(now[metric])}${was}${unit}`;
     });
     return {
-      head: [`${periodText(answer.period)}. ${freshness(answer.lastProcessedAt)}${compared}`, ...lines].join(
-        '\n',
-      ),
+      head: [
+        `${periodText(answer.period)}. ${freshness(answer.lastProcessedAt)}${beforeText(answer.beforePeriod)}`,
+        ...lines,
+      ].join('\n'),
       data: [
         section(
-          `Trend by ${answer.buckets.toLowerCase()}`,
+          trendTitle(answer.buckets),
           ['date', 'sessions', 'sat', 'dsat'],
           answer.trend.map(({ date, ...counts }) => [
             answer.buckets === 'HOUR' ? date.slice(0, 16) : date.slice(0, 10),
@@ -137,7 +138,8 @@ type Top = z.output<typeof top>;
 
 function changeOf(now: Values, before: Values, metric: (typeof METRICS)[number]): string {
   if (metric === 'netSat' || metric === 'avgMessagesPerSession') return '';
-  return `, ${change(now[metric] ?? 0, before[metric] ?? 0)}`;
+  const moved = change(now[metric] ?? 0, before[metric] ?? 0);
+  return moved === '' ? '' : `, ${moved}`;
 }
 
 function rowsOf(found: Top, withType = false): (string | number)[][] {

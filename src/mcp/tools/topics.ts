@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { AppError } from '../../errors.ts';
 import type { QueryResponse } from '../../query/response-schema.ts';
+import { beforeSchema, beforeText, readBefore } from '../before.ts';
 import { cell, table } from '../data-text.ts';
 import { best, entityOf, findInstance } from '../find.ts';
 import { KIND_NAMES, KINDS, type KindName } from '../kinds.ts';
@@ -50,7 +51,7 @@ export const topics = tool({
   }),
   output: z.object({
     ...source,
-    before: z.object({ start: z.string(), end: z.string() }).nullable(),
+    before: beforeSchema,
     kind: z.enum(KIND_NAMES),
     total: z.number(),
     offset: z.number(),
@@ -78,7 +79,7 @@ export const topics = tool({
     return {
       instance: instanceId,
       period: { start: asked.start, end: asked.end },
-      before: earlier === null ? null : { start: earlier.start ?? '', end: earlier.end ?? '' },
+      before: await readBefore(reading, instanceId, earlier),
       lastProcessedAt: answer.lastProcessedAt,
       kind: args.kind,
       total: isWhole ? named.length : answer.pagination.total,
@@ -90,7 +91,13 @@ export const topics = tool({
   page({ kind, rows, total, offset: from, before, ...of }) {
     const hasType = rows.some(({ type }) => type !== undefined);
     const [first = 'sessions', ...metrics] = KINDS[kind].metrics;
-    const head = ['id', 'name', ...(hasType ? ['type'] : []), first, ...(before === null ? [] : ['before'])];
+    const head = [
+      'id',
+      'name',
+      ...(hasType ? ['type'] : []),
+      first,
+      ...(before === null ? [] : ['sessions before']),
+    ];
     const lines = rows.map((each) => [
       each.id,
       cell(each.name),
@@ -99,9 +106,8 @@ export const topics = tool({
       ...(before === null ? [] : [number(each.sessionsBefore)]),
       ...metrics.map((metric) => number((each as Readonly<Record<string, unknown>>)[metric])),
     ]);
-    const compared = before === null ? '' : ` Before: sessions, ${periodText(before)}.`;
     return {
-      head: `${total} ${kind}, ${periodText(of.period)}.${compared} ${freshness(of.lastProcessedAt)}`,
+      head: `${kind}: ${total}, ${periodText(of.period)}. ${freshness(of.lastProcessedAt)}${beforeText(before)}`,
       data: rows.length === 0 ? '' : table([...head, ...metrics], lines),
       foot: rest(rows.length, from, total),
     };

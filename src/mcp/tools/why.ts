@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import type { WhyResponse } from '../../query/why/why-schema.ts';
+import { beforeSchema, beforeText, readBefore } from '../before.ts';
 import { cell, section } from '../data-text.ts';
 import { findEntities, findInstance, type Found } from '../find.ts';
 import { KINDS, WHY_KINDS } from '../kinds.ts';
 import { change, number, percent } from '../numbers.ts';
 import { periodBefore, periodText, rangeParameters, readPeriod, type Period } from '../period.ts';
-import { freshness, instance, named, period, source, text, tool } from '../tool.ts';
+import { freshness, instance, named, period, source, text, tool, trendTitle } from '../tool.ts';
 
 const TOP = 5;
 const TYPICAL = 4;
@@ -33,9 +34,16 @@ const output = z.object({
   mergedInto: named.nullable(),
   now: fields,
   before: fields.nullable(),
-  beforePeriod: z.object({ start: z.string(), end: z.string() }).nullable(),
+  beforePeriod: beforeSchema,
   buckets: z.string(),
-  trend: z.array(z.object({ date: z.string(), sessions: z.number(), sat: z.number(), dsat: z.number() })),
+  trend: z.array(
+    z.object({
+      date: z.string(),
+      sessions: z.number(),
+      sat: z.number().optional(),
+      dsat: z.number().optional(),
+    }),
+  ),
   signals: z.array(
     named.extend({
       type: z.string(),
@@ -87,7 +95,11 @@ export const why = tool({
         ...rangeParameters(range),
         timeGranularity: range.buckets,
       });
-    const [answer, before] = await Promise.all([ask(asked), earlier === null ? null : ask(earlier)]);
+    const [answer, before, beforePeriod] = await Promise.all([
+      ask(asked),
+      earlier === null ? null : ask(earlier),
+      readBefore(reading, instanceId, earlier),
+    ]);
     return {
       instance: instanceId,
       period: { start: asked.start, end: asked.end },
@@ -98,13 +110,13 @@ export const why = tool({
       mergedInto: answer.heir,
       now: fieldsOf(answer),
       before: before === null ? null : fieldsOf(before),
-      beforePeriod: earlier === null ? null : { start: earlier.start ?? '', end: earlier.end ?? '' },
+      beforePeriod,
       buckets: asked.buckets,
       trend: answer.trend.slice(-MOST_BUCKETS).map(({ date, fields: each }) => ({
         date,
         sessions: each.sessions ?? 0,
-        sat: each.sat ?? 0,
-        dsat: each.dsat ?? 0,
+        // Gaps and repeated requests have none.
+        ...(each.sat === undefined ? {} : { sat: each.sat, dsat: each.dsat }),
       })),
       signals: signalsOf(answer, before),
       topics: answer.topics.slice(0, TOP).map(countedOf),
@@ -190,16 +202,15 @@ function quoteOf({ sessionId, createdAt, text: said }: WhyResponse['wordings']['
 }
 
 function headOf({ about, kind, period: during, beforePeriod, lastProcessedAt, ...answer }: Answer): string {
-  const compared = beforePeriod === null ? '' : ` Before: ${periodText(beforePeriod)}.`;
   const lines = Object.entries(answer.now).map(([name, value]) => {
     const was = answer.before?.[name];
     if (was === undefined) return `${name}: ${number(value)}`;
-    const moved = name === 'netSat' || name.startsWith('avg') ? '' : `, ${change(value ?? 0, was ?? 0)}`;
-    return `${name}: ${number(value)} (before: ${number(was)}${moved})`;
+    const moved = name === 'netSat' || name.startsWith('avg') ? '' : change(value ?? 0, was ?? 0);
+    return `${name}: ${number(value)} (before: ${[number(was), moved].filter((part) => part !== '').join(', ')})`;
   });
   const nothing = answer.now['messages'] === 0 ? ['It does not occur in this period.'] : [];
   return [
-    `${KINDS[kind].word} ${about.id}, ${periodText(during)}.${compared} ${freshness(lastProcessedAt)}`,
+    `${KINDS[kind].word} ${about.id}, ${periodText(during)}. ${freshness(lastProcessedAt)}${beforeText(beforePeriod)}`,
     ...nothing,
     ...lines,
   ].join('\n');
@@ -253,13 +264,12 @@ function dataOf(answer: Answer): string {
       answer.users.map(({ id, name, sessions }) => [id, cell(name), sessions]),
     ),
     section(
-      `Trend by ${answer.buckets.toLowerCase()}`,
-      ['date', 'sessions', 'sat', 'dsat'],
+      trendTitle(answer.buckets),
+      ['date', 'sessions', ...(answer.trend.some(({ sat }) => sat !== undefined) ? ['sat', 'dsat'] : [])],
       answer.trend.map(({ date, sessions, sat, dsat }) => [
         answer.buckets === 'HOUR' ? date.slice(0, 16) : date.slice(0, 10),
         sessions,
-        sat,
-        dsat,
+        ...(sat === undefined ? [] : [sat, dsat ?? 0]),
       ]),
     ),
     quotesText('Typical messages', answer.typicalQuotes),
