@@ -4,7 +4,7 @@
  * after `npm ci --omit=dev`, there is nothing to do: the service does not use what is built here.
  */
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -33,5 +33,7 @@ export function buildClient(folder) {
   return 0;
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url) && existsSync(TSC))
+const isCommand = realpathSync(process.argv[1] ?? '.') === fileURLToPath(import.meta.url);
+// An image may install before it has the sources.
+if (isCommand && existsSync(TSC) && existsSync(join(ROOT, 'src/client')))
   process.exitCode = buildClient(join(ROOT, 'dist/client'));

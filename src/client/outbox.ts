@@ -240,11 +240,7 @@ export class Outbox {
   }
 
   #report(error: UndertoneError, lost: Lost): void {
-    try {
-      this.#options.onLost(error, lost);
-    } catch {
-      // A hook that throws has nobody to tell.
-    }
+    tell(() => this.#options.onLost(error, lost));
   }
 
   #settle(batch: readonly Item[]): void {
@@ -254,6 +250,16 @@ export class Outbox {
       this.#flushes.delete(flush);
       flush.done();
     }
+  }
+}
+
+/** Calls a hook. One that throws or rejects has nobody to tell, and must not end the program. */
+export function tell(hook: () => unknown): void {
+  try {
+    const returned = hook();
+    if (returned instanceof Promise) returned.catch(() => undefined);
+  } catch {
+    // As above.
   }
 }
 

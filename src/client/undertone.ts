@@ -27,7 +27,7 @@ import { UndertoneError } from './errors.ts';
 import type { DimensionFieldOf, Granularity, GroupBy, MetricOf } from './groupings.ts';
 import { linesOf } from './lines.ts';
 import type { UndertoneOptions } from './options.ts';
-import { Outbox, type Flushed, type Lost, type Target } from './outbox.ts';
+import { Outbox, tell, type Flushed, type Lost, type Target } from './outbox.ts';
 import {
   parametersOf,
   type CallOptions,
@@ -264,7 +264,8 @@ export class Undertone {
       signal,
       patienceMs,
     });
-    if (ingested.warnings !== null) this.#warn(ingested.warnings, sessionId);
+    const { warnings } = ingested;
+    if (warnings !== null) tell(() => this.#options.onWarning?.(warnings, sessionId));
     return ingested;
   }
 
@@ -317,14 +318,6 @@ export class Undertone {
 
   async #call<T>(call: Omit<Call, 'patienceMs'>): Promise<T> {
     return (await this.#transport.json({ ...call, patienceMs: this.#patienceMs })).json as T;
-  }
-
-  #warn(warning: string, sessionId: string): void {
-    try {
-      this.#options.onWarning?.(warning, sessionId);
-    } catch {
-      // A hook that throws has nobody to tell.
-    }
   }
 }
 

@@ -114,6 +114,7 @@ describe('logged messages', () => {
       { url: 'no url', patienceMs: 3 },
       { key: 'no\nheader', patienceMs: 3 },
       { key: 'wrong', onError: hook },
+      { key: 'wrong', onError: async () => hook() },
     ];
     for (const options of cases) {
       const { undertone } = clientOf(options);
