@@ -173,6 +173,13 @@ export function newRuleSchema(allowPrivate: boolean) {
 
 export type NewRule = z.output<ReturnType<typeof newRuleSchema>>;
 
+/** What makes a repeated request the same one. */
+export interface RepeatKey {
+  /** The same makes the same alert. */
+  readonly seed: string;
+  readonly bodyDigest: string;
+}
+
 /** An alert as it is stored. */
 export interface Rule {
   readonly id: string;
@@ -187,6 +194,8 @@ export interface Rule {
   };
   /** Milliseconds since 1970-01-01 UTC. */
   readonly createdAt: number;
+  /** Of the body that it was made by, where that was given a key; null: it was not. */
+  readonly bodyDigest: string | null;
   /** Why nothing is sent any more; null: it is active. */
   readonly disabled: { readonly at: number; readonly reason: string } | null;
 }

@@ -4,7 +4,7 @@ import { AppError } from '../errors.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import { openKeyValue, type KeyValueBucket } from '../stream/kv/key-value.ts';
 import { keepWatching, type KeptWatch } from './keep-watching.ts';
-import { MOST_RULES, type NewRule, type Rule } from './rule.ts';
+import { MOST_RULES, type NewRule, type RepeatKey, type Rule } from './rule.ts';
 import { newSecret } from './signature.ts';
 
 /** Bucket of the alerts' definitions: a key for each instance that has any, its id, with all of them. */
@@ -42,24 +42,26 @@ export class Rules {
   }
 
   /**
-   * Makes an alert; with `seed` the same one always: what was made with it before is returned. Throws AppError CONFLICT
-   * when the instance has as many as it may.
+   * Makes an alert; with a key the same one always: what was made with it before is returned. Throws AppError CONFLICT
+   * when the instance has as many as it may, or the key was used with another body.
    */
-  async create(wanted: NewRule, now: number, seed?: string): Promise<Rule> {
+  async create(wanted: NewRule, now: number, key?: RepeatKey): Promise<Rule> {
     const { instanceId, name, condition, delivery } = wanted;
     const rule: Rule = {
-      id: seed === undefined ? v7() : v5(seed, instanceId),
+      id: key === undefined ? v7() : v5(`alert:${key.seed}`, instanceId),
       instanceId,
       name,
       condition,
       delivery: { ...delivery, secret: delivery.secret ?? newSecret() },
       createdAt: now,
+      bodyDigest: key?.bodyDigest ?? null,
       disabled: null,
     };
     let made = rule;
     await this.#change(instanceId, (rules) => {
       const known = rules.find(({ id }) => id === rule.id);
       made = known ?? rule;
+      if (known !== undefined && known.bodyDigest !== rule.bodyDigest) throw otherBody();
       if (known !== undefined) return null;
       if (rules.length >= MOST_RULES) throw tooMany(instanceId);
       return [...rules, rule];
@@ -169,6 +171,13 @@ export class WatchedRules {
 
 function noRule(id: string): AppError {
   return new AppError('NOT_FOUND', `The instance has no alert ${id}.`);
+}
+
+function otherBody(): AppError {
+  return new AppError(
+    'CONFLICT',
+    'The Idempotency-Key was used with another body. Use a new key for a new request.',
+  );
 }
 
 function tooMany(instanceId: string): AppError {

@@ -6,7 +6,7 @@ import { formatInstant } from '../domain/time.ts';
 import { AppError } from '../errors.ts';
 import { linkTo, messageOf, type PublicUrl } from './body.ts';
 import { MESSAGE_STATES, type Message, type Outbox } from './outbox.ts';
-import { conditionSchema, FORMATS, type NewRule, type Rule } from './rule.ts';
+import { conditionSchema, FORMATS, type NewRule, type RepeatKey, type Rule } from './rule.ts';
 import { asked, type Rules } from './rules.ts';
 
 const uuid = z.uuid();
@@ -89,9 +89,9 @@ export class AlertService {
     this.#options = options;
   }
 
-  /** `seed`: the same makes the same alert, once. Throws AppError CONFLICT when there are too many. */
-  async create(wanted: NewRule, seed?: string): Promise<NewAlert> {
-    const rule = await this.#options.rules.create(wanted, this.#options.now(), seed);
+  /** `key`: the same makes the same alert, once. Throws AppError CONFLICT. */
+  async create(wanted: NewRule, key?: RepeatKey): Promise<NewAlert> {
+    const rule = await this.#options.rules.create(wanted, this.#options.now(), key);
     return { alert: alertOf(rule), secret: rule.delivery.secret };
   }
 

@@ -2,6 +2,8 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, statSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { Outbox } from '../alerts/outbox.ts';
+import { Rules } from '../alerts/rules.ts';
 import { loadConfig, type Config } from '../config.ts';
 import { SetupError } from '../errors.ts';
 import { IDEMPOTENCY_TTL_MS } from '../ingest/idempotency.ts';
@@ -134,6 +136,8 @@ async function prepareStreams(connection: StreamConnection, config: Config): Pro
   await openKeyValue(connection, 'registry', { replicas });
   await openKeyValue(connection, 'sessions', { replicas });
   await openKeyValue(connection, 'idempotency', { replicas, ttlMs: IDEMPOTENCY_TTL_MS });
+  await Rules.open(connection, { replicas });
+  await Outbox.open(connection, { replicas });
 }
 
 async function restoreViews(

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { newRuleSchema } from '../alerts/rule.ts';
+import { newRuleSchema, type NewRule, type RepeatKey } from '../alerts/rule.ts';
 import { UUID_PATTERN } from '../domain/ids.ts';
 import { readIdempotencyKey } from '../ingest/idempotency.ts';
 import { checked, invalidRequest } from '../ingest/validation.ts';
@@ -28,9 +28,8 @@ export function registerAlertRoutes(scope: FastifyInstance, alerting: Alerting):
     const idempotencyKey = readIdempotencyKey(request.headers['idempotency-key']);
     const wanted = checked(body, request.body ?? {});
     await enterInstance(request, reply, wanted.instanceId, alerting);
-    const seed = idempotencyKey === undefined ? undefined : seedOf(request.projectId, idempotencyKey, wanted);
     reply.code(201);
-    return alerts.create(wanted, seed);
+    return alerts.create(wanted, idempotencyKey === undefined ? undefined : keyOf(idempotencyKey, wanted));
   });
 
   scope.get('/alerts', reading, async (request, reply) => {
@@ -71,10 +70,7 @@ async function enterAlert(request: FastifyRequest<AlertPath>): Promise<{ instanc
   return { ...readParameters(alertParameterSchemas, request.query), id };
 }
 
-/** The same key and body make the same alert. */
-function seedOf(projectId: string, key: string, wanted: unknown): string {
-  const digest = createHash('sha256')
-    .update(JSON.stringify([projectId, key, wanted]))
-    .digest('hex');
-  return `alert:${digest}`;
+function keyOf(key: string, wanted: NewRule): RepeatKey {
+  const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex');
+  return { seed: digestOf(key), bodyDigest: digestOf(JSON.stringify(wanted)) };
 }

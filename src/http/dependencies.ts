@@ -1,6 +1,6 @@
 /** It has types only, and no test of its own. */
 import type { Alert, AlertDetail, NewAlert } from '../alerts/service.ts';
-import type { NewRule } from '../alerts/rule.ts';
+import type { NewRule, RepeatKey } from '../alerts/rule.ts';
 import type { KeyScope } from '../domain/key-scopes.ts';
 import type { AskedCuration } from '../domain/asked-curations.ts';
 import type { Curator } from '../ingest/curator.ts';
@@ -100,8 +100,8 @@ export interface CurationTargets {
 export interface Alerts {
   /** Whether webhooks may lead to private addresses. */
   readonly allowPrivate: boolean;
-  /** `seed`: the same makes the same alert, once. Throws AppError CONFLICT when there are too many. */
-  create(wanted: NewRule, seed?: string): Promise<NewAlert>;
+  /** `key`: the same makes the same alert, once. Throws AppError CONFLICT. */
+  create(wanted: NewRule, key?: RepeatKey): Promise<NewAlert>;
   list(instanceId: string): Promise<readonly Alert[]>;
   /** Throws AppError NOT_FOUND, as do the following. */
   read(instanceId: string, id: string): Promise<AlertDetail>;

@@ -261,7 +261,7 @@ async function openQuery(
 function alertsOf(service: Later<AlertService>): Alerts {
   return {
     allowPrivate: config.webhookAllowPrivate,
-    create: async (wanted, seed) => service.get().create(wanted, seed),
+    create: async (wanted, key) => service.get().create(wanted, key),
     list: async (instanceId) => service.get().list(instanceId),
     read: async (instanceId, id) => service.get().read(instanceId, id),
     remove: async (instanceId, id) => service.get().remove(instanceId, id),

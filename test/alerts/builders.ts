@@ -28,6 +28,7 @@ export function rule(parts: Partial<Rule> = {}): Rule {
     condition: COUNT,
     delivery: { url: 'https://example.com/hook', format: 'undertone', quotes: false, secret: SECRET },
     createdAt: Date.UTC(2026, 7, 1),
+    bodyDigest: null,
     disabled: null,
     ...parts,
   };

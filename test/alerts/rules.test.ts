@@ -26,10 +26,12 @@ describe('alerts', () => {
     deepEqual(await rules.list('another'), []);
   });
 
-  it('are made once for a seed', async () => {
+  it('are made once for a key, which stands for one body', async () => {
     const rules = new Rules(new MemoryBucket());
-    const made = await rules.create(WANTED, NOW, 'seed');
-    deepEqual(await rules.create(WANTED, NOW + 5, 'seed'), made);
+    const key = { seed: 'key', bodyDigest: 'body' };
+    const made = await rules.create(WANTED, NOW, key);
+    deepEqual(await rules.create(WANTED, NOW + 5, key), made);
+    await rejects(rules.create(WANTED, NOW, { ...key, bodyDigest: 'another' }), { code: 'CONFLICT' });
     equal((await rules.list(INSTANCE)).length, 1);
   });
 

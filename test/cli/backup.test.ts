@@ -12,6 +12,9 @@ import {
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
+import { Outbox } from '../../src/alerts/outbox.ts';
+import type { NewRule } from '../../src/alerts/rule.ts';
+import { Rules } from '../../src/alerts/rules.ts';
 import { checkBackup } from '../../src/cli/backup-files.ts';
 import { openRegistry } from '../../src/registry/registry.ts';
 import { openConnection, type StreamConnection } from '../../src/stream/connection.ts';
@@ -19,6 +22,7 @@ import { extentOf } from '../../src/stream/archive/archive.ts';
 import { createPublisher, type Publisher } from '../../src/stream/log/publisher.ts';
 import { setUpStreams } from '../../src/stream/stream-setup.ts';
 import { CONVERSATIONS_STREAM } from '../../src/stream/subjects.ts';
+import { COUNT, INSTANCE as ALERTED, message } from '../alerts/builders.ts';
 import { temporaryDirectory } from '../support/fold.ts';
 import { freePort, startTestServer, type TestServer } from '../support/nats.ts';
 import {
@@ -36,6 +40,13 @@ import { answersOf, FEW_GRANULARITIES, requestsOf } from '../support/replays.ts'
 const INSTANCES = 6;
 const requests = requestsOf({ conversations: 24, instances: INSTANCES, messages: 3 });
 const [first, second] = [requests.slice(0, 40), requests.slice(40)] as const;
+
+const WANTED: NewRule = {
+  instanceId: ALERTED,
+  name: 'An alert',
+  condition: COUNT,
+  delivery: { url: 'https://example.com/', format: 'undertone', quotes: false },
+};
 
 describe('backup and restore', () => {
   const temporary = temporaryDirectory();
@@ -100,6 +111,8 @@ describe('backup and restore', () => {
     const publishing = (async () => {
       for (const request of second) newest = await publisher.publish(request);
     })();
+    const alert = await (await Rules.open(connection)).create(WANTED, Date.now());
+    await (await Outbox.open(connection)).add({ ...message({ ruleId: alert.id }), state: 'delivered' });
     const taken = await run('cli/backup.ts', [backup]);
     await publishing;
     equal(taken.code, 0, taken.output);
@@ -135,6 +148,12 @@ describe('backup and restore', () => {
       await registry.whenReady();
       equal((await registry.findKey(key))?.env, 'live');
       await registry.close();
+      deepEqual(await (await Rules.open(there)).list(alert.instanceId), [alert]);
+      const told = await (await Outbox.open(there)).of(alert.instanceId, alert.id);
+      deepEqual(
+        told.map(({ state }) => state),
+        ['delivered'],
+      );
       const { firstSequence, lastSequence, entries } = await extentOf(there, CONVERSATIONS_STREAM);
       equal(firstSequence, 1);
       equal(entries, lastSequence - deleted.length);

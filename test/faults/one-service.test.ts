@@ -1,4 +1,5 @@
 import { after, before, describe, it } from 'node:test';
+import { alerts, ALERTS_ENV } from './alerts.ts';
 import { away } from './away.ts';
 import { fullDisk } from './full-disk.ts';
 import { imports } from './imports.ts';
@@ -16,7 +17,7 @@ import { twoWorkers } from './two-workers.ts';
 describe('a service', () => {
   let given: Stack;
   before(async () => {
-    given = await Stack.start();
+    given = await Stack.start({ env: ALERTS_ENV });
   });
   after(() => given?.stop());
 
@@ -30,6 +31,10 @@ describe('a service', () => {
 
   it('refuses messages and answers queries while nats-server is away, and goes on by itself', async () => {
     nothingWrong(await away({ ...SHORT, seed: 4, seconds: 9, given }));
+  });
+
+  it('tells each thing that alerts wait for, under one id, when the worker is killed while it tells', async () => {
+    nothingWrong(await alerts({ ...SHORT, seed: 8, given }));
   });
 
   it('goes on accepting and answering while the views have no room, and counts all when they have', async () => {

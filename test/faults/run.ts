@@ -1,6 +1,7 @@
 /** `npm run faults`: the long form of the faults; the tests run each in a short form. */
 import Table from 'cli-table3';
 import { action, runCommand, UsageError, wholeNumber } from '../../src/cli/command.ts';
+import { alerts } from './alerts.ts';
 import { away } from './away.ts';
 import { clock } from './clock.ts';
 import { cluster } from './cluster.ts';
@@ -23,6 +24,7 @@ const FAULTS: Readonly<
 > = {
   kills: { rounds: 24, seconds: 0, run: kills },
   imports: { rounds: 2, seconds: 0, run: imports },
+  alerts: { rounds: 10, seconds: 0, run: alerts },
   away: { rounds: 2, seconds: 60, run: away },
   points: { rounds: 1, seconds: 0, run: points },
   'full-disk': { rounds: 2, seconds: 30, run: fullDisk },
