@@ -12,8 +12,8 @@ export interface OpenSourceOptions {
   readonly spillDirectory: string;
 }
 
-/** Enough for a day of a few million messages; beyond it, sorting uses the disk. Little beside web and worker. */
-const MEMORY = '256MB';
+/** Little beside web and worker: joins and sorts of a long history use the disk. */
+const MEMORY = '128MB';
 const MEMORY_ALONE = '512MB';
 
 /**

@@ -101,7 +101,7 @@ function dimension(name: string, table: string, columns: readonly Column[], merg
   const heir = optional(id('merged_into', 'h.id', 'the one that it merged into; null while it lives'));
   return {
     name,
-    what: `names, one row for each`,
+    what: `${name.replaceAll('_', ' ')} by name, one row for each`,
     rows: { table },
     joined: merges ? `left join @${table} h on h.instance = r.instance and h.${table} = r.heir` : '',
     division: { by: 'none' },

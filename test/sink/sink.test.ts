@@ -176,6 +176,28 @@ describe('a sink', () => {
     }
   });
 
+  it('is read by the queries of docs/sink.md', async () => {
+    const to = newFolder();
+    await sinkOnce(fixture.reader, to);
+    const document = readFileSync(join(import.meta.dirname, '../../docs/sink.md'), 'utf8');
+    const [, sql = ''] = /### DuckDB\n\n```sql\n([\s\S]*?)```/.exec(document) ?? [];
+    const answers = [];
+    for (const statement of sql.replaceAll('/data/lake/undertone', to).split(/;\n/))
+      if (/\bselect\b/.test(statement)) answers.push(await connection.all(statement));
+    deepEqual(answers, [
+      [
+        { name: 'refunds', sessions: 2, messages: 2, dsat: 0 },
+        { name: 'parcels', sessions: 1, messages: 1, dsat: 0 },
+      ],
+      ['2026-01-05', '2026-01-06', '2026-01-07'].map((date, index) => ({
+        date,
+        language: 'en',
+        sessions: index === 0 ? 2 : 1,
+        dissatisfied: 0,
+      })),
+    ]);
+  });
+
   it('keeps what it was not asked for as it is', async () => {
     const to = newFolder();
     await sinkOnce(fixture.reader, to);
