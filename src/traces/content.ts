@@ -25,6 +25,14 @@ const PART_REASONS: ReadonlyMap<string, string> = new Map([
   ),
 ]);
 
+/** The members of parts without a type, as Bedrock and Gemini write them, that hold no text of the speaker. */
+const MEMBER_REASONS: readonly (readonly [member: string, reason: string])[] = [
+  ...['toolUse', 'functionCall', 'function_call'].map((name) => [name, TOOL_CALL] as const),
+  ...['toolResult', 'functionResponse', 'function_response'].map((name) => [name, TOOL_RESULT] as const),
+  ...['reasoningContent', 'thought'].map((name) => [name, 'reasoning'] as const),
+  ...['inlineData', 'inline_data', 'fileData', 'file_data'].map((name) => [name, 'file'] as const),
+];
+
 /** A part that may hold text, and holds none. */
 export const WITHOUT_TEXT = 'part without text';
 /** How the reasons begin that name the type of a part that is not known. */
@@ -47,6 +55,8 @@ export function contentText(content: unknown, omitted: OmissionCounts): string |
     }
     return texts.join('\n');
   }
+  // Gemini writes { role, parts }.
+  if (isObject(content) && Array.isArray(content['parts'])) return contentText(content['parts'], omitted);
   return partText(content, omitted);
 }
 
@@ -55,7 +65,10 @@ function partText(part: unknown, omitted: OmissionCounts): string | null {
   if (!isObject(part)) return null;
   const { type, content_type: contentType } = part;
   const kind = typeof type === 'string' ? type : typeof contentType === 'string' ? contentType : '';
-  const reason = PART_REASONS.get(kind) ?? mediaOf(kind, part['modality']);
+  const reason =
+    kind === ''
+      ? MEMBER_REASONS.find(([member]) => Boolean(part[member]))?.[1]
+      : (PART_REASONS.get(kind) ?? mediaOf(kind, part['modality']));
   if (reason !== undefined) {
     omitted.add(reason);
     return '';

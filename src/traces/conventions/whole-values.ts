@@ -3,6 +3,7 @@
  * - Langfuse, https://langfuse.com/integrations/native/opentelemetry#property-mapping
  * - LangSmith, https://docs.langchain.com/langsmith/trace-with-opentelemetry
  * - MLflow, https://mlflow.org/docs/latest/genai/tracing/opentelemetry/
+ * - Pydantic AI, https://ai.pydantic.dev/logfire/
  * - Google ADK, https://google.github.io/adk-docs/observability/
  * - gateways: Cloudflare, https://developers.cloudflare.com/ai-gateway/observability/otel-integration/, and OpenRouter,
  *   https://openrouter.ai/docs/guides/features/broadcast/otel-collector
@@ -51,7 +52,14 @@ const GATEWAYS: WholeValues = {
   kinds: {},
   any: 'chat',
   input: ['gen_ai.prompt_json', 'gen_ai.prompt', 'gcp.vertex.agent.llm_request'],
-  output: ['gen_ai.completion_json', 'gen_ai.completion', 'gcp.vertex.agent.llm_response'],
+  output: [
+    'gen_ai.completion_json',
+    'gen_ai.completion',
+    'gcp.vertex.agent.llm_response',
+    // The whole conversation, with the question
+    'pydantic_ai.all_messages',
+    'all_messages_events',
+  ],
 };
 
 export const platforms: readonly Convention[] = PLATFORMS.map(conventionOf);

@@ -186,6 +186,38 @@ describe('log records', () => {
     deepEqual([found?.asked, found?.answered], [[user('Hello?')], [assistant('Hi.')]]);
   });
 
+  // github.com/open-telemetry/opentelemetry-python-contrib: instrumentation of botocore (Bedrock) and of google-genai
+  it('reads blocks without a type, and contents that hold their parts', () => {
+    const told = (...bodies: readonly AttributeValue[]): unknown => {
+      const names = ['gen_ai.user.message', 'gen_ai.choice'];
+      const omitted = new OmissionCounts();
+      const [found] = observationsOfEvents(
+        bodies.map((body, index) => record(names[index] ?? '', body)),
+        omitted,
+      );
+      return [found?.asked, found?.answered, found?.continues, Object.fromEntries(omitted.all)];
+    };
+    deepEqual(
+      told(
+        { content: [{ toolResult: { toolUseId: '1', content: [{ text: 'Friday' }] } }] },
+        { index: 0, message: { role: 'assistant', content: [{ text: 'It comes on Friday.' }] } },
+      ),
+      [[], [assistant('It comes on Friday.')], true, { 'tool result': 1 }],
+    );
+    deepEqual(
+      told(
+        {
+          content: {
+            role: 'user',
+            parts: [{ text: 'Hello?', function_call: null }, { inline_data: { data: 'aGk=' } }],
+          },
+        },
+        { index: 0, content: { role: 'model', parts: [{ text: 'Hm.', thought: true }, { text: 'Hi.' }] } },
+      ),
+      [[user('Hello?')], [assistant('Hi.')], undefined, { file: 1, reasoning: 1 }],
+    );
+  });
+
   it('says that content is lacking where bodies are empty', () => {
     const [found] = observationsOfEvents(
       [record('gen_ai.user.message', {}), record('gen_ai.choice', { index: 0, message: {} })],

@@ -150,4 +150,19 @@ describe('platforms', () => {
       { kind: 'chat', conversationId: 'order 17', ...said },
     );
   });
+
+  // ai.pydantic.dev/logfire, "Data format"
+  it("reads the whole conversation of Pydantic AI's agents", () => {
+    deepEqual(
+      observed({
+        'gen_ai.operation.name': 'invoke_agent',
+        'pydantic_ai.all_messages': JSON.stringify([
+          { role: 'system', parts: [{ type: 'text', content: 'Be kind.' }] },
+          { role: 'user', parts: [{ type: 'text', content: 'Where is my parcel?' }] },
+          { role: 'assistant', parts: [{ type: 'text', content: 'On its way.' }] },
+        ]),
+      }),
+      { kind: 'agent', ...withSystem },
+    );
+  });
 });
