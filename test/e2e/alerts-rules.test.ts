@@ -4,8 +4,13 @@ import { after, before, describe, it } from 'node:test';
 import { alertBodySchema, firedDataSchema } from '../../src/alerts/body.ts';
 import { alertDetailSchema, newAlertSchema, type NewAlert } from '../../src/alerts/service.ts';
 import { Client } from '../support/client.ts';
-import { CANCEL, PASSWORD } from '../support/conversations.ts';
-import { eventually } from '../support/processes.ts';
+import { readDigest } from '../../src/alerts/digest.ts';
+import { SnapshotFigures } from '../../src/alerts/figures.ts';
+import { windowAt } from '../../src/alerts/windows.ts';
+import { SnapshotReader } from '../../src/store/published/snapshot-reader.ts';
+import { CANCEL, CANNOT, COMPLAINT, DONE, PASSWORD } from '../support/conversations.ts';
+import { VIEWS } from '../support/fold.ts';
+import { eventually, liveDirectories } from '../support/processes.ts';
 import { startReceiver, verified, type Receiver } from '../support/receiver.ts';
 import { shareTestService, type TestProject, type TestService } from '../support/service.ts';
 
@@ -90,5 +95,169 @@ describe('an alert on a count', () => {
     );
     deepEqual(others, []);
     equal((await receiver.until(made.path, 1)).length, 1);
+  });
+});
+
+const HOURS = 'What are your opening hours on Sunday?';
+const DAY_MS = 86_400_000;
+
+/** A conversation of some days ago; 0: of now. */
+async function converse(instanceId: string, daysAgo: number, texts: readonly string[]): Promise<number> {
+  // Noon is on its day wherever the test's clock is.
+  const at = new Date(Date.now() - daysAgo * DAY_MS).toISOString().slice(0, 11);
+  const metadata = daysAgo === 0 ? {} : { createdAt: `${at}12:00:00Z` };
+  const messages = texts.map((content, index) =>
+    index % 2 === 0
+      ? { role: 'user', userId: 'ada', content, metadata }
+      : { role: 'assistant', content, metadata },
+  );
+  return (await client.ingest({ instanceId, messages })).position;
+}
+
+describe('alerts on a history', () => {
+  let instanceId = '';
+  before(async () => {
+    instanceId = await service.newInstance(project);
+    for (let day = 1; day <= 9; day += 1) {
+      await converse(instanceId, day, [CANCEL[0], DONE]);
+      for (let index = 0; index < 3; index += 1)
+        await converse(instanceId, day, [HOURS, 'From ten to four.']);
+    }
+  });
+
+  async function fired(made: Made): Promise<ReturnType<typeof firedDataSchema.parse>> {
+    const [message] = await receiver.until(made.path, 1);
+    ok(message !== undefined);
+    return firedDataSchema.parse(alertBodySchema.parse(verified(made.secret, message)).data);
+  }
+
+  it('tell what rises, what is new, gaps and dissatisfaction, by the numbers of queries', async () => {
+    const delivery = { quotes: true };
+    const rising = await make(instanceId, { kind: 'rising', groupBy: 'TOPIC', window: 'DAY' }, delivery);
+    const fresh = await make(instanceId, { kind: 'new_topic' }, delivery);
+    const share = await make(instanceId, { kind: 'dsat_share', window: 'WEEK', above: 0.05, minSessions: 5 });
+    const gap = await make(instanceId, { kind: 'count', groupBy: 'GAP', window: 'DAY', atLeast: 2 });
+    const signal = { groupBy: 'CSAT_DSAT', signalType: 'SAT', window: 'DAY', atLeast: 1 };
+    const sat = await make(instanceId, { kind: 'count', ...signal });
+    for (let index = 0; index < 9; index += 1)
+      await converse(instanceId, 0, [CANCEL[index % 4] ?? '', CANNOT]);
+    for (let index = 0; index < 3; index += 1) await converse(instanceId, 0, [HOURS, 'From ten to four.']);
+    for (const content of PASSWORD) await converse(instanceId, 0, [content, DONE]);
+    let position = 0;
+    for (let index = 0; index < 3; index += 1)
+      position = await converse(instanceId, 0, [CANCEL[0], CANNOT, COMPLAINT]);
+
+    const today = new Date().toISOString().slice(0, 10);
+    const risen = await fired(rising);
+    match(
+      risen.text,
+      /^‘.+’ came up in \d+ conversations today, [\d.]+ times as many as on an average day of/,
+    );
+    equal(risen.before?.windows, 9);
+    const earlier = { instanceId, groupBy: 'TOPIC', fields: 'sessions', 'dateRange.end': today };
+    const rows = await client.rows(earlier, position);
+    const sessionsOf = (id: string | undefined): number =>
+      rows.find(({ dimensions }) => dimensions.topic?.id === id)?.fields.sessions ?? 0;
+    equal(risen.before?.sessions, sessionsOf(risen.entity?.id));
+    ok(risen.value >= 2 && risen.quotes.some((quote) => /cancel/i.test(quote)), JSON.stringify(risen.quotes));
+
+    const found = await fired(fresh);
+    equal(sessionsOf(found.entity?.id), 0);
+    equal(found.value >= 3 && found.quotes.some((quote) => /password/i.test(quote)), true, found.text);
+    equal(found.window.granularity, null);
+
+    const dissatisfied = await fired(share);
+    equal(dissatisfied.entity, null);
+    ok(dissatisfied.value > 0.05 && (dissatisfied.sessions ?? 0) >= 5, dissatisfied.text);
+
+    equal((await fired(gap)).entity?.groupBy, 'GAP');
+    deepEqual(
+      receiver.received.filter(({ path }) => path === sat.path),
+      [],
+    );
+  });
+
+  it('sum a week up by the numbers of queries', async () => {
+    const [directory = ''] = liveDirectories(service.dataDir);
+    const reader = await SnapshotReader.open({
+      directory: () => directory,
+      views: VIEWS,
+      threads: 1,
+      connections: 1,
+    });
+    try {
+      const texts = { read: async () => new Map() };
+      const week = windowAt('WEEK', (Date.now() - 7 * DAY_MS) * 1000);
+      const [start, end] = [week.start, week.end].map((at) => new Date(at / 1000).toISOString());
+      const digest = await reader.read((snapshot) =>
+        readDigest(
+          new SnapshotFigures(snapshot, instanceId, { views: VIEWS, texts, exampleOf: String }),
+          week,
+        ),
+      );
+      const range = { instanceId, 'dateRange.start': start ?? '', 'dateRange.end': end ?? '' };
+      const counted = async (groupBy: string, more: object = {}): Promise<number> =>
+        (await client.query({ groupBy, fields: 'messages', limit: 1, ...range, ...more })).pagination.total;
+      deepEqual(
+        [digest.sessions.now, digest.users.now, digest.dissatisfied.now],
+        [await counted('SESSION'), await counted('END_USER'), await counted('SESSION', { minDsat: 1 })],
+      );
+      const query = { groupBy: 'TOPIC', fields: 'sessions', 'sort.field': 'sessions', limit: 5, ...range };
+      deepEqual(
+        digest.topics.map(({ id, name, sessions }) => ({ id, name, sessions })),
+        (await client.rows(query)).map(({ dimensions: { topic }, fields: { sessions } }) => ({
+          id: topic?.id,
+          name: topic?.name,
+          sessions,
+        })),
+      );
+      ok(digest.sessions.now > 0);
+    } finally {
+      await reader.close();
+    }
+  });
+});
+
+describe('a receiver', () => {
+  it('gets a test when it is asked for, in the form that it reads, and again when it fails', async () => {
+    const instanceId = await service.newInstance(project);
+    const made = await make(instanceId, { kind: 'digest' }, { format: 'slack' });
+    const answers = [500, 204];
+    const usual = receiver.answer;
+    receiver.answer = (response, message) =>
+      message.path === made.path
+        ? response.writeHead(answers.shift() ?? 204).end()
+        : usual(response, message);
+    const path = `/v1/alerts/${made.alert.id}`;
+    const query = `instanceId=${instanceId}`;
+    equal((await client.send(`${path}/test?${query}`, { method: 'POST' })).status, 202);
+    const [first, second] = await receiver.until(made.path, 2);
+    equal(first?.id, second?.id);
+    equal(first?.body, second?.body);
+    match(
+      String((verified(made.secret, second as never) as { text: string }).text),
+      /This is a test of the alert/,
+    );
+    equal((await client.send(`${path}?${query}`, { method: 'DELETE' })).status, 204);
+    equal((await client.send(`${path}?${query}`)).status, 404);
+    receiver.answer = usual;
+  });
+
+  it('is told once by an alert that was made twice with one key', async () => {
+    const instanceId = await service.newInstance(project);
+    const send = (name: string) =>
+      client.send('/v1/alerts', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'idempotency-key': 'once' },
+        body: JSON.stringify({
+          instanceId,
+          name,
+          condition: { kind: 'digest' },
+          delivery: { url: receiver.url },
+        }),
+      });
+    const [first, again] = [await send('Digest'), await send('Digest')];
+    deepEqual(again.body, first.body);
+    equal((await send('Another')).status, 409);
   });
 });
