@@ -438,12 +438,12 @@ describe('the dashboard in a browser', { skip }, () => {
     await page.click('button:text-is("New alert …")', SOON);
     await page.fill('dialog label:has-text("Name") input', 'Too many cancel');
     await page.selectOption('dialog label:has-text("When") select', 'count');
-    await page.fill('dialog label:has-text("Conversations, at least") input', '0');
+    await page.fill('dialog label:has-text("In at least so many") input', '0');
     await page.fill('dialog input[type=url]', 'https://hooks.slack.com/services/x');
     equal(await page.inputValue('dialog label:has-text("Form") select'), 'slack');
     await page.click('dialog button.main');
     match((await page.textContent('dialog .fault', SOON)) ?? '', /atLeast must be a whole number/);
-    await page.fill('dialog label:has-text("Conversations, at least") input', '40');
+    await page.fill('dialog label:has-text("In at least so many") input', '40');
     await page.click('dialog button.main');
     match((await page.textContent('.notice.done', SOON)) ?? '', /“Too many cancel” is made.*whsec_/);
     match(

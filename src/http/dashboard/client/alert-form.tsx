@@ -164,7 +164,9 @@ function ConditionFields({
       ) : null}
       {kind === 'digest' ? null : (
         <Amount
-          label={kind === 'dsat_share' ? 'Of at least so many conversations' : 'Conversations, at least'}
+          label={
+            kind === 'dsat_share' ? 'Of at least so many conversations' : 'In at least so many conversations'
+          }
           value={asked.atLeast}
           set={(atLeast) => set({ atLeast })}
         />
