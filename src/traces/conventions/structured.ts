@@ -1,13 +1,21 @@
-import { messagesOf, type Message } from '../messages.ts';
+import type { Message } from '../messages.ts';
 import type { OmissionCounts } from '../omissions.ts';
+import { isObject } from '../values.ts';
+import { parsed } from './recorded.ts';
+
+/** Members of data in which a model says something to a person, most telling first. `result` or `value` may be data. */
+const WORDS = ['answer', 'reply', 'response', 'message', 'text', 'content'];
 
 /** Answers that are data: of each, the member that says it in words, if there is one. */
 export function inWords(messages: readonly Message[], omitted: OmissionCounts): readonly Message[] {
   return messages.flatMap((message) => {
-    if (message.role !== 'assistant' || !/^\s*[[{]/.test(message.content)) return [message];
-    const said = messagesOf(message.content, 'assistant') ?? [];
-    const words = said.filter(({ content }) => !/^\s*[[{]/.test(content));
-    if (words.length === 0) omitted.add('structured output');
-    return words;
+    const data = parsed(message.content);
+    if (message.role !== 'assistant' || typeof data !== 'object' || data === null) return [message];
+    const words = isObject(data)
+      ? WORDS.map((name) => data[name]).find((value) => typeof value === 'string')
+      : '';
+    if (typeof words === 'string' && words.trim() !== '') return [{ ...message, content: words }];
+    omitted.add('structured output');
+    return [];
   });
 }

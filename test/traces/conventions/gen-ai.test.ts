@@ -111,6 +111,8 @@ describe('OpenTelemetry GenAI', () => {
       }).answered;
     deepEqual(output('{"answer":"It comes on Friday.","sure":true}'), [assistant('It comes on Friday.')]);
     deepEqual(output('{"intent":"track","score":0.7}'), []);
+    deepEqual(output('{"result":"positive","text":" "}'), []);
+    deepEqual(output('[{"text":"a"}]'), []);
     deepEqual(output('It comes on Friday.'), [assistant('It comes on Friday.')]);
   });
 
