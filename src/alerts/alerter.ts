@@ -36,6 +36,8 @@ export interface AlerterCounters {
 const PAUSE_MS = 1000;
 /** The share of time that evaluations of an instance may take: beyond it they become rarer. */
 const SHARE = 0.1;
+/** An alert is late by no more than that. */
+const LONGEST_PAUSE_MS = 10_000;
 /** After a failure. */
 const FAILED_PAUSE_MS = 5000;
 /** How far an instance has been evaluated is noted at least so often while it goes on. */
@@ -200,7 +202,8 @@ class AlertedShardWork implements ShardAlerts {
       try {
         await this.#evaluate(instanceId, watched);
         const took = performance.now() - now;
-        watched.notBefore = now + Math.max(this.#options.pauseMs ?? PAUSE_MS, took / SHARE);
+        const pause = Math.max(this.#options.pauseMs ?? PAUSE_MS, took / SHARE);
+        watched.notBefore = now + Math.min(pause, LONGEST_PAUSE_MS);
       } catch (error) {
         watched.notBefore = performance.now() + FAILED_PAUSE_MS;
         if (this.isClosing) break;
