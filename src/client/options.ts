@@ -11,7 +11,7 @@ export interface UndertoneOptions {
   readonly instanceId?: string | undefined;
   /**
    * Hears of every error that no call rejects with, and of the messages that are lost by it. Default: a line on
-   * `console.error`, without content.
+   * `console.error` with their number, at most once a minute.
    */
   readonly onError?: ((error: UndertoneError, lost: Lost) => void) | undefined;
   /** Hears what of a logged message has no effect, such as a role that is not analysed (`X-Warnings`). */

@@ -71,7 +71,7 @@ export class Undertone {
       maxUnits: options.maxUnits ?? 16_000_000,
       concurrency: options.concurrency ?? 8,
       whenFull: options.whenFull ?? 'wait',
-      onLost: options.onError ?? sayLost,
+      onLost: options.onError ?? sayLost(),
       send: (target, messages, signal) => this.#send(target, messages, signal),
     });
   }
@@ -348,9 +348,16 @@ function textIn(json: Answer['json'], member: string): string {
   throw new UndertoneError('UNEXPECTED_ANSWER', `The answer has no ${member}: Undertone does not run there.`);
 }
 
-/** Never the content: logs are read by more people than conversations. */
-function sayLost(error: UndertoneError, { sessionId, messages }: Lost): void {
-  console.error(
-    `undertone: ${messages.length} messages of session ${sessionId} are lost: ${error.code}: ${error.message}`,
-  );
+/** Says on the console that messages are lost, at most once a minute. */
+function sayLost(): (error: UndertoneError, lost: Lost) => void {
+  let unsaid = 0;
+  let silentUntil = 0;
+  return ({ code, message }, { messages }) => {
+    unsaid += Math.max(1, messages.length);
+    if (Date.now() < silentUntil) return;
+    silentUntil = Date.now() + 60_000;
+    // Never the content: logs are read by more people than conversations.
+    console.error(`undertone: messages that are lost: ${unsaid}. ${code}: ${message}`);
+    unsaid = 0;
+  };
 }

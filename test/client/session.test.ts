@@ -131,6 +131,29 @@ describe('a logged message', () => {
     );
   });
 
+  it('that is lost is said on the console once a minute, without what it says', async (context) => {
+    const said: unknown[] = [];
+    context.mock.method(console, 'error', (line: unknown) => said.push(line));
+    const noon = Date.parse('2026-11-22T12:00:00Z');
+    context.mock.timers.enable({ apis: ['Date'], now: noon });
+    const refusal = { success: false, error: { code: 'MISSING_API_KEY', message: 'A key is required.' } };
+    const undertone = new Undertone({
+      url: 'http://undertone.test',
+      key: '',
+      instanceId: INSTANCE,
+      fetch: async () => Response.json(refusal, { status: 401 }),
+    });
+    for (const at of [0, 1, 2, 60_000]) {
+      context.mock.timers.setTime(noon + at);
+      await undertone.session().log([{ content: 'my secret' }, { content: 'my other secret' }]);
+      await undertone.flush();
+    }
+    deepEqual(said, [
+      'undertone: messages that are lost: 2. MISSING_API_KEY: A key is required.',
+      'undertone: messages that are lost: 6. MISSING_API_KEY: A key is required.',
+    ]);
+  });
+
   it('is taken as it is at that moment', async () => {
     const { undertone, bodies } = recording();
     const metadata = { step: 1 };
