@@ -2,6 +2,7 @@ import { UUID_PATTERN } from '../domain/ids.ts';
 import type { QueryResponse } from '../query/response-schema.ts';
 import { cell, neutral } from './data-text.ts';
 import { KINDS, type KindName } from './kinds.ts';
+import { counted } from './numbers.ts';
 import type { InstanceName, Reading } from './reading.ts';
 import { ToolError } from './tool.ts';
 
@@ -31,7 +32,7 @@ export async function findInstance(reading: Reading, given: string | undefined):
   const matches = given === undefined ? elements : best(elements, given, ({ name }) => name ?? '');
   const [match] = matches;
   if (match !== undefined && matches.length === 1) return match.id;
-  const candidates = await counted(reading, matches.length === 0 ? elements : matches);
+  const candidates = await withSessions(reading, matches.length === 0 ? elements : matches);
   const inUse = candidates.filter(({ sessions }) => sessions > 0);
   if (given === undefined && elements.length <= MOST_CHOICES && inUse.length === 1) return inUse[0]?.id ?? '';
   const said =
@@ -40,12 +41,14 @@ export async function findInstance(reading: Reading, given: string | undefined):
       : `${matches.length === 0 ? 'No instance is' : `${matches.length} instances are`} called "${given}".`;
   throw new ToolError(
     `${said} Give the id of one as instance.`,
-    candidates.map(({ id, name, sessions }) => `${id} | ${cell(neutral(name ?? ''))} | ${sessions} sessions`),
+    candidates.map(
+      ({ id, name, sessions }) => `${id} | ${cell(neutral(name ?? ''))} | ${counted(sessions, 'session')}`,
+    ),
   );
 }
 
 /** The first of them, with how many sessions each has. */
-async function counted(
+async function withSessions(
   reading: Reading,
   instances: readonly InstanceName[],
 ): Promise<(InstanceName & { readonly sessions: number })[]> {

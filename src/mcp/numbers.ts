@@ -16,3 +16,8 @@ export function change(now: number, before: number): string {
   const part = Math.round(((now - before) / before) * 100);
   return `${part > 0 ? '+' : part === 0 ? '±' : ''}${part}%`;
 }
+
+/** A count with what is counted: `1 session`, `2 sessions`. */
+export function counted(count: number, word: string): string {
+  return `${count} ${word}${count === 1 ? '' : 's'}`;
+}

@@ -47,6 +47,9 @@ function schemaOf(schema: z.ZodObject, io: 'input' | 'output'): ObjectSchema {
   return { ...rest, type: 'object' };
 }
 
+/** Arguments that are whole numbers in every tool that has them. */
+const NUMBERS: ReadonlySet<string> = new Set(['limit', 'offset', 'characters']);
+
 export interface ToolResult {
   readonly content: { readonly type: 'text'; readonly text: string }[];
   readonly structuredContent?: Record<string, unknown>;
@@ -84,17 +87,32 @@ function messageOf({ message, details = [] }: AppError): string {
   return [message, ...more].join(' ');
 }
 
-/** Throws AppError VALIDATION_ERROR that names each wrong argument and those that there are. */
+/**
+ * Models send null or an empty text for what they leave out, and numbers as text: neither can mean anything else.
+ *
+ * @throws AppError VALIDATION_ERROR that names each wrong argument and those that there are
+ */
 function argumentsOf({ name, input }: Tool, args: unknown): Record<string, unknown> {
-  const read = input.safeParse(args);
+  const isObject = typeof args === 'object' && args !== null && !Array.isArray(args);
+  const meant = isObject
+    ? Object.fromEntries(
+        Object.entries(args as Record<string, unknown>).flatMap(([key, value]) => {
+          if (value === null || value === '') return [];
+          const isNumber = NUMBERS.has(key) && typeof value === 'string' && /^\d{1,9}$/.test(value);
+          return [[key, isNumber ? Number(value) : value]];
+        }),
+      )
+    : args;
+  const read = input.safeParse(meant);
   if (read.success) return read.data;
   const known = Object.keys(input.shape).join(', ');
   const faults = read.error.issues.flatMap((issue) => {
     if (issue.code === 'unrecognized_keys')
       return issue.keys.map((key) => `${key} is no argument of ${name}`);
-    return [
-      `${issue.path.join('.') || 'arguments'} ${issue.path.length === 0 ? 'must be an object' : issue.message}`,
-    ];
+    const [argument] = issue.path;
+    if (argument === undefined) return ['arguments must be an object'];
+    const isMissing = !Object.hasOwn(Object(meant) as object, argument);
+    return [`${String(argument)} ${isMissing ? 'is required' : issue.message}`];
   });
   const listed = faults.slice(0, 10).map((fault) => shown(fault));
   throw new AppError(

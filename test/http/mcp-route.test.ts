@@ -91,6 +91,13 @@ describe('POST /mcp', () => {
     }
   });
 
+  it('is counted like every route', async () => {
+    const { app } = createHarness();
+    await app.inject(call('overview', {}));
+    const { body } = await app.inject({ url: '/metrics' });
+    match(body, /undertone_http_requests_total\{method="POST",route="\/mcp",status="200"\} 1/);
+  });
+
   it('is not there where queries are not served', async () => {
     equal((await createHarness({ serve: 'ingest' }).app.inject(call('overview', {}))).statusCode, 404);
   });

@@ -1,6 +1,6 @@
 import { deepEqual } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { change, number, percent } from '../../src/mcp/numbers.ts';
+import { change, counted, number, percent } from '../../src/mcp/numbers.ts';
 
 describe('numbers of an answer', () => {
   it('have at most one place, and a dash where there is none', () => {
@@ -20,6 +20,13 @@ describe('numbers of an answer', () => {
     deepEqual(
       [change(12, 10), change(9, 10), change(10, 10), change(0, 10), change(5, 0)],
       ['+20%', '-10%', '±0%', '-100%', ''],
+    );
+  });
+
+  it('say what they count in the singular where there is one', () => {
+    deepEqual(
+      [0, 1, 2].map((count) => counted(count, 'session')),
+      ['0 sessions', '1 session', '2 sessions'],
     );
   });
 });

@@ -114,6 +114,15 @@ describe('the tools', () => {
     }
   });
 
+  it('take null and empty texts for what is left out, and numbers as texts', async () => {
+    const { call, asked } = harness({ '/query': () => list('topic', ['a']) });
+    const args = { name: null, period: '', limit: '7', offset: null, instance: '' };
+    equal((await call('topics', args)).isError, undefined);
+    equal(asked[1]?.parameters['limit'], '7');
+    match((await call('topics', { limit: '7.5' })).text, /limit must be a whole number/);
+    match((await call('why', { about: '' })).text, /about is required/);
+  });
+
   it('ask the only instance, the one of the name, or the only one with sessions', async () => {
     const instances = () => ({
       elements: [
@@ -135,7 +144,7 @@ describe('the tools', () => {
     equal(await ask([], { instance: OTHER.toUpperCase() }), OTHER);
     const ambiguous = String(await ask([INSTANCE, OTHER], {}));
     match(ambiguous, /has 2 instances\. Give the id of one/);
-    match(ambiguous, new RegExp(`${OTHER} \\| Shop of tests \\| 1 sessions`));
+    match(ambiguous, new RegExp(`${OTHER} \\| Shop of tests \\| 1 session$`, 'm'));
     match(String(await ask([OTHER], { instance: 'elsewhere' })), /No instance is called "elsewhere"/);
   });
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Change } from '../../query/changes/changes-schema.ts';
 import { cell, table } from '../data-text.ts';
 import { findInstance } from '../find.ts';
-import { percent } from '../numbers.ts';
+import { counted, percent } from '../numbers.ts';
 import { periodText, rangeParameters, readPeriod } from '../period.ts';
 import { AppError } from '../../errors.ts';
 import { freshness, instance, limit, named, period, source, tool } from '../tool.ts';
@@ -71,7 +71,8 @@ export const changes = tool({
   page({ changes: found, period: now, before, isCut, lastProcessedAt }) {
     return {
       head:
-        `${periodText(now)}: ${now.sessions} sessions. Before, ${periodText(before)}: ${before.sessions} sessions. ` +
+        `${periodText(now)}: ${counted(now.sessions, 'session')}. ` +
+        `Before, ${periodText(before)}: ${counted(before.sessions, 'session')}. ` +
         `${freshness(lastProcessedAt)} ${verdict(found.length, now.sessions, before.sessions)}`,
       data:
         found.length === 0

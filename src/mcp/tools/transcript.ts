@@ -4,6 +4,7 @@ import { UUID_PATTERN } from '../../domain/ids.ts';
 import { writeCursor, type TranscriptMessage } from '../../query/session-schema.ts';
 import { cell } from '../data-text.ts';
 import { findInstance } from '../find.ts';
+import { counted } from '../numbers.ts';
 import { freshness, instance, limit, named, source, text, tool, whole } from '../tool.ts';
 
 /** Characters of messages in one answer. */
@@ -96,11 +97,11 @@ export const transcript = tool({
     ];
     return {
       head:
-        `Conversation ${of.id}: ${of.messages} messages, ${of.createdAt} to ${of.lastActiveAt} (UTC), language ` +
+        `Conversation ${of.id}: ${counted(of.messages, 'message')}, ${of.createdAt} to ${of.lastActiveAt} (UTC), language ` +
         `${of.language ?? 'unknown'}, sat ${of.sat}, dsat ${of.dsat}, repeated requests ${of.repeatedRequests}. ` +
         `${freshness(lastProcessedAt)} Lines of a message begin with ">".`,
       data: [...about, ...messages.map(messageText)].join('\n'),
-      foot: next === null ? '' : `Shown: ${messages.length} messages. Go on with cursor ${next}.`,
+      foot: next === null ? '' : `Shown: ${counted(messages.length, 'message')}. Go on with cursor ${next}.`,
     };
   },
 });
