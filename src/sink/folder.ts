@@ -13,7 +13,7 @@ import {
 import { open } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { SetupError } from '../errors.ts';
-import { lockDataDirectory, type DataDirectoryLock } from '../store/data-directory.ts';
+import { lockDataDirectory, makeDirectory, type DataDirectoryLock } from '../store/data-directory.ts';
 import { fsyncPath } from '../store/published/manifest.ts';
 import {
   emptyManifest,
@@ -59,28 +59,26 @@ export class SinkFolder {
   /**
    * Makes the folder if it is not there, and takes it for this process.
    *
-   * @throws SetupError when it cannot be made, another process has it, or it holds what is not ours
+   * @throws SetupError when it cannot be made or written, another process has it, or it holds what is not ours
    */
   static async open(path: string): Promise<SinkFolder> {
     const folder = resolve(path);
+    let lock: DataDirectoryLock | null = null;
     try {
-      mkdirSync(folder, { recursive: true });
-    } catch (cause) {
-      throw new SetupError(`The folder ${folder} cannot be made: ${(cause as Error).message}.`, { cause });
-    }
-    const lock = await lockDataDirectory(folder, {
-      name: LOCK,
-      taken: `Another npm run sink writes to ${folder}: stop it, or choose another folder.`,
-    });
-    try {
+      makeDirectory(folder, 0o777);
+      lock = await lockDataDirectory(folder, {
+        name: LOCK,
+        taken: `Another npm run sink writes to ${folder}: stop it, or choose another folder.`,
+      });
       checkContents(folder);
-      mkdirSync(join(folder, WORK), { recursive: true });
+      makeDirectory(join(folder, WORK), 0o777);
       const opened = new SinkFolder(folder, lock);
       if (!existsSync(join(folder, MANIFEST))) opened.#writeManifest(emptyManifest(SCHEMA_VERSION));
       return opened;
-    } catch (error) {
-      lock.release();
-      throw error;
+    } catch (cause) {
+      lock?.release();
+      if (cause instanceof SetupError) throw cause;
+      throw new SetupError(`The folder ${folder} cannot be written: ${(cause as Error).message}.`, { cause });
     }
   }
 
@@ -95,7 +93,8 @@ export class SinkFolder {
    */
   begin(): SinkManifest {
     this.discard();
-    const manifest = readSinkManifest(join(this.path, MANIFEST));
+    const file = join(this.path, MANIFEST);
+    const manifest = existsSync(file) ? readSinkManifest(file) : null;
     if (manifest === null) throw notOurs(this.path);
     const files = new Map(manifest.files.map((file) => [file.path, file]));
     for (const path of this.#journal()) files.set(path, unknown(path, files.get(path)));

@@ -30,10 +30,10 @@ export function prepareDataDirectory(dataDir: string): void {
 }
 
 /** Parents first, one by one: the recursive mkdir of Node never returns where the system forbids a folder (`/proc`). */
-function makeDirectory(path: string): void {
+export function makeDirectory(path: string, mode = 0o700): void {
   if (existsSync(path)) return;
-  makeDirectory(dirname(path));
-  mkdirSync(path, { mode: 0o700 });
+  makeDirectory(dirname(path), mode);
+  mkdirSync(path, { mode });
 }
 
 /** A hold on a data directory that no other process has. */

@@ -1,6 +1,6 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { after, before, describe, it } from 'node:test';
@@ -54,9 +54,13 @@ describe('npm run sink', () => {
     equal(parquetFiles(to).length, 3);
   });
 
-  it('writes again after the pause, ends when it is told to, and goes on where it was killed', async () => {
+  it('tries and writes again after the pause, ends when it is told to, and goes on where it was killed', async () => {
     const to = join(temporary.path, 'often');
+    const [active, away] = [join(dataDir, 'views', 'ACTIVE'), join(dataDir, 'away')];
+    renameSync(active, away);
     const first = sink('--to', to, '--every', '1s', '--tables', 'sessions,facts');
+    await until(() => /^There are no views in .* The next run tries again\.$/m.test(first.output()));
+    renameSync(away, active);
     await until(() => existsSync(join(to, 'facts')));
     const other = sink('--to', to, '--once');
     equal(await other.ended, 1);

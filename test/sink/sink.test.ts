@@ -258,6 +258,8 @@ describe('a sink', () => {
     writeFileSync(join(foreign, '_manifest.json'), '{"files":');
     await rejects(SinkFolder.open(foreign), /damaged, or no sink wrote it/);
 
+    await rejects(SinkFolder.open('/proc/sink'), /The folder \/proc\/sink cannot be written: ENOENT/);
+
     const to = newFolder();
     const held = await SinkFolder.open(to);
     await rejects(SinkFolder.open(to), /Another npm run sink/);
