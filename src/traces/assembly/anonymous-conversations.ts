@@ -12,6 +12,16 @@ export interface AnonymousTrace {
   readonly spans: readonly SpokenSpan[];
 }
 
+/** A conversation to which a trace belongs. */
+export interface FoundConversation {
+  /** The trace that began it. */
+  readonly trace: string;
+  /** So many messages of the history are all of it, so the trace goes on with it. */
+  readonly begun?: number;
+  /** What the trace says is what it begins with, and was only seen in a history. */
+  readonly missing?: readonly KnownTurn[];
+}
+
 /** The most beginnings of a history that are looked up. */
 const MAX_BEGINNINGS = 24;
 /** The most gaps of one conversation that are kept for spans to come. */
@@ -33,44 +43,45 @@ export class AnonymousConversations {
     this.#bucket = bucket;
   }
 
-  /** The trace that began the conversation which this one goes on with, or belongs into; null: it begins one. */
-  async find({ scope, trace, spans }: AnonymousTrace): Promise<string | null> {
+  /** The conversation which a trace goes on with, or belongs into; null: it begins one. */
+  async find({ scope, trace, spans }: AnonymousTrace): Promise<FoundConversation | null> {
     const [first] = spans;
     if (first === undefined) return null;
     const whole: KnownTurn[] = [];
-    for (const span of spans) mergeSpan(whole, span, false);
+    for (const span of spans) mergeSpan(whole, span);
     const endedAt = Math.max(...spans.map((span) => span.endedAt));
-    const missing = await this.#take(['gap', ...scope, fingerprintOf(whole)], trace, (candidates) =>
-      // Each stands before the call in whose history it is.
-      candidates.filter(({ at }) => at >= endedAt).toSorted((a, b) => a.at - b.at),
+    // It stands before the call in whose history it is.
+    const gap = ({ at }: Candidate): number => (at >= endedAt ? at - endedAt : Infinity);
+    // A call between two uses of tools says nothing of its own, so it takes nothing from others.
+    const takes = whole.some(({ inferred }) => inferred === null);
+    const taker = { trace, takes };
+    const missing = await this.#take(['gap', ...scope, fingerprintOf(whole)], taker, gap);
+    if (missing !== null) return { trace: missing, missing: whole };
+    const { history, questions, steps } = partsOf(first);
+    const before = (first.continues ? [...history, ...questions, ...steps] : history).map(
+      ({ role, content }): Said => ({ role, hash: hashOf(content) }),
     );
-    if (missing !== null) return missing;
-    const history = partsOf(first).history.map(({ role, content }): Said => ({
-      role,
-      hash: hashOf(content),
-    }));
-    for (const said of beginningsOf(history)) {
-      const continued = await this.#take(['end', ...scope, fingerprintOf(said)], trace, (candidates) =>
-        candidates.filter(({ at }) => at <= first.startedAt).toSorted((a, b) => b.at - a.at),
-      );
-      if (continued !== null) return continued;
+    for (const said of beginningsOf(before)) {
+      const age = ({ at }: Candidate): number => (at <= first.startedAt ? first.startedAt - at : Infinity);
+      const continued = await this.#take(['end', ...scope, fingerprintOf(said)], taker, age);
+      if (continued !== null) return { trace: continued, begun: said.length };
     }
     return null;
   }
 
-  /** Takes the best that is free, or what this trace had taken before. */
+  /** Takes the nearest that is free, or what this trace had taken before. Times only choose among equal ones. */
   async #take(
     parts: readonly string[],
-    trace: string,
-    fitting: (free: Candidate[]) => Candidate[],
+    { trace, takes }: { readonly trace: string; readonly takes: boolean },
+    distance: (candidate: Candidate) => number,
   ): Promise<string | null> {
     const key = keyOf(...parts);
     const candidates = await this.#candidates(key);
     const own = candidates.find(({ takenBy }) => takenBy === trace);
-    const [best] =
-      own === undefined ? fitting(candidates.filter(({ takenBy }) => takenBy === undefined)) : [own];
+    const free = candidates.filter(({ takenBy }) => !takes || takenBy === undefined);
+    const best = own ?? free.toSorted((a, b) => compare(distance(a), distance(b)))[0];
     if (best === undefined) return null;
-    if (own === undefined) {
+    if (own === undefined && takes) {
       const taken = { ...best, takenBy: trace };
       this.#changed.set(
         key,
@@ -88,12 +99,13 @@ export class AnonymousConversations {
     readonly turns: readonly KnownTurn[];
   }): Promise<void> {
     const { scope, trace, name, turns } = options;
-    const last = turns.findLast(({ inferred }) => !inferred) ?? turns.at(-1);
+    const last = turns.findLast(({ inferred }) => inferred !== 'history') ?? turns.at(-1);
     if (last === undefined) return;
     await this.#add(['end', ...scope, fingerprintOf(turns)], { name, at: last.at }, trace);
     const gaps = turns.flatMap((turn, index) => {
-      const isEnd = turn.role === 'assistant' || turns[index + 1]?.role !== 'user';
-      return turn.inferred && isEnd ? [index + 1] : [];
+      const next = turns[index + 1];
+      const isEnd = turn.role === 'assistant' || (next?.role !== 'user' && next?.inferred !== 'step');
+      return turn.inferred !== null && isEnd ? [index + 1] : [];
     });
     for (const length of gaps.slice(-MAX_GAPS)) {
       const at = turns[length - 1]?.at ?? last.at;
@@ -119,14 +131,14 @@ export class AnonymousConversations {
   }
 }
 
-/** The history, then its beginnings that end with an answer: a call between them may not have come yet. */
-function* beginningsOf(history: readonly Said[]): Generator<readonly Said[]> {
-  let left = MAX_BEGINNINGS;
-  for (let length = history.length; length > 0 && left > 0; length -= 1) {
-    if (length < history.length && history[length - 1]?.role !== 'assistant') continue;
-    left -= 1;
-    yield history.slice(0, length);
-  }
+function compare(a: number, b: number): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** The history, then its beginnings: calls behind them may not have come yet. */
+function beginningsOf(history: readonly Said[]): Said[][] {
+  const count = Math.min(history.length, MAX_BEGINNINGS);
+  return Array.from({ length: count }, (_, shorter) => history.slice(0, history.length - shorter));
 }
 
 function fingerprintOf(said: readonly Said[]): string {

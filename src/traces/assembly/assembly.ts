@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Observation } from '../observation.ts';
 import type { CachedBucket } from './assembly-store.ts';
-import { AnonymousConversations } from './anonymous-conversations.ts';
-import { hashOf, mergeSpan, type SpokenSpan } from './known-turns.ts';
+import { AnonymousConversations, type FoundConversation } from './anonymous-conversations.ts';
+import { hashOf, mergeSpan, recogniseTurns, type KnownTurn, type SpokenSpan } from './known-turns.ts';
 import {
   keyOf,
   type Candidate,
@@ -104,14 +104,22 @@ class Round {
     const conversations: Record<string, ConversationName> = { ...record.conversations };
     let own: ConversationName | null =
       Object.values(conversations).find(({ id }) => id === undefined) ?? null;
+    let begun: FoundConversation['begun'];
     for (const span of chosen) {
       const instanceId = span.ids.instanceId ?? trace.defaultInstanceId;
       const { conversationId: id } = span.ids;
       const name = conversations[span.spanId] ?? (id === undefined ? own : { instanceId, id });
-      const found = name ?? (await this.#findAnonymous(trace, instanceId, chosen));
-      if (found.id === undefined) own = found;
-      conversations[span.spanId] = found;
-      await this.#merge(trace, found, span);
+      if (name === null) {
+        const nameless = chosen.filter(({ ids }) => ids.conversationId === undefined);
+        const found = await this.#findAnonymous(trace, instanceId, nameless);
+        own = { instanceId, trace: found?.trace ?? traceId };
+        begun = found?.begun;
+        if (found?.missing !== undefined) await this.#recognise(trace, own, nameless, found.missing);
+      }
+      const belongsTo = name ?? own ?? { instanceId, trace: traceId };
+      conversations[span.spanId] = belongsTo;
+      await this.#merge(trace, belongsTo, span, begun);
+      begun = undefined;
     }
     if (own !== null) await this.#noteEnd(projectId, own, traceId, chosen[0]?.ids.userId);
     const ids = { ...record.ids, ...idsOf(spans) };
@@ -122,15 +130,31 @@ class Round {
   async #findAnonymous(
     { projectId, traceId }: ArrivedTrace,
     instanceId: string,
-    chosen: readonly PlacedSpan[],
-  ): Promise<ConversationName> {
-    const nameless = chosen.filter(({ ids }) => ids.conversationId === undefined);
-    const trace = await this.#anonymous.find({
+    nameless: readonly PlacedSpan[],
+  ): Promise<FoundConversation | null> {
+    return this.#anonymous.find({
       scope: [projectId, instanceId, nameless[0]?.ids.userId ?? ''],
       trace: traceId,
       spans: nameless.map((span) => spoken(traceId, span)),
     });
-    return { instanceId, trace: trace ?? traceId };
+  }
+
+  /** What a trace says had been counted out of the history of a later one. */
+  async #recognise(
+    { projectId, traceId }: ArrivedTrace,
+    name: ConversationName,
+    spans: readonly PlacedSpan[],
+    missing: readonly KnownTurn[],
+  ): Promise<void> {
+    const conversation = await this.#conversation(projectId, name);
+    const isSame = missing.every(({ role, hash }, index) => {
+      const turn = conversation.turns[index];
+      return turn?.role === role && turn.hash === hash;
+    });
+    if (!isSame) return;
+    recogniseTurns(conversation.turns, missing);
+    for (const span of spans) conversation.merged.push(digestOf(span.spanId, spoken(traceId, span)));
+    this.#changed.set(conversationKey(projectId, name), conversation);
   }
 
   async #conversation(projectId: string, name: ConversationName): Promise<Conversation> {
@@ -153,14 +177,19 @@ class Round {
     return conversation;
   }
 
-  async #merge(trace: ArrivedTrace, name: ConversationName, span: PlacedSpan): Promise<void> {
+  async #merge(
+    trace: ArrivedTrace,
+    name: ConversationName,
+    span: PlacedSpan,
+    begun: number | undefined,
+  ): Promise<void> {
     const conversation = await this.#conversation(trace.projectId, name);
     const what = spoken(trace.traceId, span);
     const digest = digestOf(span.spanId, what);
     if (conversation.merged.includes(digest)) return;
     const key = conversationKey(trace.projectId, name);
     this.#changed.set(key, conversation);
-    const added = mergeSpan(conversation.turns, what, conversation.forgotten);
+    const added = mergeSpan(conversation.turns, what, { forgotten: conversation.forgotten, begun });
     conversation.merged.push(digest);
     const { userId } = span.ids;
     const fresh = this.#fresh.get(key) ?? { since: trace.since, messages: [] };
@@ -223,7 +252,15 @@ function conversationKey(projectId: string, { instanceId, id, trace }: Conversat
 
 function spoken(trace: string, span: PlacedSpan): SpokenSpan {
   const { startedAt, endedAt, asked, answered, continues } = span;
-  return { trace: traceName(trace), startedAt, endedAt, asked, answered, continues };
+  return {
+    trace: traceName(trace),
+    startedAt,
+    endedAt,
+    asked,
+    answered,
+    continues,
+    alone: span.parentSpanId === undefined,
+  };
 }
 
 /** Enough to tell the traces of one conversation from each other. */

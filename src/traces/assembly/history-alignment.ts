@@ -29,6 +29,13 @@ export function alignHistory(
     // Said before something that was answered: a conversation that goes on from an earlier place.
     return { places: history.map((_, index) => from + index), place: whole < zone.begin ? null : whole };
   }
+  // Calls that have not come yet are missing at its end.
+  for (let length = history.length - 1; length > 0; length -= 1) {
+    const known = wholeAt(turns, history.slice(0, length), zone);
+    if (known === null || known < zone.begin || known > zone.end) continue;
+    const from = known - length;
+    return { places: history.map((_, index) => (index < length ? from + index : null)), place: known };
+  }
   const places = commonPlaces(turns, history, zone.end);
   fillGaps(places, turns, history, zone.begin);
   const last = places.at(-1) ?? null;
@@ -56,8 +63,11 @@ function wholeAt(
   }
   const inZone = found.filter((place) => place >= begin && place <= end);
   if (inZone.includes(history.length)) return history.length;
-  // Turns with later times: the answer was finished after the person had gone on.
-  return inZone.at(-1) ?? found.find((place) => place > end) ?? found.at(-1) ?? null;
+  // With a later time: the answer was finished after the person had gone on. A question is never so late.
+  const isLate = (place: number): boolean =>
+    place > end &&
+    turns.slice(end, place).every(({ role, inferred }) => inferred === 'history' || role === 'assistant');
+  return inZone.at(-1) ?? found.find(isLate) ?? found.findLast((place) => place < begin) ?? null;
 }
 
 /** A longest common subsequence of the turns before `end` and the history, as late among the turns as possible. */

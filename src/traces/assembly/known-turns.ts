@@ -7,13 +7,13 @@ export interface KnownTurn {
   readonly role: 'user' | 'assistant';
   /** Of its text, white space aside. */
   readonly hash: string;
-  /**
-   * Microseconds; ascending over the turns that were seen in a call of their own. Of one that was only seen in a
-   * later call's history: the start of that call, so at the latest then.
-   */
+  /** Microseconds; ascending over all turns but those that are inferred from a history. */
   at: number;
-  /** It was only seen in the history of a later call. */
-  inferred: boolean;
+  /**
+   * Not null: the call that it was said in has not been seen. `history`: a later call repeats it, so `at` is when it had
+   * been said at the latest. `step`: it was said shortly before a call that goes on with it after a tool.
+   */
+  inferred: 'history' | 'step' | null;
   /** Names the trace. */
   readonly trace: string;
 }
@@ -28,6 +28,8 @@ export interface SpokenSpan {
   readonly answered: readonly ObservedMessage[];
   /** It goes on with a question of an earlier call. */
   readonly continues: boolean;
+  /** Nothing is above it: its trace is this call alone, so others of the same turn are in other traces. */
+  readonly alone: boolean;
 }
 
 /** A message that nobody had counted. */
@@ -35,10 +37,11 @@ export interface NewMessage extends ObservedMessage {
   readonly at: number;
 }
 
-/** Cut into what was said before, what is asked now and what came out. */
+/** Cut into what was said before, what is asked, what was said to that before a tool was used, and what came out. */
 export interface SpanParts {
   readonly history: readonly ObservedMessage[];
   readonly questions: readonly ObservedMessage[];
+  readonly steps: readonly ObservedMessage[];
   readonly answers: readonly ObservedMessage[];
 }
 
@@ -50,7 +53,6 @@ export function hashOf(content: string): string {
   return createHash('sha256').update(normal).digest('base64url').slice(0, HASH_CHARACTERS);
 }
 
-/** What comes after the last answer is asked now; of a span that goes on with a question, nothing is. */
 export function partsOf({ asked, answered, continues }: SpokenSpan): SpanParts {
   let taken = asked.filter(isSpoken);
   let given = answered.filter(isSpoken);
@@ -60,26 +62,60 @@ export function partsOf({ asked, answered, continues }: SpokenSpan): SpanParts {
     if (lastUser + 1 > taken.length) taken = given.slice(0, lastUser + 1);
     given = given.slice(lastUser + 1);
   }
-  const lastAnswer = taken.findLastIndex(({ role }) => role === 'assistant');
-  const end = continues ? taken.length : lastAnswer + 1;
-  return { history: taken.slice(0, end), questions: taken.slice(end), answers: given };
+  // What comes after the last answer is asked now; a span that goes on with a question has said something since.
+  const behind = continues ? taken.findLastIndex(({ role }) => role === 'user') + 1 : taken.length;
+  const begin = taken.slice(0, behind).findLastIndex(({ role }) => role === 'assistant') + 1;
+  return {
+    history: taken.slice(0, begin),
+    questions: taken.slice(begin, behind),
+    steps: taken.slice(behind),
+    answers: given,
+  };
 }
 
 function isSpoken({ content }: ObservedMessage): boolean {
   return content.trim() !== '';
 }
 
+export interface MergeOptions {
+  /** The beginning of the conversation was counted, and is no longer known. */
+  readonly forgotten?: boolean;
+  /** The turns are so many of the first messages of the history, and no more. */
+  readonly begun?: number | undefined;
+}
+
 /**
  * Merges what a span says into the known turns of its conversation, which it changes, and returns what is new. Each
  * message counts once: calls repeat the history, are tried again, and arrive in any order.
  */
-export function mergeSpan(turns: KnownTurn[], span: SpokenSpan, forgotten: boolean): NewMessage[] {
+export function mergeSpan(turns: KnownTurn[], span: SpokenSpan, options: MergeOptions = {}): NewMessage[] {
   const parts = partsOf(span);
-  const merge = new Merge(turns, span);
-  merge.addHistory(parts.history, forgotten);
-  merge.addQuestions(parts.questions, parts.answers);
-  merge.addAnswers(parts.answers);
+  const merge = new Merge(turns, span, parts);
+  merge.addHistory(parts.history, options);
+  merge.addQuestions(parts.questions, [...parts.steps, ...parts.answers]);
+  merge.addAnswers(parts.steps, true);
+  merge.addAnswers(parts.answers, false);
   return merge.added;
+}
+
+/** What a trace says was only seen in a history until now: the first turns are its own, in this order. */
+export function recogniseTurns(turns: KnownTurn[], own: readonly KnownTurn[]): void {
+  for (const [index, { inferred, at, trace }] of own.entries()) {
+    const turn = turns[index];
+    if (turn === undefined || inferred !== null || turn.inferred === null) continue;
+    turns[index] = { ...turn, inferred: null, at: timeBetween(turns, index, index + 1, at), trace };
+  }
+}
+
+/** A time that keeps those of the turns before `before` and from `behind` on in order. */
+function timeBetween(turns: readonly KnownTurn[], before: number, behind: number, at: number): number {
+  const previous = turns.slice(0, before).findLast(isTimed)?.at ?? -Infinity;
+  const next = turns.slice(behind).find(isTimed)?.at ?? Infinity;
+  return Math.min(Math.max(at, previous), next);
+}
+
+function isTimed({ inferred }: KnownTurn): boolean {
+  return inferred !== 'history';
 }
 
 class Merge {
@@ -88,31 +124,65 @@ class Merge {
   readonly #span: SpokenSpan;
   /** Turns that this span's messages were found to be: none is two messages. */
   readonly #taken = new Set<KnownTurn>();
+  /** Hashes of what the assistant said since the question that this span goes on with. */
+  readonly #steps: readonly string[];
+  /** Of that question; null: this span asks its own. */
+  readonly #question: string | null;
   /** Where the questions are looked for: behind the history. Null: where the time says. */
   #place: number | null = null;
   /** Where the answers are looked for: behind the question. */
   #behind: number;
 
-  constructor(turns: KnownTurn[], span: SpokenSpan) {
+  constructor(turns: KnownTurn[], span: SpokenSpan, { questions, steps }: SpanParts) {
     this.#turns = turns;
     this.#span = span;
+    this.#steps = steps.map(({ content }) => hashOf(content));
+    const question = span.continues ? questions.at(-1) : undefined;
+    this.#question = question === undefined ? null : hashOf(question.content);
     this.#behind = this.#zone().end;
   }
 
   /** Turns that may belong before or behind the start of the span: from the last answer that was given before it. */
   #zone(): { readonly begin: number; readonly end: number } {
     const { startedAt } = this.#span;
-    const later = this.#turns.findIndex(({ at, inferred }) => !inferred && at > startedAt);
+    const later = this.#turns.findIndex((turn) => isTimed(turn) && turn.at > startedAt);
     const end = later < 0 ? this.#turns.length : later;
-    const isAnswer = ({ role, inferred }: KnownTurn): boolean => role === 'assistant' && !inferred;
-    return { begin: this.#turns.slice(0, end).findLastIndex(isAnswer) + 1, end };
+    const isAnswer = (turn: KnownTurn): boolean => turn.role === 'assistant' && isTimed(turn);
+    return { begin: this.#turns.slice(0, this.#questionBefore(end)).findLastIndex(isAnswer) + 1, end };
   }
 
-  /** `forgotten`: the beginning of the conversation was counted, and is no longer known. */
-  addHistory(history: readonly ObservedMessage[], forgotten: boolean): void {
+  /**
+   * The question that this span goes on with: since then, no more was said before `end` than this span repeats. `end`
+   * where there is none.
+   */
+  #questionBefore(end: number): number {
+    for (let index = end - 1; index >= 0 && this.#question !== null; index -= 1) {
+      const turn = this.#turns[index] as KnownTurn;
+      if (turn.role !== 'user' || turn.hash !== this.#question || !this.#mayBe(turn)) continue;
+      const next = this.#untilQuestion(index + 1);
+      const said = this.#turns
+        .slice(index + 1, end)
+        .filter((other) => other.role === 'assistant' && isTimed(other));
+      let step = 0;
+      const isStep = (other: KnownTurn): boolean => {
+        step = this.#steps.indexOf(other.hash, step) + 1;
+        return step > 0 && this.#turns.indexOf(other) < next;
+      };
+      if (said.every(isStep)) return index;
+    }
+    return end;
+  }
+
+  addHistory(history: readonly ObservedMessage[], { forgotten = false, begun }: MergeOptions): void {
     if (history.length === 0) return;
     const said = history.map(({ role, content }) => ({ role, hash: hashOf(content) }));
-    const { places, place } = alignHistory(this.#turns, said, this.#zone());
+    const { places, place } =
+      begun === this.#turns.length
+        ? {
+            places: said.map((_, index) => (index < begun ? index : null)),
+            place: Math.min(begun, said.length),
+          }
+        : alignHistory(this.#turns, said, this.#zone());
     const first = places.findIndex((found) => found !== null);
     // Inserting moves what is behind.
     let moved = 0;
@@ -125,7 +195,7 @@ class Merge {
         next = found + moved + 1;
         continue;
       }
-      const turn = this.#turn(message, this.#span.startedAt, true);
+      const turn = this.#turn(message, this.#span.startedAt, 'history');
       this.#turns.splice(next, 0, turn);
       this.#taken.add(turn);
       next += 1;
@@ -142,29 +212,33 @@ class Merge {
       const hash = hashOf(message.content);
       const found = this.#place === null ? this.#sameByTime(hash, answer) : this.#sameBehind(hash);
       if (found !== null) {
-        this.#recognise(found, this.#span.startedAt);
+        if (!this.#span.continues) this.#recognise(found, this.#span.startedAt);
+        this.#taken.add(this.#turns[found] as KnownTurn);
         this.#behind = found + 1;
       } else {
         const at = this.#place === null ? this.#zone().end : this.#behind;
-        this.#insert(at, message, this.#span.startedAt);
+        this.#insert(at, message, this.#span.startedAt, this.#span.continues);
         this.#behind = at + 1;
       }
       if (this.#place !== null) this.#place = this.#behind;
     }
   }
 
-  addAnswers(answers: readonly ObservedMessage[]): void {
+  /** `steps`: they were said in an earlier call. */
+  addAnswers(answers: readonly ObservedMessage[], steps: boolean): void {
+    const at = steps ? this.#span.startedAt : this.#span.endedAt;
     for (const message of answers) {
       const hash = hashOf(message.content);
       const end = this.#untilQuestion(this.#behind);
       const found = this.#find(this.#behind, end, (turn) => turn.role === 'assistant' && turn.hash === hash);
       if (found !== null) {
-        this.#recognise(found, this.#span.endedAt);
+        if (!steps) this.#recognise(found, at);
+        this.#taken.add(this.#turns[found] as KnownTurn);
         this.#behind = found + 1;
         continue;
       }
-      const later = this.#find(this.#behind, end, ({ at, inferred }) => !inferred && at > this.#span.endedAt);
-      this.#insert(later ?? end, message, this.#span.endedAt);
+      const later = this.#find(this.#behind, end, (turn) => isTimed(turn) && turn.at > at);
+      this.#insert(later ?? end, message, at, steps);
       this.#behind = (later ?? end) + 1;
     }
   }
@@ -179,28 +253,37 @@ class Merge {
 
   /** The equal question near the start of the span, with no answer between them. */
   #sameByTime(hash: string, answer: string | null): number | null {
+    const { trace, alone } = this.#span;
     const { begin, end } = this.#zone();
     const isEqual = ({ role, hash: known }: KnownTurn): boolean => role === 'user' && known === hash;
+    const own = this.#find(begin, end, (turn) => isEqual(turn) && turn.trace === trace);
+    if (own !== null) return own;
     const answered = this.#find(begin, end, (turn, index) => {
       const next = this.#turns[index + 1];
-      return turn.inferred && isEqual(turn) && next?.role === 'assistant' && next.hash === answer;
+      const isAnswered = next?.role === 'assistant' && next.hash === answer;
+      return turn.inferred !== null && isAnswered && this.#mayBe(turn) && isEqual(turn);
     });
     if (answered !== null) return answered;
-    const before = this.#find(begin, end, (turn, index) => isEqual(turn) && this.#untilAnswer(index) >= end);
-    if (before !== null) return before;
-    const inferred = this.#find(begin, end, (turn) => turn.inferred && isEqual(turn));
-    if (inferred !== null) return inferred;
+    const near = this.#find(begin, end, (turn) => this.#mayBe(turn) && isEqual(turn));
+    if (near !== null) return near;
     // A question behind the answer of this span is another one.
     const behind = this.#find(end, this.#untilAnswer(end), (turn) => {
-      return isEqual(turn) && (answer === null || turn.at <= this.#span.endedAt);
+      if (!isEqual(turn) || !this.#mayBe(turn)) return false;
+      if (turn.inferred === 'step' || turn.at <= this.#span.endedAt) return true;
+      return turn.trace === trace || (answer === null && alone);
     });
     if (behind !== null) return behind;
     // A step of the same trace repeats its question behind what was said meanwhile.
     const last = this.#turns.slice(0, end).findLastIndex(({ role }) => role === 'user');
     const turn = this.#turns[last];
-    return turn !== undefined && isEqual(turn) && turn.trace === this.#span.trace && !this.#taken.has(turn)
+    return turn !== undefined && isEqual(turn) && turn.trace === trace && !this.#taken.has(turn)
       ? last
       : null;
+  }
+
+  /** What a step of a trace goes on with was said in the same trace, unless each call is a trace of its own. */
+  #mayBe({ inferred, trace }: KnownTurn): boolean {
+    return inferred !== 'step' || this.#span.alone || trace === this.#span.trace;
   }
 
   #find(from: number, to: number, fits: (turn: KnownTurn, index: number) => boolean): number | null {
@@ -227,27 +310,19 @@ class Merge {
   #recognise(index: number, at: number): void {
     const turn = this.#turns[index] as KnownTurn;
     this.#taken.add(turn);
-    if (!turn.inferred) return;
-    turn.inferred = false;
-    turn.at = this.#between(index, index + 1, at);
+    if (turn.inferred === null) return;
+    turn.inferred = null;
+    turn.at = timeBetween(this.#turns, index, index + 1, at);
   }
 
-  #insert(index: number, message: ObservedMessage, at: number): void {
-    const turn = this.#turn(message, this.#between(index, index, at), false);
+  #insert(index: number, message: ObservedMessage, at: number, step: boolean): void {
+    const turn = this.#turn(message, timeBetween(this.#turns, index, index, at), step ? 'step' : null);
     this.#turns.splice(index, 0, turn);
     this.#taken.add(turn);
     this.#add(message, at);
   }
 
-  /** A time that keeps those of the turns before `before` and from `behind` on in order. */
-  #between(before: number, behind: number, at: number): number {
-    const isExact = ({ inferred }: KnownTurn): boolean => !inferred;
-    const previous = this.#turns.slice(0, before).findLast(isExact)?.at ?? -Infinity;
-    const next = this.#turns.slice(behind).find(isExact)?.at ?? Infinity;
-    return Math.min(Math.max(at, previous), next);
-  }
-
-  #turn({ role, content }: ObservedMessage, at: number, inferred: boolean): KnownTurn {
+  #turn({ role, content }: ObservedMessage, at: number, inferred: KnownTurn['inferred']): KnownTurn {
     return { role, hash: hashOf(content), at, inferred, trace: this.#span.trace };
   }
 

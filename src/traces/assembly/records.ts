@@ -80,7 +80,7 @@ export function encodeConversation(conversation: Conversation): string {
     projectId,
     name,
     turns: kept.map(({ role, hash, at, inferred, trace }) => [
-      `${role === 'user' ? 'u' : 'a'}${inferred ? '?' : '.'}${hash}${trace}`,
+      `${role === 'user' ? 'u' : 'a'}${INFERRED[inferred ?? 'not']}${hash}${trace}`,
       at,
     ]),
     merged: merged.slice(-MAX_MERGED),
@@ -89,6 +89,12 @@ export function encodeConversation(conversation: Conversation): string {
     emissions,
   });
 }
+
+const INFERRED = { not: '.', history: '?', step: '~' } as const;
+const INFERRED_BY = new Map([
+  ['?', 'history' as const],
+  ['~', 'step' as const],
+]);
 
 interface StoredConversation extends Omit<Conversation, 'turns'> {
   readonly turns: readonly (readonly [string, number])[];
@@ -103,7 +109,7 @@ export function decodeConversation(text: string): Conversation {
     ...rest,
     turns: turns.map(([words, at]) => ({
       role: words.startsWith('u') ? 'user' : 'assistant',
-      inferred: words.charAt(1) === '?',
+      inferred: INFERRED_BY.get(words.charAt(1)) ?? null,
       hash: words.slice(FLAGS, HASH),
       trace: words.slice(HASH),
       at,

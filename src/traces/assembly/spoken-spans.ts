@@ -32,7 +32,7 @@ export function spansOf(observations: readonly Observation[]): Observation[] {
   const events = new Map<string, Observation[]>();
   for (const observation of observations) {
     const { kind, spanId } = observation;
-    if (kind === 'event') events.set(spanId, [...(events.get(spanId) ?? []), observation]);
+    if (kind === 'event') push(events, spanId, observation);
     else if (!spans.has(spanId)) spans.set(spanId, observation);
   }
   for (const [spanId, records] of events) {
@@ -46,6 +46,12 @@ export function spansOf(observations: readonly Observation[]): Observation[] {
     }
   }
   return [...spans.values()].toSorted(byStart);
+}
+
+function push<Key, Value>(lists: Map<Key, Value[]>, key: Key, value: Value): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [value]);
+  else list.push(value);
 }
 
 function byStart(a: Observation, b: Observation): number {

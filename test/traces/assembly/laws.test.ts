@@ -1,0 +1,66 @@
+/** Whatever the order, the batches, the repeats and the crashes: each message counts once, where it belongs. */
+import { deepEqual } from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { conversation, Dice, STYLES, type ExpectedConversation, type Style } from './exports.ts';
+import { FakeService } from './fake-service.ts';
+
+const RUNS = Number(process.env['TRACE_LAW_RUNS'] ?? 6);
+
+/** Sorted, so that only what was said counts, not when. */
+function multiset(conversations: readonly (readonly object[])[]): string[] {
+  return conversations
+    .map((said) => JSON.stringify(said.map((message) => JSON.stringify(message)).toSorted()))
+    .toSorted();
+}
+
+/** Without an id and a history, each question is a conversation of its own. */
+function expectedOf({ id, said }: ExpectedConversation, style: Style): (readonly object[])[] {
+  if (id !== undefined || style.history === 'full') return [said];
+  const starts = said.flatMap(({ role }, index) => (role === 'user' ? [index] : []));
+  return starts.map((start, index) => said.slice(start, starts[index + 1]));
+}
+
+async function holds(seed: number, style: Style, crashes: boolean): Promise<void> {
+  const dice = new Dice(seed);
+  const made = Array.from({ length: 1 + dice.roll(4) }, (_, index) =>
+    conversation(dice, `${seed}-${index}`, style),
+  );
+  const all = made.flatMap(({ observations }) => observations);
+  const order = dice.chance(0.3) ? all.toSorted((a, b) => a.endedAt - b.endedAt) : dice.shuffled(all);
+  const service = new FakeService(crashes ? dice : null);
+  const sent: (typeof all)[] = [];
+  for (let from = 0; from < order.length;) {
+    const batch = order.slice(from, (from += 1 + dice.roll(6)));
+    sent.push(batch);
+    service.send(batch);
+    // The exporter did not hear the answer.
+    if (dice.chance(0.2)) service.send(dice.pick(sent));
+    if (dice.chance(0.7)) await service.run();
+  }
+  await service.run();
+  await service.runOut();
+  const sessions = service.sessions();
+  for (const { expected } of made) {
+    if (expected.id === undefined) continue;
+    deepEqual(multiset([sessions.get(expected.id) ?? []]), multiset([expected.said]), expected.id);
+  }
+  deepEqual(
+    multiset([...sessions.values()]),
+    multiset(made.flatMap(({ expected }) => expectedOf(expected, style))),
+  );
+}
+
+describe('conversations out of traces', () => {
+  for (const [number, style] of STYLES.entries()) {
+    it(`hold each message once: ${JSON.stringify(style)}`, async () => {
+      for (let run = 0; run < RUNS; run += 1) {
+        const seed = 1000 * number + run;
+        try {
+          await holds(seed, style, run % 2 === 1);
+        } catch (error) {
+          throw new Error(`seed ${seed}: ${(error as Error).message}`, { cause: error });
+        }
+      }
+    });
+  }
+});
