@@ -57,8 +57,9 @@ export class AnonymousConversations {
     const taker = { trace, takes };
     const missing = await this.#take(['gap', ...scope, fingerprintOf(whole)], taker, gap);
     if (missing !== null) return { trace: missing, missing: whole };
+    // What a trace of several calls goes on with was asked in the same trace.
     const { history, questions, steps } = partsOf(first);
-    const before = (first.continues ? [...history, ...questions, ...steps] : history).map(
+    const before = (first.continues && first.alone ? [...history, ...questions, ...steps] : history).map(
       ({ role, content }): Said => ({ role, hash: hashOf(content) }),
     );
     for (const said of beginningsOf(before)) {

@@ -126,6 +126,8 @@ class Merge {
   readonly #taken = new Set<KnownTurn>();
   /** Hashes of what the assistant said since the question that this span goes on with. */
   readonly #steps: readonly string[];
+  /** What was said before that question. */
+  readonly #lastBefore: string | undefined;
   /** Of that question; null: this span asks its own. */
   readonly #question: string | null;
   /** Where the questions are looked for: behind the history. Null: where the time says. */
@@ -133,10 +135,12 @@ class Merge {
   /** Where the answers are looked for: behind the question. */
   #behind: number;
 
-  constructor(turns: KnownTurn[], span: SpokenSpan, { questions, steps }: SpanParts) {
+  constructor(turns: KnownTurn[], span: SpokenSpan, { history, questions, steps }: SpanParts) {
     this.#turns = turns;
     this.#span = span;
     this.#steps = steps.map(({ content }) => hashOf(content));
+    const last = history.at(-1);
+    this.#lastBefore = last === undefined ? undefined : hashOf(last.content);
     const question = span.continues ? questions.at(-1) : undefined;
     this.#question = question === undefined ? null : hashOf(question.content);
     this.#behind = this.#zone().end;
@@ -156,25 +160,31 @@ class Merge {
    * where there is none.
    */
   #questionBefore(end: number): number {
-    for (let index = end - 1; index >= 0 && this.#question !== null; index -= 1) {
-      const turn = this.#turns[index] as KnownTurn;
-      if (turn.role !== 'user' || turn.hash !== this.#question || !this.#mayBe(turn)) continue;
-      const next = this.#untilQuestion(index + 1);
-      const said = this.#turns
-        .slice(index + 1, end)
-        .filter((other) => other.role === 'assistant' && isTimed(other));
-      let step = 0;
-      const isStep = (other: KnownTurn): boolean => {
-        step = this.#steps.indexOf(other.hash, step) + 1;
-        return step > 0 && this.#turns.indexOf(other) < next;
-      };
-      if (said.every(isStep)) return index;
+    if (this.#question === null) return end;
+    const fits = (index: number): boolean => this.#isQuestion(index, end);
+    const places = Array.from({ length: end }, (_, back) => end - 1 - back).filter(fits);
+    const isBehind = (index: number): boolean => this.#turns[index - 1]?.hash === this.#lastBefore;
+    return places.find(isBehind) ?? places[0] ?? end;
+  }
+
+  #isQuestion(index: number, end: number): boolean {
+    const turn = this.#turns[index] as KnownTurn;
+    if (turn.role !== 'user' || turn.hash !== this.#question || !this.#mayBe(turn)) return false;
+    const next = this.#untilQuestion(index + 1);
+    let step = 0;
+    for (let place = index + 1; place < end; place += 1) {
+      const said = this.#turns[place] as KnownTurn;
+      if (said.role !== 'assistant') continue;
+      const found = place < next ? this.#steps.indexOf(said.hash, step) : -1;
+      if (found >= 0) step = found + 1;
+      else if (isTimed(said)) return false;
     }
-    return end;
+    // A history leaves nothing out.
+    return turn.inferred !== 'history' || step === this.#steps.length;
   }
 
   addHistory(history: readonly ObservedMessage[], { forgotten = false, begun }: MergeOptions): void {
-    if (history.length === 0) return;
+    if (history.length === 0 && begun !== this.#turns.length) return;
     const said = history.map(({ role, content }) => ({ role, hash: hashOf(content) }));
     const { places, place } =
       begun === this.#turns.length
@@ -186,7 +196,7 @@ class Merge {
     const first = places.findIndex((found) => found !== null);
     // Inserting moves what is behind.
     let moved = 0;
-    let next = first < 0 ? this.#zone().begin : (places[first] ?? 0);
+    let next = first >= 0 ? (places[first] ?? 0) : begun === this.#turns.length ? 0 : this.#zone().begin;
     for (const [index, message] of history.entries()) {
       const found = places[index] ?? null;
       if (found !== null) {
