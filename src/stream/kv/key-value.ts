@@ -5,6 +5,14 @@ import { SetupError } from '../../errors.ts';
 import { whileConnected, type StreamConnection } from '../connection.ts';
 import { LogReader } from '../log/log-reader.ts';
 
+/** No server takes a value of this size. */
+export class ValueTooLargeError extends Error {
+  constructor(key: string, bytes: number) {
+    super(`the value of ${key} has ${bytes} bytes, more than the server takes`);
+    this.name = 'ValueTooLargeError';
+  }
+}
+
 /** A value as stored. */
 export interface KeyValueEntry {
   readonly value: string;
@@ -54,6 +62,9 @@ export interface BucketOptions {
 /** `JetStream` error code of a write whose expected revision is not the last one. */
 const WRONG_LAST_SEQUENCE = new Set([10071, 10164]);
 
+/** Left below the server's limit for subject and headers. */
+const ENVELOPE_BYTES = 4096;
+
 /** How long a read or write waits for a server that is just away. */
 const RIDE_OUT_MS = 2000;
 
@@ -76,6 +87,11 @@ export async function openKeyValue(
     if (!(await connection.whenConnected(RIDE_OUT_MS))) throw new Error('NATS cannot be reached');
     return whileConnected(connection, request);
   };
+  const fitting = (key: string, value: string): string => {
+    const bytes = Buffer.byteLength(value);
+    if (bytes > connection.maxPayload - ENVELOPE_BYTES) throw new ValueTooLargeError(key, bytes);
+    return value;
+  };
   const newest = async (pattern: string): Promise<StoredMsg | null> => {
     const manager = await jetstreamManager(connection.nats, { checkAPI: false });
     const query = { last_by_subj: `$KV.${name}.${pattern}` };
@@ -88,9 +104,10 @@ export async function openKeyValue(
         ? null
         : { value: entry.string(), revision: entry.revision };
     },
-    create: (key, value) => nullWhenOutrun(ask(() => kv.create(key, value))),
-    put: (key, value) => ask(() => kv.put(key, value)),
-    update: (key, value, revision) => nullWhenOutrun(ask(() => kv.update(key, value, revision))),
+    create: async (key, value) => nullWhenOutrun(ask(() => kv.create(key, fitting(key, value)))),
+    put: async (key, value) => ask(() => kv.put(key, fitting(key, value))),
+    update: async (key, value, revision) =>
+      nullWhenOutrun(ask(() => kv.update(key, fitting(key, value), revision))),
     remove: async (key, revision) => {
       const removed = ask(() => kv.delete(key, { previousSeq: revision })).then(() => revision);
       return (await nullWhenOutrun(removed)) !== null;

@@ -98,15 +98,18 @@ export class AnonymousConversations {
     readonly trace: string;
     readonly name: string;
     readonly turns: readonly KnownTurn[];
+    /** Each call is a trace of its own; else what a call goes on with comes in its own trace. */
+    readonly alone: boolean;
   }): Promise<void> {
-    const { scope, trace, name, turns } = options;
+    const { scope, trace, name, turns, alone } = options;
     const last = turns.findLast(({ inferred }) => inferred !== 'history') ?? turns.at(-1);
     if (last === undefined) return;
     await this.#add(['end', ...scope, fingerprintOf(turns)], { name, at: last.at }, trace);
     const gaps = turns.flatMap((turn, index) => {
       const next = turns[index + 1];
       const isEnd = turn.role === 'assistant' || (next?.role !== 'user' && next?.inferred !== 'step');
-      return turn.inferred !== null && isEnd ? [index + 1] : [];
+      const isMissing = turn.inferred === 'history' || (turn.inferred === 'step' && alone);
+      return isMissing && isEnd ? [index + 1] : [];
     });
     for (const length of gaps.slice(-MAX_GAPS)) {
       const at = turns[length - 1]?.at ?? last.at;

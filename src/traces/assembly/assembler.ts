@@ -2,7 +2,8 @@ import type { Logger } from '../../logger.ts';
 import type { TraceLog } from '../../stream/log/trace-log.ts';
 import { DecodeError } from '../../stream/log/codec.ts';
 import { decodeTraceEntries } from '../trace-entry.ts';
-import { assemble, type AssemblyParts, type AssembledCounts } from './assembly.ts';
+import { ValueTooLargeError } from '../../stream/kv/key-value.ts';
+import { assemble, type ArrivedTrace, type AssemblyParts, type AssembledCounts } from './assembly.ts';
 import { TraceBuffer, type TraceBufferOptions } from './trace-buffer.ts';
 
 export interface AssemblerOptions extends TraceBufferOptions {
@@ -83,8 +84,8 @@ export class Assembler {
     }
   }
 
-  /** Again and again, until all of it is stored. */
-  async #assemble(ready: Parameters<typeof assemble>[0]): Promise<void> {
+  /** Again and again, until all of it is stored. What no attempt can store is left out, alone. */
+  async #assemble(ready: readonly ArrivedTrace[]): Promise<void> {
     const { parts, logger, pause } = this.#options;
     for (let pauseMs = 50; !this.#ended; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
       try {
@@ -92,16 +93,26 @@ export class Assembler {
         return;
       } catch (error) {
         for (const bucket of [parts.conversations, parts.candidates, parts.traces]) bucket.clear();
+        const [trace] = ready;
+        if (isForGood(error) && ready.length > 1) {
+          for (const one of ready) await this.#assemble([one]);
+          return;
+        }
+        if (isForGood(error) && trace !== undefined) {
+          const { projectId, traceId } = trace;
+          const fields = { event: 'trace_left_out', projectId, traceId, err: error };
+          logger.error(fields, 'a trace is left out: it cannot be assembled');
+          return;
+        }
         logger.warn({ event: 'traces_delayed', err: error }, 'traces could not be assembled; trying again');
         await pause(pauseMs);
       }
     }
-    // Not done: nothing from here on is removed.
-    this.#removedAt = Infinity;
   }
 
   async #removeDone(): Promise<void> {
     const now = this.#options.now();
+    // Of what was under way when this ended, nothing says whether it is stored.
     if (this.#ended || now - this.#removedAt < REMOVE_EVERY_MS) return;
     this.#removedAt = now;
     try {
@@ -110,4 +121,14 @@ export class Assembler {
       this.#options.logger.warn({ event: 'traces_kept', err: error }, 'done traces could not be removed yet');
     }
   }
+}
+
+/** A fault in what is assembled, or in how, and none of what it is stored in. */
+function isForGood(error: unknown): boolean {
+  return (
+    error instanceof ValueTooLargeError ||
+    error instanceof TypeError ||
+    error instanceof RangeError ||
+    error instanceof SyntaxError
+  );
 }

@@ -121,7 +121,7 @@ class Round {
       await this.#merge(trace, belongsTo, span, begun);
       begun = undefined;
     }
-    if (own !== null) await this.#noteEnd(projectId, own, traceId, chosen[0]?.ids.userId);
+    if (own !== null) await this.#noteEnd(projectId, own, traceId, chosen[0]);
     const ids = { ...record.ids, ...idsOf(spans) };
     if (chosen.length === 0 && Object.values(ids).every((id) => id === undefined) && seen.size === 0) return;
     this.#traces.set(key, { ids, conversations, spans: seenSpans(seen, spans, conversations) });
@@ -204,11 +204,12 @@ class Round {
     projectId: string,
     name: ConversationName,
     trace: string,
-    userId: string | undefined,
+    first: PlacedSpan | undefined,
   ): Promise<void> {
     const { turns } = await this.#conversation(projectId, name);
-    const scope = [projectId, name.instanceId, userId ?? ''];
-    await this.#anonymous.note({ scope, trace, name: name.trace ?? trace, turns });
+    const scope = [projectId, name.instanceId, first?.ids.userId ?? ''];
+    const alone = first?.parentSpanId === undefined;
+    await this.#anonymous.note({ scope, trace, name: name.trace ?? trace, turns, alone });
   }
 
   async write(traces: number): Promise<AssembledCounts> {

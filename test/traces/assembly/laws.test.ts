@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { conversation, Dice, STYLES, type ExpectedConversation, type Style } from './exports.ts';
 import { FakeService } from './fake-service.ts';
 
-const RUNS = Number(process.env['TRACE_LAW_RUNS'] ?? 6);
+const RUNS = Number(process.env['TRACE_LAW_RUNS'] ?? 4);
 
 /** Sorted, so that only what was said counts, not when. */
 function multiset(conversations: readonly (readonly object[])[]): string[] {
