@@ -27,6 +27,13 @@ const MAX_BEGINNINGS = 24;
 /** The most gaps of one conversation that are kept for spans to come. */
 const MAX_GAPS = 64;
 
+/** By so many of its last turns a conversation is looked up whose history was cut. */
+const TAIL = 2;
+/** A shorter history may be anybody's. */
+const TELLING_CHARACTERS = 40;
+/** Conversations with the same last turns that are compared as a whole. */
+const MAX_TRIED = 4;
+
 type Said = Pick<KnownTurn, 'role' | 'hash'>;
 
 /**
@@ -37,10 +44,16 @@ type Said = Pick<KnownTurn, 'role' | 'hash'>;
  */
 export class AnonymousConversations {
   readonly #bucket: CachedBucket<Candidate[]>;
+  readonly #turnsOf: (scope: readonly string[], trace: string) => Promise<readonly KnownTurn[]>;
   readonly #changed = new Map<string, Candidate[]>();
 
-  constructor(bucket: CachedBucket<Candidate[]>) {
+  /** `turnsOf`: what is known of the conversation that a trace began. */
+  constructor(
+    bucket: CachedBucket<Candidate[]>,
+    turnsOf: (scope: readonly string[], trace: string) => Promise<readonly KnownTurn[]>,
+  ) {
     this.#bucket = bucket;
+    this.#turnsOf = turnsOf;
   }
 
   /** The conversation which a trace goes on with, or belongs into; null: it begins one. */
@@ -62,10 +75,19 @@ export class AnonymousConversations {
     const before = (first.continues && first.alone ? [...history, ...questions, ...steps] : history).map(
       ({ role, content }): Said => ({ role, hash: hashOf(content) }),
     );
+    const age = ({ at }: Candidate): number => (at <= first.startedAt ? first.startedAt - at : Infinity);
+    const isTelling = history.reduce((sum, { content }) => sum + content.length, 0) >= TELLING_CHARACTERS;
     for (const said of beginningsOf(before)) {
-      const age = ({ at }: Candidate): number => (at <= first.startedAt ? first.startedAt - at : Infinity);
       const continued = await this.#take(['end', ...scope, fingerprintOf(said)], taker, age);
       if (continued !== null) return { trace: continued, begun: said.length };
+      // Applications cut the history at its beginning: then the conversation ends with all that is left of it.
+      if (said.length < before.length || !isTelling || before.length < TAIL) continue;
+      const tail = ['tail', ...scope, fingerprintOf(before.slice(-TAIL))];
+      const cut = await this.#take(tail, taker, age, async ({ name }) => {
+        const turns = await this.#turnsOf(scope, name);
+        return turns.length > before.length && endsWith(turns, before);
+      });
+      if (cut !== null) return { trace: cut };
     }
     return null;
   }
@@ -75,12 +97,18 @@ export class AnonymousConversations {
     parts: readonly string[],
     { trace, takes }: { readonly trace: string; readonly takes: boolean },
     distance: (candidate: Candidate) => number,
+    fits: (candidate: Candidate) => Promise<boolean> = async () => true,
   ): Promise<string | null> {
     const key = keyOf(...parts);
     const candidates = await this.#candidates(key);
     const own = candidates.find(({ takenBy }) => takenBy === trace);
     const free = candidates.filter(({ takenBy }) => !takes || takenBy === undefined);
-    const best = own ?? free.toSorted((a, b) => compare(distance(a), distance(b)))[0];
+    const nearest = free.toSorted((a, b) => compare(distance(a), distance(b)));
+    let best = own;
+    for (let next = 0; best === undefined && next < Math.min(nearest.length, MAX_TRIED); next += 1) {
+      const candidate = nearest[next];
+      if (candidate !== undefined && (await fits(candidate))) best = candidate;
+    }
     if (best === undefined) return null;
     if (own === undefined && takes) {
       const taken = { ...best, takenBy: trace };
@@ -105,6 +133,8 @@ export class AnonymousConversations {
     const last = turns.findLast(({ inferred }) => inferred !== 'history') ?? turns.at(-1);
     if (last === undefined) return;
     await this.#add(['end', ...scope, fingerprintOf(turns)], { name, at: last.at }, trace);
+    if (turns.length > TAIL)
+      await this.#add(['tail', ...scope, fingerprintOf(turns.slice(-TAIL))], { name, at: last.at }, trace);
     const gaps = turns.flatMap((turn, index) => {
       const next = turns[index + 1];
       const isEnd = turn.role === 'assistant' || (next?.role !== 'user' && next?.inferred !== 'step');
@@ -133,6 +163,14 @@ export class AnonymousConversations {
   async write(): Promise<void> {
     await Promise.all([...this.#changed].map(([key, candidates]) => this.#bucket.put(key, candidates)));
   }
+}
+
+function endsWith(turns: readonly Said[], said: readonly Said[]): boolean {
+  const from = turns.length - said.length;
+  return said.every(({ role, hash }, index) => {
+    const turn = turns[from + index];
+    return turn?.role === role && turn.hash === hash;
+  });
 }
 
 function compare(a: number, b: number): number {

@@ -18,6 +18,9 @@ export class CachedBucket<Value> {
   readonly #codec: { readonly encode: (value: Value) => string; readonly decode: (text: string) => Value };
   readonly #cached: LRUCache<string, { readonly value: Value | null; readonly revision: number }>;
 
+  /** Read in this round: what was read is what a write compares. */
+  readonly #pinned = new Map<string, { readonly value: Value | null; readonly revision: number }>();
+
   constructor(
     bucket: Pick<KeyValueBucket, 'get' | 'create' | 'update'>,
     codec: { readonly encode: (value: Value) => string; readonly decode: (text: string) => Value },
@@ -29,32 +32,43 @@ export class CachedBucket<Value> {
   }
 
   async get(key: string): Promise<Value | null> {
-    const cached = this.#cached.get(key);
-    if (cached !== undefined) return cached.value;
+    const cached = this.#pinned.get(key) ?? this.#cached.get(key);
+    if (cached !== undefined) {
+      this.#pinned.set(key, cached);
+      return cached.value;
+    }
     const entry = await this.#bucket.get(key);
     const found =
       entry === null
         ? { value: null, revision: 0 }
         : { value: this.#codec.decode(entry.value), revision: entry.revision };
+    this.#pinned.set(key, found);
     this.#cached.set(key, found, { size: OVERHEAD_BYTES + (entry?.value.length ?? 0) });
     return found.value;
   }
 
   /** Writes what was read with `get` before. Throws OutrunError when somebody else has written it meanwhile. */
   async put(key: string, value: Value): Promise<void> {
-    const known = this.#cached.get(key);
+    const known = this.#pinned.get(key) ?? this.#cached.get(key);
     const text = this.#codec.encode(value);
     let revision: number | null = null;
     // The answer to an earlier write may have been lost: then the server knows more than we do.
     this.#cached.delete(key);
+    this.#pinned.delete(key);
     if (known === undefined || known.revision === 0) revision = await this.#bucket.create(key, text);
     else revision = await this.#bucket.update(key, text, known.revision);
     if (revision === null) throw new OutrunError(key);
     this.#cached.set(key, { value, revision }, { size: OVERHEAD_BYTES + text.length });
   }
 
+  /** What was read needs no longer stay in memory until it is written. */
+  release(): void {
+    this.#pinned.clear();
+  }
+
   /** Nothing that is in memory is trusted any more. */
   clear(): void {
+    this.#pinned.clear();
     this.#cached.clear();
   }
 }

@@ -36,6 +36,8 @@ export interface AssemblyParts {
   readonly firstSequence: () => number;
   /** Microseconds since 1970-01-01 UTC. */
   readonly clock: () => number;
+  /** Of what is new in a conversation, about: then it is stored before more is added. Default 1 MiB. */
+  readonly roundBytes?: number;
   /** Resolves when no other process can be the assembler. */
   readonly guard: () => Promise<void>;
 }
@@ -46,6 +48,8 @@ export interface AssembledCounts {
   messages: number;
 }
 
+/** The messages of a conversation are kept with what is known of it until they are stored: both must fit one value. */
+const ROUND_BYTES = 1024 * 1024;
 /** Messages of one request to ingest. */
 const MAX_MESSAGES = 1000;
 
@@ -61,19 +65,28 @@ export async function assemble(
   const round = new Round(parts);
   await round.prefetch(traces);
   for (const trace of traces) await round.add(trace);
-  return round.write(traces.length);
+  await round.write();
+  return { traces: traces.length, messages: round.messages };
+}
+
+/** What is new in a conversation. */
+interface Fresh {
+  since: number;
+  bytes: number;
+  readonly messages: Emission['messages'][number][];
 }
 
 class Round {
+  messages = 0;
   readonly #parts: AssemblyParts;
   readonly #changed = new Map<string, Conversation>();
   readonly #traces = new Map<string, TraceRecord>();
-  readonly #anonymous: AnonymousConversations;
-  readonly #fresh = new Map<string, { since: number; messages: Emission['messages'][number][] }>();
+  #anonymous: AnonymousConversations;
+  readonly #fresh = new Map<string, Fresh>();
 
   constructor(parts: AssemblyParts) {
     this.#parts = parts;
-    this.#anonymous = new AnonymousConversations(parts.candidates);
+    this.#anonymous = this.#newAnonymous();
   }
 
   /** Asks for what will be needed, side by side. */
@@ -101,6 +114,7 @@ class Round {
     const seen = new Map(record.spans.map((span) => [span.spanId, span]));
     const spans = spansOf(trace.observations);
     const chosen = chosenOf(spans, seen).map((span) => placed(span, spans, seen, record.ids));
+    const ids = { ...record.ids, ...idsOf(spans) };
     const conversations: Record<string, ConversationName> = { ...record.conversations };
     let own: ConversationName | null =
       Object.values(conversations).find(({ id }) => id === undefined) ?? null;
@@ -118,13 +132,29 @@ class Round {
       }
       const belongsTo = name ?? own ?? { instanceId, trace: traceId };
       conversations[span.spanId] = belongsTo;
-      await this.#merge(trace, belongsTo, span, begun);
+      const bytes = await this.#merge(trace, belongsTo, span, begun);
       begun = undefined;
+      if (bytes < (this.#parts.roundBytes ?? ROUND_BYTES)) continue;
+      this.#traces.set(key, {
+        ids,
+        conversations: { ...conversations },
+        spans: seenSpans(seen, spans, conversations),
+      });
+      await this.write();
     }
     if (own !== null) await this.#noteEnd(projectId, own, traceId, chosen[0]);
-    const ids = { ...record.ids, ...idsOf(spans) };
     if (chosen.length === 0 && Object.values(ids).every((id) => id === undefined) && seen.size === 0) return;
     this.#traces.set(key, { ids, conversations, spans: seenSpans(seen, spans, conversations) });
+  }
+
+  #newAnonymous(): AnonymousConversations {
+    return new AnonymousConversations(
+      this.#parts.candidates,
+      async ([projectId = '', instanceId = ''], trace) => {
+        const { turns } = await this.#conversation(projectId, { instanceId, trace });
+        return turns;
+      },
+    );
   }
 
   async #findAnonymous(
@@ -182,22 +212,24 @@ class Round {
     name: ConversationName,
     span: PlacedSpan,
     begun: number | undefined,
-  ): Promise<void> {
+  ): Promise<number> {
     const conversation = await this.#conversation(trace.projectId, name);
     const what = spoken(trace.traceId, span);
     const digest = digestOf(span.spanId, what);
-    if (conversation.merged.includes(digest)) return;
+    if (conversation.merged.includes(digest)) return 0;
     const key = conversationKey(trace.projectId, name);
     this.#changed.set(key, conversation);
     const added = mergeSpan(conversation.turns, what, { forgotten: conversation.forgotten, begun });
     conversation.merged.push(digest);
     const { userId } = span.ids;
-    const fresh = this.#fresh.get(key) ?? { since: trace.since, messages: [] };
+    const fresh = this.#fresh.get(key) ?? { since: trace.since, messages: [], bytes: 0 };
     fresh.since = Math.min(fresh.since, trace.since);
     for (const message of added) {
+      fresh.bytes += message.content.length;
       fresh.messages.push(message.role === 'user' && userId !== undefined ? { ...message, userId } : message);
     }
     this.#fresh.set(key, fresh);
+    return fresh.bytes;
   }
 
   async #noteEnd(
@@ -212,9 +244,8 @@ class Round {
     await this.#anonymous.note({ scope, trace, name: name.trace ?? trace, turns, alone });
   }
 
-  async write(traces: number): Promise<AssembledCounts> {
-    const { traces: bucket, conversations, emit, guard, clock } = this.#parts;
-    let messages = 0;
+  async write(): Promise<void> {
+    const { traces: bucket, conversations, candidates, emit, guard, clock } = this.#parts;
     for (const [key, fresh] of this.#fresh) {
       const conversation = this.#changed.get(key) as Conversation;
       for (let from = 0; from < fresh.messages.length; from += MAX_MESSAGES) {
@@ -226,7 +257,7 @@ class Round {
           messages: fresh.messages.slice(from, from + MAX_MESSAGES),
         });
       }
-      messages += fresh.messages.length;
+      this.messages += fresh.messages.length;
     }
     await guard();
     await Promise.all([
@@ -241,7 +272,11 @@ class Round {
         conversation.outbox = [];
       }),
     );
-    return { traces, messages };
+    for (const cached of [bucket, conversations, candidates]) cached.release();
+    this.#changed.clear();
+    this.#traces.clear();
+    this.#fresh.clear();
+    this.#anonymous = this.#newAnonymous();
   }
 }
 

@@ -20,8 +20,11 @@ interface Held {
   readonly since: number;
   bytes: number;
   changedAt: number;
+  /** When the first of its spans began, microseconds. */
+  startedAt: number;
   /** It has got spans since it was looked at. */
   isFresh: boolean;
+  isComplete: boolean;
 }
 
 /** Besides its texts. */
@@ -72,7 +75,9 @@ export class TraceBuffer {
         since: sequence,
         bytes: 0,
         changedAt: 0,
+        startedAt: Infinity,
         isFresh: true,
+        isComplete: false,
       };
       this.#held.delete(key);
       this.#held.set(key, held);
@@ -81,27 +86,31 @@ export class TraceBuffer {
       held.bytes += bytes;
       this.#bytes += bytes;
       held.changedAt = this.#options.now();
+      held.startedAt = Math.min(held.startedAt, observation.startedAt);
       held.isFresh = true;
+      held.isComplete = false;
     }
   }
 
-  /** Lets go of what is complete, has waited long enough, or is too much, at most so many; the oldest first. */
-  takeReady(most: number, all = false): ArrivedTrace[] {
+  /** Lets go of what is complete, has waited long enough, or is too much, at most so many; what began first, first. */
+  takeReady(most: number): ArrivedTrace[] {
     const before = this.#options.now() - this.#options.waitMs;
-    const ready: ArrivedTrace[] = [];
+    let surplus = this.#bytes - this.#options.maxBytes;
+    const ready: [key: string, held: Held][] = [];
     for (const [key, held] of this.#held) {
-      if (ready.length >= most) break;
-      const isDue = all || held.changedAt <= before || this.#bytes > this.#options.maxBytes;
-      if (!isDue && !(held.isFresh && isComplete(held.observations, this.#links.get(key) ?? NONE))) {
-        held.isFresh = false;
-        continue;
-      }
+      if (held.isFresh && isComplete(held.observations, this.#links.get(key) ?? NONE)) held.isComplete = true;
+      held.isFresh = false;
+      if (!held.isComplete && held.changedAt > before && surplus <= 0) continue;
+      surplus -= held.bytes;
+      ready.push([key, held]);
+    }
+    const first = ready.toSorted(([, a], [, b]) => a.startedAt - b.startedAt).slice(0, most);
+    for (const [key, held] of first) {
       this.#held.delete(key);
       this.#bytes -= held.bytes;
       this.#remember(key, held);
-      ready.push(held);
     }
-    return ready.toSorted((a, b) => a.since - b.since);
+    return first.map(([, held]) => held);
   }
 
   #remember(key: string, { observations }: Held): void {

@@ -34,8 +34,8 @@ export class Dice {
 
 /** How an application traces its conversations. */
 export interface Style {
-  /** What a call takes in: all that was said, or what is said now. */
-  readonly history: 'full' | 'last';
+  /** What a call takes in: all that was said, the last four messages of it, or what is said now. */
+  readonly history: 'full' | 'window' | 'last';
   /** Above the calls: an agent with the same content, a span without any, or nothing (then each is a trace). */
   readonly above: 'agent' | 'work' | 'nothing';
   readonly ids: 'all' | 'top' | 'none';
@@ -76,7 +76,7 @@ export function conversation(
     const mark = id === undefined && turn > 0 ? ` (${name})` : '';
     const own = history === 'last' && tools > 0 ? ` ${turn}` : '';
     const question: ObservedMessage = { role: 'user', content: dice.pick(QUESTIONS) + mark + own };
-    const before = history === 'full' ? [...said] : [];
+    const before = history === 'last' ? [] : said.slice(history === 'full' ? 0 : -3);
     const top = hex(`${name} top ${turn}`, 16);
     const startedAt = now;
     const inside: ObservedMessage[] = [question];
@@ -147,7 +147,7 @@ export function conversation(
   return { expected: { id, said: expected }, observations };
 }
 
-export const STYLES: readonly Style[] = (['full', 'last'] as const).flatMap((history) =>
+export const STYLES: readonly Style[] = (['full', 'window', 'last'] as const).flatMap((history) =>
   (['agent', 'work', 'nothing'] as const).flatMap((above) =>
     (['all', 'top', 'none'] as const).flatMap((ids) =>
       [

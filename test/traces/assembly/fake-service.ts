@@ -125,12 +125,13 @@ export class FakeService {
         emit: async ({ name }, { seed, messages }) => {
           this.#mayCrash();
           const session = name.id ?? `trace ${name.trace}`;
-          const said = messages.map(({ at: _, ...message }) => message);
+          const said = messages.map((message) => ({ ...message, at: undefined }));
           if (!this.#requests.has(seed)) this.#requests.set(seed, { session, messages: said });
           this.#mayCrash();
         },
         isKnownSession: async () => false,
         firstSequence: () => this.#first,
+        roundBytes: this.#dice?.chance(0.5) === true ? 1 : 1_000_000,
         clock: () => 0,
         guard: async () => undefined,
       },
