@@ -168,7 +168,8 @@ export function contentOf(
   at: number,
 ): Content {
   const { rule, window, span, value, bound, sessions, before, entity, quotes } = firing;
-  const text = textOf(firing);
+  // Who reads it does so now, however far behind the worker is.
+  const text = textOf({ ...firing, isOpen: firing.isOpen && span.end > at * 1000 });
   const ended = { start: formatInstant(span.start), end: formatInstant(span.end) };
   return {
     type: 'alert.fired',

@@ -44,10 +44,11 @@ export function risingSentence(firing: Firing): string {
   );
 }
 
-/** “A new topic came up in 3 conversations since Monday, 16 November 2026: ‘Cancel order’.” */
+/** “People ask about something new: ‘Cancel order’ has come up in 3 conversations, and in none before …” */
 export function newTopicSentence(firing: Firing): string {
-  const since = `${dayName(firing.span.start)} (UTC)`;
-  return `A new topic has come up in ${conversations(firing.value)} since ${since}: ${nameOf(firing, false)}.`;
+  const before = `${dayName(firing.span.start)} (UTC)`;
+  const count = conversations(firing.value);
+  return `People ask about something new: ${nameOf(firing)} has come up in ${count}, and in none before ${before}.`;
 }
 
 /** “21.4 % of 1,200 conversations today had a sign of dissatisfaction; the alert is set to more than 20 %.” */
@@ -127,10 +128,10 @@ function inWords(count: number, unit: string): string {
   return `${SMALL[count] ?? number(count)} ${unit}s`;
 }
 
-function nameOf({ entity }: Firing, withKind = true): string {
+function nameOf({ entity }: Firing): string {
   if (entity === null) throw new Error('what is about no entity has no name');
   const quoted = `‘${oneLine(entity.name)}’`;
-  if (!withKind || entity.groupBy === 'TOPIC') return quoted;
+  if (entity.groupBy === 'TOPIC') return quoted;
   return capital(`${WORDS[entity.groupBy]} ${quoted}`);
 }
 

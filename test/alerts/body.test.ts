@@ -49,6 +49,12 @@ describe('the body of a message', () => {
     });
   });
 
+  it('calls no window today that is over for who reads it, however far behind the worker is', () => {
+    const late = NOW + 2 * 86_400_000;
+    const { text } = contentOf({ ...firing(), quotes: [] }, 7, late);
+    ok(text.startsWith('‘Cancel order’ came up in 42 conversations on 22 November;'), text);
+  });
+
   it('has a whole address where the dashboard has one', () => {
     const { body } = render(
       contentOf({ ...firing(), quotes: [] }, 7, NOW),

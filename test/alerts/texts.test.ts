@@ -111,12 +111,13 @@ describe('the text of what rises', () => {
 });
 
 describe('the other texts', () => {
-  it('tell of a new topic since when it is counted', () => {
+  it('tell of a new topic before when there was none of it', () => {
     const condition = { kind: 'new_topic', atLeast: 3 } as const;
     const start = Date.parse('2026-11-16T09:00Z') * 1000;
     equal(
       textOf(firing({ condition, window: null, value: 3, bound: 3, span: { start, end: start + HOUR } })),
-      'A new topic has come up in 3 conversations since Monday, 16 November 2026 (UTC): ‘Cancel order’.',
+      'People ask about something new: ‘Cancel order’ has come up in 3 conversations, and in none before Monday, ' +
+        '16 November 2026 (UTC).',
     );
   });
 

@@ -24,7 +24,7 @@ const TOGETHER: readonly { readonly name: string; readonly files: RegExp }[] = [
   { name: 'language', files: /^test\/(?:conversations|enrich|language|topics)\/(?!.*linear-time)/ },
   { name: 'models', files: /^test\/(?:models|numeric)\// },
   { name: 'store', files: /^test\/(?:query|rebuild|store)\// },
-  { name: 'http', files: /^test\/(?:demo|domain|health|http|import|ingest|mcp|registry)\// },
+  { name: 'http', files: /^test\/(?:alerts|demo|domain|health|http|import|ingest|mcp|registry)\// },
   { name: 'traces', files: /^test\/traces\/(?:assembly|conventions|otlp)\// },
   { name: 'analysis', files: /^test\/worker\/analysis\/(?!determinism)/ },
 ];
