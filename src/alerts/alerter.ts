@@ -88,6 +88,8 @@ interface Watched {
   notBefore: number;
   /** Undefined: not read yet. */
   seen: Seen | null | undefined;
+  /** Topics that are not new, by alert and topic. */
+  readonly old: Set<string>;
   /** When `seen` was last stored, by `performance.now()`; Infinity: as it is. */
   unnotedSince: number;
 }
@@ -263,7 +265,8 @@ class AlertedShardWork implements ShardAlerts {
           return;
         const from = since === null || since === 0 ? (seen?.storedAt ?? 0) : since;
         const until = publishedAt ?? (await figures.processedAt());
-        const moment = { since: from, until, isKnown: (id: string) => sender.has(id) };
+        const { old } = watched;
+        const moment = { since: from, until, isKnown: (id: string) => sender.has(id), old };
         const firings = await evaluate(rules.of(instanceId), figures, moment);
         this.#counts.evaluations += 1;
         for (const firing of firings) await this.#fire(firing, figures);
@@ -355,6 +358,7 @@ function freshly(): Watched {
     isNew: true,
     notBefore: 0,
     seen: undefined,
+    old: new Set(),
     unnotedSince: Infinity,
   };
 }

@@ -35,12 +35,16 @@ export interface Moment {
   readonly until: number;
   /** Whether a message is known to be in the outbox: then nobody needs to ask again. */
   readonly isKnown: (id: string) => boolean;
+  /** Topics that are not new to an alert, by both ids: what was found old is not looked at again. */
+  readonly old: Set<string>;
 }
 
 type Of<Kind extends Condition['kind']> = Extract<Condition, { readonly kind: Kind }>;
 
 /** A topic is new for so long after its first conversation, in days. */
 const NEW_FOR_DAYS = 28;
+/** In the first days of an instance, every topic is seen for the first time: none of them is news. */
+const LEARNING_DAYS = 7;
 
 /** What these alerts of an instance have to say at a moment, known messages left out. */
 export async function evaluate(rules: readonly Rule[], figures: Figures, moment: Moment): Promise<Firing[]> {
@@ -201,27 +205,26 @@ async function newTopics(
   rule: Rule,
   { kind, atLeast }: Of<'new_topic'>,
   figures: Figures,
-  { since, until, isKnown }: Moment,
+  { since, until, isKnown, old }: Moment,
 ): Promise<Firing[]> {
   const createdAt = rule.createdAt * 1000;
-  const start = Math.max(createdAt, bucketStart('DAY', until) - NEW_FOR_DAYS * DAY);
-  const idOf = (entity: EntityFigures): string => messageIdOf(rule.id, kind, entity.id, 0);
+  const idOf = (id: string): string => messageIdOf(rule.id, kind, id, 0);
   const touched = new Set<string>();
   for (const span of windowsBetween('DAY', Math.max(since, createdAt), until)) {
     const active = await figures.entities({ groupBy: 'TOPIC', span, window: 'DAY', atLeast: 1, ids: null });
-    for (const entity of active) if (!isKnown(idOf(entity))) touched.add(entity.id);
+    for (const { id } of active) if (!isKnown(idOf(id)) && !old.has(`${rule.id} ${id}`)) touched.add(id);
   }
   if (touched.size === 0) return [];
-  const ids = [...touched].sort();
-  const ever = { groupBy: 'TOPIC', window: null, ids } as const;
-  const old = sessionsById(
-    await figures.entities({ ...ever, span: { start: -Infinity, end: start }, atLeast: 1 }),
-  );
+  const start = await learntAt(figures, Math.max(createdAt, bucketStart('DAY', until) - NEW_FOR_DAYS * DAY));
+  const ever = { groupBy: 'TOPIC', window: null, ids: [...touched].sort() } as const;
+  const before = { start: -Infinity, end: start };
+  const seenBefore = await figures.entities({ ...ever, span: before, atLeast: 1 });
+  for (const { id } of seenBefore) old.add(`${rule.id} ${id}`);
   const fresh = await figures.entities({ ...ever, span: { start, end: Infinity }, atLeast });
   return fresh
-    .filter((entity) => !old.has(entity.id) && !isKnown(idOf(entity)))
+    .filter(({ id }) => !old.has(`${rule.id} ${id}`) && !isKnown(idOf(id)))
     .map((entity) => ({
-      id: idOf(entity),
+      id: idOf(entity.id),
       rule,
       window: null,
       span: { start, end: until },
@@ -230,4 +233,11 @@ async function newTopics(
       value: entity.sessions,
       bound: atLeast,
     }));
+}
+
+/** A time, or the end of the first week of the instance if that is later. */
+async function learntAt(figures: Figures, at: number): Promise<number> {
+  const learning = LEARNING_DAYS * DAY;
+  if ((await figures.sessions({ start: -Infinity, end: at - learning })) > 0) return at;
+  return Math.max(at, (await figures.firstDay({ start: at - learning, end: Infinity })) + learning);
 }

@@ -25,7 +25,7 @@ function found(
   events: readonly Event[],
   moment: Partial<Moment> = {},
 ): Promise<Firing[]> {
-  const now = { since: NOW * 1000 - HOUR, until: NOW * 1000, isKnown: () => false };
+  const now = { since: NOW * 1000 - HOUR, until: NOW * 1000, isKnown: () => false, old: new Set<string>() };
   return evaluate(rules, new EventFigures(events), { ...now, ...moment });
 }
 
@@ -169,10 +169,35 @@ describe('a new topic', () => {
   });
 
   it('has one id for ever', async () => {
-    const [today] = await found([fresh], said(3, 'new', TODAY));
-    const events = [...said(3, 'new', TODAY), ...said(3, 'new', TODAY + DAY)];
+    const history = said(1, 'old', TODAY - 90 * DAY);
+    const [today] = await found([fresh], [...history, ...said(3, 'new', TODAY)]);
+    const events = [...history, ...said(3, 'new', TODAY), ...said(3, 'new', TODAY + DAY)];
     const [later] = await found([fresh], events, { until: TODAY + DAY + HOUR });
-    equal(later?.id, today?.id);
+    ok(today !== undefined);
+    equal(later?.id, today.id);
+  });
+
+  it('is nothing in the first week of an instance, in which all are', async () => {
+    const events = [...said(1, 'first', TODAY - 6 * DAY), ...said(9, 'new', TODAY)];
+    const early = rule({
+      condition: { kind: 'new_topic', atLeast: 3 },
+      createdAt: TODAY / 1000 - 7 * 86_400_000,
+    });
+    deepEqual(await found([early], events), []);
+    const next = { since: TODAY + DAY, until: TODAY + DAY + HOUR };
+    deepEqual(names(await found([early], [...events, ...said(3, 'next', TODAY + DAY)], next)), ['next 3']);
+  });
+
+  it('is looked at no more once it is old', async () => {
+    const old = new Set<string>();
+    const events = [...said(1, 'old', TODAY - 90 * DAY), ...said(1, 'old', TODAY)];
+    const ask = async (): Promise<number> => {
+      const figures = new EventFigures(events);
+      const moment = { since: TODAY + HOUR, until: NOW * 1000, isKnown: () => false, old };
+      deepEqual(await evaluate([fresh], figures, moment), []);
+      return figures.asked.length;
+    };
+    deepEqual([await ask(), await ask()], [3, 1]);
   });
 
   it('is no longer new after four weeks', async () => {
@@ -200,7 +225,7 @@ describe('an instance with many alerts', () => {
   it('asks nothing for those that have nothing to say any more', async () => {
     const figures = new EventFigures(said(3, 'a', TODAY));
     const share = rule({ condition: { kind: 'dsat_share', window: 'DAY', above: 0, minSessions: 1 } });
-    const moment = { since: TODAY, until: NOW * 1000, isKnown: () => true };
+    const moment = { since: TODAY, until: NOW * 1000, isKnown: () => true, old: new Set<string>() };
     deepEqual(await evaluate([share, rule({ condition: { kind: 'digest' } })], figures, moment), []);
     deepEqual(figures.asked, []);
   });
