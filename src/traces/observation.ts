@@ -45,7 +45,7 @@ export interface Observation {
   /** What came out: the assistant alone. */
   readonly answered: readonly ObservedMessage[];
   /**
-   * It is a call of a model or an agent, but has no content: the opt-in is off, or the messages are in events of the
+   * It is a call of a model, but has no content: the opt-in is off, or the messages are in events of the
    * same span. An event whose messages have no content says that the opt-in is off.
    */
   readonly lacksContent: boolean;

@@ -116,13 +116,13 @@ export const TOLD: Readonly<Record<string, ToldExport>> = {
   'ai-sdk-without-content.traces.pb': toldExport([
     { trace: 1, span: 1, parent: 2, kind: 'chat', ...unrecorded },
     { trace: 1, span: 2, parent: 3, kind: 'other', ...whose, ...nothing },
-    { trace: 1, span: 3, kind: 'agent', ...whose, ...unrecorded },
+    { trace: 1, span: 3, kind: 'agent', ...whose, ...nothing },
     { trace: 2, span: 4, parent: 6, kind: 'chat', ...unrecorded },
     { trace: 2, span: 5, parent: 6, kind: 'other', ...nothing },
     { trace: 2, span: 6, parent: 9, kind: 'other', ...whose, ...nothing },
     { trace: 2, span: 7, parent: 8, kind: 'chat', ...unrecorded },
     { trace: 2, span: 8, parent: 9, kind: 'other', ...whose, ...nothing },
-    { trace: 2, span: 9, kind: 'agent', ...whose, ...unrecorded },
+    { trace: 2, span: 9, kind: 'agent', ...whose, ...nothing },
   ]),
   'ai-sdk-legacy.traces.pb': toldExport(
     [

@@ -31,6 +31,8 @@ export function observationOf(span: Span, omitted: OmissionCounts): Observation 
     endedAt,
     ...idsOf(attributes, resource),
     ...content,
+    // Many libraries record messages on calls alone: an agent without them says nothing about the opt-in.
+    lacksContent: kind === 'chat' && content.lacksContent,
   };
 }
 
