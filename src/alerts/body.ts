@@ -1,4 +1,6 @@
-/** What is posted: JSON with all figures, or what Slack's incoming webhooks take. Covered by test/alerts/body.test.ts. */
+/**
+ * What is posted: JSON with all figures, or what Slack's incoming webhooks take. Covered by test/alerts/body.test.ts.
+ */
 import { z } from 'zod';
 import { formatInstant } from '../domain/time.ts';
 import type { Firing } from './evaluation.ts';

@@ -1,4 +1,7 @@
-/** What conditions are decided by, from one snapshot: the numbers of GET /v1/query/. Covered by test/alerts/figures.test.ts. */
+/**
+ * What conditions are decided by, from one snapshot: the numbers of GET /v1/query/. Covered by
+ * test/e2e/alerts-rules.test.ts.
+ */
 import { GROUPINGS, type GroupBy } from '../domain/groupings.ts';
 import { answerQuery, type AnswerOptions } from '../query/answer.ts';
 import { ChangesReader } from '../query/changes/changes-reader.ts';

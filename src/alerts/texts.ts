@@ -30,10 +30,11 @@ export function textOf(firing: Firing): string {
 
 /** “‘Cancel order’ came up in 42 conversations today; the alert is set to 40.” */
 export function countSentence(firing: Firing): string {
-  return `${nameOf(firing)} came up in ${conversations(firing.value)} ${when(firing)}; the alert is set to ${number(firing.bound)}.`;
+  const bound = number(firing.bound);
+  return `${nameOf(firing)} came up in ${conversations(firing.value)} ${when(firing)}; the alert is set to ${bound}.`;
 }
 
-/** “‘Cancel order’ came up in 42 conversations today, 3.1 times as many as on an average day of the last four weeks.” */
+/** “‘Cancel order’ came up in 42 conversations today, 3.1 times as many as on an average day of the last week.” */
 export function risingSentence(firing: Firing): string {
   const { value, before, window } = firing;
   if (before === undefined || window === null) throw new Error('what rises is compared with a time before');

@@ -1,4 +1,7 @@
-/** Which windows an evaluation looks at. Times are microseconds since 1970-01-01 UTC. Covered by test/alerts/windows.test.ts. */
+/**
+ * Which windows an evaluation looks at. Times are microseconds since 1970-01-01 UTC. Covered by
+ * test/alerts/windows.test.ts.
+ */
 import { bucketStart, nextBucketStart } from '../domain/time.ts';
 import type { Window } from './rule.ts';
 

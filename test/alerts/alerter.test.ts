@@ -112,7 +112,10 @@ class Service {
   }
 }
 
-/** Conversations over less than two days, for which a worker may be away: as they come, some late, and some from long before the alerts. */
+/**
+ * Conversations over less than two days, for which a worker may be away: as they come, some late, and some from long
+ * before the alerts.
+ */
 function randomEvents(random: Random): Event[] {
   let storedAt = MONDAY + random.between(0, 20) * HOUR;
   return Array.from({ length: random.between(20, 60) }, (_, session) => {
