@@ -1,0 +1,216 @@
+/** How many messages a second does a service take from the importer, and what do others notice of it? */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { loadavg, tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { action, wholeNumber, type Command } from '../src/cli/command.ts';
+import { count } from '../src/domain/progress.ts';
+import { ServiceClient } from '../src/import/client.ts';
+import { importFiles } from '../src/import/importer.ts';
+import { writeConversations } from './load/conversation-files.ts';
+import { ConnectionPool, Measurements, openLoop } from './load/http-load.ts';
+import { startMeasuredService, type OwnService } from './load/service.ts';
+import { table } from './load/table.ts';
+
+const USAGE = `Usage: npm run bench -- import-service [OPTIONS]
+
+How many messages a second does a service take from the importer, and what do others notice of it? Starts a service of
+its own and imports a file of generated conversations of five messages, the worker running beside it. The alternative, in
+the same run: a smaller file, one conversation a request, as an older service takes them. Before and during the import,
+20 single requests a second are sent with another key.
+
+  --megabytes N  size of the file (default: 1024)
+  --json         print the figures as JSON`;
+
+const MB = 1024 * 1024;
+/** Of the file that is sent one conversation a request. */
+const MOST_SINGLE_MB = 8;
+const SINGLES_PER_SECOND = 20;
+const BEFORE_SECONDS = 5;
+const MICROS_PER_TICK = 10_000;
+const IMPORT = resolve(import.meta.dirname, '../src/cli/import.ts');
+
+interface Figures {
+  readonly megabytes: number;
+  readonly messages: number;
+  readonly seconds: number;
+  readonly messagesPerSecond: number;
+  /** One conversation a request. */
+  readonly singlePerSecond: number;
+  /** Microseconds of the processor for each message: what it takes whatever else runs on the machine. */
+  readonly cpu: Readonly<Record<string, number>>;
+  /** Megabytes, the most. */
+  readonly importerResident: number;
+  readonly webResident: number;
+  /** Latency of a single request of somebody else, p50 and p99, milliseconds. */
+  readonly before: readonly [number, number];
+  readonly during: readonly [number, number];
+  /** Of the last minute, when the import ended. */
+  readonly load: number;
+}
+
+export const command: Command = {
+  usage: USAGE,
+  action: action({
+    options: { megabytes: { type: 'string' }, json: { type: 'boolean' } },
+    read(values) {
+      const megabytes = wholeNumber('--megabytes', values.megabytes ?? '1024');
+      return async () => print(await measure(megabytes), values.json === true);
+    },
+  }),
+};
+
+async function measure(megabytes: number): Promise<Figures> {
+  const folder = await mkdtemp(join(tmpdir(), 'undertone-bench-import-'));
+  const service = await startMeasuredService();
+  const pool = new ConnectionPool(service.url, 16);
+  try {
+    const single = await importSingly(service, join(folder, 'single.jsonl'), megabytes);
+    const file = join(folder, 'all.jsonl');
+    const messages = await writeConversations(file, 'jsonl', megabytes * MB);
+    const send = await senderOf(service, pool);
+    const before = await openLoop(SINGLES_PER_SECOND, BEFORE_SECONDS, send);
+
+    const processes = await processesOf(service);
+    const cpuBefore = await cpuOf(processes);
+    const startedAt = performance.now();
+    const child = spawn(process.execPath, [IMPORT, file, '--no-wait', '--new-instance'], {
+      env: { ...process.env, UNDERTONE_URL: service.url, UT_KEY: await service.newKey('import') },
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+    const ended = once(child, 'close').then(([code]) => code as number | null);
+    const during = await measureUntil(ended, send, child.pid ?? 0);
+    const seconds = (performance.now() - startedAt) / 1000;
+    if ((await ended) !== 0) throw new Error(`the import ended with ${await ended}`);
+    const cpuAfter = await cpuOf(processes);
+    const cpu = { importer: during.cpu / messages };
+    for (const [name, used] of Object.entries(cpuAfter))
+      Object.assign(cpu, { [name]: (used - (cpuBefore[name] ?? 0)) / messages });
+    const quantiles = (of: Measurements): [number, number] => [of.quantile(0.5), of.quantile(0.99)];
+    return {
+      megabytes,
+      messages,
+      seconds,
+      messagesPerSecond: Math.round(messages / seconds),
+      singlePerSecond: Math.round(single),
+      cpu,
+      importerResident: during.resident,
+      webResident: await mostResident(processes['web'] ?? 0),
+      before: quantiles(before),
+      during: quantiles(during.measurements),
+      load: loadavg()[0] ?? 0,
+    };
+  } finally {
+    pool.close();
+    await service.stop();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Messages a second, one conversation a request. */
+async function importSingly(service: OwnService, file: string, megabytes: number): Promise<number> {
+  await writeConversations(file, 'jsonl', Math.min(MOST_SINGLE_MB, megabytes / 4) * MB);
+  const client = new ServiceClient(service);
+  const { messages, durationMs, stopped } = await importFiles({
+    files: [file],
+    into: { kind: 'new' },
+    target: {
+      ingest: (body, key) => client.ingest(body, key),
+      ingestBatch: async () => null,
+      query: (parameters) => client.query(parameters),
+      openInstance: (options) => client.openInstance(options),
+    },
+    concurrency: 16,
+  });
+  if (stopped !== null) throw stopped;
+  return messages / (durationMs / 1000);
+}
+
+/** Sends one message in a session of its own, to an instance and with a key of its own. */
+async function senderOf(service: OwnService, pool: ConnectionPool): Promise<() => Promise<void>> {
+  const key = await service.newKey('other');
+  const { id } = await new ServiceClient({ url: service.url, key }).openInstance({ default: true });
+  return async () => {
+    const body = { instanceId: id, messages: [{ role: 'user', content: 'Where is my parcel?' }] };
+    const { status } = await pool.post('/v1/ingest/', { 'x-api-key': key }, JSON.stringify(body));
+    if (status !== 200) throw new Error(`status ${status}`);
+  };
+}
+
+async function measureUntil(
+  ended: Promise<unknown>,
+  send: () => Promise<void>,
+  pid: number,
+): Promise<{ measurements: Measurements; resident: number; cpu: number }> {
+  const measurements = new Measurements();
+  let [running, resident, cpu] = [true, 0, 0];
+  void ended.then(() => (running = false));
+  while (running) {
+    const startedAt = performance.now();
+    try {
+      await send();
+      measurements.add(performance.now() - startedAt);
+    } catch (error) {
+      measurements.fail(String(error));
+    }
+    resident = Math.max(resident, await mostResident(pid));
+    cpu = Math.max(cpu, await cpuMicrosOf(pid));
+    const left = 1000 / SINGLES_PER_SECOND - (performance.now() - startedAt);
+    await Promise.race([ended, new Promise((done) => setTimeout(done, Math.max(0, left)))]);
+  }
+  return { measurements, resident, cpu };
+}
+
+/** The most memory that a process has had resident, MB; 0 when it has ended. */
+async function mostResident(pid: number): Promise<number> {
+  const text = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+  return Math.round(Number(/^VmHWM:\s+(\d+) kB$/m.exec(text)?.[1] ?? 0) / 1024);
+}
+
+/** The processes of the service by their names. */
+async function processesOf({ dataDir }: OwnService): Promise<Record<string, number>> {
+  const { processes } = JSON.parse(await readFile(join(dataDir, 'status/start.json'), 'utf8')) as {
+    readonly processes: readonly { readonly name: string; readonly pid: number }[];
+  };
+  return Object.fromEntries(processes.map(({ name, pid }) => [name, pid]));
+}
+
+async function cpuOf(processes: Readonly<Record<string, number>>): Promise<Record<string, number>> {
+  const used: Record<string, number> = {};
+  for (const [name, pid] of Object.entries(processes)) used[name] = await cpuMicrosOf(pid);
+  return used;
+}
+
+/** Processor time that a process has used, microseconds; 0 when it has ended. */
+async function cpuMicrosOf(pid: number): Promise<number> {
+  const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+  // User and system time are the 14th and 15th field; the second may hold spaces.
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * MICROS_PER_TICK;
+}
+
+function print(figures: Figures, json: boolean): void {
+  if (json) return console.log(JSON.stringify(figures));
+  const { megabytes, messages, seconds, messagesPerSecond, singlePerSecond, before, during } = figures;
+  const ms = ([p50, p99]: readonly [number, number]): string => `${p50.toFixed(1)} / ${p99.toFixed(1)}`;
+  console.log(
+    table(
+      ['import', ''],
+      [
+        ['file', `${count(megabytes)} MB, ${count(messages)} messages`],
+        ['time', `${seconds.toFixed(1)} s, load ${figures.load.toFixed(1)}`],
+        ['messages/s', count(messagesPerSecond)],
+        ['one conversation a request', count(singlePerSecond)],
+        ['ratio', (messagesPerSecond / singlePerSecond).toFixed(1)],
+        ...Object.entries(figures.cpu).map(([name, micros]) => [
+          `CPU µs a message: ${name}`,
+          micros.toFixed(0),
+        ]),
+        ['most resident MB: importer, web', `${figures.importerResident}, ${figures.webResident}`],
+        ['single request, p50 / p99 ms: before', ms(before)],
+        ['during', ms(during)],
+      ],
+    ),
+  );
+}
