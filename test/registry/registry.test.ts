@@ -323,4 +323,39 @@ describe('registry', () => {
     await loading.close();
     await connection.close();
   });
+
+  it('reads and writes a bucket many at a time: a key once, also where it was deleted before', async () => {
+    ok(await here.connection.whenConnected(5000));
+    const bucket = await openKeyValue(here.connection, 'trial');
+    const keys = Array.from({ length: 300 }, (_, index) => `${randomUUID()}.${index}`);
+    const created = await Promise.all(
+      keys.flatMap((key) => [bucket.create(key, 'one é'), bucket.create(key, 'two')]),
+    );
+    equal(created.filter((revision) => revision !== null).length, keys.length);
+    equal(new Set(created).size, keys.length + 1);
+    const read = await Promise.all(keys.map((key) => bucket.get(key)));
+    deepEqual(new Set(read.map((entry) => entry?.value)), new Set(['one é']));
+    const [key = '', other = ''] = keys;
+    ok(await bucket.remove(key, read[0]?.revision ?? 0));
+    equal(await bucket.get(key), null);
+    notEqual(await bucket.create(key, ''), null);
+    equal((await bucket.get(key))?.value, '');
+    equal(await bucket.get('absent'), null);
+    for (const bad of ['a b', '*', '>', '', `${other}\r\nPUB x 0`]) {
+      await rejects(bucket.get(bad), RangeError);
+      await rejects(bucket.create(bad, 'x'), RangeError);
+    }
+  });
+
+  it('fails at once when the link breaks meanwhile, and goes on with the next server', async () => {
+    const bucket = await openKeyValue(here.connection, 'broken-link');
+    notEqual(await bucket.create('before', '1'), null);
+    const asked = Array.from({ length: 200 }, (_, index) => bucket.create(`k${index}`, '1'));
+    const outcomes = Promise.allSettled(asked);
+    await restartUnder(server, here.connection, there.connection);
+    const lost = (await outcomes).filter(({ status }) => status === 'rejected').length;
+    const again = await Promise.all(asked.map((_, index) => bucket.create(`k${index}`, '2')));
+    ok(again.filter((revision) => revision !== null).length <= lost);
+    equal((await bucket.get('before'))?.value, '1');
+  });
 });

@@ -1,9 +1,11 @@
 /** Covered by test/registry/registry.test.ts and test/stream/kv/leases.test.ts. */
 import { JetStreamApiError, jetstreamManager, StorageType, type StoredMsg } from '@nats-io/jetstream';
 import { Kvm } from '@nats-io/kv';
+import { headers, type Msg, type MsgHdrs } from '@nats-io/transport-node';
 import { SetupError } from '../../errors.ts';
 import { whileConnected, type StreamConnection } from '../connection.ts';
 import { LogReader } from '../log/log-reader.ts';
+import { Requests } from './requests.ts';
 
 /** No server takes a value of this size. */
 export class ValueTooLargeError extends Error {
@@ -65,6 +67,26 @@ const WRONG_LAST_SEQUENCE = new Set([10071, 10164]);
 /** Left below the server's limit for subject and headers. */
 const ENVELOPE_BYTES = 4096;
 
+/** `JetStream` error code of a question for a message that is not there. */
+const NO_MESSAGE = 10037;
+
+/** What the server answers to a question for a message, and to a write. */
+interface GetReply {
+  readonly error?: { readonly err_code: number };
+  readonly message?: { readonly seq: number; readonly data?: string; readonly hdrs?: string };
+}
+interface PublishReply {
+  readonly error?: { readonly err_code: number };
+  readonly seq: number;
+}
+
+/** The key must not be there. */
+const ONLY_NEW = headers();
+ONLY_NEW.set('Nats-Expected-Last-Subject-Sequence', '0');
+
+/** What a key may be: no wildcard, nothing that would end a line of the protocol. */
+const KEY = /^[-/=.\w]+$/;
+
 /** How long a read or write waits for a server that is just away. */
 const RIDE_OUT_MS = 2000;
 
@@ -92,6 +114,12 @@ export async function openKeyValue(
     if (bytes > connection.maxPayload - ENVELOPE_BYTES) throw new ValueTooLargeError(key, bytes);
     return value;
   };
+  const requests = new Requests(connection);
+  const askFast = async (subject: string, payload: string, headers?: MsgHdrs): Promise<Msg> => {
+    if (!connection.connected && !(await connection.whenConnected(RIDE_OUT_MS)))
+      throw new Error('NATS cannot be reached');
+    return requests.ask(subject, payload, headers);
+  };
   const newest = async (pattern: string): Promise<StoredMsg | null> => {
     const manager = await jetstreamManager(connection.nats, { checkAPI: false });
     const query = { last_by_subj: `$KV.${name}.${pattern}` };
@@ -99,12 +127,24 @@ export async function openKeyValue(
   };
   return {
     get: async (key) => {
-      const entry = await ask(() => kv.get(key));
-      return entry === null || entry.operation !== 'PUT'
-        ? null
-        : { value: entry.string(), revision: entry.revision };
+      checkKey(key);
+      const query = JSON.stringify({ last_by_subj: `$KV.${name}.${key}` });
+      const reply = (await askFast(`$JS.API.STREAM.MSG.GET.KV_${name}`, query)).json<GetReply>();
+      if (reply.error?.err_code === NO_MESSAGE) return null;
+      if (reply.message === undefined) throw new Error(`the bucket ${name} cannot be read`);
+      const { seq, data = '', hdrs } = reply.message;
+      const isDeleted = hdrs !== undefined && Buffer.from(hdrs, 'base64').includes('KV-Operation');
+      return isDeleted ? null : { value: Buffer.from(data, 'base64').toString(), revision: seq };
     },
-    create: async (key, value) => nullWhenOutrun(ask(() => kv.create(key, fitting(key, value)))),
+    create: async (key, value) => {
+      checkKey(key);
+      const reply = (await askFast(`$KV.${name}.${key}`, fitting(key, value), ONLY_NEW)).json<PublishReply>();
+      if (reply.error === undefined) return reply.seq;
+      if (!WRONG_LAST_SEQUENCE.has(reply.error.err_code))
+        throw new Error(`the bucket ${name} cannot be written (${reply.error.err_code})`);
+      // There is one, or one that was deleted.
+      return nullWhenOutrun(ask(() => kv.create(key, value)));
+    },
     put: async (key, value) => ask(() => kv.put(key, fitting(key, value))),
     update: async (key, value, revision) =>
       nullWhenOutrun(ask(() => kv.update(key, fitting(key, value), revision))),
@@ -136,6 +176,11 @@ async function raiseReplicas(connection: StreamConnection, name: string, replica
       { cause: error },
     );
   }
+}
+
+/** @throws RangeError */
+function checkKey(key: string): void {
+  if (!KEY.test(key)) throw new RangeError(`no key of a bucket: ${JSON.stringify(key)}`);
 }
 
 async function nullWhenOutrun(write: Promise<number>): Promise<number | null> {
