@@ -258,10 +258,7 @@ class AlertedShardWork implements ShardAlerts {
       await reader.read(instanceId, async (figures) => {
         const { position } = figures;
         // A replay passes positions once more: whatever there was to say is said.
-        if (
-          seen !== null &&
-          (position < seen.position || (position === seen.position && !isNew && !digestDue))
-        )
+        if (seen !== null && isBehind({ position, storedAt: publishedAt ?? 0 }, seen, isNew || digestDue))
           return;
         const from = since === null || since === 0 ? (seen?.storedAt ?? 0) : since;
         const until = publishedAt ?? (await figures.processedAt());
@@ -343,6 +340,11 @@ class AlertedShardWork implements ShardAlerts {
     for (const [instanceId, watched] of this.#instances)
       if (watched.unnotedSince < Infinity) await this.#note(instanceId, watched);
   }
+}
+
+/** Whether there is nothing at a place that was not evaluated; `anew`: at the place itself, there is. */
+function isBehind({ position, storedAt }: Seen, seen: Seen, anew: boolean): boolean {
+  return position < seen.position || (position === seen.position && storedAt <= seen.storedAt && !anew);
 }
 
 function isWaiting({ publishedSince, isNew, digestDue }: Watched): boolean {

@@ -25,6 +25,8 @@ class Service {
   /** Evaluations that have ended. */
   evaluations = 0;
   now = MONDAY / 1000;
+  /** Happens between the decision to evaluate and the reading. */
+  beforeRead: () => unknown = () => undefined;
   #alerter: Alerter | null = null;
   #shard: ShardAlerts | null = null;
   #kill: () => void = () => undefined;
@@ -50,6 +52,7 @@ class Service {
       sender: { has: (id) => ids.has(id), look: () => undefined, settle: async () => undefined },
       openReader: async () => ({
         read: async (_, work) => {
+          this.beforeRead();
           const figures = new EventFigures(this.events.slice(0, this.published));
           return work(figures);
         },
@@ -173,6 +176,21 @@ describe('alerts on counts', () => {
         `seed ${seed}`,
       );
     }
+  });
+
+  it('miss no window that begins while they are evaluated', async () => {
+    const at = [59, 61].map((minutes) => MONDAY + minutes * 60e6);
+    const events = at.map((time, session) => ({ at: time, storedAt: time, session, topics: [`${session}`] }));
+    const condition = { kind: 'count', groupBy: 'TOPIC', window: 'HOUR', atLeast: 1 } as const;
+    const service = await new Service(events).with(rule({ condition, createdAt: MONDAY / 1000 }));
+    service.beforeRead = () => service.published === 1 && service.work(2);
+    service.start();
+    service.work(1);
+    await sleep(30);
+    deepEqual(
+      (await service.stop()).map(({ text }) => text.slice(0, 3)),
+      ['‘0’', '‘1’'],
+    );
   });
 
   it('say nothing in a replay, and go on behind it', async () => {
