@@ -35,7 +35,7 @@ import { writeTransformer } from '../support/transformer.ts';
 
 const ID = 'acme/tiny-e5';
 const INSTANCES = 2;
-const requests = requestsOf({ conversations: 20, instances: INSTANCES, messages: 3 });
+const requests = requestsOf({ conversations: 10, instances: INSTANCES, messages: 3 });
 const messages = requests.reduce((sum, { messages: all }) => sum + all.length, 0);
 
 describe('npm run models', () => {

@@ -30,8 +30,8 @@ const ROOT = join(import.meta.dirname, '../..');
 const INSTANCES = 2;
 const GIVE_UP_MS = 60_000;
 
-const requests = requestsOf({ conversations: 20, instances: INSTANCES, messages: 3 });
-const [first, second] = [requests.slice(0, 40), requests.slice(40, 60)] as const;
+const requests = requestsOf({ conversations: 14, instances: INSTANCES, messages: 3 });
+const [first, second] = [requests.slice(0, 28), requests.slice(28, 40)] as const;
 
 /** A process of `src/main`, and what it has printed. */
 interface Running {

@@ -19,12 +19,18 @@ const root = resolve(dirname(import.meta.filename), '../..');
 const TOGETHER: readonly { readonly name: string; readonly files: RegExp }[] = [
   {
     name: 'e2e',
-    files: /^test\/e2e\/(?:alerts|analysis|auth|changes|client|export|otlp|overview|query|why)/,
+    files: /^test\/e2e\/(?:alerts|analysis|auth|changes|client|export|mcp|otlp|overview|query|why)/,
   },
   { name: 'language', files: /^test\/(?:conversations|enrich|language|topics)\/(?!.*linear-time)/ },
   { name: 'models', files: /^test\/(?:models|numeric)\// },
   { name: 'store', files: /^test\/(?:query|rebuild|store)\// },
   { name: 'http', files: /^test\/(?:alerts|demo|domain|health|http|import|ingest|mcp|registry)\// },
+  { name: 'stream', files: /^test\/stream\/(?!server\/fetch)/ },
+  {
+    name: 'small',
+    files:
+      /^test\/(?:client\/(?!package)|hub|writer\/(?!service|local)|cli\/(?:import-plan|local-url|progress)|main\/(?:first|super)|(?:architecture|config|deploy|errors|lifecycle)\.test)/,
+  },
   { name: 'traces', files: /^test\/traces\/(?:assembly|conventions|otlp)\// },
   { name: 'analysis', files: /^test\/worker\/analysis\/(?!determinism)/ },
 ];

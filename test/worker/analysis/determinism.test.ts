@@ -29,7 +29,7 @@ import { answersOf, FEW_GRANULARITIES, requestsOf } from '../../support/replays.
  * `DETERMINISM_ONES=N` more batches of one message.
  */
 const FILE = process.env['DETERMINISM_FILE'];
-const CONVERSATIONS = Number(process.env['DETERMINISM_CONVERSATIONS'] ?? 55);
+const CONVERSATIONS = Number(process.env['DETERMINISM_CONVERSATIONS'] ?? 46);
 /** Batches of one message are slow: so many, then a large one, and again. */
 const ONES = Number(process.env['DETERMINISM_ONES'] ?? 20);
 const INSTANCES = 3;
