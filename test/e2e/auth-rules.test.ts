@@ -162,10 +162,14 @@ describe('authentication', { concurrency: 8 }, () => {
       },
     ],
     [
-      'a bearer token is no key',
+      'a bearer token is a key where there is none in x-api-key',
       async () => {
-        const answer = await rawAnswer(`/v1/query/?${search()}`, ['Authorization', `Bearer ${project.key}`]);
-        faultOf(answer, 401, 'MISSING_API_KEY');
+        const bearer = ['Authorization', `Bearer ${project.key}`];
+        equal((await rawAnswer(`/v1/query/?${search()}`, bearer)).status, 200);
+        const both = await rawAnswer(`/v1/query/?${search()}`, [...bearer, 'x-api-key', 'ut_test_wrong']);
+        faultOf(both, 401, 'INVALID_API_KEY');
+        const basic = await rawAnswer(`/v1/query/?${search()}`, ['Authorization', `Basic ${project.key}`]);
+        faultOf(basic, 401, 'MISSING_API_KEY');
       },
     ],
     [
