@@ -8,6 +8,7 @@ import { poison } from './poison.ts';
 import { retries } from './retries.ts';
 import { nothingWrong, SHORT } from './support/figures.ts';
 import { Stack } from './support/stack.ts';
+import { traces } from './traces.ts';
 import { twoWorkers } from './two-workers.ts';
 
 /**
@@ -47,6 +48,10 @@ describe('a service', () => {
 
   it('stores each conversation of an import once when the importer, or web, is killed in the middle', async () => {
     nothingWrong(await imports({ ...SHORT, seed: 8, given }));
+  });
+
+  it('makes each message of traces once when the process that assembles them is killed', async () => {
+    nothingWrong(await traces({ ...SHORT, seed: 8, rounds: 2, given }));
   });
 
   it('loses nothing, and counts nothing twice, when processes are killed under load', async () => {

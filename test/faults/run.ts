@@ -13,6 +13,7 @@ import { kills } from './kills.ts';
 import { points } from './points.ts';
 import { poison } from './poison.ts';
 import { retries } from './retries.ts';
+import { traces } from './traces.ts';
 import { twoWorkers } from './two-workers.ts';
 import { inWords, nothingWrong, timesOf, type FaultOptions, type Figures } from './support/figures.ts';
 
@@ -36,6 +37,7 @@ const FAULTS: Readonly<
   poison: { rounds: 1, seconds: 0, run: poison },
   // Beyond the two minutes in which NATS knows a message again.
   retries: { rounds: 1, seconds: 130, run: retries },
+  traces: { rounds: 8, seconds: 0, run: traces },
   cluster: { rounds: 6, seconds: 0, run: cluster },
 };
 
