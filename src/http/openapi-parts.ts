@@ -122,3 +122,10 @@ export const WAIT_RESULT: Json = {
     schema: { type: 'string', enum: ['reached', 'timeout'] },
   },
 };
+
+export const CONTENT_ENCODING: Json = {
+  name: 'Content-Encoding',
+  in: 'header',
+  description: 'The limit of the body holds after decompression.',
+  schema: { type: 'string', enum: ['gzip', 'br', 'zstd'] },
+};

@@ -32,8 +32,10 @@ import {
   WAIT_FOR_POSITION,
   WAIT_RESULT,
   type Json,
+  CONTENT_ENCODING,
 } from './openapi-parts.ts';
 import { readingPaths } from './openapi-reading.ts';
+import { tracePaths } from './openapi-traces.ts';
 
 export { errorEnvelopeSchema, ingestResponseSchema } from './answer-schemas.ts';
 
@@ -50,12 +52,6 @@ const EXAMPLE_INGEST: Json = {
   ],
 };
 const EXAMPLE_LINES = `${JSON.stringify(EXAMPLE_INGEST)}\n`;
-const CONTENT_ENCODING: Json = {
-  name: 'Content-Encoding',
-  in: 'header',
-  description: 'The limit of the body holds after decompression.',
-  schema: { type: 'string', enum: ['gzip', 'br', 'zstd'] },
-};
 const EXAMPLE_NAME: Json = { name: 'Shop assistant' };
 
 function instancePaths(): Json {
@@ -268,7 +264,9 @@ export function createOpenApiDocument(served: Served): Json {
     servers: [{ url: '/' }],
     security: [{ apiKey: [] }, { bearer: [] }],
     paths: {
-      ...(served.ingest ? { '/v1/ingest/': ingestPath(), '/v1/ingest/batch/': batchPath() } : {}),
+      ...(served.ingest
+        ? { '/v1/ingest/': ingestPath(), '/v1/ingest/batch/': batchPath(), ...tracePaths() }
+        : {}),
       ...(served.query
         ? {
             '/v1/query/': queryPath(),

@@ -1,11 +1,12 @@
 /** POST /v1/traces and /v1/logs on a real service: from an exporter's bytes to the session. */
 import { deepEqual, equal, match } from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { after, before, describe, it } from 'node:test';
 import { v5 } from 'uuid';
 import { Client } from '../support/client.ts';
 import { exportJson, exportRequest, type SpanDraft } from '../support/otlp.ts';
-import { shareTestService, type TestService } from '../support/service.ts';
+import { shareTestService, type TestProject, type TestService } from '../support/service.ts';
 
 const START = Date.parse('2026-02-03T09:00:00Z');
 const user = (content: string) => ({ role: 'user', content }) as const;
@@ -13,12 +14,13 @@ const assistant = (content: string) => ({ role: 'assistant', content }) as const
 
 describe('OTLP', () => {
   let service: TestService;
+  let project: TestProject;
   let client: Client;
   let instanceId: string;
 
   before(async () => {
     service = await shareTestService();
-    const project = await service.newProject();
+    project = await service.newProject();
     client = new Client(service.url, project.key);
     instanceId = await service.newInstance(project);
   });
@@ -121,6 +123,51 @@ describe('OTLP', () => {
         ['assistant', 'On Friday.', '2026-02-03T09:01:01.000Z', null],
       ],
     );
+  });
+
+  it('leaves out what ingest refuses for good, and goes on with the rest', async () => {
+    const other = await service.newInstance(project);
+    const taken = randomUUID();
+    const hello = [{ role: 'user', content: 'Hello' }];
+    await client.ingest({ instanceId: other, sessionId: taken, messages: hello });
+    const before = [...(await counted(6)).values()].reduce((sum, count) => sum + count, 0);
+    const call = {
+      operation: 'chat',
+      startedAt: START,
+      endedAt: START + 5,
+      answered: [assistant('Yes.')],
+    } as const;
+    await export_([
+      { ...call, trace: 'bad', span: 'bad', conversationId: taken, asked: [user('Is it open?')] },
+    ]);
+    await export_([{ ...call, trace: 'good', span: 'good', asked: [user('Is the shop open?')] }]);
+    equal(
+      [...(await counted(before + 2)).values()].reduce((sum, count) => sum + count, 0),
+      before + 2,
+    );
+  });
+
+  it('answers garbage with 4xx, in the encoding of the request', async () => {
+    const headers = { 'x-api-key': client.key };
+    const bodies = [
+      '',
+      '\u0000',
+      '\n\u00ff\u00ff\u00ff\u00ff\u00ff',
+      '[]',
+      '{"resourceSpans":5}',
+      '{'.repeat(5000),
+      'x'.repeat(99),
+    ];
+    for (const type of ['application/x-protobuf', 'application/json', 'text/plain']) {
+      for (const body of bodies) {
+        const init = { method: 'POST', headers: { ...headers, 'content-type': type }, body };
+        const response = await fetch(`${service.url}/v1/traces`, init);
+        const isFine = response.status === 200 || (response.status >= 400 && response.status < 500);
+        equal(isFine, true, `${response.status} for ${body.slice(0, 20)}`);
+        if (type === 'application/x-protobuf') equal(response.headers.get('content-type'), type);
+        await response.arrayBuffer();
+      }
+    }
   });
 
   it('says that content is missing, and which switch brings it', async () => {

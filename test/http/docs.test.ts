@@ -46,7 +46,7 @@ describe('OpenAPI document', () => {
       '/v1/alerts/{id}/',
       '/v1/alerts/{id}/test/',
     ];
-    const ingest = ['/v1/ingest/', '/v1/ingest/batch/'];
+    const ingest = ['/v1/ingest/', '/v1/ingest/batch/', '/v1/traces/', '/v1/logs/'];
     deepEqual(Object.keys(document.paths), [...ingest, ...reading, ...always]);
     deepEqual(Object.keys((await documentOf('ingest')).paths), [...ingest, ...always]);
     deepEqual(Object.keys((await documentOf('query')).paths), [...reading, ...always]);
