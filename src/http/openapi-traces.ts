@@ -36,7 +36,7 @@ function path(operationId: string, message: string, summary: string): Json {
       requestBody: {
         required: true,
         content: {
-          'application/json': { schema: json },
+          'application/json': { schema: json, example: {} },
           'application/x-protobuf': { schema: { type: 'string', format: 'binary', description: message } },
         },
       },

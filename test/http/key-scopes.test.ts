@@ -11,6 +11,8 @@ type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 const ROUTES: readonly (readonly [method: Method, path: string, scope: KeyScope])[] = [
   ['POST', '/v1/ingest', 'ingest'],
   ['POST', '/v1/ingest/batch', 'ingest'],
+  ['POST', '/v1/traces', 'ingest'],
+  ['POST', '/v1/logs', 'ingest'],
   ['POST', '/v1/instances', 'ingest'],
   ['PATCH', `/v1/instances/${INSTANCE}`, 'ingest'],
   ['POST', '/v1/curations', 'curate'],

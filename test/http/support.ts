@@ -10,6 +10,7 @@ import { createIngestor } from '../../src/ingest/ingestor.ts';
 import type { CurateRequest } from '../../src/ingest/curator.ts';
 import type { PreparedRequest } from '../../src/ingest/prepared-request.ts';
 import { createPreparer } from '../../src/ingest/preparer.ts';
+import type { TraceIntake } from '../../src/traces/trace-intake.ts';
 import type { QueryParameters } from '../../src/query/parameters.ts';
 import { noSession, type SessionParameters } from '../../src/query/session-schema.ts';
 
@@ -57,6 +58,12 @@ function contentsOf({ draft }: PreparedRequest): string[] {
   };
   return messages.map(({ content }) => content);
 }
+
+/** Takes every export, and keeps nothing of it. */
+const NO_SPANS: TraceIntake = {
+  receive: async () => ({ spans: 0, observations: 0, rejected: 0, lacksContent: 0, message: '' }),
+  close: async () => undefined,
+};
 
 /** The app with fakes behind it: they do what the real ones promise, and remember what they were given. */
 export function createHarness(
@@ -237,7 +244,7 @@ export function createHarness(
         return findKey(key);
       },
     },
-    ...(serve === 'query' ? {} : { ingest }),
+    ...(serve === 'query' ? {} : { ingest, traces: { intake: NO_SPANS, figures: () => null } }),
     ...(serve === 'ingest' ? {} : { query }),
     instances: {
       instancesOf: async () => ({ instances: [], total: 0 }),
