@@ -69,7 +69,7 @@ export const conditionSchema = z.discriminatedUnion(
         kind: z.literal('count').describe('A topic, gap or signal reaches a number of conversations.'),
         groupBy,
         window,
-        atLeast: whole(1, LARGEST).describe('Conversations in the window from which it fires.'),
+        atLeast: whole(1, LARGEST).describe('It fires from this number of conversations in the window.'),
         ids,
         signalType,
       })
@@ -83,15 +83,15 @@ export const conditionSchema = z.discriminatedUnion(
         window,
         factor: within(1.1, 1000)
           .default(2)
-          .describe('So many times the average of the windows before, at least.'),
-        atLeast: whole(1, LARGEST).default(5).describe('Conversations in the window, at least.'),
+          .describe('At least this many times the average of the windows before.'),
+        atLeast: whole(1, LARGEST).default(5).describe('At least this many conversations in the window.'),
         ids,
         signalType,
       })
       .refine(fits, SIGNAL_TYPE_FAULT),
     z.strictObject({
-      kind: z.literal('new_topic').describe('A topic is seen that was never seen before.'),
-      atLeast: whole(1, LARGEST).default(3).describe('Conversations that it has, at least.'),
+      kind: z.literal('new_topic').describe('A topic that had no conversation before comes up.'),
+      atLeast: whole(1, LARGEST).default(3).describe('At least this many conversations with it.'),
     }),
     z.strictObject({
       kind: z.literal('dsat_share').describe('Too many conversations have a signal of dissatisfaction.'),
@@ -102,7 +102,7 @@ export const conditionSchema = z.discriminatedUnion(
         .describe('With fewer conversations in the window, it does not fire.'),
     }),
     z.strictObject({
-      kind: z.literal('digest').describe('A summary of each week, sent when the week is over.'),
+      kind: z.literal('digest').describe('A digest of each week, sent when the week is over.'),
     }),
   ],
   {
@@ -165,7 +165,7 @@ export function newRuleSchema(allowPrivate: boolean) {
           },
           'must be a JSON object',
         )
-        .describe('Whom it tells.'),
+        .describe('Where its messages go.'),
     },
     'must be a JSON object',
   );

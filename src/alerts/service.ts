@@ -21,23 +21,23 @@ export const alertSchema = z.strictObject({
   delivery: z
     .strictObject({
       url: z.string().describe('Where messages are posted to: the host. The rest may be a secret.'),
-      format: z.enum(FORMATS).describe('The form of messages.'),
+      format: z.enum(FORMATS).describe('The format of messages.'),
       quotes: z.boolean().describe('Whether messages quote requests.'),
     })
-    .describe('Whom it tells.'),
+    .describe('Where its messages go.'),
   createdAt: dateTime.describe('When it was made, UTC.'),
-  state: z.enum(['active', 'disabled']).describe('disabled: it sends nothing any more.'),
+  state: z.enum(['active', 'disabled']).describe('disabled: it no longer sends messages.'),
   disabledReason: z.string().nullable().describe('Why it is disabled; null: it is active.'),
 });
 
 const deliverySchema = z.strictObject({
   id: uuid.describe('The message: its header webhook-id.'),
-  type: z.enum(['alert', 'digest', 'test']).describe('What it tells.'),
+  type: z.enum(['alert', 'digest', 'test']).describe('What kind of message it is.'),
   text: z.string().describe('What it says.'),
   state: z
     .enum(MESSAGE_STATES)
-    .describe('pending: it is sent, for three days at most; dead: it was given up.'),
-  createdAt: dateTime.describe('When the alert had it to say, UTC.'),
+    .describe('pending: not delivered yet, tried for three days at most; dead: given up.'),
+  createdAt: dateTime.describe('When the message was made, UTC.'),
   attempts: count.describe('Attempts that have ended.'),
   nextAttemptAt: dateTime.nullable().describe('When it is sent again, UTC; null: it is not.'),
   lastAttemptAt: dateTime.nullable().describe('When the last attempt ended, UTC; null: there was none.'),

@@ -86,7 +86,7 @@ export function registerBatchRoute(
 /** One key for many requests would say nothing of each. */
 function refuseKey({ headers }: FastifyRequest): void {
   if (headers['idempotency-key'] === undefined) return;
-  const message = 'is not taken here: give each line its own idempotencyKey';
+  const message = 'is not accepted here: give each line its own idempotencyKey';
   throw new AppError('VALIDATION_ERROR', `The Idempotency-Key header ${message}.`, {
     details: [{ path: 'Idempotency-Key', message }],
   });

@@ -41,7 +41,7 @@ export function registerMcpRoute(
   scope.post('/mcp', { config }, async (request, reply) => {
     checkOrigin(request.headers.origin);
     if (Array.isArray(request.body)) {
-      const message = 'Batches are not taken: send each message in a request of its own.';
+      const message = 'Batches are not accepted: send each message in a request of its own.';
       return reply.code(400).send(rpcError(INVALID_REQUEST, message));
     }
     // Loaded with the first request: most services never get one.

@@ -62,7 +62,7 @@ export function alertPaths(): Json {
       get: {
         operationId: 'readAlert',
         summary: 'See an alert and its messages',
-        description: 'What it had to say, and what became of each message.',
+        description: 'The alert, its newest messages, and what became of each.',
         tags,
         parameters: [ID, ...parameters],
         responses: responses(answer('The alert.', 'AlertDetail'), [404]),

@@ -442,17 +442,17 @@ describe('the dashboard in a browser', { skip }, () => {
     await page.click('button:text-is("New alert …")', SOON);
     await page.fill('dialog label:has-text("Name") input', 'Too many cancel');
     await page.selectOption('dialog label:has-text("When") select', 'count');
-    await page.fill('dialog label:has-text("In at least so many") input', '0');
+    await page.fill('dialog label:has-text("In at least this many") input', '0');
     await page.fill('dialog input[type=url]', 'https://hooks.slack.com/services/x');
-    equal(await page.inputValue('dialog label:has-text("Form") select'), 'slack');
+    equal(await page.inputValue('dialog label:has-text("Format") select'), 'slack');
     await page.click('dialog button.main');
     match((await page.textContent('dialog .fault', SOON)) ?? '', /atLeast must be a whole number/);
-    await page.fill('dialog label:has-text("In at least so many") input', '40');
+    await page.fill('dialog label:has-text("In at least this many") input', '40');
     await page.click('dialog button.main');
     match((await page.textContent('.notice.done', SOON)) ?? '', /“Too many cancel” is made.*whsec_/);
     match(
       (await page.textContent('section:has(h2:text-is("Too many cancel")) p', SOON)) ?? '',
-      /^A topic comes up in 40 conversations or more within a day\. Told to .*hooks\.slack\.com/,
+      /^A topic comes up in 40 conversations or more within a day\. Posted to .*hooks\.slack\.com/,
     );
     await page.click('button:has-text("Delete …")');
     await page.click('dialog button.main', SOON);

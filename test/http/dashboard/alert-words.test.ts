@@ -25,12 +25,12 @@ describe('what an alert waits for, in words', () => {
       [
         'A topic comes up in 1 conversation or more within an hour',
         'A signal of dissatisfaction comes up in 1,200 conversations or more within a day',
-        'A gap that was chosen comes up in 5 conversations or more within a week',
-        'One of 2 chosen topics comes up 2.5 times as often as in an average day of the last four weeks, and in ' +
+        'A chosen gap comes up in 5 conversations or more within a week',
+        'One of 2 chosen topics comes up 2.5 times as often as on an average day of the last four weeks, and in ' +
           '10 conversations or more',
-        'A topic that was never seen before has 3 conversations',
-        'More than 20 % of the conversations within a day have a sign of dissatisfaction, of at least 50 conversations',
-        'A week is over: a summary of it',
+        'A new topic comes up in 3 conversations',
+        'More than 20 % of the conversations within a day have a sign of dissatisfaction, and there are at least 50 conversations',
+        'A week is over: a digest of it',
       ],
     );
   });

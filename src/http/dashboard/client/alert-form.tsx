@@ -9,10 +9,10 @@ type Kind = Condition['kind'];
 
 const KINDS: readonly (readonly [kind: Kind, words: string])[] = [
   ['rising', 'Something comes up far more often than before'],
-  ['count', 'Something reaches a number of conversations'],
+  ['count', 'Something comes up in a number of conversations'],
   ['new_topic', 'People ask about something new'],
-  ['dsat_share', 'Too many are dissatisfied'],
-  ['digest', 'A summary each Monday'],
+  ['dsat_share', 'Too many conversations show dissatisfaction'],
+  ['digest', 'A week is over: a digest of it'],
 ];
 const MAX_NAME = 100;
 
@@ -91,7 +91,7 @@ export function NewAlertDialog({
         Name
         <input
           maxLength={MAX_NAME}
-          placeholder="What people read first"
+          placeholder="The heading of its messages"
           value={name}
           onInput={(event) => setName(event.currentTarget.value)}
         />
@@ -104,10 +104,10 @@ export function NewAlertDialog({
       />
       <ConditionFields asked={asked} set={set} />
       <label>
-        Address that messages are posted to
+        URL
         <input
           type="url"
-          placeholder="The URL of a webhook"
+          placeholder="Where messages are posted: a webhook"
           value={url}
           onInput={(event) => {
             const given = event.currentTarget.value;
@@ -117,7 +117,7 @@ export function NewAlertDialog({
         />
       </label>
       <Choice
-        label="Form of the messages"
+        label="Format of the messages"
         value={format}
         options={[
           ['undertone', 'JSON with all figures'],
@@ -157,15 +157,21 @@ function ConditionFields({
         />
       ) : null}
       {kind === 'rising' ? (
-        <Amount label="Times the average before" value={asked.factor} set={(factor) => set({ factor })} />
+        <Amount
+          label="At least this many times the average before"
+          value={asked.factor}
+          set={(factor) => set({ factor })}
+        />
       ) : null}
       {kind === 'dsat_share' ? (
-        <Amount label="More than so many percent" value={asked.above} set={(above) => set({ above })} />
+        <Amount label="More than this many percent" value={asked.above} set={(above) => set({ above })} />
       ) : null}
       {kind === 'digest' ? null : (
         <Amount
           label={
-            kind === 'dsat_share' ? 'Of at least so many conversations' : 'In at least so many conversations'
+            kind === 'dsat_share'
+              ? 'Of at least this many conversations'
+              : 'In at least this many conversations'
           }
           value={asked.atLeast}
           set={(atLeast) => set({ atLeast })}

@@ -13,9 +13,9 @@ export const WINDOW_WORDS: Readonly<Record<Window, string>> = {
   WEEK: 'a week',
 };
 const BEFORE_WORDS: Readonly<Record<Window, string>> = {
-  HOUR: 'an average hour of the last seven days',
-  DAY: 'an average day of the last four weeks',
-  WEEK: 'an average week of the last eight',
+  HOUR: 'in an average hour of the last seven days',
+  DAY: 'on an average day of the last four weeks',
+  WEEK: 'in an average week of the last eight weeks',
 };
 const SIGNALS = { SAT: 'a signal of satisfaction', DSAT: 'a signal of dissatisfaction' } as const;
 
@@ -26,18 +26,18 @@ export function conditionWords(condition: Condition): string {
       return `${capital(thingOf(condition))} comes up in ${conversations(condition.atLeast)} or more within ${WINDOW_WORDS[condition.window]}`;
     case 'rising':
       return (
-        `${capital(thingOf(condition))} comes up ${condition.factor.toLocaleString('en-GB')} times as often as in ` +
+        `${capital(thingOf(condition))} comes up ${condition.factor.toLocaleString('en-GB')} times as often as ` +
         `${BEFORE_WORDS[condition.window]}, and in ${conversations(condition.atLeast)} or more`
       );
     case 'new_topic':
-      return `A topic that was never seen before has ${conversations(condition.atLeast)}`;
+      return `A new topic comes up in ${conversations(condition.atLeast)}`;
     case 'dsat_share':
       return (
         `More than ${shownShare(condition.above)} of the conversations within ${WINDOW_WORDS[condition.window]} have a ` +
-        `sign of dissatisfaction, of at least ${conversations(condition.minSessions)}`
+        `sign of dissatisfaction, and there are at least ${conversations(condition.minSessions)}`
       );
     case 'digest':
-      return 'A week is over: a summary of it';
+      return 'A week is over: a digest of it';
     default:
       return condition satisfies never;
   }
@@ -47,7 +47,9 @@ function thingOf(condition: Extract<Condition, { readonly groupBy: Counted }>): 
   const { groupBy, ids, signalType } = condition;
   const thing = signalType === undefined ? THINGS[groupBy] : SIGNALS[signalType];
   if (ids === undefined) return thing;
-  return ids.length === 1 ? `${thing} that was chosen` : `one of ${ids.length} chosen ${plural(groupBy)}`;
+  return ids.length === 1
+    ? thing.replace(/^a /, 'a chosen ')
+    : `one of ${ids.length} chosen ${plural(groupBy)}`;
 }
 
 function plural(groupBy: Counted): string {

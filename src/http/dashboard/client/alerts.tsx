@@ -1,4 +1,4 @@
-/** The alerts of an instance: what each waits for, whom it tells, and what became of its messages. */
+/** The alerts of an instance: the condition and the URL of each, and what became of its messages. */
 import { useState } from 'preact/hooks';
 import { NewAlertDialog } from './alert-form.tsx';
 import { conditionWords } from './alert-words.ts';
@@ -24,7 +24,8 @@ export function AlertsPage() {
       <div class="heading">
         <h1>Alerts</h1>
         <p class="lead">
-          A message to an address of yours, or to Slack, when something happens; each thing is told once.
+          An alert posts a message to a URL of yours, or to Slack, when its condition is met. It says each
+          thing once.
         </p>
         <div class="curate">
           <button
@@ -66,8 +67,8 @@ function Secret({ made, onClose }: { readonly made: NewAlert; readonly onClose: 
   return (
     <p class="notice done" role="status">
       <span>
-        “{made.alert.name}” is made. Its messages are signed with <code>{made.secret}</code>. Keep it if the
-        receiver checks signatures: it is not shown again.
+        “{made.alert.name}” is made. Its messages are signed with the secret <code>{made.secret}</code>. Keep
+        it if the receiver checks signatures: it is not shown again.
       </span>
       <button type="button" class="quiet" onClick={onClose}>
         Close
@@ -108,11 +109,13 @@ function AlertSection({ alert, onChange }: { readonly alert: Alert; readonly onC
       <p>
         {conditionWords(alert.condition)}.{' '}
         <span class="faint">
-          Told to {alert.delivery.url}
-          {alert.delivery.format === 'slack' ? ' as Slack takes it' : ''}.
+          Posted to {alert.delivery.url}
+          {alert.delivery.format === 'slack' ? ' in the format of Slack' : ''}.
         </span>
       </p>
-      {alert.disabledReason === null ? null : <p class="fault">It is disabled: {alert.disabledReason}.</p>}
+      {alert.disabledReason === null ? null : (
+        <p class="fault">This alert is disabled: {alert.disabledReason}.</p>
+      )}
       {fault === '' ? null : (
         <p class="fault" role="alert">
           {fault}
@@ -130,7 +133,7 @@ function AlertSection({ alert, onChange }: { readonly alert: Alert; readonly onC
           }}
           onClose={() => setRemoving(false)}
         >
-          <p>It tells nothing any more, and messages that are still under way are dropped.</p>
+          <p>It no longer fires, and messages that are not delivered yet are dropped.</p>
         </Dialog>
       ) : null}
     </Section>
@@ -143,7 +146,7 @@ const SHOWN = 10;
 function Messages({ alert, version }: { readonly alert: Alert; readonly version: string }) {
   const { value } = useAnswer(`alert ${alert.id}`, version, (signal) => api.alert(alert, signal));
   if (value === null) return null;
-  if (value.deliveries.length === 0) return <Empty>It has told nothing yet.</Empty>;
+  if (value.deliveries.length === 0) return <Empty>It has sent no message yet.</Empty>;
   return (
     <table>
       <thead>

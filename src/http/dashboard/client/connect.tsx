@@ -25,23 +25,26 @@ function waysIn(url: string, instance: string): readonly Way[] {
     {
       title: 'OpenTelemetry',
       words:
-        'For applications that are traced already: OpenTelemetry GenAI, OpenInference, the AI SDK, gateways. Content must be recorded.',
+        'For applications that are traced already: OpenTelemetry GenAI, OpenInference, OpenLLMetry, the AI SDK, ' +
+        'gateways. Their library must record what was said, as the last line asks of OpenTelemetry.',
       lines:
-        `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT=${url}/v1/traces\n` +
-        `OTEL_EXPORTER_OTLP_TRACES_HEADERS=x-api-key=YOUR_KEY,x-instance-id=${instance}\n` +
+        `OTEL_EXPORTER_OTLP_ENDPOINT=${url}\n` +
+        `OTEL_EXPORTER_OTLP_HEADERS=x-api-key=YOUR_KEY,x-instance-id=${instance}\n` +
+        'OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf\nOTEL_METRICS_EXPORTER=none\n' +
         'OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true',
       page: 'docs/otlp.md',
     },
     {
       title: 'Files',
       words:
-        'Exports of ChatGPT, Claude, Langfuse, LangSmith, Intercom, Zendesk and others, CSV and Parquet. The same file twice adds nothing.',
+        'Exports of ChatGPT, Claude, Langfuse, LangSmith, Intercom, Zendesk and others, CSV and Parquet. ' +
+        'Importing a file again adds only what is new.',
       lines: `UT_KEY=YOUR_KEY npm run import -- FILE --url ${url} --instance ${instance}`,
       page: 'docs/import.md',
     },
     {
       title: 'TypeScript',
-      words: 'A client without dependencies: batches, retries and typed queries.',
+      words: 'A client without dependencies. It sends in batches, retries, and has typed queries.',
       lines:
         "import { Undertone } from 'undertone/client';\n\n" +
         `const undertone = new Undertone({\n  url: '${url}',\n  key: 'YOUR_KEY',\n  instanceId: '${instance}',\n});`,
@@ -51,10 +54,16 @@ function waysIn(url: string, instance: string): readonly Way[] {
 }
 
 function waysOut(url: string, instance: string): readonly Way[] {
+  const alert =
+    `{"instanceId":"${instance}","name":"Rising topics",` +
+    '"condition":{"kind":"rising","groupBy":"TOPIC","window":"DAY"},' +
+    '"delivery":{"url":"https://example.com/undertone"}}';
   return [
     {
-      title: 'Your assistant (MCP)',
-      words: 'Six tools that read: overview, topics, why, conversations, transcript and changes.',
+      title: 'MCP',
+      words:
+        'A language model can ask, with six tools that only read. These lines are for Cursor; other clients take ' +
+        'nearly the same.',
       lines: JSON.stringify(
         { mcpServers: { undertone: { url: `${url}/mcp`, headers: { 'x-api-key': 'YOUR_KEY' } } } },
         null,
@@ -64,15 +73,18 @@ function waysOut(url: string, instance: string): readonly Way[] {
     },
     {
       title: 'Alerts',
-      words: 'A signed webhook, or a message to Slack, when something rises; and a digest each Monday.',
+      words:
+        'A signed webhook or a message to Slack when something is new, frequent or rising, and a weekly digest. ' +
+        'The page Alerts makes them, too.',
       lines:
         `curl ${url}/v1/alerts/ -H 'x-api-key: YOUR_KEY' -H 'content-type: application/json' \\\n` +
-        `  -d '{"instanceId":"${instance}", …}'`,
+        `  -d '${alert}'`,
       page: 'docs/alerts.md',
     },
     {
       title: 'Files',
-      words: 'Parquet for your warehouse, written again where numbers changed; or one table as CSV.',
+      words:
+        'Parquet files for a data warehouse, brought up to date every hour; or the rows of one query as CSV.',
       lines:
         `npm run sink -- --to FOLDER --instance ${instance}\n` +
         `UT_KEY=YOUR_KEY npm run export -- --group-by SESSION --instance ${instance}`,
@@ -88,8 +100,8 @@ export function ConnectPage() {
       <div class="heading">
         <h1>Connect</h1>
         <p class="lead">
-          Ways in and out of this instance. Put your key in place of YOUR_KEY; the commands run in the folder
-          of Undertone. What is sent shows here within two seconds.
+          Ways into this instance and out of it. Put your key in place of YOUR_KEY. The npm commands run in
+          Undertone’s folder, and what is sent by HTTP is counted within about two seconds.
         </p>
       </div>
       <WaysIn />
