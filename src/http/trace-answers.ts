@@ -1,4 +1,4 @@
-/** What OTLP/HTTP answers with, in the encoding of the request. Covered by test/http/trace-routes.test.ts. */
+/** What OTLP/HTTP answers with, in the encoding of the request. Covered by test/e2e/otlp-rules.test.ts. */
 
 /** `rejectedSpans` or `rejectedLogRecords` with a text. */
 export interface PartialSuccess {

@@ -1,4 +1,4 @@
-/** Covered by test/http/trace-routes.test.ts. */
+/** Covered by test/e2e/otlp-rules.test.ts. */
 import { Counter, Gauge } from 'prom-client';
 import type { Registry } from 'prom-client';
 

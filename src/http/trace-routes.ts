@@ -1,4 +1,4 @@
-/** Covered by test/http/trace-routes.test.ts and test/e2e/otlp-rules.test.ts. */
+/** Covered by test/e2e/otlp-rules.test.ts. */
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ReceivedBody } from '../ingest/prepared-request.ts';

@@ -1,4 +1,4 @@
-/** What a thread reads requests of exporters with. Covered by test/traces/door.test.ts. */
+/** What a thread reads requests of exporters with. Covered by test/e2e/otlp-rules.test.ts. */
 import { serveBodies } from '../ingest/body-port.ts';
 import { prepareExport } from './prepared-export.ts';
 

@@ -1,4 +1,4 @@
-/** Covered by test/traces/door.test.ts. */
+/** Covered by test/e2e/otlp-rules.test.ts. */
 import { inflate } from '../ingest/inflate.ts';
 import type { ReceivedBody } from '../ingest/prepared-request.ts';
 import type { Observation } from './observation.ts';

@@ -1,4 +1,4 @@
-/** Covered by test/traces/service.test.ts. */
+/** Covered by test/e2e/otlp-rules.test.ts and test/faults/traces.ts. */
 import { v5 } from 'uuid';
 import { isExternalId, UUID_PATTERN } from '../../domain/ids.ts';
 import { MAX_LABEL_BYTES } from '../../domain/limits.ts';
