@@ -9,7 +9,7 @@ import { requestAnswer } from '../stream/request-reply.ts';
 import { ARCHIVED_STREAMS, archiveStream } from '../stream/archive/archive.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import { stateFile, streamFile, writeManifest, type Manifest } from './backup-files.ts';
-import { copySubject } from '../stream/subjects.ts';
+import { CONVERSATIONS_STREAM, copySubject } from '../stream/subjects.ts';
 import { viewsId } from '../store/epochs/views-id.ts';
 import { action, runCommand, UsageError } from './command.ts';
 import { onStream } from './service-access.ts';
@@ -47,7 +47,7 @@ async function take(connection: StreamConnection, dataDir: string, folder: strin
   const createdAt = new Date().toISOString();
   const { files } = await writeManifest(folder, { version: 1, createdAt, streams, views });
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
-  const entries = streams[0]?.entries ?? 0;
+  const entries = streams.find(({ name }) => name === CONVERSATIONS_STREAM)?.entries ?? 0;
   process.stdout.write(
     `${entries} entries of the stream and the views of ${views?.shards ?? 0} shards are in ${folder}: ` +
       `${(bytes / 2 ** 20).toFixed(1)} MiB in ${((performance.now() - startedAt) / 1000).toFixed(1)} s\n`,

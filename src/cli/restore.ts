@@ -14,8 +14,10 @@ import type { StreamConnection } from '../stream/connection.ts';
 import { openKeyValue } from '../stream/kv/key-value.ts';
 import { startServer } from '../stream/server/server.ts';
 import { setUpStreams } from '../stream/stream-setup.ts';
+import { CONVERSATIONS_STREAM } from '../stream/subjects.ts';
 import { checkBackup, stateFile, streamFile, type Manifest } from './backup-files.ts';
 import { prepareDataDirectory } from '../store/data-directory.ts';
+import { openAssemblyBuckets } from '../traces/assembly/buckets.ts';
 import { count, megabytesPerSecond, type Progress } from '../domain/progress.ts';
 import { openProgress } from './progress.ts';
 import { action, runCommand, UsageError } from './command.ts';
@@ -64,7 +66,7 @@ async function restoreFrom(folder: string): Promise<void> {
     rmSync(work, { recursive: true, force: true });
     throw error;
   }
-  const [stream] = manifest.streams;
+  const stream = manifest.streams.find(({ name }) => name === CONVERSATIONS_STREAM);
   process.stdout.write(
     `Restored the backup of ${manifest.createdAt}: ${stream?.entries ?? 0} entries of the stream and the views of ` +
       `${manifest.views?.shards ?? 0} shards are in ${dataDir}. npm start goes on from there.\n`,
@@ -131,11 +133,13 @@ async function prepareStreams(connection: StreamConnection, config: Config): Pro
   await setUpStreams(connection, {
     maxBytes: config.streamMaxBytes,
     maxAgeMs: config.streamMaxAgeMs,
+    tracesMaxBytes: config.tracesMaxBytes,
     replicas,
   });
   await openKeyValue(connection, 'registry', { replicas });
   await openKeyValue(connection, 'sessions', { replicas });
   await openKeyValue(connection, 'idempotency', { replicas, ttlMs: IDEMPOTENCY_TTL_MS });
+  await openAssemblyBuckets(connection, { replicas });
   await Rules.open(connection, { replicas });
   await Outbox.open(connection, { replicas });
 }

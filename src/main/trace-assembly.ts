@@ -6,7 +6,6 @@ import type { Acceptor } from '../ingest/acceptor.ts';
 import type { Logger } from '../logger.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { StreamConnection } from '../stream/connection.ts';
-import { openKeyValue } from '../stream/kv/key-value.ts';
 import { Leases } from '../stream/kv/leases.ts';
 import type { Lease } from '../stream/kv/lease.ts';
 import { isDeadHolder, thisHolder } from '../stream/kv/process-identity.ts';
@@ -14,12 +13,10 @@ import { openTraceLog, type TraceLog } from '../stream/log/trace-log.ts';
 import { Assembler } from '../traces/assembly/assembler.ts';
 import { CachedBucket } from '../traces/assembly/assembly-store.ts';
 import type { AssemblyParts } from '../traces/assembly/assembly.ts';
+import { openAssemblyBuckets } from '../traces/assembly/buckets.ts';
 import { emitThrough, sessionIdOf } from '../traces/assembly/emit.ts';
 import * as records from '../traces/assembly/records.ts';
 
-const DAY_MS = 24 * 3600 * 1000;
-/** What is known of a conversation is kept so long after its last message, what is known of a trace after its last span. */
-const [CONVERSATION_TTL_MS, TRACE_TTL_MS] = [30 * DAY_MS, DAY_MS];
 const MIB = 2 ** 20;
 const [CONVERSATION_CACHE, CANDIDATE_CACHE, TRACE_CACHE] = [24 * MIB, 8 * MIB, 16 * MIB];
 const READ_AHEAD_BYTES = 8 * MIB;
@@ -42,11 +39,7 @@ export interface TraceAssembly {
 export async function openTraceAssembly(options: TraceAssemblyOptions): Promise<TraceAssembly> {
   const { connection, config } = options;
   const replicas = config.streamReplicas;
-  const conversations = await openKeyValue(connection, 'conversations', {
-    replicas,
-    ttlMs: CONVERSATION_TTL_MS,
-  });
-  const traces = await openKeyValue(connection, 'traces', { replicas, ttlMs: TRACE_TTL_MS });
+  const { conversations, traces } = await openAssemblyBuckets(connection, { replicas });
   const counts = { traces: 0, messages: 0, refused: 0 };
   let current: Promise<Assembler> | null = null;
   let assembler: Assembler | null = null;

@@ -21,7 +21,8 @@ import { openConnection, type StreamConnection } from '../../src/stream/connecti
 import { extentOf } from '../../src/stream/archive/archive.ts';
 import { createPublisher, type Publisher } from '../../src/stream/log/publisher.ts';
 import { setUpStreams } from '../../src/stream/stream-setup.ts';
-import { CONVERSATIONS_STREAM } from '../../src/stream/subjects.ts';
+import { CONVERSATIONS_STREAM, TRACES_STREAM, TRACES_SUBJECT } from '../../src/stream/subjects.ts';
+import { openAssemblyBuckets } from '../../src/traces/assembly/buckets.ts';
 import { COUNT, INSTANCE as ALERTED, message } from '../alerts/builders.ts';
 import { temporaryDirectory } from '../support/fold.ts';
 import { freePort, startTestServer, type TestServer } from '../support/nats.ts';
@@ -115,6 +116,11 @@ describe('backup and restore', () => {
     })();
     const alert = await (await Rules.open(connection)).create(WANTED, Date.now());
     await (await Outbox.open(connection)).add({ ...message({ ruleId: alert.id }), state: 'delivered' });
+    // Spans that have not become messages, and what is known of those before.
+    const span = (await jetstream(connection.nats).publish(TRACES_SUBJECT, 'gone')).seq;
+    await manager.streams.purge(TRACES_STREAM, { seq: span + 1 });
+    await jetstream(connection.nats).publish(TRACES_SUBJECT, 'waiting');
+    await (await openAssemblyBuckets(connection)).conversations.create('a', 'known');
     const taken = await run('cli/backup.ts', [backup]);
     await publishing;
     equal(taken.code, 0, taken.output);
@@ -156,6 +162,12 @@ describe('backup and restore', () => {
         told.map(({ state }) => state),
         ['delivered'],
       );
+      deepEqual(await extentOf(there, TRACES_STREAM), {
+        entries: 1,
+        firstSequence: span + 1,
+        lastSequence: span + 1,
+      });
+      equal((await (await openAssemblyBuckets(there)).conversations.get('a'))?.value, 'known');
       const { firstSequence, lastSequence, entries } = await extentOf(there, CONVERSATIONS_STREAM);
       equal(firstSequence, 1);
       equal(entries, lastSequence - deleted.length);
@@ -216,7 +228,7 @@ describe('backup and restore', () => {
     const target = join(temporary.path, 'target');
     const used = await run('cli/restore.ts', [backup], { DATA_DIR: target });
     equal(used.code, 1);
-    match(used.output, /^The NATS server has a stream CONVERSATIONS that was used/);
+    match(used.output, /^The NATS server has a stream TRACES that was used/);
     deepEqual(existsSync(join(target, 'restoring')), false);
   });
 

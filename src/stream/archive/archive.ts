@@ -6,7 +6,13 @@ import { headers as newHeaders } from '@nats-io/transport-node';
 import { SetupError } from '../../errors.ts';
 import type { StreamConnection } from '../connection.ts';
 import { LogReader } from '../log/log-reader.ts';
-import { CONVERSATIONS_STREAM, CONVERSATIONS_SUBJECTS, DEAD_LETTERS_STREAM } from '../subjects.ts';
+import {
+  CONVERSATIONS_STREAM,
+  CONVERSATIONS_SUBJECTS,
+  DEAD_LETTERS_STREAM,
+  TRACES_STREAM,
+  TRACES_SUBJECT,
+} from '../subjects.ts';
 
 /** A stream that a backup holds. */
 export interface ArchivedStream {
@@ -16,15 +22,22 @@ export interface ArchivedStream {
   readonly keepsSequences: boolean;
 }
 
-/** What a backup holds, in the order of copying: whatever an entry needs is copied after it. Leases run out anyway. */
+const bucketOf = (bucket: string): ArchivedStream => ({
+  name: `KV_${bucket}`,
+  subjects: `$KV.${bucket}.>`,
+  keepsSequences: false,
+});
+
+/**
+ * What a backup holds, in the order of copying: whatever an entry needs is copied after it. Leases run out anyway.
+ * Traces come first, then what is known of them: what becomes messages meanwhile is copied as traces or as messages.
+ */
 export const ARCHIVED_STREAMS: readonly ArchivedStream[] = [
+  { name: TRACES_STREAM, subjects: TRACES_SUBJECT, keepsSequences: true },
+  ...['traces', 'conversations'].map(bucketOf),
   { name: CONVERSATIONS_STREAM, subjects: CONVERSATIONS_SUBJECTS, keepsSequences: true },
   { name: DEAD_LETTERS_STREAM, subjects: '>', keepsSequences: false },
-  ...['registry', 'sessions', 'idempotency', 'alerts', 'alert-outbox'].map((bucket) => ({
-    name: `KV_${bucket}`,
-    subjects: `$KV.${bucket}.>`,
-    keepsSequences: false,
-  })),
+  ...['registry', 'sessions', 'idempotency', 'alerts', 'alert-outbox'].map(bucketOf),
 ];
 
 /** An entry of a stream, as a backup keeps it. */
@@ -77,7 +90,11 @@ export async function archiveStream(
       try {
         for (let ended = false; !ended;) {
           const taken = await reader.take({ maxMessages: 1000, maxBytes: WRITE_BYTES, waitMs: SILENCE_MS });
-          if (taken.length === 0) throw new Error(`NATS fell silent while the stream ${name} was copied`);
+          if (taken.length === 0) {
+            // What was left of it has been removed meanwhile.
+            if ((await extentOf(connection, name)).firstSequence > lastSequence) break;
+            throw new Error(`NATS fell silent while the stream ${name} was copied`);
+          }
           const frames: Uint8Array[] = [];
           for (const { sequence, subject, timestamp, bytes, pending, headers } of taken) {
             if (sequence <= lastSequence) {
