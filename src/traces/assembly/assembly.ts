@@ -11,7 +11,7 @@ import {
   type Emission,
   type TraceRecord,
 } from './records.ts';
-import { chosenOf, placed, spansOf, type PlacedSpan, type SeenSpan } from './spoken-spans.ts';
+import { chosenOf, placing, spansOf, type PlacedSpan, type SeenSpan } from './spoken-spans.ts';
 
 /** What arrived of a trace by the time it was let go. */
 export interface ArrivedTrace {
@@ -113,7 +113,7 @@ class Round {
     const record = this.#traces.get(key) ?? (await this.#parts.traces.get(key)) ?? NOTHING;
     const seen = new Map(record.spans.map((span) => [span.spanId, span]));
     const spans = spansOf(trace.observations);
-    const chosen = chosenOf(spans, seen).map((span) => placed(span, spans, seen, record.ids));
+    const chosen = chosenOf(spans, seen).map(placing(spans, seen, record.ids));
     const ids = { ...record.ids, ...idsOf(spans) };
     const conversations: Record<string, ConversationName> = { ...record.conversations };
     let own: ConversationName | null =
@@ -250,11 +250,12 @@ class Round {
       const conversation = this.#changed.get(key) as Conversation;
       for (let from = 0; from < fresh.messages.length; from += MAX_MESSAGES) {
         conversation.emissions += 1;
+        const messages = fresh.messages.slice(from, from + MAX_MESSAGES);
         conversation.outbox.push({
-          seed: `conversation:${key}:${conversation.emissions}`,
+          seed: `conversation:${key}:${conversation.emissions}:${keyOf(JSON.stringify(messages))}`,
           acceptedAt: clock(),
           since: fresh.since,
-          messages: fresh.messages.slice(from, from + MAX_MESSAGES),
+          messages,
         });
       }
       this.messages += fresh.messages.length;

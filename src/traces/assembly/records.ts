@@ -15,7 +15,10 @@ export interface ConversationName {
 
 /** Messages that go out as one request. */
 export interface Emission {
-  /** Decides the id of the request. */
+  /**
+   * Decides the id of the request. Names the messages, too: where what is known of the conversation was lost, its
+   * emissions are counted from 1 again, and others are taken for those that were stored.
+   */
   readonly seed: string;
   /** Microseconds. */
   readonly acceptedAt: number;

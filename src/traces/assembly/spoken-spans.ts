@@ -187,25 +187,39 @@ export function isComplete(spans: readonly Observation[], seen: ReadonlyMap<stri
   });
 }
 
-/** Gives a span the ids that it lacks: those of the nearest span above it, else of any of its trace. */
-export function placed(
-  span: Observation,
+/** Makes what gives a span the ids that it lacks: those of the nearest span above it, else of any of its trace. */
+export function placing(
   spans: readonly Observation[],
   seen: ReadonlyMap<string, SeenSpan>,
   ofTrace: SpanIds,
+): (span: Observation) => PlacedSpan {
+  const byId = new Map(spans.map((span) => [span.spanId, span]));
+  const anyOf = (name: keyof SpanIds): string | undefined =>
+    spans.find((span) => span[name] !== undefined)?.[name] ?? ofTrace[name];
+  const any: SpanIds = {
+    conversationId: anyOf('conversationId'),
+    userId: anyOf('userId'),
+    instanceId: anyOf('instanceId'),
+  };
+  return (span) => placed(span, (id) => byId.get(id), seen, any);
+}
+
+function placed(
+  span: Observation,
+  find: (id: string) => Observation | undefined,
+  seen: ReadonlyMap<string, SeenSpan>,
+  any: SpanIds,
 ): PlacedSpan {
-  const byId = new Map(spans.map((other) => [other.spanId, other]));
   const above: Observation[] = [];
   const path = new Set<string>();
   for (let id: string | undefined = span.spanId; id !== undefined && !path.has(id);) {
     path.add(id);
-    const other = byId.get(id);
+    const other = find(id);
     if (other !== undefined) above.push(other);
     id = other?.parentSpanId ?? seen.get(id)?.parentSpanId;
   }
-  const near = [...above, ...spans];
   const idOf = (name: keyof SpanIds): string | undefined =>
-    near.find((other) => other[name] !== undefined)?.[name] ?? ofTrace[name];
+    above.find((other) => other[name] !== undefined)?.[name] ?? any[name];
   return {
     spanId: span.spanId,
     parentSpanId: span.parentSpanId,

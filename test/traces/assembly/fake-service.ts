@@ -49,6 +49,12 @@ export class FakeService {
     }
   }
 
+  /** As after a restore of a backup that has the messages alone. */
+  forget(): void {
+    this.#buckets.clear();
+    this.#process = null;
+  }
+
   /** Everything that still waits has waited long enough. */
   async runOut(): Promise<void> {
     while (this.#first <= this.#log.length) {

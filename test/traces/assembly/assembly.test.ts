@@ -1,0 +1,32 @@
+import { deepEqual } from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Observation } from '../../../src/traces/observation.ts';
+import { FakeService } from './fake-service.ts';
+
+function call(number: number, ids: Partial<Observation> = {}): Observation {
+  return {
+    traceId: number.toString(16).padStart(32, '0'),
+    spanId: number.toString(16).padStart(16, '0'),
+    kind: 'chat',
+    startedAt: 1e15 + number * 10_000,
+    endedAt: 1e15 + number * 10_000 + 5000,
+    asked: [{ role: 'user', content: `question ${number}` }],
+    answered: [{ role: 'assistant', content: `answer ${number}` }],
+    conversationId: 'a chat',
+    lacksContent: false,
+    ...ids,
+  };
+}
+
+describe('what the assembler sends on', () => {
+  it('is not taken for what was stored before all that was known of the conversation was lost', async () => {
+    const service = new FakeService(null);
+    service.send([call(1)]);
+    await service.runOut();
+    service.forget();
+    service.send([call(2)]);
+    await service.runOut();
+    const contents = [...(service.sessions().get('a chat') ?? [])].map((said) => Object(said).content);
+    deepEqual(contents, ['question 1', 'answer 1', 'question 2', 'answer 2']);
+  });
+});
