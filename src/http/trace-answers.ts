@@ -13,7 +13,7 @@ export function exportAnswerJson(signal: 'traces' | 'logs', { rejected, message 
   return { partialSuccess: { ...(rejected === 0 ? {} : counted), errorMessage: message } };
 }
 
-/** ExportTraceServiceResponse and ExportLogsServiceResponse have the same fields: 1 partial success {1 count, 2 text}. */
+/** ExportTraceServiceResponse and ExportLogsServiceResponse are alike: 1 partial success {1 count, 2 text}. */
 export function exportAnswerProtobuf({ rejected, message }: PartialSuccess): Buffer {
   if (rejected === 0 && message === '') return Buffer.alloc(0);
   const partial = Buffer.concat([rejected === 0 ? Buffer.alloc(0) : number(1, rejected), text(2, message)]);

@@ -1,4 +1,4 @@
-/** Reads the stream of traces, and takes away what has become messages. Covered by test/e2e/otlp-rules.test.ts and test/faults/traces.ts. */
+/** Covered by test/e2e/otlp-rules.test.ts and test/faults/traces.ts. */
 import { jetstreamManager } from '@nats-io/jetstream';
 import type { StreamConnection } from '../connection.ts';
 import { TRACES_STREAM, TRACES_SUBJECT } from '../subjects.ts';
