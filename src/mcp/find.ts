@@ -77,7 +77,7 @@ export async function findEntities(
   if (matches.length > 0) return matches;
   const { word } = KINDS[kind];
   throw new ToolError(
-    `No ${word} is called like "${given}". Use a name or id as the tool topics lists them (kind ${kind})` +
+    `No ${word} matches "${given}". Use a name or id as the tool topics lists them (kind ${kind})` +
       (kind === 'topics' ? ', or look for words in titles (tool conversations, title).' : '.'),
     all.slice(0, MOST_CHOICES).map(({ id, name }) => `${id} | ${cell(neutral(name))}`),
   );

@@ -81,7 +81,7 @@ export const named = z.object({ id: z.string(), name: z.string() });
 
 /** The line that says how new the numbers are. */
 export function freshness(lastProcessedAt: string | null): string {
-  return lastProcessedAt === null ? 'Nothing is processed yet.' : `Processed up to ${lastProcessedAt}.`;
+  return lastProcessedAt === null ? 'Nothing has been processed yet.' : `Processed up to ${lastProcessedAt}.`;
 }
 
 /** The line that says what is not shown; empty when all is. */

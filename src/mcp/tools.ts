@@ -108,7 +108,7 @@ function argumentsOf({ name, input }: Tool, args: unknown): Record<string, unkno
   const known = Object.keys(input.shape).join(', ');
   const faults = read.error.issues.flatMap((issue) => {
     if (issue.code === 'unrecognized_keys')
-      return issue.keys.map((key) => `${key} is no argument of ${name}`);
+      return issue.keys.map((key) => `${key} is not an argument of ${name}`);
     const [argument] = issue.path;
     if (argument === undefined) return ['arguments must be an object'];
     const isMissing = !Object.hasOwn(Object(meant) as object, argument);

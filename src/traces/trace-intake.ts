@@ -108,7 +108,10 @@ export function createTraceIntake(options: TraceIntakeOptions): TraceIntake {
   async function named({ projectId, instanceId: header }: ExportRequest): Promise<string | null> {
     if (header === undefined) return null;
     if (typeof header === 'string' && (await isOurs(projectId, header))) return header.toLowerCase();
-    throw new AppError('NOT_FOUND', `There is no instance ${String(header)}. Leave x-instance-id out.`);
+    throw new AppError(
+      'NOT_FOUND',
+      `There is no instance ${String(header)}. Correct x-instance-id, or leave it out.`,
+    );
   }
 
   return {

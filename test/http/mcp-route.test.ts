@@ -108,7 +108,7 @@ describe('POST /mcp', () => {
       [
         'topics',
         { instance: INSTANCE, kinds: 'gaps' },
-        /kinds is no argument of topics.*Arguments of topics: kind/,
+        /kinds is not an argument of topics.*Arguments of topics: kind/,
       ],
       ['topics', { instance: INSTANCE, limit: 1000 }, /limit must be a whole number from 1 to 100/],
       ['topics', { instance: INSTANCE, kind: 'x' }, /kind must be one of topics, clusters/],

@@ -110,7 +110,7 @@ describe('the tools', () => {
     for (const { name } of TOOLS) {
       const { isError, text } = await call(name, { instance: INSTANCE, nosuch: 1 });
       equal(isError, true);
-      match(text, new RegExp(`nosuch is no argument of ${name}.*Arguments of ${name}: .*instance`));
+      match(text, new RegExp(`nosuch is not an argument of ${name}.*Arguments of ${name}: .*instance`));
     }
   });
 
@@ -166,7 +166,7 @@ describe('the tools', () => {
     equal(await idsOf(id(77)), id(77));
     const { isError, text } = await call('conversations', { topic: 'payroll' });
     equal(isError, true);
-    match(text, /No topic is called like "payroll"[\s\S]*Cancel order/);
+    match(text, /No topic matches "payroll"[\s\S]*Cancel order/);
   });
 
   it('say what is cut off, and how to get the rest', async () => {
@@ -390,7 +390,7 @@ describe('transcript', () => {
     const at = Date.parse('2026-11-22T10:00:04.000Z') * 1000 + 1;
     equal(structuredContent?.['next'], `${at}.4`);
     match(text, new RegExp(`Shown: 5 messages\\. Go on with cursor ${at}\\.4\\.$`));
-    match(text, /\(300 more characters: ask with a higher characters\)/);
+    match(text, /\(300 more characters: ask with a larger value of characters\)/);
   });
 
   it('shows one long message in full when asked, and says why a text is gone', async () => {

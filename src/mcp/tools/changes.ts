@@ -15,7 +15,7 @@ export const changes = tool({
   title: 'What changed',
   description:
     'Which topics, gaps and kinds of (dis)satisfaction are new, rising, falling or gone in a period against the one ' +
-    'before, by share of conversations. Only changes that are not chance.',
+    'before, by share of conversations. Only changes larger than chance explains.',
   input: z.strictObject({
     period: period('7d'),
     compare: z
@@ -115,6 +115,6 @@ function shownChange({ topic, gap, csatDsatSignal: signal, ...of }: Change) {
 function verdict(found: number, now: number, before: number): string {
   if (now === 0) return 'There is nothing in this period.';
   if (before === 0) return 'There is nothing before to compare with.';
-  if (found > 0) return 'Listed by how unlikely they are to be chance.';
+  if (found > 0) return 'Those least likely to be chance come first.';
   return 'No change is larger than chance explains (topics, sorted by growth, has the plain differences).';
 }

@@ -204,5 +204,5 @@ async function newestOf(reading: Reading, instanceId: string): Promise<string | 
 
 function emptyText(newest: string | null): string {
   if (newest === null) return 'This instance has no messages at all.';
-  return `No messages in this period. The newest message is of ${newest}: ask for a period that has it, or all.`;
+  return `No messages in this period. The newest message is from ${newest}: ask for a period that includes it, or all.`;
 }

@@ -32,7 +32,7 @@ type Row = z.output<typeof row>;
 /** What people talk about, and what else can be listed. */
 export const topics = tool({
   name: 'topics',
-  title: 'Topics and what else is counted',
+  title: 'Topics and other counts',
   description:
     'Lists what people ask about, with counts, beside the period before. kind: topics; clusters (groups of topics); ' +
     'gaps (what the assistant could not do or did not know); signals (kinds of satisfaction SAT and dissatisfaction ' +
@@ -44,7 +44,7 @@ export const topics = tool({
     sort: z
       .enum(SORTS, `must be one of ${SORTS.join(', ')}`)
       .default('sessions')
-      .describe('Most first; netSat: worst first; growth: by how many sessions more than before.'),
+      .describe('Most first; netSat: worst first; growth: how many sessions more than before.'),
     limit: limit(15),
     offset,
     instance,

@@ -151,6 +151,8 @@ function messageText(each: Message): string {
   if (each.text === null) return `${head}\n> (the text is gone: ${each.gone ?? ''})`;
   const lines = each.text.split('\n').map((line) => `> ${line}`);
   const cut =
-    each.cutCharacters === 0 ? [] : [`(${each.cutCharacters} more characters: ask with a higher characters)`];
+    each.cutCharacters === 0
+      ? []
+      : [`(${each.cutCharacters} more characters: ask with a larger value of characters)`];
   return [head, ...lines, ...cut].join('\n');
 }

@@ -83,7 +83,7 @@ class Reading {
       return readMessage(bytes, schema, this.#tick);
     } catch (error) {
       if (!(error instanceof WireError)) throw error;
-      throw new AppError('BAD_REQUEST', `The body is no ${this.#name} in protobuf: ${error.message}.`, {
+      throw new AppError('BAD_REQUEST', `The body is not an ${this.#name} in protobuf: ${error.message}.`, {
         cause: error,
       });
     }
@@ -94,12 +94,12 @@ class Reading {
     try {
       value = JSON.parse(new TextDecoder('utf-8').decode(bytes));
     } catch (error) {
-      throw new AppError('BAD_REQUEST', `The body is no ${this.#name}: it is not valid JSON.`, {
+      throw new AppError('BAD_REQUEST', `The body is not an ${this.#name}: it is not valid JSON.`, {
         cause: error,
       });
     }
     if (isObject(value)) return value;
-    throw new AppError('VALIDATION_ERROR', `The body is no ${this.#name}: it must be a JSON object.`);
+    throw new AppError('VALIDATION_ERROR', `The body is not an ${this.#name}: it must be a JSON object.`);
   }
 
   readonly #tick = (): void => {
@@ -121,7 +121,7 @@ class Reading {
     for (const { leaves, path, resource } of scopes)
       for (const [index, leaf] of leaves.entries()) {
         try {
-          if (!isObject(leaf)) throw new ItemError('is no object');
+          if (!isObject(leaf)) throw new ItemError('is not an object');
           const item = itemOf(leaf, resource);
           if (item !== null) items.push(item);
         } catch (error) {

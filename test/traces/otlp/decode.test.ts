@@ -167,7 +167,7 @@ describe('decodeTraces', () => {
       { place: `${place}.5`, reason: 'attributes must be a list' },
       { place: `${place}.6`, reason: 'attributes must be a list of objects' },
       { place: `${place}.7`, reason: 'events must be a list' },
-      { place: `${place}.8`, reason: 'is no object' },
+      { place: `${place}.8`, reason: 'is not an object' },
     ]);
   });
 
@@ -176,7 +176,7 @@ describe('decodeTraces', () => {
       refusal(() => traces(Buffer.from('{'), 'json')),
       {
         code: 'BAD_REQUEST',
-        message: 'The body is no ExportTraceServiceRequest: it is not valid JSON.',
+        message: 'The body is not an ExportTraceServiceRequest: it is not valid JSON.',
       },
     );
     deepEqual(refusal(() => traces(json([]), 'json')).code, 'VALIDATION_ERROR');
