@@ -4,7 +4,13 @@ import { entriesOf, layoutOf, type Layout } from './entries.ts';
 import { isObject } from '../traces/values.ts';
 import { SURE, type Format, type Recognition, type Sample } from './formats/format.ts';
 import { FORMATS } from './formats/registry.ts';
-import { describeMapping, guessMapping, tableFormat, type Mapping } from './formats/table.ts';
+import {
+  describeMapping,
+  guessMapping,
+  rolesWithoutMeaning,
+  tableFormat,
+  type Mapping,
+} from './formats/table.ts';
 import { undertone } from './formats/undertone.ts';
 import { openInputs, type Input } from './inputs.ts';
 
@@ -38,6 +44,7 @@ export interface Reading {
 
 const SAMPLE_ENTRIES = 20;
 const MAX_DESCRIBED = 12;
+const MAX_ROLES = 5;
 
 /** Plans one file. Throws the error of the file system. */
 export async function planFile(
@@ -55,7 +62,11 @@ export async function planFile(
     sample,
   });
   if (mapping !== undefined)
-    return plan(tableFormat(mapping), { confidence: 1, reason: 'as --map says' }, describeMapping(mapping));
+    return plan(
+      tableFormat(mapping),
+      { confidence: 1, reason: asMapped(sample, mapping) },
+      describeMapping(mapping),
+    );
   const given = FORMATS.find((format) => format.name === name);
   if (given !== undefined) return plan(given, { confidence: 1, reason: 'as --format says' });
   const best = recognise(sample);
@@ -128,6 +139,14 @@ async function sampleOf(input: Input, layout: Layout): Promise<Sample> {
     // What is wrong with the rest of the file is told when all of it is read.
   }
   return { shape: layout.shape, name: basename(input.name), values };
+}
+
+/** Says which roles have no meaning before anything is sent: what an import has stored, a second one leaves as it is. */
+function asMapped(sample: Sample, mapping: Mapping): string {
+  const [first, ...rest] = rolesWithoutMeaning(sample, mapping);
+  if (first === undefined) return 'as --map says';
+  const names = [first, ...rest].slice(0, MAX_ROLES).join(', ');
+  return `as --map says, but messages of these roles are counted, not analysed: ${names}; add role:${first}=user or role:${first}=assistant`;
 }
 
 /** What a file holds, for people who must say what is what. */

@@ -95,6 +95,23 @@ describe('planFile', () => {
     }
   });
 
+  it('says which roles of a table mean nothing, before anything is sent', async () => {
+    const table = inputOf('thread,sender,text\n1,Kunde,Hallo\n1,Berater,Ja\n1,Tool,{}\n');
+    const fields = { conversation: 'thread', role: 'sender', content: 'text' };
+    const reasonWith = async (roles: readonly [string, string][]): Promise<string> => {
+      const plan = await planFile(table, { mapping: { fields, roles: new Map(roles) } });
+      return 'format' in plan ? plan.recognition.reason : '';
+    };
+    match(await reasonWith([['Berater', 'ai']]), /not analysed: Kunde; add role:Kunde=user or /);
+    equal(
+      await reasonWith([
+        ['Berater', 'ai'],
+        ['Kunde', 'user'],
+      ]),
+      'as --map says',
+    );
+  });
+
   it('takes any file, whole or damaged, without throwing', async () => {
     const files = globSync('*.{json,jsonl,csv}', { cwd: FIXTURES })
       .toSorted()

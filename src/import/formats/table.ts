@@ -147,6 +147,16 @@ function fieldsOf(columns: readonly string[]): {
   return { fields, several };
 }
 
+/** The roles of the first messages that the service would count and not analyse, once `--map` is applied. */
+export function rolesWithoutMeaning(sample: Sample, { fields: { turns, role }, roles }: Mapping): string[] {
+  if (role === undefined) return [];
+  const messages =
+    turns === undefined ? sample.values : sample.values.flatMap((value) => at(value, turns) ?? []);
+  return unknownRoles(messages.map((message) => textAt(message, role)?.trim())).filter(
+    (name) => !roles.has(name),
+  );
+}
+
 function unknownRoles(values: readonly unknown[]): string[] {
   const names = values.map((value) =>
     typeof value === 'boolean' ? String(value) : (textOf(value)?.trim() ?? ''),
