@@ -187,8 +187,14 @@ function isFailure(thrown: unknown): thrown is Failure {
 }
 
 function unreachable(url: string, cause: unknown): Failure {
-  const error = new UndertoneError('UNREACHABLE', `${url} cannot be reached: ${reasonOf(cause)}`, { cause });
-  return { error, again: true, askedMs: 0 };
+  const isAddress = /^https?:\/\//i.test(url);
+  const reason = isAddress ? reasonOf(cause) : 'an address begins with http:// or https://';
+  const error = new UndertoneError(
+    'UNREACHABLE',
+    `${isAddress ? url : JSON.stringify(url)} cannot be reached: ${reason}`,
+    { cause },
+  );
+  return { error, again: isAddress, askedMs: 0 };
 }
 
 /** `fetch` hides the reason in the cause. */

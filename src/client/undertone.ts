@@ -243,7 +243,7 @@ export class Undertone {
   async #instanceId(patienceMs = this.#patienceMs, signal?: AbortSignal): Promise<string> {
     const known = this.#options.instanceId ?? this.#defaultInstance;
     if (known !== null) return known;
-    const body = '{"default":true}';
+    const body = '{"default":true,"name":"default"}';
     const { json } = await this.#transport.json({
       method: 'POST',
       path: '/v1/instances',
@@ -357,7 +357,8 @@ function sayLost(): (error: UndertoneError, lost: Lost) => void {
     if (Date.now() < silentUntil) return;
     silentUntil = Date.now() + 60_000;
     // Never the content: logs are read by more people than conversations.
-    console.error(`undertone: messages that are lost: ${unsaid}. ${code}: ${message}`);
+    const lost = unsaid === 1 ? '1 message was lost' : `${unsaid} messages were lost`;
+    console.error(`undertone: ${lost}. ${code}: ${message}`);
     unsaid = 0;
   };
 }

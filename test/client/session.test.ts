@@ -149,8 +149,8 @@ describe('a logged message', () => {
       await undertone.flush();
     }
     deepEqual(said, [
-      'undertone: messages that are lost: 2. MISSING_API_KEY: A key is required.',
-      'undertone: messages that are lost: 6. MISSING_API_KEY: A key is required.',
+      'undertone: 2 messages were lost. MISSING_API_KEY: A key is required.',
+      'undertone: 6 messages were lost. MISSING_API_KEY: A key is required.',
     ]);
   });
 

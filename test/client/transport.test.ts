@@ -18,12 +18,16 @@ function failure(status: number, headers: Record<string, string> = {}, error: ob
 }
 
 /** A transport whose answers are given, and whose time passes while it waits. */
-function scripted(answers: readonly (() => Response | Promise<Response>)[], random = 0) {
+function scripted(
+  answers: readonly (() => Response | Promise<Response>)[],
+  random = 0,
+  url = 'http://undertone.test///',
+) {
   const requests: { url: string; init: RequestInit }[] = [];
   const pauses: number[] = [];
   let now = 0;
   const transport = new Transport({
-    url: 'http://undertone.test///',
+    url,
     key: 'ut_test_key',
     timeoutMs: 5,
     backoffMs: 200,
@@ -211,5 +215,16 @@ describe('an error', () => {
     const error = await errorOf(transport.json({ ...CALL, patienceMs: 0 }));
     deepEqual([error.code, error.status], ['UNREACHABLE', null]);
     match(error.message, /^http:\/\/undertone\.test cannot be reached: ECONNREFUSED$/);
+  });
+
+  it('comes at once where the address is none', async () => {
+    const failed = (): Promise<Response> => Promise.reject(new TypeError('fetch failed'));
+    const { transport, requests } = scripted([failed], 0, '127.0.0.1:8080');
+    const error = await errorOf(transport.json({ ...CALL, patienceMs: 60_000 }));
+    match(
+      error.message,
+      /^"127\.0\.0\.1:8080" cannot be reached: an address begins with http:\/\/ or https:\/\/$/,
+    );
+    equal(requests.length, 1);
   });
 });
