@@ -68,6 +68,10 @@ export interface TraceIntakeOptions {
 const THREAD_FILE = join(import.meta.dirname, 'export-thread.ts');
 const INLINE_BYTES = 64 * 1024;
 const DEFAULTS_CACHED = 10_000;
+/** Each is looked up, and stands in every entry if it is not known. */
+const MAX_INSTANCES = 1000;
+/** The first of the unknown ones, in the answer. */
+const INSTANCES_SAID = 3;
 
 export const NO_CONTENT_HINT =
   'came without content, which instrumentations leave out by default. Turn it on: ' +
@@ -120,6 +124,7 @@ export function createTraceIntake(options: TraceIntakeOptions): TraceIntake {
       const instanceId = await named(request);
       if (body === undefined || body.bytes.length === 0) return NOTHING;
       const prepared = await prepare(body, request);
+      if (prepared.instances.length > MAX_INSTANCES) throw tooManyInstances();
       const unknown: (readonly [string, number])[] = [];
       if (instanceId === null) {
         for (const [id, count] of prepared.instances)
@@ -144,6 +149,11 @@ export function createTraceIntake(options: TraceIntakeOptions): TraceIntake {
   };
 }
 
+function tooManyInstances(): AppError {
+  const fault = `A request names at most ${MAX_INSTANCES} instances (undertone.instance.id).`;
+  return new AppError('PAYLOAD_TOO_LARGE', `${fault} Send fewer spans or log records at a time.`);
+}
+
 const NOTHING: ExportReceipt = { spans: 0, observations: 0, rejected: 0, lacksContent: 0, message: '' };
 
 function receiptOf(prepared: PreparedExport, unknown: readonly (readonly [string, number])[]): ExportReceipt {
@@ -152,7 +162,10 @@ function receiptOf(prepared: PreparedExport, unknown: readonly (readonly [string
   const words = [
     ...reasons,
     ...(rejected > reasons.length ? [`${rejected - reasons.length} more`] : []),
-    ...unknown.map(([id, count]) => `${count} name the instance ${id}, which does not exist`),
+    ...unknown
+      .slice(0, INSTANCES_SAID)
+      .map(([id, count]) => `${count} name the instance ${id}, which does not exist`),
+    ...(unknown.length > INSTANCES_SAID ? [`${unknown.length - INSTANCES_SAID} more do not exist`] : []),
     ...(lacksContent > 0 && hasContent === 0 ? [`${lacksContent} calls of models ${NO_CONTENT_HINT}`] : []),
   ];
   return {
