@@ -1,10 +1,13 @@
 import { createHash } from 'node:crypto';
+import { setImmediate as othersTurn } from 'node:timers/promises';
 import type { Observation } from '../observation.ts';
 import type { CachedBucket } from './assembly-store.ts';
 import { AnonymousConversations, type FoundConversation } from './anonymous-conversations.ts';
 import { hashOf, mergeSpan, recogniseTurns, type KnownTurn, type SpokenSpan } from './known-turns.ts';
 import {
+  forgetOldest,
   keyOf,
+  MAX_TURNS,
   type Candidate,
   type Conversation,
   type ConversationName,
@@ -50,6 +53,10 @@ export interface AssembledCounts {
 
 /** The messages of a conversation are kept with what is known of it until they are stored: both must fit one value. */
 const ROUND_BYTES = 1024 * 1024;
+/** Of one trace; the others are asked for one after the other. */
+const MAX_PREFETCHED = 100;
+/** Spans of a trace that are merged before others have their turn in this process. */
+const SPANS_AT_ONCE = 100;
 /** Messages of one request to ingest. */
 const MAX_MESSAGES = 1000;
 
@@ -94,15 +101,12 @@ class Round {
     await Promise.all(
       traces.map(async ({ projectId, traceId, observations, defaultInstanceId }) => {
         await this.#parts.traces.get(keyOf(projectId, traceId));
-        const ids = new Set(observations.map(({ conversationId }) => conversationId));
-        ids.delete(undefined);
-        const instances = new Set(observations.map(({ instanceId }) => instanceId ?? defaultInstanceId));
-        const names = [...ids].flatMap((id) =>
-          [...instances].map((instanceId) => ({ instanceId, id: id as string })),
-        );
-        await Promise.all(
-          names.map((name) => this.#parts.conversations.get(conversationKey(projectId, name))),
-        );
+        const keys = new Set<string>();
+        for (const { conversationId: id, instanceId = defaultInstanceId } of observations) {
+          if (id !== undefined) keys.add(conversationKey(projectId, { instanceId, id }));
+          if (keys.size === MAX_PREFETCHED) break;
+        }
+        await Promise.all([...keys].map((key) => this.#parts.conversations.get(key)));
       }),
     );
   }
@@ -119,7 +123,8 @@ class Round {
     let own: ConversationName | null =
       Object.values(conversations).find(({ id }) => id === undefined) ?? null;
     let begun: FoundConversation['begun'];
-    for (const span of chosen) {
+    for (const [index, span] of chosen.entries()) {
+      if (index % SPANS_AT_ONCE === SPANS_AT_ONCE - 1) await othersTurn();
       const instanceId = span.ids.instanceId ?? trace.defaultInstanceId;
       const { conversationId: id } = span.ids;
       const name = conversations[span.spanId] ?? (id === undefined ? own : { instanceId, id });
@@ -221,6 +226,8 @@ class Round {
     this.#changed.set(key, conversation);
     const added = mergeSpan(conversation.turns, what, { forgotten: conversation.forgotten, begun });
     conversation.merged.push(digest);
+    // Each call is compared with all turns.
+    if (conversation.turns.length > 2 * MAX_TURNS) forgetOldest(conversation);
     const { userId } = span.ids;
     const fresh = this.#fresh.get(key) ?? { since: trace.since, messages: [], bytes: 0 };
     fresh.since = Math.min(fresh.since, trace.since);
@@ -265,6 +272,7 @@ class Round {
       ...[...this.#traces].map(([key, record]) => bucket.put(key, record)),
       this.#anonymous.write(),
     ]);
+    for (const conversation of this.#changed.values()) forgetOldest(conversation);
     await guard();
     await Promise.all([...this.#changed].map(([key, conversation]) => conversations.put(key, conversation)));
     await Promise.all(

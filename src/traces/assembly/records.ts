@@ -64,7 +64,8 @@ export interface Candidate {
   takenBy?: string;
 }
 
-const MAX_TURNS = 2000;
+/** What is known of a conversation, when it is stored. */
+export const MAX_TURNS = 2000;
 const MAX_MERGED = 512;
 const MAX_SPANS = 512;
 const MAX_CANDIDATES = 200;
@@ -75,19 +76,28 @@ export function keyOf(...parts: readonly string[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 27);
 }
 
+/** Lets go of what a conversation is not told by any more. */
+export function forgetOldest(conversation: Conversation): void {
+  const { turns, merged } = conversation;
+  if (turns.length > MAX_TURNS) {
+    turns.splice(0, turns.length - MAX_TURNS);
+    conversation.forgotten = true;
+  }
+  if (merged.length > MAX_MERGED) merged.splice(0, merged.length - MAX_MERGED);
+}
+
 export function encodeConversation(conversation: Conversation): string {
   const { projectId, name, turns, merged, forgotten, outbox, emissions } = conversation;
-  const kept = turns.slice(-MAX_TURNS);
   return pack({
     v: 1,
     projectId,
     name,
-    turns: kept.map(({ role, hash, at, inferred, trace }) => [
+    turns: turns.map(({ role, hash, at, inferred, trace }) => [
       `${role === 'user' ? 'u' : 'a'}${INFERRED[inferred ?? 'not']}${hash}${trace}`,
       at,
     ]),
-    merged: merged.slice(-MAX_MERGED),
-    forgotten: forgotten || kept.length < turns.length,
+    merged,
+    forgotten,
     outbox,
     emissions,
   });

@@ -10,6 +10,8 @@ export interface TraceBufferOptions {
   readonly maxBytes: number;
   /** Milliseconds, never going back. */
   readonly now: () => number;
+  /** Spans that are remembered of all traces that were let go. Default 200,000. */
+  readonly linksKept?: number;
 }
 
 interface Held {
@@ -18,6 +20,8 @@ interface Held {
   readonly defaultInstanceId: string;
   readonly observations: Observation[];
   readonly since: number;
+  /** When the first of its spans came. */
+  readonly heldAt: number;
   bytes: number;
   changedAt: number;
   /** When the first of its spans began, microseconds. */
@@ -29,7 +33,12 @@ interface Held {
 
 /** Besides its texts. */
 const OBSERVATION_BYTES = 400;
-const LINKS_KEPT = 50_000;
+const LINKS_KEPT = 200_000;
+/**
+ * So many times the wait, a trace is held that gets spans all the time: it may never end, and what it came with stays
+ * on the stream as long, with all that came after it.
+ */
+const LONGEST_WAITS = 4;
 
 /** Holds the spans of a trace until all that is above them is there, or has been waited for long enough. */
 export class TraceBuffer {
@@ -38,10 +47,16 @@ export class TraceBuffer {
   readonly #held = new Map<string, Held>();
   /** Spans of traces that were let go; only what saves waiting. */
   readonly #links = new Map<string, Map<string, SeenSpan>>();
+  #linked = 0;
   #bytes = 0;
 
   constructor(options: TraceBufferOptions) {
     this.#options = options;
+  }
+
+  /** Spans that are remembered of traces that were let go. */
+  get linked(): number {
+    return this.#linked;
   }
 
   get traces(): number {
@@ -73,6 +88,7 @@ export class TraceBuffer {
         defaultInstanceId,
         observations: [],
         since: sequence,
+        heldAt: this.#options.now(),
         bytes: 0,
         changedAt: 0,
         startedAt: Infinity,
@@ -94,13 +110,16 @@ export class TraceBuffer {
 
   /** Lets go of what is complete, has waited long enough, or is too much, at most so many; what began first, first. */
   takeReady(most: number): ArrivedTrace[] {
-    const before = this.#options.now() - this.#options.waitMs;
+    const { waitMs } = this.#options;
+    const before = this.#options.now() - waitMs;
+    const longBefore = this.#options.now() - LONGEST_WAITS * waitMs;
     let surplus = this.#bytes - this.#options.maxBytes;
     const ready: [key: string, held: Held][] = [];
     for (const [key, held] of this.#held) {
       if (held.isFresh && isComplete(held.observations, this.#links.get(key) ?? NONE)) held.isComplete = true;
       held.isFresh = false;
-      if (!held.isComplete && held.changedAt > before && surplus <= 0) continue;
+      const mayWait = held.changedAt > before && held.heldAt > longBefore;
+      if (!held.isComplete && mayWait && surplus <= 0) continue;
       surplus -= held.bytes;
       ready.push([key, held]);
     }
@@ -115,14 +134,17 @@ export class TraceBuffer {
 
   #remember(key: string, { observations }: Held): void {
     const links = this.#links.get(key) ?? new Map<string, SeenSpan>();
+    const before = links.size;
     for (const { spanId, parentSpanId, kind } of observations) {
       if (kind !== 'event') links.set(spanId, { spanId, parentSpanId, counted: false });
     }
+    this.#linked += links.size - before;
     this.#links.delete(key);
     this.#links.set(key, links);
-    for (const oldest of this.#links.keys()) {
-      if (this.#links.size <= LINKS_KEPT) break;
+    for (const [oldest, { size }] of this.#links) {
+      if (this.#linked <= (this.#options.linksKept ?? LINKS_KEPT)) break;
       this.#links.delete(oldest);
+      this.#linked -= size;
     }
   }
 }

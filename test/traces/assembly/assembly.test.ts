@@ -1,4 +1,4 @@
-import { deepEqual } from 'node:assert/strict';
+import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Observation } from '../../../src/traces/observation.ts';
 import { FakeService } from './fake-service.ts';
@@ -28,5 +28,17 @@ describe('what the assembler sends on', () => {
     await service.runOut();
     const contents = [...(service.sessions().get('a chat') ?? [])].map((said) => Object(said).content);
     deepEqual(contents, ['question 1', 'answer 1', 'question 2', 'answer 2']);
+  });
+
+  it('is whole of a conversation whose beginning is no longer known', async () => {
+    const service = new FakeService(null);
+    const trace = '1'.repeat(32);
+    service.send(Array.from({ length: 2500 }, (_, index) => call(index + 1, { traceId: trace })));
+    await service.runOut();
+    equal(service.sessions().get('a chat')?.length, 5000);
+    ok(service.turnsKept <= 2000);
+    service.send([call(2501)]);
+    await service.runOut();
+    equal(service.sessions().get('a chat')?.length, 5002);
   });
 });

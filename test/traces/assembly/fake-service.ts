@@ -49,6 +49,12 @@ export class FakeService {
     }
   }
 
+  /** Of all conversations that are known. */
+  get turnsKept(): number {
+    const stored = [...(this.#buckets.get('conversations')?.values() ?? [])];
+    return stored.reduce((sum, { value }) => sum + (records.decodeConversation(value).turns?.length ?? 0), 0);
+  }
+
   /** As after a restore of a backup that has the messages alone. */
   forget(): void {
     this.#buckets.clear();
