@@ -26,7 +26,8 @@ function waysIn(url: string, instance: string): readonly Way[] {
       title: 'OpenTelemetry',
       words:
         'For applications that are traced already: OpenTelemetry GenAI, OpenInference, OpenLLMetry, the AI SDK, ' +
-        'gateways. Their library must record what was said, as the last line asks of OpenTelemetry.',
+        'gateways. Exporters add /v1/traces and /v1/logs to the address. The library must record what was said, ' +
+        'as the last line asks of OpenTelemetry.',
       lines:
         `OTEL_EXPORTER_OTLP_ENDPOINT=${url}\n` +
         `OTEL_EXPORTER_OTLP_HEADERS=x-api-key=YOUR_KEY,x-instance-id=${instance}\n` +
