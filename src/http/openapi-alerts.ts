@@ -70,7 +70,7 @@ export function alertPaths(): Json {
       delete: {
         operationId: 'deleteAlert',
         summary: 'Delete an alert',
-        description: 'Messages that are not delivered yet are not sent any more.',
+        description: 'Messages that are not delivered yet are dropped.',
         tags,
         parameters: [ID, ...parameters],
         responses: responses({ description: 'It is deleted.', headers: RATE_LIMIT_HEADERS }, [404], 204),
@@ -81,8 +81,7 @@ export function alertPaths(): Json {
         operationId: 'testAlert',
         summary: 'Send a test message',
         description:
-          'It takes the way of every message, and is repeated as every message is. One that arrives enables an ' +
-          'alert that was disabled.',
+          'It is sent and retried like every other message. If it arrives, it enables an alert that was disabled.',
         tags,
         parameters: [ID, ...parameters],
         responses: responses(answer('It is being sent.', 'AlertTest'), [404, 409], 202),
