@@ -27,8 +27,8 @@ export function registerTraceRoutes(
   const warned = new Set<string>();
 
   /** Says once for each key that calls come without what was said in them. */
-  function warn(keyId: string, { lacksContent }: ExportReceipt): void {
-    if (lacksContent === 0 || warned.has(keyId) || warned.size >= WARNED_KEYS) return;
+  function warn(keyId: string, { lacksContent, missesContent }: ExportReceipt): void {
+    if (!missesContent || warned.has(keyId) || warned.size >= WARNED_KEYS) return;
     warned.add(keyId);
     log.warn(
       { event: 'spans_without_content', keyId, spans: lacksContent },

@@ -40,6 +40,8 @@ export interface ExportReceipt {
   readonly observations: number;
   readonly rejected: number;
   readonly lacksContent: number;
+  /** The caller has to be told that content is missing. */
+  readonly missesContent: boolean;
   /** For people; '' when there is nothing to say. */
   readonly message: string;
 }
@@ -72,18 +74,24 @@ const DEFAULTS_CACHED = 10_000;
 const MAX_INSTANCES = 1000;
 /** The first of the unknown ones, in the answer. */
 const INSTANCES_SAID = 3;
+/** Callers whose messages come as log records: so many are remembered, and for so long. */
+const LOGGERS_KNOWN = 10_000;
+const LOGGER_KNOWN_MS = 3600 * 1000;
 
 export const NO_CONTENT_HINT =
   'came without content, which instrumentations leave out by default. Turn it on: ' +
   'OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true (OpenTelemetry), TRACELOOP_TRACE_CONTENT=true ' +
   '(OpenLLMetry), OPENINFERENCE_HIDE_INPUTS=false and OPENINFERENCE_HIDE_OUTPUTS=false (OpenInference), ' +
-  'recordInputs and recordOutputs (AI SDK). See docs/otlp.md.';
+  'recordInputs and recordOutputs (AI SDK). Where messages are written as log records, export these, too. ' +
+  'See docs/otlp.md.';
 
 export function createTraceIntake(options: TraceIntakeOptions): TraceIntake {
   const { bodyBytes } = options;
   const inlineBytes = Math.min(options.inlineBytes ?? INLINE_BYTES, bodyBytes);
   const threads = new BodyThreads<ExportOptions, PreparedExport>({ threadFile: THREAD_FILE, ...options });
   const defaults = new LRUCache<string, string>({ max: DEFAULTS_CACHED });
+  // Their spans have no content, and miss none.
+  const loggers = new LRUCache<string, true>({ max: LOGGERS_KNOWN, ttl: LOGGER_KNOWN_MS });
 
   async function prepare(body: ReceivedBody, request: ExportRequest): Promise<PreparedExport> {
     const { signal, format } = request;
@@ -143,7 +151,9 @@ export function createTraceIntake(options: TraceIntakeOptions): TraceIntake {
         for (const entry of entries) await publisher.check(entry);
         await Promise.all(entries.map((entry) => publisher.publish(entry)));
       }
-      return receiptOf(prepared, unknown);
+      const { caller, signal } = request;
+      if (signal === 'logs' && prepared.hasContent > 0) loggers.set(caller, true);
+      return receiptOf(prepared, unknown, loggers.has(caller));
     },
     close: () => threads.close(),
   };
@@ -154,10 +164,22 @@ function tooManyInstances(): AppError {
   return new AppError('PAYLOAD_TOO_LARGE', `${fault} Send fewer spans or log records at a time.`);
 }
 
-const NOTHING: ExportReceipt = { spans: 0, observations: 0, rejected: 0, lacksContent: 0, message: '' };
+const NOTHING: ExportReceipt = {
+  spans: 0,
+  observations: 0,
+  rejected: 0,
+  lacksContent: 0,
+  missesContent: false,
+  message: '',
+};
 
-function receiptOf(prepared: PreparedExport, unknown: readonly (readonly [string, number])[]): ExportReceipt {
+function receiptOf(
+  prepared: PreparedExport,
+  unknown: readonly (readonly [string, number])[],
+  isLogger: boolean,
+): ExportReceipt {
   const { spans, observations, rejected, reasons, lacksContent, hasContent } = prepared;
+  const missesContent = lacksContent > 0 && hasContent === 0 && !isLogger;
   const refused = unknown.reduce((sum, [, count]) => sum + count, 0);
   const words = [
     ...reasons,
@@ -166,13 +188,16 @@ function receiptOf(prepared: PreparedExport, unknown: readonly (readonly [string
       .slice(0, INSTANCES_SAID)
       .map(([id, count]) => `${count} name the instance ${id}, which does not exist`),
     ...(unknown.length > INSTANCES_SAID ? [`${unknown.length - INSTANCES_SAID} more do not exist`] : []),
-    ...(lacksContent > 0 && hasContent === 0 ? [`${lacksContent} calls of models ${NO_CONTENT_HINT}`] : []),
+    ...(missesContent
+      ? [`${lacksContent} ${lacksContent === 1 ? 'call of a model' : 'calls of models'} ${NO_CONTENT_HINT}`]
+      : []),
   ];
   return {
     spans,
     observations: observations - refused,
     rejected: rejected + refused,
     lacksContent,
+    missesContent,
     message: words.join('; '),
   };
 }

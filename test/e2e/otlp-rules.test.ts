@@ -170,19 +170,37 @@ describe('OTLP', () => {
     }
   });
 
-  it('says that content is missing, and which switch brings it', async () => {
-    const answer = await client.send('/v1/traces', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(
-        exportJson([{ trace: 'bare', span: 'bare', operation: 'chat', startedAt: START, endedAt: START }]),
-      ),
-    });
-    equal(answer.status, 200);
-    const { partialSuccess } = answer.body as {
+  it('says that content is missing, and which switch brings it, unless it comes as log records', async () => {
+    const own = new Client(service.url, (await service.newProject()).key);
+    const send = async (path: string, body: object): Promise<unknown> => {
+      const answer = await own.send(path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+      equal(answer.status, 200);
+      return answer.body;
+    };
+    const bare = exportJson([
+      { trace: 'bare', span: 'bare', operation: 'chat', startedAt: START, endedAt: START },
+    ]);
+    const { partialSuccess } = (await send('/v1/traces', bare)) as {
       partialSuccess: { errorMessage: string; rejectedSpans?: string };
     };
-    match(partialSuccess.errorMessage, /OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT/);
+    match(
+      partialSuccess.errorMessage,
+      /^1 call of a model .*OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT/,
+    );
     equal(partialSuccess.rejectedSpans, undefined);
+    const record = {
+      timeUnixNano: String(START * 1e6),
+      traceId: 'a'.repeat(32),
+      spanId: 'b'.repeat(16),
+      eventName: 'gen_ai.user.message',
+      body: { kvlistValue: { values: [{ key: 'content', value: { stringValue: 'Where is my parcel?' } }] } },
+    };
+    const logs = { resourceLogs: [{ scopeLogs: [{ logRecords: [record] }] }] };
+    deepEqual(await send('/v1/logs', logs), {});
+    deepEqual(await send('/v1/traces', bare), {});
   });
 });

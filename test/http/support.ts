@@ -61,7 +61,14 @@ function contentsOf({ draft }: PreparedRequest): string[] {
 
 /** Takes every export, and keeps nothing of it. */
 const NO_SPANS: TraceIntake = {
-  receive: async () => ({ spans: 0, observations: 0, rejected: 0, lacksContent: 0, message: '' }),
+  receive: async () => ({
+    spans: 0,
+    observations: 0,
+    rejected: 0,
+    lacksContent: 0,
+    missesContent: false,
+    message: '',
+  }),
   close: async () => undefined,
 };
 
