@@ -14,12 +14,14 @@ import { Assembler } from '../traces/assembly/assembler.ts';
 import { CachedBucket } from '../traces/assembly/assembly-store.ts';
 import type { AssemblyParts } from '../traces/assembly/assembly.ts';
 import { openAssemblyBuckets } from '../traces/assembly/buckets.ts';
+import { keepAssembling } from '../traces/assembly/keep-assembling.ts';
 import { emitThrough, sessionIdOf } from '../traces/assembly/emit.ts';
 import * as records from '../traces/assembly/records.ts';
 
 const MIB = 2 ** 20;
 const [CONVERSATION_CACHE, CANDIDATE_CACHE, TRACE_CACHE] = [24 * MIB, 8 * MIB, 16 * MIB];
 const READ_AHEAD_BYTES = 8 * MIB;
+const REOPEN_MS = 1000;
 
 export interface TraceAssemblyOptions {
   readonly config: Pick<Config, 'streamReplicas' | 'traceWaitMs' | 'traceBufferBytes'>;
@@ -41,7 +43,8 @@ export async function openTraceAssembly(options: TraceAssemblyOptions): Promise<
   const replicas = config.streamReplicas;
   const { conversations, traces } = await openAssemblyBuckets(connection, { replicas });
   const counts = { traces: 0, messages: 0, refused: 0 };
-  let current: Promise<Assembler> | null = null;
+  let ending = new AbortController();
+  let working: Promise<void> = Promise.resolve();
   let assembler: Assembler | null = null;
 
   const open = async (lease: Lease): Promise<Assembler> => {
@@ -49,7 +52,7 @@ export async function openTraceAssembly(options: TraceAssemblyOptions): Promise<
     const refused = (messages: number): void => {
       counts.refused += messages;
     };
-    const opened = new Assembler({
+    return new Assembler({
       log,
       parts: partsOf(options, { conversations, traces, lease, log, refused }),
       logger: options.logger,
@@ -62,8 +65,6 @@ export async function openTraceAssembly(options: TraceAssemblyOptions): Promise<
         counts.messages += round.messages;
       },
     });
-    assembler = opened;
-    return opened;
   };
   const holder = thisHolder();
   const leases = await Leases.open(connection, {
@@ -72,15 +73,20 @@ export async function openTraceAssembly(options: TraceAssemblyOptions): Promise<
     holder,
     isDead: isDeadHolder(holder),
     onGained: (lease) => {
-      current = open(lease);
-      current.catch((error: unknown) => {
-        options.logger.error({ event: 'traces_not_opened', err: error }, 'traces cannot be assembled');
+      ending = new AbortController();
+      working = keepAssembling({
+        open: () => open(lease),
+        onChange: (opened) => {
+          assembler = opened;
+        },
+        logger: options.logger,
+        pause: () => sleep(REOPEN_MS, undefined, { ref: false }),
+        signal: ending.signal,
       });
     },
     onLetGo: async () => {
-      const ending = current;
-      [current, assembler] = [null, null];
-      await (await ending?.catch(() => null))?.close();
+      ending.abort();
+      await working;
     },
     replicas,
   });

@@ -46,6 +46,11 @@ export class Assembler {
     return this.#buffer.traces;
   }
 
+  /** Resolves when it reads no more: closed, or the stream was emptied or replaced. */
+  get finished(): Promise<void> {
+    return this.#finished;
+  }
+
   /** Resolves when the round that is under way is over. What waits is read again by whoever goes on. */
   async close(): Promise<void> {
     this.#ended = true;
