@@ -71,7 +71,7 @@ async function printWhole(plan: FilePlan, named: Named, progress: Progress): Pro
   } finally {
     progress.end();
   }
-  console.log(`  in all: ${count(conversations)} conversations, ${count(messages)} messages`);
+  console.log(`  in all: ${countOf(conversations, 'conversation')}, ${countOf(messages, 'message')}`);
   if (emptyTurns > 0) omitted.add('empty turn', emptyTurns);
   for (const [reason, times] of omitted.all)
     console.log(printable(`  left out: ${count(times)} × ${reason}`));
@@ -83,7 +83,7 @@ async function printWhole(plan: FilePlan, named: Named, progress: Progress): Pro
 
 function printConversation({ source, id, messages }: Conversation): void {
   const name = source === '' ? id : `${source}:${id}`;
-  console.log(printable(`  ${name}, ${messages.length} messages`));
+  console.log(printable(`  ${name}, ${countOf(messages.length, 'message')}`));
   for (const { role, content, userId, metadata } of messages.slice(0, PREVIEW_TURNS)) {
     const at = metadata?.['createdAt'];
     const who = userId === undefined ? role : `${role} ${userId}`;
@@ -97,4 +97,8 @@ function printConversation({ source, id, messages }: Conversation): void {
   }
   const more = messages.length - PREVIEW_TURNS;
   if (more > 0) console.log(`    … and ${more} more`);
+}
+
+function countOf(number: number, noun: string): string {
+  return `${count(number)} ${noun}${number === 1 ? '' : 's'}`;
 }

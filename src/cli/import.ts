@@ -308,7 +308,9 @@ function printSummary(summary: ImportSummary): void {
   for (const [reason, times] of summary.leftOut)
     lines.push(`left out      ${number(times)} × ${printable(reason)}`);
   for (const { text, messages } of summary.warnings.slice(0, MAX_PRINTED_WARNINGS))
-    lines.push(`warning       ${printable(text)}${messages === 0 ? '' : ` (${number(messages)} messages)`}`);
+    lines.push(
+      `warning       ${printable(text)}${messages === 0 ? '' : ` (${number(messages)} message${messages === 1 ? '' : 's'})`}`,
+    );
   const unnamed = summary.warnings.length - MAX_PRINTED_WARNINGS;
   if (unnamed > 0) lines.push(`warning       and ${unnamed} more`);
   console.log(lines.join('\n'));

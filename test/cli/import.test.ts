@@ -173,6 +173,7 @@ describe('npm run import', () => {
     const shown = await start(['--dry-run', 'table.csv', ...map]).ended;
     deepEqual([shown.status, service.countOf().messages], [0, 0], shown.err);
     match(shown.out, /^table\.csv: table \(as --map says\): /m);
+    match(shown.out, /^ {2}in all: 1 conversation, 2 messages$/m);
     match(shown.out, /^ {2}table:t1, 2 messages\n {4}no time {2}user table:t1: Hallo$/m);
     const { status, err } = await start(['table.csv', ...map, '--url', url, '--key', service.key]).ended;
     equal(status, 0, err);
