@@ -66,7 +66,8 @@ export interface Candidate {
 
 /** What is known of a conversation, when it is stored. */
 export const MAX_TURNS = 2000;
-const MAX_MERGED = 512;
+/** As many spans of one conversation as may come again: what the stream holds when a process is killed. */
+const MAX_MERGED = 4096;
 const MAX_SPANS = 512;
 const MAX_CANDIDATES = 200;
 const COMPRESS_ABOVE = 2048;
