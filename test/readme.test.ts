@@ -186,7 +186,7 @@ describe('the README on a running service', { timeout: 240_000 }, () => {
     await send(make, 201);
     await send(rename);
     const { elements } = instanceListSchema.parse(await send(list));
-    deepEqual(elements.map(({ name }) => name).toSorted(), ['Shop', 'Web chat', 'first']);
+    deepEqual(elements.map(({ name }) => name).toSorted(), ['Shop', 'Web chat', 'default']);
   });
 
   it('imports the file shown, whole, with the command shown', async () => {

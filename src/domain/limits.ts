@@ -27,3 +27,6 @@ export function lengthOf(text: string): number {
   for (let i = 0; i < text.length; i += 1) if ((text.codePointAt(i) ?? 0) > 0xffff) pairs += 1;
   return text.length - pairs;
 }
+
+/** Of a project's default instance, whoever makes it: the first start, an import, a client or an exporter. */
+export const DEFAULT_INSTANCE_NAME = 'default';

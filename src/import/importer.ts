@@ -1,3 +1,4 @@
+import { DEFAULT_INSTANCE_NAME } from '../domain/limits.ts';
 import { RefusedError, UnavailableError } from './client.ts';
 import type { IngestAnswer, QueryAnswer } from './client.ts';
 import type { ImportObserver, ImportOptions, ImportSummary } from './contract.ts';
@@ -25,8 +26,6 @@ interface Placed {
   readonly conversation: Conversation;
 }
 
-/** Of the instance that imports go into when nobody names one. */
-const DEFAULT_NAME = 'default';
 /** What is looked up and sent together. A conversation that alone has more is sent in requests of its own. */
 const GROUP = { conversations: 256, messages: 4096, characters: 1024 * 1024 };
 /** Groups on their way: one is read while others are sent and stored. */
@@ -227,7 +226,7 @@ class Import {
   /** Only when there is something to send: files that cannot be read leave no instance behind. */
   async #openInstance(): Promise<string> {
     const { into, target } = this.#options;
-    const name = into.kind === 'new' ? into.name : DEFAULT_NAME;
+    const name = into.kind === 'new' ? into.name : DEFAULT_INSTANCE_NAME;
     const opened = await target.openInstance({
       ...(name === undefined ? {} : { name }),
       ...(into.kind === 'default' ? { default: true } : {}),

@@ -1,5 +1,6 @@
 import { AppError } from '../errors.ts';
 import { FIRST_PROJECT_NAME } from '../registry/registry.ts';
+import { DEFAULT_INSTANCE_NAME } from '../domain/limits.ts';
 import type { Registry } from '../registry/registry.ts';
 
 /** What `web` tells `npm start` over the channel between them. */
@@ -21,7 +22,7 @@ export function isStarterMessage(value: unknown): value is StarterMessage {
 }
 
 /**
- * On the first start: makes project `default`, its first test key and an instance, and returns a text
+ * On the first start: makes project `default`, its first test key and its default instance, and returns a text
  * with the key and two commands to paste. Null ever after. Without the instance, and the commands, when
  * the registry goes away in between.
  */
@@ -38,13 +39,14 @@ Look at what is found:
   ${url}/#key=${first.rawKey}
 `;
   // The key can be shown only now: the service may be ending already, and then no instance is made.
-  const instance = await registry
-    .createInstance({ projectId: first.project.id, name: 'first' })
+  const opened = await registry
+    .defaultInstance({ projectId: first.project.id, name: DEFAULT_INSTANCE_NAME })
     .catch((error: unknown) => {
       if (error instanceof AppError && error.code === 'SERVICE_UNAVAILABLE') return null;
       throw error;
     });
-  if (instance === null) return `${key}\n`;
+  if (opened === null) return `${key}\n`;
+  const { instance } = opened;
   const conversation = JSON.stringify({
     instanceId: instance.id,
     messages: [

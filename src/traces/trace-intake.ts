@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import { AppError } from '../errors.ts';
 import { UUID_PATTERN } from '../domain/ids.ts';
+import { DEFAULT_INSTANCE_NAME } from '../domain/limits.ts';
 import { BodyThreads } from '../ingest/body-threads.ts';
 import { inflate } from '../ingest/inflate.ts';
 import { tooLarge, type ReceivedBody } from '../ingest/prepared-request.ts';
@@ -108,7 +109,7 @@ export function createTraceIntake(options: TraceIntakeOptions): TraceIntake {
   async function defaultOf(projectId: string): Promise<string> {
     const known = defaults.get(projectId);
     if (known !== undefined) return known;
-    const { instance } = await options.registry().defaultInstance({ projectId });
+    const { instance } = await options.registry().defaultInstance({ projectId, name: DEFAULT_INSTANCE_NAME });
     defaults.set(projectId, instance.id);
     return instance.id;
   }

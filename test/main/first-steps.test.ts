@@ -7,15 +7,15 @@ import type { Registry } from '../../src/registry/registry.ts';
 const URL = 'http://127.0.0.1:8080';
 const KEY = 'ut_test_of_the_first_steps';
 
-type Used = Pick<Registry, 'ensureFirstProject' | 'createInstance'>;
+type Used = Pick<Registry, 'ensureFirstProject' | 'defaultInstance'>;
 
 /** A registry of which only the first project and its instance are asked. */
-function registryWith(createInstance: Registry['createInstance'], first = true): Registry {
+function registryWith(defaultInstance: Registry['defaultInstance'], first = true): Registry {
   const project = { id: 'p1', name: 'default', createdAt: '2026-03-01T00:00:00Z' };
   const key = { id: 'k1', projectId: 'p1', env: 'test', createdAt: project.createdAt, revokedAt: null };
   const used = {
     ensureFirstProject: () => Promise.resolve(first ? { rawKey: KEY, key, project } : null),
-    createInstance,
+    defaultInstance,
   } as Used;
   return used as Registry;
 }
@@ -24,7 +24,10 @@ describe('the first steps', () => {
   it('show the key and commands with the instance', async () => {
     const text = await firstSteps(
       registryWith(({ projectId }) =>
-        Promise.resolve({ id: 'i1', number: 1, projectId, name: null, createdAt: '' }),
+        Promise.resolve({
+          instance: { id: 'i1', number: 1, projectId, name: null, createdAt: '' },
+          made: true,
+        }),
       ),
       URL,
     );
