@@ -55,8 +55,8 @@ interface Failure {
 
 /**
  * Sends requests, and sends them again on 429, 502, 503, 504, lost connections and timeouts, with pauses that grow
- * exponentially, vary by half, and are at least as long as `Retry-After` asks (of 429: for every request). What changes something carries an
- * `Idempotency-Key`, so that it happens once.
+ * exponentially, vary by half, and are at least as long as `Retry-After` asks (of 429: for every request). What
+ * changes something carries an `Idempotency-Key`, so that it happens once.
  */
 export class Transport {
   readonly #options: TransportOptions;

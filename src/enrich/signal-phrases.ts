@@ -35,7 +35,8 @@ interface Meaning {
 
 /**
  * What a user turn says. `told`: the assistant asks for what it was told before. `rejection`: "no, the other
- * one", a correction after an answer and an answer after a question. `leaves`: the user goes on without the assistant ("I'll call them"), which may be what it advised.
+ * one", a correction after an answer and an answer after a question. `leaves`: the user goes on without the
+ * assistant ("I'll call them"), which may be what it advised.
  */
 export const SAID = {
   thanks: { type: 'SAT', keys: ['gratitude'], needs: ANSWERED, courtesy: true },

@@ -6,7 +6,7 @@ import type { Logger } from '../logger.ts';
 import type { ExportReceipt, TraceIntake } from '../traces/trace-intake.ts';
 import type { BodyReader } from './body.ts';
 import type { TraceMetrics } from './trace-metrics.ts';
-import { exportAnswerJson, exportAnswerProtobuf, rpcCodeOf, statusProtobuf } from './trace-answers.ts';
+import { exportAnswerJson, exportAnswerProtobuf, rpcCodeOf, statusProtobuf } from '../traces/otlp/answers.ts';
 
 const PROTOBUF = 'application/x-protobuf';
 const TYPES = ['application/json', PROTOBUF];

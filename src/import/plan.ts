@@ -146,7 +146,10 @@ function asMapped(sample: Sample, mapping: Mapping): string {
   const [first, ...rest] = rolesWithoutMeaning(sample, mapping);
   if (first === undefined) return 'as --map says';
   const names = [first, ...rest].slice(0, MAX_ROLES).join(', ');
-  return `as --map says, but messages of these roles are counted, not analysed: ${names}; add role:${first}=user or role:${first}=assistant`;
+  return (
+    `as --map says, but messages of these roles are counted, not analysed: ${names}; ` +
+    `add role:${first}=user or role:${first}=assistant`
+  );
 }
 
 /** What a file holds, for people who must say what is what. */

@@ -1,4 +1,7 @@
-/** Sends what conversations have to say: many of them in one request where the service takes that. Covered by test/import/importer.test.ts. */
+/**
+ * Sends what conversations have to say: many of them in one request where the service takes that. Covered by
+ * test/import/importer.test.ts.
+ */
 import { createHash } from 'node:crypto';
 import { RefusedError, type BatchItem, type IngestAnswer, type IngestBody } from './client.ts';
 import type { Conversation } from './mapper.ts';

@@ -23,7 +23,10 @@ const SIGNALS = { SAT: 'a signal of satisfaction', DSAT: 'a signal of dissatisfa
 export function conditionWords(condition: Condition): string {
   switch (condition.kind) {
     case 'count':
-      return `${capital(thingOf(condition))} comes up in ${conversations(condition.atLeast)} or more within ${WINDOW_WORDS[condition.window]}`;
+      return (
+        `${capital(thingOf(condition))} comes up in ${conversations(condition.atLeast)} or more ` +
+        `within ${WINDOW_WORDS[condition.window]}`
+      );
     case 'rising':
       return (
         `${capital(thingOf(condition))} comes up ${condition.factor.toLocaleString('en-GB')} times as often as ` +

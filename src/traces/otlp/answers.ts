@@ -1,4 +1,5 @@
 /** What OTLP/HTTP answers with, in the encoding of the request. Covered by test/e2e/otlp-rules.test.ts. */
+import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 
 /** `rejectedSpans` or `rejectedLogRecords` with a text. */
 export interface PartialSuccess {
@@ -15,14 +16,25 @@ export function exportAnswerJson(signal: 'traces' | 'logs', { rejected, message 
 
 /** ExportTraceServiceResponse and ExportLogsServiceResponse are alike: 1 partial success {1 count, 2 text}. */
 export function exportAnswerProtobuf({ rejected, message }: PartialSuccess): Buffer {
-  if (rejected === 0 && message === '') return Buffer.alloc(0);
-  const partial = Buffer.concat([rejected === 0 ? Buffer.alloc(0) : number(1, rejected), text(2, message)]);
-  return bytes(1, partial);
+  const answer = new BinaryWriter();
+  if (rejected > 0 || message !== '') {
+    answer.tag(1, WireType.LengthDelimited).fork();
+    if (rejected > 0) answer.tag(1, WireType.Varint).int64(rejected);
+    writeText(answer, message);
+    answer.join();
+  }
+  return Buffer.from(answer.finish());
 }
 
 /** google.rpc.Status: 1 code, 2 message. */
 export function statusProtobuf(code: number, message: string): Buffer {
-  return Buffer.concat([number(1, code), text(2, message)]);
+  const status = new BinaryWriter().tag(1, WireType.Varint).int32(code);
+  writeText(status, message);
+  return Buffer.from(status.finish());
+}
+
+function writeText(writer: BinaryWriter, text: string): void {
+  if (text !== '') writer.tag(2, WireType.LengthDelimited).string(text);
 }
 
 /** google.rpc.Code of an HTTP status. */
@@ -43,25 +55,5 @@ export function rpcCodeOf(status: number): number {
       return 14;
     default:
       return 13;
-  }
-}
-
-function number(field: number, value: number): Buffer {
-  return Buffer.concat([varint(field << 3), varint(value)]);
-}
-
-function text(field: number, value: string): Buffer {
-  return value === '' ? Buffer.alloc(0) : bytes(field, Buffer.from(value));
-}
-
-function bytes(field: number, value: Buffer): Buffer {
-  return Buffer.concat([varint((field << 3) | 2), varint(value.length), value]);
-}
-
-function varint(value: number): Buffer {
-  const digits: number[] = [];
-  for (let rest = value; ; rest = Math.floor(rest / 128)) {
-    if (rest < 128) return Buffer.from([...digits, rest]);
-    digits.push((rest % 128) | 128);
   }
 }
