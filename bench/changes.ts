@@ -1,15 +1,12 @@
 /** How fast is it said what changed in a long history, and how fast from raw messages? */
-import { resolve } from 'node:path';
-import { action, wholeNumber, type Command } from '../src/cli/command.ts';
 import { ChangesReader } from '../src/query/changes/changes-reader.ts';
 import { changesParameterSchemas } from '../src/query/changes/changes-schema.ts';
-import { shardDirectory } from '../src/store/epochs/epochs.ts';
-import { SnapshotReader } from '../src/store/published/snapshot-reader.ts';
-import { loadViews } from '../src/store/view-files.ts';
+import { VIEWS } from '../test/support/fold.ts';
 import { SYNTHETIC_IDS } from '../test/support/synthetic-stream.ts';
-import { oneInstance, openHistory, type History } from './history.ts';
-import { RawMessages } from './load/raw-messages.ts';
-import { median, type Ratios } from './load/ratios.ts';
+import type { History } from './history.ts';
+import { historyCommand, historyRatios, openReaders } from './load/history-benchmark.ts';
+import type { RawMessages } from './load/raw-messages.ts';
+import { median, quantile } from './load/ratios.ts';
 import { table } from './load/table.ts';
 
 const USAGE = `Usage: npm run bench -- changes [OPTIONS]
@@ -25,7 +22,6 @@ that tells a change from chance.
   --keep DIR     keep the history in DIR, and reuse what is there
   --json         print the figures as JSON`;
 
-const VIEWS = resolve(import.meta.dirname, '../views');
 const WARM_UP = 2;
 const DAY = 86_400e6;
 const LENGTHS = [7, 28, 90] as const;
@@ -51,48 +47,17 @@ interface Figures {
   }[];
 }
 
-export const ratios: Ratios = async ({ times, keep }) => {
-  const history = await openHistory(oneInstance(50_000), { keep, onProgress: () => undefined });
-  const samples: number[] = [];
-  while (samples.length < times) {
-    const { lengths } = await measure(history, 10);
-    samples.push(median(lengths.map(({ raw, p50 }) => raw / p50)));
-  }
-  return { 'changes over DuckDB on raw messages': samples };
-};
+export const ratios = historyRatios('changes over DuckDB on raw messages', async (history) => {
+  const { lengths } = await measure(history, 10);
+  return median(lengths.map(({ raw, p50 }) => raw / p50));
+});
 
-export const command: Command = {
-  usage: USAGE,
-  action: action({
-    options: {
-      messages: { type: 'string', default: '1000000' },
-      count: { type: 'string', default: '20' },
-      keep: { type: 'string' },
-      json: { type: 'boolean', default: false },
-    },
-    read({ messages, count, keep, json }) {
-      const [size, periods] = [wholeNumber('--messages', messages, 1000), wholeNumber('--count', count)];
-      return async () => {
-        const onProgress = (line: string): void => console.error(line);
-        const history = await openHistory(oneInstance(size), { keep, onProgress });
-        try {
-          const figures = await measure(history, periods);
-          console.log(json ? JSON.stringify(figures, null, 2) : describe(figures));
-        } finally {
-          history.remove();
-        }
-      };
-    },
-  }),
-};
+export const command = historyCommand({ usage: USAGE, messages: 1_000_000, count: 20, measure, describe });
 
 async function measure(history: History, count: number): Promise<Figures> {
-  const directory = shardDirectory(history.dataDir, 1, 0);
-  const views = loadViews(VIEWS);
-  const reader = await SnapshotReader.open({ directory: () => directory, views, threads: 2, connections: 2 });
-  const raw = await RawMessages.open(history.rawFile, { create: false });
+  const { reader, raw, close } = await openReaders(history);
   try {
-    const changes = new ChangesReader({ views, readerOf: () => reader });
+    const changes = new ChangesReader({ views: VIEWS, readerOf: () => reader });
     const lengths = [];
     for (const days of LENGTHS) {
       const [ours, theirs]: [number[], number[]] = [[], []];
@@ -111,18 +76,11 @@ async function measure(history: History, count: number): Promise<Figures> {
         theirs.push(performance.now() - between);
         ours.push(between - startedAt);
       }
-      const sorted = ours.toSorted((a, b) => a - b);
-      lengths.push({
-        days,
-        p50: median(ours),
-        p99: sorted[Math.floor(ours.length * 0.99)] ?? 0,
-        raw: median(theirs),
-      });
+      lengths.push({ days, p50: median(ours), p99: quantile(ours, 0.99), raw: median(theirs) });
     }
     return { messages: history.messages, lengths };
   } finally {
-    await raw.close();
-    await reader.close();
+    await close();
   }
 }
 

@@ -5,14 +5,13 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { action, wholeNumber, type Command } from '../src/cli/command.ts';
 import { dimensionFieldsOf, GROUPINGS } from '../src/domain/groupings.ts';
 import { quoted } from '../src/store/duckdb.ts';
 import { SYNTHETIC_IDS } from '../test/support/synthetic-stream.ts';
-import { oneInstance, openHistory, type History } from './history.ts';
+import type { History } from './history.ts';
+import { historyCommand, historyRatios } from './load/history-benchmark.ts';
 import { memoryOf, startQueryService, type QueryService } from './load/query-service.ts';
 import { RawMessages } from './load/raw-messages.ts';
-import type { Ratios } from './load/ratios.ts';
 import { table } from './load/table.ts';
 
 const USAGE = `Usage: npm run bench -- export [OPTIONS]
@@ -53,42 +52,18 @@ interface Figures {
   readonly raw: number;
 }
 
-export const ratios: Ratios = async ({ times, keep }) => {
-  const history = await openHistory(oneInstance(50_000), { keep, onProgress: () => undefined });
-  const samples: number[] = [];
-  while (samples.length < times) {
-    const { written, raw } = await measure(
-      history,
-      Array.from({ length: BEST_OF }, () => 'text/csv' as const),
-    );
-    samples.push(Math.max(...written.map(({ rows, seconds }) => rows / seconds)) / raw);
-  }
-  return { 'rows/s as CSV over DuckDB on raw messages': samples };
-};
+export const ratios = historyRatios('rows/s as CSV over DuckDB on raw messages', async (history) => {
+  const formats = Array.from({ length: BEST_OF }, () => 'text/csv' as const);
+  const { written, raw } = await measure(history, formats);
+  return Math.max(...written.map(({ rows, seconds }) => rows / seconds)) / raw;
+});
 
-export const command: Command = {
+export const command = historyCommand({
   usage: USAGE,
-  action: action({
-    options: {
-      messages: { type: 'string', default: '10000000' },
-      keep: { type: 'string' },
-      json: { type: 'boolean', default: false },
-    },
-    read({ messages, keep, json }) {
-      const size = wholeNumber('--messages', messages, 1000);
-      return async () => {
-        const onProgress = (line: string): void => console.error(line);
-        const history = await openHistory(oneInstance(size), { keep, onProgress });
-        try {
-          const figures = await measure(history, ['text/csv', 'application/x-ndjson', 'parquet']);
-          console.log(json ? JSON.stringify(figures, null, 2) : describe(figures));
-        } finally {
-          history.remove();
-        }
-      };
-    },
-  }),
-};
+  messages: 10_000_000,
+  measure: (history) => measure(history, ['text/csv', 'application/x-ndjson', 'parquet']),
+  describe,
+});
 
 type Format = 'text/csv' | 'application/x-ndjson' | 'parquet';
 

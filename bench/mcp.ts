@@ -1,10 +1,10 @@
 /** How much does a tool for language models cost beside the routes that it reads? */
-import { action, wholeNumber, type Command } from '../src/cli/command.ts';
 import { SYNTHETIC_IDS } from '../test/support/synthetic-stream.ts';
-import { oneInstance, openHistory, type History } from './history.ts';
+import type { History } from './history.ts';
+import { historyCommand, historyRatios } from './load/history-benchmark.ts';
 import { randomFrom } from './load/questions.ts';
 import { startQueryService, type QueryService } from './load/query-service.ts';
-import { median, type Ratios } from './load/ratios.ts';
+import { median, quantile } from './load/ratios.ts';
 import { table } from './load/table.ts';
 
 const USAGE = `Usage: npm run bench -- mcp [OPTIONS]
@@ -30,37 +30,12 @@ interface Figures {
   readonly ratio: number;
 }
 
-export const ratios: Ratios = async ({ times, keep }) => {
-  const history = await openHistory(oneInstance(50_000), { keep, onProgress: () => undefined });
-  const samples: number[] = [];
-  while (samples.length < times) samples.push((await measure(history, 30)).ratio);
-  return { 'the tool overview over the same questions as requests': samples };
-};
+export const ratios = historyRatios(
+  'the tool overview over the same questions as requests',
+  async (history) => (await measure(history, 30)).ratio,
+);
 
-export const command: Command = {
-  usage: USAGE,
-  action: action({
-    options: {
-      messages: { type: 'string', default: '1000000' },
-      count: { type: 'string', default: '200' },
-      keep: { type: 'string' },
-      json: { type: 'boolean', default: false },
-    },
-    read({ messages, count, keep, json }) {
-      const [size, calls] = [wholeNumber('--messages', messages, 1000), wholeNumber('--count', count)];
-      return async () => {
-        const onProgress = (line: string): void => console.error(line);
-        const history = await openHistory(oneInstance(size), { keep, onProgress });
-        try {
-          const figures = await measure(history, calls);
-          console.log(json ? JSON.stringify(figures, null, 2) : describe(figures));
-        } finally {
-          history.remove();
-        }
-      };
-    },
-  }),
-};
+export const command = historyCommand({ usage: USAGE, messages: 1_000_000, count: 200, measure, describe });
 
 async function measure(history: History, count: number): Promise<Figures> {
   const instanceId = SYNTHETIC_IDS.instance(1);
@@ -85,8 +60,8 @@ async function measure(history: History, count: number): Promise<Figures> {
       }
     }
     const calls = NAMES.map((call) => {
-      const times = (taken.get(call) ?? []).toSorted((a, b) => a - b);
-      return { call, p50: median(times), p95: times[Math.floor(times.length * 0.95)] ?? 0 };
+      const times = taken.get(call) ?? [];
+      return { call, p50: median(times), p95: quantile(times, 0.95) };
     });
     const p50 = (name: Name): number => calls.find(({ call }) => call === name)?.p50 ?? 0;
     return { messages: history.messages, calls, ratio: p50('six requests') / p50('tool overview') };

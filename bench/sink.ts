@@ -5,14 +5,14 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { action, wholeNumber, type Command } from '../src/cli/command.ts';
 import { SinkFolder } from '../src/sink/folder.ts';
 import { rowsOf, selectOf } from '../src/sink/partitions.ts';
 import { runSink, type SinkSource } from '../src/sink/sink.ts';
 import { withSource } from '../src/sink/source.ts';
 import { SINK_TABLES } from '../src/sink/tables.ts';
-import { loadViews } from '../src/store/view-files.ts';
-import { oneInstance, openHistory, type History, type HistoryShape } from './history.ts';
+import { VIEWS } from '../test/support/fold.ts';
+import { openHistory, type History, type HistoryShape } from './history.ts';
+import { historyCommand } from './load/history-benchmark.ts';
 import { memoryOf } from './load/query-service.ts';
 import { processorMs, type Ratios } from './load/ratios.ts';
 import { table } from './load/table.ts';
@@ -30,7 +30,6 @@ run: one plain COPY of each table to a single file, without digests, order and p
 
 const LOOK_MS = 20;
 const CLI = resolve(import.meta.dirname, '../src/cli/sink.ts');
-const VIEWS = loadViews(resolve(import.meta.dirname, '../views'));
 
 interface Run {
   readonly what: string;
@@ -70,29 +69,12 @@ export const ratios: Ratios = async ({ times, keep }) => {
   return { 'all partitions over a plain COPY': all, 'nothing to write over a plain COPY': none };
 };
 
-export const command: Command = {
+export const command = historyCommand({
   usage: USAGE,
-  action: action({
-    options: {
-      messages: { type: 'string', default: '10000000' },
-      keep: { type: 'string' },
-      json: { type: 'boolean', default: false },
-    },
-    read({ messages, keep, json }) {
-      const size = wholeNumber('--messages', messages, 1000);
-      return async () => {
-        const onProgress = (line: string): void => console.error(line);
-        const history = await openHistory(oneInstance(size), { keep, onProgress });
-        try {
-          const figures = await inFolder((folder) => measure(history, folder));
-          console.log(json ? JSON.stringify(figures, null, 2) : describe(figures));
-        } finally {
-          history.remove();
-        }
-      };
-    },
-  }),
-};
+  messages: 10_000_000,
+  measure: (history) => inFolder((folder) => measure(history, folder)),
+  describe,
+});
 
 async function measure(history: History, folder: string): Promise<Figures> {
   const to = join(folder, 'sink');

@@ -1,15 +1,10 @@
 /** How fast is a conversation of a long history opened, and how fast from raw messages? */
-import { resolve } from 'node:path';
-import { action, wholeNumber, type Command } from '../src/cli/command.ts';
 import { SessionReader } from '../src/query/session-reader.ts';
 import { sessionParameterSchemas } from '../src/query/session-schema.ts';
-import { shardDirectory } from '../src/store/epochs/epochs.ts';
-import { SnapshotReader } from '../src/store/published/snapshot-reader.ts';
-import { loadViews } from '../src/store/view-files.ts';
 import { SYNTHETIC_IDS } from '../test/support/synthetic-stream.ts';
-import { oneInstance, openHistory, type History } from './history.ts';
-import { RawMessages } from './load/raw-messages.ts';
-import { median, type Ratios } from './load/ratios.ts';
+import type { History } from './history.ts';
+import { historyCommand, historyRatios, openReaders } from './load/history-benchmark.ts';
+import { median, quantile } from './load/ratios.ts';
 import { openStreamTexts } from './load/stream-texts.ts';
 import { table } from './load/table.ts';
 
@@ -26,7 +21,6 @@ raw messages in DuckDB, without any text.
   --keep DIR     keep the history in DIR, and reuse what is there
   --json         print the figures as JSON`;
 
-const VIEWS = resolve(import.meta.dirname, '../views');
 const WARM_UP = 20;
 const RAW = `select * from message
 where instance = 1 and session = (select session from session where id = $id::uuid) order by sent_at`;
@@ -45,52 +39,15 @@ interface Figures {
   readonly raw: number;
 }
 
-export const ratios: Ratios = async ({ times, keep }) => {
-  const history = await openHistory(oneInstance(50_000), { keep, onProgress: () => undefined });
-  const samples: number[] = [];
-  while (samples.length < times) {
-    const { p50, raw } = await measure(history, 50);
-    samples.push(raw / p50);
-  }
-  return { 'a transcript over DuckDB on raw messages': samples };
-};
+export const ratios = historyRatios('a transcript over DuckDB on raw messages', async (history) => {
+  const { p50, raw } = await measure(history, 50);
+  return raw / p50;
+});
 
-export const command: Command = {
-  usage: USAGE,
-  action: action({
-    options: {
-      messages: { type: 'string', default: '1000000' },
-      count: { type: 'string', default: '300' },
-      keep: { type: 'string' },
-      json: { type: 'boolean', default: false },
-    },
-    read({ messages, count, keep, json }) {
-      const [size, sessions] = [wholeNumber('--messages', messages, 1000), wholeNumber('--count', count)];
-      return async () => {
-        const history = await openHistory(oneInstance(size), {
-          keep,
-          onProgress: (line) => console.error(line),
-        });
-        try {
-          const figures = await measure(history, sessions);
-          console.log(json ? JSON.stringify(figures, null, 2) : describe(figures));
-        } finally {
-          history.remove();
-        }
-      };
-    },
-  }),
-};
+export const command = historyCommand({ usage: USAGE, messages: 1_000_000, count: 300, measure, describe });
 
 async function measure(history: History, count: number): Promise<Figures> {
-  const directory = shardDirectory(history.dataDir, 1, 0);
-  const reader = await SnapshotReader.open({
-    directory: () => directory,
-    views: loadViews(VIEWS),
-    threads: 2,
-    connections: 2,
-  });
-  const raw = await RawMessages.open(history.rawFile, { create: false });
+  const { reader, raw, close } = await openReaders(history);
   const texts = await openStreamTexts();
   try {
     const sessions = new SessionReader({ readerOf: () => reader, texts });
@@ -118,14 +75,13 @@ async function measure(history: History, count: number): Promise<Figures> {
       sessions: ids.length,
       length: lengths.reduce((sum, length) => sum + length, 0) / lengths.length,
       p50: median(ours),
-      p99: ours.toSorted((a, b) => a - b)[Math.floor(ours.length * 0.99)] ?? 0,
+      p99: quantile(ours, 0.99),
       texts: median(texts.taken),
       raw: median(theirs),
     };
   } finally {
     await texts.close();
-    await raw.close();
-    await reader.close();
+    await close();
   }
 }
 

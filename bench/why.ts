@@ -1,16 +1,12 @@
 /** How fast is it said what is behind the numbers of a topic, and how fast from raw messages? */
-import { resolve } from 'node:path';
-import { action, wholeNumber, type Command } from '../src/cli/command.ts';
 import { exampleOf } from '../src/language/redact/example.ts';
 import { WhyReader } from '../src/query/why/why-reader.ts';
 import { whyParameterSchemas } from '../src/query/why/why-schema.ts';
-import { shardDirectory } from '../src/store/epochs/epochs.ts';
-import { SnapshotReader } from '../src/store/published/snapshot-reader.ts';
-import { loadViews } from '../src/store/view-files.ts';
+import { VIEWS } from '../test/support/fold.ts';
 import { SYNTHETIC_IDS } from '../test/support/synthetic-stream.ts';
-import { oneInstance, openHistory, type History } from './history.ts';
-import { RawMessages } from './load/raw-messages.ts';
-import { median, type Ratios } from './load/ratios.ts';
+import type { History } from './history.ts';
+import { historyCommand, historyRatios, openReaders } from './load/history-benchmark.ts';
+import { median, quantile } from './load/ratios.ts';
 import { openStreamTexts } from './load/stream-texts.ts';
 import { table } from './load/table.ts';
 
@@ -27,7 +23,6 @@ without any text.
   --keep DIR     keep the history in DIR, and reuse what is there
   --json         print the figures as JSON`;
 
-const VIEWS = resolve(import.meta.dirname, '../views');
 const WARM_UP = 3;
 const OF_TOPIC = `from message where topic = (select topic from topic where id = $id::uuid) and sent_at >= $from`;
 /** The same numbers: the metrics, the trend, the signals, and what the average of the instance needs. */
@@ -56,49 +51,18 @@ interface Figures {
   }[];
 }
 
-export const ratios: Ratios = async ({ times, keep }) => {
-  const history = await openHistory(oneInstance(50_000), { keep, onProgress: () => undefined });
-  const samples: number[] = [];
-  while (samples.length < times) {
-    const { ranges } = await measure(history, 10);
-    samples.push(median(ranges.map(({ raw, p50 }) => raw / p50)));
-  }
-  return { 'the why of a topic over DuckDB on raw messages': samples };
-};
+export const ratios = historyRatios('the why of a topic over DuckDB on raw messages', async (history) => {
+  const { ranges } = await measure(history, 10);
+  return median(ranges.map(({ raw, p50 }) => raw / p50));
+});
 
-export const command: Command = {
-  usage: USAGE,
-  action: action({
-    options: {
-      messages: { type: 'string', default: '1000000' },
-      count: { type: 'string', default: '40' },
-      keep: { type: 'string' },
-      json: { type: 'boolean', default: false },
-    },
-    read({ messages, count, keep, json }) {
-      const [size, topics] = [wholeNumber('--messages', messages, 1000), wholeNumber('--count', count)];
-      return async () => {
-        const onProgress = (line: string): void => console.error(line);
-        const history = await openHistory(oneInstance(size), { keep, onProgress });
-        try {
-          const figures = await measure(history, topics);
-          console.log(json ? JSON.stringify(figures, null, 2) : describe(figures));
-        } finally {
-          history.remove();
-        }
-      };
-    },
-  }),
-};
+export const command = historyCommand({ usage: USAGE, messages: 1_000_000, count: 40, measure, describe });
 
 async function measure(history: History, count: number): Promise<Figures> {
-  const directory = shardDirectory(history.dataDir, 1, 0);
-  const views = loadViews(VIEWS);
-  const reader = await SnapshotReader.open({ directory: () => directory, views, threads: 2, connections: 2 });
-  const raw = await RawMessages.open(history.rawFile, { create: false });
+  const { reader, raw, close } = await openReaders(history);
   const texts = await openStreamTexts();
   try {
-    const why = new WhyReader({ views, readerOf: () => reader, texts, exampleOf });
+    const why = new WhyReader({ views: VIEWS, readerOf: () => reader, texts, exampleOf });
     const rows = await reader.read((snapshot) =>
       snapshot.all('select id::varchar as id from @topic order by topic'),
     );
@@ -135,7 +99,7 @@ async function measure(history: History, count: number): Promise<Figures> {
       ranges.push({
         range,
         p50: median(ours),
-        p99: ours.toSorted((a, b) => a - b)[Math.floor(ours.length * 0.99)] ?? 0,
+        p99: quantile(ours, 0.99),
         texts: median(texts.taken),
         raw: median(theirs),
       });
@@ -143,8 +107,7 @@ async function measure(history: History, count: number): Promise<Figures> {
     return { messages: history.messages, topics: rows.length, ranges };
   } finally {
     await texts.close();
-    await raw.close();
-    await reader.close();
+    await close();
   }
 }
 

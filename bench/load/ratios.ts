@@ -37,7 +37,12 @@ export async function timesFaster(ours: () => unknown, theirs: () => unknown): P
   return taken.theirs / taken.ours;
 }
 
+/** The number that has this share of them below it, from 0 to less than 1. */
+export function quantile(numbers: readonly number[], share: number): number {
+  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length * share)] ?? 0;
+}
+
 /** The middle one; of an even number the upper. */
 export function median(numbers: readonly number[]): number {
-  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0;
+  return quantile(numbers, 0.5);
 }
