@@ -1,11 +1,11 @@
 /** What do the alerts of an instance cost the worker? */
-import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { action, wholeNumber, type Command } from '../src/cli/command.ts';
 import { readDemoConversations } from '../src/demo/conversations.ts';
 import { readWorkerStatuses } from '../src/health/process-status.ts';
-import { startMeasuredService, type OwnService } from './load/service.ts';
+import { processorMsOf } from './load/process-use.ts';
 import { median } from './load/ratios.ts';
+import { startMeasuredService, type OwnService } from './load/service.ts';
 import { table } from './load/table.ts';
 
 const USAGE = `Usage: npm run bench -- alerts [OPTIONS]
@@ -125,7 +125,7 @@ async function oneTurn(
   bodies: readonly (readonly object[])[],
   most: number,
 ): Promise<Turn> {
-  const processorBefore = workerProcessorMs(service);
+  const processorBefore = await workerProcessorMs(service);
   const startedAt = performance.now();
   let sent = 0;
   let next = 0;
@@ -141,7 +141,7 @@ async function oneTurn(
   await Promise.all(Array.from({ length: 16 }, send));
   await counted(service, instanceId, position);
   const seconds = (performance.now() - startedAt) / 1000;
-  const processorMs = workerProcessorMs(service) - processorBefore;
+  const processorMs = (await workerProcessorMs(service)) - processorBefore;
   return { messagesPerSecond: sent / seconds, processorMs: (processorMs / sent) * 1000 };
 }
 
@@ -156,13 +156,10 @@ async function counted({ url, key }: OwnService, instanceId: string, position: n
   }
 }
 
-/** User and system time of the worker, as Linux tells them. */
-function workerProcessorMs({ dataDir }: OwnService): number {
+async function workerProcessorMs({ dataDir }: OwnService): Promise<number> {
   const pid = readWorkerStatuses(dataDir).find(({ ended }) => !ended)?.status.pid;
   if (pid === undefined) throw new Error('no worker tells that it lives');
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) * 10;
+  return processorMsOf(pid);
 }
 
 function evaluationsOf({ dataDir }: OwnService): number {

@@ -1,16 +1,15 @@
 /** How fast are all sessions of a long history written to a file, and does memory stay flat? */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { dimensionFieldsOf, GROUPINGS } from '../src/domain/groupings.ts';
 import { quoted } from '../src/store/duckdb.ts';
 import { SYNTHETIC_IDS } from '../test/support/synthetic-stream.ts';
 import type { History } from './history.ts';
+import { inFolder } from './load/folder.ts';
 import { historyCommand, historyRatios } from './load/history-benchmark.ts';
-import { memoryOf, startQueryService, type QueryService } from './load/query-service.ts';
+import { runScript } from './load/process-use.ts';
+import { startQueryService, type QueryService } from './load/query-service.ts';
 import { RawMessages } from './load/raw-messages.ts';
 import { table } from './load/table.ts';
 
@@ -141,46 +140,31 @@ async function download(
 }
 
 async function writeParquet(service: QueryService): Promise<Written> {
-  const folder = mkdtempSync(join(tmpdir(), 'undertone-bench-'));
-  const file = join(folder, 'sessions.parquet');
-  try {
-    const { result, ...times } = await watched(service, async () => {
-      const given = ['--instance', SYNTHETIC_IDS.instance(1), '--group-by', 'SESSION', '--format', 'parquet'];
-      const where = ['--output', file, '--url', service.url, '--key', service.key];
-      const child = spawn(process.execPath, [CLI, ...given, ...where], {
-        stdio: ['ignore', 'inherit', 'inherit'],
-      });
-      const ended = once(child, 'exit');
-      let command = 0;
-      while (child.exitCode === null && child.signalCode === null) {
-        command = Math.max(command, (await memoryOf(child.pid ?? 0)).peak);
-        await Promise.race([ended, sleep(LOOK_MS)]);
-      }
-      if (child.exitCode !== 0) throw new Error(`npm run export ended with code ${child.exitCode}`);
-      return command;
-    });
-    return { format: 'parquet', rows: 0, bytes: statSync(file).size, ...times, command: result };
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  return inFolder(async (folder) => {
+    const file = join(folder, 'sessions.parquet');
+    const given = ['--instance', SYNTHETIC_IDS.instance(1), '--group-by', 'SESSION', '--format', 'parquet'];
+    const where = ['--output', file, '--url', service.url, '--key', service.key];
+    const { result, ...times } = await watched(service, () => runScript(CLI, [...given, ...where]));
+    return { format: 'parquet', rows: 0, bytes: statSync(file).size, ...times, command: result.memory };
+  });
 }
 
 /** Rows a second of the alternative. */
 async function rawRate({ rawFile }: History): Promise<number> {
-  const folder = mkdtempSync(join(tmpdir(), 'undertone-bench-'));
   const raw = await RawMessages.open(rawFile, { create: false });
   try {
     let seconds = Infinity;
-    for (let time = 0; time < BEST_OF; time += 1) {
-      const startedAt = performance.now();
-      await raw.connection.run(`copy (${RAW}) to ${quoted(join(folder, 'sessions.csv'))} (header)`);
-      seconds = Math.min(seconds, (performance.now() - startedAt) / 1000);
-    }
+    await inFolder(async (folder) => {
+      for (let time = 0; time < BEST_OF; time += 1) {
+        const startedAt = performance.now();
+        await raw.connection.run(`copy (${RAW}) to ${quoted(join(folder, 'sessions.csv'))} (header)`);
+        seconds = Math.min(seconds, (performance.now() - startedAt) / 1000);
+      }
+    });
     const [row] = await raw.connection.all('select count(distinct session) as rows from message');
     return Number(row?.['rows']) / seconds;
   } finally {
     await raw.close();
-    rmSync(folder, { recursive: true, force: true });
   }
 }
 

@@ -10,6 +10,7 @@ import { ServiceClient } from '../src/import/client.ts';
 import { importFiles } from '../src/import/importer.ts';
 import { writeConversations } from './load/conversation-files.ts';
 import { ConnectionPool, Measurements, openLoop } from './load/http-load.ts';
+import { memoryOf, processorMsOf } from './load/process-use.ts';
 import { startMeasuredService, type OwnService } from './load/service.ts';
 import { table } from './load/table.ts';
 
@@ -28,7 +29,6 @@ const MB = 1024 * 1024;
 const MOST_SINGLE_MB = 8;
 const SINGLES_PER_SECOND = 20;
 const BEFORE_SECONDS = 5;
-const MICROS_PER_TICK = 10_000;
 const IMPORT = resolve(import.meta.dirname, '../src/cli/import.ts');
 
 interface Figures {
@@ -96,7 +96,7 @@ async function measure(megabytes: number): Promise<Figures> {
       singlePerSecond: Math.round(single),
       cpu,
       importerResident: during.resident,
-      webResident: await mostResident(processes['web'] ?? 0),
+      webResident: await peakMegabytesOf(processes['web'] ?? 0),
       before: quantiles(before),
       during: quantiles(during.measurements),
       load: loadavg()[0] ?? 0,
@@ -154,18 +154,12 @@ async function measureUntil(
     } catch (error) {
       measurements.fail(String(error));
     }
-    resident = Math.max(resident, await mostResident(pid));
+    resident = Math.max(resident, await peakMegabytesOf(pid));
     cpu = Math.max(cpu, await cpuMicrosOf(pid));
     const left = 1000 / SINGLES_PER_SECOND - (performance.now() - startedAt);
     await Promise.race([ended, new Promise((done) => setTimeout(done, Math.max(0, left)))]);
   }
   return { measurements, resident, cpu };
-}
-
-/** The most memory that a process has had resident, MB; 0 when it has ended. */
-async function mostResident(pid: number): Promise<number> {
-  const text = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
-  return Math.round(Number(/^VmHWM:\s+(\d+) kB$/m.exec(text)?.[1] ?? 0) / 1024);
 }
 
 /** The processes of the service by their names. */
@@ -182,12 +176,14 @@ async function cpuOf(processes: Readonly<Record<string, number>>): Promise<Recor
   return used;
 }
 
-/** Processor time that a process has used, microseconds; 0 when it has ended. */
+/** Processor time that a process has used, microseconds. */
 async function cpuMicrosOf(pid: number): Promise<number> {
-  const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-  // User and system time are the 14th and 15th field; the second may hold spaces.
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * MICROS_PER_TICK;
+  return (await processorMsOf(pid)) * 1000;
+}
+
+/** The most memory that a process has had resident. */
+async function peakMegabytesOf(pid: number): Promise<number> {
+  return Math.round((await memoryOf(pid)).peak / MB);
 }
 
 function print(figures: Figures, json: boolean): void {

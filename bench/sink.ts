@@ -1,10 +1,6 @@
 /** How fast does a sink write a long history, and find that nothing has changed? Does its memory stay flat? */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { SinkFolder } from '../src/sink/folder.ts';
 import { rowsOf, selectOf } from '../src/sink/partitions.ts';
 import { runSink, type SinkSource } from '../src/sink/sink.ts';
@@ -13,7 +9,8 @@ import { SINK_TABLES } from '../src/sink/tables.ts';
 import { VIEWS } from '../test/support/fold.ts';
 import { openHistory, type History, type HistoryShape } from './history.ts';
 import { historyCommand } from './load/history-benchmark.ts';
-import { memoryOf } from './load/query-service.ts';
+import { inFolder } from './load/folder.ts';
+import { runScript } from './load/process-use.ts';
 import { processorMs, type Ratios } from './load/ratios.ts';
 import { table } from './load/table.ts';
 
@@ -28,7 +25,6 @@ run: one plain COPY of each table to a single file, without digests, order and p
   --keep DIR     keep the history in DIR, and reuse what is there
   --json         print the figures as JSON`;
 
-const LOOK_MS = 20;
 const CLI = resolve(import.meta.dirname, '../src/cli/sink.ts');
 
 interface Run {
@@ -99,34 +95,12 @@ async function measure(history: History, folder: string): Promise<Figures> {
 }
 
 async function run(what: string, dataDir: string, to: string): Promise<Run> {
-  const startedAt = performance.now();
-  const child = spawn(process.execPath, [CLI, '--to', to, '--once'], {
-    env: { ...process.env, DATA_DIR: dataDir },
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  const ended = once(child, 'exit');
-  let memory = 0;
-  let processorSeconds = 0;
-  while (child.exitCode === null && child.signalCode === null) {
-    memory = Math.max(memory, (await memoryOf(child.pid ?? 0)).peak);
-    processorSeconds = Math.max(processorSeconds, processorSecondsOf(child.pid ?? 0));
-    await Promise.race([ended, sleep(LOOK_MS)]);
-  }
-  if (child.exitCode !== 0) throw new Error(`npm run sink ended with code ${child.exitCode}`);
-  return { what, seconds: (performance.now() - startedAt) / 1000, processorSeconds, memory };
-}
-
-/** Ticks of the system's clock in a second. */
-const TICKS = 100;
-
-/** Of user and system, so far; 0 where the system does not tell. */
-function processorSecondsOf(pid: number): number {
-  try {
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-    return (Number(fields[11]) + Number(fields[12])) / TICKS;
-  } catch {
-    return 0;
-  }
+  const {
+    seconds,
+    processorMs: used,
+    memory,
+  } = await runScript(CLI, ['--to', to, '--once'], { DATA_DIR: dataDir });
+  return { what, seconds, processorSeconds: used / 1000, memory };
 }
 
 /** Each table to a file; how many rows they have. */
@@ -146,15 +120,6 @@ async function processorTime(work: () => Promise<unknown>): Promise<number> {
   const before = processorMs();
   await work();
   return processorMs() - before;
-}
-
-async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
-  const folder = mkdtempSync(join(tmpdir(), 'undertone-bench-'));
-  try {
-    return await work(folder);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
 }
 
 function describe({ messages, rows, files, bytes, runs }: Figures): string {

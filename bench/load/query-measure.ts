@@ -1,10 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { UsageError, wholeNumber } from '../../src/cli/command.ts';
 import { SYNTHETIC_IDS } from '../../test/support/synthetic-stream.ts';
 import type { History } from '../history.ts';
 import { requireEqual } from './compared.ts';
+import { inFolder } from './folder.ts';
 import { closedLoop, Measurements } from './http-load.ts';
 import { findPostgres, PostgresMessages } from './postgres.ts';
 import { startQueryService, type QueryService } from './query-service.ts';
@@ -105,13 +103,10 @@ export async function measureQueries(history: History, options: MeasureOptions):
       postgresSkipped = `more than ${POSTGRES_MESSAGES} messages (--postgres always)`;
     else {
       onProgress('loading PostgreSQL');
-      const folder = mkdtempSync(join(tmpdir(), 'undertone-csv-'));
-      try {
+      postgres = await inFolder(async (folder) => {
         await raw.exportTo(folder);
-        postgres = await PostgresMessages.open(programs, folder);
-      } finally {
-        rmSync(folder, { recursive: true, force: true });
-      }
+        return PostgresMessages.open(programs, folder);
+      });
     }
     onProgress('starting nats-server and web');
     service = await startQueryService({

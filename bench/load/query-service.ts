@@ -10,6 +10,7 @@ import { openRegistry } from '../../src/registry/registry.ts';
 import { openConnection } from '../../src/stream/connection.ts';
 import { startServer } from '../../src/stream/server/server.ts';
 import { ConnectionPool } from './http-load.ts';
+import { memoryOf } from './process-use.ts';
 import { freePort } from './service.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -139,12 +140,4 @@ async function endOf(child: ChildProcess): Promise<void> {
   const ended = once(child, 'exit');
   child.kill('SIGTERM');
   await ended;
-}
-
-/** Resident memory of a process, bytes: now and at most so far (0 where the system does not tell). */
-export async function memoryOf(pid: number): Promise<{ now: number; peak: number }> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
-  const bytes = (name: string): number =>
-    Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1] ?? 0) * 1024;
-  return { now: bytes('VmRSS'), peak: bytes('VmHWM') };
 }
