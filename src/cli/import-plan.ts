@@ -1,5 +1,5 @@
 /** Tells how each file is going to be read, and asks where that is not sure. */
-import { createInterface } from 'node:readline/promises';
+import { createInterface } from 'node:readline';
 import { printable } from '../domain/printable.ts';
 import { SetupError } from '../errors.ts';
 import { SURE } from '../import/formats/format.ts';
@@ -9,21 +9,32 @@ import type { Finding } from '../import/importer.ts';
 import type { Inputs } from '../import/inputs.ts';
 import { joined, planFile, type FilePlan, type UnknownFile } from '../import/plan.ts';
 
+/** Where a person sees a question, and types. */
+export interface Terminal {
+  readonly input: NodeJS.ReadableStream;
+  readonly output: NodeJS.WritableStream;
+}
+
+/** Ctrl-C came in place of an answer. */
+export class QuestionInterrupted extends Error {}
+
 interface PlanOptions {
   readonly format: string | undefined;
   readonly mapping: Mapping | undefined;
   /** Where a person answers; null: nobody is there. */
-  readonly ask: NodeJS.ReadableStream | null;
+  readonly ask: Terminal | null;
   /** What was recognised is told elsewhere. */
   readonly quiet?: boolean;
 }
 
+const YES: ReadonlySet<string> = new Set(['y', 'yes']);
+const NO: ReadonlySet<string> = new Set(['', 'n', 'no']);
 /** Files of which the format is printed one by one. */
 const MAX_TOLD = 20;
 
 /**
  * Plans all files and tells it on the standard error. `sure` is false where somebody must say more first. Throws
- * SetupError when a file that was named cannot be read, or when there is nothing to import.
+ * SetupError when a file that was named cannot be read, or when there is nothing to import; QuestionInterrupted.
  */
 export async function planAll(
   { inputs, faults }: Inputs,
@@ -69,17 +80,32 @@ export function placeOf({ file, line, unit }: Omit<Finding, 'message'>): string 
   return unit === undefined ? `${file}:${line}` : `${file} ${unit} ${line}`;
 }
 
-async function agrees(plan: FilePlan, ask: NodeJS.ReadableStream | null): Promise<boolean> {
+/** Asks until the answer is yes or no. Enter and the end of the input are no. Throws QuestionInterrupted. */
+async function agrees(plan: FilePlan, ask: Terminal | null): Promise<boolean> {
   if (ask === null) return false;
-  const questions = createInterface({ input: ask, output: process.stderr });
+  const questions = createInterface({ ...ask, terminal: true });
+  let interrupted = false;
+  questions.once('SIGINT', () => {
+    interrupted = true;
+    questions.close();
+  });
+  questions.setPrompt(`Import ${printable(plan.parts[0].input.name)} like this? [y/N] `);
+  questions.prompt();
   try {
-    const answer = await questions.question(
-      `Import ${printable(plan.parts[0].input.name)} like this? [y/N] `,
-    );
-    return /^\s*y(?:es)?\s*$/i.test(answer);
+    for await (const answer of questions) {
+      const word = answer.trim().toLowerCase();
+      if (YES.has(word)) return true;
+      if (NO.has(word)) return false;
+      ask.output.write('Answer y (import it) or n (leave it).\n');
+      questions.prompt();
+    }
   } finally {
     questions.close();
   }
+  // What follows stands in a line of its own.
+  ask.output.write('\n');
+  if (interrupted) throw new QuestionInterrupted();
+  return false;
 }
 
 function howToConfirm({ parts: [{ input }], format, mapping }: FilePlan): string {

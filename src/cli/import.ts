@@ -22,7 +22,7 @@ import { openInputs } from '../import/inputs.ts';
 import { sizeOf, type FilePlan } from '../import/plan.ts';
 import { waitUntilVisible } from '../import/visible.ts';
 import { action, INTERRUPTED, runCommand, UsageError, wholeNumber, type CommandRun } from './command.ts';
-import { placeOf, planAll } from './import-plan.ts';
+import { placeOf, planAll, QuestionInterrupted } from './import-plan.ts';
 import { printPreview } from './import-preview.ts';
 import { localUrl } from './local-url.ts';
 import { openProgress } from './progress.ts';
@@ -182,12 +182,17 @@ async function importAll(args: Arguments, run: CommandRun): Promise<number> {
   await probe(client);
   const inputs = await openInputs(args.files);
   try {
+    const { stdin: input, stderr: output } = process;
     const { plans, sure } = await planAll(inputs, {
       ...args,
-      ask: process.stdin.isTTY ? process.stdin : null,
+      // Whoever keeps the standard error in a file would not see the question.
+      ask: input.isTTY && output.isTTY ? { input, output } : null,
     });
     if (!sure) return 1;
     return await importPlans(args, plans, { client, progress, signal: run.interruption() });
+  } catch (error) {
+    if (error instanceof QuestionInterrupted) return INTERRUPTED;
+    throw error;
   } finally {
     await inputs.close();
   }

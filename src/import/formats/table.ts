@@ -1,5 +1,5 @@
 /** Tables and JSON of any shape, read by a mapping that somebody gave, or that the names of the columns suggest. */
-import { isKnownRole } from '../../domain/records.ts';
+import { isKnownRole, roleOf } from '../../domain/records.ts';
 import { parseTime } from '../../domain/time.ts';
 import { readTime, TIME_RULE } from '../times.ts';
 import { COLUMN_NAMES, FIELDS, plainName, type Field } from './columns.ts';
@@ -27,12 +27,17 @@ export interface Mapping {
 /** All rows of the file are one conversation. */
 const WHOLE_FILE = '-';
 
+/** What stands before the next pair: names of columns and roles may hold blanks and commas themselves. */
+const BETWEEN_PAIRS = /(?:(?<!\s)\s+|,)(?=[a-z]{1,20}=|role:[^=]{1,100}=)/;
+/** With more unknown roles than these, the column holds names of people. */
+const MOST_SUGGESTED_ROLES = 4;
+
 /** Reads `role=sender content=text role:Kunde=user`. Throws an Error that says what is wrong. */
 export function parseMapping(pairs: readonly string[]): Mapping {
   const fields: Partial<Record<Field, string>> = {};
   const roles = new Map<string, string>();
   for (const pair of pairs
-    .flatMap((text) => text.split(/\s+|,(?=[a-z]+[=:])/))
+    .flatMap((text) => text.trim().split(BETWEEN_PAIRS))
     .filter((text) => text !== '')) {
     const [, name = '', value = ''] = /^([^=]+)=(.+)$/s.exec(pair) ?? [];
     if (name.startsWith('role:') && name.length > 'role:'.length)
@@ -76,13 +81,13 @@ function guessRows(columns: readonly string[], values: readonly Record<string, u
     content !== undefined &&
     values.some((value) => textOf(value[content]) !== undefined)
   ) {
-    const unknown = unknownRoles(values.map((value) => value[role]));
+    const said = values.map((value) => value[role]);
     const doubts = [
       ...(conversation === undefined ? ['no column names the conversation'] : []),
       ...(found.several.has('content') ? ['several columns may be the text'] : []),
-      ...(unknown.length > 0 ? [`unknown roles: ${unknown.slice(0, 5).join(', ')}`] : []),
+      ...doubtsOfRoles(said),
     ];
-    const mapping = { fields: { ...named, role, content, ...rest }, roles: new Map<string, string>() };
+    const mapping = { fields: { ...named, role, content, ...rest }, roles: suggestedRoles(said) };
     return { mapping, recognition: byDoubts('one message in each row', doubts) };
   }
   if (question === undefined || answer === undefined) return null;
@@ -99,6 +104,7 @@ function guessTurns(columns: readonly string[], values: readonly Record<string, 
     if (role === undefined || content === undefined) continue;
     const { conversation, user } = fieldsOf(columns.filter((column) => column !== turns)).fields;
     const id = conversation ?? columns.find((column) => ['id', 'uuid'].includes(plainName(column)));
+    const said = messages.map((message) => message[role]);
     const mapping = {
       fields: {
         turns,
@@ -108,13 +114,9 @@ function guessTurns(columns: readonly string[], values: readonly Record<string, 
         ...(time === undefined ? {} : { time }),
         ...(user === undefined ? {} : { user }),
       },
-      roles: new Map<string, string>(),
+      roles: suggestedRoles(said),
     };
-    const unknown = unknownRoles(messages.map((message) => message[role]));
-    const doubts = [
-      'it is no format that is known',
-      ...unknown.slice(0, 5).map((name) => `unknown role: ${name}`),
-    ];
+    const doubts = ['it is no format that is known', ...doubtsOfRoles(said)];
     return { mapping, recognition: byDoubts(`messages in ${turns}`, doubts) };
   }
   return null;
@@ -162,6 +164,22 @@ function unknownRoles(values: readonly unknown[]): string[] {
     typeof value === 'boolean' ? String(value) : (textOf(value)?.trim() ?? ''),
   );
   return [...new Set(names)].filter((name) => name !== '' && !isKnownRole(name));
+}
+
+function doubtsOfRoles(said: readonly unknown[]): string[] {
+  const unknown = unknownRoles(said);
+  return unknown.length === 0 ? [] : [`unknown roles: ${unknown.slice(0, 5).join(', ')}`];
+}
+
+/**
+ * What unknown roles may mean, for a person to confirm: the user is who speaks first, unless a role says who it is.
+ * `said`: the roles of the messages, in order.
+ */
+function suggestedRoles(said: readonly unknown[]): Map<string, string> {
+  const unknown = unknownRoles(said);
+  if (unknown.length > MOST_SUGGESTED_ROLES || unknown.some((name) => name.includes('='))) return new Map();
+  const hasUser = said.some((role) => roleOf((textOf(role) ?? '').trim()) === 'user');
+  return new Map(unknown.map((name, place) => [name, place === 0 && !hasUser ? 'user' : 'assistant']));
 }
 
 /** The format that reads a file by a mapping. */
