@@ -10,7 +10,7 @@ import { AppError, SetupError } from '../errors.ts';
 import { SinkFolder } from '../sink/folder.ts';
 import type { SinkManifest } from '../sink/manifest.ts';
 import { runSink, SinkInterrupted } from '../sink/sink.ts';
-import { withSource } from '../sink/source.ts';
+import { activeEpochOf, withSource } from '../sink/source.ts';
 import { SINK_TABLES, type SinkTable } from '../sink/tables.ts';
 import { isOutOfRoom } from '../store/damage.ts';
 import { loadViews, type View } from '../store/view-files.ts';
@@ -96,27 +96,37 @@ async function sink(options: Options, { interruption }: CommandRun): Promise<num
   const signal = interruption();
   // Web and worker go first.
   setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
-  const folder = await SinkFolder.open(options.to);
+  const { everyMs } = options;
+  const works = (work: () => unknown): Promise<boolean> => succeeds(work, everyMs !== null);
+  let folder: SinkFolder | null = null;
   try {
-    if (options.everyMs === null) {
-      await once(folder, { dataDir, views }, options, signal);
-      return 0;
-    }
     for (;;) {
       const startedAt = performance.now();
-      try {
-        await once(folder, { dataDir, views }, options, signal);
-      } catch (error) {
-        if (!(error instanceof SetupError)) throw error;
-        process.stderr.write(`${printable(error.message)} The next run tries again.\n`);
+      // No folder is made while there are no views; one that cannot be had ends the command.
+      if (await works(() => activeEpochOf(dataDir))) {
+        const opened = (folder ??= await SinkFolder.open(options.to));
+        await works(() => once(opened, { dataDir, views }, options, signal));
       }
-      await sleep(Math.max(0, startedAt + options.everyMs - performance.now()), undefined, { signal });
+      if (everyMs === null) return 0;
+      await sleep(Math.max(0, startedAt + everyMs - performance.now()), undefined, { signal });
     }
   } catch (error) {
     if (!signal.aborted) throw error;
-    return options.everyMs === null ? INTERRUPTED : 0;
+    return everyMs === null ? INTERRUPTED : 0;
   } finally {
-    folder.close();
+    folder?.close();
+  }
+}
+
+/** Whether it works; where another run follows, a SetupError is told and ends nothing. Throws what it throws. */
+async function succeeds(work: () => unknown, hasNext: boolean): Promise<boolean> {
+  try {
+    await work();
+    return true;
+  } catch (error) {
+    if (!hasNext || !(error instanceof SetupError)) throw error;
+    process.stderr.write(`${printable(error.message)} The next run tries again.\n`);
+    return false;
   }
 }
 

@@ -1,6 +1,6 @@
 /** Covered by test/cli/sink.test.ts. */
 import { SetupError } from '../errors.ts';
-import { answeringSince, readActiveEpoch, shardDirectory } from '../store/epochs/epochs.ts';
+import { answeringSince, readActiveEpoch, shardDirectory, type ActiveEpoch } from '../store/epochs/epochs.ts';
 import { SnapshotReader, type Snapshot } from '../store/published/snapshot-reader.ts';
 import { nothingPublished } from '../store/published/unanswerable.ts';
 import type { View } from '../store/view-files.ts';
@@ -16,6 +16,13 @@ export interface OpenSourceOptions {
 const MEMORY = '128MB';
 const MEMORY_ALONE = '512MB';
 
+/** The build of the views that answers queries. Throws SetupError when there is none. */
+export function activeEpochOf(dataDir: string): ActiveEpoch {
+  const active = readActiveEpoch(dataDir);
+  if (active !== null) return active;
+  throw new SetupError(`There are no views in ${dataDir}: start the service, or set DATA_DIR.`);
+}
+
 /**
  * Runs `work` over the views that answer queries now, all of one build and each shard as it is at this moment. Throws
  * SetupError when there are no views, and AppError SERVICE_UNAVAILABLE while they cannot be read.
@@ -24,9 +31,7 @@ export async function withSource<T>(
   { dataDir, views, spillDirectory }: OpenSourceOptions,
   work: (source: SinkSource) => Promise<T>,
 ): Promise<T> {
-  const active = readActiveEpoch(dataDir);
-  if (active === null)
-    throw new SetupError(`There are no views in ${dataDir}: start the service, or set DATA_DIR.`);
+  const active = activeEpochOf(dataDir);
   const readers: SnapshotReader[] = [];
   const snapshots: Snapshot[] = [];
   try {

@@ -60,6 +60,11 @@ describe('npm run sink', () => {
     renameSync(active, away);
     const first = sink('--to', to, '--every', '1s', '--tables', 'sessions,facts');
     await until(() => /^There are no views in .* The next run tries again\.$/m.test(first.output()));
+    ok(!existsSync(to));
+    const alone = sink('--to', to, '--once');
+    equal(await alone.ended, 1);
+    match(alone.output(), /^There are no views in .*: start the service, or set DATA_DIR\.\n$/);
+    ok(!existsSync(to));
     renameSync(away, active);
     await until(() => existsSync(join(to, 'facts')));
     const other = sink('--to', to, '--once');
