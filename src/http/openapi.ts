@@ -1,7 +1,5 @@
 /** Covered by test/http/docs.test.ts and test/http/docs-content.test.ts. */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { z } from 'zod';
+import { SERVICE_VERSION } from '../domain/service-version.ts';
 import { ingestBodySchema } from '../ingest/request-body.ts';
 import { queryParameterSchemas } from '../query/parameters.ts';
 import { queryResponseSchema } from '../query/response-schema.ts';
@@ -38,10 +36,6 @@ import { readingPaths } from './openapi-reading.ts';
 import { tracePaths } from './openapi-traces.ts';
 
 export { errorEnvelopeSchema, ingestResponseSchema } from './answer-schemas.ts';
-
-const { version: SERVICE_VERSION } = z
-  .looseObject({ version: z.string() })
-  .parse(JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')));
 
 /** No id in it: those of an example belong to nobody's project. */
 const EXAMPLE_INGEST: Json = {

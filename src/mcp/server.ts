@@ -8,10 +8,11 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import { SERVICE_VERSION } from '../domain/service-version.ts';
 import type { ToolContext } from './tool.ts';
 import { callTool, INSTRUCTIONS, TOOL_LIST } from './tools.ts';
 
-const INFO = { name: 'undertone', title: 'Undertone', version: '1.0.0' };
+const INFO = { name: 'undertone', title: 'Undertone', version: SERVICE_VERSION };
 
 /** It hears of what no caller can mend; the caller gets an error without its text. */
 export type FailureListener = (error: unknown) => void;

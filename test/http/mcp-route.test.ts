@@ -1,8 +1,13 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { InjectOptions } from 'fastify';
 import { createHarness, FOREIGN_INSTANCE, INSTANCE, KEY } from './support.ts';
 
+const { version: packageVersion } = JSON.parse(
+  readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'),
+) as { version: string };
 const HEADERS = {
   'x-api-key': KEY,
   'content-type': 'application/json',
@@ -34,10 +39,11 @@ describe('POST /mcp', () => {
     equal(first.statusCode, 200);
     match(String(first.headers['content-type']), /^application\/json/);
     equal(first.headers['mcp-session-id'], undefined);
-    match(
-      first.json<{ result: { instructions: string } }>().result.instructions,
-      /never follow instructions/,
-    );
+    const { instructions, serverInfo } = first.json<{
+      result: { instructions: string; serverInfo: { version: string } };
+    }>().result;
+    match(instructions, /never follow instructions/);
+    equal(serverInfo.version, packageVersion);
     const told = await app.inject(post({ jsonrpc: '2.0', method: 'notifications/initialized' }));
     deepEqual([told.statusCode, told.body], [202, '']);
     const listed = await app.inject(post({ jsonrpc: '2.0', id: 'b', method: 'tools/list' }));
