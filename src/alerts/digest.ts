@@ -149,7 +149,7 @@ export function sectionsOf(digest: Digest): Section[] {
     listed('More often than in the week before', digest.rising.map(changed)),
     listed('Less often than in the week before', digest.falling.map(changed)),
     listed('What the assistant could not do or did not know', digest.gaps.map(counts)),
-    listed('Signs of dissatisfaction', digest.dissatisfaction.map(counts)),
+    listed('Signals of dissatisfaction', digest.dissatisfaction.map(counts)),
     listed('Requests that had to be repeated', digest.repeatedRequests.map(counts)),
   ].filter(({ lines }) => lines.length > 0);
 }
@@ -173,7 +173,7 @@ function comparison({ now, before }: Compared, than: string): string {
   return ` (${number(Math.abs(change))}\u00a0% ${change > 0 ? 'more' : 'fewer'}${than})`;
 }
 
-/** “8.2 % of them had a sign of dissatisfaction, against 7.5 % in the week before.” */
+/** “8.2 % of them had a signal of dissatisfaction, against 7.5 % in the week before.” */
 function dissatisfactionSentence({ sessions, dissatisfied }: Digest): string {
   const share = dissatisfied.now / sessions.now;
   const before =
@@ -182,9 +182,9 @@ function dissatisfactionSentence({ sessions, dissatisfied }: Digest): string {
       : `, against ${percent(dissatisfied.before / sessions.before)} in the week before`;
   if (sessions.now === 1)
     return dissatisfied.now === 1
-      ? 'It had a sign of dissatisfaction.'
-      : 'It had no sign of dissatisfaction.';
-  return `${percent(share)} of them had a sign of dissatisfaction${before}.`;
+      ? 'It had a signal of dissatisfaction.'
+      : 'It had no signal of dissatisfaction.';
+  return `${percent(share)} of them had a signal of dissatisfaction${before}.`;
 }
 
 function listed(title: string, lines: readonly string[]): Section {

@@ -52,13 +52,13 @@ export function newTopicSentence(firing: Firing): string {
   return `People ask about something new: ${nameOf(firing)} has come up in ${count}, and in none before ${before}.`;
 }
 
-/** “21.4 % of 1,200 conversations today had a sign of dissatisfaction; the alert is set to more than 20 %.” */
+/** “21.4 % of 1,200 conversations today had a signal of dissatisfaction; the alert is set to more than 20 %.” */
 export function shareSentence(firing: Firing): string {
   const { value, bound, sessions = 0 } = firing;
   const whole = sessions === 1 ? 'The only conversation' : `All ${conversations(sessions)}`;
   const who = value === 1 ? whole : `${percent(value)} of ${conversations(sessions)}`;
   return (
-    `${who} ${when(firing)} had a sign of dissatisfaction; the alert is ` +
+    `${who} ${when(firing)} had a signal of dissatisfaction; the alert is ` +
     `set to more than ${percent(bound)}.`
   );
 }

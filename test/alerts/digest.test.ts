@@ -37,7 +37,7 @@ describe('a digest', () => {
       [
         WEEK,
         'There were 1,204 conversations (12\u00a0% more than in the week before) with 830 users (5\u00a0% fewer).',
-        '8.2\u00a0% of them had a sign of dissatisfaction, against 7.5\u00a0% in the week before.',
+        '8.2\u00a0% of them had a signal of dissatisfaction, against 7.5\u00a0% in the week before.',
       ],
     );
   });
@@ -46,12 +46,12 @@ describe('a digest', () => {
     deepEqual(said({ sessions: { now: 1, before: 0 }, users: { now: 1, before: 0 } }), [
       WEEK,
       'There was 1 conversation with 1 user.',
-      'It had no sign of dissatisfaction.',
+      'It had no signal of dissatisfaction.',
     ]);
     deepEqual(said({ sessions: { now: 3, before: 3 }, dissatisfied: { now: 3, before: 0 } }), [
       WEEK,
       'There were 3 conversations (as many as in the week before).',
-      '100\u00a0% of them had a sign of dissatisfaction, against 0\u00a0% in the week before.',
+      '100\u00a0% of them had a signal of dissatisfaction, against 0\u00a0% in the week before.',
     ]);
     deepEqual(said({}), [WEEK, 'There were no conversations.']);
     deepEqual(said({ sessions: { now: 0, before: 1 } }), [
@@ -75,7 +75,7 @@ describe('a digest', () => {
       digestContent(rule({ condition: { kind: 'digest' } }), digest, 7, NOW).text,
       `${WEEK}
 There were 50 conversations (25\u00a0% more than in the week before) with 9 users (as many).
-0\u00a0% of them had a sign of dissatisfaction, against 0\u00a0% in the week before.
+0\u00a0% of them had a signal of dissatisfaction, against 0\u00a0% in the week before.
 
 Most discussed
 - ‘Cancel order’: 42 conversations
@@ -87,7 +87,7 @@ More often than in the week before
 Less often than in the week before
 - ‘Track parcel’: no conversations, 1,200 in the week before
 
-Signs of dissatisfaction
+Signals of dissatisfaction
 - ‘Complaint’: 2 conversations`,
     );
   });

@@ -125,14 +125,14 @@ describe('the other texts', () => {
     const condition = { kind: 'dsat_share', window: 'DAY', above: 0.2, minSessions: 50 } as const;
     equal(
       textOf(firing({ condition, entity: null, value: 0.2139, bound: 0.2, sessions: 1200 })),
-      '21.4\u00a0% of 1,200 conversations today had a sign of dissatisfaction; the alert is set to more than ' +
+      '21.4\u00a0% of 1,200 conversations today had a signal of dissatisfaction; the alert is set to more than ' +
         `20\u00a0%. ${TODAY}`,
     );
     const all = textOf(firing({ condition, entity: null, value: 1, bound: 0.2, sessions: 60 }));
-    equal(all.split(';')[0], 'All 60 conversations today had a sign of dissatisfaction');
+    equal(all.split(';')[0], 'All 60 conversations today had a signal of dissatisfaction');
     equal(
       textOf(firing({ condition, entity: null, value: 1, bound: 0, sessions: 1 })),
-      'The only conversation today had a sign of dissatisfaction; the alert is set to more than ' +
+      'The only conversation today had a signal of dissatisfaction; the alert is set to more than ' +
         `0\u00a0%. ${TODAY}`,
     );
   });

@@ -28,7 +28,7 @@ export const transcript = tool({
   name: 'transcript',
   title: 'Transcript',
   description:
-    'Reads one conversation, message by message, with what was found in each: topic, signs of (dis)satisfaction, ' +
+    'Reads one conversation, message by message, with what was found in each: topic, signals of (dis)satisfaction, ' +
     'gap, repeated request.',
   input: z.strictObject({
     conversation: text('The id of the conversation.').regex(

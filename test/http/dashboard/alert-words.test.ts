@@ -29,7 +29,7 @@ describe('what an alert waits for, in words', () => {
         'One of 2 chosen topics comes up 2.5 times as often as on an average day of the last four weeks, and in ' +
           '10 conversations or more',
         'A new topic comes up in 3 conversations',
-        'More than 20 % of the conversations within a day have a sign of dissatisfaction, and there are at least 50 conversations',
+        'More than 20 % of the conversations within a day have a signal of dissatisfaction, and there are at least 50 conversations',
         'A week is over: a digest of it',
       ],
     );

@@ -37,7 +37,7 @@ export function conditionWords(condition: Condition): string {
     case 'dsat_share':
       return (
         `More than ${shownShare(condition.above)} of the conversations within ${WINDOW_WORDS[condition.window]} have a ` +
-        `sign of dissatisfaction, and there are at least ${conversations(condition.minSessions)}`
+        `signal of dissatisfaction, and there are at least ${conversations(condition.minSessions)}`
       );
     case 'digest':
       return 'A week is over: a digest of it';
