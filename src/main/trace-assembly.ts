@@ -19,7 +19,7 @@ import { emitThrough, sessionIdOf } from '../traces/assembly/emit.ts';
 import * as records from '../traces/assembly/records.ts';
 
 const MIB = 2 ** 20;
-const [CONVERSATION_CACHE, CANDIDATE_CACHE, TRACE_CACHE] = [24 * MIB, 8 * MIB, 16 * MIB];
+const [CONVERSATION_CACHE, CANDIDATE_CACHE, PAGE_CACHE, TRACE_CACHE] = [24 * MIB, 8 * MIB, 8 * MIB, 16 * MIB];
 const READ_AHEAD_BYTES = 8 * MIB;
 const REOPEN_MS = 1000;
 
@@ -120,6 +120,11 @@ function partsOf(
       conversations,
       { encode: records.encodeCandidates, decode: records.decodeCandidates },
       CANDIDATE_CACHE,
+    ),
+    pages: new CachedBucket(
+      conversations,
+      { encode: records.encodePage, decode: records.decodePage },
+      PAGE_CACHE,
     ),
     traces: new CachedBucket(
       traces,

@@ -97,7 +97,8 @@ export class Assembler {
         this.#options.onRound?.(await assemble(ready, parts));
         return;
       } catch (error) {
-        for (const bucket of [parts.conversations, parts.candidates, parts.traces]) bucket.clear();
+        for (const bucket of [parts.conversations, parts.candidates, parts.pages, parts.traces])
+          bucket.clear();
         const [trace] = ready;
         if (isForGood(error) && ready.length > 1) {
           for (const one of ready) await this.#assemble([one]);

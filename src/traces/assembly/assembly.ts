@@ -4,14 +4,17 @@ import type { Observation } from '../observation.ts';
 import type { CachedBucket } from './assembly-store.ts';
 import { AnonymousConversations, type FoundConversation } from './anonymous-conversations.ts';
 import { hashOf, mergeSpan, recogniseTurns, type KnownTurn, type SpokenSpan } from './known-turns.ts';
+import { MergedSpans } from './merged-spans.ts';
 import {
-  forgetOldest,
+  boundedTrace,
+  forgetTurns,
+  KEPT,
   keyOf,
-  MAX_TURNS,
   type Candidate,
   type Conversation,
   type ConversationName,
   type Emission,
+  type Kept,
   type TraceRecord,
 } from './records.ts';
 import { chosenOf, placing, spansOf, type PlacedSpan, type SeenSpan } from './spoken-spans.ts';
@@ -23,14 +26,17 @@ export interface ArrivedTrace {
   readonly observations: readonly Observation[];
   /** The instance for what names none. */
   readonly defaultInstanceId: string;
-  /** Sequence of the oldest entry that holds a part of it. */
+  /** Sequences of the oldest and the newest entry that hold a part of it. */
   readonly since: number;
+  readonly until: number;
 }
 
 export interface AssemblyParts {
   readonly conversations: CachedBucket<Conversation>;
   readonly candidates: CachedBucket<Candidate[]>;
   readonly traces: CachedBucket<TraceRecord>;
+  /** Digests that do not stand with their conversation any more. */
+  readonly pages: CachedBucket<ReadonlySet<string>>;
   /** Stores messages of a conversation; doing it again with the same emission changes nothing. */
   readonly emit: (conversation: Conversation, emission: Emission) => Promise<void>;
   /** Whether the conversation's session had messages before anything was known of it. */
@@ -41,6 +47,7 @@ export interface AssemblyParts {
   readonly clock: () => number;
   /** Of what is new in a conversation, about: then it is stored before more is added. Default 1 MiB. */
   readonly roundBytes?: number;
+  readonly kept?: Kept;
   /** Resolves when no other process can be the assembler. */
   readonly guard: () => Promise<void>;
 }
@@ -53,6 +60,8 @@ export interface AssembledCounts {
 
 /** The messages of a conversation are kept with what is known of it until they are stored: both must fit one value. */
 const ROUND_BYTES = 1024 * 1024;
+/** Spans that bring something new to a conversation, in one round. */
+const ROUND_SPANS = 1000;
 /** Of one trace; the others are asked for one after the other. */
 const MAX_PREFETCHED = 100;
 /** Spans of a trace that are merged before others have their turn in this process. */
@@ -80,12 +89,14 @@ export async function assemble(
 interface Fresh {
   since: number;
   bytes: number;
+  spans: number;
   readonly messages: Emission['messages'][number][];
 }
 
 class Round {
   messages = 0;
   readonly #parts: AssemblyParts;
+  readonly #kept: Kept;
   readonly #changed = new Map<string, Conversation>();
   readonly #traces = new Map<string, TraceRecord>();
   #anonymous: AnonymousConversations;
@@ -93,6 +104,7 @@ class Round {
 
   constructor(parts: AssemblyParts) {
     this.#parts = parts;
+    this.#kept = parts.kept ?? KEPT;
     this.#anonymous = this.#newAnonymous();
   }
 
@@ -119,15 +131,18 @@ class Round {
     const spans = spansOf(trace.observations);
     const chosen = chosenOf(spans, seen).map(placing(spans, seen, record.ids));
     const ids = { ...record.ids, ...idsOf(spans) };
-    const conversations: Record<string, ConversationName> = { ...record.conversations };
-    let own: ConversationName | null =
-      Object.values(conversations).find(({ id }) => id === undefined) ?? null;
+    const conversations = new Map(record.conversations);
+    let own: ConversationName | null = [...conversations.values()].find(({ id }) => id === undefined) ?? null;
+    const noteTrace = (): void => {
+      const known = { ids, conversations, spans: seenSpans(seen, spans, conversations) };
+      this.#traces.set(key, boundedTrace(known, this.#kept.spans));
+    };
     let begun: FoundConversation['begun'];
     for (const [index, span] of chosen.entries()) {
       if (index % SPANS_AT_ONCE === SPANS_AT_ONCE - 1) await othersTurn();
       const instanceId = span.ids.instanceId ?? trace.defaultInstanceId;
       const { conversationId: id } = span.ids;
-      const name = conversations[span.spanId] ?? (id === undefined ? own : { instanceId, id });
+      const name = conversations.get(span.spanId) ?? (id === undefined ? own : { instanceId, id });
       if (name === null) {
         const nameless = chosen.filter(({ ids }) => ids.conversationId === undefined);
         const found = await this.#findAnonymous(trace, instanceId, nameless);
@@ -136,20 +151,17 @@ class Round {
         if (found?.missing !== undefined) await this.#recognise(trace, own, nameless, found.missing);
       }
       const belongsTo = name ?? own ?? { instanceId, trace: traceId };
-      conversations[span.spanId] = belongsTo;
-      const bytes = await this.#merge(trace, belongsTo, span, begun);
+      conversations.set(span.spanId, belongsTo);
+      const fresh = await this.#merge(trace, belongsTo, span, begun);
       begun = undefined;
-      if (bytes < (this.#parts.roundBytes ?? ROUND_BYTES)) continue;
-      this.#traces.set(key, {
-        ids,
-        conversations: { ...conversations },
-        spans: seenSpans(seen, spans, conversations),
-      });
+      if (fresh === null) continue;
+      if (fresh.bytes < (this.#parts.roundBytes ?? ROUND_BYTES) && fresh.spans < ROUND_SPANS) continue;
+      noteTrace();
       await this.write();
     }
     if (own !== null) await this.#noteEnd(projectId, own, traceId, chosen[0]);
     if (chosen.length === 0 && Object.values(ids).every((id) => id === undefined) && seen.size === 0) return;
-    this.#traces.set(key, { ids, conversations, spans: seenSpans(seen, spans, conversations) });
+    noteTrace();
   }
 
   #newAnonymous(): AnonymousConversations {
@@ -176,7 +188,7 @@ class Round {
 
   /** What a trace says had been counted out of the history of a later one. */
   async #recognise(
-    { projectId, traceId }: ArrivedTrace,
+    { projectId, traceId, until }: ArrivedTrace,
     name: ConversationName,
     spans: readonly PlacedSpan[],
     missing: readonly KnownTurn[],
@@ -188,7 +200,7 @@ class Round {
     });
     if (!isSame) return;
     recogniseTurns(conversation.turns, missing);
-    for (const span of spans) conversation.merged.push(digestOf(span.spanId, spoken(traceId, span)));
+    for (const span of spans) conversation.merged.add(digestOf(span.spanId, spoken(traceId, span)), until);
     this.#changed.set(conversationKey(projectId, name), conversation);
   }
 
@@ -201,7 +213,7 @@ class Round {
       projectId,
       name,
       turns: [],
-      merged: [],
+      merged: new MergedSpans(this.#kept.merged),
       forgotten: name.id !== undefined && (await this.#parts.isKnownSession(projectId, name)),
       outbox: [],
       emissions: 0,
@@ -217,26 +229,38 @@ class Round {
     name: ConversationName,
     span: PlacedSpan,
     begun: number | undefined,
-  ): Promise<number> {
+  ): Promise<Fresh | null> {
     const conversation = await this.#conversation(trace.projectId, name);
     const what = spoken(trace.traceId, span);
     const digest = digestOf(span.spanId, what);
-    if (conversation.merged.includes(digest)) return 0;
     const key = conversationKey(trace.projectId, name);
+    if (await this.#isMerged(key, conversation, digest)) return null;
     this.#changed.set(key, conversation);
     const added = mergeSpan(conversation.turns, what, { forgotten: conversation.forgotten, begun });
-    conversation.merged.push(digest);
+    conversation.merged.add(digest, trace.until);
     // Each call is compared with all turns.
-    if (conversation.turns.length > 2 * MAX_TURNS) forgetOldest(conversation);
+    const { turns: kept } = this.#kept;
+    if (conversation.turns.length > 2 * kept) forgetTurns(conversation, kept);
     const { userId } = span.ids;
-    const fresh = this.#fresh.get(key) ?? { since: trace.since, messages: [], bytes: 0 };
+    const fresh = this.#fresh.get(key) ?? { since: trace.since, messages: [], bytes: 0, spans: 0 };
+    fresh.spans += 1;
     fresh.since = Math.min(fresh.since, trace.since);
     for (const message of added) {
       fresh.bytes += message.content.length;
       fresh.messages.push(message.role === 'user' && userId !== undefined ? { ...message, userId } : message);
     }
     this.#fresh.set(key, fresh);
-    return fresh.bytes;
+    return fresh;
+  }
+
+  /** Whether it was taken in before. */
+  async #isMerged(key: string, { merged }: Conversation, digest: string): Promise<boolean> {
+    if (merged.has(digest)) return true;
+    for (const number of merged.pages(this.#parts.firstSequence())) {
+      const page = await this.#parts.pages.get(pageKey(key, number));
+      if (page?.has(digest) === true) return true;
+    }
+    return false;
   }
 
   async #noteEnd(
@@ -252,7 +276,7 @@ class Round {
   }
 
   async write(): Promise<void> {
-    const { traces: bucket, conversations, candidates, emit, guard, clock } = this.#parts;
+    const { traces: bucket, conversations, candidates, pages, emit, guard, clock } = this.#parts;
     for (const [key, fresh] of this.#fresh) {
       const conversation = this.#changed.get(key) as Conversation;
       for (let from = 0; from < fresh.messages.length; from += MAX_MESSAGES) {
@@ -267,12 +291,13 @@ class Round {
       }
       this.messages += fresh.messages.length;
     }
+    const letGo = [...this.#changed].map(([key, conversation]) => this.#forgetOldest(key, conversation));
     await guard();
     await Promise.all([
       ...[...this.#traces].map(([key, record]) => bucket.put(key, record)),
+      ...letGo.flat().map(([key, digests]) => this.#writePage(key, digests)),
       this.#anonymous.write(),
     ]);
-    for (const conversation of this.#changed.values()) forgetOldest(conversation);
     await guard();
     await Promise.all([...this.#changed].map(([key, conversation]) => conversations.put(key, conversation)));
     await Promise.all(
@@ -281,18 +306,35 @@ class Round {
         conversation.outbox = [];
       }),
     );
-    for (const cached of [bucket, conversations, candidates]) cached.release();
+    for (const cached of [bucket, conversations, candidates, pages]) cached.release();
     this.#changed.clear();
     this.#traces.clear();
     this.#fresh.clear();
     this.#anonymous = this.#newAnonymous();
   }
+
+  /** Returns the pages that have to be written before the conversation is. */
+  #forgetOldest(key: string, conversation: Conversation): [key: string, digests: ReadonlySet<string>][] {
+    forgetTurns(conversation, this.#kept.turns);
+    const pages = conversation.merged.shrink(this.#parts.firstSequence());
+    return pages.map(({ number, digests }) => [pageKey(key, number), digests]);
+  }
+
+  async #writePage(key: string, digests: ReadonlySet<string>): Promise<void> {
+    // The number may have been used for a page whose spans cannot come again.
+    await this.#parts.pages.get(key);
+    await this.#parts.pages.put(key, digests);
+  }
 }
 
-const NOTHING: TraceRecord = { ids: {}, spans: [], conversations: {} };
+const NOTHING: TraceRecord = { ids: {}, spans: [], conversations: new Map() };
 
 function conversationKey(projectId: string, { instanceId, id, trace }: ConversationName): string {
   return keyOf(projectId, instanceId, id === undefined ? 'trace' : 'id', id ?? trace ?? '');
+}
+
+function pageKey(conversation: string, number: number): string {
+  return keyOf('merged', conversation, String(number));
 }
 
 function spoken(trace: string, span: PlacedSpan): SpokenSpan {
@@ -333,7 +375,7 @@ function idsOf(spans: readonly Observation[]): TraceRecord['ids'] {
 function seenSpans(
   seen: ReadonlyMap<string, SeenSpan>,
   spans: readonly Observation[],
-  conversations: Readonly<Record<string, ConversationName>>,
+  conversations: ReadonlyMap<string, ConversationName>,
 ): SeenSpan[] {
   const all = new Map(seen);
   for (const { spanId, parentSpanId, kind } of spans) {
@@ -347,6 +389,6 @@ function seenSpans(
   }
   return [...all.values()].map((span) => ({
     ...span,
-    counted: span.counted || Object.hasOwn(conversations, span.spanId),
+    counted: span.counted || conversations.has(span.spanId),
   }));
 }

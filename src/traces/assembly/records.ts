@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import type { KnownTurn, NewMessage } from './known-turns.ts';
+import { MERGED_LIMITS, MergedSpans, type MergedLimits, type StoredMerged } from './merged-spans.ts';
 import type { SeenSpan, SpanIds } from './spoken-spans.ts';
 
 /** Names a conversation within a project. */
@@ -36,8 +37,8 @@ export interface Conversation {
   readonly projectId: string;
   readonly name: ConversationName;
   turns: KnownTurn[];
-  /** Names spans with their content, the newest last. */
-  merged: string[];
+  /** Digests of spans with their content. */
+  readonly merged: MergedSpans;
   /** Turns at the beginning are no longer known, but were counted. */
   forgotten: boolean;
   /** Messages that may not have been stored yet. Written before they are. */
@@ -51,7 +52,7 @@ export interface TraceRecord {
   readonly ids: SpanIds;
   readonly spans: readonly SeenSpan[];
   /** Where the messages of its spans went, by span id. */
-  readonly conversations: Readonly<Record<string, ConversationName>>;
+  readonly conversations: ReadonlyMap<string, ConversationName>;
 }
 
 /** A conversation without an id that can be told by what was said in it. */
@@ -64,11 +65,16 @@ export interface Candidate {
   takenBy?: string;
 }
 
-/** What is known of a conversation, when it is stored. */
-export const MAX_TURNS = 2000;
-/** As many spans of one conversation as may come again: what the stream holds when a process is killed. */
-const MAX_MERGED = 4096;
-const MAX_SPANS = 512;
+/** How much is kept. */
+export interface Kept {
+  /** Turns of a conversation. */
+  readonly turns: number;
+  /** Spans of a trace: as many that were counted, and as many others. */
+  readonly spans: number;
+  readonly merged: MergedLimits;
+}
+
+export const KEPT: Kept = { turns: 2000, spans: 4096, merged: MERGED_LIMITS };
 const MAX_CANDIDATES = 200;
 const COMPRESS_ABOVE = 2048;
 
@@ -77,14 +83,25 @@ export function keyOf(...parts: readonly string[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 27);
 }
 
-/** Lets go of what a conversation is not told by any more. */
-export function forgetOldest(conversation: Conversation): void {
-  const { turns, merged } = conversation;
-  if (turns.length > MAX_TURNS) {
-    turns.splice(0, turns.length - MAX_TURNS);
-    conversation.forgotten = true;
-  }
-  if (merged.length > MAX_MERGED) merged.splice(0, merged.length - MAX_MERGED);
+/** Lets go of the turns that a conversation is not told by any more. */
+export function forgetTurns(conversation: Conversation, kept: number): void {
+  const { turns } = conversation;
+  if (turns.length <= kept) return;
+  turns.splice(0, turns.length - kept);
+  conversation.forgotten = true;
+}
+
+/** A trace of which no more is known than can be kept: what was counted first says least. */
+export function boundedTrace({ ids, spans, conversations }: TraceRecord, kept: number): TraceRecord {
+  const isCounted = ({ counted }: SeenSpan): boolean => counted;
+  return {
+    ids,
+    spans: [
+      ...spans.filter(isCounted).slice(-kept),
+      ...spans.filter((span) => !isCounted(span)).slice(-kept),
+    ],
+    conversations: new Map([...conversations].slice(-kept)),
+  };
 }
 
 export function encodeConversation(conversation: Conversation): string {
@@ -97,7 +114,7 @@ export function encodeConversation(conversation: Conversation): string {
       `${role === 'user' ? 'u' : 'a'}${INFERRED[inferred ?? 'not']}${hash}${trace}`,
       at,
     ]),
-    merged,
+    merged: merged.stored,
     forgotten,
     outbox,
     emissions,
@@ -110,17 +127,21 @@ const INFERRED_BY = new Map([
   ['~', 'step' as const],
 ]);
 
-interface StoredConversation extends Omit<Conversation, 'turns'> {
+interface StoredConversation extends Omit<Conversation, 'turns' | 'merged'> {
   readonly turns: readonly (readonly [string, number])[];
+  /** A list of digests until 2026-11-22. */
+  readonly merged: StoredMerged | readonly string[];
 }
 
 /** Of a turn: two characters, then 11 of its text's hash, then the name of its trace. */
 const [FLAGS, HASH] = [2, 13];
 
-export function decodeConversation(text: string): Conversation {
-  const { turns, ...rest } = unpack(text) as StoredConversation;
+export function decodeConversation(text: string, kept: Kept = KEPT): Conversation {
+  const { turns, merged, ...rest } = unpack(text) as StoredConversation;
+  const stored = 'blocks' in merged ? merged : { blocks: [[0, merged] as const], pages: [] };
   return {
     ...rest,
+    merged: new MergedSpans(kept.merged, stored),
     turns: turns.map(([words, at]) => ({
       role: words.startsWith('u') ? 'user' : 'assistant',
       inferred: INFERRED_BY.get(words.charAt(1)) ?? null,
@@ -132,28 +153,56 @@ export function decodeConversation(text: string): Conversation {
 }
 
 export function encodeTrace({ ids, spans, conversations }: TraceRecord): string {
-  const kept = spans.toSorted((a, b) => Number(b.counted) - Number(a.counted)).slice(0, MAX_SPANS);
+  const byName = new Map<string, [name: ConversationName, spanIds: string[]]>();
+  for (const [spanId, name] of conversations) {
+    const key = JSON.stringify([name.instanceId, name.id ?? null, name.trace ?? null]);
+    const group = byName.get(key);
+    if (group === undefined) byName.set(key, [name, [spanId]]);
+    else group[1].push(spanId);
+  }
   return pack({
     v: 1,
     ids,
-    conversations,
-    spans: kept.map(({ spanId, parentSpanId, counted }) => [spanId, parentSpanId ?? '', counted ? 1 : 0]),
+    conversations: [...byName.values()],
+    spans: spans.map(({ spanId, parentSpanId, counted }) => [spanId, parentSpanId ?? '', counted ? 1 : 0]),
   });
 }
 
+interface StoredTrace {
+  readonly ids: SpanIds;
+  /** By span id until 2026-11-22. */
+  readonly conversations:
+    | readonly (readonly [name: ConversationName, spanIds: readonly string[]])[]
+    | Readonly<Record<string, ConversationName>>;
+  readonly spans: readonly (readonly [string, string, number])[];
+}
+
 export function decodeTrace(text: string): TraceRecord {
-  const { ids, conversations, spans } = unpack(text) as Omit<TraceRecord, 'spans'> & {
-    readonly spans: readonly (readonly [string, string, number])[];
-  };
+  const { ids, conversations, spans } = unpack(text) as StoredTrace;
+  const named = isList(conversations)
+    ? conversations.flatMap(([name, spanIds]) => spanIds.map((spanId) => [spanId, name] as const))
+    : Object.entries(conversations);
   return {
     ids,
-    conversations,
+    conversations: new Map(named),
     spans: spans.map(([spanId, parent, counted]) => ({
       spanId,
       parentSpanId: parent === '' ? undefined : parent,
       counted: counted === 1,
     })),
   };
+}
+
+function isList<T>(value: readonly T[] | object): value is readonly T[] {
+  return Array.isArray(value);
+}
+
+export function encodePage(digests: ReadonlySet<string>): string {
+  return JSON.stringify({ v: 1, digests: [...digests] });
+}
+
+export function decodePage(text: string): ReadonlySet<string> {
+  return new Set((JSON.parse(text) as { readonly digests: readonly string[] }).digests);
 }
 
 export function encodeCandidates(candidates: readonly Candidate[]): string {

@@ -20,6 +20,7 @@ interface Held {
   readonly defaultInstanceId: string;
   readonly observations: Observation[];
   readonly since: number;
+  until: number;
   /** When the first of its spans came. */
   readonly heldAt: number;
   bytes: number;
@@ -88,6 +89,7 @@ export class TraceBuffer {
         defaultInstanceId,
         observations: [],
         since: sequence,
+        until: sequence,
         heldAt: this.#options.now(),
         bytes: 0,
         changedAt: 0,
@@ -98,6 +100,7 @@ export class TraceBuffer {
       this.#held.delete(key);
       this.#held.set(key, held);
       held.observations.push(instanceId === null ? observation : { ...observation, instanceId });
+      held.until = sequence;
       const bytes = sizeOf(observation);
       held.bytes += bytes;
       this.#bytes += bytes;

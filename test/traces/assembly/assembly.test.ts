@@ -1,6 +1,8 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Observation } from '../../../src/traces/observation.ts';
+import { KEPT } from '../../../src/traces/assembly/records.ts';
+import { Dice } from './exports.ts';
 import { FakeService } from './fake-service.ts';
 
 function call(number: number, ids: Partial<Observation> = {}): Observation {
@@ -44,5 +46,26 @@ describe('what the assembler sends on', () => {
     service.send([call(2501)]);
     await service.runOut();
     equal(service.sessions().get('a chat')?.length, 5002);
+  });
+
+  it('is sent once when more calls of a conversation come again than it keeps digests of', async () => {
+    for (let seed = 1; seed <= 6; seed += 1) {
+      const dice = new Dice(seed);
+      const kept = {
+        ...KEPT,
+        turns: 12,
+        merged: { kept: 8, block: 1 + dice.roll(4), page: 4 + dice.roll(8) },
+      };
+      const service = new FakeService(dice, { kept, crashShare: 0.002 });
+      // It waits for what is above it, and nothing that came later leaves the stream meanwhile.
+      service.send([call(1, { traceId: 'f'.repeat(32), parentSpanId: 'f'.repeat(16) })]);
+      for (let number = 2; number <= 100; number += 1) {
+        service.send([call(number)]);
+        if (dice.chance(0.2)) await service.run();
+        if (dice.chance(0.05)) service.kill();
+      }
+      await service.runOut();
+      equal(service.sessions().get('a chat')?.length, 200, `seed ${seed}`);
+    }
   });
 });

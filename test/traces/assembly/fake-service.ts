@@ -19,17 +19,21 @@ const HEAD = { projectId: 'p', instanceId: null, defaultInstanceId: 'i', unknown
 /** Stream, buckets and ingest in memory; with dice, any write may be the last that a process does. */
 export class FakeService {
   readonly #dice: Dice | null;
+  readonly #kept: records.Kept;
   readonly #log: { readonly sequence: number; readonly observations: readonly Observation[] }[] = [];
   readonly #buckets = new Map<string, Map<string, { value: string; revision: number }>>();
   /** By seed: what comes again is dropped. */
   readonly #requests = new Map<string, { readonly session: string; readonly messages: readonly object[] }>();
+  readonly #crashShare: number;
   #first = 1;
   #now = 0;
   #revision = 0;
   #process: Process | null = null;
 
-  constructor(dice: Dice | null) {
+  constructor(dice: Dice | null, { kept = records.KEPT, crashShare = CRASH_SHARE } = {}) {
     this.#dice = dice;
+    this.#kept = kept;
+    this.#crashShare = crashShare;
   }
 
   send(observations: readonly Observation[]): void {
@@ -58,6 +62,11 @@ export class FakeService {
   /** As after a restore of a backup that has the messages alone. */
   forget(): void {
     this.#buckets.clear();
+    this.#process = null;
+  }
+
+  /** What was under way and in memory is gone; what is on the stream is read again. */
+  kill(): void {
     this.#process = null;
   }
 
@@ -121,12 +130,20 @@ export class FakeService {
       parts: {
         conversations: new CachedBucket(
           conversations,
-          { encode: records.encodeConversation, decode: records.decodeConversation },
+          {
+            encode: records.encodeConversation,
+            decode: (text: string) => records.decodeConversation(text, this.#kept),
+          },
           10_000,
         ),
         candidates: new CachedBucket(
           conversations,
           { encode: records.encodeCandidates, decode: records.decodeCandidates },
+          10_000,
+        ),
+        pages: new CachedBucket(
+          conversations,
+          { encode: records.encodePage, decode: records.decodePage },
           10_000,
         ),
         traces: new CachedBucket(
@@ -144,6 +161,7 @@ export class FakeService {
         isKnownSession: async () => false,
         firstSequence: () => this.#first,
         roundBytes: this.#dice?.chance(0.5) === true ? 1 : 1_000_000,
+        kept: this.#kept,
         clock: () => 0,
         guard: async () => undefined,
       },
@@ -151,6 +169,6 @@ export class FakeService {
   }
 
   #mayCrash(): void {
-    if (this.#dice?.chance(CRASH_SHARE) === true) throw new Crash();
+    if (this.#dice?.chance(this.#crashShare) === true) throw new Crash();
   }
 }

@@ -1,9 +1,11 @@
 /** Whatever the order, the batches, the repeats and the crashes: each message counts once, where it belongs. */
 import { deepEqual } from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { KEPT } from '../../../src/traces/assembly/records.ts';
 import { conversation, Dice, STYLES, type ExpectedConversation, type Style } from './exports.ts';
 import { FakeService } from './fake-service.ts';
 
+const FEW_DIGESTS = { ...KEPT, merged: { kept: 4, block: 2, page: 4 } };
 const RUNS = Number(process.env['TRACE_LAW_RUNS'] ?? 4);
 
 /** Sorted, so that only what was said counts, not when. */
@@ -30,7 +32,7 @@ async function holds(seed: number, style: Style, crashes: boolean): Promise<void
   const inOrder = style.history === 'window';
   const order =
     inOrder || dice.chance(0.3) ? all.toSorted((a, b) => a.endedAt - b.endedAt) : dice.shuffled(all);
-  const service = new FakeService(crashes ? dice : null);
+  const service = crashes ? new FakeService(dice, { kept: FEW_DIGESTS }) : new FakeService(null);
   const sent: (typeof all)[] = [];
   for (let from = 0; from < order.length;) {
     const batch = order.slice(from, (from += 1 + dice.roll(6)));
