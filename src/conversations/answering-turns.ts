@@ -5,8 +5,8 @@
  */
 
 import { fold } from '../language/normalise.ts';
-import { anyOf } from '../language/patterns.ts';
 import { wordCount } from '../language/words.ts';
+import { ASKED_DETAILS } from './asked-details.ts';
 
 /** Only the end of an assistant turn asks the user; before it there may be code, quotations, questions of others. */
 const CLOSING_LENGTH = 400;
@@ -25,29 +25,16 @@ export function asksUser(content: string): boolean {
   return holdsQuestion(content.slice(-CLOSING_LENGTH));
 }
 
-const DATA = anyOf(
-  [
-    'names?|surname|numbers?|e-?mail|address|phone|zip|zip ?code|postcode|postal code|date of birth|birth ?date|birthday|user ?name|nombres?|apellidos?|correo|numero|direccion|telefono|nome|sobrenome|endereco|telefone|nom|prenom|adresse|telephone|indirizzo|cognome|[a-z]*nummer|nachname|vorname|geburtsdatum|[a-z]*adres|naam|achternaam|imie|nazwisko|numer|telefon|зовут|имя|фамили\\p{L}*|номер\\p{L}*|почт\\p{L}*|адрес\\p{L}*|телефон\\p{L}*|ad(?:in|iniz)|soyad\\p{L}*|isminiz|numara\\p{L}*|اسمك|رقم\\p{L}*|بريدك|عنوانك|هاتفك|نام|شماره',
-  ],
-  ['姓名|名字|号码|邮箱|地址|电话|订单号|名前|氏名|番号|メール|住所|電話|이름|성함|번호|이메일|주소|전화'],
-);
 /** Whether a text names a name, an address, a number and the like. */
 export function namesData(text: string): boolean {
-  return DATA.test(fold(text));
+  return ASKED_DETAILS.details.test(fold(text));
 }
-
-const HELP = anyOf(
-  [
-    'help|assist|do for you|ayud\\p{L}*|ajud\\p{L}*|aide[rz]?|aiut\\p{L}*|helfen|hilfe|tun|helpen|pomoc|помочь|yardimci|مساعدت\\p{L}*|کمک',
-  ],
-  ['帮|手伝|お困り|ご用件|도와'],
-);
 
 /** Whether an assistant turn asks for a name, an address, a number and the like, and not for what the user wants. */
 export function asksForData(content: string): boolean {
   if (!asksUser(content)) return false;
   const closing = fold(content.slice(-CLOSING_LENGTH));
-  return DATA.test(closing) && !HELP.test(closing);
+  return ASKED_DETAILS.details.test(closing) && !ASKED_DETAILS.help.test(closing);
 }
 
 /** More words are more than a bare answer. */

@@ -1,14 +1,14 @@
 /**
- * Numbers and codes that stand for a person, an order or a document. What is not an amount, a date, a quantity, a year, a
- * version or the name of a product is one from five digits on; behind the word for what it numbers, from two on. Whether
- * a card or an account number is valid does not matter: a mistyped one is as personal.
+ * Numbers and codes that stand for a person, an order or a document. What is not an amount, a date, a quantity, a year,
+ * a version or the name of a product is one from five digits on; behind the word for what it numbers, from two on.
+ * Whether a card or an account number is valid does not matter: a mistyped one is as personal.
  */
 import { CUE, WORD } from './cues.ts';
 import type { Piece } from './pieces.ts';
 import { COPULAS, NOT_NAMES, NUMBER_WORDS, TECHNICAL, UNITS, type Reading } from './reading.ts';
 import { suffixCue } from './unspaced-cues.ts';
 import { DIGIT_WORDS } from './spelled.ts';
-import { PERSONAL_WORDS } from './personal-words.ts';
+import { anyWordOf, PERSONAL_WORDS } from './personal-words.ts';
 
 const LONG_CAPITALS = /[A-Z]{4}\w{12}/u;
 const CURRENCY = /^\p{Sc}$/u;
@@ -102,13 +102,21 @@ export function codeAt({ pieces, text }: Reading, place: number): Code {
 }
 
 export const DIMENSIONS = /^\d{1,5}[x×]\d{1,5}(?:[x×]\d{1,5})?\p{L}{0,3}$/iu;
-export const QUANTITY =
-  /^\d{1,6}(?:[.,]\d{1,4})?(?:k|m|g|km|kg|gb|mb|tb|kb|mah|kwh|wh|w|v|hz|khz|mhz|ghz|px|p|fps|rpm|ml|cl|l|cm|mm|mi|ft|mph|st|nd|rd|th|am|pm|h|hrs|min|mins|s|ms|x|usd|eur|gbp|kr|zł|zl|руб|р|грн|лет|tl|lei|ft|er|e|ème|º|ª)$/iu;
-const NAMED =
-  /^(?:kb\d{6,8}|cve-\d{4}-\d{4,7}|0x[0-9a-f]{1,16}|(?:iso|en|din|rfc|iec|astm|ieee)[-/ ]?\d{1,6}(?:[-:]\d{1,4})*|(?:http|error|err|e|win|utf|sha|md|base|mp|h|covid|usb|v|ver|version|q|ip|ipv|ps|arm|x|cat|ddr|pcie|wpa|web|s)[-_:/]?\d{1,4}(?:\.\d{1,4})*)$/iu;
+export const QUANTITY = new RegExp(
+  String.raw`^\d{1,6}(?:[.,]\d{1,4})?${anyWordOf(PERSONAL_WORDS.units)}$`,
+  'iu',
+);
+/** Numbered by the makers of programs, machines and standards: "KB5034441", "ISO 9001", "error 404". */
+const NAMED = new RegExp(
+  [
+    String.raw`^(?:kb\d{6,8}|cve-\d{4}-\d{4,7}|0x[0-9a-f]{1,16}`,
+    String.raw`${anyWordOf(PERSONAL_WORDS.standards)}[-/ ]?\d{1,6}(?:[-:]\d{1,4})*`,
+    String.raw`${anyWordOf(PERSONAL_WORDS.technicalPrefixes)}[-_:/]?\d{1,4}(?:\.\d{1,4})*)$`,
+  ].join('|'),
+  'iu',
+);
 export const INSTANT = /^\d{4}-\d{2}-\d{2}t\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:z|\+\d{2}:?\d{2})?$/iu;
-const ID_LEAD =
-  /^(?:ord|order|inv|tkt|tick|ticket|ref|case|po|rma|so|trk|cus|cust|acc|acct|bk|book|res|pol|clm|claim|inc|req|txn|tx|pay|sub|usr|user|uid|id|mem|emp|rg|rn|kd|re|nr|awb|shp|ship|ret|bill|cmd|fac|ped|zam|bst|auf|kdnr|vs|az|pnr|conf|sn|cid|mid|tid|pid|app|loan|cr|chg|prj|vg|lr|rx|mrn|pt|stu|std|cv|ac|cl|gc|ks|rv|tr|ct|sr|cs|dl)$/iu;
+const IDENTIFIER_PREFIX = new RegExp(`^${anyWordOf(PERSONAL_WORDS.identifierPrefixes)}$`, 'iu');
 
 /** Judges a run of letters and digits; returns the place behind it. */
 function judgeCode(reading: Reading, place: number): number {
@@ -127,7 +135,7 @@ function isCodePersonal(reading: Reading, { from, to, text }: Code): boolean {
   if (isTechnical(reading, from) || isAmount(reading, from, to)) return false;
   if (/^\p{N}{1,6}-\p{L}{3,}/u.test(text) && digits < LONG) return false;
   const segments = text.split(/[-_/#]/u);
-  if (ID_LEAD.test(segments[0]!) && segments.length > 1 && digits > 1) return true;
+  if (IDENTIFIER_PREFIX.test(segments[0]!) && segments.length > 1 && digits > 1) return true;
   if (digits > LONG) return true;
   if (length > 11 && digits > 2 && !/\p{Ll}{5}/u.test(text)) return true;
   if (length > 15 && digits > 0 && !/\p{Ll}{6}/u.test(text)) return true;

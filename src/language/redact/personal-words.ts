@@ -105,6 +105,14 @@ const schema = z.strictObject({
   thaiNameEnds: words,
   /** Before names, and before much else. */
   thaiHonorifics: words,
+  /** Behind a number with no blank: "40cm", "2nd". */
+  units: words,
+  /** Before the number of a standard, as in "ISO 9001". */
+  standards: words,
+  /** Before a number that stands for no person: "utf-8", "covid-19". */
+  technicalPrefixes: words,
+  /** Begin numbers of orders, customers and documents: "INV-20391". */
+  identifierPrefixes: words,
 });
 
 /** The source of a pattern for any of some words as written. */
