@@ -10,6 +10,7 @@ import { loadEmbedder, type Embedder } from '../src/enrich/embed/embedder.ts';
 import { collect, readDialogues } from '../models/eval/data.ts';
 import { randomFrom } from './load/questions.ts';
 import { timesFaster, type Ratios } from './load/ratios.ts';
+import { WORDS } from './load/words.ts';
 
 const MODELS = resolve(import.meta.dirname, '../models');
 const DEFAULT_MODEL = 'undertone-small';
@@ -19,10 +20,6 @@ const LENGTHS = [4, 8, 16, 64, 200] as const;
 /** Words in all for each cell of the table, so that every cell takes about as long. */
 const WORDS_A_CELL = 80_000;
 
-const WORDS =
-  'please could you tell me how i can cancel or change the booking for my hotel room because card payment was declined when we tried to pay online yesterday evening and nobody answers phone'.split(
-    ' ',
-  );
 function message(words: number, random: () => number): string {
   return Array.from({ length: words }, () => WORDS[Math.floor(random() * WORDS.length)]).join(' ');
 }
@@ -140,9 +137,8 @@ async function measure(model: string, path: string | undefined): Promise<void> {
   const before = process.memoryUsage().rss;
   const start = performance.now();
   const embedder = await loadEmbedder({ model: folder, modelsDirectory: MODELS });
-  console.log(
-    `loaded ${embedder.id} in ${Math.round(performance.now() - start)} ms, ${Math.round((process.memoryUsage().rss - before) / 2 ** 20)} MiB`,
-  );
+  const [taken, used] = [performance.now() - start, process.memoryUsage().rss - before];
+  console.log(`loaded ${embedder.id} in ${Math.round(taken)} ms, ${Math.round(used / 2 ** 20)} MiB`);
   const texts = mixed();
   await embedder.embed(texts.slice(0, 500));
 

@@ -12,6 +12,7 @@ import {
   type TransformerKind,
   type TransformerShape,
 } from '../test/support/transformer.ts';
+import { WORDS } from './load/words.ts';
 
 interface Shape extends TransformerShape {
   readonly like: string;
@@ -57,10 +58,6 @@ const SHAPES: Readonly<Record<string, Shape>> = {
     quantisedOnly: true,
   },
 };
-const WORDS =
-  'please could you tell me how i can cancel or change the booking for my hotel room because card payment was declined when we tried to pay online yesterday evening and nobody answers phone'.split(
-    ' ',
-  );
 /** Words of each message. Texts of one length run together, so that of equal ones more are done than of mixed ones. */
 const LENGTHS: Readonly<Record<string, (i: number) => number>> = {
   // As in support chats: mostly short, some long; 13 on average.

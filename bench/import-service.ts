@@ -17,9 +17,9 @@ import { table } from './load/table.ts';
 const USAGE = `Usage: npm run bench -- import-service [OPTIONS]
 
 How many messages a second does a service take from the importer, and what do others notice of it? Starts a service of
-its own and imports a file of generated conversations of five messages, the worker running beside it. The alternative, in
-the same run: a smaller file, one conversation a request, as an older service takes them. Before and during the import,
-20 single requests a second are sent with another key.
+its own and imports a file of generated conversations of five messages, the worker running beside it. The alternative,
+in the same run: a smaller file, one conversation a request, as an older service takes them. Before and during the
+import, 20 single requests a second are sent with another key.
 
   --megabytes N  size of the file (default: 1024)
   --json         print the figures as JSON`;

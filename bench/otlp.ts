@@ -10,9 +10,9 @@ import { table } from './load/table.ts';
 const USAGE = `Usage: npm run bench -- otlp [OPTIONS]
 
 What does it cost to read an export of spans? Reads requests as exporters send them: traces of four spans (the request
-of a web application, an agent, a call of a model with the whole history, a tool), in both encodings. Prints microseconds
-of the processor for each span, of decoding alone and with the messages, and beside them what JSON.parse takes for the
-same content.
+of a web application, an agent, a call of a model with the whole history, a tool), in both encodings. Prints
+microseconds of the processor for each span, of decoding alone and with the messages, and beside them what JSON.parse
+takes for the same content.
 
   --spans N      spans in a request (default: 512)
   --messages N   messages of history in a call of a model (default: 10)

@@ -11,8 +11,8 @@ const USAGE = `Usage: npm run bench -- page [OPTIONS]
 
 How much does the dashboard weigh, and how soon does it show numbers?
 
-Weighs script and style as they are sent (gzip). With --url and --key, a running service is opened in Chromium, each time
-in a new browser profile: npm run demo prints both.
+Weighs script and style as they are sent (gzip). With --url and --key, a running service is opened in Chromium, each
+time in a new browser profile: npm run demo prints both.
 
   --url URL    a running service
   --key KEY    its key

@@ -50,8 +50,10 @@ const WRITERS: Readonly<Record<Shape, Writer>> = {
     end: '',
     part: {
       messages: TURNS,
-      of: (index) =>
-        `${JSON.stringify({ id: `c${index}`, turns: turns.map((turn) => ({ role: roleOf(turn), content: text(turn, index) })) })}\n`,
+      of: (index) => {
+        const said = turns.map((turn) => ({ role: roleOf(turn), content: text(turn, index) }));
+        return `${JSON.stringify({ id: `c${index}`, turns: said })}\n`;
+      },
     },
   },
   chatgpt: {

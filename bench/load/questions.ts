@@ -227,8 +227,8 @@ select count(*) over () as total, null as bucket, d.id, messages,
   case when messages >= 2 then cast(extract(epoch from last_at - first_at) as float8) end as duration,
   cast(last_at as varchar) as last_at, sat, dsat, ${NET_SAT}, repeated_requests
 from (
-  select session, count(*) as messages, min(sent_at) as first_at, max(sent_at) as last_at, sum(sat) as sat, sum(dsat) as dsat,
-    count(repeated_request) as repeated_requests
+  select session, count(*) as messages, min(sent_at) as first_at, max(sent_at) as last_at,
+    sum(sat) as sat, sum(dsat) as dsat, count(repeated_request) as repeated_requests
   from message where instance = ${instance} and session in (
     select session from message where instance = ${instance} and topic = ${topic}
   ) group by session

@@ -124,10 +124,11 @@ async function showResult(
     throw new SetupError('The worker did not process the messages in time. Does it run?');
   }
   await printReport(instanceId, (params) => client.query(params), console.log, process.stdout.isTTY);
+  const query = `groupBy=TOPIC&instanceId=${instanceId}&fields=sessions,netSat&timeGranularity=WEEK`;
   console.log(
     `\nInstance ${instanceId}, key ${key}\n` +
       `Ask for yourself:\n` +
-      `  curl -s -H 'x-api-key: ${key}' '${url}/v1/query/?groupBy=TOPIC&instanceId=${instanceId}&fields=sessions,netSat&timeGranularity=WEEK'\n` +
+      `  curl -s -H 'x-api-key: ${key}' '${url}/v1/query/?${query}'\n` +
       `Every parameter: ${url}/docs`,
   );
 }

@@ -1,4 +1,7 @@
-/** `npm run import -- --dry-run`: shows what an import would send, without a service. Covered by test/cli/import.test.ts. */
+/**
+ * `npm run import -- --dry-run`: shows what an import would send, without a service. Covered by
+ * test/cli/import.test.ts.
+ */
 import { printable } from '../domain/printable.ts';
 import { count, megabytesPerSecond, type Progress } from '../domain/progress.ts';
 import { convert } from '../import/converter.ts';

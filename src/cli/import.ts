@@ -301,6 +301,7 @@ function describeInstance({ into }: Arguments, id: string, opened: OpenedInstanc
 
 function printSummary(summary: ImportSummary): void {
   const seconds = summary.durationMs / 1000;
+  const perSecond = Math.round(summary.messages / Math.max(seconds, 0.001));
   const number = (value: number): string => value.toLocaleString('en');
   const lines = [
     `instance      ${summary.instanceId ?? 'none'}`,
@@ -308,14 +309,14 @@ function printSummary(summary: ImportSummary): void {
     `messages      ${number(summary.messages)} sent, ${number(summary.messagesAlreadyThere)} already there`,
     `end users     ${number(summary.users)}`,
     `skipped       ${number(summary.emptyTurns)} empty turns, ${number(summary.failedLines)} lines that failed`,
-    `time          ${seconds.toFixed(1)} s, ${number(Math.round(summary.messages / Math.max(seconds, 0.001)))} messages/s`,
+    `time          ${seconds.toFixed(1)} s, ${number(perSecond)} messages/s`,
   ];
   for (const [reason, times] of summary.leftOut)
     lines.push(`left out      ${number(times)} × ${printable(reason)}`);
-  for (const { text, messages } of summary.warnings.slice(0, MAX_PRINTED_WARNINGS))
-    lines.push(
-      `warning       ${printable(text)}${messages === 0 ? '' : ` (${number(messages)} message${messages === 1 ? '' : 's'})`}`,
-    );
+  for (const { text, messages } of summary.warnings.slice(0, MAX_PRINTED_WARNINGS)) {
+    const times = messages === 0 ? '' : ` (${number(messages)} message${messages === 1 ? '' : 's'})`;
+    lines.push(`warning       ${printable(text)}${times}`);
+  }
   const unnamed = summary.warnings.length - MAX_PRINTED_WARNINGS;
   if (unnamed > 0) lines.push(`warning       and ${unnamed} more`);
   console.log(lines.join('\n'));

@@ -22,7 +22,8 @@ const TABLE_NAMES = SINK_TABLES.map(({ name }) => name);
 const USAGE = `Usage: npm run sink -- --to FOLDER [OPTIONS]
 
 Writes facts and rollups as Parquet files to a folder, for ClickHouse, Spark, DuckDB and what else reads them, and again
-every hour: only partitions whose rows have changed. docs/sink.md has the columns. Texts of messages stay where they are.
+every hour: only partitions whose rows have changed. docs/sink.md has the columns. Texts of messages stay where they
+are.
 
   --to FOLDER        a folder of its own; made when it is not there
   --every TIME       pause between two runs, such as 15m, 1h (default) or 1d

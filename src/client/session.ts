@@ -110,6 +110,7 @@ export class Session {
 function idOf(instanceId: string | undefined, externalId: string): string {
   if (instanceId !== undefined) return sessionIdOf(instanceId, externalId);
   throw new TypeError(
-    'A session with an externalId needs an instanceId, for its id follows from both. Give the client or the session one.',
+    'A session with an externalId needs an instanceId, for its id follows from both. ' +
+      'Give the client or the session one.',
   );
 }

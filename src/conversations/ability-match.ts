@@ -1,8 +1,8 @@
 /**
- * How likely two groups of missing abilities are one. Wordings of one ability share hardly a word, and their vectors lie
- * little closer than those of two abilities, so what they are about is compared with the vectors: what is done, and with
- * what. Of which group how much is known, and what of it agrees, adds its log-odds.
- * Covered by test/conversations/ability-match.test.ts.
+ * How likely two groups of missing abilities are one. Wordings of one ability share hardly a word, and their vectors
+ * lie little closer than those of two abilities, so what they are about is compared with the vectors: what is done, and
+ * with what. Of which group how much is known, and what of it agrees, adds its log-odds. Covered by
+ * test/conversations/ability-match.test.ts.
  */
 import { GENERAL_THINGS, type AbilityKeys } from '../language/ability-keys.ts';
 import { ABILITY_PRIOR, ABILITY_WEIGHTS } from './ability-weights.ts';

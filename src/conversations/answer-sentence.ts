@@ -46,7 +46,9 @@ export const LEFT_OUT = '\u{fffc}';
 /** A sentence that may be the answer. */
 export interface AnswerSentence {
   readonly text: string;
-  /** How much it says, whatever was asked: 1 for a plain statement, below 0.5 for what is none, below 0 for a question. */
+  /**
+   * How much it says, whatever was asked: 1 for a plain statement, below 0.5 for what is none, below 0 for a question.
+   */
   readonly score: number;
   /** Reports that something is done. */
   readonly completes: boolean;

@@ -1,4 +1,6 @@
-/** What an assistant turn says of a request: the sentence that carries the answer, and whether it refuses or hands over. */
+/**
+ * What an assistant turn says of a request: the sentence that carries the answer, and whether it refuses or hands over.
+ */
 import { truncate } from '../domain/truncate.ts';
 import { HIDDEN } from '../language/redact/redact.ts';
 import { sentencesOf } from '../language/sentences.ts';

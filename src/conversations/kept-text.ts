@@ -1,4 +1,7 @@
-/** The one way of a text of the conversation into the state of its session. Covered by test/conversations/session-text.test.ts. */
+/**
+ * The one way of a text of the conversation into the state of its session. Covered by
+ * test/conversations/session-text.test.ts.
+ */
 import { shortened } from '../language/shown/shortening.ts';
 import { isUnspaced } from '../language/words.ts';
 

@@ -183,8 +183,8 @@ function readTurn({ said, answer, isAsked, isBare }: AskedRequest): ReadTurn {
 }
 
 /**
- * The evidence of a turn, and for each of some earlier requests, oldest first. `threshold`: the cosine of two requests for the same;
- * `scale`: the similarity scale. Requests without an answer so far get the one in between.
+ * The evidence of a turn, and for each of some earlier requests, oldest first. `threshold`: the cosine of two requests
+ * for the same; `scale`: the similarity scale. Requests without an answer so far get the one in between.
  */
 export function evidenceOf(
   asked: AskedRequest,

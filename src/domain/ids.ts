@@ -3,8 +3,11 @@ import { v5 } from 'uuid';
 import { lengthOf, MAX_EXTERNAL_ID_LENGTH } from './limits.ts';
 
 /** Any RFC 9562 UUID of version 1 to 8 with variant 8, 9, a or b; the nil and the all-f UUID; any case. */
-export const UUID_PATTERN =
-  /^(?:[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}|00000000-0000-0000-0000-000000000000|ffffffff-ffff-ffff-ffff-ffffffffffff)$/i;
+export const UUID_PATTERN = new RegExp(
+  '^(?:[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}' +
+    '|00000000-0000-0000-0000-000000000000|ffffffff-ffff-ffff-ffff-ffffffffffff)$',
+  'i',
+);
 
 /** A deterministic id for something of an instance: the same instance, kind and name always give the same UUIDv5. */
 export function derivedId(

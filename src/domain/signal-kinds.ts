@@ -43,7 +43,8 @@ export const SIGNALS = [
     type: 'DSAT',
     name: 'Negative feedback',
     description:
-      'The user says that the answer is bad or did not help. Complaints about a product, a price or a third party do not count.',
+      'The user says that the answer is bad or did not help. ' +
+      'Complaints about a product, a price or a third party do not count.',
   },
   {
     key: 'correction',
@@ -90,7 +91,8 @@ export const SIGNALS = [
     type: 'DSAT',
     name: 'Gives up or asks for a human',
     description:
-      'The user gives up, or asks for a person instead of the assistant. Accepting its offer of a person does not count.',
+      'The user gives up, or asks for a person instead of the assistant. ' +
+      'Accepting its offer of a person does not count.',
   },
 ] as const satisfies readonly { key: string; type: 'SAT' | 'DSAT'; name: string; description: string }[];
 

@@ -1,7 +1,7 @@
 /**
  * Tells soon that a text holds no phrase of a gap: every such phrase holds a negation, or one of a few words
- * (`lexicon/lists/gap-triggers.json`). Most turns hold none. Covered by test/enrich/gap-triggers.test.ts, which tries all
- * examples of the lexicon.
+ * (`lexicon/lists/gap-triggers.json`). Most turns hold none. Covered by test/enrich/gap-triggers.test.ts, which tries
+ * all examples of the lexicon.
  */
 import { join } from 'node:path';
 import { z } from 'zod';

@@ -39,7 +39,9 @@ const folded = ({ all }: Entries): string => alternatives(all.map(fold));
 /** Digits said one by one, and letters as names are spelled. */
 const SPELLED = `(?:${folded(LEXICON.digits)}|[a-z])`;
 /** A number of five digits or more as accounts, policies and telephones have it (no time, no amount); a spelled one. */
-const IDENTIFIER = `(?:[+(#]?(?:[a-z]{0,3}\\d[\\s().-]{0,2}){4,40}\\d(?![:,]?\\d)|(?:${SPELLED}[\\s,.-]+){3,40}${SPELLED}(?![\\p{L}]))`;
+const IDENTIFIER =
+  '(?:[+(#]?(?:[a-z]{0,3}\\d[\\s().-]{0,2}){4,40}\\d(?![:,]?\\d)' +
+  `|(?:${SPELLED}[\\s,.-]+){3,40}${SPELLED}(?![\\p{L}]))`;
 const ADDRESS = '[^\\s@]@[^\\s@]{1,64}\\.\\p{L}{2}';
 const IS = `${folded(LEXICON.valueMarkers)}|[:=#]`;
 /** States how one can be reached, or under which number: what the request needs, not what it is. */

@@ -104,7 +104,7 @@ function whyPaths(): Json {
       `/v1/${path}/{id}/`,
       {
         get: {
-          operationId: `why${GROUPINGS[WHY_PATHS[path as WhyPath]].name.replace(/^./, (letter) => letter.toUpperCase())}`,
+          operationId: `why${capitalised(GROUPINGS[WHY_PATHS[path as WhyPath]].name)}`,
           summary: `Look behind a ${words}`,
           description:
             `The numbers of a ${words} in a range, what occurs together with it, and how it is said. ` +
@@ -142,4 +142,8 @@ export function readingPaths(): Json {
     '/v1/changes/': changesPath(),
     '/v1/overview/': overviewPath(),
   };
+}
+
+function capitalised(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1);
 }

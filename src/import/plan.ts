@@ -141,7 +141,9 @@ async function sampleOf(input: Input, layout: Layout): Promise<Sample> {
   return { shape: layout.shape, name: basename(input.name), values };
 }
 
-/** Says which roles have no meaning before anything is sent: what an import has stored, a second one leaves as it is. */
+/**
+ * Says which roles have no meaning before anything is sent: what an import has stored, a second one leaves as it is.
+ */
 function asMapped(sample: Sample, mapping: Mapping): string {
   const [first, ...rest] = rolesWithoutMeaning(sample, mapping);
   if (first === undefined) return 'as --map says';

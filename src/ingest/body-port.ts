@@ -4,7 +4,9 @@ import { AppError } from '../errors.ts';
 import type { ThreadMessage, ThreadReply, ThreadRequest } from './body-threads.ts';
 import type { ReceivedBody } from './prepared-request.ts';
 
-/** In a thread of `BodyThreads`: answers each body with what `prepare` makes of it. `movable`: what need not be copied. */
+/**
+ * In a thread of `BodyThreads`: answers each body with what `prepare` makes of it. `movable`: what need not be copied.
+ */
 export function serveBodies<Options, Prepared>(
   prepare: (body: ReceivedBody, options: Options) => Prepared | null,
   movable: (prepared: Prepared) => ArrayBuffer[],

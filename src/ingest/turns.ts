@@ -1,6 +1,9 @@
 /** Covered by test/ingest/turns.test.ts. */
 
-/** Lets a bounded number of things be done at a time; callers take turns, so that one with much does not hold up another. */
+/**
+ * Lets a bounded number of things be done at a time; callers take turns, so that one with much does not hold up
+ * another.
+ */
 export class Turns {
   readonly #waiting = new Map<string, (() => void)[]>();
   #free: number;

@@ -157,8 +157,8 @@ interface KeysInText extends AbilityKeys {
 }
 
 /**
- * The first act (the last one where verbs stand last), and the first thing of the list. A refund is an act where nothing
- * else is done with it.
+ * The first act (the last one where verbs stand last), and the first thing of the list. A refund is an act where
+ * nothing else is done with it.
  */
 function keysIn(text: string, language: string | null): KeysInText {
   const matches = (text === '' ? [] : abilityMatcher().match(text, language ?? '').matches).toSorted(

@@ -37,7 +37,10 @@ const FOREIGN_LETTERS: Partial<Record<Script, RegExp>> = {
   Arabic: /[ټډړږښڼۍڵێۆڕڤڪڏٻڄڃڇڙڳڱۈۋې]/,
 };
 
-/** The least probability of an answer, by `weightOf` the text: the less, the higher. docs/decisions/0049 has the figures. */
+/**
+ * The least probability of an answer, by `weightOf` the text: the less, the higher. docs/decisions/0049 has the
+ * figures.
+ */
 const LEAST_PROBABILITY: readonly (readonly [end: number, probability: number])[] = [
   [6, 0.75],
   [12, 0.65],

@@ -16,9 +16,10 @@ const NAME = '*';
 const ENGLISH: ReadonlySet<string> = new Set(LEXICON.stopWords.all.filter((word) => /^[a-z']+$/.test(word)));
 /** Words by which German is told from languages that write only names with a capital. */
 const GERMAN: ReadonlySet<string> = new Set(
-  'ich und ist nicht mein meine meinen meinem meiner das der den dem ein eine einen einem einer sie ihr ihre mit auf für von zu zum zur wie wo wann kann habe haben bitte noch auch'.split(
-    ' ',
-  ),
+  [
+    'ich und ist nicht mein meine meinen meinem meiner das der den dem ein eine einen einem einer sie ihr ihre',
+    'mit auf für von zu zum zur wie wo wann kann habe haben bitte noch auch',
+  ].flatMap((line) => line.split(' ')),
 );
 /** What stands between the name of a value and the value: "mein Workspace ist Falcon". */
 const MARKERS: ReadonlySet<string> = new Set(LEXICON.valueMarkers.all.map(fold));

@@ -3,11 +3,10 @@ import { fold } from './normalise.ts';
 import { LEXICON } from './lexicon.ts';
 import { once } from './once.ts';
 import { stemOf } from './stem.ts';
+import { UNSPACED_SCRIPTS } from './unspaced-scripts.ts';
 import { toldOnce } from './word-cache.ts';
 
-/** Scripts that write no spaces between words. */
-const UNSPACED =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+const UNSPACED = new RegExp(`[${UNSPACED_SCRIPTS}]`, 'u');
 
 /** True where words follow each other without spaces, so that a phrase is joined without them too. */
 export function isUnspaced(text: string): boolean {

@@ -55,6 +55,8 @@ Look at what is found:
       { role: 'user', userId: 'ada', content: 'That worked, thank you so much!' },
     ],
   });
+  const fields = 'fields=messages,sat,duration&dimensionFields=title,summary,language';
+  const query = `${url}/v1/query/?instanceId=${instance.id}&groupBy=SESSION&${fields}`;
   return `${key}
 Ingest a conversation:
 
@@ -62,7 +64,7 @@ Ingest a conversation:
 
 Query it (the last header waits until the conversation has been processed):
 
-  curl '${url}/v1/query/?instanceId=${instance.id}&groupBy=SESSION&fields=messages,sat,duration&dimensionFields=title,summary,language' -H 'x-api-key: ${first.rawKey}' -H 'x-wait-for-position: 1'
+  curl '${query}' -H 'x-api-key: ${first.rawKey}' -H 'x-wait-for-position: 1'
 
 `;
 }

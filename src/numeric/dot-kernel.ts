@@ -25,8 +25,8 @@ type DotsFunction = (query: number, rows: number, count: number, out: number, ro
 const MAXIMUM_PAGES = 32_768;
 
 /**
- * Two rows at a time, so that each part of the query is loaded once for both; the last of an odd number on its own. Each
- * row has four sums of its own, added up in the same order either way.
+ * Two rows at a time, so that each part of the query is loaded once for both; the last of an odd number on its own.
+ * Each row has four sums of its own, added up in the same order either way.
  */
 function dotsFunction(): WasmFunction {
   const [query, rows, count, out, rowBytes, at, second, pairs] = [0, 1, 2, 3, 4, 5, 6, 7] as const;

@@ -190,7 +190,8 @@ export const queryParameterSchemas = z.strictObject({
   dimensionFields: listOf(z.string().min(1, 'must not hold an empty name'))
     .optional()
     .describe(
-      `Comma-separated members of the row's entity, besides those that it always has. ${describeEach(dimensionFieldsOf)}`,
+      `Comma-separated members of the row's entity, besides those that it always has. ` +
+        describeEach(dimensionFieldsOf),
     ),
   ids: listOf(uuid).optional().describe('Only groups with these ids.'),
   topicIds: listOf(uuid).optional().describe(only('topicIds', 'those with one of these topics.')),

@@ -18,8 +18,8 @@ import { Statement, type Plan } from './statement.ts';
 export type Wanted = 'page' | 'total' | 'page and total';
 
 /**
- * Numbers of the entities that a query's filters name, in their instance (sessions and end users: in their shard); what no filter
- * names is absent.
+ * Numbers of the entities that a query's filters name, in their instance (sessions and end users: in their shard); what
+ * no filter names is absent.
  */
 export type ChosenEntities = Readonly<
   Partial<Record<NamesTable | 'session' | 'end_user', readonly number[]>>
@@ -194,13 +194,15 @@ function ownFilters(
   if (users !== undefined && names === 'end_user') conditions.push(`r.end_user in (${numberList(users)})`);
   else if (users !== undefined) {
     conditions.push(`r.session in (
-  select session from (${statement.hourFacts(KINDS.all, rangeOf(parameters))}) where end_user in (${numberList(users)}))`);
+  select session from (${statement.hourFacts(KINDS.all, rangeOf(parameters))})
+  where end_user in (${numberList(users)}))`);
   }
   for (const { counts } of Object.values(GROUPINGS)) {
     const numbers = counts.view === 'entity_rollup' ? chosen[counts.names] : undefined;
     if (counts.view !== 'entity_rollup' || numbers === undefined) continue;
     conditions.push(`r.${names} in (
-  select ${names} from (${statement.hourFacts(counts.kind, rangeOf(parameters))}) where entity in (${numberList(numbers)}))`);
+  select ${names} from (${statement.hourFacts(counts.kind, rangeOf(parameters))})
+  where entity in (${numberList(numbers)}))`);
   }
   if (parameters.language !== null) {
     conditions.push(`r.session in (
@@ -209,7 +211,8 @@ function ownFilters(
   if (parameters.titleContains !== null) {
     const text = statement.bind(parameters.titleContains);
     conditions.push(`r.session in (
-  select d.session from ${statement.names('session')} d where contains(lower(nfc_normalize(d.title)), lower(${text})))`);
+  select d.session from ${statement.names('session')} d
+  where contains(lower(nfc_normalize(d.title)), lower(${text})))`);
   }
   return conditions;
 }

@@ -55,8 +55,8 @@ export class QueryRunner {
   }
 
   /**
-   * The elements of the whole answer, some thousands at a time, all of one snapshot, whatever the page asked for. Throws
-   * with the first of them what `run` throws.
+   * The elements of the whole answer, some thousands at a time, all of one snapshot, whatever the page asked for.
+   * Throws with the first of them what `run` throws.
    */
   async *stream(parameters: QueryParameters, caller = ''): AsyncGenerator<Elements> {
     const snapshot = await this.#options.readerOf(parameters.instanceId).snapshot(caller);

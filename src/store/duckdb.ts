@@ -105,8 +105,20 @@ function faultOf(message: string): DatabaseFault {
 }
 
 /** Of a file that is gone, cut short or changed; its blocks carry checksums. */
-const DAMAGED =
-  /not a valid DuckDB database|Corrupt (?:database|WAL) file|Could not read enough bytes|database does not exist|No such file or directory|Failure while replaying WAL|checksum|deserializ|Serialization Error/i;
+const DAMAGED = new RegExp(
+  [
+    'not a valid DuckDB database',
+    'Corrupt (?:database|WAL) file',
+    'Could not read enough bytes',
+    'database does not exist',
+    'No such file or directory',
+    'Failure while replaying WAL',
+    'checksum',
+    'deserializ',
+    'Serialization Error',
+  ].join('|'),
+  'i',
+);
 /** The same words, when the disk or the system is at fault and the file may be sound. */
 const HINDERED = /Permission denied|Too many open files|temporary/i;
 const NO_ROOM = /No space left|File too large|Disk quota exceeded/i;

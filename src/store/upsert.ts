@@ -80,9 +80,10 @@ function mergeStatement(table: string, source: string, clauses: ReadonlyMap<stri
     columnsOf(word).map((column) => [column, change(column)] as const),
   );
   const columns = [...key, ...columnsOf('once'), ...changes.map(([column]) => column)];
+  const updates = changes.map(([column, value]) => `${column} = ${value}`);
   return `merge into ${table} t using ${source} d
 on ${key.map((column) => `t.${column} = d.${column}`).join(' and ')}
-when matched then update set ${changes.map(([column, value]) => `${column} = ${value}`).join(', ')}, seq = getvariable('seq')
+when matched then update set ${updates.join(', ')}, seq = getvariable('seq')
 when not matched then insert (${columns.join(', ')}, seq)
   values (${columns.map((column) => `d.${column}`).join(', ')}, getvariable('seq'))`;
 }

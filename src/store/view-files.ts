@@ -3,6 +3,12 @@ import { join } from 'node:path';
 import { SetupError } from '../errors.ts';
 import { expandUpsert, type Upsert } from './upsert.ts';
 
+/** What follows `-- publish:`. */
+const PUBLISHED = new RegExp(
+  String.raw`^(\w+) key\(([^)]+)\) order\(([^)]+)\)` +
+    String.raw`(?: time\((\w+)\))?(?: alive\(([^)]+)\))?(?: replaces\(([^)]+)\))?$`,
+);
+
 /** A table of a view that readers see. */
 export interface PublishedTable {
   readonly name: string;
@@ -100,10 +106,7 @@ export function parseView(file: string, text: string): View {
     version,
     after: values('after').flatMap((list) => list.split(',').map((item) => item.trim())),
     publishes: values('publish').map((line) => {
-      const match =
-        /^(\w+) key\(([^)]+)\) order\(([^)]+)\)(?: time\((\w+)\))?(?: alive\(([^)]+)\))?(?: replaces\(([^)]+)\))?$/.exec(
-          line,
-        );
+      const match = PUBLISHED.exec(line);
       if (match === null)
         throw new SetupError(
           `views/${file}: "-- publish: ${line}" is not "table key(columns) order(columns) [time(column)] ` +

@@ -12,8 +12,8 @@ const AGREEMENT = 0.08;
 /** Taken off the similarity of two requests for different actions, and for different things. */
 const CONFLICT = 0.07;
 /**
- * Added for a request in another language: with the same action and thing, and with the same one of them where the other
- * is not said. Vectors hear the language, too.
+ * Added for a request in another language: with the same action and thing, and with the same one of them where the
+ * other is not said. Vectors hear the language, too.
  */
 const OTHER_LANGUAGE = { both: 0.3, one: 0.15 } as const;
 /** The most that keys add to the similarity of two requests. Rounded up, as a bound. */
@@ -109,8 +109,8 @@ export function keyBonus(a: RequestKeys, b: RequestKeys): number {
 }
 
 /**
- * Of pairs of one language. `same`: how many have the same action, and how many the same thing, added up; `both`: in how
- * many both name an action, and in how many both name a thing.
+ * Of pairs of one language. `same`: how many have the same action, and how many the same thing, added up; `both`: in
+ * how many both name an action, and in how many both name a thing.
  */
 export function bonusOfPairs(same: number, both: number): number {
   return AGREEMENT * same - CONFLICT * (both - same);

@@ -11,7 +11,10 @@ import type { Topic, TopicCluster, TopicState } from './topic-state.ts';
 
 const VERSION = 7;
 
-/** Rows that changed since the last call. Kinds: `topics` (the counters), `micro`, `merged`, `topic`, `cluster`, `own-topic`. */
+/**
+ * Rows that changed since the last call. Kinds: `topics` (the counters), `micro`, `merged`, `topic`, `cluster`,
+ * `own-topic`.
+ */
 export function takeState(state: TopicState): StateRow[] {
   const { instance, micros, topics, clusters } = state;
   const rows: StateRow[] = [];

@@ -103,8 +103,8 @@ export class Topics {
   }
 
   /**
-   * Takes what people decided: `decide` may make or retire topics and clusters, and returns what applies then; null: what
-   * applied before.
+   * Takes what people decided: `decide` may make or retire topics and clusters, and returns what applies then; null:
+   * what applied before.
    */
   curate(decide: () => TopicCuration | null): void {
     this.#state.curate(decide);

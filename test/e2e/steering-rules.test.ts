@@ -1,4 +1,6 @@
-/** POST /v1/curations, POST /v1/topics, GET /v1/curations: what people decide, from the request to what queries show. */
+/**
+ * POST /v1/curations, POST /v1/topics, GET /v1/curations: what people decide, from the request to what queries show.
+ */
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';

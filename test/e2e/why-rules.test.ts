@@ -1,4 +1,7 @@
-/** GET /v1/topics/{id}, /v1/topic-clusters/{id}, /v1/gaps/{id}, /v1/repeated-requests/{id}, /v1/end-users/{id}: what is behind a number. */
+/**
+ * GET /v1/topics/{id}, /v1/topic-clusters/{id}, /v1/gaps/{id}, /v1/repeated-requests/{id}, /v1/end-users/{id}: what is
+ * behind a number.
+ */
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';

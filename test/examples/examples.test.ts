@@ -1,4 +1,6 @@
-/** The examples, as applications would run them: a model that is a server on this machine, and a service that records. */
+/**
+ * The examples, as applications would run them: a model that is a server on this machine, and a service that records.
+ */
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { deepEqual, equal, rejects } from 'node:assert/strict';
 import { once } from 'node:events';

@@ -13,8 +13,8 @@ const USAGE = `Usage:
   npm run golden -- check
 
 write stores digests of the views of three histories: the demo, dialogues and a synthetic one. check makes them again
-and lists the tables that differ; a change that must keep every number, id and name passes it. The dialogues are read from
-UNDERTONE_DATA (${DATA}), and left out where there are none.`;
+and lists the tables that differ; a change that must keep every number, id and name passes it. The dialogues are read
+from UNDERTONE_DATA (${DATA}), and left out where there are none.`;
 
 async function digests(): Promise<Record<string, Golden>> {
   const histories: Record<string, Golden> = { demo: await demoHistory() };

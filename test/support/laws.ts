@@ -60,7 +60,8 @@ export async function holds<Case>(test: TestContext, law: Law<Case>, numRuns: nu
   const kept = { law: law.name, note: 'What went wrong.', case: found.counterexample?.[0] };
   throw new Error(
     `${law.name} does not hold.
-Again: VIEW_LAW_SEED=${found.seed} VIEW_LAW_PATH=${found.counterexamplePath} (case ${found.numRuns}, shrunk ${found.numShrinks} times)
+Again: VIEW_LAW_SEED=${found.seed} VIEW_LAW_PATH=${found.counterexamplePath}
+(case ${found.numRuns}, shrunk ${found.numShrinks} times)
 Keep as test/fixtures/view-laws/${law.name}-${found.seed}.json:
 ${JSON.stringify(kept)}
 ${found.errorInstance instanceof Error ? found.errorInstance.message : String(found.errorInstance)}`,

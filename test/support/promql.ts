@@ -14,8 +14,17 @@ export interface Named {
   readonly grouped: readonly string[];
 }
 
-const TOKEN =
-  /\s+|(?<text>"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')|(?<number>\d+(?:\.\d+)?(?:e[+-]?\d+)?(?:ms|[smhdwy])?)|(?<word>[a-zA-Z_][\w:]*)|(?<variable>\$\w+)|(?<sign>=~|!~|!=|==|>=|<=|[-+*/%^<>=(){}[\],:@])/y;
+const TOKEN = new RegExp(
+  [
+    String.raw`\s+`,
+    String.raw`(?<text>"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')`,
+    String.raw`(?<number>\d+(?:\.\d+)?(?:e[+-]?\d+)?(?:ms|[smhdwy])?)`,
+    String.raw`(?<word>[a-zA-Z_][\w:]*)`,
+    String.raw`(?<variable>\$\w+)`,
+    String.raw`(?<sign>=~|!~|!=|==|>=|<=|[-+*/%^<>=(){}[\],:@])`,
+  ].join('|'),
+  'y',
+);
 
 const GROUPING = new Set(['by', 'without', 'on', 'ignoring', 'group_left', 'group_right']);
 const OPERATORS = new Set(['and', 'or', 'unless', 'bool', 'offset', 'atan2', 'inf', 'nan']);

@@ -28,8 +28,10 @@ const TOGETHER: readonly { readonly name: string; readonly files: RegExp }[] = [
   { name: 'stream', files: /^test\/stream\/(?!server\/fetch)/ },
   {
     name: 'small',
-    files:
-      /^test\/(?:client\/(?!package)|hub|writer\/(?!service|local)|cli\/(?:import-plan|local-url|progress)|main\/(?:first|super)|(?:architecture|config|deploy|errors|lifecycle)\.test)/,
+    files: new RegExp(
+      String.raw`^test/(?:client/(?!package)|hub|writer/(?!service|local)|cli/(?:import-plan|local-url|progress)` +
+        String.raw`|main/(?:first|super)|(?:architecture|config|deploy|errors|lifecycle)\.test)`,
+    ),
   },
   { name: 'traces', files: /^test\/traces\/(?:assembly|conventions|otlp)\// },
   { name: 'analysis', files: /^test\/worker\/analysis\/(?!determinism)/ },

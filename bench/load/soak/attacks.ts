@@ -133,7 +133,8 @@ const waiters: Attack['run'] = async ({ url, key, tally }) => {
 
 const randomKeys: Attack['run'] = async ({ pool, tally, ended }) => {
   for (let number = 0; number < 500 && !ended(); number += 1) {
-    const key = `ut_test_${String(number).padStart(8, '0')}${Math.random().toString(36).slice(2).padEnd(24, 'k').slice(0, 24)}`;
+    const random = Math.random().toString(36).slice(2).padEnd(24, 'k').slice(0, 24);
+    const key = `ut_test_${String(number).padStart(8, '0')}${random}`;
     const { status } = await pool.get('/v1/query/', { 'x-api-key': key });
     if (status !== 401 && status !== 429) tally.fault(`status ${status} to an unknown key`);
   }

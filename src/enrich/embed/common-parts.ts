@@ -1,7 +1,7 @@
 /**
- * What all texts of a script have in common, where a model does not know its words: there, pieces are single letters, so
- * unrelated texts look alike. A model's `common-parts.json` names such groups of texts with the mean of their vectors.
- * Covered by test/enrich/embed/common-parts.test.ts.
+ * What all texts of a script have in common, where a model does not know its words: there, pieces are single letters,
+ * so unrelated texts look alike. A model's `common-parts.json` names such groups of texts with the mean of their
+ * vectors. Covered by test/enrich/embed/common-parts.test.ts.
  */
 import { z } from 'zod';
 

@@ -1,7 +1,7 @@
 /**
- * Whether a model knows enough of a text's words to tell what it is about. A model's `familiarity.json` has a weight for
- * each of its tokens: above zero those that texts in languages that it knows hold more often than others.
- * Covered by test/enrich/embed/familiarity.test.ts.
+ * Whether a model knows enough of a text's words to tell what it is about. A model's `familiarity.json` has a weight
+ * for each of its tokens: above zero those that texts in languages that it knows hold more often than others. Covered
+ * by test/enrich/embed/familiarity.test.ts.
  */
 import { z } from 'zod';
 

@@ -14,16 +14,23 @@ export type Pooling = 'mean' | 'max' | 'cls' | 'last';
  * Well-known families, for models whose files leave out how they were trained (conversions to ONNX often do).
  * The first that fits the folder's name, or the name of the model that it was converted from, counts.
  */
+/** Models that speak for a text through its first token. */
+const FIRST_TOKEN = [
+  '(?:^|[-_/])bge[-_]',
+  'arctic-embed',
+  'mxbai-embed',
+  'gte-(?:modernbert|multilingual)',
+  'granite-embedding',
+  'simcse',
+  String.raw`-dot-v\d`,
+];
+
 const FAMILIES: readonly { readonly name: RegExp; readonly pooling: Pooling; readonly prefix: string }[] = [
   // Instructions for queries only: what is like each other goes without.
   { name: /(?:^|[-_/])e5[-_].{0,64}instruct/i, pooling: 'mean', prefix: '' },
   { name: /(?:^|[-_/])e5(?:[-_]|$)/i, pooling: 'mean', prefix: 'query: ' },
   { name: /nomic-embed-text/i, pooling: 'mean', prefix: 'clustering: ' },
-  {
-    name: /(?:^|[-_/])bge[-_]|arctic-embed|mxbai-embed|gte-(?:modernbert|multilingual)|granite-embedding|simcse|-dot-v\d/i,
-    pooling: 'cls',
-    prefix: '',
-  },
+  { name: new RegExp(FIRST_TOKEN.join('|'), 'i'), pooling: 'cls', prefix: '' },
   { name: /qwen3-embedding/i, pooling: 'last', prefix: '' },
 ];
 

@@ -1,6 +1,7 @@
 /**
  * LMSYS-Chat-1M and WildChat: `conversation` of `role` and `content`, mostly as Parquet.
- * Source: the dataset cards huggingface.co/datasets/lmsys/lmsys-chat-1m and huggingface.co/datasets/allenai/WildChat-1M.
+ * Source: the dataset cards huggingface.co/datasets/lmsys/lmsys-chat-1m and
+ * huggingface.co/datasets/allenai/WildChat-1M.
  */
 import { utcTime } from './utc-time.ts';
 import { OmissionCounts } from '../../traces/omissions.ts';

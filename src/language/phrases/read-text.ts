@@ -5,6 +5,7 @@
  */
 import { composed } from '../normalise.ts';
 import { wordKey } from '../spaced-phrases.ts';
+import { UNSPACED_SCRIPTS } from '../unspaced-scripts.ts';
 
 /** What stands before a token: nothing, a space or quote, a mark within a sentence, or the end of a sentence. */
 export const BREAK = { none: 0, space: 1, mark: 2, end: 3 } as const;
@@ -31,8 +32,7 @@ export interface ReadText {
 }
 
 /** Scripts whose tokens are characters. */
-const CHARACTER =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\u30fc\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\p{Script=Hangul}]/u;
+const CHARACTER = new RegExp(String.raw`[${UNSPACED_SCRIPTS}\u30fc\p{Script=Hangul}]`, 'u');
 const HANGUL = /\p{Script=Hangul}/u;
 const MARK = /\p{M}/u;
 const NOT_ASCII = /[^\0-\x7f]/;
@@ -40,7 +40,8 @@ const LETTER_OR_DIGIT = /[\p{L}\p{N}]/u;
 
 const EMOTICON = String.raw`[:;=]'?-?[()D\[\]|](?![\p{L}\p{N}])|<\/?3(?!\d)`;
 const EMOJI = String.raw`\p{Extended_Pictographic}[\p{Emoji_Modifier}\ufe0e\ufe0f]*`;
-const RUN = String.raw`[\p{L}\p{N}][\p{L}\p{N}\p{M}\u200c\u30fc]*(?:['’‘ʼ´\u0060][\p{L}\p{N}][\p{L}\p{N}\p{M}\u200c]*)*`;
+const PART = String.raw`[\p{L}\p{N}][\p{L}\p{N}\p{M}\u200c`;
+const RUN = String.raw`${PART}\u30fc]*(?:['’‘ʼ´\u0060]${PART}]*)*`;
 const TOKENS = new RegExp(`${RUN}|${EMOJI}|${EMOTICON}`, 'gu');
 const TOKENS_OF_ASCII = /[a-z0-9]+(?:['`][a-z0-9]+)*|[:;=]'?-?[()D[\]|](?![a-z0-9])|<\/?3(?!\d)/gi;
 

@@ -108,7 +108,9 @@ export function isDemonym({ lower }: Piece): boolean {
   return DEMONYM.test(lower) && !givenNames().has(lower);
 }
 
-/** Where the name that begins at `from` ends; `from` itself when none does. `small`: it may begin with a small letter. */
+/**
+ * Where the name that begins at `from` ends; `from` itself when none does. `small`: it may begin with a small letter.
+ */
 export function nameEnd(reading: Reading, from: number, small: boolean): number {
   const { pieces } = reading;
   const start = behindParticles(pieces, from);

@@ -1,4 +1,6 @@
-/** Numbers behind the word for what they number: from two digits on. Covered by test/language/redact/planted.test.ts. */
+/**
+ * Numbers behind the word for what they number: from two digits on. Covered by test/language/redact/planted.test.ts.
+ */
 import { CUE, WORD } from './cues.ts';
 import {
   codeAt,

@@ -1,4 +1,8 @@
-/** Cuts a text into runs of letters and digits and single marks, in one pass. Covered by test/language/redact/redact.test.ts. */
+/**
+ * Cuts a text into runs of letters and digits and single marks, in one pass. Covered by
+ * test/language/redact/redact.test.ts.
+ */
+import { UNSPACED_SCRIPTS } from '../unspaced-scripts.ts';
 
 /**
  * `mixed`: letters and digits in one run, as in "AB12". `unspaced`: a run of letters of Han, kana, Hangul, Thai and the
@@ -32,6 +36,8 @@ const MARK = 5;
 /** A letter of a script that is written without spaces, or with endings behind numbers: Han, kana, Hangul, Thai. */
 const UNSPACED_LETTER = 6;
 
+const UNSPACED = new RegExp(String.raw`[${UNSPACED_SCRIPTS}\p{Script=Hangul}ー々〇]`, 'u');
+
 /** By UTF-16 unit, filled as units are met. */
 const CLASSES = new Uint8Array(0x10000);
 const ZERO_WIDTH_NON_JOINER = 0x200c;
@@ -41,12 +47,7 @@ function classOf(unit: number): number {
   if (known !== UNKNOWN) return known;
   const character = String.fromCharCode(unit);
   let found = MARK;
-  if (
-    /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}ー々〇]/u.test(
-      character,
-    )
-  )
-    found = UNSPACED_LETTER;
+  if (UNSPACED.test(character)) found = UNSPACED_LETTER;
   else if (character === '\n' || character === '\r' || character === '\u2028') found = NEWLINE;
   else if (/\s/u.test(character)) found = SPACE;
   else if (/[\p{L}\p{M}]/u.test(character) || unit === ZERO_WIDTH_NON_JOINER || character === '_')

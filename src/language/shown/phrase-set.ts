@@ -66,7 +66,10 @@ function readWords(text: string, most: number): ShownWord[] {
   return words;
 }
 
-/** By the first word of a phrase, and by the first UTF-16 unit of one that opens with a beginning: the sets that have it. */
+/**
+ * By the first word of a phrase, and by the first UTF-16 unit of one that opens with a beginning: the sets that have
+ * it.
+ */
 const SETS_OF_WORD = [new Map<string, number>(), new Map<string, number>()] as const;
 const SETS_OF_BEGINNING = [new Map<number, number>(), new Map<number, number>()] as const;
 /** Of a number; further sets have a bit of a second one. */
@@ -240,7 +243,10 @@ export class PhraseSet {
     return this.#bit === 0 || ((this.#half === 0 ? sets : moreSets) & this.#bit) !== 0;
   }
 
-  /** The word, one of the first `most`, at which the first phrase begins; in a text without spaces between words 0; -1: there is none. */
+  /**
+   * The word, one of the first `most`, at which the first phrase begins; in a text without spaces between words 0; -1:
+   * there is none.
+   */
   firstIn(text: string, words: readonly ShownWord[], most = words.length): number {
     const bit = this.#bit;
     const isEarly = this.#half === 0;

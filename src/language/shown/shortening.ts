@@ -130,8 +130,8 @@ export function shortenedAtClause(sentence: string, length: number, isWish = fal
 }
 
 /**
- * The longest run of clauses from the front that stands by itself. Where it does not, or says little, a later clause that
- * says what is wanted or wrong; where a clause says otherwise, only such a one.
+ * The longest run of clauses from the front that stands by itself. Where it does not, or says little, a later clause
+ * that says what is wanted or wrong; where a clause says otherwise, only such a one.
  */
 function clauseWithin(text: string, length: number, isWish = false): string | null {
   const ends = clauseEnds(text);
@@ -196,7 +196,9 @@ interface ClauseEnd {
   readonly next: number;
 }
 
-/** Where clauses end outside quotes and brackets: at marks, before reasons, and before "and" with a new subject or verb. */
+/**
+ * Where clauses end outside quotes and brackets: at marks, before reasons, and before "and" with a new subject or verb.
+ */
 function clauseEnds(text: string): ClauseEnd[] {
   const ends: ClauseEnd[] = [...text.matchAll(CLAUSE_MARK)].map(({ 0: mark, index }) => ({
     end: index,

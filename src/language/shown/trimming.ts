@@ -61,7 +61,10 @@ export function withoutCourtesies(sentence: string): string {
   return withoutCourtesyAtEnd(text);
 }
 
-/** Without a greeting, and who is greeted, at its start: as answers are shown, in which "yes" and "please" say something. */
+/**
+ * Without a greeting, and who is greeted, at its start: as answers are shown, in which "yes" and "please" say
+ * something.
+ */
 export function withoutGreeting(sentence: string): string {
   const text = sentence.replace(LIST_MARK, '').replace(BEFORE, '');
   const end = greetingEnd(text, shownWordsOf(text, 8));

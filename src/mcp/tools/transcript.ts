@@ -97,9 +97,9 @@ export const transcript = tool({
     ];
     return {
       head:
-        `Conversation ${of.id}: ${counted(of.messages, 'message')}, ${of.createdAt} to ${of.lastActiveAt} (UTC), language ` +
-        `${of.language ?? 'unknown'}, sat ${of.sat}, dsat ${of.dsat}, repeated requests ${of.repeatedRequests}. ` +
-        `${freshness(lastProcessedAt)} Lines of a message begin with ">".`,
+        `Conversation ${of.id}: ${counted(of.messages, 'message')}, ${of.createdAt} to ${of.lastActiveAt} (UTC), ` +
+        `language ${of.language ?? 'unknown'}, sat ${of.sat}, dsat ${of.dsat}, ` +
+        `repeated requests ${of.repeatedRequests}. ${freshness(lastProcessedAt)} Lines of a message begin with ">".`,
       data: [...about, ...messages.map(messageText)].join('\n'),
       foot: next === null ? '' : `Shown: ${counted(messages.length, 'message')}. Go on with cursor ${next}.`,
     };
@@ -147,7 +147,8 @@ function messageText(each: Message): string {
     ...(each.gap === null ? [] : [`${each.gap.type} gap: ${cell(each.gap.name)}`]),
     ...(each.repeats === null ? [] : [`asks again: ${cell(each.repeats.name)}`]),
   ];
-  const head = `${cell(each.role ?? 'unknown role')} ${each.createdAt.slice(0, 19)}${found.length === 0 ? '' : ` [${found.join('; ')}]`}`;
+  const findings = found.length === 0 ? '' : ` [${found.join('; ')}]`;
+  const head = `${cell(each.role ?? 'unknown role')} ${each.createdAt.slice(0, 19)}${findings}`;
   if (each.text === null) return `${head}\n> (the text is gone: ${each.gone ?? ''})`;
   const lines = each.text.split('\n').map((line) => `> ${line}`);
   const cut =

@@ -24,7 +24,8 @@ const EQUALITIES = 40;
 
 const REPLACE_STATE = `
 delete from assign_state using batch_state b
-  where b.kind <> 'session' and assign_state.instance = b.instance and assign_state.kind = b.kind and assign_state.key = b.key;
+  where b.kind <> 'session'
+  and assign_state.instance = b.instance and assign_state.kind = b.kind and assign_state.key = b.key;
 insert into assign_state from batch_state where kind <> 'session' and value is not null;
 delete from session_state using batch_state b where b.kind = 'session' and session_state.session = b.key;
 insert into session_state select key, value from batch_state where kind = 'session' and value is not null
@@ -170,7 +171,8 @@ export class StateStore {
     try {
       await connection.transaction(async () => {
         const moved = await connection.all(
-          `update meta set sequence = ${batch.sequence}, instances = ${counters.instances}, sessions = ${counters.sessions}, end_users = ${counters.endUsers}
+          `update meta set sequence = ${batch.sequence}, instances = ${counters.instances},
+             sessions = ${counters.sessions}, end_users = ${counters.endUsers}
            where sequence = ${batch.expectedSequence} returning sequence`,
         );
         if (moved.length !== 1) {

@@ -110,7 +110,9 @@ export interface NamedRow {
 /** The name that a person gave; undefined: nobody did. */
 export type GivenName = (number: number) => string | undefined;
 
-/** The row with the name that is shown: a person's, else the writer's; what has merged keeps the name that we gave it. */
+/**
+ * The row with the name that is shown: a person's, else the writer's; what has merged keeps the name that we gave it.
+ */
 export function shownRow<Row extends NamedRow>(
   names: WrittenNames,
   given: GivenName,

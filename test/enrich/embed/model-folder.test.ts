@@ -166,7 +166,8 @@ describe('a transformer', () => {
   });
 
   for (const quantised of [false, true]) {
-    it(`gives bit-equal vectors in any batch, ${quantised ? 'one by one where activations are quantised' : 'together where it may'}`, async () => {
+    const way = quantised ? 'one by one where activations are quantised' : 'together where it may';
+    it(`gives bit-equal vectors in any batch, ${way}`, async () => {
       const path = model(`batch-${quantised}`, { quantised });
       const embedder = await loadEmbedder({ model: path, modelsDirectory: folder });
       equal(embedder.batchSize === 1, quantised);

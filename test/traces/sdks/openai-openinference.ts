@@ -1,4 +1,7 @@
-/** A chat of two turns and a response of the newer interface through `openai`, traced by OpenInference. MODEL_URL: the model. */
+/**
+ * A chat of two turns and a response of the newer interface through `openai`, traced by OpenInference. MODEL_URL: the
+ * model.
+ */
 import { setSession, setUser } from '@arizeai/openinference-core';
 import { OpenAIInstrumentation } from '@arizeai/openinference-instrumentation-openai';
 import { context } from '@opentelemetry/api';

@@ -1,4 +1,7 @@
-/** A chat of two turns and a response of the newer interface through `openai`, traced by OpenTelemetry's own instrumentation. MODEL_URL: the model. */
+/**
+ * A chat of two turns and a response of the newer interface through `openai`, traced by OpenTelemetry's own
+ * instrumentation. MODEL_URL: the model.
+ */
 import { trace } from '@opentelemetry/api';
 import { OpenAIInstrumentation } from '@opentelemetry/instrumentation-openai';
 import { NodeSDK } from '@opentelemetry/sdk-node';

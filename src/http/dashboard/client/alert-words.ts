@@ -36,8 +36,8 @@ export function conditionWords(condition: Condition): string {
       return `A new topic comes up in ${conversations(condition.atLeast)}`;
     case 'dsat_share':
       return (
-        `More than ${shownShare(condition.above)} of the conversations within ${WINDOW_WORDS[condition.window]} have a ` +
-        `signal of dissatisfaction, and there are at least ${conversations(condition.minSessions)}`
+        `More than ${shownShare(condition.above)} of the conversations within ${WINDOW_WORDS[condition.window]} ` +
+        `have a signal of dissatisfaction, and there are at least ${conversations(condition.minSessions)}`
       );
     case 'digest':
       return 'A week is over: a digest of it';

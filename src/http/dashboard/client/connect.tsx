@@ -13,7 +13,8 @@ interface Way {
 }
 
 function waysIn(url: string, instance: string): readonly Way[] {
-  const body = `{"instanceId":"${instance}","messages":[{"role":"user","userId":"ada","content":"Where is my parcel?"}]}`;
+  const messages = '[{"role":"user","userId":"ada","content":"Where is my parcel?"}]';
+  const body = `{"instanceId":"${instance}","messages":${messages}}`;
   return [
     {
       title: 'HTTP',
