@@ -1,45 +1,12 @@
 /**
  * What is posted: JSON with all figures, or what Slack's incoming webhooks take. Covered by test/alerts/body.test.ts.
  */
-import { z } from 'zod';
 import { formatInstant } from '../domain/time.ts';
+import { MOST_HELD_BACK_NAMED, type PostedType } from './body-schema.ts';
 import type { Firing } from './evaluation.ts';
 import type { Message } from './outbox.ts';
-import { COUNTED, KINDS_OF_CONDITIONS, WINDOWS, type Counted, type Format, type Rule } from './rule.ts';
+import type { Counted, Format, Rule } from './rule.ts';
 import { oneLine, textOf } from './texts.ts';
-
-const uuid = z.uuid();
-const instant = z.iso.datetime();
-
-/** The body of a message of format `undertone`, as docs/alerts.md describes it. */
-export const alertBodySchema = z.strictObject({
-  type: z.enum(['alert.fired', 'alert.test', 'digest.weekly']),
-  timestamp: instant,
-  data: z.looseObject({
-    alert: z.strictObject({ id: uuid, name: z.string(), kind: z.enum(KINDS_OF_CONDITIONS) }),
-    instanceId: uuid,
-    text: z.string(),
-    link: z.string(),
-  }),
-});
-
-/** The rest of `data` when an alert has fired. */
-export const firedDataSchema = z.strictObject({
-  alert: z.strictObject({ id: uuid, name: z.string(), kind: z.enum(KINDS_OF_CONDITIONS) }),
-  instanceId: uuid,
-  text: z.string(),
-  link: z.string(),
-  window: z.strictObject({ granularity: z.enum(WINDOWS).nullable(), start: instant, end: instant }),
-  value: z.number(),
-  bound: z.number(),
-  sessions: z.number().optional(),
-  before: z
-    .strictObject({ start: instant, end: instant, sessions: z.number(), windows: z.number() })
-    .optional(),
-  entity: z.strictObject({ groupBy: z.enum(COUNTED), id: uuid, name: z.string() }).nullable(),
-  quotes: z.array(z.string()),
-  position: z.number(),
-});
 
 export interface Rendered {
   readonly text: string;
@@ -48,7 +15,7 @@ export interface Rendered {
 
 /** A message before it takes the form that its receiver reads. */
 export interface Content {
-  readonly type: z.output<typeof alertBodySchema>['type'];
+  readonly type: PostedType;
   readonly rule: Rule;
   /** Milliseconds since 1970-01-01 UTC. */
   readonly at: number;
@@ -173,6 +140,14 @@ export function contentOf(
   // Who reads it does so now, however far behind the worker is.
   const text = textOf({ ...firing, isOpen: firing.isOpen && span.end > at * 1000 });
   const ended = { start: formatInstant(span.start), end: formatInstant(span.end) };
+  const counted = { window: { granularity: window, ...ended }, value, bound };
+  if (firing.heldBack !== undefined) {
+    const heldBack = firing.heldBack
+      .slice(0, MOST_HELD_BACK_NAMED)
+      .map(({ groupBy, id, name, sessions: count }) => ({ groupBy, id, name, sessions: count }));
+    const more = { ...counted, heldBack, position };
+    return { type: 'alert.held_back', rule, at, text, link: linkTo(rule.instanceId, null), more };
+  }
   return {
     type: 'alert.fired',
     rule,
@@ -183,9 +158,7 @@ export function contentOf(
       : { sections: [{ lines: [text] }, { lines: quotes.map((quote) => `“${quote}”`) }] }),
     link: linkTo(rule.instanceId, entity),
     more: {
-      window: { granularity: window, ...ended },
-      value,
-      bound,
+      ...counted,
       ...(sessions === undefined ? {} : { sessions }),
       ...(before === undefined
         ? {}

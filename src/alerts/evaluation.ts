@@ -18,7 +18,7 @@ export interface Firing {
   /** Whether the window goes on. */
   readonly isOpen: boolean;
   /** Null: it is about the instance as a whole. */
-  readonly entity: (EntityFigures & { readonly groupBy: Counted }) | null;
+  readonly entity: Named | null;
   /** What was measured: conversations, or a share of them. */
   readonly value: number;
   /** What it was measured against. */
@@ -27,7 +27,12 @@ export interface Firing {
   readonly sessions?: number;
   /** Of what rises: the conversations of the time before, and how many windows it holds. */
   readonly before?: Span & { readonly sessions: number; readonly windows: number };
+  /** It stands for these, of which nothing else is said in this window; the most conversations first. */
+  readonly heldBack?: readonly Named[];
 }
+
+/** What an alert counts. */
+type Named = EntityFigures & { readonly groupBy: Counted };
 
 export interface Moment {
   /** What was stored in the stream since then, and up to `until`, was not evaluated. Microseconds since 1970. */
@@ -43,6 +48,8 @@ type Of<Kind extends Condition['kind']> = Extract<Condition, { readonly kind: Ki
 
 /** A topic is new for so long after its first conversation, in days. */
 const NEW_FOR_DAYS = 28;
+/** An alert says so much of one window, and one thing more: what it holds back. */
+export const MOST_IN_WINDOW = 20;
 /** In the first days of an instance, every topic is seen for the first time: none of them is news. */
 const LEARNING_DAYS = 7;
 
@@ -55,9 +62,12 @@ export async function evaluate(rules: readonly Rule[], figures: Figures, moment:
     if (condition.kind === 'new_topic') firings.push(...(await newTopics(rule, condition, figures, moment)));
     else {
       for (const span of windowsOf(rule, condition.window, moment)) {
+        const heldId = heldIdOf(rule, span.start);
+        if (moment.isKnown(heldId)) continue;
         const isOpen = span.end > moment.until;
-        const found = await firingsIn(rule, condition, span, figures, moment);
-        firings.push(...found.map((one) => ({ ...one, rule, span, isOpen, window: condition.window })));
+        const { found, told } = await firingsIn(rule, condition, span, figures, moment);
+        const common = { rule, span, isOpen, window: condition.window };
+        firings.push(...bounded(heldId, found, told).map((one) => ({ ...one, ...common })));
       }
     }
   }
@@ -73,13 +83,33 @@ function windowsOf({ createdAt }: Rule, window: Window, { since, until }: Moment
 
 type Found = Omit<Firing, 'rule' | 'span' | 'isOpen' | 'window'>;
 
+/** What is to be said of a window, and of how many entities something was said before. */
+interface FoundIn {
+  readonly found: readonly Found[];
+  readonly told: number;
+}
+
+/** What is held back in a window is said once. */
+function heldIdOf({ id, condition }: Rule, start: number): string {
+  return messageIdOf(id, `${condition.kind} held back`, '', start);
+}
+
+/** As much as may be said of a window in which so much was said already; the rest is one firing. */
+function bounded(heldId: string, found: readonly Found[], told: number): readonly Found[] {
+  const room = Math.max(0, MOST_IN_WINDOW - told);
+  if (found.length <= room) return found;
+  const heldBack = found.slice(room).flatMap(({ entity }) => entity ?? []);
+  const rest = { id: heldId, entity: null, value: heldBack.length, bound: MOST_IN_WINDOW, heldBack };
+  return [...found.slice(0, room), rest];
+}
+
 function firingsIn(
   rule: Rule,
   condition: Of<'count' | 'rising' | 'dsat_share'>,
   span: Span,
   figures: Figures,
   moment: Moment,
-): Promise<Found[]> {
+): Promise<FoundIn> {
   switch (condition.kind) {
     case 'count':
       return counted(rule, condition, span, figures, moment);
@@ -92,22 +122,29 @@ function firingsIn(
   }
 }
 
-/** The entities in a window that have enough conversations and were not told yet. */
+interface Candidates {
+  /** Entities that were not told yet. */
+  readonly fresh: readonly { readonly id: string; readonly entity: Named }[];
+  readonly told: number;
+}
+
+/** The entities in a window that have enough conversations. */
 async function candidates(
   rule: Rule,
   { kind, groupBy, window, atLeast, ids, signalType }: Of<'count' | 'rising'>,
   span: Span,
   figures: Figures,
   { isKnown }: Moment,
-): Promise<{ readonly id: string; readonly entity: EntityFigures & { readonly groupBy: Counted } }[]> {
+): Promise<Candidates> {
   const entities = await figures.entities({ groupBy, span, window, atLeast, ids: ids ?? null });
-  return entities
+  const all = entities
     .filter((entity) => signalType === undefined || entity.signalType === signalType)
     .map((entity) => ({
       id: messageIdOf(rule.id, kind, entity.id, span.start),
       entity: { ...entity, groupBy },
-    }))
-    .filter(({ id }) => !isKnown(id));
+    }));
+  const fresh = all.filter(({ id }) => !isKnown(id));
+  return { fresh, told: all.length - fresh.length };
 }
 
 async function counted(
@@ -116,9 +153,10 @@ async function counted(
   span: Span,
   figures: Figures,
   moment: Moment,
-): Promise<Found[]> {
-  const found = await candidates(rule, condition, span, figures, moment);
-  return found.map((one) => ({ ...one, value: one.entity.sessions, bound: condition.atLeast }));
+): Promise<FoundIn> {
+  const { fresh, told } = await candidates(rule, condition, span, figures, moment);
+  const bound = condition.atLeast;
+  return { found: fresh.map((one) => ({ ...one, value: one.entity.sessions, bound })), told };
 }
 
 /**
@@ -131,27 +169,30 @@ async function rising(
   span: Span,
   figures: Figures,
   moment: Moment,
-): Promise<Found[]> {
+): Promise<FoundIn> {
   const { groupBy, window, factor } = condition;
-  const found = await candidates(rule, condition, span, figures, moment);
-  if (found.length === 0) return [];
+  const { fresh, told } = await candidates(rule, condition, span, figures, moment);
+  const nothing = { found: [], told };
+  if (fresh.length === 0) return nothing;
   // Most are no more than before: that costs one look at the same entities in the longest time there may be.
   const most = mostBefore(window, span);
-  const ids = found.map(({ entity }) => entity.id);
+  const ids = fresh.map(({ entity }) => entity.id);
   const earlier = sessionsById(
     await figures.entities({ groupBy, span: most, window: null, atLeast: 1, ids }),
   );
   const average = (id: string, windows: number): number => (earlier.get(id) ?? 0) / windows;
-  if (!found.some(({ entity }) => entity.sessions >= factor * average(entity.id, most.windows))) return [];
+  if (!fresh.some(({ entity }) => entity.sessions >= factor * average(entity.id, most.windows)))
+    return nothing;
   const before = timeBefore(window, span, await figures.firstDay(most));
-  if (before === null) return [];
+  if (before === null) return nothing;
   const isReal = await risesByMoreThanChance(groupBy, window, span, before, figures);
-  return found.flatMap(({ id, entity }) => {
+  const found = fresh.flatMap(({ id, entity }) => {
     const usual = average(entity.id, before.windows);
     if (usual === 0 || entity.sessions < factor * usual || !isReal(entity.id)) return [];
     const sessions = earlier.get(entity.id) ?? 0;
     return [{ id, entity, value: entity.sessions, bound: factor * usual, before: { ...before, sessions } }];
   });
+  return { found, told };
 }
 
 async function risesByMoreThanChance(
@@ -191,13 +232,14 @@ async function dissatisfied(
   span: Span,
   figures: Figures,
   { isKnown }: Moment,
-): Promise<Found[]> {
+): Promise<FoundIn> {
+  const nothing = { found: [], told: 0 };
   const id = messageIdOf(rule.id, kind, '', span.start);
-  if (isKnown(id)) return [];
+  if (isKnown(id)) return nothing;
   const sessions = await figures.sessions(span);
-  if (sessions < minSessions) return [];
+  if (sessions < minSessions) return nothing;
   const value = (await figures.sessions(span, true)) / sessions;
-  return value > above ? [{ id, entity: null, value, bound: above, sessions }] : [];
+  return value > above ? { found: [{ id, entity: null, value, bound: above, sessions }], told: 0 } : nothing;
 }
 
 /** Topics without a conversation before the alert was made, and with none that is older than four weeks. */
@@ -208,31 +250,45 @@ async function newTopics(
   { since, until, isKnown, old }: Moment,
 ): Promise<Firing[]> {
   const createdAt = rule.createdAt * 1000;
+  const today = bucketStart('DAY', until);
+  const heldId = heldIdOf(rule, today);
+  if (isKnown(heldId)) return [];
   const idOf = (id: string): string => messageIdOf(rule.id, kind, id, 0);
   const touched = new Set<string>();
+  const known = new Set<string>();
   for (const span of windowsBetween('DAY', Math.max(since, createdAt), until)) {
     const active = await figures.entities({ groupBy: 'TOPIC', span, window: 'DAY', atLeast: 1, ids: null });
-    for (const { id } of active) if (!isKnown(idOf(id)) && !old.has(`${rule.id} ${id}`)) touched.add(id);
+    for (const { id } of active) {
+      if (isKnown(idOf(id))) known.add(id);
+      else if (!old.has(`${rule.id} ${id}`)) touched.add(id);
+    }
   }
   if (touched.size === 0) return [];
-  const start = await learntAt(figures, Math.max(createdAt, bucketStart('DAY', until) - NEW_FOR_DAYS * DAY));
+  const start = await learntAt(figures, Math.max(createdAt, today - NEW_FOR_DAYS * DAY));
   const ever = { groupBy: 'TOPIC', window: null, ids: [...touched].sort() } as const;
   const before = { start: -Infinity, end: start };
   const seenBefore = await figures.entities({ ...ever, span: before, atLeast: 1 });
   for (const { id } of seenBefore) old.add(`${rule.id} ${id}`);
   const fresh = await figures.entities({ ...ever, span: { start, end: Infinity }, atLeast });
-  return fresh
+  const found = fresh
     .filter(({ id }) => !old.has(`${rule.id} ${id}`) && !isKnown(idOf(id)))
-    .map((entity) => ({
+    .map((entity): Found => ({
       id: idOf(entity.id),
-      rule,
-      window: null,
-      span: { start, end: until },
-      isOpen: true,
       entity: { ...entity, groupBy: 'TOPIC' },
       value: entity.sessions,
       bound: atLeast,
     }));
+  const told = found.length === 0 ? 0 : await firstSeenFrom(today, [...known].sort(), figures);
+  const common = { rule, window: null, span: { start, end: until }, isOpen: true };
+  return bounded(heldId, found, told).map((one) => ({ ...one, ...common }));
+}
+
+/** How many of these topics had no conversation before a time. */
+async function firstSeenFrom(at: number, ids: readonly string[], figures: Figures): Promise<number> {
+  if (ids.length === 0) return 0;
+  const span = { start: -Infinity, end: at };
+  const before = await figures.entities({ groupBy: 'TOPIC', window: null, ids, span, atLeast: 1 });
+  return ids.length - before.length;
 }
 
 /** A time, or the end of the first week of the instance if that is later. */

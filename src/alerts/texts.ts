@@ -12,6 +12,10 @@ const WORDS = {
 /** The alert in words, with the period in UTC. */
 export function textOf(firing: Firing): string {
   const { condition } = firing.rule;
+  if (firing.heldBack !== undefined) {
+    const period = firing.window === null ? '' : ` ${periodSentence(firing)}`;
+    return `${heldBackSentence(firing)}${period}`;
+  }
   switch (condition.kind) {
     case 'count':
       return `${countSentence(firing)} ${periodSentence(firing)}`;
@@ -60,6 +64,27 @@ export function shareSentence(firing: Firing): string {
   return (
     `${who} ${when(firing)} had a signal of dissatisfaction; the alert is ` +
     `set to more than ${percent(bound)}.`
+  );
+}
+
+const MOST_NAMES = 5;
+const UNITS: Readonly<Record<Window, string>> = { HOUR: 'hour', DAY: 'day', WEEK: 'week' };
+const ONE_OF = { TOPIC: 'topic', GAP: 'gap', CSAT_DSAT: 'signal' } as const;
+
+/** “12 more topics met the condition of this alert today: ‘a’, ‘b’ and 10 others. It says no more about this day.” */
+export function heldBackSentence(firing: Firing): string {
+  const { heldBack = [], window } = firing;
+  const names = heldBack.slice(0, MOST_NAMES).map(({ name }) => `‘${oneLine(name)}’`);
+  const others = heldBack.length - names.length;
+  if (others > 0) names.push(others === 1 ? 'another one' : `${number(others)} others`);
+  const last = names.pop() ?? '';
+  const list = names.length === 0 ? last : `${names.join(', ')} and ${last}`;
+  const ending = heldBack.length === 1 ? '' : 's';
+  const unit = ONE_OF[heldBack[0]?.groupBy ?? 'TOPIC'];
+  const time = window === null ? '' : ` ${when(firing)}`;
+  return (
+    `${number(heldBack.length)} more ${unit}${ending} met the condition of this alert${time}: ${list}. ` +
+    `It says no more about this ${UNITS[window ?? 'DAY']}.`
   );
 }
 

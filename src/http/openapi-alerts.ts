@@ -1,4 +1,5 @@
 /** The routes about alerts. Covered by test/http/docs.test.ts. */
+import { POSTED, type PostedType } from '../alerts/body-schema.ts';
 import { newRuleSchema } from '../alerts/rule.ts';
 import { alertDetailSchema, alertListSchema, alertTestSchema, newAlertSchema } from '../alerts/service.ts';
 import { alertParameterSchemas } from './alert-routes.ts';
@@ -90,8 +91,58 @@ export function alertPaths(): Json {
   };
 }
 
+/** What is posted to the URL of an alert of format `undertone`. */
+const WEBHOOKS: Readonly<Record<PostedType, { readonly schema: string; readonly summary: string }>> = {
+  'alert.fired': { schema: 'AlertFired', summary: 'An alert has fired' },
+  'alert.held_back': { schema: 'AlertHeldBack', summary: 'An alert holds back what else fires in a window' },
+  'alert.test': { schema: 'AlertTestMessage', summary: 'A test message' },
+  'digest.weekly': { schema: 'WeeklyDigest', summary: 'A week in numbers' },
+};
+
+function header(name: string, description: string, schema: Json): Json {
+  return { name, in: 'header', required: true, description, schema };
+}
+
+const SIGNED: readonly Json[] = [
+  header('webhook-id', 'The message: the same in every attempt.', { type: 'string', format: 'uuid' }),
+  header('webhook-timestamp', 'When the attempt was made, in seconds since 1970.', { type: 'integer' }),
+  header(
+    'webhook-signature',
+    'HMAC-SHA256 over id, time and body, as the Standard Webhooks specification says.',
+    { type: 'string' },
+  ),
+];
+
+export function alertWebhooks(): Json {
+  const webhooks = Object.entries(WEBHOOKS).map(([type, { schema, summary }]) => [
+    type,
+    {
+      post: {
+        operationId: `on${schema}`,
+        summary,
+        description: 'With the format slack, the body is what incoming webhooks of Slack take.',
+        tags: ['Alerts'],
+        security: [],
+        parameters: SIGNED,
+        requestBody: { required: true, ...bodyOf(schema) },
+        responses: {
+          '2XX': { description: 'It has arrived.' },
+          410: { description: 'The alert is disabled.' },
+          default: { description: 'It is sent again, for three days in all.' },
+        },
+      },
+    },
+  ]);
+  return Object.fromEntries(webhooks) as Json;
+}
+
 export function alertSchemas(): Json {
+  const posted = Object.entries(WEBHOOKS).map(([type, { schema }]) => [
+    schema,
+    namedSchema(schema, POSTED[type as PostedType], 'output'),
+  ]);
   return {
+    ...(Object.fromEntries(posted) as Json),
     NewAlert: namedSchema('NewAlert', newRuleSchema(false), 'input'),
     NewAlertResponse: namedSchema('NewAlertResponse', newAlertSchema, 'output'),
     AlertList: namedSchema('AlertList', alertListSchema, 'output'),

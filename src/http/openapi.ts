@@ -9,7 +9,7 @@ import { overviewResponseSchema } from '../query/overview/overview-schema.ts';
 import { whyResponseSchema } from '../query/why/why-schema.ts';
 import { errorEnvelopeSchema, ingestResponseSchema } from './answer-schemas.ts';
 import { batchLineSchema, batchRequestSchema } from './batch-route.ts';
-import { alertPaths, alertSchemas } from './openapi-alerts.ts';
+import { alertPaths, alertSchemas, alertWebhooks } from './openapi-alerts.ts';
 import { curationPaths, curationSchemas } from './openapi-curations.ts';
 import {
   instanceChangeSchema,
@@ -272,6 +272,7 @@ export function createOpenApiDocument(served: Served): Json {
       ...instancePaths(),
       '/v1/key/': keyPath(),
     },
+    ...(served.query ? { webhooks: alertWebhooks() } : {}),
     components: {
       securitySchemes: {
         apiKey: {

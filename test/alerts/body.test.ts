@@ -1,6 +1,7 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { alertBodySchema, contentOf, escapeMrkdwn, firedDataSchema, render } from '../../src/alerts/body.ts';
+import { MOST_HELD_BACK_NAMED, POSTED } from '../../src/alerts/body-schema.ts';
+import { contentOf, escapeMrkdwn, render } from '../../src/alerts/body.ts';
 import { entity, firing, INSTANCE, NOW, RULE, rule, TOPIC } from './builders.ts';
 
 const LINK = `/?instance=${INSTANCE}&view=topic&id=${TOPIC}`;
@@ -27,9 +28,9 @@ describe('the body of a message', () => {
     const before = { start: 0, end: 86_400_000_000, sessions: 380, windows: 28 };
     const content = contentOf({ ...firing({ before }), quotes: ['Cancel it.'] }, 7, NOW);
     const { body, text } = render(content, 'undertone', '');
-    const { type, timestamp, data } = alertBodySchema.parse(JSON.parse(body));
-    deepEqual([type, timestamp], ['alert.fired', '2026-11-22T14:05:00.000Z']);
-    deepEqual(firedDataSchema.parse(data), {
+    const { timestamp, data } = POSTED['alert.fired'].parse(JSON.parse(body));
+    equal(timestamp, '2026-11-22T14:05:00.000Z');
+    deepEqual(data, {
       alert: { id: RULE, name: 'Many cancellations', kind: 'count' },
       instanceId: INSTANCE,
       text,
@@ -55,13 +56,24 @@ describe('the body of a message', () => {
     ok(text.startsWith('‘Cancel order’ came up in 42 conversations on 22 November;'), text);
   });
 
+  it('names what is held back, as many as fit', () => {
+    const heldBack = Array.from({ length: 150 }, () => entity());
+    const parts = { entity: null, heldBack, value: heldBack.length, bound: 20 };
+    const { body, text } = render(contentOf({ ...firing(parts), quotes: [] }, 7, NOW), 'undertone', '');
+    const { data } = POSTED['alert.held_back'].parse(JSON.parse(body));
+    deepEqual([data.value, data.bound, data.text], [150, 20, text]);
+    equal(data.heldBack.length, MOST_HELD_BACK_NAMED);
+    deepEqual(data.heldBack[0], { groupBy: 'TOPIC', id: TOPIC, name: 'Cancel order', sessions: 42 });
+    equal(slack(parts).text, `Many cancellations: ${text}`);
+  });
+
   it('has a whole address where the dashboard has one', () => {
     const { body } = render(
       contentOf({ ...firing(), quotes: [] }, 7, NOW),
       'undertone',
       'https://undertone.example',
     );
-    equal(alertBodySchema.parse(JSON.parse(body)).data.link, `https://undertone.example${LINK}`);
+    equal(POSTED['alert.fired'].parse(JSON.parse(body)).data.link, `https://undertone.example${LINK}`);
   });
 });
 

@@ -1,6 +1,6 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { evaluate, type Firing, type Moment } from '../../src/alerts/evaluation.ts';
+import { evaluate, MOST_IN_WINDOW, type Firing, type Moment } from '../../src/alerts/evaluation.ts';
 import type { Rule } from '../../src/alerts/rule.ts';
 import { DAY, HOUR } from '../../src/alerts/windows.ts';
 import { COUNT, NOW, rule } from './builders.ts';
@@ -66,6 +66,28 @@ describe('a count', () => {
     deepEqual(await found([counting(3)], [...events, ...said(3, 'a', TODAY)], { isKnown }), []);
     const [tomorrow] = await found([counting(3)], said(3, 'a', TODAY + DAY), { until: TODAY + DAY + HOUR });
     ok(tomorrow !== undefined && tomorrow.id !== first?.id);
+  });
+
+  it('says so much of a window, then what it holds back, then nothing', async () => {
+    const topics = (from: number, to: number): Event[] =>
+      Array.from({ length: to - from }, (_, index) => said(2, `t${from + index}`, TODAY)).flat();
+    const known = new Set<string>();
+    const isKnown = (id: string): boolean => known.has(id);
+    const next = async (events: readonly Event[]): Promise<Firing[]> => {
+      const firings = await found([counting(2)], events, { isKnown });
+      for (const { id } of firings) known.add(id);
+      return firings;
+    };
+    equal((await next(topics(0, 15))).length, 15);
+    const more = await next([...topics(0, 28), ...said(3, 't28', TODAY)]);
+    equal(more.length, MOST_IN_WINDOW - 15 + 1);
+    equal(more[0]?.entity?.id, 't28');
+    const last = more.at(-1);
+    deepEqual([last?.entity, last?.value, last?.bound], [null, 9, MOST_IN_WINDOW]);
+    equal(last?.heldBack?.length, 9);
+    deepEqual(await next(topics(0, 40)), []);
+    const tomorrow = { isKnown, until: TODAY + DAY + HOUR, since: TODAY + DAY + 11 * 60e6 };
+    deepEqual(names(await found([counting(2)], said(2, 't39', TODAY + DAY), tomorrow)), ['t39 2']);
   });
 
   it('looks only at the entities that it names', async () => {
@@ -198,6 +220,24 @@ describe('a new topic', () => {
       return figures.asked.length;
     };
     deepEqual([await ask(), await ask()], [3, 1]);
+  });
+
+  it('is held back where a day has many', async () => {
+    const events = said(1, 'old', TODAY - 90 * DAY);
+    const known = new Set<string>();
+    const next = async (count: number, at = TODAY, until = NOW * 1000): Promise<Firing[]> => {
+      for (let index = 0; index < count; index += 1) events.push(...said(3, `new${index}`, at));
+      const moment = { isKnown: (id: string) => known.has(id), until };
+      const firings = await found([fresh], events, moment);
+      for (const { id } of firings) known.add(id);
+      return firings;
+    };
+    equal((await next(12)).length, 12);
+    const more = await next(25);
+    deepEqual([more.length, more.at(-1)?.value], [MOST_IN_WINDOW - 12 + 1, 5]);
+    deepEqual(await next(30), []);
+    // The next day has its own.
+    deepEqual((await next(30, TODAY + DAY, TODAY + DAY + HOUR)).length, 10);
   });
 
   it('is no longer new after four weeks', async () => {

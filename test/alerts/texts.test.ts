@@ -137,6 +137,32 @@ describe('the other texts', () => {
     );
   });
 
+  it('name what is held back, as many as one reads', () => {
+    const some = (count: number, groupBy: 'TOPIC' | 'GAP' = 'TOPIC') =>
+      Array.from({ length: count }, (_, index) => entity({ name: `t${index}`, groupBy }));
+    const said = (count: number, parts: Parameters<typeof firing>[0] = {}): string =>
+      textOf(firing({ entity: null, heldBack: some(count), value: count, bound: 20, ...parts }));
+    equal(
+      said(9),
+      '9 more topics met the condition of this alert today: ‘t0’, ‘t1’, ‘t2’, ‘t3’, ‘t4’ and 4 others. ' +
+        `It says no more about this day. ${TODAY}`,
+    );
+    const gaps = {
+      condition: { ...COUNT, groupBy: 'GAP', window: 'HOUR' },
+      heldBack: some(1, 'GAP'),
+    } as const;
+    equal(
+      said(1, gaps).split(' Period')[0],
+      '1 more gap met the condition of this alert this hour: ‘t0’. It says no more about this hour.',
+    );
+    const fresh = { condition: { kind: 'new_topic', atLeast: 3 }, window: null } as const;
+    equal(
+      said(6, fresh),
+      '6 more topics met the condition of this alert: ‘t0’, ‘t1’, ‘t2’, ‘t3’, ‘t4’ and another one. ' +
+        'It says no more about this day.',
+    );
+  });
+
   it('are as long ago as the clock of the test says', () => {
     equal(new Date(NOW).toISOString(), '2026-11-22T14:05:00.000Z');
   });

@@ -1,13 +1,15 @@
 /** /v1/alerts: from the rule and the messages of users to a signed webhook. */
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { alertBodySchema, firedDataSchema } from '../../src/alerts/body.ts';
+import { POSTED } from '../../src/alerts/body-schema.ts';
 import { alertDetailSchema, newAlertSchema, type NewAlert } from '../../src/alerts/service.ts';
 import { Client } from '../support/client.ts';
-import { readDigest } from '../../src/alerts/digest.ts';
+import { render } from '../../src/alerts/body.ts';
+import { digestContent, readDigest } from '../../src/alerts/digest.ts';
 import { SnapshotFigures } from '../../src/alerts/figures.ts';
 import { windowAt } from '../../src/alerts/windows.ts';
 import { SnapshotReader } from '../../src/store/published/snapshot-reader.ts';
+import { rule } from '../alerts/builders.ts';
 import { CANCEL, CANNOT, COMPLAINT, DONE, PASSWORD } from '../support/conversations.ts';
 import { VIEWS } from '../support/fold.ts';
 import { eventually, liveDirectories } from '../support/processes.ts';
@@ -63,9 +65,7 @@ describe('an alert on a count', () => {
     for (const content of CANCEL) await say(instanceId, content);
     const [message, ...others] = await receiver.until(made.path, 1);
     ok(message !== undefined);
-    const body = alertBodySchema.parse(verified(made.secret, message));
-    const data = firedDataSchema.parse(body.data);
-    equal(body.type, 'alert.fired');
+    const { data } = POSTED['alert.fired'].parse(verified(made.secret, message));
     equal(data.alert.id, made.alert.id);
     const rows = await client.rows({ instanceId, groupBy: 'TOPIC', fields: 'sessions' });
     deepEqual(
@@ -125,10 +125,10 @@ describe('alerts on a history', () => {
     }
   });
 
-  async function fired(made: Made): Promise<ReturnType<typeof firedDataSchema.parse>> {
+  async function fired(made: Made): Promise<ReturnType<(typeof POSTED)['alert.fired']['parse']>['data']> {
     const [message] = await receiver.until(made.path, 1);
     ok(message !== undefined);
-    return firedDataSchema.parse(alertBodySchema.parse(verified(made.secret, message)).data);
+    return POSTED['alert.fired'].parse(verified(made.secret, message)).data;
   }
 
   it('tell what rises, what is new, gaps and dissatisfaction, by the numbers of queries', async () => {
@@ -212,6 +212,8 @@ describe('alerts on a history', () => {
         })),
       );
       ok(digest.sessions.now > 0);
+      const { body } = render(digestContent(rule(), digest, 1, Date.now()), 'undertone', '');
+      POSTED['digest.weekly'].parse(JSON.parse(body));
     } finally {
       await reader.close();
     }

@@ -17,6 +17,7 @@ interface Operation {
 }
 interface Document {
   readonly openapi: string;
+  readonly webhooks?: Readonly<Record<string, { readonly post: Operation }>>;
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: {
     readonly schemas: Readonly<Record<string, { properties: Record<string, unknown>; required: string[] }>>;
@@ -88,6 +89,18 @@ describe('OpenAPI document', () => {
       'metadata',
     ]);
     deepEqual(schema?.required, ['messages']);
+  });
+
+  it('describes what alerts post, by the schemas of the bodies', async () => {
+    const { webhooks = {}, components } = await documentOf();
+    deepEqual(Object.keys(webhooks), ['alert.fired', 'alert.held_back', 'alert.test', 'digest.weekly']);
+    for (const { post } of Object.values(webhooks))
+      deepEqual(
+        post.parameters.map(({ name }) => name),
+        ['webhook-id', 'webhook-timestamp', 'webhook-signature'],
+      );
+    deepEqual(components.schemas['AlertFired']?.required, ['type', 'timestamp', 'data']);
+    equal((await documentOf('ingest')).webhooks, undefined);
   });
 
   it('resolves every reference within itself', async () => {
