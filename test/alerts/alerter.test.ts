@@ -107,6 +107,15 @@ class Service {
     throw new Error('nothing is evaluated');
   }
 
+  /** Waits for so many messages, a few seconds at most. */
+  async said(messages: number): Promise<void> {
+    const isSaid = (key: string): boolean => key.startsWith('message.');
+    for (let looks = 0; looks < 2000; looks += 1) {
+      if ([...this.bucket.values.keys()].filter(isSaid).length >= messages) return;
+      await sleep(1);
+    }
+  }
+
   async stop(): Promise<Message[]> {
     await this.#shard?.close();
     return [...this.bucket.values]
@@ -186,7 +195,7 @@ describe('alerts on counts', () => {
     service.beforeRead = () => service.published === 1 && service.work(2);
     service.start();
     service.work(1);
-    await sleep(30);
+    await service.said(2);
     deepEqual(
       (await service.stop()).map(({ text }) => text.slice(0, 3)),
       ['‘0’', '‘1’'],
@@ -235,7 +244,7 @@ describe('digests', () => {
     const service = await new Service(events).with(digest);
     service.start();
     service.work(2);
-    await sleep(20);
+    await service.said(1);
     // The week in which the alert was made has ended with the first message of the next.
     equal(service.bucket.values.size >= 1, true);
     service.work(3);
