@@ -62,7 +62,12 @@ async function measure(history: History, count: number): Promise<Figures> {
   const { reader, raw, close } = await openReaders(history);
   const texts = await openStreamTexts();
   try {
-    const why = new WhyReader({ views: VIEWS, readerOf: () => reader, texts, exampleOf });
+    const why = new WhyReader({
+      views: VIEWS,
+      readerOf: () => reader,
+      texts,
+      examples: async () => exampleOf,
+    });
     const rows = await reader.read((snapshot) =>
       snapshot.all('select id::varchar as id from @topic order by topic'),
     );

@@ -63,8 +63,7 @@ export interface Figures {
 export interface FiguresOptions extends AnswerOptions {
   /** The texts of messages by stream position. */
   readonly texts: WhyReaderOptions['texts'];
-  /** A text as it may be shown as an example. */
-  readonly exampleOf: WhyReaderOptions['exampleOf'];
+  readonly examples: WhyReaderOptions['examples'];
 }
 
 /** So many quotes of an entity. */

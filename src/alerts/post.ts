@@ -1,7 +1,5 @@
 /** Posts to an address that a caller named. Covered by test/alerts/post.test.ts. */
 import { lookup as lookUp, type LookupAddress, type LookupOptions } from 'node:dns';
-import http from 'node:http';
-import https from 'node:https';
 import { isIP } from 'node:net';
 import { hostOf, isPublicAddress, PRIVATE_FAULT } from './webhook-url.ts';
 
@@ -50,14 +48,15 @@ export function createPost(allowPrivate: boolean): Post {
   };
 }
 
-function send(
+async function send(
   url: URL,
   headers: Readonly<Record<string, string>>,
   body: string,
   signal: AbortSignal,
   allowPrivate: boolean,
 ): Promise<PostAnswer> {
-  const { request } = url.protocol === 'https:' ? https : http;
+  // Imported as modules they load the library behind `fetch` as well, which costs every start 30 ms.
+  const { request } = url.protocol === 'https:' ? await import('node:https') : await import('node:http');
   const bytes = Buffer.from(body);
   return new Promise((resolve, reject) => {
     const asked = request(

@@ -180,42 +180,51 @@ export function counted(count: number, unit: string): string {
   return `${number(count)} ${unit}${count === 1 ? '' : 's'}`;
 }
 
-const GROUPED = new Intl.NumberFormat('en-GB', { maximumFractionDigits: 0 });
-const TENTHS = new Intl.NumberFormat('en-GB', { maximumFractionDigits: 1 });
-const DATE = new Intl.DateTimeFormat('en-GB', {
-  timeZone: 'UTC',
-  weekday: 'long',
-  day: 'numeric',
-  month: 'long',
-  year: 'numeric',
+const makeFormats = () => ({
+  grouped: new Intl.NumberFormat('en-GB', { maximumFractionDigits: 0 }),
+  tenths: new Intl.NumberFormat('en-GB', { maximumFractionDigits: 1 }),
+  date: new Intl.DateTimeFormat('en-GB', {
+    timeZone: 'UTC',
+    weekday: 'long',
+    day: 'numeric',
+    month: 'long',
+    year: 'numeric',
+  }),
+  short: new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', day: 'numeric', month: 'long' }),
 });
-const SHORT = new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', day: 'numeric', month: 'long' });
+let made: ReturnType<typeof makeFormats> | null = null;
+/** Made for the first text, as they take 15 ms and most processes have nothing to say. */
+const formats = (): ReturnType<typeof makeFormats> => (made ??= makeFormats());
 
 export function number(value: number): string {
-  return GROUPED.format(value);
+  return formats().grouped.format(value);
 }
 
 /** “21.4 %” */
 export function percent(share: number): string {
-  return `${TENTHS.format(share * 100)}\u00a0%`;
+  return `${formats().tenths.format(share * 100)}\u00a0%`;
 }
 
 /** “3.1 times”, “twice”: said before “as many”. */
 export function times(factor: number): string {
-  const shown = TENTHS.format(factor);
+  const shown = formats().tenths.format(factor);
   return shown === '2' ? 'twice' : `${shown} times`;
 }
 
 /** “Sunday, 22 November 2026” */
 export function dayName(at: number): string {
-  const parts = new Map(DATE.formatToParts(new Date(at / 1000)).map(({ type, value }) => [type, value]));
+  const parts = new Map(
+    formats()
+      .date.formatToParts(new Date(at / 1000))
+      .map(({ type, value }) => [type, value]),
+  );
   const part = (name: Intl.DateTimeFormatPartTypes): string => parts.get(name) ?? '';
   return `${part('weekday')}, ${part('day')} ${part('month')} ${part('year')}`;
 }
 
 /** “22 November” */
 export function shortDay(at: number): string {
-  return SHORT.format(new Date(at / 1000));
+  return formats().short.format(new Date(at / 1000));
 }
 
 /** “14:00” */

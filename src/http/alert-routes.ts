@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { newRuleSchema, type NewRule, type RepeatKey } from '../alerts/rule.ts';
 import { UUID_PATTERN } from '../domain/ids.ts';
-import { readIdempotencyKey } from '../ingest/idempotency.ts';
+import { readIdempotencyKey } from '../ingest/idempotency-key.ts';
 import { checked, invalidRequest } from '../ingest/validation.ts';
 import { queryParameterSchemas } from '../query/parameters.ts';
 import type { HttpDependencies } from './dependencies.ts';

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { UUID_PATTERN } from '../domain/ids.ts';
 import { parseCuration, parseNewTopic, type CurationRequest } from '../ingest/curation-body.ts';
-import { readIdempotencyKey } from '../ingest/idempotency.ts';
+import { readIdempotencyKey } from '../ingest/idempotency-key.ts';
 import type { BodyReader } from './body.ts';
 import type { HttpDependencies } from './dependencies.ts';
 import { enterInstance } from './instance-request.ts';

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { UUID_PATTERN } from '../domain/ids.ts';
 import { lengthOf, MAX_INSTANCE_NAME_LENGTH } from '../domain/limits.ts';
-import { readIdempotencyKey } from '../ingest/idempotency.ts';
+import { readIdempotencyKey } from '../ingest/idempotency-key.ts';
 import { AppError } from '../errors.ts';
 import { checked, invalidRequest } from '../ingest/validation.ts';
 import { queryParameterSchemas } from '../query/parameters.ts';

@@ -1,6 +1,6 @@
 import type { Accepted, Acceptor } from './acceptor.ts';
 import { createIngestBatch, type BatchRequest, type LineOutcome } from './batch-ingestor.ts';
-import { readIdempotencyKey } from './idempotency.ts';
+import { readIdempotencyKey } from './idempotency-key.ts';
 import { emptyBody } from './json.ts';
 import type { ReceivedBody } from './prepared-request.ts';
 import type { Preparer } from './preparer.ts';

@@ -2,7 +2,7 @@
 import { AppError, type ErrorCode, type ErrorDetail } from '../errors.ts';
 import { MAX_BATCH_LINES, MAX_REQUEST_MESSAGES } from '../domain/limits.ts';
 import type { RequestDraft } from '../stream/log/codec.ts';
-import { IDEMPOTENCY_KEY_RULE, isIdempotencyKey } from './idempotency.ts';
+import { IDEMPOTENCY_KEY_RULE, isIdempotencyKey } from './idempotency-key.ts';
 import { inflate } from './inflate.ts';
 import { emptyBody, parseJson } from './json.ts';
 import {

@@ -6,7 +6,6 @@ import { Outbox } from '../alerts/outbox.ts';
 import { createPost } from '../alerts/post.ts';
 import { Rules } from '../alerts/rules.ts';
 import { Sender, type SenderCounters } from '../alerts/sender.ts';
-import { exampleOf } from '../language/redact/example.ts';
 import type { Logger } from '../logger.ts';
 import { spillDirectory } from '../store/data-directory.ts';
 import { SnapshotReader } from '../store/published/snapshot-reader.ts';
@@ -15,6 +14,7 @@ import type { StreamConnection } from '../stream/connection.ts';
 import { MessageTexts } from '../stream/log/message-texts.ts';
 import { partitionOf } from '../stream/subjects.ts';
 import { VIEWS_DIRECTORY } from '../worker/current-definition.ts';
+import { examples } from './examples.ts';
 
 /** Of evaluation: it reads little, and one thing after the other. */
 const READER_MEMORY = '64MB';
@@ -62,7 +62,7 @@ export async function openAlerts(
         memoryLimitAlone: READER_MEMORY_ALONE,
         spillDirectory: spillDirectory(dataDir, `alerts-${shard}`),
       });
-      return figuresReader(reader, { views, texts, exampleOf });
+      return figuresReader(reader, { views, texts, examples });
     },
     isOf: (instanceId, { shard, shards }) => partitionOf(instanceId) % shards === shard,
     publicUrl,

@@ -16,7 +16,6 @@ import { createIngestor } from '../ingest/ingestor.ts';
 import { createInstanceCreator, type InstanceCreator } from '../ingest/instance-creator.ts';
 import { createPreparer } from '../ingest/preparer.ts';
 import { orExit, runProcess, type Lifecycle } from '../lifecycle.ts';
-import { exampleOf } from '../language/redact/example.ts';
 import { createLogger } from '../logger.ts';
 import { ChangesReader } from '../query/changes/changes-reader.ts';
 import { CurationsReader } from '../query/curations/curations-reader.ts';
@@ -40,6 +39,7 @@ import { concernAboutServer } from '../stream/server/version.ts';
 import { setUpStreams } from '../stream/stream-setup.ts';
 import { partitionOf } from '../stream/subjects.ts';
 import { createTraceIntake } from '../traces/trace-intake.ts';
+import { examples } from './examples.ts';
 import { firstSteps, tellStarter } from './first-steps.ts';
 import { Later } from './later.ts';
 import { openTraceAssembly, type TraceAssembly } from './trace-assembly.ts';
@@ -240,7 +240,7 @@ async function openQuery(
   const runner = new QueryRunner({ ...reading, views, maxWaiting: queryWaiters });
   const texts = new MessageTexts(() => connection.get());
   const sessions = new SessionReader({ ...reading, texts });
-  const why = new WhyReader({ ...reading, views, texts, exampleOf });
+  const why = new WhyReader({ ...reading, views, texts, examples });
   const changes = new ChangesReader({ ...reading, views });
   const overview = new OverviewReader({ ...reading, views });
   const steering = {

@@ -191,7 +191,7 @@ describe('alerts on a history', () => {
       const [start, end] = [week.start, week.end].map((at) => new Date(at / 1000).toISOString());
       const digest = await reader.read((snapshot) =>
         readDigest(
-          new SnapshotFigures(snapshot, instanceId, { views: VIEWS, texts, exampleOf: String }),
+          new SnapshotFigures(snapshot, instanceId, { views: VIEWS, texts, examples: async () => String }),
           week,
         ),
       );

@@ -72,7 +72,7 @@ describe('a topic that merged into another', () => {
       views: VIEWS,
       readerOf: () => fixture.reader,
       texts: { read: async () => new Map() },
-      exampleOf: (content) => content,
+      examples: async () => String,
     });
     const parameters = whyParameterSchemas.parse({ instanceId: uuid(1, 1) });
     const found = await why.read('TOPIC', uuid(4, 2), parameters);

@@ -16,13 +16,16 @@ import { readBreakdown, type Breakdown, type ExampleMessage } from './breakdown.
 import { mostTypical } from './wordings.ts';
 import type { WhyGroupBy, WhyParameters, WhyResponse } from './why-schema.ts';
 
+/** A text as it may be shown as an example, by whoever it is. */
+export type ExampleOf = (content: string, userId: string | undefined) => string;
+
 export interface WhyReaderOptions extends AnswerOptions {
   /** The reader of the shard that an instance (UUID) belongs to. */
   readonly readerOf: (instanceId: string) => Pick<SnapshotReader, 'read'>;
   /** The texts of messages by stream position. Throws AppError SERVICE_UNAVAILABLE while they cannot be read. */
   readonly texts: { read(positions: readonly number[]): Promise<ReadonlyMap<number, ReadMessage>> };
-  /** A text as it may be shown as an example, by whoever it is. */
-  readonly exampleOf: (content: string, userId: string | undefined) => string;
+  /** Loads what makes examples of texts; no answer without a wording needs it. */
+  readonly examples: () => Promise<ExampleOf>;
 }
 
 const TYPICAL = 5;
@@ -132,8 +135,10 @@ export class WhyReader {
 
   /** The texts of the examples, each once; those that are gone are left out. */
   async #wordings({ typical, newest }: Breakdown): Promise<WhyResponse['wordings']> {
-    const { texts, exampleOf } = this.#options;
+    const { texts, examples } = this.#options;
     const read = await texts.read([...new Set([...typical, ...newest].map(({ position }) => position))]);
+    if (read.size === 0) return { typical: [], newest: [] };
+    const exampleOf = await examples();
     const shown = (examples: readonly ExampleMessage[]) =>
       examples.flatMap(({ position, sessionId, at, micro }) => {
         const found = read.get(position);
@@ -191,10 +196,7 @@ async function readNamed(
   };
 }
 
-function textOf(
-  { content, userId, role }: RecordedMessage,
-  exampleOf: WhyReaderOptions['exampleOf'],
-): string {
+function textOf({ content, userId, role }: RecordedMessage, exampleOf: ExampleOf): string {
   return exampleOf(content, roleOf(role) === 'user' ? userId : undefined);
 }
 
