@@ -24,6 +24,8 @@ const ANSWERED = [
   'message',
   'completion',
   'value',
+  // Logfire's streams
+  'combined_chunk_content',
 ];
 const LISTS = ['messages', 'chat_history', 'history', 'contents'];
 const ROLES: ReadonlyMap<string, string> = new Map([

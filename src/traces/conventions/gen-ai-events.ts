@@ -10,7 +10,7 @@ import type { AttributeValue, SpanEvent } from '../span.ts';
 import { isObject } from '../values.ts';
 import type { Convention } from './convention.ts';
 import { INPUT_MESSAGES, OUTPUT_MESSAGES, SYSTEM_INSTRUCTIONS } from './gen-ai.ts';
-import { contentOf, parsed, recorded } from './recorded.ts';
+import { contentOf, ofTexts, parsed, recorded } from './recorded.ts';
 
 /** Whose message it is, unless the event says so itself. */
 const ROLES: ReadonlyMap<string, string> = new Map([
@@ -71,7 +71,8 @@ function askedOf(event: MessageEvent, omitted: OmissionCounts): readonly Message
   if (role !== undefined) return messageOf(payloadOf(event), role, omitted);
   // LiteLLM writes an event for each message, with its role in the body.
   if (event.name === PROMPT && isObject(event.body)) return messageOf(event.body, 'user', omitted);
-  if (event.name === PROMPT) return recorded(attributes.get('gen_ai.prompt'), 'user', omitted) ?? [];
+  if (event.name === PROMPT)
+    return recorded(ofTexts(attributes.get('gen_ai.prompt'), 'user'), 'user', omitted) ?? [];
   if (attributes.has(SYSTEM_INSTRUCTIONS)) omitted.add(SYSTEM_PROMPT);
   return recorded(attributes.get(INPUT_MESSAGES), 'user', omitted) ?? [];
 }
@@ -79,7 +80,7 @@ function askedOf(event: MessageEvent, omitted: OmissionCounts): readonly Message
 function answerOf(event: MessageEvent, omitted: OmissionCounts): readonly Message[] {
   const { name, attributes } = event;
   if (name === COMPLETION && !isObject(event.body))
-    return recorded(attributes.get('gen_ai.completion'), 'assistant', omitted) ?? [];
+    return recorded(ofTexts(attributes.get('gen_ai.completion'), 'assistant'), 'assistant', omitted) ?? [];
   if (name === DETAILS) return recorded(attributes.get(OUTPUT_MESSAGES), 'assistant', omitted) ?? [];
   const choice = payloadOf(event);
   if (Number(choice['index'] ?? 0) > 0) {

@@ -27,6 +27,11 @@ const OPERATIONS: ReadonlyMap<string, ObservationKind> = new Map([
     'acompletion',
     'responses',
     'aresponses',
+    // Semantic Kernel, NeMo Guardrails
+    'chat.completions',
+    'chat.streaming_completions',
+    'text.completions',
+    'text.streaming_completions',
   ].map((name) => [name, 'chat'] as const),
   ...['invoke_agent', 'invoke_workflow'].map((name) => [name, 'agent'] as const),
 ]);

@@ -29,6 +29,17 @@ export function recorded(
   return messages ?? [];
 }
 
+/**
+ * Of texts without roles, as Spring AI lists them, the one that `role` said: the prompt ends with the question, and of
+ * several answers to a call the first counts. Any other value as it is.
+ */
+export function ofTexts(value: unknown, role: 'user' | 'assistant'): unknown {
+  const texts = parsed(value);
+  if (!Array.isArray(texts) || !texts.every((text) => typeof text === 'string')) return value;
+  const isSaid = (text: string): boolean => text.trim() !== '';
+  return role === 'user' ? texts.findLast(isSaid) : texts.find(isSaid);
+}
+
 /** A text that was said, whatever it looks like; undefined: it is not there. */
 export function said(
   value: AttributeValue | undefined,

@@ -5,7 +5,7 @@ import { genAiEvents } from './gen-ai-events.ts';
 import { ID_NAMES } from './ids.ts';
 import { openInference } from './open-inference.ts';
 import { traceloop } from './traceloop.ts';
-import { gateways, platforms } from './whole-values.ts';
+import { gateways, logfire, platforms } from './whole-values.ts';
 
 /**
  * All conventions. Of those that a span follows, the first says what it is, and the first with messages is read:
@@ -19,6 +19,7 @@ export const CONVENTIONS: readonly Convention[] = [
   genAi,
   genAiEvents,
   gateways,
+  logfire,
 ];
 
 const PREFIXES: readonly string[] = [...new Set(CONVENTIONS.flatMap(({ reads }) => reads))];

@@ -4,15 +4,18 @@
  * - LangSmith, https://docs.langchain.com/langsmith/trace-with-opentelemetry
  * - MLflow, https://mlflow.org/docs/latest/genai/tracing/opentelemetry/
  * - Pydantic AI, https://ai.pydantic.dev/logfire/
+ * - Logfire, https://logfire.pydantic.dev/docs/integrations/llms/openai/
  * - Google ADK, https://google.github.io/adk-docs/observability/
  * - gateways: Cloudflare, https://developers.cloudflare.com/ai-gateway/observability/otel-integration/, and OpenRouter,
  *   https://openrouter.ai/docs/guides/features/broadcast/otel-collector
  */
+import type { Message } from '../messages.ts';
 import type { ObservationKind } from '../observation.ts';
+import type { OmissionCounts } from '../omissions.ts';
 import type { AttributeValue, Span } from '../span.ts';
 import { isObject } from '../values.ts';
 import type { Convention } from './convention.ts';
-import { parsed, recorded } from './recorded.ts';
+import { ofTexts, parsed, recorded } from './recorded.ts';
 
 interface WholeValues {
   /** The attribute that says what the span is, in any case. */
@@ -62,18 +65,30 @@ const GATEWAYS: WholeValues = {
   ],
 };
 
+/** Logfire says by other attributes that it is a call of a model. */
+const LOGFIRE: WholeValues = { kinds: {}, input: ['request_data'], output: ['response_data'] };
+
 export const platforms: readonly Convention[] = PLATFORMS.map(conventionOf);
 export const gateways: Convention = conventionOf(GATEWAYS);
+export const logfire: Convention = conventionOf(LOGFIRE);
 
 function conventionOf(values: WholeValues): Convention {
   const { kind = [], input, output } = values;
   return {
     reads: [kind, input, output].flat(),
     kindOf: (span) => kindOf(span, values),
-    asked: ({ attributes }, omitted) => recorded(unwrapped(firstOf(input, attributes)), 'user', omitted),
-    answered: ({ attributes }, omitted) =>
-      recorded(unwrapped(firstOf(output, attributes)), 'assistant', omitted),
+    asked: (span, omitted) => valueIn(span, input, 'user', omitted),
+    answered: (span, omitted) => valueIn(span, output, 'assistant', omitted),
   };
+}
+
+function valueIn(
+  { attributes }: Span,
+  names: readonly string[],
+  role: 'user' | 'assistant',
+  omitted: OmissionCounts,
+): readonly Message[] | undefined {
+  return recorded(unwrapped(ofTexts(firstOf(names, attributes), role)), role, omitted);
 }
 
 function kindOf(
@@ -98,7 +113,7 @@ function firstOf(
 }
 
 /** The one member of an object that wraps all others: `{"input": {"messages": […]}}`. */
-function unwrapped(value: AttributeValue | undefined): unknown {
+function unwrapped(value: unknown): unknown {
   const inner = parsed(value);
   if (!isObject(inner)) return value;
   const only = Object.values(inner);

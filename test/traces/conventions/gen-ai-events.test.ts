@@ -103,6 +103,16 @@ describe('events of a span', () => {
       asked: [user('Where is my parcel?')],
       answered: [assistant('On its way.')],
     });
+    // Spring AI writes texts without roles.
+    const texts = [
+      event('gen_ai.content.prompt', { 'gen_ai.prompt': ['Be kind.', 'Where is my parcel?'] }),
+      event('gen_ai.content.completion', { 'gen_ai.completion': ['On its way.'] }),
+    ];
+    deepEqual(observed(CHAT, { events: texts }), {
+      kind: 'chat',
+      asked: [user('Where is my parcel?')],
+      answered: [assistant('On its way.')],
+    });
   });
 });
 

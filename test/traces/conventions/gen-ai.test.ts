@@ -11,6 +11,8 @@ describe('OpenTelemetry GenAI', () => {
   it('tells calls of models and agents from what holds no conversation', () => {
     const kindOf = (operation: string): unknown => observed({ 'gen_ai.operation.name': operation }).kind;
     deepEqual(['chat', 'generate_content', 'text_completion'].map(kindOf), ['chat', 'chat', 'chat']);
+    // learn.microsoft.com/semantic-kernel, concepts/enterprise-readiness/observability
+    deepEqual(['chat.completions', 'chat.streaming_completions'].map(kindOf), ['chat', 'chat']);
     deepEqual(['invoke_agent', 'invoke_workflow'].map(kindOf), ['agent', 'agent']);
     deepEqual(
       ['execute_tool', 'embeddings', 'create_agent', 'retrieval', 'of tomorrow'].map(kindOf),

@@ -55,6 +55,33 @@ describe('gateways', () => {
     );
   });
 
+  // github.com/spring-projects/spring-ai, ChatModelObservationContentProcessor
+  it('reads texts without roles: the last is the question, the first is the answer', () => {
+    deepEqual(
+      observed({
+        'gen_ai.operation.name': 'chat',
+        'gen_ai.system': 'openai',
+        'gen_ai.prompt': ['Be kind.', 'Where is my parcel?', ''],
+        'gen_ai.completion': JSON.stringify(['On its way.', 'It is coming.']),
+      }),
+      { kind: 'chat', ...said },
+    );
+  });
+
+  // github.com/pydantic/logfire, logfire/_internal/integrations/llm_providers
+  it("reads Logfire's calls, whole and streamed", () => {
+    const call = { 'gen_ai.system': 'openai', 'gen_ai.request.model': 'small', request_data: REQUEST };
+    const whole = JSON.stringify({ message: { role: 'assistant', content: 'On its way.' }, usage: null });
+    const streamed = JSON.stringify({ combined_chunk_content: 'On its way.', chunk_count: 3 });
+    for (const response_data of [whole, streamed])
+      deepEqual(observed({ ...call, response_data }), { kind: 'chat', ...withSystem });
+    deepEqual(observed({ request_data: REQUEST, response_data: whole }), {
+      kind: 'other',
+      asked: [],
+      answered: [],
+    });
+  });
+
   it('reads no conversation in embeddings', () => {
     deepEqual(observed({ 'gen_ai.operation.name': 'embeddings', 'gen_ai.prompt': 'lamp' }), {
       kind: 'other',
