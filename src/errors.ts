@@ -26,7 +26,7 @@ export interface ErrorDetail {
 export const MAX_DETAILS = 100;
 
 /** What an answer repeats of a request is at most so long, in characters: names and paths, and whole messages. */
-export const MAX_PATH_LENGTH = 200;
+const MAX_PATH_LENGTH = 200;
 const MAX_MESSAGE_LENGTH = 1000;
 
 /** A text from outside as it may be shown: cut, with control and other invisible characters escaped as in JSON. */

@@ -121,7 +121,7 @@ export function runProcess(
 }
 
 /** Prints a SetupError as the one line that says what to do; it may quote what came from outside. */
-export function printSetupError(error: SetupError): void {
+function printSetupError(error: SetupError): void {
   process.stderr.write(`${printableLines(error.message)}\n`);
 }
 

@@ -4,13 +4,13 @@ import type { StreamConnection } from '../stream/connection.ts';
 import { openKeyValue, type KeyValueBucket, type KeyValueWatch } from '../stream/kv/key-value.ts';
 
 /** Bucket of what alerts have to say: `message.<instance>.<alert>.<message>`, and `seen.<instance>`. */
-export const OUTBOX_BUCKET = 'alert-outbox';
+const OUTBOX_BUCKET = 'alert-outbox';
 
 /**
  * How long a message is remembered, so that it is not sent again. Longer than anything that makes the same one:
  * nothing is evaluated that lies further back.
  */
-export const REMEMBERED_MS = 90 * 86_400_000;
+const REMEMBERED_MS = 90 * 86_400_000;
 
 export const MESSAGE_STATES = ['pending', 'delivered', 'dead'] as const;
 export type MessageState = (typeof MESSAGE_STATES)[number];

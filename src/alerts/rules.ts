@@ -8,7 +8,7 @@ import { MOST_RULES, type NewRule, type RepeatKey, type Rule } from './rule.ts';
 import { newSecret } from './signature.ts';
 
 /** Bucket of the alerts' definitions: a key for each instance that has any, its id, with all of them. */
-export const RULES_BUCKET = 'alerts';
+const RULES_BUCKET = 'alerts';
 
 interface Stored {
   readonly rules: readonly Rule[];

@@ -13,7 +13,7 @@ const uuid = z.uuid();
 const count = z.int().min(0);
 
 /** An alert as it is answered: without what would let somebody else post in its name. */
-export const alertSchema = z.strictObject({
+const alertSchema = z.strictObject({
   id: uuid.describe('The alert.'),
   instanceId: uuid.describe('The instance that is watched.'),
   name: z.string().describe('What people call it.'),

@@ -33,13 +33,13 @@ export function textOf(firing: Firing): string {
 }
 
 /** “‘Cancel order’ came up in 42 conversations today; the alert is set to 40.” */
-export function countSentence(firing: Firing): string {
+function countSentence(firing: Firing): string {
   const bound = number(firing.bound);
   return `${nameOf(firing)} came up in ${conversations(firing.value)} ${when(firing)}; the alert is set to ${bound}.`;
 }
 
 /** “‘Cancel order’ came up in 42 conversations today, 3.1 times as many as on an average day of the last week.” */
-export function risingSentence(firing: Firing): string {
+function risingSentence(firing: Firing): string {
   const { value, before, window } = firing;
   if (before === undefined || window === null) throw new Error('what rises is compared with a time before');
   const average = before.sessions / before.windows;
@@ -50,14 +50,14 @@ export function risingSentence(firing: Firing): string {
 }
 
 /** “People ask about something new: ‘Cancel order’ has come up in 3 conversations, and in none before …” */
-export function newTopicSentence(firing: Firing): string {
+function newTopicSentence(firing: Firing): string {
   const before = `${dayName(firing.span.start)} (UTC)`;
   const count = conversations(firing.value);
   return `People ask about something new: ${nameOf(firing)} has come up in ${count}, and in none before ${before}.`;
 }
 
 /** “21.4 % of 1,200 conversations today had a signal of dissatisfaction; the alert is set to more than 20 %.” */
-export function shareSentence(firing: Firing): string {
+function shareSentence(firing: Firing): string {
   const { value, bound, sessions = 0 } = firing;
   const whole = sessions === 1 ? 'The only conversation' : `All ${conversations(sessions)}`;
   const who = value === 1 ? whole : `${percent(value)} of ${conversations(sessions)}`;
@@ -89,7 +89,7 @@ export function heldBackSentence(firing: Firing): string {
 }
 
 /** “Period: Sunday, 22 November 2026, UTC.” */
-export function periodSentence({ window, span }: Pick<Firing, 'window' | 'span'>): string {
+function periodSentence({ window, span }: Pick<Firing, 'window' | 'span'>): string {
   return `Period: ${periodOf(window, span)}, UTC.`;
 }
 

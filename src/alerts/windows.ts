@@ -15,7 +15,7 @@ export const DAY = 24 * HOUR;
 export const WEEK = 7 * DAY;
 
 /** So long after its end a window still hears of what comes late. What comes later pages nobody. */
-export const GRACE = 10 * 60 * 1_000_000;
+const GRACE = 10 * 60 * 1_000_000;
 
 /** How many windows back a worker looks that was away. */
 const MOST_BACK: Readonly<Record<Window, number>> = { HOUR: 48, DAY: 8, WEEK: 2 };

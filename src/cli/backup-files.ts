@@ -7,7 +7,7 @@ import { replaceFile } from '../store/epochs/epochs.ts';
 import { megabytesPerSecond, type Progress } from '../domain/progress.ts';
 
 /** What a backup consists of. It is written last: a folder without it is no backup. */
-export const MANIFEST_FILE = 'manifest.json';
+const MANIFEST_FILE = 'manifest.json';
 
 const whole = z.number().int().nonnegative();
 

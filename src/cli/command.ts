@@ -64,7 +64,7 @@ export function wholeNumber(name: string, text: string, least = 1, most = Number
 }
 
 /** Whether a command line asks for the usage, whatever else it says. */
-export function asksForHelp(args: readonly string[]): boolean {
+function asksForHelp(args: readonly string[]): boolean {
   return args.some((arg) => arg === '--help' || arg === '-h');
 }
 

@@ -49,7 +49,7 @@ export interface AssistantAnswer {
 }
 
 /** A sentence scores this much when it states something. */
-export const STATEMENT = 0.6;
+const STATEMENT = 0.6;
 /** What is to be confirmed scores this much, and names so much. */
 const LEAST_RECAP = 0.2;
 const NAMES_MUCH = 3;

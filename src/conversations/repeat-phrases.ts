@@ -14,7 +14,7 @@ import { PhraseMatcher } from '../language/phrases/phrase-matcher.ts';
  * Of assistants: `settles` answers yes, no or done, `offers` offers further help, `misses` says that nothing was
  * understood, `evades` speaks in general ("our rooms …", "usually", "on our website").
  */
-export const REPEAT_PHRASES = [
+const REPEAT_PHRASES = [
   'insists',
   'persists',
   'presses',

@@ -22,7 +22,7 @@ export interface DatedConversation {
   }[];
 }
 
-export const DEMO_SOURCE = 'undertone-demo';
+const DEMO_SOURCE = 'undertone-demo';
 
 const DAY_MS = 86_400_000;
 

@@ -72,7 +72,6 @@ const startStatusSchema = z.object({
 
 /** What one worker tells. Its counters start from 0 with each process, and with each shard that it opens. */
 export type WorkerStatus = z.infer<typeof workerStatusSchema>;
-export type ShardStatus = z.infer<typeof shardStatusSchema>;
 /** What `npm start` tells of the processes that it runs. */
 export type StartStatus = z.infer<typeof startStatusSchema>;
 

@@ -8,7 +8,7 @@ import type { QueryResponse } from '../query/response-schema.ts';
 
 type Elements = QueryResponse['elements'];
 
-export const EXPORT_TYPES = ['text/csv', 'application/x-ndjson'] as const;
+const EXPORT_TYPES = ['text/csv', 'application/x-ndjson'] as const;
 export type ExportType = (typeof EXPORT_TYPES)[number];
 
 /** What an Accept header asks for first; null: JSON. */

@@ -18,7 +18,7 @@ const NEWLINE = 0x0a;
 const GZIP_MAGIC = [0x1f, 0x8b];
 
 /** Whether a file starts as a gzip member does; its name does not matter. */
-export async function isGzip(path: string): Promise<boolean> {
+async function isGzip(path: string): Promise<boolean> {
   const file = await open(path, 'r');
   try {
     const { bytesRead, buffer } = await file.read(Buffer.alloc(2), 0, 2, 0);

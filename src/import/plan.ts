@@ -155,7 +155,7 @@ function asMapped(sample: Sample, mapping: Mapping): string {
 }
 
 /** What a file holds, for people who must say what is what. */
-export function describeSample({ shape, values }: Sample): string {
+function describeSample({ shape, values }: Sample): string {
   const kind = { json: 'JSON', jsonl: 'JSONL', csv: 'a table', parquet: 'Parquet' }[shape];
   const members = new Map<string, string>();
   for (const value of values.filter(isObject))

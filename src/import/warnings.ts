@@ -12,7 +12,7 @@ const ENTRY = /(?:"(?:[^"\\]|\\.)*"|[^";]|;(?! )|"(?![^]*"))+/g;
 const COUNTED = /^(.*) in (\d+) messages?: (.*)$/;
 
 /** Reads an `X-Warnings` header: entries joined by `; `, in which names stand in quotes. */
-export function parseWarnings(header: string): Warning[] {
+function parseWarnings(header: string): Warning[] {
   return (header.match(ENTRY) ?? [])
     .map((entry) => entry.trim())
     .filter((entry) => entry !== '')

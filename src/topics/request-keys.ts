@@ -205,14 +205,14 @@ export function sharedPairs(a: ReadonlyMap<string, number>, b: ReadonlyMap<strin
 }
 
 /** The counts of a map, added up. */
-export function totalOf(counts: ReadonlyMap<string, number>): number {
+function totalOf(counts: ReadonlyMap<string, number>): number {
   let total = 0;
   for (const count of counts.values()) total += count;
   return total;
 }
 
 /** The key of the highest count; null: there is none. Ties go to the first by code point. */
-export function mostFrequent(counts: ReadonlyMap<string, number>): string | null {
+function mostFrequent(counts: ReadonlyMap<string, number>): string | null {
   let best: string | null = null;
   let most = 0;
   for (const [key, count] of counts) {

@@ -98,7 +98,7 @@ const STRETCH = [0.8, 1.25] as const;
 const MOST = 0.95;
 
 /** Mean cosine of probe pairs of one meaning and of different meanings; `vectors` as `PROBES`, unit length. */
-export function probeSimilarities(vectors: readonly Float32Array[]): { same: number; different: number } {
+function probeSimilarities(vectors: readonly Float32Array[]): { same: number; different: number } {
   let same = 0;
   let sameCount = 0;
   let different = 0;

@@ -12,9 +12,8 @@ const PARTICLES: ReadonlySet<string> = new Set(LEXICON.particles.all);
 const GENITIVES: ReadonlySet<string> = new Set(LEXICON.genitives.all);
 /** Words that a name has at most. */
 export const MOST_WORDS = 5;
-/** Content words that a phrase has at least and at most. */
+/** Content words that a phrase has at least. */
 const FEWEST_CONTENT = 2;
-export const MOST_CONTENT = 4;
 /** Phrases that are kept of one request. */
 const PHRASES_PER_REQUEST = 14;
 

@@ -56,7 +56,7 @@ function newReadingOf(text: string): Reading {
 }
 
 /** The stems of the words that say the action of a request. */
-export function verbStemsOf({ parts, read }: ReadSample): string[] {
+function verbStemsOf({ parts, read }: ReadSample): string[] {
   return parts.verb === null ? [] : stemsIn(parts.verb).filter((stem) => read.stems.has(stem));
 }
 

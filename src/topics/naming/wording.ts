@@ -98,26 +98,11 @@ export function samplesOf(members: readonly MicroCluster[]): Sample[] {
 /** Share of the requests that hold each stem. */
 export function wordShares(members: readonly MicroCluster[]): Map<string, number> {
   const weight = weightOf(members);
-  return sumsOf(
-    members.map(({ words }) => words),
-    (count) => count / weight,
-  );
-}
-
-/** Mean of several shares. */
-export function meanShares(all: readonly ReadonlyMap<string, number>[]): Map<string, number> {
-  return sumsOf(all, (share) => share / all.length);
-}
-
-function sumsOf(
-  all: readonly ReadonlyMap<string, number>[],
-  share: (value: number) => number,
-): Map<string, number> {
-  const sums = new Map<string, number>();
-  for (const values of all) {
-    for (const [key, value] of values) sums.set(key, (sums.get(key) ?? 0) + share(value));
+  const shares = new Map<string, number>();
+  for (const { words } of members) {
+    for (const [stem, count] of words) shares.set(stem, (shares.get(stem) ?? 0) + count / weight);
   }
-  return sums;
+  return shares;
 }
 
 /** How the requests of all members together use phrases. */

@@ -1,8 +1,7 @@
-import { deepEqual, equal, ok } from 'node:assert/strict';
+import { deepEqual, equal } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
   addRequest,
-  meanShares,
   mergeSamplesAndPhrases,
   phraseUses,
   samplesOf,
@@ -51,6 +50,5 @@ describe('the wording of a group', () => {
     const { uses, requests } = phraseUses(members);
     equal(requests, 4);
     equal(uses.get('cancel order')?.count, 3);
-    ok(Math.abs(meanShares([shares, new Map([['parcel', 0.75]])]).get('parcel')! - 0.5) < 1e-12);
   });
 });

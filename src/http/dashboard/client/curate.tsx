@@ -12,7 +12,7 @@ import type { EntityKind } from './state.ts';
 const MAX_NAME = 80;
 
 /** What has a name that people can change, and how a curation calls its id. */
-export const CURATED = { topic: 'topicId', cluster: 'topicClusterId', gap: 'gapId' } as const;
+const CURATED = { topic: 'topicId', cluster: 'topicClusterId', gap: 'gapId' } as const;
 export type CuratedKind = keyof typeof CURATED;
 
 export function isCurated(kind: EntityKind): kind is CuratedKind {
