@@ -1,5 +1,6 @@
 import type { IngestMetadata, Ingested, Message } from './answers.ts';
 import { UndertoneError } from './errors.ts';
+import { LONGEST_MS } from './transport.ts';
 
 /** Where messages go. */
 export interface Target {
@@ -22,8 +23,15 @@ export interface OutboxOptions {
   readonly maxUnits: number;
   readonly concurrency: number;
   readonly whenFull: 'wait' | 'drop';
-  /** Stores messages, each written as JSON. Rejects with an UndertoneError. */
-  readonly send: (target: Target, messages: readonly string[], signal: AbortSignal) => Promise<Ingested>;
+  /** Stores messages, each written as JSON, that wait since a time of `now`. Rejects with an UndertoneError. */
+  readonly send: (
+    target: Target,
+    messages: readonly string[],
+    since: number,
+    signal: AbortSignal,
+  ) => Promise<Ingested>;
+  /** Milliseconds; only differences count. */
+  readonly now: () => number;
   readonly onLost: (error: UndertoneError, lost: Lost) => void;
 }
 
@@ -33,6 +41,7 @@ const BATCH_UNITS = 1_000_000;
 interface Item {
   readonly json: string;
   readonly number: number;
+  readonly since: number;
 }
 
 /** The messages of a session that are not stored yet, in their order. */
@@ -63,7 +72,10 @@ export class Outbox {
   readonly #queues = new Map<string, Queue>();
   /** Queues that wait for nothing but their turn. */
   readonly #ready = new Set<Queue>();
-  readonly #abort = new AbortController();
+  /** Of the requests on their way; one for each, because runtimes warn of a signal with many listeners. */
+  readonly #aborts = new Set<AbortController>();
+  /** Why nothing more is sent. */
+  #givenUp: UndertoneError | null = null;
   #active = 0;
   #closed = false;
   #messages = 0;
@@ -99,17 +111,18 @@ export class Outbox {
       this.#messages + messages.length > most * maxMessages || this.#units + units > most * maxUnits;
     // What is too large for the buffer by itself passes through it when it is empty.
     if (isOver && this.#messages > 0) {
-      const error = new UndertoneError('BUFFER_FULL', 'Too many messages wait to be stored.');
+      const error = new UndertoneError('BUFFER_FULL', 'The messages that wait leave no room for more.');
       return this.#lose(error, target, messages);
     }
     const queue = this.#queueOf(target);
-    for (const json of messages) queue.items.push({ json, number: this.#number++ });
+    const since = this.#options.now();
+    for (const json of messages) queue.items.push({ json, number: this.#number++, since });
     queue.units += units;
     this.#messages += messages.length;
     this.#units += units;
     if (queue.items.length >= batchMessages || queue.units >= BATCH_UNITS) this.#makeDue(queue);
     else if (!queue.sending && !this.#ready.has(queue))
-      queue.timer ??= setTimeout(() => this.#makeDue(queue), this.#options.batchMs);
+      queue.timer ??= setTimeout(() => this.#makeDue(queue), Math.min(this.#options.batchMs, LONGEST_MS));
     if (whenFull === 'wait' && this.#isFull()) await new Promise<void>((resolve) => this.#held.push(resolve));
   }
 
@@ -126,11 +139,8 @@ export class Outbox {
    * What is not stored after `timeoutMs` is given up.
    */
   async close(timeoutMs?: number): Promise<Flushed> {
-    const giveUp = (): void =>
-      this.#abort.abort(
-        new UndertoneError('CLOSED', 'The client was closed before the messages were stored.'),
-      );
-    const timer = timeoutMs === undefined ? undefined : setTimeout(giveUp, timeoutMs);
+    const timer =
+      timeoutMs === undefined ? undefined : setTimeout(() => this.#giveUp(), Math.min(timeoutMs, LONGEST_MS));
     try {
       await this.flush();
       this.#closed = true;
@@ -138,6 +148,12 @@ export class Outbox {
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  #giveUp(): void {
+    const reason = new UndertoneError('CLOSED', 'The client was closed before the messages were stored.');
+    this.#givenUp = reason;
+    for (const abort of this.#aborts) abort.abort(reason);
   }
 
   /** Reports a message that cannot be written as JSON. */
@@ -172,7 +188,7 @@ export class Outbox {
   /** Begins as many requests as there may be. */
   #pump(): void {
     for (const queue of this.#ready) {
-      if (this.#active >= this.#options.concurrency) return;
+      if (this.#active >= Math.max(1, this.#options.concurrency)) return;
       this.#ready.delete(queue);
       void this.#sendFrom(queue);
     }
@@ -182,10 +198,11 @@ export class Outbox {
     const batch = this.#take(queue);
     this.#active += 1;
     queue.sending = true;
-    await this.#deliver(
-      queue.target,
-      batch.map(({ json }) => json),
-    );
+    const abort = new AbortController();
+    this.#aborts.add(abort);
+    if (this.#givenUp !== null) abort.abort(this.#givenUp);
+    await this.#deliver(queue.target, batch, abort.signal);
+    this.#aborts.delete(abort);
     this.#active -= 1;
     queue.sending = false;
     this.#messages -= batch.length;
@@ -210,27 +227,28 @@ export class Outbox {
   }
 
   /** Stores messages, or gives up: a message that is refused does not take the others with it. */
-  async #deliver(target: Target, messages: readonly string[]): Promise<void> {
+  async #deliver(target: Target, items: readonly Item[], signal: AbortSignal): Promise<void> {
     try {
-      const { position } = await this.#options.send(target, messages, this.#abort.signal);
+      const messages = items.map(({ json }) => json);
+      const { position } = await this.#options.send(target, messages, items[0]?.since ?? 0, signal);
       if (position !== null) this.#position = Math.max(this.#position ?? 0, position);
     } catch (thrown) {
       const error = errorOf(thrown);
-      if (error.code === 'PAYLOAD_TOO_LARGE' && messages.length > 1) {
-        const middle = messages.length >> 1;
-        await this.#deliver(target, messages.slice(0, middle));
-        await this.#deliver(target, messages.slice(middle));
+      if (error.code === 'PAYLOAD_TOO_LARGE' && items.length > 1) {
+        const middle = items.length >> 1;
+        await this.#deliver(target, items.slice(0, middle), signal);
+        await this.#deliver(target, items.slice(middle), signal);
         return;
       }
       const wrong = placesIn(error);
-      const others = messages.filter((_, at) => !wrong.has(at));
-      if (others.length === messages.length) return this.#lose(error, target, messages);
+      const others = items.filter((_, at) => !wrong.has(at));
+      const lost = others.length === items.length ? items : items.filter((_, at) => wrong.has(at));
       this.#lose(
         error,
         target,
-        messages.filter((_, at) => wrong.has(at)),
+        lost.map(({ json }) => json),
       );
-      if (others.length > 0) await this.#deliver(target, others);
+      if (lost !== items && others.length > 0) await this.#deliver(target, others, signal);
     }
   }
 

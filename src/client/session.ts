@@ -86,7 +86,9 @@ export class Session {
   /** As JSON; what cannot be written is reported. */
   #write(message: Message): string[] {
     try {
-      return [JSON.stringify(this.#complete(message))];
+      const json: string | undefined = JSON.stringify(this.#complete(message));
+      if (json === undefined) throw new TypeError('The message has no JSON.');
+      return [json];
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause);
       this.#outbox.refuse(this.#target, new UndertoneError('INVALID_MESSAGE', reason, { cause }));

@@ -32,6 +32,8 @@ export interface Call {
   readonly signal?: AbortSignal | undefined;
   /** It is tried for so long. */
   readonly patienceMs: number;
+  /** On the transport's clock: it has waited for its turn since then. Default: it has not waited. */
+  readonly since?: number | undefined;
 }
 
 /** The JSON object of an answer, and its headers. */
@@ -44,6 +46,9 @@ export interface Answer {
 const AWAY: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 /** A failure of the service may pass; one that a request causes does not. */
 const TRIES_OF_FAILURE = 3;
+
+/** The longest time that a timer takes: with more, it ends at once. @internal */
+export const LONGEST_MS = 2 ** 31 - 1;
 
 /** One try came to nothing: why, and whether and when another makes sense. */
 interface Failure {
@@ -63,9 +68,14 @@ export class Transport {
   readonly #url: string;
   /** No request begins before: too many were sent with the key. */
   #pausedUntil = 0;
+  /** When the service answered last; before that: when the client was made. */
+  #answeredAt: number;
+  /** Why the newest try got no answer, and when. */
+  #away: { readonly at: number; readonly error: UndertoneError } | null = null;
 
   constructor(options: TransportOptions) {
     this.#options = options;
+    this.#answeredAt = options.now();
     let { url } = options;
     while (url.endsWith('/')) url = url.slice(0, -1);
     this.#url = url;
@@ -92,31 +102,63 @@ export class Transport {
   }
 
   async #try<T>(call: Call, read: (response: Response) => Promise<T>): Promise<T> {
-    const { now } = this.#options;
-    const giveUpAt = now() + call.patienceMs;
+    const { now, key, timeoutMs } = this.#options;
+    const wrong = faultOf(this.#url, key);
+    if (wrong !== null) throw wrong;
+    const giveUpAt = this.#giveUpAt(call);
+    // Others have just tried in vain for as long: what waited behind them need not do so one after the other.
+    if (this.#away !== null && now() > giveUpAt && now() - this.#away.at < timeoutMs) throw this.#away.error;
     for (let tries = 1; ; tries += 1) {
       const held = this.#pausedUntil - now();
       if (held > 0 && now() + held <= giveUpAt) await this.#wait(held, call.signal);
-      call.signal?.throwIfAborted();
-      const limit = limitedBy(this.#options.timeoutMs, call.signal);
-      try {
-        return await read(await this.#send(call, limit.signal));
-      } catch (thrown) {
-        call.signal?.throwIfAborted();
-        const failure = isFailure(thrown) ? thrown : unreachable(this.#url, thrown);
-        const { error, again, askedMs } = failure;
-        if (error.status === 429) this.#pausedUntil = Math.max(this.#pausedUntil, now() + askedMs);
-        const pauseMs = this.#pauseMs(tries, askedMs);
-        const isHopeless = error.status === 500 && tries >= TRIES_OF_FAILURE;
-        if (!again || isHopeless || now() + pauseMs > giveUpAt) throw error;
-        await this.#wait(pauseMs, call.signal);
-      } finally {
-        limit.clear();
-      }
+      const failure = await this.#once(call, read);
+      if (!('error' in failure)) return failure.done;
+      const { error, again, askedMs } = failure;
+      if (error.status === 429) this.#pausedUntil = Math.max(this.#pausedUntil, now() + askedMs);
+      const pauseMs = this.#pauseMs(tries, askedMs);
+      const isHopeless = error.status === 500 && tries >= TRIES_OF_FAILURE;
+      if (!again || isHopeless || now() + pauseMs > giveUpAt) throw error;
+      await this.#wait(pauseMs, call.signal);
     }
   }
 
-  #send(call: Call, signal: AbortSignal): Promise<Response> {
+  /** Until the service fell silent, a call waited because others were served; only what came after tries patience. */
+  #giveUpAt({ since, patienceMs }: Call): number {
+    const now = this.#options.now();
+    return Math.min(now, Math.max(since ?? now, this.#answeredAt)) + patienceMs;
+  }
+
+  /** One try. Throws the reason of the call's signal only. */
+  async #once<T>(
+    call: Call,
+    read: (response: Response) => Promise<T>,
+  ): Promise<Failure | { readonly done: T }> {
+    call.signal?.throwIfAborted();
+    const limit = limitedBy(this.#options.timeoutMs, call.signal);
+    try {
+      // A `fetch` of the caller's may ignore the signal.
+      const done = await Promise.race([this.#send(call, limit.signal).then(read), limit.ended]);
+      this.#heard();
+      return { done };
+    } catch (thrown) {
+      call.signal?.throwIfAborted();
+      const failure = isFailure(thrown) ? thrown : unreachable(this.#url, thrown);
+      // Too many requests: it is there.
+      if (failure.again && failure.error.status !== 429)
+        this.#away = { at: this.#options.now(), error: failure.error };
+      else this.#heard();
+      return failure;
+    } finally {
+      limit.clear();
+    }
+  }
+
+  #heard(): void {
+    this.#answeredAt = this.#options.now();
+    this.#away = null;
+  }
+
+  async #send(call: Call, signal: AbortSignal): Promise<Response> {
     const { fetch, key } = this.#options;
     const headers: Record<string, string> = { accept: call.accept ?? 'application/json', 'x-api-key': key };
     if (call.body !== undefined) headers['content-type'] = 'application/json';
@@ -146,17 +188,32 @@ export class Transport {
   }
 }
 
+interface Limit {
+  readonly signal: AbortSignal;
+  /** Rejects when the signal is aborted. */
+  readonly ended: Promise<never>;
+  readonly clear: () => void;
+}
+
 /** A signal that is aborted after a time or with another one; `clear` ends both. */
-function limitedBy(ms: number, outer: AbortSignal | undefined): { signal: AbortSignal; clear: () => void } {
+function limitedBy(ms: number, outer: AbortSignal | undefined): Limit {
   const controller = new AbortController();
-  const timer = setTimeout(() => controller.abort(new Error(`no answer within ${ms} ms`)), ms);
+  const { signal } = controller;
+  const ended = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error));
+  });
+  ended.catch(() => undefined);
+  const timer = setTimeout(
+    () => controller.abort(new Error(`no answer within ${ms} ms`)),
+    Math.min(ms, LONGEST_MS),
+  );
   const abort = (): void => controller.abort(outer?.reason);
   outer?.addEventListener('abort', abort);
   const clear = (): void => {
     clearTimeout(timer);
     outer?.removeEventListener('abort', abort);
   };
-  return { signal: controller.signal, clear };
+  return { signal, ended, clear };
 }
 
 /** Waits, or returns as soon as the signal is aborted. */
@@ -168,7 +225,7 @@ export function wait(ms: number, signal: AbortSignal | undefined): Promise<void>
       signal?.removeEventListener('abort', done);
       resolve();
     };
-    const timer = setTimeout(done, ms);
+    const timer = setTimeout(done, Math.min(ms, LONGEST_MS));
     signal?.addEventListener('abort', done);
   });
 }
@@ -186,15 +243,27 @@ function isFailure(thrown: unknown): thrown is Failure {
   return isObject(thrown) && thrown['error'] instanceof UndertoneError;
 }
 
+/** What no try can mend. Never repeats the key or a password: errors are logged. */
+function faultOf(url: string, key: string): UndertoneError | null {
+  if (/[^\x20-\x7e]/.test(String(key).trim()))
+    return new UndertoneError('INVALID_API_KEY', 'The key holds a character that no key has.');
+  const reason = addressFaultOf(url);
+  return reason === null ? null : new UndertoneError('UNREACHABLE', reason);
+}
+
+function addressFaultOf(url: string): string | null {
+  if (!/^https?:\/\//i.test(url))
+    return `${JSON.stringify(url)} cannot be reached: an address begins with http:// or https://`;
+  const [host = ''] = url.slice(url.indexOf('//') + 2).split(/[/?#]/, 1);
+  if (host === '') return `${JSON.stringify(url)} names no host.`;
+  const at = host.lastIndexOf('@');
+  if (at >= 0) return `The address of ${host.slice(at + 1)} must not hold a user or a password.`;
+  return /[?#]/.test(url) ? `The address of ${host} must end before its ? or #.` : null;
+}
+
 function unreachable(url: string, cause: unknown): Failure {
-  const isAddress = /^https?:\/\//i.test(url);
-  const reason = isAddress ? reasonOf(cause) : 'an address begins with http:// or https://';
-  const error = new UndertoneError(
-    'UNREACHABLE',
-    `${isAddress ? url : JSON.stringify(url)} cannot be reached: ${reason}`,
-    { cause },
-  );
-  return { error, again: isAddress, askedMs: 0 };
+  const error = new UndertoneError('UNREACHABLE', `${url} cannot be reached: ${reasonOf(cause)}`, { cause });
+  return { error, again: true, askedMs: 0 };
 }
 
 /** `fetch` hides the reason in the cause. */
@@ -213,10 +282,12 @@ function failureOf(response: Response, text: string): Failure {
   const envelope = parseObject(text)?.['error'];
   if (!isObject(envelope) || typeof envelope['code'] !== 'string') {
     const code = again ? 'SERVICE_UNAVAILABLE' : 'UNEXPECTED_ANSWER';
-    const error = new UndertoneError(code, `Status ${status}, not an answer of Undertone.`, {
-      status,
-      requestId,
-    });
+    const location = headers.get('location');
+    const message =
+      location === null
+        ? `Status ${status}, not an answer of Undertone.`
+        : `Status ${status} points to ${location}: give the client the address that it ends at.`;
+    const error = new UndertoneError(code, message, { status, requestId });
     return { error, again, askedMs };
   }
   const message = typeof envelope['message'] === 'string' ? envelope['message'] : `Status ${status}.`;

@@ -39,6 +39,9 @@ import {
 import { Session, type SessionOptions } from './session.ts';
 import { Transport, wait, type Answer, type Call } from './transport.ts';
 
+/** How long a call has waited and may be tried. */
+type Waiting = Pick<Call, 'patienceMs' | 'since' | 'signal'>;
+
 /** Where to ask why. */
 const WHY_PATHS: Readonly<Record<WhyGroupBy, string>> = {
   TOPIC: 'topics',
@@ -72,7 +75,8 @@ export class Undertone {
       concurrency: options.concurrency ?? 8,
       whenFull: options.whenFull ?? 'wait',
       onLost: options.onError ?? sayLost(),
-      send: (target, messages, signal) => this.#send(target, messages, signal),
+      send: (target, messages, since, signal) => this.#send(target, messages, since, signal),
+      now,
     });
   }
 
@@ -240,7 +244,7 @@ export class Undertone {
   }
 
   /** The client's instance: of its options, else the project's default one. */
-  async #instanceId(patienceMs = this.#patienceMs, signal?: AbortSignal): Promise<string> {
+  async #instanceId(waiting?: Waiting): Promise<string> {
     const known = this.#options.instanceId ?? this.#defaultInstance;
     if (known !== null) return known;
     const body = '{"default":true,"name":"default"}';
@@ -248,22 +252,23 @@ export class Undertone {
       method: 'POST',
       path: '/v1/instances',
       body,
-      signal,
-      patienceMs,
+      ...(waiting ?? { patienceMs: this.#patienceMs }),
     });
     return (this.#defaultInstance = textIn(json, 'id'));
   }
 
   /** Stores logged messages. */
-  async #send(target: Target, messages: readonly string[], signal: AbortSignal): Promise<Ingested> {
+  async #send(
+    target: Target,
+    messages: readonly string[],
+    since: number,
+    signal: AbortSignal,
+  ): Promise<Ingested> {
     const { sessionId, metadata } = target;
-    const { patienceMs = 300_000 } = this.#options;
-    const instanceId = target.instanceId ?? (await this.#instanceId(patienceMs, signal));
-    const rest = JSON.stringify({ instanceId, sessionId, metadata }).slice(1);
-    const ingested = await this.#ingest(`{"messages":[${messages.join(',')}],${rest}`, {
-      signal,
-      patienceMs,
-    });
+    const waiting = { since, signal, patienceMs: this.#options.patienceMs ?? 300_000 };
+    const instanceId = target.instanceId ?? (await this.#instanceId(waiting));
+    const rest = restOf({ instanceId, sessionId, metadata });
+    const ingested = await this.#ingest(`{"messages":[${messages.join(',')}],${rest}`, waiting);
     const { warnings } = ingested;
     if (warnings !== null) tell(() => this.#options.onWarning?.(warnings, sessionId));
     return ingested;
@@ -271,15 +276,16 @@ export class Undertone {
 
   async #ingest(
     body: string,
-    options: CallOptions & { readonly idempotencyKey?: string | undefined; readonly patienceMs?: number },
+    options: Partial<Waiting> & { readonly idempotencyKey?: string | undefined },
   ): Promise<Ingested> {
-    const { idempotencyKey = crypto.randomUUID(), patienceMs = this.#patienceMs, signal } = options;
+    const { idempotencyKey = crypto.randomUUID(), patienceMs = this.#patienceMs, since, signal } = options;
     const answer = await this.#transport.json({
       method: 'POST',
       path: '/v1/ingest',
       body,
       idempotencyKey,
       patienceMs,
+      since,
       signal,
     });
     return {
@@ -321,6 +327,21 @@ export class Undertone {
   }
 }
 
+/** A body's members besides the messages. What cannot be written as JSON came with the session. */
+function restOf(members: object): string {
+  try {
+    return JSON.stringify(members).slice(1);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new UndertoneError('INVALID_MESSAGE', `metadata: ${reason}`, { cause });
+  }
+}
+
+/** Milliseconds of a clock that nobody sets. */
+function now(): number {
+  return performance.now();
+}
+
 function transportOf(options: UndertoneOptions): Transport {
   const { url, key, timeoutMs = 30_000, backoffMs = 200, maxBackoffMs = 10_000 } = options;
   return new Transport({
@@ -333,7 +354,7 @@ function transportOf(options: UndertoneOptions): Transport {
     fetch: options.fetch ?? ((address, init) => globalThis.fetch(address, init)),
     wait,
     random: Math.random,
-    now: () => performance.now(),
+    now,
   });
 }
 

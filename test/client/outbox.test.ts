@@ -28,7 +28,8 @@ function scripted(
     concurrency: 2,
     whenFull: 'wait',
     onLost: (error, what) => lost.push({ ...what, code: error.code }),
-    send: (target, messages, signal) =>
+    now: () => 0,
+    send: (target, messages, _since, signal) =>
       new Promise<Ingested>((resolve, fail) => {
         const store = (): void => {
           stored.push(messages.map(contentOf));
@@ -95,6 +96,24 @@ describe('messages', () => {
     await add('a', '1');
     while (sent.length === 0) await settled();
     deepEqual(sent[0]?.messages, ['1']);
+  });
+
+  it('say since when they wait, the first of a request', async () => {
+    let now = 5;
+    const waited: number[] = [];
+    const { outbox, add } = scripted({
+      now: () => now,
+      send: async (target, _messages, since) => {
+        waited.push(since);
+        return { instanceId: 'i', sessionId: target.sessionId, position: 1, warnings: null };
+      },
+    });
+    await add('a', '1');
+    now = 9;
+    await add('a', '2');
+    await add('b', '3');
+    await outbox.flush();
+    deepEqual(waited, [5, 9]);
   });
 
   it('of several sessions go side by side, so many at a time', async () => {
@@ -272,6 +291,17 @@ describe('the end', () => {
     await add('b', '3');
     deepEqual(await outbox.close(1), { position: null, lost: 3 });
     ok(lost.every(({ code }) => code === 'CLOSED'));
+  });
+
+  it('gives up what waits behind the requests on their way, however few there may be', async () => {
+    const { outbox, lost, add } = scripted({ concurrency: 0 });
+    await add('a', '1');
+    await add('b', '2');
+    deepEqual(await outbox.close(1), { position: null, lost: 2 });
+    deepEqual(
+      lost.map(({ sessionId }) => sessionId),
+      ['a', 'b'],
+    );
   });
 
   it('has nothing to wait for when nothing was sent', async () => {

@@ -119,16 +119,20 @@ describe('a logged message', () => {
         },
       },
       { content: '6' },
+      { content: '7', toJSON: () => undefined } as Message,
     ]);
-    equal((await undertone.flush()).lost, 4);
+    equal((await undertone.flush()).lost, 5);
     deepEqual(
       bodies[0]?.messages.map(({ content }) => content),
       ['1', '6'],
     );
     deepEqual(
       errors.map(({ code }) => code),
-      Array.from({ length: 4 }, () => 'INVALID_MESSAGE'),
+      Array.from({ length: 5 }, () => 'INVALID_MESSAGE'),
     );
+    await undertone.session({ metadata: { session: circular } }).user('8');
+    await undertone.flush();
+    deepEqual([errors.at(-1)?.code, errors.length], ['INVALID_MESSAGE', 6]);
   });
 
   it('that is lost is said on the console once a minute, without what it says', async (context) => {

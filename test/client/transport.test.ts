@@ -1,4 +1,4 @@
-import { deepEqual, equal, match, rejects } from 'node:assert/strict';
+import { deepEqual, doesNotMatch, equal, match, rejects } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { UndertoneError } from '../../src/client/errors.ts';
 import { retryAfterMs, Transport, type Call } from '../../src/client/transport.ts';
@@ -22,13 +22,14 @@ function scripted(
   answers: readonly (() => Response | Promise<Response>)[],
   random = 0,
   url = 'http://undertone.test///',
+  key = 'ut_test_key',
 ) {
   const requests: { url: string; init: RequestInit }[] = [];
   const pauses: number[] = [];
   let now = 0;
   const transport = new Transport({
     url,
-    key: 'ut_test_key',
+    key,
     timeoutMs: 5,
     backoffMs: 200,
     maxBackoffMs: 1000,
@@ -44,7 +45,8 @@ function scripted(
     random: () => random,
     now: () => now,
   });
-  return { transport, requests, pauses };
+  const pass = (ms: number): void => void (now += ms);
+  return { transport, requests, pauses, pass };
 }
 
 async function errorOf(promise: Promise<unknown>): Promise<UndertoneError> {
@@ -107,6 +109,30 @@ describe('a call', () => {
     equal(requests.length, 2);
   });
 
+  it('is sent again when a fetch that ignores its signal does not answer', async () => {
+    const { transport, requests } = scripted([() => new Promise<Response>(() => undefined), OK]);
+    await transport.json(CALL);
+    equal(requests.length, 2);
+  });
+
+  it('leaves no listener behind while it pauses', async () => {
+    const signal = new AbortController().signal;
+    const { transport } = scripted([() => failure(503)]);
+    let most = 0;
+    const [add, remove] = [signal.addEventListener.bind(signal), signal.removeEventListener.bind(signal)];
+    let listening = 0;
+    signal.addEventListener = ((...call: Parameters<typeof add>) => {
+      most = Math.max(most, (listening += 1));
+      add(...call);
+    }) as typeof signal.addEventListener;
+    signal.removeEventListener = ((...call: Parameters<typeof remove>) => {
+      listening -= 1;
+      remove(...call);
+    }) as typeof signal.removeEventListener;
+    await errorOf(transport.json({ ...CALL, signal, patienceMs: 4000 }));
+    deepEqual([listening, most], [0, 1]);
+  });
+
   it('fails three times with the same fault of the service, and not more often', async () => {
     const { transport, requests } = scripted([() => failure(500, {}, { code: 'INTERNAL_ERROR' })]);
     equal((await errorOf(transport.json(CALL))).code, 'INTERNAL_ERROR');
@@ -160,6 +186,36 @@ describe('a call', () => {
     ]);
     await rejects(busy.transport.json({ ...CALL, signal: controller.signal }), reason);
     equal(busy.requests.length, 1);
+  });
+});
+
+describe('patience', () => {
+  const waiting = (since: number): Call => ({ ...CALL, since, patienceMs: 1000 });
+
+  it('counts the time that a call waited while the service was silent', async () => {
+    const { transport, pauses, pass } = scripted([() => failure(503)]);
+    pass(800);
+    await errorOf(transport.json(waiting(0)));
+    deepEqual(pauses, [100]);
+  });
+
+  it('does not count the time in which others were served', async () => {
+    const { transport, requests, pass } = scripted([OK, () => failure(503)]);
+    pass(800);
+    await transport.json(CALL);
+    await errorOf(transport.json(waiting(0)));
+    equal(requests.length, 5);
+  });
+
+  it('of what waited as long ends with that of the request before it', async () => {
+    const { transport, requests, pass } = scripted([() => failure(503)]);
+    pass(2000);
+    equal((await errorOf(transport.json(waiting(0)))).status, 503);
+    equal((await errorOf(transport.json(waiting(0)))).status, 503);
+    equal(requests.length, 1);
+    pass(100);
+    await errorOf(transport.json(waiting(0)));
+    equal(requests.length, 2, 'a failure that is long past says nothing of now');
   });
 });
 
@@ -225,6 +281,30 @@ describe('an error', () => {
       error.message,
       /^"127\.0\.0\.1:8080" cannot be reached: an address begins with http:\/\/ or https:\/\/$/,
     );
-    equal(requests.length, 1);
+    equal(requests.length, 0);
+  });
+
+  it('comes at once where the address or the key cannot be right, and repeats no secret', async () => {
+    for (const [url, key, code] of [
+      ['http://ana:secret@undertone.test', 'k', 'UNREACHABLE'],
+      ['http://undertone.test?token=secret#x', 'k', 'UNREACHABLE'],
+      ['http://', 'k', 'UNREACHABLE'],
+      ['http://undertone.test', 'secret\nsecret', 'INVALID_API_KEY'],
+      ['http://undertone.test', 'sécret', 'INVALID_API_KEY'],
+    ] as const) {
+      const { transport, requests } = scripted([OK], 0, url, key);
+      const error = await errorOf(transport.json(CALL));
+      deepEqual([error.code, requests.length], [code, 0], url);
+      doesNotMatch(`${error.message} ${String(error.cause)}`, /secret|sécret/);
+    }
+    const { transport } = scripted([OK], 0, 'http://undertone.test', ' ut_test_key\n');
+    await transport.json(CALL);
+  });
+
+  it('of an answer that points elsewhere says where', async () => {
+    const moved = () =>
+      new Response(null, { status: 308, headers: { location: 'https://undertone.test/v1' } });
+    const error = await errorOf(scripted([moved]).transport.json(CALL));
+    match(error.message, /^Status 308 points to https:\/\/undertone\.test\/v1: /);
   });
 });
