@@ -164,9 +164,12 @@ async function stage(
         const writtenAt = formatInstant(now());
         for (const [index, staged] of files.entries()) {
           const { path, rows, digest } = group[index] as Partition;
-          written.push(
-            folder.seal(staged).then((bytes) => ({ file: { path, rows, bytes, digest, writtenAt }, staged })),
-          );
+          const sealed = folder
+            .seal(staged)
+            .then((bytes) => ({ file: { path, rows, bytes, digest, writtenAt }, staged }));
+          // It may fail while the next group is written, and is awaited only then.
+          sealed.catch(() => undefined);
+          written.push(sealed);
           await written.at(-SEALING);
         }
         await onStep?.('staged');
@@ -202,7 +205,7 @@ function told(
   instances: readonly InstanceRead[],
   { tables, instances: only }: SinkRunOptions,
 ): Pick<SinkManifest, 'lastProcessedAt' | 'epoch' | 'positions' | 'tables' | 'instances' | 'instancesRead'> {
-  const processedAt = Math.max(...instances.map((instance) => instance.processedAt));
+  const processedAt = instances.reduce((newest, instance) => Math.max(newest, instance.processedAt), 0);
   return {
     lastProcessedAt: instances.length === 0 ? null : formatInstant(processedAt),
     epoch,

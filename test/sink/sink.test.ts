@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { SinkManifest } from '../../src/sink/manifest.ts';
 import { SinkFolder } from '../../src/sink/folder.ts';
-import { SinkInterrupted } from '../../src/sink/sink.ts';
+import { runSink, SinkInterrupted } from '../../src/sink/sink.ts';
 import { SINK_TABLES } from '../../src/sink/tables.ts';
 import { openDatabase, type Connection, type Database } from '../../src/store/duckdb.ts';
 import { assignment, fact, openFixture, temporaryDirectory, uuid, type Fixture } from '../support/fold.ts';
@@ -244,6 +244,25 @@ describe('a sink', () => {
       onStep: () => controller.abort(),
     });
     await rejects(interrupted, SinkInterrupted);
+    deepEqual(parquetFiles(to), []);
+    deepEqual(readdirSync(join(to, '_tmp')), []);
+    await sinkOnce(fixture.reader, to);
+  });
+
+  it('changes nothing when a file cannot be made durable', async () => {
+    const to = newFolder();
+    const folder = await SinkFolder.open(to);
+    const snapshot = await fixture.reader.snapshot();
+    ok(snapshot !== null);
+    folder.seal = () => Promise.reject(new Error('no room'));
+    try {
+      const source = { epoch: 1, answeringSince: 0, snapshots: [snapshot] };
+      const options = { folder, tables: SINK_TABLES, instances: null, now: () => 0 };
+      await rejects(runSink(source, options), /no room/);
+    } finally {
+      snapshot.release();
+      folder.close();
+    }
     deepEqual(parquetFiles(to), []);
     deepEqual(readdirSync(join(to, '_tmp')), []);
     await sinkOnce(fixture.reader, to);
