@@ -26,7 +26,7 @@ import, 20 single requests a second are sent with another key.
 
 const MB = 1024 * 1024;
 /** Of the file that is sent one conversation a request. */
-const MOST_SINGLE_MB = 8;
+const MOST_SINGLE_MB = 2;
 const SINGLES_PER_SECOND = 20;
 const BEFORE_SECONDS = 5;
 const IMPORT = resolve(import.meta.dirname, '../src/cli/import.ts');
@@ -118,6 +118,7 @@ async function importSingly(service: OwnService, file: string, megabytes: number
     target: {
       ingest: (body, key) => client.ingest(body, key),
       ingestBatch: async () => null,
+      issueSessionIds: async () => null,
       query: (parameters) => client.query(parameters),
       openInstance: (options) => client.openInstance(options),
     },

@@ -107,6 +107,7 @@ function openSink(): { sink: ImportTarget; counted: () => number } {
         messages += sent.length;
         return { instanceId, sessionId, position: null, warnings: null };
       }),
+    issueSessionIds: async (_, externalIds) => externalIds,
     query: async () => ({
       elements: [],
       pagination: { total: 0, limit: 0, offset: 0 },

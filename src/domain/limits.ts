@@ -8,6 +8,8 @@
 export const MAX_REQUEST_MESSAGES = 10_000;
 /** Of one POST /v1/ingest/batch/. */
 export const MAX_BATCH_LINES = 1000;
+/** Of one POST /v1/instances/{instanceId}/session-ids/. */
+export const MAX_EXTERNAL_IDS = 1000;
 /** Of an instance's name, characters. */
 export const MAX_INSTANCE_NAME_LENGTH = 200;
 /** Of a client's own name for a session, characters. */

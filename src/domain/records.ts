@@ -2,6 +2,9 @@
 import type { Curation } from './curations.ts';
 import type { Writing } from './writings.ts';
 
+/** How long a request id guards against its repetition, in the stream's own time: microseconds. */
+export const REQUEST_MEMORY_MICROS = 48 * 3600 * 1_000_000;
+
 /** A turn's part in the conversation. `other` turns are counted, not analysed. */
 export type Role = 'user' | 'assistant' | 'other';
 

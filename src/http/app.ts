@@ -30,6 +30,7 @@ import { createMetrics, type HttpMetrics } from './metrics.ts';
 import { parseQueryString, registerQueryRoute } from './query-route.ts';
 import { createRateLimiter } from './rate-limit.ts';
 import { registerReadingRoutes } from './reading-routes.ts';
+import { registerSessionIdsRoute } from './session-ids-route.ts';
 import { registerTraceRoutes } from './trace-routes.ts';
 
 declare module 'fastify' {
@@ -100,6 +101,7 @@ export function createApp(dependencies: HttpDependencies): FastifyInstance {
       }
       if (traces !== undefined) registerTraceRoutes(scope, { intake: traces.intake, bodies, metrics, log });
       void scope.register(async (inner) => registerInstanceRoutes(inner, dependencies.instances));
+      registerSessionIdsRoute(scope, dependencies.instances, bodies);
       if (query !== undefined) {
         const reading = { ...query, waitMs: limits.queryWaitMs };
         registerQueryRoute(scope, reading);

@@ -25,6 +25,16 @@ export const batchRequestSchema = ingestBodySchema(() => Date.now() * 1000).exte
     .max(255)
     .optional()
     .meta({ description: 'As the header `Idempotency-Key` of POST /v1/ingest/.' }),
+  deduplicationId: z
+    .string()
+    .min(1)
+    .max(255)
+    .optional()
+    .meta({
+      description:
+        'In place of an `idempotencyKey`, and faster: of lines of one session with the same id, the first within two ' +
+        'days counts. Their bodies are not compared. It requires a `sessionId`.',
+    }),
 });
 
 /** A line of the answer of POST /v1/ingest/batch/. */

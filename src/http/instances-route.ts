@@ -78,17 +78,30 @@ export function registerInstanceRoutes(scope: FastifyInstance, instances: Instan
 
   const renaming = { config: { scope: 'ingest' } } as const;
   scope.patch<{ Params: { instanceId: string } }>('/instances/:instanceId', renaming, async (request) => {
-    const { instanceId: id } = request.params;
-    if (!UUID_PATTERN.test(id)) throw invalidRequest([{ path: 'instanceId', message: 'must be a UUID' }]);
+    const id = instanceIn(request.params);
     const body = checked(instanceChangeSchema, request.body ?? {});
     const renamed = await instances.renameInstance({
       projectId: request.projectId,
       id,
       name: body.name?.toWellFormed() ?? null,
     });
-    if (renamed === null) throw new AppError('NOT_FOUND', `There is no instance ${id.toLowerCase()}.`);
+    if (renamed === null) throw noInstance(id);
     return answerOf(renamed);
   });
+}
+
+/**
+ * The instance that the path names.
+ *
+ * @throws AppError VALIDATION_ERROR
+ */
+export function instanceIn({ instanceId }: { readonly instanceId: string }): string {
+  if (UUID_PATTERN.test(instanceId)) return instanceId.toLowerCase();
+  throw invalidRequest([{ path: 'instanceId', message: 'must be a UUID' }]);
+}
+
+export function noInstance(id: string): AppError {
+  return new AppError('NOT_FOUND', `There is no instance ${id}.`);
 }
 
 /** The answer of GET /v1/instances/. Throws AppError VALIDATION_ERROR. */

@@ -9,6 +9,7 @@ import { overviewResponseSchema } from '../query/overview/overview-schema.ts';
 import { whyResponseSchema } from '../query/why/why-schema.ts';
 import { errorEnvelopeSchema, ingestResponseSchema } from './answer-schemas.ts';
 import { batchLineSchema, batchRequestSchema } from './batch-route.ts';
+import { externalIdsSchema, sessionIdsSchema } from './session-ids-route.ts';
 import { alertPaths, alertSchemas, alertWebhooks } from './openapi-alerts.ts';
 import { curationPaths, curationSchemas } from './openapi-curations.ts';
 import {
@@ -47,6 +48,7 @@ const EXAMPLE_INGEST: Json = {
 };
 const EXAMPLE_LINES = `${JSON.stringify(EXAMPLE_INGEST)}\n`;
 const EXAMPLE_NAME: Json = { name: 'Shop assistant' };
+const EXAMPLE_EXTERNAL_IDS: Json = { externalIds: ['ticket-123', 'ticket-124'] };
 
 function instancePaths(): Json {
   const tags = ['Instances'];
@@ -84,19 +86,34 @@ function instancePaths(): Json {
         summary: 'Rename an instance',
         description: 'Every process knows the new name within a second.',
         tags,
-        parameters: [
-          {
-            name: 'instanceId',
-            in: 'path',
-            description: 'The instance to rename.',
-            required: true,
-            schema: { type: 'string', format: 'uuid' },
-          },
-        ],
+        parameters: [instanceInPath('The instance to rename.')],
         requestBody: { required: true, ...bodyOf('InstanceChange', EXAMPLE_NAME) },
         responses: responses(answer('The instance as it is now.', 'Instance'), [404, 413]),
       },
     },
+    '/v1/instances/{instanceId}/session-ids/': {
+      post: {
+        operationId: 'issueSessionIds',
+        summary: 'Get session ids for ids of your own',
+        description:
+          'The same ids for the same, for ever; nothing is stored. A session under such an id is ingested faster ' +
+          'than one under an id that you chose: the id says which instance it belongs to.',
+        tags,
+        parameters: [instanceInPath('The instance of the sessions.')],
+        requestBody: { required: true, ...bodyOf('ExternalIds', EXAMPLE_EXTERNAL_IDS) },
+        responses: responses(answer('The session ids.', 'SessionIds'), [404, 413]),
+      },
+    },
+  };
+}
+
+function instanceInPath(description: string): Json {
+  return {
+    name: 'instanceId',
+    in: 'path',
+    description,
+    required: true,
+    schema: { type: 'string', format: 'uuid' },
   };
 }
 
@@ -228,6 +245,8 @@ function schemasOf(served: Served): Json {
       : {}),
     Instance: namedSchema('Instance', instanceSchema, 'output'),
     InstanceList: namedSchema('InstanceList', instanceListSchema, 'output'),
+    ExternalIds: namedSchema('ExternalIds', externalIdsSchema, 'input'),
+    SessionIds: namedSchema('SessionIds', sessionIdsSchema, 'output'),
     NewInstance: namedSchema('NewInstance', newInstanceSchema, 'input'),
     Key: namedSchema('Key', keySchema, 'output'),
     InstanceChange: namedSchema('InstanceChange', instanceChangeSchema, 'input'),

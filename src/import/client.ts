@@ -26,7 +26,10 @@ export interface IngestAnswer {
 export interface BatchItem {
   /** JSON of an IngestBody. */
   readonly body: string;
-  readonly idempotencyKey: string;
+  /** Says that it is the same request when it is sent again. */
+  readonly requestKey: string;
+  /** How the service is told: a `deduplicationId` is faster, an older service knows `idempotencyKey` alone. */
+  readonly keyMember: 'deduplicationId' | 'idempotencyKey';
 }
 
 /** An instance that was asked for. */
@@ -171,7 +174,8 @@ export class ServiceClient {
   /** The lines of the answer; null when the service does not know the route. */
   async #sendLines(items: readonly BatchItem[]): Promise<Record<string, unknown>[] | null> {
     const lines = items.map(
-      ({ body, idempotencyKey }) => `{"idempotencyKey":${JSON.stringify(idempotencyKey)},${body.slice(1)}\n`,
+      ({ body, requestKey, keyMember }) =>
+        `{${JSON.stringify(keyMember)}:${JSON.stringify(requestKey)},${body.slice(1)}\n`,
     );
     try {
       const { text, headers } = await this.#ask('/v1/ingest/batch/', {
@@ -216,6 +220,28 @@ export class ServiceClient {
       throw new RefusedError(status, 'UNEXPECTED_ANSWER', `${this.url} did not answer as this service does`);
     }
     return { id, name, made: status === 201 };
+  }
+
+  /** Session ids for ids of the caller's own. Null: the service is older and issues none. Throws as `ingest`. */
+  async issueSessionIds(
+    instanceId: string,
+    externalIds: readonly string[],
+  ): Promise<readonly string[] | null> {
+    try {
+      const { json } = await this.#request(`/v1/instances/${instanceId}/session-ids/`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ externalIds }),
+      });
+      const { sessionIds } = json;
+      const isWhole = Array.isArray(sessionIds) && sessionIds.length === externalIds.length;
+      if (!isWhole || !sessionIds.every((id) => typeof id === 'string')) throw this.#unexpected();
+      return sessionIds;
+    } catch (error) {
+      // An unknown instance, too: whatever is asked of it next says so.
+      if (error instanceof RefusedError && (error.status === 404 || error.status === 405)) return null;
+      throw error;
+    }
   }
 
   /** One query; `waitFor` is a position that an ingest answered with. Throws as `ingest`. */

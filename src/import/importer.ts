@@ -27,11 +27,11 @@ interface Placed {
 }
 
 /** What is looked up and sent together. A conversation that alone has more is sent in requests of its own. */
-const GROUP = { conversations: 256, messages: 4096, characters: 1024 * 1024 };
+const GROUP = { conversations: 250, messages: 4096, characters: 1024 * 1024 };
 /** Groups on their way: one is read while others are sent and stored. */
 const GROUPS_IN_FLIGHT = 4;
-/** Where an address may not be long: three 36-character ids each keep it below 8 KB. */
-const SMALL_LOOKUP = 64;
+/** Where an address may not be long: four 36-character ids each keep it below 8 KB. */
+const SMALL_LOOKUP = 48;
 /** The address is too long for whoever is before the service. */
 const TOO_LONG = [400, 414, 431];
 
@@ -75,10 +75,6 @@ class Group {
   }
 }
 
-function sessionIdsOf(instanceId: string, source: string, id: string): string[] {
-  return [sessionIdOf(instanceId, source, id), ...earlierSessionIdsOf(instanceId, source, id)];
-}
-
 class Import {
   readonly #options: Omit<ImportOptions, 'plans'>;
   readonly #planned: () => Promise<readonly FilePlan[]>;
@@ -93,6 +89,8 @@ class Import {
   #instanceId: string | null;
   /** It was made for this import. */
   #isNew = false;
+  /** False: the service is older and issues no session ids. */
+  #issues = true;
   #lookup = GROUP.conversations;
   #stopped: Error | null = null;
   #conversations = 0;
@@ -239,15 +237,19 @@ class Import {
 
   /** Looks up what the service holds of these conversations, then sends what is missing. */
   async #deliver(instanceId: string, group: readonly Placed[]): Promise<void> {
-    const held = await this.#held(instanceId, group);
-    const missing = group.flatMap((placed) => {
+    const sessions = await this.#sessionsOf(instanceId, group);
+    const held = await this.#held(instanceId, sessions);
+    const keyMember = this.#issues ? 'deduplicationId' : 'idempotencyKey';
+    const missing = group.flatMap((placed, index) => {
       const { conversation } = placed;
-      const { messages, source, id } = conversation;
-      const ids = sessionIdsOf(instanceId, source, id);
+      const { messages } = conversation;
+      const ids = sessions[index] ?? [];
       const sessionId = ids.find((candidate) => held.has(candidate)) ?? (ids[0] as string);
       const count = Math.max(held.get(sessionId) ?? 0, this.#sent.get(sessionId));
-      if (count < messages.length)
-        return [{ placed, count, requests: requestsOf(conversation, { instanceId, sessionId }, count) }];
+      if (count < messages.length) {
+        const requests = requestsOf(conversation, { instanceId, sessionId }, count, keyMember);
+        return [{ placed, count, requests }];
+      }
       for (const user of usersOf(conversation)) this.#users.set(user, 1);
       this.#alreadyThere += 1;
       this.#messagesAlreadyThere += messages.length;
@@ -263,15 +265,39 @@ class Import {
     );
   }
 
-  async #held(instanceId: string, group: readonly Placed[]): Promise<ReadonlyMap<string, number>> {
+  /**
+   * The session of each conversation, then those that earlier versions of the importer may have put it into. Where the
+   * source is '', callers who go on live derive the id themselves.
+   */
+  async #sessionsOf(instanceId: string, group: readonly Placed[]): Promise<string[][]> {
+    const derived = group.map(({ conversation: { source, id } }) => sessionIdOf(instanceId, source, id));
+    const isIssued = group.map(({ conversation: { source } }) => source !== '');
+    const named = derived.filter((_, index) => isIssued[index]);
+    let issued: readonly string[] = [];
+    if (this.#issues && named.length > 0) {
+      const answer = await this.#options.target.issueSessionIds(instanceId, named);
+      if (answer === null) this.#issues = false;
+      else issued = answer;
+    }
+    let next = 0;
+    return group.map(({ conversation: { source, id } }, index) => {
+      const own = isIssued[index] === true ? issued[next++] : undefined;
+      const earlier = this.#isNew ? [] : earlierSessionIdsOf(instanceId, source, id);
+      return [...(own === undefined ? [] : [own]), derived[index] as string, ...earlier];
+    });
+  }
+
+  /** How many messages the service shows of those of the sessions that it has. */
+  async #held(
+    instanceId: string,
+    sessions: readonly (readonly string[])[],
+  ): Promise<ReadonlyMap<string, number>> {
     const counts = new Map<string, number>();
     // Nobody else can have sent anything to it before we did; and what we sent, we know.
     if (this.#isNew) return counts;
     const size = this.#lookup;
-    for (let from = 0; from < group.length; from += size) {
-      const ids = group
-        .slice(from, from + size)
-        .flatMap(({ conversation: { source, id } }) => sessionIdsOf(instanceId, source, id));
+    for (let from = 0; from < sessions.length; from += size) {
+      const ids = sessions.slice(from, from + size).flat();
       let answer: QueryAnswer;
       try {
         answer = await this.#options.target.query({
@@ -285,7 +311,7 @@ class Import {
         const isLong = error instanceof RefusedError && TOO_LONG.includes(error.status);
         if (!isLong || size === SMALL_LOOKUP) throw error;
         this.#lookup = SMALL_LOOKUP;
-        return this.#held(instanceId, group);
+        return this.#held(instanceId, sessions);
       }
       for (const { dimensions, fields } of answer.elements) {
         const session: unknown = dimensions['session'];

@@ -43,12 +43,13 @@ export function requestsOf(
   { messages, session }: Conversation,
   ids: { readonly instanceId: string; readonly sessionId: string },
   count: number,
+  keyMember: BatchItem['keyMember'],
 ): ConversationRequest[] {
   const requestOf = (offset: number, part: Conversation['messages']): ConversationRequest => {
     const body = JSON.stringify({ ...ids, messages: part, metadata: { session } } satisfies IngestBody);
     const digest = createHash('sha256').update(`[${offset},${body}]`).digest('base64url');
     const { sessionId } = ids;
-    return { sessionId, offset, messages: part.length, body, idempotencyKey: `import-${digest}` };
+    return { sessionId, offset, messages: part.length, body, requestKey: `import-${digest}`, keyMember };
   };
   if (messages.length - count <= MAX_REQUEST_MESSAGES) {
     const whole = requestOf(count, count === 0 ? messages : messages.slice(count));
@@ -98,7 +99,7 @@ export class Sender {
     await Promise.all(alone.map(onEach));
   }
 
-  /** False: each has to be sent alone. */
+  /** False: the service is older, and each has to be sent alone. */
   async #sendTogether(
     batch: readonly { readonly index: number; readonly request: ConversationRequest }[],
     onSent: OnSent,
@@ -112,8 +113,13 @@ export class Sender {
       }
       answers = given;
     } catch (error) {
-      // It says nothing of each.
-      if (error instanceof RefusedError && ![401, 403].includes(error.status)) return false;
+      // It says nothing of each; what is before the service may take smaller requests only.
+      const isDivisible = batch.length > 1 && error instanceof RefusedError;
+      if (isDivisible && ![401, 403].includes(error.status)) {
+        const middle = Math.ceil(batch.length / 2);
+        const isKnown = await this.#sendTogether(batch.slice(0, middle), onSent);
+        return isKnown && (await this.#sendTogether(batch.slice(middle), onSent));
+      }
       answers = batch.map(() => asError(error));
     }
     for (const [place, { index, request }] of batch.entries())
@@ -136,7 +142,7 @@ export class Sender {
     for (const request of requests) {
       try {
         const body = JSON.parse(request.body) as IngestBody;
-        sent.push({ request, answer: await this.#target.ingest(body, request.idempotencyKey) });
+        sent.push({ request, answer: await this.#target.ingest(body, request.requestKey) });
       } catch (error) {
         sent.push({ request, answer: asError(error) });
         break;

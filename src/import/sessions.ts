@@ -5,7 +5,8 @@ import { nameOf } from './mapper.ts';
 const EARLIER_NAMESPACE = '5b0b3f0e-7c1d-5f4e-9a57-0c6b4d2f8e11';
 
 /**
- * The session of a conversation: a UUIDv5 in the namespace of its instance. Where the source is '' the name is the
+ * What names a conversation's session, and is its id where the service issues none, or where callers derive it
+ * themselves: a UUIDv5 in the namespace of its instance. Where the source is '' the name is the
  * conversation's id alone, as the README tells callers who have ids of their own; else it is source and id together.
  */
 export function sessionIdOf(instanceId: string, source: string, id: string): string {

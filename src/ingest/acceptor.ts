@@ -24,6 +24,11 @@ export interface AcceptRequest {
   readonly idempotencyKey: string | undefined;
   /** Decides ids and time where the caller keeps what was settled itself, in place of an `idempotencyKey`. */
   readonly claim?: IdempotencyClaim;
+  /**
+   * In place of an `idempotencyKey`: gives the request its id, by which the worker drops what it has stored before.
+   * It costs no write, and nobody compares the bodies. The body names its session.
+   */
+  readonly deduplicationId?: string | undefined;
 }
 
 export interface Accepted {
@@ -62,7 +67,7 @@ export function createAcceptor(parts: AcceptorParts): Acceptor {
   });
 
   return {
-    async accept({ projectId, body, idempotencyKey, claim: given }) {
+    async accept({ projectId, body, idempotencyKey, deduplicationId, claim: given }) {
       if (body.projectId !== undefined && body.projectId !== projectId) {
         throw new AppError(
           'FORBIDDEN',
@@ -79,10 +84,9 @@ export function createAcceptor(parts: AcceptorParts): Acceptor {
       // Looked at before anything is written, so that a refused request leaves no trace.
       const named = await findNamed(registry, projectId, body);
       await publisher.check(completeRequest(body.draft, { ...NOWHERE, acceptedAt: clock() }));
+      const unkeyed = given ?? deduplicated(projectId, body.sessionId, deduplicationId, clock());
       const claim =
-        keyed === null
-          ? (given ?? null)
-          : await idempotency.claim(projectId, keyed.key, keyed.digest, clock());
+        keyed === null ? unkeyed : await idempotency.claim(projectId, keyed.key, keyed.digest, clock());
       const acceptedAt = claim?.acceptedAt ?? clock();
       const destination = await settle(registry, projectId, body, named, claim);
       const answer = {
@@ -94,6 +98,17 @@ export function createAcceptor(parts: AcceptorParts): Acceptor {
       return answer;
     },
   };
+}
+
+/** What decides the id of a request that is sent again with the same id; null when it has none. */
+function deduplicated(
+  projectId: string,
+  sessionId: string | undefined,
+  deduplicationId: string | undefined,
+  acceptedAt: number,
+): IdempotencyClaim | null {
+  if (deduplicationId === undefined) return null;
+  return { seed: `deduplication:${projectId}:${sessionId}:${deduplicationId}`, acceptedAt };
 }
 
 /** The instance that the request's ids lead to, and whether the project has nothing under its session id yet. */

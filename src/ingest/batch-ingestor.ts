@@ -35,11 +35,11 @@ export function createIngestBatch(
       const refusal = new AppError(code, message, details === undefined ? {} : { details });
       return { line: line.line, refusal };
     }
-    const { request: body, idempotencyKey } = line;
+    const { request: body, idempotencyKey, deduplicationId } = line;
     try {
       const accepted = await turns.run(caller, async () => {
         if (abandoned()) throw new AppError('BAD_REQUEST', 'The caller closed the connection.');
-        return accept({ projectId, body, idempotencyKey });
+        return accept({ projectId, body, idempotencyKey, deduplicationId });
       });
       return { line: line.line, accepted, warnings: body.warnings };
     } catch (error) {

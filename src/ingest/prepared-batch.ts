@@ -21,14 +21,17 @@ export interface LineRefusal {
   readonly details: readonly ErrorDetail[] | undefined;
 }
 
+/** How a line that is sent again is recognised: not at all, or by one of these. */
+export interface Repetition {
+  readonly idempotencyKey?: string;
+  readonly deduplicationId?: string;
+}
+
 /** A line of a body of POST /v1/ingest/batch/: a request of its own, or why it is none. */
 export type PreparedLine = {
   /** Counted from 1, blank ones as well. */
   readonly line: number;
-} & (
-  | { readonly request: PreparedRequest; readonly idempotencyKey: string | undefined }
-  | { readonly refusal: LineRefusal }
-);
+} & (({ readonly request: PreparedRequest } & Repetition) | { readonly refusal: LineRefusal });
 
 const NEWLINE = 0x0a;
 
@@ -78,18 +81,30 @@ function prepareLine(
   writeOut: (json: unknown, keyed: boolean) => PreparedRequest,
 ): PreparedLine {
   try {
-    const json = parseJson(text);
-    const isKeyed = typeof json === 'object' && json !== null && 'idempotencyKey' in json;
-    if (!isKeyed) return { line, request: writeOut(json, false), idempotencyKey: undefined };
-    const { idempotencyKey, ...body } = json;
-    if (!isIdempotencyKey(idempotencyKey))
-      throw invalidRequest([{ path: 'idempotencyKey', message: IDEMPOTENCY_KEY_RULE }]);
-    return { line, request: writeOut(body, true), idempotencyKey };
+    const { repetition, body } = splitLine(parseJson(text));
+    const request = writeOut(body, repetition.idempotencyKey !== undefined);
+    // Without its session, what is sent again would open another one.
+    if (repetition.deduplicationId !== undefined && request.sessionId === undefined)
+      throw invalidRequest([{ path: 'sessionId', message: 'is required beside a deduplicationId' }]);
+    return { line, request, ...repetition };
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     const { code, message, details } = error;
     return { line, refusal: { code, message, details } };
   }
+}
+
+/** @throws AppError VALIDATION_ERROR */
+function splitLine(json: unknown): { readonly repetition: Repetition; readonly body: unknown } {
+  if (typeof json !== 'object' || json === null) return { repetition: {}, body: json };
+  const { idempotencyKey, deduplicationId, ...body } = json as Readonly<Record<string, unknown>>;
+  if (idempotencyKey === undefined && deduplicationId === undefined) return { repetition: {}, body: json };
+  if (idempotencyKey !== undefined && deduplicationId !== undefined)
+    throw invalidRequest([{ path: 'deduplicationId', message: 'must not stand beside an idempotencyKey' }]);
+  const path = deduplicationId === undefined ? 'idempotencyKey' : 'deduplicationId';
+  const given = deduplicationId ?? idempotencyKey;
+  if (!isIdempotencyKey(given)) throw invalidRequest([{ path, message: IDEMPOTENCY_KEY_RULE }]);
+  return { repetition: { [path]: given }, body };
 }
 
 function tooMany(most: string): AppError {

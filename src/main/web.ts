@@ -288,6 +288,7 @@ function registryOf({
       createInstance: async (request) => createInstance.get()(request),
       defaultInstance: async (options) => registry.get().defaultInstance(options),
       renameInstance: async (options) => registry.get().renameInstance(options),
+      issueSessionIds: async (options) => registry.get().issueSessionIds(options),
     },
   };
 }

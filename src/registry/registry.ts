@@ -84,6 +84,15 @@ export interface Registry {
   ): Promise<InstancePage>;
   /** A session id of ours for an instance; with `seed` always the same one. */
   issueSessionId(instance: Instance, seed?: string): string;
+  /**
+   * Session ids of ours for a caller's own ids: the same for the same, for ever. Null when the project has no such
+   * instance.
+   */
+  issueSessionIds(options: {
+    readonly projectId: string;
+    readonly instanceId: string;
+    readonly externalIds: readonly string[];
+  }): Promise<readonly string[] | null>;
   /** The instance that a session id of ours belongs to; null for ids that clients chose. */
   instanceOfSessionId(sessionId: string): Promise<Instance | null>;
   /** The instance of the project that holds an id which a client chose; null when none does. */
@@ -225,6 +234,11 @@ class SharedRegistry implements Registry {
 
   readonly issueSessionId: Registry['issueSessionId'] = (instance, seed) =>
     this.#sessionIds.issue(instance.number, seed);
+  readonly issueSessionIds: Registry['issueSessionIds'] = async ({ projectId, instanceId, externalIds }) => {
+    const instance = await this.findInstance(instanceId);
+    if (instance === null || instance.projectId !== projectId) return null;
+    return externalIds.map((externalId) => this.issueSessionId(instance, `external-id:${externalId}`));
+  };
   readonly instanceOfSessionId: Registry['instanceOfSessionId'] = async (sessionId) => {
     const number = this.#sessionIds.read(sessionId);
     return number === null ? null : this.#loaded.instances.findByNumber(number);

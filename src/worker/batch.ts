@@ -1,6 +1,6 @@
 import { derivedId, isExternalId, UUID_PATTERN } from '../domain/ids.ts';
 import type { Turn } from '../domain/facts.ts';
-import { positionOf, roleOf, type RecordedRequest } from '../domain/records.ts';
+import { positionOf, REQUEST_MEMORY_MICROS, roleOf, type RecordedRequest } from '../domain/records.ts';
 import type { Interlude, PlacedCuration } from '../domain/curations.ts';
 import type { PlacedWriting } from '../domain/writings.ts';
 import type { Batch, Counters } from '../store/live/batch.ts';
@@ -27,7 +27,8 @@ export interface Lookups {
   findInstances(ids: readonly string[]): Promise<readonly { instance: number; id: string }[]>;
   findSessions(ids: readonly string[]): Promise<readonly { session: number; instance: number; id: string }[]>;
   findEndUsers(ids: readonly string[]): Promise<readonly { endUser: number; id: string }[]>;
-  findRequests(requests: readonly { id: string; acceptedAt: number }[]): Promise<ReadonlySet<string>>;
+  /** When requests of these ids were last accepted; those left out that none of these repeats. */
+  findRequests(requests: readonly { id: string; acceptedAt: number }[]): Promise<ReadonlyMap<string, number>>;
 }
 
 /** Entries with their records numbered: all of a batch but what enrich and assign find out. */
@@ -208,7 +209,8 @@ export class Numbering {
   async #withoutRepeated(
     entries: readonly Entry[],
   ): Promise<{ sequence: number; all: readonly RecordedRequest[]; requests: (RecordedRequest | null)[] }[]> {
-    const seen = new Set(
+    // A request repeats another of its id that was accepted not long before it, whatever the batches are.
+    const seen = new Map(
       await this.#lookups.findRequests(
         entries.flatMap((entry) =>
           entry.requests.flatMap(({ requestId, acceptedAt }, place) =>
@@ -221,8 +223,11 @@ export class Numbering {
       sequence: entry.sequence,
       all: entry.requests,
       requests: entry.requests.map((request, place) => {
-        if (entry.leftOut.has(place) || seen.has(request.requestId)) return null;
-        seen.add(request.requestId);
+        if (entry.leftOut.has(place)) return null;
+        const { requestId, acceptedAt } = request;
+        const before = seen.get(requestId) ?? -Infinity;
+        if (before >= acceptedAt - REQUEST_MEMORY_MICROS) return null;
+        seen.set(requestId, Math.max(before, acceptedAt));
         return request;
       }),
     }));

@@ -68,6 +68,7 @@ const instances = {
   createInstance: async () => MADE,
   defaultInstance: async () => ({ instance: MADE, made: false }),
   renameInstance: async () => MADE,
+  issueSessionIds: async () => [],
 };
 
 describe('the description of the interface', () => {

@@ -33,7 +33,12 @@ async function documentOf(serve: 'all' | 'ingest' | 'query' = 'all'): Promise<Do
 describe('OpenAPI document', () => {
   it('is version 3.1 with every operation, and with those that are served where not all are', async () => {
     const document = await documentOf();
-    const always = ['/v1/instances/', '/v1/instances/{instanceId}/', '/v1/key/'];
+    const always = [
+      '/v1/instances/',
+      '/v1/instances/{instanceId}/',
+      '/v1/instances/{instanceId}/session-ids/',
+      '/v1/key/',
+    ];
     equal(document.openapi, '3.1.0');
     const reading = [
       '/v1/query/',

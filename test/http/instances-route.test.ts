@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import type { InjectOptions } from 'fastify';
 import { instanceListSchema, instanceSchema } from '../../src/http/instances-route.ts';
+import { sessionIdsSchema } from '../../src/http/session-ids-route.ts';
 import { errorEnvelopeSchema } from '../../src/http/openapi.ts';
 import { openIdempotencyStore } from '../../src/ingest/idempotency.ts';
 import { createInstanceCreator } from '../../src/ingest/instance-creator.ts';
@@ -30,6 +31,7 @@ describe('/v1/instances', () => {
         instancesOf: (...page) => here.instancesOf(...page),
         defaultInstance: (wanted) => here.defaultInstance(wanted),
         renameInstance: (change) => here.renameInstance(change),
+        issueSessionIds: (wanted) => here.issueSessionIds(wanted),
       },
     });
   });
@@ -155,6 +157,49 @@ describe('/v1/instances', () => {
     const theirs = await send('POST', '', { name: 'one' }, { ...once, 'x-api-key': OTHER_KEY });
     ok(instanceSchema.parse(theirs.json).id !== first?.id);
     await refused(send('POST', '', {}, { 'idempotency-key': 'é' }), 400, 'VALIDATION_ERROR');
+  });
+
+  it('issue session ids: the same for the same, of this instance alone, in every process', async () => {
+    const [one, other] = await Promise.all([1, 2].map(() => here.createInstance({ projectId: PROJECT })));
+    ok(one !== undefined && other !== undefined);
+    const externalIds = ['ticket-123', 'ticket-124', 'ticket-123', '\u{1f99c} ü'];
+    const issue = async (id: string): Promise<readonly string[]> => {
+      const { status, json } = await send('POST', `/${id}/session-ids`, { externalIds });
+      equal(status, 200);
+      return sessionIdsSchema.parse(json).sessionIds;
+    };
+    const ids = await issue(one.id);
+    deepEqual(await issue(one.id.toUpperCase()), ids);
+    equal(ids[2], ids[0]);
+    equal(new Set([...ids, ...(await issue(other.id))]).size, 6);
+    for (const id of ids) equal((await there.instanceOfSessionId(id))?.id, one.id);
+  });
+
+  it('issue no session ids for what is no instance of the project, and no ids', async () => {
+    const { id } = await here.createInstance({ projectId: PROJECT });
+    const path = `/${id}/session-ids`;
+    const externalIds = ['a'];
+    await refused(send('POST', path, { externalIds }, { 'x-api-key': OTHER_KEY }), 404, 'NOT_FOUND');
+    await refused(send('POST', `/${randomUUID()}/session-ids`, { externalIds }), 404, 'NOT_FOUND');
+    const cases: [unknown, string][] = [
+      [{}, 'externalIds is required'],
+      [{ externalIds: [] }, 'externalIds must not be empty'],
+      [{ externalIds: 'a' }, 'externalIds must be an array'],
+      [{ externalIds: [''] }, 'externalIds.0 must not be empty'],
+      [{ externalIds: ['a', 7] }, 'externalIds.1 must be a string'],
+      [{ externalIds: ['x'.repeat(256)] }, 'externalIds.0 must be at most 255 characters long'],
+      [{ externalIds: ['\ud800'] }, 'externalIds.0 must not hold half a character'],
+      [
+        { externalIds: Array.from({ length: 1001 }, (_, i) => `${i}`) },
+        'externalIds must hold at most 1000 ids',
+      ],
+      [{ externalIds, more: 1 }, 'more is not a member that this request knows'],
+    ];
+    for (const [body, detail] of cases)
+      deepEqual(await refused(send('POST', path, body), 400, 'VALIDATION_ERROR'), [detail]);
+    const most = Array.from({ length: 1000 }, (_, i) => `${'\u{1f99c}'.repeat(250)}${i}`);
+    equal((await send('POST', path, { externalIds: most })).status, 200);
+    await refused(send('POST', '/7/session-ids', { externalIds }), 400, 'VALIDATION_ERROR');
   });
 
   it('refuse what is no name, no page and no instance, and say where', async () => {

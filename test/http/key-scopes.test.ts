@@ -15,6 +15,7 @@ const ROUTES: readonly (readonly [method: Method, path: string, scope: KeyScope]
   ['POST', '/v1/logs', 'ingest'],
   ['POST', '/v1/instances', 'ingest'],
   ['PATCH', `/v1/instances/${INSTANCE}`, 'ingest'],
+  ['POST', `/v1/instances/${INSTANCE}/session-ids`, 'ingest'],
   ['POST', '/v1/curations', 'curate'],
   ['POST', '/v1/topics', 'curate'],
   ['POST', '/v1/alerts', 'curate'],

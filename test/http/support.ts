@@ -258,6 +258,7 @@ export function createHarness(
       createInstance: () => Promise.reject(new Error('not faked')),
       defaultInstance: () => Promise.reject(new Error('not faked')),
       renameInstance: async () => null,
+      issueSessionIds: async () => null,
     },
     readiness: [],
     limits: {

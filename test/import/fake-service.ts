@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { roleOf } from '../../src/domain/records.ts';
 import type { IngestBody } from '../../src/import/client.ts';
+import { v5 } from 'uuid';
 import type { IngestMessage } from '../../src/import/mapper.ts';
 
 /** What a request handler may do instead of the service's own answer. */
@@ -31,18 +32,21 @@ interface Session {
 }
 
 /**
- * As much of the service as an importer can notice: instances, caller-chosen sessions, conflicts,
- * idempotency keys, and the SESSION query by ids. Everything is visible at once.
+ * As much of the service as an importer can notice: instances, issued and caller-chosen sessions, conflicts,
+ * idempotency keys, deduplication ids, and the SESSION query by ids. Everything is visible at once.
  */
 export class FakeService {
   readonly key = 'ut_test_00000000000000000000000000000000';
   readonly instances = new Set<string>();
   defaultInstance: string | null = null;
-  /** It takes one request at a time. */
+  /** It takes one request at a time, and issues no session ids. */
   older = false;
+  /** Of a batch; more is too large for what stands before the service. */
+  mostLines = Infinity;
   /** What is said of accepted messages. */
   warnings: (body: IngestBody) => string | null = () => null;
   readonly sessions = new Map<string, Session>();
+  readonly #deduplicated = new Set<string>();
   readonly claims = new Map<string, { body: string; answer: string; position: number }>();
   readonly requests: {
     path: string;
@@ -54,6 +58,8 @@ export class FakeService {
   disturb: (body: IngestBody, count: number) => Disturbance | null = () => null;
   /** Sessions that queries do not show yet. */
   readonly unprocessed = new Set<string>();
+  /** The first requests wait until so many are there. */
+  awaited = 1;
   inFlight = 0;
   mostInFlight = 0;
   #ingests = 0;
@@ -102,13 +108,16 @@ export class FakeService {
       return this.#fail(response, 401, 'INVALID_API_KEY', 'the key is invalid or inactive');
     }
     if (url.pathname === '/v1/query/') return this.#query(url, response);
+    const [, instanceId] = /^\/v1\/instances\/([^/]+)\/session-ids\/$/.exec(url.pathname) ?? [];
+    if (instanceId !== undefined) return this.#issue(instanceId, Buffer.concat(chunks).toString(), response);
     if (url.pathname === '/v1/instances/') return this.#open(Buffer.concat(chunks).toString(), response);
     const isBatch = url.pathname === '/v1/ingest/batch/';
     if (isBatch && this.older) return this.#fail(response, 404, 'NOT_FOUND', 'no such route');
     this.inFlight += 1;
     this.mostInFlight = Math.max(this.mostInFlight, this.inFlight);
     try {
-      await new Promise((resolve) => setImmediate(resolve));
+      do await new Promise((resolve) => setImmediate(resolve));
+      while (this.mostInFlight < this.awaited);
       const text = Buffer.concat(chunks).toString();
       if (isBatch) this.#ingestBatch(text, response);
       else this.#ingest(request, text, response);
@@ -141,18 +150,20 @@ export class FakeService {
   }
 
   #ingestBatch(text: string, response: ServerResponse): void {
+    if (text.trimEnd().split('\n').length > this.mostLines)
+      return this.#fail(response, 413, 'PAYLOAD_TOO_LARGE', 'too large');
     let isLost = false;
     const lines = text
       .trimEnd()
       .split('\n')
       .map((line, index) => {
-        const { idempotencyKey, ...body } = JSON.parse(line) as IngestBody & { idempotencyKey: string };
-        const reply = this.#accept(JSON.stringify(body), idempotencyKey);
+        const { deduplicationId, ...body } = JSON.parse(line) as IngestBody & { deduplicationId: string };
+        const reply = this.#accept(JSON.stringify(body), undefined, `${body.sessionId}:${deduplicationId}`);
         isLost ||= reply.lost !== null;
         const { status, answer, retryAfter } = reply;
         this.requests.push({
           path: '/v1/ingest/batch/',
-          idempotencyKey,
+          idempotencyKey: deduplicationId,
           status,
           messages: body.messages.length,
         });
@@ -165,7 +176,7 @@ export class FakeService {
   }
 
   /** Does what POST /v1/ingest/ does. */
-  #accept(text: string, idempotencyKey: string | undefined): Reply {
+  #accept(text: string, idempotencyKey: string | undefined, deduplicated?: string): Reply {
     const body = JSON.parse(text) as IngestBody;
     this.#ingests += 1;
     const disturbance = this.disturb(body, this.#ingests);
@@ -181,6 +192,7 @@ export class FakeService {
     if (typeof disturbance?.kind === 'number')
       return refused(disturbance.kind, 'SERVICE_UNAVAILABLE', 'try again later');
     if (kind === 'reset') return { ...refused(503, '', ''), lost: 'cut' };
+    const isRepeated = deduplicated !== undefined && this.#deduplicated.has(deduplicated);
     const claim = idempotencyKey === undefined ? undefined : this.claims.get(idempotencyKey);
     if (claim !== undefined) {
       if (claim.body !== text) return refused(409, 'CONFLICT', 'same key, other body');
@@ -200,7 +212,9 @@ export class FakeService {
     }
     const instanceId = body.instanceId ?? known?.instanceId ?? this.addInstance();
     const session = known ?? { instanceId, messages: [], metadata: body.metadata?.session };
-    session.messages.push(...body.messages);
+    // Accepted again, and counted once.
+    if (deduplicated !== undefined) this.#deduplicated.add(deduplicated);
+    if (!isRepeated) session.messages.push(...body.messages);
     this.sessions.set(sessionId, session);
     this.#position += 1;
     const position = this.#position;
@@ -210,10 +224,17 @@ export class FakeService {
     const warnings = this.warnings(body);
     return {
       status: 200,
-      lost,
+      lost: isRepeated ? null : lost,
       retryAfter,
       answer: { ...answer, position, ...(warnings === null ? {} : { warnings }) },
     };
+  }
+
+  #issue(instanceId: string, text: string, response: ServerResponse): void {
+    if (this.older || !this.instances.has(instanceId))
+      return this.#fail(response, 404, 'NOT_FOUND', 'no such route, or instance');
+    const { externalIds } = JSON.parse(text) as { externalIds: string[] };
+    response.end(JSON.stringify({ sessionIds: externalIds.map((id) => issuedId(instanceId, id)) }));
   }
 
   #open(text: string, response: ServerResponse): void {
@@ -246,4 +267,9 @@ export class FakeService {
     response.statusCode = status;
     response.end(JSON.stringify({ success: false, error: { code, message, details } }));
   }
+}
+
+/** The session id that the service issues for an id of the importer's. */
+export function issuedId(instanceId: string, externalId: string): string {
+  return v5(externalId, instanceId).replace(/^(.{14})./, '$18');
 }

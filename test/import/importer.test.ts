@@ -10,7 +10,7 @@ import { importFiles } from '../../src/import/importer.ts';
 import { partsOf } from '../../src/import/parts.ts';
 import { earlierSessionIdsOf, sessionIdOf } from '../../src/import/sessions.ts';
 import type { Finding, ImportOptions, ImportSummary } from '../../src/import/importer.ts';
-import { FakeService } from './fake-service.ts';
+import { FakeService, issuedId } from './fake-service.ts';
 
 let folder: string;
 let service: FakeService;
@@ -58,6 +58,11 @@ async function run(
   });
 }
 
+/** The session of a dialogue. */
+function sessionOf(instanceId: string | null, id: string): string {
+  return issuedId(instanceId ?? '', sessionIdOf(instanceId ?? '', 'shop', id));
+}
+
 const hundred = Array.from({ length: 100 }, (_, index) => dialogue(`d${index}`, 2 + (index % 7)));
 const hundredMessages = hundred.reduce((sum, line) => sum + (line['turns'] as unknown[]).length, 0);
 
@@ -84,26 +89,40 @@ describe('importFiles', () => {
 
   it('keeps several requests in flight, never more than asked for', async () => {
     const thousand = Array.from({ length: 1000 }, (_, index) => dialogue(`d${index}`, 2));
+    service.awaited = 2;
     await run(await fileOf(thousand), { concurrency: 3 });
-    equal(service.mostInFlight > 1 && service.mostInFlight <= 3, true);
+    deepEqual([service.mostInFlight > 1, service.mostInFlight <= 3], [true, true]);
     equal(service.countOf().sessions, 1000);
   });
 
-  it('sends one conversation a request to an older service, with the same keys', async () => {
+  it('sends one conversation a request to an older service, and goes on in its sessions when it is newer', async () => {
     const file = await fileOf(hundred);
     service.older = true;
     const first = await run(file, { concurrency: 4 });
     equal(service.mostInFlight > 1 && service.mostInFlight <= 4, true);
     deepEqual([first.conversations, first.stopped], [100, null]);
     for (const id of service.sessions.keys()) service.unprocessed.add(id);
+    deepEqual([(await run(file)).conversations, service.countOf().messages], [100, hundredMessages]);
+    service.unprocessed.clear();
     service.older = false;
-    const again = await run(file);
-    deepEqual([again.conversations, again.failedLines], [100, 0]);
+    const longer = await fileOf([...hundred.slice(1), dialogue('d0', 12), dialogue('new', 2)]);
+    const again = await run(longer);
+    deepEqual([again.conversations, again.alreadyThere, again.failedLines], [2, 99, 0]);
     deepEqual(
       new Set(service.requests.map(({ path }) => path)),
       new Set(['/v1/ingest/', '/v1/ingest/batch/']),
     );
+    deepEqual(service.countOf(), { sessions: 101, messages: hundredMessages + 12, users: 101 });
+  });
+
+  it('divides what is too large for whoever is before the service, and counts it once', async () => {
+    service.mostLines = 7;
+    const summary = await run(await fileOf(hundred));
+    deepEqual([summary.conversations, summary.stopped, summary.failedLines], [100, null, 0]);
     equal(service.countOf().messages, hundredMessages);
+    service.mostLines = 0;
+    const refused = await run(await fileOf([dialogue('more', 2)], 'more.jsonl'));
+    equal(refused.failedLines, 1);
   });
 
   it('counts nothing twice when repeated without naming the instance', async () => {
@@ -195,7 +214,7 @@ describe('importFiles', () => {
     // As any language's UUIDv5 of the id in the namespace of the instance.
     const ticket = service.sessions.get(v5('ticket-123', instanceId));
     deepEqual(ticket?.metadata, { externalId: 'ticket-123', id: 'ticket-123' });
-    const phone = service.sessions.get(sessionIdOf(instanceId, 'phone', '7'));
+    const phone = service.sessions.get(issuedId(instanceId, sessionIdOf(instanceId, 'phone', '7')));
     deepEqual(phone?.metadata, { externalId: '7', source: 'phone', id: '7' });
     const again = await run(file, { instanceId });
     deepEqual([again.conversations, again.alreadyThere], [2, 1]);
@@ -248,9 +267,7 @@ describe('importFiles', () => {
     });
     deepEqual([summary.messages, summary.alreadyThere], [3, 1]);
     deepEqual(
-      service.sessions
-        .get(sessionIdOf(instanceId ?? '', 'shop', 'a'))
-        ?.messages.map(({ content }) => content),
+      service.sessions.get(sessionOf(instanceId, 'a'))?.messages.map(({ content }) => content),
       Array.from({ length: 7 }, (_, index) => `a says ${index}`),
     );
   });
@@ -400,9 +417,7 @@ describe('importFiles', () => {
     const resumed = await run(file, { instanceId: broken.instanceId ?? '' });
     equal(resumed.messages, 15_001);
     deepEqual(
-      service.sessions
-        .get(sessionIdOf(broken.instanceId ?? '', 'shop', 'long'))
-        ?.messages.map(({ content }) => content),
+      service.sessions.get(sessionOf(broken.instanceId, 'long'))?.messages.map(({ content }) => content),
       Array.from({ length: 25_001 }, (_, index) => `long says ${index}`),
     );
     equal(

@@ -25,6 +25,7 @@ interface Acceptor {
     readonly projectId: string;
     readonly body: IngestBody;
     readonly idempotencyKey?: string;
+    readonly deduplicationId?: string;
   }): Promise<Accepted>;
 }
 
@@ -383,6 +384,41 @@ describe('acceptor', () => {
         equal((await stored(retried.instanceId))[0]?.requestId, lost?.requestId);
       });
     }
+  });
+
+  describe('with a deduplicationId', () => {
+    it('gives the request one id in every process, and another in another session and project', async () => {
+      const projectId = await newProject();
+      const { instanceId, sessionId } = await here.acceptor.accept({ projectId, body: hello });
+      const body = { ...hello, instanceId, sessionId };
+      const request = { projectId, body, deduplicationId: 'import 1' };
+      const first = await here.acceptor.accept(request);
+      deepEqual([first.instanceId, first.sessionId], [instanceId, sessionId]);
+      await there.acceptor.accept(request);
+      await here.acceptor.accept({ ...request, deduplicationId: 'import 2' });
+      await here.acceptor.accept({ ...request, body: { ...body, sessionId: randomUUID() } });
+      const ids = (await stored(instanceId)).map(({ requestId }) => requestId);
+      equal(ids.length, 5);
+      equal(ids[2], ids[1]);
+      equal(new Set(ids).size, 4);
+      const other = await newProject();
+      const theirs = { ...hello, sessionId: randomUUID() };
+      const once = { body: theirs, deduplicationId: 'import 1' };
+      const [ours, alien] = [
+        await here.acceptor.accept({ projectId, ...once }),
+        await here.acceptor.accept({ projectId: other, ...once }),
+      ];
+      notEqual((await stored(ours.instanceId))[0]?.requestId, (await stored(alien.instanceId))[0]?.requestId);
+    });
+
+    it('opens one instance when a session without one is sent again', async () => {
+      const projectId = await newProject();
+      const request = { projectId, body: { ...hello, sessionId: randomUUID() }, deduplicationId: 'once' };
+      const answers = await Promise.all([here, there, here].map(({ acceptor }) => acceptor.accept(request)));
+      equal(new Set(answers.map(({ instanceId }) => instanceId)).size, 1);
+      const ids = (await stored(answers[0]?.instanceId ?? '')).map(({ requestId }) => requestId);
+      deepEqual([ids.length, new Set(ids).size], [3, 1]);
+    });
   });
 
   it('answers 503 while the server is away and works again after', async () => {

@@ -85,6 +85,26 @@ describe('prepare batch', () => {
     ok(key !== undefined && 'refusal' in key);
   });
 
+  it('takes a deduplicationId in place of a key: without a digest, and beside a sessionId alone', () => {
+    const sessionId = '5b1f0c52-7c55-4b0e-9f5e-1d2f3a4b5c6d';
+    const lines = prepare(
+      [
+        request('a', { deduplicationId: 'a/1', sessionId }),
+        request('a', { deduplicationId: 'a/1' }),
+        request('a', { deduplicationId: 'a/1', idempotencyKey: 'k', sessionId }),
+        request('a', { deduplicationId: '', sessionId }),
+        request('a', { deduplicationId: null, sessionId }),
+      ].join('\n'),
+    );
+    const [first] = lines;
+    ok(first !== undefined && 'request' in first);
+    deepEqual([first.deduplicationId, first.idempotencyKey, first.request.digest], ['a/1', undefined, '']);
+    deepEqual(
+      lines.slice(1).map((line) => 'refusal' in line && line.refusal.details?.map(({ path }) => path)),
+      [['sessionId'], ['deduplicationId'], ['deduplicationId'], ['deduplicationId']],
+    );
+  });
+
   it('refuses all for what is wrong with the whole', () => {
     const tooMany = { messages: Array.from({ length: 6000 }, () => ({ content: 'a' })) };
     for (const text of [

@@ -63,6 +63,8 @@ export interface Entries {
   readonly processedAt?: number;
   /** Sessions that their caller names. Default: none. */
   readonly sessionNames?: Batch['sessionNames'];
+  /** Those that the entries bring. Default: none. */
+  readonly requests?: Batch['requests'];
   /** What their caller calls end users. Default: `user-` and the number. */
   readonly externalIdOf?: (user: number) => string;
 }
@@ -157,7 +159,7 @@ export async function openFixture(
           lastSequence: entries.lastSequenceOf?.(instance) ?? sequence,
         })),
         endUsers,
-        requests: [],
+        requests: entries.requests ?? [],
         metadata: [],
         sessionNames: entries.sessionNames ?? [],
         assignment: work,

@@ -1,5 +1,6 @@
 /** Covered by test/store/live and test/view-laws.test.ts. */
 import type { StateRow } from '../../domain/facts.ts';
+import { REQUEST_MEMORY_MICROS } from '../../domain/records.ts';
 import type { Connection, Database, Row } from '../duckdb.ts';
 import type { View } from '../view-files.ts';
 import type { Batch, Counters } from './batch.ts';
@@ -15,9 +16,6 @@ export interface SessionRecord {
   readonly instance: number;
   readonly id: string;
 }
-
-/** How long a request id guards against its repetition, in the stream's own time. */
-const REQUEST_MEMORY_MICROS = 48 * 3600 * 1_000_000;
 
 /** Up to so many instances are looked up one by one. */
 const EQUALITIES = 40;
@@ -117,14 +115,14 @@ export class StateStore {
     return rows.map((row) => ({ endUser: row['end_user'] as number, id: row['id'] as string }));
   }
 
-  /** Those of the requests that were applied before (within 48 hours of their own time). */
-  async findRequests(requests: readonly { id: string; acceptedAt: number }[]): Promise<Set<string>> {
+  /** When those of the requests that were applied before were last accepted, where one of them may repeat it. */
+  async findRequests(requests: readonly { id: string; acceptedAt: number }[]): Promise<Map<string, number>> {
     const rows = await this.#lookUpRows(
       requests.map((request) => [request.id, request.acceptedAt]),
-      'select distinct w.id from request r join wanted_id w on r.id = w.id::uuid where r.accepted_at >= ' +
-        `w.number - ${REQUEST_MEMORY_MICROS}`,
+      'select w.id, max(r.accepted_at) as accepted_at from request r join wanted_id w on r.id = w.id::uuid ' +
+        `where r.accepted_at >= w.number - ${REQUEST_MEMORY_MICROS} group by w.id`,
     );
-    return new Set(rows.map((row) => row['id'] as string));
+    return new Map(rows.map((row) => [row['id'] as string, row['accepted_at'] as number]));
   }
 
   /** What assign remembers of each of these instances but for their sessions; none of a new one. */

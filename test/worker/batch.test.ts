@@ -1,0 +1,50 @@
+import { deepEqual } from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { REQUEST_MEMORY_MICROS, type RecordedRequest } from '../../src/domain/records.ts';
+import { Numbering } from '../../src/worker/batch.ts';
+import { assignment, openFixture, uuid, type Fixture } from '../support/fold.ts';
+import { recordedRequest } from '../support/requests.ts';
+
+const AT = 1_700_000_000_000_000;
+const HOUR = 3600 * 1_000_000;
+
+describe('numbering', () => {
+  let fixture: Fixture;
+  before(async () => {
+    fixture = await openFixture();
+  });
+  after(async () => {
+    await fixture.close();
+  });
+
+  /** Hours at which requests of one id were accepted and counted, in batches of a size. */
+  async function counted(id: string, hours: readonly number[], size: number): Promise<number[]> {
+    const requests = hours.map((hour): RecordedRequest =>
+      recordedRequest({ requestId: id, acceptedAt: AT + hour * HOUR }),
+    );
+    const taken: number[] = [];
+    for (let from = 0; from < requests.length; from += size) {
+      const numbering = new Numbering(fixture.store);
+      const entries = requests.slice(from, from + size).map((request, index) => ({
+        sequence: from + index,
+        requests: [request],
+        leftOut: new Set<number>(),
+      }));
+      const batch = await numbering.number(entries);
+      taken.push(...batch.requests.map(({ acceptedAt }) => (acceptedAt - AT) / HOUR));
+      await fixture.fold(assignment(), [], { requests: batch.requests });
+    }
+    return taken;
+  }
+
+  it('drops a request that repeats one of two days before it, the same whatever the batches are', async () => {
+    const days = REQUEST_MEMORY_MICROS / HOUR;
+    const hours = [0, 1, days, days + 1, days + 2, 2 * days + 1, 2 * days + 2, 0];
+    for (const [index, size] of [1, 2, 3, hours.length].entries())
+      deepEqual(
+        await counted(uuid(9, index), hours, size),
+        [0, days + 1, 2 * days + 2],
+        `batches of ${size}`,
+      );
+  });
+});
