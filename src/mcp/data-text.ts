@@ -57,6 +57,11 @@ export function section(
   return rows.length === 0 ? '' : `${title}:\n${table(columns, rows)}`;
 }
 
+/** Parts below each other, a blank line between them; empty ones are left out. */
+export function joined(parts: readonly string[]): string {
+  return parts.filter((part) => part !== '').join('\n\n');
+}
+
 /** What a model reads: our own words, and between them what conversations say. */
 export interface Page {
   readonly head: string;

@@ -9,7 +9,7 @@ import { ToolError } from './tool.ts';
 /** So many names stand in a refusal. */
 const MOST_CHOICES = 15;
 /** The API's largest page. */
-const MOST = 10_000;
+export const LARGEST_PAGE = 10_000;
 
 /** Something that a name or an id meant. */
 export interface Found {
@@ -94,7 +94,7 @@ async function listed(
     instanceId,
     groupBy,
     fields: 'sessions',
-    limit: String(MOST),
+    limit: String(LARGEST_PAGE),
     'sort.field': 'sessions',
     ...(dimensionFields === '' ? {} : { dimensionFields }),
     ...(kind === 'users' ? { externalId: given } : {}),
@@ -107,6 +107,17 @@ export function entityOf(kind: KindName, { dimensions }: QueryResponse['elements
   const entity = dimensions[KINDS[kind].dimension] as
     { readonly id: string; readonly name?: string; readonly externalId?: string } | undefined;
   return { id: entity?.id ?? '', name: entity?.name ?? entity?.externalId ?? '' };
+}
+
+/** What kind of signal (SAT, DSAT) or gap (TOOL, KNOWLEDGE) a row stands for; nothing for others. */
+export function typeOf(
+  kind: KindName,
+  { dimensions }: QueryResponse['elements'][number],
+): { readonly type?: string } {
+  const entity = dimensions[KINDS[kind].dimension] as
+    { readonly signalType?: string; readonly gapType?: string } | undefined;
+  const type = entity?.signalType ?? entity?.gapType;
+  return type === undefined ? {} : { type };
 }
 
 /** Those of exactly this name; else those whose name has all of its words. */

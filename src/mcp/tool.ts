@@ -92,8 +92,3 @@ export function rest(shown: number, offset_: number, total: number): string {
   const more = next < total ? ` Ask again with offset ${next} for more.` : '';
   return `Shown: ${offset_ + 1} to ${next} of ${total}.${more}`;
 }
-
-/** What stands above a trend. */
-export function trendTitle(buckets: string): string {
-  return `Trend by ${buckets.toLowerCase()} (those without any are left out)`;
-}

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { cell, table } from '../data-text.ts';
+import { cell, joined, table } from '../data-text.ts';
 import { findEntities, findInstance } from '../find.ts';
 import type { KindName } from '../kinds.ts';
 import { number } from '../numbers.ts';
@@ -146,9 +146,7 @@ export const conversations = tool({
     ];
     return {
       head: `conversations: ${total}, ${periodText(of.period)}. ${freshness(of.lastProcessedAt)}`,
-      data: [matched.join('\n'), rows.length === 0 ? '' : [table(columns, []), ...blocks].join('\n')]
-        .filter((part) => part !== '')
-        .join('\n\n'),
+      data: joined([matched.join('\n'), rows.length === 0 ? '' : [table(columns, []), ...blocks].join('\n')]),
       foot: total === 0 ? NOTHING : rest(rows.length, from, total),
     };
   },

@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import type { OverviewResponse } from '../../query/overview/overview-schema.ts';
 import { beforeSchema, beforeText, readBefore } from '../before.ts';
-import { cell, section } from '../data-text.ts';
-import { entityOf, findInstance } from '../find.ts';
+import { cell, joined, section } from '../data-text.ts';
+import { entityOf, findInstance, typeOf } from '../find.ts';
 import { KINDS, type KindName } from '../kinds.ts';
 import { change, number } from '../numbers.ts';
 import { periodBefore, periodText, rangeParameters, readPeriod, type Period } from '../period.ts';
 import type { Reading } from '../reading.ts';
-import { freshness, instance, named, period, source, tool, trendTitle } from '../tool.ts';
+import { languageSection, MOST_BUCKETS, trendSection } from '../sections.ts';
+import { freshness, instance, named, period, source, tool } from '../tool.ts';
 
 const METRICS = [
   'sessions',
@@ -20,7 +21,6 @@ const METRICS = [
   'repeatedRequests',
 ] as const;
 const TOP = 6;
-const MOST_BUCKETS = 31;
 
 const values = z.object(
   Object.fromEntries(METRICS.map((metric) => [metric, z.number().nullable()])) as Record<
@@ -103,15 +103,8 @@ export const overview = tool({
         `${periodText(answer.period)}. ${freshness(answer.lastProcessedAt)}${beforeText(answer.beforePeriod)}`,
         ...lines,
       ].join('\n'),
-      data: [
-        section(
-          trendTitle(answer.buckets),
-          ['date', 'sessions', 'sat', 'dsat'],
-          answer.trend.map(({ date, ...counts }) => [
-            answer.buckets === 'HOUR' ? date.slice(0, 16) : date.slice(0, 10),
-            ...Object.values(counts),
-          ]),
-        ),
+      data: joined([
+        trendSection(answer.buckets, answer.trend),
         section('Most frequent topics', ['id', 'name', 'sessions', 'dsat'], rowsOf(answer.topics)),
         section(
           'Topics with most dissatisfaction',
@@ -120,14 +113,8 @@ export const overview = tool({
         ),
         section('Kinds of dissatisfaction', ['id', 'name', 'sessions'], rowsOf(answer.dissatisfaction)),
         section('Gaps of the assistant', ['id', 'name', 'type', 'sessions'], rowsOf(answer.gaps, true)),
-        section(
-          'Languages',
-          ['language', 'sessions'],
-          answer.languages.map((each) => [each.language ?? 'unknown', each.sessions]),
-        ),
-      ]
-        .filter((part) => part !== '')
-        .join('\n\n'),
+        languageSection(answer.languages),
+      ]),
       foot: now.messages === 0 ? emptyText(answer.newestMessageAt) : '',
     };
   },
@@ -167,27 +154,21 @@ async function topOf(
   kind: KindName,
   how: Readonly<Record<string, string>>,
 ): Promise<Top> {
-  const { groupBy, dimension } = KINDS[kind];
   const { elements } = await reading.query({
     instanceId,
-    groupBy,
+    groupBy: KINDS[kind].groupBy,
     fields: kind === 'topics' ? 'sessions,dsat' : 'sessions',
     'sort.field': 'sessions',
     limit: String(TOP),
     ...rangeParameters(asked),
     ...how,
   });
-  return elements.map((element) => {
-    const entity = element.dimensions[dimension] as
-      { readonly signalType?: string; readonly gapType?: string } | undefined;
-    const type = entity?.signalType ?? entity?.gapType;
-    return {
-      ...entityOf(kind, element),
-      ...(type === undefined ? {} : { type }),
-      sessions: element.fields.sessions ?? 0,
-      ...(element.fields.dsat === undefined ? {} : { dsat: element.fields.dsat }),
-    };
-  });
+  return elements.map((element) => ({
+    ...entityOf(kind, element),
+    ...typeOf(kind, element),
+    sessions: element.fields.sessions ?? 0,
+    ...(element.fields.dsat === undefined ? {} : { dsat: element.fields.dsat }),
+  }));
 }
 
 /** Where nothing is in the period: when the newest message is. */

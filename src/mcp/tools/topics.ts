@@ -3,7 +3,7 @@ import { AppError } from '../../errors.ts';
 import type { QueryResponse } from '../../query/response-schema.ts';
 import { beforeSchema, beforeText, readBefore } from '../before.ts';
 import { cell, table } from '../data-text.ts';
-import { best, entityOf, findInstance } from '../find.ts';
+import { best, entityOf, findInstance, LARGEST_PAGE, typeOf } from '../find.ts';
 import { KIND_NAMES, KINDS, type KindName } from '../kinds.ts';
 import { number } from '../numbers.ts';
 import { periodBefore, periodText, rangeParameters, readPeriod, type Period } from '../period.ts';
@@ -12,7 +12,6 @@ import { freshness, instance, limit, offset, period, rest, source, text, tool } 
 
 const SORTS = ['sessions', 'messages', 'users', 'sat', 'dsat', 'netSat', 'growth'] as const;
 type Sort = (typeof SORTS)[number];
-const MOST = 10_000;
 
 const row = z.object({
   id: z.string(),
@@ -68,7 +67,7 @@ export const topics = tool({
     const answer = await reading.query({
       ...rowsOf(instanceId, args.kind, asked),
       ...orderOf(args.sort),
-      limit: String(isWhole ? MOST : args.limit),
+      limit: String(isWhole ? LARGEST_PAGE : args.limit),
       offset: String(isWhole ? 0 : args.offset),
     });
     const all = answer.elements.map((element) => rowOf(args.kind, element));
@@ -144,12 +143,9 @@ function orderOf(sort: Sort): QueryString {
 }
 
 function rowOf(kind: KindName, element: QueryResponse['elements'][number]): Row {
-  const entity = element.dimensions[KINDS[kind].dimension] as
-    { readonly signalType?: string; readonly gapType?: string } | undefined;
-  const type = entity?.signalType ?? entity?.gapType;
   return {
     ...entityOf(kind, element),
-    ...(type === undefined ? {} : { type }),
+    ...typeOf(kind, element),
     sessionsBefore: null,
     ...(element.fields as Pick<Row, 'sessions' | 'messages'>),
   };
@@ -167,7 +163,7 @@ async function withBefore(
   const { elements } = await reading.query({
     ...rowsOf(instanceId, kind, earlier),
     fields: 'sessions',
-    limit: String(MOST),
+    limit: String(LARGEST_PAGE),
     // A longer address would be refused.
     ...(rows.length > 100 ? {} : { ids: rows.map(({ id }) => id).join(',') }),
   });

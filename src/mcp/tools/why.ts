@@ -1,17 +1,17 @@
 import { z } from 'zod';
 import type { WhyResponse } from '../../query/why/why-schema.ts';
 import { beforeSchema, beforeText, readBefore } from '../before.ts';
-import { cell, section } from '../data-text.ts';
+import { cell, joined, section } from '../data-text.ts';
 import { findEntities, findInstance, type Found } from '../find.ts';
 import { KINDS, WHY_KINDS } from '../kinds.ts';
 import { change, number, percent } from '../numbers.ts';
 import { periodBefore, periodText, rangeParameters, readPeriod, type Period } from '../period.ts';
-import { freshness, instance, named, period, source, text, tool, trendTitle } from '../tool.ts';
+import { languageSection, MOST_BUCKETS, trendSection } from '../sections.ts';
+import { freshness, instance, named, period, source, text, tool } from '../tool.ts';
 
 const TOP = 5;
 const TYPICAL = 4;
 const NEWEST = 4;
-const MOST_BUCKETS = 31;
 const SIGNAL_COLUMNS = [
   'type',
   'id',
@@ -217,65 +217,56 @@ function headOf({ about, kind, period: during, beforePeriod, lastProcessedAt, ..
 }
 
 function dataOf(answer: Answer): string {
-  const { about } = answer;
-  const parts = [
-    [
-      `Name: ${cell(about.name)}${about.type === undefined ? '' : ` (${about.type})`}`,
-      ...(about.description === undefined ? [] : [`Description: ${cell(about.description, 300)}`]),
-      ...(answer.mergedInto === null ? [] : [`It became part of ${cell(answer.mergedInto.name)}.`]),
-      ...(answer.otherMatches.length === 0
-        ? []
-        : [
-            `The name also fits: ${answer.otherMatches.map(({ id, name }) => `${cell(name)} (${id})`).join('; ')}`,
-          ]),
-    ].join('\n'),
-    section(
-      'Signals',
-      SIGNAL_COLUMNS.filter((column) => column !== 'before' || answer.before !== null),
-      answer.signals.map((each) => [
-        each.type,
-        each.id,
-        cell(each.name),
-        each.sessions,
-        ...(each.sessionsBefore === null ? [] : [each.sessionsBefore]),
-        percent(each.share),
-        percent(each.shareOfAll),
-      ]),
-    ),
-    ...(['topics', 'gaps', 'repeats'] as const).map((kind) =>
-      section(
-        { topics: 'Topics', gaps: 'Gaps', repeats: 'Repeated requests' }[kind],
-        ['id', 'name', 'sessions'],
-        answer[kind].map(({ id, name, type, sessions }) => [
-          id,
-          type === undefined ? cell(name) : `${cell(name)} (${type})`,
-          sessions,
-        ]),
-      ),
-    ),
-    section(
-      'Languages',
-      ['language', 'sessions'],
-      answer.languages.map(({ language, sessions }) => [language ?? 'unknown', sessions]),
-    ),
-    section(
-      'Users',
-      ['id', 'name', 'sessions'],
-      answer.users.map(({ id, name, sessions }) => [id, cell(name), sessions]),
-    ),
-    section(
-      trendTitle(answer.buckets),
-      ['date', 'sessions', ...(answer.trend.some(({ sat }) => sat !== undefined) ? ['sat', 'dsat'] : [])],
-      answer.trend.map(({ date, sessions, sat, dsat }) => [
-        answer.buckets === 'HOUR' ? date.slice(0, 16) : date.slice(0, 10),
-        sessions,
-        ...(sat === undefined ? [] : [sat, dsat ?? 0]),
-      ]),
-    ),
+  return joined([
+    aboutText(answer),
+    signalSection(answer),
+    countedSection('Topics', answer.topics),
+    countedSection('Gaps', answer.gaps),
+    countedSection('Repeated requests', answer.repeats),
+    languageSection(answer.languages),
+    countedSection('Users', answer.users),
+    trendSection(answer.buckets, answer.trend),
     quotesText('Typical messages', answer.typicalQuotes),
     quotesText('Newest messages', answer.newestQuotes),
-  ];
-  return parts.filter((part) => part !== '').join('\n\n');
+  ]);
+}
+
+function aboutText({ about, mergedInto, otherMatches }: Answer): string {
+  const others = otherMatches.map(({ id, name }) => `${cell(name)} (${id})`).join('; ');
+  return [
+    `Name: ${cell(about.name)}${about.type === undefined ? '' : ` (${about.type})`}`,
+    ...(about.description === undefined ? [] : [`Description: ${cell(about.description, 300)}`]),
+    ...(mergedInto === null ? [] : [`It became part of ${cell(mergedInto.name)}.`]),
+    ...(others === '' ? [] : [`The name also fits: ${others}`]),
+  ].join('\n');
+}
+
+function signalSection({ signals, before }: Answer): string {
+  return section(
+    'Signals',
+    SIGNAL_COLUMNS.filter((column) => column !== 'before' || before !== null),
+    signals.map((each) => [
+      each.type,
+      each.id,
+      cell(each.name),
+      each.sessions,
+      ...(each.sessionsBefore === null ? [] : [each.sessionsBefore]),
+      percent(each.share),
+      percent(each.shareOfAll),
+    ]),
+  );
+}
+
+function countedSection(title: string, found: z.output<typeof counted>): string {
+  return section(
+    title,
+    ['id', 'name', 'sessions'],
+    found.map(({ id, name, type, sessions }) => [
+      id,
+      type === undefined ? cell(name) : `${cell(name)} (${type})`,
+      sessions,
+    ]),
+  );
 }
 
 function quotesText(title: string, said: Answer['newestQuotes']): string {
