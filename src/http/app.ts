@@ -115,7 +115,7 @@ export function createApp(dependencies: HttpDependencies): FastifyInstance {
   if (query !== undefined) {
     void app.register(async (scope) => {
       registerAuth(scope, dependencies, limiter);
-      registerMcpRoute(scope, query, dependencies, bodies);
+      registerMcpRoute(scope, query, dependencies, { bodies, limiter });
     });
   }
   return app;

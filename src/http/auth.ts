@@ -36,7 +36,7 @@ export function registerAuth(
   scope.addHook('onRequest', async (request, reply) => {
     const found = knownKey(request) ?? (await askedKey(request, reply));
     const caller = `key ${found.keyId}`;
-    count(reply, caller);
+    countRequest(limiter, reply, caller);
     request.projectId = found.projectId;
     request.key = found;
     request.held.caller = caller;
@@ -55,7 +55,7 @@ export function registerAuth(
 
   /** Counted per address before anybody is asked: who sends random keys asks no more often than the limit. */
   async function askedKey(request: FastifyRequest, reply: FastifyReply): Promise<FoundKey> {
-    count(reply, addressOf(request));
+    countRequest(limiter, reply, addressOf(request));
     if (!keys.loaded) {
       const message = 'The service is starting and has not read its keys yet. Try again in a moment.';
       throw new AppError('SERVICE_UNAVAILABLE', message, { retryAfter: 1 });
@@ -72,12 +72,13 @@ export function registerAuth(
     }
     return found;
   }
+}
 
-  function count(reply: FastifyReply, caller: string): void {
-    const allowance = limiter.take(caller);
-    setRateLimitHeaders(reply, allowance);
-    if (!allowance.allowed) throw rateLimitExceeded(allowance);
-  }
+/** Counts one request of a caller, and says in the answer what is left. Throws AppError RATE_LIMIT_EXCEEDED. */
+export function countRequest(limiter: RateLimiter, reply: FastifyReply, caller: string): void {
+  const allowance = limiter.take(caller);
+  setRateLimitHeaders(reply, allowance);
+  if (!allowance.allowed) throw rateLimitExceeded(allowance);
 }
 
 /** What the request gives as its key: in `x-api-key`, else as `Authorization: Bearer`; null: nothing. */

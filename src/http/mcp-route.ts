@@ -1,11 +1,13 @@
 /** Covered by test/http/mcp-route.test.ts and test/e2e/mcp-rules.test.ts. */
 import type { IncomingMessage } from 'node:http';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError, ERROR_CODES } from '../errors.ts';
 import type { Logger } from '../logger.ts';
-import { Reading } from '../mcp/reading.ts';
+import { Reading, type ReadingDoor } from '../mcp/reading.ts';
+import { countRequest } from './auth.ts';
 import { SlowBodyError, type BodyReader } from './body.ts';
 import type { HttpDependencies } from './dependencies.ts';
+import type { RateLimiter } from './rate-limit.ts';
 import { createReadingDoors } from './reading-door.ts';
 
 /** Arguments of tools are short texts and numbers. */
@@ -23,7 +25,7 @@ export function registerMcpRoute(
   scope: FastifyInstance,
   query: NonNullable<HttpDependencies['query']>,
   { instances, now, log }: Pick<HttpDependencies, 'instances' | 'now'> & { readonly log: Logger },
-  bodies: Pick<BodyReader, 'readJson'>,
+  { bodies, limiter }: { readonly bodies: Pick<BodyReader, 'readJson'>; readonly limiter: RateLimiter },
 ): void {
   const doorOf = createReadingDoors(query, instances);
   const config = { scope: 'query' } as const;
@@ -48,7 +50,7 @@ export function registerMcpRoute(
     const { answerPost } = await import('../mcp/server.ts');
     const answer = await answerPost(
       { headers: headersOf(request), body: request.body },
-      { reading: new Reading(doorOf(request.projectId)), now },
+      { reading: new Reading(counted(doorOf(request.projectId), limiter, request, reply)), now },
       (error) => log.error({ event: 'tool_failed', requestId: request.id, err: error }, 'an MCP tool failed'),
     );
     for (const [name, value] of answer.headers) reply.header(name, value);
@@ -66,6 +68,23 @@ export function registerMcpRoute(
     },
     handler: () => undefined,
   });
+}
+
+/** Counts what a tool asks as the requests that it would be over HTTP; the first is the POST itself. */
+function counted(
+  door: ReadingDoor,
+  limiter: RateLimiter,
+  { held: { caller } }: FastifyRequest,
+  reply: FastifyReply,
+): ReadingDoor {
+  let isFirst = true;
+  return {
+    async get(path, parameters) {
+      if (!isFirst) countRequest(limiter, reply, caller);
+      isFirst = false;
+      return door.get(path, parameters);
+    },
+  };
 }
 
 /**

@@ -74,6 +74,19 @@ describe('POST /mcp', () => {
     deepEqual([refused.statusCode, refused.headers['retry-after']], [429, '1']);
   });
 
+  it('counts what a tool asks as so many requests', async () => {
+    const { app, asked } = createHarness({ limits: { requestsPerSecond: 100 } });
+    const { headers } = await app.inject(call('topics', { instance: INSTANCE }));
+    ok(asked.length > 1);
+    equal(headers['x-ratelimit-remaining'], String(100 - asked.length));
+
+    const strict = createHarness({ limits: { requestsPerSecond: 1 } });
+    const answer = await strict.app.inject(call('topics', { instance: INSTANCE }));
+    const { result } = answer.json<Called>();
+    deepEqual([answer.statusCode, result.isError, strict.asked.length], [200, true, 1]);
+    match(result.content[0]?.text ?? '', /More than 1 requests in one second/);
+  });
+
   it('refuses pages of other sites and takes those of this machine', async () => {
     const { app } = createHarness();
     const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
