@@ -300,6 +300,8 @@ export interface Instances {
 export interface InstancesOptions extends CallOptions {
   readonly limit?: number | undefined;
   readonly offset?: number | undefined;
+  /** Only the default instance of the project, where there is one. */
+  readonly default?: true | undefined;
 }
 
 export interface NewInstance {

@@ -6,7 +6,7 @@ export type { Extra, Session, SessionOptions } from './session.ts';
 export { sessionIdOf } from './session-id.ts';
 export { UndertoneError, type ClientErrorCode, type ErrorDetail, type ServiceErrorCode } from './errors.ts';
 export type { Flushed, Lost } from './outbox.ts';
-export type { Fetch } from './transport.ts';
+export type { Fetch, Retry } from './transport.ts';
 export type * from './answers.ts';
 export type * from './groupings.ts';
 export type { CallOptions, DateRange, Page, Query, ReadOptions, Row, Waited } from './queries.ts';

@@ -1,19 +1,27 @@
 import type { UndertoneError } from './errors.ts';
 import type { Lost } from './outbox.ts';
-import type { Fetch } from './transport.ts';
+import type { Fetch, Retry } from './transport.ts';
 
 export interface UndertoneOptions {
   /** Where the service listens, such as `http://127.0.0.1:8080`. */
   readonly url: string;
   /** An API key. Messages need its scope `ingest`, everything that reads `query`, decisions `curate`. */
   readonly key: string;
-  /** Default: the default instance of the key's project, which the client asks for once (scope `ingest`). */
+  /**
+   * Default: the default instance of the key's project, which the client asks for once. What sends makes it where there
+   * is none (scope `ingest`); what reads does not.
+   */
   readonly instanceId?: string | undefined;
   /**
    * Hears of every error that no call rejects with, and of the messages that are lost by it. Default: a line on
    * `console.error` with their number, at most once a minute.
    */
   readonly onError?: ((error: UndertoneError, lost: Lost) => void) | undefined;
+  /**
+   * Hears of every try that failed and is made again: why, how many there were of this request, and how long the pause
+   * is. Default: a line on `console.warn` from the fifth try of a request on, at most once a minute.
+   */
+  readonly onRetry?: ((error: UndertoneError, retry: Retry) => void) | undefined;
   /** Hears what of a logged message has no effect, such as a role that is not analysed (`X-Warnings`). */
   readonly onWarning?: ((warning: string, sessionId: string) => void) | undefined;
   /** How long a message waits for others of its session. Default 500 ms. */

@@ -17,6 +17,15 @@ export interface TransportOptions {
   readonly random: () => number;
   /** Milliseconds; only differences count. */
   readonly now: () => number;
+  readonly onRetry: (error: UndertoneError, retry: Retry) => void;
+}
+
+/** A request that is sent again. */
+export interface Retry {
+  /** Tries that have failed. */
+  readonly tries: number;
+  /** Until the next one. */
+  readonly pauseMs: number;
 }
 
 export interface Call {
@@ -118,6 +127,7 @@ export class Transport {
       const pauseMs = this.#pauseMs(tries, askedMs);
       const isHopeless = error.status === 500 && tries >= TRIES_OF_FAILURE;
       if (!again || isHopeless || now() + pauseMs > giveUpAt) throw error;
+      this.#options.onRetry(error, { tries, pauseMs });
       await this.#wait(pauseMs, call.signal);
     }
   }

@@ -23,11 +23,12 @@ import type {
   Why,
   WhyGroupBy,
 } from './answers.ts';
+import { sayAway, sayLost } from './console-lines.ts';
 import { UndertoneError } from './errors.ts';
 import type { DimensionFieldOf, Granularity, GroupBy, MetricOf } from './groupings.ts';
 import { linesOf } from './lines.ts';
 import type { UndertoneOptions } from './options.ts';
-import { Outbox, tell, type Flushed, type Lost, type Target } from './outbox.ts';
+import { Outbox, tell, type Flushed, type Target } from './outbox.ts';
 import {
   parametersOf,
   type CallOptions,
@@ -110,7 +111,7 @@ export class Undertone {
     body: IngestBody,
     options: CallOptions & { readonly idempotencyKey?: string | undefined } = {},
   ): Promise<Ingested> {
-    const instanceId = body.instanceId ?? (await this.#instanceId());
+    const instanceId = body.instanceId ?? (await this.#makeInstance());
     return this.#ingest(JSON.stringify({ ...body, instanceId }), options);
   }
 
@@ -212,7 +213,7 @@ export class Undertone {
   /** A page of the instances of the key's project, oldest first. */
   async instances(options: InstancesOptions = {}): Promise<Instances> {
     const { signal, limit, offset } = options;
-    const parameters: Record<string, string> = {};
+    const parameters: Record<string, string> = options.default === true ? { default: 'true' } : {};
     if (limit !== undefined) parameters['limit'] = String(limit);
     if (offset !== undefined) parameters['offset'] = String(offset);
     return this.#call<Instances>({ method: 'GET', path: '/v1/instances', parameters, signal });
@@ -243,8 +244,21 @@ export class Undertone {
     return this.#call<Key>({ method: 'GET', path: '/v1/key', ...options });
   }
 
-  /** The client's instance: of its options, else the project's default one. */
-  async #instanceId(waiting?: Waiting): Promise<string> {
+  /** The client's instance: of its options, else the project's default one. Makes nothing. */
+  async #findInstance(signal?: AbortSignal): Promise<string> {
+    const known = this.#options.instanceId ?? this.#defaultInstance;
+    if (known !== null) return known;
+    const { elements } = await this.instances({ default: true, signal });
+    const [found] = elements;
+    if (found !== undefined) return (this.#defaultInstance = found.id);
+    throw new UndertoneError(
+      'NOT_FOUND',
+      'The project of the key has no default instance yet: nothing was sent to it. Send something, or set instanceId.',
+    );
+  }
+
+  /** The same, for what is sent: the default instance is made where there is none. */
+  async #makeInstance(waiting?: Waiting): Promise<string> {
     const known = this.#options.instanceId ?? this.#defaultInstance;
     if (known !== null) return known;
     const body = '{"default":true,"name":"default"}';
@@ -266,7 +280,7 @@ export class Undertone {
   ): Promise<Ingested> {
     const { sessionId, metadata } = target;
     const waiting = { since, signal, patienceMs: this.#options.patienceMs ?? 300_000 };
-    const instanceId = target.instanceId ?? (await this.#instanceId(waiting));
+    const instanceId = target.instanceId ?? (await this.#makeInstance(waiting));
     const rest = restOf({ instanceId, sessionId, metadata });
     const ingested = await this.#ingest(`{"messages":[${messages.join(',')}],${rest}`, waiting);
     const { warnings } = ingested;
@@ -298,7 +312,7 @@ export class Undertone {
 
   async #reading(path: string, options: ReadOptions): Promise<Call> {
     const { signal, waitFor } = options;
-    const instanceId = options.instanceId ?? (await this.#instanceId());
+    const instanceId = options.instanceId ?? (await this.#findInstance(signal));
     const parameters = parametersOf(options, instanceId);
     return { method: 'GET', path, parameters, signal, waitFor, patienceMs: this.#patienceMs };
   }
@@ -309,7 +323,7 @@ export class Undertone {
   }
 
   async #change<T>(path: string, change: object, options: CurateOptions): Promise<T> {
-    const instanceId = options.instanceId ?? (await this.#instanceId());
+    const instanceId = options.instanceId ?? (await this.#findInstance(options.signal));
     const answer = await this.#transport.json({
       method: 'POST',
       path,
@@ -344,6 +358,7 @@ function now(): number {
 
 function transportOf(options: UndertoneOptions): Transport {
   const { url, key, timeoutMs = 30_000, backoffMs = 200, maxBackoffMs = 10_000 } = options;
+  const onRetry = options.onRetry ?? sayAway();
   return new Transport({
     url,
     key,
@@ -355,6 +370,7 @@ function transportOf(options: UndertoneOptions): Transport {
     wait,
     random: Math.random,
     now,
+    onRetry: (error, retry) => tell(() => onRetry(error, retry)),
   });
 }
 
@@ -367,19 +383,4 @@ function textIn(json: Answer['json'], member: string): string {
   const value = json[member];
   if (typeof value === 'string') return value;
   throw new UndertoneError('UNEXPECTED_ANSWER', `The answer has no ${member}: Undertone does not run there.`);
-}
-
-/** Says on the console that messages are lost, at most once a minute. */
-function sayLost(): (error: UndertoneError, lost: Lost) => void {
-  let unsaid = 0;
-  let silentUntil = 0;
-  return ({ code, message }, { messages }) => {
-    unsaid += Math.max(1, messages.length);
-    if (Date.now() < silentUntil) return;
-    silentUntil = Date.now() + 60_000;
-    // Never the content: logs are read by more people than conversations.
-    const lost = unsaid === 1 ? '1 message was lost' : `${unsaid} messages were lost`;
-    console.error(`undertone: ${lost}. ${code}: ${message}`);
-    unsaid = 0;
-  };
 }

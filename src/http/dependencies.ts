@@ -48,7 +48,7 @@ export interface InstanceFinder {
 /** The instances of projects: listed, made and renamed. */
 export interface InstanceRegistry extends Pick<
   Registry,
-  'instancesOf' | 'defaultInstance' | 'renameInstance' | 'issueSessionIds'
+  'instancesOf' | 'defaultInstance' | 'findDefaultInstance' | 'renameInstance' | 'issueSessionIds'
 > {
   createInstance(request: InstanceRequest): Promise<Instance>;
 }

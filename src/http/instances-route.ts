@@ -25,6 +25,10 @@ const name = z
 export const instanceListParameterSchemas = z.strictObject({
   limit: queryParameterSchemas.shape.limit.describe('The most instances to answer.'),
   offset: queryParameterSchemas.shape.offset.describe('How many instances to skip.'),
+  default: z
+    .enum(['true', 'false'], 'must be true or false')
+    .optional()
+    .describe('true: only the default instance of the project; none while nobody has asked for it.'),
 });
 
 /** POST /v1/instances/: its body. */
@@ -106,11 +110,17 @@ export function noInstance(id: string): AppError {
 
 /** The answer of GET /v1/instances/. Throws AppError VALIDATION_ERROR. */
 export async function listInstances(
-  instances: Pick<InstanceRegistry, 'instancesOf'>,
+  instances: Pick<InstanceRegistry, 'instancesOf' | 'findDefaultInstance'>,
   projectId: string,
   query: unknown,
 ): Promise<z.output<typeof instanceListSchema>> {
-  const window = readParameters(instanceListParameterSchemas, query);
+  const { default: onlyDefault, ...window } = readParameters(instanceListParameterSchemas, query);
+  if (onlyDefault === 'true') {
+    const found = await instances.findDefaultInstance(projectId);
+    const all = found === null ? [] : [answerOf(found)];
+    const elements = all.slice(window.offset, window.offset + window.limit);
+    return { elements, pagination: { total: all.length, ...window } };
+  }
   const { instances: page, total } = await instances.instancesOf(projectId, window);
   return { elements: page.map(answerOf), pagination: { total, ...window } };
 }

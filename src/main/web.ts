@@ -287,6 +287,7 @@ function registryOf({
       instancesOf: async (projectId, window) => registry.get().instancesOf(projectId, window),
       createInstance: async (request) => createInstance.get()(request),
       defaultInstance: async (options) => registry.get().defaultInstance(options),
+      findDefaultInstance: async (projectId) => registry.get().findDefaultInstance(projectId),
       renameInstance: async (options) => registry.get().renameInstance(options),
       issueSessionIds: async (options) => registry.get().issueSessionIds(options),
     },

@@ -91,8 +91,14 @@ export class Instances {
     return { instance: await this.create({ projectId, id, name }), made: true };
   }
 
+  /** The project's default instance; null: nobody has asked for one yet. */
+  async findDefault(projectId: string): Promise<Instance | null> {
+    const chosen = await this.#bucket.get(defaultKeyOf(projectId));
+    return chosen === null ? null : this.find(chosen.value);
+  }
+
   async #defaultId(projectId: string): Promise<string> {
-    const key = `default.${projectId}`;
+    const key = defaultKeyOf(projectId);
     const chosen = await this.#bucket.get(key);
     if (chosen !== null) return chosen.value;
     const id = v7();
@@ -140,4 +146,8 @@ function ownedBy(projectId: string, instance: Instance): Instance {
     'CONFLICT',
     `Another project has an instance with the id ${instance.id}. Choose another id.`,
   );
+}
+
+function defaultKeyOf(projectId: string): string {
+  return `default.${projectId}`;
 }

@@ -68,6 +68,8 @@ export interface Registry {
   defaultInstance(
     options: Omit<NewInstance, 'id'>,
   ): Promise<{ readonly instance: Instance; readonly made: boolean }>;
+  /** The same, where it is there already; null: nobody has asked for it yet. */
+  findDefaultInstance(projectId: string): Promise<Instance | null>;
   findInstance(id: string): Promise<Instance | null>;
   /** Renames an instance; null when the project has no such instance. Other processes follow within a second. */
   renameInstance(options: {
@@ -225,6 +227,8 @@ class SharedRegistry implements Registry {
     this.#loaded.instances.create(options);
   readonly defaultInstance: Registry['defaultInstance'] = async (options) =>
     this.#loaded.instances.default(options);
+  readonly findDefaultInstance: Registry['findDefaultInstance'] = async (projectId) =>
+    this.#loaded.instances.findDefault(projectId);
   readonly findInstance: Registry['findInstance'] = async (id) => this.#loaded.instances.find(id);
   readonly renameInstance: Registry['renameInstance'] = async ({ projectId, id, name }) =>
     this.#loaded.instances.rename(projectId, id, name);

@@ -26,6 +26,7 @@ function scripted(
 ) {
   const requests: { url: string; init: RequestInit }[] = [];
   const pauses: number[] = [];
+  const retries: [code: string, tries: number, pauseMs: number][] = [];
   let now = 0;
   const transport = new Transport({
     url,
@@ -44,9 +45,10 @@ function scripted(
     },
     random: () => random,
     now: () => now,
+    onRetry: ({ code }, { tries, pauseMs }) => retries.push([code, tries, pauseMs]),
   });
   const pass = (ms: number): void => void (now += ms);
-  return { transport, requests, pauses, pass };
+  return { transport, requests, pauses, retries, pass };
 }
 
 async function errorOf(promise: Promise<unknown>): Promise<UndertoneError> {
@@ -165,6 +167,15 @@ describe('a call', () => {
       const error = await errorOf(transport.json(CALL));
       deepEqual([error.code, error.status, requests.length], ['UNEXPECTED_ANSWER', answer().status, 1]);
     }
+  });
+
+  it('says of each try that another follows, and nothing of the last', async () => {
+    const { transport, retries, pauses } = scripted([() => failure(500, {}, { code: 'INTERNAL_ERROR' })], 1);
+    await errorOf(transport.json(CALL));
+    deepEqual(retries, [
+      ['INTERNAL_ERROR', 1, pauses[0]],
+      ['INTERNAL_ERROR', 2, pauses[1]],
+    ]);
   });
 
   it('is sent again when a proxy answers for the service', async () => {

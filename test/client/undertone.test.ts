@@ -92,6 +92,29 @@ describe('logged messages', () => {
     deepEqual(contentsOf(session.id), ['Again']);
   });
 
+  it('say on the console that the service is away, once a minute, or tell the hook', async (context) => {
+    const told: string[] = [];
+    context.mock.method(console, 'warn', (text: string) => told.push(text));
+    service.disturb = (_, count) => (count <= 6 ? { kind: 503 } : null);
+    const { undertone } = clientOf();
+    await undertone.session().user('Hi');
+    await undertone.flush();
+    deepEqual(told, [
+      'undertone: no success after 5 tries, trying again. SERVICE_UNAVAILABLE: try again later',
+    ]);
+    let requests = 0;
+    service.disturb = () => ((requests += 1) <= 2 ? { kind: 503 } : null);
+    const retries: number[] = [];
+    const onRetry = (_: UndertoneError, { tries }: { readonly tries: number }): never => {
+      retries.push(tries);
+      throw new Error('hook');
+    };
+    const { undertone: other } = clientOf({ onRetry });
+    await other.session().user('Hi');
+    equal((await other.flush()).lost, 0);
+    deepEqual([retries, told.length], [[1, 2], 1]);
+  });
+
   it('do not go with one that is refused', async () => {
     const { undertone, lost } = clientOf();
     const session = undertone.session();

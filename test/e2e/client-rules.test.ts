@@ -93,8 +93,13 @@ describe('a logged session', () => {
     );
   });
 
-  it('is in the default instance of the project', async () => {
+  it('is in the default instance of the project, which a key that only reads finds', async () => {
     const { id } = await undertone.createInstance({ default: true });
+    const { key } = await service.newKey(project, 'test', ['query']);
+    const reader = new Undertone({ url: service.url, key });
+    equal((await reader.overview()).fields.sessions, 3);
+    deepEqual((await reader.instances({ default: true })).pagination.total, 1);
+    deepEqual(await codeOf(reader.ingest({ messages: [{ content: 'Hi' }] })), ['FORBIDDEN', 403]);
     const { elements, pagination } = await undertone.instances({ limit: 10 });
     deepEqual([elements.map((instance) => instance.id), pagination.total], [[id], 1]);
     equal((await undertone.renameInstance(id, 'Hotel')).name, 'Hotel');
@@ -114,6 +119,18 @@ describe('a logged session', () => {
     ]);
     deepEqual((await other.flush()).lost, 2);
     deepEqual(lost, [['VALIDATION_ERROR', ['messages.1.content', 'messages.2.createdAt'], 2]]);
+  });
+});
+
+describe('reading where nothing was sent', () => {
+  it('makes no instance', async () => {
+    const empty = new Undertone({ url: service.url, key: (await service.newProject()).key });
+    const error = await empty.overview().catch((thrown: unknown) => thrown);
+    ok(error instanceof UndertoneError);
+    deepEqual([error.code, error.status], ['NOT_FOUND', null]);
+    equal((await empty.instances()).pagination.total, 0);
+    await empty.ingest({ messages: [{ content: 'Hello' }] });
+    equal((await empty.instances()).pagination.total, 1);
   });
 });
 

@@ -65,6 +65,7 @@ const MADE = {
 /** Makes and renames, as the registry would. */
 const instances = {
   instancesOf: async () => ({ instances: [MADE], total: 1 }),
+  findDefaultInstance: async () => MADE,
   createInstance: async () => MADE,
   defaultInstance: async () => ({ instance: MADE, made: false }),
   renameInstance: async () => MADE,

@@ -66,6 +66,7 @@ describe('OpenAPI document', () => {
       [
         ['limit', 'integer'],
         ['offset', 'integer'],
+        ['default', 'string'],
       ],
     );
     deepEqual(Object.keys(paths['/v1/instances/']?.['post']?.responses ?? {}).slice(0, 2), ['200', '201']);

@@ -30,6 +30,7 @@ describe('/v1/instances', () => {
         createInstance,
         instancesOf: (...page) => here.instancesOf(...page),
         defaultInstance: (wanted) => here.defaultInstance(wanted),
+        findDefaultInstance: (projectId) => here.findDefaultInstance(projectId),
         renameInstance: (change) => here.renameInstance(change),
         issueSessionIds: (wanted) => here.issueSessionIds(wanted),
       },
@@ -129,6 +130,12 @@ describe('/v1/instances', () => {
   });
 
   it('have one by default in each project, whoever asks first and however often', async () => {
+    const listed = async (): Promise<string[]> => {
+      const { elements, pagination } = instanceListSchema.parse((await send('GET', '?default=true')).json);
+      equal(pagination.total, elements.length);
+      return elements.map(({ id }) => id);
+    };
+    deepEqual([await listed(), await listed()], [[], []]);
     const answers = await Promise.all(
       Array.from({ length: 6 }, (_, i) => send('POST', '', { default: true, name: `default ${i}` })),
     );
@@ -138,8 +145,11 @@ describe('/v1/instances', () => {
     match(instanceSchema.parse(again.json).name ?? '', /^default \d$/);
     const { instance } = await there.defaultInstance({ projectId: PROJECT });
     equal(instance.id, instanceSchema.parse(again.json).id);
+    deepEqual(await listed(), [instance.id]);
     const theirs = await send('POST', '', { default: true }, { 'x-api-key': OTHER_KEY });
     equal(theirs.status, 201);
+    const fault = await refused(send('GET', '?default=1'), 400, 'VALIDATION_ERROR');
+    deepEqual(fault, ['default must be true or false']);
   });
 
   it('are made once for an Idempotency-Key, however often the request is sent', async () => {

@@ -255,6 +255,7 @@ export function createHarness(
     ...(serve === 'ingest' ? {} : { query }),
     instances: {
       instancesOf: async () => ({ instances: [], total: 0 }),
+      findDefaultInstance: async () => null,
       createInstance: () => Promise.reject(new Error('not faked')),
       defaultInstance: () => Promise.reject(new Error('not faked')),
       renameInstance: async () => null,
