@@ -1,14 +1,13 @@
 /** Covered by test/http/alert-routes.test.ts and test/e2e/alerts-rules.test.ts. */
 import { createHash } from 'node:crypto';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { newRuleSchema, type NewRule, type RepeatKey } from '../alerts/rule.ts';
-import { UUID_PATTERN } from '../domain/ids.ts';
 import { readIdempotencyKey } from '../ingest/idempotency-key.ts';
-import { checked, invalidRequest } from '../ingest/validation.ts';
+import { checked } from '../ingest/validation.ts';
 import { queryParameterSchemas } from '../query/parameters.ts';
 import type { HttpDependencies } from './dependencies.ts';
-import { enterInstance, readParameters } from './instance-request.ts';
+import { enterInstance, readId, readParameters } from './instance-request.ts';
 
 type Alerting = NonNullable<HttpDependencies['query']> & { readonly waitMs: number };
 
@@ -39,21 +38,18 @@ export function registerAlertRoutes(scope: FastifyInstance, alerting: Alerting):
   });
 
   scope.get<AlertPath>('/alerts/:id', reading, async (request, reply) => {
-    const { instanceId, id } = await enterAlert(request);
-    await enterInstance(request, reply, instanceId, alerting);
+    const { instanceId, id } = await enterAlert(request, reply, alerting);
     return alerts.read(instanceId, id);
   });
 
   scope.delete<AlertPath>('/alerts/:id', writing, async (request, reply) => {
-    const { instanceId, id } = await enterAlert(request);
-    await enterInstance(request, reply, instanceId, alerting);
+    const { instanceId, id } = await enterAlert(request, reply, alerting);
     await alerts.remove(instanceId, id);
     return reply.code(204).send();
   });
 
   scope.post<AlertPath>('/alerts/:id/test', writing, async (request, reply) => {
-    const { instanceId, id } = await enterAlert(request);
-    await enterInstance(request, reply, instanceId, alerting);
+    const { instanceId, id } = await enterAlert(request, reply, alerting);
     reply.code(202);
     return alerts.test(instanceId, id);
   });
@@ -63,11 +59,16 @@ interface AlertPath {
   Params: { readonly id: string };
 }
 
-/** Throws AppError VALIDATION_ERROR. */
-async function enterAlert(request: FastifyRequest<AlertPath>): Promise<{ instanceId: string; id: string }> {
-  const id = request.params.id.toLowerCase();
-  if (!UUID_PATTERN.test(id)) throw invalidRequest([{ path: 'id', message: 'must be a UUID' }]);
-  return { ...readParameters(alertParameterSchemas, request.query), id };
+/** Lets a request to an alert of its instance. Throws AppError VALIDATION_ERROR, NOT_FOUND. */
+async function enterAlert(
+  request: FastifyRequest<AlertPath>,
+  reply: FastifyReply,
+  alerting: Alerting,
+): Promise<{ instanceId: string; id: string }> {
+  const id = readId('id', request.params.id);
+  const { instanceId } = readParameters(alertParameterSchemas, request.query);
+  await enterInstance(request, reply, instanceId, alerting);
+  return { instanceId, id };
 }
 
 function keyOf(key: string, wanted: NewRule): RepeatKey {

@@ -1,6 +1,7 @@
 /** What every route that reads one instance begins with. Covered by test/http/app.test.ts and the rules in test/e2e. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
+import { UUID_PATTERN } from '../domain/ids.ts';
 import { AppError } from '../errors.ts';
 import { checked, invalidRequest } from '../ingest/validation.ts';
 import type { InstanceFinder, QueryRunner } from './dependencies.ts';
@@ -13,6 +14,12 @@ export function readParameters<Schema extends z.ZodType>(schema: Schema, query: 
   if (repeated.length > 0)
     throw invalidRequest(repeated.map((path) => ({ path, message: 'must be given once' })));
   return checked(schema, { ...raw }, 'is not a parameter of this operation');
+}
+
+/** A UUID in the path of a URL, in lower case; `name`: as answers call it. Throws AppError VALIDATION_ERROR. */
+export function readId(name: string, given: string): string {
+  if (!UUID_PATTERN.test(given)) throw invalidRequest([{ path: name, message: 'must be a UUID' }]);
+  return given.toLowerCase();
 }
 
 /**
@@ -40,5 +47,9 @@ export async function checkInstance(
   instances: InstanceFinder,
 ): Promise<void> {
   if ((await instances.projectOf(instanceId)) === projectId) return;
-  throw new AppError('NOT_FOUND', `There is no instance ${instanceId}.`);
+  throw noInstance(instanceId);
+}
+
+export function noInstance(id: string): AppError {
+  return new AppError('NOT_FOUND', `There is no instance ${id}.`);
 }

@@ -3,12 +3,11 @@ import { z } from 'zod';
 import { UUID_PATTERN } from '../domain/ids.ts';
 import { lengthOf, MAX_INSTANCE_NAME_LENGTH } from '../domain/limits.ts';
 import { readIdempotencyKey } from '../ingest/idempotency-key.ts';
-import { AppError } from '../errors.ts';
-import { checked, invalidRequest } from '../ingest/validation.ts';
+import { checked } from '../ingest/validation.ts';
 import { queryParameterSchemas } from '../query/parameters.ts';
 import type { Instance } from '../registry/registry.ts';
 import type { InstanceRegistry } from './dependencies.ts';
-import { readParameters } from './instance-request.ts';
+import { noInstance, readId, readParameters } from './instance-request.ts';
 
 const uuid = z.string().regex(UUID_PATTERN, 'must be a UUID').meta({ format: 'uuid' });
 
@@ -82,7 +81,7 @@ export function registerInstanceRoutes(scope: FastifyInstance, instances: Instan
 
   const renaming = { config: { scope: 'ingest' } } as const;
   scope.patch<{ Params: { instanceId: string } }>('/instances/:instanceId', renaming, async (request) => {
-    const id = instanceIn(request.params);
+    const id = readId('instanceId', request.params.instanceId);
     const body = checked(instanceChangeSchema, request.body ?? {});
     const renamed = await instances.renameInstance({
       projectId: request.projectId,
@@ -92,20 +91,6 @@ export function registerInstanceRoutes(scope: FastifyInstance, instances: Instan
     if (renamed === null) throw noInstance(id);
     return answerOf(renamed);
   });
-}
-
-/**
- * The instance that the path names.
- *
- * @throws AppError VALIDATION_ERROR
- */
-export function instanceIn({ instanceId }: { readonly instanceId: string }): string {
-  if (UUID_PATTERN.test(instanceId)) return instanceId.toLowerCase();
-  throw invalidRequest([{ path: 'instanceId', message: 'must be a UUID' }]);
-}
-
-export function noInstance(id: string): AppError {
-  return new AppError('NOT_FOUND', `There is no instance ${id}.`);
 }
 
 /** The answer of GET /v1/instances/. Throws AppError VALIDATION_ERROR. */

@@ -1,16 +1,13 @@
-/** Covered by test/e2e/session-rules.test.ts, why-rules.test.ts,
- * changes-rules.test.ts and overview-rules.test.ts. */
+/** Covered by session-rules, why-rules, changes-rules and overview-rules in test/e2e. */
 import type { FastifyInstance } from 'fastify';
 import type { z } from 'zod';
-import { UUID_PATTERN } from '../domain/ids.ts';
-import { invalidRequest } from '../ingest/validation.ts';
 import { changesParameterSchemas } from '../query/changes/changes-schema.ts';
 import { curationsParameterSchemas } from '../query/curations/curations-schema.ts';
 import { overviewParameterSchemas } from '../query/overview/overview-schema.ts';
 import { sessionParameterSchemas } from '../query/session-schema.ts';
 import { WHY_PATHS, whyParameterSchemas, type WhyPath } from '../query/why/why-schema.ts';
 import type { HttpDependencies } from './dependencies.ts';
-import { enterInstance, readParameters } from './instance-request.ts';
+import { enterInstance, readId, readParameters } from './instance-request.ts';
 
 type Reading = NonNullable<HttpDependencies['query']> & { readonly waitMs: number };
 
@@ -75,9 +72,7 @@ function route<Schema extends z.ZodType<{ readonly instanceId: string }>>(
     path,
     id: idName,
     read(query, given) {
-      const id = given.toLowerCase();
-      if (idName !== null && !UUID_PATTERN.test(id))
-        throw invalidRequest([{ path: idName, message: 'must be a UUID' }]);
+      const id = idName === null ? '' : readId(idName, given);
       const parameters = readParameters(schema, query);
       return {
         instanceId: parameters.instanceId,

@@ -7,7 +7,7 @@ import { lengthOf, MAX_EXTERNAL_ID_LENGTH, MAX_EXTERNAL_IDS } from '../domain/li
 import { checked } from '../ingest/validation.ts';
 import type { BodyReader } from './body.ts';
 import type { InstanceRegistry } from './dependencies.ts';
-import { instanceIn, noInstance } from './instances-route.ts';
+import { noInstance, readId } from './instance-request.ts';
 
 /** As many ids as there may be, each as long as it may be. */
 const BODY_BYTES = 1024 * 1024;
@@ -55,7 +55,7 @@ export function registerSessionIdsRoute(
     const path = '/instances/:instanceId/session-ids';
     const options = { config: { scope: 'ingest' } } as const;
     scope.post<{ Params: { instanceId: string } }>(path, options, async (request) => {
-      const instanceId = instanceIn(request.params);
+      const instanceId = readId('instanceId', request.params.instanceId);
       const { externalIds } = checked(externalIdsSchema, request.body);
       const { projectId } = request;
       const sessionIds = await instances.issueSessionIds({ projectId, instanceId, externalIds });
