@@ -6,6 +6,8 @@
 
 /** In one request, over all of its lines if it has several. */
 export const MAX_REQUEST_MESSAGES = 10_000;
+/** Of one call of a model that an exporter sends: the newest ones. */
+export const MAX_CALL_MESSAGES = 10_000;
 /** Of one POST /v1/ingest/batch/. */
 export const MAX_BATCH_LINES = 1000;
 /** Of one POST /v1/instances/{instanceId}/session-ids/. */

@@ -100,7 +100,7 @@ export async function openTraceAssembly(options: TraceAssemblyOptions): Promise<
 }
 
 function partsOf(
-  { registry, acceptor, logger }: TraceAssemblyOptions,
+  { connection, registry, acceptor, logger }: TraceAssemblyOptions,
   means: {
     readonly conversations: ConstructorParameters<typeof CachedBucket>[0];
     readonly traces: ConstructorParameters<typeof CachedBucket>[0];
@@ -152,6 +152,7 @@ function partsOf(
     },
     firstSequence: () => log.firstSequence,
     clock: () => Date.now() * 1000,
+    roundBytes: Math.min(MIB, connection.maxPayload / 8),
     guard: () => lease.confirm(),
   };
 }

@@ -1,3 +1,6 @@
+/** Of a call with more messages than are read. */
+export const OLDER_MESSAGE = 'older message';
+
 /** What is left out of a conversation: the reason, and how often. */
 export type Omissions = ReadonlyMap<string, number>;
 

@@ -1,6 +1,7 @@
 /** Covered by test/e2e/otlp-rules.test.ts. */
 import { inflate } from '../ingest/inflate.ts';
 import type { ReceivedBody } from '../ingest/prepared-request.ts';
+import { OLDER_MESSAGE } from './omissions.ts';
 import type { Observation } from './observation.ts';
 import type { Encoding } from './otlp/decode.ts';
 import { readLogs, readTraces } from './otlp/read.ts';
@@ -24,6 +25,8 @@ export interface PreparedExport {
   readonly rejected: number;
   /** Of the first rejected ones: where, and why. */
   readonly reasons: readonly string[];
+  /** Messages that are left out: of a call, only the newest are read. */
+  readonly olderMessages: number;
   /** Calls of models whose content was not recorded, and calls with content. */
   readonly lacksContent: number;
   readonly hasContent: number;
@@ -42,7 +45,7 @@ export function prepareExport(
   const inflated = inflate(bytes, encoding, options.limit);
   if (inflated === null) return null;
   const read = options.signal === 'traces' ? readTraces : readLogs;
-  const { observations, spans, rejected, lacksContent } = read(inflated, options.format);
+  const { observations, spans, rejected, omitted, lacksContent } = read(inflated, options.format);
   const instances = new Map<string, number>();
   for (const { instanceId } of observations)
     if (instanceId !== undefined) instances.set(instanceId, (instances.get(instanceId) ?? 0) + 1);
@@ -52,6 +55,7 @@ export function prepareExport(
     observations: observations.length,
     rejected: rejected.length,
     reasons: rejected.slice(0, REASONS).map(({ place, reason }) => `${place} ${reason}`),
+    olderMessages: omitted[OLDER_MESSAGE] ?? 0,
     lacksContent,
     hasContent: observations.filter(({ asked, answered }) => asked.length + answered.length > 0).length,
     instances: [...instances],

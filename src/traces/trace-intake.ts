@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import { AppError } from '../errors.ts';
 import { UUID_PATTERN } from '../domain/ids.ts';
-import { DEFAULT_INSTANCE_NAME } from '../domain/limits.ts';
+import { DEFAULT_INSTANCE_NAME, MAX_CALL_MESSAGES } from '../domain/limits.ts';
 import { BodyThreads } from '../ingest/body-threads.ts';
 import { inflate } from '../ingest/inflate.ts';
 import { tooLarge, type ReceivedBody } from '../ingest/prepared-request.ts';
@@ -71,6 +71,11 @@ export interface TraceIntakeOptions {
 const THREAD_FILE = join(import.meta.dirname, 'export-thread.ts');
 const INLINE_BYTES = 64 * 1024;
 const DEFAULTS_CACHED = 10_000;
+/**
+ * Of the largest entry that the stream takes, at most so much: what is said in one is stored again with what is known
+ * of its conversation, less densely.
+ */
+const ENTRY_SHARE = 0.6;
 /** Each is looked up, and stands in every entry if it is not known. */
 const MAX_INSTANCES = 1000;
 /** The first of the unknown ones, in the answer. */
@@ -149,7 +154,7 @@ export function createTraceIntake(options: TraceIntakeOptions): TraceIntake {
         const entries = prepared.drafts.map((draft) => encodeTraceEntry(head, draft));
         request.onPrepared(entries.reduce((sum, entry) => sum + sizeOf(entry), 0));
         const publisher = options.publisher();
-        for (const entry of entries) await publisher.check(entry);
+        for (const entry of entries) await publisher.check(entry, ENTRY_SHARE);
         await Promise.all(entries.map((entry) => publisher.publish(entry)));
       }
       const { caller, signal } = request;
@@ -179,7 +184,7 @@ function receiptOf(
   unknown: readonly (readonly [string, number])[],
   isLogger: boolean,
 ): ExportReceipt {
-  const { spans, observations, rejected, reasons, lacksContent, hasContent } = prepared;
+  const { spans, observations, rejected, reasons, olderMessages, lacksContent, hasContent } = prepared;
   const missesContent = lacksContent > 0 && hasContent === 0 && !isLogger;
   const refused = unknown.reduce((sum, [, count]) => sum + count, 0);
   const words = [
@@ -189,6 +194,9 @@ function receiptOf(
       .slice(0, INSTANCES_SAID)
       .map(([id, count]) => `${count} name the instance ${id}, which does not exist`),
     ...(unknown.length > INSTANCES_SAID ? [`${unknown.length - INSTANCES_SAID} more do not exist`] : []),
+    ...(olderMessages > 0
+      ? [`${olderMessages} messages are left out: of one call, the newest ${MAX_CALL_MESSAGES} count`]
+      : []),
     ...(missesContent
       ? [`${lacksContent} ${lacksContent === 1 ? 'call of a model' : 'calls of models'} ${NO_CONTENT_HINT}`]
       : []),

@@ -39,9 +39,9 @@ export interface PublisherOptions {
 export interface Publisher {
   /**
    * Rejects what `publish` would refuse as things stand, by size, by room or by what waits, and stores nothing.
-   * For use before anything else is written for the request.
+   * For use before anything else is written for the request. `share`: of the largest record, how much it may take.
    */
-  check(request: EncodedRequest): Promise<void>;
+  check(request: EncodedRequest, share?: number): Promise<void>;
   /**
    * Resolves with the stream sequence once the server has stored the request durably. Rejects with AppError:
    * SERVICE_UNAVAILABLE (stream full or unreachable, too much waiting; the request may or may not have been
@@ -112,22 +112,23 @@ class GroupCommit implements Publisher {
     this.#timeoutMs = options.timeoutMs ?? 8000;
   }
 
-  async check(request: EncodedRequest): Promise<void> {
+  async check(request: EncodedRequest, share = 1): Promise<void> {
     this.#admit(sizeOf(request));
     if (performance.now() < this.#fullUntil) throw full();
-    if (sizeOf(request) <= this.#maxRecordBytes - CHECK_MARGIN_BYTES) return;
-    this.#checkPayload((await encodeRecord([request])).length + CHECK_MARGIN_BYTES);
+    const maxBytes = share * this.#maxRecordBytes;
+    if (sizeOf(request) <= maxBytes - CHECK_MARGIN_BYTES) return;
+    this.#checkPayload((await encodeRecord([request])).length + CHECK_MARGIN_BYTES, maxBytes);
   }
 
   get #maxRecordBytes(): number {
     return this.#connection.maxPayload - ENVELOPE_BYTES;
   }
 
-  #checkPayload(bytes: number): void {
-    if (bytes <= this.#maxRecordBytes) return;
+  #checkPayload(bytes: number, maxBytes = this.#maxRecordBytes): void {
+    if (bytes <= maxBytes) return;
     throw new AppError(
       'PAYLOAD_TOO_LARGE',
-      `The request is ${bytes} bytes compressed; the stream takes ${this.#maxRecordBytes}. Send fewer ` +
+      `The request is ${bytes} bytes compressed; the stream takes ${Math.floor(maxBytes)}. Send fewer ` +
         'messages per request.',
     );
   }

@@ -22,6 +22,8 @@ export interface FoundConversation {
   readonly missing?: readonly KnownTurn[];
 }
 
+/** The most spans of a trace that together may be a part of another one's history. */
+const MAX_MERGED = 200;
 /** The most beginnings of a history that are looked up. */
 const MAX_BEGINNINGS = 24;
 /** The most gaps of one conversation that are kept for spans to come. */
@@ -61,14 +63,18 @@ export class AnonymousConversations {
     const [first] = spans;
     if (first === undefined) return null;
     const whole: KnownTurn[] = [];
-    for (const span of spans) mergeSpan(whole, span);
-    const endedAt = Math.max(...spans.map((span) => span.endedAt));
+    // Each is compared with all turns before it; and of a trace of more, no call repeats all.
+    for (const span of spans.slice(0, MAX_MERGED)) mergeSpan(whole, span);
+    const endedAt = spans.reduce((latest, span) => Math.max(latest, span.endedAt), -Infinity);
     // It stands before the call in whose history it is.
     const gap = ({ at }: Candidate): number => (at >= endedAt ? at - endedAt : Infinity);
     // A call between two uses of tools says nothing of its own, so it takes nothing from others.
     const takes = whole.some(({ inferred }) => inferred === null);
     const taker = { trace, takes };
-    const missing = await this.#take(['gap', ...scope, fingerprintOf(whole)], taker, gap);
+    const missing =
+      spans.length > MAX_MERGED
+        ? null
+        : await this.#take(['gap', ...scope, fingerprintOf(whole)], taker, gap);
     if (missing !== null) return { trace: missing, missing: whole };
     // What a trace of several calls goes on with was asked in the same trace.
     const { history, questions, steps } = partsOf(first);

@@ -4,6 +4,7 @@ import { DecodeError } from '../../stream/log/codec.ts';
 import { decodeTraceEntries } from '../trace-entry.ts';
 import { ValueTooLargeError } from '../../stream/kv/key-value.ts';
 import { assemble, type ArrivedTrace, type AssemblyParts, type AssembledCounts } from './assembly.ts';
+import { keyOf } from './records.ts';
 import { TraceBuffer, type TraceBufferOptions } from './trace-buffer.ts';
 
 export interface AssemblerOptions extends TraceBufferOptions {
@@ -69,12 +70,21 @@ export class Assembler {
         this.#options.logger.error({ event: 'traces_unreadable', err: error }, 'the stream of traces ended');
         return;
       }
+      await this.#recall();
       for (;;) {
         const ready = this.#ended ? [] : this.#buffer.takeReady(ROUND_TRACES);
         if (ready.length === 0) break;
         await this.#assemble(ready);
       }
       await this.#removeDone();
+    }
+  }
+
+  async #recall(): Promise<void> {
+    try {
+      await recall(this.#buffer, this.#options.parts.traces);
+    } catch (error) {
+      this.#options.logger.warn({ event: 'traces_unknown', err: error }, 'spans wait for what may be known');
     }
   }
 
@@ -127,6 +137,16 @@ export class Assembler {
       this.#options.logger.warn({ event: 'traces_kept', err: error }, 'done traces could not be removed yet');
     }
   }
+}
+
+/** Looks up what is known of traces that lack something, so that late spans of them need not wait. */
+export async function recall(buffer: TraceBuffer, traces: AssemblyParts['traces']): Promise<void> {
+  await Promise.all(
+    buffer.takeLacking().map(async (trace) => {
+      const record = await traces.get(keyOf(trace.projectId, trace.traceId));
+      if (record !== null) buffer.recall(trace, record.spans);
+    }),
+  );
 }
 
 /** A fault in what is assembled, or in how, and none of what it is stored in. */

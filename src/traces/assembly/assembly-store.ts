@@ -18,7 +18,7 @@ export class CachedBucket<Value> {
   readonly #codec: { readonly encode: (value: Value) => string; readonly decode: (text: string) => Value };
   readonly #cached: LRUCache<string, { readonly value: Value | null; readonly revision: number }>;
 
-  /** Read in this round: what was read is what a write compares. */
+  /** Read or written in this round: what a write compares. */
   readonly #pinned = new Map<string, { readonly value: Value | null; readonly revision: number }>();
 
   constructor(
@@ -58,12 +58,15 @@ export class CachedBucket<Value> {
     if (known === undefined || known.revision === 0) revision = await this.#bucket.create(key, text);
     else revision = await this.#bucket.update(key, text, known.revision);
     if (revision === null) throw new OutrunError(key);
+    this.#pinned.set(key, { value, revision });
     this.#cached.set(key, { value, revision }, { size: OVERHEAD_BYTES + text.length });
   }
 
-  /** What was read needs no longer stay in memory until it is written. */
-  release(): void {
+  /** What was read or written needs no longer stay in memory, but for the key that will be written again. */
+  release(but?: string): void {
+    const kept = but === undefined ? undefined : this.#pinned.get(but);
     this.#pinned.clear();
+    if (but !== undefined && kept !== undefined) this.#pinned.set(but, kept);
   }
 
   /** Nothing that is in memory is trusted any more. */

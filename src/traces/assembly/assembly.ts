@@ -60,8 +60,8 @@ export interface AssembledCounts {
 
 /** The messages of a conversation are kept with what is known of it until they are stored: both must fit one value. */
 const ROUND_BYTES = 1024 * 1024;
-/** Spans that bring something new to a conversation, in one round. */
-const ROUND_SPANS = 1000;
+/** Spans that bring something new, in one round: what is held of their conversations until it is stored. */
+const ROUND_SPANS = 2000;
 /** Of one trace; the others are asked for one after the other. */
 const MAX_PREFETCHED = 100;
 /** Spans of a trace that are merged before others have their turn in this process. */
@@ -89,7 +89,6 @@ export async function assemble(
 interface Fresh {
   since: number;
   bytes: number;
-  spans: number;
   readonly messages: Emission['messages'][number][];
 }
 
@@ -101,6 +100,7 @@ class Round {
   readonly #traces = new Map<string, TraceRecord>();
   #anonymous: AnonymousConversations;
   readonly #fresh = new Map<string, Fresh>();
+  #spans = 0;
 
   constructor(parts: AssemblyParts) {
     this.#parts = parts;
@@ -152,12 +152,11 @@ class Round {
       }
       const belongsTo = name ?? own ?? { instanceId, trace: traceId };
       conversations.set(span.spanId, belongsTo);
-      const fresh = await this.#merge(trace, belongsTo, span, begun);
+      const bytes = await this.#merge(trace, belongsTo, span, begun);
       begun = undefined;
-      if (fresh === null) continue;
-      if (fresh.bytes < (this.#parts.roundBytes ?? ROUND_BYTES) && fresh.spans < ROUND_SPANS) continue;
+      if (bytes < (this.#parts.roundBytes ?? ROUND_BYTES) && this.#spans < ROUND_SPANS) continue;
       noteTrace();
-      await this.write();
+      await this.write(key);
     }
     if (own !== null) await this.#noteEnd(projectId, own, traceId, chosen[0]);
     if (chosen.length === 0 && Object.values(ids).every((id) => id === undefined) && seen.size === 0) return;
@@ -229,12 +228,12 @@ class Round {
     name: ConversationName,
     span: PlacedSpan,
     begun: number | undefined,
-  ): Promise<Fresh | null> {
+  ): Promise<number> {
     const conversation = await this.#conversation(trace.projectId, name);
     const what = spoken(trace.traceId, span);
     const digest = digestOf(span.spanId, what);
     const key = conversationKey(trace.projectId, name);
-    if (await this.#isMerged(key, conversation, digest)) return null;
+    if (await this.#isMerged(key, conversation, digest)) return 0;
     this.#changed.set(key, conversation);
     const added = mergeSpan(conversation.turns, what, { forgotten: conversation.forgotten, begun });
     conversation.merged.add(digest, trace.until);
@@ -242,15 +241,15 @@ class Round {
     const { turns: kept } = this.#kept;
     if (conversation.turns.length > 2 * kept) forgetTurns(conversation, kept);
     const { userId } = span.ids;
-    const fresh = this.#fresh.get(key) ?? { since: trace.since, messages: [], bytes: 0, spans: 0 };
-    fresh.spans += 1;
+    const fresh = this.#fresh.get(key) ?? { since: trace.since, messages: [], bytes: 0 };
+    this.#spans += 1;
     fresh.since = Math.min(fresh.since, trace.since);
     for (const message of added) {
       fresh.bytes += message.content.length;
       fresh.messages.push(message.role === 'user' && userId !== undefined ? { ...message, userId } : message);
     }
     this.#fresh.set(key, fresh);
-    return fresh;
+    return fresh.bytes;
   }
 
   /** Whether it was taken in before. */
@@ -275,7 +274,8 @@ class Round {
     await this.#anonymous.note({ scope, trace, name: name.trace ?? trace, turns, alone });
   }
 
-  async write(): Promise<void> {
+  /** `unfinished`: the key of a trace of which more is to come. */
+  async write(unfinished?: string): Promise<void> {
     const { traces: bucket, conversations, candidates, pages, emit, guard, clock } = this.#parts;
     for (const [key, fresh] of this.#fresh) {
       const conversation = this.#changed.get(key) as Conversation;
@@ -306,10 +306,12 @@ class Round {
         conversation.outbox = [];
       }),
     );
-    for (const cached of [bucket, conversations, candidates, pages]) cached.release();
+    bucket.release(unfinished);
+    for (const cached of [conversations, candidates, pages]) cached.release();
     this.#changed.clear();
     this.#traces.clear();
     this.#fresh.clear();
+    this.#spans = 0;
     this.#anonymous = this.#newAnonymous();
   }
 

@@ -30,11 +30,10 @@ export function alignHistory(
     return { places: history.map((_, index) => from + index), place: whole < zone.begin ? null : whole };
   }
   // Calls that have not come yet are missing at its end.
-  for (let length = history.length - 1; length > 0; length -= 1) {
-    const known = wholeAt(turns, history.slice(0, length), zone);
-    if (known === null || known < zone.begin || known > zone.end) continue;
-    const from = known - length;
-    return { places: history.map((_, index) => (index < length ? from + index : null)), place: known };
+  const beginning = beginningAt(turns, history, zone);
+  if (beginning !== null) {
+    const { length, place } = beginning;
+    return { places: history.map((_, index) => (index < length ? place - length + index : null)), place };
   }
   const places = commonPlaces(turns, history, zone.end);
   fillGaps(places, turns, history, zone.begin);
@@ -68,6 +67,40 @@ function wholeAt(
     place > end &&
     turns.slice(end, place).every(({ role, inferred }) => inferred === 'history' || role === 'assistant');
   return inZone.at(-1) ?? found.find(isLate) ?? found.findLast((place) => place < begin) ?? null;
+}
+
+/**
+ * The longest beginning of the history, but not all of it, that ends within the zone, and behind which turn; the first
+ * turns if they are it, else as late as possible. (Knuth, Morris and Pratt: time linear in both.)
+ */
+function beginningAt(
+  turns: readonly Said[],
+  history: readonly Said[],
+  { begin, end }: { readonly begin: number; readonly end: number },
+): { readonly length: number; readonly place: number } | null {
+  const borders = bordersOf(history);
+  let best = { length: 0, place: 0 };
+  let length = 0;
+  for (let place = 1; place <= Math.min(end, turns.length); place += 1) {
+    while (length > 0 && (length >= history.length - 1 || !isEqual(turns[place - 1], history[length])))
+      length = borders[length] ?? 0;
+    if (history.length > 1 && isEqual(turns[place - 1], history[length])) length += 1;
+    const isBetter = length > best.length || (length === best.length && best.place !== length);
+    if (place >= begin && length > 0 && isBetter) best = { length, place };
+  }
+  return best.length > 0 ? best : null;
+}
+
+/** For each length of a beginning, the longest shorter one with which it ends. */
+function bordersOf(history: readonly Said[]): readonly number[] {
+  const borders = [0, 0];
+  let length = 0;
+  for (let index = 1; index < history.length; index += 1) {
+    while (length > 0 && !isEqual(history[index], history[length])) length = borders[length] ?? 0;
+    if (isEqual(history[index], history[length])) length += 1;
+    borders.push(length);
+  }
+  return borders;
 }
 
 /** A longest common subsequence of the turns before `end` and the history, as late among the turns as possible. */
@@ -106,13 +139,14 @@ function fillGaps(
 ): void {
   if (places.every((place) => place === null)) return;
   let free = 0;
+  const nextKnown = nextKnownOf(places, end);
   for (let index = 0; index < places.length; index += 1) {
     const place = places[index] ?? null;
     if (place !== null) {
       free = place + 1;
       continue;
     }
-    const next = places.slice(index).find((later) => later !== null) ?? end;
+    const next = nextKnown[index] ?? end;
     for (let turn = free; turn < next; turn += 1) {
       if (turns[turn]?.role !== history[index]?.role) continue;
       places[index] = turn;
@@ -120,4 +154,13 @@ function fillGaps(
       break;
     }
   }
+}
+
+/** For each message the next one that was found, or `end`. */
+function nextKnownOf(places: readonly (number | null)[], end: number): readonly number[] {
+  let next = end;
+  return places
+    .toReversed()
+    .map((place) => (next = place ?? next))
+    .toReversed();
 }

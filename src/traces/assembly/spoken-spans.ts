@@ -1,3 +1,4 @@
+import { MAX_CALL_MESSAGES } from '../../domain/limits.ts';
 import type { Observation, ObservedMessage } from '../observation.ts';
 
 /** A span with its events, and the ids that it has from itself or from others of its trace. */
@@ -70,14 +71,16 @@ function joinedEvents(records: readonly Observation[]): Observation {
     .toSorted(([a, one], [b, other]) => one.startedAt - other.startedAt || (a < b ? -1 : 1))
     .map(([, record]) => record);
   const [first] = sorted as [Observation, ...Observation[]];
-  const endedAt = Math.max(...sorted.map((record) => record.endedAt));
+  const all: Partial<Observation> = {};
+  for (const record of sorted) Object.assign(all, withoutUndefined(record));
   const joined: Observation = {
-    ...Object.assign({}, ...sorted.map(withoutUndefined)),
+    ...first,
+    ...all,
     kind: 'chat',
     startedAt: first.startedAt,
-    endedAt,
-    asked: sorted.flatMap(({ asked }) => asked),
-    answered: sorted.flatMap(({ answered }) => answered),
+    endedAt: sorted.reduce((latest, record) => Math.max(latest, record.endedAt), first.endedAt),
+    asked: sorted.flatMap(({ asked }) => asked).slice(-MAX_CALL_MESSAGES),
+    answered: sorted.flatMap(({ answered }) => answered).slice(-MAX_CALL_MESSAGES),
     continues: sorted.some(({ continues }) => continues === true),
   };
   return joined;
@@ -94,11 +97,14 @@ function withoutUndefined<T extends object>(value: T): Partial<T> {
  */
 export function chosenOf(spans: readonly Observation[], seen: ReadonlyMap<string, SeenSpan>): Observation[] {
   const tree = treeOf(spans, seen);
+  const isBelowCounted = belowCounted(seen);
   /** What is below a span that counts, or that was counted before. */
   const inner = new Set<string>();
   for (const { span, parent } of tree) {
     const isInner =
-      parent === undefined ? isBelowCounted(span, seen) : inner.has(parent.spanId) || hasBoth(parent);
+      parent === undefined
+        ? isBelowCounted(parentOf(span, seen))
+        : inner.has(parent.spanId) || hasBoth(parent);
     if (isInner) inner.add(span.spanId);
   }
   /** Spans that have, or have below them, something that counts. */
@@ -157,13 +163,21 @@ function hasContent({ asked, answered }: Observation): boolean {
   return asked.length > 0 || answered.length > 0;
 }
 
-function isBelowCounted(span: Observation, seen: ReadonlyMap<string, SeenSpan>): boolean {
-  const path = new Set([span.spanId]);
-  for (let id = parentOf(span, seen); id !== undefined && !path.has(id); id = seen.get(id)?.parentSpanId) {
-    if (seen.get(id)?.counted === true) return true;
-    path.add(id);
-  }
-  return false;
+/** Makes what says whether a span that was seen before, or one above it, was counted. Each is looked at once. */
+function belowCounted(seen: ReadonlyMap<string, SeenSpan>): (spanId: string | undefined) => boolean {
+  const known = new Map<string, boolean>();
+  return (spanId) => {
+    const path: string[] = [];
+    let id = spanId;
+    for (; id !== undefined && !known.has(id); id = seen.get(id)?.parentSpanId) {
+      known.set(id, seen.get(id)?.counted === true);
+      path.push(id);
+      if (known.get(id) === true) break;
+    }
+    const isCounted = id !== undefined && known.get(id) === true;
+    for (const below of path) known.set(below, isCounted);
+    return isCounted;
+  };
 }
 
 /** Whether the way from every span to the top of the trace is known: nothing that is above any of them is missing. */
@@ -201,37 +215,48 @@ export function placing(
     userId: anyOf('userId'),
     instanceId: anyOf('instanceId'),
   };
-  return (span) => placed(span, (id) => byId.get(id), seen, any);
+  const inherited = new Map<string, SpanIds>();
+  return (span) => {
+    const { conversationId, userId, instanceId } = inheritedIds(span.spanId, byId, seen, inherited);
+    return {
+      spanId: span.spanId,
+      parentSpanId: span.parentSpanId,
+      startedAt: span.startedAt,
+      endedAt: Math.max(span.endedAt, span.startedAt),
+      asked: span.asked,
+      answered: span.answered,
+      continues: span.continues === true,
+      ids: {
+        conversationId: conversationId ?? any.conversationId,
+        userId: userId ?? any.userId,
+        instanceId: instanceId ?? any.instanceId,
+      },
+    };
+  };
 }
 
-function placed(
-  span: Observation,
-  find: (id: string) => Observation | undefined,
+/** The ids of a span, else of the nearest one above it that has them. Each span is looked at once. */
+function inheritedIds(
+  spanId: string,
+  byId: ReadonlyMap<string, Observation>,
   seen: ReadonlyMap<string, SeenSpan>,
-  any: SpanIds,
-): PlacedSpan {
-  const above: Observation[] = [];
+  inherited: Map<string, SpanIds>,
+): SpanIds {
   const path = new Set<string>();
-  for (let id: string | undefined = span.spanId; id !== undefined && !path.has(id);) {
+  let id: string | undefined = spanId;
+  while (id !== undefined && !inherited.has(id) && !path.has(id)) {
     path.add(id);
-    const other = find(id);
-    if (other !== undefined) above.push(other);
-    id = other?.parentSpanId ?? seen.get(id)?.parentSpanId;
+    id = byId.get(id)?.parentSpanId ?? seen.get(id)?.parentSpanId;
   }
-  const idOf = (name: keyof SpanIds): string | undefined =>
-    above.find((other) => other[name] !== undefined)?.[name] ?? any[name];
-  return {
-    spanId: span.spanId,
-    parentSpanId: span.parentSpanId,
-    startedAt: span.startedAt,
-    endedAt: Math.max(span.endedAt, span.startedAt),
-    asked: span.asked,
-    answered: span.answered,
-    continues: span.continues === true,
-    ids: {
-      conversationId: idOf('conversationId'),
-      userId: idOf('userId'),
-      instanceId: idOf('instanceId'),
-    },
-  };
+  let ids: SpanIds = inherited.get(id ?? '') ?? {};
+  for (const below of [...path].toReversed()) {
+    const own = byId.get(below);
+    ids = {
+      conversationId: own?.conversationId ?? ids.conversationId,
+      userId: own?.userId ?? ids.userId,
+      instanceId: own?.instanceId ?? ids.instanceId,
+    };
+    inherited.set(below, ids);
+  }
+  return ids;
 }

@@ -29,7 +29,14 @@ interface Held {
   startedAt: number;
   /** It has got spans since it was looked at. */
   isFresh: boolean;
+  /** Its record was asked for. */
+  isRecalled: boolean;
   isComplete: boolean;
+}
+
+interface LinkedSpan {
+  readonly spanId: string;
+  readonly parentSpanId?: string | undefined;
 }
 
 /** Besides its texts. */
@@ -95,6 +102,7 @@ export class TraceBuffer {
         changedAt: 0,
         startedAt: Infinity,
         isFresh: true,
+        isRecalled: false,
         isComplete: false,
       };
       this.#held.delete(key);
@@ -111,6 +119,35 @@ export class TraceBuffer {
     }
   }
 
+  #look(key: string, held: Held): void {
+    if (held.isFresh && isComplete(held.observations, this.#links.get(key) ?? NONE)) held.isComplete = true;
+    held.isFresh = false;
+  }
+
+  /** Traces that lack something above their spans: it may have been let go before this process knew of it. Each once. */
+  takeLacking(): Pick<ArrivedTrace, 'projectId' | 'traceId'>[] {
+    const lacking: Held[] = [];
+    for (const [key, held] of this.#held) {
+      if (held.isRecalled) continue;
+      this.#look(key, held);
+      if (held.isComplete) continue;
+      held.isRecalled = true;
+      lacking.push(held);
+    }
+    return lacking;
+  }
+
+  /** Spans of a trace that were let go before. */
+  recall(
+    { projectId, traceId }: Pick<ArrivedTrace, 'projectId' | 'traceId'>,
+    spans: readonly SeenSpan[],
+  ): void {
+    const key = `${projectId} ${traceId}`;
+    this.#link(key, spans);
+    const held = this.#held.get(key);
+    if (held !== undefined) held.isFresh = true;
+  }
+
   /** Lets go of what is complete, has waited long enough, or is too much, at most so many; what began first, first. */
   takeReady(most: number): ArrivedTrace[] {
     const { waitMs } = this.#options;
@@ -119,8 +156,7 @@ export class TraceBuffer {
     let surplus = this.#bytes - this.#options.maxBytes;
     const ready: [key: string, held: Held][] = [];
     for (const [key, held] of this.#held) {
-      if (held.isFresh && isComplete(held.observations, this.#links.get(key) ?? NONE)) held.isComplete = true;
-      held.isFresh = false;
+      this.#look(key, held);
       const mayWait = held.changedAt > before && held.heldAt > longBefore;
       if (!held.isComplete && mayWait && surplus <= 0) continue;
       surplus -= held.bytes;
@@ -130,17 +166,18 @@ export class TraceBuffer {
     for (const [key, held] of first) {
       this.#held.delete(key);
       this.#bytes -= held.bytes;
-      this.#remember(key, held);
+      this.#link(
+        key,
+        held.observations.filter(({ kind }) => kind !== 'event'),
+      );
     }
     return first.map(([, held]) => held);
   }
 
-  #remember(key: string, { observations }: Held): void {
+  #link(key: string, spans: readonly LinkedSpan[]): void {
     const links = this.#links.get(key) ?? new Map<string, SeenSpan>();
     const before = links.size;
-    for (const { spanId, parentSpanId, kind } of observations) {
-      if (kind !== 'event') links.set(spanId, { spanId, parentSpanId, counted: false });
-    }
+    for (const { spanId, parentSpanId } of spans) links.set(spanId, { spanId, parentSpanId, counted: false });
     this.#linked += links.size - before;
     this.#links.delete(key);
     this.#links.set(key, links);

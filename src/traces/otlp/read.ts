@@ -1,9 +1,10 @@
+import { MAX_CALL_MESSAGES } from '../../domain/limits.ts';
 import { OTHER_PART } from '../content.ts';
 import { isMessageEvent } from '../conventions/gen-ai-events.ts';
 import { observationOf, observationsOfEvents } from '../conventions/observe.ts';
 import { isRead } from '../conventions/registry.ts';
-import type { Observation } from '../observation.ts';
-import { OmissionCounts } from '../omissions.ts';
+import type { Observation, ObservedMessage } from '../observation.ts';
+import { OLDER_MESSAGE, OmissionCounts } from '../omissions.ts';
 import { decodeLogs, decodeTraces, type Encoding, type Rejection } from './decode.ts';
 
 /** What a request of an exporter says about conversations. */
@@ -41,8 +42,16 @@ function exported(
   rejected: readonly Rejection[],
   omitted: OmissionCounts,
 ): ReadExport {
+  const newest = (messages: readonly ObservedMessage[]): readonly ObservedMessage[] => {
+    omitted.add(OLDER_MESSAGE, messages.length - MAX_CALL_MESSAGES);
+    return messages.length > MAX_CALL_MESSAGES ? messages.slice(-MAX_CALL_MESSAGES) : messages;
+  };
   return {
-    observations,
+    observations: observations.map((observation) => ({
+      ...observation,
+      asked: newest(observation.asked),
+      answered: newest(observation.answered),
+    })),
     spans,
     rejected,
     omitted: byReason(omitted),

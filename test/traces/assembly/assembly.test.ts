@@ -48,6 +48,47 @@ describe('what the assembler sends on', () => {
     equal(service.sessions().get('a chat')?.length, 5002);
   });
 
+  it('is whole of a trace that is far larger than what is kept of it', async () => {
+    const calls = Array.from({ length: 1500 }, (_, index) =>
+      call(index + 2, {
+        traceId: 'a'.repeat(32),
+        parentSpanId: call(1).spanId,
+        conversationId: `chat ${index % 7}`,
+      }),
+    );
+    const top = call(1, { traceId: 'a'.repeat(32), kind: 'other', asked: [], answered: [] });
+    const sent = async (service: FakeService): Promise<FakeService> => {
+      for (let from = 0; from < calls.length; from += 100) service.send(calls.slice(from, from + 100));
+      service.send([top]);
+      await service.runOut();
+      return service;
+    };
+    const few = { turns: 60, spans: 50, merged: { kept: 40, block: 10, page: 40 } };
+    for (const dice of [null, new Dice(1)]) {
+      const service = await sent(new FakeService(dice, { kept: few, crashShare: 0.01 }));
+      const counts = [...service.sessions().values()].map((said) => said.length);
+      equal(
+        counts.reduce((sum, count) => sum + count, 0),
+        3000,
+      );
+      equal(counts.length, 7);
+      // A conversation has up to 2,000 calls of a round in its outbox.
+      ok(service.largestValue < 40_000, `${service.largestValue}`);
+    }
+  });
+
+  it('does not wait for what is above a span if that was assembled before, even by another process', async () => {
+    const service = new FakeService(null);
+    const trace = 'a'.repeat(32);
+    const top = call(1, { traceId: trace, kind: 'other', asked: [], answered: [] });
+    service.send([top]);
+    await service.run();
+    service.kill();
+    service.send([call(2, { traceId: trace, parentSpanId: top.spanId })]);
+    await service.run();
+    equal(service.sessions().get('a chat')?.length, 2);
+  });
+
   it('is sent once when more calls of a conversation come again than it keeps digests of', async () => {
     for (let seed = 1; seed <= 6; seed += 1) {
       const dice = new Dice(seed);

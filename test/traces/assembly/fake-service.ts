@@ -1,3 +1,4 @@
+import { recall } from '../../../src/traces/assembly/assembler.ts';
 import { assemble, type AssemblyParts } from '../../../src/traces/assembly/assembly.ts';
 import { CachedBucket } from '../../../src/traces/assembly/assembly-store.ts';
 import * as records from '../../../src/traces/assembly/records.ts';
@@ -59,6 +60,12 @@ export class FakeService {
     return stored.reduce((sum, { value }) => sum + (records.decodeConversation(value).turns?.length ?? 0), 0);
   }
 
+  /** The largest value in a bucket, characters. */
+  get largestValue(): number {
+    const values = [...this.#buckets.values()].flatMap((bucket) => [...bucket.values()]);
+    return Math.max(0, ...values.map(({ value }) => value.length));
+  }
+
   /** As after a restore of a backup that has the messages alone. */
   forget(): void {
     this.#buckets.clear();
@@ -94,6 +101,7 @@ export class FakeService {
       working.buffer.add({ ...HEAD, observations }, sequence);
       working.read = sequence;
     }
+    await recall(working.buffer, working.parts.traces);
     for (;;) {
       const ready = working.buffer.takeReady(3);
       if (ready.length === 0) break;

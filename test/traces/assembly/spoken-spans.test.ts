@@ -1,7 +1,7 @@
-import { deepEqual } from 'node:assert/strict';
+import { deepEqual, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Observation } from '../../../src/traces/observation.ts';
-import { chosenOf } from '../../../src/traces/assembly/spoken-spans.ts';
+import { chosenOf, placing } from '../../../src/traces/assembly/spoken-spans.ts';
 
 const NOTHING_SEEN = new Map();
 
@@ -60,5 +60,8 @@ describe('spans of a trace that count', () => {
       span(`s${index}`, index === 0 ? '' : `s${index - 1}`, index === depth - 1 ? 'qa' : ''),
     );
     deepEqual(chosen(...chain), [`s${depth - 1}`]);
+    const [top, ...below] = chain as [Observation, ...Observation[]];
+    const place = placing([{ ...top, conversationId: 'c' }, ...below], NOTHING_SEEN, {});
+    ok(below.every((one) => place(one).ids.conversationId === 'c'));
   });
 });

@@ -57,4 +57,15 @@ describe('readTraces', () => {
       lacksContent: 0,
     });
   });
+
+  it('reads the newest messages of a call that has too many, and says how many are left out', () => {
+    const said = Array.from({ length: 10_003 }, (_, index) => ({ role: 'user', content: `${index}` }));
+    const body = exportOf(
+      span({ 'gen_ai.operation.name': 'chat', 'gen_ai.input.messages': JSON.stringify(said) }),
+    );
+    const { observations, omitted } = readTraces(body, 'json');
+    deepEqual(observations[0]?.asked.length, 10_000);
+    deepEqual(observations[0]?.asked[0], { role: 'user', content: '3' });
+    deepEqual(omitted, { 'older message': 3 });
+  });
 });
