@@ -460,6 +460,19 @@ describe('the dashboard in a browser', { skip }, () => {
     await page.context().close();
   });
 
+  it('copies the lines that connect an application, where the browser lets a page copy', async () => {
+    const page = await open('?view=connect');
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.click('.way:has(h3:text-is("TypeScript")) button', SOON);
+    await page.waitForSelector('.lines button:has-text("Copied")', SOON);
+    match(await page.evaluate<string>('navigator.clipboard.readText()'), /new Undertone\(/);
+    await page.addInitScript('Object.defineProperty(window, "isSecureContext", { value: false })');
+    await page.reload();
+    await page.waitForSelector('.way pre', SOON);
+    equal(await page.locator('.way button').count(), 0);
+    await page.context().close();
+  });
+
   it('shows what a key without the scope cannot do, and says why', async () => {
     const page = await open();
     await page.route('**/v1/key?*', (route) => route.fulfill({ json: { scopes: ['query'] } }));

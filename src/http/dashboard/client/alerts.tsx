@@ -77,26 +77,25 @@ function Secret({ made, onClose }: { readonly made: NewAlert; readonly onClose: 
   );
 }
 
+/** Until then, most receivers have answered a test. */
+const TEST_SHOWN_AFTER_MS = 1500;
+
 function AlertSection({ alert, onChange }: { readonly alert: Alert; readonly onChange: () => void }) {
   const { reason } = useCurating();
-  const [asked, setAsked] = useState(0);
+  const [tests, setTests] = useState(0);
   const [fault, setFault] = useState('');
   const [isRemoving, setRemoving] = useState(false);
   const mayWrite = { disabled: reason !== '', title: reason };
-  const action = (
+  const test = (): void => {
+    setFault('');
+    api.testAlert(alert).then(
+      () => setTimeout(() => setTests((count) => count + 1), TEST_SHOWN_AFTER_MS),
+      (error: ApiError) => setFault(error.message),
+    );
+  };
+  const actions = (
     <>
-      <button
-        type="button"
-        class="quiet"
-        {...mayWrite}
-        onClick={() => {
-          setFault('');
-          api.testAlert(alert).then(
-            () => setTimeout(() => setAsked((count) => count + 1), 1500),
-            (error: ApiError) => setFault(error.message),
-          );
-        }}
-      >
+      <button type="button" class="quiet" {...mayWrite} onClick={test}>
         Send a test<span class="hidden"> of {alert.name}</span>
       </button>
       <button type="button" class="quiet" {...mayWrite} onClick={() => setRemoving(true)}>
@@ -105,7 +104,7 @@ function AlertSection({ alert, onChange }: { readonly alert: Alert; readonly onC
     </>
   );
   return (
-    <Section title={alert.name} action={action}>
+    <Section title={alert.name} action={actions}>
       <p>
         {conditionWords(alert.condition)}.{' '}
         <span class="faint">
@@ -121,22 +120,36 @@ function AlertSection({ alert, onChange }: { readonly alert: Alert; readonly onC
           {fault}
         </p>
       )}
-      <Messages alert={alert} version={String(asked)} />
+      <Messages alert={alert} version={String(tests)} />
       {isRemoving ? (
-        <Dialog
-          title={`Delete “${alert.name}”`}
-          action="Delete"
-          isReady
-          onConfirm={async () => {
-            await api.removeAlert(alert);
-            onChange();
-          }}
-          onClose={() => setRemoving(false)}
-        >
-          <p>It no longer fires, and messages that are not delivered yet are dropped.</p>
-        </Dialog>
+        <RemovalDialog alert={alert} onRemoved={onChange} onClose={() => setRemoving(false)} />
       ) : null}
     </Section>
+  );
+}
+
+function RemovalDialog({
+  alert,
+  onRemoved,
+  onClose,
+}: {
+  readonly alert: Alert;
+  readonly onRemoved: () => void;
+  readonly onClose: () => void;
+}) {
+  return (
+    <Dialog
+      title={`Delete “${alert.name}”`}
+      action="Delete"
+      isReady
+      onConfirm={async () => {
+        await api.removeAlert(alert);
+        onRemoved();
+      }}
+      onClose={onClose}
+    >
+      <p>It no longer fires, and messages that are not delivered yet are dropped.</p>
+    </Dialog>
   );
 }
 
@@ -144,8 +157,8 @@ const STATES = { pending: 'being sent', delivered: 'delivered', dead: 'given up'
 const SHOWN = 10;
 
 function Messages({ alert, version }: { readonly alert: Alert; readonly version: string }) {
-  const { value } = useAnswer(`alert ${alert.id}`, version, (signal) => api.alert(alert, signal));
-  if (value === null) return null;
+  const { value, error } = useAnswer(`alert ${alert.id}`, version, (signal) => api.alert(alert, signal));
+  if (value === null) return error === null ? null : <Fault error={error} />;
   if (value.deliveries.length === 0) return <Empty>It has sent no message yet.</Empty>;
   return (
     <table>

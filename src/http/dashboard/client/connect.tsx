@@ -133,24 +133,26 @@ function Ways({ title, ways }: { readonly title: string; readonly ways: readonly
   );
 }
 
-/** Lines with a button that copies them. */
+/** Lines with a button that copies them; a page without HTTPS, unless of this machine, may not copy. */
 function Lines({ lines, about }: { readonly lines: string; readonly about: string }) {
-  const [isCopied, setCopied] = useState(false);
+  const [state, setState] = useState('Copy');
+  const copy = (): void => {
+    navigator.clipboard.writeText(lines).then(
+      () => setState('Copied'),
+      () => setState('Not copied'),
+    );
+  };
   return (
     <div class="lines">
       <pre tabIndex={0}>
         <code>{lines}</code>
       </pre>
-      <button
-        type="button"
-        class="quiet"
-        onClick={() => {
-          void navigator.clipboard.writeText(lines).then(() => setCopied(true));
-        }}
-      >
-        {isCopied ? 'Copied' : 'Copy'}
-        <span class="hidden"> the lines for {about}</span>
-      </button>
+      {isSecureContext ? (
+        <button type="button" class="quiet" onClick={copy}>
+          {state}
+          <span class="hidden"> the lines for {about}</span>
+        </button>
+      ) : null}
     </div>
   );
 }
