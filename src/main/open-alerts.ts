@@ -1,11 +1,12 @@
 import type { Config } from '../config.ts';
 import type { OpenShardAlerts } from '../domain/alerting.ts';
-import { Alerter, type AlerterCounters } from '../alerts/alerter.ts';
+import { Alerter } from '../alerts/alerter.ts';
 import { figuresReader } from '../alerts/figures.ts';
 import { Outbox } from '../alerts/outbox.ts';
 import { createPost } from '../alerts/post.ts';
 import { Rules } from '../alerts/rules.ts';
 import { Sender, type SenderCounters } from '../alerts/sender.ts';
+import type { EvaluationCounts } from '../alerts/shard-evaluation.ts';
 import type { Logger } from '../logger.ts';
 import { spillDirectory } from '../store/data-directory.ts';
 import { SnapshotReader } from '../store/published/snapshot-reader.ts';
@@ -22,7 +23,7 @@ const READER_MEMORY_ALONE = '256MB';
 
 export interface OpenAlerts {
   readonly openShard: OpenShardAlerts;
-  readonly counters: AlerterCounters & SenderCounters;
+  readonly counters: Readonly<EvaluationCounts> & SenderCounters;
   readonly close: () => Promise<void>;
 }
 

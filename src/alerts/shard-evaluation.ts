@@ -1,0 +1,342 @@
+/** Covered by test/alerts/alerter.test.ts and test/e2e/alerts-rules.test.ts. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { AlertedShard, ShardAlerts } from '../domain/alerting.ts';
+import { bucketStart } from '../domain/time.ts';
+import type { Logger } from '../logger.ts';
+import { contentOf, messageOf, type Content, type PublicUrl } from './body.ts';
+import { digestContent, digestIdOf, readDigest } from './digest.ts';
+import { evaluate, type Firing } from './evaluation.ts';
+import type { Figures, FiguresReader } from './figures.ts';
+import type { Message, Outbox, Seen } from './outbox.ts';
+import type { WatchedRules } from './rules.ts';
+import type { Sender } from './sender.ts';
+import { WEEK } from './windows.ts';
+
+export interface ShardEvaluationOptions {
+  readonly rules: WatchedRules;
+  readonly outbox: Pick<Outbox, 'add' | 'seen' | 'see'>;
+  readonly sender: Pick<Sender, 'has' | 'look' | 'settle'>;
+  readonly openReader: (shard: AlertedShard) => Promise<FiguresReader>;
+  /** Whether an instance belongs to a shard. */
+  readonly isOf: (instanceId: string, shard: AlertedShard) => boolean;
+  readonly publicUrl: PublicUrl;
+  readonly logger: Logger;
+  /** Milliseconds since 1970-01-01 UTC. */
+  readonly now: () => number;
+  /** The shortest time from one evaluation of an instance to the next. Default: a second. */
+  readonly pauseMs?: number;
+}
+
+/** Counts of all shards of a process. */
+export interface EvaluationCounts {
+  evaluations: number;
+  fired: number;
+}
+
+const PAUSE_MS = 1000;
+/** The share of time that evaluations of an instance may take: beyond it they become rarer. */
+const SHARE = 0.1;
+/** An alert is late by no more than that. */
+const LONGEST_PAUSE_MS = 10_000;
+/** After a failure. */
+const FAILED_PAUSE_MS = 5000;
+/** How far an instance has been evaluated is noted at least so often while it goes on. */
+const NOTE_EVERY_MS = 10_000;
+/** A week is over for a shard that hears nothing so long after its end, microseconds. */
+const IDLE_GRACE = 60_000_000;
+
+/** What is known of an instance that has alerts. Times are microseconds since 1970-01-01 UTC. */
+interface Watched {
+  /** What the stream stored since then is committed, and not published yet; null: nothing. */
+  committedSince: number | null;
+  /** What the stream stored since then is published, and not evaluated yet; null: nothing. */
+  publishedSince: number | null;
+  /** The week whose end makes a digest due; null: none does. */
+  digestDue: boolean;
+  /** Whether its alerts have changed since they were evaluated. */
+  isNew: boolean;
+  /** When the next evaluation may begin, by `performance.now()`. */
+  notBefore: number;
+  /** Undefined: not read yet. */
+  seen: Seen | null | undefined;
+  /** Topics that are not new, by alert and topic. */
+  readonly old: Set<string>;
+  /** When `seen` was last stored, by `performance.now()`; Infinity: as it is. */
+  unnotedSince: number;
+}
+
+/** Evaluates the alerts of the instances of one shard, whenever something of it is published. */
+export class ShardEvaluation implements ShardAlerts {
+  readonly shard: AlertedShard;
+  readonly #options: ShardEvaluationOptions;
+  readonly #counts: EvaluationCounts;
+  readonly #onClosed: () => void;
+  readonly #closing = new AbortController();
+  readonly #instances = new Map<string, Watched>();
+  readonly #working: Promise<void>;
+  #stopListening: () => void = () => undefined;
+  #reader: Promise<FiguresReader> | null = null;
+  #wake = Promise.withResolvers<void>();
+  /** When the stream stored the newest entry that is committed, and that is published; null: not known yet. */
+  #committedAt: number | null = null;
+  #publishedAt: number | null = null;
+  #published = -1;
+  /** The start of the newest week of which a worker can know that the weeks before it are over. */
+  #week = -Infinity;
+
+  constructor(
+    shard: AlertedShard,
+    options: ShardEvaluationOptions,
+    counts: EvaluationCounts,
+    onClosed: () => void,
+  ) {
+    this.shard = shard;
+    this.#options = options;
+    this.#counts = counts;
+    this.#onClosed = onClosed;
+    this.#working = this.#work();
+  }
+
+  get isClosing(): boolean {
+    return this.#closing.signal.aborted;
+  }
+
+  committed(instanceIds: readonly string[], storedAt: number): void {
+    // Whatever was stored before it is in an earlier batch.
+    const since = this.#committedAt ?? 0;
+    for (const instanceId of instanceIds) {
+      const watched = this.#instances.get(instanceId);
+      if (watched !== undefined) watched.committedSince ??= since;
+    }
+    this.#committedAt = Math.max(since, storedAt);
+  }
+
+  published(sequence: number): void {
+    if (sequence === this.#published) return;
+    this.#published = sequence;
+    this.#publishedAt = this.#committedAt;
+    for (const watched of this.#instances.values()) {
+      watched.publishedSince ??= watched.committedSince;
+      watched.committedSince = null;
+    }
+    this.#passWeek(this.#publishedAt ?? 0);
+    this.#wake.resolve();
+  }
+
+  idle(): void {
+    if (this.#instances.size === 0) return;
+    this.#passWeek(this.#options.now() * 1000 - IDLE_GRACE);
+    this.#wake.resolve();
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    this.#stopListening();
+    this.#wake.resolve();
+    await this.#working;
+    await this.#options.sender.settle((instanceId) => this.#options.isOf(instanceId, this.shard));
+    await (await this.#reader?.catch(() => null))?.close();
+    this.#onClosed();
+  }
+
+  /** Everything that was stored before a time is published: the week before it may be over. */
+  #passWeek(at: number): void {
+    const week = bucketStart('WEEK', at);
+    if (week <= this.#week) return;
+    this.#week = week;
+    for (const watched of this.#instances.values()) watched.digestDue = true;
+  }
+
+  #rulesChanged(instanceId: string): void {
+    const { rules, isOf } = this.#options;
+    if (!isOf(instanceId, this.shard)) return;
+    if (rules.of(instanceId).length === 0) {
+      this.#instances.delete(instanceId);
+      return;
+    }
+    const known = this.#instances.get(instanceId);
+    if (known === undefined) this.#instances.set(instanceId, freshly());
+    else {
+      Object.assign(known, { isNew: true, digestDue: true });
+      // Else it would remember topics of alerts that are deleted.
+      known.old.clear();
+    }
+    this.#wake.resolve();
+  }
+
+  async #work(): Promise<void> {
+    const { rules, logger } = this.#options;
+    await rules.loaded.catch(() => undefined);
+    if (this.isClosing) return;
+    for (const instanceId of rules.instances) this.#rulesChanged(instanceId);
+    this.#stopListening = rules.onChange((instanceId) => this.#rulesChanged(instanceId));
+    while (!this.isClosing) {
+      const now = performance.now();
+      const [instanceId, watched] = this.#due(now) ?? [];
+      if (instanceId === undefined || watched === undefined) {
+        await this.#rest(now);
+        continue;
+      }
+      try {
+        await this.#evaluate(instanceId, watched);
+        const took = performance.now() - now;
+        const pause = Math.max(this.#options.pauseMs ?? PAUSE_MS, took / SHARE);
+        watched.notBefore = now + Math.min(pause, LONGEST_PAUSE_MS);
+      } catch (error) {
+        watched.notBefore = performance.now() + FAILED_PAUSE_MS;
+        if (this.isClosing) break;
+        logger.warn(
+          { event: 'alerts_not_evaluated', instanceId, err: error },
+          'the alerts of an instance could not be evaluated: the worker tries again in a moment',
+        );
+      }
+    }
+    await this.#noteAll().catch(() => undefined);
+  }
+
+  /** The instance that has waited longest for its evaluation, of those that may have one now. */
+  #due(now: number): [string, Watched] | null {
+    let first: [string, Watched] | null = null;
+    for (const [instanceId, watched] of this.#instances) {
+      if (!isWaiting(watched) || watched.notBefore > now || this.#published < 0) continue;
+      if (first === null || watched.notBefore < first[1].notBefore) first = [instanceId, watched];
+    }
+    return first;
+  }
+
+  /** Until something is published, or the pause of an instance is over. */
+  async #rest(now: number): Promise<void> {
+    const waiting = [...this.#instances.values()].filter(isWaiting);
+    const untilMs = Math.min(...waiting.map(({ notBefore }) => notBefore - now), NOTE_EVERY_MS);
+    const timer = new AbortController();
+    await Promise.race([
+      this.#wake.promise,
+      sleep(Math.max(untilMs, 1), undefined, { signal: timer.signal, ref: false }).catch(() => undefined),
+    ]);
+    timer.abort();
+    this.#wake = Promise.withResolvers<void>();
+    if (waiting.length === 0) await this.#noteAll().catch(() => undefined);
+  }
+
+  async #evaluate(instanceId: string, watched: Watched): Promise<void> {
+    const { outbox, rules, sender, openReader } = this.#options;
+    watched.seen ??= await outbox.seen(instanceId);
+    const { seen } = watched;
+    this.#reader ??= openReader(this.shard);
+    this.#reader.catch(() => {
+      this.#reader = null;
+    });
+    const reader = await this.#reader;
+    const { publishedSince: since, isNew, digestDue } = watched;
+    const publishedAt = this.#publishedAt;
+    Object.assign(watched, { publishedSince: null, isNew: false, digestDue: false });
+    try {
+      await reader.read(instanceId, async (figures) => {
+        const { position } = figures;
+        // A replay passes positions once more: whatever there was to say is said.
+        if (seen !== null && isBehind({ position, storedAt: publishedAt ?? 0 }, seen, isNew || digestDue))
+          return;
+        const from = since === null || since === 0 ? (seen?.storedAt ?? 0) : since;
+        const until = publishedAt ?? (await figures.processedAt());
+        const { old } = watched;
+        const moment = { since: from, until, isKnown: (id: string) => sender.has(id), old };
+        const firings = await evaluate(rules.of(instanceId), figures, moment);
+        this.#counts.evaluations += 1;
+        for (const firing of firings) await this.#fire(firing, figures);
+        const digests = await this.#sendDigests(instanceId, figures);
+        watched.seen = { position, storedAt: Math.max(publishedAt ?? 0, seen?.storedAt ?? 0) };
+        if (firings.length + digests > 0) await this.#note(instanceId, watched);
+        else watched.unnotedSince = Math.min(watched.unnotedSince, performance.now());
+      });
+    } catch (error) {
+      watched.publishedSince = since ?? watched.publishedSince;
+      Object.assign(watched, { isNew: true, digestDue: digestDue || watched.digestDue });
+      throw error;
+    }
+    if (performance.now() - watched.unnotedSince > NOTE_EVERY_MS) await this.#note(instanceId, watched);
+  }
+
+  async #fire(firing: Firing, figures: Figures): Promise<void> {
+    const { rule, entity } = firing;
+    const quotes = rule.delivery.quotes && entity !== null ? await this.#quotes(firing, figures) : [];
+    const content = contentOf({ ...firing, quotes }, figures.position, this.#options.now());
+    await this.#add(firing.id, 'alert', content, figures.position);
+  }
+
+  /** A message without quotes is better than none. */
+  async #quotes({ entity, span }: Firing, figures: Figures): Promise<readonly string[]> {
+    try {
+      return entity === null ? [] : await figures.quotes(entity.groupBy, entity.id, span);
+    } catch (error) {
+      this.#options.logger.warn({ event: 'quotes_not_read', err: error }, 'an alert goes without quotes');
+      return [];
+    }
+  }
+
+  /** The digests of the last week that is over; how many there were to send. */
+  async #sendDigests(instanceId: string, figures: Figures): Promise<number> {
+    const { rules, sender, now } = this.#options;
+    const span = { start: this.#week - WEEK, end: this.#week };
+    const due = rules
+      .of(instanceId)
+      .filter(({ condition, disabled }) => condition.kind === 'digest' && disabled === null)
+      .filter((rule) => span.end > rule.createdAt * 1000 && !sender.has(digestIdOf(rule, span)));
+    if (due.length === 0) return 0;
+    const digest = await readDigest(figures, span);
+    for (const rule of due) {
+      const content = digestContent(rule, digest, figures.position, now());
+      await this.#add(digestIdOf(rule, span), 'digest', content, figures.position);
+    }
+    return due.length;
+  }
+
+  /** Puts a message into the outbox, unless it is there. */
+  async #add(id: string, type: Message['type'], content: Content, position: number): Promise<void> {
+    const { outbox, publicUrl, logger } = this.#options;
+    const { rule } = content;
+    const { instanceId } = rule;
+    await this.shard.guard();
+    const message = messageOf(id, type, content, publicUrl);
+    if (!(await outbox.add(message))) return;
+    this.#counts.fired += 1;
+    logger.info(
+      { event: 'alert_fired', instanceId, alert: rule.id, message: id, position },
+      'an alert has fired',
+    );
+  }
+
+  async #note(instanceId: string, watched: Watched): Promise<void> {
+    if (watched.seen === null || watched.seen === undefined) return;
+    await this.shard.guard();
+    await this.#options.outbox.see(instanceId, watched.seen);
+    watched.unnotedSince = Infinity;
+  }
+
+  async #noteAll(): Promise<void> {
+    for (const [instanceId, watched] of this.#instances)
+      if (watched.unnotedSince < Infinity) await this.#note(instanceId, watched);
+  }
+}
+
+/** Whether there is nothing at a place that was not evaluated; `anew`: at the place itself, there is. */
+function isBehind({ position, storedAt }: Seen, seen: Seen, anew: boolean): boolean {
+  return position < seen.position || (position === seen.position && storedAt <= seen.storedAt && !anew);
+}
+
+function isWaiting({ publishedSince, isNew, digestDue }: Watched): boolean {
+  return publishedSince !== null || isNew || digestDue;
+}
+
+/** What came before it was known is evaluated, too. */
+function freshly(): Watched {
+  return {
+    committedSince: null,
+    publishedSince: 0,
+    digestDue: true,
+    isNew: true,
+    notBefore: 0,
+    seen: undefined,
+    old: new Set(),
+    unnotedSince: Infinity,
+  };
+}
