@@ -46,6 +46,10 @@ interface Figures {
   /** Latency of a single request of somebody else, p50 and p99, milliseconds. */
   readonly before: readonly [number, number];
   readonly during: readonly [number, number];
+  /** Seconds from a message's acceptance until it was counted, the most. */
+  readonly mostBehind: number;
+  /** Seconds from the end of the import until everything was counted. */
+  readonly countedAfter: number;
   /** Of the last minute, when the import ended. */
   readonly load: number;
 }
@@ -80,10 +84,15 @@ async function measure(megabytes: number): Promise<Figures> {
       stdio: ['ignore', 'ignore', 'inherit'],
     });
     const ended = once(child, 'close').then(([code]) => code as number | null);
+    const lag = watchLag(service.url);
     const during = await measureUntil(ended, send, child.pid ?? 0);
-    const seconds = (performance.now() - startedAt) / 1000;
+    const endedAt = performance.now();
+    const seconds = (endedAt - startedAt) / 1000;
     if ((await ended) !== 0) throw new Error(`the import ended with ${await ended}`);
     const cpuAfter = await cpuOf(processes);
+    const load = loadavg()[0] ?? 0;
+    const { most: mostBehind } = await lag.gone();
+    const countedAfter = (performance.now() - endedAt) / 1000;
     const cpu = { importer: during.cpu / messages };
     for (const [name, used] of Object.entries(cpuAfter))
       Object.assign(cpu, { [name]: (used - (cpuBefore[name] ?? 0)) / messages });
@@ -99,7 +108,9 @@ async function measure(megabytes: number): Promise<Figures> {
       webResident: await peakMegabytesOf(processes['web'] ?? 0),
       before: quantiles(before),
       during: quantiles(during.measurements),
-      load: loadavg()[0] ?? 0,
+      mostBehind,
+      countedAfter,
+      load,
     };
   } finally {
     pool.close();
@@ -163,6 +174,31 @@ async function measureUntil(
   return { measurements, resident, cpu };
 }
 
+const LAG = /^undertone_worker_lag_seconds(?:\{[^}]*\})? (\S+)$/gm;
+const LAG_EVERY_MS = 500;
+
+/** Looks at how far the worker is behind, until it has counted everything. */
+function watchLag(url: string): { gone(): Promise<{ readonly most: number }> } {
+  let [most, last, looks] = [0, 0, 0];
+  const timer = setInterval(() => {
+    void fetch(`${url}/metrics`)
+      .then(async (answer) => {
+        last = Math.max(0, ...[...(await answer.text()).matchAll(LAG)].map(([, seconds]) => Number(seconds)));
+        most = Math.max(most, last);
+        looks += 1;
+      })
+      .catch(() => undefined);
+  }, LAG_EVERY_MS);
+  return {
+    async gone() {
+      const enough = looks + 3;
+      while (last > 0 || looks < enough) await new Promise((done) => setTimeout(done, LAG_EVERY_MS));
+      clearInterval(timer);
+      return { most };
+    },
+  };
+}
+
 /** The processes of the service by their names. */
 async function processesOf({ dataDir }: OwnService): Promise<Record<string, number>> {
   const { processes } = JSON.parse(await readFile(join(dataDir, 'status/start.json'), 'utf8')) as {
@@ -207,6 +243,8 @@ function print(figures: Figures, json: boolean): void {
         ['most resident MB: importer, web', `${figures.importerResident}, ${figures.webResident}`],
         ['single request, p50 / p99 ms: before', ms(before)],
         ['during', ms(during)],
+        ['the worker: s behind at most', figures.mostBehind.toFixed(1)],
+        ['s from the end until all is counted', figures.countedAfter.toFixed(1)],
       ],
     ),
   );

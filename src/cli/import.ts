@@ -53,6 +53,8 @@ as CSV or Parquet. "-" is the standard input. docs/import.md tells each format.
   --key KEY         API key                  (default: UT_KEY)
   --in-flight N     requests sent at the same time, 1 to 256 (default: 16; at most 4 where many conversations
                     fit one request)
+  --max-lag SECONDS  send more slowly where the service would otherwise be more than this behind with counting, 1 to
+                    3600: everybody's numbers stay that live (default: as fast as messages can be stored)
   --no-wait         do not wait until everything is visible in queries
 
 Our own format has one conversation per line:
@@ -76,6 +78,7 @@ interface Arguments {
   readonly url: string;
   readonly key: string;
   readonly concurrency: number;
+  readonly maxLagMs: number | undefined;
   readonly wait: boolean;
 }
 
@@ -88,6 +91,7 @@ const importing = action({
     url: { type: 'string' },
     key: { type: 'string' },
     'in-flight': { type: 'string' },
+    'max-lag': { type: 'string' },
     'no-wait': { type: 'boolean' },
     'dry-run': { type: 'boolean' },
     format: { type: 'string' },
@@ -113,6 +117,8 @@ const importing = action({
     if (instance !== undefined && isNew)
       throw new UsageError('--instance and --new-instance exclude each other.');
     const concurrency = wholeNumber('--in-flight', values['in-flight'] ?? '16', 1, 256);
+    const maxLag = values['max-lag'];
+    const maxLagMs = maxLag === undefined ? undefined : 1000 * wholeNumber('--max-lag', maxLag, 1, 3600);
     const url = values.url ?? (env['UNDERTONE_URL'] || localUrl(loadConfig()));
     if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
       throw new UsageError(`--url: "${url}" is not an http address.`);
@@ -134,6 +140,7 @@ const importing = action({
       url,
       key,
       concurrency,
+      maxLagMs,
       wait: values['no-wait'] !== true,
     };
     return (run) => importAll(args, run);
@@ -225,6 +232,7 @@ async function importPlans(
       ...args.named,
       target: client,
       concurrency: args.concurrency,
+      ...(args.maxLagMs === undefined ? {} : { maxLagMs: args.maxLagMs }),
       signal,
       observer: observerOf(args, progress),
     });

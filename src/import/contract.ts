@@ -68,6 +68,8 @@ export interface ImportOptions {
   readonly target: ImportTarget;
   /** Requests in flight. */
   readonly concurrency: number;
+  /** Waits while the service is more than this behind with counting. Default: never. */
+  readonly maxLagMs?: number;
   readonly observer?: ImportObserver;
   /** Stops reading; what is in flight is finished. */
   readonly signal?: AbortSignal;

@@ -8,6 +8,7 @@ import { OmissionCounts } from '../traces/omissions.ts';
 import { usersOf } from './mapper.ts';
 import type { Conversation } from './mapper.ts';
 import { requestsOf, Sender, type Sent } from './sender.ts';
+import { Pace } from './pace.ts';
 import { planFiles, sizeOf, type FilePlan } from './plan.ts';
 import { earlierSessionIdsOf, sessionIdOf } from './sessions.ts';
 import { WarningCounts } from './warnings.ts';
@@ -86,6 +87,7 @@ class Import {
   readonly #warnings = new WarningCounts();
   readonly #leftOut = new OmissionCounts();
   readonly #sender: Sender;
+  readonly #pace: Pace | null;
   #instanceId: string | null;
   /** It was made for this import. */
   #isNew = false;
@@ -108,6 +110,8 @@ class Import {
     this.#planned = planned;
     this.#observer = options.observer ?? {};
     this.#sender = new Sender(options.target, options.concurrency);
+    const { target, maxLagMs } = options;
+    this.#pace = maxLagMs === undefined ? null : new Pace(target, maxLagMs);
     this.#instanceId = options.into.kind === 'named' ? options.into.instanceId.toLowerCase() : null;
   }
 
@@ -211,6 +215,7 @@ class Import {
     let instanceId: string;
     try {
       instanceId = this.#instanceId ?? (await this.#openInstance());
+      await this.#pace?.keep(instanceId, () => this.#ended);
     } catch (error) {
       this.#stop(error);
       return;
@@ -332,6 +337,7 @@ class Import {
         return this.#report();
       }
       this.#noteLast(answer, request.offset + request.messages);
+      this.#pace?.stored(answer);
       for (const { text } of this.#warnings.add(answer.warnings ?? ''))
         this.#observer.warning?.({ ...place, line: conversation.line, message: text });
     }

@@ -56,6 +56,10 @@ export class FakeService {
   }[] = [];
   /** Called before each ingest; an answer disturbs it. */
   disturb: (body: IngestBody, count: number) => Disturbance | null = () => null;
+  /** Queries have reached it; who waits for more is told that it is not reached. */
+  processed = Infinity;
+  /** Hears what a query waits for. */
+  onWait: (position: number) => void = () => undefined;
   /** Sessions that queries do not show yet. */
   readonly unprocessed = new Set<string>();
   /** The first requests wait until so many are there. */
@@ -107,7 +111,12 @@ export class FakeService {
     if (request.headers['x-api-key'] !== this.key) {
       return this.#fail(response, 401, 'INVALID_API_KEY', 'the key is invalid or inactive');
     }
-    if (url.pathname === '/v1/query/') return this.#query(url, response);
+    if (url.pathname === '/v1/query/') {
+      const wanted = Number(request.headers['x-wait-for-position'] ?? 0);
+      if (wanted > 0) this.onWait(wanted);
+      response.setHeader('x-wait-result', wanted <= this.processed ? 'reached' : 'timeout');
+      return this.#query(url, response);
+    }
     const [, instanceId] = /^\/v1\/instances\/([^/]+)\/session-ids\/$/.exec(url.pathname) ?? [];
     if (instanceId !== undefined) return this.#issue(instanceId, Buffer.concat(chunks).toString(), response);
     if (url.pathname === '/v1/instances/') return this.#open(Buffer.concat(chunks).toString(), response);

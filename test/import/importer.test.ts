@@ -1,4 +1,4 @@
-import { deepEqual, equal, match, notEqual } from 'node:assert/strict';
+import { deepEqual, equal, match, notEqual, ok } from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -123,6 +123,29 @@ describe('importFiles', () => {
     service.mostLines = 0;
     const refused = await run(await fileOf([dialogue('more', 2)], 'more.jsonl'));
     equal(refused.failedLines, 1);
+  });
+
+  it('waits, when told so, while the service is too far behind with counting', async () => {
+    const thousand = Array.from({ length: 1000 }, (_, index) => dialogue(`d${index}`, 2));
+    service.processed = 0;
+    const waits: { readonly wanted: number; readonly sessions: number }[] = [];
+    service.onWait = (wanted) => {
+      waits.push({ wanted, sessions: service.sessions.size });
+      if (waits.length === 3) service.processed = Infinity;
+    };
+    const summary = await run(await fileOf(thousand), { concurrency: 1, maxLagMs: 0 });
+    deepEqual([summary.conversations, summary.stopped], [1000, null]);
+    // The first group is out; nothing more goes until it is counted.
+    deepEqual(
+      waits.slice(0, 3).map(({ sessions }) => sessions),
+      [250, 250, 250],
+    );
+    ok(waits.every(({ wanted, sessions }) => wanted <= sessions));
+    service.onWait = () => equal('a wait', 'none');
+    equal(
+      (await run(await fileOf(thousand.slice(0, 300), 'more.jsonl'), { maxLagMs: 60_000 })).stopped,
+      null,
+    );
   });
 
   it('counts nothing twice when repeated without naming the instance', async () => {
