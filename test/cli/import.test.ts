@@ -1,4 +1,4 @@
-import { deepEqual, equal, match } from 'node:assert/strict';
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -161,7 +161,8 @@ describe('npm run import', () => {
     const unsure = await start(['table.csv', '--url', url, '--key', service.key]).ended;
     deepEqual([unsure.status, service.countOf().messages], [1, 0]);
     match(unsure.err, /unknown roles: Kunde, Berater/);
-    match(unsure.err, /npm run import -- table\.csv --map conversation=thread role=sender content=text$/m);
+    const mapping = 'conversation=thread role=sender content=text role:Kunde=user role:Berater=assistant';
+    ok(unsure.err.includes(`npm run import -- table.csv --map ${mapping}\n`), unsure.err);
     const map = [
       '--map',
       'conversation=thread',
