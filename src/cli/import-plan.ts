@@ -33,14 +33,16 @@ const NO: ReadonlySet<string> = new Set(['', 'n', 'no']);
 const MAX_TOLD = 20;
 
 /**
- * Plans all files and tells it on the standard error. `sure` is false where somebody must say more first. Throws
- * SetupError when a file that was named cannot be read, or when there is nothing to import; QuestionInterrupted.
+ * Plans all files and tells it on the standard error. `sure` is false where somebody must say more first; `unread`
+ * counts the files that cannot be read. Throws SetupError when nobody knows how to read a file that was named, or when
+ * there is nothing to import; QuestionInterrupted.
  */
 export async function planAll(
   { inputs, faults }: Inputs,
   { format, mapping, ask, quiet = false }: PlanOptions,
-): Promise<{ plans: FilePlan[]; sure: boolean }> {
+): Promise<{ plans: FilePlan[]; sure: boolean; unread: number }> {
   const plans: FilePlan[] = [];
+  let unread = faults.length;
   let told = 0;
   const tell = (text: string): void => {
     told += 1;
@@ -53,8 +55,11 @@ export async function planAll(
     const plan = await planFile(input, {
       ...(format === undefined ? {} : { format }),
       ...(mapping === undefined ? {} : { mapping }),
-    });
-    if ('format' in plan) {
+    }).catch((error: unknown) => (error instanceof Error ? error : new Error(String(error))));
+    if (plan instanceof Error) {
+      unread += 1;
+      tell(`${input.name}: left out: cannot be read: ${plan.message}`);
+    } else if ('format' in plan) {
       if (!quiet) tell(`${input.name}: ${describePlan(plan)}`);
       if (plan.recognition.confidence >= SURE || (await agrees(plan, ask))) plans.push(plan);
       else if (input.named) {
@@ -66,7 +71,7 @@ export async function planAll(
     else tell(`${input.name}: left out: ${plan.looksLike}`);
   }
   if (plans.length === 0) throw new SetupError('There is nothing to import: no file was recognised.');
-  return { plans: joined(plans), sure };
+  return { plans: joined(plans), sure, unread };
 }
 
 /** What a plan reads a file as, in words. */
@@ -125,6 +130,7 @@ function unrecognised({ input, looksLike }: UnknownFile): string {
   );
 }
 
-function shellWord(text: string): string {
+/** As somebody types it. */
+export function shellWord(text: string): string {
   return /^[\w./:=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -22,7 +22,7 @@ import { openInputs } from '../import/inputs.ts';
 import { sizeOf, type FilePlan } from '../import/plan.ts';
 import { waitUntilVisible } from '../import/visible.ts';
 import { action, INTERRUPTED, runCommand, UsageError, wholeNumber, type CommandRun } from './command.ts';
-import { placeOf, planAll, QuestionInterrupted } from './import-plan.ts';
+import { placeOf, planAll, QuestionInterrupted, shellWord } from './import-plan.ts';
 import { printPreview } from './import-preview.ts';
 import { localUrl } from './local-url.ts';
 import { openProgress } from './progress.ts';
@@ -73,6 +73,8 @@ interface Arguments {
   readonly files: readonly string[];
   readonly format: string | undefined;
   readonly mapping: Mapping | undefined;
+  /** The mapping as it was given. */
+  readonly pairs: readonly string[];
   readonly into: Destination;
   readonly named: Pick<ImportOptions, 'source' | 'user'>;
   readonly url: string;
@@ -100,7 +102,7 @@ const importing = action({
   operands: Infinity,
   read(values, operands) {
     const env = readEnvironment();
-    const { files, mapping } = readOperands(operands, values.map);
+    const { files, mapping, pairs } = readOperands(operands, values.map);
     const { format } = values;
     const { instance, source, user } = values;
     if (user === '') throw new UsageError('--user takes an id.');
@@ -135,6 +137,7 @@ const importing = action({
       files,
       format,
       mapping,
+      pairs,
       into,
       named,
       url,
@@ -151,15 +154,13 @@ const importing = action({
 function readOperands(
   operands: readonly string[],
   pairs: readonly string[] | undefined,
-): { files: string[]; mapping: Mapping | undefined } {
-  if (pairs === undefined) return { files: [...operands], mapping: undefined };
+): { files: string[]; mapping: Mapping | undefined; pairs: string[] } {
+  if (pairs === undefined) return { files: [...operands], mapping: undefined, pairs: [] };
   const isPair = (text: string): boolean =>
     /^(?:[a-z]+|role:[^=]+)=./.test(text) && statSync(text, { throwIfNoEntry: false }) === undefined;
+  const all = [...pairs, ...operands.filter(isPair)];
   try {
-    return {
-      files: operands.filter((text) => !isPair(text)),
-      mapping: parseMapping([...pairs, ...operands.filter(isPair)]),
-    };
+    return { files: operands.filter((text) => !isPair(text)), mapping: parseMapping(all), pairs: all };
   } catch (error) {
     throw new UsageError(`--map: ${error instanceof Error ? error.message : String(error)}.`);
   }
@@ -169,9 +170,9 @@ async function preview(args: Pick<Arguments, 'files' | 'format' | 'mapping' | 'n
   checkFiles(args.files);
   const inputs = await openInputs(args.files);
   try {
-    const { plans, sure } = await planAll(inputs, { ...args, ask: null, quiet: true });
+    const { plans, sure, unread } = await planAll(inputs, { ...args, ask: null, quiet: true });
     const progress = openProgress(process.stderr);
-    let isWhole = true;
+    let isWhole = unread === 0;
     for (const plan of plans) isWhole = (await printPreview(plan, args.named, progress)) && isWhole;
     console.log(
       isWhole ? 'Nothing was sent.' : 'Nothing was sent. An import would leave out what cannot be imported.',
@@ -190,13 +191,14 @@ async function importAll(args: Arguments, run: CommandRun): Promise<number> {
   const inputs = await openInputs(args.files);
   try {
     const { stdin: input, stderr: output } = process;
-    const { plans, sure } = await planAll(inputs, {
+    const { plans, sure, unread } = await planAll(inputs, {
       ...args,
       // Whoever keeps the standard error in a file would not see the question.
       ask: input.isTTY && output.isTTY ? { input, output } : null,
     });
     if (!sure) return 1;
-    return await importPlans(args, plans, { client, progress, signal: run.interruption() });
+    const status = await importPlans(args, plans, { client, progress, signal: run.interruption() });
+    return status === 0 && unread > 0 ? 1 : status;
   } catch (error) {
     if (error instanceof QuestionInterrupted) return INTERRUPTED;
     throw error;
@@ -240,6 +242,8 @@ async function importPlans(
     progress.end();
   }
   printSummary(summary);
+  for (const { name, message } of summary.brokenFiles)
+    console.error(printable(`${name}: not imported to its end: ${message}. Mend it and import it again.`));
   if (summary.failedLines > 0 && summary.conversations + summary.alreadyThere === 0) {
     console.error(`No line could be imported. Expected is one conversation a line: ${FORMAT}`);
     if (args.files.some((file) => resolve(file) === DEMO_FILE))
@@ -250,13 +254,25 @@ async function importPlans(
   if (args.wait && summary.last !== null && !summary.interrupted) await tellWhenVisible(client, summary);
   if (summary.stopped !== null || summary.interrupted) {
     if (summary.stopped !== null) console.error(`import stopped: ${printable(summary.stopped.message)}`);
-    const instance = summary.instanceId === null ? '' : ` --instance ${summary.instanceId}`;
-    console.error(
-      `To go on where it stopped: npm run import -- ${printable(args.files.join(' '))}${instance}`,
-    );
+    console.error(`To go on where it stopped: npm run import -- ${commandToGoOn(args, summary.instanceId)}`);
     return summary.interrupted ? INTERRUPTED : 1;
   }
-  return summary.failedLines > 0 ? 1 : 0;
+  return summary.failedLines > 0 || summary.brokenFiles.length > 0 ? 1 : 0;
+}
+
+/** With everything that names conversations: under another name they would be counted again. */
+function commandToGoOn({ files, format, pairs, named }: Arguments, instanceId: string | null): string {
+  const options: [string, string | null | undefined][] = [
+    ['--instance', instanceId],
+    ['--source', named.source],
+    ['--user', named.user],
+    ['--format', format],
+    ...pairs.map((pair): [string, string] => ['--map', pair]),
+  ];
+  const given = options.flatMap(([name, value]) =>
+    value === undefined || value === null ? [] : [name, value],
+  );
+  return printable([...files, ...given].map(shellWord).join(' '));
 }
 
 /** @throws SetupError when one is not there */

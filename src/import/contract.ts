@@ -88,6 +88,8 @@ export interface ImportSummary {
   readonly users: number;
   readonly emptyTurns: number;
   readonly failedLines: number;
+  /** Files that could not be read to their end, and why; what came before the fault is imported. */
+  readonly brokenFiles: readonly { readonly name: string; readonly message: string }[];
   /** What no message was made of, and how often, by the reason. */
   readonly leftOut: Omissions;
   /** What the service says of accepted messages, each distinct warning once. */

@@ -101,6 +101,7 @@ class Import {
   #messagesAlreadyThere = 0;
   #emptyTurns = 0;
   #failedLines = 0;
+  readonly #brokenFiles: ImportSummary['brokenFiles'][number][] = [];
   #readBytes = 0;
   #totalBytes = 0;
   #last: ImportSummary['last'] = null;
@@ -141,6 +142,7 @@ class Import {
       users: this.#users.size,
       emptyTurns: this.#emptyTurns,
       failedLines: this.#failedLines,
+      brokenFiles: this.#brokenFiles,
       leftOut: this.#leftOut.all,
       warnings: this.#warnings.all(),
       stopped: this.#stopped,
@@ -160,7 +162,6 @@ class Import {
 
   async #importFile(plan: FilePlan, bytesBefore: number): Promise<void> {
     let group = new Group();
-    let fault: Error | null = null;
     const onRead = (bytes: number): void => {
       this.#readBytes = bytesBefore + bytes;
     };
@@ -184,11 +185,10 @@ class Import {
       }
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
-      fault = new Error(`${plan.parts[0].input.name}: ${message}`, { cause: error });
+      this.#brokenFiles.push({ name: plan.parts[0].input.name, message });
     }
-    // What came before the fault is whole.
+    // What came before a fault is whole.
     await this.#begin(group.placed);
-    if (fault !== null) this.#stop(fault);
     // The next file may hold the same conversations, longer.
     await Promise.all(this.#inFlight);
   }

@@ -1,6 +1,6 @@
 /** What a command line names becomes a list of files: folders and zip files are opened, the standard input is kept. */
-import { createWriteStream } from 'node:fs';
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { createReadStream, createWriteStream, type Dirent } from 'node:fs';
+import { mkdtemp, readdir, realpath, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -30,14 +30,17 @@ export interface Inputs {
   readonly inputs: readonly Input[];
   /** What cannot be read, and why. */
   readonly faults: readonly { readonly name: string; readonly message: string }[];
-  /** Removes what was kept of the standard input. */
+  /** Removes what was kept of the standard input and of pipes. */
   close(): Promise<void>;
 }
 
 /** Names of the standard input. */
 const STANDARD_INPUT = '-';
 
-/** Expands what was named. Throws the error of the file system when something cannot be read. */
+/**
+ * Expands what was named. A file that cannot be read is a fault and keeps no other from being read. Throws the error of
+ * the file system when what was named is not there.
+ */
 export async function openInputs(
   names: readonly string[],
   standardInput: AsyncIterable<Buffer> = process.stdin,
@@ -45,21 +48,31 @@ export async function openInputs(
   const inputs: Input[] = [];
   const faults: { name: string; message: string }[] = [];
   let folder: string | null = null;
-  for (const name of names) {
-    if (name === STANDARD_INPUT) {
+  let pipes = 0;
+  for (const name of new Set(names)) {
+    const found = name === STANDARD_INPUT ? null : await stat(name);
+    if (found === null || found.isFIFO()) {
       folder ??= await mkdtemp(join(tmpdir(), 'undertone-import-'));
-      const path = join(folder, 'stdin');
+      pipes += 1;
+      const source = pipes === 1 ? 'stdin' : `stdin-${pipes}`;
+      const path = join(folder, source);
       // Recognising reads the beginning, importing reads all: the disk holds what a pipe gives once only.
-      await pipeline(standardInput, createWriteStream(path));
-      await addFile({ path, name: 'standard input', operand: name, source: 'stdin', named: true });
-    } else if ((await stat(name)).isDirectory()) {
+      await pipeline(found === null ? standardInput : createReadStream(name), createWriteStream(path));
+      await addFile({
+        path,
+        name: found === null ? 'standard input' : name,
+        operand: name,
+        source,
+        named: true,
+      });
+    } else if (found.isDirectory()) {
       for (const path of await filesIn(name)) {
         const inside = relative(name, path).replaceAll('\\', '/');
         await addFile({ path, name: path, operand: name, source: sourceInFolder(inside), named: false });
       }
-    } else {
+    } else if (found.isFile()) {
       await addFile({ path: name, name, operand: name, source: sourceOfFile(name), named: true });
-    }
+    } else faults.push({ name, message: 'is neither a file nor a folder nor a pipe' });
   }
   return {
     inputs,
@@ -69,7 +82,15 @@ export async function openInputs(
     },
   };
 
-  async function addFile(
+  async function addFile(of: Parameters<typeof addReadable>[0]): Promise<void> {
+    try {
+      await addReadable(of);
+    } catch (error) {
+      faults.push({ name: of.name, message: error instanceof Error ? error.message : String(error) });
+    }
+  }
+
+  async function addReadable(
     of: Pick<Input, 'name' | 'operand' | 'source' | 'named'> & { readonly path: string },
   ): Promise<void> {
     const { path, name } = of;
@@ -109,14 +130,29 @@ async function inputOf(
   return { ...input, path: null, open: (onRead) => unpackStream(unpack(range, onRead), packing) };
 }
 
-/** Every file below a folder, by name; hidden ones are none. */
+/** Every file below a folder, by name; hidden ones are none. A link to a file is one, unless the file is there, too. */
 async function filesIn(folder: string): Promise<string[]> {
-  const found = await readdir(folder, { recursive: true, withFileTypes: true });
-  return found
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .filter((path) => !isHidden(relative(folder, path).replaceAll('\\', '/')))
-    .toSorted();
+  const found = (await readdir(folder, { recursive: true, withFileTypes: true })).filter(
+    (entry) => !isHidden(relative(folder, pathOf(entry)).replaceAll('\\', '/')),
+  );
+  const files = found.filter((entry) => entry.isFile()).map(pathOf);
+  const links = found.filter((entry) => entry.isSymbolicLink()).map(pathOf);
+  if (links.length > 0) {
+    const known = new Set<string>();
+    for (const file of files) known.add(await realpath(file));
+    for (const link of links.toSorted()) {
+      // One that leads nowhere is a file that cannot be read; one to a folder is not followed.
+      const target = await realpath(link).catch(() => null);
+      if (target !== null && (known.has(target) || !(await stat(target)).isFile())) continue;
+      if (target !== null) known.add(target);
+      files.push(link);
+    }
+  }
+  return files.toSorted();
+}
+
+function pathOf(entry: Dirent): string {
+  return join(entry.parentPath, entry.name);
 }
 
 function isHidden(name: string): boolean {

@@ -197,6 +197,15 @@ describe('npm run import', () => {
     equal(service.countOf().sessions, 0);
   });
 
+  it('leaves out what cannot be read, imports the rest, and ends with 1', async () => {
+    await write('cut.zip', ['PK\u0003\u0004']);
+    await write('whole.jsonl', [chat('a')]);
+    const { status, err } = await start(['cut.zip', 'whole.jsonl', '--url', url, '--key', service.key]).ended;
+    equal(status, 1, err);
+    match(err, /^cut\.zip: left out: the zip file has no directory: is it whole\?$/m);
+    equal(service.countOf().sessions, 1);
+  });
+
   it('says how to go on when it is interrupted', async () => {
     await write(
       'chats.jsonl',
@@ -207,12 +216,15 @@ describe('npm run import', () => {
       if (count === 30) child?.kill('SIGINT');
       return null;
     };
-    const running = start(['chats.jsonl', '--url', url, '--key', service.key, '--in-flight', '1']);
+    const named = ['--source', "the shop's", '--user', 'ana'];
+    const running = start(['chats.jsonl', ...named, '--url', url, '--key', service.key, '--in-flight', '1']);
     child = running.child;
     const { status, err } = await running.ended;
     equal(status, 130, err);
     const instance = [...service.instances].join();
-    match(err, new RegExp(`npm run import -- chats\\.jsonl --instance ${instance}$`, 'm'));
+    const options = `--instance ${instance} --source 'the shop'\\''s' --user ana`;
+    // Under another source it would be counted again.
+    equal(err.includes(`npm run import -- chats.jsonl ${options}\n`), true, err);
     equal(service.countOf().sessions < 4000, true);
   });
 

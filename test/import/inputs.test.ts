@@ -1,5 +1,6 @@
 import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -99,7 +100,13 @@ describe('openInputs', () => {
 
   it('says when a zip file is cut off', async () => {
     const zip = zipOf([{ name: 'a.json', method: 0, packed: Buffer.from('[1]') }]);
-    await rejects(openInputs([await file('cut.zip', zip.subarray(0, 20))]), /the zip file has no directory/);
+    const whole = await file('whole.json', '[2]');
+    const { inputs, faults } = await openInputs([await file('cut.zip', zip.subarray(0, 20)), whole]);
+    deepEqual(
+      inputs.map(({ name }) => name),
+      [whole],
+    );
+    match(faults[0]?.message ?? '', /the zip file has no directory/);
   });
 
   it('keeps the standard input until it is closed', async () => {
@@ -111,6 +118,48 @@ describe('openInputs', () => {
     deepEqual([await textOf(input), await textOf(input), input?.source], ['piped', 'piped', 'stdin']);
     await opened.close();
     await rejects(textOf(input), /ENOENT/);
+  });
+
+  it('keeps what a pipe gives, and the standard input once however often it is named', async () => {
+    const fifo = join(folder, 'pipe');
+    execFileSync('mkfifo', [fifo]);
+    async function* standardInput(): AsyncGenerator<Buffer> {
+      yield Buffer.from('one');
+    }
+    const written = writeFile(fifo, 'two');
+    const opened = await openInputs(['-', fifo, '-'], standardInput());
+    await written;
+    deepEqual(await Promise.all(opened.inputs.map(async (input) => [input.source, await textOf(input)])), [
+      ['stdin', 'one'],
+      ['stdin-2', 'two'],
+    ]);
+    await opened.close();
+    deepEqual((await openInputs(['/dev/null'])).faults, [
+      { name: '/dev/null', message: 'is neither a file nor a folder nor a pipe' },
+    ]);
+  });
+
+  it('follows links to files, each file once, and to no folder', async () => {
+    const blob = await file('blobs/x1', 'linked');
+    const tree = join(folder, 'links');
+    await file('links/a.jsonl', 'a');
+    for (const [target, name] of [
+      [blob, 'data.jsonl'],
+      [blob, 'data-2.jsonl'],
+      ['a.jsonl', 'b.jsonl'],
+      ['.', 'loop'],
+      ['nowhere', 'gone.jsonl'],
+    ] as const)
+      await symlink(target, join(tree, name));
+    const { inputs, faults } = await openInputs([tree]);
+    deepEqual(
+      inputs.map(({ source }) => source),
+      ['a', 'data-2'],
+    );
+    deepEqual(
+      faults.map(({ name }) => name),
+      [join(tree, 'gone.jsonl')],
+    );
   });
 
   it('names what is not there', async () => {
