@@ -139,8 +139,10 @@ export class AnonymousConversations {
     const last = turns.findLast(({ inferred }) => inferred !== 'history') ?? turns.at(-1);
     if (last === undefined) return;
     await this.#add(['end', ...scope, fingerprintOf(turns)], { name, at: last.at }, trace);
-    if (turns.length > TAIL)
-      await this.#add(['tail', ...scope, fingerprintOf(turns.slice(-TAIL))], { name, at: last.at }, trace);
+    if (turns.length > TAIL) {
+      const tail = ['tail', ...scope, fingerprintOf(turns.slice(-TAIL))];
+      await this.#add(tail, { name, at: last.at, turns: turns.length }, trace);
+    }
     const gaps = turns.flatMap((turn, index) => {
       const next = turns[index + 1];
       const isEnd = turn.role === 'assistant' || (next?.role !== 'user' && next?.inferred !== 'step');
@@ -157,9 +159,12 @@ export class AnonymousConversations {
   async #add(parts: readonly string[], candidate: Candidate, trace: string | null): Promise<void> {
     const key = keyOf(...parts);
     const candidates = await this.#candidates(key);
-    const known = candidates.find(({ name }) => name === candidate.name);
+    const own = candidates.filter(({ name }) => name === candidate.name);
+    const known = own.find(({ turns }) => turns === candidate.turns);
     if (known !== undefined && (known.takenBy === undefined || known.takenBy !== trace)) return;
-    this.#changed.set(key, [...candidates.filter((other) => other !== known), candidate]);
+    // Who took an earlier end finds it again after a crash.
+    const gone = own.filter((other) => other === known || other.takenBy === undefined);
+    this.#changed.set(key, [...candidates.filter((other) => !gone.includes(other)), candidate]);
   }
 
   async #candidates(key: string): Promise<Candidate[]> {

@@ -15,7 +15,7 @@ export interface KnownTurn {
    */
   inferred: 'history' | 'step' | null;
   /** Names the trace. */
-  readonly trace: string;
+  trace: string;
 }
 
 /** What a span says about a conversation. */
@@ -322,6 +322,7 @@ class Merge {
     this.#taken.add(turn);
     if (turn.inferred === null) return;
     turn.inferred = null;
+    turn.trace = this.#span.trace;
     turn.at = timeBetween(this.#turns, index, index + 1, at);
   }
 

@@ -61,6 +61,8 @@ export interface Candidate {
   readonly name: string;
   /** Microseconds: when it had come so far; of what is only known from history, at the latest. */
   readonly at: number;
+  /** Of one that is told by its last turns: how many turns it had, as it may end so again. */
+  readonly turns?: number;
   /** The trace that goes on with it. */
   takenBy?: string;
 }

@@ -2,10 +2,13 @@
 import { deepEqual } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { KEPT } from '../../../src/traces/assembly/records.ts';
+import type { Observation } from '../../../src/traces/observation.ts';
 import { conversation, Dice, STYLES, type ExpectedConversation, type Style } from './exports.ts';
 import { FakeService } from './fake-service.ts';
 
 const FEW_DIGESTS = { ...KEPT, merged: { kept: 4, block: 2, page: 4 } };
+/** Seeds with which it did not hold once. */
+const FORMER = [13_090, 52_019, 53_017];
 const RUNS = Number(process.env['TRACE_LAW_RUNS'] ?? 4);
 
 /** Sorted, so that only what was said counts, not when. */
@@ -22,6 +25,21 @@ function expectedOf({ id, said }: ExpectedConversation, style: Style): (readonly
   return starts.map((start, index) => said.slice(start, starts[index + 1]));
 }
 
+/**
+ * A trace comes in parts where its top comes before its calls. Of a part that only asks what others ask, too, and has
+ * no id, nobody knows where it belongs.
+ */
+function topsLast(order: readonly Observation[]): Observation[] {
+  const lastCall = new Map(order.map(({ traceId }, index) => [traceId, index]));
+  const place = new Map(
+    order.map((span, index) => [
+      span,
+      span.parentSpanId === undefined ? (lastCall.get(span.traceId) ?? 0) + 0.5 : index,
+    ]),
+  );
+  return order.toSorted((a, b) => (place.get(a) ?? 0) - (place.get(b) ?? 0));
+}
+
 async function holds(seed: number, style: Style, crashes: boolean): Promise<void> {
   const dice = new Dice(seed);
   const made = Array.from({ length: 1 + dice.roll(4) }, (_, index) =>
@@ -30,8 +48,9 @@ async function holds(seed: number, style: Style, crashes: boolean): Promise<void
   const all = made.flatMap(({ observations }) => observations);
   // Of a history that was cut, nobody knows where it stands before what comes before it is there.
   const inOrder = style.history === 'window';
-  const order =
+  const mixed =
     inOrder || dice.chance(0.3) ? all.toSorted((a, b) => a.endedAt - b.endedAt) : dice.shuffled(all);
+  const order = style.ids === 'none' ? topsLast(mixed) : mixed;
   const service = crashes ? new FakeService(dice, { kept: FEW_DIGESTS }) : new FakeService(null);
   const sent: (typeof all)[] = [];
   for (let from = 0; from < order.length;) {
@@ -58,10 +77,10 @@ async function holds(seed: number, style: Style, crashes: boolean): Promise<void
 describe('conversations out of traces', () => {
   for (const [number, style] of STYLES.entries()) {
     it(`hold each message once: ${JSON.stringify(style)}`, async () => {
-      for (let run = 0; run < RUNS; run += 1) {
-        const seed = 1000 * number + run;
+      const seeds = Array.from({ length: RUNS }, (_, run) => 1000 * number + run);
+      for (const seed of [...seeds, ...FORMER.filter((one) => Math.floor(one / 1000) === number)]) {
         try {
-          await holds(seed, style, run % 2 === 1);
+          await holds(seed, style, seed % 2 === 1);
         } catch (error) {
           throw new Error(`seed ${seed}: ${(error as Error).message}`, { cause: error });
         }
