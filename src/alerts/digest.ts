@@ -3,8 +3,8 @@ import { formatInstant } from '../domain/time.ts';
 import { linkTo, type Content, type Section } from './body.ts';
 import type { EntityFigures, Figures, Listed } from './figures.ts';
 import { messageIdOf } from './outbox.ts';
-import type { Rule } from './rule.ts';
-import { conversations, counted, dayName, number, oneLine, percent } from './texts.ts';
+import type { Counted, Rule } from './rule.ts';
+import { conversations, counted, dayName, namedAs, number, oneLine, percent } from './texts.ts';
 import { WEEK, type Span } from './windows.ts';
 
 /** A number of the week, and of the week before. */
@@ -14,7 +14,7 @@ interface Compared {
 }
 
 interface Changed {
-  readonly groupBy: Listed;
+  readonly groupBy: Counted;
   readonly id: string;
   readonly name: string;
   readonly sessions: number;
@@ -77,7 +77,7 @@ export async function readDigest(figures: Figures, span: Span): Promise<Digest> 
   };
 }
 
-/** Topics without a conversation before. */
+/** Topics without a conversation before; in the first week of an instance none of them is news. */
 async function newIn(
   topics: readonly EntityFigures[],
   figures: Figures,
@@ -86,6 +86,7 @@ async function newIn(
   const often = topics.filter(({ sessions }) => sessions >= FEWEST);
   if (often.length === 0) return [];
   const span = { start: -Infinity, end: start };
+  if ((await figures.sessions(span)) === 0) return [];
   const ids = often.map(({ id }) => id);
   const old = await figures.entities({ groupBy: 'TOPIC', span, window: null, atLeast: 1, ids });
   const known = new Set(old.map(({ id }) => id));
@@ -169,7 +170,10 @@ function sizeSentence({ sessions, users }: Digest): string {
 function comparison({ now, before }: Compared, than: string): string {
   if (before === 0) return '';
   const change = Math.round((now / before - 1) * 100);
-  if (change === 0) return than === '' ? ' (as many)' : ' (as many as in the week before)';
+  if (change === 0) {
+    const about = now === before ? '' : 'about ';
+    return than === '' ? ` (${about}as many)` : ` (${about}as many as in the week before)`;
+  }
   return ` (${number(Math.abs(change))}\u00a0% ${change > 0 ? 'more' : 'fewer'}${than})`;
 }
 
@@ -196,9 +200,9 @@ function counts({ name, sessions }: EntityFigures): string {
   return `‘${oneLine(name)}’: ${conversations(sessions)}`;
 }
 
-/** “‘Cancel order’: 40 conversations, 12 in the week before” */
-function changed({ name, sessions, sessionsBefore }: Changed): string {
+/** “‘Cancel order’: 40 conversations, 12 in the week before”; a gap or signal says what it is. */
+function changed({ sessions, sessionsBefore, ...entity }: Changed): string {
   const before = sessionsBefore === 0 ? 'none' : number(sessionsBefore);
   const now = sessions === 0 ? 'no conversations' : conversations(sessions);
-  return `‘${oneLine(name)}’: ${now}, ${before} in the week before`;
+  return `${namedAs(entity)}: ${now}, ${before} in the week before`;
 }

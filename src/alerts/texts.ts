@@ -1,6 +1,6 @@
 /** What people read of an alert: one or two sentences, in English. Covered by test/alerts/texts.test.ts. */
 import type { Firing } from './evaluation.ts';
-import type { Window } from './rule.ts';
+import type { Counted, Window } from './rule.ts';
 import { DAY, HOUR, type Span } from './windows.ts';
 
 const WORDS = {
@@ -156,9 +156,13 @@ function inWords(count: number, unit: string): string {
 
 function nameOf({ entity }: Firing): string {
   if (entity === null) throw new Error('what is about no entity has no name');
-  const quoted = `‘${oneLine(entity.name)}’`;
-  if (entity.groupBy === 'TOPIC') return quoted;
-  return capital(`${WORDS[entity.groupBy]} ${quoted}`);
+  return namedAs(entity);
+}
+
+/** “‘Cancel order’”, “The gap ‘Cancel orders’”: a topic needs no word for what it is. */
+export function namedAs({ groupBy, name }: { groupBy: Counted; name: string }): string {
+  const quoted = `‘${oneLine(name)}’`;
+  return groupBy === 'TOPIC' ? quoted : capital(`${WORDS[groupBy]} ${quoted}`);
 }
 
 /** Names come from what users write. */

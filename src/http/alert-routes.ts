@@ -22,6 +22,7 @@ export function registerAlertRoutes(scope: FastifyInstance, alerting: Alerting):
   const body = newRuleSchema(alerts.allowPrivate);
   const reading = { config: { scope: 'query' } } as const;
   const writing = { config: { scope: 'curate' } } as const;
+  const acting = { config: { scope: 'curate', isBodiless: true } } as const;
 
   scope.post('/alerts', writing, async (request, reply) => {
     const idempotencyKey = readIdempotencyKey(request.headers['idempotency-key']);
@@ -42,13 +43,13 @@ export function registerAlertRoutes(scope: FastifyInstance, alerting: Alerting):
     return alerts.read(instanceId, id);
   });
 
-  scope.delete<AlertPath>('/alerts/:id', writing, async (request, reply) => {
+  scope.delete<AlertPath>('/alerts/:id', acting, async (request, reply) => {
     const { instanceId, id } = await enterAlert(request, reply, alerting);
     await alerts.remove(instanceId, id);
     return reply.code(204).send();
   });
 
-  scope.post<AlertPath>('/alerts/:id/test', writing, async (request, reply) => {
+  scope.post<AlertPath>('/alerts/:id/test', acting, async (request, reply) => {
     const { instanceId, id } = await enterAlert(request, reply, alerting);
     reply.code(202);
     return alerts.test(instanceId, id);

@@ -146,8 +146,14 @@ function serverOptions(times: ConnectionTimes) {
 function addBodyParser(app: FastifyInstance, bodies: BodyReader): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', async (request: FastifyRequest, payload: IncomingMessage) =>
-    bodies.readJson(request.headers, payload, request.held),
+    isBodiless(request) ? undefined : bodies.readJson(request.headers, payload, request.held),
   );
+}
+
+/** Many clients name a type even where they send nothing. */
+function isBodiless({ headers, routeOptions }: FastifyRequest): boolean {
+  if (routeOptions.config.isBodiless !== true) return false;
+  return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
 }
 
 function addHooks(app: FastifyInstance, bodies: BodyReader, metrics: HttpMetrics, log: Logger): void {

@@ -16,6 +16,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** What the key of a request to this route has to have; null: nothing. Each route below `/v1` says it. */
     scope?: KeyScope | null;
+    /** It takes no body: a type that a client names for none is no fault. */
+    isBodiless?: boolean;
   }
 }
 

@@ -1,6 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { digestContent, sectionsOf, type Digest } from '../../src/alerts/digest.ts';
+import { digestContent, readDigest, sectionsOf, type Digest } from '../../src/alerts/digest.ts';
+import type { Figures } from '../../src/alerts/figures.ts';
 import { windowAt } from '../../src/alerts/windows.ts';
 import { entity, NOW, rule } from './builders.ts';
 
@@ -53,6 +54,10 @@ describe('a digest', () => {
       'There were 3 conversations (as many as in the week before).',
       '100\u00a0% of them had a signal of dissatisfaction, against 0\u00a0% in the week before.',
     ]);
+    equal(
+      said({ sessions: { now: 1001, before: 1000 }, users: { now: 999, before: 1000 } })[1],
+      'There were 1,001 conversations (about as many as in the week before) with 999 users (about as many).',
+    );
     deepEqual(said({}), [WEEK, 'There were no conversations.']);
     deepEqual(said({ sessions: { now: 0, before: 1 } }), [
       WEEK,
@@ -68,7 +73,10 @@ describe('a digest', () => {
       users: { now: 9, before: 9 },
       topics: [entity(), entity({ name: 'Track\nparcel', sessions: 1 })],
       rising: [{ ...changed, sessions: 40, sessionsBefore: 12 }],
-      falling: [{ ...changed, sessions: 0, sessionsBefore: 1200 }],
+      falling: [
+        { ...changed, sessions: 0, sessionsBefore: 1200 },
+        { ...changed, groupBy: 'GAP', sessions: 4, sessionsBefore: 60 },
+      ],
       dissatisfaction: [entity({ groupBy: 'CSAT_DSAT', name: 'Complaint', sessions: 2 })],
     };
     equal(
@@ -86,9 +94,25 @@ More often than in the week before
 
 Less often than in the week before
 - ‘Track parcel’: no conversations, 1,200 in the week before
+- The gap ‘Track parcel’: 4 conversations, 60 in the week before
 
 Signals of dissatisfaction
 - ‘Complaint’: 2 conversations`,
     );
+  });
+
+  it('calls no topic new in the first week of an instance', async () => {
+    const figures = (sessionsBefore: number): Figures => ({
+      position: 7,
+      entities: async ({ groupBy, window }) => (groupBy === 'TOPIC' && window !== null ? [entity()] : []),
+      sessions: async ({ start }) => (start === -Infinity ? sessionsBefore : 42),
+      processedAt: async () => 0,
+      firstDay: async () => Infinity,
+      users: async () => 9,
+      changes: async () => [],
+      quotes: async () => [],
+    });
+    deepEqual((await readDigest(figures(0), NOTHING.span)).newTopics, []);
+    deepEqual((await readDigest(figures(1), NOTHING.span)).newTopics, [entity()]);
   });
 });

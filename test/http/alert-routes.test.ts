@@ -52,6 +52,15 @@ describe('the routes about alerts', () => {
     deepEqual(await send('DELETE', `/${SESSION}?instanceId=${INSTANCE}`), { status: 204, body: null });
   });
 
+  it('take a client that names a type of body where it sends none', async () => {
+    const headers = { 'content-type': 'application/json' };
+    const path = `${SESSION}?instanceId=${INSTANCE}`;
+    const test = `/${SESSION}/test?instanceId=${INSTANCE}`;
+    equal((await send('POST', test, undefined, headers)).status, 202);
+    equal((await send('DELETE', `/${path}`, undefined, headers)).status, 204);
+    equal((await send('POST', '', undefined, headers)).status, 400);
+  });
+
   it('know only the instances of the key, and only ids', async () => {
     for (const [method, path, body] of [
       ['POST', '', { ...BODY, instanceId: FOREIGN_INSTANCE }],
