@@ -1,7 +1,6 @@
 /** The README's commands, as they stand there, against a service started as it says. */
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
@@ -40,43 +39,6 @@ async function freePort(): Promise<number> {
   await new Promise((done) => server.close(done));
   return port;
 }
-
-describe('the README', () => {
-  it('names only scripts that there are', () => {
-    const named = [...README.matchAll(/npm (?:run (?:--silent )?([\w:-]+)|(start|test))\b/g)].map(
-      ([, script, short]) => script ?? short ?? '',
-    );
-    ok(named.length > 10);
-    deepEqual(
-      named.filter((script) => !(script in SCRIPTS)),
-      [],
-    );
-    const files = named.flatMap((script) => /^(?:exec )?node (\S+)/.exec(SCRIPTS[script] ?? '')?.[1] ?? []);
-    deepEqual(
-      files.filter((file) => !existsSync(join(ROOT, file))),
-      [],
-    );
-  });
-
-  it('links only to files that there are', () => {
-    const linked = [...README.matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, path]) => path ?? '');
-    ok(linked.length >= 5);
-    deepEqual(
-      linked.filter((path) => !existsSync(join(ROOT, path))),
-      [],
-    );
-  });
-
-  it('explains the configuration that there is, with its defaults', async () => {
-    const example = await readFile(join(ROOT, '.env.example'), 'utf8');
-    const variables = [...example.matchAll(/^(?:# )?([A-Z_]+)=/gm)].map(([, name]) => name ?? '');
-    ok(variables.length > 10);
-    deepEqual(
-      variables.filter((name) => !README.includes(`\`${name}\``)),
-      [],
-    );
-  });
-});
 
 describe('the README on a running service', { timeout: 240_000 }, () => {
   let folder: string;

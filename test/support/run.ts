@@ -30,7 +30,7 @@ const TOGETHER: readonly { readonly name: string; readonly files: RegExp }[] = [
     name: 'small',
     files: new RegExp(
       String.raw`^test/(?:client/(?!package)|hub|writer/(?!service|local)|cli/(?:import-plan|local-url|progress)` +
-        String.raw`|main/(?:first|super)|(?:architecture|config|deploy|errors|lifecycle)\.test)`,
+        String.raw`|main/(?:first|super)|(?:architecture|config|deploy|documents|errors|lifecycle)\.test)`,
     ),
   },
   { name: 'traces', files: /^test\/traces\/(?:assembly|conventions|otlp)\// },

@@ -109,7 +109,7 @@ function AlertSection({ alert, onChange }: { readonly alert: Alert; readonly onC
         {conditionWords(alert.condition)}.{' '}
         <span class="faint">
           Posted to {alert.delivery.url}
-          {alert.delivery.format === 'slack' ? ' in the format of Slack' : ''}.
+          {alert.delivery.format === 'slack' ? ' in the format of Slack' : ''}
         </span>
       </p>
       {alert.disabledReason === null ? null : (
