@@ -1,4 +1,6 @@
-/** What is posted, by its type: docs/alerts.md and the webhooks of /openapi.json. Covered by test/alerts/body.test.ts. */
+/**
+ * What is posted, by its type: docs/alerts.md and the webhooks of /openapi.json. Covered by test/alerts/body.test.ts.
+ */
 import { z } from 'zod';
 import { COUNTED, KINDS_OF_CONDITIONS, WINDOWS } from './rule.ts';
 

@@ -1,4 +1,6 @@
-/** The key itself, without the store: threads that read bodies need no stream. Covered by test/ingest/acceptor.test.ts. */
+/**
+ * The key itself, without the store: threads that read bodies need no stream. Covered by test/ingest/acceptor.test.ts.
+ */
 import { AppError } from '../errors.ts';
 
 const PRINTABLE = /^[\x20-\x7e]{1,255}$/;

@@ -5,7 +5,9 @@ const LETTERS = 'abcdefghijklmnopqrstuvwxyz';
 /** Read for the first tag: it takes 8 ms, and most processes are given none. */
 interface Known {
   readonly names: Intl.DisplayNames;
-  /** Languages whose own code has three letters today, but which are stored by an older one of two: Filipino as `tl`. */
+  /**
+   * Languages whose own code has three letters today, but which are stored by an older one of two: Filipino as `tl`.
+   */
   readonly shorter: ReadonlyMap<string, string>;
 }
 

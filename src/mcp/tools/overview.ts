@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { OverviewResponse } from '../../query/overview/overview-schema.ts';
+import { OVERVIEW_METRICS, type OverviewResponse } from '../../query/overview/overview-schema.ts';
 import { beforeSchema, beforeText, readBefore } from '../before.ts';
 import { cell, joined, section } from '../data-text.ts';
 import { entityOf, findInstance, typeOf } from '../find.ts';
@@ -10,21 +10,11 @@ import type { Reading } from '../reading.ts';
 import { languageSection, MOST_BUCKETS, trendSection } from '../sections.ts';
 import { freshness, instance, named, period, source, tool } from '../tool.ts';
 
-const METRICS = [
-  'sessions',
-  'users',
-  'messages',
-  'avgMessagesPerSession',
-  'sat',
-  'dsat',
-  'netSat',
-  'repeatedRequests',
-] as const;
 const TOP = 6;
 
 const values = z.object(
-  Object.fromEntries(METRICS.map((metric) => [metric, z.number().nullable()])) as Record<
-    (typeof METRICS)[number],
+  Object.fromEntries(OVERVIEW_METRICS.map((metric) => [metric, z.number().nullable()])) as Record<
+    (typeof OVERVIEW_METRICS)[number],
     z.ZodNullable<z.ZodNumber>
   >,
 );
@@ -92,7 +82,7 @@ export const overview = tool({
   },
 
   page({ now, before, ...answer }) {
-    const lines = METRICS.map((metric) => {
+    const lines = OVERVIEW_METRICS.map((metric) => {
       const unit = metric === 'netSat' ? ' (percent: (sat - dsat) / messages)' : '';
       const was =
         before === null ? '' : ` (before: ${number(before[metric])}${changeOf(now, before, metric)})`;
@@ -123,7 +113,7 @@ export const overview = tool({
 type Values = z.output<typeof values>;
 type Top = z.output<typeof top>;
 
-function changeOf(now: Values, before: Values, metric: (typeof METRICS)[number]): string {
+function changeOf(now: Values, before: Values, metric: (typeof OVERVIEW_METRICS)[number]): string {
   if (metric === 'netSat' || metric === 'avgMessagesPerSession') return '';
   const moved = change(now[metric] ?? 0, before[metric] ?? 0);
   return moved === '' ? '' : `, ${moved}`;
@@ -144,7 +134,7 @@ function overviewOf(reading: Reading, instanceId: string, asked: Period): Promis
 }
 
 function valuesOf({ fields }: OverviewResponse): Values {
-  return Object.fromEntries(METRICS.map((metric) => [metric, fields[metric] ?? null])) as Values;
+  return Object.fromEntries(OVERVIEW_METRICS.map((metric) => [metric, fields[metric] ?? null])) as Values;
 }
 
 async function topOf(
