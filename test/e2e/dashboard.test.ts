@@ -466,6 +466,11 @@ describe('the dashboard in a browser', { skip }, () => {
     await page.click('.way:has(h3:text-is("TypeScript")) button', SOON);
     await page.waitForSelector('.lines button:has-text("Copied")', SOON);
     match(await page.evaluate<string>('navigator.clipboard.readText()'), /new Undertone\(/);
+    const lines = (await page.locator('.way pre').allTextContents()).flatMap((text) => text.split('\n'));
+    deepEqual(
+      lines.filter((line) => line.startsWith('UT_KEY=') && !line.includes(` --url ${service.url}`)),
+      [],
+    );
     await page.addInitScript('Object.defineProperty(window, "isSecureContext", { value: false })');
     await page.reload();
     await page.waitForSelector('.way pre', SOON);

@@ -18,6 +18,7 @@ describe('what an alert waits for, in words', () => {
         { kind: 'count', groupBy: 'CSAT_DSAT', signalType: 'DSAT', window: 'DAY', atLeast: 1200 },
         { kind: 'count', groupBy: 'GAP', window: 'WEEK', atLeast: 5, ids: [ID] },
         { kind: 'rising', groupBy: 'TOPIC', window: 'DAY', factor: 2.5, atLeast: 10, ids: [ID, ID] },
+        { kind: 'rising', groupBy: 'GAP', window: 'HOUR' },
         { kind: 'new_topic' },
         { kind: 'dsat_share', window: 'DAY', above: 0.2 },
         { kind: 'digest' },
@@ -28,6 +29,7 @@ describe('what an alert waits for, in words', () => {
         'A chosen gap comes up in 5 conversations or more within a week',
         'One of 2 chosen topics comes up 2.5 times as often as on an average day of the last four weeks, and in ' +
           '10 conversations or more',
+        'A gap comes up twice as often as in an average hour of the last seven days, and in 5 conversations or more',
         'A new topic comes up in 3 conversations',
         'More than 20 % of the conversations within a day have a signal of dissatisfaction, and there are at least 50 conversations',
         'A week is over: a digest of it',

@@ -29,7 +29,7 @@ export function conditionWords(condition: Condition): string {
       );
     case 'rising':
       return (
-        `${capital(thingOf(condition))} comes up ${condition.factor.toLocaleString('en-GB')} times as often as ` +
+        `${capital(thingOf(condition))} comes up ${times(condition.factor)} as often as ` +
         `${BEFORE_WORDS[condition.window]}, and in ${conversations(condition.atLeast)} or more`
       );
     case 'new_topic':
@@ -53,6 +53,10 @@ function thingOf(condition: Extract<Condition, { readonly groupBy: Counted }>): 
   return ids.length === 1
     ? thing.replace(/^a /, 'a chosen ')
     : `one of ${ids.length} chosen ${plural(groupBy)}`;
+}
+
+function times(factor: number): string {
+  return factor === 2 ? 'twice' : `${factor.toLocaleString('en-GB')} times`;
 }
 
 function plural(groupBy: Counted): string {

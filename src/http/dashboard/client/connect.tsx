@@ -89,7 +89,7 @@ function waysOut(url: string, instance: string): readonly Way[] {
         'Parquet files for a data warehouse, brought up to date every hour; or the rows of one query as CSV.',
       lines:
         `npm run sink -- --to FOLDER --instance ${instance}\n` +
-        `UT_KEY=YOUR_KEY npm run export -- --group-by SESSION --instance ${instance}`,
+        `UT_KEY=YOUR_KEY npm run export -- --group-by SESSION --url ${url} --instance ${instance}`,
       page: 'docs/sink.md',
     },
   ];
