@@ -26,7 +26,7 @@ import type {
 import { sayAway, sayLost } from './console-lines.ts';
 import { UndertoneError } from './errors.ts';
 import type { DimensionFieldOf, Granularity, GroupBy, MetricOf } from './groupings.ts';
-import { linesOf } from './lines.ts';
+import { linesOf, parsed } from './lines.ts';
 import type { UndertoneOptions } from './options.ts';
 import { Outbox, tell, type Flushed, type Target } from './outbox.ts';
 import {
@@ -151,7 +151,7 @@ export class Undertone {
       ...(await this.#reading('/v1/query', query)),
       accept: 'application/x-ndjson',
     });
-    for await (const line of linesOf(body, query.signal)) yield JSON.parse(line) as Row<G, F, D, T>;
+    for await (const line of linesOf(body, query.signal)) yield parsed(line) as Row<G, F, D, T>;
   }
 
   /** The instance as a whole. */

@@ -316,7 +316,9 @@ describe('reading', () => {
     const read = async (): Promise<void> => {
       for await (const row of reader.rows({ groupBy: 'TOPIC', fields: ['sessions'] })) ok(row);
     };
-    await rejects(read());
+    await rejects(read(), { name: 'UndertoneError', code: 'UNREACHABLE' });
+    answer = (_, response) => response.end('{"n":1}\n{"n"');
+    await rejects(read(), { name: 'UndertoneError', code: 'UNREACHABLE' });
     const closed = Promise.withResolvers<void>();
     answer = (_, response) => response.once('close', closed.resolve).write('{"n":1}\n');
     for await (const row of reader.rows({ groupBy: 'TOPIC', fields: ['sessions'] })) if (row) break;
