@@ -122,10 +122,11 @@ function howToConfirm({ parts: [{ input }], format, mapping }: FilePlan): string
   );
 }
 
-function unrecognised({ input, looksLike }: UnknownFile): string {
+function unrecognised({ input, looksLike, todo }: UnknownFile): string {
+  const fact = `${input.name}: not recognised; it looks like ${looksLike}. `;
+  if (todo !== undefined) return `${fact}${todo}`;
   return (
-    `${input.name}: not recognised; it looks like ${looksLike}. ` +
-    'Say which column or member is what with --map role=… content=… conversation=… (turns=… for a list of messages ' +
+    `${fact}Say which column or member is what with --map role=… content=… conversation=… (turns=… for a list of messages ` +
     `in each entry), or name its format with --format: ${FORMATS.map(({ name }) => name).join(', ')}.`
   );
 }

@@ -41,6 +41,7 @@ as CSV or Parquet. "-" is the standard input. docs/import.md tells each format.
   --map NAME=COLUMN …   which column or member is what: role, content, conversation, time, user; question and answer;
                     turns (a list of messages in each entry); role:VALUE=user says what a role means
   --format NAME     read every file as this: ${NAMES}
+  --encoding NAME   of text that is neither UTF-8 nor marked UTF-16, such as windows-1252 or shift_jis
 
   --instance UUID   import into this instance (default: the default instance of the key's project, which the
                     first import creates and later ones use again)
@@ -75,6 +76,7 @@ interface Arguments {
   readonly mapping: Mapping | undefined;
   /** The mapping as it was given. */
   readonly pairs: readonly string[];
+  readonly encoding: string | undefined;
   readonly into: Destination;
   readonly named: Pick<ImportOptions, 'source' | 'user'>;
   readonly url: string;
@@ -97,13 +99,16 @@ const importing = action({
     'no-wait': { type: 'boolean' },
     'dry-run': { type: 'boolean' },
     format: { type: 'string' },
+    encoding: { type: 'string' },
     map: { type: 'string', multiple: true },
   },
   operands: Infinity,
   read(values, operands) {
     const env = readEnvironment();
     const { files, mapping, pairs } = readOperands(operands, values.map);
-    const { format } = values;
+    const { format, encoding } = values;
+    if (encoding !== undefined && !isEncoding(encoding))
+      throw new UsageError(`--encoding: "${encoding}" is no encoding that is known.`);
     const { instance, source, user } = values;
     if (user === '') throw new UsageError('--user takes an id.');
     const named = { ...(source === undefined ? {} : { source }), ...(user === undefined ? {} : { user }) };
@@ -113,7 +118,7 @@ const importing = action({
       throw new UsageError(`--format: "${format}" is none of ${NAMES}.`);
     if (format !== undefined && mapping !== undefined)
       throw new UsageError('--format and --map exclude each other.');
-    if (values['dry-run'] === true) return () => preview({ files, format, mapping, named });
+    if (values['dry-run'] === true) return () => preview({ files, format, mapping, encoding, named });
     if (instance !== undefined && !UUID_PATTERN.test(instance))
       throw new UsageError(`--instance: "${instance}" is not a UUID.`);
     if (instance !== undefined && isNew)
@@ -138,6 +143,7 @@ const importing = action({
       format,
       mapping,
       pairs,
+      encoding,
       into,
       named,
       url,
@@ -166,9 +172,19 @@ function readOperands(
   }
 }
 
-async function preview(args: Pick<Arguments, 'files' | 'format' | 'mapping' | 'named'>): Promise<number> {
+function isEncoding(label: string): boolean {
+  try {
+    return new TextDecoder(label).encoding !== '';
+  } catch {
+    return false;
+  }
+}
+
+async function preview(
+  args: Pick<Arguments, 'files' | 'format' | 'mapping' | 'encoding' | 'named'>,
+): Promise<number> {
   checkFiles(args.files);
-  const inputs = await openInputs(args.files);
+  const inputs = await openInputs(args.files, process.stdin, args.encoding);
   try {
     const { plans, sure, unread } = await planAll(inputs, { ...args, ask: null, quiet: true });
     const progress = openProgress(process.stderr);
@@ -188,7 +204,7 @@ async function importAll(args: Arguments, run: CommandRun): Promise<number> {
   const progress = openProgress(process.stderr);
   const client = new ServiceClient({ url: args.url, key: args.key, onRetry: retryTeller(progress) });
   await probe(client);
-  const inputs = await openInputs(args.files);
+  const inputs = await openInputs(args.files, process.stdin, args.encoding);
   try {
     const { stdin: input, stderr: output } = process;
     const { plans, sure, unread } = await planAll(inputs, {
@@ -261,12 +277,16 @@ async function importPlans(
 }
 
 /** With everything that names conversations: under another name they would be counted again. */
-function commandToGoOn({ files, format, pairs, named }: Arguments, instanceId: string | null): string {
+function commandToGoOn(
+  { files, format, pairs, encoding, named }: Arguments,
+  instanceId: string | null,
+): string {
   const options: [string, string | null | undefined][] = [
     ['--instance', instanceId],
     ['--source', named.source],
     ['--user', named.user],
     ['--format', format],
+    ['--encoding', encoding],
     ...pairs.map((pair): [string, string] => ['--map', pair]),
   ];
   const given = options.flatMap(([name, value]) =>

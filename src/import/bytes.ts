@@ -99,3 +99,41 @@ export async function firstBytes(chunks: AsyncIterable<Buffer>, count: number): 
   }
   return Buffer.concat(parts).subarray(0, count);
 }
+
+/** Bytes at the start of UTF-16, by its order. */
+const UTF_16 = [
+  { mark: [0xff, 0xfe], encoding: 'utf-16le' },
+  { mark: [0xfe, 0xff], encoding: 'utf-16be' },
+] as const;
+const PARQUET_MAGIC = 'PAR1';
+
+/**
+ * Text as UTF-8: UTF-16 is known by its mark, other encodings have to be named (a label of the Encoding Standard). What
+ * is no text passes.
+ */
+export async function* asUtf8(chunks: AsyncIterable<Buffer>, encoding?: string): AsyncGenerator<Buffer> {
+  let decoder: InstanceType<typeof TextDecoder> | null = null;
+  let isFirst = true;
+  for await (const chunk of chunks) {
+    if (isFirst && chunk.length > 0) {
+      isFirst = false;
+      const known =
+        encoding ?? UTF_16.find(({ mark }) => mark.every((byte, at) => chunk[at] === byte))?.encoding;
+      if (known !== undefined && chunk.subarray(0, 4).toString('latin1') !== PARQUET_MAGIC)
+        decoder = new TextDecoder(known);
+    }
+    yield decoder === null ? chunk : Buffer.from(decoder.decode(chunk, { stream: true }));
+  }
+  const rest = decoder?.decode() ?? '';
+  if (rest !== '') yield Buffer.from(rest);
+}
+
+/** Whether bytes are UTF-8, as far as they go. */
+export function isUtf8Start(bytes: Uint8Array): boolean {
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true });
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,6 +1,6 @@
 /** Reads a file of any shape as its entries, one after the other. */
 import { csvRows, delimiterOf } from './csv.ts';
-import { firstBytes } from './bytes.ts';
+import { firstBytes, isUtf8Start } from './bytes.ts';
 import type { Input } from './inputs.ts';
 import { jsonEntries } from './json.ts';
 import { linesOf, MAX_LINE_BYTES } from './lines.ts';
@@ -20,7 +20,7 @@ export interface Entry {
 export type Layout =
   | { readonly shape: 'jsonl' | 'parquet' }
   | { readonly shape: 'json'; readonly member: string | null }
-  | { readonly shape: 'csv'; readonly delimiter: string };
+  | { readonly shape: 'csv'; readonly delimiter: string; readonly isUtf8: boolean };
 
 /** Lists of entries that stand in an object at the top, as the pages of APIs and some exports have them. */
 const LIST_MEMBERS = [
@@ -53,8 +53,8 @@ export async function layoutOf(input: Input): Promise<Layout | null> {
   if (LINES_NAME.test(input.name) || start === '') return { shape: 'jsonl' };
   if (start.startsWith('<')) return null;
   const delimiter = delimiterOf(start);
-  if (delimiter !== null) return { shape: 'csv', delimiter };
-  return TABLE_NAME.test(input.name) ? { shape: 'csv', delimiter: ',' } : null;
+  if (delimiter === null && !TABLE_NAME.test(input.name)) return null;
+  return { shape: 'csv', delimiter: delimiter ?? ',', isUtf8: isUtf8Start(bytes) };
 }
 
 /** Each line is a value: the first with others behind it, or most of them where the first is broken. */

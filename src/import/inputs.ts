@@ -4,7 +4,7 @@ import { mkdtemp, readdir, realpath, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { firstBytes, packingOf, unpack, unpackStream, type Range } from './bytes.ts';
+import { asUtf8, firstBytes, packingOf, unpack, unpackStream, type Range } from './bytes.ts';
 import { sourceOfFile } from './mapper.ts';
 import { isZip, readZip } from './zip.ts';
 
@@ -22,7 +22,7 @@ export interface Input {
   readonly named: boolean;
   /** The file as it is on the disk, where it is one and is not packed. */
   readonly path: string | null;
-  /** Unpacked. `onRead` hears how many stored bytes have been read. */
+  /** Unpacked, text as UTF-8. `onRead` hears how many stored bytes have been read. */
   open(onRead?: (bytes: number) => void): AsyncIterable<Buffer>;
 }
 
@@ -38,12 +38,13 @@ export interface Inputs {
 const STANDARD_INPUT = '-';
 
 /**
- * Expands what was named. A file that cannot be read is a fault and keeps no other from being read. Throws the error of
- * the file system when what was named is not there.
+ * Expands what was named. A file that cannot be read is a fault and keeps no other from being read. `encoding`: of files
+ * that are not UTF-8 and do not say so. Throws the error of the file system when what was named is not there.
  */
 export async function openInputs(
   names: readonly string[],
   standardInput: AsyncIterable<Buffer> = process.stdin,
+  encoding?: string,
 ): Promise<Inputs> {
   const inputs: Input[] = [];
   const faults: { name: string; message: string }[] = [];
@@ -104,20 +105,26 @@ export async function openInputs(
         if (entry.fault === null) {
           const source = `${of.source}/${sourceInFolder(entry.name)}`;
           inputs.push(
-            await inputOf(await entry.range(), { name: inside, operand: of.operand, source, named: false }),
+            await inputOf(await entry.range(), {
+              name: inside,
+              operand: of.operand,
+              source,
+              named: false,
+              encoding,
+            }),
           );
         } else faults.push({ name: inside, message: entry.fault });
       }
-    } else inputs.push(await inputOf(whole, of));
+    } else inputs.push(await inputOf(whole, { ...of, encoding }));
   }
 }
 
 /** A range that may be packed once more: a gzip'ed file in a zip file. */
 async function inputOf(
   range: Range,
-  of: Pick<Input, 'name' | 'operand' | 'source' | 'named'>,
+  of: Pick<Input, 'name' | 'operand' | 'source' | 'named'> & { readonly encoding: string | undefined },
 ): Promise<Input> {
-  const { name, operand, source, named } = of;
+  const { name, operand, source, named, encoding } = of;
   const start = await firstBytes(unpack(range), 4);
   const packing = packingOf(start);
   const isPlain = packing === 'none' && range.packing === 'none';
@@ -125,9 +132,10 @@ async function inputOf(
   if (packing === 'none' || range.packing === 'none') {
     const inner: Range = range.packing === 'none' ? { ...range, packing } : range;
     const path = isPlain && range.start === 0 ? range.path : null;
-    return { ...input, path, open: (onRead) => unpack(inner, onRead) };
+    return { ...input, path, open: (onRead) => asUtf8(unpack(inner, onRead), encoding) };
   }
-  return { ...input, path: null, open: (onRead) => unpackStream(unpack(range, onRead), packing) };
+  const open: Input['open'] = (onRead) => asUtf8(unpackStream(unpack(range, onRead), packing), encoding);
+  return { ...input, path: null, open };
 }
 
 /** Every file below a folder, by name; hidden ones are none. A link to a file is one, unless the file is there, too. */

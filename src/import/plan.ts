@@ -34,6 +34,8 @@ export interface UnknownFile {
   readonly input: Input;
   /** What it looked like, for people. */
   readonly looksLike: string;
+  /** What makes it readable. Default: a mapping, or the name of its format. */
+  readonly todo?: string;
 }
 
 /** What the command line says of every file. */
@@ -42,6 +44,7 @@ export interface Reading {
   readonly mapping?: Mapping;
 }
 
+const NOT_UTF8 = 'a table that is not UTF-8';
 const SAMPLE_ENTRIES = 20;
 const MAX_DESCRIBED = 12;
 const MAX_ROLES = 5;
@@ -53,6 +56,12 @@ export async function planFile(
 ): Promise<FilePlan | UnknownFile> {
   const layout = await layoutOf(input);
   if (layout === null) return { input, looksLike: 'no JSON, JSONL, CSV or Parquet' };
+  if (layout.shape === 'csv' && !layout.isUtf8)
+    return {
+      input,
+      looksLike: NOT_UTF8,
+      todo: 'Save it as UTF-8, or name its encoding: --encoding windows-1252.',
+    };
   const sample = await sampleOf(input, layout);
   const plan = (format: Format, recognition: Recognition, described: readonly string[] = []): FilePlan => ({
     parts: [{ input, layout }],

@@ -54,6 +54,11 @@ export class FakeService {
     status: number;
     messages: number;
   }[] = [];
+  /** As a service of which nobody has heard. */
+  forget(): void {
+    for (const known of [this.sessions, this.claims, this.#deduplicated]) known.clear();
+  }
+
   /** Called before each ingest; an answer disturbs it. */
   disturb: (body: IngestBody, count: number) => Disturbance | null = () => null;
   /** Queries have reached it; who waits for more is told that it is not reached. */

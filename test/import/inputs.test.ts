@@ -49,6 +49,33 @@ describe('openInputs', () => {
     );
   });
 
+  it('makes UTF-8 of UTF-16 with a mark, and of an encoding that is named', async () => {
+    const text = 'id;Grüße 😀\n'.repeat(70_000);
+    const little = Buffer.from(`\uFEFF${text}`, 'utf16le');
+    const big = Buffer.from(little).swap16();
+    const paths = [
+      await file('little.csv', little),
+      await file('big.csv', big),
+      await file('little.csv.gz', gzipSync(little)),
+    ];
+    const { inputs } = await openInputs(paths);
+    for (const input of inputs) equal((await textOf(input)) === text, true, input.name);
+    const named = await openInputs(
+      [await file('old.csv', Buffer.from('Grüße', 'latin1'))],
+      undefined,
+      'windows-1252',
+    );
+    deepEqual(await Promise.all(named.inputs.map(textOf)), ['Grüße']);
+    // Such a file is no text, whatever it is said to be.
+    const parquet = Buffer.from('PAR1\xe4', 'latin1');
+    const other = await openInputs(
+      [await file('a.parquet.gz', gzipSync(parquet))],
+      undefined,
+      'windows-1252',
+    );
+    for await (const chunk of other.inputs[0]?.open() ?? []) deepEqual(chunk, parquet);
+  });
+
   it('hears how much of the stored bytes has been read', async () => {
     const packed = gzipSync('x'.repeat(1000));
     const { inputs } = await openInputs([await file('read.jsonl.gz', packed)]);

@@ -23,7 +23,7 @@ const chat = { id: 'a', turns: [{ role: 'user', content: 'Hello' }] };
 const shared = { conversations: [{ from: 'human', value: 'Hello' }] };
 
 describe('layoutOf', () => {
-  const layouts: readonly [string, string, unknown][] = [
+  const layouts: readonly [string, string | Buffer, unknown][] = [
     ['lines', `${JSON.stringify(chat)}\n${JSON.stringify(chat)}`, { shape: 'jsonl' }],
     ['one line', JSON.stringify(chat), { shape: 'jsonl' }],
     [
@@ -46,7 +46,12 @@ describe('layoutOf', () => {
       { shape: 'json', member: 'data' },
     ],
     ['one conversation over several lines', JSON.stringify(shared, null, 2), { shape: 'json', member: null }],
-    ['a table', 'a;b\n1;2\n', { shape: 'csv', delimiter: ';' }],
+    ['a table', 'a;b\n1;2\n', { shape: 'csv', delimiter: ';', isUtf8: true }],
+    [
+      'a table that is not UTF-8',
+      Buffer.from('a;b\nÄ;2\n', 'latin1'),
+      { shape: 'csv', delimiter: ';', isUtf8: false },
+    ],
     ['a page of the web', '<html>,,,</html>', null],
     ['bytes', 'a,b\u0000c', null],
     ['text', 'nothing of this is a table', null],
@@ -85,6 +90,12 @@ describe('planFile', () => {
     );
     ok('looksLike' in plan);
     equal(plan.looksLike, 'JSON with id, posts [of who, what], more {…}');
+  });
+
+  it('reads no table whose letters it would lose, and says what helps', async () => {
+    const plan = await planFile(inputOf(Buffer.from('role,content\nuser,Grüße\n', 'latin1')));
+    ok(!('format' in plan));
+    match(`${plan.looksLike} ${plan.todo}`, /not UTF-8 Save it as UTF-8, or name its encoding: --encoding/);
   });
 
   it('is not sure of roles that nobody knows, nor of messages without a conversation', async () => {

@@ -110,10 +110,19 @@ function turnOf(node: unknown, omitted: OmissionCounts): Turn | null {
     omitted.add(reason);
     return null;
   }
-  const said = contentText(content['parts'] ?? content['text'] ?? '', omitted) ?? '';
+  const said = withoutMarks(contentText(content['parts'] ?? content['text'] ?? '', omitted) ?? '');
   if (said.trim() === '') return null;
   const createdAt = message['create_time'];
   return { role, content: said, ...(typeof createdAt === 'number' && createdAt > 0 ? { createdAt } : {}) };
+}
+
+/** Marks of sources, pictures and entities, which ChatGPT shows as links; of an entity, its name is shown. */
+function withoutMarks(said: string): string {
+  if (!said.includes('\ue200')) return said;
+  return said.replace(/ ?\ue200([^\ue200\ue201]*)\ue201/g, (mark: string, inside: string) => {
+    const name = /^entity\ue202\["[^"]*","([^"]*)"/.exec(inside)?.[1];
+    return name === undefined ? '' : `${mark.startsWith(' ') ? ' ' : ''}${name}`;
+  });
 }
 
 function unsaid(

@@ -24,7 +24,13 @@ export const claude: EntryFormat = {
     if (!Array.isArray(value['chat_messages'])) return { fault: 'chat_messages: missing; expected an array' };
     const omitted = new OmissionCounts();
     const turns: Turn[] = [];
-    for (const [index, message] of (value['chat_messages'] as unknown[]).entries()) {
+    const messages = value['chat_messages'] as unknown[];
+    const shown = pathTo(messages, value['current_leaf_message_uuid']);
+    for (const [index, message] of messages.entries()) {
+      if (shown !== null && isObject(message) && !shown.has(message['uuid'])) {
+        omitted.add('message of another branch');
+        continue;
+      }
       const sender = isObject(message) ? textOf(message['sender']) : undefined;
       if (!isObject(message) || sender === undefined)
         return { fault: `chat_messages.${index}: must be an object with sender and text` };
@@ -48,6 +54,27 @@ export const claude: EntryFormat = {
     };
   },
 };
+
+/**
+ * The ids of the messages on the way to the one that was shown last, where messages say what they answer and some
+ * stand beside each other: an edited question, an answer that was made again. Null: all were shown.
+ */
+function pathTo(messages: readonly unknown[], leaf: unknown): ReadonlySet<unknown> | null {
+  const parents = new Map(objectsOf(messages).map(({ uuid, parent_message_uuid: parent }) => [uuid, parent]));
+  const known = [...parents.values()];
+  const isTree = parents.size === messages.length && known.every((parent) => textOf(parent) !== undefined);
+  if (!isTree || new Set(known).size === known.length) return null;
+  const path = new Set<unknown>();
+  for (
+    let id = parents.has(leaf) ? leaf : [...parents.keys()].at(-1);
+    parents.has(id);
+    id = parents.get(id)
+  ) {
+    if (path.has(id)) return null;
+    path.add(id);
+  }
+  return path;
+}
 
 /** `text` repeats the blocks of `content`, with placeholders where tools were used: the blocks are better. */
 function saidIn(message: Record<string, unknown>, omitted: OmissionCounts): string {

@@ -7,8 +7,8 @@ import { isObject, textOf } from '../../traces/values.ts';
 import { byShare, shareOf, type EntryFormat, type Reading, type Turn } from './format.ts';
 import { htmlText } from './html.ts';
 
-/** Parts that the customer sees, where they have a body. */
-const PUBLIC_PARTS = new Set(['comment', 'open', 'close', 'quick_reply']);
+/** Parts that the customer sees, where they have a body: one may answer while closing or assigning. */
+const PUBLIC_PARTS = new Set(['comment', 'open', 'close', 'quick_reply', 'assignment']);
 const CUSTOMERS = new Set(['user', 'lead', 'contact', 'visitor']);
 
 export const intercom: EntryFormat = {

@@ -6,6 +6,16 @@ import { isObject, textOf } from '../../traces/values.ts';
 import { byShare, shareOf, type Reading, type RowFormat } from './format.ts';
 import { openai } from './openai.ts';
 
+/** Batches may ask for embeddings and moderations, too. */
+function isNoChat(url: unknown): boolean {
+  return typeof url === 'string' && !/\/(?:chat\/completions|responses)\b/.test(url);
+}
+
+function isNoAnswer(response: unknown): boolean {
+  const body = isObject(response) ? response['body'] : null;
+  return isObject(body) && (Array.isArray(body['data']) || Array.isArray(body['results']));
+}
+
 export const openaiBatch: RowFormat = {
   kind: 'rows',
   name: 'openai-batch',
@@ -22,8 +32,9 @@ export const openaiBatch: RowFormat = {
     if (!isObject(value)) return { fault: 'not a JSON object' };
     const id = textOf(value['custom_id']);
     if (id === undefined) return { fault: 'custom_id: missing' };
-    const { body, response = null } = value;
+    const { body, url, response = null } = value;
     if (!isObject(body) && response === null) return { leftOut: 'request that failed' };
+    if (isNoChat(url) || isNoAnswer(response)) return { leftOut: 'request that is no chat' };
     const kept = { ...(isObject(body) ? { body } : {}), ...(response === null ? {} : { response }) };
     return { conversation: id, part: id, at: null, kept };
   },

@@ -4,6 +4,7 @@
  * Source: platform.openai.com/docs/guides/fine-tuning, /docs/guides/batch, /docs/api-reference/chat.
  */
 import { contentText } from '../../traces/content.ts';
+import { readTime } from '../times.ts';
 import { OmissionCounts } from '../../traces/omissions.ts';
 import { isObject, textOf } from '../../traces/values.ts';
 import { bySome, objectsOf, shareOf, type EntryFormat, type Reading, type Turn } from './format.ts';
@@ -25,17 +26,19 @@ export const openai: EntryFormat = {
     const omitted = new OmissionCounts();
     const asked = requestMessages(value);
     const answered = replies(value);
-    if (asked.length === 0 && answered.length === 0)
-      return isObject(value['error'] ?? null) || value['response'] === null
-        ? { leftOut: 'request that failed' }
-        : { fault: 'messages: missing; expected an array of objects with role and content' };
-    if (asked.length === 0)
-      return { leftOut: 'answer of a batch without its request (import the input file as well)' };
+    if (asked.length === 0 && answered.length === 0) {
+      if (isObject(value['error'] ?? null) || value['response'] === null)
+        return { leftOut: 'request that failed' };
+      if (Array.isArray(value['messages'])) return { leftOut: 'conversation without text' };
+      return { fault: 'messages: missing; expected an array of objects with role and content' };
+    }
+    if (asked.length === 0) return { leftOut: 'answer without its request (import the requests as well)' };
+    const answeredAt = timeOf(value);
     const turns: Turn[] = [];
     for (const [index, message] of [...asked, ...answered].entries()) {
       const turn = turnOf(message, `messages.${index}`, omitted);
       if (typeof turn === 'string') return { fault: turn };
-      if (turn !== null) turns.push(turn);
+      if (turn !== null) turns.push(answeredAt === null ? turn : { createdAt: answeredAt, ...turn });
     }
     const { metadata, user } = { ...value, ...bodyOf(value) };
     const userId = textOf(user);
@@ -85,17 +88,31 @@ function bodyOf(value: Record<string, unknown>): Record<string, unknown> {
 
 function requestMessages(value: Record<string, unknown>): unknown[] {
   const body = bodyOf(value);
-  for (const messages of [value['messages'], body['messages'], body['input']])
+  // An answer of the Responses API may be kept with what was asked.
+  const own = Array.isArray(value['output']) ? value['input'] : undefined;
+  for (const messages of [value['messages'], body['messages'], body['input'], own])
     if (Array.isArray(messages)) return messages;
-  // The Responses API takes a plain string as well.
-  return typeof body['input'] === 'string' ? [{ role: 'user', content: body['input'] }] : [];
+  // It takes a plain string as well.
+  const text = body['input'] ?? own;
+  return typeof text === 'string' ? [{ role: 'user', content: text }] : [];
+}
+
+/** When the model answered; null: the entry does not say. */
+function timeOf(value: Record<string, unknown>): string | null {
+  const body = responseBodyOf(value);
+  const hasAnswer = Array.isArray(body['choices']) || Array.isArray(body['output']);
+  return hasAnswer ? readTime(body['created'] ?? body['created_at']) : null;
+}
+
+function responseBodyOf(value: Record<string, unknown>): Record<string, unknown> {
+  const response = isObject(value['response']) ? value['response'] : value;
+  return isObject(response['body']) ? response['body'] : response;
 }
 
 /** The first choice of a response, or the preferred output of a preference pair. */
 function replies(value: Record<string, unknown>): unknown[] {
   if (Array.isArray(value['preferred_output'])) return value['preferred_output'];
-  const response = isObject(value['response']) ? value['response'] : value;
-  const body = isObject(response['body']) ? response['body'] : response;
+  const body = responseBodyOf(value);
   if (Array.isArray(body['output'])) return body['output'];
   const [choice] = objectsOf(body['choices']);
   return choice !== undefined && isObject(choice['message']) ? [choice['message']] : [];

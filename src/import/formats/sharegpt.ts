@@ -24,9 +24,9 @@ export const sharegpt: EntryFormat = {
   title: 'ShareGPT',
   recognise({ values }) {
     return byShare(
-      shareOf(values, (value) => turnsOf(value).some((turn) => 'from' in turn && 'value' in turn)),
+      shareOf(values, (value) => turnsOf(value).some((turn) => isTurn(turn))),
       0.95,
-      'entries have conversations of from and value',
+      'entries have conversations of from and value, or of role and content',
     );
   },
   read(value): Reading {
@@ -37,9 +37,11 @@ export const sharegpt: EntryFormat = {
     const omitted = new OmissionCounts();
     const system = textOf(value['system']);
     const turns: Turn[] = system === undefined ? [] : [{ role: 'system', content: system }];
-    for (const [index, turn] of (value[list] as unknown[]).entries()) {
-      const from = isObject(turn) ? textOf(turn['from']) : undefined;
-      const said = isObject(turn) ? turn['value'] : undefined;
+    // Of a pair of answers, the one that was preferred.
+    const chosen = isObject(value['chosen']) ? [value['chosen']] : [];
+    for (const [index, turn] of [...(value[list] as unknown[]), ...chosen].entries()) {
+      const from = isObject(turn) ? textOf(turn['from'] ?? turn['role']) : undefined;
+      const said = isObject(turn) ? (turn['value'] ?? turn['content']) : undefined;
       if (from === undefined || (typeof said !== 'string' && (said ?? null) !== null))
         return { fault: `${list}.${index}: must be an object such as {"from": "human", "value": "…"}` };
       const unsaid = UNSAID.get(from);
@@ -50,6 +52,11 @@ export const sharegpt: EntryFormat = {
     return { line: { id: textOf(value['id']), turns }, omitted: omitted.all };
   },
 };
+
+function isTurn(turn: Record<string, unknown>): boolean {
+  if ('from' in turn) return 'value' in turn;
+  return typeof turn['role'] === 'string' && typeof turn['content'] === 'string';
+}
 
 function turnsOf(value: Record<string, unknown>): Record<string, unknown>[] {
   return LISTS.flatMap((name) => objectsOf(value[name]));

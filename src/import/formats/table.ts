@@ -4,7 +4,7 @@ import { parseTime } from '../../domain/time.ts';
 import { readTime, TIME_RULE } from '../times.ts';
 import { COLUMN_NAMES, FIELDS, plainName, type Field } from './columns.ts';
 import { contentText } from '../../traces/content.ts';
-import { utcTime } from './utc-time.ts';
+import { spreadsheetTime, utcTime } from './utc-time.ts';
 import { OmissionCounts } from '../../traces/omissions.ts';
 import { isObject, textOf } from '../../traces/values.ts';
 import {
@@ -28,7 +28,8 @@ export interface Mapping {
 const WHOLE_FILE = '-';
 
 /** What stands before the next pair: names of columns and roles may hold blanks and commas themselves. */
-const BETWEEN_PAIRS = /(?:(?<!\s)\s+|,)(?=[a-z]{1,20}=|role:[^=]{1,100}=)/;
+const BETWEEN_PAIRS = new RegExp(`(?:(?<!\\s)\\s+|,)(?=(?:${FIELDS.join('|')})=|role:[^=]{1,100}=)`);
+const UNKNOWN_PAIR = /[\s,]([a-z]{1,20}=.*)/s;
 /** With more unknown roles than these, the column holds names of people. */
 const MOST_SUGGESTED_ROLES = 4;
 
@@ -42,10 +43,10 @@ export function parseMapping(pairs: readonly string[]): Mapping {
     const [, name = '', value = ''] = /^([^=]+)=(.+)$/s.exec(pair) ?? [];
     if (name.startsWith('role:') && name.length > 'role:'.length)
       roles.set(name.slice('role:'.length), value);
-    else if (isField(name)) fields[name] = value;
+    else if (isField(name) && !UNKNOWN_PAIR.test(value)) fields[name] = value;
     else
       throw new Error(
-        `"${pair}" is none of ${FIELDS.map((field) => `${field}=…`).join(', ')} or role:VALUE=user`,
+        `"${isField(name) ? UNKNOWN_PAIR.exec(value)?.[1] : pair}" is none of ${FIELDS.map((field) => `${field}=…`).join(', ')} or role:VALUE=user`,
       );
   }
   const { turns, role, content, question, answer } = fields;
@@ -261,7 +262,9 @@ function turnsOfRow(
   const { role, content, question, answer, time, user } = fields;
   const written = time === undefined ? undefined : at(value, time);
   const createdAt =
-    written === undefined || written === null || written === '' ? null : readTime(utcTime(written));
+    written === undefined || written === null || written === ''
+      ? null
+      : (readTime(utcTime(written)) ?? readTime(spreadsheetTime(written)));
   if (createdAt === null && (written ?? '') !== '')
     return { fault: `${time}: ${JSON.stringify(written).slice(0, 40)} ${TIME_RULE}` };
   const userId = user === undefined ? undefined : textAt(value, user);

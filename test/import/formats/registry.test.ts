@@ -305,8 +305,7 @@ describe('the formats', () => {
         await writeFile(`${file}.gz`, gzipSync(await readFile(file)));
         const expected = EXPECTED[`${name}.jsonl`];
         for (const path of [file, `${file}.gz`]) {
-          service.sessions.clear();
-          service.claims.clear();
+          service.forget();
           const plan = await planOf(path);
           deepEqual([plan.parts[0].layout.shape, plan.format.name], ['parquet', expected?.format]);
           await send([plan]);
