@@ -5,9 +5,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { after, before, describe, it } from 'node:test';
 import { v5 } from 'uuid';
 import { Client } from '../support/client.ts';
+import { Random } from '../faults/support/random.ts';
+import { badExport } from '../support/otlp-fuzz.ts';
 import { exportJson, exportRequest, type SpanDraft } from '../support/otlp.ts';
 import { shareTestService, type TestProject, type TestService } from '../support/service.ts';
 
+const FUZZ_RUNS = Number(process.env['OTLP_FUZZ_RUNS'] ?? 100);
 const START = Date.parse('2026-02-03T09:00:00Z');
 const user = (content: string) => ({ role: 'user', content }) as const;
 const assistant = (content: string) => ({ role: 'assistant', content }) as const;
@@ -40,18 +43,24 @@ describe('OTLP', () => {
     equal(response.headers.get('content-type'), 'application/x-protobuf');
   }
 
-  /** Messages of the instance, by session; once there are as many. */
+  /** Messages of the instance, by session. */
+  async function bySession(): Promise<Map<string, number>> {
+    const rows = await client.rows({ instanceId, groupBy: 'SESSION', fields: 'messages', limit: 1000 });
+    return new Map(
+      rows.map(({ dimensions, fields }) => [dimensions.session?.id ?? '', fields.messages ?? 0]),
+    );
+  }
+
+  const sumOf = (counts: ReadonlyMap<string, number>): number =>
+    [...counts.values()].reduce((sum, count) => sum + count, 0);
+
+  /** The same, once there are as many. */
   async function counted(messages: number): Promise<Map<string, number>> {
     for (const deadline = performance.now() + 20_000; ; await sleep(30)) {
-      const rows = await client.rows({ instanceId, groupBy: 'SESSION', fields: 'messages', limit: 1000 });
-      const bySession = new Map(
-        rows.map(({ dimensions, fields }) => [dimensions.session?.id ?? '', fields.messages ?? 0]),
-      );
-      const sum = [...bySession.values()].reduce((all, count) => all + count, 0);
-      if (sum >= messages || performance.now() > deadline) {
-        equal(sum, messages);
-        return bySession;
-      }
+      const counts = await bySession();
+      if (sumOf(counts) < messages && performance.now() < deadline) continue;
+      equal(sumOf(counts), messages);
+      return counts;
     }
   }
 
@@ -130,7 +139,7 @@ describe('OTLP', () => {
     const taken = randomUUID();
     const hello = [{ role: 'user', content: 'Hello' }];
     await client.ingest({ instanceId: other, sessionId: taken, messages: hello });
-    const before = [...(await counted(6)).values()].reduce((sum, count) => sum + count, 0);
+    const before = sumOf(await counted(6));
     const call = {
       operation: 'chat',
       startedAt: START,
@@ -141,10 +150,7 @@ describe('OTLP', () => {
       { ...call, trace: 'bad', span: 'bad', conversationId: taken, asked: [user('Is it open?')] },
     ]);
     await export_([{ ...call, trace: 'good', span: 'good', asked: [user('Is the shop open?')] }]);
-    equal(
-      [...(await counted(before + 2)).values()].reduce((sum, count) => sum + count, 0),
-      before + 2,
-    );
+    await counted(before + 2);
   });
 
   it('answers garbage with 4xx, in the encoding of the request', async () => {
@@ -168,6 +174,32 @@ describe('OTLP', () => {
         await response.arrayBuffer();
       }
     }
+  });
+
+  it('answers real exports with faults in them with 4xx or a partial success, and goes on', async () => {
+    const own = new Client(service.url, (await service.newProject()).key);
+    const random = new Random(20);
+    for (let run = 0; run < FUZZ_RUNS; run += 1) {
+      const { name, path, headers, body } = badExport(random);
+      const response = await fetch(`${service.url}${path}`, {
+        method: 'POST',
+        headers: { ...headers, 'x-api-key': own.key },
+        body: new Uint8Array(body),
+      });
+      await response.arrayBuffer();
+      const isAnswer = response.status === 200 || (response.status >= 400 && response.status < 500);
+      equal(isAnswer, true, `${response.status} for run ${run}: ${name}`);
+    }
+    const before = sumOf(await bySession());
+    const said = { asked: [user('Is it still open?')], answered: [assistant('It is.')] };
+    const call = {
+      operation: 'chat',
+      startedAt: START,
+      endedAt: START + 5,
+      conversationId: 'still',
+    } as const;
+    await export_([{ ...call, ...said, trace: 'still', span: 'still' }]);
+    await counted(before + 2);
   });
 
   it('says that content is missing, and which switch brings it, unless it comes as log records', async () => {

@@ -268,6 +268,8 @@ class Merge {
     const isEqual = ({ role, hash: known }: KnownTurn): boolean => role === 'user' && known === hash;
     const own = this.#find(begin, end, (turn) => isEqual(turn) && turn.trace === trace);
     if (own !== null) return own;
+    const before = hash === this.#question ? this.#questionBefore(end) : end;
+    if (before < end && !this.#taken.has(this.#turns[before] as KnownTurn)) return before;
     const answered = this.#find(begin, end, (turn, index) => {
       const next = this.#turns[index + 1];
       const isAnswered = next?.role === 'assistant' && next.hash === answer;
