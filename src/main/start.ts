@@ -47,6 +47,8 @@ const start = action({
     // The worker would find out; but then web and nats run already, and it ends neither.
     findModel({ model: config.embeddingModel, modelsDirectory: join(ROOT, 'models') });
     prepareDataDirectory(config.dataDir);
+    // Node keeps what it has compiled there, and does without where it cannot write.
+    environment['NODE_COMPILE_CACHE'] ??= join(config.dataDir, 'compiled');
     const lock = await lockDataDirectory(config.dataDir);
     if (config.natsUrl === undefined) await stopLeftServer(config.dataDir);
     const code = await runUntilTold(config, environment['npm_lifecycle_event'] === 'start');
