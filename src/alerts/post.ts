@@ -125,9 +125,12 @@ const REASONS: Readonly<Record<string, string>> = {
   EHOSTUNREACH: 'the host cannot be reached',
   ENETUNREACH: 'the network of the host cannot be reached',
   ETIMEDOUT: 'the connection took too long',
+  EPROTO: 'the host does not speak TLS at this port, or none that fits',
 };
 
 function reasonOf(error: unknown): string {
   const { code = '', message = String(error) } = error as NodeJS.ErrnoException;
+  // What the parser of HTTP says.
+  if (code.startsWith('HPE_')) return 'the answer is not HTTP';
   return REASONS[code] ?? (code === '' ? message : `${message} (${code})`).slice(0, 200);
 }

@@ -51,6 +51,13 @@ describe('posting', () => {
     await rejects(post('http://nobody.invalid/', options), /the name of the host/);
   });
 
+  it('says in plain words that the answer cannot be read', async () => {
+    const post = createPost(true);
+    receiver.answer = (response) => response.socket?.end('HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n');
+    await rejects(post(receiver.url, options), { message: 'the answer is not HTTP' });
+    await rejects(post(receiver.url.replace('http:', 'https:'), options), /the host does not speak TLS/);
+  });
+
   it('can be broken off', async () => {
     const breaking = new AbortController();
     const posting = createPost(true)(receiver.url, { ...options, signal: breaking.signal });
