@@ -48,8 +48,8 @@ interface Figures {
   readonly during: readonly [number, number];
   /** Seconds from a message's acceptance until it was counted, the most. */
   readonly mostBehind: number;
-  /** Seconds from the end of the import until everything was counted. */
-  readonly countedAfter: number;
+  /** Messages a second that were counted meanwhile. */
+  readonly countedPerSecond: number;
   /** Of the last minute, when the import ended. */
   readonly load: number;
 }
@@ -84,15 +84,14 @@ async function measure(megabytes: number): Promise<Figures> {
       stdio: ['ignore', 'ignore', 'inherit'],
     });
     const ended = once(child, 'close').then(([code]) => code as number | null);
-    const lag = watchLag(service.url);
+    const lag = watchWorker(service.url);
     const during = await measureUntil(ended, send, child.pid ?? 0);
     const endedAt = performance.now();
     const seconds = (endedAt - startedAt) / 1000;
     if ((await ended) !== 0) throw new Error(`the import ended with ${await ended}`);
     const cpuAfter = await cpuOf(processes);
     const load = loadavg()[0] ?? 0;
-    const { most: mostBehind } = await lag.gone();
-    const countedAfter = (performance.now() - endedAt) / 1000;
+    const { most: mostBehind, counted } = lag.end();
     const cpu = { importer: during.cpu / messages };
     for (const [name, used] of Object.entries(cpuAfter))
       Object.assign(cpu, { [name]: (used - (cpuBefore[name] ?? 0)) / messages });
@@ -109,7 +108,7 @@ async function measure(megabytes: number): Promise<Figures> {
       before: quantiles(before),
       during: quantiles(during.measurements),
       mostBehind,
-      countedAfter,
+      countedPerSecond: Math.round(counted / seconds),
       load,
     };
   } finally {
@@ -175,26 +174,30 @@ async function measureUntil(
 }
 
 const LAG = /^undertone_worker_lag_seconds(?:\{[^}]*\})? (\S+)$/gm;
-const LAG_EVERY_MS = 500;
+const COUNTED = /^undertone_worker_messages_total(?:\{[^}]*\})? (\S+)$/gm;
+const LOOK_EVERY_MS = 500;
 
-/** Looks at how far the worker is behind, until it has counted everything. */
-function watchLag(url: string): { gone(): Promise<{ readonly most: number }> } {
-  let [most, last, looks] = [0, 0, 0];
+/** Looks at how far the worker is behind, and how much it has counted since now. */
+function watchWorker(url: string): { end(): { readonly most: number; readonly counted: number } } {
+  let most = 0;
+  let first: number | null = null;
+  let last = 0;
   const timer = setInterval(() => {
     void fetch(`${url}/metrics`)
       .then(async (answer) => {
-        last = Math.max(0, ...[...(await answer.text()).matchAll(LAG)].map(([, seconds]) => Number(seconds)));
-        most = Math.max(most, last);
-        looks += 1;
+        const text = await answer.text();
+        const valuesOf = (metric: RegExp): number[] =>
+          [...text.matchAll(metric)].map(([, one]) => Number(one));
+        most = Math.max(most, ...valuesOf(LAG));
+        last = valuesOf(COUNTED).reduce((sum, one) => sum + one, 0);
+        first ??= last;
       })
       .catch(() => undefined);
-  }, LAG_EVERY_MS);
+  }, LOOK_EVERY_MS);
   return {
-    async gone() {
-      const enough = looks + 3;
-      while (last > 0 || looks < enough) await new Promise((done) => setTimeout(done, LAG_EVERY_MS));
+    end() {
       clearInterval(timer);
-      return { most };
+      return { most, counted: last - (first ?? 0) };
     },
   };
 }
@@ -244,7 +247,7 @@ function print(figures: Figures, json: boolean): void {
         ['single request, p50 / p99 ms: before', ms(before)],
         ['during', ms(during)],
         ['the worker: s behind at most', figures.mostBehind.toFixed(1)],
-        ['s from the end until all is counted', figures.countedAfter.toFixed(1)],
+        ['messages counted a second', count(figures.countedPerSecond)],
       ],
     ),
   );

@@ -96,6 +96,8 @@ export class Numbering {
   /** By instance and UUID: instances of different projects may have sessions of the same UUID. */
   #sessions = new Map<string, number>();
   #endUsers = new Map<string, number>();
+  /** Derived ids of end users, by instance and external id: a digest each, and asked for at every turn. */
+  readonly #endUserIds = new Map<string, string>();
 
   constructor(lookups: Lookups) {
     this.#lookups = lookups;
@@ -197,7 +199,7 @@ export class Numbering {
     { role, userId }: RecordedRequest['messages'][number],
   ): number | null {
     if (userId === undefined || userId === '' || roleOf(role) !== 'user') return null;
-    const id = derivedId(instanceId, 'end-user', userId);
+    const id = this.#endUserIdOf(instanceId, userId);
     const found = this.#endUsers.get(id);
     if (found !== undefined) return found;
     const endUser = (into.counters.endUsers += 1);
@@ -261,14 +263,23 @@ export class Numbering {
           (message) =>
             message.userId !== undefined && message.userId !== '' && roleOf(message.role) === 'user',
         )
-        .map((message) => derivedId(request.instanceId, 'end-user', message.userId as string)),
+        .map((message) => this.#endUserIdOf(request.instanceId, message.userId as string)),
     );
     for (const row of await this.#lookups.findEndUsers(missing(users, this.#endUsers)))
       this.#endUsers.set(row.id, row.endUser);
   }
 
+  #endUserIdOf(instanceId: string, userId: string): string {
+    const key = `${instanceId} ${userId}`;
+    const known = this.#endUserIds.get(key);
+    if (known !== undefined) return known;
+    const id = derivedId(instanceId, 'end-user', userId);
+    this.#endUserIds.set(key, id);
+    return id;
+  }
+
   #trim(): void {
-    for (const map of [this.#sessions, this.#endUsers, this.#instances]) {
+    for (const map of [this.#sessions, this.#endUsers, this.#endUserIds, this.#instances]) {
       if (map.size <= 2 * REMEMBERED) continue;
       let surplus = map.size - REMEMBERED;
       for (const key of map.keys()) {
