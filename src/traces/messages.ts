@@ -12,7 +12,21 @@ export interface Message {
 }
 
 /** Members that hold what was asked or answered where no messages are, most telling first. */
-const ASKED = ['question', 'query', 'input', 'prompt', 'text', 'content', 'message', 'user_input', 'value'];
+const ASKED = [
+  'question',
+  'query',
+  'input',
+  'prompt',
+  'text',
+  'content',
+  'message',
+  'user_input',
+  'value',
+  // Arguments of frameworks: LlamaIndex (a query, a workflow), smolagents
+  'query_str',
+  'user_msg',
+  'task',
+];
 const ANSWERED = [
   'answer',
   'output',

@@ -45,6 +45,10 @@ describe('messagesOf', () => {
         },
       ],
       ['messages', 'assistant', { role: 'assistant', content: [{ type: 'text', text: 'Hi.' }] }],
+      // github.com/Arize-ai/openinference: llama-index and smolagents record arguments
+      ['LlamaIndex', 'user', { query_str: 'Hello?', image_path: null, custom_embedding_strs: null }],
+      ['LlamaIndex', 'user', { user_msg: 'Hello?', chat_history: [], memory: null }],
+      ['smolagents', 'user', { task: 'Hello?', stream: false, reset: true, images: null }],
       ['Gemini', 'user', { contents: [{ role: 'user', parts: [{ text: 'Hello?' }] }] }],
     ];
     for (const [name, role, value] of cases)

@@ -71,10 +71,32 @@ function askedOf(event: MessageEvent, omitted: OmissionCounts): readonly Message
   if (role !== undefined) return messageOf(payloadOf(event), role, omitted);
   // LiteLLM writes an event for each message, with its role in the body.
   if (event.name === PROMPT && isObject(event.body)) return messageOf(event.body, 'user', omitted);
-  if (event.name === PROMPT)
-    return recorded(ofTexts(attributes.get('gen_ai.prompt'), 'user'), 'user', omitted) ?? [];
+  if (event.name === PROMPT) {
+    const prompt = attributes.get('gen_ai.prompt');
+    const lines = typeof prompt === 'string' ? linesOf(prompt) : undefined;
+    return lines ?? recorded(ofTexts(prompt, 'user'), 'user', omitted) ?? [];
+  }
   if (attributes.has(SYSTEM_INSTRUCTIONS)) omitted.add(SYSTEM_PROMPT);
   return recorded(attributes.get(INPUT_MESSAGES), 'user', omitted) ?? [];
+}
+
+const LINE_BEGINS = /^(system|developer|user|assistant|tool): /gm;
+
+/** OpenLIT writes a conversation as lines, `user: Hello?`; undefined: the text is none. */
+function linesOf(prompt: string): readonly Message[] | undefined {
+  const begins = [...prompt.matchAll(LINE_BEGINS)];
+  if (begins[0]?.index !== 0 || !begins.some(([, role]) => role === 'user')) return undefined;
+  return begins.map(({ 0: begin, 1: role = '', index }, place) => {
+    const text = prompt.slice(index + begin.length, begins[place + 1]?.index).trimEnd();
+    return { role: role === 'developer' ? 'system' : role, content: textOfParts(text) };
+  });
+}
+
+/** Of parts it writes `text: Hello?, image_url: …`. */
+function textOfParts(text: string): string {
+  if (!text.startsWith('text: ')) return text;
+  const [said = ''] = text.slice('text: '.length).split(', image_url: ', 1);
+  return said;
 }
 
 function answerOf(event: MessageEvent, omitted: OmissionCounts): readonly Message[] {

@@ -103,6 +103,21 @@ describe('events of a span', () => {
       asked: [user('Where is my parcel?')],
       answered: [assistant('On its way.')],
     });
+    // github.com/openlit/openlit, sdk/python/src/openlit/instrumentation/openai
+    const lines =
+      'system: Be kind.\nuser: Hello?\nassistant: Hello. What can I do?\nNote: ask.\nuser: text: Where is my\nparcel?, image_url: https://example.org/a.png';
+    const openlit = [
+      event('gen_ai.content.prompt', { 'gen_ai.prompt': lines }),
+      event('gen_ai.content.completion', { 'gen_ai.completion': 'user: that is you' }),
+    ];
+    deepEqual(observed(CHAT, { events: openlit }), {
+      kind: 'chat',
+      asked: [user('Hello?'), assistant('Hello. What can I do?\nNote: ask.'), user('Where is my\nparcel?')],
+      answered: [assistant('user: that is you')],
+      omitted: { 'system prompt': 1 },
+    });
+    const bare = [event('gen_ai.content.prompt', { 'gen_ai.prompt': 'system: is it down?' })];
+    deepEqual(observed(CHAT, { events: bare }).asked, [user('system: is it down?')]);
     // Spring AI writes texts without roles.
     const texts = [
       event('gen_ai.content.prompt', { 'gen_ai.prompt': ['Be kind.', 'Where is my parcel?'] }),
