@@ -80,7 +80,11 @@ class Import {
   readonly #options: Omit<ImportOptions, 'plans'>;
   readonly #planned: () => Promise<readonly FilePlan[]>;
   readonly #observer: ImportObserver;
+  /** What is read and not yet on its way, of one file or several. */
+  #group = new Group();
   readonly #inFlight = new Set<Promise<void>>();
+  /** Names of the conversations of both. */
+  readonly #open = new Set<string>();
   readonly #users = new DigestCounts();
   /** Messages of each session that were sent in this import: queries may not show them yet. */
   readonly #sent = new DigestCounts();
@@ -128,6 +132,7 @@ class Import {
         if (this.#ended) break;
         before += sizeOf(plan);
       }
+      await this.#begin();
     } catch (error) {
       this.#stop(error);
     }
@@ -161,7 +166,6 @@ class Import {
   }
 
   async #importFile(plan: FilePlan, bytesBefore: number): Promise<void> {
-    let group = new Group();
     const onRead = (bytes: number): void => {
       this.#readBytes = bytesBefore + bytes;
     };
@@ -176,21 +180,25 @@ class Import {
         else {
           this.#noteOmissions(place, converted.conversation, converted.emptyTurns);
           this.#leftOut.addAll(converted.omitted);
-          group.add({ place, conversation: converted.conversation });
-          if (group.isFull) {
-            await this.#begin(group.placed);
-            group = new Group();
-          }
+          await this.#add({ place, conversation: converted.conversation });
         }
       }
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
       this.#brokenFiles.push({ name: plan.parts[0].input.name, message });
     }
-    // What came before a fault is whole.
-    await this.#begin(group.placed);
-    // The next file may hold the same conversations, longer.
-    await Promise.all(this.#inFlight);
+  }
+
+  async #add(placed: Placed): Promise<void> {
+    const name = nameOf(placed);
+    // A file before has it, too, perhaps shorter: it goes on where that one ended.
+    if (this.#open.has(name)) {
+      await this.#begin();
+      await Promise.all(this.#inFlight);
+    }
+    this.#open.add(name);
+    this.#group.add(placed);
+    if (this.#group.isFull) await this.#begin();
   }
 
   #noteOmissions(place: Place, conversation: Conversation, emptyTurns: readonly number[]): void {
@@ -207,8 +215,10 @@ class Import {
     this.#observer.failure?.({ ...place, line, message });
   }
 
-  /** Sends a group when there is room for it on the way, and reads on meanwhile. */
-  async #begin(group: readonly Placed[]): Promise<void> {
+  /** Sends the group when there is room for it on the way, and reads on meanwhile. */
+  async #begin(): Promise<void> {
+    const group = this.#group.placed;
+    this.#group = new Group();
     const most = Math.min(GROUPS_IN_FLIGHT, this.#options.concurrency);
     while (this.#inFlight.size >= most) await Promise.race(this.#inFlight);
     if (group.length === 0 || this.#ended) return;
@@ -222,7 +232,10 @@ class Import {
     }
     const task: Promise<void> = this.#deliver(instanceId, group)
       .catch((error: unknown) => this.#stop(error))
-      .finally(() => this.#inFlight.delete(task));
+      .finally(() => {
+        this.#inFlight.delete(task);
+        for (const placed of group) this.#open.delete(nameOf(placed));
+      });
     this.#inFlight.add(task);
   }
 
@@ -376,6 +389,10 @@ class Import {
       messages: this.#messages + this.#messagesAlreadyThere,
     });
   }
+}
+
+function nameOf({ conversation: { source, id } }: Placed): string {
+  return JSON.stringify([source, id]);
 }
 
 /**

@@ -2,7 +2,7 @@ import { deepEqual, equal, match, notEqual, ok } from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, it } from 'node:test';
+import { afterEach, beforeEach, describe, it, mock } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { v5 } from 'uuid';
 import { ServiceClient } from '../../src/import/client.ts';
@@ -306,6 +306,18 @@ describe('importFiles', () => {
     };
     const summary = await run(files);
     deepEqual([summary.conversations, summary.messages, service.countOf().messages], [3, 9, 9]);
+  });
+
+  it('sends conversations of many small files together', async () => {
+    const files: string[] = [];
+    for (const [index, line] of hundred.entries()) files.push(await fileOf([line], `one-${index}.jsonl`));
+    const target = new ServiceClient({ url, key: service.key });
+    const sent = mock.method(target, 'ingestBatch');
+    const summary = await run(files, { target });
+    deepEqual([summary.conversations, service.countOf().messages], [100, hundredMessages]);
+    equal(sent.mock.callCount() < 10, true, String(sent.mock.callCount()));
+    const again = await run(files);
+    deepEqual([again.conversations, again.alreadyThere], [0, 100]);
   });
 
   it('keeps what it imported of a chat that is edited afterwards, and adds what lies behind', async () => {
