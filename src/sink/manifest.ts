@@ -65,11 +65,18 @@ export function readSinkManifest(file: string): SinkManifest | null {
   const text = readFileSync(file, 'utf8');
   try {
     const manifest = JSON.parse(text) as Partial<SinkManifest> | null;
-    const isOurs = Number.isSafeInteger(manifest?.schemaVersion) && Array.isArray(manifest?.files);
+    const { schemaVersion, files } = manifest ?? {};
+    const isOurs = Number.isSafeInteger(schemaVersion) && Array.isArray(files) && files.every(isFile);
     return isOurs ? (manifest as SinkManifest) : null;
   } catch {
     return null;
   }
+}
+
+/** A file below the folder: what a run no longer wants, it removes. */
+function isFile(value: unknown): boolean {
+  const { path } = Object(value) as Partial<SinkFile>;
+  return typeof path === 'string' && !path.split('/').includes('..');
 }
 
 /** A file on each line, so that two manifests can be compared line by line. */

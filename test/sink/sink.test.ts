@@ -274,8 +274,15 @@ describe('a sink', () => {
     writeFileSync(join(foreign, 'facts.parquet'), '');
     await rejects(SinkFolder.open(foreign), /holds other files/);
     deepEqual(readdirSync(foreign), ['facts.parquet']);
-    writeFileSync(join(foreign, '_manifest.json'), '{"files":');
-    await rejects(SinkFolder.open(foreign), /damaged, or no sink wrote it/);
+    for (const manifest of [
+      '{"files":',
+      '{"files":[]}',
+      '{"schemaVersion":1,"files":[null]}',
+      '{"schemaVersion":1,"files":[{"path":"topics/../../other.parquet"}]}',
+    ]) {
+      writeFileSync(join(foreign, '_manifest.json'), manifest);
+      await rejects(SinkFolder.open(foreign), /damaged, or no sink wrote it/, manifest);
+    }
 
     await rejects(SinkFolder.open('/proc/sink'), /The folder \/proc\/sink cannot be written: ENOENT/);
 
