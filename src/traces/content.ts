@@ -5,21 +5,35 @@ import { isObject } from './values.ts';
 export const SYSTEM_PROMPT = 'system prompt';
 export const TOOL_CALL = 'tool call';
 export const TOOL_RESULT = 'tool result';
+const AUDIO = 'audio';
 
 /** What the types of content parts that hold no text of the speaker are called. */
 const PART_REASONS: ReadonlyMap<string, string> = new Map([
   ...['image_url', 'input_image', 'image', 'image_asset_pointer', 'image_file'].map(
     (t) => [t, 'image'] as const,
   ),
-  ...['input_audio', 'audio', 'audio_url', 'audio_asset_pointer'].map((t) => [t, 'audio'] as const),
+  ...['input_audio', 'output_audio', 'audio', 'audio_url', 'audio_asset_pointer'].map(
+    (t) => [t, AUDIO] as const,
+  ),
   ...['real_time_user_audio_video_asset_pointer', 'video', 'video_url'].map((t) => [t, 'video'] as const),
   ...['file', 'input_file', 'document', 'attachment'].map((t) => [t, 'file'] as const),
-  ...['tool_use', 'tool_call', 'tool-call', 'function_call', 'server_tool_use', 'server_tool_call'].map(
-    (t) => [t, TOOL_CALL] as const,
-  ),
+  ...[
+    'tool_use',
+    'tool_call',
+    'tool-call',
+    'function_call',
+    'server_tool_use',
+    'server_tool_call',
+    'mcp_tool_use',
+  ].map((t) => [t, TOOL_CALL] as const),
   ...['tool_result', 'tool-result', 'function_call_output', 'tool_call_response'].map(
     (t) => [t, TOOL_RESULT] as const,
   ),
+  ...['server_tool_call_response', 'mcp_tool_result', 'web_search_tool_result'].map(
+    (t) => [t, TOOL_RESULT] as const,
+  ),
+  // A model's summary of what was said before
+  ['compaction', 'summary'],
   ...['thinking', 'reasoning', 'redacted_thinking', 'redacted-reasoning', 'reasoning-file'].map(
     (t) => [t, 'reasoning'] as const,
   ),
@@ -69,6 +83,8 @@ function partText(part: unknown, omitted: OmissionCounts): string | null {
     kind === ''
       ? MEMBER_REASONS.find(([member]) => Boolean(part[member]))?.[1]
       : (PART_REASONS.get(kind) ?? mediaOf(kind, part['modality']));
+  const spoken = reason === AUDIO || part['modality'] === AUDIO ? transcriptOf(part) : '';
+  if (spoken !== '') return spoken;
   if (reason !== undefined) {
     omitted.add(reason);
     return '';
@@ -79,6 +95,13 @@ function partText(part: unknown, omitted: OmissionCounts): string | null {
   if (isObject(text) && typeof text['value'] === 'string') return text['value'];
   omitted.add(TEXT_PARTS.has(kind) ? WITHOUT_TEXT : `${OTHER_PART}${kind.slice(0, 40)}`);
   return '';
+}
+
+/** What was said in sound: of the part, or of what OpenInference nests in it (`audio.audio.transcript`). */
+function transcriptOf(part: Record<string, unknown>, depth = 0): string {
+  const { transcript, audio } = part;
+  if (typeof transcript === 'string' && transcript.trim() !== '') return transcript;
+  return isObject(audio) && depth < 2 ? transcriptOf(audio, depth + 1) : '';
 }
 
 /** OpenTelemetry GenAI writes media as `blob` or `uri`, and says of what kind they are. */

@@ -16,13 +16,14 @@ import { inWords } from './structured.ts';
 const OPERATION = 'ai.operationId';
 const OPERATIONS = ['generateText', 'streamText', 'generateObject', 'streamObject'];
 /** All others (`ai.toolCall`, `ai.embed` …) hold no conversation. */
-const KINDS: ReadonlyMap<string, ObservationKind> = new Map(
-  OPERATIONS.flatMap((name) => [
+const KINDS: ReadonlyMap<string, ObservationKind> = new Map([
+  ['ai.workflowAgent.stream', 'agent'],
+  ...OPERATIONS.flatMap((name) => [
     [`ai.${name}`, 'agent'] as const,
     [`ai.${name}.doGenerate`, 'chat'] as const,
     [`ai.${name}.doStream`, 'chat'] as const,
   ]),
-);
+]);
 
 const PROMPT = 'ai.prompt';
 const MESSAGES = 'ai.prompt.messages';

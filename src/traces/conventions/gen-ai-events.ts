@@ -9,7 +9,7 @@ import type { OmissionCounts } from '../omissions.ts';
 import type { AttributeValue, SpanEvent } from '../span.ts';
 import { isObject } from '../values.ts';
 import type { Convention } from './convention.ts';
-import { INPUT_MESSAGES, OUTPUT_MESSAGES, SYSTEM_INSTRUCTIONS } from './gen-ai.ts';
+import { INPUT_MESSAGES, OUTPUT_MESSAGES, outputIn, SYSTEM_INSTRUCTIONS } from './gen-ai.ts';
 import { contentOf, ofTexts, parsed, recorded } from './recorded.ts';
 
 /** Whose message it is, unless the event says so itself. */
@@ -103,7 +103,7 @@ function answerOf(event: MessageEvent, omitted: OmissionCounts): readonly Messag
   const { name, attributes } = event;
   if (name === COMPLETION && !isObject(event.body))
     return recorded(ofTexts(attributes.get('gen_ai.completion'), 'assistant'), 'assistant', omitted) ?? [];
-  if (name === DETAILS) return recorded(attributes.get(OUTPUT_MESSAGES), 'assistant', omitted) ?? [];
+  if (name === DETAILS) return outputIn(attributes, omitted) ?? [];
   const choice = payloadOf(event);
   if (Number(choice['index'] ?? 0) > 0) {
     omitted.add('alternative answer');

@@ -3,7 +3,10 @@
  * https://github.com/open-telemetry/semantic-conventions-genai (docs/gen-ai/gen-ai-spans.md)
  */
 import { SYSTEM_PROMPT } from '../content.ts';
+import type { Message } from '../messages.ts';
 import type { ObservationKind } from '../observation.ts';
+import type { OmissionCounts } from '../omissions.ts';
+import type { Attributes } from '../span.ts';
 import type { Convention } from './convention.ts';
 import { recorded } from './recorded.ts';
 import { inWords } from './structured.ts';
@@ -32,8 +35,25 @@ const OPERATIONS: ReadonlyMap<string, ObservationKind> = new Map([
     'chat.streaming_completions',
     'text.completions',
     'text.streaming_completions',
+    'realtime_inference',
   ].map((name) => [name, 'chat'] as const),
   ...['invoke_agent', 'invoke_workflow'].map((name) => [name, 'agent'] as const),
+  // Some write what they take and give as messages, too.
+  ...[
+    'embeddings',
+    'rerank',
+    'retrieval',
+    'execute_tool',
+    'create_agent',
+    'plan',
+    'decide',
+    'apply_guardrail',
+    'search_memory',
+    ...['create', 'delete'].flatMap((verb) => [`${verb}_memory`, `${verb}_memory_store`]),
+    ...['update', 'upsert'].map((verb) => `${verb}_memory`),
+    // The AI SDK: text that is read aloud, sound that is written down
+    ...['generatespeech', 'transcribe', 'streamtranscribe'].map((name) => `ai.${name}`),
+  ].map((name) => [name, 'other'] as const),
 ]);
 
 export const genAi: Convention = {
@@ -58,11 +78,14 @@ export const genAi: Convention = {
     if (attributes.has(SYSTEM_INSTRUCTIONS)) omitted.add(SYSTEM_PROMPT);
     return recorded(attributes.get(INPUT_MESSAGES), 'user', omitted);
   },
-  answered({ attributes }, omitted) {
-    const messages = recorded(attributes.get(OUTPUT_MESSAGES), 'assistant', omitted);
-    if (messages === undefined) return undefined;
-    const chosen = Number(attributes.get(CHOICES)) > 1 ? messages.slice(0, 1) : messages;
-    omitted.add('alternative answer', messages.length - chosen.length);
-    return attributes.get(OUTPUT_TYPE) === 'json' ? inWords(chosen, omitted) : chosen;
-  },
+  answered: ({ attributes }, omitted) => outputIn(attributes, omitted),
 };
+
+/** The messages that a model gave, of a span or of the event with its details; undefined: there are none. */
+export function outputIn(attributes: Attributes, omitted: OmissionCounts): readonly Message[] | undefined {
+  const messages = recorded(attributes.get(OUTPUT_MESSAGES), 'assistant', omitted);
+  if (messages === undefined) return undefined;
+  const chosen = Number(attributes.get(CHOICES)) > 1 ? messages.slice(0, 1) : messages;
+  omitted.add('alternative answer', messages.length - chosen.length);
+  return attributes.get(OUTPUT_TYPE) === 'json' ? inWords(chosen, omitted) : chosen;
+}

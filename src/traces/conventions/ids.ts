@@ -29,6 +29,7 @@ const CONVERSATION = [
   'gen_ai.session.id',
   'gen_ai.thread.id',
   'gen_ai.openai.thread.id',
+  'gen_ai.realtime_session.id',
   'conversation.id',
   ...inMetadata(['conversationId', 'conversation_id', 'conversation.id']),
   ...inMetadata(['sessionId', 'session_id', 'session.id', 'langfuseSessionId', 'langfuse_session_id']),

@@ -195,6 +195,18 @@ describe('log records', () => {
       new OmissionCounts(),
     );
     deepEqual([found?.asked, found?.answered], [[user('Hello?')], [assistant('Hi.')]]);
+    // As on a span: of several answers the first, and of data the words.
+    const answers = ['Hi.', 'Hello.'].map((reply) => JSON.stringify({ reply, score: 1 }));
+    const more = new Map<string, AttributeValue>([
+      ['gen_ai.output.messages', answers.map((content) => ({ role: 'assistant', content }))],
+      ['gen_ai.output.type', 'json'],
+      ['gen_ai.request.choice.count', 2],
+    ]);
+    const [other] = observationsOfEvents(
+      [record('gen_ai.client.inference.operation.details', null, { attributes: more })],
+      new OmissionCounts(),
+    );
+    deepEqual(other?.answered, [assistant('Hi.')]);
   });
 
   // github.com/BerriAI/litellm, litellm/integrations/opentelemetry.py, _emit_semantic_logs

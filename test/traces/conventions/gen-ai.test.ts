@@ -21,6 +21,54 @@ describe('OpenTelemetry GenAI', () => {
     deepEqual(observed({}).kind, 'other');
   });
 
+  // github.com/open-telemetry/semantic-conventions-genai, docs/registry/attributes/gen-ai.md; @ai-sdk/otel 1.0
+  it('takes no messages of what is named, and is no conversation', () => {
+    const messages = { 'gen_ai.input.messages': asks, 'gen_ai.output.messages': answers };
+    const kindOf = (operation: string): unknown =>
+      observed({ 'gen_ai.operation.name': operation, ...messages }).kind;
+    const memory = [
+      'create_memory_store',
+      'delete_memory',
+      'search_memory',
+      'update_memory',
+      'upsert_memory',
+    ];
+    const silent = ['embeddings', 'rerank', 'retrieval', 'execute_tool', 'create_agent', 'plan', 'decide'];
+    const media = ['ai.generateSpeech', 'ai.transcribe', 'ai.streamTranscribe', 'apply_guardrail'];
+    deepEqual(new Set([...memory, ...silent, ...media].map(kindOf)), new Set(['other']));
+    deepEqual(['realtime_inference', 'agent_step', 'of tomorrow'].map(kindOf), ['chat', 'chat', 'chat']);
+  });
+
+  // The same, docs/gen-ai/gen-ai-input-messages.json
+  it('takes what was said in sound, and no summary of what was said before', () => {
+    const parts = [
+      { type: 'blob', modality: 'audio', content: 'aGk=', transcript: 'Is it open today?' },
+      { type: 'file', modality: 'audio', file_id: '7', transcript: null },
+      { type: 'compaction', content: 'They talked about a parcel.' },
+      { type: 'file', modality: 'document', file_id: '8' },
+    ];
+    const server = [
+      { type: 'server_tool_call', name: 'look', server_tool_call: { type: 'look' } },
+      { type: 'server_tool_call_response', server_tool_call_response: { type: 'look' } },
+      { type: 'uri', modality: 'audio', uri: 'https://example.org/a.mp3', transcript: 'Until six.' },
+    ];
+    deepEqual(
+      observed({
+        'gen_ai.operation.name': 'realtime_inference',
+        'gen_ai.realtime_session.id': 'a call',
+        'gen_ai.input.messages': JSON.stringify([{ role: 'user', parts }]),
+        'gen_ai.output.messages': JSON.stringify([{ role: 'assistant', parts: server }]),
+      }),
+      {
+        kind: 'chat',
+        conversationId: 'a call',
+        asked: [user('Is it open today?')],
+        answered: [assistant('Until six.')],
+        omitted: { file: 2, summary: 1, 'tool call': 1, 'tool result': 1 },
+      },
+    );
+  });
+
   it('reads messages as JSON and as structured attributes alike', () => {
     const expected = {
       kind: 'chat',

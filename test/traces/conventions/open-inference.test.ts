@@ -38,6 +38,8 @@ describe('OpenInference', () => {
         [`${first}.contents.0.message_content.text`]: 'What is this?',
         [`${first}.contents.1.message_content.type`]: 'image',
         [`${first}.contents.1.message_content.image.image.url`]: 'https://example.org/a.png',
+        [`${first}.contents.2.message_content.type`]: 'audio',
+        [`${first}.contents.2.message_content.audio.audio.transcript`]: 'It hums.',
         [`${answer}.role`]: 'assistant',
         [`${answer}.content`]: 'I look.',
         [`${answer}.tool_calls.0.tool_call.function.name`]: 'look',
@@ -45,7 +47,7 @@ describe('OpenInference', () => {
       }),
       {
         kind: 'chat',
-        asked: [user('What is this?')],
+        asked: [user('What is this?\nIt hums.')],
         answered: [assistant('I look.')],
         omitted: { image: 1, 'tool call': 1 },
       },
