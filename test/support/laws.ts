@@ -25,6 +25,9 @@ const SEED = Number(process.env['VIEW_LAW_SEED'] ?? Math.floor(Math.random() * 2
 /** Cases over all laws. */
 const RUNS = Number(process.env['VIEW_LAW_RUNS'] ?? 3);
 
+/** Whether there is time for more than the main cases of each. */
+export const isLong = RUNS > 3;
+
 /** For how long a failure is made smaller. */
 const SHRINK_MS = 60_000;
 
