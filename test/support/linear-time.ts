@@ -6,10 +6,11 @@ import { pumped, pumpsOf, type Pump } from './pumps.ts';
 /** Lengths of texts, in UTF-16 units: all pumps are tried with the first, the slowest of them with the next. */
 const SHORT = 2500;
 const MIDDLE = 20_000;
-const LONG = 200_000;
+/** `LINEAR_UNITS=200000` is the long form: twice as sensitive to what is quadratic, and twice as dear. */
+const LONG = Number(process.env['LINEAR_UNITS'] ?? 100_000);
+const LONGEST = 200_000;
 /**
- * For a text of the longest kind: 5 ms a thousand units. Linear work takes a fraction of this, quadratic work
- * minutes.
+ * For a text of 200,000 units: 5 ms a thousand. Linear work takes a fraction of this, quadratic work minutes.
  */
 const DEADLINE_MS = 1000;
 /**
@@ -56,7 +57,7 @@ interface Measured {
 
 /**
  * A pump that keeps the work from linear time; null when none was found. Of each list of pumps the slowest are
- * tried with longer texts, and of these the slowest with texts of 200,000 units.
+ * tried with longer texts, and of these the slowest with the longest ones.
  */
 export function tooSlow(
   work: (text: string) => void,
@@ -67,7 +68,8 @@ export function tooSlow(
   /** The slowest of some, measured together under one deadline; none once a pump missed it. */
   const slowest = (some: readonly Measured[], length: number, most: number): Measured[] => {
     let pump = some[0]?.pump;
-    const isDone = isDoneIn(deadline, () => {
+    const allowed = length === LONG ? (deadline * LONG) / LONGEST : deadline;
+    const isDone = isDoneIn(allowed, () => {
       for (const measured of some) {
         pump = measured.pump;
         const text = pumped(pump, length);
