@@ -262,9 +262,10 @@ describe('the dashboard in a browser', { skip }, () => {
           scheme === 'light'
             ? "['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']"
             : "{ type: 'rule', values: ['color-contrast'] }";
-        const violations = await page.evaluate(`window.axe === undefined && (() => {${AXE}})();
-          axe.run({ runOnly: ${rules} }).then(({ violations }) =>
-            violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).slice(0, 3).join(' ')))`);
+        // Half a megabyte, which clicks keep.
+        if (await page.evaluate('window.axe === undefined')) await page.evaluate(`(() => {${AXE}})()`);
+        const violations = await page.evaluate(`axe.run({ runOnly: ${rules} }).then(({ violations }) =>
+          violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).slice(0, 3).join(' ')))`);
         deepEqual(violations, [], `${where}, ${scheme}`);
         await page.setViewportSize({ width: 390, height: 844 });
         // Charts take their new width with the next frame.
