@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { Client, faultOf, idsOf, pathsOf } from '../support/client.ts';
 import { user } from '../support/conversations.ts';
-import { startTestService, type TestProject, type TestService } from '../support/service.ts';
+import { shareTestService, type TestProject, type TestService } from '../support/service.ts';
 
 let service: TestService;
 let project: TestProject;
@@ -19,7 +19,7 @@ const NIL = '00000000-0000-0000-0000-000000000000';
 const ALL_F = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 before(async () => {
-  service = await startTestService();
+  service = await shareTestService();
   project = await service.newProject();
   client = new Client(service.url, project.key);
   stranger = new Client(service.url, (await service.newProject('live')).key);

@@ -8,18 +8,18 @@ import { openConnection } from '../../src/stream/connection.ts';
 import { CONVERSATIONS_STREAM } from '../../src/stream/subjects.ts';
 import { Client, faultOf, pathsOf } from '../support/client.ts';
 import { assistant, CANCEL, CANNOT, fill, PASSWORD, THANKS, turn, user } from '../support/conversations.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { shareTestService, type TestService } from '../support/service.ts';
 
 let service: TestService;
 let client: Client;
 let stranger: Client;
 
 before(async () => {
-  service = await startTestService();
+  service = await shareTestService();
   client = new Client(service.url, (await service.newProject()).key);
   stranger = new Client(service.url, (await service.newProject()).key);
 });
-after(() => service.stop());
+after(() => service?.stop());
 
 /** Does something to the stream behind the service's back. */
 async function withStream(

@@ -12,18 +12,21 @@ import { spec, type TestEvent } from 'node:test/reporters';
 
 const root = resolve(dirname(import.meta.filename), '../..');
 /**
- * Folders whose files run in one process each: what they start or read is started and read once. Not the tests of
- * linear time, which measure the processor time of their thread, nor files whose service has settings of its own, much
- * to do, a rebuild, or a stream from which they delete.
+ * Files that run in one process: what they start or read is started and read once. Tests of linear time measure the
+ * processor time of their thread, so they share a process with one another only; the one that notes how patterns are
+ * made loads the sources itself. Nobody shares a service with settings of its own, or one that is rebuilt or killed.
  */
 const TOGETHER: readonly { readonly name: string; readonly files: RegExp }[] = [
   {
     name: 'e2e',
-    files: /^test\/e2e\/(?:alerts|analysis|auth|changes|client|export|mcp|otlp|overview|query|why)/,
+    files: /^test\/e2e\/(?:alerts|analysis|auth|changes|client|export|mcp|otlp|overview|query|steering|why)/,
   },
+  // The last of them deletes from the stream.
+  { name: 'intake', files: /^test\/e2e\/(?:ingest|session)-rules/ },
   { name: 'language', files: /^test\/(?:conversations|enrich|language|topics)\/(?!.*linear-time)/ },
-  { name: 'models', files: /^test\/(?:models|numeric)\// },
-  { name: 'store', files: /^test\/(?:query|rebuild|store)\// },
+  { name: 'linear-time', files: /^test\/(?:enrich\/linear-time-|language\/.*linear-time)/ },
+  { name: 'models', files: /^test\/(?:models|numeric|writer\/local)/ },
+  { name: 'store', files: /^test\/(?:query|rebuild|sink|store)\// },
   { name: 'http', files: /^test\/(?:alerts|demo|domain|health|http|import|ingest|mcp|registry)\// },
   { name: 'stream', files: /^test\/stream\/(?!server\/fetch)/ },
   {
@@ -33,8 +36,12 @@ const TOGETHER: readonly { readonly name: string; readonly files: RegExp }[] = [
         String.raw`|main/(?:first|super)|(?:architecture|config|deploy|documents|errors|lifecycle)\.test)`,
     ),
   },
-  { name: 'traces', files: /^test\/traces\/(?:assembly|conventions|otlp)\// },
+  { name: 'commands', files: /^test\/cli\/(?:backup|command|dead-letters|import\.|keys|sink)/ },
+  { name: 'main', files: /^test\/main\/(?:nats|start|web)/ },
+  { name: 'faults', files: /^test\/faults\/(?:clock|full-stream|points)/ },
+  { name: 'traces', files: /^test\/traces\/(?!sdks)/ },
   { name: 'analysis', files: /^test\/worker\/analysis\/(?!determinism)/ },
+  { name: 'worker', files: /^test\/worker\/(?!analysis|workers)/ },
 ];
 /** What all tests may take, in seconds of processor time. What takes more has a long form (`npm run test:long`). */
 const MOST_CPU_SECONDS = 480;
