@@ -1,5 +1,6 @@
 /** Under which names traces carry the ids of conversation, end user and instance; most telling first. */
 import { UUID_PATTERN } from '../../domain/ids.ts';
+import { MAX_LABEL_BYTES } from '../../domain/limits.ts';
 import type { Attributes, AttributeValue } from '../span.ts';
 import { isObject } from '../values.ts';
 import { parsed } from './recorded.ts';
@@ -97,7 +98,7 @@ function firstOf(names: readonly string[], attributes: Attributes): string | und
   for (const name of names) {
     const value = attributes.get(name);
     if (typeof value === 'number') return String(value);
-    if (typeof value === 'string' && value.trim() !== '') return value;
+    if (typeof value === 'string' && value.trim() !== '' && value.length <= MAX_LABEL_BYTES) return value;
   }
   return undefined;
 }

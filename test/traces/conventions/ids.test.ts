@@ -47,6 +47,14 @@ describe('ids', () => {
     deepEqual(ids({ 'undertone.instance.id': 'shop' }), [undefined, undefined, undefined]);
   });
 
+  it('takes no text for an id that is longer than any id', () => {
+    deepEqual(ids({ 'session.id': 'x'.repeat(1025), thread_id: 'y'.repeat(1024) }), [
+      'y'.repeat(1024),
+      undefined,
+      undefined,
+    ]);
+  });
+
   it('does not take the thread of the operating system for a conversation', () => {
     deepEqual(ids({ 'thread.id': 7, 'thread.name': 'main' }), [undefined, undefined, undefined]);
   });
