@@ -423,6 +423,34 @@ describe('the dashboard in a browser', { skip }, () => {
     await page.context().close();
   });
 
+  it('shows more messages of a conversation, after it said that they cannot be read now', async () => {
+    const page = await open('?view=conversations');
+    let failed = false;
+    await page.route('**/v1/sessions/**', async (route) => {
+      const isMore = route.request().url().includes('cursor=');
+      const message = 'Not now.';
+      if (isMore && !failed) {
+        failed = true;
+        return route.fulfill({ status: 503, json: { error: { code: 'SERVICE_UNAVAILABLE', message } } });
+      }
+      const url = route.request().url().replace('cursor=behind', '');
+      const body = (await (await route.fetch({ url })).json()) as { messages: { position: number }[] };
+      const moved = body.messages.map((each) => ({ ...each, position: each.position + 1_000_000 }));
+      const json = isMore ? { messages: moved } : {};
+      return route.fulfill({ json: { ...body, ...json, pagination: { next: isMore ? null : 'behind' } } });
+    });
+    await page.click('.virtual .title a >> nth=0', SOON);
+    const more = 'button:text-is("Show more messages")';
+    await page.click(more, SOON);
+    equal(await page.textContent('.session .fault', SOON), 'Not now.');
+    equal(await page.locator('.transcript .said').count(), 3);
+    await page.click(more);
+    await page.waitForSelector('.transcript .said >> nth=5', SOON);
+    equal(await page.locator(`.session .fault, ${more}`).count(), 0);
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+    await page.context().close();
+  });
+
   it('makes a topic of a request, its name and wording filled in', async () => {
     const page = await open('?view=conversations');
     await page.click('.virtual .title a >> nth=0', SOON);

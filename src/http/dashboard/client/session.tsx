@@ -1,6 +1,6 @@
 /** One conversation, message by message, with what was found where it was said. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { api, type SessionResponse } from './api.ts';
+import { api, type ApiError, type SessionResponse } from './api.ts';
 import { conversationParameters, filtersOf } from './filters.ts';
 import { languageName, shownCount, shownInstant } from './format.ts';
 import { useAnswer, useKeys, useNavigation } from './hooks.ts';
@@ -15,55 +15,20 @@ const WALKED = 10_000;
 
 export function Session({ version }: { readonly version: string }) {
   const { state, go } = useNavigation();
-  const period = usePeriod();
-  const { session: id, instance } = state;
-  const filters = filtersOf(state);
-  const [more, setMore] = useState<readonly Message[]>([]);
-  const [next, setNext] = useState<string | null>(null);
-  const { value, error } = useAnswer(`session ${id}`, version, (signal) =>
-    api.session(id, { instanceId: instance, limit: 200 }, signal),
-  );
-  useEffect(() => {
-    setMore([]);
-    setNext(value?.pagination.next ?? null);
-  }, [value]);
-  const list = useAnswer(`walk ${period.name} ${JSON.stringify(filters)}`, '', (signal) =>
-    api.query(
-      { ...conversationParameters(period, filters), fields: 'messages', dimensionFields: '', limit: WALKED },
-      signal,
-    ),
-  );
-  const ids = (list.value?.elements ?? []).map(({ dimensions }) => dimensions.session?.id ?? '');
-  const place = ids.indexOf(id);
-  const walk = (step: number): void => {
-    const other = place < 0 ? undefined : ids[place + step];
-    if (other !== undefined) go({ session: other });
-  };
+  const { value, error, messages, fault, showMore } = useMessages(state.instance, state.session, version);
+  const walk = useWalk();
   useKeys((key) => {
-    if (key === 'j') walk(1);
-    else if (key === 'k') walk(-1);
+    if (key === 'j') walk.by(1);
+    else if (key === 'k') walk.by(-1);
     else if (key === 'Escape') go({ session: '' });
   });
   const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => heading.current?.focus(), [id]);
+  useEffect(() => heading.current?.focus(), [state.session]);
   if (value === null) return error === null ? <p class="loading">Loading …</p> : <Fault error={error} />;
   const { session } = value;
   return (
     <article class="session">
-      <nav aria-label="Conversations">
-        <Go to={{ session: '' }}>Back</Go>
-        <span class="walk">
-          <button type="button" disabled={place <= 0} onClick={() => walk(-1)}>
-            Previous <kbd>k</kbd>
-          </button>
-          <span class="faint">
-            {place < 0 ? '' : `${place + 1} of ${shownCount(list.value?.pagination.total)}`}
-          </span>
-          <button type="button" disabled={place < 0 || place >= ids.length - 1} onClick={() => walk(1)}>
-            Next <kbd>j</kbd>
-          </button>
-        </span>
-      </nav>
+      <WalkButtons walk={walk} />
       <h1 tabIndex={-1} ref={heading}>
         {session.title ?? 'Conversation without a title'}
       </h1>
@@ -80,24 +45,102 @@ export function Session({ version }: { readonly version: string }) {
       </p>
       <Metadata metadata={session.metadata} />
       <ol class="transcript">
-        {[...value.messages, ...more].map((message) => (
+        {messages.map((message) => (
           <Said key={message.position} message={message} />
         ))}
       </ol>
-      {next === null ? null : (
-        <button
-          type="button"
-          onClick={() => {
-            void api.session(id, { instanceId: instance, limit: 200, cursor: next }).then((page) => {
-              setMore([...more, ...page.messages]);
-              setNext(page.pagination.next);
-            });
-          }}
-        >
+      {fault === null ? null : <Fault error={fault} />}
+      {showMore === null ? null : (
+        <button type="button" onClick={showMore}>
           Show more messages
         </button>
       )}
     </article>
+  );
+}
+
+const PAGE = 200;
+
+/** A conversation with its first messages, and more of them on request; `showMore` null: there are no more. */
+function useMessages(instanceId: string, id: string, version: string) {
+  const { value, error } = useAnswer(`session ${id}`, version, (signal) =>
+    api.session(id, { instanceId, limit: PAGE }, signal),
+  );
+  const [more, setMore] = useState<More>({ ...NONE, behind: null, next: null });
+  // What was asked for behind an older answer, or in another conversation, does not belong here.
+  const known =
+    more.behind === value ? more : { ...NONE, behind: value, next: value?.pagination.next ?? null };
+  const { messages, next, fault } = known;
+  const showMore = (): void => {
+    if (next === null) return;
+    // What came in the meantime stays.
+    const set = (changes: Partial<More>): void =>
+      setMore((last) => (last === more ? { ...known, fault: null, ...changes } : last));
+    api.session(id, { instanceId, limit: PAGE, cursor: next }).then(
+      (page) => set({ messages: [...messages, ...page.messages], next: page.pagination.next }),
+      (thrown: ApiError) => set({ fault: thrown }),
+    );
+  };
+  return {
+    value,
+    error,
+    messages: [...(value?.messages ?? []), ...messages],
+    fault,
+    showMore: next === null ? null : showMore,
+  };
+}
+
+interface More {
+  readonly behind: SessionResponse | null;
+  readonly messages: readonly Message[];
+  readonly next: string | null;
+  readonly fault: ApiError | null;
+}
+
+const NONE = { messages: [], fault: null } as const;
+
+interface Walk {
+  /** Among the conversations of the list; -1: it is not in it. */
+  readonly place: number;
+  readonly count: number;
+  readonly total: number | undefined;
+  readonly by: (step: number) => void;
+}
+
+/** Next and previous in the list that the conversation was opened from. */
+function useWalk(): Walk {
+  const { state, go } = useNavigation();
+  const period = usePeriod();
+  const filters = filtersOf(state);
+  const { value } = useAnswer(`walk ${period.name} ${JSON.stringify(filters)}`, '', (signal) =>
+    api.query(
+      { ...conversationParameters(period, filters), fields: 'messages', dimensionFields: '', limit: WALKED },
+      signal,
+    ),
+  );
+  const ids = (value?.elements ?? []).map(({ dimensions }) => dimensions.session?.id ?? '');
+  const place = ids.indexOf(state.session);
+  const by = (step: number): void => {
+    const other = place < 0 ? undefined : ids[place + step];
+    if (other !== undefined) go({ session: other });
+  };
+  return { place, count: ids.length, total: value?.pagination.total, by };
+}
+
+function WalkButtons({ walk: { place, count, total, by } }: { readonly walk: Walk }) {
+  return (
+    <nav aria-label="Conversations">
+      <Go to={{ session: '' }}>Back</Go>
+      <span class="walk">
+        <button type="button" disabled={place <= 0} onClick={() => by(-1)}>
+          Previous <kbd>k</kbd>
+        </button>
+        <span class="faint">{place < 0 ? '' : `${place + 1} of ${shownCount(total)}`}</span>
+        <button type="button" disabled={place < 0 || place >= count - 1} onClick={() => by(1)}>
+          Next <kbd>j</kbd>
+        </button>
+      </span>
+    </nav>
   );
 }
 
