@@ -19,7 +19,8 @@ const root = resolve(dirname(import.meta.filename), '../..');
 const TOGETHER: readonly { readonly name: string; readonly files: RegExp }[] = [
   {
     name: 'e2e',
-    files: /^test\/e2e\/(?:alerts|analysis|auth|changes|client|export|mcp|otlp|overview|query|steering|why)/,
+    files:
+      /^test\/e2e\/(?:alerts|analysis|auth|changes|client|export|import|mcp|otlp|overview|query|steering|why)/,
   },
   // The last of them deletes from the stream.
   { name: 'intake', files: /^test\/e2e\/(?:ingest|session)-rules/ },
