@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import { v5 } from 'uuid';
 import { roleOf } from '../domain/records.ts';
 import { DigestCounts } from './digest-counts.ts';
 import { readTime, TIME_RULE } from './times.ts';
@@ -75,6 +76,17 @@ export function nameOf(source: string, id: string): string {
   return JSON.stringify([source, id]);
 }
 
+/** Names the end users that we make up. */
+const AUTHOR_NAMESPACE = '6f1b5c8e-40a7-5d52-9c0e-2b8a6d3f7e94';
+
+/**
+ * The end user of a conversation that names none. It has no word of the source: words of an end user's id are taken for
+ * a name and hidden in titles, and a file may be called after what its conversations are about.
+ */
+function authorOf(source: string, id: string): string {
+  return v5(nameOf(source, id), AUTHOR_NAMESPACE);
+}
+
 /** What a line does not say of itself. */
 export interface LineContext {
   readonly line: number;
@@ -83,7 +95,7 @@ export interface LineContext {
   readonly duplicates: DuplicateIds;
   /** Names a conversation that has no id. Default: its line. */
   readonly unnamed?: string;
-  /** The end user of a conversation that names none. Default: source and id. */
+  /** The end user of a conversation that names none. Default: one of its own, by source and id. */
   readonly user?: string;
 }
 
@@ -141,13 +153,16 @@ export function mapValue(value: unknown, context: LineContext): MappedLine {
   if (messages.length === 0) return { fault: `${turnsName}: every turn is empty` };
 
   const uniqueId = context.duplicates.next(source, id);
-  const name = source === '' ? uniqueId : `${source}:${uniqueId}`;
   return {
     conversation: {
       line: context.line,
       source,
       id: uniqueId,
-      messages: withAuthor(messages, author ?? context.user ?? name, typeof author === 'string'),
+      messages: withAuthor(
+        messages,
+        author ?? context.user ?? authorOf(source, uniqueId),
+        typeof author === 'string',
+      ),
       places,
       session: {
         ...sessionMetadata,

@@ -17,6 +17,9 @@ function conversationOf(value: unknown): Conversation {
 const question = { role: 'user', content: 'Where is my parcel?' };
 const answer = { role: 'assistant', content: 'On its way.' };
 
+/** The end user that is made up for source `shop` and id `d1`: the same in every import, without a word of either. */
+const OF_SHOP_D1 = '0b391d70-1acf-57d7-8644-90fef155e260';
+
 describe('mapLine', () => {
   it('maps a dialogue with source, id and turns, and leaves labels behind', () => {
     const line = {
@@ -32,7 +35,7 @@ describe('mapLine', () => {
         source: 'shop',
         id: 'd1',
         messages: [
-          { content: 'Where is my parcel?', role: 'user', userId: 'shop:d1' },
+          { content: 'Where is my parcel?', role: 'user', userId: OF_SHOP_D1 },
           { content: 'On its way.', role: 'assistant' },
         ],
         places: ['turns.0', 'turns.1'],
@@ -44,7 +47,7 @@ describe('mapLine', () => {
 
   it('takes the source of a line without one from the file, and its id from the line', () => {
     const { source, id, messages } = conversationOf({ turns: [{ ...question, sat: [3, 4], act: 'ask' }] });
-    deepEqual([source, id, messages[0]?.userId], ['chats', 'line-7', 'chats:line-7']);
+    deepEqual([source, id, messages[0]?.userId], ['chats', 'line-7', '84b4fa24-508d-5cb8-bd2b-b8ef829b4f91']);
     equal('externalId' in conversationOf({ turns: [question] }).session, false);
   });
 
