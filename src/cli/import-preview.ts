@@ -18,7 +18,7 @@ const PREVIEW_ENTRIES = 500;
 const PREVIEW_TURNS = 6;
 const PREVIEW_CHARACTERS = 100;
 
-type Named = Pick<ImportOptions, 'source' | 'user'>;
+type Named = Pick<ImportOptions, 'source' | 'user' | 'signal'>;
 
 /**
  * Prints the first conversations of a file as they would be imported, then what the whole of it holds. False when
@@ -44,7 +44,8 @@ async function printFirst(plan: FilePlan, named: Named): Promise<void> {
   } catch {
     // Where the file is damaged is said of the whole.
   }
-  if (shown === 0) console.log(`  no conversation in the first ${PREVIEW_ENTRIES} entries`);
+  if (shown === 0 && named.signal?.aborted !== true)
+    console.log(`  no conversation in the first ${PREVIEW_ENTRIES} entries`);
 }
 
 async function printWhole(plan: FilePlan, named: Named, progress: Progress): Promise<boolean> {
@@ -74,6 +75,7 @@ async function printWhole(plan: FilePlan, named: Named, progress: Progress): Pro
   } finally {
     progress.end();
   }
+  if (named.signal?.aborted === true) return false;
   console.log(`  in all: ${countOf(conversations, 'conversation')}, ${countOf(messages, 'message')}`);
   if (emptyTurns > 0) omitted.add('empty turn', emptyTurns);
   for (const [reason, times] of omitted.all)

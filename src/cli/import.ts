@@ -118,7 +118,7 @@ const importing = action({
       throw new UsageError(`--format: "${format}" is none of ${NAMES}.`);
     if (format !== undefined && mapping !== undefined)
       throw new UsageError('--format and --map exclude each other.');
-    if (values['dry-run'] === true) return () => preview({ files, format, mapping, encoding, named });
+    if (values['dry-run'] === true) return (run) => preview({ files, format, mapping, encoding, named }, run);
     if (instance !== undefined && !UUID_PATTERN.test(instance))
       throw new UsageError(`--instance: "${instance}" is not a UUID.`);
     if (instance !== undefined && isNew)
@@ -182,14 +182,20 @@ function isEncoding(label: string): boolean {
 
 async function preview(
   args: Pick<Arguments, 'files' | 'format' | 'mapping' | 'encoding' | 'named'>,
+  run: CommandRun,
 ): Promise<number> {
   checkFiles(args.files);
+  // What is on the disk meanwhile goes with Ctrl-C, too.
+  const signal = run.interruption();
   const inputs = await openInputs(args.files, process.stdin, args.encoding);
   try {
     const { plans, sure, unread } = await planAll(inputs, { ...args, ask: null, quiet: true });
     const progress = openProgress(process.stderr);
     let isWhole = unread === 0;
-    for (const plan of plans) isWhole = (await printPreview(plan, args.named, progress)) && isWhole;
+    for (const plan of plans) {
+      isWhole = (await printPreview(plan, { ...args.named, signal }, progress)) && isWhole;
+      if (signal.aborted) return INTERRUPTED;
+    }
     console.log(
       isWhole ? 'Nothing was sent.' : 'Nothing was sent. An import would leave out what cannot be imported.',
     );

@@ -36,6 +36,8 @@ export interface ConvertOptions {
   /** Entries to be read. Default: all. */
   readonly entries?: number;
   readonly onRead?: (bytes: number) => void;
+  /** Ends reading: what was read of conversations that are spread over a file is dropped. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Numbers of rows of several files: the file's index times this, and the row's number in it. */
@@ -86,6 +88,7 @@ async function* convertRows(format: RowFormat, context: Context): AsyncGenerator
       if ('kept' in placed) await grouping.add(placed, index * NUMBERS_PER_PART + number);
       else yield { place: placeOf(part), number, ...placed };
     }
+    if (options.signal?.aborted === true) return;
     for await (const { conversation, number, rows } of grouping.groups()) {
       const place = placeOf(plan.parts[Math.floor(number / NUMBERS_PER_PART)] ?? plan.parts[0]);
       const at = { place, number: number % NUMBERS_PER_PART, unnamed: undefined };
@@ -98,13 +101,14 @@ async function* convertRows(format: RowFormat, context: Context): AsyncGenerator
 
 async function* entriesOfPlan(
   { parts }: FilePlan,
-  { entries = Infinity, onRead }: ConvertOptions,
+  { entries = Infinity, onRead, signal }: ConvertOptions,
 ): AsyncGenerator<{ part: FilePart; index: number; entry: Entry }> {
   let before = 0;
   let left = entries;
   for (const [index, part] of parts.entries()) {
     const from = before;
     for await (const entry of entriesOf(part.input, part.layout, (bytes) => onRead?.(from + bytes))) {
+      if (signal?.aborted === true) return;
       yield { part, index, entry };
       left -= 1;
       if (left <= 0) return;

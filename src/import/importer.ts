@@ -169,10 +169,10 @@ class Import {
     const onRead = (bytes: number): void => {
       this.#readBytes = bytesBefore + bytes;
     };
-    const { source, user } = this.#options;
+    const { source, user, signal } = this.#options;
     const named = { ...(source === undefined ? {} : { source }), ...(user === undefined ? {} : { user }) };
     try {
-      for await (const converted of convert(plan, { onRead, ...named })) {
+      for await (const converted of convert(plan, { onRead, signal, ...named })) {
         if (this.#ended) return;
         const { place, number } = converted;
         if ('fault' in converted) this.#fail(place, number, converted.fault);

@@ -19,6 +19,21 @@ function inputOf(content: string | Uint8Array, name = 'file', named = true): Inp
   return { name, operand: name, source: 'file', size: bytes.length, named, path: null, open };
 }
 
+/** Tells to stop when the second piece is read. */
+function stopping(input: Input, stop: AbortController): Input {
+  return {
+    ...input,
+    async *open() {
+      let pieces = 0;
+      for await (const piece of input.open()) {
+        pieces += 1;
+        if (pieces === 2) stop.abort();
+        yield piece;
+      }
+    },
+  };
+}
+
 const chat = { id: 'a', turns: [{ role: 'user', content: 'Hello' }] };
 const shared = { conversations: [{ from: 'human', value: 'Hello' }] };
 
@@ -121,6 +136,21 @@ describe('planFile', () => {
       ]),
       'as --map says',
     );
+  });
+
+  it('ends reading at once when it is told to, rows that belong together as well', async () => {
+    const rows = Array.from({ length: 20 }, (_, index) => `${index},user,Hello ${'x'.repeat(200)}`);
+    for (const file of [`thread,sender,text\n${rows.join('\n')}`, `${JSON.stringify(chat)}\n`.repeat(200)]) {
+      const plan = await planFile(inputOf(file));
+      ok('format' in plan);
+      const stop = new AbortController();
+      let found = 0;
+      const input = { ...plan.parts[0], input: stopping(plan.parts[0].input, stop) };
+      for await (const converted of convert({ ...plan, parts: [input] }, { signal: stop.signal }))
+        found += 'conversation' in converted ? 1 : 0;
+      // What was read with the first piece of the file, at most.
+      ok(found <= 20, String(found));
+    }
   });
 
   it('takes any file, whole or damaged, without throwing', async () => {
