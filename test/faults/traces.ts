@@ -5,7 +5,8 @@ import { noFigures, type FaultOptions, type Figures } from './support/figures.ts
 import { Random } from './support/random.ts';
 import { Stack } from './support/stack.ts';
 
-const CONVERSATIONS = 60;
+const CONVERSATIONS = 24;
+const LONG_CONVERSATIONS = 60;
 const TURNS = 4;
 const EXPORTERS = 4;
 /** Nobody exports what ended longer ago. */
@@ -16,7 +17,7 @@ const START = Date.parse('2026-02-01T08:00:00Z');
  * traces in flight at any moment. An export without an answer is repeated, as exporters do. In the end each message of
  * each conversation was counted once.
  */
-export async function traces({ rounds, seed, say, given }: FaultOptions): Promise<Figures> {
+export async function traces({ long, rounds, seed, say, given }: FaultOptions): Promise<Figures> {
   const figures = noFigures();
   const random = new Random(seed);
   const stack = given ?? (await Stack.start());
@@ -29,7 +30,8 @@ export async function traces({ rounds, seed, say, given }: FaultOptions): Promis
       body: '{}',
     });
     const { id: instanceId } = answer.body as { readonly id: string };
-    const batches = batchesOf(random, `${seed}`);
+    const conversations = long ? LONG_CONVERSATIONS : CONVERSATIONS;
+    const batches = batchesOf(random, `${seed}`, conversations);
     let left = batches.length;
     const exporter = async (): Promise<void> => {
       for (let batch = batches.shift(); batch !== undefined; batch = batches.shift()) {
@@ -50,15 +52,15 @@ export async function traces({ rounds, seed, say, given }: FaultOptions): Promis
       say(`round ${round}: web killed, ${left} batches of spans to go`);
     }
     await exporting;
-    await settled(stack, client, instanceId, figures);
+    await settled(stack, client, { instanceId, conversations }, figures);
     return figures;
   } finally {
     if (given === undefined) await stack.stop();
   }
 }
 
-function batchesOf(random: Random, seed: string): SpanDraft[][] {
-  const spans = Array.from({ length: CONVERSATIONS }, (_, number) =>
+function batchesOf(random: Random, seed: string, conversations: number): SpanDraft[][] {
+  const spans = Array.from({ length: conversations }, (_, number) =>
     Array.from({ length: TURNS }, (__, turn) => turnOf(`${seed} ${number}`, turn)),
   ).flat(2);
   const batches: SpanDraft[][] = [];
@@ -131,14 +133,17 @@ async function exported(
 }
 
 /** Waits until all is counted, and says what is not as it should be. */
-async function settled(stack: Stack, client: Client, instanceId: string, figures: Figures): Promise<void> {
-  const wanted = CONVERSATIONS * TURNS * 2;
+async function settled(
+  stack: Stack,
+  client: Client,
+  { instanceId, conversations }: { readonly instanceId: string; readonly conversations: number },
+  figures: Figures,
+): Promise<void> {
+  const wanted = conversations * TURNS * 2;
   let counts: number[] = [];
   const look = async (): Promise<number> => {
     const parameters = { instanceId, groupBy: 'SESSION', fields: 'messages', limit: 1000 };
-    const answer = await client.get(parameters).catch(() => null);
-    if (answer?.status !== 200) return 0;
-    const rows = await client.rows(parameters);
+    const rows = await client.rows(parameters).catch(() => []);
     counts = rows.map(({ fields }) => fields.messages ?? 0);
     return counts.reduce((sum, count) => sum + count, 0);
   };
@@ -149,6 +154,6 @@ async function settled(stack: Stack, client: Client, instanceId: string, figures
   const wrong = counts.filter((count) => count !== TURNS * 2);
   figures.accepted += wanted;
   figures.counted += counts.reduce((sum, count) => sum + count, 0);
-  if (counts.length !== CONVERSATIONS || wrong.length > 0)
-    figures.wrong.push(`${counts.length} sessions of ${CONVERSATIONS}, with ${wrong.join(', ')} messages`);
+  if (counts.length !== conversations || wrong.length > 0)
+    figures.wrong.push(`${counts.length} sessions of ${conversations}, with ${wrong.join(', ')} messages`);
 }

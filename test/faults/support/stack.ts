@@ -15,6 +15,9 @@ const ROOT = resolve(import.meta.dirname, '../../..');
 /** As `npm start` pauses before the first restart. */
 const RESTART_PAUSE_MS = 200;
 const GIVE_UP_MS = 60_000;
+/** Between two looks, at first; what takes long is looked at more seldom, as each look is work for the service. */
+const LOOK_MS = 20;
+const SELDOM_LOOK_MS = 250;
 
 export const MEMBERS = ['nats', 'web', 'worker'] as const;
 export type Member = (typeof MEMBERS)[number];
@@ -198,10 +201,11 @@ export class Stack {
 
   /** Waits until something holds; fails after a minute with what `describe` says. */
   async until(holds: () => boolean | Promise<boolean>, describe: () => string): Promise<void> {
-    const deadline = performance.now() + GIVE_UP_MS;
+    const startedAt = performance.now();
     while (!(await holds())) {
-      if (performance.now() > deadline) throw new Error(`waited too long: ${describe()}`);
-      await sleep(20);
+      const waitedMs = performance.now() - startedAt;
+      if (waitedMs > GIVE_UP_MS) throw new Error(`waited too long: ${describe()}`);
+      await sleep(Math.min(SELDOM_LOOK_MS, LOOK_MS + waitedMs / 10));
     }
   }
 
