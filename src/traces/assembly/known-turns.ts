@@ -53,6 +53,9 @@ export function hashOf(content: string): string {
   return createHash('sha256').update(normal).digest('base64url').slice(0, HASH_CHARACTERS);
 }
 
+/** Each is looked for by itself; what a person said before so many in a row is history. */
+const MAX_QUESTIONS = 200;
+
 export function partsOf({ asked, answered, continues }: SpokenSpan): SpanParts {
   let taken = asked.filter(isSpoken);
   let given = answered.filter(isSpoken);
@@ -64,7 +67,8 @@ export function partsOf({ asked, answered, continues }: SpokenSpan): SpanParts {
   }
   // What comes after the last answer is asked now; a span that goes on with a question has said something since.
   const behind = continues ? taken.findLastIndex(({ role }) => role === 'user') + 1 : taken.length;
-  const begin = taken.slice(0, behind).findLastIndex(({ role }) => role === 'assistant') + 1;
+  const lastAnswer = taken.slice(0, behind).findLastIndex(({ role }) => role === 'assistant');
+  const begin = Math.max(lastAnswer + 1, behind - MAX_QUESTIONS);
   return {
     history: taken.slice(0, begin),
     questions: taken.slice(begin, behind),
@@ -109,9 +113,11 @@ export function recogniseTurns(turns: KnownTurn[], own: readonly KnownTurn[]): v
 
 /** A time that keeps those of the turns before `before` and from `behind` on in order. */
 function timeBetween(turns: readonly KnownTurn[], before: number, behind: number, at: number): number {
-  const previous = turns.slice(0, before).findLast(isTimed)?.at ?? -Infinity;
-  const next = turns.slice(behind).find(isTimed)?.at ?? Infinity;
-  return Math.min(Math.max(at, previous), next);
+  let previous = before - 1;
+  while (previous >= 0 && !isTimed(turns[previous] as KnownTurn)) previous -= 1;
+  let next = behind;
+  while (next < turns.length && !isTimed(turns[next] as KnownTurn)) next += 1;
+  return Math.min(Math.max(at, turns[previous]?.at ?? -Infinity), turns[next]?.at ?? Infinity);
 }
 
 function isTimed({ inferred }: KnownTurn): boolean {

@@ -77,6 +77,20 @@ describe('what the assembler sends on', () => {
     }
   });
 
+  it('has each of many questions in a row once, as the next call repeats them', async () => {
+    const service = new FakeService(null);
+    const asked = Array.from({ length: 1000 }, (_, index) => ({
+      role: 'user' as const,
+      content: `line ${index % 300}`,
+    }));
+    service.send([call(1, { asked })]);
+    await service.runOut();
+    const answered = [{ role: 'assistant' as const, content: 'answer 1' }];
+    service.send([call(2, { asked: [...asked, ...answered, { role: 'user', content: 'And now?' }] })]);
+    await service.runOut();
+    equal(service.sessions().get('a chat')?.length, 1003);
+  });
+
   it('does not wait for what is above a span if that was assembled before, even by another process', async () => {
     const service = new FakeService(null);
     const trace = 'a'.repeat(32);
