@@ -82,7 +82,7 @@ export interface ImportSummary {
   readonly messages: number;
   /** Conversations that the service already held in full. */
   readonly alreadyThere: number;
-  /** Messages of conversations that the service already held. */
+  /** Messages that the service already held, those of conversations that were continued among them. */
   readonly messagesAlreadyThere: number;
   /** Distinct end users of all conversations, sent or already there. */
   readonly users: number;

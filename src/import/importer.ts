@@ -360,6 +360,7 @@ class Import {
     if (sessionId !== undefined) this.#sent.set(sessionId, messages.length);
     this.#conversations += 1;
     this.#messages += messages.length - count;
+    this.#messagesAlreadyThere += count;
     this.#report();
   }
 

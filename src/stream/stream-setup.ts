@@ -120,7 +120,7 @@ async function setUp(manager: JetStreamManager, wanted: Wanted): Promise<void> {
       if (NO_ROOM.has(code) && maxBytes > 1024 * 1024) continue;
       throw new SetupError(
         `NATS cannot make the stream ${wanted.name}: ${(error as Error).message}. ` +
-          'Free disk space, lower STREAM_MAX_BYTES, or ask who runs the server.',
+          'Free disk space, lower STREAM_MAX_BYTES and TRACES_MAX_BYTES, or ask who runs the server.',
         { cause: error },
       );
     }

@@ -306,6 +306,7 @@ describe('importFiles', () => {
     };
     const summary = await run(files);
     deepEqual([summary.conversations, summary.messages, service.countOf().messages], [3, 9, 9]);
+    equal(summary.messagesAlreadyThere, 4);
   });
 
   it('sends conversations of many small files together', async () => {
