@@ -250,6 +250,12 @@ describe('the dashboard in a browser', { skip }, () => {
       .split('\r\n');
     equal(lines[0], 'cluster,topic,id,sessions,users,messages,sat,dsat,netSat');
     equal(lines.length, 3);
+    await page.goto(`${service.url}/?instance=${shop.instanceId}&view=conversations`);
+    await page.route('**/v1/query?*', (route) =>
+      route.request().headers()['accept'] === 'text/csv' ? route.fulfill({ status: 503 }) : route.continue(),
+    );
+    await page.click('section button:has-text("CSV")', SOON);
+    equal(await page.textContent('section .fault', SOON), 'The file could not be made.');
     await page.context().close();
   });
 

@@ -1,5 +1,6 @@
 /** Small parts that several views share. */
 import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
 import type { ApiError } from './api.ts';
 import { toCsv } from '../../../domain/csv.ts';
 import { changeOf, shownCount, shownNet, shownPoints, shownShare } from './format.ts';
@@ -137,17 +138,23 @@ export function Section({
   readonly csv?: () => readonly (readonly (string | number | null)[])[] | Promise<Blob>;
   readonly children: ComponentChildren;
 }) {
+  const [fault, setFault] = useState<ApiError | null>(null);
+  const save = (): void => {
+    setFault(null);
+    if (csv !== undefined) saveCsv(`${title}.csv`, csv()).catch(setFault);
+  };
   return (
     <section>
       <header>
         <h2>{title}</h2>
         {action}
         {csv === undefined ? null : (
-          <button type="button" class="quiet" onClick={() => void saveCsv(`${title}.csv`, csv())}>
+          <button type="button" class="quiet" onClick={save}>
             CSV<span class="hidden"> of {title}</span>
           </button>
         )}
       </header>
+      {fault === null ? null : <Fault error={fault} />}
       {children}
     </section>
   );
