@@ -147,6 +147,7 @@ export async function recall(buffer: TraceBuffer, traces: AssemblyParts['traces'
       if (record !== null) buffer.recall(trace, record.spans);
     }),
   );
+  traces.release();
 }
 
 /** A fault in what is assembled, or in how, and none of what it is stored in. */
