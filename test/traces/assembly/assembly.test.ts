@@ -32,6 +32,17 @@ describe('what the assembler sends on', () => {
     deepEqual(contents, ['question 1', 'answer 1', 'question 2', 'answer 2']);
   });
 
+  it('is a question that is asked again in a trace whose id has 64 bits', async () => {
+    const service = new FakeService(null);
+    const asked = [{ role: 'user', content: 'Where is my parcel?' }] as const;
+    for (const number of [1, 2]) {
+      service.send([call(number, { asked })]);
+      await service.runOut();
+    }
+    const contents = [...(service.sessions().get('a chat') ?? [])].map((said) => Object(said).content);
+    deepEqual(contents, ['Where is my parcel?', 'answer 1', 'Where is my parcel?', 'answer 2']);
+  });
+
   it('is whole of a conversation whose beginning is no longer known', async () => {
     const service = new FakeService(null);
     const trace = '1'.repeat(32);
