@@ -126,8 +126,9 @@ function unrecognised({ input, looksLike, todo }: UnknownFile): string {
   const fact = `${input.name}: not recognised; it looks like ${looksLike}. `;
   if (todo !== undefined) return `${fact}${todo}`;
   return (
-    `${fact}Say which column or member is what with --map role=… content=… conversation=… (turns=… for a list of messages ` +
-    `in each entry), or name its format with --format: ${FORMATS.map(({ name }) => name).join(', ')}.`
+    `${fact}Say which column or member is what with --map role=… content=… conversation=… ` +
+    `(turns=… for a list of messages in each entry), or name its format with --format: ` +
+    `${FORMATS.map(({ name }) => name).join(', ')}.`
   );
 }
 

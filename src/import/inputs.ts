@@ -38,8 +38,8 @@ export interface Inputs {
 const STANDARD_INPUT = '-';
 
 /**
- * Expands what was named. A file that cannot be read is a fault and keeps no other from being read. `encoding`: of files
- * that are not UTF-8 and do not say so. Throws the error of the file system when what was named is not there.
+ * Expands what was named. A file that cannot be read is a fault and keeps no other from being read. `encoding`: of
+ * files that are not UTF-8 and do not say so. Throws the error of the file system when what was named is not there.
  */
 export async function openInputs(
   names: readonly string[],

@@ -44,10 +44,11 @@ export function parseMapping(pairs: readonly string[]): Mapping {
     if (name.startsWith('role:') && name.length > 'role:'.length)
       roles.set(name.slice('role:'.length), value);
     else if (isField(name) && !UNKNOWN_PAIR.test(value)) fields[name] = value;
-    else
-      throw new Error(
-        `"${isField(name) ? UNKNOWN_PAIR.exec(value)?.[1] : pair}" is none of ${FIELDS.map((field) => `${field}=…`).join(', ')} or role:VALUE=user`,
-      );
+    else {
+      const unknown = isField(name) ? UNKNOWN_PAIR.exec(value)?.[1] : pair;
+      const known = FIELDS.map((field) => `${field}=…`).join(', ');
+      throw new Error(`"${unknown}" is none of ${known} or role:VALUE=user`);
+    }
   }
   const { turns, role, content, question, answer } = fields;
   if (content === undefined && question === undefined && answer === undefined)

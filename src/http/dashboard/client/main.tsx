@@ -87,34 +87,11 @@ async function lastProcessedAt(instanceId: string): Promise<string | null> {
 
 function Page() {
   const navigation = useUrlState();
-  const [instances, setInstances] = useState<readonly Instance[] | null>(null);
-  const [fault, setFault] = useState<ApiError | null>(null);
   const [hasKey, setHasKey] = useState(key.get() !== '');
-  const enter = (): void => {
-    setFault(null);
-    api.instances().then(
-      async ({ elements }) => {
-        const isKnown = elements.some(({ id }) => id === navigation.state.instance);
-        const first = isKnown ? undefined : await firstWithMessages(elements);
-        if (first !== undefined) {
-          history.replaceState(null, '', navigation.hrefOf({ instance: first.id }));
-          dispatchEvent(new PopStateEvent('popstate'));
-        }
-        setInstances(elements);
-      },
-      (error: unknown) => {
-        const known = error instanceof ApiError ? error : new ApiError(0, '', 'The page failed.');
-        if (known.status === 401) {
-          key.forget();
-          setHasKey(false);
-        }
-        setFault(known);
-      },
-    );
-  };
-  useEffect(() => {
-    if (hasKey) enter();
-  }, [hasKey]);
+  const { instances, fault, enter } = useInstances(navigation, hasKey, () => {
+    key.forget();
+    setHasKey(false);
+  });
   if (!hasKey) {
     return (
       <KeyForm
@@ -157,6 +134,35 @@ function Page() {
       <Dashboard instances={instances} navigation={navigation} />
     </NavigationContext.Provider>
   );
+}
+
+/** The instances of the key, asked for once there is one; the page shows one that has messages. */
+function useInstances(navigation: Navigation, hasKey: boolean, onRefused: () => void) {
+  const [instances, setInstances] = useState<readonly Instance[] | null>(null);
+  const [fault, setFault] = useState<ApiError | null>(null);
+  const enter = (): void => {
+    setFault(null);
+    api.instances().then(
+      async ({ elements }) => {
+        const isKnown = elements.some(({ id }) => id === navigation.state.instance);
+        const first = isKnown ? undefined : await firstWithMessages(elements);
+        if (first !== undefined) {
+          history.replaceState(null, '', navigation.hrefOf({ instance: first.id }));
+          dispatchEvent(new PopStateEvent('popstate'));
+        }
+        setInstances(elements);
+      },
+      (error: unknown) => {
+        const known = error instanceof ApiError ? error : new ApiError(0, '', 'The page failed.');
+        if (known.status === 401) onRefused();
+        setFault(known);
+      },
+    );
+  };
+  useEffect(() => {
+    if (hasKey) enter();
+  }, [hasKey]);
+  return { instances, fault, enter };
 }
 
 function KeyForm({
