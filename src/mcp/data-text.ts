@@ -8,16 +8,21 @@ import { randomBytes } from 'node:crypto';
 const DECEIVING = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}\u{e0100}-\u{e01ef}]/gu;
 const KEPT = new Set(['\n', '\t', '\u200c', '\u200d']);
 
+/** Opens an element of HTML that a client, showing Markdown, would fetch something for. */
+const FETCHING =
+  /<(?=(?:img|image|picture|source|video|audio|track|svg|iframe|embed|object|link|input)\b)/giu;
+
 /**
  * A text of a conversation for a model: to the letter but for characters that deceive, which are escaped, and images
- * of Markdown, which a client would fetch.
+ * of Markdown and HTML, which a client would fetch.
  */
 export function neutral(text: string): string {
   return text
     .toWellFormed()
     .replaceAll('\r\n', '\n')
     .replace(DECEIVING, (character) => (KEPT.has(character) ? character : escaped(character)))
-    .replaceAll('![', '!\\[');
+    .replaceAll('![', '!\\[')
+    .replace(FETCHING, '<\\');
 }
 
 function escaped(character: string): string {

@@ -29,6 +29,10 @@ describe('texts of conversations', () => {
 
   it('hold no image that a client would fetch', () => {
     equal(neutral('![x](https://evil.example/?q=1)'), '!\\[x](https://evil.example/?q=1)');
+    equal(neutral('<IMG\nsrc=x> <svg/onload=x>'), '<\\IMG\nsrc=x> <\\svg/onload=x>');
+    // A backslash before it must not undo the escape.
+    equal(neutral('\\<img src=x>'), '\\<\\img src=x>');
+    equal(neutral('1 <2, <imgs>, <https://a.example>'), '1 <2, <imgs>, <https://a.example>');
   });
 
   it('are neutral wherever they are in an answer, names of members included in their place', () => {
