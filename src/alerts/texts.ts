@@ -72,7 +72,7 @@ const UNITS: Readonly<Record<Window, string>> = { HOUR: 'hour', DAY: 'day', WEEK
 const ONE_OF = { TOPIC: 'topic', GAP: 'gap', CSAT_DSAT: 'signal' } as const;
 
 /** “12 more topics met the condition of this alert today: ‘a’, ‘b’ and 10 others. It says no more about this day.” */
-export function heldBackSentence(firing: Firing): string {
+function heldBackSentence(firing: Firing): string {
   const { heldBack = [], window } = firing;
   const names = heldBack.slice(0, MOST_NAMES).map(({ name }) => `‘${oneLine(name)}’`);
   const others = heldBack.length - names.length;
@@ -227,7 +227,7 @@ export function dayName(at: number): string {
 }
 
 /** “22 November” */
-export function shortDay(at: number): string {
+function shortDay(at: number): string {
   return formats().short.format(new Date(at / 1000));
 }
 
