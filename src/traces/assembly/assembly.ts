@@ -17,7 +17,7 @@ import {
   type Kept,
   type TraceRecord,
 } from './records.ts';
-import { chosenOf, placing, spansOf, type PlacedSpan, type SeenSpan } from './spoken-spans.ts';
+import { chosenOf, idsOf, placing, seenSpans, spansOf, type PlacedSpan } from './spoken-spans.ts';
 
 /** What arrived of a trace by the time it was let go. */
 export interface ArrivedTrace {
@@ -233,7 +233,7 @@ class Round {
     const what = spoken(trace.traceId, span);
     const digest = digestOf(span.spanId, what);
     const key = conversationKey(trace.projectId, name);
-    if (await this.#isMerged(key, conversation, digest)) return 0;
+    if (await this.#isMerged(key, conversation, digest, trace.until)) return 0;
     this.#changed.set(key, conversation);
     const added = mergeSpan(conversation.turns, what, { forgotten: conversation.forgotten, begun });
     conversation.merged.add(digest, trace.until);
@@ -253,13 +253,18 @@ class Round {
   }
 
   /** Whether it was taken in before. */
-  async #isMerged(key: string, { merged }: Conversation, digest: string): Promise<boolean> {
-    if (merged.has(digest)) return true;
-    for (const number of merged.pages(this.#parts.firstSequence())) {
+  async #isMerged(key: string, conversation: Conversation, digest: string, until: number): Promise<boolean> {
+    const { merged } = conversation;
+    let found = merged.has(digest);
+    let inPage: number | undefined;
+    for (const number of found ? [] : merged.pages(this.#parts.firstSequence())) {
       const page = await this.#parts.pages.get(pageKey(key, number));
-      if (page?.has(digest) === true) return true;
+      if (page?.has(digest) !== true) continue;
+      [found, inPage] = [true, number];
+      break;
     }
-    return false;
+    if (found && merged.renew(digest, until, inPage)) this.#changed.set(key, conversation);
+    return found;
   }
 
   async #noteEnd(
@@ -364,36 +369,4 @@ function digestOf(spanId: string, { trace, asked, answered }: SpokenSpan): strin
   const said = [...asked, ...answered].map(({ role, content }) => `${role}${hashOf(content)}`);
   const parts = JSON.stringify([trace, spanId, asked.length, said]);
   return createHash('sha256').update(parts).digest('base64url').slice(0, 10);
-}
-
-/** The ids that any span of a trace has, for spans that come later and have none. */
-function idsOf(spans: readonly Observation[]): TraceRecord['ids'] {
-  const ids: { conversationId?: string; userId?: string; instanceId?: string } = {};
-  for (const { conversationId, userId, instanceId } of spans) {
-    if (conversationId !== undefined) ids.conversationId ??= conversationId;
-    if (userId !== undefined) ids.userId ??= userId;
-    if (instanceId !== undefined) ids.instanceId ??= instanceId;
-  }
-  return ids;
-}
-
-function seenSpans(
-  seen: ReadonlyMap<string, SeenSpan>,
-  spans: readonly Observation[],
-  conversations: ReadonlyMap<string, ConversationName>,
-): SeenSpan[] {
-  const all = new Map(seen);
-  for (const { spanId, parentSpanId, kind } of spans) {
-    if (kind === 'event' && !all.has(spanId)) continue;
-    const known = all.get(spanId);
-    all.set(spanId, {
-      spanId,
-      parentSpanId: parentSpanId ?? known?.parentSpanId,
-      counted: known?.counted ?? false,
-    });
-  }
-  return [...all.values()].map((span) => ({
-    ...span,
-    counted: span.counted || conversations.has(span.spanId),
-  }));
 }

@@ -21,7 +21,7 @@ interface Block {
 
 interface Page {
   readonly number: number;
-  readonly until: number;
+  until: number;
 }
 
 /** What is stored with the conversation: the blocks, then the pages, as numbers and their newest sequences. */
@@ -46,16 +46,23 @@ export class MergedSpans {
   readonly #limits: MergedLimits;
   #blocks: Block[] = [];
   #pages: Page[] = [];
-  readonly #known = new Set<string>();
+  /** The block of each digest; null: not needed since the conversation was stored. Takes more room than the blocks. */
+  #known: Map<string, Block> | null = null;
 
   constructor(limits = MERGED_LIMITS, { blocks, pages }: StoredMerged = { blocks: [], pages: [] }) {
     this.#limits = limits;
     this.#blocks = blocks.map(([until, digests]) => ({ until, digests: [...digests] }));
     this.#pages = pages.map(([number, until]) => ({ number, until }));
-    for (const { digests } of this.#blocks) for (const digest of digests) this.#known.add(digest);
+  }
+
+  get #byDigest(): Map<string, Block> {
+    return (this.#known ??= new Map(
+      this.#blocks.flatMap((block) => block.digests.map((digest) => [digest, block] as const)),
+    ));
   }
 
   get stored(): StoredMerged {
+    this.#known = null;
     return {
       blocks: this.#blocks.map(({ until, digests }) => [until, digests]),
       pages: this.#pages.map(({ number, until }) => [number, until]),
@@ -64,7 +71,7 @@ export class MergedSpans {
 
   /** Not those in pages. */
   has(digest: string): boolean {
-    return this.#known.has(digest);
+    return this.#byDigest.has(digest);
   }
 
   /** Numbers of the pages with spans that may come again, the newest first. */
@@ -77,15 +84,23 @@ export class MergedSpans {
 
   /** `until`: sequence of the newest entry that holds a part of the span. */
   add(digest: string, until: number): void {
-    if (this.#known.has(digest)) return;
-    this.#known.add(digest);
-    const last = this.#blocks.at(-1);
+    if (this.#byDigest.has(digest)) return;
+    let last = this.#blocks.at(-1);
     if (last === undefined || last.digests.length >= this.#limits.block) {
-      this.#blocks.push({ until, digests: [digest] });
-      return;
+      last = { until, digests: [] };
+      this.#blocks.push(last);
     }
     last.digests.push(digest);
     last.until = Math.max(last.until, until);
+    this.#byDigest.set(digest, last);
+  }
+
+  /** A span that is known stands in a newer entry, too. Returns whether that was not known. `page`: where it is. */
+  renew(digest: string, until: number, page?: number): boolean {
+    const known = this.#byDigest.get(digest) ?? this.#pages.find(({ number }) => number === page);
+    if (known === undefined || known.until >= until) return false;
+    known.until = until;
+    return true;
   }
 
   /** Lets go of the oldest ones. Returns what has to be stored before the conversation is. */
@@ -110,13 +125,13 @@ export class MergedSpans {
       [page, size] = [[], 0];
     }
     this.#blocks = this.#blocks.filter((block) => !gone.has(block));
-    for (const { digests } of gone) for (const digest of digests) this.#known.delete(digest);
+    if (gone.size > 0) this.#known = null;
     return pages;
   }
 
   /** The oldest blocks, without which enough digests are left. */
   #surplus(): readonly Block[] {
-    let left = this.#known.size;
+    let left = this.#blocks.reduce((sum, { digests }) => sum + digests.length, 0);
     let count = 0;
     for (const { digests } of this.#blocks) {
       left -= digests.length;

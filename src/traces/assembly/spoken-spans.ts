@@ -260,3 +260,36 @@ function inheritedIds(
   }
   return ids;
 }
+
+/** The ids that any span of a trace has, for spans that come later and have none. */
+export function idsOf(spans: readonly Observation[]): SpanIds {
+  const ids: { conversationId?: string; userId?: string; instanceId?: string } = {};
+  for (const { conversationId, userId, instanceId } of spans) {
+    if (conversationId !== undefined) ids.conversationId ??= conversationId;
+    if (userId !== undefined) ids.userId ??= userId;
+    if (instanceId !== undefined) ids.instanceId ??= instanceId;
+  }
+  return ids;
+}
+
+/** What was seen of a trace, with the spans that came now. `conversations`: where those are that count. */
+export function seenSpans(
+  seen: ReadonlyMap<string, SeenSpan>,
+  spans: readonly Observation[],
+  conversations: ReadonlyMap<string, unknown>,
+): SeenSpan[] {
+  const all = new Map(seen);
+  for (const { spanId, parentSpanId, kind } of spans) {
+    if (kind === 'event' && !all.has(spanId)) continue;
+    const known = all.get(spanId);
+    all.set(spanId, {
+      spanId,
+      parentSpanId: parentSpanId ?? known?.parentSpanId,
+      counted: known?.counted ?? false,
+    });
+  }
+  return [...all.values()].map((span) => ({
+    ...span,
+    counted: span.counted || conversations.has(span.spanId),
+  }));
+}

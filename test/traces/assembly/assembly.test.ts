@@ -114,6 +114,23 @@ describe('what the assembler sends on', () => {
     equal(service.sessions().get('a chat')?.length, 2);
   });
 
+  it('is sent once when an old call was exported again, and that comes again after a kill', async () => {
+    for (const page of [6, 1000]) {
+      const kept = { ...KEPT, turns: 12, merged: { kept: 8, block: 2, page } };
+      const service = new FakeService(null, { kept });
+      service.send([1, 2, 3, 4].map((number) => call(number)));
+      await service.run();
+      service.send([call(100, { traceId: 'f'.repeat(32), parentSpanId: 'f'.repeat(16) })]);
+      for (const number of [5, 6, 7, 8, 1, 2]) service.send([call(number)]);
+      await service.run();
+      for (let number = 9; number <= 40; number += 1) service.send([call(number)]);
+      await service.run();
+      service.kill();
+      await service.runOut();
+      equal(service.sessions().get('a chat')?.length, 82);
+    }
+  });
+
   it('is sent once when more calls of a conversation come again than it keeps digests of', async () => {
     for (let seed = 1; seed <= 6; seed += 1) {
       const dice = new Dice(seed);
