@@ -1,6 +1,6 @@
 import { DEFAULT_INSTANCE_NAME } from '../domain/limits.ts';
 import { RefusedError, UnavailableError } from './client.ts';
-import type { IngestAnswer, QueryAnswer } from './client.ts';
+import type { IngestAnswer } from './client.ts';
 import type { ImportObserver, ImportOptions, ImportSummary } from './contract.ts';
 import { convert, type Place } from './converter.ts';
 import { DigestCounts } from './digest-counts.ts';
@@ -10,7 +10,7 @@ import type { Conversation } from './mapper.ts';
 import { requestsOf, Sender, type Sent } from './sender.ts';
 import { Pace } from './pace.ts';
 import { planFiles, sizeOf, type FilePlan } from './plan.ts';
-import { earlierSessionIdsOf, sessionIdOf } from './sessions.ts';
+import { SessionLookup } from './session-lookup.ts';
 import { WarningCounts } from './warnings.ts';
 
 export type {
@@ -31,11 +31,6 @@ interface Placed {
 const GROUP = { conversations: 250, messages: 4096, characters: 1024 * 1024 };
 /** Groups on their way: one is read while others are sent and stored. */
 const GROUPS_IN_FLIGHT = 4;
-/** Where an address may not be long: four 36-character ids each keep it below 8 KB. */
-const SMALL_LOOKUP = 48;
-/** The address is too long for whoever is before the service. */
-const TOO_LONG = [400, 414, 431];
-
 /**
  * Sends every conversation of the files, each to a session of its own, some at a time; the messages of
  * one conversation keep their order. Safe to repeat: conversations that the service shows in full are
@@ -86,18 +81,18 @@ class Import {
   /** Names of the conversations of both. */
   readonly #open = new Set<string>();
   readonly #users = new DigestCounts();
-  /** Messages of each session that were sent in this import: queries may not show them yet. */
+  /** End users of conversations that name none. */
+  #anonymous = 0;
+  /** Messages of each session that were met in this import: queries may not show them yet. */
   readonly #sent = new DigestCounts();
   readonly #warnings = new WarningCounts();
   readonly #leftOut = new OmissionCounts();
   readonly #sender: Sender;
   readonly #pace: Pace | null;
+  readonly #lookup: SessionLookup;
   #instanceId: string | null;
   /** It was made for this import. */
   #isNew = false;
-  /** False: the service is older and issues no session ids. */
-  #issues = true;
-  #lookup = GROUP.conversations;
   #stopped: Error | null = null;
   #conversations = 0;
   #messages = 0;
@@ -116,6 +111,7 @@ class Import {
     this.#observer = options.observer ?? {};
     this.#sender = new Sender(options.target, options.concurrency);
     const { target, maxLagMs } = options;
+    this.#lookup = new SessionLookup(target);
     this.#pace = maxLagMs === undefined ? null : new Pace(target, maxLagMs);
     this.#instanceId = options.into.kind === 'named' ? options.into.instanceId.toLowerCase() : null;
   }
@@ -144,7 +140,7 @@ class Import {
       messages: this.#messages,
       alreadyThere: this.#alreadyThere,
       messagesAlreadyThere: this.#messagesAlreadyThere,
-      users: this.#users.size,
+      users: this.#users.size + this.#anonymous,
       emptyTurns: this.#emptyTurns,
       failedLines: this.#failedLines,
       brokenFiles: this.#brokenFiles,
@@ -255,9 +251,10 @@ class Import {
 
   /** Looks up what the service holds of these conversations, then sends what is missing. */
   async #deliver(instanceId: string, group: readonly Placed[]): Promise<void> {
-    const sessions = await this.#sessionsOf(instanceId, group);
-    const held = await this.#held(instanceId, sessions);
-    const keyMember = this.#issues ? 'deduplicationId' : 'idempotencyKey';
+    // Nobody else can have sent anything to a new one before we did; and what we sent, we know.
+    const conversations = group.map(({ conversation }) => conversation);
+    const { sessions, held } = await this.#lookup.find(instanceId, conversations, { isNew: this.#isNew });
+    const keyMember = this.#lookup.issues ? 'deduplicationId' : 'idempotencyKey';
     const missing = group.flatMap((placed, index) => {
       const { conversation } = placed;
       const { messages } = conversation;
@@ -268,7 +265,8 @@ class Import {
         const requests = requestsOf(conversation, { instanceId, sessionId }, count, keyMember);
         return [{ placed, count, requests }];
       }
-      for (const user of usersOf(conversation)) this.#users.set(user, 1);
+      this.#noteUsers(conversation, sessionId);
+      this.#sent.set(sessionId, count);
       this.#alreadyThere += 1;
       this.#messagesAlreadyThere += messages.length;
       return [];
@@ -281,64 +279,6 @@ class Import {
         this.#settle(placed, count, outcome);
       },
     );
-  }
-
-  /**
-   * The session of each conversation, then those that earlier versions of the importer may have put it into. Where the
-   * source is '', callers who go on live derive the id themselves.
-   */
-  async #sessionsOf(instanceId: string, group: readonly Placed[]): Promise<string[][]> {
-    const derived = group.map(({ conversation: { source, id } }) => sessionIdOf(instanceId, source, id));
-    const isIssued = group.map(({ conversation: { source } }) => source !== '');
-    const named = derived.filter((_, index) => isIssued[index]);
-    let issued: readonly string[] = [];
-    if (this.#issues && named.length > 0) {
-      const answer = await this.#options.target.issueSessionIds(instanceId, named);
-      if (answer === null) this.#issues = false;
-      else issued = answer;
-    }
-    let next = 0;
-    return group.map(({ conversation: { source, id } }, index) => {
-      const own = isIssued[index] === true ? issued[next++] : undefined;
-      const earlier = this.#isNew ? [] : earlierSessionIdsOf(instanceId, source, id);
-      return [...(own === undefined ? [] : [own]), derived[index] as string, ...earlier];
-    });
-  }
-
-  /** How many messages the service shows of those of the sessions that it has. */
-  async #held(
-    instanceId: string,
-    sessions: readonly (readonly string[])[],
-  ): Promise<ReadonlyMap<string, number>> {
-    const counts = new Map<string, number>();
-    // Nobody else can have sent anything to it before we did; and what we sent, we know.
-    if (this.#isNew) return counts;
-    const size = this.#lookup;
-    for (let from = 0; from < sessions.length; from += size) {
-      const ids = sessions.slice(from, from + size).flat();
-      let answer: QueryAnswer;
-      try {
-        answer = await this.#options.target.query({
-          groupBy: 'SESSION',
-          instanceId,
-          fields: 'messages',
-          ids: ids.join(','),
-          limit: String(ids.length),
-        });
-      } catch (error) {
-        const isLong = error instanceof RefusedError && TOO_LONG.includes(error.status);
-        if (!isLong || size === SMALL_LOOKUP) throw error;
-        this.#lookup = SMALL_LOOKUP;
-        return this.#held(instanceId, sessions);
-      }
-      for (const { dimensions, fields } of answer.elements) {
-        const session: unknown = dimensions['session'];
-        const id = typeof session === 'object' && session !== null && 'id' in session ? session.id : null;
-        if (typeof id === 'string' && typeof fields['messages'] === 'number')
-          counts.set(id, fields['messages']);
-      }
-    }
-    return counts;
   }
 
   /** Counts what became of a conversation: its answers, up to the first that is none. */
@@ -354,14 +294,22 @@ class Import {
       for (const { text } of this.#warnings.add(answer.warnings ?? ''))
         this.#observer.warning?.({ ...place, line: conversation.line, message: text });
     }
-    for (const user of usersOf(conversation)) this.#users.set(user, 1);
     const { messages } = conversation;
     const sessionId = outcome.at(-1)?.request.sessionId;
-    if (sessionId !== undefined) this.#sent.set(sessionId, messages.length);
+    if (sessionId !== undefined) {
+      this.#noteUsers(conversation, sessionId);
+      this.#sent.set(sessionId, messages.length);
+    }
     this.#conversations += 1;
     this.#messages += messages.length - count;
     this.#messagesAlreadyThere += count;
     this.#report();
+  }
+
+  #noteUsers(conversation: Conversation, sessionId: string): void {
+    const users = usersOf(conversation);
+    if (!conversation.isAnonymous) for (const user of users) this.#users.set(user, 1);
+    else if (this.#sent.get(sessionId) === 0) this.#anonymous += users.size;
   }
 
   #noteLast(answer: IngestAnswer, messages: number): void {

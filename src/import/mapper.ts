@@ -23,6 +23,8 @@ export interface Conversation {
   readonly source: string;
   readonly id: string;
   readonly messages: readonly IngestMessage[];
+  /** Nobody says who its end user is: it has one of its own. */
+  readonly isAnonymous: boolean;
   /** Where each message stands in the line, such as `turns.4`. */
   readonly places: readonly string[];
   /** Kept with the session: the line's own metadata, source and id, and as `externalId` the id as it was written. */
@@ -158,6 +160,10 @@ export function mapValue(value: unknown, context: LineContext): MappedLine {
       line: context.line,
       source,
       id: uniqueId,
+      isAnonymous:
+        typeof author !== 'string' &&
+        context.user === undefined &&
+        messages.every(({ userId }) => userId === undefined),
       messages: withAuthor(
         messages,
         author ?? context.user ?? authorOf(source, uniqueId),

@@ -34,6 +34,7 @@ describe('mapLine', () => {
         line: 7,
         source: 'shop',
         id: 'd1',
+        isAnonymous: true,
         messages: [
           { content: 'Where is my parcel?', role: 'user', userId: OF_SHOP_D1 },
           { content: 'On its way.', role: 'assistant' },
