@@ -170,7 +170,9 @@ class Merge {
     const fits = (index: number): boolean => this.#isQuestion(index, end);
     const places = Array.from({ length: end }, (_, back) => end - 1 - back).filter(fits);
     const isBehind = (index: number): boolean => this.#turns[index - 1]?.hash === this.#lastBefore;
-    return places.find(isBehind) ?? places[0] ?? end;
+    const own = places.filter((index) => this.#turns[index]?.trace === this.#span.trace);
+    const likely = own.length > 0 ? own : places;
+    return likely.find(isBehind) ?? likely[0] ?? end;
   }
 
   #isQuestion(index: number, end: number): boolean {
@@ -178,15 +180,16 @@ class Merge {
     if (turn.role !== 'user' || turn.hash !== this.#question || !this.#mayBe(turn)) return false;
     const next = this.#untilQuestion(index + 1);
     let step = 0;
+    let repeated = 0;
     for (let place = index + 1; place < end; place += 1) {
       const said = this.#turns[place] as KnownTurn;
       if (said.role !== 'assistant') continue;
       const found = place < next ? this.#steps.indexOf(said.hash, step) : -1;
-      if (found >= 0) step = found + 1;
+      if (found >= 0) [step, repeated] = [found + 1, repeated + 1];
       else if (isTimed(said)) return false;
     }
     // A history leaves nothing out.
-    return turn.inferred !== 'history' || step === this.#steps.length;
+    return turn.inferred !== 'history' || repeated === this.#steps.length;
   }
 
   addHistory(history: readonly ObservedMessage[], { forgotten = false, begun }: MergeOptions): void {
