@@ -84,7 +84,7 @@ const INSTANCES_SAID = 3;
 const LOGGERS_KNOWN = 10_000;
 const LOGGER_KNOWN_MS = 3600 * 1000;
 
-export const NO_CONTENT_HINT =
+const NO_CONTENT_HINT =
   'came without content, which instrumentations leave out by default. Turn it on: ' +
   'OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true (OpenTelemetry), TRACELOOP_TRACE_CONTENT=true ' +
   '(OpenLLMetry), OPENINFERENCE_HIDE_INPUTS=false and OPENINFERENCE_HIDE_OUTPUTS=false (OpenInference), ' +

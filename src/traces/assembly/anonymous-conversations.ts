@@ -41,8 +41,8 @@ type Said = Pick<KnownTurn, 'role' | 'hash'>;
 /**
  * Finds conversations without an id by what was said in them. A call that repeats the history goes on with a
  * conversation that ended exactly so: which one of several is the same to everybody. A call that comes late is found by
- * the history of a later one. Each goes on with another conversation: whoever takes one is written into its key, so that
- * the same trace finds the same conversation again.
+ * the history of a later one. Each goes on with another conversation: whoever takes one is written into its key, so
+ * that the same trace finds the same conversation again.
  */
 export class AnonymousConversations {
   readonly #bucket: CachedBucket<Candidate[]>;

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { KeyValueBucket } from '../../stream/kv/key-value.ts';
 
 /** Somebody else wrote a key that this process had read: another assembler runs. */
-export class OutrunError extends Error {
+class OutrunError extends Error {
   constructor(key: string) {
     super(`another process has changed ${key}`);
     this.name = 'OutrunError';

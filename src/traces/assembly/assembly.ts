@@ -358,8 +358,8 @@ function spoken(trace: string, span: PlacedSpan): SpokenSpan {
 }
 
 /**
- * Enough to tell the traces of one conversation from each other. Ids are random on the right (W3C Trace Context): on the
- * left, X-Ray and Datadog write the time, and ids of 64 bits are padded with zeros.
+ * Enough to tell the traces of one conversation from each other. Ids are random on the right (W3C Trace Context): on
+ * the left, X-Ray and Datadog write the time, and ids of 64 bits are padded with zeros.
  */
 function traceName(traceId: string): string {
   return traceId.slice(-12);

@@ -3,7 +3,7 @@ import type { StreamConnection } from '../../stream/connection.ts';
 import { openKeyValue, type KeyValueBucket } from '../../stream/kv/key-value.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
-/** What is known of a conversation is kept so long after its last message, what is known of a trace after its last span. */
+/** What is known of a conversation is kept so long after its last message, of a trace so long after its last span. */
 const [CONVERSATION_TTL_MS, TRACE_TTL_MS] = [30 * DAY_MS, DAY_MS];
 
 /** What the assembler knows of conversations, and of traces. */

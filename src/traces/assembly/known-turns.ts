@@ -10,8 +10,8 @@ export interface KnownTurn {
   /** Microseconds; ascending over all turns but those that are inferred from a history. */
   at: number;
   /**
-   * Not null: the call that it was said in has not been seen. `history`: a later call repeats it, so `at` is when it had
-   * been said at the latest. `step`: it was said shortly before a call that goes on with it after a tool.
+   * Not null: the call that it was said in has not been seen. `history`: a later call repeats it, so `at` is when it
+   * had been said at the latest. `step`: it was said shortly before a call that goes on with it after a tool.
    */
   inferred: 'history' | 'step' | null;
   /** Names the trace. */

@@ -86,9 +86,10 @@ export class TraceBuffer {
   }
 
   add(entry: TraceEntry, sequence: number): void {
-    const { projectId, instanceId, defaultInstanceId, unknownInstanceIds } = entry;
+    const { projectId, instanceId, defaultInstanceId } = entry;
+    const unknown = new Set(entry.unknownInstanceIds);
     for (const observation of entry.observations) {
-      if (instanceId === null && unknownInstanceIds.includes(observation.instanceId ?? '')) continue;
+      if (instanceId === null && unknown.has(observation.instanceId ?? '')) continue;
       const key = `${projectId} ${observation.traceId}`;
       const held = this.#held.get(key) ?? {
         projectId,
@@ -124,7 +125,7 @@ export class TraceBuffer {
     held.isFresh = false;
   }
 
-  /** Traces that lack something above their spans: it may have been let go before this process knew of it. Each once. */
+  /** Traces that lack something above their spans, each once: another process may have let it go. */
   takeLacking(): Pick<ArrivedTrace, 'projectId' | 'traceId'>[] {
     const lacking: Held[] = [];
     for (const [key, held] of this.#held) {

@@ -72,7 +72,8 @@ export function conversation(
     createHash('sha256').update(text).digest('hex').slice(0, length);
   for (let turn = 0, turns = 1 + dice.roll(4); turn < turns; turn += 1) {
     // Much is said again and again. Without an id, something behind the opening must tell conversations apart; if each
-    // call of a loop is a trace and has no history, nothing does but the question. Without a history, a question whose answer has not come yet cannot be told from the same one, asked again later.
+    // call of a loop is a trace and has no history, nothing does but the question. Without a history, a question whose
+    // answer has not come yet cannot be told from the same one, asked again later.
     const isAlone = history === 'last' && tools > 0 && above === 'nothing';
     const mark = id === undefined && (turn > 0 || isAlone) ? ` (${name})` : '';
     const own = history === 'last' && tools > 0 ? ` ${turn}` : '';
