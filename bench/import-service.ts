@@ -127,7 +127,7 @@ async function importSingly(service: OwnService, file: string, megabytes: number
     into: { kind: 'new' },
     target: {
       ingest: (body, key) => client.ingest(body, key),
-      ingestBatch: async () => null,
+      ingestBatch: async () => [],
       issueSessionIds: async () => null,
       query: (parameters) => client.query(parameters),
       openInstance: (options) => client.openInstance(options),

@@ -377,7 +377,9 @@ async function tellWhenVisible(client: ServiceClient, summary: ImportSummary): P
   try {
     const visible = await waitUntilVisible(client, summary, VISIBLE_WAIT_MS);
     console.log(
-      visible ? 'Everything is visible in queries.' : 'Stored; the worker has not processed everything yet.',
+      visible
+        ? 'Everything is visible in queries.'
+        : 'Stored. The worker is still counting; until it is done, the numbers of all instances are behind.',
     );
   } catch (error) {
     console.log(

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { AppError, ERROR_CODES } from '../errors.ts';
+import { PRINTABLE } from '../ingest/idempotency-key.ts';
 import { ingestBodySchema } from '../ingest/request-body.ts';
 import type { LineOutcome } from '../ingest/batch-ingestor.ts';
 import type { Ingestor } from '../ingest/ingestor.ts';
@@ -21,14 +22,12 @@ const line = z.int().min(1).meta({ description: 'The line of the request, counte
 export const batchRequestSchema = ingestBodySchema(() => Date.now() * 1000).extend({
   idempotencyKey: z
     .string()
-    .min(1)
-    .max(255)
+    .regex(PRINTABLE)
     .optional()
     .meta({ description: 'As the header `Idempotency-Key` of POST /v1/ingest/.' }),
   deduplicationId: z
     .string()
-    .min(1)
-    .max(255)
+    .regex(PRINTABLE)
     .optional()
     .meta({
       description:

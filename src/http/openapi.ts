@@ -96,7 +96,7 @@ function instancePaths(): Json {
         operationId: 'issueSessionIds',
         summary: 'Get session ids for ids of your own',
         description:
-          'The same ids for the same, for ever; nothing is stored. A session under such an id is ingested faster ' +
+          'The same external id always gets the same session id; nothing is stored. A session under such an id is ingested faster ' +
           'than one under an id that you chose: the id says which instance it belongs to.',
         tags,
         parameters: [instanceInPath('The instance of the sessions.')],

@@ -26,10 +26,8 @@ export interface IngestAnswer {
 export interface BatchItem {
   /** JSON of an IngestBody. */
   readonly body: string;
-  /** Says that it is the same request when it is sent again. */
+  /** Says that it is the same request when it is sent again: its `deduplicationId`, or alone its `Idempotency-Key`. */
   readonly requestKey: string;
-  /** How the service is told: a `deduplicationId` is faster, an older service knows `idempotencyKey` alone. */
-  readonly keyMember: 'deduplicationId' | 'idempotencyKey';
 }
 
 /** An instance that was asked for. */
@@ -101,7 +99,7 @@ const PATIENCE_MS = 120_000;
 /**
  * Speaks to the service as any caller would: HTTP only. Repeats a request on 429, 502, 503, 504 and lost
  * connections with exponentially growing pauses, at least as long as `Retry-After` asks. An ingest is
- * safe to repeat because it always carries an `Idempotency-Key`.
+ * safe to repeat because it always carries an `Idempotency-Key` or a `deduplicationId`.
  */
 export class ServiceClient {
   readonly url: string;
@@ -144,17 +142,16 @@ export class ServiceClient {
 
   /**
    * Stores many requests; returns once all that are not refused are durable: for each its answer, or why it is
-   * refused. Repeats those for which the service is too busy. Null: the service is older and knows no batches.
+   * refused. Repeats those for which the service is too busy.
    * Throws RefusedError or UnavailableError for all of them.
    */
-  async ingestBatch(items: readonly BatchItem[]): Promise<(IngestAnswer | RefusedError)[] | null> {
+  async ingestBatch(items: readonly BatchItem[]): Promise<(IngestAnswer | RefusedError)[]> {
     const { patienceMs = PATIENCE_MS } = this.#options;
     const results: (IngestAnswer | RefusedError | undefined)[] = items.map(() => undefined);
     const startedAt = performance.now();
     let left = items.map((_, index) => index);
     for (let attempt = 0; left.length > 0; attempt += 1) {
       const lines = await this.#sendLines(left.map((index) => items[index] as BatchItem));
-      if (lines === null) return null;
       const busy: number[] = [];
       let askedPauseMs = 0;
       for (const [place, index] of left.entries()) {
@@ -171,24 +168,18 @@ export class ServiceClient {
     return results as (IngestAnswer | RefusedError)[];
   }
 
-  /** The lines of the answer; null when the service does not know the route. */
-  async #sendLines(items: readonly BatchItem[]): Promise<Record<string, unknown>[] | null> {
+  /** The lines of the answer. */
+  async #sendLines(items: readonly BatchItem[]): Promise<Record<string, unknown>[]> {
     const lines = items.map(
-      ({ body, requestKey, keyMember }) =>
-        `{${JSON.stringify(keyMember)}:${JSON.stringify(requestKey)},${body.slice(1)}\n`,
+      ({ body, requestKey }) => `{"deduplicationId":${JSON.stringify(requestKey)},${body.slice(1)}\n`,
     );
-    try {
-      const { text, headers } = await this.#ask('/v1/ingest/batch/', {
-        method: 'POST',
-        headers: { 'content-type': 'application/x-ndjson' },
-        body: lines.join(''),
-      });
-      if (headers.get('x-refused-lines') === null) throw this.#unexpected();
-      return text.trimEnd().split('\n').map(parseObject);
-    } catch (error) {
-      if (error instanceof RefusedError && (error.status === 404 || error.status === 405)) return null;
-      throw error;
-    }
+    const { text, headers } = await this.#ask('/v1/ingest/batch/', {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-ndjson' },
+      body: lines.join(''),
+    });
+    if (headers.get('x-refused-lines') === null) throw this.#unexpected();
+    return text.trimEnd().split('\n').map(parseObject);
   }
 
   #answerOf({ instanceId, sessionId, position, warnings }: Record<string, unknown>): IngestAnswer {
@@ -222,7 +213,10 @@ export class ServiceClient {
     return { id, name, made: status === 201 };
   }
 
-  /** Session ids for ids of the caller's own. Null: the service is older and issues none. Throws as `ingest`. */
+  /**
+   * Session ids for ids of the caller's own. Null: the service says that it has no such thing, as an older one does;
+   * whoever else answers 404 does not count. Throws as `ingest`.
+   */
   async issueSessionIds(
     instanceId: string,
     externalIds: readonly string[],
@@ -239,7 +233,7 @@ export class ServiceClient {
       return sessionIds;
     } catch (error) {
       // An unknown instance, too: whatever is asked of it next says so.
-      if (error instanceof RefusedError && (error.status === 404 || error.status === 405)) return null;
+      if (error instanceof RefusedError && error.status === 404 && error.code === 'NOT_FOUND') return null;
       throw error;
     }
   }

@@ -14,8 +14,8 @@ import type { Warning } from './warnings.ts';
 /** What the importer needs of the service. */
 export interface ImportTarget {
   ingest(body: IngestBody, idempotencyKey: string): Promise<IngestAnswer>;
-  /** Many at once: for each its answer, or why it is refused. Null: the service is older and cannot. */
-  ingestBatch(items: readonly BatchItem[]): Promise<(IngestAnswer | RefusedError)[] | null>;
+  /** Many at once: for each its answer, or why it is refused. */
+  ingestBatch(items: readonly BatchItem[]): Promise<(IngestAnswer | RefusedError)[]>;
   /** Session ids for ids of ours, the same for the same. Null: the service is older and cannot. */
   issueSessionIds(instanceId: string, externalIds: readonly string[]): Promise<readonly string[] | null>;
   query(params: Readonly<Record<string, string>>, waitFor?: string): Promise<QueryAnswer>;

@@ -35,7 +35,7 @@ const GROUPS_IN_FLIGHT = 4;
  * Sends every conversation of the files, each to a session of its own, some at a time; the messages of
  * one conversation keep their order. Safe to repeat: conversations that the service shows in full are
  * passed over, those it shows in part are continued, and what it has accepted but not yet processed is
- * recognised by its idempotency key. Never throws for what a line, a file or the service does wrong:
+ * recognised by the key of its request. Never throws for what a line, a file or the service does wrong:
  * the summary says it.
  */
 export async function importPlanned(options: ImportOptions): Promise<ImportSummary> {
@@ -91,7 +91,7 @@ class Import {
   readonly #pace: Pace | null;
   readonly #lookup: SessionLookup;
   #instanceId: string | null;
-  /** It was made for this import. */
+  /** It was made for this import, and is nobody's default. */
   #isNew = false;
   #stopped: Error | null = null;
   #conversations = 0;
@@ -155,6 +155,11 @@ class Import {
 
   get #ended(): boolean {
     return this.#stopped !== null || this.#options.signal?.aborted === true;
+  }
+
+  /** An interruption ends questions in the middle, which is no fault. */
+  #stopUnlessInterrupted(error: unknown): void {
+    if (this.#options.signal?.aborted !== true || error instanceof UnavailableError) this.#stop(error);
   }
 
   #stop(error: unknown): void {
@@ -223,11 +228,11 @@ class Import {
       instanceId = this.#instanceId ?? (await this.#openInstance());
       await this.#pace?.keep(instanceId, () => this.#ended);
     } catch (error) {
-      this.#stop(error);
+      this.#stopUnlessInterrupted(error);
       return;
     }
     const task: Promise<void> = this.#deliver(instanceId, group)
-      .catch((error: unknown) => this.#stop(error))
+      .catch((error: unknown) => this.#stopUnlessInterrupted(error))
       .finally(() => {
         this.#inFlight.delete(task);
         for (const placed of group) this.#open.delete(nameOf(placed));
@@ -244,17 +249,16 @@ class Import {
       ...(into.kind === 'default' ? { default: true } : {}),
     });
     this.#instanceId = opened.id;
-    this.#isNew = opened.made;
+    // Nobody else sends anything to it; and what we send, we know.
+    this.#isNew = into.kind === 'new' && opened.made;
     this.#observer.instance?.(opened.id, opened);
     return opened.id;
   }
 
   /** Looks up what the service holds of these conversations, then sends what is missing. */
   async #deliver(instanceId: string, group: readonly Placed[]): Promise<void> {
-    // Nobody else can have sent anything to a new one before we did; and what we sent, we know.
     const conversations = group.map(({ conversation }) => conversation);
     const { sessions, held } = await this.#lookup.find(instanceId, conversations, { isNew: this.#isNew });
-    const keyMember = this.#lookup.issues ? 'deduplicationId' : 'idempotencyKey';
     const missing = group.flatMap((placed, index) => {
       const { conversation } = placed;
       const { messages } = conversation;
@@ -262,7 +266,7 @@ class Import {
       const sessionId = ids.find((candidate) => held.has(candidate)) ?? (ids[0] as string);
       const count = Math.max(held.get(sessionId) ?? 0, this.#sent.get(sessionId));
       if (count < messages.length) {
-        const requests = requestsOf(conversation, { instanceId, sessionId }, count, keyMember);
+        const requests = requestsOf(conversation, { instanceId, sessionId }, count);
         return [{ placed, count, requests }];
       }
       this.#noteUsers(conversation, sessionId);
@@ -274,6 +278,7 @@ class Import {
     this.#report();
     await this.#sender.send(
       missing.map(({ requests }) => requests),
+      this.#lookup,
       (index, outcome) => {
         const { placed, count } = missing[index] as (typeof missing)[number];
         this.#settle(placed, count, outcome);

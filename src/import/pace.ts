@@ -8,6 +8,8 @@ interface Mark {
   readonly storedAt: number;
 }
 
+/** Between two questions, where the service answers at once that it is not there yet. */
+const ASK_EVERY_MS = 200;
 /** A wait for a mark tells of all that was stored before it. */
 const MARK_EVERY_MS = 500;
 
@@ -38,7 +40,8 @@ export class Pace {
         { groupBy: 'SESSION', instanceId, fields: 'messages', ids: mark.sessionId },
         mark.position,
       );
-      if (waitResult !== 'timeout' && this.#marks[0] === mark) this.#marks.shift();
+      if (waitResult === 'timeout') await new Promise((done) => setTimeout(done, ASK_EVERY_MS));
+      else if (this.#marks[0] === mark) this.#marks.shift();
     }
   }
 }

@@ -25,7 +25,7 @@ export interface Sent {
 /** What the sender needs of the service. */
 interface Target {
   ingest(body: IngestBody, idempotencyKey: string): Promise<IngestAnswer>;
-  ingestBatch(items: readonly BatchItem[]): Promise<(IngestAnswer | RefusedError)[] | null>;
+  ingestBatch(items: readonly BatchItem[]): Promise<(IngestAnswer | RefusedError)[]>;
 }
 
 /** Hears what became of a conversation: its requests in order, up to the first that failed. */
@@ -35,6 +35,8 @@ type OnSent = (index: number, outcome: readonly Sent[]) => void;
 const MOST_TOGETHER = 500;
 const MOST_MESSAGES_TOGETHER = 8192;
 const MOST_CHARACTERS_TOGETHER = 4 * 1024 * 1024;
+/** Refusals that a smaller request would get as well. */
+const FOR_ALL = new Set([401, 403, 404, 405]);
 /** UTF-16 units make so many bytes of UTF-8 at most. */
 const MAX_BYTES_PER_UNIT = 3;
 
@@ -43,13 +45,12 @@ export function requestsOf(
   { messages, session }: Conversation,
   ids: { readonly instanceId: string; readonly sessionId: string },
   count: number,
-  keyMember: BatchItem['keyMember'],
 ): ConversationRequest[] {
   const requestOf = (offset: number, part: Conversation['messages']): ConversationRequest => {
     const body = JSON.stringify({ ...ids, messages: part, metadata: { session } } satisfies IngestBody);
     const digest = createHash('sha256').update(`[${offset},${body}]`).digest('base64url');
     const { sessionId } = ids;
-    return { sessionId, offset, messages: part.length, body, requestKey: `import-${digest}`, keyMember };
+    return { sessionId, offset, messages: part.length, body, requestKey: `import-${digest}` };
   };
   if (messages.length - count <= MAX_REQUEST_MESSAGES) {
     const whole = requestOf(count, count === 0 ? messages : messages.slice(count));
@@ -58,27 +59,39 @@ export function requestsOf(
   return partsOf(messages, count).map((part) => requestOf(part.offset, part.messages));
 }
 
+/** One of the requests that go together, and its conversation's place. */
+interface Member {
+  readonly index: number;
+  readonly request: ConversationRequest;
+}
+
+/**
+ * A request is recognised when it is sent again, be it with others or alone, because it always goes the same way: as
+ * lines of batches, or to an older service as requests of its own.
+ */
 export class Sender {
   readonly #target: Target;
   readonly #concurrency: number;
   readonly #singles = new Set<Promise<void>>();
-  /** False: the service is older and takes one conversation a request. */
-  #together = true;
 
   constructor(target: Target, concurrency: number) {
     this.#target = target;
     this.#concurrency = concurrency;
   }
 
-  /** Never rejects: what went wrong is an answer. */
-  async send(conversations: readonly (readonly ConversationRequest[])[], onSent: OnSent): Promise<void> {
+  /** Never rejects: what went wrong is an answer. `isOlder`: the service knows no batches with deduplication ids. */
+  async send(
+    conversations: readonly (readonly ConversationRequest[])[],
+    { isOlder }: { readonly isOlder: boolean },
+    onSent: OnSent,
+  ): Promise<void> {
     const alone: number[] = [];
-    const batches: { index: number; request: ConversationRequest }[][] = [];
+    const batches: Member[][] = [];
     let [messages, characters] = [Infinity, Infinity];
     for (const [index, requests] of conversations.entries()) {
       const [request] = requests;
       const isLong = request === undefined || requests.length > 1 || isLarge(request);
-      if (isLong || !this.#together) {
+      if (isLong || isOlder) {
         alone.push(index);
         continue;
       }
@@ -91,45 +104,37 @@ export class Sender {
         [messages, characters] = [request.messages, request.body.length];
       }
     }
-    const onEach = (index: number): Promise<void> =>
-      this.#sendAlone(conversations[index] ?? [], index, onSent);
-    for (const batch of batches) {
-      if (!(await this.#sendTogether(batch, onSent))) alone.push(...batch.map(({ index }) => index));
-    }
-    await Promise.all(alone.map(onEach));
+    for (const batch of batches) await this.#sendTogether(batch, onSent);
+    await Promise.all(
+      alone.map((index) => this.#sendAlone(conversations[index] ?? [], index, isOlder, onSent)),
+    );
   }
 
-  /** False: the service is older, and each has to be sent alone. */
-  async #sendTogether(
-    batch: readonly { readonly index: number; readonly request: ConversationRequest }[],
-    onSent: OnSent,
-  ): Promise<boolean> {
+  async #sendTogether(batch: readonly Member[], onSent: OnSent): Promise<void> {
     let answers: readonly (IngestAnswer | Error)[];
     try {
-      const given = await this.#target.ingestBatch(batch.map(({ request }) => request));
-      if (given === null) {
-        this.#together = false;
-        return false;
-      }
-      answers = given;
+      answers = await this.#target.ingestBatch(batch.map(({ request }) => request));
     } catch (error) {
       // It says nothing of each; what is before the service may take smaller requests only.
-      const isDivisible = batch.length > 1 && error instanceof RefusedError;
-      if (isDivisible && ![401, 403].includes(error.status)) {
+      if (batch.length > 1 && error instanceof RefusedError && !FOR_ALL.has(error.status)) {
         const middle = Math.ceil(batch.length / 2);
-        const isKnown = await this.#sendTogether(batch.slice(0, middle), onSent);
-        return isKnown && (await this.#sendTogether(batch.slice(middle), onSent));
+        await this.#sendTogether(batch.slice(0, middle), onSent);
+        return this.#sendTogether(batch.slice(middle), onSent);
       }
       answers = batch.map(() => asError(error));
     }
     for (const [place, { index, request }] of batch.entries())
       onSent(index, [{ request, answer: answers[place] ?? new Error('a line of the answer is missing') }]);
-    return true;
   }
 
-  async #sendAlone(requests: readonly ConversationRequest[], index: number, onSent: OnSent): Promise<void> {
+  async #sendAlone(
+    requests: readonly ConversationRequest[],
+    index: number,
+    isOlder: boolean,
+    onSent: OnSent,
+  ): Promise<void> {
     while (this.#singles.size >= this.#concurrency) await Promise.race(this.#singles);
-    const task = this.#inOrder(requests).then((outcome) => {
+    const task = this.#inOrder(requests, isOlder).then((outcome) => {
       this.#singles.delete(task);
       onSent(index, outcome);
     });
@@ -137,18 +142,20 @@ export class Sender {
     await task;
   }
 
-  async #inOrder(requests: readonly ConversationRequest[]): Promise<Sent[]> {
+  async #inOrder(requests: readonly ConversationRequest[], isOlder: boolean): Promise<Sent[]> {
     const sent: Sent[] = [];
     for (const request of requests) {
-      try {
-        const body = JSON.parse(request.body) as IngestBody;
-        sent.push({ request, answer: await this.#target.ingest(body, request.requestKey) });
-      } catch (error) {
-        sent.push({ request, answer: asError(error) });
-        break;
-      }
+      const answer = await this.#sendOne(request, isOlder).catch(asError);
+      sent.push({ request, answer });
+      if (answer instanceof Error) break;
     }
     return sent;
+  }
+
+  async #sendOne(request: ConversationRequest, isOlder: boolean): Promise<IngestAnswer | Error> {
+    if (isOlder) return this.#target.ingest(JSON.parse(request.body) as IngestBody, request.requestKey);
+    const [answer] = await this.#target.ingestBatch([request]);
+    return answer ?? new Error('a line of the answer is missing');
   }
 }
 

@@ -21,16 +21,17 @@ export interface FoundSessions {
 /** Finds the sessions of conversations, and what the service has of them. */
 export class SessionLookup {
   readonly #target: Pick<ImportTarget, 'issueSessionIds' | 'query'>;
-  #issues = true;
+  /** Null: nobody has asked yet. */
+  #issues: boolean | null = null;
   #size = LOOKUP;
 
   constructor(target: Pick<ImportTarget, 'issueSessionIds' | 'query'>) {
     this.#target = target;
   }
 
-  /** False: the service is older and issues no session ids. */
-  get issues(): boolean {
-    return this.#issues;
+  /** The service is older: it issues no session ids, and knows no deduplication ids. */
+  get isOlder(): boolean {
+    return this.#issues === false;
   }
 
   /** `isNew`: the instance had nothing before this import. Throws as the client does. */
@@ -54,14 +55,19 @@ export class SessionLookup {
     conversations: readonly Conversation[],
   ): Promise<ReadonlyMap<number, string>> {
     const places = [...conversations.keys()].filter((place) => conversations[place]?.source !== '');
-    if (!this.#issues || places.length === 0) return new Map();
-    const names = places.map((place) => {
-      const { source, id } = conversations[place] as Conversation;
-      return sessionIdOf(instanceId, source, id);
-    });
+    if (this.#issues === false || (this.#issues === true && places.length === 0)) return new Map();
+    const nameOf = ({ source, id }: Conversation): string => sessionIdOf(instanceId, source, id);
+    const named = conversations.filter(({ source }) => source !== '');
+    // At first of one at least, to learn whether it can.
+    const names = (named.length === 0 ? conversations.slice(0, 1) : named).map(nameOf);
     const issued = await this.#target.issueSessionIds(instanceId, names);
+    // Another web than before: what it would be sent would go to other sessions.
+    if (issued === null && this.#issues === true)
+      throw new Error(
+        'the service no longer issues session ids. Import again when all of it has one version.',
+      );
     this.#issues = issued !== null;
-    return new Map(issued?.map((id, index) => [places[index] as number, id]));
+    return new Map(issued === null ? [] : places.map((place, index) => [place, issued[index] as string]));
   }
 
   async #heldOf(instanceId: string, sessions: FoundSessions['sessions']): Promise<FoundSessions['held']> {

@@ -3,7 +3,8 @@
  */
 import { AppError } from '../errors.ts';
 
-const PRINTABLE = /^[\x20-\x7e]{1,255}$/;
+/** What a key may be, and a `deduplicationId`. */
+export const PRINTABLE = /^[\x20-\x7e]{1,255}$/;
 
 export const IDEMPOTENCY_KEY_RULE = 'must be 1 to 255 printable ASCII characters';
 

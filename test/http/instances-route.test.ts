@@ -198,7 +198,7 @@ describe('/v1/instances', () => {
       [{ externalIds: [''] }, 'externalIds.0 must not be empty'],
       [{ externalIds: ['a', 7] }, 'externalIds.1 must be a string'],
       [{ externalIds: ['x'.repeat(256)] }, 'externalIds.0 must be at most 255 characters long'],
-      [{ externalIds: ['\ud800'] }, 'externalIds.0 must not hold half a character'],
+      [{ externalIds: ['\ud800'] }, 'externalIds.0 must not contain an unpaired surrogate'],
       [
         { externalIds: Array.from({ length: 1001 }, (_, i) => `${i}`) },
         'externalIds must hold at most 1000 ids',
@@ -207,6 +207,15 @@ describe('/v1/instances', () => {
     ];
     for (const [body, detail] of cases)
       deepEqual(await refused(send('POST', path, body), 400, 'VALIDATION_ERROR'), [detail]);
+    const many = JSON.stringify({ externalIds: Array.from({ length: 400_000 }, () => 1) });
+    deepEqual(
+      await refused(
+        send('POST', path, many, { 'content-type': 'application/json' }),
+        400,
+        'VALIDATION_ERROR',
+      ),
+      ['externalIds must hold at most 1000 ids'],
+    );
     const most = Array.from({ length: 1000 }, (_, i) => `${'\u{1f99c}'.repeat(250)}${i}`);
     equal((await send('POST', path, { externalIds: most })).status, 200);
     await refused(send('POST', '/7/session-ids', { externalIds }), 400, 'VALIDATION_ERROR');

@@ -65,6 +65,10 @@ export class FakeService {
   processed = Infinity;
   /** Hears what a query waits for. */
   onWait: (position: number) => void = () => undefined;
+  /** How many messages of a session queries show, where that is not all. */
+  readonly shown = new Map<string, number>();
+  /** Something before the service answers 404 to requests for this path. */
+  lostPath: string | null = null;
   /** Sessions that queries do not show yet. */
   readonly unprocessed = new Set<string>();
   /** The first requests wait until so many are there. */
@@ -113,6 +117,10 @@ export class FakeService {
     const url = new URL(request.url ?? '/', 'http://localhost');
     if (!url.pathname.endsWith('/')) url.pathname += '/';
     if (url.pathname === '/livez/') return void response.end('{}');
+    if (this.lostPath !== null && url.pathname.includes(this.lostPath)) {
+      response.statusCode = 404;
+      return void response.end('404 page not found');
+    }
     if (request.headers['x-api-key'] !== this.key) {
       return this.#fail(response, 401, 'INVALID_API_KEY', 'the key is invalid or inactive');
     }
@@ -266,7 +274,12 @@ export class FakeService {
     const elements = (url.searchParams.get('ids') ?? '').split(',').flatMap((id) => {
       const session = this.sessions.get(id);
       if (session?.instanceId !== instanceId || this.unprocessed.has(id)) return [];
-      return [{ dimensions: { session: { id } }, fields: { messages: session.messages.length } }];
+      return [
+        {
+          dimensions: { session: { id } },
+          fields: { messages: this.shown.get(id) ?? session.messages.length },
+        },
+      ];
     });
     response.end(
       JSON.stringify({

@@ -462,6 +462,31 @@ describe('importFiles', () => {
     );
   });
 
+  it('counts a part once that was accepted and is not shown, however the rest is cut this time', async () => {
+    const file = await fileOf([dialogue('long', 12_000)]);
+    const { instanceId } = await run(file);
+    equal(service.countOf().messages, 12_000);
+    service.shown.set(sessionOf(instanceId, 'long'), 10_000);
+    const again = await run(file, { instanceId: instanceId ?? '' });
+    deepEqual([again.stopped, again.failedLines], [null, 0]);
+    equal(service.countOf().messages, 12_000);
+  });
+
+  it('stops where somebody before the service knows none of its routes, and counts nothing twice', async () => {
+    const file = await fileOf(hundred);
+    const { instanceId } = await run(file);
+    for (const path of ['/session-ids/', '/v1/ingest/batch/']) {
+      service.lostPath = path;
+      for (const id of service.sessions.keys()) service.unprocessed.add(id);
+      const lost = await run(file, { instanceId: instanceId ?? '' });
+      match(lost.stopped?.message ?? '', /404/);
+      deepEqual([lost.conversations, service.countOf().messages], [0, hundredMessages]);
+    }
+    service.lostPath = null;
+    equal((await run(file, { instanceId: instanceId ?? '' })).stopped, null);
+    equal(service.countOf().messages, hundredMessages);
+  });
+
   it('keeps two lines with the same id apart, on every run', async () => {
     const file = await fileOf([dialogue('a'), dialogue('a'), dialogue('a', 2)]);
     const { instanceId } = await run(file);
