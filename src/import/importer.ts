@@ -5,7 +5,7 @@ import type { ImportObserver, ImportOptions, ImportSummary } from './contract.ts
 import { convert, type Place } from './converter.ts';
 import { DigestCounts } from './digest-counts.ts';
 import { OmissionCounts } from '../traces/omissions.ts';
-import { usersOf } from './mapper.ts';
+import { nameOf, usersOf } from './mapper.ts';
 import type { Conversation } from './mapper.ts';
 import { requestsOf, Sender, type Sent } from './sender.ts';
 import { Pace } from './pace.ts';
@@ -191,7 +191,8 @@ class Import {
   }
 
   async #add(placed: Placed): Promise<void> {
-    const name = nameOf(placed);
+    const { source, id } = placed.conversation;
+    const name = nameOf(source, id);
     // A file before has it, too, perhaps shorter: it goes on where that one ended.
     if (this.#open.has(name)) {
       await this.#begin();
@@ -235,7 +236,7 @@ class Import {
       .catch((error: unknown) => this.#stopUnlessInterrupted(error))
       .finally(() => {
         this.#inFlight.delete(task);
-        for (const placed of group) this.#open.delete(nameOf(placed));
+        for (const { conversation } of group) this.#open.delete(nameOf(conversation.source, conversation.id));
       });
     this.#inFlight.add(task);
   }
@@ -343,10 +344,6 @@ class Import {
       messages: this.#messages + this.#messagesAlreadyThere,
     });
   }
-}
-
-function nameOf({ conversation: { source, id } }: Placed): string {
-  return JSON.stringify([source, id]);
 }
 
 /**

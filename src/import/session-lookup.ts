@@ -40,11 +40,12 @@ export class SessionLookup {
     conversations: readonly Conversation[],
     { isNew }: { readonly isNew: boolean },
   ): Promise<FoundSessions> {
-    const issued = await this.#issuedTo(instanceId, conversations);
+    const derived = conversations.map(({ source, id }) => sessionIdOf(instanceId, source, id));
+    const issued = await this.#issuedTo(instanceId, conversations, derived);
     const sessions = conversations.map(({ source, id }, index) => {
       const own = issued.get(index);
       const earlier = isNew ? [] : earlierSessionIdsOf(instanceId, source, id);
-      return [...(own === undefined ? [] : [own]), sessionIdOf(instanceId, source, id), ...earlier];
+      return [...(own === undefined ? [] : [own]), derived[index] as string, ...earlier];
     });
     return { sessions, held: isNew ? new Map() : await this.#heldOf(instanceId, sessions) };
   }
@@ -53,13 +54,12 @@ export class SessionLookup {
   async #issuedTo(
     instanceId: string,
     conversations: readonly Conversation[],
+    derived: readonly string[],
   ): Promise<ReadonlyMap<number, string>> {
     const places = [...conversations.keys()].filter((place) => conversations[place]?.source !== '');
     if (this.#issues === false || (this.#issues === true && places.length === 0)) return new Map();
-    const nameOf = ({ source, id }: Conversation): string => sessionIdOf(instanceId, source, id);
-    const named = conversations.filter(({ source }) => source !== '');
     // At first of one at least, to learn whether it can.
-    const names = (named.length === 0 ? conversations.slice(0, 1) : named).map(nameOf);
+    const names = places.length === 0 ? derived.slice(0, 1) : places.map((place) => derived[place] as string);
     const issued = await this.#target.issueSessionIds(instanceId, names);
     // Another web than before: what it would be sent would go to other sessions.
     if (issued === null && this.#issues === true)
