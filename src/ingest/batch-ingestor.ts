@@ -1,11 +1,11 @@
 /** Covered by test/ingest/batch-ingestor.test.ts. */
+import { Turns } from '../domain/turns.ts';
 import { AppError } from '../errors.ts';
 import type { Accepted, Acceptor } from './acceptor.ts';
 import { emptyBody } from './json.ts';
 import type { PreparedLine } from './prepared-batch.ts';
 import type { IngestRequest } from './ingestor.ts';
 import type { Preparer } from './preparer.ts';
-import { Turns } from './turns.ts';
 import type { IngestWarnings } from './warnings.ts';
 
 /** A request of POST /v1/ingest/batch/ as it came. */
@@ -26,7 +26,7 @@ export function createIngestBatch(
   { prepareBatch }: Pick<Preparer, 'prepareBatch'>,
   { accept }: Acceptor,
 ): IngestBatch {
-  const turns = new Turns(LINES_AT_A_TIME);
+  const turns = new Turns({ most: LINES_AT_A_TIME });
 
   async function outcomeOf(line: PreparedLine, request: BatchRequest): Promise<LineOutcome> {
     const { projectId, caller, abandoned } = request;

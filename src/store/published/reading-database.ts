@@ -1,5 +1,5 @@
 /** Covered by test/store/published/lost-database.test.ts. */
-import { FairQueue } from './fair-queue.ts';
+import { Turns } from '../../domain/turns.ts';
 import {
   DatabaseError,
   openDatabase,
@@ -36,15 +36,14 @@ export class ReadingDatabase {
   readonly #database: Database;
   readonly #admin: Connection;
   readonly #idle: Connection[];
-  readonly #waiting = new FairQueue<Connection>();
+  /** A place is an idle connection. */
+  readonly #turns: Turns;
   /** Attached files, by path, with how many use them. */
   readonly #files = new Map<string, { alias: string; users: number }>();
   readonly #working = new Set<Promise<unknown>>();
   /** Connections of those who read a stream. */
   readonly #streams = new Set<Connection>();
   #isClosed = false;
-  /** Ends when the last statement that runs alone has ended. */
-  #alone: Promise<unknown> = Promise.resolve();
   #aliases = 0;
   #fault: DatabaseError | null = null;
   /** Whether the memory limit is still that of a statement that runs alone. */
@@ -60,6 +59,7 @@ export class ReadingDatabase {
     this.#database = database;
     this.#admin = admin;
     this.#idle = connections;
+    this.#turns = new Turns({ most: connections.length });
   }
 
   static async open(options: ReadingOptions): Promise<ReadingDatabase> {
@@ -107,18 +107,15 @@ export class ReadingDatabase {
    */
   run<T>(work: (connection: Connection) => Promise<T>, caller = ''): Promise<T> {
     return this.#track(async () => {
-      const connection = await this.#take(caller);
       try {
-        if (this.#isRaised) await this.#lowerMemory();
-        return await this.#sound(() => work(connection));
+        return await this.#turns.run(caller, async () => {
+          if (this.#isRaised) await this.#lowerMemory();
+          return this.#borrow(work);
+        });
       } catch (error) {
         if (!(error instanceof DatabaseError) || error.fault !== 'out-of-memory') throw error;
-      } finally {
-        this.#give(connection);
       }
-      const turn = this.#alone.then(() => this.#runAlone(work, caller));
-      this.#alone = turn.catch(() => undefined);
-      return turn;
+      return this.#turns.run(caller, () => this.#runAlone(work), this.#options.connections);
     });
   }
 
@@ -152,19 +149,26 @@ export class ReadingDatabase {
     this.#database.close();
   }
 
-  async #runAlone<T>(work: (connection: Connection) => Promise<T>, caller: string): Promise<T> {
-    const all: Connection[] = [];
+  async #runAlone<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
     try {
-      while (all.length < this.#options.connections) all.push(await this.#take(caller));
       const { memoryLimit, memoryLimitAlone } = this.#options;
       if (memoryLimit !== undefined && memoryLimitAlone !== undefined) {
         this.#isRaised = true;
         await this.#limitMemory(memoryLimitAlone);
       }
-      return await this.#sound(() => work(all[0] as Connection));
+      return await this.#borrow(work);
     } finally {
       if (this.#isRaised) await this.#lowerMemory();
-      for (const each of all) this.#give(each);
+    }
+  }
+
+  /** Works on an idle connection: who has a place finds one. */
+  async #borrow<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    const connection = this.#idle.pop() as Connection;
+    try {
+      return await this.#sound(() => work(connection));
+    } finally {
+      this.#idle.push(connection);
     }
   }
 
@@ -201,13 +205,5 @@ export class ReadingDatabase {
       if (error instanceof DatabaseError && error.fault === 'invalidated') this.#fault ??= error;
       throw error;
     }
-  }
-
-  async #take(caller: string): Promise<Connection> {
-    return this.#idle.pop() ?? (await this.#waiting.wait(caller));
-  }
-
-  #give(connection: Connection): void {
-    if (!this.#waiting.give(connection)) this.#idle.push(connection);
   }
 }
