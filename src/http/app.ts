@@ -7,13 +7,16 @@ import { AppError } from '../errors.ts';
 import { addressOf, notFound, registerAuth, setRateLimitHeaders } from './auth.ts';
 import type { Logger } from '../logger.ts';
 import { registerBatchRoute } from './batch-route.ts';
-import { createBodyReader, type BodyReader, type HeldBytes } from './body.ts';
+import { limitAnswers, READING_RATE } from './answers.ts';
+import { createBodyReader, type BodyReader } from './body.ts';
 import {
   CONNECTION_TIMES,
+  countPipelined,
   createDropLog,
   limitConnections,
   trackSilent,
   type ConnectionTimes,
+  type DropLog,
 } from './connections.ts';
 import type { HttpDependencies } from './dependencies.ts';
 import { registerAlertRoutes } from './alert-routes.ts';
@@ -21,6 +24,7 @@ import { registerCurationRoutes } from './curation-routes.ts';
 import { registerDashboard } from './dashboard/page.ts';
 import { registerDocsRoutes } from './docs-routes.ts';
 import { answerClientError, createErrorHandler, routeOf } from './error-handler.ts';
+import type { HeldBytes } from './held-bytes.ts';
 import { registerHealthRoutes } from './health-routes.ts';
 import { registerIngestRoute } from './ingest-route.ts';
 import { registerInstanceRoutes } from './instances-route.ts';
@@ -80,7 +84,16 @@ export function createApp(dependencies: HttpDependencies): FastifyInstance {
   });
 
   addBodyParser(app, bodies);
-  addHooks(app, bodies, metrics, log);
+  addHooks(app, { bodies, metrics, log, drops });
+  limitAnswers(
+    app,
+    {
+      unreadBytes: limits.inflightBytes,
+      largestCounted: limits.bodyBytes,
+      readingRate: limits.readingRate ?? READING_RATE,
+    },
+    drops,
+  );
   registerHealthRoutes(app, dependencies, metrics);
   const { ingest, query, traces } = dependencies;
   void app.register((scope) =>
@@ -156,18 +169,33 @@ function isBodiless({ headers, routeOptions }: FastifyRequest): boolean {
   return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
 }
 
-function addHooks(app: FastifyInstance, bodies: BodyReader, metrics: HttpMetrics, log: Logger): void {
+interface HookParts {
+  readonly bodies: BodyReader;
+  readonly metrics: HttpMetrics;
+  readonly log: Logger;
+  readonly drops: DropLog;
+}
+
+function addHooks(app: FastifyInstance, { bodies, metrics, log, drops }: HookParts): void {
+  const isTaken = countPipelined(drops);
+  const endSlow = ({ raw }: FastifyRequest): void => {
+    drops.dropped('slow-body');
+    raw.destroy();
+  };
   app.addHook('onRequest', async (request, reply) => {
+    if (!isTaken(reply.raw)) return reply.hijack();
     request.held = { bytes: 0, caller: '' };
     metrics.requestStarted();
     // However the request ends, answered or broken off.
     reply.raw.once('close', () => {
       bodies.release(request.held);
       metrics.requestEnded();
+      if (isIncomplete(request)) bodies.discard(request.raw, () => endSlow(request));
     });
     reply.header('X-Request-Id', request.id);
     // Before anything of its body is read. Below /v1 the key comes first.
     if (request.is404 && !isUnderV1(request.url)) throw notFound(request);
+    return undefined;
   });
   // After every onRequest hook, so that the answer has its rate-limit headers.
   app.addHook('preParsing', async ({ raw }) => {
@@ -182,6 +210,12 @@ function addHooks(app: FastifyInstance, bodies: BodyReader, metrics: HttpMetrics
     metrics.answered(labels, reply.elapsedTime / 1000);
     log.debug({ event: 'request_answered', requestId: request.id, ...labels, durationMs: reply.elapsedTime });
   });
+}
+
+/** Its body still comes. */
+function isIncomplete({ raw }: FastifyRequest): boolean {
+  // An injected request does not say.
+  return raw.complete === false && !raw.destroyed;
 }
 
 function isUnderV1(url: string): boolean {

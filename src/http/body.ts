@@ -6,6 +6,7 @@ import { inflate, type ContentEncoding } from '../ingest/inflate.ts';
 import { parseJson } from '../ingest/json.ts';
 import { tooLarge, type ReceivedBody } from '../ingest/prepared-request.ts';
 import { createRateWatch, type BodyRate, type WatchedBody } from './body-rate.ts';
+import { ByteBudget, type HeldBytes } from './held-bytes.ts';
 
 export interface BodyLimits {
   /** Of one body, inflated. */
@@ -46,13 +47,11 @@ export interface BodyReader {
    */
   exchange(held: HeldBytes, bytes: number): void;
   release(held: HeldBytes): void;
-}
-
-/** Bytes of one request's body that count against the limits. */
-export interface HeldBytes {
-  bytes: number;
-  /** Whose they are: the key. */
-  caller: string;
+  /**
+   * Watches what still comes of the body of a request that is answered: it is thrown away, and has to come at the
+   * same rate. Calls `onSlow` when it does not.
+   */
+  discard(rest: Readable, onSlow: () => void): void;
 }
 
 /** The body does not arrive. Its connection is closed with the answer: what still comes on it is not wanted. */
@@ -69,14 +68,13 @@ export class SlowBodyError extends AppError {
 /** The largest body of a route that is not meant for data: a name and a flag need no more. */
 const SMALL_BODY_BYTES = 16 * 1024;
 
-const JSON_ALONE = ['application/json'];
+const TOO_MANY_BODIES = 'Too many large requests are waiting to be stored. Try again in a moment.';
 
-/** What a caller may hold of what all may hold, if that is more than one body. */
-const CALLERS_SHARE = 0.5;
+const JSON_ALONE = ['application/json'];
 
 export function createBodyReader(limits: BodyLimits): BodyReader {
   const { bodyBytes } = limits;
-  const budget = new Budget(limits);
+  const budget = new ByteBudget({ largest: bodyBytes, all: limits.inflightBytes, refusal: TOO_MANY_BODIES });
   const rates = createRateWatch(limits.bodyRate);
   const tooSlow = (): AppError => new SlowBodyError(limits.bodyRate.bytesPerSecond);
 
@@ -111,35 +109,13 @@ export function createBodyReader(limits: BodyLimits): BodyReader {
       return parseJson(inflated);
     },
     exchange: (held, bytes) => budget.hold(held, bytes - held.bytes),
-    release: (held) => budget.hold(held, -held.bytes),
+    release: (held) => budget.release(held),
+    discard(rest, onSlow) {
+      const watched = rates.watch(onSlow);
+      rest.on('data', (chunk: Buffer) => watched.received(chunk.length));
+      rest.once('close', () => watched.end());
+    },
   };
-}
-
-/** Counts the bytes that are held, over all requests and for each caller. */
-class Budget {
-  readonly #allBytes: number;
-  readonly #callerBytes: number;
-  readonly #byCaller = new Map<string, number>();
-  #held = 0;
-
-  constructor({ bodyBytes, inflightBytes }: BodyLimits) {
-    // A body of one caller must always fit beside one of another, or it could never be accepted.
-    this.#allBytes = Math.max(inflightBytes, 2 * bodyBytes);
-    this.#callerBytes = Math.max(this.#allBytes * CALLERS_SHARE, bodyBytes);
-  }
-
-  /** Holds so many more bytes, or fewer. Throws AppError SERVICE_UNAVAILABLE when there is no room. */
-  hold(held: HeldBytes, bytes: number): void {
-    const ofCaller = this.#byCaller.get(held.caller) ?? 0;
-    if (bytes > 0 && (this.#held + bytes > this.#allBytes || ofCaller + bytes > this.#callerBytes)) {
-      const message = 'Too many large requests are waiting to be stored. Try again in a moment.';
-      throw new AppError('SERVICE_UNAVAILABLE', message, { retryAfter: 1 });
-    }
-    held.bytes += bytes;
-    this.#held += bytes;
-    if (ofCaller + bytes === 0) this.#byCaller.delete(held.caller);
-    else this.#byCaller.set(held.caller, ofCaller + bytes);
-  }
 }
 
 /**

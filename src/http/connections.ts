@@ -1,5 +1,5 @@
 /** Covered by test/http/sockets.test.ts. */
-import type { Server } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Logger } from '../logger.ts';
 import type { HttpMetrics } from './metrics.ts';
@@ -29,8 +29,11 @@ export const CONNECTION_TIMES: ConnectionTimes = {
   check: 1000,
 };
 
-/** Why a connection was ended by us: too many, a request that did not arrive in time, a body that came too slowly. */
-export type DropReason = 'limit' | 'timeout' | 'slow-body';
+/**
+ * Why a connection was ended by us: too many, a request that did not arrive in time, a body that came too slowly, an
+ * answer that is read too slowly, too many requests at once.
+ */
+export type DropReason = 'limit' | 'timeout' | 'slow-body' | 'slow-reader' | 'pipelining';
 
 /** Counts connections that were ended by us, and says so in the log, at most once in LOG_EVERY_MS. */
 export interface DropLog {
@@ -95,6 +98,29 @@ export function trackSilent(server: Server): () => void {
   return () => {
     isEnding = true;
     for (const socket of silent) if (socket.bytesRead === 0) socket.destroy();
+  };
+}
+
+/** No client of ours sends a request before it has the answer to the last; some send a few. */
+export const MOST_PIPELINED = 32;
+
+/**
+ * Gives a function that counts a request of a connection until its answer has ended. On a connection with more than
+ * MOST_PIPELINED it is false, and the connection is ended: thousands come in one packet, and all of them would be
+ * begun before anybody else's.
+ */
+export function countPipelined(drops: DropLog): (answer: ServerResponse) => boolean {
+  const counts = new WeakMap<Socket, number>();
+  return (answer) => {
+    const { socket } = answer.req;
+    if (socket.destroyed) return false;
+    const count = (counts.get(socket) ?? 0) + 1;
+    counts.set(socket, count);
+    answer.once('close', () => counts.set(socket, (counts.get(socket) ?? 1) - 1));
+    if (count <= MOST_PIPELINED) return true;
+    drops.dropped('pipelining');
+    socket.destroy();
+    return false;
   };
 }
 

@@ -15,6 +15,7 @@ import type { SessionParameters, SessionResponse } from '../query/session-schema
 import type { WhyGroupBy, WhyParameters, WhyResponse } from '../query/why/why-schema.ts';
 import type { Instance, Registry } from '../registry/registry.ts';
 import type { Logger } from '../logger.ts';
+import type { ReadingRate } from './answers.ts';
 import type { BodyRate } from './body-rate.ts';
 import type { ConnectionTimes } from './connections.ts';
 import type { TraceIntake } from '../traces/trace-intake.ts';
@@ -148,7 +149,7 @@ export interface HttpDependencies {
     readonly requestsPerSecond: number;
     /** Applied to the body after inflating it. */
     readonly bodyBytes: number;
-    /** Bytes of bodies that may be held at once over all requests. */
+    /** Bytes of bodies that may be held at once over all requests; of answers that are not read, as many again. */
     readonly inflightBytes: number;
     readonly queryWaitMs: number;
     /** More connections at a time are dropped. */
@@ -157,5 +158,7 @@ export interface HttpDependencies {
     readonly connectionTimes?: ConnectionTimes;
     /** How fast a body has to arrive. Default: 1 KiB a second, over ten seconds. */
     readonly bodyRate?: BodyRate;
+    /** How fast an answer has to be read. Default: READING_RATE. */
+    readonly readingRate?: ReadingRate;
   };
 }

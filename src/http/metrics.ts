@@ -57,8 +57,8 @@ export function createMetrics(
   const drops = new Counter({
     name: 'undertone_http_connections_dropped_total',
     help:
-      'Connections that web ended: beyond MAX_CONNECTIONS (limit), requests (timeout) or bodies ' +
-      '(slow-body) that did not arrive in time.',
+      'Connections that web ended: beyond MAX_CONNECTIONS (limit), requests (timeout) or bodies (slow-body) that did ' +
+      'not arrive in time, answers that were not read (slow-reader), too many requests at once (pipelining).',
     labelNames: ['reason'] as const,
     registers: [registry],
   });
