@@ -33,7 +33,8 @@ const serving = action({
       const server = serveStandardIo({ reading, now: Date.now }, failed);
       await new Promise<void>((done) => {
         ended.addEventListener('abort', () => done());
-        process.stdin.once('close', done);
+        // A file as standard input ends without being closed.
+        for (const event of ['end', 'close']) process.stdin.once(event, () => done());
       });
       await server.close();
     };
