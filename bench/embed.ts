@@ -1,7 +1,12 @@
 /** How fast are vectors and whole findings made? */
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import Table from 'cli-table3';
-import { AutoTokenizer, env, pipeline, type FeatureExtractionPipeline } from '@huggingface/transformers';
+import {
+  AutoTokenizer,
+  env,
+  pipeline,
+  type FeatureExtractionPipeline,
+} from '../src/enrich/embed/transformers.ts';
 import { action, type Command } from '../src/cli/command.ts';
 import { roleOf } from '../src/domain/records.ts';
 import type { Turn } from '../src/domain/facts.ts';

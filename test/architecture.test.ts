@@ -53,6 +53,12 @@ const TOP_FILES: Readonly<Record<string, readonly string[]>> = {
   'lifecycle.ts': ['errors.ts', 'logger.ts', 'domain'],
 };
 
+/** Behind its door, the runtime of the models reports its use to nobody; tests and tools go through it as well. */
+const MODEL_RUNTIME = /^(?:@huggingface\/transformers|onnxruntime-.*)$/;
+
+/** Who may look at the environment, or change it: what a native library reads there is set where it is loaded. */
+const ENVIRONMENT_DOORS = ['src/config.ts', 'src/enrich/embed/telemetry.ts'];
+
 /** Each vendor has one door: a folder (ending in `/`) or a file. */
 const VENDOR_DOORS: readonly (readonly [vendor: RegExp, doors: readonly string[]])[] = [
   [/^(?:fastify|@fastify\/.*|prom-client)$/, ['src/http/']],
@@ -62,10 +68,7 @@ const VENDOR_DOORS: readonly (readonly [vendor: RegExp, doors: readonly string[]
   [/^@modelcontextprotocol\//, ['src/mcp/']],
   [/^esbuild$/, ['src/http/dashboard/page.ts']],
   [/^(?:preact(?:\/.*)?|d3-.*)$/, ['src/http/dashboard/client/']],
-  [
-    /^@huggingface\/transformers$/,
-    ['src/enrich/embed/onnx-model.ts', 'src/enrich/generate/text-generator.ts'],
-  ],
+  [MODEL_RUNTIME, ['src/enrich/embed/transformers.ts']],
   [/^pino(?:-pretty)?$/, ['src/logger.ts']],
 ];
 
@@ -203,10 +206,20 @@ describe('architecture', () => {
     );
   });
 
+  it('lets tests, benchmarks and training load the runtime of the models through the same door', () => {
+    const strays = globSync('{test,bench,models}/**/*.ts', { cwd: root })
+      .flatMap((file) => importsOf(file, readFileSync(join(root, file), 'utf8')))
+      .filter(({ specifier }) => MODEL_RUNTIME.test(specifier));
+    deepEqual(
+      strays.map(({ from, specifier }) => `${from} imports ${specifier}`),
+      [],
+    );
+  });
+
   it('reads the environment in config.ts only', () => {
     const strays = sources.filter(
       ({ file, text }) =>
-        file !== 'src/config.ts' && /\bprocess\s*\.\s*env\b|\bloadEnvFile\b/.test(codeOnly(text)),
+        !ENVIRONMENT_DOORS.includes(file) && /\bprocess\s*\.\s*env\b|\bloadEnvFile\b/.test(codeOnly(text)),
     );
     deepEqual(
       strays.map(({ file }) => file),

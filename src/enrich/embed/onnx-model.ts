@@ -1,11 +1,11 @@
 /**
- * Opens a model and runs tokens through it. The only door to transformers.js; nothing is ever fetched here.
+ * Opens a model and runs tokens through it. Nothing is ever fetched here.
  * Covered by test/enrich/embed/embedder.test.ts and test/enrich/embed/hub-layouts.test.ts.
  */
 import { basename, dirname } from 'node:path';
-import { AutoModel, AutoTokenizer, env, Tensor } from '@huggingface/transformers';
 import { z } from 'zod';
 import type { ModelFolder } from './model-folder.ts';
+import { AutoModel, AutoTokenizer, env, Tensor } from './transformers.ts';
 
 /** Numbers of a model, with their shape: rows first. */
 export interface Matrix {

@@ -4,9 +4,9 @@
  */
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
-import { AutoModelForCausalLM, AutoTokenizer, env, Tensor } from '@huggingface/transformers';
 import { SetupError } from '../../errors.ts';
 import { isPartOf, NEEDED_FILES } from '../embed/model-files.ts';
+import { AutoModelForCausalLM, AutoTokenizer, env, Tensor } from '../embed/transformers.ts';
 
 export interface TextGenerator {
   /** What a model says next; the likeliest words, so the same each time. */

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { AutoTokenizer, env, pipeline } from '@huggingface/transformers';
+import { AutoTokenizer, env, pipeline } from '../../../src/enrich/embed/transformers.ts';
 import { loadEmbedder, type LoadedEmbedder } from '../../../src/enrich/embed/embedder.ts';
 import { tryModel } from '../../../src/hub/trial.ts';
 import { writeTransformer, type TransformerOptions } from '../../support/transformer.ts';
