@@ -2,7 +2,7 @@
 #
 #   docker build -t undertone .
 #   docker run -d --name undertone --stop-timeout 40 -p 127.0.0.1:8080:8080 -v undertone:/data undertone
-#   docker logs undertone     # the first start prints a key, and shows it only this once
+#   docker exec undertone cat /data/first-key     # the first key; take it, and delete the file
 #
 # `deploy/run web`, `deploy/run worker` and `deploy/run nats` run one process each (docs/deploy.md). The base images are
 # pinned by tag, not by digest: `docker build --pull` brings the security updates of the system.

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { parse } from 'yaml';
+import { firstKeyFile } from '../src/main/first-steps.ts';
 import { parseProcfile } from '../src/main/supervisor.ts';
 import { SERVER_MAX_PAYLOAD } from '../src/stream/server/server.ts';
 import { concernAboutServer, faultOfServerVersion } from '../src/stream/server/version.ts';
@@ -131,6 +132,14 @@ describe('Dockerfile', () => {
     ok(folders.has('views') && folders.has('lexicon') && folders.has('models'), [...folders].join());
     for (const name of [...folders, 'models/undertone-small/model.onnx', 'src/main/start.ts', 'deploy/run'])
       ok(isInImage(name), name);
+  });
+
+  it('leaves the first key where the documents look for it', () => {
+    const file = firstKeyFile(instructions('VOLUME')[0]?.[0] ?? '');
+    for (const path of ['Dockerfile', 'compose.yaml', 'deploy/compose.processes.yaml', 'docs/deploy.md'])
+      ok(read(path).includes(`cat ${file}`), path);
+    const kept = /^StateDirectory=(.+)$/m.exec(read('deploy/systemd/undertone.service'))?.[1];
+    ok(read('docs/deploy.md').includes(`cat ${firstKeyFile(`/var/lib/${kept}`)}`));
   });
 
   it('runs as a user by number, with settings that exist, and starts and asks what exists', () => {

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createKey, startService, waitUntilReady } from '../../src/demo/service.ts';
+import { firstKeyFile } from '../../src/main/first-steps.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
@@ -50,7 +51,13 @@ export async function startMeasuredService(env: Readonly<Record<string, string>>
     ...env,
   };
   const logFile = join(folder, 'service.log');
-  const service = startService({ script: 'src/main/start.ts', cwd: ROOT, env: environment, logFile });
+  const service = startService({
+    script: 'src/main/start.ts',
+    cwd: ROOT,
+    env: environment,
+    logFile,
+    keyFile: firstKeyFile(folder),
+  });
   const stop = async (): Promise<void> => {
     await service.stop();
     await rm(folder, { recursive: true, force: true });

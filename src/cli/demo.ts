@@ -15,6 +15,7 @@ import { RefusedError, ServiceClient } from '../import/client.ts';
 import { importFiles } from '../import/importer.ts';
 import type { ImportSummary } from '../import/importer.ts';
 import { waitUntilVisible } from '../import/visible.ts';
+import { firstKeyFile } from '../main/first-steps.ts';
 import { action, INTERRUPTED, runCommand, type CommandRun } from './command.ts';
 import { localUrl } from './local-url.ts';
 import { openProgress } from './progress.ts';
@@ -72,7 +73,13 @@ async function runDemo(options: Options, { interruption }: CommandRun): Promise<
     if (!(await answers(url))) {
       if (options.url !== undefined) throw new SetupError(`Nothing answers at ${url}.`);
       console.log(`Nothing answers at ${url}: starting the service (its output: ${logFile}) …`);
-      service = startService({ script: 'src/main/start.ts', cwd: ROOT, env: readEnvironment(), logFile });
+      service = startService({
+        script: 'src/main/start.ts',
+        cwd: ROOT,
+        env: readEnvironment(),
+        logFile,
+        keyFile: firstKeyFile(config.dataDir),
+      });
     }
     await Promise.race([ready(url, service, logFile), stopped]);
     if (signal.aborted) return INTERRUPTED;
@@ -157,7 +164,7 @@ async function isUsable({ url, key, instanceId }: Remembered): Promise<{ key: bo
   }
 }
 
-/** A key that works: the one given, the one that the first start showed, the last run's, or a new one. */
+/** A key that works: the one given, the one that the first start left, the last run's, or a new one. */
 async function findAccess(options: {
   readonly url: string;
   readonly given: string | undefined;

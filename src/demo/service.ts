@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { createWriteStream } from 'node:fs';
+import { createWriteStream, readFileSync } from 'node:fs';
 
 /** What an API key looks like wherever it is printed. */
 const KEY = /\but_(?:test|live)_[0-9A-Za-z]{32}\b/;
 
 /** A service that somebody started for a while. */
 export interface StartedService {
-  /** The key that the first start shows; null when it showed none. */
+  /** The key that the first start left; null while there is none. */
   readonly key: () => string | null;
   /** Settles when the service has ended, by itself or by `stop`: its exit code, or null by a signal. */
   readonly ended: Promise<number | null>;
@@ -60,6 +60,8 @@ export function startService(options: {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
   readonly logFile: string;
+  /** Where a start without a terminal leaves the first key. */
+  readonly keyFile: string;
 }): StartedService {
   const log = createWriteStream(options.logFile, { mode: 0o600 });
   const child: ChildProcess = spawn(process.execPath, [options.script], {
@@ -68,16 +70,7 @@ export function startService(options: {
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  let key: string | null = null;
-  let tail = '';
-  const onOutput = (chunk: Buffer): void => {
-    log.write(chunk);
-    if (key !== null) return;
-    tail = (tail + chunk.toString()).slice(-4_096);
-    key = KEY.exec(tail)?.[0] ?? null;
-  };
-  child.stdout?.on('data', onOutput);
-  child.stderr?.on('data', onOutput);
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => log.write(chunk));
   const ended = new Promise<number | null>((resolve) => {
     child.once('error', (error) => {
       log.end(`${error.message}\n`);
@@ -89,7 +82,13 @@ export function startService(options: {
     });
   });
   return {
-    key: () => key,
+    key() {
+      try {
+        return KEY.exec(readFileSync(options.keyFile, 'utf8'))?.[0] ?? null;
+      } catch {
+        return null;
+      }
+    },
     ended,
     async stop() {
       if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM');

@@ -1,12 +1,24 @@
-import { AppError } from '../errors.ts';
-import { FIRST_PROJECT_NAME } from '../registry/registry.ts';
+/** Covered by test/main/first-steps.test.ts, and by test/main/start.test.ts as a whole. */
+import { join } from 'node:path';
 import { DEFAULT_INSTANCE_NAME } from '../domain/limits.ts';
+import { AppError } from '../errors.ts';
+import type { Logger } from '../logger.ts';
+import { FIRST_PROJECT_NAME } from '../registry/registry.ts';
 import type { Registry } from '../registry/registry.ts';
+import { replaceFile } from '../store/epochs/epochs.ts';
+
+/** What a first start has to tell, once. */
+export interface FirstSteps {
+  readonly url: string;
+  /** The first key itself: stored nowhere, as the registry keeps digests. */
+  readonly key: string;
+  /** The default instance; null when the registry went away before it was made. */
+  readonly instanceId: string | null;
+}
 
 /** What `web` tells `npm start` over the channel between them. */
 export type StarterMessage =
-  | { readonly type: 'listening'; readonly url: string }
-  | { readonly type: 'first-steps'; readonly text: string };
+  { readonly type: 'listening'; readonly url: string } | ({ readonly type: 'first-steps' } & FirstSteps);
 
 /** False when the process was not started by `npm start`. */
 export function tellStarter(message: StarterMessage): boolean {
@@ -17,27 +29,18 @@ export function tellStarter(message: StarterMessage): boolean {
 
 export function isStarterMessage(value: unknown): value is StarterMessage {
   if (typeof value !== 'object' || value === null || !('type' in value)) return false;
-  if (value.type === 'listening') return 'url' in value && typeof value.url === 'string';
-  return value.type === 'first-steps' && 'text' in value && typeof value.text === 'string';
+  if (!('url' in value) || typeof value.url !== 'string') return false;
+  if (value.type === 'listening') return true;
+  return value.type === 'first-steps' && 'key' in value && typeof value.key === 'string';
 }
 
 /**
- * On the first start: makes project `default`, its first test key and its default instance, and returns a text
- * with the key and two commands to paste. Null ever after. Without the instance, and the commands, when
- * the registry goes away in between.
+ * On the first start: makes project `default`, its first test key and its default instance. Null ever after. Without
+ * the instance when the registry goes away in between.
  */
-export async function firstSteps(registry: Registry, url: string): Promise<string | null> {
+export async function firstSteps(registry: Registry, url: string): Promise<FirstSteps | null> {
   const first = await registry.ensureFirstProject();
   if (first === null) return null;
-  const key = `
-Project ${FIRST_PROJECT_NAME}, its first test key (shown this once; npm run keys makes others):
-
-  ${first.rawKey}
-
-Look at what is found:
-
-  ${url}/#key=${first.rawKey}
-`;
   // The key can be shown only now: the service may be ending already, and then no instance is made.
   const opened = await registry
     .defaultInstance({ projectId: first.project.id, name: DEFAULT_INSTANCE_NAME })
@@ -45,10 +48,55 @@ Look at what is found:
       if (error instanceof AppError && error.code === 'SERVICE_UNAVAILABLE') return null;
       throw error;
     });
-  if (opened === null) return `${key}\n`;
-  const { instance } = opened;
+  return { url, key: first.rawKey, instanceId: opened?.instance.id ?? null };
+}
+
+/** Where a start without a terminal leaves the first key. */
+export function firstKeyFile(dataDir: string): string {
+  return join(dataDir, 'first-key');
+}
+
+/**
+ * Shows the first steps to a person at a terminal. Whatever else takes the output may keep it for ever (a log, a
+ * container): then the key goes into a file that only its owner can read, and the log names the file.
+ */
+export function showFirstSteps(
+  steps: FirstSteps,
+  to: { readonly terminal: boolean; readonly dataDir: string; readonly log: Pick<Logger, 'warn' | 'error'> },
+): void {
+  if (to.terminal) {
+    process.stdout.write(textOf(steps));
+    return;
+  }
+  const file = firstKeyFile(to.dataDir);
+  try {
+    replaceFile(file, `${steps.key}\n`);
+    // Somebody should act: the file holds a key that works.
+    to.log.warn(
+      { event: 'first_key_written', file },
+      `the first key is in ${file}, which only its owner can read: take it, and delete the file`,
+    );
+  } catch (error) {
+    to.log.error(
+      { event: 'first_key_lost', file, err: error },
+      `the first key could not be written to ${file}: npm run --silent keys -- create --project ` +
+        `${FIRST_PROJECT_NAME} makes another`,
+    );
+  }
+}
+
+/** With the key in it once, as a line to paste; the commands name it `$KEY`. */
+function textOf({ url, key, instanceId }: FirstSteps): string {
+  const shown = `
+Project ${FIRST_PROJECT_NAME}, its first test key (shown this once; npm run keys makes others). For a second terminal:
+
+  KEY=${key}
+
+Look at what is found at ${url}/, which asks for the key.
+`;
+  if (instanceId === null) return `${shown}\n`;
   const conversation = JSON.stringify({
-    instanceId: instance.id,
+    instanceId,
     messages: [
       { role: 'user', userId: 'ada', content: 'How do I change the delivery address of my order?' },
       { role: 'assistant', content: 'Open the order, choose "Delivery" and enter the new address.' },
@@ -56,15 +104,15 @@ Look at what is found:
     ],
   });
   const fields = 'fields=messages,sat,duration&dimensionFields=title,summary,language';
-  const query = `${url}/v1/query/?instanceId=${instance.id}&groupBy=SESSION&${fields}`;
-  return `${key}
+  const query = `${url}/v1/query/?instanceId=${instanceId}&groupBy=SESSION&${fields}`;
+  return `${shown}
 Ingest a conversation:
 
-  curl ${url}/v1/ingest/ -H 'x-api-key: ${first.rawKey}' -H 'content-type: application/json' -d '${conversation}'
+  curl ${url}/v1/ingest/ -H "x-api-key: $KEY" -H 'content-type: application/json' -d '${conversation}'
 
 Query it (the last header waits until the conversation has been processed):
 
-  curl '${query}' -H 'x-api-key: ${first.rawKey}' -H 'x-wait-for-position: 1'
+  curl '${query}' -H "x-api-key: $KEY" -H 'x-wait-for-position: 1'
 
 `;
 }

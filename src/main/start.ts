@@ -1,5 +1,5 @@
 /** `npm start`: runs the Procfile until it is told to stop. */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { action, runCommand } from '../cli/command.ts';
@@ -7,10 +7,11 @@ import { loadConfig, readEnvironment } from '../config.ts';
 import type { Config } from '../config.ts';
 import { findModel } from '../enrich/embed/model-location.ts';
 import { createLogger, readableLines } from '../logger.ts';
+import type { Logger } from '../logger.ts';
 import { stopLeftServer } from '../stream/server/server.ts';
 import { lockDataDirectory, prepareDataDirectory } from '../store/data-directory.ts';
-import { isStarterMessage } from './first-steps.ts';
-import type { StarterMessage } from './first-steps.ts';
+import { firstKeyFile, isStarterMessage, showFirstSteps } from './first-steps.ts';
+import type { FirstSteps, StarterMessage } from './first-steps.ts';
 import { startGuard } from './guard.ts';
 import { beginStartStatus } from '../health/process-status.ts';
 import { residentMemory } from '../health/resident-memory.ts';
@@ -35,7 +36,7 @@ const USAGE = `Usage: npm start [-- --auto-rebuild]
 Runs nats-server, web and worker (the Procfile) until Ctrl-C.
 
   --auto-rebuild  rebuild the views automatically when they need it (as AUTO_REBUILD=true)`;
-const NO_KEY_HINT = 'Keys are shown once. Another: npm run --silent keys -- create --project default';
+const NEW_KEY = 'npm run --silent keys -- create --project default';
 
 const start = action({
   options: { 'auto-rebuild': { type: 'boolean' } },
@@ -64,7 +65,12 @@ async function runUntilTold(config: Config, startedByNpm: boolean): Promise<numb
   );
   const { promise: ended, resolve: end } = Promise.withResolvers<number>();
   const print = createPrinter(['start', ...entries.map(({ name }) => name)]);
-  const announcer = createAnnouncer(print);
+  const log = createLogger({
+    name: 'start',
+    level: config.logLevel,
+    write: (line) => print('start', line.trimEnd()),
+  });
+  const announcer = createAnnouncer(print, config.dataDir, log);
   const verbose = config.logLevel === 'debug' || config.logLevel === 'trace';
   const guard = config.natsUrl === undefined ? startGuard(config.dataDir) : null;
   const supervisor = createSupervisor({
@@ -72,11 +78,7 @@ async function runUntilTold(config: Config, startedByNpm: boolean): Promise<numb
     stopOrder: STOP_ORDER,
     cwd: ROOT,
     stopMs: config.shutdownMs + GRACE_MS,
-    log: createLogger({
-      name: 'start',
-      level: config.logLevel,
-      write: (line) => print('start', line.trimEnd()),
-    }),
+    log,
     dispensable: ['worker'],
     ...(guard === null ? {} : { held: { stream: guard.held, exceptBy: ['nats'] } }),
     onLine: (name, line) => {
@@ -116,12 +118,17 @@ async function runUntilTold(config: Config, startedByNpm: boolean): Promise<numb
 }
 
 /** Says when the service is ready, and the first steps once. */
-function createAnnouncer(print: (name: string, line: string) => void): {
+function createAnnouncer(
+  print: (name: string, line: string) => void,
+  dataDir: string,
+  log: Logger,
+): {
   hear(message: StarterMessage): void;
   /** Once. Also when we end before everything is ready: the key in it exists and is not shown again. */
   showFirstSteps(): void;
 } {
-  let firstSteps: string | null = null;
+  const terminal = process.stdout.isTTY === true;
+  let firstSteps: FirstSteps | null = null;
   let announced = false;
   let hinted = false;
   let latestUrl = '';
@@ -133,11 +140,11 @@ function createAnnouncer(print: (name: string, line: string) => void): {
     print('start', `ready: ${url} (documentation: ${url}/docs). Ctrl-C stops everything.`);
     for (let waited = 0; firstSteps === null && waited < FIRST_STEPS_MS; waited += 50) await sleep(50);
     hinted = firstSteps === null;
-    if (hinted) print('start', NO_KEY_HINT);
-    showFirstSteps();
+    if (hinted) print('start', keyHint(dataDir));
+    show();
   }
-  function showFirstSteps(): void {
-    if (firstSteps !== null) process.stdout.write(firstSteps);
+  function show(): void {
+    if (firstSteps !== null) showFirstSteps(firstSteps, { terminal, dataDir, log });
     firstSteps = null;
   }
   return {
@@ -146,13 +153,22 @@ function createAnnouncer(print: (name: string, line: string) => void): {
         void announce(message.url);
         return;
       }
-      firstSteps = message.text;
-      if (hinted) showFirstSteps();
+      firstSteps = message;
+      if (hinted || !terminal) show();
       // Ingest takes messages before the worker is up: a worker that cannot start must not hide the key.
-      else setTimeout(showFirstSteps, UNREADY_MS).unref();
+      else setTimeout(show, UNREADY_MS).unref();
     },
-    showFirstSteps,
+    showFirstSteps: show,
   };
+}
+
+/** What to do for a key when none is shown. */
+function keyHint(dataDir: string): string {
+  const file = firstKeyFile(dataDir);
+  const where = existsSync(file)
+    ? `The first key is still in ${file}: take it, and delete the file.`
+    : 'Keys are shown once.';
+  return `${where} Another: ${NEW_KEY}`;
 }
 
 /** A killed npm passes nothing on: the system gives us another parent then. */

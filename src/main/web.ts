@@ -40,7 +40,7 @@ import { setUpStreams } from '../stream/stream-setup.ts';
 import { partitionOf } from '../stream/subjects.ts';
 import { createTraceIntake } from '../traces/trace-intake.ts';
 import { examples } from './examples.ts';
-import { firstSteps, tellStarter } from './first-steps.ts';
+import { firstSteps, showFirstSteps, tellStarter } from './first-steps.ts';
 import { Later } from './later.ts';
 import { openTraceAssembly, type TraceAssembly } from './trace-assembly.ts';
 
@@ -156,7 +156,8 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
   }
   log.info({ event: 'web_ready' }, 'web ready');
   const first = await firstSteps(registry, url);
-  if (first !== null && !tellStarter({ type: 'first-steps', text: first })) process.stdout.write(first);
+  if (first !== null && !tellStarter({ type: 'first-steps', ...first }))
+    showFirstSteps(first, { terminal: process.stdout.isTTY === true, dataDir: config.dataDir, log });
 });
 
 /** Connects to NATS, however long it takes: meanwhile requests get a 503 that says so. */

@@ -21,20 +21,23 @@ async function script(name: string, source: string): Promise<string> {
 }
 
 describe('startService', () => {
-  it('takes the key from the output, keeps the output, and ends the service when told to', async () => {
+  it('takes the key from its file, keeps the output, and ends the service when told to', async () => {
+    const keyFile = join(folder, 'first-key');
     const path = await script(
       'start.mjs',
-      `import { createServer } from 'node:http';
+      `import { writeFileSync } from 'node:fs';
+       import { createServer } from 'node:http';
        const server = createServer((request, response) => response.end('{}')).listen(0, '127.0.0.1', () => {
+         writeFileSync('${keyFile}', '${KEY}\\n');
          console.log('listening on ' + server.address().port);
-         console.log('key ${KEY}');
        });
        process.on('SIGTERM', () => { console.log('closing in order'); process.exit(0); });`,
     );
     const logFile = join(folder, 'start.log');
-    const service = startService({ script: path, cwd: folder, env: process.env, logFile });
+    const service = startService({ script: path, cwd: folder, env: process.env, logFile, keyFile });
+    equal(service.key(), null);
     let log = '';
-    while (!log.includes(KEY)) log = await readFile(logFile, 'utf8').catch(() => '');
+    while (!log.includes('listening')) log = await readFile(logFile, 'utf8').catch(() => '');
     const url = `http://127.0.0.1:${/listening on (\d+)/.exec(log)?.[1]}`;
     await waitUntilReady(url, 5_000, service.ended);
     equal(await answers(url), true);
@@ -49,7 +52,13 @@ describe('startService', () => {
   it('gives up waiting when the service ends before it is ready', async () => {
     const path = await script('broken.mjs', `console.error('port taken'); process.exit(3);`);
     const logFile = join(folder, 'broken.log');
-    const service = startService({ script: path, cwd: folder, env: process.env, logFile });
+    const service = startService({
+      script: path,
+      cwd: folder,
+      env: process.env,
+      logFile,
+      keyFile: join(folder, 'none'),
+    });
     await rejects(waitUntilReady('http://127.0.0.1:9', 60_000, service.ended), /ended before it was ready/);
     equal(await service.ended, 3);
     equal(service.key(), null);

@@ -1,11 +1,21 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { readStartStatus } from '../../src/health/process-status.ts';
+import { firstKeyFile } from '../../src/main/first-steps.ts';
 import { freePort } from '../support/nats.ts';
 import { eventually } from '../support/processes.ts';
 
@@ -82,6 +92,7 @@ describe('npm start', () => {
   for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
     it(`ends all that it started, in order, when npm gets ${signal}`, async () => {
       await startAll(signal === 'SIGTERM' ? { NODE_COMPILE_CACHE: undefined } : {});
+      await eventually(() => existsSync(firstKeyFile(dataDir)));
       npm.kill(signal);
       await allEnd();
       // Without a place of its own, what was compiled is kept for the next start.
@@ -90,6 +101,11 @@ describe('npm start', () => {
       match(output, /web +\| .*"signal":"SIGTERM"/);
       match(output, /worker +\| .*"signal":"SIGTERM"/);
       equal(readStartStatus(dataDir), null);
+      // What is no terminal may keep what it is told for ever.
+      match(readFileSync(firstKeyFile(dataDir), 'utf8'), /^ut_test_[0-9A-Za-z]{32}\n$/);
+      equal(statSync(firstKeyFile(dataDir)).mode & 0o777, 0o600);
+      ok(output.includes(firstKeyFile(dataDir)), output);
+      equal(/ut_test_/.test(output), false, output);
       // Nothing that means nothing to whoever reads it, and a time in each line of the log.
       equal(output.includes('[WRN]'), false, output);
       const logged = [...output.matchAll(/\| (\{"level".*)/g)].map(
