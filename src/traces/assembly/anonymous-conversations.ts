@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { CachedBucket } from './assembly-store.ts';
-import { hashOf, mergeSpan, partsOf, type KnownTurn, type SpokenSpan } from './known-turns.ts';
+import type { KnownTurn, Said } from './known-turn.ts';
+import { mergeSpan } from './known-turns.ts';
 import { keyOf, type Candidate } from './records.ts';
+import { partsOf, type SpokenSpan } from './spoken-span.ts';
 
 /** What a trace without an id of its conversation says. */
 export interface AnonymousTrace {
@@ -22,8 +24,8 @@ export interface FoundConversation {
   readonly missing?: readonly KnownTurn[];
 }
 
-/** The most spans of a trace that together may be a part of another one's history. */
-const MAX_MERGED = 200;
+/** The most spans of a trace, and messages of them, that together may be a part of another one's history. */
+const [MAX_MERGED, MAX_MERGED_MESSAGES] = [200, 20_000];
 /** The most beginnings of a history that are looked up. */
 const MAX_BEGINNINGS = 24;
 /** The most gaps of one conversation that are kept for spans to come. */
@@ -35,8 +37,6 @@ const TAIL = 2;
 const TELLING_CHARACTERS = 40;
 /** Conversations with the same last turns that are compared as a whole. */
 const MAX_TRIED = 4;
-
-type Said = Pick<KnownTurn, 'role' | 'hash'>;
 
 /**
  * Finds conversations without an id by what was said in them. A call that repeats the history goes on with a
@@ -62,9 +62,10 @@ export class AnonymousConversations {
   async find({ scope, trace, spans }: AnonymousTrace): Promise<FoundConversation | null> {
     const [first] = spans;
     if (first === undefined) return null;
+    // Of a trace of more, no call repeats all.
+    const merged = firstSpans(spans);
     const whole: KnownTurn[] = [];
-    // Each is compared with all turns before it; and of a trace of more, no call repeats all.
-    for (const span of spans.slice(0, MAX_MERGED)) mergeSpan(whole, span);
+    for (const span of merged) mergeSpan(whole, span);
     const endedAt = spans.reduce((latest, span) => Math.max(latest, span.endedAt), -Infinity);
     // It stands before the call in whose history it is.
     const gap = ({ at }: Candidate): number => (at >= endedAt ? at - endedAt : Infinity);
@@ -72,22 +73,26 @@ export class AnonymousConversations {
     const takes = whole.some(({ inferred }) => inferred === null);
     const taker = { trace, takes };
     const missing =
-      spans.length > MAX_MERGED
+      merged.length < spans.length
         ? null
         : await this.#take(['gap', ...scope, fingerprintOf(whole)], taker, gap);
     if (missing !== null) return { trace: missing, missing: whole };
     // What a trace of several calls goes on with was asked in the same trace.
     const { history, questions, steps } = partsOf(first);
-    const before = (first.continues && first.alone ? [...history, ...questions, ...steps] : history).map(
-      ({ role, content }): Said => ({ role, hash: hashOf(content) }),
-    );
+    const before = first.continues && first.alone ? [...history, ...questions, ...steps] : history;
     const age = ({ at }: Candidate): number => (at <= first.startedAt ? first.startedAt - at : Infinity);
     const isTelling = history.reduce((sum, { content }) => sum + content.length, 0) >= TELLING_CHARACTERS;
-    for (const said of beginningsOf(before)) {
-      const continued = await this.#take(['end', ...scope, fingerprintOf(said)], taker, age);
-      if (continued !== null) return { trace: continued, begun: said.length };
+    const beginnings = Array.from(
+      { length: Math.min(before.length, MAX_BEGINNINGS) },
+      (_, shorter) => before.length - shorter,
+    );
+    const fingerprints = fingerprintsOf(before, beginnings);
+    for (const length of beginnings) {
+      const end = ['end', ...scope, fingerprints.get(length) ?? ''];
+      const continued = await this.#take(end, taker, age);
+      if (continued !== null) return { trace: continued, begun: length };
       // Applications cut the history at its beginning: then the conversation ends with all that is left of it.
-      if (said.length < before.length || !isTelling || before.length < TAIL) continue;
+      if (length < before.length || !isTelling || before.length < TAIL) continue;
       const tail = ['tail', ...scope, fingerprintOf(before.slice(-TAIL))];
       const cut = await this.#take(tail, taker, age, async ({ name }) => {
         const turns = await this.#turnsOf(scope, name);
@@ -138,20 +143,23 @@ export class AnonymousConversations {
     const { scope, trace, name, turns, alone } = options;
     const last = turns.findLast(({ inferred }) => inferred !== 'history') ?? turns.at(-1);
     if (last === undefined) return;
-    await this.#add(['end', ...scope, fingerprintOf(turns)], { name, at: last.at }, trace);
-    if (turns.length > TAIL) {
-      const tail = ['tail', ...scope, fingerprintOf(turns.slice(-TAIL))];
-      await this.#add(tail, { name, at: last.at, turns: turns.length }, trace);
-    }
     const gaps = turns.flatMap((turn, index) => {
       const next = turns[index + 1];
       const isEnd = turn.role === 'assistant' || (next?.role !== 'user' && next?.inferred !== 'step');
       const isMissing = turn.inferred === 'history' || (turn.inferred === 'step' && alone);
       return isMissing && isEnd ? [index + 1] : [];
     });
-    for (const length of gaps.slice(-MAX_GAPS)) {
+    const lengths = gaps.slice(-MAX_GAPS);
+    const fingerprints = fingerprintsOf(turns, [...lengths, turns.length]);
+    const end = ['end', ...scope, fingerprints.get(turns.length) ?? ''];
+    await this.#add(end, { name, at: last.at }, trace);
+    if (turns.length > TAIL) {
+      const tail = ['tail', ...scope, fingerprintOf(turns.slice(-TAIL))];
+      await this.#add(tail, { name, at: last.at, turns: turns.length }, trace);
+    }
+    for (const length of lengths) {
       const at = turns[length - 1]?.at ?? last.at;
-      await this.#add(['gap', ...scope, fingerprintOf(turns.slice(0, length))], { name, at }, null);
+      await this.#add(['gap', ...scope, fingerprints.get(length) ?? ''], { name, at }, null);
     }
   }
 
@@ -188,13 +196,30 @@ function compare(a: number, b: number): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** The history, then its beginnings: calls behind them may not have come yet. */
-function beginningsOf(history: readonly Said[]): Said[][] {
-  const count = Math.min(history.length, MAX_BEGINNINGS);
-  return Array.from({ length: count }, (_, shorter) => history.slice(0, history.length - shorter));
+/** As many of the first spans as are compared with what is known. */
+function firstSpans(spans: readonly SpokenSpan[]): readonly SpokenSpan[] {
+  let messages = 0;
+  const most = spans.findIndex(({ asked, answered }, index) => {
+    messages += asked.length + answered.length;
+    return index === MAX_MERGED || messages > MAX_MERGED_MESSAGES;
+  });
+  return most < 0 ? spans : spans.slice(0, most);
 }
 
 function fingerprintOf(said: readonly Said[]): string {
-  const text = said.map(({ role, hash }) => `${role}${hash}`).join(' ');
-  return createHash('sha256').update(text).digest('base64url');
+  return fingerprintsOf(said, [said.length]).get(said.length) ?? '';
+}
+
+/** What beginnings of these lengths are known by. All are read in one pass. */
+function fingerprintsOf(said: readonly Said[], lengths: readonly number[]): ReadonlyMap<number, string> {
+  const found = new Map<number, string>();
+  const hash = createHash('sha256');
+  let read = 0;
+  for (const length of new Set(lengths.toSorted((a, b) => a - b))) {
+    const text = said.slice(read, length).map((one) => `${one.role}${one.hash}`);
+    hash.update(`${read > 0 && length > read ? ' ' : ''}${text.join(' ')}`);
+    read = length;
+    found.set(length, hash.copy().digest('base64url'));
+  }
+  return found;
 }

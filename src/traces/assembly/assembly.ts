@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as othersTurn } from 'node:timers/promises';
-import type { Observation } from '../observation.ts';
+import type { Observation, ObservedMessage } from '../observation.ts';
 import type { CachedBucket } from './assembly-store.ts';
 import { AnonymousConversations, type FoundConversation } from './anonymous-conversations.ts';
-import { hashOf, mergeSpan, recogniseTurns, type KnownTurn, type SpokenSpan } from './known-turns.ts';
+import type { KnownTurn } from './known-turn.ts';
+import { mergeSpan, recogniseTurns } from './known-turns.ts';
 import { MergedSpans } from './merged-spans.ts';
 import {
   boundedTrace,
@@ -17,6 +18,7 @@ import {
   type Kept,
   type TraceRecord,
 } from './records.ts';
+import { TextHashes, type SaidMessage, type SpokenSpan } from './spoken-span.ts';
 import { chosenOf, idsOf, placing, seenSpans, spansOf, type PlacedSpan } from './spoken-spans.ts';
 
 /** What arrived of a trace by the time it was let go. */
@@ -64,8 +66,8 @@ const ROUND_BYTES = 1024 * 1024;
 const ROUND_SPANS = 2000;
 /** Of one trace; the others are asked for one after the other. */
 const MAX_PREFETCHED = 100;
-/** Spans of a trace that are merged before others have their turn in this process. */
-const SPANS_AT_ONCE = 100;
+/** Messages that are merged before others have their turn in this process. */
+const MESSAGES_AT_ONCE = 2000;
 /** Messages of one request to ingest. */
 const MAX_MESSAGES = 1000;
 
@@ -98,9 +100,11 @@ class Round {
   readonly #kept: Kept;
   readonly #changed = new Map<string, Conversation>();
   readonly #traces = new Map<string, TraceRecord>();
+  readonly #hashes = new TextHashes();
   #anonymous: AnonymousConversations;
   readonly #fresh = new Map<string, Fresh>();
   #spans = 0;
+  #merged = 0;
 
   constructor(parts: AssemblyParts) {
     this.#parts = parts;
@@ -138,8 +142,8 @@ class Round {
       this.#traces.set(key, boundedTrace(known, this.#kept.spans));
     };
     let begun: FoundConversation['begun'];
-    for (const [index, span] of chosen.entries()) {
-      if (index % SPANS_AT_ONCE === SPANS_AT_ONCE - 1) await othersTurn();
+    for (const span of chosen) {
+      await this.#giveWay(span);
       const instanceId = span.ids.instanceId ?? trace.defaultInstanceId;
       const { conversationId: id } = span.ids;
       const name = conversations.get(span.spanId) ?? (id === undefined ? own : { instanceId, id });
@@ -163,6 +167,31 @@ class Round {
     noteTrace();
   }
 
+  /** To others in this process, after so many messages. */
+  async #giveWay({ asked, answered }: PlacedSpan): Promise<void> {
+    this.#merged += asked.length + answered.length;
+    if (this.#merged < MESSAGES_AT_ONCE) return;
+    this.#merged = 0;
+    await othersTurn();
+  }
+
+  #spoken(trace: string, span: PlacedSpan): SpokenSpan {
+    const { startedAt, endedAt, asked, answered, continues } = span;
+    const said = (message: ObservedMessage): SaidMessage => ({
+      ...message,
+      hash: this.#hashes.of(message.content),
+    });
+    return {
+      trace: traceName(trace),
+      startedAt,
+      endedAt,
+      asked: asked.map(said),
+      answered: answered.map(said),
+      continues,
+      alone: span.parentSpanId === undefined,
+    };
+  }
+
   #newAnonymous(): AnonymousConversations {
     return new AnonymousConversations(
       this.#parts.candidates,
@@ -181,7 +210,7 @@ class Round {
     return this.#anonymous.find({
       scope: [projectId, instanceId, nameless[0]?.ids.userId ?? ''],
       trace: traceId,
-      spans: nameless.map((span) => spoken(traceId, span)),
+      spans: nameless.map((span) => this.#spoken(traceId, span)),
     });
   }
 
@@ -199,7 +228,8 @@ class Round {
     });
     if (!isSame) return;
     recogniseTurns(conversation.turns, missing);
-    for (const span of spans) conversation.merged.add(digestOf(span.spanId, spoken(traceId, span)), until);
+    for (const span of spans)
+      conversation.merged.add(digestOf(span.spanId, this.#spoken(traceId, span)), until);
     this.#changed.set(conversationKey(projectId, name), conversation);
   }
 
@@ -230,7 +260,7 @@ class Round {
     begun: number | undefined,
   ): Promise<number> {
     const conversation = await this.#conversation(trace.projectId, name);
-    const what = spoken(trace.traceId, span);
+    const what = this.#spoken(trace.traceId, span);
     const digest = digestOf(span.spanId, what);
     const key = conversationKey(trace.projectId, name);
     if (await this.#isMerged(key, conversation, digest, trace.until)) return 0;
@@ -344,19 +374,6 @@ function pageKey(conversation: string, number: number): string {
   return keyOf('merged', conversation, String(number));
 }
 
-function spoken(trace: string, span: PlacedSpan): SpokenSpan {
-  const { startedAt, endedAt, asked, answered, continues } = span;
-  return {
-    trace: traceName(trace),
-    startedAt,
-    endedAt,
-    asked,
-    answered,
-    continues,
-    alone: span.parentSpanId === undefined,
-  };
-}
-
 /**
  * Enough to tell the traces of one conversation from each other. Ids are random on the right (W3C Trace Context): on
  * the left, X-Ray and Datadog write the time, and ids of 64 bits are padded with zeros.
@@ -366,7 +383,7 @@ function traceName(traceId: string): string {
 }
 
 function digestOf(spanId: string, { trace, asked, answered }: SpokenSpan): string {
-  const said = [...asked, ...answered].map(({ role, content }) => `${role}${hashOf(content)}`);
+  const said = [...asked, ...answered].map(({ role, hash }) => `${role}${hash}`);
   const parts = JSON.stringify([trace, spanId, asked.length, said]);
   return createHash('sha256').update(parts).digest('base64url').slice(0, 10);
 }

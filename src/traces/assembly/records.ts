@@ -1,7 +1,8 @@
 /** What the assembler keeps of conversations and traces, and how it is written. */
 import { createHash } from 'node:crypto';
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
-import type { KnownTurn, NewMessage } from './known-turns.ts';
+import type { KnownTurn } from './known-turn.ts';
+import type { NewMessage } from './known-turns.ts';
 import { MERGED_LIMITS, MergedSpans, type MergedLimits, type StoredMerged } from './merged-spans.ts';
 import type { SeenSpan, SpanIds } from './spoken-spans.ts';
 

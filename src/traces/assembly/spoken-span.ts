@@ -1,0 +1,79 @@
+/** Covered by test/traces/assembly/known-turns.test.ts. */
+import { hash } from 'node:crypto';
+import type { ObservedMessage } from '../observation.ts';
+
+/** A message, and what its text is known by. */
+export interface SaidMessage extends ObservedMessage {
+  /** Of its text, white space aside. */
+  readonly hash: string;
+}
+
+/** What a span says about a conversation. */
+export interface SpokenSpan {
+  /** Names the trace. */
+  readonly trace: string;
+  readonly startedAt: number;
+  readonly endedAt: number;
+  readonly asked: readonly SaidMessage[];
+  readonly answered: readonly SaidMessage[];
+  /** It goes on with a question of an earlier call. */
+  readonly continues: boolean;
+  /** Nothing is above it: its trace is this call alone, so others of the same turn are in other traces. */
+  readonly alone: boolean;
+}
+
+/** Cut into what was said before, what is asked, what was said to that before a tool was used, and what came out. */
+export interface SpanParts {
+  readonly history: readonly SaidMessage[];
+  readonly questions: readonly SaidMessage[];
+  readonly steps: readonly SaidMessage[];
+  readonly answers: readonly SaidMessage[];
+}
+
+/** Many times what two texts of one conversation need to differ: 66 bits. */
+const HASH_CHARACTERS = 11;
+/** Texts whose hashes are remembered: calls repeat what was said before. */
+const REMEMBERED = 10_000;
+
+/** Names texts by their hashes. */
+export class TextHashes {
+  #known = new Map<string, string>();
+
+  of(content: string): string {
+    const known = this.#known.get(content);
+    if (known !== undefined) return known;
+    const normal = content.trim().replace(/\s+/gu, ' ');
+    const name = hash('sha256', normal, 'base64url').slice(0, HASH_CHARACTERS);
+    if (this.#known.size === REMEMBERED) this.#known = new Map();
+    this.#known.set(content, name);
+    return name;
+  }
+}
+
+/** Each is looked for by itself; what a person said before so many in a row is history. */
+const MAX_QUESTIONS = 200;
+
+export function partsOf({ asked, answered, continues }: SpokenSpan): SpanParts {
+  let taken = asked.filter(isSpoken);
+  let given = answered.filter(isSpoken);
+  // An answer may repeat the whole conversation.
+  const lastUser = given.findLastIndex(({ role }) => role === 'user');
+  if (lastUser >= 0) {
+    if (lastUser + 1 > taken.length) taken = given.slice(0, lastUser + 1);
+    given = given.slice(lastUser + 1);
+  }
+  // What comes after the last answer is asked now; a span that goes on with a question has said something since.
+  const behind = continues ? taken.findLastIndex(({ role }) => role === 'user') + 1 : taken.length;
+  const lastAnswer = taken.slice(0, behind).findLastIndex(({ role }) => role === 'assistant');
+  const begin = Math.max(lastAnswer + 1, behind - MAX_QUESTIONS);
+  return {
+    history: taken.slice(0, begin),
+    questions: taken.slice(begin, behind),
+    steps: taken.slice(behind),
+    answers: given,
+  };
+}
+
+function isSpoken({ content }: ObservedMessage): boolean {
+  return content.trim() !== '';
+}
