@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { isIP } from 'node:net';
 import { join, resolve } from 'node:path';
 import { loadEnvFile } from 'node:process';
 import { z } from 'zod';
@@ -14,6 +15,14 @@ function integer(fallback: number, min: number, max: number) {
     .default(String(fallback))
     .transform(Number)
     .refine((value) => value >= min && value <= max, `must be between ${min} and ${max}`);
+}
+
+/** An IP address, or a network of them with the length of its prefix. */
+function isNetwork(text: string): boolean {
+  const [address = '', length, ...rest] = text.split('/');
+  const bits = { 4: 32, 6: 128 }[isIP(address)];
+  if (bits === undefined || rest.length > 0) return false;
+  return length === undefined || (/^\d{1,3}$/.test(length) && Number(length) <= bits);
 }
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -37,6 +46,15 @@ const environment = z.object({
     .default('https://huggingface.co'),
   HF_TOKEN: z.string().optional(),
   RATE_LIMIT_PER_SECOND: integer(1000, 1, 1_000_000_000),
+  OPEN_RATE_LIMIT_PER_SECOND: integer(100, 1, 1_000_000_000),
+  TRUSTED_PROXIES: z
+    .string()
+    .default('')
+    .transform((list) => list.split(',').flatMap((part) => part.trim() || []))
+    .refine(
+      (list) => list.every(isNetwork),
+      'must be addresses and networks such as 10.0.0.0/8, with commas',
+    ),
   MAX_CONNECTIONS: integer(10_000, 1, 1_000_000),
   BODY_LIMIT_BYTES: integer(32 * MIB, 1024, 128 * MIB),
   INFLIGHT_LIMIT_BYTES: integer(128 * MIB, 1024, 64 * 1024 * MIB),
@@ -93,6 +111,10 @@ export interface Config {
   readonly hubToken: string | undefined;
   /** Requests that one key may send in one window of one second. */
   readonly rateLimitPerSecond: number;
+  /** Requests that one address may send to the routes without a key in one second. */
+  readonly openRateLimitPerSecond: number;
+  /** Addresses and networks of proxies: what they say in X-Forwarded-For is believed. */
+  readonly trustedProxies: readonly string[];
   /** Connections that web keeps open at a time; more are dropped. */
   readonly maxConnections: number;
   /** Applies to a body after it was inflated. */
@@ -194,6 +216,8 @@ export function loadConfig(env: NodeJS.ProcessEnv = readEnvironment()): Config {
     hubUrl: values.HF_ENDPOINT,
     hubToken: values.HF_TOKEN,
     rateLimitPerSecond: values.RATE_LIMIT_PER_SECOND,
+    openRateLimitPerSecond: values.OPEN_RATE_LIMIT_PER_SECOND,
+    trustedProxies: values.TRUSTED_PROXIES,
     maxConnections: values.MAX_CONNECTIONS,
     bodyLimitBytes: values.BODY_LIMIT_BYTES,
     inflightLimitBytes: values.INFLIGHT_LIMIT_BYTES,

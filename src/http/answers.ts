@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
-import { addressOf } from './auth.ts';
+import { addressOf } from './address.ts';
 import type { DropLog } from './connections.ts';
 import { ByteBudget, type HeldBytes } from './held-bytes.ts';
 

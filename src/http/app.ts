@@ -4,7 +4,9 @@ import { promisify } from 'node:util';
 import fastify from 'fastify';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError } from '../errors.ts';
-import { addressOf, notFound, registerAuth, setRateLimitHeaders } from './auth.ts';
+import { addressOf } from './address.ts';
+import { isUnderV1 } from './answer-headers.ts';
+import { notFound, registerAuth, setRateLimitHeaders } from './auth.ts';
 import type { Logger } from '../logger.ts';
 import { registerBatchRoute } from './batch-route.ts';
 import { limitAnswers, READING_RATE } from './answers.ts';
@@ -31,6 +33,7 @@ import { registerInstanceRoutes } from './instances-route.ts';
 import { registerKeyRoute } from './key-route.ts';
 import { registerMcpRoute } from './mcp-route.ts';
 import { createMetrics, type HttpMetrics } from './metrics.ts';
+import { limitOpenRoutes } from './open-routes.ts';
 import { parseQueryString, registerQueryRoute } from './query-route.ts';
 import { createRateLimiter } from './rate-limit.ts';
 import { registerReadingRoutes } from './reading-routes.ts';
@@ -56,16 +59,19 @@ export function createApp(dependencies: HttpDependencies): FastifyInstance {
   const limiter = createRateLimiter(limits.requestsPerSecond, dependencies.now);
   const bodies = createBodyReader({ bodyRate: BODY_RATE, ...limits });
   const times = limits.connectionTimes ?? CONNECTION_TIMES;
-  const metrics = createMetrics(
-    dependencies.health,
-    promisify((done: (error: Error | null, count: number) => void) => app.server.getConnections(done)),
-    dependencies.traces?.figures,
-  );
+  const metrics = createMetrics({
+    health: dependencies.health,
+    connections: promisify((done: (error: Error | null, count: number) => void) =>
+      app.server.getConnections(done),
+    ),
+    assembly: dependencies.traces?.figures,
+    now: dependencies.now,
+  });
   const drops = createDropLog(metrics, log, dependencies.now);
   const handleError = createErrorHandler(log, drops);
 
   const app: FastifyInstance = fastify({
-    ...serverOptions(times),
+    ...serverOptions(times, limits.trustedProxies ?? []),
     clientErrorHandler: (error, socket) => answerClientError(error, socket, drops, times.farewell),
     frameworkErrors: (error, request, reply) => {
       if (isUnderV1(request.url)) setRateLimitHeaders(reply, limiter.take(addressOf(request)));
@@ -85,6 +91,7 @@ export function createApp(dependencies: HttpDependencies): FastifyInstance {
 
   addBodyParser(app, bodies);
   addHooks(app, { bodies, metrics, log, drops });
+  limitOpenRoutes(app, createRateLimiter(limits.openRequestsPerSecond, dependencies.now));
   limitAnswers(
     app,
     {
@@ -96,9 +103,7 @@ export function createApp(dependencies: HttpDependencies): FastifyInstance {
   );
   registerHealthRoutes(app, dependencies, metrics);
   const { ingest, query, traces } = dependencies;
-  void app.register((scope) =>
-    registerDocsRoutes(scope, { ingest: ingest !== undefined, query: query !== undefined }),
-  );
+  registerDocsRoutes(app, { ingest: ingest !== undefined, query: query !== undefined });
   // The page asks the routes that read.
   if (query !== undefined) registerDashboard(app);
   void app.register(
@@ -135,9 +140,10 @@ export function createApp(dependencies: HttpDependencies): FastifyInstance {
 }
 
 /** Options of fastify and of the server below it. */
-function serverOptions(times: ConnectionTimes) {
+function serverOptions(times: ConnectionTimes, trustedProxies: readonly string[]) {
   return {
     logger: false,
+    trustProxy: trustedProxies.length > 0 && [...trustedProxies],
     genReqId: () => randomUUID(),
     requestTimeout: times.request,
     keepAliveTimeout: times.keepAlive,
@@ -193,8 +199,6 @@ function addHooks(app: FastifyInstance, { bodies, metrics, log, drops }: HookPar
       if (isIncomplete(request)) bodies.discard(request.raw, () => endSlow(request));
     });
     reply.header('X-Request-Id', request.id);
-    // Before anything of its body is read. Below /v1 the key comes first.
-    if (request.is404 && !isUnderV1(request.url)) throw notFound(request);
     return undefined;
   });
   // After every onRequest hook, so that the answer has its rate-limit headers.
@@ -216,8 +220,4 @@ function addHooks(app: FastifyInstance, { bodies, metrics, log, drops }: HookPar
 function isIncomplete({ raw }: FastifyRequest): boolean {
   // An injected request does not say.
   return raw.complete === false && !raw.destroyed;
-}
-
-function isUnderV1(url: string): boolean {
-  return /^\/v1(?:[/?]|$)/.test(url);
 }

@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { KeyScope } from '../domain/key-scopes.ts';
 import { AppError } from '../errors.ts';
+import { addressOf } from './address.ts';
 import type { FoundKey, HttpDependencies } from './dependencies.ts';
 import type { Allowance, RateLimiter } from './rate-limit.ts';
 
@@ -100,11 +101,6 @@ function lacksScope(needed: KeyScope, scopes: readonly KeyScope[]): AppError {
   const has = scopes.length === 0 ? 'none that is known' : new Intl.ListFormat('en-GB').format(scopes);
   const message = `The API key lacks the scope ${needed}; it has ${has}. Use a key with this scope.`;
   return new AppError('FORBIDDEN', message);
-}
-
-/** The caller that a request without a valid key counts for. */
-export function addressOf(request: FastifyRequest): string {
-  return `address ${request.ip}`;
 }
 
 export function setRateLimitHeaders(reply: FastifyReply, allowance: Allowance): void {

@@ -147,6 +147,10 @@ export interface HttpDependencies {
   readonly health?: ServiceHealth;
   readonly limits: {
     readonly requestsPerSecond: number;
+    /** Of one address, to the routes that need no key. */
+    readonly openRequestsPerSecond: number;
+    /** Addresses and networks (CIDR) whose X-Forwarded-For says who asks. Default: none. */
+    readonly trustedProxies?: readonly string[];
     /** Applied to the body after inflating it. */
     readonly bodyBytes: number;
     /** Bytes of bodies that may be held at once over all requests; of answers that are not read, as many again. */

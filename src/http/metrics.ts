@@ -15,19 +15,27 @@ export interface HttpMetrics extends TraceMetrics {
   warned(kind: 'unknown-member' | 'unknown-role', count: number): void;
   /** A connection was ended by us. */
   dropped(reason: DropReason): void;
-  /** The exposition text and its content type. */
+  /** The exposition text and its content type, at most a second old. */
   read(): Promise<{ text: string; contentType: string }>;
 }
+
+export interface MetricsOptions {
+  /** Milliseconds. */
+  readonly now: () => number;
+  readonly health?: ServiceHealth | undefined;
+  /** How many are open. */
+  readonly connections?: () => Promise<number>;
+  readonly assembly?: (() => AssemblyFigures | null) | undefined;
+}
+
+/** However often somebody asks, figures are gathered once in this time, milliseconds. */
+const GATHER_EVERY_MS = 1000;
 
 /**
  * Each call has its own registry, with the process's default metrics in it, and those of the service when its
  * health is known.
  */
-export function createMetrics(
-  health?: ServiceHealth,
-  connections?: () => Promise<number>,
-  assembly?: () => AssemblyFigures | null,
-): HttpMetrics {
+export function createMetrics({ now, health, connections, assembly }: MetricsOptions): HttpMetrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const requests = new Counter({
@@ -79,11 +87,22 @@ export function createMetrics(
     requestEnded: () => inFlight.dec(),
     warned: (kind, count) => warnings.inc({ kind }, count),
     dropped: (reason) => drops.inc({ reason }),
-    read: async () => {
+    read: atMostEvery(GATHER_EVERY_MS, now, async () => {
       if (connections !== undefined) open.set(await connections());
       updateService?.();
       traces.update();
       return { text: await registry.metrics(), contentType: registry.contentType };
-    },
+    }),
+  };
+}
+
+/** Does it again only after so many milliseconds; all who ask meanwhile get what came of it. */
+function atMostEvery<T>(ms: number, now: () => number, work: () => Promise<T>): () => Promise<T> {
+  let last: { readonly at: number; readonly result: Promise<T> } | null = null;
+  return () => {
+    const at = now();
+    // A clock that was set back says nothing of how long it is ago.
+    if (last === null || at < last.at || at - last.at >= ms) last = { at, result: work() };
+    return last.result;
   };
 }

@@ -117,6 +117,8 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
     health: watch,
     limits: {
       requestsPerSecond: config.rateLimitPerSecond,
+      openRequestsPerSecond: config.openRateLimitPerSecond,
+      trustedProxies: config.trustedProxies,
       maxConnections: config.maxConnections,
       bodyBytes: config.bodyLimitBytes,
       inflightBytes: config.inflightLimitBytes,

@@ -271,7 +271,7 @@ const RATES: readonly (readonly [rule: string, check: (client: Client) => Promis
     },
   ],
   [
-    'routes beside /v1 are not limited',
+    'probes are not limited',
     async (client) => {
       const answers = await burst(client, '/livez');
       deepEqual([...new Set(answers.map(({ status }) => status))], [200]);

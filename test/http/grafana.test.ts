@@ -37,11 +37,12 @@ interface Exposed {
 
 /** The metrics of a web that has seen everything once. */
 async function exposedMetrics(): Promise<ReadonlyMap<string, Exposed>> {
-  const metrics = createMetrics(
-    { read: () => ({ degradations: [], figures: FIGURES }) },
-    async () => 1,
-    () => ({ waiting: 1, traces: 1, messages: 1, refused: 1 }),
-  );
+  const metrics = createMetrics({
+    now: () => 0,
+    health: { read: () => ({ degradations: [], figures: FIGURES }) },
+    connections: async () => 1,
+    assembly: () => ({ waiting: 1, traces: 1, messages: 1, refused: 1 }),
+  });
   metrics.received('traces', { spans: 1, rejected: 1, lacksContent: 1, observations: 1 });
   metrics.answered({ method: 'GET', route: '/v1/query', status: 200 }, 1);
   metrics.warned('unknown-role', 1);

@@ -117,13 +117,40 @@ describe('/metrics', () => {
 
   it('tells the figures of the moment, whichever way they went', async () => {
     let figures = EVERYTHING;
-    const { app } = createHarness({ health: { read: () => ({ degradations: [], figures }) } });
+    const harness = createHarness({ health: { read: () => ({ degradations: [], figures }) } });
+    const { app } = harness;
     await app.inject({ url: '/metrics' });
     figures = { ...NOTHING, lag: { entries: 1, seconds: 2 }, readerFailures: 8 };
+    harness.time += 1000;
     const { body } = await app.inject({ url: '/metrics' });
     match(body, /^undertone_worker_lag_entries 1$/m);
     match(body, /^undertone_reader_failures_total 8$/m);
     ok(!/^undertone_(?:worker_batches_total|dead_letters) ?\{?/m.test(body.replaceAll(/^#.*$/gm, '')));
+  });
+});
+
+describe('/metrics, asked often', () => {
+  it('gathers once a second, whoever asks', async () => {
+    let gathered = 0;
+    const read = (): { degradations: Degradation[]; figures: ServiceFigures } => {
+      gathered += 1;
+      return { degradations: [], figures: { ...NOTHING, lag: { entries: gathered, seconds: 0 } } };
+    };
+    const harness = createHarness({ health: { read } });
+    const lags = async (): Promise<(string | undefined)[]> => {
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, () => harness.app.inject({ url: '/metrics' })),
+      );
+      return answers.map(({ body }) => /^undertone_worker_lag_entries (\d+)$/m.exec(body)?.[1]);
+    };
+    deepEqual(new Set([...(await lags()), ...(await lags())]), new Set(['1']));
+    harness.time += 999;
+    deepEqual(new Set(await lags()), new Set(['1']));
+    harness.time += 1;
+    deepEqual(new Set(await lags()), new Set(['2']));
+    harness.time -= 3_600_000;
+    deepEqual(new Set(await lags()), new Set(['3']));
+    equal(gathered, 3);
   });
 });
 

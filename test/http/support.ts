@@ -264,6 +264,7 @@ export function createHarness(
     readiness: [],
     limits: {
       requestsPerSecond: 1000,
+      openRequestsPerSecond: 1000,
       maxConnections: 10_000,
       bodyBytes: BODY_BYTES,
       inflightBytes: 64 * 2 ** 20,

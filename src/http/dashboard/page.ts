@@ -1,8 +1,9 @@
 /** Covered by test/http/dashboard/page.test.ts. */
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { notFound } from '../auth.ts';
+import { keepFile, once, sendFile, type KeptFile } from '../kept-file.ts';
 
 /** The page loads from this process only, and sends to it only. */
 const CONTENT_POLICY =
@@ -33,13 +34,6 @@ const ICON =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#2f5d8a"/>' +
   '<path d="M6 20c4-11 6-11 10 0s6 4 10-6" fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round"/></svg>';
 
-/** A file of the page, as it is sent. */
-interface Asset {
-  readonly type: string;
-  readonly body: Buffer;
-  readonly zipped: Buffer;
-}
-
 /** The page's script and style, bundled from the sources in memory: nothing is generated on disk. */
 export async function bundlePage(): Promise<Readonly<Record<'page.js' | 'page.css', Buffer>>> {
   const { outputFiles } = await build({
@@ -66,34 +60,20 @@ export async function bundlePage(): Promise<Readonly<Record<'page.js' | 'page.cs
 
 /** `/`: the dashboard. It asks the same routes as everybody, with the key of whoever looks at it. */
 export function registerDashboard(app: FastifyInstance): void {
-  let assets: Promise<ReadonlyMap<string, Asset>> | null = null;
-  const ready = (): Promise<ReadonlyMap<string, Asset>> => {
-    assets ??= makeAssets().catch((error: unknown) => {
-      assets = null;
-      throw error;
-    });
-    return assets;
+  const files = once(makeFiles);
+  const send = async (request: FastifyRequest, reply: FastifyReply, name: string): Promise<unknown> => {
+    const file = (await files()).get(name);
+    if (file === undefined) throw notFound(request);
+    void reply.header('Content-Security-Policy', CONTENT_POLICY).header('Referrer-Policy', 'no-referrer');
+    return sendFile(request, reply, file);
   };
-  const send = async (reply: FastifyReply, name: string, accepted: string | undefined): Promise<unknown> => {
-    const asset = (await ready()).get(name);
-    if (asset === undefined) return reply.callNotFound();
-    void reply
-      .header('Content-Security-Policy', CONTENT_POLICY)
-      .header('Referrer-Policy', 'no-referrer')
-      .header('X-Content-Type-Options', 'nosniff')
-      .header('Cache-Control', 'no-cache')
-      .header('Vary', 'Accept-Encoding')
-      .type(asset.type);
-    if (!/\bgzip\b/.test(accepted ?? '')) return reply.send(asset.body);
-    return reply.header('Content-Encoding', 'gzip').send(asset.zipped);
-  };
-  app.get('/', (request, reply) => send(reply, 'index.html', request.headers['accept-encoding']));
+  app.get('/', (request, reply) => send(request, reply, 'index.html'));
   app.get<{ Params: { name: string } }>('/dashboard/:name', (request, reply) =>
-    send(reply, request.params.name, request.headers['accept-encoding']),
+    send(request, reply, request.params.name),
   );
 }
 
-async function makeAssets(): Promise<ReadonlyMap<string, Asset>> {
+async function makeFiles(): Promise<ReadonlyMap<string, KeptFile>> {
   const bundle = await bundlePage();
   const files: readonly (readonly [name: string, type: string, body: Buffer])[] = [
     ['index.html', 'text/html; charset=utf-8', Buffer.from(SHELL)],
@@ -101,7 +81,6 @@ async function makeAssets(): Promise<ReadonlyMap<string, Asset>> {
     ['page.js', 'text/javascript; charset=utf-8', bundle['page.js']],
     ['page.css', 'text/css; charset=utf-8', bundle['page.css']],
   ];
-  return new Map(
-    files.map(([name, type, body]) => [name, { type, body, zipped: gzipSync(body, { level: 9 }) }]),
-  );
+  const kept = files.map(async ([name, type, body]) => [name, await keepFile(type, body)] as const);
+  return new Map(await Promise.all(kept));
 }
