@@ -5,7 +5,7 @@ import fastify from 'fastify';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError } from '../errors.ts';
 import { addressOf } from './address.ts';
-import { isUnderV1 } from './answer-headers.ts';
+import { guardAnswer, isUnderV1 } from './answer-headers.ts';
 import { notFound, registerAuth, setRateLimitHeaders } from './auth.ts';
 import type { Logger } from '../logger.ts';
 import { registerBatchRoute } from './batch-route.ts';
@@ -74,6 +74,7 @@ export function createApp(dependencies: HttpDependencies): FastifyInstance {
     ...serverOptions(times, limits.trustedProxies ?? []),
     clientErrorHandler: (error, socket) => answerClientError(error, socket, drops, times.farewell),
     frameworkErrors: (error, request, reply) => {
+      guardAnswer(reply, request.url);
       if (isUnderV1(request.url)) setRateLimitHeaders(reply, limiter.take(addressOf(request)));
       handleError(error, request, reply);
     },
@@ -199,6 +200,7 @@ function addHooks(app: FastifyInstance, { bodies, metrics, log, drops }: HookPar
       if (isIncomplete(request)) bodies.discard(request.raw, () => endSlow(request));
     });
     reply.header('X-Request-Id', request.id);
+    guardAnswer(reply, request.url);
     return undefined;
   });
   // After every onRequest hook, so that the answer has its rate-limit headers.

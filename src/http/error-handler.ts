@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError, ERROR_CODES } from '../errors.ts';
 import type { ErrorCode, ErrorDetail } from '../errors.ts';
 import type { Logger } from '../logger.ts';
+import { GUARD_LINES } from './answer-headers.ts';
 import { SlowBodyError } from './body.ts';
 import { sayFarewell, type DropLog } from './connections.ts';
 
@@ -104,7 +105,7 @@ export function answerClientError(
   const body = JSON.stringify(envelopeOf(new AppError('BAD_REQUEST', messageOfClientError(error.code))));
   sayFarewell(
     socket,
-    'HTTP/1.1 400 Bad Request\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ' +
+    `HTTP/1.1 400 Bad Request\r\n${GUARD_LINES}Content-Type: application/json; charset=utf-8\r\nContent-Length: ` +
       `${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
     farewellMs,
   );

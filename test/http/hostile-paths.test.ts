@@ -64,6 +64,7 @@ const TARGETS = [
 
 interface Answer {
   readonly status: number;
+  readonly headers: string;
   readonly body: string;
 }
 
@@ -91,16 +92,18 @@ describe('a hostile path', () => {
         const text = Buffer.concat(chunks).toString('latin1');
         const end = text.indexOf('\r\n\r\n');
         const status = Number(/^HTTP\/1\.1 (\d+)/.exec(text)?.[1]);
-        resolve({ status, body: text.slice(end + 4) });
+        resolve({ status, headers: text.slice(0, end).toLowerCase(), body: text.slice(end + 4) });
       });
     });
   }
 
   async function check(line: string): Promise<number> {
-    const { status, body } = await send(line);
+    const { status, headers, body } = await send(line);
     ok(status >= 200 && status < 500, `${line.slice(0, 100)}: ${status} ${body.slice(0, 200)}`);
     ok(!/root:.*:0:0:|"name": ?"undertone"/.test(body), `${line.slice(0, 100)} shows a file`);
     if (status < 400) return status;
+    ok(headers.includes('x-content-type-options: nosniff'), line.slice(0, 100));
+    ok(headers.includes('cache-control: no-store'), line.slice(0, 100));
     // The protocol of /mcp has errors of its own.
     if (line.startsWith('HEAD') || status === 405) return status;
     errorEnvelopeSchema.parse(JSON.parse(body));

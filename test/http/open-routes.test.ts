@@ -40,6 +40,7 @@ describe('files without a key', () => {
       for (const { headers } of [plain, zipped]) {
         equal(headers['cache-control'], 'no-cache');
         equal(headers['vary'], 'Accept-Encoding');
+        equal(headers['x-content-type-options'], 'nosniff');
       }
       for (const given of [tags[0], `"other", W/${tags[0]}`, '*']) {
         const answer = await get(url, { 'if-none-match': String(given) });
