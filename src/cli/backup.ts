@@ -2,6 +2,7 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { SetupError } from '../errors.ts';
+import { writeForOwnerOnly } from '../store/closed-to-others.ts';
 import { DatabaseError } from '../store/duckdb.ts';
 import { readActiveEpoch, shardDirectory, type ActiveEpoch } from '../store/epochs/epochs.ts';
 import { copyClosedState, COPY_FILE, type StateCopy } from '../store/live/state-copy.ts';
@@ -34,6 +35,7 @@ const backup = action({
 });
 
 async function take(connection: StreamConnection, dataDir: string, folder: string): Promise<void> {
+  writeForOwnerOnly();
   prepareFolder(folder);
   const startedAt = performance.now();
   // Views first: every entry that they contain is then in the copy of the stream.

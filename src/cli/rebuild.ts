@@ -7,7 +7,7 @@ import { SetupError } from '../errors.ts';
 import { createLogger } from '../logger.ts';
 import { clean, rebuild, rollBack, type RebuildSettings } from '../rebuild/rebuild.ts';
 import { InterruptedError } from '../rebuild/replay.ts';
-import { lockDataDirectory } from '../store/data-directory.ts';
+import { lockDataDirectory, prepareDataDirectory } from '../store/data-directory.ts';
 import { readActiveEpoch, type ActiveEpoch } from '../store/epochs/epochs.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import type { StreamArchive } from '../stream/archive/archive-consumer.ts';
@@ -85,6 +85,7 @@ async function runLocked(run: CommandRun, options: Options): Promise<number> {
   if (readActiveEpoch(config.dataDir) === null) {
     throw new SetupError(`There are no views in ${config.dataDir} yet: "npm start" builds them.`);
   }
+  for (const concern of prepareDataDirectory(config.dataDir)) process.stderr.write(`${concern}\n`);
   const lock = await lockDataDirectory(config.dataDir, {
     name: 'rebuild',
     taken: `Another rebuild runs on the data directory ${config.dataDir}: let it end, or stop it.`,

@@ -52,7 +52,7 @@ async function restoreFrom(folder: string): Promise<void> {
   }
   const progress = openProgress(process.stderr);
   const manifest = await checkBackup(folder, progress);
-  prepareDataDirectory(dataDir);
+  for (const concern of prepareDataDirectory(dataDir)) process.stderr.write(`${concern}\n`);
   const work = join(dataDir, WORK_FOLDER);
   mkdirSync(work, { mode: 0o700 });
   try {

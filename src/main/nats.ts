@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { loadConfig } from '../config.ts';
 import { runToEnd, SETUP_FAULT_CODE } from '../lifecycle.ts';
+import { prepareDataDirectory } from '../store/data-directory.ts';
 import { prepareServer } from '../stream/server/server.ts';
 import { concernAboutServer } from '../stream/server/version.ts';
 
@@ -22,6 +23,7 @@ await runToEnd(async () => {
   }
   // Its parent is gone: nobody would end the server.
   process.on('disconnect', () => process.exit(1));
+  for (const concern of prepareDataDirectory(config.dataDir)) process.stdout.write(`${concern}\n`);
   const { binary, args, url } = await prepareServer({
     dataDir: config.dataDir,
     port: config.natsPort,

@@ -47,19 +47,23 @@ const start = action({
     const config = loadConfig(environment);
     // The worker would find out; but then web and nats run already, and it ends neither.
     findModel({ model: config.embeddingModel, modelsDirectory: join(ROOT, 'models') });
-    prepareDataDirectory(config.dataDir);
+    const concerns = prepareDataDirectory(config.dataDir);
     // Node keeps what it has compiled there, and does without where it cannot write.
     environment['NODE_COMPILE_CACHE'] ??= join(config.dataDir, 'compiled');
     const lock = await lockDataDirectory(config.dataDir);
     if (config.natsUrl === undefined) await stopLeftServer(config.dataDir);
-    const code = await runUntilTold(config, environment['npm_lifecycle_event'] === 'start');
+    const startedByNpm = environment['npm_lifecycle_event'] === 'start';
+    const code = await runUntilTold(config, { startedByNpm, concerns });
     lock.release();
     process.exit(code);
   },
 });
 
 /** Runs the Procfile until a signal, or until it cannot go on; resolves to the exit code. */
-async function runUntilTold(config: Config, startedByNpm: boolean): Promise<number> {
+async function runUntilTold(
+  config: Config,
+  { startedByNpm, concerns }: { readonly startedByNpm: boolean; readonly concerns: readonly string[] },
+): Promise<number> {
   const entries = parseProcfile(readFileSync(join(ROOT, 'Procfile'), 'utf8')).filter(
     ({ name }) => name !== 'nats' || config.natsUrl === undefined,
   );
@@ -70,6 +74,7 @@ async function runUntilTold(config: Config, startedByNpm: boolean): Promise<numb
     level: config.logLevel,
     write: (line) => print('start', line.trimEnd()),
   });
+  for (const concern of concerns) log.warn({ event: 'data_directory_open' }, concern);
   const announcer = createAnnouncer(print, config.dataDir, log);
   const verbose = config.logLevel === 'debug' || config.logLevel === 'trace';
   const guard = config.natsUrl === undefined ? startGuard(config.dataDir) : null;

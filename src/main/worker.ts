@@ -3,6 +3,7 @@ import { setPriority } from 'node:os';
 import { loadConfig } from '../config.ts';
 import { orExit, runProcess } from '../lifecycle.ts';
 import { createLogger } from '../logger.ts';
+import { prepareDataDirectory } from '../store/data-directory.ts';
 import { changesBetween, readDefinition } from '../store/epochs/definition.ts';
 import {
   openActiveEpoch,
@@ -36,6 +37,8 @@ const logger = createLogger({ name: 'worker', level: config.logLevel });
 
 runProcess(logger, config.shutdownMs, async (lifecycle) => {
   setPriority(PRIORITY);
+  for (const concern of prepareDataDirectory(config.dataDir))
+    logger.warn({ event: 'data_directory_open' }, concern);
   let working: OwnedShards | null = null;
   let writer: Writer | null = null;
   let alerts: OpenAlerts | null = null;

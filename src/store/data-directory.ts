@@ -6,16 +6,20 @@ import type { Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { SetupError } from '../errors.ts';
+import { closeToOthers, writeForOwnerOnly } from './closed-to-others.ts';
 
 /** Unix socket paths may be no longer than about this on every system. */
 const MAX_SOCKET_PATH = 100;
 
 /**
- * Makes the data directory (0700) if it is not there.
+ * Makes the data directory (0700) if it is not there, and closes one that is to everybody but its owner; what this
+ * process and its children write from now on is closed, too.
  *
- * @throws SetupError when it cannot be made or written
+ * @returns what an operator should know about it, a sentence each
+ * @throws SetupError when it cannot be made, written or closed
  */
-export function prepareDataDirectory(dataDir: string): void {
+export function prepareDataDirectory(dataDir: string): string[] {
+  writeForOwnerOnly();
   try {
     makeDirectory(dataDir);
     if (!statSync(dataDir).isDirectory()) throw new Error('it is not a directory');
@@ -27,6 +31,7 @@ export function prepareDataDirectory(dataDir: string): void {
       { cause: error },
     );
   }
+  return closeToOthers(dataDir);
 }
 
 /** Parents first, one by one: the recursive mkdir of Node never returns where the system forbids a folder (`/proc`). */

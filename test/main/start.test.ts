@@ -2,6 +2,7 @@ import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import {
+  chmodSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -91,6 +92,7 @@ describe('npm start', () => {
 
   for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
     it(`ends all that it started, in order, when npm gets ${signal}`, async () => {
+      chmodSync(dataDir, 0o755);
       await startAll(signal === 'SIGTERM' ? { NODE_COMPILE_CACHE: undefined } : {});
       await eventually(() => existsSync(firstKeyFile(dataDir)));
       npm.kill(signal);
@@ -101,6 +103,8 @@ describe('npm start', () => {
       match(output, /web +\| .*"signal":"SIGTERM"/);
       match(output, /worker +\| .*"signal":"SIGTERM"/);
       equal(readStartStatus(dataDir), null);
+      match(output, /was open to other users \(mode 755\): it is closed to them now/);
+      deepEqual(openToOthers(dataDir), []);
       // What is no terminal may keep what it is told for ever.
       match(readFileSync(firstKeyFile(dataDir), 'utf8'), /^ut_test_[0-9A-Za-z]{32}\n$/);
       equal(statSync(firstKeyFile(dataDir)).mode & 0o777, 0o600);
@@ -156,6 +160,12 @@ describe('npm start', () => {
     match(output, /no embedding model "nonesuch"/);
   });
 });
+
+/** What in a folder, itself included, anybody but its owner has a right on. */
+function openToOthers(folder: string): string[] {
+  const entries = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  return ['.', ...entries].filter((path) => (statSync(join(folder, path)).mode & 0o077) !== 0);
+}
 
 /** Whether a process has ended; one that nobody has asked about since counts as ended. */
 function isGone(pid: number): boolean {
