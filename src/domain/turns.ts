@@ -35,6 +35,11 @@ export class FairQueue<T extends object> {
     this.#size += 1;
   }
 
+  /** The first item of each caller, in the order of their turns. */
+  *firsts(): Generator<T> {
+    for (const { items, head } of this.#lanes.values()) yield items[head] as T;
+  }
+
   /** What `take` would take, left where it is. */
   peek(mayHave: (caller: string, item: T) => boolean = () => true): T | undefined {
     return this.#next(mayHave)?.item;

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { NIL, v7 } from 'uuid';
+import type { Turns } from '../domain/turns.ts';
 import { AppError } from '../errors.ts';
 import { completeRequest, type EncodedRequest } from '../stream/log/codec.ts';
 import type { Instance, Registry } from '../registry/registry.ts';
@@ -12,6 +13,8 @@ export interface AcceptorParts {
   readonly registry: Registry;
   readonly publisher: Publisher;
   readonly idempotency: IdempotencyStore;
+  /** For the writes before a request is stored: see `createClaimTurns`. */
+  readonly turns: Turns;
   /** Microseconds since 1970-01-01 UTC. */
   readonly clock: () => number;
 }
@@ -59,7 +62,7 @@ const ANSWERS_KEPT_MS = 3600 * 1000;
 const ANSWERS_KEPT = 20_000;
 
 export function createAcceptor(parts: AcceptorParts): Acceptor {
-  const { registry, publisher, idempotency, clock } = parts;
+  const { registry, publisher, idempotency, turns, clock } = parts;
   /** Answers of this process to requests with a key: most retries end here. */
   const answers = new LRUCache<string, { readonly digest: string; readonly answer: Accepted }>({
     max: ANSWERS_KEPT,
@@ -83,12 +86,16 @@ export function createAcceptor(parts: AcceptorParts): Acceptor {
 
       // Looked at before anything is written, so that a refused request leaves no trace.
       const named = await findNamed(registry, projectId, body);
-      await publisher.check(completeRequest(body.draft, { ...NOWHERE, acceptedAt: clock() }));
+      await publisher.check(completeRequest(body.draft, { ...NOWHERE, projectId, acceptedAt: clock() }));
       const unkeyed = given ?? deduplicated(projectId, body.sessionId, deduplicationId, clock());
-      const claim =
-        keyed === null ? unkeyed : await idempotency.claim(projectId, keyed.key, keyed.digest, clock());
+      const settleIt = async () => {
+        const claim =
+          keyed === null ? unkeyed : await idempotency.claim(projectId, keyed.key, keyed.digest, clock());
+        return { claim, destination: await settle(registry, projectId, body, named, claim) };
+      };
+      const isWritten = keyed !== null || named.instance === null || named.unclaimed;
+      const { claim, destination } = isWritten ? await turns.run(projectId, settleIt) : await settleIt();
       const acceptedAt = claim?.acceptedAt ?? clock();
-      const destination = await settle(registry, projectId, body, named, claim);
       const answer = {
         instanceId: destination.instance.id,
         sessionId: destination.sessionId,
@@ -188,7 +195,7 @@ function otherSession(): AppError {
 }
 
 /** Ids as long as any. */
-const NOWHERE = { requestId: NIL, projectId: NIL, instanceId: NIL, sessionId: NIL };
+const NOWHERE = { requestId: NIL, instanceId: NIL, sessionId: NIL };
 
 function complete(
   projectId: string,

@@ -2,6 +2,7 @@
 import { NIL, v7 } from 'uuid';
 import { actionOf, madeBy, type AskedCuration } from '../domain/asked-curations.ts';
 import type { RecordedRequest } from '../domain/records.ts';
+import type { Turns } from '../domain/turns.ts';
 import { encodeRequest } from '../stream/log/codec.ts';
 import type { Publisher } from '../stream/log/publisher.ts';
 import { bodyDigest } from './body-digest.ts';
@@ -11,6 +12,8 @@ import { claimedId, type IdempotencyStore } from './idempotency.ts';
 export interface CuratorParts {
   readonly publisher: Publisher;
   readonly idempotency: IdempotencyStore;
+  /** For the writes before a curation is stored: see `createClaimTurns`. */
+  readonly turns: Turns;
   /** Microseconds since 1970-01-01 UTC. */
   readonly clock: () => number;
 }
@@ -41,7 +44,7 @@ export interface Curator {
   curate(request: CurateRequest): Promise<Curated>;
 }
 
-export function createCurator({ publisher, idempotency, clock }: CuratorParts): Curator {
+export function createCurator({ publisher, idempotency, turns, clock }: CuratorParts): Curator {
   return {
     async curate({ projectId, keyId, instanceId, asked, idempotencyKey, check }) {
       const keyed =
@@ -61,7 +64,9 @@ export function createCurator({ publisher, idempotency, clock }: CuratorParts): 
         curation: { id: ids.curation, keyId, action: actionOf(settled, ids.made) },
       });
       await publisher.check(encodeRequest(recordOf({ request: NIL, curation: NIL, made: NIL }, clock())));
-      const claim = earlier ?? (keyed === null ? null : await idempotency.claim(...keyed, clock()));
+      const claim =
+        earlier ??
+        (keyed === null ? null : await turns.run(projectId, () => idempotency.claim(...keyed, clock())));
       const idOf = (what: string): string => (claim === null ? v7() : claimedId(what, claim));
       const what = madeBy(asked);
       const ids = { request: idOf('request'), curation: idOf('curation'), made: idOf(what ?? 'nothing') };

@@ -1,3 +1,4 @@
+import type { Turns } from '../domain/turns.ts';
 import type { Instance, Registry } from '../registry/registry.ts';
 import { bodyDigest } from './body-digest.ts';
 import { claimedId, type IdempotencyStore } from './idempotency.ts';
@@ -5,6 +6,8 @@ import { claimedId, type IdempotencyStore } from './idempotency.ts';
 export interface InstanceCreatorParts {
   readonly registry: Pick<Registry, 'createInstance'>;
   readonly idempotency: IdempotencyStore;
+  /** See `createClaimTurns`. */
+  readonly turns: Turns;
   /** Microseconds since 1970-01-01 UTC. */
   readonly clock: () => number;
 }
@@ -24,10 +27,11 @@ export type InstanceCreator = (request: InstanceRequest) => Promise<Instance>;
  * another body, and as IdempotencyStore and Registry do.
  */
 export function createInstanceCreator(parts: InstanceCreatorParts): InstanceCreator {
-  const { registry, idempotency, clock } = parts;
-  return async ({ projectId, name, idempotencyKey }) => {
-    if (idempotencyKey === undefined) return registry.createInstance({ projectId, name });
-    const claim = await idempotency.claim(projectId, idempotencyKey, bodyDigest({ name }), clock());
-    return registry.createInstance({ projectId, name, id: claimedId('instance', claim) });
-  };
+  const { registry, idempotency, turns, clock } = parts;
+  return ({ projectId, name, idempotencyKey }) =>
+    turns.run(projectId, async () => {
+      if (idempotencyKey === undefined) return registry.createInstance({ projectId, name });
+      const claim = await idempotency.claim(projectId, idempotencyKey, bodyDigest({ name }), clock());
+      return registry.createInstance({ projectId, name, id: claimedId('instance', claim) });
+    });
 }

@@ -21,6 +21,7 @@ export function encodeTraceEntry(
   const { projectId, instanceId, defaultInstanceId, unknownInstanceIds } = head;
   const start = JSON.stringify({ projectId, instanceId, defaultInstanceId, unknownInstanceIds });
   return {
+    projectId,
     instanceId: defaultInstanceId,
     parts: [Buffer.from(`${start.slice(0, -1)},"observations":`), observations, Buffer.from('}')],
   };

@@ -7,6 +7,7 @@ import { sessionIdsSchema } from '../../src/http/session-ids-route.ts';
 import { errorEnvelopeSchema } from '../../src/http/openapi.ts';
 import { openIdempotencyStore } from '../../src/ingest/idempotency.ts';
 import { createInstanceCreator } from '../../src/ingest/instance-creator.ts';
+import { createClaimTurns } from '../../src/ingest/claim-turns.ts';
 import { openRegistry, type Registry } from '../../src/registry/registry.ts';
 import { openConnection, type StreamConnection } from '../../src/stream/connection.ts';
 import { startTestServer, type TestServer } from '../support/nats.ts';
@@ -24,7 +25,12 @@ describe('/v1/instances', () => {
     [here, there] = await Promise.all([openRegistry(connection), openRegistry(connection)]);
     await Promise.all([here.whenReady(), there.whenReady()]);
     const idempotency = await openIdempotencyStore(connection);
-    const createInstance = createInstanceCreator({ registry: here, idempotency, clock: () => 1.8e15 });
+    const createInstance = createInstanceCreator({
+      registry: here,
+      idempotency,
+      turns: createClaimTurns(),
+      clock: () => 1.8e15,
+    });
     harness = createHarness({
       instances: {
         createInstance,

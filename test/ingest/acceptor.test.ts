@@ -3,6 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { AppError } from '../../src/errors.ts';
 import type { RecordedRequest } from '../../src/domain/records.ts';
+import { createClaimTurns } from '../../src/ingest/claim-turns.ts';
 import { openIdempotencyStore, type IdempotencyStore } from '../../src/ingest/idempotency.ts';
 import { bodyDigest } from '../../src/ingest/body-digest.ts';
 import { createAcceptor, type Accepted, type AcceptorParts } from '../../src/ingest/acceptor.ts';
@@ -29,13 +30,14 @@ interface Acceptor {
   }): Promise<Accepted>;
 }
 
-function openAcceptor(parts: AcceptorParts): Acceptor {
-  const acceptor = createAcceptor(parts);
+function openAcceptor(parts: Omit<AcceptorParts, 'turns'>): Acceptor {
+  const acceptor = createAcceptor({ ...parts, turns: createClaimTurns() });
   return {
     accept: ({ body, ...request }) => {
       const { projectId, instanceId, sessionId } = body;
       const [draft, digest, instanceName] = [draftRequest(body), bodyDigest(body), nameIn(body)];
-      const prepared = { projectId, instanceId, sessionId, instanceName, draft, digest };
+      const messages = body.messages.length;
+      const prepared = { projectId, instanceId, sessionId, instanceName, draft, messages, digest };
       return acceptor.accept({
         idempotencyKey: undefined,
         ...request,
@@ -294,6 +296,36 @@ describe('acceptor', () => {
       }
       return requests.length > 0;
     }
+
+    it('lets projects take turns: very many keys of one do not hold up another', async () => {
+      const [greedy, other] = [await newProject(), await newProject()];
+      const [gate, asked] = [Promise.withResolvers<void>(), [] as string[]];
+      const acceptor = openAcceptor({
+        ...here,
+        clock: () => now++,
+        idempotency: {
+          find: async () => null,
+          async claim(projectId, key, digest, acceptedAt) {
+            asked.push(projectId);
+            await gate.promise;
+            return here.idempotency.claim(projectId, key, digest, acceptedAt);
+          },
+        },
+      });
+      const { instanceId } = await here.acceptor.accept({ projectId: greedy, body: hello });
+      const body = { ...hello, instanceId };
+      const many = Array.from({ length: 300 }, (_, i) =>
+        acceptor.accept({ projectId: greedy, body, idempotencyKey: `k ${i}` }),
+      );
+      const one = acceptor.accept({ projectId: other, body: hello, idempotencyKey: 'k' });
+      while (!asked.includes(other)) await new Promise((done) => setImmediate(done));
+      equal(asked.filter((projectId) => projectId === greedy).length, 64);
+      // Who needs no claim waits for none.
+      await acceptor.accept({ projectId: greedy, body });
+      gate.resolve();
+      await Promise.all([one, ...many]);
+      equal(asked.length, 301);
+    });
 
     it('gives the same answer to the same request, from any process', async () => {
       const projectId = await newProject();

@@ -5,6 +5,7 @@ import { UUID_PATTERN } from '../../src/domain/ids.ts';
 import type { RecordedRequest } from '../../src/domain/records.ts';
 import { AppError } from '../../src/errors.ts';
 import { createCurator, type Curated } from '../../src/ingest/curator.ts';
+import { createClaimTurns } from '../../src/ingest/claim-turns.ts';
 import { otherBody, type IdempotencyStore } from '../../src/ingest/idempotency.ts';
 import { decodeRecord, encodeRecord, encodeRequest } from '../../src/stream/log/codec.ts';
 
@@ -56,7 +57,12 @@ describe('curator', () => {
       pendingBytes: 0,
       drain: async () => undefined,
     };
-    const curator = createCurator({ publisher, idempotency: inMemory(), clock: () => now });
+    const curator = createCurator({
+      publisher,
+      idempotency: inMemory(),
+      turns: createClaimTurns(),
+      clock: () => now,
+    });
     curate = (asked, idempotencyKey) =>
       curator.curate({
         projectId: PROJECT,

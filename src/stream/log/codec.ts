@@ -24,6 +24,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** A request as it goes into a record: the pieces of its JSON. */
 export interface EncodedRequest {
+  readonly projectId: string;
   readonly instanceId: string;
   readonly parts: readonly Uint8Array[];
   /** The lowest version of a record that may hold it; 1 when missing. */
@@ -31,9 +32,10 @@ export interface EncodedRequest {
 }
 
 export function encodeRequest(request: RecordedRequest): EncodedRequest {
-  const { instanceId, writing, curation } = request;
+  const { projectId, instanceId, writing, curation } = request;
   const parts = [Buffer.from(JSON.stringify(request))];
-  return { instanceId, parts, version: curation !== undefined ? 3 : writing !== undefined ? 2 : 1 };
+  const version = curation !== undefined ? 3 : writing !== undefined ? 2 : 1;
+  return { projectId, instanceId, parts, version };
 }
 
 export function sizeOf({ parts }: Pick<EncodedRequest, 'parts'>): number {
@@ -91,7 +93,7 @@ export function completeRequest(
   if (time.length !== TIME_DIGITS) throw new RangeError(`no time of acceptance: ${acceptedAt}`);
   for (const offset of draft.untimed) draft.bytes.set(time, offset);
   const start = JSON.stringify({ requestId, projectId, instanceId, sessionId, acceptedAt }).slice(0, -1);
-  return { instanceId, parts: [Buffer.from(start), draft.bytes] };
+  return { projectId, instanceId, parts: [Buffer.from(start), draft.bytes] };
 }
 
 /**

@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { jetstream, JetStreamApiError, type JetStreamClient } from '@nats-io/jetstream';
+import { Shares } from '../../domain/shares.ts';
+import { FairQueue } from '../../domain/turns.ts';
 import { AppError } from '../../errors.ts';
 import type { RecordedRequest } from '../../domain/records.ts';
 import { encodeRecord, encodeRequest, MAX_INFLATED_BYTES, sizeOf, type EncodedRequest } from './codec.ts';
 import { whileConnected, type StreamConnection } from '../connection.ts';
 import { conversationsSubject, PARTITIONS, partitionOf, TRACES_SUBJECT } from '../subjects.ts';
 
-/** Where requests go: those of one lane are stored in order. */
+/** Where requests go: those of one project in one lane are stored in order. */
 export interface Lanes {
   readonly count: number;
   readonly laneOf: (request: EncodedRequest) => number;
@@ -27,7 +29,9 @@ export const TRACES: Lanes = { count: 1, laneOf: () => 0, subjectOf: () => TRACE
 export interface PublisherOptions {
   /** Default: the partitions of the conversations. */
   readonly lanes?: Lanes;
-  /** Bytes of encoded requests that may wait or be under way at once; more get 503. Default 64 MiB. */
+  /**
+   * Bytes of encoded requests that may wait or be under way at once, shared by projects; more get 503. Default 64 MiB.
+   */
   readonly maxPendingBytes?: number;
   /** How long a request may take, queueing and retries included, before it gets 503. Default 8 s. */
   readonly timeoutMs?: number;
@@ -81,21 +85,20 @@ interface Waiting {
 
 /**
  * Group commit: while a record of a lane is under way, further requests of the lane wait and then
- * go out as one record, so that one synced write serves many. Requests of a lane are stored in the
- * order of their `publish` calls, and none is split over records.
+ * go out as one record, so that one synced write serves many. Projects take turns. Requests of one project in one
+ * lane are stored in the order of their `publish` calls, and none is split over records.
  */
 export function createPublisher(connection: StreamConnection, options: PublisherOptions = {}): Publisher {
   return new GroupCommit(connection, options);
 }
 
 class GroupCommit implements Publisher {
-  pendingBytes = 0;
   readonly #connection: StreamConnection;
   readonly #jetstream: JetStreamClient;
-  readonly #maxPendingBytes: number;
+  readonly #pending: Shares;
   readonly #timeoutMs: number;
   readonly #lanes: Lanes;
-  readonly #queues: Waiting[][];
+  readonly #queues: readonly FairQueue<Waiting>[];
   readonly #senders: (Promise<void> | undefined)[];
   readonly #hasRoom: () => boolean;
   #draining = false;
@@ -104,16 +107,20 @@ class GroupCommit implements Publisher {
   constructor(connection: StreamConnection, options: PublisherOptions) {
     this.#connection = connection;
     this.#lanes = options.lanes ?? CONVERSATIONS;
-    this.#queues = Array.from({ length: this.#lanes.count }, () => []);
+    this.#queues = Array.from({ length: this.#lanes.count }, () => new FairQueue<Waiting>());
     this.#senders = this.#queues.map(() => undefined);
     this.#jetstream = jetstream(connection.nats);
-    this.#maxPendingBytes = options.maxPendingBytes ?? 64 * 1024 * 1024;
+    this.#pending = new Shares(options.maxPendingBytes ?? 64 * 1024 * 1024);
     this.#hasRoom = options.hasRoom ?? (() => true);
     this.#timeoutMs = options.timeoutMs ?? 8000;
   }
 
+  get pendingBytes(): number {
+    return this.#pending.held;
+  }
+
   async check(request: EncodedRequest, share = 1): Promise<void> {
-    this.#admit(sizeOf(request));
+    this.#admit(request.projectId, sizeOf(request));
     if (performance.now() < this.#fullUntil) throw full();
     const maxBytes = share * this.#maxRecordBytes;
     if (sizeOf(request) <= maxBytes - CHECK_MARGIN_BYTES) return;
@@ -134,7 +141,7 @@ class GroupCommit implements Publisher {
   }
 
   /** Refuses what need not even be tried. */
-  #admit(size: number): void {
+  #admit(projectId: string, size: number): void {
     if (this.#draining) throw unavailable('The service is shutting down. Try again.', 1);
     if (!this.#hasRoom()) {
       throw unavailable(
@@ -146,25 +153,26 @@ class GroupCommit implements Publisher {
     if (size > MAX_INFLATED_BYTES - ENVELOPE_BYTES) {
       throw new AppError('PAYLOAD_TOO_LARGE', 'The request is too large. Send fewer messages per request.');
     }
-    if (this.pendingBytes > 0 && this.pendingBytes + size > this.#maxPendingBytes) {
+    if (!this.#pending.fits(projectId, size)) {
       throw unavailable('Too many messages are waiting to be stored. Try again.', 1);
     }
   }
 
   async publish(given: RecordedRequest | EncodedRequest): Promise<number> {
     const request = 'parts' in given ? given : encodeRequest(given);
+    const { projectId } = request;
     const size = sizeOf(request);
-    this.#admit(size);
+    this.#admit(projectId, size);
     const { promise, resolve, reject } = Promise.withResolvers<number>();
     const lane = this.#lanes.laneOf(request);
-    this.pendingBytes += size;
+    this.#pending.take(projectId, size);
     const deadline = performance.now() + this.#timeoutMs;
-    this.#queues[lane]?.push({ request, size, deadline, resolve, reject });
+    this.#queues[lane]?.push(projectId, { request, size, deadline, resolve, reject });
     this.#senders[lane] ??= this.#send(lane);
     try {
       return await promise;
     } finally {
-      this.pendingBytes -= size;
+      this.#pending.giveBack(projectId, size);
     }
   }
 
@@ -174,13 +182,13 @@ class GroupCommit implements Publisher {
   }
 
   async #send(lane: number): Promise<void> {
-    const queue = this.#queues[lane] ?? [];
-    for (let first = queue[0]; first !== undefined; first = queue[0]) {
+    const queue = this.#queues[lane] as FairQueue<Waiting>;
+    while (queue.size > 0) {
       // While the server is away each waits for as long as it may, and no longer for being one of many.
-      const left = Math.max(0, first.deadline - performance.now());
+      const deadline = Math.min(...[...queue.firsts()].map((first) => first.deadline));
+      const left = Math.max(0, deadline - performance.now());
       if (!this.#connection.connected && !(await this.#connection.whenConnected(left))) {
-        queue.shift();
-        first.reject(unreachable());
+        queue.take((_, waiting) => waiting.deadline === deadline)?.reject(unreachable());
         continue;
       }
       const group = this.#takeGroup(queue);
@@ -194,16 +202,19 @@ class GroupCommit implements Publisher {
     this.#senders[lane] = undefined;
   }
 
-  #takeGroup(queue: Waiting[]): Waiting[] {
+  /** What is too large to go with others keeps its project's turn, and goes alone. */
+  #takeGroup(queue: FairQueue<Waiting>): Waiting[] {
     const maxBytes = Math.min(GROUP_MAX_BYTES, this.#connection.maxPayload / 2);
-    let count = 0;
+    const group: Waiting[] = [];
     let bytes = 0;
-    for (const waiting of queue) {
-      bytes += waiting.size;
-      if (count === GROUP_MAX_REQUESTS || (count > 0 && bytes > maxBytes)) break;
-      count++;
+    const fits = (_: string, { size }: Waiting): boolean => group.length === 0 || bytes + size <= maxBytes;
+    while (group.length < GROUP_MAX_REQUESTS) {
+      const next = queue.take(fits);
+      if (next === undefined) break;
+      group.push(next);
+      bytes += next.size;
     }
-    return queue.splice(0, count);
+    return group;
   }
 
   /**

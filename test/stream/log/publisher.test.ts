@@ -102,6 +102,34 @@ describe('publisher', () => {
     deepEqual(groups, [[10], [300_000, 300_000, 300_000], [300_000], [3_000_000], [10, 10]]);
   });
 
+  it('lets projects take turns in a partition, and keeps the order of each', async () => {
+    await setUpStreams(connection);
+    const publisher = createPublisher(connection);
+    const [greedy, small] = ['10000000-0000-4000-8000-000000000001', '20000000-0000-4000-8000-000000000002'];
+    const publish = (projectId: string, size: number): Promise<number> =>
+      publisher.publish(
+        recordedRequest({ projectId, messages: [{ content: 'x'.repeat(size), role: 'user', at: 0 }] }),
+      );
+    const many = Array.from({ length: 12 }, () => publish(greedy, 400_000));
+    many.push(publish(greedy, 3_000_000), publish(greedy, 10));
+    await Promise.all([...many, publish(small, 11), publish(small, 12)]);
+    const stored = (await everything()).map(({ requests }) =>
+      requests.map(({ projectId, messages }) => [projectId, messages[0]?.content.length ?? 0] as const),
+    );
+    deepEqual(
+      stored.slice(0, 2).flatMap((group) => group.filter(([project]) => project === small)),
+      [
+        [small, 11],
+        [small, 12],
+      ],
+      'it waits behind what was under way',
+    );
+    deepEqual(
+      stored.flat().flatMap(([project, size]) => (project === greedy ? [size] : [])),
+      [...Array.from({ length: 12 }, () => 400_000), 3_000_000, 10],
+    );
+  });
+
   it('refuses what is too large even when compressed, and goes on', async () => {
     await setUpStreams(connection);
     const publisher = createPublisher(connection);
@@ -195,6 +223,21 @@ describe('publisher', () => {
     ok((await publisher.publish(recordedRequest())) > 0);
   });
 
+  it('keeps room for another project while one has very much waiting', async () => {
+    await setUpStreams(connection);
+    const publisher = createPublisher(connection, { maxPendingBytes: 100_000 });
+    const publish = (projectId: string): Promise<number> =>
+      publisher.publish(
+        recordedRequest({ projectId, messages: [{ content: 'x'.repeat(10_000), role: 'user', at: 0 }] }),
+      );
+    const greedy = Array.from({ length: 20 }, () => publish('10000000-0000-4000-8000-000000000001'));
+    const other = publish('20000000-0000-4000-8000-000000000002');
+    const taken = (await Promise.allSettled(greedy)).filter(({ status }) => status === 'fulfilled');
+    equal(taken.length, 4, 'of ten, half would leave no more than it has itself');
+    ok((await other) > 0);
+    equal(publisher.pendingBytes, 0);
+  });
+
   it('answers 503 in time when the server is away, and works again when it is back', async () => {
     await setUpStreams(connection);
     const publisher = createPublisher(connection, { timeoutMs: 300 });
@@ -212,10 +255,10 @@ describe('publisher', () => {
     const publisher = createPublisher(connection, { timeoutMs: 600 });
     await killUnder(server, connection);
     const waits = [];
-    for (let request = 0; request < 4; request += 1) {
+    for (const projectId of ['a', 'a', 'b', 'a']) {
       const started = performance.now();
       waits.push(
-        rejects(publisher.publish(recordedRequest()), appError('SERVICE_UNAVAILABLE')).then(
+        rejects(publisher.publish(recordedRequest({ projectId })), appError('SERVICE_UNAVAILABLE')).then(
           () => performance.now() - started,
         ),
       );
