@@ -55,6 +55,7 @@ const environment = z.object({
       (list) => list.every(isNetwork),
       'must be addresses and networks such as 10.0.0.0/8, with commas',
     ),
+  RATE_LIMIT_MESSAGES_PER_SECOND: integer(20_000, 1, 1_000_000_000),
   MAX_CONNECTIONS: integer(10_000, 1, 1_000_000),
   BODY_LIMIT_BYTES: integer(32 * MIB, 1024, 128 * MIB),
   INFLIGHT_LIMIT_BYTES: integer(128 * MIB, 1024, 64 * 1024 * MIB),
@@ -115,6 +116,8 @@ export interface Config {
   readonly openRateLimitPerSecond: number;
   /** Addresses and networks of proxies: what they say in X-Forwarded-For is believed. */
   readonly trustedProxies: readonly string[];
+  /** Messages that one key may send a second in the long run. */
+  readonly rateLimitMessagesPerSecond: number;
   /** Connections that web keeps open at a time; more are dropped. */
   readonly maxConnections: number;
   /** Applies to a body after it was inflated. */
@@ -218,6 +221,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = readEnvironment()): Config {
     rateLimitPerSecond: values.RATE_LIMIT_PER_SECOND,
     openRateLimitPerSecond: values.OPEN_RATE_LIMIT_PER_SECOND,
     trustedProxies: values.TRUSTED_PROXIES,
+    rateLimitMessagesPerSecond: values.RATE_LIMIT_MESSAGES_PER_SECOND,
     maxConnections: values.MAX_CONNECTIONS,
     bodyLimitBytes: values.BODY_LIMIT_BYTES,
     inflightLimitBytes: values.INFLIGHT_LIMIT_BYTES,

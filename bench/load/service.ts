@@ -47,6 +47,7 @@ export async function startMeasuredService(env: Readonly<Record<string, string>>
     NATS_PORT: String(await freePort()),
     DATA_DIR: folder,
     RATE_LIMIT_PER_SECOND: '1000000000',
+    RATE_LIMIT_MESSAGES_PER_SECOND: '1000000000',
     LOG_LEVEL: 'warn',
     ...env,
   };

@@ -32,10 +32,11 @@ import { registerIngestRoute } from './ingest-route.ts';
 import { registerInstanceRoutes } from './instances-route.ts';
 import { registerKeyRoute } from './key-route.ts';
 import { registerMcpRoute } from './mcp-route.ts';
+import { createMessageDoor } from './message-door.ts';
 import { createMetrics, type HttpMetrics } from './metrics.ts';
 import { limitOpenRoutes } from './open-routes.ts';
 import { parseQueryString, registerQueryRoute } from './query-route.ts';
-import { createRateLimiter } from './rate-limit.ts';
+import { createMessageBudget, createRateLimiter } from './rate-limit.ts';
 import { registerReadingRoutes } from './reading-routes.ts';
 import { registerSessionIdsRoute } from './session-ids-route.ts';
 import { registerTraceRoutes } from './trace-routes.ts';
@@ -57,7 +58,9 @@ const BODY_RATE = { bytesPerSecond: 1024, windowMs: 10_000 };
 export function createApp(dependencies: HttpDependencies): FastifyInstance {
   const { log, limits } = dependencies;
   const limiter = createRateLimiter(limits.requestsPerSecond, dependencies.now);
+  const budget = createMessageBudget(limits.messagesPerSecond, dependencies.now);
   const bodies = createBodyReader({ bodyRate: BODY_RATE, ...limits });
+  const door = createMessageDoor(bodies, budget);
   const times = limits.connectionTimes ?? CONNECTION_TIMES;
   const metrics = createMetrics({
     health: dependencies.health,
@@ -85,6 +88,8 @@ export function createApp(dependencies: HttpDependencies): FastifyInstance {
   app.decorateRequest('projectId', '');
   app.decorateRequest('key', null);
   app.decorateRequest('held');
+  app.decorateRequest('allowance', null);
+  app.decorateRequest('counted', 0);
   app.setErrorHandler(handleError);
   app.setNotFoundHandler((request) => {
     throw notFound(request);
@@ -109,16 +114,16 @@ export function createApp(dependencies: HttpDependencies): FastifyInstance {
   if (query !== undefined) registerDashboard(app);
   void app.register(
     async (scope) => {
-      registerAuth(scope, dependencies, limiter);
+      registerAuth(scope, dependencies, { requests: limiter, messages: budget });
       scope.setNotFoundHandler((request) => {
         throw notFound(request);
       });
       registerKeyRoute(scope);
       if (ingest !== undefined) {
-        registerIngestRoute(scope, ingest, bodies, metrics);
-        registerBatchRoute(scope, ingest, bodies, metrics);
+        registerIngestRoute(scope, ingest, door, metrics);
+        registerBatchRoute(scope, ingest, door, metrics);
       }
-      if (traces !== undefined) registerTraceRoutes(scope, { intake: traces.intake, bodies, metrics, log });
+      if (traces !== undefined) registerTraceRoutes(scope, { intake: traces.intake, door, metrics, log });
       void scope.register(async (inner) => registerInstanceRoutes(inner, dependencies.instances));
       registerSessionIdsRoute(scope, dependencies.instances, bodies);
       if (query !== undefined) {
@@ -133,7 +138,7 @@ export function createApp(dependencies: HttpDependencies): FastifyInstance {
   );
   if (query !== undefined) {
     void app.register(async (scope) => {
-      registerAuth(scope, dependencies, limiter);
+      registerAuth(scope, dependencies, { requests: limiter, messages: budget });
       registerMcpRoute(scope, query, dependencies, { bodies, limiter });
     });
   }

@@ -5,7 +5,7 @@ import type { KeyScope } from '../domain/key-scopes.ts';
 import { AppError } from '../errors.ts';
 import { addressOf } from './address.ts';
 import type { FoundKey, HttpDependencies } from './dependencies.ts';
-import type { Allowance, RateLimiter } from './rate-limit.ts';
+import { nearerToItsEnd, type Allowance, type MessageBudget, type RateLimiter } from './rate-limit.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -13,24 +13,36 @@ declare module 'fastify' {
     projectId: string;
     /** The request's key; null where `projectId` is ''. */
     key: FoundKey | null;
+    /** What is left of the key's requests; null where nothing was counted. */
+    allowance: Allowance | null;
+    /** Messages of it that were counted. */
+    counted: number;
   }
   interface FastifyContextConfig {
     /** What the key of a request to this route has to have; null: nothing. Each route below `/v1` says it. */
     scope?: KeyScope | null;
     /** It takes no body: a type that a client names for none is no fault. */
     isBodiless?: boolean;
+    /** Its messages count. */
+    takesMessages?: boolean;
   }
+}
+
+/** What each key may send. */
+export interface Limits {
+  readonly requests: RateLimiter;
+  readonly messages: MessageBudget;
 }
 
 /**
  * Checks the key of every request of this scope before its body is read, and counts it: per key, per
- * address when there is no valid key. Unknown routes of the scope are answered here as well, and keys without the
- * scope that the route asks for.
+ * address when there is no valid key. Unknown routes of the scope are answered here as well, keys without the
+ * scope that the route asks for, and messages of a key that has sent too many.
  */
 export function registerAuth(
   scope: FastifyInstance,
   dependencies: Pick<HttpDependencies, 'keys'>,
-  limiter: RateLimiter,
+  limits: Limits,
 ): void {
   const { keys } = dependencies;
   scope.addHook('onRoute', ({ url, config }) => {
@@ -38,17 +50,22 @@ export function registerAuth(
   });
   scope.addHook('onRequest', async (request, reply) => {
     const found = knownKey(request) ?? (await askedKey(request, reply));
-    const caller = `key ${found.keyId}`;
-    countRequest(limiter, reply, caller);
     request.projectId = found.projectId;
     request.key = found;
-    request.held.caller = caller;
+    // Whoever has many keys has one turn all the same.
+    request.held.caller = found.projectId;
+    countRequest(limits.requests, request, reply);
     if (request.is404) throw notFound(request);
     const needed = request.routeOptions.config.scope ?? null;
     if (needed !== null && !found.scopes.includes(needed)) {
       challenge(reply, `, error="insufficient_scope", scope="${needed}"`);
       throw lacksScope(needed, found.scopes);
     }
+    if (request.routeOptions.config.takesMessages === true) checkMessages(limits.messages, request, reply);
+  });
+  scope.addHook('onSend', (request, reply, payload, done) => {
+    if (reply.statusCode >= 400) giveBackMessages(limits.messages, request, request.counted);
+    done(null, payload);
   });
 
   function knownKey({ headers }: FastifyRequest): FoundKey | null {
@@ -58,7 +75,7 @@ export function registerAuth(
 
   /** Counted per address before anybody is asked: who sends random keys asks no more often than the limit. */
   async function askedKey(request: FastifyRequest, reply: FastifyReply): Promise<FoundKey> {
-    countRequest(limiter, reply, addressOf(request));
+    countRequest(limits.requests, request, reply);
     if (!keys.loaded) {
       const message = 'The service is starting and has not read its keys yet. Try again in a moment.';
       throw new AppError('SERVICE_UNAVAILABLE', message, { retryAfter: 1 });
@@ -77,11 +94,48 @@ export function registerAuth(
   }
 }
 
-/** Counts one request of a caller, and says in the answer what is left. Throws AppError RATE_LIMIT_EXCEEDED. */
-export function countRequest(limiter: RateLimiter, reply: FastifyReply, caller: string): void {
-  const allowance = limiter.take(caller);
-  setRateLimitHeaders(reply, allowance);
+/**
+ * Counts one request of its key, or of its address as long as it has none, and says in the answer what is left.
+ * Throws AppError RATE_LIMIT_EXCEEDED.
+ */
+export function countRequest(limiter: RateLimiter, request: FastifyRequest, reply: FastifyReply): void {
+  request.allowance = limiter.take(request.key === null ? addressOf(request) : callerOf(request));
+  setRateLimitHeaders(reply, request.allowance);
+  if (!request.allowance.allowed) throw rateLimitExceeded(request.allowance);
+}
+
+/** Throws AppError RATE_LIMIT_EXCEEDED when the key may send no messages now. */
+export function checkMessages(budget: MessageBudget, request: FastifyRequest, reply: FastifyReply): void {
+  admit(budget.look(callerOf(request)), request, reply);
+}
+
+/** Counts messages of the request before they are stored; all or none. Throws AppError RATE_LIMIT_EXCEEDED. */
+export function countMessages(
+  budget: MessageBudget,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  messages: number,
+): void {
+  admit(budget.take(callerOf(request), messages), request, reply);
+  request.counted += messages;
+}
+
+/** They were counted, and then refused. */
+export function giveBackMessages(budget: MessageBudget, request: FastifyRequest, messages: number): void {
+  if (messages === 0) return;
+  budget.giveBack(callerOf(request), messages);
+  request.counted -= messages;
+}
+
+/** The answer describes the budget that the key meets the end of first. */
+function admit(allowance: Allowance, { allowance: ofRequests }: FastifyRequest, reply: FastifyReply): void {
+  const isFirst = ofRequests === null || !allowance.allowed;
+  setRateLimitHeaders(reply, isFirst ? allowance : nearerToItsEnd(ofRequests, allowance));
   if (!allowance.allowed) throw rateLimitExceeded(allowance);
+}
+
+function callerOf({ key }: FastifyRequest): string {
+  return `key ${key?.keyId}`;
 }
 
 /** What the request gives as its key: in `x-api-key`, else as `Authorization: Bearer`; null: nothing. */
@@ -107,11 +161,15 @@ export function setRateLimitHeaders(reply: FastifyReply, allowance: Allowance): 
   reply.header('X-RateLimit-Limit', String(allowance.limit));
   reply.header('X-RateLimit-Remaining', String(allowance.remaining));
   reply.header('X-RateLimit-Reset', String(allowance.resetAt));
+  reply.header('X-RateLimit-Unit', allowance.unit);
 }
 
-function rateLimitExceeded(allowance: Allowance): AppError {
-  const message = `More than ${allowance.limit} requests in one second. Wait, then try again more slowly.`;
-  return new AppError('RATE_LIMIT_EXCEEDED', message, { retryAfter: 1 });
+function rateLimitExceeded({ unit, perSecond, retryAfter }: Allowance): AppError {
+  const message =
+    unit === 'requests'
+      ? `More than ${perSecond} requests in one second. Wait, then try again more slowly.`
+      : `More messages than ${perSecond} a second. Send the same again in ${retryAfter} s.`;
+  return new AppError('RATE_LIMIT_EXCEEDED', message, { retryAfter });
 }
 
 /** The answer for a path or method that this process does not serve. */

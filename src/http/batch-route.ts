@@ -1,5 +1,4 @@
 /** Covered by test/http/batch-route.test.ts. */
-import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { AppError, ERROR_CODES } from '../errors.ts';
@@ -7,10 +6,9 @@ import { PRINTABLE } from '../ingest/idempotency-key.ts';
 import { ingestBodySchema } from '../ingest/request-body.ts';
 import type { LineOutcome } from '../ingest/batch-ingestor.ts';
 import type { Ingestor } from '../ingest/ingestor.ts';
-import type { ReceivedBody } from '../ingest/prepared-request.ts';
-import type { BodyReader } from './body.ts';
 import { envelopeOf } from './error-handler.ts';
 import { errorEnvelopeSchema, ingestResponseSchema } from './answer-schemas.ts';
+import { TAKES_MESSAGES, type MessageDoor } from './message-door.ts';
 import type { HttpMetrics } from './metrics.ts';
 
 /** The first is the usual one. */
@@ -56,29 +54,21 @@ type BatchLine = z.infer<typeof batchLineSchema>;
 export function registerBatchRoute(
   v1: FastifyInstance,
   ingestor: Pick<Ingestor, 'ingestBatch'>,
-  bodies: BodyReader,
+  door: MessageDoor,
   metrics: Pick<HttpMetrics, 'warned'>,
 ): void {
   void v1.register(async (scope) => {
-    scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser('*', async (request: FastifyRequest, payload: IncomingMessage) =>
-      bodies.read(request.headers, payload, request.held, TYPES),
-    );
-    scope.post('/ingest/batch', { config: { scope: 'ingest' } }, async (request, reply) => {
+    door.readBodies(scope, TYPES);
+    scope.post('/ingest/batch', TAKES_MESSAGES, async (request, reply) => {
       refuseKey(request);
-      const { projectId, held } = request;
-      const outcomes = await ingestor.ingestBatch({
-        projectId,
-        caller: held.caller,
-        body: request.body as ReceivedBody | undefined,
-        abandoned: () => reply.raw.closed,
-        onPrepared: (bytes) => bodies.exchange(held, bytes),
-      });
+      const outcomes = await ingestor.ingestBatch(door.requestOf(request, reply));
       let position = 0;
       let refused = 0;
       for (const outcome of outcomes) {
-        if ('refusal' in outcome) refused += 1;
-        else {
+        if ('refusal' in outcome) {
+          refused += 1;
+          door.giveBack(request, outcome.messages);
+        } else {
           position = Math.max(position, outcome.accepted.position);
           metrics.warned('unknown-member', outcome.warnings.unknownMembers);
           metrics.warned('unknown-role', outcome.warnings.unknownRoles);

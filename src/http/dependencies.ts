@@ -151,6 +151,7 @@ export interface HttpDependencies {
     readonly openRequestsPerSecond: number;
     /** Addresses and networks (CIDR) whose X-Forwarded-For says who asks. Default: none. */
     readonly trustedProxies?: readonly string[];
+    readonly messagesPerSecond: number;
     /** Applied to the body after inflating it. */
     readonly bodyBytes: number;
     /** Bytes of bodies that may be held at once over all requests; of answers that are not read, as many again. */

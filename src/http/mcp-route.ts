@@ -74,13 +74,13 @@ export function registerMcpRoute(
 function counted(
   door: ReadingDoor,
   limiter: RateLimiter,
-  { held: { caller } }: FastifyRequest,
+  request: FastifyRequest,
   reply: FastifyReply,
 ): ReadingDoor {
   let isFirst = true;
   return {
     async get(path, parameters) {
-      if (!isFirst) countRequest(limiter, reply, caller);
+      if (!isFirst) countRequest(limiter, request, reply);
       isFirst = false;
       return door.get(path, parameters);
     },

@@ -44,13 +44,17 @@ const EXAMPLE_PARAMETERS: Json = { groupBy: 'SESSION', fields: ['messages', 'sat
 
 export const RATE_LIMIT_HEADERS: Json = {
   'X-RateLimit-Limit': {
-    description: 'Requests allowed in one second.',
+    description: 'How many requests or messages the key may send at once.',
     schema: { type: 'integer', minimum: 1 },
   },
-  'X-RateLimit-Remaining': { description: 'Requests left in this second.', schema: { type: 'integer' } },
+  'X-RateLimit-Remaining': { description: 'How many of them are left.', schema: { type: 'integer' } },
   'X-RateLimit-Reset': {
-    description: 'Unix timestamp at which the limit resets.',
+    description: 'Unix timestamp from which more may be sent than now.',
     schema: { type: 'integer' },
+  },
+  'X-RateLimit-Unit': {
+    description: 'What is counted: of the two budgets, the one that the key meets the end of first.',
+    schema: { type: 'string', enum: ['requests', 'messages'] },
   },
 };
 
@@ -68,7 +72,7 @@ const STATUS_TEXTS: Readonly<Record<number, string>> = {
   404: '`NOT_FOUND`: there is no such instance in the project of the key, or nothing of that id in it.',
   409: '`CONFLICT`: what is asked for contradicts what there is, or the Idempotency-Key was used with another body.',
   413: '`PAYLOAD_TOO_LARGE`: the body is too large, after decompression. Send less.',
-  429: '`RATE_LIMIT_EXCEEDED`: too many requests in this second. Wait for Retry-After, then back off.',
+  429: '`RATE_LIMIT_EXCEEDED`: too many requests in this second, or too many messages. Nothing is stored. Wait for Retry-After.',
   500: '`INTERNAL_ERROR`: the request failed in the service. The answer names its id in the log.',
   503: '`SERVICE_UNAVAILABLE`: the service cannot store or read at the moment. Send the same again after Retry-After.',
 };

@@ -1,10 +1,8 @@
 /** Covered by test/e2e/otlp-rules.test.ts. */
-import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { ReceivedBody } from '../ingest/prepared-request.ts';
 import type { Logger } from '../logger.ts';
 import type { ExportReceipt, TraceIntake } from '../traces/trace-intake.ts';
-import type { BodyReader } from './body.ts';
+import { TAKES_MESSAGES, type MessageDoor } from './message-door.ts';
 import type { TraceMetrics } from './trace-metrics.ts';
 import { exportAnswerJson, exportAnswerProtobuf, rpcCodeOf, statusProtobuf } from '../traces/otlp/answers.ts';
 
@@ -14,7 +12,7 @@ const WARNED_KEYS = 10_000;
 
 export interface TraceRouteParts {
   readonly intake: TraceIntake;
-  readonly bodies: BodyReader;
+  readonly door: MessageDoor;
   readonly metrics: TraceMetrics;
   readonly log: Logger;
 }
@@ -22,7 +20,7 @@ export interface TraceRouteParts {
 /** POST /v1/traces and /v1/logs: OTLP/HTTP. Spans in, answered once they are stored durably. */
 export function registerTraceRoutes(
   v1: FastifyInstance,
-  { intake, bodies, metrics, log }: TraceRouteParts,
+  { intake, door, metrics, log }: TraceRouteParts,
 ): void {
   const warned = new Set<string>();
 
@@ -37,10 +35,7 @@ export function registerTraceRoutes(
   }
 
   void v1.register(async (scope) => {
-    scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser('*', async (request: FastifyRequest, payload: IncomingMessage) =>
-      bodies.read(request.headers, payload, request.held, TYPES),
-    );
+    door.readBodies(scope, TYPES);
     // In the encoding of the request, as the protocol wants.
     scope.addHook('onSend', async (request, reply, payload) => {
       if (reply.statusCode < 400 || !isProtobuf(request)) return payload;
@@ -48,20 +43,15 @@ export function registerTraceRoutes(
       return statusProtobuf(rpcCodeOf(reply.statusCode), messageIn(payload));
     });
     for (const signal of ['traces', 'logs'] as const) {
-      scope.post(`/${signal}`, { config: { scope: 'ingest' } }, async (request, reply) => {
-        const { projectId, held, key } = request;
+      scope.post(`/${signal}`, TAKES_MESSAGES, async (request, reply) => {
         const receipt = await intake.receive({
-          projectId,
-          caller: held.caller,
+          ...door.requestOf(request, reply),
           signal,
           format: isProtobuf(request) ? 'protobuf' : 'json',
-          body: request.body as ReceivedBody | undefined,
           instanceId: request.headers['x-instance-id'],
-          abandoned: () => reply.raw.closed,
-          onPrepared: (bytes) => bodies.exchange(held, bytes),
         });
         metrics.received(signal, receipt);
-        warn(key?.keyId ?? '', receipt);
+        warn(request.key?.keyId ?? '', receipt);
         return answer(request, reply, signal, receipt);
       });
     }

@@ -4,20 +4,19 @@ import { AppError } from '../errors.ts';
 import type { Accepted, Acceptor } from './acceptor.ts';
 import { emptyBody } from './json.ts';
 import type { PreparedLine } from './prepared-batch.ts';
-import type { IngestRequest } from './ingestor.ts';
+import type { MessageRequest } from './ingestor.ts';
 import type { Preparer } from './preparer.ts';
 import type { IngestWarnings } from './warnings.ts';
 
-/** A request of POST /v1/ingest/batch/ as it came. */
-export type BatchRequest = Omit<IngestRequest, 'idempotencyKey'>;
-
 /** What became of a line. */
-export type LineOutcome = { readonly line: number } & (
-  { readonly accepted: Accepted; readonly warnings: IngestWarnings } | { readonly refusal: AppError }
-);
+export type LineOutcome = {
+  readonly line: number;
+  /** Of a valid line. */
+  readonly messages: number;
+} & ({ readonly accepted: Accepted; readonly warnings: IngestWarnings } | { readonly refusal: AppError });
 
 /** What Ingestor.ingestBatch says. */
-export type IngestBatch = (request: BatchRequest) => Promise<readonly LineOutcome[]>;
+export type IngestBatch = (request: MessageRequest) => Promise<readonly LineOutcome[]>;
 
 /** Lines of all batches that are being accepted at a time: what a single request waits behind. */
 const LINES_AT_A_TIME = 64;
@@ -28,31 +27,36 @@ export function createIngestBatch(
 ): IngestBatch {
   const turns = new Turns({ most: LINES_AT_A_TIME });
 
-  async function outcomeOf(line: PreparedLine, request: BatchRequest): Promise<LineOutcome> {
+  async function outcomeOf(line: PreparedLine, request: MessageRequest): Promise<LineOutcome> {
     const { projectId, caller, abandoned } = request;
     if ('refusal' in line) {
       const { code, message, details } = line.refusal;
       const refusal = new AppError(code, message, details === undefined ? {} : { details });
-      return { line: line.line, refusal };
+      return { line: line.line, messages: 0, refusal };
     }
     const { request: body, idempotencyKey, deduplicationId } = line;
+    const { messages } = body;
     try {
       const accepted = await turns.run(caller, async () => {
         if (abandoned()) throw new AppError('BAD_REQUEST', 'The caller closed the connection.');
         return accept({ projectId, body, idempotencyKey, deduplicationId });
       });
-      return { line: line.line, accepted, warnings: body.warnings };
+      return { line: line.line, messages, accepted, warnings: body.warnings };
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
-      return { line: line.line, refusal: error };
+      return { line: line.line, messages, refusal: error };
     }
   }
 
   return async (request) => {
-    const { caller, body, abandoned, onPrepared } = request;
+    const { body, onPrepared } = request;
     if (body === undefined) throw emptyBody();
-    const lines = await prepareBatch(body, { caller, abandoned });
-    onPrepared(lines.reduce((sum, line) => sum + bytesOf(line), 0));
+    const lines = await prepareBatch(body, request);
+    const requests = lines.flatMap((line) => ('request' in line ? [line.request] : []));
+    onPrepared({
+      messages: requests.reduce((sum, { messages }) => sum + messages, 0),
+      bytes: requests.reduce((sum, { draft }) => sum + draft.bytes.length, 0),
+    });
     const settled = await Promise.allSettled(inOrderOfSessions(lines, (line) => outcomeOf(line, request)));
     const outcomes = settled.map((one) => {
       if (one.status === 'rejected') throw one.reason;
@@ -61,10 +65,6 @@ export function createIngestBatch(
     refuseWhenAway(outcomes);
     return outcomes;
   };
-}
-
-function bytesOf(line: PreparedLine): number {
-  return 'request' in line ? line.request.draft.bytes.length : 0;
 }
 
 /**
@@ -83,10 +83,14 @@ function inOrderOfSessions(
     const outcome =
       before === undefined
         ? work(line)
-        : before.then((earlier) => (isUnavailable(earlier) ? { ...earlier, line: line.line } : work(line)));
+        : before.then((earlier) => (isUnavailable(earlier) ? refusedAs(earlier, line) : work(line)));
     last.set(sessionId, outcome);
     return outcome;
   });
+}
+
+function refusedAs(earlier: LineOutcome, line: PreparedLine): LineOutcome {
+  return { ...earlier, line: line.line, messages: 'request' in line ? line.request.messages : 0 };
 }
 
 function isUnavailable(outcome: LineOutcome): boolean {

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { FairQueue } from '../domain/turns.ts';
 import { AppError, type ErrorCode, type ErrorDetail } from '../errors.ts';
 import type { ReceivedBody } from './prepared-request.ts';
 
@@ -29,10 +30,12 @@ export interface BodyThreadsOptions {
 }
 
 export interface BodyContext {
-  /** Bodies of one caller are prepared one after the other, so that others get their turn. */
+  /** Bodies of one caller (the project) are prepared one after the other, so that others get their turn. */
   readonly caller: string;
   /** True when nobody waits for the answer any more. */
   readonly abandoned: () => boolean;
+  /** Asked when its turn has come. What it throws refuses the body, which is not read. */
+  readonly mayBegin: () => void;
 }
 
 const TIMEOUT_MS = 30_000;
@@ -63,8 +66,7 @@ interface Thread<Options, Prepared> {
 /** Reads bodies off the event loop: at most two at a time, callers by turns. The threads keep no process alive. */
 export class BodyThreads<Options, Prepared> {
   readonly #options: BodyThreadsOptions;
-  /** By caller; callers take turns. */
-  readonly #waiting = new Map<string, Job<Options, Prepared>[]>();
+  readonly #waiting = new FairQueue<Job<Options, Prepared>>();
   readonly #threads = new Set<Thread<Options, Prepared>>();
   #closed = false;
 
@@ -74,12 +76,10 @@ export class BodyThreads<Options, Prepared> {
 
   run(request: ThreadRequest<Options>, context: BodyContext): Promise<Prepared | null> {
     const { promise, resolve, reject } = Promise.withResolvers<Prepared | null>();
-    const jobs = this.#waiting.get(context.caller) ?? [];
-    if (this.#closed || jobs.length >= MAX_WAITING) {
+    if (this.#closed || this.#waiting.sizeOf(context.caller) >= MAX_WAITING) {
       throw unavailable('Too many large requests are waiting to be read. Try again in a moment.');
     }
-    jobs.push({ request, context, resolve, reject });
-    this.#waiting.set(context.caller, jobs);
+    this.#waiting.push(context.caller, { request, context, resolve, reject });
     this.#next();
     return promise;
   }
@@ -90,8 +90,8 @@ export class BodyThreads<Options, Prepared> {
 
   async close(): Promise<void> {
     this.#closed = true;
-    for (const job of [...this.#waiting.values()].flat()) job.reject(shuttingDown());
-    this.#waiting.clear();
+    for (let job = this.#waiting.take(); job !== undefined; job = this.#waiting.take())
+      job.reject(shuttingDown());
     await Promise.all([...this.#threads].map((thread) => this.#end(thread, shuttingDown())));
   }
 
@@ -104,24 +104,27 @@ export class BodyThreads<Options, Prepared> {
       this.#work(thread, job);
     }
     const starting = [...this.#threads].some(({ ready }) => !ready);
-    if (!starting && this.#threads.size < THREADS && this.#nextCaller() !== undefined) this.#open();
+    if (!starting && this.#threads.size < THREADS && this.#waiting.peek(this.#isIdle) !== undefined)
+      this.#open();
   }
 
-  /** The caller who has waited longest of those who have none in work. */
-  #nextCaller(): string | undefined {
-    const busy = new Set([...this.#threads].map(({ job }) => job?.context.caller));
-    return [...this.#waiting.keys()].find((caller) => !busy.has(caller));
-  }
+  /** Whether no body of the caller is in work. */
+  readonly #isIdle = (caller: string): boolean =>
+    [...this.#threads].every(({ job }) => job?.context.caller !== caller);
 
   #takeJob(): Job<Options, Prepared> | null {
-    for (let caller = this.#nextCaller(); caller !== undefined; caller = this.#nextCaller()) {
-      const jobs = this.#waiting.get(caller) ?? [];
-      const job = jobs.shift();
-      // To the end of those who wait.
-      this.#waiting.delete(caller);
-      if (jobs.length > 0) this.#waiting.set(caller, jobs);
-      if (job?.context.abandoned() === false) return job;
-      job?.reject(new AppError('BAD_REQUEST', 'The caller closed the connection.'));
+    for (
+      let job = this.#waiting.take(this.#isIdle);
+      job !== undefined;
+      job = this.#waiting.take(this.#isIdle)
+    ) {
+      try {
+        if (job.context.abandoned()) throw new AppError('BAD_REQUEST', 'The caller closed the connection.');
+        job.context.mayBegin();
+        return job;
+      } catch (error) {
+        job.reject(error);
+      }
     }
     return null;
   }

@@ -1,28 +1,38 @@
 import type { Accepted, Acceptor } from './acceptor.ts';
-import { createIngestBatch, type BatchRequest, type LineOutcome } from './batch-ingestor.ts';
+import { createIngestBatch, type LineOutcome } from './batch-ingestor.ts';
 import { readIdempotencyKey } from './idempotency-key.ts';
 import { emptyBody } from './json.ts';
 import type { ReceivedBody } from './prepared-request.ts';
 import type { Preparer } from './preparer.ts';
 import type { IngestWarnings } from './warnings.ts';
 
-/** A request of POST /v1/ingest/ as it came. */
-export interface IngestRequest {
+/** A request to a route that takes messages, as it came. */
+export interface MessageRequest {
   /** The project of the request's key. */
   readonly projectId: string;
-  /** Whose turn it is when many bodies wait: the key. */
+  /** Whose turn it is when many bodies wait: the project. */
   readonly caller: string;
   /** Undefined when there is none. */
   readonly body: ReceivedBody | undefined;
-  /** The header as sent. */
-  readonly idempotencyKey: string | string[] | undefined;
   /** True when nobody waits for the answer any more. */
   readonly abandoned: () => boolean;
-  /**
-   * Hears how many bytes the request takes once it is written out for the stream. What it throws refuses the
-   * request.
-   */
-  readonly onPrepared: (bytes: number) => void;
+  /** Asked before a large body is read, when its turn has come. What it throws refuses the request. */
+  readonly mayBegin: () => void;
+  /** Hears what the request comes to, before it is stored. What it throws refuses the request. */
+  readonly onPrepared: (size: PreparedSize) => void;
+}
+
+/** A request of POST /v1/ingest/ as it came. */
+export interface IngestRequest extends MessageRequest {
+  /** The header as sent. */
+  readonly idempotencyKey: string | string[] | undefined;
+}
+
+/** What a valid request comes to. */
+export interface PreparedSize {
+  readonly messages: number;
+  /** As written out for the stream. */
+  readonly bytes: number;
 }
 
 export interface Ingested extends Accepted {
@@ -44,7 +54,7 @@ export interface Ingestor {
    * @throws AppError BAD_REQUEST, VALIDATION_ERROR, PAYLOAD_TOO_LARGE, SERVICE_UNAVAILABLE (also when that is what
    * every line came to)
    */
-  ingestBatch(request: BatchRequest): Promise<readonly LineOutcome[]>;
+  ingestBatch(request: MessageRequest): Promise<readonly LineOutcome[]>;
 }
 
 export function createIngestor(
@@ -53,11 +63,11 @@ export function createIngestor(
 ): Ingestor {
   return {
     ingestBatch: createIngestBatch({ prepareBatch }, { accept }),
-    async ingest({ projectId, caller, body, idempotencyKey: header, abandoned, onPrepared }) {
+    async ingest({ projectId, body, idempotencyKey: header, onPrepared, ...context }) {
       const idempotencyKey = readIdempotencyKey(header);
       if (body === undefined) throw emptyBody();
-      const prepared = await prepare(body, { caller, keyed: idempotencyKey !== undefined, abandoned });
-      onPrepared(prepared.draft.bytes.length);
+      const prepared = await prepare(body, { ...context, keyed: idempotencyKey !== undefined });
+      onPrepared({ messages: prepared.messages, bytes: prepared.draft.bytes.length });
       const accepted = await accept({ projectId, body: prepared, idempotencyKey });
       return { ...accepted, warnings: prepared.warnings };
     },

@@ -54,7 +54,7 @@ export function createPrepareBatch(): (
       if (prepared.length === MAX_BATCH_LINES) throw tooMany(`${MAX_BATCH_LINES} lines`);
       const one = prepareLine(line, text, (json, keyed) => {
         const request = writeOut(json, { keyed, now });
-        messages += (json as { readonly messages: readonly unknown[] }).messages.length;
+        messages += request.messages;
         return request;
       });
       if (messages > MAX_REQUEST_MESSAGES) throw tooMany(`${MAX_REQUEST_MESSAGES} messages in all its lines`);

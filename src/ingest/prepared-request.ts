@@ -20,6 +20,8 @@ export interface PreparedRequest {
   readonly sessionId: string | undefined;
   readonly instanceName: string | undefined;
   readonly draft: RequestDraft;
+  /** How many there are in the draft. */
+  readonly messages: number;
   /** SHA-256 (hex) of what the body means; '' when nobody asked for it. */
   readonly digest: string;
   readonly warnings: IngestWarnings;
@@ -66,6 +68,7 @@ export function createWriteOut(): (
         messages: body.messages,
         ...(body.metadata === undefined ? {} : { metadata: body.metadata }),
       }),
+      messages: body.messages.length,
       digest: options.keyed ? bodyDigest(body) : '',
       warnings,
     };

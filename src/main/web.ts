@@ -120,6 +120,7 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
       requestsPerSecond: config.rateLimitPerSecond,
       openRequestsPerSecond: config.openRateLimitPerSecond,
       trustedProxies: config.trustedProxies,
+      messagesPerSecond: config.rateLimitMessagesPerSecond,
       maxConnections: config.maxConnections,
       bodyBytes: config.bodyLimitBytes,
       inflightBytes: config.inflightLimitBytes,

@@ -23,6 +23,8 @@ export interface PreparedExport {
   readonly spans: number;
   readonly observations: number;
   readonly rejected: number;
+  /** In all observations; what a call repeats of the conversation before it counts as well. */
+  readonly messages: number;
   /** Of the first rejected ones: where, and why. */
   readonly reasons: readonly string[];
   /** Messages that are left out: of a call, only the newest are read. */
@@ -53,6 +55,7 @@ export function prepareExport(
     drafts: [...draftsOf(observations)],
     spans,
     observations: observations.length,
+    messages: observations.reduce((sum, { asked, answered }) => sum + asked.length + answered.length, 0),
     rejected: rejected.length,
     reasons: rejected.slice(0, REASONS).map(({ place, reason }) => `${place} ${reason}`),
     olderMessages: omitted[OLDER_MESSAGE] ?? 0,

@@ -5,6 +5,7 @@ import { UUID_PATTERN } from '../domain/ids.ts';
 import { DEFAULT_INSTANCE_NAME, MAX_CALL_MESSAGES } from '../domain/limits.ts';
 import { BodyThreads } from '../ingest/body-threads.ts';
 import { inflate } from '../ingest/inflate.ts';
+import type { MessageRequest } from '../ingest/ingestor.ts';
 import { tooLarge, type ReceivedBody } from '../ingest/prepared-request.ts';
 import type { Registry } from '../registry/registry.ts';
 import { sizeOf } from '../stream/log/codec.ts';
@@ -19,20 +20,11 @@ import {
 import { encodeTraceEntry, type TraceEntry } from './trace-entry.ts';
 
 /** A request of an exporter as it came. */
-export interface ExportRequest {
-  /** The project of the request's key. */
-  readonly projectId: string;
-  /** Whose turn it is when many bodies wait: the key. */
-  readonly caller: string;
+export interface ExportRequest extends MessageRequest {
   readonly signal: ExportSignal;
   readonly format: Encoding;
-  /** Undefined when there is none: an empty request. */
-  readonly body: ReceivedBody | undefined;
   /** The header `x-instance-id` as sent. */
   readonly instanceId: string | string[] | undefined;
-  readonly abandoned: () => boolean;
-  /** Hears how many bytes the request takes once it is written out for the stream. */
-  readonly onPrepared: (bytes: number) => void;
 }
 
 /** What was taken, and what was not. */
@@ -152,7 +144,8 @@ export function createTraceIntake(options: TraceIntakeOptions): TraceIntake {
           unknownInstanceIds: unknown.map(([id]) => id),
         };
         const entries = prepared.drafts.map((draft) => encodeTraceEntry(head, draft));
-        request.onPrepared(entries.reduce((sum, entry) => sum + sizeOf(entry), 0));
+        const bytes = entries.reduce((sum, entry) => sum + sizeOf(entry), 0);
+        request.onPrepared({ messages: prepared.messages, bytes });
         const publisher = options.publisher();
         for (const entry of entries) await publisher.check(entry, ENTRY_SHARE);
         await Promise.all(entries.map((entry) => publisher.publish(entry)));

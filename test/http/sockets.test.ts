@@ -1,11 +1,11 @@
 /** What only real connections show: bodies that stop, callers who stay silent. */
-import { equal, match, ok } from 'node:assert/strict';
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import { after, describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { createHarness, INSTANCE, KEY, OTHER_KEY, SESSION } from './support.ts';
+import { createHarness, INSTANCE, KEY, OTHER_KEY, SECOND_KEY, SESSION } from './support.ts';
 import type { Harness } from './support.ts';
 
 const MIB = 2 ** 20;
@@ -102,7 +102,7 @@ describe('http: unfinished bodies', () => {
 });
 
 describe('http: bodies that wait for the stream', () => {
-  it('of one key leave room for those of another', async () => {
+  it('of one project, with whichever of its keys, leave room for those of another', async () => {
     const { accept, arrivals, release } = waitingIngestor();
     const harness = createHarness({ limits: { inflightBytes: 4 * MIB, bodyBytes: MIB }, accept });
     const port = await listen(harness);
@@ -112,11 +112,12 @@ describe('http: bodies that wait for the stream', () => {
         headers: { 'x-api-key': key, 'content-type': 'application/json' },
         body: body(0.9 * MIB),
       }).then((answer) => answer.status);
-    const first = [post(KEY), post(KEY)];
+    const first = [post(KEY), post(SECOND_KEY)];
     await arrivals(2);
-    equal(await post(KEY), 503);
-    const others = [post(OTHER_KEY), post(OTHER_KEY)];
-    await arrivals(4);
+    deepEqual([await post(KEY), await post(SECOND_KEY)], [503, 503]);
+    const others = [post(OTHER_KEY)];
+    await arrivals(3);
+    equal(await post(OTHER_KEY), 503, 'there is room for a third project');
     release();
     ok((await Promise.all([...first, ...others])).every((status) => status === 200));
     equal(await post(KEY), 200);

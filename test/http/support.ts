@@ -20,6 +20,8 @@ export const INSTANCE = '0192f0a0-0000-7000-8000-00000000000a';
 export const FOREIGN_INSTANCE = '0192f0a0-0000-7000-8000-00000000000b';
 export const SESSION = '0192f0a0-0000-8000-8000-00000000000c';
 export const KEY = `ut_test_${'a'.repeat(32)}`;
+/** Of the same project as `KEY`. */
+export const SECOND_KEY = `ut_test_${'c'.repeat(32)}`;
 export const OTHER_KEY = `ut_live_${'b'.repeat(32)}`;
 /** 2025-03-01T12:00:00.250Z, milliseconds. */
 export const NOON = Date.UTC(2025, 2, 1, 12, 0, 0, 250);
@@ -82,7 +84,7 @@ export function createHarness(
     readonly serve?: 'all' | 'ingest' | 'query';
     /** Larger bodies are read on a thread. */
     readonly inlineBytes?: number;
-    /** Those of both keys. Default: all. */
+    /** Those of every key. Default: all. */
     readonly scopes?: readonly KeyScope[];
   } = {},
 ): Harness {
@@ -101,7 +103,7 @@ export function createHarness(
     child: () => log,
   };
   const findKey = (key: string): FoundKey | null => {
-    const projectId = { [KEY]: PROJECT, [OTHER_KEY]: OTHER_PROJECT }[key];
+    const projectId = { [KEY]: PROJECT, [SECOND_KEY]: PROJECT, [OTHER_KEY]: OTHER_PROJECT }[key];
     return projectId === undefined ? null : { projectId, keyId: `id of ${key}`, scopes };
   };
   const ingest = createIngestor(preparer, {
@@ -265,6 +267,7 @@ export function createHarness(
     limits: {
       requestsPerSecond: 1000,
       openRequestsPerSecond: 1000,
+      messagesPerSecond: 1_000_000,
       maxConnections: 10_000,
       bodyBytes: BODY_BYTES,
       inflightBytes: 64 * 2 ** 20,

@@ -3,7 +3,8 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { describe, it } from 'node:test';
 import { AppError } from '../../src/errors.ts';
 import type { AcceptRequest } from '../../src/ingest/acceptor.ts';
-import { createIngestBatch, type BatchRequest } from '../../src/ingest/batch-ingestor.ts';
+import { createIngestBatch } from '../../src/ingest/batch-ingestor.ts';
+import type { MessageRequest, PreparedSize } from '../../src/ingest/ingestor.ts';
 import { createPrepareBatch } from '../../src/ingest/prepared-batch.ts';
 import { uuid } from '../support/fold.ts';
 
@@ -38,13 +39,14 @@ function open(accept: (said: string) => Promise<void> = async () => undefined) {
   return { ingestBatch, events, keys };
 }
 
-function request(lines: readonly (object | string)[], changes: Partial<BatchRequest> = {}): BatchRequest {
+function request(lines: readonly (object | string)[], changes: Partial<MessageRequest> = {}): MessageRequest {
   const text = lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n');
   return {
     projectId: PROJECT,
-    caller: 'key 1',
+    caller: PROJECT,
     body: { bytes: Buffer.from(text), encoding: 'identity' },
     abandoned: () => false,
+    mayBegin: () => undefined,
     onPrepared: () => undefined,
     ...changes,
   };
@@ -55,10 +57,10 @@ const say = (content: string, more: object = {}): object => ({ messages: [{ cont
 describe('ingest batch', () => {
   it('stores each line or refuses it by itself, and names the lines as they were counted by their sender', async () => {
     const { ingestBatch, keys } = open();
-    const sizes: number[] = [];
+    const sizes: PreparedSize[] = [];
     const outcomes = await ingestBatch(
       request([say('a', { idempotencyKey: 'k' }), '', 'broken', say('', {}), say('b')], {
-        onPrepared: (bytes) => sizes.push(bytes),
+        onPrepared: (size) => sizes.push(size),
       }),
     );
     deepEqual(
@@ -71,7 +73,8 @@ describe('ingest batch', () => {
       ],
     );
     deepEqual(keys, ['k', undefined]);
-    ok((sizes[0] ?? 0) > 50);
+    deepEqual([sizes.length, sizes[0]?.messages], [1, 2]);
+    ok((sizes[0]?.bytes ?? 0) > 50);
   });
 
   it('stores lines of one session in their order, and others beside them', async () => {

@@ -2,7 +2,7 @@ import { describe, it } from 'node:test';
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { AppError } from '../../src/errors.ts';
 import type { AcceptRequest } from '../../src/ingest/acceptor.ts';
-import { createIngestor, type IngestRequest } from '../../src/ingest/ingestor.ts';
+import { createIngestor, type IngestRequest, type PreparedSize } from '../../src/ingest/ingestor.ts';
 import { createPrepare } from '../../src/ingest/prepared-request.ts';
 import type { PrepareContext } from '../../src/ingest/preparer.ts';
 import { uuid } from '../support/fold.ts';
@@ -39,10 +39,11 @@ function request(changes: Partial<IngestRequest> = {}): IngestRequest {
   const bytes = Buffer.from(JSON.stringify({ messages: [{ content: 'a', more: 1 }] }));
   return {
     projectId: PROJECT,
-    caller: 'key 1',
+    caller: PROJECT,
     body: { bytes, encoding: 'identity' },
     idempotencyKey: undefined,
     abandoned: () => false,
+    mayBegin: () => undefined,
     onPrepared: () => undefined,
     ...changes,
   };
@@ -60,15 +61,15 @@ async function faultOf(work: Promise<unknown>): Promise<AppError> {
 describe('ingestor', () => {
   it('prepares the body, says how large it became, stores it and hands its warnings on', async () => {
     const { ingestor, contexts, accepted } = open();
-    const sizes: number[] = [];
+    const sizes: PreparedSize[] = [];
     const { warnings, ...answer } = await ingestor.ingest(
-      request({ idempotencyKey: 'k', onPrepared: (bytes) => sizes.push(bytes) }),
+      request({ idempotencyKey: 'k', onPrepared: (size) => sizes.push(size) }),
     );
     deepEqual(answer, ANSWER);
     equal(warnings.unknownMembers, 1);
-    deepEqual([contexts[0]?.caller, contexts[0]?.keyed], ['key 1', true]);
+    deepEqual([contexts[0]?.caller, contexts[0]?.keyed], [PROJECT, true]);
     deepEqual([accepted[0]?.projectId, accepted[0]?.idempotencyKey], [PROJECT, 'k']);
-    deepEqual(sizes, [accepted[0]?.body.draft.bytes.length]);
+    deepEqual(sizes, [{ messages: 1, bytes: accepted[0]?.body.draft.bytes.length }]);
   });
 
   it('refuses an Idempotency-Key that is no printable text of at most 255 characters, before it reads', async () => {

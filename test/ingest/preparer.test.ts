@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { AppError } from '../../src/errors.ts';
-import { createPreparer, type PreparerOptions } from '../../src/ingest/preparer.ts';
+import { createPreparer, type PrepareContext, type PreparerOptions } from '../../src/ingest/preparer.ts';
 import type { PreparedRequest, ReceivedBody } from '../../src/ingest/prepared-request.ts';
 
 const NOON = Date.UTC(2026, 2, 1, 12) * 1000;
@@ -24,11 +24,9 @@ describe('preparer', () => {
   const open = (options: Partial<PreparerOptions> = {}) => {
     const preparer = createPreparer({ bodyBytes: 32 * MIB, now: () => NOON, ...options });
     opened.push(preparer);
-    return (
-      body: ReceivedBody,
-      context: { caller?: string; keyed?: boolean; abandoned?: () => boolean } = {},
-    ): Promise<PreparedRequest> =>
-      preparer.prepare(body, { caller: 'a', keyed: false, abandoned: () => false, ...context });
+    const context = { caller: 'a', keyed: false, abandoned: () => false, mayBegin: () => undefined };
+    return (body: ReceivedBody, changes: Partial<PrepareContext> = {}): Promise<PreparedRequest> =>
+      preparer.prepare(body, { ...context, ...changes });
   };
 
   it('prepares alike on the event loop and on a thread, refusals included', async () => {
@@ -129,6 +127,22 @@ describe('preparer', () => {
       prepare(hello, { caller }).then(() => void order.push(caller));
     await Promise.all([...Array.from({ length: 20 }, () => send('busy')), send('other')]);
     ok(order.indexOf('other') <= 2, order.join(' '));
+  });
+
+  it('reads no body whose caller may send nothing any more when its turn has come', async () => {
+    const prepare = open({ inlineBytes: 0 });
+    let asked = 0;
+    const mayBegin = (): void => {
+      asked += 1;
+      if (asked > 2) throw new AppError('RATE_LIMIT_EXCEEDED', 'Too many messages.');
+    };
+    const outcomes = await Promise.allSettled(Array.from({ length: 5 }, () => prepare(hello, { mayBegin })));
+    deepEqual(
+      outcomes.map(({ status }) => status),
+      ['fulfilled', 'fulfilled', 'rejected', 'rejected', 'rejected'],
+    );
+    equal(asked, 5);
+    ok(await prepare(hello));
   });
 
   it('answers 503 when one caller keeps too many waiting, and drops those who have gone', async () => {

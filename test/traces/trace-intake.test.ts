@@ -39,6 +39,7 @@ function receive(instances: number): Promise<ExportReceipt> {
     body: { bytes, encoding: 'identity' },
     instanceId: undefined,
     abandoned: () => false,
+    mayBegin: () => undefined,
     onPrepared: () => undefined,
   });
 }

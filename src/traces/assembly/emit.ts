@@ -45,6 +45,7 @@ export async function emitThrough(
         })),
         ...metadataOf(name),
       }),
+      messages: messages.length,
       digest: '',
       warnings: NO_WARNINGS,
     },

@@ -75,6 +75,7 @@ export class Stack {
       AUTO_REBUILD: 'false',
       EMBEDDING_MODEL: 'undertone-small',
       RATE_LIMIT_PER_SECOND: '100000',
+      RATE_LIMIT_MESSAGES_PER_SECOND: '1000000',
       LOG_LEVEL: 'info',
       NATS_URL: '',
       NATS_TOKEN: '',
