@@ -94,12 +94,14 @@ export function registerAuth(
   }
 }
 
-/**
- * Counts one request of its key, or of its address as long as it has none, and says in the answer what is left.
- * Throws AppError RATE_LIMIT_EXCEEDED.
- */
-export function countRequest(limiter: RateLimiter, request: FastifyRequest, reply: FastifyReply): void {
-  request.allowance = limiter.take(request.key === null ? addressOf(request) : callerOf(request));
+/** Counts one request of a caller, and says in the answer what is left. Throws AppError RATE_LIMIT_EXCEEDED. */
+export function countRequest(
+  limiter: RateLimiter,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  caller = callerOf(request),
+): void {
+  request.allowance = limiter.take(caller);
   setRateLimitHeaders(reply, request.allowance);
   if (!request.allowance.allowed) throw rateLimitExceeded(request.allowance);
 }
@@ -134,8 +136,9 @@ function admit(allowance: Allowance, { allowance: ofRequests }: FastifyRequest, 
   if (!allowance.allowed) throw rateLimitExceeded(allowance);
 }
 
-function callerOf({ key }: FastifyRequest): string {
-  return `key ${key?.keyId}`;
+/** Its key, or its address as long as it has none. */
+function callerOf(request: FastifyRequest): string {
+  return request.key === null ? addressOf(request) : `key ${request.key.keyId}`;
 }
 
 /** What the request gives as its key: in `x-api-key`, else as `Authorization: Bearer`; null: nothing. */

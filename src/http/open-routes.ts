@@ -24,7 +24,7 @@ export function limitOpenRoutes(app: FastifyInstance, limiter: RateLimiter): voi
     const { scope, countsAs = 'page' } = request.routeOptions.config;
     // There the key comes first, and counts.
     if (scope !== undefined || (request.is404 && isUnderV1(request.url))) return;
-    if (countsAs !== null) countRequest(limiter, reply, `${countsAs} ${addressOf(request)}`);
+    if (countsAs !== null) countRequest(limiter, request, reply, `${countsAs} ${addressOf(request)}`);
     if (request.is404) throw notFound(request);
   });
 }
