@@ -4,13 +4,58 @@ import type { Socket } from 'node:net';
 export interface Answered {
   readonly status: number;
   readonly headers: ReadonlyMap<string, string>;
+  readonly bytes: Buffer;
+  /** Read from the bytes when it is asked for: most callers need no text of a long answer. */
   readonly body: string;
+}
+
+class Answer implements Answered {
+  readonly status: number;
+  readonly headers: ReadonlyMap<string, string>;
+  readonly bytes: Buffer;
+
+  constructor({ status, headers }: Head, bytes: Buffer) {
+    this.status = status;
+    this.headers = headers;
+    this.bytes = bytes;
+  }
+
+  get body(): string {
+    return this.bytes.toString('utf8');
+  }
+}
+
+interface Head {
+  readonly status: number;
+  readonly headers: ReadonlyMap<string, string>;
+  /** Where the body begins and ends, bytes from the beginning of the answer. */
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Null while the head has not arrived. Throws for an answer whose end its head does not tell. */
+function headOf(buffer: Buffer): Head | null {
+  const end = buffer.indexOf('\r\n\r\n');
+  if (end === -1) return null;
+  const [statusLine = '', ...lines] = buffer.toString('latin1', 0, end).split('\r\n');
+  const headers = new Map(
+    lines.map((line) => {
+      const colon = line.indexOf(':');
+      return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()] as const;
+    }),
+  );
+  const status = Number(statusLine.split(' ')[1]);
+  const length = status === 204 || status === 304 ? 0 : Number(headers.get('content-length') ?? NaN);
+  if (!Number.isInteger(length)) throw new Error('answer without content-length');
+  return { status, headers, from: end + 4, to: end + 4 + length };
 }
 
 /** One keep-alive HTTP/1.1 connection, one request at a time; costs a fraction of what node:http's client does. */
 class Connection {
   readonly #socket: Socket;
-  #buffer: Buffer = Buffer.alloc(0);
+  #chunks: Buffer[] = [];
+  #length = 0;
+  #head: Head | null = null;
   #settle: { resolve: (answer: Answered) => void; reject: (error: Error) => void } | null = null;
   dead = false;
 
@@ -29,8 +74,8 @@ class Connection {
   }
 
   close(): void {
-    this.dead = true;
     this.#socket.destroy();
+    this.#fail(new Error('connection closed by the caller'));
   }
 
   #fail(error: Error): void {
@@ -41,25 +86,34 @@ class Connection {
   }
 
   #onData(chunk: Buffer): void {
-    this.#buffer = this.#buffer.length === 0 ? chunk : Buffer.concat([this.#buffer, chunk]);
-    const headEnd = this.#buffer.indexOf('\r\n\r\n');
-    if (headEnd === -1) return;
-    const [statusLine = '', ...lines] = this.#buffer.toString('latin1', 0, headEnd).split('\r\n');
-    const headers = new Map(
-      lines.map((line) => {
-        const colon = line.indexOf(':');
-        return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()] as const;
-      }),
-    );
-    const length = Number(headers.get('content-length'));
-    if (!Number.isInteger(length)) return this.#fail(new Error('answer without content-length'));
-    const end = headEnd + 4 + length;
-    if (this.#buffer.length < end) return;
-    const body = this.#buffer.toString('utf8', headEnd + 4, end);
-    this.#buffer = this.#buffer.subarray(end);
+    this.#chunks.push(chunk);
+    this.#length += chunk.length;
+    try {
+      this.#head ??= headOf(this.#joined());
+    } catch (error) {
+      return this.#fail(error as Error);
+    }
+    const head = this.#head;
+    if (head === null || this.#length < head.to) return;
+    const all = this.#joined();
+    this.#keep(all.subarray(head.to));
+    if (head.headers.get('connection')?.toLowerCase() === 'close') this.dead = true;
     const settle = this.#settle;
     this.#settle = null;
-    settle?.resolve({ status: Number(statusLine.split(' ')[1]), headers, body });
+    settle?.resolve(new Answer(head, all.subarray(head.from, head.to)));
+  }
+
+  #joined(): Buffer {
+    const [first = Buffer.alloc(0)] = this.#chunks;
+    const all = this.#chunks.length <= 1 ? first : Buffer.concat(this.#chunks);
+    this.#chunks = [all];
+    return all;
+  }
+
+  #keep(rest: Buffer): void {
+    this.#chunks = rest.length === 0 ? [] : [rest];
+    this.#length = rest.length;
+    this.#head = null;
   }
 }
 
@@ -71,6 +125,7 @@ export class ConnectionPool {
   readonly #made = new Set<Connection>();
   readonly #waiting: ((connection: Connection) => void)[] = [];
   #open = 0;
+  #closed = false;
   readonly #limit: number;
   readonly #authority: string;
 
@@ -107,6 +162,7 @@ export class ConnectionPool {
       Buffer.from(body),
     ]);
     const connection = await this.#take();
+    if (this.#closed) throw new Error('connection closed by the caller');
     try {
       return await connection.send(request);
     } finally {
@@ -114,8 +170,9 @@ export class ConnectionPool {
     }
   }
 
-  /** Breaks off what is under way, too. */
+  /** Breaks off what is under way, too, and what waits. */
   close(): void {
+    this.#closed = true;
     for (const connection of this.#made) connection.close();
   }
 
@@ -177,9 +234,47 @@ export class Measurements {
 }
 
 /**
- * Open loop: request i is due at i / rate seconds whatever became of those before it, and its latency
- * counts from when it was due, so a stall is seen by every request that it delayed (no coordinated omission).
+ * Open loop: request i is due at i / rate seconds whatever became of those before it; `send` is told when that is
+ * (performance.now()), so that a latency can count from then. Beyond `most` in flight, what is due is left out: how
+ * many were is returned, once all others are done. `ended` is told how many were due.
  */
+export async function paced(
+  { rate, ended, most = Infinity }: PaceOptions,
+  send: (dueAt: number, number: number) => Promise<void>,
+): Promise<number> {
+  const inFlight = new Set<Promise<void>>();
+  const startedAt = performance.now() + 20;
+  const dueAt = (number: number): number => startedAt + (number * 1000) / rate;
+  let next = 0;
+  let leftOut = 0;
+  while (!ended(next)) {
+    while (!ended(next) && dueAt(next) <= performance.now()) {
+      const number = next;
+      next += 1;
+      if (inFlight.size >= most) {
+        leftOut += 1;
+        continue;
+      }
+      const task: Promise<void> = send(dueAt(number), number).finally(() => inFlight.delete(task));
+      inFlight.add(task);
+    }
+    const waitMs = Math.min(LOOK_FOR_END_MS, dueAt(next) - performance.now());
+    if (!ended(next)) await new Promise((resolve) => setTimeout(resolve, Math.max(1, waitMs)));
+  }
+  await Promise.all(inFlight);
+  return leftOut;
+}
+
+export interface PaceOptions {
+  /** Requests a second. */
+  readonly rate: number;
+  readonly ended: (due: number) => boolean;
+  readonly most?: number;
+}
+
+const LOOK_FOR_END_MS = 50;
+
+/** Open loop for a while: a stall is seen by every request that it delayed (no coordinated omission). */
 export async function openLoop(
   rate: number,
   seconds: number,
@@ -187,20 +282,7 @@ export async function openLoop(
 ): Promise<Measurements> {
   const measurements = new Measurements();
   const total = Math.round(rate * seconds);
-  const inFlight = new Set<Promise<void>>();
-  const startedAt = performance.now() + 20;
-  let next = 0;
-  while (next < total) {
-    const now = performance.now();
-    while (next < total && startedAt + (next * 1000) / rate <= now) {
-      const dueAt = startedAt + (next * 1000) / rate;
-      next += 1;
-      const task: Promise<void> = timed(measurements, dueAt, send).finally(() => inFlight.delete(task));
-      inFlight.add(task);
-    }
-    await new Promise((resolve) => setTimeout(resolve, 1));
-  }
-  await Promise.all(inFlight);
+  await paced({ rate, ended: (due) => due >= total }, (dueAt) => timed(measurements, dueAt, send));
   return measurements;
 }
 
