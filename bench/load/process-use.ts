@@ -16,9 +16,10 @@ export async function memoryOf(pid: number): Promise<{ now: number; peak: number
   return { now: bytes('VmRSS'), peak: bytes('VmHWM') };
 }
 
-/** Processor time of user and system so far, milliseconds. */
-export async function processorMsOf(pid: number): Promise<number> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+/** Processor time of user and system so far, milliseconds; of one thread alone if its id is given. */
+export async function processorMsOf(pid: number, thread?: number): Promise<number> {
+  const folder = thread === undefined ? `/proc/${pid}` : `/proc/${pid}/task/${thread}`;
+  const stat = await readFile(`${folder}/stat`, 'utf8').catch(() => '');
   // They are the 14th and 15th field; the second is in brackets and may hold spaces.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * TICK_MS;

@@ -3,8 +3,11 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { createKey, startService, waitUntilReady } from '../../src/demo/service.ts';
 import { firstKeyFile } from '../../src/main/first-steps.ts';
+import { startService, waitUntilReady } from '../../src/demo/service.ts';
+import { openRegistry } from '../../src/registry/registry.ts';
+import { openConnection } from '../../src/stream/connection.ts';
+import { connectionOptions } from '../../src/stream/server/server.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
@@ -22,6 +25,32 @@ export interface OwnService extends MeasuredService {
   readonly dataDir: string;
   /** A key of another project. */
   newKey(project: string): Promise<string>;
+  /** All that its processes have printed. */
+  log(): Promise<string>;
+}
+
+const UNLIMITED = { RATE_LIMIT_PER_SECOND: '1000000000' };
+
+/** Makes a key as `npm run keys` does, without a process of its own. */
+async function keyOf(
+  projectName: string,
+  server: { readonly dataDir: string; readonly natsPort: number },
+): Promise<string> {
+  const connection = await openConnection({
+    ...connectionOptions({ ...server, natsUrl: undefined, natsToken: undefined }),
+    name: 'benchmark',
+  });
+  try {
+    const registry = await openRegistry(connection);
+    try {
+      await registry.whenReady();
+      return (await registry.createKey({ projectName, env: 'test' })).rawKey;
+    } finally {
+      await registry.close();
+    }
+  } finally {
+    await connection.close();
+  }
 }
 
 /** A port that was free a moment ago. */
@@ -35,20 +64,24 @@ export async function freePort(): Promise<number> {
 
 /**
  * Starts the whole service (nats, web, worker) on free ports with an empty data directory of its own and
- * without a rate limit that a benchmark could reach. Throws with the end of its output when it does not start.
+ * without a rate limit that a benchmark could reach; `isLimited`: with its usual limits. Throws with the end of its
+ * output when it does not start.
  */
-export async function startMeasuredService(env: Readonly<Record<string, string>> = {}): Promise<OwnService> {
+export async function startMeasuredService(
+  env: Readonly<Record<string, string>> = {},
+  { isLimited = false }: { readonly isLimited?: boolean } = {},
+): Promise<OwnService> {
   const folder = await mkdtemp(join(tmpdir(), 'undertone-bench-'));
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
+  const natsPort = await freePort();
   const environment = {
     ...process.env,
     PORT: String(port),
-    NATS_PORT: String(await freePort()),
+    NATS_PORT: String(natsPort),
     DATA_DIR: folder,
-    RATE_LIMIT_PER_SECOND: '1000000000',
-    RATE_LIMIT_MESSAGES_PER_SECOND: '1000000000',
     LOG_LEVEL: 'warn',
+    ...(isLimited ? {} : UNLIMITED),
     ...env,
   };
   const logFile = join(folder, 'service.log');
@@ -63,13 +96,13 @@ export async function startMeasuredService(env: Readonly<Record<string, string>>
     await service.stop();
     await rm(folder, { recursive: true, force: true });
   };
+  const log = (): Promise<string> => readFile(logFile, 'utf8').catch(() => '');
   try {
     await waitUntilReady(url, 180_000, service.ended);
-    const newKey = (project: string): Promise<string> =>
-      createKey({ project, script: 'src/cli/keys.ts', cwd: ROOT, env: environment });
-    return { url, key: service.key() ?? (await newKey('default')), dataDir: folder, newKey, stop };
+    const newKey = (project: string): Promise<string> => keyOf(project, { dataDir: folder, natsPort });
+    return { url, key: service.key() ?? (await newKey('default')), dataDir: folder, newKey, log, stop };
   } catch (error) {
-    const tail = (await readFile(logFile, 'utf8').catch(() => '')).split('\n').slice(-15).join('\n');
+    const tail = (await log()).split('\n').slice(-15).join('\n');
     await stop();
     throw new Error(`the service did not start: ${String(error)}\n${tail}`, { cause: error });
   }

@@ -2,6 +2,7 @@
 import Table from 'cli-table3';
 import { action, runCommand, UsageError, wholeNumber } from '../../src/cli/command.ts';
 import { alerts } from './alerts.ts';
+import { ATTACK_NAMES, attacks } from './attacks.ts';
 import { away } from './away.ts';
 import { clock } from './clock.ts';
 import { cluster } from './cluster.ts';
@@ -37,19 +38,23 @@ const FAULTS: Readonly<
   poison: { rounds: 1, seconds: 0, run: poison },
   // Beyond the two minutes in which NATS knows a message again.
   retries: { rounds: 1, seconds: 130, run: retries },
+  attacks: { rounds: 1, seconds: 30, run: attacks },
   traces: { rounds: 8, seconds: 0, run: traces },
   cluster: { rounds: 6, seconds: 0, run: cluster },
 };
 
 const USAGE = `Usage: npm run faults -- [NAME…] [--rounds N] [--seconds N] [--seed N]
+       npm run faults -- attacks [ATTACK…] [--seconds N]
 
 Breaks the service in every way that it must withstand, with real processes. Without a NAME, runs all faults.
+attacks shows what a victim of another project feels of each attack; it fails when that is too much.
 
   --rounds N   how often each fault happens (the default depends on the fault)
   --seconds N  how long each fault that takes time lasts
   --seed N     decides what breaks when (default: another one each time)
 
-Names: ${Object.keys(FAULTS).join(', ')}`;
+Names: ${Object.keys(FAULTS).join(', ')}
+Attacks: ${ATTACK_NAMES.join(', ')}`;
 
 const number = (option: string, text: string | undefined): number | undefined =>
   text === undefined ? undefined : wholeNumber(option, text, 0);
@@ -58,22 +63,25 @@ const faults = action({
   options: { rounds: { type: 'string' }, seconds: { type: 'string' }, seed: { type: 'string' } },
   operands: Infinity,
   read(values, names) {
-    const unknown = names.filter((name) => !Object.hasOwn(FAULTS, name));
+    const only = names.includes('attacks') ? names.filter((name) => ATTACK_NAMES.includes(name)) : [];
+    const unknown = names.filter((name) => !Object.hasOwn(FAULTS, name) && !only.includes(name));
     if (unknown.length > 0) throw new UsageError(`There is no fault ${unknown.join(', ')}.`);
     const rounds = number('--rounds', values.rounds);
     const seconds = number('--seconds', values.seconds);
     const seed = number('--seed', values.seed) ?? Date.now() % 1_000_000;
-    return () => runFaults({ names, rounds, seconds, seed });
+    return () => runFaults({ names, only, rounds, seconds, seed });
   },
 });
 
 async function runFaults({
   names,
+  only,
   rounds,
   seconds,
   seed,
 }: {
   readonly names: readonly string[];
+  readonly only: readonly string[];
   readonly rounds: number | undefined;
   readonly seconds: number | undefined;
   readonly seed: number;
@@ -94,6 +102,7 @@ async function runFaults({
         rounds: rounds ?? fault.rounds,
         seconds: seconds ?? fault.seconds,
         seed,
+        only,
         say: (sentence) => process.stdout.write(`  ${sentence.replaceAll('\n', '\n  ')}\n`),
       });
       const took = Math.round((performance.now() - startedAt) / 1000);

@@ -88,11 +88,13 @@ export function exportRequest(drafts: readonly SpanDraft[]): RequestInit {
   };
 }
 
-function field(number: number, value: Buffer): Buffer {
+/** A field of protobuf that has a length: bytes, a text or a message. */
+export function field(number: number, value: Buffer): Buffer {
   return Buffer.concat([varint((number << 3) | 2), varint(value.length), value]);
 }
 
-function fixed64(number: number, value: bigint): Buffer {
+/** A field of protobuf of 64 bits. */
+export function fixed64(number: number, value: bigint): Buffer {
   const bytes = Buffer.alloc(8);
   bytes.writeBigUInt64LE(value);
   return Buffer.concat([varint((number << 3) | 1), bytes]);
@@ -103,5 +105,19 @@ function varint(value: number): Buffer {
   for (let rest = value; ; rest = Math.floor(rest / 128)) {
     if (rest < 128) return Buffer.from([...digits, rest]);
     digits.push((rest % 128) | 128);
+  }
+}
+
+/** The varint of protobuf at an offset, and where it ends. */
+export function varintAt(
+  bytes: Uint8Array,
+  offset: number,
+): { readonly value: number; readonly end: number } {
+  let [value, end] = [0, offset];
+  for (let scale = 1; ; scale *= 128) {
+    const digit = bytes[end] ?? 0;
+    end += 1;
+    value += (digit % 128) * scale;
+    if (digit < 128) return { value, end };
   }
 }

@@ -15,6 +15,8 @@ export interface FaultOptions {
   readonly seed: number;
   /** Told what happens as it happens. */
   readonly say: (sentence: string) => void;
+  /** Parts of the fault that are to run, by name (default: all). */
+  readonly only?: readonly string[];
   /** A service that is left running; else the fault starts one of its own. */
   readonly given?: Stack;
 }

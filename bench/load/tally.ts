@@ -52,9 +52,13 @@ export class Tally {
     return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0;
   }
 
+  /** `12 × 200, 3 × 429`. */
+  describeStatuses(): string {
+    return [...this.#statuses].map(([status, count]) => `${count} × ${status}`).join(', ') || 'no answers';
+  }
+
   describe(): string {
-    const statuses = [...this.#statuses].map(([status, count]) => `${count} × ${status}`).join(', ');
     const times = [0.5, 0.95, 0.99, 1].map((share) => this.quantile(share).toFixed(0)).join(' / ');
-    return `${statuses || 'no answers'}; p50 / p95 / p99 / max ${times} ms; faults: ${this.faultCount}`;
+    return `${this.describeStatuses()}; p50 / p95 / p99 / max ${times} ms; faults: ${this.faultCount}`;
   }
 }

@@ -1,0 +1,202 @@
+/** Attacks by the number of messages. */
+import { gzipSync } from 'node:zlib';
+import type { ConnectionPool } from '../http-load.ts';
+import { isRefusal, unheard, type Attack, type Attacker } from './attacker.ts';
+import type { Account } from './ledger.ts';
+
+const CONNECTIONS = 8;
+const GZIP = { 'content-encoding': 'gzip' };
+
+interface Flood {
+  readonly requests: number;
+  readonly messages: number;
+}
+const SMALL: Flood = { requests: 3, messages: 20 };
+
+/** Requests of one-word messages, each of a user whom nobody else is: they take little to send and much to count. */
+export function floodBodies({ requests, messages }: Flood, instanceId: string): Buffer[] {
+  const prefix = unheard();
+  return Array.from({ length: requests }, (_, request) => {
+    const all = Array.from({ length: messages }, (__, index) => ({
+      content: 'a',
+      userId: `${prefix}-${request}-${index}`,
+    }));
+    return gzipSync(JSON.stringify({ instanceId, messages: all }), { level: 1 });
+  });
+}
+
+/** Sends each body once, over all connections of the pool. */
+async function sendAll(
+  bodies: readonly Buffer[],
+  send: (body: Buffer, index: number) => Promise<void>,
+): Promise<void> {
+  let next = 0;
+  const sender = async (): Promise<void> => {
+    for (let index = next++; index < bodies.length; index = next++)
+      await send(bodies[index] as Buffer, index);
+  };
+  await Promise.all(Array.from({ length: CONNECTIONS }, sender));
+}
+
+/** Nothing is sent again: what is refused is left. The same users at each salvo, so that their number stays. */
+function flooding(whole: Flood): Attack['prepare'] {
+  return async (attacker) => {
+    const pool = attacker.pool(CONNECTIONS);
+    const flood = attacker.size === 'whole' ? whole : SMALL;
+    const { instanceId } = await attacker.newInstance(pool);
+    const bodies = floodBodies(flood, instanceId);
+    return () =>
+      sendAll(bodies, async (body) => {
+        await attacker.ingest(pool, { body, headers: GZIP }, { instanceId, messages: flood.messages });
+      });
+  };
+}
+
+/** An honest caller with a million users, who repeats what is refused until it is accepted. */
+const millionUsers: Attack['prepare'] = async (attacker) => {
+  const pool = attacker.pool(CONNECTIONS);
+  const flood = attacker.size === 'whole' ? { requests: 100, messages: 10_000 } : SMALL;
+  const { instanceId } = await attacker.newInstance(pool);
+  const bodies = floodBodies(flood, instanceId);
+  return () =>
+    sendAll(bodies, async (body, index) => {
+      const headers = { ...GZIP, 'idempotency-key': `${instanceId}-${index}` };
+      const account = { instanceId, messages: flood.messages };
+      while (!attacker.ended) {
+        const answer = await attacker.ingest(pool, { body, headers }, account);
+        if (answer === null || ![429, 503].includes(answer.status)) return;
+        await attacker.wait(1000 * Number(answer.headers.get('retry-after') ?? 1));
+      }
+    });
+};
+
+/** A body of POST /v1/ingest/batch/, and how many messages each of its lines holds. */
+export interface Batch {
+  readonly body: Buffer;
+  readonly lines: number;
+}
+
+/** A body of lines, each a request of POST /v1/ingest/. */
+export function batchOf(lines: readonly object[]): Batch {
+  return {
+    body: gzipSync(lines.map((line) => `${JSON.stringify(line)}\n`).join(''), { level: 1 }),
+    lines: lines.length,
+  };
+}
+
+/** Sends a batch whose lines hold `messages` each, with each line in the ledger; tells how many were stored. */
+export async function sendBatch(
+  attacker: Attacker,
+  pool: ConnectionPool,
+  { body, lines }: Batch,
+  { instanceId, messages }: { readonly instanceId: string | null; readonly messages: number },
+): Promise<{ readonly stored: number; readonly position: number }> {
+  const key = attacker.nextKey();
+  const headers = { ...GZIP, 'content-type': 'application/x-ndjson' };
+  const answer = await attacker.send(pool, { path: '/v1/ingest/batch/', body, headers, key });
+  if (answer?.status !== 200) {
+    if (instanceId !== null && !isRefusal(answer))
+      attacker.ledger.unknown({ instanceId, key }, lines * messages);
+    return { stored: 0, position: 0 };
+  }
+  let [stored, last] = [0, 0];
+  for (const line of answer.body.split('\n')) {
+    if (line === '') continue;
+    const told = JSON.parse(line) as Account & { readonly status: number; readonly position: number };
+    if (told.status === 200) {
+      attacker.ledger.accepted({ instanceId: told.instanceId, key }, messages, told.position);
+      stored += 1;
+      last = Math.max(last, told.position);
+    } else if (told.status >= 500 && instanceId !== null) {
+      attacker.ledger.unknown({ instanceId, key }, messages);
+    }
+  }
+  return { stored, position: last };
+}
+
+const LINES = 1000;
+
+/** Each line a session of its own. */
+const batches: Attack['prepare'] = async (attacker) => {
+  const pool = attacker.pool(4);
+  const { instanceId } = await attacker.newInstance(pool);
+  const lines = attacker.size === 'whole' ? LINES : 10;
+  const batch = batchOf(
+    Array.from({ length: lines }, (_, index) => ({ instanceId, messages: [{ content: `line ${index}` }] })),
+  );
+  return async () => {
+    await Promise.all(
+      Array.from({ length: 4 }, () => sendBatch(attacker, pool, batch, { instanceId, messages: 1 })),
+    );
+  };
+};
+
+/** Lines that name no instance: each makes one. */
+const newInstances: Attack['prepare'] = async (attacker) => {
+  const pool = attacker.pool(3);
+  const lines = attacker.size === 'whole' ? LINES : 5;
+  const batch = batchOf(Array.from({ length: lines }, () => ({ messages: [{ content: 'a' }] })));
+  return async () => {
+    await Promise.all(
+      Array.from({ length: 3 }, () => sendBatch(attacker, pool, batch, { instanceId: null, messages: 1 })),
+    );
+  };
+};
+
+const EXTERNAL_IDS = 1000;
+
+const sessionIds: Attack['prepare'] = async (attacker) => {
+  const pool = attacker.pool(4);
+  const { instanceId } = await attacker.newInstance(pool);
+  const ids = attacker.size === 'whole' ? EXTERNAL_IDS : 10;
+  const body = JSON.stringify({ externalIds: Array.from({ length: ids }, (_, id) => `${unheard()}-${id}`) });
+  const path = `/v1/instances/${instanceId}/session-ids/`;
+  return async () => {
+    const times = attacker.size === 'whole' ? 40 : 2;
+    await Promise.all(Array.from({ length: times }, () => attacker.send(pool, { path, body })));
+  };
+};
+
+export const MESSAGE_ATTACKS: readonly Attack[] = [
+  {
+    name: 'many-messages',
+    what: '80 requests of 10,000 one-word messages, 1.8 MB gzipped, over 8 connections',
+    everyMs: 60_000,
+    prepare: flooding({ requests: 80, messages: 10_000 }),
+  },
+  {
+    name: 'many-messages-many-keys',
+    what: 'the same with 16 keys of one project, in turns',
+    keys: 16,
+    everyMs: 60_000,
+    salvos: 3,
+    prepare: flooding({ requests: 80, messages: 10_000 }),
+  },
+  {
+    name: 'million-users',
+    what: '100 requests of 10,000 users whom nobody knows, each repeated until it is accepted',
+    everyMs: 0,
+    salvos: 1,
+    seconds: 120,
+    prepare: millionUsers,
+  },
+  {
+    name: 'batches',
+    what: '4 batches of 1,000 lines at once, each line a session of its own',
+    everyMs: 5000,
+    prepare: batches,
+  },
+  {
+    name: 'new-instances',
+    what: '3 batches of 1,000 lines at once, each line an instance of its own',
+    everyMs: 15_000,
+    salvos: 4,
+    prepare: newInstances,
+  },
+  {
+    name: 'session-ids',
+    what: '40 requests for 1,000 session ids each, over 4 connections',
+    everyMs: 1000,
+    prepare: sessionIds,
+  },
+];

@@ -1,0 +1,170 @@
+/** Attacks over OTLP. */
+import { randomFillSync } from 'node:crypto';
+import { constants, zstdCompressSync } from 'node:zlib';
+import { field, fixed64, spanIdOf, traceIdOf, varintAt } from '../../../test/support/otlp.ts';
+import { isRefusal, unheard, type Attack, type Attacker } from './attacker.ts';
+import type { ConnectionPool } from '../http-load.ts';
+import type { Account } from './ledger.ts';
+
+const HEADERS = { 'content-type': 'application/x-protobuf', 'content-encoding': 'zstd' };
+const MINUTE_MS = 60_000;
+
+const zipped = (bytes: Buffer): Buffer =>
+  zstdCompressSync(bytes, { params: { [constants.ZSTD_c_compressionLevel]: 3 } });
+
+const attribute = (key: string, text: string): Buffer =>
+  field(9, Buffer.concat([field(1, Buffer.from(key)), field(2, field(1, Buffer.from(text)))]));
+
+const exportOf = (spans: readonly Buffer[]): Buffer => zipped(field(1, field(2, Buffer.concat(spans))));
+
+interface Answers {
+  readonly spans: number;
+  readonly answers: number;
+}
+
+/**
+ * Spans of one trace and one conversation that begin at the same time, the later ones ending earlier, each with a
+ * question and thousands of answers of one character: a few kilobytes become many megabytes.
+ */
+export function answersExport({ spans, answers }: Answers): Buffer {
+  const name = unheard();
+  const startedAt = BigInt(Date.now() - MINUTE_MS) * 1_000_000n;
+  const said = `[${Array.from({ length: answers }, () => '{"role":"assistant","content":"k"}').join(',')}]`;
+  const attributes = Buffer.concat([
+    attribute('gen_ai.operation.name', 'chat'),
+    attribute('gen_ai.conversation.id', name),
+    attribute('gen_ai.input.messages', '[{"role":"user","content":"k"}]'),
+    attribute('gen_ai.output.messages', said),
+  ]);
+  return exportOf(
+    Array.from({ length: spans }, (_, span) =>
+      field(
+        2,
+        Buffer.concat([
+          field(1, Buffer.from(traceIdOf(name), 'hex')),
+          field(2, Buffer.from(spanIdOf(`${name} ${span}`), 'hex')),
+          field(5, Buffer.from('chat')),
+          fixed64(7, startedAt),
+          fixed64(8, startedAt + 1_000_000_000n - BigInt(span) * 1000n),
+          attributes,
+        ]),
+      ),
+    ),
+  );
+}
+
+const TRACE_ID_BYTES = 16;
+const SPAN_ID_BYTES = 8;
+
+/** Spans that are each a trace of their own, whose parent never comes. Each holds a question and an answer. */
+export function halfTracesExport(spans: number): Buffer {
+  const startedAt = BigInt(Date.now() - MINUTE_MS) * 1_000_000n;
+  const ids = Buffer.alloc(TRACE_ID_BYTES + 2 * SPAN_ID_BYTES);
+  return exportOf(
+    Array.from({ length: spans }, () => {
+      randomFillSync(ids);
+      return field(
+        2,
+        Buffer.concat([
+          field(1, ids.subarray(0, TRACE_ID_BYTES)),
+          field(2, ids.subarray(TRACE_ID_BYTES, TRACE_ID_BYTES + SPAN_ID_BYTES)),
+          field(4, ids.subarray(TRACE_ID_BYTES + SPAN_ID_BYTES)),
+          field(5, Buffer.from('chat')),
+          fixed64(7, startedAt),
+          fixed64(8, startedAt + 1_000_000n),
+          HALF_ATTRIBUTES,
+        ]),
+      );
+    }),
+  );
+}
+
+const HALF_ATTRIBUTES = Buffer.concat([
+  attribute('gen_ai.operation.name', 'chat'),
+  attribute('gen_ai.input.messages', '[{"role":"user","content":"a"}]'),
+  attribute('gen_ai.output.messages', '[{"role":"assistant","content":"b"}]'),
+]);
+
+/** Of an ExportTraceServiceResponse: partial_success.rejected_spans. */
+export function rejectedSpans(answer: Buffer): number {
+  let at = 0;
+  const next = (): number => {
+    const { value, end } = varintAt(answer, at);
+    at = end;
+    return value;
+  };
+  if (answer.length === 0 || next() !== ((1 << 3) | 2)) return 0;
+  const end = next() + at;
+  return at < end && next() === 1 << 3 ? next() : 0;
+}
+
+/** Sends an export; `perSpan` messages of each span that is not rejected are in the ledger. */
+async function exported(
+  attacker: Attacker,
+  pool: ConnectionPool,
+  body: Buffer,
+  {
+    account,
+    spans,
+    perSpan,
+  }: { readonly account: Account; readonly spans: number; readonly perSpan: number },
+): Promise<void> {
+  const { instanceId, key } = account;
+  const headers = { ...HEADERS, 'x-instance-id': instanceId };
+  const answer = await attacker.send(pool, { path: '/v1/traces', body, headers, key });
+  if (answer?.status === 200) {
+    attacker.ledger.accepted(account, (spans - rejectedSpans(answer.bytes)) * perSpan);
+  } else if (!isRefusal(answer)) {
+    attacker.ledger.unknown(account, spans * perSpan);
+  }
+}
+
+const traceAnswers: Attack['prepare'] = async (attacker) => {
+  const pool = attacker.pool(3);
+  const account = await attacker.newInstance(pool);
+  const { spans, answers } =
+    attacker.size === 'whole' ? { spans: 80, answers: 9000 } : { spans: 3, answers: 20 };
+  const make = (): Buffer[] => Array.from({ length: 3 }, () => answersExport({ spans, answers }));
+  let bodies: Buffer[] | null = make();
+  return async () => {
+    const sent = bodies ?? make();
+    bodies = null;
+    await Promise.all(
+      sent.map(async (body) => {
+        // How many of the answers are messages is for the service to say: at most all of them.
+        await exported(attacker, pool, body, { account, spans, perSpan: 0 });
+        attacker.ledger.unknown(account, spans * (answers + 1));
+      }),
+    );
+  };
+};
+
+const halfTraces: Attack['prepare'] = async (attacker) => {
+  const pool = attacker.pool(2);
+  const account = await attacker.newInstance(pool);
+  const spans = attacker.size === 'whole' ? 90_000 : 20;
+  const make = (): Buffer[] => Array.from({ length: 2 }, () => halfTracesExport(spans));
+  let bodies: Buffer[] | null = make();
+  return async () => {
+    const sent = bodies ?? make();
+    bodies = null;
+    await Promise.all(sent.map((body) => exported(attacker, pool, body, { account, spans, perSpan: 2 })));
+  };
+};
+
+export const SPAN_ATTACKS: readonly Attack[] = [
+  {
+    name: 'trace-answers',
+    what: '3 exports of 4 KB at once, each 80 spans of one conversation with 9,000 one-character answers',
+    everyMs: 60_000,
+    prepare: traceAnswers,
+  },
+  {
+    name: 'half-traces',
+    what: '2 exports of 90,000 spans at once, each span a trace whose parent never comes',
+    everyMs: 240_000,
+    // A trace waits 30 s for its rest.
+    seconds: 90,
+    prepare: halfTraces,
+  },
+];

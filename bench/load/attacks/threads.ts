@@ -1,0 +1,43 @@
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import type { AttackMessage, AttackReport, AttackThreadOptions } from './attack-thread.ts';
+import type { VictimMessage, VictimOrder } from './victim-thread.ts';
+import type { VictimOptions } from './victim.ts';
+
+export type VictimFigures = Exclude<VictimMessage, 'sending'>;
+
+/** A victim that sends and asks on its own thread. */
+export interface RunningVictim {
+  /** Sends nothing more, and asks on. */
+  rest(): void;
+  /** Asks until all that it sent is visible, but no longer than so many milliseconds, and tells what it saw. */
+  end(patienceMs: number): Promise<VictimFigures>;
+}
+
+/** Resolves when it has begun to send. */
+export async function startVictim(options: VictimOptions): Promise<RunningVictim> {
+  const thread = new Worker(join(import.meta.dirname, 'victim-thread.ts'), { workerData: options });
+  await once(thread, 'message');
+  return {
+    rest: () => thread.postMessage('rest' satisfies VictimOrder),
+    async end(patienceMs) {
+      thread.postMessage({ patienceMs } satisfies VictimOrder);
+      const [figures] = (await once(thread, 'message')) as [VictimFigures];
+      await thread.terminate();
+      return figures;
+    },
+  };
+}
+
+/** Makes what attacks need, on a thread of their own; what it gives runs them. */
+export async function prepareAttacks(options: AttackThreadOptions): Promise<() => Promise<AttackReport>> {
+  const thread = new Worker(join(import.meta.dirname, 'attack-thread.ts'), { workerData: options });
+  await once(thread, 'message');
+  return async () => {
+    thread.postMessage('begin');
+    const [report] = (await once(thread, 'message')) as [Exclude<AttackMessage, 'prepared'>];
+    await thread.terminate();
+    return report;
+  };
+}

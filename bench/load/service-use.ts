@@ -1,0 +1,41 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { memoryOf, processorMsOf } from './process-use.ts';
+
+/** What a process of a service has and has used. */
+export interface MemberUse {
+  /** Resident memory, MB. */
+  readonly mb: number;
+  /** Processor time of all of its threads, milliseconds. */
+  readonly processorMs: number;
+  /** That of the first of them. */
+  readonly mainThreadMs: number;
+}
+
+/** The processes of the service that keeps its data in `dataDir`, by name. Linux only: empty elsewhere. */
+export async function useOf(dataDir: string): Promise<Map<string, MemberUse>> {
+  const found = new Map<string, MemberUse>();
+  const read = (file: string): Promise<string> => readFile(file, 'utf8').catch(() => '');
+  for (const pid of await processes()) {
+    const environment = await read(`/proc/${pid}/environ`);
+    if (!environment.split('\0').includes(`DATA_DIR=${dataDir}`)) continue;
+    const name = nameOf(await read(`/proc/${pid}/cmdline`));
+    const mb = (await memoryOf(pid)).now / 2 ** 20;
+    if (name === null || mb === 0) continue;
+    const known = found.get(name) ?? { mb: 0, processorMs: 0, mainThreadMs: 0 };
+    found.set(name, {
+      mb: known.mb + mb,
+      processorMs: known.processorMs + (await processorMsOf(pid)),
+      mainThreadMs: known.mainThreadMs + (await processorMsOf(pid, pid)),
+    });
+  }
+  return found;
+}
+
+async function processes(): Promise<number[]> {
+  const names = await readdir('/proc').catch(() => []);
+  return names.filter((name) => /^\d+$/.test(name)).map(Number);
+}
+
+function nameOf(command: string): string | null {
+  return /main\/(web|worker)\.ts/.exec(command)?.[1] ?? (command.includes('nats-server') ? 'nats' : null);
+}
