@@ -29,7 +29,11 @@ export interface OwnService extends MeasuredService {
   log(): Promise<string>;
 }
 
-const UNLIMITED = { RATE_LIMIT_PER_SECOND: '1000000000', OPEN_RATE_LIMIT_PER_SECOND: '1000000000' };
+const UNLIMITED = {
+  RATE_LIMIT_PER_SECOND: '1000000000',
+  RATE_LIMIT_MESSAGES_PER_SECOND: '1000000000',
+  OPEN_RATE_LIMIT_PER_SECOND: '1000000000',
+};
 
 /** Makes a key as `npm run keys` does, without a process of its own. */
 async function keyOf(
