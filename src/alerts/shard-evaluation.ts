@@ -80,6 +80,7 @@ export class ShardEvaluation implements ShardAlerts {
   /** When the stream stored the newest entry that is committed, and that is published; null: not known yet. */
   #committedAt: number | null = null;
   #publishedAt: number | null = null;
+  /** The revision of the views that readers see. */
   #published = -1;
   /** The start of the newest week of which a worker can know that the weeks before it are over. */
   #week = -Infinity;
@@ -101,25 +102,25 @@ export class ShardEvaluation implements ShardAlerts {
     return this.#closing.signal.aborted;
   }
 
-  committed(instanceIds: readonly string[], storedAt: number): void {
+  committed(instanceIds: readonly string[], storedAt: number, since = this.#committedAt ?? 0): void {
     // Whatever was stored before it is in an earlier batch.
-    const since = this.#committedAt ?? 0;
     for (const instanceId of instanceIds) {
       const watched = this.#instances.get(instanceId);
-      if (watched !== undefined) watched.committedSince ??= since;
+      if (watched !== undefined) watched.committedSince = Math.min(watched.committedSince ?? Infinity, since);
     }
-    this.#committedAt = Math.max(since, storedAt);
+    this.#committedAt = Math.max(this.#committedAt ?? 0, storedAt);
   }
 
-  published(sequence: number): void {
-    if (sequence === this.#published) return;
-    this.#published = sequence;
+  published(revision: number, waitingSince: number | null = null): void {
+    if (revision === this.#published) return;
+    this.#published = revision;
     this.#publishedAt = this.#committedAt;
     for (const watched of this.#instances.values()) {
-      watched.publishedSince ??= watched.committedSince;
+      if (watched.committedSince === null) continue;
+      watched.publishedSince = Math.min(watched.publishedSince ?? Infinity, watched.committedSince);
       watched.committedSince = null;
     }
-    this.#passWeek(this.#publishedAt ?? 0);
+    this.#passWeek(Math.min(this.#publishedAt ?? 0, waitingSince ?? Infinity));
     this.#wake.resolve();
   }
 

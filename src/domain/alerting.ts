@@ -4,11 +4,15 @@
 export interface ShardAlerts {
   /**
    * Call with what is committed: the instances (UUIDs) with an entry in the batch, and when the stream stored its last
-   * entry, microseconds since 1970-01-01 UTC.
+   * entry, microseconds since 1970-01-01 UTC. `since`: everything of these instances that was stored before it had been
+   * committed earlier. Left out: everything up to the latest `storedAt` was.
    */
-  committed(instanceIds: readonly string[], storedAt: number): void;
-  /** Call when readers see everything up to a stream sequence. */
-  published(sequence: number): void;
+  committed(instanceIds: readonly string[], storedAt: number, since?: number): void;
+  /**
+   * Call when readers see everything up to a revision of the views; `waitingSince`: but for what the stream stored
+   * since then, null when nothing waits.
+   */
+  published(revision: number, waitingSince?: number | null): void;
   /** Call when everything that the stream holds for the shard is published. */
   idle(): void;
   /** Nothing more is evaluated or sent for the shard once this resolves. */

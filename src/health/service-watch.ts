@@ -2,9 +2,9 @@ import { statfsSync } from 'node:fs';
 import type { ServiceFigures, ServiceHealth } from '../domain/service-health.ts';
 import type { Logger } from '../logger.ts';
 import { hasViews, readActiveEpoch, shardDirectory } from '../store/epochs/epochs.ts';
-import { readManifest } from '../store/published/manifest.ts';
+import { readManifest, type Reached } from '../store/published/manifest.ts';
 import { countDeadLetters, readBacklog, readStreamUse } from '../stream/log/backlog.ts';
-import type { DeadLetterCount, Position, StreamUse } from '../stream/log/backlog.ts';
+import type { Backlog, DeadLetterCount, Position, StreamUse } from '../stream/log/backlog.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import { partitionsOf } from '../stream/subjects.ts';
 import { degradationsOf } from './degraded-reasons.ts';
@@ -29,6 +29,9 @@ export interface ServiceWatchOptions {
   /** Milliseconds since 1970-01-01 UTC. */
   readonly now: () => number;
 }
+
+/** How far the views of a shard have come. */
+type ShardPosition = Position & Reached;
 
 /** What the stream said the last time. */
 interface Asked {
@@ -107,25 +110,27 @@ export class ServiceWatch implements ServiceHealth {
     const positions = this.#positions();
     const [use, deadLetters] = await Promise.all([readStreamUse(connection), countDeadLetters(connection)]);
     const behind = positions?.filter(({ sequence }) => sequence < use.lastSequence) ?? [];
-    const backlog = positions === null ? null : await readBacklog(connection, behind);
-    const reached = positions?.map(({ sequence }) => sequence).join() ?? '';
+    const backlog =
+      positions === null ? null : withDeferred(await readBacklog(connection, behind), positions);
+    const reached = positions?.map(({ seq }) => seq).join() ?? '';
     if (reached !== this.#reached || backlog?.entries === 0) this.#movedAt = this.#options.now();
     this.#reached = reached;
     this.#asked = { use, deadLetters, backlog };
   }
 
   /** How far the views have come that queries are answered from; null where there are none to keep up. */
-  #positions(): Position[] | null {
+  #positions(): ShardPosition[] | null {
     const { dataDir, needsWorker } = this.#options;
     const active = readActiveEpoch(dataDir);
     if (active === null) {
       if (!needsWorker || hasViews(dataDir)) return null;
-      return [{ partitions: partitionsOf(0, 1), sequence: 0 }];
+      return [{ partitions: partitionsOf(0, 1), seq: 0, sequence: 0, behind: {} }];
     }
-    return Array.from({ length: active.shards }, (_, shard) => ({
-      partitions: partitionsOf(shard, active.shards),
-      sequence: readManifest(shardDirectory(dataDir, active.epoch, shard))?.seq ?? 0,
-    }));
+    return Array.from({ length: active.shards }, (_, shard) => {
+      const manifest = readManifest(shardDirectory(dataDir, active.epoch, shard));
+      const { seq = 0, sequence = 0, behind = {} } = manifest ?? {};
+      return { partitions: partitionsOf(shard, active.shards), seq, sequence, behind };
+    });
   }
 
   #state(now: number): ServiceState {
@@ -181,6 +186,16 @@ export class ServiceWatch implements ServiceHealth {
       disk,
     };
   }
+}
+
+/** What waits behind the positions, and what was put off before them. */
+function withDeferred({ entries, oldestAt }: Backlog, positions: readonly ShardPosition[]): Backlog {
+  const behind = positions.flatMap((position) => Object.values(position.behind));
+  const oldest = Math.min(oldestAt ?? Infinity, ...behind.map(({ storedAt }) => storedAt / 1000));
+  return {
+    entries: behind.reduce((sum, { parts }) => sum + parts, entries),
+    oldestAt: oldest === Infinity ? null : oldest,
+  };
 }
 
 function diskOf(dataDir: string): ServiceState['disk'] {

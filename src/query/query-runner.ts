@@ -27,7 +27,7 @@ export class QueryRunner {
    */
   async waitFor(instanceId: string, position: number, timeoutMs: number): Promise<boolean> {
     const reader = this.#options.readerOf(instanceId);
-    if (await reader.waitFor(position, 0)) return true;
+    if (await reader.waitFor(position, 0, instanceId)) return true;
     const { maxWaiting = Infinity } = this.#options;
     if (this.#waiting >= maxWaiting) {
       throw new AppError(
@@ -38,7 +38,7 @@ export class QueryRunner {
     }
     this.#waiting += 1;
     try {
-      return await reader.waitFor(position, timeoutMs);
+      return await reader.waitFor(position, timeoutMs, instanceId);
     } finally {
       this.#waiting -= 1;
     }

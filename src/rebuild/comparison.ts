@@ -58,7 +58,8 @@ export async function compareBuilds(options: ComparisonOptions): Promise<Compari
     const live = await merged(pair.live.map(positionsOf));
     const rebuilt = await merged(pair.rebuilt.map(positionsOf));
     const reached = Math.min(...pair.live.map(({ sequence }) => sequence));
-    const found = matched(live, rebuilt, reached);
+    const behind = new Set(pair.live.flatMap((snapshot) => [...snapshot.behind]));
+    const found = matched(live, rebuilt, reached, behind);
     sides.push({ pair, same: found.same });
     missing.push(...found.missing);
     elsewhere += found.elsewhere;
@@ -114,18 +115,23 @@ async function compareTable(
   return { differing, liveRows, rebuiltRows };
 }
 
-/** `reached`: the sequence up to which the live side surely holds everything. */
+/**
+ * `reached`: the sequence up to which the live side surely holds everything. `behind`: the instances of which it holds
+ * a part of their last entry.
+ */
 function matched(
   live: Positions,
   rebuilt: Positions,
   reached: number,
+  behind: ReadonlySet<string>,
 ): { same: ReadonlySet<string>; missing: string[]; elsewhere: number } {
   const same = new Set<string>();
   const missing: string[] = [];
   let elsewhere = 0;
   for (const [instance, position] of live) {
     const other = rebuilt.get(instance) ?? 0;
-    if (other === position) same.add(instance);
+    if (behind.has(instance) && other >= position) elsewhere += 1;
+    else if (other === position) same.add(instance);
     else if (other < position) missing.push(instance);
     else elsewhere += 1;
   }

@@ -317,7 +317,7 @@ function liveSequence(dataDir: string, live: Epoch, partitions: readonly number[
   const shards = new Set(partitions.map((partition) => partition % live.shards));
   return Math.max(
     0,
-    ...[...shards].map((shard) => readManifest(shardDirectory(dataDir, live.epoch, shard))?.seq ?? 0),
+    ...[...shards].map((shard) => readManifest(shardDirectory(dataDir, live.epoch, shard))?.sequence ?? 0),
   );
 }
 

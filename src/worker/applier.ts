@@ -9,6 +9,7 @@ import type { Delivered } from '../stream/log/consumer.ts';
 import type { MessageNotes } from '../stream/dead-letters/message-notes.ts';
 import { messagesOf, Numbering, withoutTexts, type Entry, type NumberedBatch } from './batch.ts';
 import type { MutableWorkCounters } from './counters.ts';
+import type { Piece } from './in-work.ts';
 import { causeOf, EntriesInDoubt, reasonOf, SurroundingsError } from './dead-letter-decision.ts';
 import {
   AnalysisFailure,
@@ -69,13 +70,13 @@ export class Applier {
   readonly #options: ApplierOptions;
   readonly #numbering: Numbering;
   readonly #counters: MutableWorkCounters;
-  readonly #onMoved: (sequence: number) => void;
+  readonly #onMoved: (done: readonly Piece[]) => void;
 
-  /** `onMoved` is told of each new position. */
+  /** `onMoved` is told of each commit, and of the deferred entries that it took up. */
   constructor(
     options: ApplierOptions,
     counters: MutableWorkCounters,
-    onMoved: (sequence: number) => void = () => undefined,
+    onMoved: (done: readonly Piece[]) => void = () => undefined,
   ) {
     this.#options = options;
     this.#counters = counters;
@@ -129,19 +130,21 @@ export class Applier {
     for (const message of stretch.unanalysed ?? [])
       await this.note(deliveredAs(stretch.delivered, message.sequence).subject, message);
     await outside(async () => this.#options.guard?.());
-    await store.commit(this.#batchOf(batch, assignment, sequence));
-    this.#onMoved(sequence);
+    const taken = entries.flatMap(({ deferral }) => deferral?.taken ?? []);
+    const left = entries.flatMap(({ deferral }) => deferral?.left ?? []);
+    const isDeferring = taken.length + left.length > 0;
+    await store.commit({
+      ...this.#batchOf(batch, assignment, sequence),
+      ...(isDeferring && { deferral: { taken, left: this.#numbering.withoutDropped(left) } }),
+    });
+    this.#onMoved(taken);
     this.#counters.sequence = sequence;
     this.#counters.batches += 1;
     this.#counters.messages += batch.turns.length;
     this.#counters.lastProgressAt = now();
     const projects = new Map(batch.instances.map(({ instance, projectId }) => [instance, projectId]));
     writer?.committed(assigner.takeReports(), projects);
-    const { timestamp } = deliveredAs(stretch.delivered, sequence);
-    alerts?.committed(
-      batch.instances.map(({ id }) => id),
-      timestamp,
-    );
+    if (alerts !== undefined) this.#tellAlerts(alerts, stretch, batch);
     assigner.evict();
     logger.debug(
       {
@@ -154,6 +157,25 @@ export class Applier {
       },
       'batch folded',
     );
+  }
+
+  /** What was deferred is told with the time from which it waited. */
+  #tellAlerts(
+    alerts: Pick<ShardAlerts, 'committed'>,
+    { delivered, entries, sequence }: Stretch,
+    { instances }: NumberedBatch,
+  ): void {
+    const waited = new Map<string, number>();
+    for (const { sequence: of, deferral } of entries) {
+      const storedAt = delivered.find((candidate) => candidate.sequence === of)?.timestamp;
+      if (storedAt === undefined) continue;
+      for (const { instanceId } of deferral?.taken ?? [])
+        waited.set(instanceId, Math.min(waited.get(instanceId) ?? Infinity, storedAt));
+    }
+    for (const [instanceId, since] of waited) alerts.committed([instanceId], 0, since - 1);
+    const newest = delivered.find((candidate) => candidate.sequence === sequence);
+    const others = instances.map(({ id }) => id).filter((id) => !waited.has(id));
+    if (newest !== undefined) alerts.committed(others, newest.timestamp);
   }
 
   #batchOf(batch: NumberedBatch, assignment: Assignment, sequence: number): Batch {
@@ -175,33 +197,37 @@ export class Applier {
     const reduced = withoutSuspect(stretch, error);
     if (reduced !== null) return this.apply(reduced);
     const { delivered, entries, enrichments, sequence, unanalysed = [] } = stretch;
-    if (entries.length === 0) throw error;
+    if (entries.every(({ requests, leftOut }) => leftOut.size === requests.length)) throw error;
     const cause = causeOf(error);
     if (cause !== 'entries') throw cause === 'unknown' ? new EntriesInDoubt(error) : error;
     if (entries.length > 1) {
       const middle = Math.floor(entries.length / 2);
       const messages = messagesOf(entries.slice(0, middle)).length;
-      const until = (entries[middle - 1] as Entry).sequence;
+      // What was deferred comes first, from before the position.
+      const until = Math.max(this.#options.store.sequence, (entries[middle - 1] as Entry).sequence);
+      const first = new Set(entries.slice(0, middle).map((entry) => entry.sequence));
       await this.apply({
         delivered,
         entries: entries.slice(0, middle),
         enrichments: enrichments.slice(0, messages),
         sequence: until,
-        unanalysed: unanalysed.filter((message) => message.sequence <= until),
+        unanalysed: unanalysed.filter((message) => first.has(message.sequence)),
       });
       await this.apply({
         delivered,
         entries: entries.slice(middle),
         enrichments: enrichments.slice(messages),
         sequence,
-        unanalysed: unanalysed.filter((message) => message.sequence > until),
+        unanalysed: unanalysed.filter((message) => !first.has(message.sequence)),
       });
       return;
     }
     const entry = entries[0] as Entry;
     const good = await this.#withoutFaults(entry, enrichments);
     await this.setAside(deliveredAs(delivered, entry.sequence), good?.reason ?? reasonOf(error));
-    await this.apply({ delivered, entries: good === null ? [] : [good.entry], enrichments, sequence });
+    // What it leaves for later is left all the same.
+    const without = good?.entry ?? { ...entry, leftOut: new Set(entry.requests.keys()) };
+    await this.apply({ delivered, entries: [without], enrichments, sequence });
   }
 
   /** `place` of an AnalysisFailure is then that among the messages of the entries. */

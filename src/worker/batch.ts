@@ -3,7 +3,7 @@ import type { Turn } from '../domain/facts.ts';
 import { positionOf, REQUEST_MEMORY_MICROS, roleOf, type RecordedRequest } from '../domain/records.ts';
 import type { Interlude, PlacedCuration } from '../domain/curations.ts';
 import type { PlacedWriting } from '../domain/writings.ts';
-import type { Batch, Counters } from '../store/live/batch.ts';
+import type { Batch, Counters, Deferral, DeferredPart } from '../store/live/batch.ts';
 
 /** A request of which nothing can be counted, as no version of us would have taken it. */
 export class RecordError extends Error {
@@ -19,6 +19,20 @@ export interface Entry {
   readonly requests: readonly RecordedRequest[];
   /** Places of requests that cannot be processed: their messages keep their positions and are not counted. */
   readonly leftOut: ReadonlySet<number>;
+  /** Where each request stands, when these are not all requests of the entry, or not all messages of one. */
+  readonly places?: readonly RequestPlace[];
+  /** How taking it up changes what is deferred. */
+  readonly deferral?: Deferral;
+}
+
+/** Where a request, or a part of it, stands in its entry. */
+export interface RequestPlace {
+  /** Place of the request in the entry. */
+  readonly place: number;
+  /** Place of the first of these messages among all messages of the entry. */
+  readonly index: number;
+  /** Place of the first of these messages in the request; above 0, what comes before it was taken up earlier. */
+  readonly from: number;
 }
 
 /** What a number-giver must be able to look up. */
@@ -55,11 +69,11 @@ export interface SourceMessage extends Pick<Turn, 'role' | 'content'> {
 /** Messages of the entries in stream order, repeated requests included: what enrich works on ahead of numbering. */
 export function messagesOf(entries: readonly Entry[]): SourceMessage[] {
   return entries.flatMap((entry) =>
-    entry.requests.flatMap((request) =>
+    entry.requests.flatMap((request, place) =>
       request.messages.map((message, index) => ({
         entry,
         request,
-        index,
+        index: index + (entry.places?.[place]?.from ?? 0),
         role: roleOf(message.role),
         content: message.content,
       })),
@@ -72,11 +86,13 @@ export function withoutTexts(
   entry: Entry,
   isWithout: (message: { readonly requestId: string; readonly index: number }) => boolean,
 ): Entry {
-  const requests = entry.requests.map((request) => {
+  const requests = entry.requests.map((request, place) => {
     const { requestId } = request;
-    if (!request.messages.some((_, index) => isWithout({ requestId, index }))) return request;
+    const from = entry.places?.[place]?.from ?? 0;
+    const isMeant = (index: number): boolean => isWithout({ requestId, index: from + index });
+    if (!request.messages.some((_, index) => isMeant(index))) return request;
     const messages = request.messages.map((message, index) =>
-      isWithout({ requestId, index }) ? { ...message, content: '' } : message,
+      isMeant(index) ? { ...message, content: '' } : message,
     );
     return { ...request, messages };
   });
@@ -96,6 +112,8 @@ export class Numbering {
   /** By instance and UUID: instances of different projects may have sessions of the same UUID. */
   #sessions = new Map<string, number>();
   #endUsers = new Map<string, number>();
+  /** Requests that repeat others and of which more parts may come, by sequence and place. */
+  readonly #dropped = new Set<string>();
   /** Derived ids of end users, by instance and external id: a digest each, and asked for at every turn. */
   readonly #endUserIds = new Map<string, string>();
 
@@ -121,11 +139,13 @@ export class Numbering {
       let index = 0;
       for (const [place, request] of entry.requests.entries()) {
         const { messages } = entry.all[place] as RecordedRequest;
+        const at = entry.places?.[place];
+        if (at !== undefined) ({ index } = at);
         if (request === null) numbered.leaveOut(messages.length);
         else if (request.writing !== undefined) this.#numberWriting(numbered, request, entry.sequence);
         else if (request.curation !== undefined)
           this.#numberCuration(numbered, request, entry.sequence, index);
-        else this.#numberRequest(numbered, request, entry.sequence, index);
+        else this.#numberRequest(numbered, request, entry.sequence, index, at?.from ?? 0);
         index += messages.length;
       }
     }
@@ -133,17 +153,37 @@ export class Numbering {
     return numbered.finish();
   }
 
-  /** `index`: the place of the request's first message in its entry. */
-  #numberRequest(into: Numbered, request: RecordedRequest, sequence: number, index: number): void {
+  /**
+   * Parts of entries as they are to be deferred: what follows from a request as a whole was done with its first part,
+   * so the rest of one that repeats another is not taken up.
+   */
+  withoutDropped(parts: readonly DeferredPart[]): DeferredPart[] {
+    return parts.map((part) =>
+      part.message > 0 && this.#dropped.has(keyOf(part.sequence, String(part.place)))
+        ? { ...part, place: part.place + 1, message: 0 }
+        : part,
+    );
+  }
+
+  /** `index`: the place of the first of its messages in the entry. `from`: in the request. */
+  #numberRequest(
+    into: Numbered,
+    request: RecordedRequest,
+    sequence: number,
+    index: number,
+    from: number,
+  ): void {
     const { instanceId, sessionId } = request;
     const instance = this.#numberInstance(into, request, sequence);
     const sessionKey = keyOf(instance, sessionId);
     const session = this.#sessions.get(sessionKey) ?? (into.counters.sessions += 1);
     this.#sessions.set(sessionKey, session);
-    into.requests.push({ id: request.requestId, acceptedAt: request.acceptedAt });
-    collectMetadata(into.metadata, instance, request);
-    const name = request.metadata?.session?.['externalId'];
-    if (name === null || isExternalId(name)) into.names.set(session, name);
+    if (from === 0) {
+      into.requests.push({ id: request.requestId, acceptedAt: request.acceptedAt });
+      collectMetadata(into.metadata, instance, request);
+      const name = request.metadata?.session?.['externalId'];
+      if (name === null || isExternalId(name)) into.names.set(session, name);
+    }
     for (const [place, message] of request.messages.entries()) {
       into.add({
         position: positionOf(sequence, index + place),
@@ -208,27 +248,36 @@ export class Numbering {
     return endUser;
   }
 
-  async #withoutRepeated(
-    entries: readonly Entry[],
-  ): Promise<{ sequence: number; all: readonly RecordedRequest[]; requests: (RecordedRequest | null)[] }[]> {
+  async #withoutRepeated(entries: readonly Entry[]): Promise<
+    (Pick<Entry, 'sequence' | 'places'> & {
+      all: readonly RecordedRequest[];
+      requests: (RecordedRequest | null)[];
+    })[]
+  > {
     // A request repeats another of its id that was accepted not long before it, whatever the batches are.
     const seen = new Map(
       await this.#lookups.findRequests(
         entries.flatMap((entry) =>
           entry.requests.flatMap(({ requestId, acceptedAt }, place) =>
-            entry.leftOut.has(place) ? [] : [{ id: requestId, acceptedAt }],
+            entry.leftOut.has(place) || isContinued(entry, place) ? [] : [{ id: requestId, acceptedAt }],
           ),
         ),
       ),
     );
     return entries.map((entry) => ({
       sequence: entry.sequence,
+      ...(entry.places !== undefined && { places: entry.places }),
       all: entry.requests,
       requests: entry.requests.map((request, place) => {
         if (entry.leftOut.has(place)) return null;
         const { requestId, acceptedAt } = request;
+        const key = keyOf(entry.sequence, String(entry.places?.[place]?.place));
+        if (isContinued(entry, place)) return this.#dropped.has(key) ? null : request;
         const before = seen.get(requestId) ?? -Infinity;
-        if (before >= acceptedAt - REQUEST_MEMORY_MICROS) return null;
+        if (before >= acceptedAt - REQUEST_MEMORY_MICROS) {
+          if (entry.places !== undefined) this.#dropped.add(key);
+          return null;
+        }
         seen.set(requestId, Math.max(before, acceptedAt));
         return request;
       }),
@@ -279,6 +328,10 @@ export class Numbering {
   }
 
   #trim(): void {
+    for (const key of this.#dropped) {
+      if (this.#dropped.size <= REMEMBERED) break;
+      this.#dropped.delete(key);
+    }
     for (const map of [this.#sessions, this.#endUsers, this.#endUserIds, this.#instances]) {
       if (map.size <= 2 * REMEMBERED) continue;
       let surplus = map.size - REMEMBERED;
@@ -339,8 +392,13 @@ class Numbered {
   }
 }
 
-function keyOf(instance: number, sessionId: string): string {
-  return `${instance} ${sessionId}`;
+function keyOf(number: number, text: string): string {
+  return `${number} ${text}`;
+}
+
+/** Whether earlier messages of a request were taken up before. */
+function isContinued(entry: Entry, place: number): boolean {
+  return (entry.places?.[place]?.from ?? 0) > 0;
 }
 
 function written(value: unknown): string {

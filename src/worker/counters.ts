@@ -3,13 +3,15 @@
  * any moment. They start at nothing with each process, and nothing is decided by them.
  */
 export interface WorkCounters {
-  /** Stream sequence up to which entries are applied and committed. */
+  /** Stream sequence up to which entries are applied or deferred, and committed. */
   readonly sequence: number;
   /**
    * When the stream stored the newest entry that was applied, microseconds since 1970-01-01 UTC; null before the
    * first. Together with the stream's end it tells how far behind the shard is, in time.
    */
   readonly appliedEntryAt: number | null;
+  /** Entries of which something is deferred, because their instances have more than their share. */
+  readonly deferredEntries: number;
   /** Batches committed. */
   readonly batches: number;
   /** Messages counted; those of repeated and of dead-lettered requests are not. */
@@ -34,6 +36,7 @@ export function idleCounters(sequence: number, at: number): MutableWorkCounters 
   return {
     sequence,
     appliedEntryAt: null,
+    deferredEntries: 0,
     batches: 0,
     messages: 0,
     entriesSetAside: 0,

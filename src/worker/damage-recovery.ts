@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SetupError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
-import { clearDamage } from '../store/damage.ts';
+import { clearDamage, noteDamage } from '../store/damage.ts';
 import { readManifest } from '../store/published/manifest.ts';
 import { DamagedStateError } from '../store/live/state-database.ts';
 import type { StateStore } from '../store/live/state-store.ts';
@@ -65,12 +65,12 @@ export async function openState(options: {
     store = await open();
   }
   const shown = readManifest(directory);
-  const behind = shown !== null && (shown.store !== store.storeId || shown.seq > store.sequence);
+  const behind = shown !== null && (shown.store !== store.storeId || shown.seq > store.revision);
   const gone = goneBehind(store.sequence, extent);
   if (gone !== null && behind) {
     await store.close();
     throw new LostStateError(
-      `the state in ${directory} is at entry ${store.sequence}, readers were shown ${shown.seq}, and ${gone}`,
+      `the state in ${directory} is at entry ${store.sequence}, readers were shown ${shown.sequence}, and ${gone}`,
     );
   }
   if (gone !== null) {
@@ -82,10 +82,12 @@ export async function openState(options: {
   }
   if (!behind && !damaged) return { store, holdUntil: 0 };
   const newest = await whenAnswered(connection, () => lastSequenceOf(connection, partitions));
-  const holdUntil = Math.min(shown?.seq ?? newest, newest);
+  const holdUntil = Math.min(shown?.sequence ?? newest, newest);
   if (!damaged) {
+    // What comes next bears the revisions of what was lost: no file of before may be gone on with.
+    noteDamage(directory, 'segments', 'the state is behind what was published');
     logger.error(
-      { event: 'state_behind', shard, sequence: store.sequence, shown: shown?.seq },
+      { event: 'state_behind', shard, sequence: store.sequence, shown: shown?.sequence },
       'the state is behind what was published: the worker catches up from the stream; until then, queries answer ' +
         'from what was published last',
     );

@@ -8,6 +8,21 @@ const PART = 100;
 
 export type WorkMarks = Pick<WorkMarkFile, 'read' | 'write'>;
 
+/** How far the views have come. */
+export interface Progress {
+  /** Stream sequence up to which entries are applied or deferred. */
+  readonly sequence: number;
+  /** Grows with every commit. */
+  readonly revision: number;
+}
+
+/** An entry in work. */
+export interface Piece {
+  readonly sequence: number;
+  /** The instance (UUID) for which it had been deferred; left out: it comes from the end of the stream. */
+  readonly instanceId?: string;
+}
+
 /**
  * Finds the entry at which the process dies, whatever the reason: a mark on disk tells the next process what was in
  * work. It takes that up in parts, then entry by entry; an entry that several processes died of, alone, is
@@ -17,40 +32,56 @@ export class InWork {
   readonly #marks: WorkMarks;
   /** What the process before died of; null when it ended in order, or had made progress since it took that up. */
   readonly #suspected: WorkMark | null;
-  /** Sequences of the entries in work. */
-  #entries: number[] = [];
-  #position: number;
+  /** Deferred entries among it that were not taken up again, by instance: the last one's sequence. */
+  readonly #suspectedDeferred: Map<string, number>;
+  #pieces: Piece[] = [];
+  #progress: Progress;
   #mark: WorkMark | null = null;
 
-  constructor(marks: WorkMarks, position: number, logger: Logger) {
+  constructor(marks: WorkMarks, progress: Progress, logger: Logger) {
     this.#marks = marks;
-    this.#position = position;
+    this.#progress = { sequence: progress.sequence, revision: progress.revision };
     const mark = marks.read();
-    this.#suspected = mark?.after === position ? mark : null;
-    if (mark === null || mark.after !== position) return;
+    this.#suspected = mark?.after === progress.revision ? mark : null;
+    this.#suspectedDeferred = new Map(Object.entries(this.#suspected?.deferred ?? {}));
+    if (mark === null || this.#suspected === null) return;
     const { until, entries, reason } = mark;
     logger.warn(
-      { event: 'entries_suspected', after: position, until, entries, reason },
+      { event: 'entries_suspected', after: progress.sequence, until, entries, reason },
       'the last process ended while it worked on these entries: this one takes them up in smaller parts',
     );
   }
 
   /** Most entries that may be taken up together; Infinity: as many as there are. */
   get limit(): number {
-    if (this.#suspected === null || this.#position >= this.#suspected.until) return Infinity;
+    if (this.#suspected === null) return Infinity;
+    if (this.deferred === null && this.#progress.sequence >= this.#suspected.until) return Infinity;
     return this.#suspected.entries > PART ? PART : 1;
   }
 
+  /** The instance whose deferred entries, up to a sequence, come before anything else; null: there is none. */
+  get deferred(): { readonly instanceId: string; readonly until: number } | null {
+    const [first] = this.#suspectedDeferred;
+    return first === undefined ? null : { instanceId: first[0], until: first[1] };
+  }
+
+  /** Of the suspected entries of an instance, none is deferred any more. */
+  passed(instanceId: string): void {
+    this.#suspectedDeferred.delete(instanceId);
+  }
+
   /** Notes that entries are taken up. */
-  begin(sequences: readonly number[]): void {
-    this.#entries.push(...sequences);
+  begin(pieces: readonly Piece[]): void {
+    this.#pieces.push(...pieces);
     this.#write();
   }
 
-  /** Notes that entries that were taken up wait after all. */
+  /** Notes that entries from the end of the stream, which were taken up, wait after all. */
   leave(sequences: readonly number[]): void {
     const left = new Set(sequences);
-    this.#entries = this.#entries.filter((sequence) => !left.has(sequence));
+    this.#pieces = this.#pieces.filter(
+      ({ sequence, instanceId }) => instanceId !== undefined || !left.has(sequence),
+    );
     this.#write();
   }
 
@@ -67,10 +98,14 @@ export class InWork {
     return `the worker ended ${alone} times while it worked on this entry alone${last}`;
   }
 
-  /** Notes that the views have moved on. */
-  moved(position: number): void {
-    this.#position = position;
-    this.#entries = this.#entries.filter((sequence) => sequence > position);
+  /** Notes that the views have moved on; `done`: which deferred entries are applied with that. */
+  moved(progress: Progress, done: readonly Piece[] = []): void {
+    const { sequence, revision } = progress;
+    this.#progress = { sequence, revision };
+    const applied = new Set(done.map(keyOf));
+    this.#pieces = this.#pieces.filter((piece) =>
+      piece.instanceId === undefined ? piece.sequence > sequence : !applied.delete(keyOf(piece)),
+    );
     this.#write();
   }
 
@@ -81,20 +116,40 @@ export class InWork {
 
   /** Nothing is in work any more, or what ends the process has nothing to do with it. */
   end(): void {
-    this.#entries = [];
+    this.#pieces = [];
     this.#write();
   }
 
   #write(): void {
-    const until = this.#entries.at(-1);
-    const mark = until === undefined ? null : this.#markOf(until);
+    const mark = this.#pieces.length === 0 ? null : this.#markOf(this.#pieces);
     if (mark !== null || this.#mark !== null) this.#marks.write(mark);
     this.#mark = mark;
   }
 
-  #markOf(until: number): WorkMark {
-    const [after, entries, suspected] = [this.#position, this.#entries.length, this.#suspected];
+  #markOf(pieces: readonly Piece[]): WorkMark {
+    const [{ revision: after }, suspected] = [this.#progress, this.#suspected];
     const before = suspected?.after === after && suspected.entries === 1 ? suspected.alone : 0;
-    return { after, until, entries, alone: entries === 1 ? before + 1 : 0, reason: '' };
+    const deferred: Record<string, number> = {};
+    let [newest, until] = [0, 0];
+    for (const { sequence, instanceId } of pieces) {
+      if (instanceId === undefined) until = Math.max(until, sequence);
+      else {
+        deferred[instanceId] = sequence;
+        newest = Math.max(newest, sequence);
+      }
+    }
+    const entries = pieces.length;
+    return {
+      after,
+      until: until === 0 ? newest : until,
+      entries,
+      deferred,
+      alone: entries === 1 ? before + 1 : 0,
+      reason: '',
+    };
   }
+}
+
+function keyOf({ sequence, instanceId }: Piece): string {
+  return `${sequence} ${instanceId}`;
 }

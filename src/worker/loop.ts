@@ -1,27 +1,27 @@
 import type { Enrichment } from '../domain/facts.ts';
 import type { RecordedRequest } from '../domain/records.ts';
 import type { Publication } from '../store/published/publication.ts';
-import { inflatedSizeOf } from '../stream/log/codec.ts';
-import type { Delivered, StreamConsumer } from '../stream/log/consumer.ts';
+import type { Delivered } from '../stream/log/consumer.ts';
 import type { MessageNotes } from '../stream/dead-letters/message-notes.ts';
 import type { IdleCollection } from './analysis/idle-collection.ts';
 import { isUnanalysed } from './analysis/protocol.ts';
 import { Applier, deliveredAs, type ApplierOptions } from './applier.ts';
-import { EntriesInDoubt, reasonOf, SurroundingsError } from './dead-letter-decision.ts';
+import { EntriesInDoubt, SurroundingsError } from './dead-letter-decision.ts';
+import { BatchSize } from './batch-size.ts';
 import { messagesOf, withoutTexts, type Entry } from './batch.ts';
 import { idleCounters, type MutableWorkCounters, type WorkCounters } from './counters.ts';
+import { FairShare, type FetchEntry } from './fair-share.ts';
 import { InWork, type WorkMarks } from './in-work.ts';
+import { Intake, type EntrySource } from './intake.ts';
 import { AnalysisStopped, NOTHING_FOUND, type EnrichStage } from './analysis/stages.ts';
-
-/** The ordered source of a shard's entries, from the position that the views are at. */
-export interface EntrySource extends Pick<StreamConsumer, 'next'> {
-  /** Nothing more will come: the loop ends when all that came is applied. Left out: never. */
-  readonly ended?: boolean;
-}
 
 export interface WorkerLoopOptions extends ApplierOptions {
   readonly source: EntrySource;
   readonly decode: (bytes: Uint8Array) => readonly RecordedRequest[];
+  /** Reads an entry once more, so that instances may take turns. Left out: all go in the order of the stream. */
+  readonly fetch?: FetchEntry;
+  /** How many messages a batch takes when instances take turns. Default: by the time that they take. */
+  readonly batchSize?: Pick<BatchSize, 'messages' | 'heard' | 'took'>;
   readonly enricher: EnrichStage;
   /** Hears whether anything is in work. */
   readonly idleCollection?: Pick<IdleCollection, 'busy' | 'idle'>;
@@ -40,7 +40,6 @@ export interface WorkerLoopOptions extends ApplierOptions {
   readonly publishEveryMs: number;
 }
 
-const NONE: ReadonlySet<number> = new Set();
 /** A message takes about 3 KB while it is in work, with its vector, however short its text is. */
 const ENOUGH_MESSAGES = 20_000;
 
@@ -50,6 +49,8 @@ interface Prepared {
   readonly enrichments: readonly Enrichment[];
   /** Entries that could not be decoded, with the reason. */
   readonly broken: readonly { entry: Delivered; reason: string }[];
+  /** The last entry from the end of the stream; null: there is none among them. */
+  readonly last: Delivered | null;
 }
 
 /**
@@ -62,16 +63,42 @@ export class WorkerLoop {
   readonly #counters: MutableWorkCounters;
   readonly #applier: Applier;
   readonly #inWork: InWork;
-  /** Read, and left for the next batches. */
-  #waiting: readonly Delivered[] = [];
+  readonly #size: Pick<BatchSize, 'messages' | 'heard' | 'took'>;
+  readonly #intake: Intake;
+  readonly #fairShare: FairShare | undefined;
   #stopping = false;
   #publishedAt = -Infinity;
 
   constructor(options: WorkerLoopOptions) {
     this.#options = options;
     this.#counters = idleCounters(options.store.sequence, options.now());
-    this.#inWork = new InWork(options.marks, options.store.sequence, options.logger);
-    this.#applier = new Applier(options, this.#counters, (sequence) => this.#inWork.moved(sequence));
+    const { store, fetch, enoughMessages = ENOUGH_MESSAGES } = options;
+    this.#inWork = new InWork(options.marks, store, options.logger);
+    this.#applier = new Applier(options, this.#counters, (done) => this.#inWork.moved(store, done));
+    this.#size = options.batchSize ?? new BatchSize(enoughMessages);
+    this.#fairShare = fetch === undefined ? undefined : this.#shareOut(fetch);
+    const fair = this.#fairShare === undefined ? {} : { fairShare: this.#fairShare };
+    this.#intake = new Intake({
+      ...options,
+      ...fair,
+      inWork: this.#inWork,
+      size: this.#size,
+      enoughMessages,
+    });
+  }
+
+  #shareOut(fetch: FetchEntry): FairShare {
+    const { store, decode, logger } = this.#options;
+    return new FairShare({
+      parts: store.deferred,
+      fetch,
+      decode,
+      onGone: ({ sequence, instanceId }) =>
+        logger.error(
+          { event: 'deferred_entry_gone', sequence, instanceId },
+          'an entry that was not counted yet is no longer on the stream: its messages are lost',
+        ),
+    });
   }
 
   /** What the work has come to; the same object always, with its numbers of the moment. */
@@ -86,7 +113,7 @@ export class WorkerLoop {
 
   async run(): Promise<void> {
     const { publication, store } = this.#options;
-    if (publication.sequence < store.sequence) await this.#publish();
+    if (publication.revision < store.revision) await this.#publish();
     try {
       await this.#work();
     } catch (error) {
@@ -104,7 +131,7 @@ export class WorkerLoop {
     while (!this.#stopping && !(ahead === null && this.#options.source.ended === true)) {
       const prepared: Prepared = await (ahead ?? this.#prepare());
       ahead = null;
-      if (prepared.delivered.length === 0) {
+      if (prepared.delivered.length === 0 && prepared.entries.length === 0) {
         await this.#publish();
         this.#options.alerts?.idle();
         this.#options.idleCollection?.idle();
@@ -116,7 +143,7 @@ export class WorkerLoop {
         ahead = this.#prepare();
         ahead.catch(() => undefined);
       }
-      await this.#apply(prepared);
+      await this.#applyTimed(prepared);
       // Waits for more only until the publication is due, so that nobody waits out a quiet stream.
       const dueMs = this.#publishedAt + this.#options.publishEveryMs - performance.now();
       if (ahead === null ? dueMs <= 0 : !(await settlesWithin(ahead, dueMs))) await this.#publish();
@@ -127,7 +154,7 @@ export class WorkerLoop {
   async #publish(): Promise<void> {
     const { publication, alerts } = this.#options;
     await publication.publish();
-    alerts?.published(publication.sequence);
+    alerts?.published(publication.revision, this.#fairShare?.oldestAt ?? null);
     this.#publishedAt = performance.now();
     this.#progressed();
   }
@@ -137,54 +164,12 @@ export class WorkerLoop {
   }
 
   async #prepare(): Promise<Prepared> {
-    const { notes, enoughMessages = ENOUGH_MESSAGES } = this.#options;
-    let delivered = await this.#take();
-    this.#inWork.begin(delivered.map(({ sequence }) => sequence));
-    const entries: Entry[] = [];
-    const broken: { entry: Delivered; reason: string }[] = [];
-    let messages = 0;
-    for (const [place, entry] of delivered.entries()) {
-      if (messages >= enoughMessages) {
-        const rest = delivered.slice(place);
-        this.#inWork.leave(rest.map(({ sequence }) => sequence));
-        this.#waiting = [...rest, ...this.#waiting];
-        delivered = delivered.slice(0, place);
-        break;
-      }
-      const verdict = this.#inWork.verdict(entry.sequence);
-      if (verdict !== null) {
-        broken.push({ entry, reason: verdict });
-        continue;
-      }
-      try {
-        const requests = this.#options.decode(entry.bytes);
-        for (const request of requests) messages += request.messages.length;
-        const decoded = { sequence: entry.sequence, requests, leftOut: NONE };
-        entries.push(withoutTexts(decoded, (message) => notes.has(message)));
-      } catch (error) {
-        broken.push({ entry, reason: reasonOf(error) });
-      }
-    }
+    const { notes } = this.#options;
+    const { delivered, entries: taken, broken, last } = await this.#intake.next();
+    const entries = taken.map((entry) => withoutTexts(entry, (message) => notes.has(message)));
     const enriched = await this.#enrich(delivered, entries);
     this.#progressed();
-    return { delivered, ...enriched, broken };
-  }
-
-  /** As many entries as a batch may have: what a few megabytes inflate to is no few megabytes. */
-  async #take(): Promise<readonly Delivered[]> {
-    const { source, maxEntries, maxBytes, waitMs } = this.#options;
-    const maxMessages = Math.min(maxEntries, this.#inWork.limit);
-    if (this.#waiting.length === 0) this.#waiting = await source.next({ maxMessages, maxBytes, waitMs });
-    let taken = 0;
-    let bytes = 0;
-    for (const entry of this.#waiting.slice(0, maxMessages)) {
-      bytes += inflatedSizeOf(entry.bytes);
-      if (taken > 0 && bytes > maxBytes) break;
-      taken += 1;
-    }
-    const entries = this.#waiting.slice(0, taken);
-    this.#waiting = this.#waiting.slice(taken);
-    return entries;
+    return { delivered, ...enriched, broken, last };
   }
 
   /** Enriches what is not noted. What cannot be analysed is noted, and goes on without its text. */
@@ -217,11 +202,19 @@ export class WorkerLoop {
     };
   }
 
-  async #apply({ delivered, entries, enrichments, broken }: Prepared): Promise<void> {
+  async #applyTimed(prepared: Prepared): Promise<void> {
+    const startedAt = performance.now();
+    await this.#apply(prepared);
+    const endedAt = performance.now();
+    this.#size.took(prepared.enrichments.length, endedAt - startedAt, endedAt);
+  }
+
+  async #apply({ delivered, entries, enrichments, broken, last }: Prepared): Promise<void> {
     for (const { entry, reason } of broken) await this.#applier.setAside(entry, reason);
-    const last = delivered.at(-1) as Delivered;
-    await this.#applier.apply({ delivered, entries, enrichments, sequence: last.sequence });
-    this.#counters.appliedEntryAt = last.timestamp;
+    const sequence = last?.sequence ?? this.#options.store.sequence;
+    await this.#applier.apply({ delivered, entries, enrichments, sequence });
+    this.#counters.appliedEntryAt = last?.timestamp ?? this.#counters.appliedEntryAt;
+    this.#counters.deferredEntries = this.#fairShare?.waiting ?? 0;
   }
 }
 

@@ -14,7 +14,7 @@ import { loadViews } from '../store/view-files.ts';
 import { WorkMarkFile } from '../store/live/work-mark.ts';
 import { decodeRecord } from '../stream/log/codec.ts';
 import type { StreamConnection } from '../stream/connection.ts';
-import { openConsumer, type Delivered } from '../stream/log/consumer.ts';
+import { openConsumer, readStored, type Delivered } from '../stream/log/consumer.ts';
 import { MessageNotes } from '../stream/dead-letters/message-notes.ts';
 import { partitionsOf } from '../stream/subjects.ts';
 import { spillDirectory } from '../store/data-directory.ts';
@@ -22,7 +22,9 @@ import { LostStateError, openState, type OpenedState } from './damage-recovery.t
 import type { AnalysisPool, ShardAnalysis } from './analysis/pool.ts';
 import { idleCounters, type WorkCounters } from './counters.ts';
 import { analysisOf, VIEWS_DIRECTORY } from './current-definition.ts';
-import { WorkerLoop, type EntrySource } from './loop.ts';
+import type { EntrySource } from './intake.ts';
+import { WorkerLoop } from './loop.ts';
+import type { FetchEntry } from './fair-share.ts';
 
 /** Entries are cheap to hold; the bytes bound a batch. */
 const BATCH_ENTRIES = 10_000;
@@ -77,6 +79,8 @@ export interface SourceStart {
 }
 
 export interface ShardSource extends EntrySource {
+  /** Reads an entry once more, so that instances may take turns. Left out: all go in the order of the stream. */
+  readonly fetch?: FetchEntry;
   /** Ends the wait for more entries. */
   close(): Promise<void>;
 }
@@ -200,6 +204,7 @@ class WorkingShard implements Shard {
     this.#alerts = options.openAlerts?.({ shard, shards: active.shards, directory, guard });
     this.#loop = new WorkerLoop({
       source,
+      ...(source.fetch === undefined ? {} : { fetch: source.fetch }),
       store,
       publication: this.publication,
       logger: options.logger,
@@ -314,13 +319,21 @@ async function openStream(
   { sequence, partitions }: SourceStart,
 ): Promise<ShardSource> {
   const consumer = await openConsumer(connection, { startSequence: sequence + 1, partitions });
-  return { next: (limits) => consumer.next(limits), close: () => consumer.close() };
+  const closing = new AbortController();
+  return {
+    next: (limits) => consumer.next(limits),
+    fetch: (wanted) => readStored(connection, wanted, closing.signal),
+    close: () => {
+      closing.abort();
+      return consumer.close();
+    },
+  };
 }
 
 /** A shard whose views cannot be worked on: what was published goes on being read, and entries wait. */
 function haltedShard(directory: string): Shard {
   const { promise: closed, resolve: close } = Promise.withResolvers<void>();
-  const sequence = readManifest(directory)?.seq ?? -1;
+  const sequence = readManifest(directory)?.sequence ?? -1;
   return {
     store: { sequence },
     publication: { sequence },

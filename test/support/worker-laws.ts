@@ -13,6 +13,7 @@ import { silentLogger } from '../../src/logger.ts';
 import { QueryRunner } from '../../src/query/query-runner.ts';
 import type { QueryResponse } from '../../src/query/response-schema.ts';
 import type { View } from '../../src/store/view-files.ts';
+import type { Delivered } from '../../src/stream/log/consumer.ts';
 import { WorkerLoop } from '../../src/worker/loop.ts';
 import type { EnrichStage } from '../../src/worker/analysis/stages.ts';
 import { MarksInMemory, NO_NOTES } from './notes.ts';
@@ -82,6 +83,8 @@ interface SaidEntry {
 export interface Delivery {
   readonly entries: readonly SaidEntry[];
   readonly shards: number;
+  /** Messages of a batch, of which every instance gets its share; 0: all go in the order of the stream. */
+  readonly share: number;
   readonly granularity: Granularity;
 }
 
@@ -136,24 +139,28 @@ const delivery: fc.Arbitrary<Delivery> = fc.record({
     { minLength: 1, maxLength: 10, size: 'max' },
   ),
   shards: upTo(3),
+  share: orNone(4),
   granularity: fc.constantFrom(...GRANULARITIES),
 });
 
 /**
  * A request that the stream holds again changes nothing: requests delivered again at random, in batches cut at
- * random, by workers that restart at random, over one or several shards, give the answers of the same requests
- * delivered once, in one batch, to one shard; and, where there is one shard, the same rows.
+ * random, by workers that restart at random, over one or several shards, in the order of the stream or by turns of the
+ * instances, give the answers of the same requests delivered once, in one batch, to one shard; and, where there is one
+ * shard in the order of the stream, the same rows.
  */
 export function deliveryLaw(views: readonly View[]): Law<Delivery> {
   return {
     name: 'delivery',
     cases: delivery,
-    check: async ({ entries, shards, granularity }) => {
+    // Cases that were kept before there were turns have no share.
+    check: async ({ entries, shards, share = 0, granularity }) => {
       const instances = [...new Set(entries.map((entry) => entry.instance))];
       const open: Fixture[] = [];
       const applied = async (
         stream: readonly SaidEntry[],
         count: number,
+        taken: number,
       ): Promise<{ fixtures: Fixture[]; answers: QueryResponse[] }> => {
         const records = recordsOf(stream);
         const fixtures: Fixture[] = [];
@@ -161,8 +168,10 @@ export function deliveryLaw(views: readonly View[]): Law<Delivery> {
           const fixture = await openFixture({ views, compactRows: 100 });
           open.push(fixture);
           fixtures.push(fixture);
-          for (const run of runsOfWorker(records.filter((record) => record.instance % count === shard))) {
-            await work(fixture, run);
+          const own = records.filter((record) => record.instance % count === shard);
+          const runs = runsOfWorker(own);
+          for (const [number, run] of runs.entries()) {
+            await work(fixture, run, { all: own, share: taken, isLast: number === runs.length - 1 });
             await fixture.restart();
           }
         }
@@ -200,10 +209,11 @@ export function deliveryLaw(views: readonly View[]): Law<Delivery> {
         return { fixtures, answers };
       };
       try {
-        const live = await applied(entries, shards);
+        const live = await applied(entries, shards, share);
         const once = await applied(
           entries.map((entry) => ({ ...entry, again: [], ends: 'nothing' })),
           1,
+          0,
         );
         same(live.answers, once.answers, 'answers, and those of the requests delivered once');
         const counted = live.answers
@@ -215,7 +225,7 @@ export function deliveryLaw(views: readonly View[]): Law<Delivery> {
           entries.flatMap((entry) => entry.requests.flatMap((request) => request.turns)).length,
           'messages counted, and messages said',
         );
-        if (shards === 1) {
+        if (shards === 1 && share === 0) {
           const [rows, rowsOnce] = await Promise.all(
             [live, once].map(({ fixtures }) => stateRows((fixtures[0] as Fixture).store.connection, views)),
           );
@@ -368,25 +378,43 @@ function runsOfWorker(entries: readonly ReadEntry[]): ReadEntry[][][] {
   return runs.map((run) => run.filter((batch) => batch.length > 0)).filter((run) => run.length > 0);
 }
 
-async function work(fixture: Fixture, batches: readonly (readonly ReadEntry[])[]): Promise<void> {
-  const entries = new Map(batches.flat().map((entry) => [entry.sequence, entry]));
+interface Run {
+  /** Every entry of the shard. */
+  readonly all: readonly ReadEntry[];
+  readonly share: number;
+  /** Whether what was put off has to be worked off. */
+  readonly isLast: boolean;
+}
+
+async function work(
+  fixture: Fixture,
+  batches: readonly (readonly ReadEntry[])[],
+  { all, share, isLast }: Run,
+): Promise<void> {
+  const entries = new Map(all.map((entry) => [entry.sequence, entry]));
+  const delivered = (sequence: number): Delivered => ({
+    sequence,
+    subject: 's',
+    timestamp: 0,
+    bytes: new Uint8Array([sequence]),
+  });
   const waiting = [...batches];
   const loop: WorkerLoop = new WorkerLoop({
     source: {
       next: () => {
         const batch = waiting.shift() ?? [];
-        if (batch.length === 0) loop.stop();
-        return Promise.resolve(
-          batch.map(({ sequence }) => ({
-            sequence,
-            subject: 's',
-            timestamp: 0,
-            bytes: new Uint8Array([sequence]),
-          })),
-        );
+        if (batch.length === 0 && !isLast) loop.stop();
+        return Promise.resolve(batch.map(({ sequence }) => delivered(sequence)));
       },
     },
     decode: (bytes) => entries.get(bytes[0] as number)?.requests ?? [],
+    alerts: { committed: () => undefined, published: () => undefined, idle: () => loop.stop() },
+    ...(share === 0
+      ? {}
+      : {
+          fetch: (sequence: number) => Promise.resolve(delivered(sequence)),
+          batchSize: { messages: share, heard: () => undefined, took: () => undefined },
+        }),
     enricher,
     assigner: new LetterAssigner({
       thresholds: { micro: 0.9, topic: 0.8, cluster: 0.5, repeated: 0.95 },

@@ -95,7 +95,7 @@ function findFurthest(dataDir: string): Epoch | null {
   for (const epoch of epochsOn(dataDir)) {
     let [shards, reached] = [0, 0];
     for (; existsSync(join(shardDirectory(dataDir, epoch, shards), 'state.duckdb')); shards += 1)
-      reached += readManifest(shardDirectory(dataDir, epoch, shards))?.seq ?? 0;
+      reached += readManifest(shardDirectory(dataDir, epoch, shards))?.sequence ?? 0;
     if (shards > 0 && reached >= (furthest?.reached ?? 0)) furthest = { epoch, shards, reached };
   }
   return furthest === null ? null : { epoch: furthest.epoch, shards: furthest.shards };
@@ -250,7 +250,7 @@ function pinGeneration(directory: string, to: string): number {
     try {
       for (const file of filesOf(manifest)) linkOrCopy(join(directory, file), join(to, file));
       replaceFile(join(to, 'CURRENT'), JSON.stringify(manifest));
-      return manifest.seq;
+      return manifest.sequence;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || attempt === PIN_ATTEMPTS) throw error;
     }

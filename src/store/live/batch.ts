@@ -4,8 +4,10 @@ import type { Assignment, StateRow } from '../../domain/facts.ts';
 export interface Batch {
   /** The checkpoint that the store must be at: a second worker fails here. */
   readonly expectedSequence: number;
-  /** Stream sequence of the last entry of the batch: the new checkpoint. */
+  /** Stream sequence up to which entries are applied or deferred: the new checkpoint. */
   readonly sequence: number;
+  /** What the batch leaves of entries for later, and what it takes up of what was left. Left out: nothing. */
+  readonly deferral?: Deferral;
   /** Microseconds since 1970-01-01 UTC. */
   readonly processedAt: number;
   /** Instances with an entry in the batch. */
@@ -26,6 +28,25 @@ export interface Batch {
   readonly state: readonly StateRow[];
   /** The highest numbers given out, including the new ones of this batch. */
   readonly counters: Counters;
+}
+
+/** What of an entry is not applied yet, for one of its instances: everything from a message on. */
+export interface DeferredPart {
+  readonly instanceId: string;
+  readonly sequence: number;
+  /** Place of the first request that is not applied, or not wholly, in the entry. */
+  readonly place: number;
+  /** Its first message that is not applied. */
+  readonly message: number;
+  /** When the stream stored the entry, microseconds since 1970-01-01 UTC. */
+  readonly storedAt: number;
+}
+
+/** How a batch changes what is deferred. */
+export interface Deferral {
+  /** Parts that are applied, or that `left` replaces. */
+  readonly taken: readonly Pick<DeferredPart, 'instanceId' | 'sequence'>[];
+  readonly left: readonly DeferredPart[];
 }
 
 /** Highest number given out to instances, sessions and end users of the shard; 0 at first. */

@@ -5,6 +5,7 @@ import { isDamage, notedDamage } from '../damage.ts';
 import { DatabaseError, openDatabase, quoted, type Connection, type Database, type Row } from '../duckdb.ts';
 import { definitionOf } from '../epochs/definition.ts';
 import type { View } from '../view-files.ts';
+import type { DeferredPart } from './batch.ts';
 
 /**
  * Opens `state.duckdb` of a shard's folder, or creates it.
@@ -46,6 +47,8 @@ export interface StateDatabase {
   readonly connection: Connection;
   /** The row of table `meta`. */
   readonly meta: Row;
+  /** The rows of table `deferred`, in stream order. */
+  readonly deferred: readonly DeferredPart[];
 }
 
 /**
@@ -54,6 +57,17 @@ export interface StateDatabase {
  * tables at every commit. A log of this size is read back in a second or two after a crash.
  */
 const CHECKPOINT_THRESHOLD = '128MB';
+
+/**
+ * What a state of 0.1 lacks: `revision` counts commits, from the sequence on, so that it is above every `seq` that a
+ * row has; `deferred` names what of entries up to `meta.sequence` is not applied yet.
+ */
+const LATER_SCHEMA = `
+alter table meta add column if not exists revision bigint;
+update meta set revision = sequence where revision is null;
+create table if not exists deferred (
+  instance_id varchar, sequence bigint, place integer, message integer, stored_at bigint
+)`;
 
 /** Tables of the worker alone, beside those of the views. */
 const OWN_SCHEMA = `
@@ -88,16 +102,29 @@ export async function openStateDatabase(options: StateStoreOptions): Promise<Sta
     await connection.run(`set checkpoint_threshold = '${CHECKPOINT_THRESHOLD}'`);
     const definition = definitionOf(options.views, options.analysis);
     await createTables(connection, options.views, definition);
+    const made = await connection.one('select definition from meta');
+    if (made?.['definition'] !== definition)
+      throw madeByOthers(directory, String(made?.['definition']), definition);
+    await connection.run(LATER_SCHEMA);
     const meta = (await connection.one('select * from meta')) as Row;
-    if (meta['definition'] !== definition)
-      throw madeByOthers(directory, String(meta['definition']), definition);
-    return { database, connection, meta };
+    return { database, connection, meta, deferred: await loadDeferred(connection) };
   } catch (error) {
     database.close();
     if (isDamage(error) && !(error instanceof SetupError))
       throw new DamagedStateError(file, (error as Error).message, { cause: error });
     throw error;
   }
+}
+
+async function loadDeferred(connection: Connection): Promise<DeferredPart[]> {
+  const rows = await connection.all('from deferred order by sequence, place, instance_id');
+  return rows.map((row) => ({
+    instanceId: row['instance_id'] as string,
+    sequence: row['sequence'] as number,
+    place: row['place'] as number,
+    message: row['message'] as number,
+    storedAt: row['stored_at'] as number,
+  }));
 }
 
 async function attach(connection: Connection, file: string, directory: string): Promise<void> {

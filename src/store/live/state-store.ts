@@ -1,9 +1,9 @@
 /** Covered by test/store/live and test/view-laws.test.ts. */
 import type { StateRow } from '../../domain/facts.ts';
 import { REQUEST_MEMORY_MICROS } from '../../domain/records.ts';
-import type { Connection, Database, Row } from '../duckdb.ts';
+import { quoted, type Connection, type Database, type Row } from '../duckdb.ts';
 import type { View } from '../view-files.ts';
-import type { Batch, Counters } from './batch.ts';
+import type { Batch, Counters, Deferral, DeferredPart } from './batch.ts';
 import { openStateDatabase, type StateDatabase, type StateStoreOptions } from './state-database.ts';
 import { TemporaryTables } from './temporary-tables.ts';
 
@@ -41,25 +41,30 @@ export class StateStore {
   readonly views: readonly View[];
   /** Tells this database from another that once stood in its place. */
   readonly storeId: string;
+  /** What of entries up to `sequence` was not applied when the database was opened, in stream order. */
+  readonly deferred: readonly DeferredPart[];
   /** The connection that folds; nothing else may use it while `commit` runs. */
   readonly connection: Connection;
   readonly #database: Database;
   readonly #temporary: TemporaryTables;
   #sequence: number;
+  #revision: number;
   #counters: Counters;
 
   private constructor(
     { directory, views }: StateStoreOptions,
-    { database, connection, meta }: StateDatabase,
+    { database, connection, meta, deferred }: StateDatabase,
     temporary: TemporaryTables,
   ) {
     this.directory = directory;
     this.views = views;
     this.storeId = String(meta['store']);
+    this.deferred = deferred;
     this.connection = connection;
     this.#database = database;
     this.#temporary = temporary;
     this.#sequence = meta['sequence'] as number;
+    this.#revision = meta['revision'] as number;
     this.#counters = {
       instances: meta['instances'] as number,
       sessions: meta['sessions'] as number,
@@ -75,9 +80,14 @@ export class StateStore {
     return new StateStore(options, opened, temporary);
   }
 
-  /** Stream sequence of the last entry that was applied; 0 at first. */
+  /** Stream sequence up to which every entry is applied, but for what is deferred; 0 at first. */
   get sequence(): number {
     return this.#sequence;
+  }
+
+  /** Grows with every commit, and is what rows bear as `seq`; never below `sequence`. */
+  get revision(): number {
+    return this.#revision;
   }
 
   /** The caller numbers what is new in stream order, from here on, and commits the numbers with `commit`. */
@@ -166,12 +176,13 @@ export class StateStore {
   async commit(batch: Batch, { rehearsal = false } = {}): Promise<void> {
     const { connection } = this;
     const { counters } = batch;
+    const revision = Math.max(this.#revision + 1, batch.sequence);
     try {
       await connection.transaction(async () => {
         const moved = await connection.all(
-          `update meta set sequence = ${batch.sequence}, instances = ${counters.instances},
+          `update meta set sequence = ${batch.sequence}, revision = ${revision}, instances = ${counters.instances},
              sessions = ${counters.sessions}, end_users = ${counters.endUsers}
-           where sequence = ${batch.expectedSequence} returning sequence`,
+           where sequence = ${batch.expectedSequence} and revision = ${this.#revision} returning sequence`,
         );
         if (moved.length !== 1) {
           throw new Error(
@@ -180,11 +191,12 @@ export class StateStore {
           );
         }
         await this.#temporary.stage(batch);
-        await connection.run(`set variable seq = ${batch.sequence}::bigint`);
+        await connection.run(`set variable seq = ${revision}::bigint`);
         for (const view of this.views) for (const block of view.fold) await this.#temporary.fold(view, block);
         if (batch.requests.length > 0)
           await connection.run('insert into request select id::uuid, accepted_at from batch_request');
         if (batch.state.length > 0) await connection.run(REPLACE_STATE);
+        if (batch.deferral !== undefined) await this.#defer(batch.deferral);
         if (rehearsal) throw new Rehearsed();
       });
     } catch (error) {
@@ -193,7 +205,28 @@ export class StateStore {
       throw error;
     }
     this.#sequence = batch.sequence;
+    this.#revision = revision;
     this.#counters = counters;
+  }
+
+  async #defer({ taken, left }: Deferral): Promise<void> {
+    const rows = (parts: readonly (readonly (string | number)[])[]): string =>
+      parts
+        .map((part) => `(${part.map((value) => (typeof value === 'string' ? quoted(value) : value)).join()})`)
+        .join();
+    if (taken.length > 0) {
+      const keys = rows(taken.map(({ instanceId, sequence }) => [instanceId, sequence]));
+      await this.connection.run(`delete from deferred where (instance_id, sequence) in (${keys})`);
+    }
+    if (left.length === 0) return;
+    const values = left.map((part) => [
+      part.instanceId,
+      part.sequence,
+      part.place,
+      part.message,
+      part.storedAt,
+    ]);
+    await this.connection.run(`insert into deferred values ${rows(values)}`);
   }
 
   /** A second connection to the same database, for publication and compaction beside the fold. */

@@ -6,11 +6,13 @@ import { z } from 'zod';
 const count = z.number().int().nonnegative();
 
 const shape = z.object({
-  /** Position of the views when the entries were taken up. */
+  /** Revision of the views when the entries were taken up. */
   after: count,
-  /** Stream sequence of the last of them. */
+  /** Stream sequence of the last of them; of those that had been deferred when there are no others. */
   until: count,
   entries: count,
+  /** Of those that had been deferred: up to which sequence they were taken up, by instance (UUID). */
+  deferred: z.record(z.string(), count).default({}),
   /** How many processes have taken up this entry alone, this one included; 0 when it is not alone. */
   alone: count,
   /** Why the process ended, when it could still tell; else ''. */
@@ -21,7 +23,7 @@ const shape = z.object({
 export type WorkMark = z.infer<typeof shape>;
 
 /** Reserved for a mark, so that rewriting it is one write of the same length and needs no room on the disk. */
-const BYTES = 1024;
+const BYTES = 2048;
 const REASON_LENGTH = 500;
 
 /**

@@ -16,7 +16,7 @@ import type { View } from '../view-files.ts';
 /** Rows of one table in one immutable file: those whose last change comes after the segment before it. */
 export interface Segment {
   readonly file: string;
-  /** Stream sequence up to which its rows were read. */
+  /** Revision of the state up to which its rows were read. */
   readonly seq: number;
   readonly rows: number;
   /** First and last value of the table's time column, microseconds; null where there is none. */
@@ -26,12 +26,35 @@ export interface Segment {
   readonly replaces: boolean;
 }
 
+/** How far the rows of a shard have come. */
+export interface Reached {
+  /** Revision of the state: it grows with every commit. */
+  readonly seq: number;
+  /** Stream sequence up to which they contain every entry, but for what `behind` names. */
+  readonly sequence: number;
+  /** By instance (UUID): what of entries up to `sequence` is not counted yet. */
+  readonly behind: Readonly<Record<string, Behind>>;
+}
+
+/** What waits of an instance. */
+export interface Behind {
+  /** Stream sequence of the first entry that is not, or not wholly, counted. */
+  readonly sequence: number;
+  /** When the stream stored the oldest of them, microseconds since 1970-01-01 UTC. */
+  readonly storedAt: number;
+  /** Entries of which something waits. */
+  readonly parts: number;
+}
+
+/** Stream sequence up to which nothing is missing, whatever the instance. */
+export function completeUntil({ sequence, behind }: Pick<Reached, 'sequence' | 'behind'>): number {
+  return Object.values(behind).reduce((least, waiting) => Math.min(least, waiting.sequence - 1), sequence);
+}
+
 /** What `CURRENT` holds: the segments that answer queries of one shard. */
-export interface Manifest {
+export interface Manifest extends Reached {
   /** The state database that they were made from. */
   readonly store: string;
-  /** Stream sequence that they contain. */
-  readonly seq: number;
   /** Version of each view that made the rows: code with other versions cannot read them. */
   readonly views: Readonly<Record<string, number>>;
   /**
@@ -57,7 +80,8 @@ export function readManifest(directory: string): Manifest | null {
     const complete = Object.values(tables).every((segments) =>
       segments.every(({ file }) => typeof file === 'string'),
     );
-    return complete ? ({ views: {}, ...manifest } as Manifest) : null;
+    // A manifest of 0.1 has neither: nothing was ever deferred.
+    return complete ? ({ views: {}, sequence: seq, behind: {}, ...manifest } as Manifest) : null;
   } catch {
     return null;
   }

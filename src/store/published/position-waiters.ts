@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const LOOK_MS = 10;
 
 interface Waiter {
+  readonly instanceId: string | undefined;
   readonly sequence: number;
   readonly deadline: number;
   readonly resolve: (reached: boolean) => void;
@@ -12,19 +13,20 @@ interface Waiter {
 
 /** Callers that wait until a shard has reached a sequence: one check serves all of them. */
 export class PositionWaiters {
-  readonly #look: () => Promise<number>;
+  readonly #look: () => Promise<(instanceId?: string) => number>;
   readonly #waiting = new Set<Waiter>();
   #looking = false;
 
-  /** `look` gives the sequence that the shard has reached. */
-  constructor(look: () => Promise<number>) {
+  /** `look` tells the sequence up to which the shard holds everything, of an instance (UUID) or of all. */
+  constructor(look: () => Promise<(instanceId?: string) => number>) {
     this.#look = look;
   }
 
   /** True when `sequence` is reached; false after `timeoutMs`. Rejects when looking fails. */
-  waitFor(sequence: number, timeoutMs: number): Promise<boolean> {
+  waitFor(sequence: number, timeoutMs: number, instanceId?: string): Promise<boolean> {
     return new Promise((resolve, reject) => {
-      this.#waiting.add({ sequence, deadline: performance.now() + timeoutMs, resolve, reject });
+      const deadline = performance.now() + timeoutMs;
+      this.#waiting.add({ instanceId, sequence, deadline, resolve, reject });
       if (!this.#looking) void this.#lookForAll();
     });
   }
@@ -34,10 +36,11 @@ export class PositionWaiters {
     while (this.#waiting.size > 0) {
       try {
         const asking = new Set(this.#waiting);
-        const reached = await this.#look();
+        const reachedOf = await this.#look();
         const now = performance.now();
         for (const waiter of this.#waiting) {
           // A waiter that came during this check gets at least one check of its own.
+          const reached = reachedOf(waiter.instanceId);
           const isLate = now >= waiter.deadline && asking.has(waiter);
           if (reached < waiter.sequence && !isLate) continue;
           this.#waiting.delete(waiter);

@@ -81,8 +81,13 @@ export class Publication {
     this.#removeUnnamed();
   }
 
-  /** Sequence that readers can see; -1 while there is nothing to see. */
+  /** Stream sequence that readers can see, but for what is deferred; -1 while there is nothing to see. */
   get sequence(): number {
+    return this.#manifest?.sequence ?? -1;
+  }
+
+  /** Revision of the state that readers can see; -1 while there is nothing to see. */
+  get revision(): number {
     return this.#manifest?.seq ?? -1;
   }
 
@@ -92,7 +97,7 @@ export class Publication {
     if (store.sequence < (this.#options.holdUntil ?? 0)) return;
     const startedAt = this.#options.now();
     const rewriting = await this.#dropDamaged();
-    if (!rewriting && store.sequence === this.#manifest?.seq && this.#compacted === null) {
+    if (!rewriting && store.revision === this.#manifest?.seq && this.#compacted === null) {
       if (this.#compacting === null) this.#compactFully();
       return;
     }
@@ -106,6 +111,8 @@ export class Publication {
     this.#switchTo({
       store: store.storeId,
       seq: delta.seq,
+      sequence: delta.sequence,
+      behind: delta.behind,
       views: versionsOf(store.views),
       tables: Object.fromEntries(tables),
     });
@@ -223,7 +230,7 @@ export class Publication {
       if (isManifestLost(store.directory)) onDamage?.('CURRENT is gone or cannot be read');
       return null;
     }
-    if (manifest.store !== store.storeId || manifest.seq > store.sequence) return null;
+    if (manifest.store !== store.storeId || manifest.seq > store.revision) return null;
     const damage = findMissingFile(store.directory, manifest);
     if (damage !== null) {
       onDamage?.(damage);

@@ -3,7 +3,7 @@ import { readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { quoted, type Connection, type Row } from '../duckdb.ts';
 import type { PublishedTable } from '../view-files.ts';
-import { fsyncPath, type Segment } from './manifest.ts';
+import { fsyncPath, type Reached, type Segment } from './manifest.ts';
 
 /** What is written of a table: the rows changed since the segments that stay below, about so many. */
 export interface SegmentPlan {
@@ -12,8 +12,7 @@ export interface SegmentPlan {
   readonly rows: number;
 }
 
-export interface WrittenSegments {
-  readonly seq: number;
+export interface WrittenSegments extends Reached {
   /** By the name of the table. */
   readonly segments: Readonly<Record<string, Segment>>;
 }
@@ -53,11 +52,11 @@ export class SegmentWriter {
     await connection.run(
       `attach ${quoted(join(this.#directory, temporary))} as ${catalog} (${options.join(', ')})`,
     );
-    let seq = 0;
+    let reached: Reached = { seq: 0, sequence: 0, behind: {} };
     let described: readonly Row[] = [];
     try {
       await connection.transaction(async () => {
-        seq = (await connection.one('select sequence from st.meta'))?.['sequence'] as number;
+        reached = await readReached(connection);
         await connection.run(plans.map((plan) => copyStatement(catalog, kind, plan)).join(';\n'));
         described = await connection.all(
           plans.map(({ table }) => describeStatement(catalog, table)).join(' union all '),
@@ -66,11 +65,12 @@ export class SegmentWriter {
     } finally {
       await connection.run(`detach ${catalog}`);
     }
+    const { seq } = reached;
     const file = `${kind}-${seq}-${this.#nextNumber()}.duckdb`;
     fsyncPath(join(this.#directory, temporary));
     renameSync(join(this.#directory, temporary), join(this.#directory, file));
     const segments = described.map((row) => [row['name'] as string, segmentOf(row, file, seq)] as const);
-    return { seq, segments: Object.fromEntries(segments) };
+    return { ...reached, segments: Object.fromEntries(segments) };
   }
 
   /** Deletes a file and its log. */
@@ -85,6 +85,28 @@ export class SegmentWriter {
     while (isTaken());
     return this.#files;
   }
+}
+
+async function readReached(connection: Connection): Promise<Reached> {
+  const meta = await connection.one('select sequence, revision from st.meta');
+  const behind = await connection.all(
+    'select instance_id, min(sequence) as sequence, min(stored_at) as stored_at, count(*) as parts from st.deferred ' +
+      'group by instance_id order by instance_id',
+  );
+  return {
+    seq: meta?.['revision'] as number,
+    sequence: meta?.['sequence'] as number,
+    behind: Object.fromEntries(
+      behind.map((row) => [
+        row['instance_id'] as string,
+        {
+          sequence: row['sequence'] as number,
+          storedAt: row['stored_at'] as number,
+          parts: row['parts'] as number,
+        },
+      ]),
+    ),
+  };
 }
 
 function copyStatement(catalog: string, kind: SegmentKind, { table, below }: SegmentPlan): string {

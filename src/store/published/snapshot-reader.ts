@@ -7,7 +7,7 @@ import { isDamage, noteDamage } from '../damage.ts';
 import { DatabaseError, quoted, type DatabaseFault, type Row } from '../duckdb.ts';
 import { publishedTables, type PublishedTable, type View } from '../view-files.ts';
 import { AttachedSegments } from './attached-segments.ts';
-import { isManifestLost, readManifest, versionsOf, type Manifest } from './manifest.ts';
+import { completeUntil, isManifestLost, readManifest, versionsOf, type Manifest } from './manifest.ts';
 import { PositionWaiters } from './position-waiters.ts';
 import { ReadingDatabase, type Reading, type ReadingOptions } from './reading-database.ts';
 import type { Statement } from './segment-sql.ts';
@@ -15,8 +15,10 @@ import { beingMade, databaseLost, nothingPublished, otherViews, tooLittleMemory 
 
 /** A consistent picture: everything read through it belongs to one manifest. */
 export interface Snapshot {
-  /** Stream sequence that it contains. */
+  /** Stream sequence up to which it contains every entry. */
   readonly sequence: number;
+  /** Instances (UUIDs) of which it lacks a part of what stands further on but is contained of others. */
+  readonly behind: ReadonlySet<string>;
   /** Runs a SELECT in which `@name` stands for rows of a published table. */
   all(sql: string, statement?: Statement): Promise<Row[]>;
   /**
@@ -139,7 +141,8 @@ export class SnapshotReader {
     attached.acquire();
     let released = false;
     return {
-      sequence: attached.manifest.seq,
+      sequence: completeUntil(attached.manifest),
+      behind: new Set(Object.keys(attached.manifest.behind)),
       all: (sql, statement) => this.#all(attached, sql, statement ?? {}, caller),
       stream: (sql, statement) => this.#stream(attached, sql, statement),
       writeParquet: (sql, statement, path, partitionBy) => {
@@ -157,9 +160,12 @@ export class SnapshotReader {
     };
   }
 
-  /** Waits until readers see `sequence`, at most `timeoutMs`; true when it does. */
-  waitFor(sequence: number, timeoutMs: number): Promise<boolean> {
-    return this.#waiters.waitFor(sequence, timeoutMs);
+  /**
+   * Waits until readers see every entry up to `sequence`, of an instance (UUID) or of all, at most `timeoutMs`; true
+   * when they do.
+   */
+  waitFor(sequence: number, timeoutMs: number, instanceId?: string): Promise<boolean> {
+    return this.#waiters.waitFor(sequence, timeoutMs, instanceId);
   }
 
   /** Waits for reads under way, then closes everything. Nothing may be asked afterwards. */
@@ -168,15 +174,21 @@ export class SnapshotReader {
     await this.#database?.close();
   }
 
-  /** The sequence that can be read; -1 while nothing can. */
-  async #look(): Promise<number> {
+  /** The sequence up to which everything can be read, of an instance or of all; -1 while nothing can. */
+  async #look(): Promise<(instanceId?: string) => number> {
     try {
       await this.#refresh();
     } catch (error) {
       // A database that fails is replaced, so the wait continues.
       if (error instanceof AppError) throw error;
     }
-    return this.#attached?.manifest.seq ?? -1;
+    const manifest = this.#attached?.manifest;
+    if (manifest === undefined) return () => -1;
+    return (instanceId) => {
+      if (instanceId === undefined) return completeUntil(manifest);
+      const behind = manifest.behind[instanceId];
+      return behind === undefined ? manifest.sequence : behind.sequence - 1;
+    };
   }
 
   async #all(attached: AttachedSegments, sql: string, statement: Statement, caller: string): Promise<Row[]> {

@@ -1,5 +1,6 @@
-import { jetstreamManager } from '@nats-io/jetstream';
-import type { StreamConnection } from '../connection.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { JetStreamApiError, jetstreamManager } from '@nats-io/jetstream';
+import { whileConnected, type StreamConnection } from '../connection.ts';
 import { LogReader, type TakeOptions } from './log-reader.ts';
 import { conversationsSubject, CONVERSATIONS_STREAM, PARTITIONS } from '../subjects.ts';
 
@@ -73,6 +74,38 @@ export async function openConsumer(
     extent,
     close: () => reader.close(),
   };
+}
+
+/** JetStream error codes that say that there is no such entry. */
+const NOT_FOUND: ReadonlySet<number> = new Set([10037, 10043]);
+const RETRY_MS = 100;
+
+/**
+ * An entry of the conversations by its sequence; null: the stream does not hold it. Asks again while the server is
+ * away, until `signal` aborts.
+ */
+export async function readStored(
+  connection: StreamConnection,
+  sequence: number,
+  signal: AbortSignal,
+): Promise<Delivered | null> {
+  for (;;) {
+    try {
+      return await whileConnected(connection, () => stored(connection, sequence));
+    } catch (error) {
+      if (error instanceof JetStreamApiError && NOT_FOUND.has(error.code)) return null;
+      if (signal.aborted || connection.nats.isClosed()) throw error;
+    }
+    await connection.whenConnected(1000);
+    await sleep(RETRY_MS);
+  }
+}
+
+async function stored(connection: StreamConnection, sequence: number): Promise<Delivered | null> {
+  const manager = await jetstreamManager(connection.nats, { checkAPI: false });
+  const entry = await manager.streams.getMessage(CONVERSATIONS_STREAM, { seq: sequence });
+  if (entry === null) return null;
+  return { sequence, bytes: entry.data, subject: entry.subject, timestamp: entry.time.getTime() * 1000 };
 }
 
 /** Sequence of the newest entry of these partitions of the conversations; 0 when they have none. */

@@ -8,7 +8,8 @@ describe('waiters for a position', () => {
     let looks = 0;
     const waiters = new PositionWaiters(async () => {
       looks += 1;
-      return (position += 1);
+      position += 1;
+      return () => position;
     });
     const order: number[] = [];
     const waits = Array.from({ length: 300 }, async (_, index) => {
@@ -28,7 +29,7 @@ describe('waiters for a position', () => {
     let looks = 0;
     const waiters = new PositionWaiters(async () => {
       looks += 1;
-      return 7;
+      return () => 7;
     });
     deepEqual(await Promise.all([waiters.waitFor(8, 0), waiters.waitFor(7, 0), waiters.waitFor(9, 5)]), [
       false,
@@ -40,11 +41,25 @@ describe('waiters for a position', () => {
     equal(looks, before + 1);
   });
 
+  it('wait for what is behind of their own instance only', async () => {
+    const waiters = new PositionWaiters(() =>
+      Promise.resolve((instanceId?: string) => (instanceId === 'behind' ? 3 : 9)),
+    );
+    deepEqual(
+      await Promise.all([
+        waiters.waitFor(9, 0, 'other'),
+        waiters.waitFor(4, 0, 'behind'),
+        waiters.waitFor(3, 0, 'behind'),
+      ]),
+      [true, false, true],
+    );
+  });
+
   it('hear of a fault, and the next are looked for again', async () => {
     let broken = true;
     const waiters = new PositionWaiters(async () => {
       if (broken) throw new Error('unreadable');
-      return 1;
+      return () => 1;
     });
     const both = [waiters.waitFor(1, 60_000), waiters.waitFor(2, 60_000)];
     for (const wait of both) await rejects(wait, /unreadable/);

@@ -1,0 +1,189 @@
+import type { RecordedRequest } from '../domain/records.ts';
+import { inflatedSizeOf } from '../stream/log/codec.ts';
+import type { Delivered, StreamConsumer } from '../stream/log/consumer.ts';
+import type { BatchSize } from './batch-size.ts';
+import type { Entry } from './batch.ts';
+import { reasonOf } from './dead-letter-decision.ts';
+import type { FairShare, Turn } from './fair-share.ts';
+import type { InWork } from './in-work.ts';
+
+/** The ordered source of a shard's entries, from the position that the views are at. */
+export interface EntrySource extends Pick<StreamConsumer, 'next'> {
+  /** Nothing more will come: the loop ends when all that came is applied. Left out: never. */
+  readonly ended?: boolean;
+}
+
+export interface IntakeOptions {
+  readonly source: EntrySource;
+  readonly decode: (bytes: Uint8Array) => readonly RecordedRequest[];
+  readonly inWork: InWork;
+  /** Lets instances take turns. Left out: everything is taken up in the order of the stream. */
+  readonly fairShare?: FairShare;
+  readonly size: Pick<BatchSize, 'messages' | 'heard'>;
+  /** A batch takes no further entry once it has so many messages. */
+  readonly enoughMessages: number;
+  /** Most stream entries in a batch, and their most bytes, inflated; one entry may have more. */
+  readonly maxEntries: number;
+  readonly maxBytes: number;
+  readonly waitMs: number;
+}
+
+/** What a batch takes up. */
+export interface Taken {
+  /** In stream order those from the end of the stream, behind those that had been deferred. */
+  readonly delivered: readonly Delivered[];
+  readonly entries: readonly Entry[];
+  /** Entries that could not be decoded, or must not be taken up, with the reason. */
+  readonly broken: readonly { readonly entry: Delivered; readonly reason: string }[];
+  /** Of the last entry from the end of the stream; null: there is none among them. */
+  readonly last: Delivered | null;
+}
+
+const NONE: ReadonlySet<number> = new Set();
+/** A batch looks through so much of the stream, bytes inflated, for those who have no backlog. */
+const LOOKED_THROUGH_BYTES = 16 * 2 ** 20;
+/** When so many parts of entries wait, the worker reads no further: each takes memory. */
+const MOST_WAITING = 200_000;
+
+/** Decides what the next batch takes up. Covered by test/worker/fair-share.test.ts and loop.test.ts. */
+export class Intake {
+  readonly #options: IntakeOptions;
+  /** Read, and left for the next batches. */
+  #waiting: readonly Delivered[] = [];
+
+  constructor(options: IntakeOptions) {
+    this.#options = options;
+  }
+
+  async next(): Promise<Taken> {
+    const { fairShare, inWork, size, enoughMessages } = this.#options;
+    if (fairShare === undefined) return this.#fromStream(enoughMessages, 0);
+    const suspected = inWork.deferred;
+    if (suspected !== null) return this.#suspected(fairShare, suspected);
+    const behind = inWork.limit === Infinity ? fairShare.waiting : 0;
+    // Whoever is behind now, and nobody who falls behind in this batch: what comes first goes first.
+    const turn = behind > 0 ? await this.#turn(() => fairShare.next(size.messages)) : NOTHING;
+    const taken = await this.#fromStream(size.messages, behind);
+    return {
+      ...taken,
+      delivered: [...turn.delivered, ...taken.delivered],
+      entries: [...turn.entries, ...taken.entries],
+    };
+  }
+
+  /** What the last process may have died of and had been deferred, in small parts. */
+  async #suspected(
+    fairShare: FairShare,
+    { instanceId, until }: { readonly instanceId: string; readonly until: number },
+  ): Promise<Taken> {
+    const { inWork, size } = this.#options;
+    const count = fairShare.countUntil(instanceId, until);
+    if (count === 0) {
+      inWork.passed(instanceId);
+      return this.next();
+    }
+    const entries = Math.min(count, inWork.limit);
+    const turn = await this.#turn(() => fairShare.nextOf(instanceId, size.messages, entries));
+    const [sequence] = turn.entries.map((entry) => entry.sequence);
+    const reason = entries === 1 && sequence !== undefined ? inWork.verdict(sequence) : null;
+    if (reason === null || sequence === undefined) return { ...turn, broken: [], last: null };
+    // Its messages are passed over, those that wait as well.
+    fairShare.drop(instanceId, sequence);
+    const [entry] = turn.delivered;
+    const taken = [{ instanceId, sequence }];
+    return {
+      delivered: turn.delivered,
+      entries: [{ sequence, requests: [], leftOut: NONE, places: [], deferral: { taken, left: [] } }],
+      broken: entry === undefined ? [] : [{ entry, reason }],
+      last: null,
+    };
+  }
+
+  async #turn(take: () => Promise<Turn>): Promise<Turn> {
+    const turn = await take();
+    const pieces = turn.entries.flatMap(({ deferral }) => deferral?.taken ?? []);
+    this.#options.inWork.begin(pieces);
+    return turn;
+  }
+
+  /** Entries from the end of the stream, until they have `enough` messages. `behind`: parts that wait. */
+  async #fromStream(enough: number, behind: number): Promise<Taken> {
+    const { decode, fairShare, inWork, size, waitMs } = this.#options;
+    const taken: { delivered: Delivered[]; entries: Entry[]; broken: Taken['broken'][number][] } = {
+      delivered: [],
+      entries: [],
+      broken: [],
+    };
+    const used = new Map<string, number>();
+    // Half of the batch, so that whoever comes behind the first has room in it, too.
+    const share = Math.ceil(size.messages / 2);
+    let [messages, bytes] = [0, 0];
+    const isEnough = (): boolean => messages >= enough;
+    const mayRead = (): boolean => (fairShare?.waiting ?? 0) < MOST_WAITING || inWork.limit < Infinity;
+    while (!isEnough() && mayRead()) {
+      const isFirst = taken.delivered.length === 0;
+      const delivered = await this.#take(isFirst && behind === 0 ? waitMs : 0);
+      inWork.begin(delivered.map(({ sequence }) => ({ sequence })));
+      for (const [place, entry] of delivered.entries()) {
+        if (isEnough()) {
+          const rest = delivered.slice(place);
+          inWork.leave(rest.map(({ sequence }) => sequence));
+          this.#waiting = [...rest, ...this.#waiting];
+          break;
+        }
+        taken.delivered.push(entry);
+        bytes += inflatedSizeOf(entry.bytes);
+        const reason = inWork.verdict(entry.sequence);
+        if (reason !== null) {
+          taken.broken.push({ entry, reason });
+          continue;
+        }
+        try {
+          const requests = decode(entry.bytes);
+          const divided = fairShare?.divide(entry, requests, used, share) ?? whole(entry, requests);
+          for (const request of divided.requests) messages += request.messages.length;
+          taken.entries.push(divided);
+        } catch (error) {
+          taken.broken.push({ entry, reason: reasonOf(error) });
+        }
+      }
+      // Only what was put off is read on for: a batch otherwise holds what one look at the stream brings.
+      const isDeferring = fairShare !== undefined && fairShare.waiting > 0;
+      if (delivered.length === 0 || !isDeferring || bytes >= LOOKED_THROUGH_BYTES || inWork.limit < Infinity)
+        break;
+    }
+    if (messages > 0) this.#heard(used);
+    return { ...taken, last: taken.delivered.at(-1) ?? null };
+  }
+
+  /** Somebody without a backlog sends something beside one who has one. */
+  #heard(used: ReadonlyMap<string, number>): void {
+    const { fairShare, size } = this.#options;
+    if (fairShare === undefined || fairShare.waiting === 0) return;
+    for (const [instanceId, messages] of used)
+      if (messages > 0 && !fairShare.isBehind(instanceId)) return size.heard(performance.now());
+  }
+
+  /** As many entries as a batch may have: what a few megabytes inflate to is no few megabytes. */
+  async #take(waitMs: number): Promise<readonly Delivered[]> {
+    const { source, maxEntries, maxBytes, inWork } = this.#options;
+    const maxMessages = Math.min(maxEntries, inWork.limit);
+    if (this.#waiting.length === 0) this.#waiting = await source.next({ maxMessages, maxBytes, waitMs });
+    let taken = 0;
+    let bytes = 0;
+    for (const entry of this.#waiting.slice(0, maxMessages)) {
+      bytes += inflatedSizeOf(entry.bytes);
+      if (taken > 0 && bytes > maxBytes) break;
+      taken += 1;
+    }
+    const entries = this.#waiting.slice(0, taken);
+    this.#waiting = this.#waiting.slice(taken);
+    return entries;
+  }
+}
+
+const NOTHING: Turn = { delivered: [], entries: [] };
+
+function whole({ sequence }: Delivered, requests: readonly RecordedRequest[]): Entry {
+  return { sequence, requests, leftOut: NONE };
+}

@@ -1,0 +1,251 @@
+import { describe, it } from 'node:test';
+import { deepEqual, equal } from 'node:assert/strict';
+import type { RecordedRequest } from '../../src/domain/records.ts';
+import type { DeferredPart } from '../../src/store/live/batch.ts';
+import type { Delivered } from '../../src/stream/log/consumer.ts';
+import { BatchSize } from '../../src/worker/batch-size.ts';
+import { FairShare } from '../../src/worker/fair-share.ts';
+import { openFixture, temporaryDirectory, uuid } from '../support/fold.ts';
+import { LoopFixture, request } from '../support/worker-loop.ts';
+
+const GREEDY = uuid(9, 1);
+const OTHER = uuid(9, 2);
+
+const said = (instanceId: string, number: number, messages: number): RecordedRequest => ({
+  ...request({
+    request: number,
+    contents: Array.from({ length: messages }, (_, index) => `parcel ${index}`),
+  }),
+  instanceId,
+});
+
+/** A stream in memory: the entry of sequence n stands at n − 1. */
+function streamOf(entries: readonly (readonly RecordedRequest[])[]): {
+  readonly delivered: (sequence: number) => Delivered;
+  readonly decode: (bytes: Uint8Array) => readonly RecordedRequest[];
+  readonly fetched: number[];
+  readonly fetch: (sequence: number) => Promise<Delivered | null>;
+} {
+  const delivered = (sequence: number): Delivered => ({
+    sequence,
+    subject: 's',
+    timestamp: sequence * 1000,
+    bytes: new Uint8Array([sequence]),
+  });
+  const fetched: number[] = [];
+  return {
+    delivered,
+    decode: (bytes) => entries[(bytes[0] as number) - 1] ?? [],
+    fetched,
+    fetch: (sequence) => {
+      fetched.push(sequence);
+      return Promise.resolve(delivered(sequence));
+    },
+  };
+}
+
+/** What an entry holds, in words: instance, message numbers in its request, and place among the entry's messages. */
+const inWords = ({ requests, places }: ReturnType<FairShare['divide']>): string[] =>
+  requests.map(({ instanceId, messages }, number) => {
+    const { from = 0, index = 0 } = places?.[number] ?? {};
+    const who = instanceId === GREEDY ? 'greedy' : 'other';
+    return `${who} ${from}+${messages.length} at ${index}`;
+  });
+
+describe('turns of the instances', () => {
+  it('take up the share of each, and put off the rest of those who have more', async () => {
+    const entries = [
+      [said(GREEDY, 1, 3), said(OTHER, 2, 2), said(GREEDY, 3, 4)],
+      [said(GREEDY, 4, 1), said(OTHER, 5, 1)],
+    ];
+    const { delivered, decode, fetch } = streamOf(entries);
+    const share = new FairShare({ parts: [], fetch, decode });
+    const used = new Map<string, number>();
+    const first = entries.map((requests, place) => share.divide(delivered(place + 1), requests, used, 4));
+    deepEqual(first.map(inWords), [
+      ['greedy 0+3 at 0', 'other 0+2 at 3', 'greedy 0+1 at 5'],
+      ['other 0+1 at 1'],
+    ]);
+    deepEqual(
+      first.flatMap(({ deferral }) => deferral?.left ?? []),
+      [
+        { instanceId: GREEDY, sequence: 1, place: 2, message: 1, storedAt: 1000 },
+        { instanceId: GREEDY, sequence: 2, place: 0, message: 0, storedAt: 2000 },
+      ],
+    );
+    equal(share.isBehind(GREEDY), true);
+    equal(share.isBehind(OTHER), false);
+    equal(share.oldestAt, 1000);
+    const second = await share.next(2);
+    deepEqual(second.entries.map(inWords), [['greedy 1+2 at 6']]);
+    deepEqual(second.entries[0]?.deferral, {
+      taken: [{ instanceId: GREEDY, sequence: 1 }],
+      left: [{ instanceId: GREEDY, sequence: 1, place: 2, message: 3, storedAt: 1000 }],
+    });
+    const third = await share.next(5);
+    deepEqual(third.entries.map(inWords), [['greedy 3+1 at 8'], ['greedy 0+1 at 0']]);
+    equal(share.waiting, 0);
+    equal(share.isBehind(GREEDY), false);
+  });
+
+  it('put off everything that comes of whoever is behind, whatever the share', () => {
+    const parts: DeferredPart[] = [{ instanceId: GREEDY, sequence: 1, place: 0, message: 0, storedAt: 0 }];
+    const entries = [[said(GREEDY, 1, 1)], [said(GREEDY, 2, 1), said(OTHER, 3, 1)]];
+    const { delivered, decode, fetch } = streamOf(entries);
+    const share = new FairShare({ parts, fetch, decode });
+    deepEqual(inWords(share.divide(delivered(2), entries[1] ?? [], new Map(), 100)), ['other 0+1 at 1']);
+    equal(share.waiting, 2);
+  });
+
+  it('go round: whoever had one comes after all others, and each gets as much', async () => {
+    const instances = Array.from({ length: 20 }, (_, number) => uuid(9, number + 1));
+    const entries = instances.flatMap((instanceId, number) => [[said(instanceId, number, 6)]]);
+    const { decode, fetch } = streamOf(entries);
+    const parts = instances.map((instanceId, place) => ({
+      instanceId,
+      sequence: place + 1,
+      place: 0,
+      message: 0,
+      storedAt: 0,
+    }));
+    const share = new FairShare({ parts, fetch, decode });
+    const turns: string[] = [];
+    for (let round = 0; round < 5; round += 1)
+      for (const { requests } of (await share.next(16)).entries)
+        turns.push(`${instances.indexOf(requests[0]?.instanceId ?? '') + 1}x${requests[0]?.messages.length}`);
+    deepEqual(
+      turns.slice(0, 20),
+      instances.map((_, number) => `${number + 1}x2`),
+    );
+    deepEqual(
+      turns.slice(20),
+      instances.map((_, number) => `${number + 1}x2`),
+    );
+  });
+
+  it('read an entry once, however many turns it takes', async () => {
+    const { decode, fetch, fetched } = streamOf([[said(GREEDY, 1, 40)]]);
+    const parts = [{ instanceId: GREEDY, sequence: 1, place: 0, message: 0, storedAt: 0 }];
+    const share = new FairShare({ parts, fetch, decode });
+    while (share.waiting > 0) await share.next(10);
+    deepEqual(fetched, [1]);
+  });
+
+  it('pass over what the stream no longer holds, and say so', async () => {
+    const gone: number[] = [];
+    const parts = [{ instanceId: GREEDY, sequence: 7, place: 0, message: 0, storedAt: 0 }];
+    const fetch = (): Promise<null> => Promise.resolve(null);
+    const share = new FairShare({
+      parts,
+      fetch,
+      decode: () => [],
+      onGone: ({ sequence }) => gone.push(sequence),
+    });
+    const { entries } = await share.next(10);
+    deepEqual(
+      entries.map(({ deferral }) => deferral),
+      [{ taken: [{ instanceId: GREEDY, sequence: 7 }], left: [] }],
+    );
+    deepEqual(gone, [7]);
+    equal(share.waiting, 0);
+  });
+});
+
+describe('a worker that lets instances take turns', () => {
+  const entries = [
+    ...Array.from({ length: 6 }, (_, number) => [said(GREEDY, number + 1, 10)]),
+    [said(OTHER, 20, 2)],
+  ];
+
+  /** Works until nothing waits, or so many batches are committed; the instances and messages of each batch. */
+  async function work(
+    loop: LoopFixture,
+    of = loop.fixture,
+    most = Infinity,
+  ): Promise<Record<string, number>[]> {
+    const { delivered, decode, fetch } = streamOf(entries);
+    const batches: Record<string, number>[] = [];
+    let next = of.store.sequence;
+    const commit = of.store.commit.bind(of.store);
+    of.store.commit = async (batch, how) => {
+      await commit(batch, how);
+      const counts: Record<string, number> = {};
+      for (const { instance } of batch.assignment.messages) counts[instance] = (counts[instance] ?? 0) + 1;
+      batches.push(counts);
+      if (batches.length >= most) worker.stop();
+    };
+    const worker = loop.make({
+      source: {
+        next: ({ maxMessages }) => {
+          const size = Math.min(maxMessages, entries.length - next);
+          const found = Array.from({ length: size }, (_, index) => delivered(next + index + 1));
+          next += size;
+          return Promise.resolve(found);
+        },
+      },
+      decode,
+      fetch,
+      batchSize: { messages: 8, heard: () => undefined, took: () => undefined },
+      alerts: { committed: () => undefined, published: () => undefined, idle: () => worker.stop() },
+      store: of.store,
+      publication: of.publication,
+    });
+    await worker.run();
+    return batches;
+  }
+
+  it('counts a message at once although sixty of another instance came before it', async () => {
+    const loop = await LoopFixture.open();
+    const batches = await work(loop);
+    // The share of the first instance, and all that the second has.
+    deepEqual(batches[0], { 1: 4, 2: 2 });
+    deepEqual(await loop.totals(), [{ sessions: 7, users: 4, messages: 62 }]);
+    await loop.close();
+  });
+
+  it('goes on where it was stopped, and counts nothing twice', async () => {
+    const loop = await LoopFixture.open();
+    const other = temporaryDirectory();
+    for (const most of [1, 2, 1, 3, Infinity]) {
+      const fold = await openFixture({ directory: other.path });
+      await work(loop, fold, most);
+      if (most === Infinity) deepEqual(await loop.totals(fold), [{ sessions: 7, users: 4, messages: 62 }]);
+      await fold.close();
+    }
+    other.remove();
+    await loop.close();
+  });
+
+  it('shows of whom something waits, so that nobody is told that it is counted', async () => {
+    const loop = await LoopFixture.open();
+    await work(loop, loop.fixture, 1);
+    const { reader } = loop.fixture;
+    equal(await reader.waitFor(7, 0, OTHER), true);
+    equal(await reader.waitFor(1, 0, GREEDY), false);
+    equal(await reader.waitFor(1, 0), false);
+    const snapshot = await reader.snapshot();
+    deepEqual([snapshot?.sequence, [...(snapshot?.behind ?? [])]], [0, [GREEDY]]);
+    snapshot?.release();
+    await loop.close();
+  });
+});
+
+describe('the size of a batch', () => {
+  it('follows what it takes, and shrinks while others wait', () => {
+    const size = new BatchSize(20_000);
+    equal(size.messages, 1000);
+    size.took(1000, 400, 0);
+    equal(size.messages, 2000);
+    size.took(10, 1, 1);
+    equal(size.messages, 2000);
+    size.heard(2);
+    size.took(2000, 600, 3);
+    equal(size.messages, 1000);
+    size.took(1000, 100_000, 4);
+    equal(size.messages, 500);
+    for (let turn = 0; turn < 20; turn += 1) size.took(500, 100_000, 5);
+    equal(size.messages, 200);
+    for (let turn = 0; turn < 20; turn += 1) size.took(20_000, 1, 20_000);
+    equal(size.messages, 20_000);
+  });
+});
