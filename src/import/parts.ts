@@ -1,10 +1,13 @@
-import { MAX_REQUEST_MESSAGES } from '../domain/limits.ts';
+import { MAX_WHOLE_MESSAGES } from '../domain/limits.ts';
 import type { IngestMessage } from './mapper.ts';
 
 /** Keeps a request well under the service's default body limit (32 MiB) and its stream's record limit. */
 export const MAX_PART_BYTES = 8 * 1024 * 1024;
 
-/** Messages from `offset` on, cut at multiples of the request limit so that a repeat cuts at the same places. */
+/**
+ * Messages from `offset` on, cut at multiples of what the service shows as a whole, so that a repeat, which goes on
+ * behind what it finds there, cuts at the same places.
+ */
 export function partsOf(
   messages: readonly IngestMessage[],
   offset = 0,
@@ -17,7 +20,7 @@ export function partsOf(
     if (message === undefined) break;
     const size = Buffer.byteLength(JSON.stringify(message));
     const full =
-      current !== null && (current.messages.length >= MAX_REQUEST_MESSAGES || bytes + size > MAX_PART_BYTES);
+      current !== null && (current.messages.length >= MAX_WHOLE_MESSAGES || bytes + size > MAX_PART_BYTES);
     if (current === null || full) {
       current = { offset: index, messages: [] };
       parts.push(current);

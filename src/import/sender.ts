@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { RefusedError, type BatchItem, type IngestAnswer, type IngestBody } from './client.ts';
 import type { Conversation } from './mapper.ts';
 import { MAX_PART_BYTES, partsOf } from './parts.ts';
-import { MAX_REQUEST_MESSAGES } from '../domain/limits.ts';
+import { MAX_WHOLE_MESSAGES } from '../domain/limits.ts';
 
 /** A request of one conversation. */
 export interface ConversationRequest extends BatchItem {
@@ -52,7 +52,7 @@ export function requestsOf(
     const { sessionId } = ids;
     return { sessionId, offset, messages: part.length, body, requestKey: `import-${digest}` };
   };
-  if (messages.length - count <= MAX_REQUEST_MESSAGES) {
+  if (messages.length - count <= MAX_WHOLE_MESSAGES) {
     const whole = requestOf(count, count === 0 ? messages : messages.slice(count));
     if (whole.body.length * MAX_BYTES_PER_UNIT <= MAX_PART_BYTES) return [whole];
   }

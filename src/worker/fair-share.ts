@@ -1,3 +1,4 @@
+import { MAX_WHOLE_MESSAGES } from '../domain/limits.ts';
 import type { RecordedRequest } from '../domain/records.ts';
 import type { DeferredPart } from '../store/live/batch.ts';
 import type { Delivered } from '../stream/log/consumer.ts';
@@ -11,6 +12,8 @@ export interface FairShareOptions {
   readonly parts: readonly DeferredPart[];
   readonly fetch: FetchEntry;
   readonly decode: (bytes: Uint8Array) => readonly RecordedRequest[];
+  /** Requests of up to so many messages are never divided. Default MAX_WHOLE_MESSAGES. */
+  readonly wholeUpTo?: number;
   /** Called for an entry that the stream no longer holds. */
   readonly onGone?: (part: DeferredPart) => void;
 }
@@ -52,10 +55,12 @@ export class FairShare {
   /** By instance; the one whose turn is next comes first. */
   readonly #queues = new Map<string, Queue>();
   readonly #kept = new Map<number, Fetched>();
+  readonly #wholeUpTo: number;
   #parts = 0;
 
   constructor(options: FairShareOptions) {
     this.#options = options;
+    this.#wholeUpTo = options.wholeUpTo ?? MAX_WHOLE_MESSAGES;
     for (const part of options.parts) this.#add(part);
   }
 
@@ -79,7 +84,7 @@ export class FairShare {
 
   /**
    * An entry as it is taken up now: without what exceeds the share of an instance, which waits from here on. `used`
-   * counts the messages of each instance in the batch, at most `share` each.
+   * counts the messages of each instance in the batch, about `share` each.
    */
   divide(
     delivered: Delivered,
@@ -96,8 +101,8 @@ export class FairShare {
       const { instanceId } = request;
       const size = Math.max(1, request.messages.length);
       const before = used.get(instanceId) ?? 0;
-      const room =
-        left.has(instanceId) || this.isBehind(instanceId) ? 0 : Math.min(size, Math.max(0, share - before));
+      const isLater = left.has(instanceId) || this.isBehind(instanceId);
+      const room = isLater ? 0 : this.#roomFor(size, share - before);
       used.set(instanceId, before + room);
       if (room > 0) {
         taken.push(room < size ? { ...request, messages: request.messages.slice(0, room) } : request);
@@ -174,6 +179,12 @@ export class FairShare {
     return part;
   }
 
+  /** How many of a request's messages are taken up when so many are free. */
+  #roomFor(size: number, free: number): number {
+    if (free <= 0) return 0;
+    return size <= this.#wholeUpTo ? size : Math.min(size, free);
+  }
+
   #add(part: DeferredPart): void {
     const queue = this.#queues.get(part.instanceId);
     if (queue === undefined) this.#queues.set(part.instanceId, { parts: [part], first: 0 });
@@ -237,7 +248,7 @@ export class FairShare {
       if (request.instanceId !== instanceId || place < part.place) continue;
       const from = place === part.place ? part.message : 0;
       const size = Math.max(1, request.messages.length - from);
-      const taken = Math.min(free, size);
+      const taken = from > 0 ? Math.min(size, Math.max(0, free)) : this.#roomFor(size, free);
       if (taken > 0) {
         const messages = request.messages.slice(from, from + taken);
         requests.push(messages.length === request.messages.length ? request : { ...request, messages });

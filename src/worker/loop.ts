@@ -20,6 +20,8 @@ export interface WorkerLoopOptions extends ApplierOptions {
   readonly decode: (bytes: Uint8Array) => readonly RecordedRequest[];
   /** Reads an entry once more, so that instances may take turns. Left out: all go in the order of the stream. */
   readonly fetch?: FetchEntry;
+  /** Requests of up to so many messages are never divided. Default MAX_WHOLE_MESSAGES. */
+  readonly wholeUpTo?: number;
   /** How many messages a batch takes when instances take turns. Default: by the time that they take. */
   readonly batchSize?: Pick<BatchSize, 'messages' | 'heard' | 'took'>;
   readonly enricher: EnrichStage;
@@ -88,8 +90,9 @@ export class WorkerLoop {
   }
 
   #shareOut(fetch: FetchEntry): FairShare {
-    const { store, decode, logger } = this.#options;
+    const { store, decode, logger, wholeUpTo } = this.#options;
     return new FairShare({
+      ...(wholeUpTo === undefined ? {} : { wholeUpTo }),
       parts: store.deferred,
       fetch,
       decode,

@@ -412,6 +412,7 @@ async function work(
     ...(share === 0
       ? {}
       : {
+          wholeUpTo: 1,
           fetch: (sequence: number) => Promise.resolve(delivered(sequence)),
           batchSize: { messages: share, heard: () => undefined, took: () => undefined },
         }),

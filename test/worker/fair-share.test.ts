@@ -59,7 +59,7 @@ describe('turns of the instances', () => {
       [said(GREEDY, 4, 1), said(OTHER, 5, 1)],
     ];
     const { delivered, decode, fetch } = streamOf(entries);
-    const share = new FairShare({ parts: [], fetch, decode });
+    const share = new FairShare({ parts: [], fetch, decode, wholeUpTo: 1 });
     const used = new Map<string, number>();
     const first = entries.map((requests, place) => share.divide(delivered(place + 1), requests, used, 4));
     deepEqual(first.map(inWords), [
@@ -92,9 +92,21 @@ describe('turns of the instances', () => {
     const parts: DeferredPart[] = [{ instanceId: GREEDY, sequence: 1, place: 0, message: 0, storedAt: 0 }];
     const entries = [[said(GREEDY, 1, 1)], [said(GREEDY, 2, 1), said(OTHER, 3, 1)]];
     const { delivered, decode, fetch } = streamOf(entries);
-    const share = new FairShare({ parts, fetch, decode });
+    const share = new FairShare({ parts, fetch, decode, wholeUpTo: 1 });
     deepEqual(inWords(share.divide(delivered(2), entries[1] ?? [], new Map(), 100)), ['other 0+1 at 1']);
     equal(share.waiting, 2);
+  });
+
+  it('divide no request that its sender may look for as a whole', async () => {
+    const entries = [[said(GREEDY, 1, 3), said(GREEDY, 2, 500), said(GREEDY, 3, 501)]];
+    const { delivered, decode, fetch } = streamOf(entries);
+    const share = new FairShare({ parts: [], fetch, decode });
+    deepEqual(inWords(share.divide(delivered(1), entries[0] ?? [], new Map(), 4)), [
+      'greedy 0+3 at 0',
+      'greedy 0+500 at 3',
+    ]);
+    deepEqual((await share.next(400)).entries.map(inWords), [['greedy 0+400 at 503']]);
+    deepEqual((await share.next(400)).entries.map(inWords), [['greedy 400+101 at 903']]);
   });
 
   it('go round: whoever had one comes after all others, and each gets as much', async () => {
@@ -108,7 +120,7 @@ describe('turns of the instances', () => {
       message: 0,
       storedAt: 0,
     }));
-    const share = new FairShare({ parts, fetch, decode });
+    const share = new FairShare({ parts, fetch, decode, wholeUpTo: 1 });
     const turns: string[] = [];
     for (let round = 0; round < 5; round += 1)
       for (const { requests } of (await share.next(16)).entries)
@@ -126,7 +138,7 @@ describe('turns of the instances', () => {
   it('read an entry once, however many turns it takes', async () => {
     const { decode, fetch, fetched } = streamOf([[said(GREEDY, 1, 40)]]);
     const parts = [{ instanceId: GREEDY, sequence: 1, place: 0, message: 0, storedAt: 0 }];
-    const share = new FairShare({ parts, fetch, decode });
+    const share = new FairShare({ parts, fetch, decode, wholeUpTo: 1 });
     while (share.waiting > 0) await share.next(10);
     deepEqual(fetched, [1]);
   });
@@ -185,6 +197,7 @@ describe('a worker that lets instances take turns', () => {
       },
       decode,
       fetch,
+      wholeUpTo: 1,
       batchSize: { messages: 8, heard: () => undefined, took: () => undefined },
       alerts: { committed: () => undefined, published: () => undefined, idle: () => worker.stop() },
       store: of.store,
