@@ -315,7 +315,8 @@ function retryTeller(progress: Progress): (reason: string, pauseMs: number) => v
     if (performance.now() - toldAt < RETRY_TOLD_EVERY_MS) return;
     toldAt = performance.now();
     progress.line(
-      `the service is busy or away (${reason}); trying again in ${(pauseMs / 1000).toFixed(1)} s`,
+      `the service is busy or away, or takes no more of this key for now (${reason}); ` +
+        `trying again in ${(pauseMs / 1000).toFixed(1)} s`,
     );
   };
 }

@@ -38,6 +38,8 @@ export interface Call {
   readonly idempotencyKey?: string | undefined;
   readonly waitFor?: number | null | undefined;
   readonly accept?: string | undefined;
+  /** It waits while the key has sent too many messages. */
+  readonly hasMessages?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
   /** It is tried for so long. */
   readonly patienceMs: number;
@@ -65,18 +67,20 @@ interface Failure {
   readonly again: boolean;
   /** As `Retry-After` asks; 0: it does not. */
   readonly askedMs: number;
+  /** Of a 429: what there were too many of. */
+  readonly unit: 'requests' | 'messages';
 }
 
 /**
  * Sends requests, and sends them again on 429, 502, 503, 504, lost connections and timeouts, with pauses that grow
- * exponentially, vary by half, and are at least as long as `Retry-After` asks (of 429: for every request). What
- * changes something carries an `Idempotency-Key`, so that it happens once.
+ * exponentially, vary by half, and are at least as long as `Retry-After` asks (of 429: for every request, or for every
+ * one with messages). What changes something carries an `Idempotency-Key`, so that it happens once.
  */
 export class Transport {
   readonly #options: TransportOptions;
   readonly #url: string;
-  /** No request begins before: too many were sent with the key. */
-  #pausedUntil = 0;
+  /** No request begins before, or none with messages: too many were sent with the key. */
+  readonly #pausedUntil = { requests: 0, messages: 0 };
   /** When the service answered last; before that: when the client was made. */
   #answeredAt: number;
   /** Why the newest try got no answer, and when. */
@@ -118,12 +122,13 @@ export class Transport {
     // Others have just tried in vain for as long: what waited behind them need not do so one after the other.
     if (this.#away !== null && now() > giveUpAt && now() - this.#away.at < timeoutMs) throw this.#away.error;
     for (let tries = 1; ; tries += 1) {
-      const held = this.#pausedUntil - now();
+      const { requests, messages } = this.#pausedUntil;
+      const held = Math.max(requests, call.hasMessages === true ? messages : 0) - now();
       if (held > 0 && now() + held <= giveUpAt) await this.#wait(held, call.signal);
       const failure = await this.#once(call, read);
       if (!('error' in failure)) return failure.done;
-      const { error, again, askedMs } = failure;
-      if (error.status === 429) this.#pausedUntil = Math.max(this.#pausedUntil, now() + askedMs);
+      const { error, again, askedMs, unit } = failure;
+      if (error.status === 429) this.#pausedUntil[unit] = Math.max(this.#pausedUntil[unit], now() + askedMs);
       const pauseMs = this.#pauseMs(tries, askedMs);
       const isHopeless = error.status === 500 && tries >= TRIES_OF_FAILURE;
       if (!again || isHopeless || now() + pauseMs > giveUpAt) throw error;
@@ -273,7 +278,7 @@ function addressFaultOf(url: string): string | null {
 
 function unreachable(url: string, cause: unknown): Failure {
   const error = new UndertoneError('UNREACHABLE', `${url} cannot be reached: ${reasonOf(cause)}`, { cause });
-  return { error, again: true, askedMs: 0 };
+  return { error, again: true, askedMs: 0, unit: 'requests' };
 }
 
 /** `fetch` hides the reason in the cause. */
@@ -288,6 +293,7 @@ function failureOf(response: Response, text: string): Failure {
   const { status, headers } = response;
   const again = AWAY.has(status) || status === 500;
   const askedMs = again ? retryAfterMs(headers.get('retry-after')) : 0;
+  const unit = headers.get('x-ratelimit-unit') === 'messages' ? 'messages' : 'requests';
   const requestId = headers.get('x-request-id');
   const envelope = parseObject(text)?.['error'];
   if (!isObject(envelope) || typeof envelope['code'] !== 'string') {
@@ -298,12 +304,12 @@ function failureOf(response: Response, text: string): Failure {
         ? `Status ${status}, not an answer of Undertone.`
         : `Status ${status} points to ${location}: give the client the address that it ends at.`;
     const error = new UndertoneError(code, message, { status, requestId });
-    return { error, again, askedMs };
+    return { error, again, askedMs, unit };
   }
   const message = typeof envelope['message'] === 'string' ? envelope['message'] : `Status ${status}.`;
   const details = Array.isArray(envelope['details']) ? envelope['details'].flatMap(detailsOf) : [];
   const code = envelope['code'] as UndertoneError['code'];
-  return { error: new UndertoneError(code, message, { status, details, requestId }), again, askedMs };
+  return { error: new UndertoneError(code, message, { status, details, requestId }), again, askedMs, unit };
 }
 
 function detailsOf(detail: unknown): ErrorDetail[] {

@@ -298,6 +298,7 @@ export class Undertone {
       path: '/v1/ingest',
       body,
       idempotencyKey,
+      hasMessages: true,
       patienceMs,
       since,
       signal,

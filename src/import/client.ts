@@ -98,8 +98,9 @@ const PATIENCE_MS = 120_000;
 
 /**
  * Speaks to the service as any caller would: HTTP only. Repeats a request on 429, 502, 503, 504 and lost
- * connections with exponentially growing pauses, at least as long as `Retry-After` asks. An ingest is
- * safe to repeat because it always carries an `Idempotency-Key` or a `deduplicationId`.
+ * connections with exponentially growing pauses, at least as long as `Retry-After` asks. A 429 with `Retry-After` tries
+ * no patience: the service is there, and says how fast to go. An ingest is safe to repeat because it always carries an
+ * `Idempotency-Key` or a `deduplicationId`.
  */
 export class ServiceClient {
   readonly url: string;
@@ -261,7 +262,7 @@ export class ServiceClient {
     init: { method: string; headers: Record<string, string>; body?: string },
   ): Promise<{ text: string; headers: Headers; status: number }> {
     const { key, patienceMs = PATIENCE_MS, signal } = this.#options;
-    const startedAt = performance.now();
+    let startedAt = performance.now();
     for (let attempt = 0; ; attempt += 1) {
       let reason: string;
       let cause: unknown;
@@ -281,6 +282,7 @@ export class ServiceClient {
         }
         reason = `status ${answer.status}`;
         askedPauseMs = retryAfterMs(answer.headers.get('retry-after'));
+        if (answer.status === 429 && askedPauseMs > 0) startedAt = performance.now() + askedPauseMs;
       } catch (error) {
         if (error instanceof RefusedError || signal?.aborted === true) throw error;
         reason = reasonOf(error);

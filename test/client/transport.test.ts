@@ -258,6 +258,17 @@ describe('the pauses between tries', () => {
     deepEqual(pauses, [3000]);
   });
 
+  it('hold only those with messages after a 429 for too many of them', async () => {
+    const tooMany = { 'retry-after': '3', 'x-ratelimit-unit': 'messages' };
+    const { transport, pauses } = scripted([() => failure(429, tooMany), OK]);
+    const messages: Call = { ...CALL, hasMessages: true };
+    equal((await errorOf(transport.json({ ...messages, patienceMs: 1000 }))).status, 429);
+    await transport.json({ ...CALL, method: 'GET', path: '/v1/query' });
+    deepEqual(pauses, []);
+    await transport.json(messages);
+    deepEqual(pauses, [3000]);
+  });
+
   it('read Retry-After as seconds or as a date', () => {
     const now = Date.parse('2026-11-22T12:00:00Z');
     const cases: readonly [string | null, number][] = [

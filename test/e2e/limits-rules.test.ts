@@ -1,16 +1,24 @@
 /** Sizes, rates, waits, and a stream that is away: on a service with limits small enough to reach. */
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { request as httpRequest } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { brotliCompressSync, constants, gzipSync, zstdCompressSync } from 'node:zlib';
 import { errorEnvelopeSchema } from '../../src/http/openapi.ts';
+import { Undertone } from '../../src/client/index.ts';
+import { ServiceClient } from '../../src/import/client.ts';
+import { importFiles } from '../../src/import/importer.ts';
 import { Client, faultOf, idsOf, type Answer } from '../support/client.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 const BODY_LIMIT = 100_000;
 const RATE_LIMIT = 40;
+/** A second; five times as many at once. */
+const MESSAGE_LIMIT = 100;
 
 let service: TestService;
 
@@ -18,6 +26,7 @@ before(async () => {
   service = await startTestService({
     BODY_LIMIT_BYTES: String(BODY_LIMIT),
     RATE_LIMIT_PER_SECOND: String(RATE_LIMIT),
+    RATE_LIMIT_MESSAGES_PER_SECOND: String(MESSAGE_LIMIT),
     QUERY_WAIT_MS: '100',
   });
 });
@@ -283,6 +292,70 @@ describe('rates', () => {
   // What follows must not meet the limit of a second that these used up.
   after(() => sleep(1100));
   for (const [rule, check] of RATES) it(rule, async () => check(await newClient()));
+});
+
+const messagesOf = (count: number): { content: string; userId: string }[] =>
+  Array.from({ length: count }, (_, index) => ({ content: `Hello ${index}`, userId: 'ada' }));
+
+/** Each spends what a key has at once and goes on; nothing is lost. They differ in who waits for Retry-After. */
+const PACES: readonly (readonly [rule: string, check: (client: Client) => Promise<void>])[] = [
+  [
+    'a request of more messages than may come at once is taken, and then none until Retry-After',
+    async (client) => {
+      idsOf(await client.post({ messages: messagesOf(900) }));
+      const refused = await client.post({ messages: messagesOf(1) });
+      faultOf(refused, 429, 'RATE_LIMIT_EXCEEDED');
+      const left = ['unit', 'limit', 'remaining'].map((name) => refused.headers.get(`x-ratelimit-${name}`));
+      deepEqual(left, ['messages', String(5 * MESSAGE_LIMIT), '0']);
+      equal((await client.send('/v1/key')).status, 200);
+      await sleep(1000 * Number(refused.headers.get('retry-after')));
+      idsOf(await client.post({ messages: messagesOf(1) }));
+    },
+  ],
+  [
+    'the importer goes as fast as it may',
+    async ({ key }) => {
+      const pauses: string[] = [];
+      const folder = await mkdtemp(join(tmpdir(), 'undertone-pace-'));
+      const file = join(folder, 'chats.jsonl');
+      const turns = [{ role: 'user', content: 'Hello' }];
+      const lines = Array.from({ length: 800 }, (_, id) => `${JSON.stringify({ id: `c${id}`, turns })}\n`);
+      await writeFile(file, lines.join(''));
+      const summary = await importFiles({
+        target: new ServiceClient({ url: service.url, key, onRetry: (reason) => pauses.push(reason) }),
+        files: [file],
+        into: { kind: 'default' },
+        concurrency: 4,
+      });
+      await rm(folder, { recursive: true });
+      deepEqual([summary.stopped, summary.messages, summary.failedLines], [null, 800, 0]);
+      deepEqual([...new Set(pauses)], ['status 429']);
+    },
+  ],
+  [
+    'the typed client goes as fast as it may',
+    async ({ key }) => {
+      const codes: string[] = [];
+      const client = new Undertone({
+        url: service.url,
+        key,
+        batchMs: 100,
+        onRetry: ({ code }) => codes.push(code),
+      });
+      const { id: instanceId } = await client.createInstance({});
+      for (let conversation = 0; conversation < 4; conversation += 1) {
+        const session = client.session({ instanceId });
+        for (const { content } of messagesOf(200)) void session.user(content);
+      }
+      const { lost, position } = await client.close();
+      deepEqual([lost, typeof position], [0, 'number']);
+      deepEqual([...new Set(codes)], ['RATE_LIMIT_EXCEEDED']);
+    },
+  ],
+];
+
+describe('paces', { concurrency: 3 }, () => {
+  for (const [rule, check] of PACES) it(rule, async () => check(await newClient()));
 });
 
 describe('waits', () => {

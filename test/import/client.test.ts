@@ -95,6 +95,19 @@ describe('ServiceClient', () => {
     );
   });
 
+  it('goes as fast as it may: a 429 that says when to go on tries no patience', async () => {
+    let calls = 0;
+    const url = await serve((request, response) => {
+      request.resume();
+      calls += 1;
+      if (calls <= 5) response.writeHead(429, { 'retry-after': '0.03' });
+      response.end(accepted);
+    });
+    const client = new ServiceClient({ url, key: 'k', backoffMs: 1, patienceMs: 20 });
+    equal((await client.ingest(body, 'once')).sessionId, 's');
+    equal(calls, 6);
+  });
+
   it('does not repeat what is refused, and names the first place of the fault', async () => {
     let calls = 0;
     const url = await serve((_request, response) => {
