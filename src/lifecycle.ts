@@ -67,6 +67,28 @@ async function within(ms: number, work: Promise<unknown>): Promise<void> {
   }
 }
 
+/** Signals that come so soon after another say the same once more. */
+const SAME_SIGNAL_MS = 1000;
+
+/**
+ * Calls `told` each time that somebody tells the process to end, in place of ending it. A Ctrl-C reaches a program
+ * that npm runs twice: from the terminal, and from npm, which passes it on. It counts once.
+ */
+export function whenToldToEnd(
+  signals: readonly NodeJS.Signals[],
+  told: (signal: NodeJS.Signals) => void,
+  now: () => number = () => performance.now(),
+): void {
+  let lastAt = -Infinity;
+  for (const signal of signals) {
+    process.on(signal, () => {
+      const isSame = now() - lastAt < SAME_SIGNAL_MS;
+      lastAt = now();
+      if (!isSame) told(signal);
+    });
+  }
+}
+
 /**
  * Exit code of a process that cannot run as it is set up (EX_CONFIG of sysexits.h): starting it again
  * mends nothing.

@@ -1,6 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createLifecycle } from '../src/lifecycle.ts';
+import { createLifecycle, whenToldToEnd } from '../src/lifecycle.ts';
 import { silentLogger } from '../src/logger.ts';
 
 describe('lifecycle', () => {
@@ -36,5 +36,28 @@ describe('lifecycle', () => {
     });
     equal(await lifecycle.close(), false);
     deepEqual(closed, ['last']);
+  });
+});
+
+describe('being told to end', () => {
+  it('counts a Ctrl-C once that npm passes on, and another one as another one', () => {
+    const told: string[] = [];
+    let now = 0;
+    const before = process.listeners('SIGHUP');
+    whenToldToEnd(
+      ['SIGHUP'],
+      (signal) => told.push(`${signal} at ${now}`),
+      () => now,
+    );
+    const heard = process.listeners('SIGHUP').filter((listener) => !before.includes(listener));
+    try {
+      for (const at of [0, 3, 5000, 5900, 6000, 7000]) {
+        now = at;
+        for (const listener of heard) listener('SIGHUP');
+      }
+    } finally {
+      for (const listener of heard) process.off('SIGHUP', listener);
+    }
+    deepEqual(told, ['SIGHUP at 0', 'SIGHUP at 5000', 'SIGHUP at 7000']);
   });
 });

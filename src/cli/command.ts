@@ -1,6 +1,6 @@
 /** The frame of every command: how its command line is read, `--help`, exit codes and interruption. */
 import { parseArgs, type ParseArgsConfig } from 'node:util';
-import { runToEnd } from '../lifecycle.ts';
+import { runToEnd, whenToldToEnd } from '../lifecycle.ts';
 
 /** A command line that cannot be understood: printed with the usage, exit code 2. */
 export class UsageError extends Error {}
@@ -136,9 +136,7 @@ function whereItBelongs(option: string, actions: Readonly<Record<string, Action>
 
 function interruption(again = (): void => process.exit(INTERRUPTED)): AbortSignal {
   const controller = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.on(signal, () => (controller.signal.aborted ? again() : controller.abort()));
-  }
+  whenToldToEnd(['SIGINT', 'SIGTERM'], () => (controller.signal.aborted ? again() : controller.abort()));
   // The channel alone does not keep the command running.
   process.on('disconnect', () => controller.abort());
   process.channel?.unref();

@@ -6,6 +6,7 @@ import { action, runCommand } from '../cli/command.ts';
 import { loadConfig, readEnvironment } from '../config.ts';
 import type { Config } from '../config.ts';
 import { findModel } from '../enrich/embed/model-location.ts';
+import { whenToldToEnd } from '../lifecycle.ts';
 import { createLogger, readableLines } from '../logger.ts';
 import type { Logger } from '../logger.ts';
 import { stopLeftServer } from '../stream/server/server.ts';
@@ -98,14 +99,12 @@ async function runUntilTold(
     },
   });
   let stops = 0;
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.on(signal, () => {
-      stops += 1;
-      if (stops > 1) supervisor.killAll();
-      else print('start', 'stopping');
-      end(0);
-    });
-  }
+  whenToldToEnd(['SIGINT', 'SIGTERM', 'SIGHUP'], () => {
+    stops += 1;
+    if (stops > 1) supervisor.killAll();
+    else print('start', 'stopping');
+    end(0);
+  });
   if (startedByNpm) {
     onceNpmIsGone(() => {
       print('start', 'npm is gone: stopping');

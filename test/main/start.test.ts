@@ -1,4 +1,4 @@
-import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { deepEqual, doesNotMatch, equal, match, ok } from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -17,6 +17,10 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { readStartStatus } from '../../src/health/process-status.ts';
 import { firstKeyFile } from '../../src/main/first-steps.ts';
+import { openRegistry } from '../../src/registry/registry.ts';
+import { openConnection } from '../../src/stream/connection.ts';
+import { startServer } from '../../src/stream/server/server.ts';
+import { setUpStreams } from '../../src/stream/stream-setup.ts';
 import { freePort } from '../support/nats.ts';
 import { eventually } from '../support/processes.ts';
 
@@ -53,6 +57,8 @@ describe('npm start', () => {
         ...env,
       },
       stdio: ['ignore', 'pipe', 'pipe'],
+      // A group of its own, as a shell gives it: a terminal sends Ctrl-C to all of the group.
+      detached: true,
     });
     for (const stream of [npm.stdout, npm.stderr]) {
       stream?.setEncoding('utf8').on('data', (text: string) => (output += text));
@@ -90,15 +96,46 @@ describe('npm start', () => {
     );
   }
 
-  for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-    it(`ends all that it started, in order, when npm gets ${signal}`, async () => {
+  /** What nats-server says when it starts on the data directory; it stops in order. */
+  async function streamStart(): Promise<string> {
+    let said = '';
+    const env = { ...process.env, DATA_DIR: dataDir, NATS_PORT: String(await freePort()) };
+    const server = spawn(process.execPath, ['src/main/nats.ts'], { cwd: ROOT, env });
+    for (const stream of [server.stdout, server.stderr])
+      stream.setEncoding('utf8').on('data', (text: string) => (said += text));
+    await eventually(
+      () => said.includes('Server is ready'),
+      () => said,
+    );
+    server.kill('SIGTERM');
+    await once(server, 'close');
+    return said;
+  }
+
+  /** As an earlier service left it: with the state of its streams, which a stop in order writes down. */
+  async function leaveStreams(): Promise<void> {
+    const server = await startServer({ dataDir, port: await freePort(), cacheDir: join(ROOT, '.cache') });
+    const connection = await openConnection({ url: server.url, token: () => server.token, name: 'test' });
+    await setUpStreams(connection);
+    await (await openRegistry(connection)).close();
+    await connection.close();
+    await server.stop();
+  }
+
+  for (const told of ['Ctrl-C', 'SIGKILL'] as const) {
+    it(`ends all that it started, in order, when npm gets ${told}`, async () => {
       chmodSync(dataDir, 0o755);
-      await startAll(signal === 'SIGTERM' ? { NODE_COMPILE_CACHE: undefined } : {});
+      await leaveStreams();
+      await startAll(told === 'Ctrl-C' ? { NODE_COMPILE_CACHE: undefined } : {});
       await eventually(() => existsSync(firstKeyFile(dataDir)));
-      npm.kill(signal);
+      // npm passes a Ctrl-C on to those who have got it already.
+      if (told === 'Ctrl-C') process.kill(-(npm.pid ?? 0), 'SIGINT');
+      else npm.kill(told);
       await allEnd();
+      // nats-server found its streams as their last writer left them.
+      doesNotMatch(await streamStart(), /Filestore/);
       // Without a place of its own, what was compiled is kept for the next start.
-      if (signal === 'SIGTERM') ok(readdirSync(join(dataDir, 'compiled'), { recursive: true }).length > 500);
+      if (told === 'Ctrl-C') ok(readdirSync(join(dataDir, 'compiled'), { recursive: true }).length > 500);
       match(output, /start +\| .*stopping/);
       match(output, /web +\| .*"signal":"SIGTERM"/);
       match(output, /worker +\| .*"signal":"SIGTERM"/);
