@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { z } from 'zod';
+import { isPathBelow, listedFile, PATH_BELOW_RULE } from '../domain/listed-file.ts';
 import { SetupError } from '../errors.ts';
 import { replaceFile } from '../store/epochs/epochs.ts';
 import { megabytesPerSecond, type Progress } from '../domain/progress.ts';
@@ -14,8 +15,13 @@ const whole = z.number().int().nonnegative();
 const manifestShape = z.object({
   version: z.literal(1),
   createdAt: z.string(),
-  /** Paths below the folder, with `/`. */
-  files: z.array(z.object({ path: z.string(), bytes: whole, sha256: z.string().length(64) })),
+  files: z.array(
+    z.object({
+      path: z.string().refine(isPathBelow, PATH_BELOW_RULE),
+      bytes: whole,
+      sha256: z.string().length(64),
+    }),
+  ),
   streams: z.array(z.object({ name: z.string(), entries: whole, firstSequence: whole, lastSequence: whole })),
   /** Null: there were no views yet. */
   views: z
@@ -25,6 +31,7 @@ const manifestShape = z.object({
       sequences: z.array(whole.nullable()),
       definition: z.string(),
     })
+    .refine(({ shards, sequences }) => shards === sequences.length, 'tells of other shards than there are')
     .nullable(),
 });
 
@@ -46,7 +53,7 @@ export async function writeManifest(folder: string, content: Omit<Manifest, 'fil
     .map((entry) => join(entry.parentPath, entry.name))
     .toSorted();
   for (const file of paths) {
-    const path = file.slice(folder.length + 1).replaceAll('\\', '/');
+    const path = pathIn(folder, file);
     files.push({ path, bytes: statSync(file).size, sha256: await digestOf(file) });
   }
   const manifest = { ...content, files };
@@ -55,28 +62,29 @@ export async function writeManifest(folder: string, content: Omit<Manifest, 'fil
 }
 
 /**
- * Reads a backup's manifest and compares every file with it, which takes as long as reading them.
+ * Reads a backup's manifest and compares every file with it, which takes as long as reading them. The manifest lists
+ * every file that a restore or a rebuild may ask for.
  *
- * @throws SetupError that names the first file that is missing, of another size or of other content
+ * @throws SetupError that names the first file that is not listed, missing, elsewhere, of another size or other content
  */
 export async function checkBackup(
   folder: string,
   progress: Pick<Progress, 'begin' | 'update' | 'end'>,
 ): Promise<Manifest> {
   const manifest = readManifest(folder);
+  checkList(folder, manifest);
   const to = manifest.files.reduce((sum, { bytes }) => sum + bytes, 0);
   let done = 0;
   const onBytes = (bytes: number): void => progress.update({ done: (done += bytes) });
   progress.begin({ title: 'checking the backup', to, rate: megabytesPerSecond });
   for (const { path, bytes, sha256 } of manifest.files) {
-    const part = join(folder, path);
-    const size = existsSync(part) ? statSync(part).size : null;
+    const file = listedFile(folder, path);
     const fault =
-      size === null
-        ? 'is missing'
-        : size !== bytes
-          ? `has ${size} bytes in place of ${bytes}`
-          : (await digestOf(part, onBytes)) === sha256
+      typeof file === 'string'
+        ? file
+        : file.size !== bytes
+          ? `has ${file.size} bytes in place of ${bytes}`
+          : (await digestOf(join(folder, path), onBytes)) === sha256
             ? null
             : `has ${bytes} bytes, but other ones than were written (SHA-256)`;
     if (fault !== null) {
@@ -86,6 +94,29 @@ export async function checkBackup(
   }
   progress.end();
   return manifest;
+}
+
+/** @throws SetupError when a file that will be used is not in the list, or any is there twice */
+function checkList(folder: string, { files, streams, views }: Manifest): void {
+  const listed = new Set<string>();
+  const refused = (fault: string): SetupError =>
+    new SetupError(`The backup ${folder} is damaged: its ${MANIFEST_FILE} ${fault}. It was not used.`);
+  for (const { path } of files) {
+    if (listed.has(path)) throw refused(`lists ${path} twice`);
+    listed.add(path);
+  }
+  const used = [
+    ...streams.map(({ name }) => streamFile(folder, name)),
+    ...(views?.sequences ?? []).flatMap((sequence, shard) =>
+      sequence === null ? [] : [stateFile(folder, shard)],
+    ),
+  ].map((file) => pathIn(folder, file));
+  const unlisted = used.find((path) => !listed.has(path));
+  if (unlisted !== undefined) throw refused(`does not list ${unlisted}`);
+}
+
+function pathIn(folder: string, file: string): string {
+  return relative(folder, file).replaceAll('\\', '/');
 }
 
 /** @throws SetupError when the folder holds no finished backup */

@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { isPathBelow, staysIn } from '../domain/listed-file.ts';
 import { SetupError } from '../errors.ts';
 import { lockDataDirectory, makeDirectory, type DataDirectoryLock } from '../store/data-directory.ts';
 import { fsyncPath } from '../store/published/manifest.ts';
@@ -72,6 +73,7 @@ export class SinkFolder {
       });
       checkContents(folder);
       makeDirectory(join(folder, WORK), 0o777);
+      if (!staysIn(folder, WORK)) throw leadsOut(folder, WORK);
       const opened = new SinkFolder(folder, lock);
       if (!existsSync(join(folder, MANIFEST))) opened.#writeManifest(emptyManifest(SCHEMA_VERSION));
       return opened;
@@ -100,6 +102,8 @@ export class SinkFolder {
     for (const path of this.#journal()) files.set(path, unknown(path, files.get(path)));
     const isOfToday = manifest.schemaVersion === SCHEMA_VERSION;
     for (const file of files.values()) {
+      // What is wanted no more is removed, so it must be here.
+      if (!staysIn(this.path, dirname(file.path))) throw leadsOut(this.path, file.path);
       const size = statSync(join(this.path, file.path), { throwIfNoEntry: false })?.size;
       if (size !== file.bytes || !isOfToday) files.set(file.path, unknown(file.path, file));
     }
@@ -140,6 +144,7 @@ export class SinkFolder {
       const file = join(this.path, path);
       if (staged === null) this.#remove(file, folders);
       else {
+        if (!staysIn(this.path, dirname(path))) throw leadsOut(this.path, path);
         mkdirSync(dirname(file), { recursive: true });
         renameSync(staged, file);
         for (let at = dirname(file); at !== this.path; at = dirname(at)) folders.add(at);
@@ -168,7 +173,11 @@ export class SinkFolder {
   #journal(): readonly string[] {
     const file = join(this.path, WORK, JOURNAL);
     if (!existsSync(file)) return [];
-    return JSON.parse(readFileSync(file, 'utf8')) as readonly string[];
+    const paths = readJournal(readFileSync(file, 'utf8'));
+    if (paths !== null) return paths;
+    throw new SetupError(
+      `${file} is damaged, or no sink wrote it. Choose an empty folder, or delete this one.`,
+    );
   }
 
   #writeManifest(manifest: SinkManifest): void {
@@ -206,6 +215,25 @@ function checkContents(folder: string): void {
     throw new SetupError(
       `${folder} holds other files, and a sink wants a folder of its own: choose an empty one.`,
     );
+}
+
+/** Null: no sink wrote it. */
+function readJournal(text: string): readonly string[] | null {
+  try {
+    const paths: unknown = JSON.parse(text);
+    const isOurs =
+      Array.isArray(paths) && paths.every((path) => typeof path === 'string' && isPathBelow(path));
+    return isOurs ? (paths as readonly string[]) : null;
+  } catch {
+    return null;
+  }
+}
+
+function leadsOut(folder: string, path: string): SetupError {
+  return new SetupError(
+    `${join(folder, path)} leads out of the folder by a link, and a sink writes into its own folder alone. Remove ` +
+      'the link, or choose an empty folder.',
+  );
 }
 
 function notOurs(folder: string): SetupError {

@@ -1,5 +1,6 @@
 /** Covered by test/sink/sink.test.ts. */
 import { readFileSync } from 'node:fs';
+import { isPathBelow } from '../domain/listed-file.ts';
 import type { SinkTable } from './tables.ts';
 
 /** A file of a sink. */
@@ -76,7 +77,7 @@ export function readSinkManifest(file: string): SinkManifest | null {
 /** A file below the folder: what a run no longer wants, it removes. */
 function isFile(value: unknown): boolean {
   const { path } = Object(value) as Partial<SinkFile>;
-  return typeof path === 'string' && !path.split('/').includes('..');
+  return typeof path === 'string' && isPathBelow(path);
 }
 
 /** A file on each line, so that two manifests can be compared line by line. */

@@ -1,6 +1,15 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { SinkManifest } from '../../src/sink/manifest.ts';
 import { SinkFolder } from '../../src/sink/folder.ts';
@@ -279,6 +288,7 @@ describe('a sink', () => {
       '{"files":[]}',
       '{"schemaVersion":1,"files":[null]}',
       '{"schemaVersion":1,"files":[{"path":"topics/../../other.parquet"}]}',
+      '{"schemaVersion":1,"files":[{"path":"/etc/hostname"}]}',
     ]) {
       writeFileSync(join(foreign, '_manifest.json'), manifest);
       await rejects(SinkFolder.open(foreign), /damaged, or no sink wrote it/, manifest);
@@ -291,6 +301,49 @@ describe('a sink', () => {
     await rejects(SinkFolder.open(to), /Another npm run sink/);
     held.close();
     (await SinkFolder.open(to)).close();
+  });
+});
+
+describe('a sink whose folder leads elsewhere', () => {
+  const elsewhere = (): string => {
+    const folder = newFolder();
+    mkdirSync(folder);
+    writeFileSync(join(folder, 'kept.parquet'), 'not ours');
+    return folder;
+  };
+
+  it('removes nothing that its journal names outside', async () => {
+    const [to, other] = [newFolder(), elsewhere()];
+    await sinkOnce(fixture.reader, to);
+    const journal = join(to, '_tmp/publishing.json');
+    for (const text of [JSON.stringify([`../${basename(other)}/kept.parquet`]), '[1]', '{']) {
+      writeFileSync(journal, text);
+      await rejects(sinkOnce(fixture.reader, to), /publishing\.json is damaged, or no sink wrote it/, text);
+    }
+    deepEqual(readdirSync(other), ['kept.parquet']);
+    rmSync(journal);
+    await sinkOnce(fixture.reader, to);
+  });
+
+  it('neither writes nor removes behind a link', async () => {
+    const [to, other] = [newFolder(), elsewhere()];
+    await sinkOnce(fixture.reader, to);
+    const manifest = join(to, '_manifest.json');
+    const text = readFileSync(manifest, 'utf8');
+    const listed = JSON.parse(text) as SinkManifest;
+    symlinkSync(other, join(to, 'facts', 'gone'));
+    const foreign = { path: 'facts/gone/kept.parquet', rows: 1, bytes: 8, digest: 'x', writtenAt: '' };
+    writeFileSync(manifest, JSON.stringify({ ...listed, files: [...listed.files, foreign] }));
+    await rejects(sinkOnce(fixture.reader, to), /gone\/kept\.parquet leads out of the folder by a link/);
+    writeFileSync(manifest, text);
+    rmSync(join(to, 'facts'), { recursive: true });
+    symlinkSync(other, join(to, 'facts'));
+    await rejects(sinkOnce(fixture.reader, to), /facts\/.* leads out of the folder by a link/);
+    rmSync(join(to, 'facts'));
+    rmSync(join(to, '_tmp'), { recursive: true });
+    symlinkSync(other, join(to, '_tmp'));
+    await rejects(sinkOnce(fixture.reader, to), /_tmp leads out of the folder by a link/);
+    deepEqual(readdirSync(other), ['kept.parquet']);
   });
 });
 

@@ -69,7 +69,7 @@ export interface Manifest extends Reached {
 const CURRENT = 'CURRENT';
 
 /** A published file in its final place: what changed last (`newest`), or a compacted file (`merged`). */
-const PUBLISHED_FILE = /^(?:newest|merged)-.*\.duckdb$/;
+const PUBLISHED_FILE = /^(?:newest|merged)-[^/\\]*\.duckdb$/;
 
 /** Reads `CURRENT` of a shard's folder; null when it is missing or not readable. */
 export function readManifest(directory: string): Manifest | null {
@@ -78,7 +78,7 @@ export function readManifest(directory: string): Manifest | null {
     const { seq, tables } = manifest;
     if (!Number.isSafeInteger(seq) || tables === undefined) return null;
     const complete = Object.values(tables).every((segments) =>
-      segments.every(({ file }) => typeof file === 'string'),
+      segments.every(({ file }) => typeof file === 'string' && PUBLISHED_FILE.test(file)),
     );
     // A manifest of 0.1 has neither: nothing was ever deferred.
     return complete ? ({ views: {}, sequence: seq, behind: {}, ...manifest } as Manifest) : null;

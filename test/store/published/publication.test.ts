@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { filesOf, readManifest } from '../../../src/store/published/manifest.ts';
+import { filesOf, readManifest, type Manifest } from '../../../src/store/published/manifest.ts';
 import { SnapshotReader } from '../../../src/store/published/snapshot-reader.ts';
 import { StateStore } from '../../../src/store/live/state-store.ts';
 import { SetupError } from '../../../src/errors.ts';
@@ -61,6 +61,20 @@ describe('publication', () => {
 
   it('shows nothing before the first publication', async () => {
     equal(await fixture.reader.snapshot(), null);
+  });
+
+  it('takes no CURRENT that names what is no segment', async () => {
+    await turn(1);
+    await fixture.publish();
+    const file = join(directory.path, 'CURRENT');
+    const text = readFileSync(file, 'utf8');
+    ok(readManifest(directory.path) !== null);
+    const [segment = ''] = filesOf(readManifest(directory.path) as Manifest);
+    for (const other of ['../other.duckdb', `newest-/../../${segment}`, '/tmp/x.duckdb', 'state.duckdb']) {
+      writeFileSync(file, text.replaceAll(segment, other));
+      equal(readManifest(directory.path), null, other);
+    }
+    writeFileSync(file, text);
   });
 
   it('waits for the first CURRENT, whose files are there a moment before it', async () => {
