@@ -81,8 +81,8 @@ async function fetchInto(
   { hub, model, file, onProgress, signal }: DownloadOptions,
 ): Promise<void> {
   let there = sizeOf(part);
-  if (file.size !== null && there === file.size) return;
-  if (file.size !== null && there > file.size) {
+  if (there === file.size) return;
+  if (there > file.size) {
     rmSync(part);
     there = 0;
   }
@@ -95,7 +95,7 @@ async function fetchInto(
     for await (const chunk of bytes) {
       signal?.throwIfAborted();
       arrived += chunk.length;
-      if (file.size !== null && arrived > file.size)
+      if (arrived > file.size)
         throw new SetupError(
           `${file.path} of ${model.id} is longer than the hub announced: nothing was installed.`,
         );
@@ -105,18 +105,19 @@ async function fetchInto(
   } finally {
     await sink.close();
   }
-  if (file.size !== null && arrived < file.size)
-    throw new PassingError(`${hub.url} broke off in ${file.path}`);
+  if (arrived < file.size) throw new PassingError(`${hub.url} broke off in ${file.path}`);
 }
 
 /** What is wrong with a file's content; null when it is what the hub announced. */
-export async function faultOf(path: string, { size, sha256, gitSha1 }: HubFile): Promise<string | null> {
+async function faultOf(path: string, { size, digest: { kind, hex } }: HubFile): Promise<string | null> {
   const actual = sizeOf(path);
-  if (size !== null && actual !== size) return `${actual} bytes instead of ${size}`;
-  if (sha256 !== null && (await digestOf(path, createHash('sha256'))) !== sha256) return 'another sha256';
-  if (gitSha1 === null || sha256 !== null) return null;
-  const git = createHash('sha1').update(`blob ${actual}\0`);
-  return (await digestOf(path, git)) === gitSha1 ? null : 'another digest';
+  if (actual !== size) return `${actual} bytes instead of ${size}`;
+  const hash = kind === 'sha256' ? createHash('sha256') : createHash('sha1').update(`blob ${actual}\0`);
+  return (await digestOf(path, hash)) === hex
+    ? null
+    : kind === 'sha256'
+      ? 'another sha256'
+      : 'another digest';
 }
 
 /** Hex digest of what `hash` has taken and the file. */

@@ -18,12 +18,10 @@ export interface HubOptions {
 /** One file of a model, as the hub lists it. */
 export interface HubFile {
   readonly path: string;
-  /** Bytes; null when the hub does not say. */
-  readonly size: number | null;
-  /** Digest of the content, 64 hex digits; null for what is not in large file storage. */
-  readonly sha256: string | null;
-  /** Git's digest of the content, 40 hex digits; null when the hub does not say. */
-  readonly gitSha1: string | null;
+  /** Bytes. */
+  readonly size: number;
+  /** Of the content, hex digits: SHA-256 in large file storage, else the one that git names it by. */
+  readonly digest: { readonly kind: 'sha256' | 'git-sha1'; readonly hex: string };
 }
 
 export interface HubModel {
@@ -31,7 +29,8 @@ export interface HubModel {
   /** What the revision means now. */
   readonly commit: string;
   readonly licence: string | null;
-  readonly files: readonly HubFile[];
+  /** By path; null: the hub does not tell size and digest, so nobody could know whether what arrives is the file. */
+  readonly files: ReadonlyMap<string, HubFile | null>;
 }
 
 /** Trying again may help: the connection broke, or the hub was busy. */
@@ -40,18 +39,25 @@ export class PassingError extends Error {}
 const PATIENCE_MS = 30_000;
 const ID = /^[A-Za-z0-9][\w.-]{0,95}(?:\/[A-Za-z0-9][\w.-]{0,95})?$/;
 
+/** As git has them, of either kind: it names a folder. */
+const COMMIT = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
+const SHA_256 = /^[0-9a-f]{64}$/i;
+const GIT_SHA_1 = /^[0-9a-f]{40}$/i;
+
+const size = z.number().int().nonnegative().nullish();
 const modelSchema = z.looseObject({
-  sha: z.string().regex(/^[\w.-]{1,64}$/),
+  sha: z.string().regex(COMMIT),
   cardData: z.looseObject({ license: z.union([z.string(), z.array(z.string())]).optional() }).nullish(),
   siblings: z.array(
     z.looseObject({
       rfilename: z.string(),
-      size: z.number().int().nonnegative().nullish(),
+      size,
       blobId: z.string().nullish(),
-      lfs: z.looseObject({ sha256: z.string().nullish(), size: z.number().nullish() }).nullish(),
+      lfs: z.looseObject({ sha256: z.string().nullish(), size }).nullish(),
     }),
   ),
 });
+type Sibling = z.infer<typeof modelSchema>['siblings'][number];
 
 export class Hub {
   readonly #url: string;
@@ -74,6 +80,9 @@ export class Hub {
   async describe(id: string, revision: string): Promise<HubModel> {
     if (!ID.test(id) || id.includes('..'))
       throw new SetupError(`"${id}" is no hub id: it looks like Xenova/all-MiniLM-L6-v2.`);
+    // Of an address these would be steps, not a name.
+    if (['', '.', '..'].includes(revision))
+      throw new SetupError(`"${revision}" is no revision: it is a branch, a tag or a commit.`);
     const path = `api/models/${id}/revision/${encodeURIComponent(revision)}?blobs=true`;
     const { response, alive } = await this.#ask(path);
     if (!response.ok) throw await this.#refusal(response, id, revision);
@@ -94,12 +103,7 @@ export class Hub {
       id,
       commit: parsed.sha,
       licence: Array.isArray(licence) ? licence.join(', ') : (licence ?? null),
-      files: parsed.siblings.map(({ rfilename, size, blobId, lfs }) => ({
-        path: rfilename,
-        size: lfs?.size ?? size ?? null,
-        sha256: lfs?.sha256?.toLowerCase() ?? null,
-        gitSha1: lfs === null || lfs === undefined ? (blobId?.toLowerCase() ?? null) : null,
-      })),
+      files: new Map(parsed.siblings.map((sibling) => [sibling.rfilename, measured(sibling)])),
     };
   }
 
@@ -197,6 +201,17 @@ export class Hub {
       );
     return new SetupError(`${this.#url} refused ${path ?? id} with ${status} ${response.statusText}.`.trim());
   }
+}
+
+/** Null: the hub does not say what it is measured by. */
+function measured({ rfilename: path, size: bytes, blobId, lfs }: Sibling): HubFile | null {
+  const size = lfs?.size ?? bytes;
+  const [kind, hex, rule] =
+    lfs === null || lfs === undefined
+      ? (['git-sha1', blobId, GIT_SHA_1] as const)
+      : (['sha256', lfs.sha256, SHA_256] as const);
+  if (size === null || size === undefined || !rule.test(hex ?? '')) return null;
+  return { path, size, digest: { kind, hex: (hex ?? '').toLowerCase() } };
 }
 
 /** Aborts when nothing was heard for too long. */

@@ -1,8 +1,9 @@
 /** What a pulled model says of itself: `pulled.json` in its folder. */
 import { createHash } from 'node:crypto';
-import { existsSync, statSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { isPathBelow, listedFile, PATH_BELOW_RULE } from '../domain/listed-file.ts';
 import { readOptional } from '../enrich/embed/model-files.ts';
 import { digestOf } from './download.ts';
 
@@ -16,7 +17,13 @@ const manifestSchema = z.strictObject({
   commit: z.string(),
   licence: z.string().nullable(),
   dimensions: z.number().int().positive(),
-  files: z.array(z.strictObject({ path: z.string(), size: z.number(), sha256: z.string() })),
+  files: z.array(
+    z.strictObject({
+      path: z.string().refine(isPathBelow, PATH_BELOW_RULE),
+      size: z.number(),
+      sha256: z.string(),
+    }),
+  ),
 });
 export type Manifest = z.infer<typeof manifestSchema>;
 
@@ -33,11 +40,11 @@ export function writeManifest(folder: string, manifest: Manifest): void {
 export async function damagesOf(folder: string, { files }: Manifest): Promise<string[]> {
   const damages: string[] = [];
   for (const { path, size, sha256 } of files) {
-    const file = join(folder, path);
-    if (!existsSync(file)) damages.push(`${path} is gone`);
-    else if (statSync(file).size !== size)
-      damages.push(`${path} has ${statSync(file).size} bytes instead of ${size}`);
-    else if ((await digestOf(file, createHash('sha256'))) !== sha256) damages.push(`${path} was changed`);
+    const file = listedFile(folder, path);
+    if (typeof file === 'string') damages.push(`${path} ${file}`);
+    else if (file.size !== size) damages.push(`${path} has ${file.size} bytes instead of ${size}`);
+    else if ((await digestOf(join(folder, path), createHash('sha256'))) !== sha256)
+      damages.push(`${path} was changed`);
   }
   return damages;
 }

@@ -91,7 +91,7 @@ export async function pullModel(options: PullOptions): Promise<Pulled> {
   const staging = join(incoming, model.commit, basename(id));
   mkdirSync(staging, { recursive: true });
   writeFileSync(join(modelsDirectory, INCOMING, '.gitignore'), '*\n');
-  const total = files.reduce((sum, { size }) => sum + (size ?? 0), 0);
+  const total = files.reduce((sum, { size }) => sum + size, 0);
   const { bavail, bsize } = statfsSync(staging);
   if (bavail * bsize < total + SPARE_BYTES)
     throw new SetupError(
@@ -140,14 +140,13 @@ export async function pullModel(options: PullOptions): Promise<Pulled> {
   return { folder, manifest, unchanged: false };
 }
 
-/** The files to fetch, small ones first. Throws SetupError when one is missing without which it cannot be used. */
+/** The files to fetch, small ones first. Throws SetupError when one is missing that is needed, or is not measured. */
 function filesOf(model: HubModel, hub: Hub, dtype: Weights['dtype'] | undefined): HubFile[] {
-  const { id } = model;
-  const named = new Map(model.files.map((file) => [file.path, file]));
+  const { id, files: named } = model;
   const wanted = WEIGHTS.filter((candidate) => dtype === undefined || candidate.dtype === dtype);
   const weights = wanted.find(({ file }) => named.has(`onnx/${file}`));
   if (weights === undefined) {
-    const others = model.files.filter(({ path }) => path.endsWith('.onnx')).map(({ path }) => path);
+    const others = [...named.keys()].filter((path) => path.endsWith('.onnx'));
     const there =
       others.length === 0
         ? ''
@@ -172,7 +171,14 @@ function filesOf(model: HubModel, hub: Hub, dtype: Weights['dtype'] | undefined)
       .filter((path) => isPartOf(path.replace(/^onnx\//, ''), weights.file) && path.startsWith('onnx/'))
       .toSorted(),
   ];
-  return paths.flatMap((path) => named.get(path) ?? []);
+  return paths.map((path) => {
+    const file = named.get(path);
+    if (file !== null && file !== undefined) return file;
+    throw new SetupError(
+      `${hub.url} does not tell size and digest of ${path} of ${id}, so what arrives cannot be checked: nothing was ` +
+        'installed. HF_ENDPOINT must name a hub that tells them.',
+    );
+  });
 }
 
 function requireJson(path: string, { id }: HubModel): void {

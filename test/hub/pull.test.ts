@@ -7,6 +7,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
@@ -16,6 +17,7 @@ import { after, afterEach, before, describe, it } from 'node:test';
 import { loadEmbedder } from '../../src/enrich/embed/embedder.ts';
 import { SetupError } from '../../src/errors.ts';
 import { Hub } from '../../src/hub/hub.ts';
+import { damagesOf, type Manifest } from '../../src/hub/manifest.ts';
 import { pullModel, type Pulled, type PullOptions } from '../../src/hub/pull.ts';
 import { COMMIT, startHub, type HubServer } from '../support/hub-server.ts';
 import { writeTransformer } from '../support/transformer.ts';
@@ -30,6 +32,8 @@ describe('pulling a model', () => {
   let hub: HubServer;
   let models: string;
   let made = 0;
+  /** Revisions whose commit is none. */
+  const odd = { dots: '..', dot: '.', word: 'main', dashes: '-'.repeat(40), short: 'abcdef0' };
 
   before(async () => {
     const at = (name: string): string => join(folder, 'hub', name);
@@ -47,7 +51,7 @@ describe('pulling a model', () => {
     cpSync(at('tiny'), at('notjson'), { recursive: true });
     writeFileSync(join(at('notjson'), 'config.json'), '<html>');
     hub = await startHub({
-      [ID]: { folder: at('tiny'), revisions: { v2: NEXT }, licence: 'mit' },
+      [ID]: { folder: at('tiny'), revisions: { v2: NEXT, ...odd }, licence: 'mit' },
       'acme/plain': { folder: at('plain') },
       'acme/other': { folder: at('other') },
       'acme/broken': { folder: at('broken') },
@@ -58,7 +62,14 @@ describe('pulling a model', () => {
   });
   after(() => hub.close());
   afterEach(() => {
-    Object.assign(hub.faults, { cut: null, ignoreRanges: false, garble: null, busy: null, hang: false });
+    Object.assign(hub.faults, {
+      cut: null,
+      ignoreRanges: false,
+      garble: null,
+      busy: null,
+      hang: false,
+      untold: null,
+    });
     hub.requests.length = 0;
   });
 
@@ -288,6 +299,57 @@ describe('pulling a model', () => {
       ok(!existsSync(join(models, ID)));
     });
   }
+
+  for (const [revision, commit] of Object.entries(odd)) {
+    it(`takes no commit that is none: ${commit}`, async () => {
+      fresh();
+      await fails(pull(ID, { revision }), /does not answer as a hub does/);
+      ok(!existsSync(models));
+    });
+  }
+
+  it('asks for no revision that is another address', async () => {
+    fresh();
+    for (const revision of ['..', '.', ''])
+      await fails(pull(ID, { revision }), /is no revision: it is a branch, a tag or a commit/);
+    deepEqual(hub.requests, []);
+  });
+
+  for (const [path, as] of [
+    [WEIGHTS, { lfs: undefined, size: undefined }],
+    [WEIGHTS, { lfs: { size: 5 } }],
+    [WEIGHTS, { lfs: { size: 5, sha256: 'abc' } }],
+    [WEIGHTS, { lfs: undefined, blobId: '../x' }],
+    ['config.json', { size: undefined }],
+    ['config.json', { size: null, blobId: null }],
+    ['tokenizer.json', { blobId: undefined }],
+    ['README.md', { blobId: undefined }],
+  ] as const) {
+    it(`takes no file unmeasured: ${path} with ${JSON.stringify(as)}`, async () => {
+      fresh();
+      hub.faults.untold = { path, as };
+      await fails(pull(ID), new RegExp(`does not tell size and digest of ${path} .*nothing was installed`));
+      deepEqual(resolved(), []);
+      ok(!existsSync(join(models, ID)));
+    });
+  }
+
+  it('reads nothing outside its folder that its list of files names', async () => {
+    fresh();
+    const { folder: at } = await pull(ID);
+    const list = join(at, 'pulled.json');
+    const text = readFileSync(list, 'utf8');
+    for (const path of ['../../../etc/hostname', '/etc/hostname']) {
+      writeFileSync(list, text.replace('"README.md"', JSON.stringify(path)));
+      await fails(pull(ID), /pulled\.json is not usable \(files\.\d\.path: must be a path below the folder/);
+    }
+    writeFileSync(list, text);
+    rmSync(join(at, 'README.md'));
+    symlinkSync(join(folder, 'hub/tiny/README.md'), join(at, 'README.md'));
+    deepEqual(await damagesOf(at, JSON.parse(text) as Manifest), [
+      'README.md leads out of the folder by a link',
+    ]);
+  });
 
   it('says what to do when it is no hub that answers, or it goes silent', async () => {
     fresh();

@@ -31,6 +31,8 @@ export interface HubFaults {
   busy: { readonly status: number; times: number } | null;
   /** Begins an answer and goes silent. */
   hang: boolean;
+  /** Does not say of a file what it is by, or says nonsense. */
+  untold: { readonly path: string; readonly as: { size?: unknown; blobId?: unknown; lfs?: unknown } } | null;
 }
 
 export interface HubServer {
@@ -45,7 +47,14 @@ export const COMMIT = '751bff37182d3f1213fa05d7196b954e230abad9';
 
 export async function startHub(models: Readonly<Record<string, ServedModel>>): Promise<HubServer> {
   const requests: string[] = [];
-  const faults: HubFaults = { cut: null, ignoreRanges: false, garble: null, busy: null, hang: false };
+  const faults: HubFaults = {
+    cut: null,
+    ignoreRanges: false,
+    garble: null,
+    busy: null,
+    hang: false,
+    untold: null,
+  };
   const server = createServer((request, response) => {
     requests.push([request.url, request.headers.range].filter((part) => part !== undefined).join(' '));
     answer(models, faults, request, response);
@@ -104,7 +113,7 @@ function answer(
       id,
       sha: known,
       cardData: { license: model.licence ?? 'apache-2.0' },
-      siblings: siblings(model.folder),
+      siblings: siblings(model.folder, faults),
     });
     response.writeHead(200, { 'content-type': 'application/json' }).end(body);
     return;
@@ -153,7 +162,7 @@ function send(
   response.end(part);
 }
 
-function siblings(folder: string): unknown[] {
+function siblings(folder: string, { untold }: HubFaults): unknown[] {
   return filesOf(folder).map((path) => {
     const bytes = readFileSync(join(folder, path));
     const sha256 = createHash('sha256').update(bytes).digest('hex');
@@ -164,6 +173,7 @@ function siblings(folder: string): unknown[] {
       ...(path.includes('.onnx')
         ? { blobId: '0'.repeat(40), lfs: { sha256, size: bytes.length, pointerSize: 130 } }
         : { blobId }),
+      ...(untold?.path === path ? untold.as : {}),
     };
   });
 }
