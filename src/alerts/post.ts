@@ -1,7 +1,7 @@
 /** Posts to an address that a caller named. Covered by test/alerts/post.test.ts. */
 import { lookup as lookUp, type LookupAddress, type LookupOptions } from 'node:dns';
 import { isIP } from 'node:net';
-import { hostOf, isPublicAddress, PRIVATE_FAULT } from './webhook-url.ts';
+import { hostOf, isPublicAddress, NAME_FAULT, PRIVATE_FAULT } from './webhook-url.ts';
 
 export interface PostOptions {
   readonly headers: Readonly<Record<string, string>>;
@@ -20,12 +20,19 @@ export interface PostAnswer {
 /** Rejects with PostError when no answer came. */
 export type Post = (url: string, options: PostOptions) => Promise<PostAnswer>;
 
-/** Nothing answered, and why. */
+/** Nothing answered. The message is for whoever made the alert, the code for the operator's log. */
 export class PostError extends Error {
-  constructor(reason: string, options?: { cause?: unknown }) {
+  readonly code: string;
+
+  constructor(reason: string, options: { cause?: unknown; code?: string } = {}) {
     super(reason, options);
     this.name = 'PostError';
+    this.code = options.code ?? codeOf(options.cause);
   }
+}
+
+function codeOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException | undefined)?.code ?? '';
 }
 
 /** Makes what posts. Redirects are not followed: they are answers like any other. Answers are not read. */
@@ -34,7 +41,8 @@ export function createPost(allowPrivate: boolean): Post {
     const url = new URL(text);
     const host = hostOf(url);
     // A literal address is connected to without a look-up.
-    if (!allowPrivate && isIP(host) !== 0 && !isPublicAddress(host)) throw refused();
+    if (!allowPrivate && isIP(host) !== 0 && !isPublicAddress(host))
+      throw new PostError(`the address ${PRIVATE_FAULT}`, { code: NOT_PUBLIC });
     const timeout = AbortSignal.timeout(timeoutMs);
     const ended = AbortSignal.any([signal, timeout]);
     try {
@@ -92,9 +100,9 @@ type LookupDone = (
 function checkedLookup(allowPrivate: boolean) {
   return (hostname: string, options: LookupOptions, done: LookupDone): void => {
     lookUp(hostname, { ...options, all: true }, (error, addresses) => {
-      if (error !== null) return done(error, []);
+      if (error !== null) return done(allowPrivate ? error : new PostError(NAME_FAULT, { cause: error }), []);
       if (!allowPrivate && addresses.some(({ address }) => !isPublicAddress(address)))
-        return done(refused(), []);
+        return done(new PostError(NAME_FAULT, { code: NOT_PUBLIC }), []);
       const [first] = addresses;
       if (options.all === true) return done(null, addresses);
       return done(null, first?.address ?? '', first?.family ?? 4);
@@ -102,9 +110,8 @@ function checkedLookup(allowPrivate: boolean) {
   };
 }
 
-function refused(): PostError {
-  return new PostError(`the address ${PRIVATE_FAULT}`);
-}
+/** An address is known and is not connected to. */
+const NOT_PUBLIC = 'NOT_PUBLIC';
 
 const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
@@ -129,7 +136,8 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 function reasonOf(error: unknown): string {
-  const { code = '', message = String(error) } = error as NodeJS.ErrnoException;
+  const code = codeOf(error);
+  const { message = String(error) } = error as Error;
   // What the parser of HTTP says.
   if (code.startsWith('HPE_')) return 'the answer is not HTTP';
   return REASONS[code] ?? (code === '' ? message : `${message} (${code})`).slice(0, 200);

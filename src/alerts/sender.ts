@@ -35,6 +35,15 @@ export interface SenderCounters {
   readonly pending: number;
 }
 
+interface Failure extends Omit<PostAnswer, 'status'> {
+  /** Null: there was no answer. */
+  readonly status: number | null;
+  /** For whoever made the alert. */
+  readonly reason: string;
+  /** Of PostError. */
+  readonly code: string;
+}
+
 const TIMEOUT_MS = 10_000;
 /** Under way at once to one origin, and in all: who answers slowly holds up nobody else. */
 const MOST_FOR_ORIGIN = 2;
@@ -231,12 +240,13 @@ export class Sender {
     } catch (error) {
       if (signal.aborted) return null;
       if (!(error instanceof PostError)) throw error;
-      return this.#failedOnce(message, null, error.message, null);
+      const { message: reason, code } = error;
+      return this.#failedOnce(message, { status: null, reason, code, retryAfterMs: null });
     }
     const { status, retryAfterMs } = answer;
     if (status >= 200 && status < 300) return this.#delivered(message, rule, status);
     if (status === 410) return this.#gone(message, rule);
-    return this.#failedOnce(message, status, `the answer was ${status}`, retryAfterMs);
+    return this.#failedOnce(message, { status, reason: `the answer was ${status}`, code: '', retryAfterMs });
   }
 
   async #delivered(message: Message, rule: Rule, status: number): Promise<Message> {
@@ -258,7 +268,7 @@ export class Sender {
     return this.#dead(message, 410, reason, 1);
   }
 
-  #failedOnce(message: Message, status: number | null, reason: string, retryAfterMs: number | null): Message {
+  #failedOnce(message: Message, { status, reason, code, retryAfterMs }: Failure): Message {
     this.#counts.failed += 1;
     const attempts = message.attempts + 1;
     const pause = pauseAfter(attempts, retryAfterMs, this.#options.chance());
@@ -271,6 +281,7 @@ export class Sender {
         alert: message.ruleId,
         attempts,
         reason,
+        ...(code === '' ? {} : { code }),
       },
       'a message of an alert was not delivered: it is sent again',
     );

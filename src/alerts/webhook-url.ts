@@ -6,53 +6,78 @@ import { BlockList, isIP } from 'node:net';
 
 const LONGEST_URL = 2048;
 
-/** What an operator has to be told when an address is refused. */
-export const PRIVATE_FAULT =
-  'must not lead to a loopback, private or link-local address. If the receiver is in your own network, set ' +
-  'WEBHOOK_ALLOW_PRIVATE=true in the environment of web and worker';
+const PRIVATE = 'a loopback, private or link-local address';
+const OPEN =
+  'If the receiver is in your own network, set WEBHOOK_ALLOW_PRIVATE=true in the environment of web and worker';
 
-/** Ranges of the IANA special-purpose registries (RFC 6890 and later) that are not global unicast. */
-const RANGES: readonly (readonly [network: string, prefix: number])[] = [
-  ['0.0.0.0', 8],
-  ['10.0.0.0', 8],
-  ['100.64.0.0', 10],
-  ['127.0.0.0', 8],
-  ['169.254.0.0', 16],
-  ['172.16.0.0', 12],
-  ['192.0.0.0', 24],
-  ['192.0.2.0', 24],
-  ['192.88.99.0', 24],
-  ['192.168.0.0', 16],
-  ['198.18.0.0', 15],
-  ['198.51.100.0', 24],
-  ['203.0.113.0', 24],
-  ['224.0.0.0', 4],
-  ['240.0.0.0', 4],
-  ['::', 96],
-  ['64:ff9b::', 96],
-  ['64:ff9b:1::', 48],
-  ['100::', 64],
-  ['2001::', 23],
-  ['2001:db8::', 32],
-  ['2002::', 16],
-  ['3fff::', 20],
-  ['5f00::', 16],
-  ['fc00::', 7],
-  ['fe80::', 10],
-  ['fec0::', 10],
-  ['ff00::', 8],
+/** What an operator has to be told when an address is refused. */
+export const PRIVATE_FAULT = `must not lead to ${PRIVATE}. ${OPEN}`;
+
+/**
+ * The same of a name. It says no more of a name that is known here and private than of one that nobody knows: else
+ * whoever makes alerts could ask for the names of this network.
+ */
+export const NAME_FAULT = `the name of the host is not known, or leads to ${PRIVATE}. ${OPEN}`;
+
+/** The IANA IPv4 Special-Purpose Address Registry (2025-10-09), and multicast. */
+const SPECIAL_IPV4 = [
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.31.196.0/24',
+  '192.52.193.0/24',
+  '192.88.99.0/24',
+  '192.168.0.0/16',
+  '192.175.48.0/24',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/4',
+  '240.0.0.0/4',
 ];
 
-const notPublic = new BlockList();
-for (const [network, prefix] of RANGES)
-  notPublic.addSubnet(network, prefix, network.includes(':') ? 'ipv6' : 'ipv4');
+/** Public by its number, but answers each machine of Azure about itself. Other clouds use ranges of the registries. */
+const CLOUD_IPV4 = ['168.63.129.16/32'];
+
+/** Where IPv6 has addresses of the internet: the only range that is given out. */
+const GLOBAL_IPV6 = ['2000::/3'];
+
+/**
+ * The blocks of the IANA IPv6 Special-Purpose Address Registry (2025-10-09) within that range: 2001::/23 holds Teredo,
+ * 2002::/16 is 6to4. The forms of IPv4 in IPv6 other than these stand outside of it.
+ */
+const SPECIAL_IPV6 = ['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20'];
+
+/** IPv4-mapped, as systems write an IPv4 address where they want IPv6: it is connected to as what it stands for. */
+const MAPPED_IPV6 = ['::ffff:0:0/96'];
+
+const notPublicIpv4 = blockListOf([...SPECIAL_IPV4, ...CLOUD_IPV4]);
+const notPublicIpv6 = blockListOf(SPECIAL_IPV6);
+const globalIpv6 = blockListOf(GLOBAL_IPV6);
+const mappedIpv6 = blockListOf(MAPPED_IPV6);
+
+function blockListOf(networks: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const network of networks) {
+    const [address = '', prefix] = network.split('/');
+    list.addSubnet(address, Number(prefix), isIP(address) === 4 ? 'ipv4' : 'ipv6');
+  }
+  return list;
+}
 
 /** Whether an IP address is reachable from everywhere; false for what is no IP address. */
 export function isPublicAddress(address: string): boolean {
   const family = isIP(address);
-  if (family === 0) return false;
-  // An IPv4 address in IPv6 form is checked as what it stands for.
-  return !notPublic.check(address, family === 4 ? 'ipv4' : 'ipv6');
+  if (family === 4) return !notPublicIpv4.check(address, 'ipv4');
+  if (family !== 6) return false;
+  // A list of IPv4 addresses knows them in this form as well.
+  if (mappedIpv6.check(address, 'ipv6')) return !notPublicIpv4.check(address, 'ipv6');
+  return globalIpv6.check(address, 'ipv6') && !notPublicIpv6.check(address, 'ipv6');
 }
 
 /** The host of a URL as it is connected to: without the brackets of IPv6. */

@@ -1,6 +1,6 @@
-import { deepEqual, equal, rejects } from 'node:assert/strict';
+import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { createPost, retryAfterOf, type PostOptions } from '../../src/alerts/post.ts';
+import { createPost, PostError, retryAfterOf, type PostOptions } from '../../src/alerts/post.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 
 const { signal } = new AbortController();
@@ -31,13 +31,26 @@ describe('posting', () => {
   it('connects to no private address, by number or by name', async () => {
     receiver.received.length = 0;
     const { port } = new URL(receiver.url);
-    for (const host of ['127.0.0.1', 'localhost', '[::1]', '[::ffff:127.0.0.1]'])
+    for (const host of ['127.0.0.1', 'localhost', '[::1]', '[::ffff:127.0.0.1]', '[::ffff:0:127.0.0.1]'])
       await rejects(
         createPost(false)(`http://${host}:${port}/`, options),
         /WEBHOOK_ALLOW_PRIVATE=true/,
         host,
       );
     deepEqual(receiver.received, []);
+  });
+
+  it('does not tell what the names of its network are', async () => {
+    const post = createPost(false);
+    const said = async (host: string): Promise<string> => {
+      const error: unknown = await post(`http://${host}:9/`, options).catch((reason: unknown) => reason);
+      ok(error instanceof PostError, String(error));
+      return error.message;
+    };
+    // One is known to this machine and private, the others are not known.
+    const [known, ...unknown] = await Promise.all(['localhost', 'nobody.invalid', 'a_b.invalid'].map(said));
+    match(known ?? '', /the name of the host is not known, or leads to .*WEBHOOK_ALLOW_PRIVATE=true/);
+    deepEqual(unknown, [known, known]);
   });
 
   it('gives up when nothing answers in time, or nobody listens', async () => {

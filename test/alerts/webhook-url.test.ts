@@ -28,6 +28,37 @@ const PRIVATE = [
   'http://nats.localhost/',
   'http://224.0.0.1/',
   'http://255.255.255.255/',
+  // IPv4 in IPv6, by every way that there is.
+  'http://[::ffff:0:127.0.0.1]/',
+  'http://[::ffff:0:a9fe:a9fe]/',
+  'http://[::127.0.0.1]/',
+  'http://[::a00:1]/',
+  'http://[::ffff:a83f:8110]/',
+  'http://[64:ff9b::10.0.0.1]/',
+  'http://[64:ff9b:1::7f00:1]/',
+  'http://[64:ff9b:1:fffe::1]/',
+  'http://[2002:a9fe:a9fe::1]/',
+  'http://[2001:0:4136:e378:8000:63bf:3fff:fdd2]/',
+  'http://[2001::1]/',
+  // What answers in clouds about the machine itself.
+  'http://168.63.129.16/machine?comp=goalstate',
+  'http://[::ffff:168.63.129.16]/',
+  'http://169.254.170.2/v2/credentials',
+  'http://100.100.100.200/latest/meta-data/',
+  'http://192.0.0.192/',
+  'http://[fd00:ec2::254]/latest/meta-data/',
+  'http://[fd20:ce::254]/',
+  // The rest of the registries, and what is nobody's.
+  'http://192.31.196.1/',
+  'http://192.175.48.1/',
+  'http://[100:0:0:1::1]/',
+  'http://[2620:4f:8000::1]/',
+  'http://[3fff::1]/',
+  'http://[5f00::1]/',
+  'http://[::2]/',
+  'http://[4000::1]/',
+  'http://[200::1]/',
+  'http://[ff0e::1]/',
 ];
 
 describe('the URL of a webhook', () => {
@@ -38,6 +69,10 @@ describe('the URL of a webhook', () => {
       'https://93.184.216.34/hook',
       'https://[2606:2800:220:1::1]/',
       'https://172.32.0.1/',
+      'https://168.63.129.15/',
+      'https://[2001:4860:4860::8888]/',
+      'https://[2a00:1450:4001:80b::200e]/',
+      'https://[2620:4f:8001::1]/',
       'https://bücher.example/',
     ])
       equal(faultOfUrl(url, false), null, url);
