@@ -1,13 +1,16 @@
 /** Tells how each file is going to be read, and asks where that is not sure. */
 import { createInterface } from 'node:readline';
 import { printable } from '../domain/printable.ts';
+import { count, type Progress } from '../domain/progress.ts';
 import { SetupError } from '../errors.ts';
 import { SURE } from '../import/formats/format.ts';
 import { FORMATS } from '../import/formats/registry.ts';
 import type { Mapping } from '../import/formats/table.ts';
 import type { Finding } from '../import/importer.ts';
-import type { Inputs } from '../import/inputs.ts';
+import { openInputs, type Inputs } from '../import/inputs.ts';
 import { joined, planFile, type FilePlan, type UnknownFile } from '../import/plan.ts';
+import { INTERRUPTED } from './command.ts';
+import { shownLater } from './progress.ts';
 
 /** Where a person sees a question, and types. */
 export interface Terminal {
@@ -15,16 +18,34 @@ export interface Terminal {
   readonly output: NodeJS.WritableStream;
 }
 
-/** Ctrl-C came in place of an answer. */
-export class QuestionInterrupted extends Error {}
+/** Ctrl-C or SIGTERM came before everything was planned. */
+export class PlanInterrupted extends Error {}
 
-interface PlanOptions {
+export interface PlanOptions {
   readonly format: string | undefined;
   readonly mapping: Mapping | undefined;
   /** Where a person answers; null: nobody is there. */
   readonly ask: Terminal | null;
   /** What was recognised is told elsewhere. */
   readonly quiet?: boolean;
+  /** Says how far it is where it takes long, and what was recognised. */
+  readonly progress: Progress;
+  readonly signal: AbortSignal;
+}
+
+/** What a command line names, and how it says that it is to be read. */
+export interface Named {
+  readonly files: readonly string[];
+  readonly format: string | undefined;
+  readonly mapping: Mapping | undefined;
+  readonly encoding: string | undefined;
+}
+
+/** All plans. `sure` is false where somebody must say more first; `unread` counts the files that cannot be read. */
+interface Planned {
+  readonly plans: FilePlan[];
+  readonly sure: boolean;
+  readonly unread: number;
 }
 
 const YES: ReadonlySet<string> = new Set(['y', 'yes']);
@@ -33,42 +54,77 @@ const NO: ReadonlySet<string> = new Set(['', 'n', 'no']);
 const MAX_TOLD = 20;
 
 /**
- * Plans all files and tells it on the standard error. `sure` is false where somebody must say more first; `unread`
- * counts the files that cannot be read. Throws SetupError when nobody knows how to read a file that was named, or when
- * there is nothing to import; QuestionInterrupted.
+ * Opens and plans what was named, does the work and removes what was kept of pipes, Ctrl-C or not. Throws as `planAll`;
+ * the exit code, that of an interruption where it came first.
+ */
+export async function withPlans(
+  { files, format, mapping, encoding }: Named,
+  options: Omit<PlanOptions, 'format' | 'mapping'>,
+  work: (planned: Planned) => Promise<number>,
+): Promise<number> {
+  const { progress, signal } = options;
+  const shown = shownLater(progress, { title: 'looking for files', to: files.length });
+  const onFound = (found: number): void => shown.update({ done: 0, details: `${count(found)} found` });
+  let inputs: Inputs | null = null;
+  try {
+    inputs = await openInputs(files, { encoding, signal, onFound }).finally(() => shown.end());
+    return await work(await planAll(inputs, { format, mapping, ...options }));
+  } catch (error) {
+    if (signal.aborted && (inputs === null || error instanceof PlanInterrupted)) return INTERRUPTED;
+    throw error;
+  } finally {
+    await inputs?.close();
+  }
+}
+
+/**
+ * Plans all files and tells it. Throws SetupError when nobody knows how to read a file that was named, or when there is
+ * nothing to import; PlanInterrupted.
  */
 export async function planAll(
   { inputs, faults }: Inputs,
-  { format, mapping, ask, quiet = false }: PlanOptions,
-): Promise<{ plans: FilePlan[]; sure: boolean; unread: number }> {
+  { format, mapping, ask, quiet = false, progress, signal }: PlanOptions,
+): Promise<Planned> {
   const plans: FilePlan[] = [];
   let unread = faults.length;
   let told = 0;
   const tell = (text: string): void => {
     told += 1;
-    if (told <= MAX_TOLD) console.error(printable(text));
-    if (told === MAX_TOLD + 1) console.error('… and so on');
+    if (told <= MAX_TOLD) progress.line(printable(text));
+    if (told === MAX_TOLD + 1) progress.line('… and so on');
   };
   for (const { name, message } of faults) tell(`${name}: left out: ${message}`);
   let sure = true;
-  for (const input of inputs) {
-    const plan = await planFile(input, {
-      ...(format === undefined ? {} : { format }),
-      ...(mapping === undefined ? {} : { mapping }),
-    }).catch((error: unknown) => (error instanceof Error ? error : new Error(String(error))));
-    if (plan instanceof Error) {
-      unread += 1;
-      tell(`${input.name}: left out: cannot be read: ${plan.message}`);
-    } else if ('format' in plan) {
-      if (!quiet) tell(`${input.name}: ${describePlan(plan)}`);
-      if (plan.recognition.confidence >= SURE || (await agrees(plan, ask))) plans.push(plan);
-      else if (input.named) {
-        console.error(printable(howToConfirm(plan)));
-        sure = false;
-        plans.push(plan);
-      } else tell(`${input.name}: left out, as it is not sure${quiet ? `: ${describePlan(plan)}` : ''}`);
-    } else if (input.named) throw new SetupError(printable(unrecognised(plan)));
-    else tell(`${input.name}: left out: ${plan.looksLike}`);
+  const shown = shownLater(progress, { title: 'looking at files', to: inputs.length });
+  try {
+    for (const [index, input] of inputs.entries()) {
+      shown.update({ done: index, details: `${count(index)} of ${count(inputs.length)}` });
+      const plan = await planFile(input, {
+        ...(format === undefined ? {} : { format }),
+        ...(mapping === undefined ? {} : { mapping }),
+      }).catch((error: unknown) => (error instanceof Error ? error : new Error(String(error))));
+      if (signal.aborted) throw new PlanInterrupted();
+      if (plan instanceof Error) {
+        unread += 1;
+        tell(`${input.name}: left out: cannot be read: ${plan.message}`);
+      } else if ('format' in plan) {
+        if (!quiet) tell(`${input.name}: ${describePlan(plan)}`);
+        if (plan.recognition.confidence >= SURE) plans.push(plan);
+        else {
+          // The question stands in a line of its own, and no bar is drawn over it.
+          shown.end();
+          if (await agrees(plan, ask, signal)) plans.push(plan);
+          else if (input.named) {
+            progress.line(printable(howToConfirm(plan)));
+            sure = false;
+            plans.push(plan);
+          } else tell(`${input.name}: left out, as it is not sure${quiet ? `: ${describePlan(plan)}` : ''}`);
+        }
+      } else if (input.named) throw new SetupError(printable(unrecognised(plan)));
+      else tell(`${input.name}: left out: ${plan.looksLike}`);
+    }
+  } finally {
+    shown.end();
   }
   if (plans.length === 0) throw new SetupError('There is nothing to import: no file was recognised.');
   return { plans: joined(plans), sure, unread };
@@ -85,19 +141,21 @@ export function placeOf({ file, line, unit }: Omit<Finding, 'message'>): string 
   return unit === undefined ? `${file}:${line}` : `${file} ${unit} ${line}`;
 }
 
-/** Asks until the answer is yes or no. Enter and the end of the input are no. Throws QuestionInterrupted. */
-async function agrees(plan: FilePlan, ask: Terminal | null): Promise<boolean> {
+/** Asks until the answer is yes or no. Enter and the end of the input are no. Throws PlanInterrupted. */
+async function agrees(plan: FilePlan, ask: Terminal | null, signal: AbortSignal): Promise<boolean> {
   if (ask === null) return false;
-  const questions = createInterface({ ...ask, terminal: true });
+  const questions = createInterface({ ...ask, terminal: true, signal });
   let interrupted = false;
   questions.once('SIGINT', () => {
     interrupted = true;
     questions.close();
   });
   questions.setPrompt(`Import ${printable(plan.parts[0].input.name)} like this? [y/N] `);
+  // Before the question is asked: what closes it meanwhile would not be heard.
+  const answers = questions[Symbol.asyncIterator]();
   questions.prompt();
   try {
-    for await (const answer of questions) {
+    for await (const answer of answers) {
       const word = answer.trim().toLowerCase();
       if (YES.has(word)) return true;
       if (NO.has(word)) return false;
@@ -109,7 +167,7 @@ async function agrees(plan: FilePlan, ask: Terminal | null): Promise<boolean> {
   }
   // What follows stands in a line of its own.
   ask.output.write('\n');
-  if (interrupted) throw new QuestionInterrupted();
+  if (interrupted || signal.aborted) throw new PlanInterrupted();
   return false;
 }
 

@@ -52,16 +52,16 @@ async function printWhole(plan: FilePlan, named: Named, progress: Progress): Pro
   const omitted = new OmissionCounts();
   const faults: string[] = [];
   let [conversations, messages, emptyTurns, failed] = [0, 0, 0, 0];
-  const fail = (text: string): void => {
+  const fail = (text: () => string): void => {
     failed += 1;
-    if (failed <= MAX_FAULTS) faults.push(text);
+    if (failed <= MAX_FAULTS) faults.push(text());
   };
   progress.begin({ title: 'reading', to: sizeOf(plan), rate: megabytesPerSecond });
   const onRead = (done: number): void => progress.update({ done });
   try {
     for await (const converted of convert(plan, { onRead, ...named })) {
       const { place, number } = converted;
-      if ('fault' in converted) fail(`${placeOf({ ...place, line: number })}: ${converted.fault}`);
+      if ('fault' in converted) fail(() => `${placeOf({ ...place, line: number })}: ${converted.fault}`);
       else if ('leftOut' in converted) omitted.add(converted.leftOut);
       else {
         omitted.addAll(converted.omitted);
@@ -71,7 +71,7 @@ async function printWhole(plan: FilePlan, named: Named, progress: Progress): Pro
       }
     }
   } catch (error) {
-    fail(`${plan.parts[0].input.name}: ${error instanceof Error ? error.message : String(error)}`);
+    fail(() => `${plan.parts[0].input.name}: ${error instanceof Error ? error.message : String(error)}`);
   } finally {
     progress.end();
   }

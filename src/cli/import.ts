@@ -18,11 +18,10 @@ import type {
   ImportOptions,
   ImportSummary,
 } from '../import/importer.ts';
-import { openInputs } from '../import/inputs.ts';
 import { sizeOf, type FilePlan } from '../import/plan.ts';
 import { waitUntilVisible } from '../import/visible.ts';
 import { action, INTERRUPTED, runCommand, UsageError, wholeNumber, type CommandRun } from './command.ts';
-import { placeOf, planAll, QuestionInterrupted, shellWord } from './import-plan.ts';
+import { placeOf, shellWord, withPlans, type Named } from './import-plan.ts';
 import { printPreview } from './import-preview.ts';
 import { localUrl } from './local-url.ts';
 import { openProgress } from './progress.ts';
@@ -70,13 +69,9 @@ const MAX_PRINTED_WARNINGS = 10;
 const VISIBLE_WAIT_MS = 120_000;
 const RETRY_TOLD_EVERY_MS = 5000;
 
-interface Arguments {
-  readonly files: readonly string[];
-  readonly format: string | undefined;
-  readonly mapping: Mapping | undefined;
+interface Arguments extends Named {
   /** The mapping as it was given. */
   readonly pairs: readonly string[];
-  readonly encoding: string | undefined;
   readonly into: Destination;
   readonly named: Pick<ImportOptions, 'source' | 'user'>;
   readonly url: string;
@@ -180,17 +175,11 @@ function isEncoding(label: string): boolean {
   }
 }
 
-async function preview(
-  args: Pick<Arguments, 'files' | 'format' | 'mapping' | 'encoding' | 'named'>,
-  run: CommandRun,
-): Promise<number> {
+async function preview(args: Named & Pick<Arguments, 'named'>, run: CommandRun): Promise<number> {
   checkFiles(args.files);
-  // What is on the disk meanwhile goes with Ctrl-C, too.
+  const progress = openProgress(process.stderr);
   const signal = run.interruption();
-  const inputs = await openInputs(args.files, process.stdin, args.encoding);
-  try {
-    const { plans, sure, unread } = await planAll(inputs, { ...args, ask: null, quiet: true });
-    const progress = openProgress(process.stderr);
+  return withPlans(args, { ask: null, quiet: true, progress, signal }, async ({ plans, sure, unread }) => {
     let isWhole = unread === 0;
     for (const plan of plans) {
       isWhole = (await printPreview(plan, { ...args.named, signal }, progress)) && isWhole;
@@ -200,9 +189,7 @@ async function preview(
       isWhole ? 'Nothing was sent.' : 'Nothing was sent. An import would leave out what cannot be imported.',
     );
     return sure && isWhole ? 0 : 1;
-  } finally {
-    await inputs.close();
-  }
+  });
 }
 
 async function importAll(args: Arguments, run: CommandRun): Promise<number> {
@@ -210,23 +197,15 @@ async function importAll(args: Arguments, run: CommandRun): Promise<number> {
   const progress = openProgress(process.stderr);
   const client = new ServiceClient({ url: args.url, key: args.key, onRetry: retryTeller(progress) });
   await probe(client);
-  const inputs = await openInputs(args.files, process.stdin, args.encoding);
-  try {
-    const { stdin: input, stderr: output } = process;
-    const { plans, sure, unread } = await planAll(inputs, {
-      ...args,
-      // Whoever keeps the standard error in a file would not see the question.
-      ask: input.isTTY && output.isTTY ? { input, output } : null,
-    });
+  const { stdin: input, stderr: output } = process;
+  // Whoever keeps the standard error in a file would not see the question.
+  const ask = input.isTTY && output.isTTY ? { input, output } : null;
+  const signal = run.interruption();
+  return withPlans(args, { ask, progress, signal }, async ({ plans, sure, unread }) => {
     if (!sure) return 1;
-    const status = await importPlans(args, plans, { client, progress, signal: run.interruption() });
+    const status = await importPlans(args, plans, { client, progress, signal });
     return status === 0 && unread > 0 ? 1 : status;
-  } catch (error) {
-    if (error instanceof QuestionInterrupted) return INTERRUPTED;
-    throw error;
-  } finally {
-    await inputs.close();
-  }
+  });
 }
 
 async function probe(client: ServiceClient): Promise<void> {
@@ -273,7 +252,10 @@ async function importPlans(
         'This is the demo\'s own file, whose times are days before today: "npm run demo" sends it.',
       );
   }
-  if (args.wait && summary.last !== null && !summary.interrupted) await tellWhenVisible(client, summary);
+  if (args.wait && summary.last !== null && !summary.interrupted) {
+    await tellWhenVisible(new ServiceClient({ ...args, signal }), summary, signal);
+    if (signal.aborted && summary.stopped === null) return INTERRUPTED;
+  }
   if (summary.stopped !== null || summary.interrupted) {
     if (summary.stopped !== null) console.error(`import stopped: ${printable(summary.stopped.message)}`);
     console.error(`To go on where it stopped: npm run import -- ${commandToGoOn(args, summary.instanceId)}`);
@@ -373,8 +355,12 @@ function printSummary(summary: ImportSummary): void {
   console.log(lines.join('\n'));
 }
 
-/** Says when everything is visible. A failure to see it is no failure of the import. */
-async function tellWhenVisible(client: ServiceClient, summary: ImportSummary): Promise<void> {
+/** Says when everything is visible. A failure to see it is no failure of the import. The signal ends the waiting. */
+async function tellWhenVisible(
+  client: ServiceClient,
+  summary: ImportSummary,
+  signal: AbortSignal,
+): Promise<void> {
   try {
     const visible = await waitUntilVisible(client, summary, VISIBLE_WAIT_MS);
     console.log(
@@ -383,6 +369,7 @@ async function tellWhenVisible(client: ServiceClient, summary: ImportSummary): P
         : 'Stored. The worker is still counting; until it is done, the numbers of all instances are behind.',
     );
   } catch (error) {
+    if (signal.aborted) return console.log('Stored. Nobody waits until it is visible in queries.');
     console.log(
       'Stored; could not see whether it is processed: ' +
         `${printable(error instanceof Error ? error.message : String(error))}`,

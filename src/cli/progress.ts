@@ -97,6 +97,31 @@ export function openProgress(
   return progress;
 }
 
+/** What is done sooner needs no word. */
+const QUIET_MS = 1000;
+
+/** Shows a stretch once it has taken a moment; what has been told before is above it. */
+export function shownLater(
+  progress: Progress,
+  stretch: Stretch,
+  now: () => number = () => performance.now(),
+): Pick<Progress, 'update' | 'end'> {
+  const startedAt = now();
+  let isShown = false;
+  return {
+    update(standing) {
+      if (!isShown && now() - startedAt < QUIET_MS) return;
+      if (!isShown) progress.begin({ ...stretch, from: standing.done });
+      isShown = true;
+      progress.update(standing);
+    },
+    end() {
+      if (isShown) progress.end();
+      isShown = false;
+    },
+  };
+}
+
 /** Per second, and milliseconds; null while nobody can say. */
 function speedOf(samples: readonly Sample[], { to }: Stretch): { rate: number | null; left: number | null } {
   const [first, last] = [samples[0], samples.at(-1)];

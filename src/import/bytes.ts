@@ -29,21 +29,36 @@ export interface Range {
   readonly size: number;
 }
 
+export interface UnpackOptions {
+  /** Hears how many bytes of the range have been read. */
+  readonly onRead?: ((bytes: number) => void) | undefined;
+  /** Looked at between any two pieces. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Each frame costs as much as a file. Writers that make many put tens of kilobytes into each. */
+const FRAMES = { always: 1000, bytesEach: 512 };
+
 /**
- * Unpacks a range of a file. `onRead` hears how many bytes of the range have been read. Whoever stops reading closes
- * the file. Throws the stream's own error where the data end too early, after all that came before.
+ * Unpacks a range of a file. Whoever stops reading closes the file. Throws the stream's own error where the data end
+ * too early, after all that came before, an Error where it is cut into tiny frames, and what the signal says.
  */
-export async function* unpack(range: Range, onRead?: (bytes: number) => void): AsyncGenerator<Buffer> {
+export async function* unpack(range: Range, { onRead, signal }: UnpackOptions = {}): AsyncGenerator<Buffer> {
   const { path, packing, size } = range;
+  const mostFrames = FRAMES.always + size / FRAMES.bytesEach;
   let done = 0;
   // Node's zstd stream ends with the first frame, and a file may have several.
-  while (done < size) {
+  for (let frames = 1; done < size; frames += 1) {
+    if (frames > mostFrames)
+      throw new Error('is packed in more zstd frames than one can read. Unpack it and import what is in it');
+    signal?.throwIfAborted();
     const start = range.start + done;
     const file = createReadStream(path, { highWaterMark: CHUNK_BYTES, start, end: range.start + size - 1 });
     const engine = packing === 'none' ? null : unpacker(packing);
     // An error of either reaches whoever reads the last.
     const bytes = engine === null ? file : pipeline(file, engine, () => undefined);
     for await (const chunk of bytes as AsyncIterable<Buffer>) {
+      signal?.throwIfAborted();
       onRead?.(done + file.bytesRead);
       yield chunk;
     }
@@ -53,10 +68,11 @@ export async function* unpack(range: Range, onRead?: (bytes: number) => void): A
   onRead?.(size);
 }
 
-/** Unpacks what is packed a second time. Throws an Error for zstd of several frames. */
+/** Unpacks what is packed a second time. Throws an Error for zstd of several frames, and what the signal says. */
 export async function* unpackStream(
   chunks: AsyncIterable<Buffer>,
   packing: Exclude<Packing, 'none'>,
+  signal?: AbortSignal,
 ): AsyncGenerator<Buffer> {
   const engine = unpacker(packing);
   let given = 0;
@@ -66,7 +82,11 @@ export async function* unpackStream(
       yield chunk;
     }
   }
-  yield* pipeline(Readable.from(counted()), engine, () => undefined) as AsyncIterable<Buffer>;
+  const unpacked = pipeline(Readable.from(counted()), engine, () => undefined) as AsyncIterable<Buffer>;
+  for await (const chunk of unpacked) {
+    signal?.throwIfAborted();
+    yield chunk;
+  }
   if (packing === 'zstd' && engine.bytesWritten < given)
     throw new Error('zstd of several frames in a zip file: unpack the zip file first');
 }

@@ -56,8 +56,13 @@ export async function* convert(plan: FilePlan, options: ConvertOptions): AsyncGe
   const { format } = plan;
   const named = options.user === undefined ? {} : { user: options.user };
   const context = { plan, options, duplicates: new DuplicateIds(), named };
-  if (format.kind === 'rows') yield* convertRows(format, context);
-  else yield* convertEntries(format, context);
+  try {
+    if (format.kind === 'rows') yield* convertRows(format, context);
+    else yield* convertEntries(format, context);
+  } catch (error) {
+    // What is read ends with an error of its own, in the middle of anything.
+    if (options.signal?.aborted !== true) throw error;
+  }
 }
 
 async function* convertEntries(format: EntryFormat, context: Context): AsyncGenerator<Converted> {
@@ -89,7 +94,7 @@ async function* convertRows(format: RowFormat, context: Context): AsyncGenerator
       else yield { place: placeOf(part), number, ...placed };
     }
     if (options.signal?.aborted === true) return;
-    for await (const { conversation, number, rows } of grouping.groups()) {
+    for await (const { conversation, number, rows } of grouping.groups(options.signal)) {
       const place = placeOf(plan.parts[Math.floor(number / NUMBERS_PER_PART)] ?? plan.parts[0]);
       const at = { place, number: number % NUMBERS_PER_PART, unnamed: undefined };
       yield finish(format.assemble(conversation, rows), at, context);

@@ -109,15 +109,19 @@ export async function* entriesOf(
 ): AsyncGenerator<Entry> {
   switch (layout.shape) {
     case 'jsonl':
-      for await (const { number, text, fault } of linesOf(input.open(onRead)))
+      for await (const { number, text, fault } of linesOf(input.open(onRead))) {
+        input.onEntry?.(number);
         yield text === null ? { number, value: null, fault: fault ?? 'unreadable' } : entryOf(number, text);
+      }
       return;
     case 'json':
       for await (const { number, text, fault } of jsonEntries(input.open(onRead), {
         member: layout.member,
         limit: MAX_LINE_BYTES,
-      }))
+      })) {
+        input.onEntry?.(number);
         yield text === null ? { number, value: null, fault: fault ?? 'unreadable' } : entryOf(number, text);
+      }
       return;
     case 'csv':
       yield* tableEntries(input, layout.delimiter, onRead);
@@ -167,6 +171,7 @@ async function* tableEntries(
     delimiter,
     limit: MAX_LINE_BYTES,
   })) {
+    input.onEntry?.(line);
     if (fields === null) yield { number: line, value: null, fault };
     else if (columns === null) columns = fields.map((name, index) => name.trim() || `column ${index + 1}`);
     else if (fields.length !== columns.length) {

@@ -53,8 +53,11 @@ export class RowGrouping {
     if (this.#batch.length >= BATCH || this.#characters >= BATCH_CHARACTERS) await this.#write();
   }
 
-  /** The conversations by their first row; rows by time where all of a conversation have one, else as in the file. */
-  async *groups(): AsyncGenerator<RowGroup> {
+  /**
+   * The conversations by their first row; rows by time where all of a conversation have one, else as in the file. Throws
+   * what the signal says.
+   */
+  async *groups(signal?: AbortSignal): AsyncGenerator<RowGroup> {
     await this.#write();
     let conversation: string | null = null;
     let number = 0;
@@ -71,7 +74,7 @@ export class RowGrouping {
       select n.conversation, e.first, n.kept
       from named n join extent e using (conversation)
       order by e.first, case when e.timed then n.said_at end, n.number`;
-    for await (const chunk of this.#connection.stream(order, {})) {
+    for await (const chunk of this.#connection.stream(order, {}, signal)) {
       for (const row of chunk) {
         const name = String(row['conversation']);
         if (conversation !== null && name !== conversation) {

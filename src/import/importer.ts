@@ -46,7 +46,7 @@ export async function importPlanned(options: ImportOptions): Promise<ImportSumma
 export async function importFiles(
   options: Omit<ImportOptions, 'plans'> & { readonly files: readonly string[] },
 ): Promise<ImportSummary> {
-  return await new Import(options, () => planFiles(options.files)).run();
+  return await new Import(options, () => planFiles(options.files, options.signal)).run();
 }
 
 /** Conversations that are sent together. */
@@ -130,7 +130,7 @@ class Import {
       }
       await this.#begin();
     } catch (error) {
-      this.#stop(error);
+      this.#stopUnlessInterrupted(error);
     }
     await Promise.all(this.#inFlight);
     this.#report();

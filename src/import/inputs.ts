@@ -1,11 +1,13 @@
 /** What a command line names becomes a list of files: folders and zip files are opened, the standard input is kept. */
-import { createReadStream, createWriteStream, type Dirent } from 'node:fs';
+import { constants, createReadStream, createWriteStream, openSync } from 'node:fs';
 import { mkdtemp, readdir, realpath, rm, stat } from 'node:fs/promises';
+import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { asUtf8, firstBytes, packingOf, unpack, unpackStream, type Range } from './bytes.ts';
 import { sourceOfFile } from './mapper.ts';
+import { ENTRY_BYTES, UnpackLimit } from './unpack-limit.ts';
 import { isZip, readZip } from './zip.ts';
 
 /** One file to import. */
@@ -22,7 +24,14 @@ export interface Input {
   readonly named: boolean;
   /** The file as it is on the disk, where it is one and is not packed. */
   readonly path: string | null;
-  /** Unpacked, text as UTF-8. `onRead` hears how many stored bytes have been read. */
+  /** Ends whatever is read of it. */
+  readonly signal?: AbortSignal | undefined;
+  /** Of what is packed: is told the number of each entry, and throws an Error where they are far more than was stored. */
+  readonly onEntry?: (number: number) => void;
+  /**
+   * Unpacked, text as UTF-8. `onRead` hears how many stored bytes have been read. Throws an Error where it unpacks to
+   * far more than was stored, and what the signal says once that is aborted.
+   */
   open(onRead?: (bytes: number) => void): AsyncIterable<Buffer>;
 }
 
@@ -34,121 +43,174 @@ export interface Inputs {
   close(): Promise<void>;
 }
 
+export interface OpenInputsOptions {
+  /** Default: that of the process. */
+  readonly standardInput?: AsyncIterable<Buffer>;
+  /** Of files that are not UTF-8 and do not say so. */
+  readonly encoding?: string | undefined;
+  /** Ends opening, and reading what was opened. */
+  readonly signal?: AbortSignal | undefined;
+  /** Hears how many files there are so far. */
+  readonly onFound?: (files: number) => void;
+}
+
+/** What an input is called. */
+type Named = Pick<Input, 'name' | 'operand' | 'source' | 'named'>;
+
 /** Names of the standard input. */
 const STANDARD_INPUT = '-';
 
 /**
- * Expands what was named. A file that cannot be read is a fault and keeps no other from being read. `encoding`: of
- * files that are not UTF-8 and do not say so. Throws the error of the file system when what was named is not there.
+ * Expands what was named. A file that cannot be read is a fault and keeps no other from being read. Throws the error of
+ * the file system when what was named is not there, and what the signal says once that is aborted.
  */
-export async function openInputs(
-  names: readonly string[],
-  standardInput: AsyncIterable<Buffer> = process.stdin,
-  encoding?: string,
-): Promise<Inputs> {
-  const inputs: Input[] = [];
-  const faults: { name: string; message: string }[] = [];
-  let folder: string | null = null;
-  let pipes = 0;
-  for (const name of new Set(names)) {
-    const found = name === STANDARD_INPUT ? null : await stat(name);
-    if (found === null || found.isFIFO()) {
-      folder ??= await mkdtemp(join(tmpdir(), 'undertone-import-'));
-      pipes += 1;
-      const source = pipes === 1 ? 'stdin' : `stdin-${pipes}`;
-      const path = join(folder, source);
-      // Recognising reads the beginning, importing reads all: the disk holds what a pipe gives once only.
-      await pipeline(found === null ? standardInput : createReadStream(name), createWriteStream(path));
-      await addFile({
-        path,
-        name: found === null ? 'standard input' : name,
-        operand: name,
-        source,
-        named: true,
-      });
-    } else if (found.isDirectory()) {
-      for (const path of await filesIn(name)) {
-        const inside = relative(name, path).replaceAll('\\', '/');
-        await addFile({ path, name: path, operand: name, source: sourceInFolder(inside), named: false });
-      }
-    } else if (found.isFile()) {
-      await addFile({ path: name, name, operand: name, source: sourceOfFile(name), named: true });
-    } else faults.push({ name, message: 'is neither a file nor a folder nor a pipe' });
+export async function openInputs(names: readonly string[], options: OpenInputsOptions = {}): Promise<Inputs> {
+  const opening = new Opening(options);
+  try {
+    for (const name of new Set(names)) await opening.add(name);
+  } catch (error) {
+    await opening.close();
+    throw error;
   }
-  return {
-    inputs,
-    faults,
-    close: async () => {
-      if (folder !== null) await rm(folder, { recursive: true, force: true });
-    },
-  };
+  const { inputs, faults } = opening;
+  return { inputs, faults, close: () => opening.close() };
+}
 
-  async function addFile(of: Parameters<typeof addReadable>[0]): Promise<void> {
+class Opening {
+  readonly inputs: Input[] = [];
+  readonly faults: { name: string; message: string }[] = [];
+  readonly #options: OpenInputsOptions;
+  /** Holds what pipes gave. */
+  #folder: string | null = null;
+  #pipes = 0;
+
+  constructor(options: OpenInputsOptions) {
+    this.#options = options;
+  }
+
+  async add(name: string): Promise<void> {
+    const { standardInput = process.stdin, signal } = this.#options;
+    const found = name === STANDARD_INPUT ? null : await stat(name);
+    if (found === null) await this.#addPipe(standardInput, { name: 'standard input', operand: name });
+    else if (found.isFIFO()) await this.#addPipe(openPipe(name), { name, operand: name });
+    else if (found.isDirectory()) {
+      for (const path of await filesIn(name, signal)) {
+        const inside = relative(name, path).replaceAll('\\', '/');
+        await this.#addFile(path, {
+          name: path,
+          operand: name,
+          source: sourceInFolder(inside),
+          named: false,
+        });
+      }
+    } else if (found.isFile())
+      await this.#addFile(name, { name, operand: name, source: sourceOfFile(name), named: true });
+    else this.faults.push({ name, message: 'is neither a file nor a folder nor a pipe' });
+  }
+
+  async close(): Promise<void> {
+    if (this.#folder !== null) await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  /** Recognising reads the beginning, importing reads all: the disk holds what a pipe gives once only. */
+  async #addPipe(bytes: AsyncIterable<Buffer>, of: Pick<Named, 'name' | 'operand'>): Promise<void> {
+    const { signal } = this.#options;
+    this.#folder ??= await mkdtemp(join(tmpdir(), 'undertone-import-'));
+    this.#pipes += 1;
+    const source = this.#pipes === 1 ? 'stdin' : `stdin-${this.#pipes}`;
+    const path = join(this.#folder, source);
+    await pipeline(bytes, createWriteStream(path), signal === undefined ? {} : { signal });
+    await this.#addFile(path, { ...of, source, named: true });
+  }
+
+  async #addFile(path: string, of: Named): Promise<void> {
+    const { signal } = this.#options;
+    signal?.throwIfAborted();
     try {
-      await addReadable(of);
+      await this.#addReadable(path, of);
     } catch (error) {
-      faults.push({ name: of.name, message: error instanceof Error ? error.message : String(error) });
+      signal?.throwIfAborted();
+      this.faults.push({ name: of.name, message: error instanceof Error ? error.message : String(error) });
+    }
+    this.#options.onFound?.(this.inputs.length);
+  }
+
+  async #addReadable(path: string, of: Named): Promise<void> {
+    const { size } = await stat(path);
+    const limit = new UnpackLimit(size);
+    const whole: Range = { path, packing: 'none', start: 0, size };
+    const start = await firstBytes(unpack({ ...whole, size: Math.min(size, 4) }), 4);
+    if (!isZip(start)) {
+      this.inputs.push(await this.#inputOf(whole, of, limit));
+      return;
+    }
+    for (const entry of await readZip(path)) {
+      if (isHidden(entry.name)) continue;
+      this.#options.signal?.throwIfAborted();
+      const name = `${of.name}/${entry.name}`;
+      if (entry.fault === null) {
+        const source = `${of.source}/${sourceInFolder(entry.name)}`;
+        const range = await entry.range();
+        this.inputs.push(
+          await this.#inputOf(range, { name, operand: of.operand, source, named: false }, limit),
+        );
+      } else this.faults.push({ name, message: entry.fault });
+      this.#options.onFound?.(this.inputs.length);
     }
   }
 
-  async function addReadable(
-    of: Pick<Input, 'name' | 'operand' | 'source' | 'named'> & { readonly path: string },
-  ): Promise<void> {
-    const { path, name } = of;
-    const { size } = await stat(path);
-    const whole: Range = { path, packing: 'none', start: 0, size };
-    const start = await firstBytes(unpack({ ...whole, size: Math.min(size, 4) }), 4);
-    if (isZip(start)) {
-      for (const entry of await readZip(path)) {
-        const inside = `${name}/${entry.name}`;
-        if (isHidden(entry.name)) continue;
-        if (entry.fault === null) {
-          const source = `${of.source}/${sourceInFolder(entry.name)}`;
-          inputs.push(
-            await inputOf(await entry.range(), {
-              name: inside,
-              operand: of.operand,
-              source,
-              named: false,
-              encoding,
-            }),
-          );
-        } else faults.push({ name: inside, message: entry.fault });
-      }
-    } else inputs.push(await inputOf(whole, { ...of, encoding }));
+  /** A range that may be packed once more: a gzip'ed file in a zip file. */
+  async #inputOf(range: Range, named: Named, limit: UnpackLimit): Promise<Input> {
+    const { encoding, signal } = this.#options;
+    const packing = packingOf(await firstBytes(unpack(range), 4));
+    const input = { ...named, size: range.size, signal };
+    if (packing === 'none' && range.packing === 'none') {
+      const path = range.start === 0 ? range.path : null;
+      const open: Input['open'] = (onRead) => asUtf8(unpack(range, { onRead, signal }), encoding);
+      return { ...input, path, open };
+    }
+    const outer = limit.counter();
+    const inner = limit.counter();
+    const once: Range = range.packing === 'none' ? { ...range, packing } : range;
+    const open: Input['open'] = (onRead) => {
+      const bytes = outer(unpack(once, { onRead, signal }));
+      const isTwice = packing !== 'none' && range.packing !== 'none';
+      return asUtf8(isTwice ? inner(unpackStream(bytes, packing, signal)) : bytes, encoding);
+    };
+    return { ...input, path: null, onEntry: limit.meter(ENTRY_BYTES), open };
   }
 }
 
-/** A range that may be packed once more: a gzip'ed file in a zip file. */
-async function inputOf(
-  range: Range,
-  of: Pick<Input, 'name' | 'operand' | 'source' | 'named'> & { readonly encoding: string | undefined },
-): Promise<Input> {
-  const { name, operand, source, named, encoding } = of;
-  const start = await firstBytes(unpack(range), 4);
-  const packing = packingOf(start);
-  const isPlain = packing === 'none' && range.packing === 'none';
-  const input = { name, operand, source, named, size: range.size };
-  if (packing === 'none' || range.packing === 'none') {
-    const inner: Range = range.packing === 'none' ? { ...range, packing } : range;
-    const path = isPlain && range.start === 0 ? range.path : null;
-    return { ...input, path, open: (onRead) => asUtf8(unpack(inner, onRead), encoding) };
-  }
-  const open: Input['open'] = (onRead) => asUtf8(unpackStream(unpack(range, onRead), packing), encoding);
-  return { ...input, path: null, open };
+/**
+ * What a pipe gives. A file of this kind is opened only once somebody writes to it, and nothing ends the thread that
+ * waits for that; a socket waits as everything else does. On macOS, a socket takes a pipe without a writer for empty.
+ */
+function openPipe(path: string): AsyncIterable<Buffer> {
+  if (process.platform === 'darwin') return createReadStream(path);
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  return new Socket({ fd, readable: true, writable: false });
 }
 
 /** Every file below a folder, by name; hidden ones are none. A link to a file is one, unless the file is there, too. */
-async function filesIn(folder: string): Promise<string[]> {
-  const found = (await readdir(folder, { recursive: true, withFileTypes: true })).filter(
-    (entry) => !isHidden(relative(folder, pathOf(entry)).replaceAll('\\', '/')),
-  );
-  const files = found.filter((entry) => entry.isFile()).map(pathOf);
-  const links = found.filter((entry) => entry.isSymbolicLink()).map(pathOf);
+async function filesIn(folder: string, signal?: AbortSignal): Promise<string[]> {
+  const files: string[] = [];
+  const links: string[] = [];
+  const folders = [folder];
+  for (let at = folders.pop(); at !== undefined; at = folders.pop()) {
+    signal?.throwIfAborted();
+    for (const entry of await readdir(at, { withFileTypes: true })) {
+      if (isHidden(entry.name)) continue;
+      const path = join(at, entry.name);
+      if (entry.isDirectory()) folders.push(path);
+      else if (entry.isFile()) files.push(path);
+      else if (entry.isSymbolicLink()) links.push(path);
+    }
+  }
   if (links.length > 0) {
     const known = new Set<string>();
     for (const file of files) known.add(await realpath(file));
     for (const link of links.toSorted()) {
+      signal?.throwIfAborted();
       // One that leads nowhere is a file that cannot be read; one to a folder is not followed.
       const target = await realpath(link).catch(() => null);
       if (target !== null && (known.has(target) || !(await stat(target)).isFile())) continue;
@@ -157,10 +219,6 @@ async function filesIn(folder: string): Promise<string[]> {
     }
   }
   return files.toSorted();
-}
-
-function pathOf(entry: Dirent): string {
-  return join(entry.parentPath, entry.name);
 }
 
 function isHidden(name: string): boolean {

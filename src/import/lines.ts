@@ -71,6 +71,7 @@ export async function* linesOf(
 
   const finishLine = (): Line | null => {
     number += 1;
+    if (pendingBytes === 0) return null;
     const parts = pending;
     const size = pendingBytes;
     pending = [];
@@ -97,7 +98,7 @@ export async function* linesOf(
     for (;;) {
       const end = chunk.indexOf(NEWLINE, from);
       if (end === -1) break;
-      keep(chunk.subarray(from, end));
+      if (end > from) keep(chunk.subarray(from, end));
       from = end + 1;
       const line = finishLine();
       if (line === null) continue;

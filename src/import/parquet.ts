@@ -6,8 +6,12 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Entry } from './entries.ts';
 import type { Input } from './inputs.ts';
+import { UnpackLimit } from './unpack-limit.ts';
 
-/** The rows of a Parquet file as objects, nested values as JSON has them. A packed file is unpacked to the disk. */
+/**
+ * The rows of a Parquet file as objects, nested values as JSON has them. A packed file is unpacked to the disk. Throws as
+ * reading the input does.
+ */
 export async function* parquetRows(input: Input, onRead?: (bytes: number) => void): AsyncGenerator<Entry> {
   const { openDatabase, quoted } = await import('../store/duckdb.ts');
   const folder = await mkdtemp(join(tmpdir(), 'undertone-parquet-'));
@@ -23,14 +27,15 @@ export async function* parquetRows(input: Input, onRead?: (bytes: number) => voi
       const source = `read_parquet(${quoted(path)})`;
       const counted = await connection.one(`select count(*) as rows from ${source}`);
       const rows = Math.max(1, Number(counted?.['rows'] ?? 1));
+      const limit = new UnpackLimit(input.size);
       let number = 0;
-      for await (const chunk of connection.stream(
-        `select to_json(file)::varchar as value from ${source} file`,
-        {},
-      )) {
+      const select = `select to_json(file)::varchar as value from ${source} file`;
+      for await (const chunk of connection.stream(select, {}, input.signal)) {
         for (const { value } of chunk) {
+          const text = String(value);
+          limit.add(text.length);
           number += 1;
-          yield { number, value: JSON.parse(String(value)) as unknown, fault: null };
+          yield { number, value: JSON.parse(text) as unknown, fault: null };
         }
         onRead?.(Math.floor((number / rows) * input.size));
       }

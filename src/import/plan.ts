@@ -1,6 +1,7 @@
 /** Decides how each file is read, before anything is sent. */
 import { basename } from 'node:path';
 import { entriesOf, layoutOf, type Layout } from './entries.ts';
+import { MAX_LINE_BYTES } from './lines.ts';
 import { isObject } from '../traces/values.ts';
 import { SURE, type Format, type Recognition, type Sample } from './formats/format.ts';
 import { FORMATS } from './formats/registry.ts';
@@ -46,6 +47,8 @@ export interface Reading {
 
 const NOT_UTF8 = 'a table that is not UTF-8';
 const SAMPLE_ENTRIES = 20;
+/** A sample ends with the first entry behind so many bytes, and with twice as many where no entry ends. */
+const SAMPLE_BYTES = MAX_LINE_BYTES;
 const MAX_DESCRIBED = 12;
 const MAX_ROLES = 5;
 
@@ -101,24 +104,27 @@ export function sizeOf({ parts }: FilePlan): number {
 /** Makes one plan of files that hold parts of the same conversations, where the first of them was. */
 export function joined(plans: readonly FilePlan[]): FilePlan[] {
   const all: FilePlan[] = [];
+  const together = new Map<Format, FilePart[]>();
   for (const plan of plans) {
-    const { format } = plan;
-    const at =
-      format.kind === 'rows' && format.joins ? all.findIndex((other) => other.format === format) : -1;
-    const other = all[at];
-    if (other === undefined) all.push(plan);
-    else all[at] = { ...other, parts: [...other.parts, ...plan.parts] };
+    const { format, parts } = plan;
+    const others = format.kind === 'rows' && format.joins ? together.get(format) : undefined;
+    if (others === undefined) {
+      const own: [FilePart, ...FilePart[]] = [...parts];
+      together.set(format, own);
+      all.push({ ...plan, parts: own });
+    } else others.push(...parts);
   }
   return all;
 }
 
-/** Plans files that nobody says more of. Throws an Error at the first that cannot be read. */
-export async function planFiles(files: readonly string[]): Promise<FilePlan[]> {
-  const { inputs, faults } = await openInputs(files);
+/** Plans files that nobody says more of. Throws an Error at the first that cannot be read, and as the signal says. */
+export async function planFiles(files: readonly string[], signal?: AbortSignal): Promise<FilePlan[]> {
+  const { inputs, faults } = await openInputs(files, { signal });
   for (const { name, message } of faults) throw new Error(`${name} ${message}`);
   const plans: FilePlan[] = [];
   for (const input of inputs) {
     const plan = await planFile(input);
+    signal?.throwIfAborted();
     if (!('format' in plan))
       throw new Error(`${input.name} is not recognised: it looks like ${plan.looksLike}`);
     plans.push(plan);
@@ -139,10 +145,20 @@ export function recognise(sample: Sample): { format: Format; recognition: Recogn
 
 async function sampleOf(input: Input, layout: Layout): Promise<Sample> {
   const values: unknown[] = [];
+  let bytes = 0;
+  async function* beginning(): AsyncGenerator<Buffer> {
+    for await (const chunk of input.open()) {
+      yield chunk;
+      bytes += chunk.length;
+      if (bytes > 2 * SAMPLE_BYTES) return;
+    }
+  }
   try {
-    for await (const { value, fault } of entriesOf(input, layout)) {
+    // A Parquet file is of no use without its end.
+    const part = layout.shape === 'parquet' ? input : { ...input, open: beginning };
+    for await (const { value, fault } of entriesOf(part, layout)) {
       if (fault === null) values.push(value);
-      if (values.length === SAMPLE_ENTRIES) break;
+      if (values.length === SAMPLE_ENTRIES || bytes > SAMPLE_BYTES) break;
     }
   } catch {
     // What is wrong with the rest of the file is told when all of it is read.

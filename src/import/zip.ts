@@ -22,6 +22,8 @@ const END = 0x06054b50;
 const END_64 = 0x06064b50;
 const LOCATOR_64 = 0x07064b50;
 const END_BYTES = 22;
+/** Of a local header, without the name and the extra field behind it. */
+const LOCAL_BYTES = 30;
 /** The end record, its longest comment, and the locator before it. */
 const TAIL_BYTES = END_BYTES + 0xffff + 20;
 const MAX_DIRECTORY_BYTES = 256 * 1024 * 1024;
@@ -36,7 +38,10 @@ export function isZip(start: Buffer): boolean {
   return start.length >= 4 && [LOCAL_HEADER, END].includes(start.readUInt32LE(0));
 }
 
-/** The files in a zip file, in its order. Throws an Error when the directory cannot be read. */
+/**
+ * The files in a zip file, in its order. Throws an Error when the directory cannot be read, and when two entries share
+ * bytes: then a small file would be read as a huge one.
+ */
 export async function readZip(path: string): Promise<ZipEntry[]> {
   const file = await open(path, 'r');
   try {
@@ -55,42 +60,82 @@ export async function readZip(path: string): Promise<ZipEntry[]> {
     }
     if (bytes > MAX_DIRECTORY_BYTES || offset + bytes > size)
       throw new Error('the zip file is damaged or cut off');
-    return entriesOf(path, await bytesAt(file, offset, bytes));
+    return entriesOf(path, await bytesAt(file, offset, bytes), offset);
   } finally {
     await file.close();
   }
 }
 
-function entriesOf(path: string, directory: Buffer): ZipEntry[] {
-  const entries: ZipEntry[] = [];
+/** An entry as the directory has it. */
+interface Listed {
+  readonly name: string;
+  readonly flags: number;
+  readonly method: number;
+  /** Bytes in the archive, and where the local header stands that comes before them. */
+  readonly size: number;
+  readonly offset: number;
+}
+
+function entriesOf(path: string, directory: Buffer, directoryOffset: number): ZipEntry[] {
+  const listed: Listed[] = [];
+  for (const entry of listedIn(directory)) {
+    listed.push(entry);
+    if (listed.length * LOCAL_BYTES > directoryOffset) throw overlap(entry);
+  }
+  const ends = endsOf(listed, directoryOffset);
+  return listed
+    .filter(({ name }) => !name.endsWith('/'))
+    .map((entry) => {
+      const { name, flags, method, size } = entry;
+      const packing = PACKINGS.get(method);
+      return {
+        name,
+        size,
+        fault:
+          (flags & 1) === 1
+            ? 'is encrypted'
+            : packing === undefined
+              ? `is packed by method ${method}, which is not supported`
+              : null,
+        range: () => rangeOf(path, entry, packing ?? 'none', ends.get(entry) ?? 0),
+      };
+    });
+}
+
+function* listedIn(directory: Buffer): Generator<Listed> {
   let at = 0;
   while (at + 46 <= directory.length && directory.readUInt32LE(at) === DIRECTORY_HEADER) {
-    const flags = directory.readUInt16LE(at + 8);
-    const method = directory.readUInt16LE(at + 10);
     const nameEnd = at + 46 + directory.readUInt16LE(at + 28);
     const extraEnd = nameEnd + directory.readUInt16LE(at + 30);
-    const name = directory.toString('utf8', at + 46, nameEnd);
-    const { size, offset } = largeSizes(directory.subarray(nameEnd, extraEnd), {
+    const sizes = largeSizes(directory.subarray(nameEnd, extraEnd), {
       unpacked: directory.readUInt32LE(at + 24),
       size: directory.readUInt32LE(at + 20),
       offset: directory.readUInt32LE(at + 42),
     });
+    yield {
+      name: directory.toString('utf8', at + 46, nameEnd),
+      flags: directory.readUInt16LE(at + 8),
+      method: directory.readUInt16LE(at + 10),
+      ...sizes,
+    };
     at = extraEnd + directory.readUInt16LE(at + 32);
-    if (name.endsWith('/')) continue;
-    const packing = PACKINGS.get(method);
-    entries.push({
-      name,
-      size,
-      fault:
-        (flags & 1) === 1
-          ? 'is encrypted'
-          : packing === undefined
-            ? `is packed by method ${method}, which is not supported`
-            : null,
-      range: () => rangeOf(path, offset, { size, packing: packing ?? 'none' }),
-    });
   }
-  return entries;
+}
+
+/** Where each entry ends at the latest: where the next begins, or the directory. Throws an Error when one is longer. */
+function endsOf(listed: readonly Listed[], directoryOffset: number): ReadonlyMap<Listed, number> {
+  const ends = new Map<Listed, number>();
+  let next = directoryOffset;
+  for (const entry of listed.toSorted((a, b) => b.offset - a.offset)) {
+    if (entry.offset + LOCAL_BYTES + entry.size > next) throw overlap(entry);
+    ends.set(entry, next);
+    next = entry.offset;
+  }
+  return ends;
+}
+
+function overlap({ name }: Listed): Error {
+  return new Error(`the zip file is damaged, or made to cost time: "${name}" overlaps what stands behind it`);
 }
 
 /** Sizes beyond 4 GB stand in an extra field, in this order, each only where the usual place is full. */
@@ -114,13 +159,17 @@ function largeSizes(
   return { size, offset };
 }
 
-async function rangeOf(path: string, offset: number, of: Pick<Range, 'size' | 'packing'>): Promise<Range> {
+/** The local header may be longer than the directory says. */
+async function rangeOf(path: string, entry: Listed, packing: Packing, end: number): Promise<Range> {
+  const { size, offset } = entry;
   const file = await open(path, 'r');
   try {
-    const header = await bytesAt(file, offset, 30);
-    if (header.length < 30 || header.readUInt32LE(0) !== LOCAL_HEADER)
+    const header = await bytesAt(file, offset, LOCAL_BYTES);
+    if (header.length < LOCAL_BYTES || header.readUInt32LE(0) !== LOCAL_HEADER)
       throw new Error('the zip file is damaged');
-    return { path, ...of, start: offset + 30 + header.readUInt16LE(26) + header.readUInt16LE(28) };
+    const start = offset + LOCAL_BYTES + header.readUInt16LE(26) + header.readUInt16LE(28);
+    if (start + size > end) throw overlap(entry);
+    return { path, size, packing, start };
   } finally {
     await file.close();
   }

@@ -179,6 +179,8 @@ export class Database {
 
 export type ColumnType = 'integer' | 'bigint' | 'text' | 'blob';
 
+const INTERRUPT_AGAIN_MS = 20;
+
 /** Prepared statements that a connection keeps. */
 const PREPARED = 16;
 
@@ -200,16 +202,36 @@ export class Connection {
     );
   }
 
-  /** The rows of a SELECT as it makes them, some thousands at a time. One at a time on a connection. */
-  async *stream(sql: string, bindings: Bindings): AsyncGenerator<Row[]> {
-    const result = await classified(() =>
-      this.#connection.stream(sql, bound(bindings), boundTypes(bindings)),
-    );
-    const names = result.columnNames();
-    for (;;) {
-      const chunk = await classified(() => result.fetchChunk());
-      if (chunk === null || chunk.rowCount === 0) return;
-      yield chunk.getRows().map((row) => rowOf(names, row));
+  /**
+   * The rows of a SELECT as it makes them, some thousands at a time. One at a time on a connection. Ends, also in the
+   * middle of a sort, with what the signal says once that is aborted.
+   */
+  async *stream(sql: string, bindings: Bindings, signal?: AbortSignal): AsyncGenerator<Row[]> {
+    signal?.throwIfAborted();
+    let again: NodeJS.Timeout | undefined;
+    // What has not begun yet does not hear it.
+    const interrupt = (): void => {
+      this.#connection.interrupt();
+      again = setTimeout(interrupt, INTERRUPT_AGAIN_MS);
+    };
+    signal?.addEventListener('abort', interrupt);
+    try {
+      const result = await classified(() =>
+        this.#connection.stream(sql, bound(bindings), boundTypes(bindings)),
+      );
+      const names = result.columnNames();
+      for (;;) {
+        const chunk = await classified(() => result.fetchChunk());
+        signal?.throwIfAborted();
+        if (chunk === null || chunk.rowCount === 0) return;
+        yield chunk.getRows().map((row) => rowOf(names, row));
+      }
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw error;
+    } finally {
+      signal?.removeEventListener('abort', interrupt);
+      clearTimeout(again);
     }
   }
 

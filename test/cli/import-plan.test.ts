@@ -2,10 +2,11 @@ import { deepEqual, equal, match, rejects } from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, beforeEach, describe, it, mock } from 'node:test';
+import { after, before, beforeEach, describe, it } from 'node:test';
 import { PassThrough } from 'node:stream';
-import { planAll, QuestionInterrupted } from '../../src/cli/import-plan.ts';
-import { openInputs } from '../../src/import/inputs.ts';
+import { planAll, PlanInterrupted, withPlans, type PlanOptions } from '../../src/cli/import-plan.ts';
+import { openProgress } from '../../src/cli/progress.ts';
+import { openInputs, type Input } from '../../src/import/inputs.ts';
 
 let folder: string;
 const told: string[] = [];
@@ -13,13 +14,22 @@ before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'undertone-import-plan-'));
   await writeFile(join(folder, 'table.csv'), 'thread,sender,text\n1,Key account,Hallo\n1,Berater,Ja\n');
   await writeFile(join(folder, 'chats.jsonl'), '{"turns": [{"role": "user", "content": "Hello"}]}');
-  mock.method(console, 'error', (text: string) => told.push(text));
 });
 after(async () => {
-  mock.restoreAll();
   await rm(folder, { recursive: true, force: true });
 });
 beforeEach(() => void told.splice(0));
+
+const error = new PassThrough();
+error.on('data', (text: Buffer) => told.push(text.toString()));
+const { signal } = new AbortController();
+const options: PlanOptions = {
+  format: undefined,
+  mapping: undefined,
+  ask: null,
+  progress: openProgress(error),
+  signal,
+};
 
 /** Plans a file beside a person who types; null: nobody is there. */
 async function plan(name: string, typed: string | null): Promise<{ names: string[]; sure: boolean }> {
@@ -28,7 +38,7 @@ async function plan(name: string, typed: string | null): Promise<{ names: string
   const inputs = await openInputs([join(folder, name)]);
   if (typed !== null) input.write(typed);
   const ask = typed === null ? null : { input, output };
-  const { plans, sure } = await planAll(inputs, { format: undefined, mapping: undefined, ask });
+  const { plans, sure } = await planAll(inputs, { ...options, ask });
   return { names: plans.map(({ parts }) => parts[0].input.source), sure };
 }
 
@@ -48,7 +58,7 @@ describe('planAll', () => {
 
   it('takes the end of the input for no, and Ctrl-C for the end of the command', async () => {
     equal((await plan('table.csv', '\u0004')).sure, false);
-    await rejects(plan('table.csv', 'y\u0003'), QuestionInterrupted);
+    await rejects(plan('table.csv', 'y\u0003'), PlanInterrupted);
   });
 
   it('names in the command that confirms a guess what it takes roles for', async () => {
@@ -66,5 +76,48 @@ describe('planAll', () => {
   it('leaves out what it is not sure of in a folder, and says so', async () => {
     deepEqual(await plan('', null), { names: ['chats'], sure: true });
     match(told.join('\n'), /table\.csv: left out, as it is not sure/);
+  });
+
+  it('ends where it is when it is told to, and asks nothing more', async () => {
+    const stop = new AbortController();
+    const inputs = await openInputs([join(folder, 'chats.jsonl'), join(folder, 'table.csv')], {
+      signal: stop.signal,
+    });
+    const opened: string[] = [];
+    const watched = inputs.inputs.map((input): Input => ({
+      ...input,
+      open(onRead) {
+        opened.push(input.source);
+        stop.abort();
+        return input.open(onRead);
+      },
+    }));
+    await rejects(
+      planAll({ ...inputs, inputs: watched }, { ...options, signal: stop.signal }),
+      PlanInterrupted,
+    );
+    equal(opened.includes('table'), false);
+    const [input, output] = [new PassThrough(), new PassThrough()];
+    const asking = new AbortController();
+    output.on('data', () => asking.abort());
+    await rejects(
+      planAll(await openInputs([join(folder, 'table.csv')]), {
+        ...options,
+        ask: { input, output },
+        signal: asking.signal,
+      }),
+      PlanInterrupted,
+    );
+  });
+
+  it('is a command that was interrupted, and nothing is done', async () => {
+    const stop = new AbortController();
+    stop.abort();
+    const files = [join(folder, 'chats.jsonl')];
+    const named = { files, format: undefined, mapping: undefined, encoding: undefined };
+    const status = await withPlans(named, { ...options, signal: stop.signal }, () => {
+      throw new Error('this is not to be done');
+    });
+    equal(status, 130);
   });
 });

@@ -1,11 +1,13 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { readdirSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { FakeService } from '../import/fake-service.ts';
+import { eventually } from '../support/processes.ts';
 
 const SCRIPT = resolve(import.meta.dirname, '../../src/cli/import.ts');
 
@@ -226,6 +228,20 @@ describe('npm run import', () => {
     // Under another source it would be counted again.
     equal(err.includes(`npm run import -- chats.jsonl ${options}\n`), true, err);
     equal(service.countOf().sessions < 4000, true);
+  });
+
+  it('ends when it is told to while it waits for a pipe, and leaves nothing behind', async () => {
+    const temporary = join(folder, 'tmp');
+    await mkdir(temporary);
+    execFileSync('mkfifo', [join(folder, 'pipe')]);
+    for (const args of [['--url', url, '--key', service.key], ['--dry-run']]) {
+      const { child, ended } = start(['pipe', ...args], { TMPDIR: temporary });
+      await eventually(() => readdirSync(temporary).length > 0);
+      child.kill('SIGTERM');
+      const { status, err } = await ended;
+      equal(status, 130, err);
+      deepEqual(readdirSync(temporary), []);
+    }
   });
 
   it('counts nothing twice and loses nothing when it is killed in the middle of a table, and run again', async () => {

@@ -2,7 +2,7 @@ import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, it, mock } from 'node:test';
 import { duration, messagesPerSecond } from '../../src/domain/progress.ts';
-import { openProgress } from '../../src/cli/progress.ts';
+import { openProgress, shownLater } from '../../src/cli/progress.ts';
 
 function output(isTTY: boolean): { stream: NodeJS.WritableStream; written: () => string } {
   const chunks: string[] = [];
@@ -40,6 +40,27 @@ describe('progress', () => {
       'rebuilding: 9%, entry 90, 2,000 messages/s, 1 min 31 s left',
       'rebuilding: 19%, entry 190, 2,000 messages/s, 1 min 21 s left',
       'a.jsonl:3: \\u001b[31m',
+      '',
+    ]);
+  });
+
+  it('says nothing of what takes a moment, and how far it is of what takes longer', () => {
+    const { stream, written } = output(false);
+    const shown = shownLater(
+      openProgress(stream, () => now),
+      { title: 'looking at files', to: 100 },
+      () => now,
+    );
+    for (let second = 0; second <= 21; second++) {
+      shown.update({ done: second, details: `${second} of 100` });
+      if (second === 0) equal(written(), '');
+      pass(1000);
+    }
+    shown.end();
+    pass(60_000);
+    deepEqual(written().split('\n'), [
+      'looking at files: 10%, 10 of 100, 1 min 30 s left',
+      'looking at files: 20%, 20 of 100, 1 min 20 s left',
       '',
     ]);
   });

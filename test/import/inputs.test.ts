@@ -1,10 +1,12 @@
 import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { after, before, describe, it } from 'node:test';
 import { deflateRawSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import { entriesOf } from '../../src/import/entries.ts';
 import { openInputs, type Input } from '../../src/import/inputs.ts';
 import { zipOf } from './zip-file.ts';
 
@@ -60,19 +62,15 @@ describe('openInputs', () => {
     ];
     const { inputs } = await openInputs(paths);
     for (const input of inputs) equal((await textOf(input)) === text, true, input.name);
-    const named = await openInputs(
-      [await file('old.csv', Buffer.from('Grüße', 'latin1'))],
-      undefined,
-      'windows-1252',
-    );
+    const named = await openInputs([await file('old.csv', Buffer.from('Grüße', 'latin1'))], {
+      encoding: 'windows-1252',
+    });
     deepEqual(await Promise.all(named.inputs.map(textOf)), ['Grüße']);
     // Such a file is no text, whatever it is said to be.
     const parquet = Buffer.from('PAR1\xe4', 'latin1');
-    const other = await openInputs(
-      [await file('a.parquet.gz', gzipSync(parquet))],
-      undefined,
-      'windows-1252',
-    );
+    const other = await openInputs([await file('a.parquet.gz', gzipSync(parquet))], {
+      encoding: 'windows-1252',
+    });
     for await (const chunk of other.inputs[0]?.open() ?? []) deepEqual(chunk, parquet);
   });
 
@@ -136,11 +134,124 @@ describe('openInputs', () => {
     match(faults[0]?.message ?? '', /the zip file has no directory/);
   });
 
+  it('takes no zip file whose entries share bytes', async () => {
+    const packed = deflateRawSync('{}\n'.repeat(1000));
+    const entry = { method: 8, packed };
+    const shared = zipOf([
+      { name: 'a.jsonl', ...entry },
+      ...Array.from({ length: 200 }, (_, index) => ({ name: `${index}.jsonl`, ...entry, sameAs: 0 })),
+    ]);
+    const longer = zipOf([
+      { name: 'a.jsonl', ...entry, extra: 100 },
+      { name: 'b.jsonl', ...entry },
+    ]);
+    // One that does not end before the directory.
+    const last = zipOf([{ name: 'a.jsonl', ...entry, extra: 1 }]);
+    for (const [name, zip] of Object.entries({ shared, longer, last })) {
+      const { inputs, faults } = await openInputs([await file(`${name}.zip`, zip)]);
+      deepEqual(inputs, [], name);
+      equal(faults.length, 1);
+      match(faults[0]?.message ?? '', /overlaps what stands behind it/);
+    }
+  });
+
+  it('takes no file that unpacks to far more than it has, packed once or twice, and none of many together', async () => {
+    const blank = Buffer.alloc(24 * 1024 * 1024, '{}\n');
+    const part = deflateRawSync(blank.subarray(0, 1024 * 1024));
+    const many = Array.from({ length: 30 }, (_, index) => ({
+      name: `${index}.jsonl`,
+      method: 8,
+      packed: part,
+    }));
+    const paths = [
+      await file('bomb.jsonl.gz', gzipSync(blank)),
+      await file('bomb.jsonl.zst', zstdCompressSync(blank)),
+      await file('twice.zip', zipOf([{ name: 'a.gz', method: 8, packed: deflateRawSync(gzipSync(blank)) }])),
+    ];
+    const { inputs } = await openInputs(paths);
+    equal(inputs.length, 3);
+    for (const input of inputs)
+      await rejects(
+        textOf(input),
+        /unpacks to more than 200 times its size\. If that is right, unpack it/,
+        input.name,
+      );
+    const together = await openInputs([await file('many.zip', zipOf(many))]);
+    const whole: boolean[] = [];
+    for (const input of together.inputs)
+      whole.push(
+        await textOf(input).then(
+          () => true,
+          () => false,
+        ),
+      );
+    ok(whole.includes(true) && whole.indexOf(false) === whole.lastIndexOf(true) + 1, whole.join());
+  });
+
+  it('takes no packed file of entries that are next to nothing, each of which takes as long as a message', async () => {
+    const packed = gzipSync('{}\n'.repeat(400_000));
+    const { inputs } = await openInputs([await file('many.jsonl.gz', packed)]);
+    const [input] = inputs;
+    ok(input);
+    let last = 0;
+    await rejects(async () => {
+      for await (const { number } of entriesOf(input, { shape: 'jsonl' })) last = number;
+    }, /unpacks to more than 200 times its size/);
+    ok(last > 300_000, String(last));
+  });
+
+  it('reads again what it has read, however often', async () => {
+    const packed = gzipSync(Buffer.alloc(12 * 1024 * 1024, 'a'));
+    const { inputs } = await openInputs([await file('again.jsonl.gz', packed)]);
+    for (let time = 0; time < 4; time += 1) equal((await textOf(inputs[0])).length, 12 * 1024 * 1024);
+  });
+
+  it('takes no file of tiny zstd frames, each of which costs as much as a file', async () => {
+    const empty = zstdCompressSync('');
+    const { inputs } = await openInputs([
+      await file('frames.zst', Buffer.concat(Array.from({ length: 1200 }, () => empty))),
+    ]);
+    await rejects(textOf(inputs[0]), /more zstd frames than one can read/);
+  });
+
+  it('ends in the middle when it is told to, whatever it does', async () => {
+    const stop = new AbortController();
+    const { signal } = stop;
+    const paths = [
+      await file('blank.jsonl', '\n'.repeat(3_000_000)),
+      await file('blank.jsonl.gz', gzipSync('\n'.repeat(3_000_000))),
+      await file(
+        'blank.zip',
+        zipOf([{ name: 'a.gz', method: 8, packed: deflateRawSync(gzipSync('\n'.repeat(3_000_000))) }]),
+      ),
+    ];
+    const { inputs } = await openInputs(paths, { signal });
+    const begun = inputs.map((input) => input.open()[Symbol.asyncIterator]());
+    for (const chunks of begun) equal((await chunks.next()).done, false);
+    stop.abort();
+    for (const chunks of begun) await rejects(chunks.next(), { name: 'AbortError' });
+    await rejects(openInputs(paths, { signal }), { name: 'AbortError' });
+    await rejects(openInputs([folder], { signal }), { name: 'AbortError' });
+  });
+
+  it('leaves nothing of a pipe behind when it is told to end', async () => {
+    const stop = new AbortController();
+    const standardInput = new PassThrough();
+    standardInput.write('{}');
+    const kept = async (): Promise<string[]> =>
+      (await readdir(tmpdir())).filter((name) => name.startsWith('undertone-import-')).toSorted();
+    const before = await kept();
+    const opening = openInputs(['-'], { standardInput, signal: stop.signal });
+    standardInput.once('resume', () => stop.abort());
+    await rejects(opening, { name: 'AbortError' });
+    deepEqual(await kept(), before);
+  });
+
   it('keeps the standard input until it is closed', async () => {
     async function* standardInput(): AsyncGenerator<Buffer> {
       yield gzipSync('piped');
     }
-    const opened = await openInputs(['-'], standardInput());
+    const opened = await openInputs(['-'], { standardInput: standardInput() });
     const [input] = opened.inputs;
     deepEqual([await textOf(input), await textOf(input), input?.source], ['piped', 'piped', 'stdin']);
     await opened.close();
@@ -154,7 +265,7 @@ describe('openInputs', () => {
       yield Buffer.from('one');
     }
     const written = writeFile(fifo, 'two');
-    const opened = await openInputs(['-', fifo, '-'], standardInput());
+    const opened = await openInputs(['-', fifo, '-'], { standardInput: standardInput() });
     await written;
     deepEqual(await Promise.all(opened.inputs.map(async (input) => [input.source, await textOf(input)])), [
       ['stdin', 'one'],

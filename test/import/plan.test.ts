@@ -153,6 +153,19 @@ describe('planFile', () => {
     }
   });
 
+  it('looks at the beginning of a file whose first line does not end', async () => {
+    const piece = Buffer.alloc(1024 * 1024, 'x');
+    let pieces = 0;
+    const endless: Input = {
+      ...inputOf('', 'endless.jsonl'),
+      async *open() {
+        for (; pieces < 1000; pieces += 1) yield piece;
+      },
+    };
+    ok('format' in (await planFile(endless)));
+    ok(pieces < 200, String(pieces));
+  });
+
   it('takes any file, whole or damaged, without throwing', async () => {
     const files = globSync('*.{json,jsonl,csv}', { cwd: FIXTURES })
       .toSorted()

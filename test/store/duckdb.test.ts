@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { deepEqual, equal, ok } from 'node:assert/strict';
+import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { join } from 'node:path';
 import {
   DatabaseError,
@@ -32,6 +32,16 @@ describe('the door to DuckDB', () => {
     }
     throw new Error('nothing was thrown');
   };
+
+  it('ends a stream in the middle of its work when it is told to, and goes on with others', async () => {
+    const stop = new AbortController();
+    const rows = connection.stream('select sum(hash(range)) as n from range(1000000000000)', {}, stop.signal);
+    const first = rows.next();
+    stop.abort();
+    await rejects(first, { name: 'AbortError' });
+    await rejects(connection.stream('select 1 as n', {}, stop.signal).next(), { name: 'AbortError' });
+    deepEqual(await connection.one('select 1 as n'), { n: 1 });
+  });
 
   it('tells want of memory from other faults', async () => {
     equal((await faultOf(() => connection.all('select nothing'))).fault, 'other');

@@ -20,7 +20,7 @@ export interface Span {
 /** Puts the spans of a conversation together; `spans` are in the order of their start. */
 export function conversationOfSpans(id: string, source: string, spans: readonly Span[]): Reading {
   const omitted = new OmissionCounts();
-  const turns: Turn[] = [];
+  const turns = new Turns();
   const seen = new Set<string>();
   const traces = Map.groupBy(
     spans.filter((span) => !seen.has(span.id) && seen.add(span.id)),
@@ -31,7 +31,36 @@ export function conversationOfSpans(id: string, source: string, spans: readonly 
     if (chosen.length === 0) omitted.add('trace without messages');
     for (const [index, call] of chosen.entries()) addCall(turns, call, index === 0, omitted);
   }
-  return { line: { id, source, turns }, omitted: omitted.all };
+  return { line: { id, source, turns: turns.all }, omitted: omitted.all };
+}
+
+/** What was said, found again without looking at all of it: a conversation may have a hundred thousand turns. */
+class Turns {
+  readonly all: Turn[] = [];
+  /** Places of what was said, ascending, by role and content. */
+  readonly #places = new Map<string, Map<string, number[]>>();
+
+  add(turn: Turn): void {
+    let ofRole = this.#places.get(turn.role);
+    if (ofRole === undefined) this.#places.set(turn.role, (ofRole = new Map<string, number[]>()));
+    const places = ofRole.get(turn.content);
+    if (places === undefined) ofRole.set(turn.content, [this.all.length]);
+    else places.push(this.all.length);
+    this.all.push(turn);
+  }
+
+  /** The first place of the same words from `from` on and before `to`; -1: there is none. */
+  find({ role, content }: Message, from: number, to: number): number {
+    const places = this.#places.get(role)?.get(content) ?? [];
+    let [low, high] = [0, places.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((places[middle] as number) < from) low = middle + 1;
+      else high = middle;
+    }
+    const place = places[low] ?? to;
+    return place < to ? place : -1;
+  }
 }
 
 interface Call {
@@ -62,7 +91,7 @@ function messagesIn(value: unknown, role: 'user' | 'assistant'): Message[] {
  * conversation began elsewhere. The question of the first call of a trace is new even if the same was asked before.
  */
 function addCall(
-  turns: Turn[],
+  turns: Turns,
   { span, asked, answered }: Call,
   isFirst: boolean,
   omitted: OmissionCounts,
@@ -77,37 +106,34 @@ function addCall(
   const userOf = ({ role }: Message): { userId?: string } =>
     role === 'user' && span.userId !== undefined ? { userId: span.userId } : {};
   addUnknown(turns, history, (message) => ({ ...message, ...at, ...userOf(message) }));
-  const last = turns.at(-1);
+  const last = turns.all.at(-1);
   for (const [index, message] of questions.entries()) {
     // A call that is tried again asks what nobody has answered yet.
     const isRetry = index === 0 && last?.role === 'user' && last.content === message.content;
-    if (!isRetry) turns.push({ ...message, ...at, ...userOf(message) });
+    if (!isRetry) turns.add({ ...message, ...at, ...userOf(message) });
   }
   const end = timed(span.endedAt ?? span.startedAt);
   addUnknown(
     turns,
     answered.filter(isSpoken),
     (message) => ({ ...message, ...end }),
-    isFirst ? turns.length : 0,
+    isFirst ? turns.all.length : 0,
   );
 }
 
 /** Adds the messages that do not occur, in this order, among the turns from `from` on. */
 function addUnknown(
-  turns: Turn[],
+  turns: Turns,
   messages: readonly Message[],
   turnOf: (message: Message) => Turn,
   from = 0,
 ): void {
   // An answer that repeats the whole conversation is known to where it repeats it.
   let next = messages.length > 1 ? 0 : from;
-  const known = turns.length;
+  const known = turns.all.length;
   for (const message of messages) {
-    const found = turns.findIndex(
-      (turn, index) =>
-        index >= next && index < known && turn.role === message.role && turn.content === message.content,
-    );
-    if (found === -1) turns.push(turnOf(message));
+    const found = turns.find(message, next, known);
+    if (found === -1) turns.add(turnOf(message));
     else next = found + 1;
   }
 }
