@@ -12,10 +12,12 @@ const COUNTED = 'undertone_worker_messages_total';
 const STANDSTILL_MS = 60_000;
 const MOST_MS = 20 * 60_000;
 
-/** Waits until nothing waits to be counted. False: it does not come to an end. */
-export async function untilQuiet(url: string): Promise<boolean> {
+const TELL_MS = 30_000;
+
+/** Waits until nothing waits to be counted, and says now and then how much does. False: it does not come to an end. */
+export async function untilQuiet(url: string, say: (sentence: string) => void): Promise<boolean> {
   const startedAt = performance.now();
-  let movedAt = startedAt;
+  let [movedAt, toldAt] = [startedAt, startedAt];
   let known = '';
   for (let quiet = 0; quiet < QUIET_LOOKS;) {
     const now = performance.now();
@@ -25,6 +27,11 @@ export async function untilQuiet(url: string): Promise<boolean> {
     const told = [...waiting, valueOf(metrics ?? '', COUNTED)].join();
     if (told !== known) movedAt = now;
     known = told;
+    if (now - toldAt > TELL_MS) {
+      toldAt = now;
+      const waits = WAITING.map((name, index) => `${name} ${waiting[index] ?? 'unknown'}`).join(', ');
+      say(`after ${((now - startedAt) / 1000).toFixed(0)} s: ${waits}`);
+    }
     quiet = waiting.every((count) => count === 0) ? quiet + 1 : 0;
     await sleep(LOOK_MS);
   }

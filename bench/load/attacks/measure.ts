@@ -98,7 +98,7 @@ export async function underAttack(target: Target, options: MeasureOptions): Prom
   say(`${attack.name}: attacked for ${((report.endedAt - report.beganAt) / 1000).toFixed(0)} s`);
   const endedAt = performance.now();
   victim.rest();
-  const isSettled = await untilQuiet(url);
+  const isSettled = await untilQuiet(url, say);
   const settling = (performance.now() - endedAt) / 1000;
   const figures = await victim.end(LAST_MS);
   return {

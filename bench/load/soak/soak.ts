@@ -109,7 +109,7 @@ export async function soak(options: SoakOptions): Promise<SoakResult> {
     clearTimeout(givingUp);
     say('everything is sent: now it is counted');
     victim.rest();
-    const isSettled = await untilQuiet(url);
+    const isSettled = await untilQuiet(url, say);
     const figures = await victim.end(PATIENCE_MS);
     const entries = [...report.entries, ...figures.entries, ...shop.ledger.entries()];
     return {
