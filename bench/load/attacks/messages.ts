@@ -161,15 +161,15 @@ export const MESSAGE_ATTACKS: readonly Attack[] = [
   {
     name: 'many-messages',
     what: '80 requests of 10,000 one-word messages, 1.8 MB gzipped, over 8 connections',
-    everyMs: 60_000,
+    everyMs: 300_000,
     prepare: flooding({ requests: 80, messages: 10_000 }),
   },
   {
     name: 'many-messages-many-keys',
     what: 'the same with 16 keys of one project, in turns',
     keys: 16,
-    everyMs: 60_000,
-    salvos: 3,
+    everyMs: 0,
+    salvos: 1,
     prepare: flooding({ requests: 80, messages: 10_000 }),
   },
   {
@@ -183,7 +183,8 @@ export const MESSAGE_ATTACKS: readonly Attack[] = [
   {
     name: 'batches',
     what: '4 batches of 1,000 lines at once, each line a session of its own',
-    everyMs: 5000,
+    everyMs: 10_000,
+    salvos: 60,
     prepare: batches,
   },
   {

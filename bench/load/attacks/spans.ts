@@ -162,7 +162,8 @@ export const SPAN_ATTACKS: readonly Attack[] = [
   {
     name: 'half-traces',
     what: '2 exports of 90,000 spans at once, each span a trace whose parent never comes',
-    everyMs: 240_000,
+    everyMs: 300_000,
+    salvos: 2,
     // A trace waits 30 s for its rest.
     seconds: 90,
     prepare: halfTraces,
