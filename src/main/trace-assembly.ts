@@ -12,7 +12,7 @@ import { isDeadHolder, thisHolder } from '../stream/kv/process-identity.ts';
 import { openTraceLog, type TraceLog } from '../stream/log/trace-log.ts';
 import { Assembler } from '../traces/assembly/assembler.ts';
 import { CachedBucket } from '../traces/assembly/assembly-store.ts';
-import type { AssemblyParts } from '../traces/assembly/assembly.ts';
+import type { AssemblyParts } from '../traces/assembly/assembly-parts.ts';
 import { openAssemblyBuckets } from '../traces/assembly/buckets.ts';
 import { keepAssembling } from '../traces/assembly/keep-assembling.ts';
 import { emitThrough, sessionIdOf } from '../traces/assembly/emit.ts';
@@ -93,7 +93,7 @@ export async function openTraceAssembly(options: TraceAssemblyOptions): Promise<
   void leases.compete();
   return {
     get figures() {
-      return assembler === null ? null : { ...counts, waiting: assembler.waiting };
+      return assembler === null ? null : { ...counts, waiting: assembler.waiting.traces };
     },
     close: () => leases.close(),
   };
@@ -152,7 +152,7 @@ function partsOf(
     },
     firstSequence: () => log.firstSequence,
     clock: () => Date.now() * 1000,
-    roundBytes: Math.min(MIB, connection.maxPayload / 8),
+    limits: { bytes: Math.min(MIB, connection.maxPayload / 8) },
     guard: () => lease.confirm(),
   };
 }

@@ -1,14 +1,19 @@
 /** Covered by test/e2e/otlp-rules.test.ts and test/faults/traces.ts. */
-import { jetstreamManager } from '@nats-io/jetstream';
+import { jetstreamManager, JetStreamApiError, type StreamAPI } from '@nats-io/jetstream';
 import type { StreamConnection } from '../connection.ts';
 import { TRACES_STREAM, TRACES_SUBJECT } from '../subjects.ts';
 import { readExtent, type StreamExtent } from './consumer.ts';
 import { LogReader, type LogEntry, type TakeOptions } from './log-reader.ts';
 
+/** JetStream's error codes for a message that is not there. */
+const MESSAGE_NOT_FOUND: ReadonlySet<number> = new Set([10037, 10043]);
+
 /** The stream of traces from its first entry on. What is done is removed, so that its beginning is the checkpoint. */
 export interface TraceLog {
   readonly firstSequence: number;
   take(options: TakeOptions): Promise<readonly Pick<LogEntry, 'sequence' | 'bytes' | 'pending'>[]>;
+  /** The payload of an entry once more; null when the stream no longer holds it. */
+  read(sequence: number): Promise<Uint8Array | null>;
   /** Removes the entries before a sequence. */
   removeBefore(sequence: number): Promise<void>;
   close(): Promise<void>;
@@ -28,12 +33,25 @@ export async function openTraceLog(connection: StreamConnection, readAheadBytes:
       return firstSequence;
     },
     take: (options) => reader.take(options),
+    async read(sequence) {
+      const streams = await streamsOf(connection);
+      try {
+        return (await streams.getMessage(TRACES_STREAM, { seq: sequence }))?.data ?? null;
+      } catch (error) {
+        if (error instanceof JetStreamApiError && MESSAGE_NOT_FOUND.has(error.code)) return null;
+        throw error;
+      }
+    },
     async removeBefore(sequence) {
       if (sequence <= firstSequence) return;
-      const manager = await jetstreamManager(connection.nats, { checkAPI: false });
-      await manager.streams.purge(TRACES_STREAM, { seq: sequence });
+      const streams = await streamsOf(connection);
+      await streams.purge(TRACES_STREAM, { seq: sequence });
       firstSequence = sequence;
     },
     close: () => reader.close(),
   };
+}
+
+async function streamsOf(connection: StreamConnection): Promise<StreamAPI> {
+  return (await jetstreamManager(connection.nats, { checkAPI: false })).streams;
 }

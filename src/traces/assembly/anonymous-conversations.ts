@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { CachedBucket } from './assembly-store.ts';
+import type { GiveWay } from './give-way.ts';
 import type { KnownTurn, Said } from './known-turn.ts';
 import { mergeSpan } from './known-turns.ts';
 import { keyOf, type Candidate } from './records.ts';
@@ -12,6 +13,21 @@ export interface AnonymousTrace {
   readonly trace: string;
   /** In order of their start; at least one. */
   readonly spans: readonly SpokenSpan[];
+}
+
+/** By what the conversation of a trace is looked up. */
+export interface AnonymousReading {
+  readonly anonymous: AnonymousTrace;
+  /** All that it says, merged; of a trace that is too large, what its first spans say. */
+  readonly whole: readonly KnownTurn[];
+  /** Key of a gap that it fills; null: it is too large for one. */
+  readonly gap: string | null;
+  /** What was said before it. */
+  readonly before: readonly Said[];
+  /** Keys of the ends that it may go on with, the longest history first. */
+  readonly ends: readonly { readonly length: number; readonly key: string }[];
+  /** Key of the end of a longer history that the application cut; null: what is left may be anybody's. */
+  readonly tail: string | null;
 }
 
 /** A conversation to which a trace belongs. */
@@ -38,6 +54,36 @@ const TELLING_CHARACTERS = 40;
 /** Conversations with the same last turns that are compared as a whole. */
 const MAX_TRIED = 4;
 
+/** Reads by what a trace is looked up. */
+export async function readAnonymous(anonymous: AnonymousTrace, giveWay: GiveWay): Promise<AnonymousReading> {
+  const { scope, spans } = anonymous;
+  const [first] = spans as readonly [SpokenSpan, ...SpokenSpan[]];
+  // Of a trace of more, no call repeats all.
+  const merged = firstSpans(spans);
+  const whole: KnownTurn[] = [];
+  for (const span of merged) {
+    mergeSpan(whole, span);
+    await giveWay.after(span.asked.length + span.answered.length);
+  }
+  // What a trace of several calls goes on with was asked in the same trace.
+  const { history, questions, steps } = partsOf(first);
+  const before = first.continues && first.alone ? [...history, ...questions, ...steps] : history;
+  const isTelling = history.reduce((sum, { content }) => sum + content.length, 0) >= TELLING_CHARACTERS;
+  const lengths = Array.from(
+    { length: Math.min(before.length, MAX_BEGINNINGS) },
+    (_, shorter) => before.length - shorter,
+  );
+  const fingerprints = fingerprintsOf(before, lengths);
+  return {
+    anonymous,
+    whole,
+    gap: merged.length < spans.length ? null : keyOf('gap', ...scope, fingerprintOf(whole)),
+    before,
+    ends: lengths.map((length) => ({ length, key: keyOf('end', ...scope, fingerprints.get(length) ?? '') })),
+    tail: isTelling && before.length >= TAIL ? tailKey(scope, before) : null,
+  };
+}
+
 /**
  * Finds conversations without an id by what was said in them. A call that repeats the history goes on with a
  * conversation that ended exactly so: which one of several is the same to everybody. A call that comes late is found by
@@ -58,42 +104,43 @@ export class AnonymousConversations {
     this.#turnsOf = turnsOf;
   }
 
+  /** Asks for all that a trace may need, side by side: also for what is noted of a conversation that it begins. */
+  async prefetch({ anonymous, whole, gap, ends, tail }: AnonymousReading): Promise<void> {
+    const { scope } = anonymous;
+    const keys = [
+      ...(gap === null ? [] : [gap]),
+      ...ends.map(({ key }) => key),
+      ...(tail === null ? [] : [tail]),
+      keyOf('end', ...scope, fingerprintOf(whole)),
+      ...(whole.length > TAIL ? [tailKey(scope, whole)] : []),
+    ];
+    await Promise.all(keys.map((key) => this.#candidates(key)));
+  }
+
   /** The conversation which a trace goes on with, or belongs into; null: it begins one. */
-  async find({ scope, trace, spans }: AnonymousTrace): Promise<FoundConversation | null> {
-    const [first] = spans;
-    if (first === undefined) return null;
-    // Of a trace of more, no call repeats all.
-    const merged = firstSpans(spans);
-    const whole: KnownTurn[] = [];
-    for (const span of merged) mergeSpan(whole, span);
+  async find({
+    anonymous,
+    whole,
+    gap,
+    before,
+    ends,
+    tail,
+  }: AnonymousReading): Promise<FoundConversation | null> {
+    const { scope, trace, spans } = anonymous;
+    const [first] = spans as readonly [SpokenSpan, ...SpokenSpan[]];
     const endedAt = spans.reduce((latest, span) => Math.max(latest, span.endedAt), -Infinity);
-    // It stands before the call in whose history it is.
-    const gap = ({ at }: Candidate): number => (at >= endedAt ? at - endedAt : Infinity);
     // A call between two uses of tools says nothing of its own, so it takes nothing from others.
-    const takes = whole.some(({ inferred }) => inferred === null);
-    const taker = { trace, takes };
-    const missing =
-      merged.length < spans.length
-        ? null
-        : await this.#take(['gap', ...scope, fingerprintOf(whole)], taker, gap);
+    const taker = { trace, takes: whole.some(({ inferred }) => inferred === null) };
+    // It stands before the call in whose history it is.
+    const ahead = ({ at }: Candidate): number => (at >= endedAt ? at - endedAt : Infinity);
+    const missing = gap === null ? null : await this.#take(gap, taker, ahead);
     if (missing !== null) return { trace: missing, missing: whole };
-    // What a trace of several calls goes on with was asked in the same trace.
-    const { history, questions, steps } = partsOf(first);
-    const before = first.continues && first.alone ? [...history, ...questions, ...steps] : history;
     const age = ({ at }: Candidate): number => (at <= first.startedAt ? first.startedAt - at : Infinity);
-    const isTelling = history.reduce((sum, { content }) => sum + content.length, 0) >= TELLING_CHARACTERS;
-    const beginnings = Array.from(
-      { length: Math.min(before.length, MAX_BEGINNINGS) },
-      (_, shorter) => before.length - shorter,
-    );
-    const fingerprints = fingerprintsOf(before, beginnings);
-    for (const length of beginnings) {
-      const end = ['end', ...scope, fingerprints.get(length) ?? ''];
-      const continued = await this.#take(end, taker, age);
+    for (const { length, key } of ends) {
+      const continued = await this.#take(key, taker, age);
       if (continued !== null) return { trace: continued, begun: length };
       // Applications cut the history at its beginning: then the conversation ends with all that is left of it.
-      if (length < before.length || !isTelling || before.length < TAIL) continue;
-      const tail = ['tail', ...scope, fingerprintOf(before.slice(-TAIL))];
+      if (length < before.length || tail === null) continue;
       const cut = await this.#take(tail, taker, age, async ({ name }) => {
         const turns = await this.#turnsOf(scope, name);
         return turns.length > before.length && endsWith(turns, before);
@@ -105,12 +152,11 @@ export class AnonymousConversations {
 
   /** Takes the nearest that is free, or what this trace had taken before. Times only choose among equal ones. */
   async #take(
-    parts: readonly string[],
+    key: string,
     { trace, takes }: { readonly trace: string; readonly takes: boolean },
     distance: (candidate: Candidate) => number,
     fits: (candidate: Candidate) => Promise<boolean> = async () => true,
   ): Promise<string | null> {
-    const key = keyOf(...parts);
     const candidates = await this.#candidates(key);
     const own = candidates.find(({ takenBy }) => takenBy === trace);
     const free = candidates.filter(({ takenBy }) => !takes || takenBy === undefined);
@@ -143,29 +189,26 @@ export class AnonymousConversations {
     const { scope, trace, name, turns, alone } = options;
     const last = turns.findLast(({ inferred }) => inferred !== 'history') ?? turns.at(-1);
     if (last === undefined) return;
-    const gaps = turns.flatMap((turn, index) => {
-      const next = turns[index + 1];
-      const isEnd = turn.role === 'assistant' || (next?.role !== 'user' && next?.inferred !== 'step');
-      const isMissing = turn.inferred === 'history' || (turn.inferred === 'step' && alone);
-      return isMissing && isEnd ? [index + 1] : [];
-    });
-    const lengths = gaps.slice(-MAX_GAPS);
-    const fingerprints = fingerprintsOf(turns, [...lengths, turns.length]);
-    const end = ['end', ...scope, fingerprints.get(turns.length) ?? ''];
-    await this.#add(end, { name, at: last.at }, trace);
-    if (turns.length > TAIL) {
-      const tail = ['tail', ...scope, fingerprintOf(turns.slice(-TAIL))];
-      await this.#add(tail, { name, at: last.at, turns: turns.length }, trace);
-    }
-    for (const length of lengths) {
-      const at = turns[length - 1]?.at ?? last.at;
-      await this.#add(['gap', ...scope, fingerprints.get(length) ?? ''], { name, at }, null);
-    }
+    const gaps = gapsOf(turns, alone).slice(-MAX_GAPS);
+    const fingerprints = fingerprintsOf(turns, [...gaps, turns.length]);
+    const keyAt = (kind: string, length: number): string =>
+      keyOf(kind, ...scope, fingerprints.get(length) ?? '');
+    const notes: readonly Note[] = [
+      { key: keyAt('end', turns.length), candidate: { name, at: last.at }, trace },
+      ...(turns.length > TAIL
+        ? [{ key: tailKey(scope, turns), candidate: { name, at: last.at, turns: turns.length }, trace }]
+        : []),
+      ...gaps.map((length) => ({
+        key: keyAt('gap', length),
+        candidate: { name, at: turns[length - 1]?.at ?? last.at },
+        trace: null,
+      })),
+    ];
+    await Promise.all(notes.map(({ key }) => this.#candidates(key)));
+    for (const one of notes) await this.#add(one);
   }
 
-  /** `trace`: what it took itself is free again, when the conversation still ends as it did. */
-  async #add(parts: readonly string[], candidate: Candidate, trace: string | null): Promise<void> {
-    const key = keyOf(...parts);
+  async #add({ key, candidate, trace }: Note): Promise<void> {
     const candidates = await this.#candidates(key);
     const own = candidates.filter(({ name }) => name === candidate.name);
     const known = own.find(({ turns }) => turns === candidate.turns);
@@ -182,6 +225,24 @@ export class AnonymousConversations {
   async write(): Promise<void> {
     await Promise.all([...this.#changed].map(([key, candidates]) => this.#bucket.put(key, candidates)));
   }
+}
+
+/** A place at which a conversation is found. */
+interface Note {
+  readonly key: string;
+  readonly candidate: Candidate;
+  /** What this trace took itself is free again, when the conversation still ends as it did. */
+  readonly trace: string | null;
+}
+
+/** How many of the turns stand before the end of each part that was only seen in a history. */
+function gapsOf(turns: readonly KnownTurn[], alone: boolean): number[] {
+  return turns.flatMap((turn, index) => {
+    const next = turns[index + 1];
+    const isEnd = turn.role === 'assistant' || (next?.role !== 'user' && next?.inferred !== 'step');
+    const isMissing = turn.inferred === 'history' || (turn.inferred === 'step' && alone);
+    return isMissing && isEnd ? [index + 1] : [];
+  });
 }
 
 function endsWith(turns: readonly Said[], said: readonly Said[]): boolean {
@@ -204,6 +265,10 @@ function firstSpans(spans: readonly SpokenSpan[]): readonly SpokenSpan[] {
     return index === MAX_MERGED || messages > MAX_MERGED_MESSAGES;
   });
   return most < 0 ? spans : spans.slice(0, most);
+}
+
+function tailKey(scope: readonly string[], said: readonly Said[]): string {
+  return keyOf('tail', ...scope, fingerprintOf(said.slice(-TAIL)));
 }
 
 function fingerprintOf(said: readonly Said[]): string {

@@ -56,6 +56,9 @@ export interface TraceRecord {
   readonly conversations: ReadonlyMap<string, ConversationName>;
 }
 
+/** Of a trace that nobody has seen. */
+export const NOTHING_KNOWN: TraceRecord = { ids: {}, spans: [], conversations: new Map() };
+
 /** A conversation without an id that can be told by what was said in it. */
 export interface Candidate {
   /** The trace that began it. */

@@ -1,139 +1,155 @@
+import { Shares } from '../../domain/shares.ts';
+import { FairQueue } from '../../domain/turns.ts';
 import type { Observation } from '../observation.ts';
 import type { TraceEntry } from '../trace-entry.ts';
-import type { ArrivedTrace } from './assembly.ts';
+import type { ReadyTraces } from './assembly.ts';
+import { ProjectTraces, type Held } from './project-traces.ts';
+import { SpanLinks } from './span-links.ts';
 import { isComplete, type SeenSpan } from './spoken-spans.ts';
+import type { ArrivedTrace } from './trace-plan.ts';
 
 export interface TraceBufferOptions {
   /** How long a trace waits for what is above its spans, after the last one of them arrived. */
   readonly waitMs: number;
-  /** Of the text that waits, about; then the oldest traces wait no longer. */
+  /** Of what waits in memory, about; projects share it. */
   readonly maxBytes: number;
   /** Milliseconds, never going back. */
   readonly now: () => number;
-  /** Spans that are remembered of all traces that were let go. Default 200,000. */
+  /** Spans that are remembered of all traces that were let go. Default 50,000. */
   readonly linksKept?: number;
 }
 
-interface Held {
-  readonly projectId: string;
-  readonly traceId: string;
-  readonly defaultInstanceId: string;
-  readonly observations: Observation[];
-  readonly since: number;
-  until: number;
-  /** When the first of its spans came. */
-  readonly heldAt: number;
-  bytes: number;
-  changedAt: number;
-  /** When the first of its spans began, microseconds. */
-  startedAt: number;
-  /** It has got spans since it was looked at. */
-  isFresh: boolean;
-  /** Its record was asked for. */
-  isRecalled: boolean;
-  isComplete: boolean;
-}
-
-interface LinkedSpan {
-  readonly spanId: string;
-  readonly parentSpanId?: string | undefined;
-}
-
-/** Besides its texts. */
-const OBSERVATION_BYTES = 400;
-const LINKS_KEPT = 200_000;
-/**
- * So many times the wait, a trace is held that gets spans all the time: it may never end, and what it came with stays
- * on the stream as long, with all that came after it.
- */
+/** Besides texts: a span as it was parsed, with a trace of its own. */
+const [OBSERVATION_BYTES, MESSAGE_BYTES] = [1500, 60];
+const LINKS_KEPT = 50_000;
+/** A trace that keeps getting spans waits so many times the wait, and no longer: nothing behind it can be removed. */
 const LONGEST_WAITS = 4;
 
-/** Holds the spans of a trace until all that is above them is there, or has been waited for long enough. */
-export class TraceBuffer {
+/** Whose turn it is: one for each trace that was ready. */
+interface Turn {
+  readonly project: ProjectTraces;
+}
+
+/**
+ * Holds the spans of a trace until all that is above them is there, or has been waited for long enough. Then the trace
+ * is ready; projects take turns.
+ */
+export class TraceBuffer implements ReadyTraces {
   readonly #options: TraceBufferOptions;
-  /** In the order in which they last got a span. */
-  readonly #held = new Map<string, Held>();
-  /** Spans of traces that were let go; only what saves waiting. */
-  readonly #links = new Map<string, Map<string, SeenSpan>>();
-  #linked = 0;
-  #bytes = 0;
+  readonly #projects = new Map<string, ProjectTraces>();
+  readonly #room: Shares;
+  readonly #turns = new FairQueue<Turn>();
+  /** Traces that lack something above their spans, and whose records were not asked for. */
+  readonly #lacking = new FairQueue<Held>();
+  readonly #links: SpanLinks;
+  /** Projects of which more is on the stream: their traces wait for it as long as there is room. */
+  readonly #behind = new Set<string>();
 
   constructor(options: TraceBufferOptions) {
     this.#options = options;
+    this.#room = new Shares(options.maxBytes);
+    this.#links = new SpanLinks(options.linksKept ?? LINKS_KEPT);
   }
 
   /** Spans that are remembered of traces that were let go. */
   get linked(): number {
-    return this.#linked;
+    return this.#links.size;
   }
 
   get traces(): number {
-    return this.#held.size;
+    let traces = 0;
+    for (const project of this.#projects.values()) traces += project.traces;
+    return traces;
   }
 
-  /** The oldest entry of which something waits; null when nothing does. */
-  get oldestSequence(): number | null {
-    let oldest: number | null = null;
-    for (const { since } of this.#held.values()) oldest = Math.min(oldest ?? since, since);
+  /** Bytes, about. */
+  get held(): number {
+    return this.#room.held;
+  }
+
+  /** The oldest entry of which something waits; Infinity when nothing does. */
+  get oldestSequence(): number {
+    let oldest = Infinity;
+    for (const project of this.#projects.values()) oldest = Math.min(oldest, project.oldestSequence);
     return oldest;
   }
 
-  /** Milliseconds until the next trace has waited long enough; null when none waits. */
+  /** Milliseconds until the next trace has waited long enough, or 0 when one is ready; null when none waits. */
   get nextMs(): number | null {
-    const [first] = this.#held.values();
-    if (first === undefined) return null;
-    return Math.max(0, first.changedAt + this.#options.waitMs - this.#options.now());
+    let next: number | null = null;
+    for (const [projectId, { readyCount, longestUnchanged }] of this.#projects) {
+      if (readyCount > 0) return 0;
+      if (longestUnchanged === undefined || this.#behind.has(projectId)) continue;
+      const ms = longestUnchanged.changedAt + this.#options.waitMs - this.#options.now();
+      next = Math.min(next ?? Infinity, Math.max(0, ms));
+    }
+    return next;
+  }
+
+  /** Spans and log records of a project that wait. */
+  spansOf(projectId: string): number {
+    return this.#projects.get(projectId)?.spans ?? 0;
+  }
+
+  /** Projects of which something waits. */
+  get projects(): Iterable<string> {
+    return this.#projects.keys();
+  }
+
+  /** Whether there is room for what is above some bytes of a project's share. */
+  fits(projectId: string, bytes: number): boolean {
+    return this.#room.fits(projectId, bytes);
+  }
+
+  /** More of a project is on the stream than there is room for, or no longer. */
+  setBehind(projectId: string, isBehind: boolean): void {
+    if (isBehind) this.#behind.add(projectId);
+    else this.#behind.delete(projectId);
   }
 
   add(entry: TraceEntry, sequence: number): void {
     const { projectId, instanceId, defaultInstanceId } = entry;
     const unknown = new Set(entry.unknownInstanceIds);
+    const now = this.#options.now();
     for (const observation of entry.observations) {
       if (instanceId === null && unknown.has(observation.instanceId ?? '')) continue;
-      const key = `${projectId} ${observation.traceId}`;
-      const held = this.#held.get(key) ?? {
+      const { traceId, startedAt } = observation;
+      const project = this.#projectOf(projectId);
+      const bytes = bytesOf(observation);
+      const held = project.touch(traceId, () => ({
         projectId,
-        traceId: observation.traceId,
+        traceId,
         defaultInstanceId,
         observations: [],
         since: sequence,
         until: sequence,
-        heldAt: this.#options.now(),
+        heldAt: now,
         bytes: 0,
-        changedAt: 0,
-        startedAt: Infinity,
-        isFresh: true,
+        changedAt: now,
+        startedAt,
         isRecalled: false,
-        isComplete: false,
-      };
-      this.#held.delete(key);
-      this.#held.set(key, held);
+        isReady: false,
+      }));
       held.observations.push(instanceId === null ? observation : { ...observation, instanceId });
-      held.until = sequence;
-      const bytes = sizeOf(observation);
+      held.since = Math.min(held.since, sequence);
+      held.until = Math.max(held.until, sequence);
+      held.changedAt = now;
+      held.startedAt = Math.min(held.startedAt, startedAt);
       held.bytes += bytes;
-      this.#bytes += bytes;
-      held.changedAt = this.#options.now();
-      held.startedAt = Math.min(held.startedAt, observation.startedAt);
-      held.isFresh = true;
-      held.isComplete = false;
+      project.bytes += bytes;
+      project.spans += 1;
+      this.#room.take(projectId, bytes);
     }
   }
 
-  #look(key: string, held: Held): void {
-    if (held.isFresh && isComplete(held.observations, this.#links.get(key) ?? NONE)) held.isComplete = true;
-    held.isFresh = false;
-  }
-
-  /** Traces that lack something above their spans, each once: another process may have let it go. */
-  takeLacking(): Pick<ArrivedTrace, 'projectId' | 'traceId'>[] {
+  /** Traces that lack something above their spans, each once: another process may have let it go. At most so many. */
+  takeLacking(most: number): Pick<ArrivedTrace, 'projectId' | 'traceId'>[] {
+    this.#look();
     const lacking: Held[] = [];
-    for (const [key, held] of this.#held) {
-      if (held.isRecalled) continue;
-      this.#look(key, held);
-      if (held.isComplete) continue;
-      held.isRecalled = true;
-      lacking.push(held);
+    while (lacking.length < most) {
+      const held = this.#lacking.take();
+      if (held === undefined) break;
+      if (!held.isReady) lacking.push(held);
     }
     return lacking;
   }
@@ -143,58 +159,118 @@ export class TraceBuffer {
     { projectId, traceId }: Pick<ArrivedTrace, 'projectId' | 'traceId'>,
     spans: readonly SeenSpan[],
   ): void {
-    const key = `${projectId} ${traceId}`;
-    this.#link(key, spans);
-    const held = this.#held.get(key);
-    if (held !== undefined) held.isFresh = true;
+    this.#links.add(linkKey(projectId, traceId), spans);
+    this.#projects.get(projectId)?.refresh(traceId);
   }
 
-  /** Lets go of what is complete, has waited long enough, or is too much, at most so many; what began first, first. */
-  takeReady(most: number): ArrivedTrace[] {
-    const { waitMs } = this.#options;
-    const before = this.#options.now() - waitMs;
-    const longBefore = this.#options.now() - LONGEST_WAITS * waitMs;
-    let surplus = this.#bytes - this.#options.maxBytes;
-    const ready: [key: string, held: Held][] = [];
-    for (const [key, held] of this.#held) {
-      this.#look(key, held);
-      const mayWait = held.changedAt > before && held.heldAt > longBefore;
-      if (!held.isComplete && mayWait && surplus <= 0) continue;
-      surplus -= held.bytes;
-      ready.push([key, held]);
-    }
-    const first = ready.toSorted(([, a], [, b]) => a.startedAt - b.startedAt).slice(0, most);
-    for (const [key, held] of first) {
-      this.#held.delete(key);
-      this.#bytes -= held.bytes;
-      this.#link(
-        key,
-        held.observations.filter(({ kind }) => kind !== 'event'),
-      );
-    }
-    return first.map(([, held]) => held);
+  /** Traces whose turn comes next, projects by turns, at most so many. */
+  upcoming(most: number): readonly ArrivedTrace[] {
+    this.#look();
+    const lanes = [...this.#projects.values()].map((project) => project.upcoming(most));
+    const found: ArrivedTrace[] = [];
+    for (let index = 0; found.length < most && lanes.some((lane) => index < lane.length); index += 1)
+      for (const lane of lanes) found.push(...lane.slice(index, index + 1));
+    return found.slice(0, most);
   }
 
-  #link(key: string, spans: readonly LinkedSpan[]): void {
-    const links = this.#links.get(key) ?? new Map<string, SeenSpan>();
-    const before = links.size;
-    for (const { spanId, parentSpanId } of spans) links.set(spanId, { spanId, parentSpanId, counted: false });
-    this.#linked += links.size - before;
-    this.#links.delete(key);
-    this.#links.set(key, links);
-    for (const [oldest, { size }] of this.#links) {
-      if (this.#linked <= (this.#options.linksKept ?? LINKS_KEPT)) break;
-      this.#links.delete(oldest);
-      this.#linked -= size;
+  /** Takes the trace that began first of those of the project whose turn it is. */
+  next(): ArrivedTrace | undefined {
+    this.#look();
+    for (let turn = this.#turns.take(); turn !== undefined; turn = this.#turns.take()) {
+      const held = turn.project.take();
+      if (held === undefined) continue;
+      this.#letGo(turn.project, held);
+      return held;
     }
+    return undefined;
+  }
+
+  giveBack(trace: ArrivedTrace): void {
+    const held = trace as Held;
+    const project = this.#projectOf(held.projectId);
+    project.giveBack(held);
+    project.bytes += held.bytes;
+    project.spans += held.observations.length;
+    this.#room.take(held.projectId, held.bytes);
+    this.#turns.push(held.projectId, { project });
+  }
+
+  /** There is no room for so many bytes: the oldest traces of whoever holds most wait no longer. */
+  press(bytes: number): void {
+    let most: ProjectTraces | undefined;
+    for (const project of this.#projects.values())
+      if (most === undefined || project.bytes > most.bytes) most = project;
+    // What is ready makes room.
+    if (most === undefined || most.readyCount > 0) return;
+    let pressed = 0;
+    for (let held = most.longestUnchanged; held !== undefined; held = most.longestUnchanged) {
+      if (pressed >= bytes) return;
+      pressed += held.bytes;
+      this.#makeReady(most, held);
+    }
+  }
+
+  /** Finds out which traces are complete, or have waited long enough. */
+  #look(): void {
+    const { now, waitMs } = this.#options;
+    const before = now() - waitMs;
+    const longBefore = now() - LONGEST_WAITS * waitMs;
+    for (const [projectId, project] of this.#projects) {
+      for (const held of project.takeFresh()) {
+        const links = this.#links.of(linkKey(projectId, held.traceId));
+        if (isComplete(held.observations, links)) this.#makeReady(project, held);
+        else if (!held.isRecalled) {
+          held.isRecalled = true;
+          this.#lacking.push(projectId, held);
+        }
+      }
+      if (this.#behind.has(projectId)) continue;
+      for (let held = project.longestUnchanged; held !== undefined; held = project.longestUnchanged) {
+        if (held.changedAt > before) break;
+        this.#makeReady(project, held);
+      }
+      for (let held = project.oldest; held !== undefined; held = project.oldest) {
+        if (held.heldAt > longBefore) break;
+        this.#makeReady(project, held);
+      }
+    }
+  }
+
+  #makeReady(project: ProjectTraces, held: Held): void {
+    project.makeReady(held);
+    this.#turns.push(held.projectId, { project });
+  }
+
+  #letGo(project: ProjectTraces, held: Held): void {
+    const { projectId, traceId, observations, bytes } = held;
+    project.bytes -= bytes;
+    project.spans -= observations.length;
+    this.#room.giveBack(projectId, bytes);
+    if (project.isEmpty) this.#projects.delete(projectId);
+    this.#links.add(
+      linkKey(projectId, traceId),
+      observations.filter(({ kind }) => kind !== 'event'),
+    );
+  }
+
+  #projectOf(projectId: string): ProjectTraces {
+    let project = this.#projects.get(projectId);
+    if (project === undefined) {
+      project = new ProjectTraces();
+      this.#projects.set(projectId, project);
+    }
+    return project;
   }
 }
 
-const NONE: ReadonlyMap<string, SeenSpan> = new Map();
+function linkKey(projectId: string, traceId: string): string {
+  return `${projectId} ${traceId}`;
+}
 
-function sizeOf({ asked, answered }: Observation): number {
+/** What a span takes in memory, about. */
+export function bytesOf({ asked, answered }: Observation): number {
   let bytes = OBSERVATION_BYTES;
-  for (const { content } of asked) bytes += 2 * content.length;
-  for (const { content } of answered) bytes += 2 * content.length;
+  for (const { content } of asked) bytes += MESSAGE_BYTES + 2 * content.length;
+  for (const { content } of answered) bytes += MESSAGE_BYTES + 2 * content.length;
   return bytes;
 }

@@ -1,44 +1,65 @@
 import { recall } from '../../../src/traces/assembly/assembler.ts';
-import { assemble, type AssemblyParts } from '../../../src/traces/assembly/assembly.ts';
+import { Assembly, RoundFailure } from '../../../src/traces/assembly/assembly.ts';
+import { Backlog } from '../../../src/traces/assembly/backlog.ts';
+import type { AssemblyParts, RoundLimits } from '../../../src/traces/assembly/assembly-parts.ts';
 import { CachedBucket } from '../../../src/traces/assembly/assembly-store.ts';
 import * as records from '../../../src/traces/assembly/records.ts';
 import { TraceBuffer } from '../../../src/traces/assembly/trace-buffer.ts';
 import type { Observation } from '../../../src/traces/observation.ts';
+import type { TraceEntry } from '../../../src/traces/trace-entry.ts';
 import type { Dice } from './exports.ts';
 
 class Crash extends Error {}
 
 interface Process {
   readonly buffer: TraceBuffer;
+  readonly backlog: Backlog;
+  readonly assembly: Assembly;
   readonly parts: AssemblyParts;
   read: number;
 }
 
 const CRASH_SHARE = 0.03;
-const HEAD = { projectId: 'p', instanceId: null, defaultInstanceId: 'i', unknownInstanceIds: [] };
+const TRACES_AT_ONCE = 3;
+const HEAD = { instanceId: null, defaultInstanceId: 'i', unknownInstanceIds: [] };
+
+export interface FakeServiceOptions {
+  readonly kept?: records.Kept;
+  readonly crashShare?: number;
+  readonly maxBytes?: number;
+  readonly limits?: Partial<RoundLimits>;
+}
 
 /** Stream, buckets and ingest in memory; with dice, any write may be the last that a process does. */
 export class FakeService {
+  /** There was no room for something. */
+  wasDeferred = false;
   readonly #dice: Dice | null;
-  readonly #kept: records.Kept;
-  readonly #log: { readonly sequence: number; readonly observations: readonly Observation[] }[] = [];
+  readonly #options: Required<FakeServiceOptions>;
+  readonly #log: { readonly sequence: number; readonly requests: readonly TraceEntry[] }[] = [];
   readonly #buckets = new Map<string, Map<string, { value: string; revision: number }>>();
   /** By seed: what comes again is dropped. */
   readonly #requests = new Map<string, { readonly session: string; readonly messages: readonly object[] }>();
-  readonly #crashShare: number;
   #first = 1;
   #now = 0;
   #revision = 0;
   #process: Process | null = null;
 
-  constructor(dice: Dice | null, { kept = records.KEPT, crashShare = CRASH_SHARE } = {}) {
+  constructor(dice: Dice | null, options: FakeServiceOptions = {}) {
     this.#dice = dice;
-    this.#kept = kept;
-    this.#crashShare = crashShare;
+    this.#options = {
+      kept: records.KEPT,
+      crashShare: CRASH_SHARE,
+      maxBytes: 2 ** 30,
+      limits: {},
+      ...options,
+    };
   }
 
-  send(observations: readonly Observation[]): void {
-    this.#log.push({ sequence: this.#log.length + 1, observations });
+  /** An entry of the stream. */
+  send(observations: readonly Observation[], projectId = 'p'): void {
+    const requests = [{ ...HEAD, projectId, observations }];
+    this.#log.push({ sequence: this.#log.length + 1, requests });
   }
 
   /** Does what can be done now; a process that crashes is followed by another. */
@@ -48,7 +69,8 @@ export class FakeService {
         await this.#work();
         return;
       } catch (error) {
-        if (!(error instanceof Crash)) throw error;
+        if (!(error instanceof Crash) && !(error instanceof RoundFailure && error.cause instanceof Crash))
+          throw error;
         this.#process = null;
       }
     }
@@ -77,11 +99,15 @@ export class FakeService {
     this.#process = null;
   }
 
+  wait(ms: number): void {
+    this.#now += ms;
+  }
+
   /** Everything that still waits has waited long enough. */
   async runOut(): Promise<void> {
     while (this.#first <= this.#log.length) {
       await this.run();
-      this.#now += 60_000;
+      this.wait(60_000);
       await this.run();
     }
   }
@@ -96,18 +122,20 @@ export class FakeService {
 
   async #work(): Promise<void> {
     const working = (this.#process ??= this.#start());
-    for (const { sequence, observations } of this.#log) {
+    const { buffer, backlog, assembly, parts } = working;
+    for (const { sequence, requests } of this.#log) {
       if (sequence <= working.read) continue;
-      working.buffer.add({ ...HEAD, observations }, sequence);
+      backlog.take(sequence, requests);
       working.read = sequence;
     }
-    await recall(working.buffer, working.parts.traces);
-    for (;;) {
-      const ready = working.buffer.takeReady(3);
-      if (ready.length === 0) break;
-      await assemble(ready, working.parts);
+    for (let isBusy = true; isBusy;) {
+      this.wasDeferred ||= backlog.size > 0;
+      const isRefilled = await backlog.refill(async (sequence) => this.#log[sequence - 1]?.requests ?? null);
+      await recall(buffer, parts.traces);
+      const { traces, messages } = await assembly.round(buffer, TRACES_AT_ONCE);
+      isBusy = isRefilled || traces > 0 || messages > 0 || buffer.nextMs === 0;
     }
-    this.#first = working.buffer.oldestSequence ?? working.read + 1;
+    this.#first = Math.min(buffer.oldestSequence, backlog.oldestSequence, working.read + 1);
   }
 
   #start(): Process {
@@ -132,51 +160,54 @@ export class FakeService {
       };
     };
     const conversations = store('conversations');
-    return {
-      read: this.#first - 1,
-      buffer: new TraceBuffer({ waitMs: 30_000, maxBytes: 2 ** 30, now: () => this.#now }),
-      parts: {
-        conversations: new CachedBucket(
-          conversations,
-          {
-            encode: records.encodeConversation,
-            decode: (text: string) => records.decodeConversation(text, this.#kept),
-          },
-          10_000,
-        ),
-        candidates: new CachedBucket(
-          conversations,
-          { encode: records.encodeCandidates, decode: records.decodeCandidates },
-          10_000,
-        ),
-        pages: new CachedBucket(
-          conversations,
-          { encode: records.encodePage, decode: records.decodePage },
-          10_000,
-        ),
-        traces: new CachedBucket(
-          store('traces'),
-          { encode: records.encodeTrace, decode: records.decodeTrace },
-          10_000,
-        ),
-        emit: async ({ name }, { seed, messages }) => {
-          this.#mayCrash();
-          const session = name.id ?? `trace ${name.trace}`;
-          const said = messages.map((message) => ({ ...message, at: undefined }));
-          if (!this.#requests.has(seed)) this.#requests.set(seed, { session, messages: said });
-          this.#mayCrash();
+    const buffer = new TraceBuffer({
+      waitMs: 30_000,
+      maxBytes: this.#options.maxBytes,
+      now: () => this.#now,
+    });
+    const parts: AssemblyParts = {
+      conversations: new CachedBucket(
+        conversations,
+        {
+          encode: records.encodeConversation,
+          decode: (text: string) => records.decodeConversation(text, this.#options.kept),
         },
-        isKnownSession: async () => false,
-        firstSequence: () => this.#first,
-        roundBytes: this.#dice?.chance(0.5) === true ? 1 : 1_000_000,
-        kept: this.#kept,
-        clock: () => 0,
-        guard: async () => undefined,
+        10_000,
+      ),
+      candidates: new CachedBucket(
+        conversations,
+        { encode: records.encodeCandidates, decode: records.decodeCandidates },
+        10_000,
+      ),
+      pages: new CachedBucket(
+        conversations,
+        { encode: records.encodePage, decode: records.decodePage },
+        10_000,
+      ),
+      traces: new CachedBucket(
+        store('traces'),
+        { encode: records.encodeTrace, decode: records.decodeTrace },
+        10_000,
+      ),
+      emit: async ({ name }, { seed, messages }) => {
+        this.#mayCrash();
+        const session = name.id ?? `trace ${name.trace}`;
+        const said = messages.map((message) => ({ ...message, at: undefined }));
+        if (!this.#requests.has(seed)) this.#requests.set(seed, { session, messages: said });
+        this.#mayCrash();
       },
+      isKnownSession: async () => false,
+      firstSequence: () => this.#first,
+      limits: { bytes: this.#dice?.chance(0.5) === true ? 1 : 1_000_000, ...this.#options.limits },
+      kept: this.#options.kept,
+      clock: () => 0,
+      guard: async () => undefined,
     };
+    const read = this.#first - 1;
+    return { read, buffer, backlog: new Backlog(buffer), assembly: new Assembly(parts), parts };
   }
 
   #mayCrash(): void {
-    if (this.#dice?.chance(this.#crashShare) === true) throw new Crash();
+    if (this.#dice?.chance(this.#options.crashShare) === true) throw new Crash();
   }
 }
