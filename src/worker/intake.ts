@@ -71,6 +71,14 @@ export class Intake {
     };
   }
 
+  /** What has come since, of those who have no backlog; null: nothing, or nobody has one. */
+  async since(): Promise<Taken | null> {
+    const { fairShare, inWork, size } = this.#options;
+    if (fairShare === undefined || fairShare.waiting === 0 || inWork.limit < Infinity) return null;
+    const taken = await this.#fromStream(size.messages, fairShare.waiting);
+    return taken.last === null ? null : taken;
+  }
+
   /** What the last process may have died of and had been deferred, in small parts. */
   async #suspected(
     fairShare: FairShare,

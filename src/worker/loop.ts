@@ -12,7 +12,7 @@ import { messagesOf, withoutTexts, type Entry } from './batch.ts';
 import { idleCounters, type MutableWorkCounters, type WorkCounters } from './counters.ts';
 import { FairShare, type FetchEntry } from './fair-share.ts';
 import { InWork, type WorkMarks } from './in-work.ts';
-import { Intake, type EntrySource } from './intake.ts';
+import { Intake, type EntrySource, type Taken } from './intake.ts';
 import { AnalysisStopped, NOTHING_FOUND, type EnrichStage } from './analysis/stages.ts';
 
 export interface WorkerLoopOptions extends ApplierOptions {
@@ -132,7 +132,7 @@ export class WorkerLoop {
   async #work(): Promise<void> {
     let ahead: Promise<Prepared> | null = null;
     while (!this.#stopping && !(ahead === null && this.#options.source.ended === true)) {
-      const prepared: Prepared = await (ahead ?? this.#prepare());
+      const prepared: Prepared = ahead === null ? await this.#prepare() : await this.#withNewest(await ahead);
       ahead = null;
       if (prepared.delivered.length === 0 && prepared.entries.length === 0) {
         await this.#publish();
@@ -167,8 +167,25 @@ export class WorkerLoop {
   }
 
   async #prepare(): Promise<Prepared> {
+    return this.#prepared(await this.#intake.next());
+  }
+
+  /** A batch that was prepared while another was applied: what came meanwhile need not wait for the one after it. */
+  async #withNewest(batch: Prepared): Promise<Prepared> {
+    const taken = await this.#intake.since();
+    if (taken === null) return batch;
+    const newest = await this.#prepared(taken);
+    return {
+      delivered: [...batch.delivered, ...newest.delivered],
+      entries: [...batch.entries, ...newest.entries],
+      enrichments: [...batch.enrichments, ...newest.enrichments],
+      broken: [...batch.broken, ...newest.broken],
+      last: newest.last,
+    };
+  }
+
+  async #prepared({ delivered, entries: taken, broken, last }: Taken): Promise<Prepared> {
     const { notes } = this.#options;
-    const { delivered, entries: taken, broken, last } = await this.#intake.next();
     const entries = taken.map((entry) => withoutTexts(entry, (message) => notes.has(message)));
     const enriched = await this.#enrich(delivered, entries);
     this.#progressed();
