@@ -41,6 +41,7 @@ describe('visibility', () => {
       { at: 100, ms: 20 },
       { at: 101, ms: 19 },
     ]);
+    visibility.seen({ askedAt: 100, at: 101, total: 3 });
     deepEqual(visibility.faults(), []);
     visibility.seen({ askedAt: 121, at: 122, total: 6 });
     match(visibility.faults()[0] ?? '', /^6 messages: a part of a request/);

@@ -63,7 +63,7 @@ export class Visibility {
 
   /** Totals that no order of events explains: one that went down, or that counts a part of a request. */
   faults(): string[] {
-    const wholes = new Set([0, ...this.#counts().map(({ upTo }) => upTo)]);
+    const wholes = this.#wholes();
     const byQuestion = this.#seen.toSorted((a, b) => a.askedAt - b.askedAt);
     const faults: string[] = [];
     let [answered, most] = [0, 0];
@@ -77,12 +77,31 @@ export class Visibility {
     return faults;
   }
 
+  /** The totals of whole requests: those of one entry of the stream may be counted in any order, and not at once. */
+  #wholes(): ReadonlySet<number> {
+    const wholes = new Set([0]);
+    let before = 0;
+    for (const group of Map.groupBy(this.#accepted.toSorted(byPosition), ({ position }) => position).values()) {
+      let totals = new Set([before]);
+      for (const { messages } of group) {
+        before += messages;
+        totals = new Set([...totals].flatMap((total) => [total, total + messages]));
+      }
+      for (const total of totals) wholes.add(total);
+    }
+    return wholes;
+  }
+
   /** Each request, and how many messages are counted once its entry of the stream is. */
   #counts(): { readonly at: number; readonly upTo: number }[] {
-    const inOrder = this.#accepted.toSorted((a, b) => a.position - b.position);
+    const inOrder = this.#accepted.toSorted(byPosition);
     const ends = new Map<number, number>();
     let upTo = 0;
     for (const { position, messages } of inOrder) ends.set(position, (upTo += messages));
     return inOrder.map(({ at, position }) => ({ at, upTo: ends.get(position) ?? upTo }));
   }
+}
+
+function byPosition(a: Accepted, b: Accepted): number {
+  return a.position - b.position;
 }
