@@ -2,7 +2,7 @@
 export interface Instance {
   /** UUID, lower case. */
   readonly id: string;
-  /** 1 to 2^40 − 1, unique; what our session ids carry. */
+  /** 1 to 2^40 − 1, unique; what our session ids carry. Drawn at random; those of 0.1 count up. */
   readonly number: number;
   readonly projectId: string;
   readonly name: string | null;
@@ -19,7 +19,7 @@ export interface InstancePage {
 /** The instances that this process knows, found by id and listed by project. */
 export class InstanceIndex {
   readonly #byId = new Map<string, { readonly instance: Instance; readonly revision: number }>();
-  /** Ascending by number. */
+  /** Oldest first. */
   readonly #byProject = new Map<string, Instance[]>();
 
   clear(): void {
@@ -33,8 +33,8 @@ export class InstanceIndex {
     if (known !== undefined && known.revision >= revision) return;
     this.#byId.set(instance.id, { instance, revision });
     const list = this.#byProject.get(instance.projectId) ?? [];
-    const place = placeOf(instance.number, list);
-    list.splice(place, list[place]?.number === instance.number ? 1 : 0, instance);
+    const place = placeOf(instance, list);
+    list.splice(place, list[place]?.id === instance.id ? 1 : 0, instance);
     this.#byProject.set(instance.projectId, list);
   }
 
@@ -42,9 +42,9 @@ export class InstanceIndex {
     return this.#byId.get(id)?.instance;
   }
 
-  /** Ascending by number. */
+  /** Oldest first. */
   all(): Instance[] {
-    return [...this.#byId.values()].map(({ instance }) => instance).sort((a, b) => a.number - b.number);
+    return [...this.#byId.values()].map(({ instance }) => instance).sort(byAge);
   }
 
   page(
@@ -56,14 +56,22 @@ export class InstanceIndex {
   }
 }
 
-/** Where a number stands in an ascending list, or would stand. New numbers mostly belong at the end. */
-function placeOf(number: number, list: readonly Instance[]): number {
+/** Oldest first; those of one moment by their ids, which count up where we issue them. */
+function byAge(a: Instance, b: Instance): number {
+  if (a.createdAt !== b.createdAt) return a.createdAt < b.createdAt ? -1 : 1;
+  if (a.id === b.id) return 0;
+  return a.id < b.id ? -1 : 1;
+}
+
+/** Where an instance stands in a list by age, or would stand. New ones mostly belong at the end. */
+function placeOf(instance: Instance, list: readonly Instance[]): number {
   let low = 0;
   let high = list.length;
-  if ((list.at(-1)?.number ?? 0) < number) low = high;
+  const last = list.at(-1);
+  if (last === undefined || byAge(last, instance) < 0) low = high;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if ((list[middle] as Instance).number < number) low = middle + 1;
+    if (byAge(list[middle] as Instance, instance) < 0) low = middle + 1;
     else high = middle;
   }
   return low;

@@ -1,4 +1,5 @@
 /** Covered by test/registry/registry.test.ts. */
+import { randomInt } from 'node:crypto';
 import { v7 } from 'uuid';
 import { AppError } from '../errors.ts';
 import { change, required, type GuardedBucket } from './guarded-bucket.ts';
@@ -20,7 +21,6 @@ export class Instances {
   readonly #now: () => Date;
   readonly #index = new InstanceIndex();
   readonly #numbers = new Map<number, string>();
-  #nextNumber = 1;
 
   constructor(bucket: GuardedBucket, now: () => Date) {
     this.#bucket = bucket;
@@ -39,9 +39,7 @@ export class Instances {
   }
 
   watchedNumber(number: number, instanceId: string | null): void {
-    if (instanceId === null) return;
-    this.#numbers.set(number, instanceId);
-    this.#nextNumber = Math.max(this.#nextNumber, number + 1);
+    if (instanceId !== null) this.#numbers.set(number, instanceId);
   }
 
   /**
@@ -67,11 +65,13 @@ export class Instances {
     return ownedBy(options.projectId, required(await this.find(id), `instance ${id}`));
   }
 
-  /** Takes the next free number. One that is taken for an instance which is then not made stays unused. */
+  /**
+   * Takes a free number at random: session ids carry it, and numbers that count up would tell each tenant how many
+   * instances all have. One that is taken for an instance which is then not made stays unused.
+   */
   async #claimNumber(instanceId: string): Promise<number> {
     for (;;) {
-      const number = this.#nextNumber++;
-      if (number > MAX_INSTANCE_NUMBER) throw new Error('there are no instance numbers left');
+      const number = randomInt(1, MAX_INSTANCE_NUMBER + 1);
       if ((await this.#bucket.create(`number.${number}`, instanceId)) !== null) {
         this.#numbers.set(number, instanceId);
         return number;

@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { createCipheriv, createHmac, randomBytes } from 'node:crypto';
 
 /** Highest instance number that fits a session id. */
 export const MAX_INSTANCE_NUMBER = 2 ** 40 - 1;
@@ -14,6 +14,9 @@ export const MAX_INSTANCE_NUMBER = 2 ** 40 - 1;
  *
  * The tag is an HMAC-SHA256 over number and unique part, cut to 20 bits. A client's own UUIDv8 is taken for
  * ours only when its tag fits (1 in a million) and its first 40 bits name an instance that exists.
+ *
+ * Whoever sees some ids learns nothing of how many others were issued: instance numbers are drawn at random, and the
+ * unique part is a shuffled count.
  */
 export interface SessionIds {
   /** A new id; with `seed` the id that belongs to the seed, always the same. */
@@ -25,8 +28,9 @@ export interface SessionIds {
 /** `secret`: hex, from the registry, the same in every process and for ever. */
 export function createSessionIds(secret: string): SessionIds {
   const key = Buffer.from(secret, 'hex');
+  const shuffled = createShuffle(createHmac('sha256', key).update('session-count').digest());
   // A random start, counted up: ids of one process never collide, those of several hardly ever.
-  let unique = randomBytes(8).readBigUInt64BE() & UNIQUE_MASK;
+  let count = randomBytes(8).readBigUInt64BE() & UNIQUE_MASK;
 
   const sign = (bytes: Buffer): void => {
     const tag = createHmac('sha256', key)
@@ -47,8 +51,8 @@ export function createSessionIds(secret: string): SessionIds {
       const bytes = Buffer.alloc(16);
       bytes.writeUIntBE(instanceNumber, 0, 5);
       if (seed === undefined) {
-        unique = (unique + 1n) & UNIQUE_MASK;
-        bytes.writeBigUInt64BE(VARIANT | unique, 8);
+        count = (count + 1n) & UNIQUE_MASK;
+        bytes.writeBigUInt64BE(VARIANT | shuffled(count), 8);
       } else {
         const derived = createHmac('sha256', key)
           .update('session-seed')
@@ -74,3 +78,28 @@ export function createSessionIds(secret: string): SessionIds {
 
 const UNIQUE_MASK = (1n << 62n) - 1n;
 const VARIANT = 2n << 62n;
+
+const HALF_BITS = 31n;
+const HALF_MASK = 0x7fff_ffff;
+const ROUNDS = 8;
+
+/**
+ * A keyed permutation of 62 bits, as a Feistel network of AES: different counts stay different, and who has no key
+ * cannot tell a count's neighbour from any other. `key`: 32 bytes.
+ */
+function createShuffle(key: Buffer): (count: bigint) => bigint {
+  const cipher = createCipheriv('aes-256-ecb', key, null).setAutoPadding(false);
+  const block = Buffer.alloc(16);
+  return (count) => {
+    let left = Number(count >> HALF_BITS);
+    let right = Number(count & BigInt(HALF_MASK));
+    for (let round = 0; round < ROUNDS; round += 1) {
+      block.writeUInt32BE(round, 0);
+      block.writeUInt32BE(right, 4);
+      const mixed = left ^ (cipher.update(block).readUInt32BE(0) & HALF_MASK);
+      left = right;
+      right = mixed;
+    }
+    return (BigInt(left) << HALF_BITS) | BigInt(right);
+  };
+}

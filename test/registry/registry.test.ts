@@ -215,6 +215,35 @@ describe('registry', () => {
       equal(new Set(made.map(({ id }) => id)).size, 60);
     });
 
+    it('have numbers that do not tell how many there are, also beside those that count up', async () => {
+      const { projectId } = await newProject();
+      const registry = await openKeyValue(here.connection, 'registry');
+      const early = {
+        id: randomUUID(),
+        number: 4711,
+        projectId,
+        name: 'early',
+        createdAt: '2026-01-01T00:00:00Z',
+      };
+      await registry.create(`number.${early.number}`, early.id);
+      await registry.create(`instance.${early.id}`, JSON.stringify(early));
+      const made = [];
+      for (let i = 0; i < 6; i += 1) made.push(await there.registry.createInstance({ projectId }));
+      const numbers = made.map(({ number }) => number);
+      // Smaller ones come up once in a million runs.
+      ok(
+        numbers.every((number) => number > 100_000),
+        numbers.join(),
+      );
+      deepEqual(await there.registry.findInstance(early.id), early);
+      const sessionId = here.registry.issueSessionId(early);
+      deepEqual(await there.registry.instanceOfSessionId(sessionId), early);
+      deepEqual((await there.registry.instancesOf(projectId, { limit: 9, offset: 0 })).instances, [
+        early,
+        ...made,
+      ]);
+    });
+
     it('have one by default in each project, also when several processes ask at once', async () => {
       const { projectId } = await newProject();
       const found = await Promise.all(

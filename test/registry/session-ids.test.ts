@@ -1,4 +1,4 @@
-import { equal, match, notEqual, throws } from 'node:assert/strict';
+import { deepEqual, equal, match, notEqual, ok, throws } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { UUID_PATTERN } from '../../src/domain/ids.ts';
@@ -6,6 +6,12 @@ import { createSessionIds, MAX_INSTANCE_NUMBER } from '../../src/registry/sessio
 
 const ids = createSessionIds('11'.repeat(32));
 const others = createSessionIds('22'.repeat(32));
+/** By instance number under the first secret: the id of the seed `seed`, and one without a seed. */
+const ISSUED_BY_0_1 = [
+  [1, '00000000-01ef-8795-b134-5c36a5399dbe', '00000000-01a7-8dac-b8c6-c562880fc11f'],
+  [4711, '00000012-6707-8f1f-9de3-a830e0a61911', '00000012-67a6-8096-b8c6-c562880fc120'],
+  [1099511627775, 'ffffffff-ff39-80af-9aef-bbae19a8dadb', 'ffffffff-ff8a-8f1b-b8c6-c562880fc121'],
+] as const;
 const number = fc.integer({ min: 0, max: MAX_INSTANCE_NUMBER });
 
 describe('session ids', () => {
@@ -66,8 +72,28 @@ describe('session ids', () => {
   });
 
   it('are distinct', () => {
-    const made = new Set(Array.from({ length: 100_000 }, () => ids.issue(5)));
-    equal(made.size, 100_000);
+    const made = new Set(Array.from({ length: 30_000 }, () => ids.issue(5)));
+    equal(made.size, 30_000);
+  });
+
+  it('tell nothing of how many lie between two of them', () => {
+    const unique = Array.from({ length: 4000 }, () => BigInt(`0x${ids.issue(5).slice(19).replace('-', '')}`));
+    const steps = unique.slice(1).map((value, index) => value - (unique[index] ?? 0n));
+    equal(new Set(steps).size, steps.length);
+    // Chance has it that half of them go up, and that each bit but the variant's changes in every other step.
+    const isHalf = (count: number): boolean => Math.abs(count / steps.length - 0.5) < 0.05;
+    ok(isHalf(steps.filter((step) => step > 0n).length));
+    for (let bit = 0n; bit < 62n; bit += 1n) {
+      const changes = unique.slice(1).filter((value, index) => ((value ^ (unique[index] ?? 0n)) >> bit) & 1n);
+      ok(isHalf(changes.length), `bit ${bit}: ${changes.length}`);
+    }
+  });
+
+  it('keep their meaning when 0.1 issued them, and belong to the same seeds', () => {
+    for (const [instance, ofSeed, counted] of ISSUED_BY_0_1) {
+      equal(ids.issue(instance, 'seed'), ofSeed);
+      deepEqual([ids.read(ofSeed), ids.read(counted)], [instance, instance]);
+    }
   });
 
   it('exist only for instance numbers', () => {
