@@ -1,8 +1,12 @@
 /** Covered by test/ingest/preparer.test.ts. */
+import { setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import { AppError } from '../errors.ts';
 import type { ThreadMessage, ThreadReply, ThreadRequest } from './body-threads.ts';
 import type { ReceivedBody } from './prepared-request.ts';
+
+/** As the worker: what answers requests goes first. */
+const PRIORITY = 5;
 
 /**
  * In a thread of `BodyThreads`: answers each body with what `prepare` makes of it. `movable`: what need not be copied.
@@ -13,6 +17,8 @@ export function serveBodies<Options, Prepared>(
 ): void {
   if (parentPort === null) return;
   const port = parentPort;
+  // Elsewhere a priority is that of the whole process.
+  if (process.platform === 'linux') setPriority(PRIORITY);
 
   const replyTo = ({ body, options }: ThreadRequest<Options>): ThreadReply<Prepared> => {
     try {

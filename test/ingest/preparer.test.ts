@@ -1,4 +1,6 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { getPriority } from 'node:os';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
@@ -173,6 +175,12 @@ describe('preparer', () => {
       lost.map((error) => (error instanceof Error ? error.message : error)),
       ['throw', undefined, 'memory'],
     );
+  });
+
+  it('reads large bodies behind what answers requests', { skip: process.platform !== 'linux' }, async () => {
+    await open({ inlineBytes: 0 })(hello);
+    const priorities = readdirSync('/proc/self/task').map((thread) => getPriority(Number(thread)));
+    ok(priorities.includes(getPriority() + 5), priorities.join());
   });
 
   it('ends a thread that takes too long, and goes on', async () => {
