@@ -78,7 +78,7 @@ describe('logged messages', () => {
 
   it('wait while the service is away, and are reported when it does not come back', async () => {
     service.disturb = () => ({ kind: 503 });
-    const { undertone, lost } = clientOf({ patienceMs: 5 });
+    const { undertone, lost } = clientOf({ patienceMs: 250 });
     const session = undertone.session();
     await session.user('Hi');
     deepEqual(await undertone.flush(), { position: null, lost: 1 });
