@@ -1,6 +1,7 @@
 /** Covered by test/http/batch-route.test.ts. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { mapInPieces } from '../domain/give-way.ts';
 import { AppError, ERROR_CODES } from '../errors.ts';
 import { PRINTABLE } from '../ingest/idempotency-key.ts';
 import { ingestBodySchema } from '../ingest/request-body.ts';
@@ -77,7 +78,8 @@ export function registerBatchRoute(
       if (refused < outcomes.length) reply.header('X-Stream-Position', String(position));
       reply.header('X-Refused-Lines', String(refused));
       reply.type('application/x-ndjson');
-      return outcomes.map((outcome) => `${JSON.stringify(lineOf(outcome))}\n`).join('');
+      const lines = await mapInPieces(outcomes, (outcome) => `${JSON.stringify(lineOf(outcome))}\n`);
+      return lines.join('');
     });
   });
 }

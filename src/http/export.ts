@@ -2,11 +2,13 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { toCsv, type CsvCell } from '../domain/csv.ts';
+import { giveWay, piecesOf } from '../domain/give-way.ts';
 import { dimensionFieldsOf, GROUPINGS } from '../domain/groupings.ts';
 import type { QueryParameters } from '../query/parameters.ts';
 import type { QueryResponse } from '../query/response-schema.ts';
 
 type Elements = QueryResponse['elements'];
+type Element = Elements[number];
 
 const EXPORT_TYPES = ['text/csv', 'application/x-ndjson'] as const;
 export type ExportType = (typeof EXPORT_TYPES)[number];
@@ -33,8 +35,12 @@ export async function sendExport(
   const text = async function* (): AsyncGenerator<string> {
     try {
       if (type === 'text/csv') yield toCsv([columnsOf(parameters)]);
-      for (let { done, value } = first; done !== true; { done, value } = await elements.next())
-        yield type === 'text/csv' ? csvOf(parameters, value) : linesOf(value);
+      for (let next = first; next.done !== true; next = await elements.next()) {
+        for (const piece of piecesOf(next.value)) {
+          yield type === 'text/csv' ? csvOf(parameters, piece) : linesOf(piece);
+          await giveWay();
+        }
+      }
     } finally {
       await elements.return(undefined);
     }
@@ -48,7 +54,7 @@ export async function sendExport(
     .send(Readable.from(text()));
 }
 
-function linesOf(elements: Elements): string {
+function linesOf(elements: readonly Element[]): string {
   return elements.map((element) => `${JSON.stringify(element)}\n`).join('');
 }
 
@@ -64,7 +70,7 @@ function columnsOf(parameters: QueryParameters): string[] {
   return [...membersOf(parameters), ...bucket, ...parameters.fields];
 }
 
-function csvOf(parameters: QueryParameters, elements: Elements): string {
+function csvOf(parameters: QueryParameters, elements: readonly Element[]): string {
   const members = membersOf(parameters);
   const { name } = GROUPINGS[parameters.groupBy];
   return toCsv(

@@ -4,6 +4,7 @@ import { parseQueryParameters } from '../query/parameters.ts';
 import type { InstanceFinder, QueryRunner } from './dependencies.ts';
 import { exportTypeOf, sendExport } from './export.ts';
 import { enterInstance } from './instance-request.ts';
+import { sendJson } from './json-answer.ts';
 
 /** No answer has so many rows. */
 const EVERY_ROW = 2 ** 31 - 1;
@@ -23,7 +24,7 @@ export function registerQueryRoute(
       const all = 'limit' in (request.query as object) ? parameters : { ...parameters, limit: EVERY_ROW };
       return sendExport(reply, type, all, runner.stream(all, request.projectId));
     }
-    return runner.run(parameters, request.projectId);
+    return sendJson(reply, await runner.run(parameters, request.projectId));
   });
 }
 

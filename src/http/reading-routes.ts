@@ -8,13 +8,14 @@ import { sessionParameterSchemas } from '../query/session-schema.ts';
 import { WHY_PATHS, whyParameterSchemas, type WhyPath } from '../query/why/why-schema.ts';
 import type { HttpDependencies } from './dependencies.ts';
 import { enterInstance, readId, readParameters } from './instance-request.ts';
+import { sendJson } from './json-answer.ts';
 
 type Reading = NonNullable<HttpDependencies['query']> & { readonly waitMs: number };
 
 /** A question that was read, before anybody is asked. */
 interface Question {
   readonly instanceId: string;
-  answer(caller: string): Promise<unknown>;
+  answer(caller: string): Promise<object>;
 }
 
 /** GET `path`, or with an id behind it. */
@@ -57,7 +58,7 @@ export function registerReadingRoutes(scope: FastifyInstance, reading: Reading):
     scope.get<{ Params: Readonly<Record<string, string>> }>(url, { config }, async (request, reply) => {
       const question = read(request.query, id === null ? '' : (request.params[id] ?? ''));
       await enterInstance(request, reply, question.instanceId, reading);
-      return question.answer(request.projectId);
+      return sendJson(reply, await question.answer(request.projectId));
     });
   }
 }
@@ -66,7 +67,7 @@ function route<Schema extends z.ZodType<{ readonly instanceId: string }>>(
   path: string,
   idName: string | null,
   schema: Schema,
-  answer: (parameters: z.output<Schema>, id: string, caller: string) => Promise<unknown>,
+  answer: (parameters: z.output<Schema>, id: string, caller: string) => Promise<object>,
 ): ReadingRoute {
   return {
     path,

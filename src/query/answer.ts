@@ -1,4 +1,5 @@
 /** Covered by test/query/query-runner.test.ts and test/e2e/query-rules.test.ts. */
+import { mapInPieces } from '../domain/give-way.ts';
 import { metricOf, type Metric } from '../domain/metrics.ts';
 import { formatBucket, formatInstant } from '../domain/time.ts';
 import type { Row } from '../store/duckdb.ts';
@@ -49,7 +50,7 @@ async function elementsOf(
   rows: readonly Row[],
 ): Promise<Elements> {
   const dimensions = await readDimensions(snapshot, parameters, instance, rows);
-  return rows.map((row, index) => ({
+  return mapInPieces(rows, (row, index) => ({
     dimensions: {
       ...dimensions[index],
       ...(parameters.granularity === 'ALL' ? {} : { date: formatBucket(row['bucket'] as number) }),

@@ -7,6 +7,7 @@ import {
   type NamesTable,
   type OwnCounts,
 } from '../domain/groupings.ts';
+import { mapInPieces } from '../domain/give-way.ts';
 import { KINDS } from '../domain/kinds.ts';
 import { formatInstant } from '../domain/time.ts';
 import type { Row } from '../store/duckdb.ts';
@@ -45,7 +46,7 @@ export async function readDimensions(
   const names = await namesOf(page, counts, wanted);
   const readers: [member: string, read: (row: Row) => unknown][] = [];
   for (const { member, from } of wanted) readers.push([member, await readerOf(page, names, from)]);
-  return rows.map((row) => ({
+  return mapInPieces(rows, (row) => ({
     [name]: {
       id: row['id'],
       ...Object.fromEntries(readers.map(([member, read]) => [member, read(row)])),
@@ -178,7 +179,7 @@ async function topicsOf(
     snapshot.all(counts, statement),
     cachedNames(snapshot, 'topic', instance),
   ]);
-  const counted = rows.map((row) => {
+  const counted = await mapInPieces(rows, (row) => {
     const topic = topics.get(row['topic'] as number) ?? {};
     return {
       number: row['number'] as number,

@@ -1,8 +1,9 @@
 import {
   DuckDBInstance,
   type DuckDBConnection,
+  type DuckDBDataChunk,
+  type DuckDBMaterializedResult,
   type DuckDBPreparedStatement,
-  type DuckDBResultReader,
   DuckDBTimestampValue,
   type DuckDBValue,
   INTEGER,
@@ -10,6 +11,7 @@ import {
   VARCHAR,
   BIGINT,
 } from '@duckdb/node-api';
+import { giveWay, PIECE } from '../domain/give-way.ts';
 
 /** The one door to DuckDB: plain values in, plain values out. */
 
@@ -224,7 +226,7 @@ export class Connection {
         const chunk = await classified(() => result.fetchChunk());
         signal?.throwIfAborted();
         if (chunk === null || chunk.rowCount === 0) return;
-        yield chunk.getRows().map((row) => rowOf(names, row));
+        yield rowsOf(names, [chunk]);
       }
     } catch (error) {
       signal?.throwIfAborted();
@@ -236,14 +238,14 @@ export class Connection {
   }
 
   async all(sql: string, bindings?: Bindings): Promise<Row[]> {
-    const reader = await classified(() =>
-      bindings === undefined ? this.#connection.runAndReadAll(sql) : this.#runPrepared(sql, bindings),
+    const result = await classified(() =>
+      bindings === undefined ? this.#connection.run(sql) : this.#runPrepared(sql, bindings),
     );
-    const names = reader.columnNames();
-    return reader.getRows().map((row) => rowOf(names, row));
+    const chunks = Array.from({ length: result.chunkCount }, (_, index) => result.getChunk(index));
+    return rowsOf(result.columnNames(), chunks);
   }
 
-  async #runPrepared(sql: string, bindings: Bindings): Promise<DuckDBResultReader> {
+  async #runPrepared(sql: string, bindings: Bindings): Promise<DuckDBMaterializedResult> {
     let statement = this.#prepared.get(sql);
     if (statement === undefined) {
       statement = await this.#connection.prepare(sql);
@@ -257,7 +259,7 @@ export class Connection {
     }
     this.#prepared.set(sql, statement);
     statement.bind(bound(bindings), boundTypes(bindings));
-    return statement.runAndReadAll();
+    return statement.run();
   }
 
   async one(sql: string, bindings?: Bindings): Promise<Row | undefined> {
@@ -347,6 +349,19 @@ function timestamp(at: number): DuckDBTimestampValue {
   if (at === Infinity) return new DuckDBTimestampValue(POSITIVE_INFINITY);
   if (at === -Infinity) return new DuckDBTimestampValue(NEGATIVE_INFINITY);
   return new DuckDBTimestampValue(BigInt(at));
+}
+
+/** Plain rows. Reading them takes longer than many a statement, so it gives way. */
+async function rowsOf(names: readonly string[], chunks: readonly DuckDBDataChunk[]): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const chunk of chunks) {
+    const { rowCount } = chunk;
+    for (let i = 0; i < rowCount; i++) {
+      if (rows.length > 0 && rows.length % PIECE === 0) await giveWay();
+      rows.push(rowOf(names, chunk.getRowValues(i)));
+    }
+  }
+  return rows;
 }
 
 function rowOf(names: readonly string[], values: readonly DuckDBValue[]): Row {

@@ -1,6 +1,7 @@
-import { afterEach, beforeEach, describe, it } from 'node:test';
+import { afterEach, beforeEach, describe, it, mock } from 'node:test';
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { join } from 'node:path';
+import { DuckDBDataChunk } from '@duckdb/node-api';
 import {
   DatabaseError,
   openDatabase,
@@ -8,7 +9,9 @@ import {
   type Connection,
   type Database,
 } from '../../src/store/duckdb.ts';
+import { PIECE } from '../../src/domain/give-way.ts';
 import { temporaryDirectory } from '../support/fold.ts';
+import { watchRounds } from '../support/rounds.ts';
 
 describe('the door to DuckDB', () => {
   let database: Database;
@@ -42,6 +45,33 @@ describe('the door to DuckDB', () => {
     await rejects(connection.stream('select 1 as n', {}, stop.signal).next(), { name: 'AbortError' });
     deepEqual(await connection.one('select 1 as n'), { n: 1 });
   });
+
+  for (const how of ['all', 'stream'] as const) {
+    it(`reads many rows a piece at a time (${how})`, async () => {
+      const rounds = watchRounds();
+      const real = DuckDBDataChunk.prototype.getRowValues;
+      const readRow = mock.method(
+        DuckDBDataChunk.prototype,
+        'getRowValues',
+        function (this: DuckDBDataChunk, index: number) {
+          rounds.count();
+          return real.call(this, index);
+        },
+      );
+      const sql = 'select i, i::varchar as text from range(5000) t(i)';
+      const rows = how === 'all' ? await connection.all(sql) : [];
+      if (how === 'stream') for await (const part of connection.stream(sql, {})) rows.push(...part);
+      readRow.mock.restore();
+      rounds.stop();
+      deepEqual(
+        rows,
+        Array.from({ length: 5000 }, (_, i) => ({ i, text: String(i) })),
+      );
+      equal(readRow.mock.callCount(), 5000);
+      // A part that has come is begun at once.
+      ok(rounds.most <= 2 * PIECE, `${rounds.most} rows in one round`);
+    });
+  }
 
   it('tells want of memory from other faults', async () => {
     equal((await faultOf(() => connection.all('select nothing'))).fault, 'other');
