@@ -1,10 +1,10 @@
 /** The Procfile's `web`: ingest and query over HTTP. */
-import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { Outbox } from '../alerts/outbox.ts';
 import { Rules } from '../alerts/rules.ts';
 import { AlertService } from '../alerts/service.ts';
 import { loadConfig } from '../config.ts';
+import { Turns, type TurnsOptions } from '../domain/turns.ts';
 import { FailureLog, ServiceWatch } from '../health/service-watch.ts';
 import { createApp } from '../http/app.ts';
 import type { Alerts, HttpDependencies, ReadinessCheck } from '../http/dependencies.ts';
@@ -21,6 +21,7 @@ import { createLogger } from '../logger.ts';
 import { ChangesReader } from '../query/changes/changes-reader.ts';
 import { CurationsReader } from '../query/curations/curations-reader.ts';
 import { CurationTargets } from '../query/curations/targets.ts';
+import { LONG_ANSWER } from '../query/places.ts';
 import { OverviewReader } from '../query/overview/overview-reader.ts';
 import { QueryRunner } from '../query/query-runner.ts';
 import { SessionReader } from '../query/session-reader.ts';
@@ -30,6 +31,7 @@ import { spillDirectory } from '../store/data-directory.ts';
 import { answeringSince } from '../store/epochs/epochs.ts';
 import { ShardReaders } from '../store/published/shard-readers.ts';
 import { SnapshotReader } from '../store/published/snapshot-reader.ts';
+import { tooManyAnswers } from '../store/published/unanswerable.ts';
 import { loadViews } from '../store/view-files.ts';
 import { openConnection, type StreamConnection } from '../stream/connection.ts';
 import { MessageTexts } from '../stream/log/message-texts.ts';
@@ -47,8 +49,15 @@ import { openTraceAssembly, type TraceAssembly } from './trace-assembly.ts';
 
 const VIEWS_DIRECTORY = join(import.meta.dirname, '..', '..', 'views');
 
-/** Queries that run side by side, beside the worker and the stream. */
-const READER_CONNECTIONS = Math.min(Math.max(2, availableParallelism()), 4);
+/** Statements that run side by side, beside the worker and the stream, and those of one project among them. */
+const READER_CONNECTIONS = 4;
+const PROJECT_CONNECTIONS = 2;
+/** Places for answers in work, and those of one project among them: two long answers, or eight others. */
+const ANSWERS: TurnsOptions = {
+  most: 8 * LONG_ANSWER,
+  mostPerCaller: 2 * LONG_ANSWER,
+  waitingPerCaller: { most: 256, refusal: tooManyAnswers },
+};
 /** Of files' blocks and of queries in work; the rest of the process comes on top. */
 const READER_MEMORY = '64MB';
 /** Of a query that needs more, which then runs alone. */
@@ -221,6 +230,7 @@ async function openQuery(
     readerFailures.note(Date.now());
     log.error({ event, err: error }, text);
   };
+  const answerTurns = new Turns(ANSWERS);
   const readers = await ShardReaders.open({
     dataDir,
     shards,
@@ -231,6 +241,8 @@ async function openQuery(
         views,
         threads: queryThreads,
         connections: READER_CONNECTIONS,
+        connectionsPerCaller: PROJECT_CONNECTIONS,
+        answerTurns,
         memoryLimit: READER_MEMORY,
         memoryLimitAlone: READER_MEMORY_ALONE,
         spillDirectory: spillDirectory(dataDir, 'web'),

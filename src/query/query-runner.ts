@@ -3,11 +3,12 @@ import { answerQuery, streamElements, type AnswerOptions, type Elements } from '
 import { nothingPublished } from '../store/published/unanswerable.ts';
 import type { SnapshotReader } from '../store/published/snapshot-reader.ts';
 import type { QueryParameters } from './parameters.ts';
+import { LONG_ANSWER, placesFor } from './places.ts';
 import type { QueryResponse } from './response-schema.ts';
 
 export interface QueryRunnerOptions extends AnswerOptions {
   /** The reader of the shard that an instance (UUID) belongs to. */
-  readonly readerOf: (instanceId: string) => Pick<SnapshotReader, 'read' | 'waitFor' | 'snapshot'>;
+  readonly readerOf: (instanceId: string) => Pick<SnapshotReader, 'read' | 'waitFor' | 'snapshot' | 'inTurn'>;
   /** Queries that may wait for a position at once. Default: any number. */
   readonly maxWaiting?: number;
 }
@@ -51,7 +52,11 @@ export class QueryRunner {
   run(parameters: QueryParameters, caller = ''): Promise<QueryResponse> {
     return this.#options
       .readerOf(parameters.instanceId)
-      .read((snapshot) => answerQuery(snapshot, parameters, this.#options), caller);
+      .read(
+        (snapshot) => answerQuery(snapshot, parameters, this.#options),
+        caller,
+        placesFor(parameters.limit),
+      );
   }
 
   /**
@@ -59,11 +64,19 @@ export class QueryRunner {
    * Throws with the first of them what `run` throws.
    */
   async *stream(parameters: QueryParameters, caller = ''): AsyncGenerator<Elements> {
-    const snapshot = await this.#options.readerOf(parameters.instanceId).snapshot(caller);
+    const reader = this.#options.readerOf(parameters.instanceId);
+    const snapshot = await reader.snapshot(caller);
     if (snapshot === null) throw nothingPublished();
+    const elements = streamElements(snapshot, parameters, this.#options);
     try {
-      yield* streamElements(snapshot, parameters, this.#options);
+      for (;;) {
+        // A turn for each part: who reads slowly has none meanwhile.
+        const { done, value } = await reader.inTurn(caller, () => elements.next(), LONG_ANSWER);
+        if (done === true) return;
+        yield value;
+      }
     } finally {
+      await elements.return(undefined);
       snapshot.release();
     }
   }

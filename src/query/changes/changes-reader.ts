@@ -5,6 +5,7 @@ import type { Snapshot, SnapshotReader } from '../../store/published/snapshot-re
 import { answerQuery, type AnswerOptions } from '../answer.ts';
 import { readInstanceRow } from '../instance-row.ts';
 import { parseQueryParameters } from '../parameters.ts';
+import { LONG_ANSWER } from '../places.ts';
 import type { QueryResponse } from '../response-schema.ts';
 import type { Range } from '../routing.ts';
 import {
@@ -57,7 +58,7 @@ export class ChangesReader {
   read(parameters: ChangesParameters, caller = ''): Promise<ChangesResponse> {
     return this.#options
       .readerOf(parameters.instanceId)
-      .read((snapshot) => this.#find(snapshot, parameters), caller);
+      .read((snapshot) => this.#find(snapshot, parameters), caller, LONG_ANSWER);
   }
 
   async #find(snapshot: Snapshot, parameters: ChangesParameters): Promise<ChangesResponse> {

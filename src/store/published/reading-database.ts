@@ -15,6 +15,8 @@ export interface ReadingOptions {
   readonly threads: number;
   /** Statements that run side by side. */
   readonly connections: number;
+  /** Of one caller: whoever comes next finds a free connection. Default: all. */
+  readonly connectionsPerCaller?: number;
   readonly memoryLimit?: string;
   /** For a statement that needs more; it runs alone. */
   readonly memoryLimitAlone?: string;
@@ -23,6 +25,7 @@ export interface ReadingOptions {
 
 /** Streams that are read side by side: each may keep a sorted answer in memory or spill it. */
 const MAX_STREAMS = 4;
+const STREAMS_PER_CALLER = 2;
 
 /** The part of it that a reader uses. */
 export type Reading = Pick<ReadingDatabase, 'use' | 'leave' | 'run' | 'stream' | 'close'>;
@@ -41,6 +44,12 @@ export class ReadingDatabase {
   /** Attached files, by path, with how many use them. */
   readonly #files = new Map<string, { alias: string; users: number }>();
   readonly #working = new Set<Promise<unknown>>();
+  /** A place is a stream. Who reads it may take any time, so nobody waits for one. */
+  readonly #streaming = new Turns({
+    most: MAX_STREAMS,
+    mostPerCaller: STREAMS_PER_CALLER,
+    waitingPerCaller: { most: 0, refusal: tooManyExports },
+  });
   /** Connections of those who read a stream. */
   readonly #streams = new Set<Connection>();
   #isClosed = false;
@@ -59,7 +68,10 @@ export class ReadingDatabase {
     this.#database = database;
     this.#admin = admin;
     this.#idle = connections;
-    this.#turns = new Turns({ most: connections.length });
+    this.#turns = new Turns({
+      most: connections.length,
+      mostPerCaller: options.connectionsPerCaller ?? connections.length,
+    });
   }
 
   static async open(options: ReadingOptions): Promise<ReadingDatabase> {
@@ -120,22 +132,27 @@ export class ReadingDatabase {
   }
 
   /**
-   * The rows of a SELECT as it makes them, on a connection of its own, so that who reads slowly delays nobody. Throws
-   * AppError SERVICE_UNAVAILABLE when too many are read already.
+   * The rows of a SELECT as it makes them, on a connection of its own, so that who reads slowly delays nobody; each
+   * part of them is made when it is the caller's turn. Throws AppError SERVICE_UNAVAILABLE when too many are read
+   * already.
    */
-  async *stream(sql: string, bindings: Bindings): AsyncGenerator<Row[]> {
-    if (this.#streams.size >= MAX_STREAMS) throw tooManyExports();
-    const connection = await this.#track(() => this.#database.connect());
-    this.#streams.add(connection);
+  async *stream(sql: string, bindings: Bindings, caller = ''): AsyncGenerator<Row[]> {
+    const leave = await this.#streaming.take(caller);
+    let connection: Connection | null = null;
     try {
+      connection = await this.#track(() => this.#database.connect());
+      this.#streams.add(connection);
       const rows = connection.stream(sql, bindings);
       for (;;) {
-        const { done, value } = await this.#track(() => rows.next());
+        const { done, value } = await this.#track(() =>
+          this.#turns.run(caller, () => this.#sound(() => rows.next())),
+        );
         if (done === true) return;
         yield value;
       }
     } finally {
-      if (this.#streams.delete(connection)) connection.close();
+      if (connection !== null && this.#streams.delete(connection)) connection.close();
+      leave();
     }
   }
 

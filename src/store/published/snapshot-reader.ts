@@ -2,6 +2,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import type { Turns } from '../../domain/turns.ts';
 import { AppError } from '../../errors.ts';
 import { isDamage, noteDamage } from '../damage.ts';
 import { DatabaseError, quoted, type DatabaseFault, type Row } from '../duckdb.ts';
@@ -48,6 +49,8 @@ export interface SnapshotReaderOptions extends ReadingOptions {
    */
   readonly directory: () => string | null;
   readonly views: readonly View[];
+  /** Answers in work: they, too, take turns by caller. Default: any number. */
+  readonly answerTurns?: Turns;
   /** Opens a database; default: `ReadingDatabase.open`. */
   readonly openDatabase?: (options: ReadingOptions) => Promise<Reading>;
   /** Called for each database that DuckDB invalidated and that is replaced. */
@@ -97,10 +100,21 @@ export class SnapshotReader {
 
   /**
    * Runs `work` over the newest snapshot, and again over a new one when the database fails. Throws
-   * AppError SERVICE_UNAVAILABLE when nothing is published yet, on damage, and when memory does not suffice.
-   * Statements of different callers take turns.
+   * AppError SERVICE_UNAVAILABLE when nothing is published yet, on damage, when memory does not suffice, and when too
+   * many of the caller's answers wait. Answers and statements of different callers take turns. `places`: of those for
+   * answers in work.
    */
-  async read<T>(work: (snapshot: Snapshot) => Promise<T>, caller = ''): Promise<T> {
+  read<T>(work: (snapshot: Snapshot) => Promise<T>, caller = '', places = 1): Promise<T> {
+    return this.inTurn(caller, () => this.#read(work, caller), places);
+  }
+
+  /** Does a part of an answer when it is the caller's turn. Throws as `read` does when too many wait. */
+  inTurn<T>(caller: string, work: () => Promise<T>, places = 1): Promise<T> {
+    const { answerTurns } = this.#options;
+    return answerTurns === undefined ? work() : answerTurns.run(caller, work, places);
+  }
+
+  async #read<T>(work: (snapshot: Snapshot) => Promise<T>, caller: string): Promise<T> {
     try {
       return await this.#readOnce(work, caller);
     } catch (error) {
@@ -144,7 +158,7 @@ export class SnapshotReader {
       sequence: completeUntil(attached.manifest),
       behind: new Set(Object.keys(attached.manifest.behind)),
       all: (sql, statement) => this.#all(attached, sql, statement ?? {}, caller),
-      stream: (sql, statement) => this.#stream(attached, sql, statement),
+      stream: (sql, statement) => this.#stream(attached, sql, statement, caller),
       writeParquet: (sql, statement, path, partitionBy) => {
         // What a first try left is replaced.
         const parts = partitionBy === undefined ? '' : `, partition_by (${partitionBy}), overwrite true`;
@@ -225,11 +239,16 @@ export class SnapshotReader {
     }
   }
 
-  async *#stream(attached: AttachedSegments, sql: string, statement: Statement): AsyncGenerator<Row[]> {
+  async *#stream(
+    attached: AttachedSegments,
+    sql: string,
+    statement: Statement,
+    caller: string,
+  ): AsyncGenerator<Row[]> {
     const { database, directory } = attached;
     const expanded = attached.expand(sql, { bindings: {}, ...statement }, this.#tables);
     try {
-      yield* database.stream(expanded.sql, expanded.bindings ?? {});
+      yield* database.stream(expanded.sql, expanded.bindings ?? {}, caller);
     } catch (error) {
       this.#leaveIfLost(database, error);
       if (isDamage(error)) noteDamage(directory, 'segments', reasonOf(error));

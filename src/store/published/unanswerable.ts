@@ -41,6 +41,10 @@ export function tooManyExports(): AppError {
   return unavailable('Other exports are being read. Try again in a moment.', undefined, 5);
 }
 
+export function tooManyAnswers(): AppError {
+  return unavailable('Too many queries of this project wait for their turn. Try again in a moment.');
+}
+
 function unavailable(message: string, cause?: unknown, retryAfter = 1): AppError {
   return new AppError('SERVICE_UNAVAILABLE', message, { retryAfter, cause });
 }
