@@ -15,6 +15,7 @@ import { watchRounds, type Rounds } from '../support/rounds.ts';
 function snapshotOf(rows: readonly Row[]): Snapshot {
   return {
     sequence: 1,
+    behind: new Set(),
     all: async () => [...rows],
     async *stream() {
       for (let from = 0; from < rows.length; from += 2048) yield rows.slice(from, from + 2048);
