@@ -15,6 +15,8 @@ export interface TestServer {
   readonly token: string;
   /** What `openConnection` takes. */
   readonly address: ServerAddress;
+  /** Ends it in an orderly way. `restart` brings it back. */
+  end(): Promise<void>;
   /** kill -9. `restart` brings it back on the same port and data. */
   kill(): Promise<void>;
   restart(): Promise<void>;
@@ -43,6 +45,7 @@ export async function startTestServer(): Promise<TestServer> {
     url,
     token,
     address: { url, token: () => token },
+    end: () => server.stop(),
     kill: () => server.kill(),
     restart: async () => {
       await server.kill();

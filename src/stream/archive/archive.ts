@@ -88,20 +88,21 @@ export async function archiveStream(
         readAheadBytes: READ_AHEAD_BYTES,
       });
       try {
-        for (let ended = false; !ended;) {
+        await reader.opened;
+        for (let ended = false; !ended && !reader.isThrough;) {
           const taken = await reader.take({ maxMessages: 1000, maxBytes: WRITE_BYTES, waitMs: SILENCE_MS });
-          if (taken.length === 0) {
+          if (taken.length === 0 && !reader.isThrough) {
             // What was left of it has been removed meanwhile.
             if ((await extentOf(connection, name)).firstSequence > lastSequence) break;
             throw new Error(`NATS fell silent while the stream ${name} was copied`);
           }
           const frames: Uint8Array[] = [];
-          for (const { sequence, subject, timestamp, bytes, pending, headers } of taken) {
+          for (const { sequence, subject, timestamp, bytes, headers } of taken) {
             if (sequence <= lastSequence) {
               entries += 1;
               frames.push(...frameOf({ sequence, subject, timestamp, bytes, headers: headers() }));
             }
-            ended ||= sequence >= lastSequence || pending === 0;
+            ended ||= sequence >= lastSequence;
           }
           await output.writeFile(Buffer.concat(frames));
         }

@@ -122,12 +122,12 @@ export async function* readDeadLetters(
     readAheadBytes: READ_AHEAD_BYTES,
   });
   try {
-    let pending = await reader.opened;
-    while (pending > 0) {
+    await reader.opened;
+    while (!reader.isThrough) {
       const entries = await reader.take({ maxMessages: 100, maxBytes: READ_AHEAD_BYTES, waitMs: SILENCE_MS });
-      if (entries.length === 0) throw new Error('NATS fell silent while the dead letters were read');
+      if (entries.length === 0 && !reader.isThrough)
+        throw new Error('NATS fell silent while the dead letters were read');
       for (const entry of entries) {
-        pending = entry.pending;
         yield {
           id: entry.sequence,
           sequence: Number(entry.header(DEAD_LETTER_HEADERS.sequence)),

@@ -204,13 +204,13 @@ async function list(connection: StreamConnection, bucket: string, pattern: strin
   });
   try {
     const values: string[] = [];
-    for (let ended = (await reader.opened) === 0; !ended;) {
+    await reader.opened;
+    while (!reader.isThrough) {
       const taken = await reader.take({ maxMessages: 1000, maxBytes: Infinity, waitMs: LIST_SILENCE_MS });
-      if (taken.length === 0) throw new Error(`NATS fell silent while the bucket ${bucket} was listed`);
-      for (const entry of taken) {
+      if (taken.length === 0 && !reader.isThrough)
+        throw new Error(`NATS fell silent while the bucket ${bucket} was listed`);
+      for (const entry of taken)
         if (entry.header('KV-Operation') === '') values.push(Buffer.from(entry.bytes).toString());
-        ended ||= entry.pending === 0;
-      }
     }
     return values;
   } finally {
@@ -234,8 +234,9 @@ function watch(
   loaded.promise.catch(() => undefined);
   let closed = false;
   const follow = async (): Promise<void> => {
-    if ((await reader.opened) === 0) loaded.resolve();
+    await reader.opened;
     while (!closed) {
+      if (reader.isThrough) loaded.resolve();
       for (const entry of await reader.take({ maxMessages: 10_000, maxBytes: Infinity, waitMs: 60_000 })) {
         const deleted = entry.header('KV-Operation') !== '';
         onChange(
@@ -243,7 +244,6 @@ function watch(
           deleted ? null : Buffer.from(entry.bytes).toString(),
           entry.sequence,
         );
-        if (entry.pending === 0) loaded.resolve();
       }
     }
   };

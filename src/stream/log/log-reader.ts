@@ -65,6 +65,10 @@ export class LogReader {
   #bufferedBytes = 0;
   #closed = false;
   #fault: Error | undefined;
+  /** Where the stream ended when reading began. */
+  #end: number | undefined;
+  /** The server has given everything up to there that it can read. */
+  #isGiven = false;
   #wake: () => void = () => undefined;
   #session: PullSession | null = null;
   readonly #opened = Promise.withResolvers<number>();
@@ -84,8 +88,16 @@ export class LogReader {
   }
 
   /**
-   * Entries that are there, or after at most `waitMs` none. One call at a time. Throws StreamRewoundError
-   * when the stream no longer holds what was read already.
+   * Whether everything has been taken that was there when reading began. An entry that the server cannot read (its
+   * files are damaged) is left out by it.
+   */
+  get isThrough(): boolean {
+    return this.#isGiven && this.#buffer.length === this.#taken;
+  }
+
+  /**
+   * Entries that are there, or after at most `waitMs` none; also none as soon as the reader is through. One call at
+   * a time. Throws StreamRewoundError when the stream no longer holds what was read already.
    */
   async take(options: TakeOptions): Promise<LogEntry[]> {
     const isEmpty = this.#buffer.length === this.#taken;
@@ -159,6 +171,8 @@ export class LogReader {
         });
         consumer = info.name;
         failures = 0;
+        this.#end ??= state.last_seq;
+        if (info.num_pending === 0) this.#given();
         this.#opened.resolve(info.num_pending);
         if (!this.#closed) await this.#read(consumer);
       } catch (error) {
@@ -188,6 +202,9 @@ export class LogReader {
       consumer,
       room: () => readAheadBytes - this.#bufferedBytes,
       accept: (entry) => this.#accept(entry),
+      idle: (sequence) => {
+        if (sequence >= (this.#end ?? Infinity)) this.#given();
+      },
     });
     this.#session = session;
     await session.run();
@@ -199,7 +216,14 @@ export class LogReader {
     this.#position = entry.sequence;
     this.#bufferedBytes += entry.bytes.length;
     this.#buffer.push(entry);
+    if (entry.pending === 0) this.#isGiven = true;
     this.#wake();
     return true;
+  }
+
+  #given(): void {
+    if (this.#isGiven) return;
+    this.#isGiven = true;
+    this.#wake();
   }
 }

@@ -19,6 +19,8 @@ export interface PullSessionOptions {
   readonly room: () => number;
   /** Takes the next entry; false when it is not one that the reader waits for. */
   readonly accept: (entry: LogEntry) => boolean;
+  /** The server has nothing more behind what came; it has looked at everything up to a sequence. */
+  readonly idle: (sequence: number) => void;
 }
 
 /**
@@ -105,6 +107,7 @@ export class PullSession {
     if (code === 100) {
       const last = Number(headers?.get('Nats-Last-Consumer') || Number.NaN);
       if (last >= this.#expected) this.end();
+      else this.#options.idle(Number(headers?.get('Nats-Last-Stream') || 0));
       return;
     }
     const endsPull =

@@ -1,0 +1,77 @@
+/** Files of nats-server that were damaged, cut or removed while it was down. */
+import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
+import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { jetstream, jetstreamManager } from '@nats-io/jetstream';
+import { archiveStream } from '../../src/stream/archive/archive.ts';
+import { openConnection, type StreamConnection } from '../../src/stream/connection.ts';
+import { openKeyValue } from '../../src/stream/kv/key-value.ts';
+import { setUpStreams } from '../../src/stream/stream-setup.ts';
+import { CONVERSATIONS_STREAM, conversationsSubject } from '../../src/stream/subjects.ts';
+import { startTestServer, type TestServer } from '../support/nats.ts';
+
+describe('damaged files of nats-server', () => {
+  let server: TestServer;
+  let connection: StreamConnection;
+  let folder: string;
+  before(async () => {
+    server = await startTestServer();
+    folder = await mkdtemp(join(tmpdir(), 'undertone-damaged-'));
+  });
+  beforeEach(async () => {
+    connection = await openConnection({ ...server.address, name: 'test' });
+    const manager = await jetstreamManager(connection.nats);
+    for await (const { config } of manager.streams.list()) await manager.streams.delete(config.name);
+    await setUpStreams(connection);
+  });
+  after(async () => {
+    await connection.close();
+    await server.stop();
+    await rm(folder, { recursive: true });
+  });
+
+  const filesOf = (stream: string): string =>
+    join(server.dataDir, 'nats/store/jetstream/$G/streams', stream, 'msgs');
+
+  async function store(...bodies: string[]): Promise<void> {
+    const client = jetstream(connection.nats);
+    for (const body of bodies) await client.publish(conversationsSubject(0), body, { timeout: 10_000 });
+  }
+
+  /** Ends the server in an orderly way, changes its files, and starts it again. */
+  async function whileDown(change: () => void): Promise<void> {
+    await connection.close();
+    await server.end();
+    change();
+    await server.restart();
+    connection = await openConnection({ ...server.address, name: 'test' });
+  }
+
+  /** Changes a byte of what an entry holds; the index is kept, so that the server finds out when it reads it. */
+  function damage(stream: string, body: string): void {
+    const file = join(filesOf(stream), '1.blk');
+    const bytes = readFileSync(file);
+    const at = bytes.indexOf(body);
+    ok(at > 0);
+    bytes[at] = (bytes[at] as number) ^ 1;
+    writeFileSync(file, bytes);
+  }
+
+  it('cost what is in them: the rest of a bucket is loaded, listed and copied', async () => {
+    const bucket = await openKeyValue(connection, 'things');
+    for (const name of ['one', 'two', 'three']) await bucket.put(name, `value of ${name}`);
+    await whileDown(() => damage('KV_things', 'value of three'));
+    const again = await openKeyValue(connection, 'things');
+    const told: string[] = [];
+    const watch = again.watch((key) => told.push(key));
+    await watch.loaded;
+    deepEqual(told, ['one', 'two']);
+    await watch.close();
+    deepEqual(await again.list('*'), ['value of one', 'value of two']);
+    const things = { name: 'KV_things', subjects: '$KV.things.>', keepsSequences: true };
+    equal((await archiveStream(connection, things, join(folder, 'things'))).entries, 2);
+  });
+});
