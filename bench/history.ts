@@ -243,6 +243,7 @@ export async function applyBatch(
   const sequence = store.sequence + 1;
   await store.commit({
     expectedSequence: store.sequence,
+    lastEntry: '',
     sequence,
     processedAt: sequence * 1_000_000,
     instances: [...new Set(work.messages.map((message) => message.instance))].map((instance) => ({

@@ -60,7 +60,8 @@ export class ReplaySource implements ShardSource {
     start: SourceStart,
   ): Promise<ReplaySource> {
     const { archive } = options;
-    const from = { startSequence: start.sequence + 1, partitions: start.partitions };
+    const { sequence, lastEntry, partitions } = start;
+    const from = { startSequence: sequence + 1, lastEntry, partitions };
     const consumer =
       archive === null
         ? await openConsumer(connection, from)

@@ -6,6 +6,7 @@ import type { Logger } from '../logger.ts';
 import type { Batch } from '../store/live/batch.ts';
 import type { StateStore } from '../store/live/state-store.ts';
 import type { Delivered } from '../stream/log/consumer.ts';
+import { digestOfEntry } from '../stream/log/log-reader.ts';
 import type { MessageNotes } from '../stream/dead-letters/message-notes.ts';
 import { messagesOf, Numbering, withoutTexts, type Entry, type NumberedBatch } from './batch.ts';
 import type { MutableWorkCounters } from './counters.ts';
@@ -134,7 +135,7 @@ export class Applier {
     const left = entries.flatMap(({ deferral }) => deferral?.left ?? []);
     const isDeferring = taken.length + left.length > 0;
     await store.commit({
-      ...this.#batchOf(batch, assignment, sequence),
+      ...this.#batchOf(batch, assignment, { sequence, lastEntry: this.#lastEntryOf(stretch) }),
       ...(isDeferring && { deferral: { taken, left: this.#numbering.withoutDropped(left) } }),
     });
     this.#onMoved(taken);
@@ -178,13 +179,19 @@ export class Applier {
     if (newest !== undefined) alerts.committed(others, newest.timestamp);
   }
 
-  #batchOf(batch: NumberedBatch, assignment: Assignment, sequence: number): Batch {
+  /** Where only deferred parts are taken up, the position stays, and with it what stands there. */
+  #lastEntryOf({ delivered, sequence }: Stretch): string | null {
+    const there = delivered.find((candidate) => candidate.sequence === sequence);
+    return there === undefined ? this.#options.store.lastEntry : digestOfEntry(there.bytes);
+  }
+
+  #batchOf(batch: NumberedBatch, assignment: Assignment, at: Pick<Batch, 'sequence' | 'lastEntry'>): Batch {
     const { assigner, store, now } = this.#options;
     const { turns: _, interludes: __, sources: ___, repeated: ____, ...rows } = batch;
     return {
       ...rows,
+      ...at,
       expectedSequence: store.sequence,
-      sequence,
       processedAt: now(),
       assignment,
       state: assigner.takeState(),
@@ -259,7 +266,7 @@ export class Applier {
       const others = new Set([...entry.requests.keys()].filter((other) => other !== place));
       try {
         const { batch, assignment } = await this.#analyse([{ ...entry, leftOut: others }], enrichments);
-        const alone = this.#batchOf(batch, assignment, entry.sequence);
+        const alone = this.#batchOf(batch, assignment, { sequence: entry.sequence, lastEntry: null });
         await this.#options.store.commit(alone, { rehearsal: true });
       } catch (error) {
         const cause = causeOf(error);

@@ -73,6 +73,8 @@ export interface ShardOptions {
 export interface SourceStart {
   /** Stream sequence of the last entry that the views contain; 0 for none. */
   readonly sequence: number;
+  /** Digest of what it holds; null where that is not known. */
+  readonly lastEntry: string | null;
   readonly partitions: readonly number[];
   /** Messages that the shard has decoded so far. */
   readonly messages: () => number;
@@ -176,6 +178,7 @@ class WorkingShard implements Shard {
     let opened: WorkingShard | null = null;
     const source = await openSource({
       sequence: state.store.sequence,
+      lastEntry: state.store.lastEntry,
       partitions: partitionsOf(shard, active.shards),
       messages: () => opened?.messages ?? 0,
     });
@@ -316,9 +319,9 @@ class WorkingShard implements Shard {
 
 async function openStream(
   connection: StreamConnection,
-  { sequence, partitions }: SourceStart,
+  { sequence, lastEntry, partitions }: SourceStart,
 ): Promise<ShardSource> {
-  const consumer = await openConsumer(connection, { startSequence: sequence + 1, partitions });
+  const consumer = await openConsumer(connection, { startSequence: sequence + 1, lastEntry, partitions });
   const closing = new AbortController();
   return {
     next: (limits) => consumer.next(limits),

@@ -1,14 +1,16 @@
 /** Files of nats-server that were damaged, cut or removed while it was down. */
-import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
-import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
+import { readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { archiveStream } from '../../src/stream/archive/archive.ts';
 import { openConnection, type StreamConnection } from '../../src/stream/connection.ts';
 import { openKeyValue } from '../../src/stream/kv/key-value.ts';
+import { openConsumer, type StreamConsumer } from '../../src/stream/log/consumer.ts';
+import { digestOfEntry } from '../../src/stream/log/log-reader.ts';
 import { setUpStreams } from '../../src/stream/stream-setup.ts';
 import { CONVERSATIONS_STREAM, conversationsSubject } from '../../src/stream/subjects.ts';
 import { startTestServer, type TestServer } from '../support/nats.ts';
@@ -27,8 +29,8 @@ describe('damaged files of nats-server', () => {
     for await (const { config } of manager.streams.list()) await manager.streams.delete(config.name);
     await setUpStreams(connection);
   });
+  afterEach(() => connection.close());
   after(async () => {
-    await connection.close();
     await server.stop();
     await rm(folder, { recursive: true });
   });
@@ -73,5 +75,23 @@ describe('damaged files of nats-server', () => {
     deepEqual(await again.list('*'), ['value of one', 'value of two']);
     const things = { name: 'KV_things', subjects: '$KV.things.>', keepsSequences: true };
     equal((await archiveStream(connection, things, join(folder, 'things'))).entries, 2);
+  });
+
+  it('that lost their end give its numbers to others: whoever read it goes on nowhere', async () => {
+    await store('entry 1', 'entry 2', 'entry 3');
+    await whileDown(() => {
+      const file = join(filesOf(CONVERSATIONS_STREAM), '1.blk');
+      truncateSync(file, (statSync(file).size / 3) * 2);
+      rmSync(join(filesOf(CONVERSATIONS_STREAM), 'index.db'));
+    });
+    const openBehind = (body: string): Promise<StreamConsumer> =>
+      openConsumer(connection, { startSequence: 4, lastEntry: digestOfEntry(Buffer.from(body)) });
+    await rejects(openBehind('entry 3'), /ends at sequence 2, but 3 was already read.*Restore a backup/);
+    await store('other 3', 'other 4');
+    await rejects(openBehind('entry 3'), /Entry 3 of the stream CONVERSATIONS is not the one that was read/);
+    const consumer = await openBehind('other 3');
+    const [next] = await consumer.next({ maxMessages: 9, maxBytes: 1e6, waitMs: 10_000 });
+    equal(next?.sequence, 4);
+    await consumer.close();
   });
 });

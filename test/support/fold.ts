@@ -150,6 +150,7 @@ export async function openFixture(
       const sequence = entries.sequence ?? store.sequence + 1;
       last = {
         expectedSequence: store.sequence,
+        lastEntry: '',
         sequence,
         processedAt: entries.processedAt ?? sequence * 1_000_000,
         instances: instances.map((instance) => ({

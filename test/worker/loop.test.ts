@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { deepEqual, equal } from 'node:assert/strict';
 import type { RecordedRequest } from '../../src/domain/records.ts';
 import { decodeRecord, encodeRecord, encodeRequest } from '../../src/stream/log/codec.ts';
+import { digestOfEntry } from '../../src/stream/log/log-reader.ts';
 import { temporaryDirectory, openFixture, uuid } from '../support/fold.ts';
 import type { WorkerLoopOptions } from '../../src/worker/loop.ts';
 import { AT, dialogues, enricher, LoopFixture, request, rows } from '../support/worker-loop.ts';
@@ -17,6 +18,21 @@ describe('worker loop', () => {
     await loop.work(dialogues);
     deepEqual(await loop.totals(), [{ sessions: 5, users: 3, messages: 36 }]);
     equal(loop.fixture.publication.sequence, 12);
+  });
+
+  it('notes what the last entry held, also in views of an earlier version', async () => {
+    const directory = temporaryDirectory();
+    const earlier = await openFixture({ directory: directory.path });
+    await earlier.store.connection.run('alter table meta drop column last_entry');
+    await earlier.close();
+    const fold = await openFixture({ directory: directory.path });
+    equal(fold.store.lastEntry, null);
+    await loop.work(dialogues, { perBatch: 5, fold });
+    await fold.close();
+    const again = await openFixture({ directory: directory.path });
+    equal(again.store.lastEntry, digestOfEntry(new Uint8Array([dialogues.length - 1])));
+    await again.close();
+    directory.remove();
   });
 
   it('counts what it did', async () => {

@@ -6,6 +6,8 @@ export interface Batch {
   readonly expectedSequence: number;
   /** Stream sequence up to which entries are applied or deferred: the new checkpoint. */
   readonly sequence: number;
+  /** Digest of what the entry there holds: tells it from another that takes its place. Null: not known. */
+  readonly lastEntry: string | null;
   /** What the batch leaves of entries for later, and what it takes up of what was left. Left out: nothing. */
   readonly deferral?: Deferral;
   /** Microseconds since 1970-01-01 UTC. */

@@ -60,11 +60,13 @@ const CHECKPOINT_THRESHOLD = '128MB';
 
 /**
  * What a state of 0.1 lacks: `revision` counts commits, from the sequence on, so that it is above every `seq` that a
- * row has; `deferred` names what of entries up to `meta.sequence` is not applied yet.
+ * row has; `last_entry` is the digest of what the entry at the sequence holds; `deferred` names what of entries up to
+ * `meta.sequence` is not applied yet.
  */
 const LATER_SCHEMA = `
 alter table meta add column if not exists revision bigint;
 update meta set revision = sequence where revision is null;
+alter table meta add column if not exists last_entry varchar;
 create table if not exists deferred (
   instance_id varchar, sequence bigint, place integer, message integer, stored_at bigint
 )`;

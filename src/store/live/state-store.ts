@@ -49,6 +49,7 @@ export class StateStore {
   readonly #temporary: TemporaryTables;
   #sequence: number;
   #revision: number;
+  #lastEntry: string | null;
   #counters: Counters;
 
   private constructor(
@@ -65,6 +66,7 @@ export class StateStore {
     this.#temporary = temporary;
     this.#sequence = meta['sequence'] as number;
     this.#revision = meta['revision'] as number;
+    this.#lastEntry = meta['last_entry'] as string | null;
     this.#counters = {
       instances: meta['instances'] as number,
       sessions: meta['sessions'] as number,
@@ -88,6 +90,11 @@ export class StateStore {
   /** Grows with every commit, and is what rows bear as `seq`; never below `sequence`. */
   get revision(): number {
     return this.#revision;
+  }
+
+  /** Digest of what that entry holds; null: nobody has noted it. */
+  get lastEntry(): string | null {
+    return this.#lastEntry;
   }
 
   /** The caller numbers what is new in stream order, from here on, and commits the numbers with `commit`. */
@@ -180,7 +187,8 @@ export class StateStore {
     try {
       await connection.transaction(async () => {
         const moved = await connection.all(
-          `update meta set sequence = ${batch.sequence}, revision = ${revision}, instances = ${counters.instances},
+          `update meta set sequence = ${batch.sequence}, revision = ${revision},
+             last_entry = ${batch.lastEntry === null ? 'null' : quoted(batch.lastEntry)}, instances = ${counters.instances},
              sessions = ${counters.sessions}, end_users = ${counters.endUsers}
            where sequence = ${batch.expectedSequence} and revision = ${this.#revision} returning sequence`,
         );
@@ -206,6 +214,7 @@ export class StateStore {
     }
     this.#sequence = batch.sequence;
     this.#revision = revision;
+    this.#lastEntry = batch.lastEntry;
     this.#counters = counters;
   }
 

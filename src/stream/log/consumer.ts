@@ -18,6 +18,8 @@ export interface Delivered {
 export interface ConsumerOptions {
   /** First sequence wanted: the position stored with the views, plus one; 1 for everything. */
   readonly startSequence: number;
+  /** Digest of what the entry before it holds. Default: not known. */
+  readonly lastEntry?: string | null;
   /** Partitions wanted, 0 to 7. Default all. */
   readonly partitions?: readonly number[];
   /** Default the stream of conversations. */
@@ -47,7 +49,8 @@ export interface StreamConsumer {
 
 /**
  * Opens an ordered consumer from a position of the caller's own; nothing is acknowledged to the server.
- * Resolves once reading has begun. Throws StreamRewoundError when the stream ends before `startSequence` − 1.
+ * Resolves once reading has begun. Throws StreamRewoundError when the stream ends before `startSequence` − 1,
+ * or holds another entry there than `lastEntry`.
  */
 export async function openConsumer(
   connection: StreamConnection,
@@ -59,6 +62,7 @@ export async function openConsumer(
     stream,
     filterSubjects: partitions.map(conversationsSubject),
     startSequence: options.startSequence,
+    lastEntry: options.lastEntry ?? null,
     readAheadBytes: options.readAheadBytes ?? 32 * 1024 * 1024,
   });
   try {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AckPolicy, DeliverPolicy, jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
 import { nanos } from '@nats-io/transport-node';
@@ -20,17 +21,22 @@ export interface LogEntry {
   headers(): readonly (readonly [name: string, value: string])[];
 }
 
-/** The stream ends before the position of its reader: it was emptied or another one took its name. */
+/**
+ * The stream does not hold what its reader has read last: it was emptied, lost its end, or another one took its name.
+ */
 export class StreamRewoundError extends SetupError {
-  constructor(stream: string, lastSequence: number, position: number) {
+  constructor(fact: string) {
     super(
-      `The stream ${stream} ends at sequence ${lastSequence}, but ${position} was already read: its data was ` +
-        'lost or replaced. ' +
-        'Restore a backup, or delete the folder views of DATA_DIR: the worker makes it again from what the ' +
-        'stream holds.',
+      `${fact}: its data was lost or replaced. Restore a backup, or delete the folder views of DATA_DIR: the worker ` +
+        'makes it again from what the stream holds.',
     );
     this.name = 'StreamRewoundError';
   }
+}
+
+/** What tells an entry from another of the same sequence, wherever it is restored: a digest of what it holds. */
+export function digestOfEntry(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('base64url').slice(0, 22);
 }
 
 export interface LogReaderOptions {
@@ -38,6 +44,8 @@ export interface LogReaderOptions {
   readonly filterSubjects: readonly string[];
   /** First sequence wanted, from 1. */
   readonly startSequence: number;
+  /** Digest of what the entry before it holds. Default: not known. */
+  readonly lastEntry?: string | null;
   /** Entries are read ahead up to about this many bytes (one entry may exceed it). */
   readonly readAheadBytes: number;
 }
@@ -60,6 +68,8 @@ export class LogReader {
   readonly #connection: StreamConnection;
   readonly #options: LogReaderOptions;
   #position: number;
+  /** The entry there, or its digest; null: it is not known. */
+  #last: Uint8Array | string | null;
   #buffer: LogEntry[] = [];
   #taken = 0;
   #bufferedBytes = 0;
@@ -78,6 +88,7 @@ export class LogReader {
     this.#connection = connection;
     this.#options = options;
     this.#position = options.startSequence - 1;
+    this.#last = options.lastEntry ?? null;
     this.#opened.promise.catch(() => undefined);
     this.#finished = this.#run();
   }
@@ -157,9 +168,7 @@ export class LogReader {
       try {
         manager = await jetstreamManager(this.#connection.nats, { checkAPI: false, timeout: 5000 });
         const { state } = await manager.streams.info(this.#options.stream);
-        if (state.last_seq < this.#position) {
-          throw new StreamRewoundError(this.#options.stream, state.last_seq, this.#position);
-        }
+        await this.#checkPosition(manager, state.last_seq);
         const info = await manager.consumers.add(this.#options.stream, {
           ack_policy: AckPolicy.None,
           deliver_policy: DeliverPolicy.StartSequence,
@@ -185,6 +194,24 @@ export class LogReader {
       }
       if (failures > 0 && !this.#closed && this.#fault === undefined)
         await sleep(Math.min(50 * 2 ** failures, 1000));
+    }
+  }
+
+  /** Throws StreamRewoundError when what was read last is not there any more, or something else is in its place. */
+  async #checkPosition(manager: JetStreamManager, lastSequence: number): Promise<void> {
+    const { stream } = this.#options;
+    const position = this.#position;
+    if (lastSequence < position) {
+      throw new StreamRewoundError(
+        `The stream ${stream} ends at sequence ${lastSequence}, but ${position} was already read`,
+      );
+    }
+    if (this.#last === null || position < 1) return;
+    const known = typeof this.#last === 'string' ? this.#last : digestOfEntry(this.#last);
+    // Null when it has expired or cannot be read. An entry too large for the answer cannot be compared.
+    const there = await manager.streams.getMessage(stream, { seq: position }).catch(() => null);
+    if (there !== null && digestOfEntry(there.data) !== known) {
+      throw new StreamRewoundError(`Entry ${position} of the stream ${stream} is not the one that was read`);
     }
   }
 
@@ -214,6 +241,7 @@ export class LogReader {
   #accept(entry: LogEntry): boolean {
     if (entry.sequence <= this.#position) return false;
     this.#position = entry.sequence;
+    this.#last = entry.bytes;
     this.#bufferedBytes += entry.bytes.length;
     this.#buffer.push(entry);
     if (entry.pending === 0) this.#isGiven = true;
