@@ -2,8 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { KeyScope } from '../domain/key-scopes.ts';
 import { SetupError } from '../errors.ts';
+import { extentOf } from '../stream/archive/archive.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import { openKeyValue, type KeyValueBucket, type KeyValueWatch } from '../stream/kv/key-value.ts';
+import { CONVERSATIONS_STREAM } from '../stream/subjects.ts';
 import { digestOf, newRawKey, type KeyEnvironment } from './api-keys.ts';
 import { guard, guarded, unavailable, type GuardedBucket } from './guarded-bucket.ts';
 import type { Instance, InstancePage } from './instance-index.ts';
@@ -101,7 +103,10 @@ export interface Registry {
   findSessionClaim(projectId: string, sessionId: string): Promise<string | null>;
   /** Claims an id that a client chose for an instance of the project; returns the instance that holds it then. */
   claimSession(projectId: string, sessionId: string, instanceId: string): Promise<string>;
-  /** Makes project `default` and a first test key, once in the life of the data. Null when that was done before. */
+  /**
+   * Makes project `default` and a first test key, once in the life of the data. Null when that was done before. Throws
+   * LostRegistryError when it was, but nothing of it is left.
+   */
   ensureFirstProject(): Promise<{
     readonly rawKey: string;
     readonly key: ApiKey;
@@ -118,7 +123,7 @@ const FIRST_KEY = 'first-key';
 const FIRST_KEY_MS = 2000;
 
 /**
- * Opens the registry and begins to load it; `ready` tells when it is. What bucket `registry` holds is with `Keys`,
+ * Opens the registry and begins to load it; `ready` tells when it is. Throws LostRegistryError. What bucket `registry` holds is with `Keys`,
  * `Projects` and `Instances`; besides, it has `id-secret` and `first-key`. Bucket `sessions` is with
  * `openSessionClaims`.
  */
@@ -129,19 +134,38 @@ export async function openRegistry(
   const bucketOptions = options.replicas === undefined ? {} : { replicas: options.replicas };
   const registry = await openKeyValue(connection, 'registry', bucketOptions);
   const sessions = await openKeyValue(connection, 'sessions', bucketOptions);
-  const secret = await readOrMakeSecret(registry);
+  const hasMessages = async (): Promise<boolean> =>
+    (await extentOf(connection, CONVERSATIONS_STREAM)).lastSequence > 0;
+  const secret = await readOrMakeSecret(registry, hasMessages);
   return new SharedRegistry(
     registry,
     await openSessionClaims(sessions),
     createSessionIds(secret),
     options.now ?? (() => new Date()),
+    hasMessages,
   );
 }
 
-async function readOrMakeSecret(bucket: KeyValueBucket): Promise<string> {
+/** There are messages, but nobody who could have sent them. A registry made anew would know none of their instances. */
+export class LostRegistryError extends SetupError {
+  constructor() {
+    super(
+      'The registry of keys, projects and instances is empty, but the stream holds messages: its files in ' +
+        'DATA_DIR/nats are damaged or were removed. Restore a backup into an empty DATA_DIR (npm run restore -- ' +
+        'DIR). Without one, begin with another DATA_DIR.',
+    );
+    this.name = 'LostRegistryError';
+  }
+}
+
+async function readOrMakeSecret(
+  bucket: KeyValueBucket,
+  hasMessages: () => Promise<boolean>,
+): Promise<string> {
   const secret = randomBytes(32).toString('hex');
   const found = await bucket.get(SECRET_KEY);
   if (found !== null) return found.value;
+  if (await hasMessages()) throw new LostRegistryError();
   if ((await bucket.create(SECRET_KEY, secret)) !== null) return secret;
   const winner = await bucket.get(SECRET_KEY);
   if (winner === null) throw new SetupError('The id secret vanished from the registry. Start again.');
@@ -155,11 +179,20 @@ class SharedRegistry implements Registry {
   readonly #claims: SessionClaims;
   readonly #sessionIds: SessionIds;
   readonly #parts: { readonly keys: Keys; readonly projects: Projects; readonly instances: Instances };
+  /** Whether anybody has ever sent any. */
+  readonly #hasMessages: () => Promise<boolean>;
   readonly #firstReady = Promise.withResolvers<void>();
   #watch: KeyValueWatch;
   #closed = false;
 
-  constructor(bucket: KeyValueBucket, claims: SessionClaims, sessionIds: SessionIds, now: () => Date) {
+  constructor(
+    bucket: KeyValueBucket,
+    claims: SessionClaims,
+    sessionIds: SessionIds,
+    now: () => Date,
+    hasMessages: () => Promise<boolean>,
+  ) {
+    this.#hasMessages = hasMessages;
     this.#watched = bucket;
     this.#bucket = guarded(bucket);
     this.#claims = claims;
@@ -257,6 +290,8 @@ class SharedRegistry implements Registry {
     const marker = await this.#bucket.get(FIRST_KEY);
     // A marker whose key is missing and stays so: a process died between the two writes; we take over.
     if (marker !== null && (await this.#appears(`key.${marker.value}`, FIRST_KEY_MS))) return null;
+    if (marker === null && projects.list().length === 0 && (await this.#hasMessages()))
+      throw new LostRegistryError();
     const rawKey = newRawKey('test');
     const digest = digestOf(rawKey);
     const won =

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { archiveStream } from '../../src/stream/archive/archive.ts';
+import { LostRegistryError, openRegistry, type Registry } from '../../src/registry/registry.ts';
 import { openConnection, type StreamConnection } from '../../src/stream/connection.ts';
 import { openKeyValue } from '../../src/stream/kv/key-value.ts';
 import { openConsumer, type StreamConsumer } from '../../src/stream/log/consumer.ts';
@@ -93,5 +94,28 @@ describe('damaged files of nats-server', () => {
     const [next] = await consumer.next({ maxMessages: 9, maxBytes: 1e6, waitMs: 10_000 });
     equal(next?.sequence, 4);
     await consumer.close();
+  });
+
+  it('that held the registry are not replaced by an empty one while there are messages', async () => {
+    const use = async (
+      act: (registry: Registry) => Promise<unknown> = async () => null,
+    ): Promise<unknown> => {
+      const registry = await openRegistry(connection);
+      await registry.whenReady();
+      return act(registry).finally(() => registry.close());
+    };
+    await use((registry) => registry.ensureFirstProject());
+    await store('entry 1');
+    await use((registry) => registry.ensureFirstProject());
+    const streams = join(filesOf('KV_registry'), '../..');
+    await whileDown(() => rmSync(join(streams, 'KV_registry'), { recursive: true }));
+    await rejects(use(), LostRegistryError);
+    await rejects(use(), /is empty, but the stream holds messages.*npm run restore/, 'also the second time');
+    const bucket = await openKeyValue(connection, 'registry');
+    await bucket.put('id-secret', 'alone was left');
+    await rejects(
+      use((registry) => registry.ensureFirstProject()),
+      LostRegistryError,
+    );
   });
 });
