@@ -7,7 +7,7 @@ import { DatabaseError } from '../store/duckdb.ts';
 import { readActiveEpoch, shardDirectory, type ActiveEpoch } from '../store/epochs/epochs.ts';
 import { copyClosedState, COPY_FILE, type StateCopy } from '../store/live/state-copy.ts';
 import { requestAnswer } from '../stream/request-reply.ts';
-import { ARCHIVED_STREAMS, archiveStream } from '../stream/archive/archive.ts';
+import { ARCHIVED_STREAMS, archiveStream, type Archived } from '../stream/archive/archive.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import { stateFile, streamFile, writeManifest, type Manifest } from './backup-files.ts';
 import { CONVERSATIONS_STREAM, copySubject } from '../stream/subjects.ts';
@@ -49,11 +49,24 @@ async function take(connection: StreamConnection, dataDir: string, folder: strin
   const createdAt = new Date().toISOString();
   const { files } = await writeManifest(folder, { version: 1, createdAt, streams, views });
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
-  const entries = streams.find(({ name }) => name === CONVERSATIONS_STREAM)?.entries ?? 0;
+  const conversations = streams.find(({ name }) => name === CONVERSATIONS_STREAM);
+  const entries = conversations?.entries ?? 0;
+  const missing = conversations === undefined ? 0 : missingOf(conversations);
+  if (missing > 0) {
+    process.stderr.write(
+      `${missing} entries are gone from the midst of the stream, or cannot be read: they are not in this backup. See ` +
+        'docs/operations.md#damaged-files-of-nats.\n',
+    );
+  }
   process.stdout.write(
     `${entries} entries of the stream and the views of ${views?.shards ?? 0} shards are in ${folder}: ` +
       `${(bytes / 2 ** 20).toFixed(1)} MiB in ${((performance.now() - startedAt) / 1000).toFixed(1)} s\n`,
   );
+}
+
+/** How many entries a copy lacks between its first and its last. */
+function missingOf({ entries, firstSequence, lastSequence }: Archived): number {
+  return entries === 0 ? 0 : lastSequence - firstSequence + 1 - entries;
 }
 
 /** @throws SetupError when it holds anything */

@@ -10,6 +10,7 @@ export const DEGRADED_REASONS = [
   'readers_failing',
   'disk_nearly_full',
   'stream_nearly_full',
+  'stream_damaged',
   'rebuild_needed',
 ] as const;
 
@@ -36,7 +37,7 @@ export interface ServiceFigures {
   readonly readerFailures: number;
   /** Dead letters that nobody has replayed or removed. */
   readonly deadLetters: number | null;
-  readonly stream: { readonly bytes: number; readonly maxBytes: number } | null;
+  readonly stream: { readonly bytes: number; readonly maxBytes: number; readonly missing: number } | null;
   readonly disk: { readonly freeBytes: number; readonly sizeBytes: number } | null;
 }
 

@@ -20,7 +20,14 @@ export interface ServiceState {
   readonly deadLetters: { readonly entries: number; readonly newestAt: number | null } | null;
   /** When reading the views failed, milliseconds since 1970-01-01 UTC. */
   readonly readersFailedAt: readonly number[];
-  readonly stream: { readonly bytes: number; readonly maxBytes: number } | null;
+  readonly stream: {
+    readonly bytes: number;
+    readonly maxBytes: number;
+    /** Entries that are gone from its midst. */
+    readonly missing: number;
+    /** How many entries of its end are gone that the views contain. */
+    readonly lost: number;
+  } | null;
   readonly disk: { readonly freeBytes: number; readonly sizeBytes: number } | null;
 }
 
@@ -42,6 +49,7 @@ export function degradationsOf(state: ServiceState): Degradation[] {
     ...deadLetters(state),
     ...readersFailing(state),
     ...filling(state),
+    ...damaged(state),
     ...rebuildNeeded(state),
   ];
 }
@@ -135,6 +143,25 @@ function filling({ disk, stream }: ServiceState): Degradation[] {
     });
   }
   return degradations;
+}
+
+function damaged({ stream }: ServiceState): Degradation[] {
+  const { missing = 0, lost = 0 } = stream ?? {};
+  const seeThere = 'See docs/operations.md#damaged-files-of-nats.';
+  const degradations: string[] = [];
+  if (lost > 0) {
+    degradations.push(
+      `The stream ends ${lost} entries before what the views contain: its end was lost, and nothing new is counted. ` +
+        seeThere,
+    );
+  }
+  if (missing > 0) {
+    degradations.push(
+      `${missing} entries are gone from the midst of the stream: what was counted stays counted, but a rebuild would ` +
+        `not count them. ${seeThere}`,
+    );
+  }
+  return degradations.map((message) => ({ reason: 'stream_damaged', message }));
 }
 
 function rebuildNeeded({ workers }: ServiceState): Degradation[] {

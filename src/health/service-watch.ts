@@ -4,7 +4,7 @@ import type { Logger } from '../logger.ts';
 import { hasViews, readActiveEpoch, shardDirectory } from '../store/epochs/epochs.ts';
 import { readManifest, type Reached } from '../store/published/manifest.ts';
 import { countDeadLetters, readBacklog, readStreamUse } from '../stream/log/backlog.ts';
-import type { Backlog, DeadLetterCount, Position, StreamUse } from '../stream/log/backlog.ts';
+import type { Backlog, DeadLetterCount, Position } from '../stream/log/backlog.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import { partitionsOf } from '../stream/subjects.ts';
 import { degradationsOf } from './degraded-reasons.ts';
@@ -35,7 +35,7 @@ type ShardPosition = Position & Reached;
 
 /** What the stream said the last time. */
 interface Asked {
-  readonly use: StreamUse;
+  readonly stream: NonNullable<ServiceState['stream']>;
   readonly deadLetters: DeadLetterCount;
   /** Null where there are no views. */
   readonly backlog: { readonly entries: number; readonly oldestAt: number | null } | null;
@@ -115,7 +115,8 @@ export class ServiceWatch implements ServiceHealth {
     const reached = positions?.map(({ seq }) => seq).join() ?? '';
     if (reached !== this.#reached || backlog?.entries === 0) this.#movedAt = this.#options.now();
     this.#reached = reached;
-    this.#asked = { use, deadLetters, backlog };
+    const counted = Math.max(0, ...(positions ?? []).map(({ sequence }) => sequence));
+    this.#asked = { stream: { ...use, lost: Math.max(0, counted - use.lastSequence) }, deadLetters, backlog };
   }
 
   /** How far the views have come that queries are answered from; null where there are none to keep up. */
@@ -153,7 +154,7 @@ export class ServiceWatch implements ServiceHealth {
             },
       deadLetters: asked?.deadLetters ?? null,
       readersFailedAt: readerFailures.latest,
-      stream: asked?.use ?? null,
+      stream: asked?.stream ?? null,
       disk: diskOf(dataDir),
     };
   }

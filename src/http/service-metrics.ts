@@ -137,6 +137,11 @@ const DEFINITIONS: readonly Definition[] = [
     'Bytes that the stream of conversations may hold (STREAM_MAX_BYTES).',
     ({ stream }) => stream?.maxBytes,
   ),
+  gauge(
+    'undertone_stream_missing_entries',
+    'Entries that are gone from the midst of the stream of conversations: a file of nats-server is damaged.',
+    ({ stream }) => stream?.missing,
+  ),
   gauge('undertone_disk_free_bytes', 'Bytes free on the disk of DATA_DIR.', ({ disk }) => disk?.freeBytes),
   gauge('undertone_disk_size_bytes', 'Size of the disk of DATA_DIR.', ({ disk }) => disk?.sizeBytes),
 ];

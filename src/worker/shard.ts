@@ -174,7 +174,7 @@ class WorkingShard implements Shard {
   static async open(options: ShardOptions, directory: string, state: OpenedState): Promise<WorkingShard> {
     const { connection, active, shard, analysis } = options;
     writeDefinition(directory, definitionOf(loadViews(VIEWS_DIRECTORY), analysisOf(analysis.model)));
-    const openSource = options.openSource ?? ((start) => openStream(connection, start));
+    const openSource = options.openSource ?? ((start) => openStream(options, start));
     let opened: WorkingShard | null = null;
     const source = await openSource({
       sequence: state.store.sequence,
@@ -318,10 +318,19 @@ class WorkingShard implements Shard {
 }
 
 async function openStream(
-  connection: StreamConnection,
+  { connection, logger, shard }: ShardOptions,
   { sequence, lastEntry, partitions }: SourceStart,
 ): Promise<ShardSource> {
-  const consumer = await openConsumer(connection, { startSequence: sequence + 1, lastEntry, partitions });
+  const consumer = await openConsumer(connection, {
+    startSequence: sequence + 1,
+    lastEntry,
+    partitions,
+    onSkipped: (first, last) =>
+      logger.error(
+        { event: 'entries_missing', shard, first, last },
+        'the stream does not give these entries: a file of NATS is damaged, and what they held is not counted',
+      ),
+  });
   const closing = new AbortController();
   return {
     next: (limits) => consumer.next(limits),

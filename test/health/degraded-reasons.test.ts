@@ -40,6 +40,8 @@ function start(restartedAt: number[], ageMs = 500): Heard<StartStatus> {
   return { status: { machine: 'm', pid: 1, processes: [{ ...process, restartedAt }] }, ageMs, ended: false };
 }
 
+const whole = { bytes: GIB, maxBytes: 16 * GIB, missing: 0, lost: 0 };
+
 /** A service in good order, but for the changes. */
 function state(changes: Partial<ServiceState> = {}): ServiceState {
   return {
@@ -51,7 +53,7 @@ function state(changes: Partial<ServiceState> = {}): ServiceState {
     lag: { entries: 3, seconds: 0.4, unmovedMs: 100 },
     deadLetters: { entries: 0, newestAt: null },
     readersFailedAt: [],
-    stream: { bytes: GIB, maxBytes: 16 * GIB },
+    stream: whole,
     disk: { freeBytes: 50 * GIB, sizeBytes: 100 * GIB },
     ...changes,
   };
@@ -105,7 +107,9 @@ describe('what degrades the service', () => {
     deepEqual(reasons({ readersFailedAt: [NOW - 6 * MINUTE] }), []);
     deepEqual(reasons({ disk: { freeBytes: GIB - 1, sizeBytes: 100 * GIB } }), ['disk_nearly_full']);
     deepEqual(reasons({ disk: { freeBytes: GIB - 1, sizeBytes: 5 * GIB } }), []);
-    deepEqual(reasons({ stream: { bytes: 15 * GIB, maxBytes: 16 * GIB } }), ['stream_nearly_full']);
+    deepEqual(reasons({ stream: { ...whole, bytes: 15 * GIB } }), ['stream_nearly_full']);
+    deepEqual(reasons({ stream: { ...whole, missing: 1 } }), ['stream_damaged']);
+    deepEqual(reasons({ stream: { ...whole, missing: 1, lost: 1 } }), ['stream_damaged', 'stream_damaged']);
     deepEqual(reasons({ workers: [worker(1, { rebuild: ['model: a → b'] })] }), ['rebuild_needed']);
   });
 

@@ -35,7 +35,7 @@ const EVERYTHING: ServiceFigures = {
   ],
   readerFailures: 8,
   deadLetters: 9,
-  stream: { bytes: 10, maxBytes: 11 },
+  stream: { bytes: 10, maxBytes: 11, missing: 12 },
   disk: { freeBytes: 13, sizeBytes: 14 },
 };
 const STUCK: Degradation = { reason: 'worker_stuck', message: 'nothing moves' };
@@ -103,6 +103,7 @@ describe('/metrics', () => {
       reader_failures_total: 8,
       stream_bytes: 10,
       stream_max_bytes: 11,
+      stream_missing_entries: 12,
       disk_free_bytes: 13,
       disk_size_bytes: 14,
     })) {

@@ -10,6 +10,7 @@ import { archiveStream } from '../../src/stream/archive/archive.ts';
 import { LostRegistryError, openRegistry, type Registry } from '../../src/registry/registry.ts';
 import { openConnection, type StreamConnection } from '../../src/stream/connection.ts';
 import { openKeyValue } from '../../src/stream/kv/key-value.ts';
+import { readStreamUse } from '../../src/stream/log/backlog.ts';
 import { openConsumer, type StreamConsumer } from '../../src/stream/log/consumer.ts';
 import { digestOfEntry } from '../../src/stream/log/log-reader.ts';
 import { setUpStreams } from '../../src/stream/stream-setup.ts';
@@ -117,5 +118,27 @@ describe('damaged files of nats-server', () => {
       use((registry) => registry.ensureFirstProject()),
       LostRegistryError,
     );
+  });
+
+  it('that lack entries in the midst say so to whoever reads on', async () => {
+    await store('entry 1', 'entry 2', 'entry 3');
+    await whileDown(() => damage(CONVERSATIONS_STREAM, 'entry 2'));
+    const skipped: number[][] = [];
+    const onSkipped = (first: number, last: number): void => void skipped.push([first, last]);
+    const consumer = await openConsumer(connection, { startSequence: 1, onSkipped });
+    const read: number[] = [];
+    while (read.at(-1) !== 3)
+      for (const { sequence } of await consumer.next({ maxMessages: 9, maxBytes: 1e6, waitMs: 10_000 }))
+        read.push(sequence);
+    deepEqual({ read, skipped }, { read: [1, 3], skipped: [[2, 2]] });
+    await consumer.close();
+  });
+
+  it('that are gone for the server, too, are counted', async () => {
+    await store('entry 1', 'entry 2', 'entry 3');
+    const manager = await jetstreamManager(connection.nats);
+    await manager.streams.deleteMessage(CONVERSATIONS_STREAM, 2, false);
+    const { lastSequence, missing } = await readStreamUse(connection);
+    deepEqual({ lastSequence, missing }, { lastSequence: 3, missing: 1 });
   });
 });

@@ -26,6 +26,8 @@ export interface Backlog {
 /** How full a stream is. */
 export interface StreamUse {
   readonly lastSequence: number;
+  /** Entries that are gone from between its first and its last: nobody but a damaged file removes them. */
+  readonly missing: number;
   readonly bytes: number;
   readonly maxBytes: number;
 }
@@ -44,7 +46,10 @@ const CONSUMER_GOES_AFTER_MS = 5000;
 export async function readStreamUse(connection: StreamConnection): Promise<StreamUse> {
   const manager = await jetstreamManager(connection.nats, { checkAPI: false });
   const { state, config } = await manager.streams.info(CONVERSATIONS_STREAM);
-  return { lastSequence: state.last_seq, bytes: state.bytes, maxBytes: config.max_bytes };
+  const { first_seq: first, last_seq: lastSequence, messages, bytes } = state;
+  // An empty stream names a first sequence that it has not.
+  const missing = messages === 0 ? 0 : lastSequence - first + 1 - messages;
+  return { lastSequence, missing, bytes, maxBytes: config.max_bytes };
 }
 
 export async function countDeadLetters(connection: StreamConnection): Promise<DeadLetterCount> {

@@ -22,6 +22,8 @@ export interface ConsumerOptions {
   readonly lastEntry?: string | null;
   /** Partitions wanted, 0 to 7. Default all. */
   readonly partitions?: readonly number[];
+  /** Hears of sequences that the stream should hold and does not give, where all partitions are wanted. */
+  readonly onSkipped?: (first: number, last: number) => void;
   /** Default the stream of conversations. */
   readonly stream?: string;
   /** Read ahead at most about this many bytes. Default 32 MiB. */
@@ -63,6 +65,7 @@ export async function openConsumer(
     filterSubjects: partitions.map(conversationsSubject),
     startSequence: options.startSequence,
     lastEntry: options.lastEntry ?? null,
+    onSkipped: partitions.length === PARTITIONS ? options.onSkipped : undefined,
     readAheadBytes: options.readAheadBytes ?? 32 * 1024 * 1024,
   });
   try {

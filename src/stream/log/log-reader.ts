@@ -46,6 +46,8 @@ export interface LogReaderOptions {
   readonly startSequence: number;
   /** Digest of what the entry before it holds. Default: not known. */
   readonly lastEntry?: string | null;
+  /** Hears of sequences that the stream should hold and does not give. Of use where every subject is wanted. */
+  readonly onSkipped?: ((first: number, last: number) => void) | undefined;
   /** Entries are read ahead up to about this many bytes (one entry may exceed it). */
   readonly readAheadBytes: number;
 }
@@ -75,8 +77,8 @@ export class LogReader {
   #bufferedBytes = 0;
   #closed = false;
   #fault: Error | undefined;
-  /** Where the stream ended when reading began. */
-  #end: number | undefined;
+  /** Where the stream began and ended when reading began. */
+  #extent: { readonly first: number; readonly last: number } | undefined;
   /** The server has given everything up to there that it can read. */
   #isGiven = false;
   #wake: () => void = () => undefined;
@@ -180,7 +182,7 @@ export class LogReader {
         });
         consumer = info.name;
         failures = 0;
-        this.#end ??= state.last_seq;
+        this.#extent ??= { first: state.first_seq, last: state.last_seq };
         if (info.num_pending === 0) this.#given();
         this.#opened.resolve(info.num_pending);
         if (!this.#closed) await this.#read(consumer);
@@ -230,7 +232,7 @@ export class LogReader {
       room: () => readAheadBytes - this.#bufferedBytes,
       accept: (entry) => this.#accept(entry),
       idle: (sequence) => {
-        if (sequence >= (this.#end ?? Infinity)) this.#given();
+        if (sequence >= (this.#extent?.last ?? Infinity)) this.#given();
       },
     });
     this.#session = session;
@@ -240,6 +242,8 @@ export class LogReader {
 
   #accept(entry: LogEntry): boolean {
     if (entry.sequence <= this.#position) return false;
+    const expected = Math.max(this.#position + 1, this.#extent?.first ?? 1);
+    if (expected < entry.sequence) this.#options.onSkipped?.(expected, entry.sequence - 1);
     this.#position = entry.sequence;
     this.#last = entry.bytes;
     this.#bufferedBytes += entry.bytes.length;

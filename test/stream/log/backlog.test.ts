@@ -63,6 +63,7 @@ describe('backlog', () => {
   it('knows how full the stream is', async () => {
     const use = await readStreamUse(connection);
     equal(use.lastSequence, 6);
+    equal(use.missing, 0);
     ok(use.bytes > 0 && use.bytes < use.maxBytes);
   });
 
