@@ -68,8 +68,8 @@ async function readAll({
     views: VIEWS,
     threads,
     connections: threads,
-    memoryLimit: '64MB',
-    memoryLimitAlone: '256MB',
+    memoryBytes: 64e6,
+    memoryBytesAlone: 256e6,
     spillDirectory: `${directory.path}/spill`,
   });
   try {

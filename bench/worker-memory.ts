@@ -12,7 +12,7 @@ import { StateStore } from '../src/store/live/state-store.ts';
 import { decodeRecord, encodeRecord, encodeRequest } from '../src/stream/log/codec.ts';
 import { AnalysisPool } from '../src/worker/analysis/pool.ts';
 import { WorkerLoop } from '../src/worker/loop.ts';
-import { STATE_MEMORY } from '../src/worker/shard.ts';
+import { loadConfig } from '../src/config.ts';
 import { VIEWS } from '../test/support/fold.ts';
 import { MarksInMemory, NO_NOTES } from '../test/support/notes.ts';
 import { requestsOf } from '../test/support/replays.ts';
@@ -85,7 +85,7 @@ async function measure(work: (bench: Bench) => Promise<void>): Promise<void> {
     views: VIEWS,
     analysis: 'bench',
     threads: 1,
-    memoryLimit: STATE_MEMORY,
+    memoryBytes: loadConfig().stateMemoryBytes,
     spillDirectory: join(directory, 'spill'),
   });
   const publication = new Publication({

@@ -4,8 +4,10 @@ import { join, resolve } from 'node:path';
 import { loadEnvFile } from 'node:process';
 import { z } from 'zod';
 import { SetupError } from './errors.ts';
+import { machineMemory, shareOf } from './machine.ts';
 
 const MIB = 2 ** 20;
+const GIB = 1024 * MIB;
 
 /** A whole number written in digits only, within inclusive bounds; `fallback` when the variable is absent. */
 function integer(fallback: number, min: number, max: number) {
@@ -68,6 +70,11 @@ const environment = z.object({
   SHARDS: integer(1, 1, 8),
   AUTO_REBUILD: z.enum(['true', 'false'], 'must be true or false').default('false'),
   WORKER_BATCH_BYTES: integer(16 * MIB, 1024, 1024 * MIB),
+  STATE_MEMORY_BYTES: integer(
+    shareOf(machineMemory(), 1 / 8, { least: 96 * MIB, most: GIB }),
+    64 * MIB,
+    2 ** 53 - 1,
+  ),
   WRITER_URL: z
     .string()
     .regex(/^https?:\/\/[^\s@]+$/, 'must look like http://localhost:11434')
@@ -85,6 +92,11 @@ const environment = z.object({
     .optional(),
   QUERY_WAIT_MS: integer(5000, 0, 60_000),
   QUERY_WAITERS: integer(256, 1, 100_000),
+  QUERY_MEMORY_BYTES: integer(
+    shareOf(machineMemory(), 1 / 32, { least: 64 * MIB, most: GIB / 4 }),
+    32 * MIB,
+    2 ** 53 - 1,
+  ),
   QUERY_THREADS: integer(Math.min(2, availableParallelism()), 1, 256),
   SHUTDOWN_MS: integer(10_000, 100, 600_000),
   LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
@@ -140,6 +152,10 @@ export interface Config {
   readonly autoRebuild: boolean;
   /** Bytes of stream entries, inflated, that one worker batch may grow to under a backlog. */
   readonly workerBatchBytes: number;
+  /** What the databases of all shards may take together in a worker, bytes. */
+  readonly stateMemoryBytes: number;
+  /** The heap of the thread that analyses, bytes; by the machine alone. */
+  readonly analysisHeapBytes: number;
   /** What writes names and summaries; null: nobody does. */
   readonly writer: WriterConfig | null;
   /** Alerts may be posted to loopback, private and link-local addresses. */
@@ -150,6 +166,8 @@ export interface Config {
   readonly queryWaitMs: number;
   /** Queries that may wait for it at once; more get 503. */
   readonly queryWaiters: number;
+  /** What the queries that web answers at a time may take together, bytes; one that needs more runs alone. */
+  readonly queryMemoryBytes: number;
   /** Threads that one query may use. */
   readonly queryThreads: number;
   /** How long an ordered shutdown may take. */
@@ -234,11 +252,14 @@ export function loadConfig(env: NodeJS.ProcessEnv = readEnvironment()): Config {
     shards: values.SHARDS,
     autoRebuild: values.AUTO_REBUILD === 'true',
     workerBatchBytes: values.WORKER_BATCH_BYTES,
+    stateMemoryBytes: values.STATE_MEMORY_BYTES,
+    analysisHeapBytes: shareOf(machineMemory(), 0.4, { least: 640 * MIB, most: 1.5 * GIB }),
     writer: writerOf(values),
     webhookAllowPrivate: values.WEBHOOK_ALLOW_PRIVATE === 'true',
     publicUrl: (values.PUBLIC_URL ?? '').replace(/\/+$/, ''),
     queryWaitMs: values.QUERY_WAIT_MS,
     queryWaiters: values.QUERY_WAITERS,
+    queryMemoryBytes: values.QUERY_MEMORY_BYTES,
     queryThreads: values.QUERY_THREADS,
     shutdownMs: values.SHUTDOWN_MS,
     logLevel: values.LOG_LEVEL,

@@ -8,7 +8,7 @@ import { shardDirectory } from '../../src/store/epochs/epochs.ts';
 import { Publication } from '../../src/store/published/publication.ts';
 import { StateStore } from '../../src/store/live/state-store.ts';
 import { loadViews } from '../../src/store/view-files.ts';
-import { STATE_MEMORY } from '../../src/worker/shard.ts';
+import { loadConfig } from '../../src/config.ts';
 import { applyBatch, newUsersOf, oneInstance, streamOf } from '../history.ts';
 import { Measurements } from './http-load.ts';
 import { processorMs } from './ratios.ts';
@@ -52,7 +52,7 @@ const store = await StateStore.open({
   views: loadViews(resolve(import.meta.dirname, '../../views')),
   analysis: 'bench',
   threads: 1,
-  memoryLimit: STATE_MEMORY,
+  memoryBytes: loadConfig().stateMemoryBytes,
   spillDirectory: join(dataDir, 'spill'),
 });
 const publication = new Publication({

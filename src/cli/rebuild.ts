@@ -150,11 +150,13 @@ async function withReplaySettings(
         threads: throttle !== null ? 1 : archive !== null ? mostThreads() : await threadsFor(connection),
         model: config.embeddingModel,
         modelsDirectory: MODELS_DIRECTORY,
+        patience: { heapBytes: config.analysisHeapBytes },
       });
       try {
         const logger = createLogger({ name: 'rebuild', level: 'warn' });
-        const { dataDir, shards } = config;
-        await work({ dataDir, shards, analysis, connection, logger, progress, throttle, archive, signal });
+        const { dataDir, shards, stateMemoryBytes: memoryBytes } = config;
+        const settings = { dataDir, shards, memoryBytes, throttle, archive };
+        await work({ ...settings, analysis, connection, logger, progress, signal });
       } finally {
         await analysis.close();
       }

@@ -37,7 +37,7 @@ export class RowGrouping {
     const folder = await mkdtemp(join(tmpdir(), 'undertone-rows-'));
     // Most imports need no database, which takes a tenth of a second to load.
     const { openDatabase } = await import('../store/duckdb.ts');
-    const database = await openDatabase({ threads: 2, memoryLimit: '256MB', spillDirectory: folder });
+    const database = await openDatabase({ threads: 2, memoryBytes: 256e6, spillDirectory: folder });
     const connection = await database.connect();
     await connection.run(
       'create temp table import_row (conversation varchar, part varchar, said_at bigint, number bigint, kept varchar)',

@@ -21,7 +21,7 @@ export async function* parquetRows(input: Input, onRead?: (bytes: number) => voi
       path = join(folder, 'file.parquet');
       await pipeline(Readable.from(input.open()), createWriteStream(path));
     }
-    const database = await openDatabase({ threads: 2, memoryLimit: '512MB', spillDirectory: folder });
+    const database = await openDatabase({ threads: 2, memoryBytes: 512e6, spillDirectory: folder });
     try {
       const connection = await database.connect();
       const source = `read_parquet(${quoted(path)})`;

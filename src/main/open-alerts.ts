@@ -18,8 +18,7 @@ import { VIEWS_DIRECTORY } from '../worker/current-definition.ts';
 import { examples } from './examples.ts';
 
 /** Of evaluation: it reads little, and one thing after the other. */
-const READER_MEMORY = '64MB';
-const READER_MEMORY_ALONE = '256MB';
+const READER_BYTES = 64 * 2 ** 20;
 
 export interface OpenAlerts {
   readonly openShard: OpenShardAlerts;
@@ -29,7 +28,10 @@ export interface OpenAlerts {
 
 /** What evaluates the alerts of the shards of this process, and sends what they say. */
 export async function openAlerts(
-  config: Pick<Config, 'dataDir' | 'webhookAllowPrivate' | 'publicUrl' | 'streamReplicas'>,
+  config: Pick<
+    Config,
+    'dataDir' | 'webhookAllowPrivate' | 'publicUrl' | 'streamReplicas' | 'queryMemoryBytes'
+  >,
   connection: StreamConnection,
   logger: Logger,
 ): Promise<OpenAlerts> {
@@ -59,8 +61,8 @@ export async function openAlerts(
         views,
         threads: 1,
         connections: 1,
-        memoryLimit: READER_MEMORY,
-        memoryLimitAlone: READER_MEMORY_ALONE,
+        memoryBytes: READER_BYTES,
+        memoryBytesAlone: Math.max(READER_BYTES, config.queryMemoryBytes),
         spillDirectory: spillDirectory(dataDir, `alerts-${shard}`),
       });
       return figuresReader(reader, { views, texts, examples });

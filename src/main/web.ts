@@ -58,10 +58,10 @@ const ANSWERS: TurnsOptions = {
   mostPerCaller: 2 * LONG_ANSWER,
   waitingPerCaller: { most: 256, refusal: tooManyAnswers },
 };
-/** Of files' blocks and of queries in work; the rest of the process comes on top. */
-const READER_MEMORY = '64MB';
-/** Of a query that needs more, which then runs alone. */
-const READER_MEMORY_ALONE = '256MB';
+/** What a query that needs more memory may have, in times of what all have together: it then runs alone. */
+const ALONE = 4;
+/** With less, the reader of a shard answers nothing. */
+const LEAST_READER_BYTES = 32 * 2 ** 20;
 
 const config = orExit(loadConfig);
 const log = createLogger({ name: 'web', level: config.logLevel });
@@ -224,12 +224,14 @@ async function openQuery(
   { registry, connection, curator, alerts }: Awaited,
   readerFailures: FailureLog,
 ): Promise<{ readers: ShardReaders; dependency: NonNullable<HttpDependencies['query']> }> {
-  const { dataDir, shards, queryThreads, queryWaiters } = config;
+  const { dataDir, shards, queryMemoryBytes, queryThreads, queryWaiters } = config;
   const views = loadViews(VIEWS_DIRECTORY);
   const failed = (event: string, text: string) => (error: unknown) => {
     readerFailures.note(Date.now());
     log.error({ event, err: error }, text);
   };
+  // Each shard has a reader of its own.
+  const memoryBytes = Math.max(LEAST_READER_BYTES, queryMemoryBytes / shards);
   const answerTurns = new Turns(ANSWERS);
   const readers = await ShardReaders.open({
     dataDir,
@@ -243,8 +245,8 @@ async function openQuery(
         connections: READER_CONNECTIONS,
         connectionsPerCaller: PROJECT_CONNECTIONS,
         answerTurns,
-        memoryLimit: READER_MEMORY,
-        memoryLimitAlone: READER_MEMORY_ALONE,
+        memoryBytes,
+        memoryBytesAlone: ALONE * queryMemoryBytes,
         spillDirectory: spillDirectory(dataDir, 'web'),
         onLost: failed('reader_lost', 'a database of a reader failed and is replaced'),
       }),

@@ -56,6 +56,7 @@ runProcess(logger, config.shutdownMs, async (lifecycle) => {
     model: config.embeddingModel,
     modelsDirectory: MODELS_DIRECTORY,
     reports: config.writer !== null,
+    patience: { heapBytes: config.analysisHeapBytes },
   });
   loading.catch(() => undefined);
   const connection = await openConnection({
@@ -85,6 +86,7 @@ runProcess(logger, config.shutdownMs, async (lifecycle) => {
   const membership: MembershipOptions = {
     dataDir: config.dataDir,
     batchBytes: config.workerBatchBytes,
+    memoryBytes: config.stateMemoryBytes,
     replicas: config.streamReplicas,
     connection,
     logger,

@@ -8,16 +8,15 @@ import { loadViews, type View } from '../store/view-files.ts';
 import { VIEWS_DIRECTORY } from '../worker/current-definition.ts';
 import { compareBuilds, type Comparison, type Pair } from './comparison.ts';
 
-const COMPARISON_MEMORY = '1GB';
 /** Tables that are named when some could not be compared. */
 const NAMED = 6;
 
 /**
  * Compares the rebuilt views with the live ones that were kept at the start. `outcome` is null when nobody knows
- * by what definition the live ones were made.
+ * by what definition the live ones were made. `memoryBytes`: what each reader may take.
  */
 export async function compareAtMark(
-  dataDir: string,
+  { dataDir, memoryBytes }: { readonly dataDir: string; readonly memoryBytes: number },
   next: Epoch & RebuildMark,
   definition: string,
 ): Promise<{ outcome: Comparison | null; changes: string[] }> {
@@ -29,7 +28,7 @@ export async function compareAtMark(
   const open = async (directories: readonly string[]): Promise<Snapshot[]> => {
     const found: Snapshot[] = [];
     for (const directory of directories) {
-      const reader = await openReader(dataDir, directory, views);
+      const reader = await openReader(dataDir, directory, views, memoryBytes);
       readers.push(reader);
       const snapshot = await reader.snapshot();
       if (snapshot !== null) found.push(snapshot);
@@ -59,13 +58,18 @@ export async function compareAtMark(
   }
 }
 
-function openReader(dataDir: string, directory: string, views: readonly View[]): Promise<SnapshotReader> {
+function openReader(
+  dataDir: string,
+  directory: string,
+  views: readonly View[],
+  memoryBytes: number,
+): Promise<SnapshotReader> {
   return SnapshotReader.open({
     directory: () => directory,
     views,
     threads: 1,
     connections: 1,
-    memoryLimit: COMPARISON_MEMORY,
+    memoryBytes,
     spillDirectory: spillDirectory(dataDir, 'comparison'),
   });
 }

@@ -50,7 +50,7 @@ export async function rebuild(
   const replay = new Replay(settings, next);
   if (next.compareAt !== null) {
     await replay.foldTo('rebuilding', next.compareAt);
-    const comparison = await compareAtMark(dataDir, next, definition);
+    const comparison = await compareAtMark(settings, next, definition);
     progress.line(describe(comparison.outcome, comparison.changes, Math.max(...next.compareAt)));
     const faults = comparison.outcome === null ? [] : faultsOf(comparison.outcome);
     if (faults.length > 0) {

@@ -40,6 +40,8 @@ const NEAR_MS = 3000;
 export interface ReplaySettings {
   readonly dataDir: string;
   readonly analysis: AnalysisPool;
+  /** What the databases of all shards may take together, bytes. */
+  readonly memoryBytes: number;
   readonly connection: StreamConnection;
   readonly logger: Logger;
   readonly progress: Progress;
@@ -233,6 +235,7 @@ export class Replay {
     const shard = await openShard({
       dataDir,
       batchBytes: BATCH_BYTES,
+      memoryBytes: this.#settings.memoryBytes,
       analysis,
       connection,
       logger,

@@ -13,8 +13,8 @@ export interface OpenSourceOptions {
 }
 
 /** Little beside web and worker: joins and sorts of a long history use the disk. */
-const MEMORY = '128MB';
-const MEMORY_ALONE = '512MB';
+const MEMORY_BYTES = 128 * 2 ** 20;
+const MEMORY_BYTES_ALONE = 512 * 2 ** 20;
 
 /** The build of the views that answers queries. Throws SetupError when there is none. */
 export function activeEpochOf(dataDir: string): ActiveEpoch {
@@ -42,8 +42,8 @@ export async function withSource<T>(
         views,
         threads: 1,
         connections: 1,
-        memoryLimit: MEMORY,
-        memoryLimitAlone: MEMORY_ALONE,
+        memoryBytes: MEMORY_BYTES,
+        memoryBytesAlone: MEMORY_BYTES_ALONE,
         spillDirectory,
       });
       readers.push(reader);

@@ -28,8 +28,8 @@ export type Row = Readonly<Record<string, Value>>;
 
 export interface DatabaseOptions {
   readonly threads: number;
-  /** DuckDB's own notation, such as `512MB`. */
-  readonly memoryLimit?: string;
+  /** What the database may take, bytes. Default: DuckDB's, most of the machine's. */
+  readonly memoryBytes?: number;
   /** Folder for what does not fit into memory; made when it is needed. Default: nothing is put on disk. */
   readonly spillDirectory?: string;
 }
@@ -67,8 +67,20 @@ export class DatabaseError extends Error {
     super(`${doing}${isOfData ? withoutValues(message) : message}`, isOfData ? undefined : { cause: thrown });
     this.name = 'DatabaseError';
     this.fault = fault;
-    this.file = known === null ? fileFaultOf(thrown.message) : known.file;
+    // Without memory, a sound file cannot be read to its end.
+    const isOfFile = fault !== 'out-of-memory';
+    this.file = known !== null ? known.file : isOfFile ? fileFaultOf(thrown.message) : null;
   }
+}
+
+/** Whether an error says that the database had too little memory. */
+export function isOutOfMemory(error: unknown): boolean {
+  return error instanceof DatabaseError && error.fault === 'out-of-memory';
+}
+
+/** In DuckDB's notation. */
+function inBytes(bytes: number): string {
+  return `${Math.floor(bytes)}B`;
 }
 
 /** Values are in quotes, and may have quotes in themselves; the statement below the message is ours. */
@@ -78,8 +90,12 @@ function withoutValues(message: string): string {
   return [masked, ...statement].join('\n\nLINE ');
 }
 
-/** The appender leaves the type out of its messages. */
-const OUT_OF_MEMORY = /^Failed to append: (?:could not allocate|failed to (?:allocate|pin|offload|reserve))/i;
+const WANT = 'could not allocate|failed to (?:allocate|pin|offload|reserve)';
+/** Want of memory in a commit has another type, and the appender leaves the type out. */
+const OUT_OF_MEMORY = new RegExp(
+  `^(?:TransactionContext Error: )?(?:Failed to (?:append|commit): )+(?:${WANT})`,
+  'i',
+);
 
 /** Of whatever type; the cause follows in the message. */
 const CHECKPOINT_FAILED = /Checkpoint failed for database|invalidated because checkpointing failed/;
@@ -152,7 +168,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       threads: String(options.threads),
       autoinstall_known_extensions: 'false',
       autoload_known_extensions: 'false',
-      ...(options.memoryLimit === undefined ? {} : { memory_limit: options.memoryLimit }),
+      ...(options.memoryBytes === undefined ? {} : { memory_limit: inBytes(options.memoryBytes) }),
       temp_directory: options.spillDirectory ?? '',
     }),
   );
@@ -185,6 +201,8 @@ const INTERRUPT_AGAIN_MS = 20;
 
 /** Prepared statements that a connection keeps. */
 const PREPARED = 16;
+/** An appender hands its rows over by thousands, however long their texts are; from so many bytes on, at once. */
+const APPENDED_BYTES = 2 ** 20;
 
 export class Connection {
   readonly #connection: DuckDBConnection;
@@ -275,16 +293,23 @@ export class Connection {
     await classified(async () => {
       const appender = await this.#connection.createAppender(table, 'main', 'temp');
       try {
+        let bytes = 0;
         for (const row of rows) {
           for (let i = 0; i < columns.length; i++) {
             const value = row[i] as number | string | Uint8Array | null;
             if (value === null) appender.appendNull();
             else if (columns[i] === 'integer') appender.appendInteger(value as number);
             else if (columns[i] === 'bigint') appender.appendBigInt(BigInt(value as number));
-            else if (columns[i] === 'text') appender.appendVarchar(value as string);
-            else appender.appendBlob(value as Uint8Array);
+            else {
+              bytes += (value as string | Uint8Array).length;
+              if (columns[i] === 'text') appender.appendVarchar(value as string);
+              else appender.appendBlob(value as Uint8Array);
+            }
           }
           appender.endRow();
+          if (bytes < APPENDED_BYTES) continue;
+          appender.flushSync();
+          bytes = 0;
         }
         appender.flushSync();
       } catch (error) {
@@ -298,6 +323,11 @@ export class Connection {
       }
       appender.closeSync();
     });
+  }
+
+  /** Changes what the whole database may take; throws out of memory when it holds more. */
+  limitMemory(bytes: number): Promise<void> {
+    return this.run(`set global memory_limit = ${quoted(inBytes(bytes))}`);
   }
 
   /** Runs `work` in one transaction: all of it is kept, or nothing. */

@@ -3,7 +3,7 @@ import { openDatabase, quoted } from './duckdb.ts';
 
 /** Writes a file of JSON objects, one a line, as Parquet (zstd). Without any, the file has no column but `id`. */
 export async function writeParquet(lines: string, file: string, rows: number): Promise<void> {
-  const database = await openDatabase({ threads: 2, memoryLimit: '512MB' });
+  const database = await openDatabase({ threads: 2, memoryBytes: 512e6 });
   const connection = await database.connect();
   try {
     const source =

@@ -10,8 +10,15 @@ import { digestOfEntry } from '../stream/log/log-reader.ts';
 import type { MessageNotes } from '../stream/dead-letters/message-notes.ts';
 import { messagesOf, Numbering, withoutTexts, type Entry, type NumberedBatch } from './batch.ts';
 import type { MutableWorkCounters } from './counters.ts';
+import {
+  causeOf,
+  EntriesInDoubt,
+  isTooMuch,
+  reasonOf,
+  SurroundingsError,
+  TooMuchState,
+} from './dead-letter-decision.ts';
 import type { Piece } from './in-work.ts';
-import { causeOf, EntriesInDoubt, reasonOf, SurroundingsError } from './dead-letter-decision.ts';
 import {
   AnalysisFailure,
   AnalysisInterrupted,
@@ -35,6 +42,14 @@ export interface ApplierOptions {
   /** Microseconds since 1970-01-01 UTC. */
   readonly now: () => number;
 }
+
+/**
+ * A batch restores the states of all its instances before it drops any. The largest has a thousand micro-clusters and
+ * 5 MB; so many rows are a tenth of a gigabyte.
+ */
+const MOST_STATE_ROWS = 20_000;
+/** Of so few instances, nobody counts the rows. */
+const FEW_INSTANCES = 8;
 
 async function outside(work: () => Promise<void>): Promise<void> {
   try {
@@ -86,15 +101,14 @@ export class Applier {
   }
 
   /**
-   * Applies entries and moves the position. When a request in them is at fault, splits the stretch until it is
-   * found, sets its entry aside and applies the rest of it. Rejects when the fault is not theirs, or (EntriesInDoubt)
-   * when it is of a kind that nobody knows.
+   * Applies entries and moves the position. When there is too little memory for all of them, applies them in smaller
+   * parts. When a request in them is at fault, splits the stretch until it is found, sets its entry aside and applies
+   * the rest of it. Rejects when the fault is not theirs, or (EntriesInDoubt) when it is of a kind that nobody knows.
    */
   async apply(stretch: Stretch): Promise<void> {
     try {
-      await this.#commit(stretch);
+      await this.#withMemory(stretch.entries, () => this.#commit(stretch));
     } catch (error) {
-      this.#forget();
       await this.#recover(stretch, error);
     }
   }
@@ -121,6 +135,19 @@ export class Applier {
       { event: 'message_not_analysed', sequence, requestId: request.requestId, index, reason },
       'analysis of a message ran out of time or memory: it counts without findings',
     );
+  }
+
+  /** As the store does; a single entry may take more, as it cannot be divided. What failed is forgotten each time. */
+  #withMemory<T>(entries: readonly Entry[], work: () => Promise<T>): Promise<T> {
+    const orForget = async (): Promise<T> => {
+      try {
+        return await work();
+      } catch (error) {
+        this.#forget();
+        throw error;
+      }
+    };
+    return this.#options.store.withMemory(orForget, { raise: entries.length < 2 });
   }
 
   async #commit(stretch: Stretch): Promise<void> {
@@ -201,34 +228,14 @@ export class Applier {
   async #recover(stretch: Stretch, error: unknown): Promise<void> {
     if (error instanceof AnalysisInterrupted) return this.apply(stretch);
     if (error instanceof AnalysisStopped) throw error;
+    const { delivered, entries, enrichments, sequence } = stretch;
+    if (isTooMuch(error) && entries.length > 1) return this.#applyHalves(stretch);
     const reduced = withoutSuspect(stretch, error);
     if (reduced !== null) return this.apply(reduced);
-    const { delivered, entries, enrichments, sequence, unanalysed = [] } = stretch;
     if (entries.every(({ requests, leftOut }) => leftOut.size === requests.length)) throw error;
     const cause = causeOf(error);
     if (cause !== 'entries') throw cause === 'unknown' ? new EntriesInDoubt(error) : error;
-    if (entries.length > 1) {
-      const middle = Math.floor(entries.length / 2);
-      const messages = messagesOf(entries.slice(0, middle)).length;
-      // What was deferred comes first, from before the position.
-      const until = Math.max(this.#options.store.sequence, (entries[middle - 1] as Entry).sequence);
-      const first = new Set(entries.slice(0, middle).map((entry) => entry.sequence));
-      await this.apply({
-        delivered,
-        entries: entries.slice(0, middle),
-        enrichments: enrichments.slice(0, messages),
-        sequence: until,
-        unanalysed: unanalysed.filter((message) => first.has(message.sequence)),
-      });
-      await this.apply({
-        delivered,
-        entries: entries.slice(middle),
-        enrichments: enrichments.slice(messages),
-        sequence,
-        unanalysed: unanalysed.filter((message) => !first.has(message.sequence)),
-      });
-      return;
-    }
+    if (entries.length > 1) return this.#applyHalves(stretch);
     const entry = entries[0] as Entry;
     const good = await this.#withoutFaults(entry, enrichments);
     await this.setAside(deliveredAs(delivered, entry.sequence), good?.reason ?? reasonOf(error));
@@ -237,13 +244,35 @@ export class Applier {
     await this.apply({ delivered, entries: [without], enrichments, sequence });
   }
 
+  async #applyHalves({ delivered, entries, enrichments, sequence, unanalysed = [] }: Stretch): Promise<void> {
+    const middle = Math.floor(entries.length / 2);
+    const messages = messagesOf(entries.slice(0, middle)).length;
+    // What was deferred comes first, from before the position.
+    const until = Math.max(this.#options.store.sequence, (entries[middle - 1] as Entry).sequence);
+    const first = new Set(entries.slice(0, middle).map((entry) => entry.sequence));
+    await this.apply({
+      delivered,
+      entries: entries.slice(0, middle),
+      enrichments: enrichments.slice(0, messages),
+      sequence: until,
+      unanalysed: unanalysed.filter((message) => first.has(message.sequence)),
+    });
+    await this.apply({
+      delivered,
+      entries: entries.slice(middle),
+      enrichments: enrichments.slice(messages),
+      sequence,
+      unanalysed: unanalysed.filter((message) => !first.has(message.sequence)),
+    });
+  }
+
   /** `place` of an AnalysisFailure is then that among the messages of the entries. */
   async #analyse(
     entries: readonly Entry[],
     enrichments: readonly Enrichment[],
   ): Promise<{ batch: NumberedBatch; assignment: Assignment }> {
     const batch = await this.#numbering.number(entries);
-    await this.#restore(batch);
+    await this.#restore(batch, entries.length > 1);
     const found = batch.sources.map((source) => enrichments[source] as Enrichment);
     try {
       return { batch, assignment: await this.#options.assigner.assign(batch.turns, found, batch.interludes) };
@@ -265,9 +294,7 @@ export class Applier {
     for (const place of places) {
       const others = new Set([...entry.requests.keys()].filter((other) => other !== place));
       try {
-        const { batch, assignment } = await this.#analyse([{ ...entry, leftOut: others }], enrichments);
-        const alone = this.#batchOf(batch, assignment, { sequence: entry.sequence, lastEntry: null });
-        await this.#options.store.commit(alone, { rehearsal: true });
+        await this.#withMemory([entry], () => this.#rehearse({ ...entry, leftOut: others }, enrichments));
       } catch (error) {
         const cause = causeOf(error);
         if (cause !== 'entries') throw cause === 'unknown' ? new EntriesInDoubt(error) : error;
@@ -283,13 +310,27 @@ export class Applier {
     };
   }
 
-  async #restore({ turns, interludes }: Pick<NumberedBatch, 'turns' | 'interludes'>): Promise<void> {
+  async #rehearse(entry: Entry, enrichments: readonly Enrichment[]): Promise<void> {
+    const { batch, assignment } = await this.#analyse([entry], enrichments);
+    const alone = this.#batchOf(batch, assignment, { sequence: entry.sequence, lastEntry: null });
+    await this.#options.store.commit(alone, { rehearsal: true });
+  }
+
+  /** Throws TooMuchState when the batch can be divided and its instances have very much state. */
+  async #restore(
+    { turns, interludes }: Pick<NumberedBatch, 'turns' | 'interludes'>,
+    isDivisible: boolean,
+  ): Promise<void> {
     const { assigner, store } = this.#options;
     const instances = new Map<number, string>();
     const sessions = new Map<number, number>();
     for (const { instance, instanceId, session } of [...turns, ...interludes]) {
       if (!assigner.hasInstance(instance)) instances.set(instance, instanceId);
       if (session !== null && !assigner.hasSession(instance, session)) sessions.set(session, instance);
+    }
+    if (isDivisible && instances.size > FEW_INSTANCES) {
+      const rows = await store.countInstanceStates([...instances.keys()]);
+      if (rows > MOST_STATE_ROWS) throw new TooMuchState(rows);
     }
     for (const [instance, rows] of await store.loadInstanceStates([...instances.keys()]))
       assigner.restoreInstance(instance, instances.get(instance) as string, rows);

@@ -155,8 +155,8 @@ export class WorkerLoop {
   }
 
   async #publish(): Promise<void> {
-    const { publication, alerts } = this.#options;
-    await publication.publish();
+    const { publication, alerts, store } = this.#options;
+    await store.withMemory(() => publication.publish(), { raise: true });
     alerts?.published(publication.revision, this.#fairShare?.oldestAt ?? null);
     this.#publishedAt = performance.now();
     this.#progressed();

@@ -21,6 +21,8 @@ export interface MembershipOptions {
   readonly dataDir: string;
   /** Most bytes of stream entries in a batch, inflated. */
   readonly batchBytes: number;
+  /** What the databases of all shards may take together, bytes. */
+  readonly memoryBytes: number;
   readonly replicas: number;
   readonly connection: StreamConnection;
   readonly logger: Logger;
@@ -48,6 +50,7 @@ export async function joinWorkers(options: MembershipOptions, active: Epoch): Pr
     const opened = await openShard({
       dataDir,
       batchBytes: options.batchBytes,
+      memoryBytes: options.memoryBytes,
       analysis: await options.analysis,
       connection,
       logger,

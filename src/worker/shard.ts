@@ -21,6 +21,7 @@ import { spillDirectory } from '../store/data-directory.ts';
 import { LostStateError, openState, type OpenedState } from './damage-recovery.ts';
 import type { AnalysisPool, ShardAnalysis } from './analysis/pool.ts';
 import { idleCounters, type WorkCounters } from './counters.ts';
+import { isTooMuch } from './dead-letter-decision.ts';
 import { analysisOf, VIEWS_DIRECTORY } from './current-definition.ts';
 import type { EntrySource } from './intake.ts';
 import { WorkerLoop } from './loop.ts';
@@ -30,11 +31,11 @@ import type { FetchEntry } from './fair-share.ts';
 const BATCH_ENTRIES = 10_000;
 /** For how long readers may still open files of a manifest that was replaced. */
 const GRACE_MS = 60_000;
-/** For DuckDB, of each shard: most of it is blocks of the file, which the system has in its own cache, too. */
-export const STATE_MEMORY = '256MB';
+/** With less, a shard cannot fold. */
+const LEAST_MEMORY_BYTES = 64 * 2 ** 20;
 const LOCK_LOOK_MS = 20;
 /** So long that whoever starts the worker again does not take it for one that cannot run. */
-const FULL_DISK_MS = 10_000;
+const PAUSE_MS = 10_000;
 const COMPACT_ROWS = 20_000;
 const COMPACT_RATIO = 8;
 
@@ -42,6 +43,8 @@ export interface ShardOptions {
   readonly dataDir: string;
   /** Most bytes of stream entries in a batch, inflated. */
   readonly batchBytes: number;
+  /** What the databases of all shards may take together, bytes. */
+  readonly memoryBytes: number;
   /** Threads to enrich and assign with, for all shards of the process. */
   readonly analysis: AnalysisPool;
   readonly connection: StreamConnection;
@@ -141,7 +144,7 @@ export async function openShard(options: ShardOptions): Promise<Shard> {
 
 /** Opens the shard's database as soon as no other process has it open. */
 function openStore(options: ShardOptions, directory: string): Promise<StateStore> {
-  const { dataDir, active, shard, analysis, waitForLockMs = 0 } = options;
+  const { dataDir, active, shard, analysis, logger, waitForLockMs = 0 } = options;
   return whenReleased(waitForLockMs, () =>
     StateStore.open({
       directory,
@@ -149,8 +152,13 @@ function openStore(options: ShardOptions, directory: string): Promise<StateStore
       analysis: analysisOf(analysis.model),
       // A statement of the fold does too little to share it between threads. A compaction has a thread of its own.
       threads: 1,
-      memoryLimit: STATE_MEMORY,
+      memoryBytes: Math.max(LEAST_MEMORY_BYTES, options.memoryBytes / active.shards),
       spillDirectory: spillDirectory(dataDir, `views-${active.epoch}-${shard}`),
+      onTooLittleMemory: (error) =>
+        logger.warn(
+          { event: 'memory_short', shard, err: error },
+          'the memory of the views did not suffice: the worker opens them anew, or with more, and tries again',
+        ),
     }),
   );
 }
@@ -280,13 +288,14 @@ class WorkingShard implements Shard {
       await this.#loop.run();
     } catch (error) {
       if (isDamage(error)) this.#fail(error);
-      if (isOutOfRoom(error)) {
+      const want = wantOf(error);
+      if (want !== null) {
         logger.error(
-          { event: 'disk_full', shard, err: error },
-          `the disk of the views is full: the worker tries again in ${FULL_DISK_MS / 1000} s. Until then, queries ` +
-            'answer from what was published last, and messages wait in the stream',
+          { event: want.event, shard, err: error },
+          `${want.fact}: the worker tries again in ${PAUSE_MS / 1000} s. Until then, queries answer from what was ` +
+            'published last, and messages wait in the stream',
         );
-        await Promise.race([sleep(FULL_DISK_MS), this.#closing.promise]);
+        await Promise.race([sleep(PAUSE_MS), this.#closing.promise]);
       }
       throw error;
     }
@@ -315,6 +324,14 @@ class WorkingShard implements Shard {
     await this.store.close();
     this.#marks.close();
   }
+}
+
+/** What the machine has too little of; null: it is not that. */
+function wantOf(error: unknown): { readonly event: string; readonly fact: string } | null {
+  if (isOutOfRoom(error)) return { event: 'disk_full', fact: 'the disk of the views is full' };
+  if (isTooMuch(error))
+    return { event: 'memory_full', fact: 'one entry needs more memory than STATE_MEMORY_BYTES allows' };
+  return null;
 }
 
 async function openStream(

@@ -148,6 +148,7 @@ describe('logs', () => {
     const shard = await openShard({
       dataDir: folder.path,
       batchBytes: 2 ** 20,
+      memoryBytes: 256e6,
       analysis: pool,
       connection,
       logger: createLogger({ name: 'worker', level: 'trace', write: (line) => (lines += line) }),

@@ -11,6 +11,7 @@ import { fullDisk, fullSmallDisk } from './full-disk.ts';
 import { fullStream } from './full-stream.ts';
 import { imports } from './imports.ts';
 import { kills } from './kills.ts';
+import { memory } from './memory.ts';
 import { points } from './points.ts';
 import { poison } from './poison.ts';
 import { retries } from './retries.ts';
@@ -35,6 +36,7 @@ const FAULTS: Readonly<
   'two-workers': { rounds: 5, seconds: 0, run: twoWorkers },
   clock: { rounds: 10, seconds: 0, run: clock },
   damage: { rounds: 1, seconds: 0, run: damage },
+  memory: { rounds: 100, seconds: 0, run: memory },
   poison: { rounds: 1, seconds: 0, run: poison },
   // Beyond the two minutes in which NATS knows a message again.
   retries: { rounds: 1, seconds: 130, run: retries },

@@ -18,7 +18,7 @@ describe('the door to DuckDB', () => {
   let connection: Connection;
 
   beforeEach(async () => {
-    database = await openDatabase({ threads: 1, memoryLimit: '8MB' });
+    database = await openDatabase({ threads: 1, memoryBytes: 8e6 });
     connection = await database.connect();
   });
   afterEach(() => {
@@ -80,6 +80,9 @@ describe('the door to DuckDB', () => {
     await connection.run('create temp table texts (t varchar)');
     const rows = Array.from({ length: 40 }, (_, number) => [`${number}${'x'.repeat(1e6)}`]);
     equal((await faultOf(() => connection.append('texts', ['text'], rows))).fault, 'out-of-memory');
+    const used = 'could not allocate block of size 256.0 KiB (20.8 MiB/20.9 MiB used)';
+    const said = `TransactionContext Error: Failed to commit: ${used}`;
+    equal(new DatabaseError(new Error(said)).fault, 'out-of-memory');
   });
 
   it('tells what is wrong with values and files', async () => {

@@ -92,7 +92,7 @@ export async function openFixture(
     directory?: string;
     views?: readonly View[];
     threads?: number;
-    memoryLimit?: string;
+    memoryBytes?: number;
   } = {},
 ): Promise<Fixture> {
   const temporary =
@@ -106,7 +106,8 @@ export async function openFixture(
       views,
       analysis: 'test',
       threads: options.threads ?? 1,
-      ...(options.memoryLimit === undefined ? {} : { memoryLimit: options.memoryLimit }),
+      ...(options.memoryBytes === undefined ? {} : { memoryBytes: options.memoryBytes }),
+      spillDirectory: join(temporary.path, 'spill'),
     });
   const openPublication = (of: StateStore): Publication =>
     new Publication({

@@ -1,5 +1,5 @@
 import { Assigner } from '../../src/worker/analysis/assigner.ts';
-import type { Enrichment } from '../../src/domain/facts.ts';
+import type { Enrichment, Turn } from '../../src/domain/facts.ts';
 import type { RecordedRequest } from '../../src/domain/records.ts';
 import { silentLogger } from '../../src/logger.ts';
 import type { Batch } from '../../src/store/live/batch.ts';
@@ -65,6 +65,20 @@ export function request({ request: number, session = number, contents }: Given):
   };
 }
 
+function newAssigner(onAssign: (turns: readonly Turn[]) => void = () => undefined): Assigner {
+  const assigner = new Assigner({
+    thresholds: { micro: 0.9, topic: 0.8, cluster: 0.5, repeated: 0.95 },
+    dimensions: DIMENSIONS,
+    detectLanguage: () => null,
+  });
+  const assign = assigner.assign.bind(assigner);
+  assigner.assign = (turns, enrichments, interludes) => {
+    onAssign(turns);
+    return assign(turns, enrichments, interludes);
+  };
+  return assigner;
+}
+
 /** The store, of which a commit may be made to fail. */
 function sabotaged(store: StateStore, sabotage: (batch: Batch) => void = () => undefined): StateStore {
   return new Proxy(store, {
@@ -93,7 +107,7 @@ export class LoopFixture {
     this.#directory = directory;
   }
 
-  static async open(options: { readonly memoryLimit?: string } = {}): Promise<LoopFixture> {
+  static async open(options: { readonly memoryBytes?: number } = {}): Promise<LoopFixture> {
     const directory = temporaryDirectory();
     return new LoopFixture(await openFixture({ ...options, directory: directory.path }), directory);
   }
@@ -107,11 +121,7 @@ export class LoopFixture {
   make(options: Partial<WorkerLoopOptions> & Pick<WorkerLoopOptions, 'source' | 'decode'>): WorkerLoop {
     return new WorkerLoop({
       enricher,
-      assigner: new Assigner({
-        thresholds: { micro: 0.9, topic: 0.8, cluster: 0.5, repeated: 0.95 },
-        dimensions: DIMENSIONS,
-        detectLanguage: () => null,
-      }),
+      assigner: newAssigner(),
       store: this.fixture.store,
       publication: this.fixture.publication,
       setAside: ({ sequence }, reason) => {
@@ -140,6 +150,8 @@ export class LoopFixture {
       guard?: () => Promise<void>;
       /** Throws in place of a commit. */
       sabotage?: (batch: Batch) => void;
+      /** Told of what is assigned, before it is. */
+      onAssign?: (turns: readonly Turn[]) => void;
     } = {},
   ): Promise<WorkCounters> {
     const { store: whole, publication } = options.fold ?? this.fixture;
@@ -165,7 +177,9 @@ export class LoopFixture {
         if (entry === undefined || entry === 'no record') throw new Error('not a record');
         return entry;
       },
-      ...(options.analysis === undefined ? {} : { enricher: options.analysis, assigner: options.analysis }),
+      ...(options.analysis === undefined
+        ? { assigner: newAssigner(options.onAssign) }
+        : { enricher: options.analysis, assigner: options.analysis }),
       ...(options.guard === undefined ? {} : { guard: options.guard }),
       store,
       publication,
@@ -173,6 +187,7 @@ export class LoopFixture {
     await loop.run();
     return loop.counters;
   }
+
   /** What queries would find. */
   async totals(of: Fixture = this.fixture): Promise<unknown> {
     const snapshot = await of.reader.snapshot();

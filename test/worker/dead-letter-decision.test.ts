@@ -1,11 +1,14 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
+import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import type { RecordedRequest } from '../../src/domain/records.ts';
 import { DatabaseError } from '../../src/store/duckdb.ts';
 import type { Batch } from '../../src/store/live/batch.ts';
 import { LeaseLostError } from '../../src/stream/kv/lease.ts';
 import { AnalysisPool, type ShardAnalysis } from '../../src/worker/analysis/pool.ts';
+import { AnalysisFailure } from '../../src/worker/analysis/stages.ts';
+import { RecordError } from '../../src/worker/batch.ts';
+import { causeOf, SurroundingsError, TooMuchState } from '../../src/worker/dead-letter-decision.ts';
 import { openFixture, temporaryDirectory, uuid } from '../support/fold.ts';
 import { dialogues, LoopFixture, request, rows } from '../support/worker-loop.ts';
 
@@ -102,40 +105,86 @@ describe('worker loop among faults', () => {
     });
   });
 
-  it('goes on behind a record that the database has no memory for', async () => {
-    const small = await LoopFixture.open({ memoryLimit: '24MB' });
+  it('counts a record for which the usual memory does not suffice', async () => {
+    const small = await LoopFixture.open({ memoryBytes: 24e6 });
     const huge = {
       ...request({ request: 50, contents: ['hello'] }),
       metadata: { session: Object.fromEntries(Array.from({ length: 40 }, (_, n) => [n, 'x'.repeat(1e6)])) },
     };
     await small.work([...dialogues, [huge, request({ request: 51, contents: ['thanks'] })], ...dialogues]);
-    deepEqual(await small.totals(), [{ sessions: 6, users: 3, messages: 37 }]);
-    equal(small.aside.length, 1);
-    match(
-      small.aside[0]?.reason ?? '',
-      /^request 0{8}-0000-8008-8000-0{10}32: Failed to append: could not allocate/,
-    );
+    deepEqual(await small.totals(), [{ sessions: 7, users: 3, messages: 38 }]);
+    deepEqual(small.aside, []);
     equal(small.fixture.publication.sequence, 25);
     await small.close();
   });
 
-  it('splits what does not fit into the memory, down to the request, and dead-letters that', async () => {
-    const huge = { ...request({ request: 50, contents: ['hello'] }), metadata: { session: { huge: 'x' } } };
-    const sabotage = ({ metadata }: Batch): void => {
-      if (metadata.some(({ member }) => member === 'huge'))
-        throw new DatabaseError(new Error('Out of Memory Error: failed to allocate data of size 16.0 MiB'));
-    };
-    await loop.work([...dialogues, [huge, request({ request: 51, contents: ['thanks'] })], [huge]], {
-      sabotage,
+  describe('with too little memory', () => {
+    const short = new DatabaseError(
+      new Error('Out of Memory Error: failed to allocate data of size 16.0 MiB'),
+    );
+
+    it('applies in smaller parts what does not fit, and dead-letters nothing', async () => {
+      const sizes: number[] = [];
+      const sabotage = ({ requests }: Batch): void => {
+        sizes.push(requests.length);
+        if (requests.length > 3) throw short;
+      };
+      await loop.work(dialogues, { sabotage });
+      // Once more with the same in a database that was opened anew, then in halves.
+      deepEqual(sizes, [12, 12, 6, 3, 3, 6, 6, 3, 3]);
+      deepEqual(await loop.totals(), [{ sessions: 5, users: 3, messages: 36 }]);
+      deepEqual([loop.aside, [...loop.notes.noted]], [[], []]);
     });
-    deepEqual(await loop.totals(), [{ sessions: 6, users: 3, messages: 37 }]);
-    deepEqual(loop.aside, [
-      {
-        sequence: 13,
-        reason: `request ${uuid(8, 50)}: Out of Memory Error: failed to allocate data of size 16.0 MiB`,
-      },
-      { sequence: 14, reason: 'Out of Memory Error: failed to allocate data of size 16.0 MiB' },
-    ]);
+
+    it('ends with an entry that does not fit alone, however often, and counts it when it does', async () => {
+      const huge = request({ request: 50, contents: ['hello'] });
+      const entries = [...dialogues, [huge, request({ request: 51, contents: ['thanks'] })], [huge]];
+      let isShort = true;
+      const sabotage = ({ requests }: Batch): void => {
+        if (isShort && requests.some(({ id }) => id === huge.requestId)) throw short;
+      };
+      for (let end = 0; end < 6; end += 1) await rejects(loop.work(entries, { sabotage }), short);
+      // What is before it is counted.
+      deepEqual(await loop.totals(), [{ sessions: 5, users: 3, messages: 36 }]);
+      isShort = false;
+      await loop.work(entries, { sabotage });
+      deepEqual(await loop.totals(), [{ sessions: 7, users: 3, messages: 38 }]);
+      deepEqual([loop.aside, loop.marks.mark], [[], null]);
+    });
+
+    it('assigns in smaller parts what the thread has no memory for, and blames no text', async () => {
+      const sizes: number[] = [];
+      await loop.work(dialogues, {
+        onAssign: ({ length }) => {
+          sizes.push(length);
+          if (length > 9) throw new AnalysisFailure('memory', 4, 'its analysis needed more than 1 MB');
+        },
+      });
+      deepEqual(sizes, [36, 18, 9, 9, 18, 9, 9]);
+      deepEqual(await loop.totals(), [{ sessions: 5, users: 3, messages: 36 }]);
+      deepEqual([loop.aside, [...loop.notes.noted]], [[], []]);
+    });
+  });
+
+  it('tells what a failure means', () => {
+    const thrown = (message: string): DatabaseError => new DatabaseError(new Error(message));
+    const table: readonly (readonly [unknown, ReturnType<typeof causeOf>])[] = [
+      [new RecordError('instanceId is no UUID'), 'entries'],
+      [thrown("Conversion Error: Could not convert string 'x' to UUID"), 'entries'],
+      [new AnalysisFailure('time', null, 'it took too long'), 'entries'],
+      [new AnalysisFailure('ended', null, 'its thread ended'), 'entries'],
+      [new AnalysisFailure('memory', null, 'it needed too much'), 'surroundings'],
+      [new TooMuchState(1), 'surroundings'],
+      [thrown('Out of Memory Error: could not allocate block of size 256.0 KiB'), 'surroundings'],
+      [thrown('Failed to append: could not allocate block of size 256.0 KiB'), 'surroundings'],
+      [thrown('IO Error: Checkpoint failed for database "st": could not allocate block'), 'surroundings'],
+      [thrown('IO Error: Could not write file: No space left on device'), 'surroundings'],
+      [new SurroundingsError(new LeaseLostError(0)), 'surroundings'],
+      [new AnalysisFailure('error', null, 'x is not a function'), 'unknown'],
+      [thrown('INTERNAL Error: unreachable'), 'unknown'],
+      [new TypeError('x is not a function'), 'unknown'],
+    ];
+    for (const [error, cause] of table) equal(causeOf(error), cause, String(error));
   });
 
   it('dead-letters what is nested too deeply to be written again', async () => {

@@ -54,6 +54,7 @@ describe('a message whose analysis hangs', () => {
     shard = await openShard({
       dataDir: temporary.path,
       batchBytes: 2 ** 20,
+      memoryBytes: 256e6,
       analysis: pool,
       connection,
       logger: silentLogger(),

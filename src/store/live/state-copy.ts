@@ -15,13 +15,8 @@ export interface StateCopy {
 }
 
 /** Copies a database that is open here, from one snapshot, while folding goes on, to `COPY_FILE` of its folder. */
-export async function copyOpenState(store: StateStore): Promise<StateCopy> {
-  const connection = await store.connect();
-  try {
-    return await copyTo(connection, join(store.directory, COPY_FILE));
-  } finally {
-    connection.close();
-  }
+export function copyOpenState(store: StateStore): Promise<StateCopy> {
+  return store.beside((connection) => copyTo(connection, join(store.directory, COPY_FILE)));
 }
 
 /**

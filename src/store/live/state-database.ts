@@ -2,7 +2,15 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { SetupError } from '../../errors.ts';
 import { isDamage, notedDamage } from '../damage.ts';
-import { DatabaseError, openDatabase, quoted, type Connection, type Database, type Row } from '../duckdb.ts';
+import {
+  DatabaseError,
+  isOutOfMemory,
+  openDatabase,
+  quoted,
+  type Connection,
+  type Database,
+  type Row,
+} from '../duckdb.ts';
 import { definitionOf } from '../epochs/definition.ts';
 import type { View } from '../view-files.ts';
 import type { DeferredPart } from './batch.ts';
@@ -19,8 +27,11 @@ export interface StateStoreOptions {
   /** What the rows depend on besides stream and views (model, rules, heads): part of the definition. */
   readonly analysis: string;
   readonly threads: number;
-  readonly memoryLimit?: string;
+  /** What the database may take, and beyond it what it spills, bytes. Default: no bound. */
+  readonly memoryBytes?: number;
   readonly spillDirectory?: string;
+  /** Told when the memory did not suffice, before work is tried again. */
+  readonly onTooLittleMemory?: (error: Error) => void;
 }
 
 /** The shard's database cannot be read: its rows have to be made from the stream again. */
@@ -85,16 +96,17 @@ create table session_state (session integer, value blob);
  * @throws HeldStateError when another process has it open
  * @throws DamagedStateError when it is damaged
  * @throws SetupError when it cannot be read, or was made by other views or another model
+ * @throws DatabaseError of want of memory: what was not yet written into its tables is read at once
  */
 export async function openStateDatabase(options: StateStoreOptions): Promise<StateDatabase> {
-  const { directory, threads, memoryLimit, spillDirectory } = options;
+  const { directory, threads, memoryBytes, spillDirectory } = options;
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const file = join(directory, 'state.duckdb');
   const noted = notedDamage(directory, 'state');
   if (noted !== null) throw new DamagedStateError(file, noted);
   const database = await openDatabase({
     threads,
-    ...(memoryLimit === undefined ? {} : { memoryLimit }),
+    ...(memoryBytes === undefined ? {} : { memoryBytes }),
     ...(spillDirectory === undefined ? {} : { spillDirectory }),
   });
   try {
@@ -133,7 +145,7 @@ async function attach(connection: Connection, file: string, directory: string): 
   try {
     await connection.run(`attach ${quoted(file)} as st`);
   } catch (error) {
-    if (isDamage(error)) throw error;
+    if (isDamage(error) || isOutOfMemory(error)) throw error;
     if (error instanceof DatabaseError && error.file === 'held') throw new HeldStateError(file, error);
     const reason = error instanceof Error ? error.message : String(error);
     throw new SetupError(

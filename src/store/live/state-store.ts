@@ -1,11 +1,11 @@
 /** Covered by test/store/live and test/view-laws.test.ts. */
 import type { StateRow } from '../../domain/facts.ts';
 import { REQUEST_MEMORY_MICROS } from '../../domain/records.ts';
-import { quoted, type Connection, type Database, type Row } from '../duckdb.ts';
+import { DatabaseError, quoted, type Connection, type Row } from '../duckdb.ts';
 import type { View } from '../view-files.ts';
 import type { Batch, Counters, Deferral, DeferredPart } from './batch.ts';
-import { openStateDatabase, type StateDatabase, type StateStoreOptions } from './state-database.ts';
-import { TemporaryTables } from './temporary-tables.ts';
+import { LiveDatabase } from './live-database.ts';
+import type { StateStoreOptions } from './state-database.ts';
 
 export interface InstanceRecord {
   readonly instance: number;
@@ -41,45 +41,41 @@ export class StateStore {
   readonly views: readonly View[];
   /** Tells this database from another that once stood in its place. */
   readonly storeId: string;
+  /** What the database may take, bytes; undefined: no bound. */
+  readonly memoryBytes: number | undefined;
+  /** Where it puts what does not fit; undefined: nowhere. */
+  readonly spillDirectory: string | undefined;
   /** What of entries up to `sequence` was not applied when the database was opened, in stream order. */
   readonly deferred: readonly DeferredPart[];
-  /** The connection that folds; nothing else may use it while `commit` runs. */
-  readonly connection: Connection;
-  readonly #database: Database;
-  readonly #temporary: TemporaryTables;
+  readonly #live: LiveDatabase;
   #sequence: number;
   #revision: number;
   #lastEntry: string | null;
   #counters: Counters;
 
-  private constructor(
-    { directory, views }: StateStoreOptions,
-    { database, connection, meta, deferred }: StateDatabase,
-    temporary: TemporaryTables,
-  ) {
+  private constructor(options: StateStoreOptions, live: LiveDatabase) {
+    const { directory, views, memoryBytes, spillDirectory } = options;
     this.directory = directory;
     this.views = views;
-    this.storeId = String(meta['store']);
-    this.deferred = deferred;
-    this.connection = connection;
-    this.#database = database;
-    this.#temporary = temporary;
-    this.#sequence = meta['sequence'] as number;
-    this.#revision = meta['revision'] as number;
-    this.#lastEntry = meta['last_entry'] as string | null;
-    this.#counters = {
-      instances: meta['instances'] as number,
-      sessions: meta['sessions'] as number,
-      endUsers: meta['end_users'] as number,
-    };
+    this.memoryBytes = memoryBytes;
+    this.spillDirectory = spillDirectory;
+    this.storeId = String(live.meta['store']);
+    this.deferred = live.deferred;
+    this.#live = live;
+    this.#sequence = live.meta['sequence'] as number;
+    this.#revision = live.meta['revision'] as number;
+    this.#lastEntry = live.meta['last_entry'] as string | null;
+    this.#counters = countersOf(live.meta);
   }
 
   /** Opens or creates the shard's database; throws as `openStateDatabase` does. */
   static async open(options: StateStoreOptions): Promise<StateStore> {
-    const opened = await openStateDatabase(options);
-    const temporary = new TemporaryTables(opened.connection);
-    await temporary.createStages();
-    return new StateStore(options, opened, temporary);
+    return new StateStore(options, await LiveDatabase.open(options));
+  }
+
+  /** The connection that folds; nothing else may use it while `commit` runs. */
+  get connection(): Connection {
+    return this.#live.connection;
   }
 
   /** Stream sequence up to which every entry is applied, but for what is deferred; 0 at first. */
@@ -167,6 +163,14 @@ export class StateStore {
     return states;
   }
 
+  /** Of how many rows that is; little is read for it. */
+  async countInstanceStates(instances: readonly number[]): Promise<number> {
+    const row = await this.connection.one(
+      `select count(*) as rows from assign_state where instance in (${instances.join()})`,
+    );
+    return row?.['rows'] as number;
+  }
+
   async loadSessionStates(sessions: readonly number[]): Promise<Map<number, Uint8Array>> {
     if (sessions.length === 0) return new Map();
     const rows = await this.#lookUpRows(
@@ -198,9 +202,10 @@ export class StateStore {
               `${this.directory}`,
           );
         }
-        await this.#temporary.stage(batch);
+        await this.#live.temporary.stage(batch);
         await connection.run(`set variable seq = ${revision}::bigint`);
-        for (const view of this.views) for (const block of view.fold) await this.#temporary.fold(view, block);
+        for (const view of this.views)
+          for (const block of view.fold) await this.#live.temporary.fold(view, block);
         if (batch.requests.length > 0)
           await connection.run('insert into request select id::uuid, accepted_at from batch_request');
         if (batch.state.length > 0) await connection.run(REPLACE_STATE);
@@ -208,9 +213,9 @@ export class StateStore {
         if (rehearsal) throw new Rehearsed();
       });
     } catch (error) {
-      this.#temporary.rolledBack();
+      this.#live.temporary.rolledBack();
       if (error instanceof Rehearsed) return;
-      throw error;
+      if (!(await this.#isCommitted(revision, error))) throw error;
     }
     this.#sequence = batch.sequence;
     this.#revision = revision;
@@ -238,17 +243,29 @@ export class StateStore {
     await this.connection.run(`insert into deferred values ${rows(values)}`);
   }
 
-  /** A second connection to the same database, for publication and compaction beside the fold. */
-  async connect(): Promise<Connection> {
-    const connection = await this.#database.connect();
-    await connection.run('use st');
-    return connection;
+  /** Works on a connection of its own to the same database, beside the fold: compaction, or a copy. */
+  beside<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    return this.#live.beside(work);
   }
 
-  async close(): Promise<void> {
-    await this.connection.run('use memory; checkpoint st; detach st').catch(() => undefined);
-    this.connection.close();
-    this.#database.close();
+  /**
+   * Does work that may need more memory than there is: then again, from its start, in a database that was opened anew,
+   * and, if `raise` says so, with more memory. Rejects with the last error.
+   */
+  withMemory<T>(work: () => Promise<T>, how: { readonly raise: boolean }): Promise<T> {
+    return this.#live.withMemory(work, how);
+  }
+
+  close(): Promise<void> {
+    return this.#live.close();
+  }
+
+  /** A commit may fail after it succeeded: when its log could not be written into the tables. */
+  async #isCommitted(revision: number, error: unknown): Promise<boolean> {
+    if (!(error instanceof DatabaseError) || error.fault !== 'checkpoint-failed' || error.file !== null)
+      return false;
+    await this.#live.reopen();
+    return this.#live.meta['revision'] === revision;
   }
 
   #lookUp(ids: readonly string[], sql: string): Promise<Row[]> {
@@ -260,7 +277,15 @@ export class StateStore {
 
   async #lookUpRows(rows: readonly (readonly [string, number])[], sql: string): Promise<Row[]> {
     if (rows.length === 0) return [];
-    await this.#temporary.fill('wanted_id', rows);
+    await this.#live.temporary.fill('wanted_id', rows);
     return this.connection.all(sql);
   }
+}
+
+function countersOf(meta: Row): Counters {
+  return {
+    instances: meta['instances'] as number,
+    sessions: meta['sessions'] as number,
+    endUsers: meta['end_users'] as number,
+  };
 }

@@ -1,7 +1,7 @@
 /** Covered by test/store/published/publication.test.ts. */
 import type { PublishedTable } from '../view-files.ts';
 import type { Segment } from './manifest.ts';
-import type { SegmentPlan } from './segment-writer.ts';
+import type { SegmentPlan } from './segment-copy.ts';
 
 /** The segments of each table, the oldest and largest first. */
 export type TableSegments = Readonly<Record<string, readonly Segment[]>>;

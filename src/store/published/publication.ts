@@ -1,7 +1,8 @@
 import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { clearDamage, notedDamage } from '../damage.ts';
-import type { Connection } from '../duckdb.ts';
+import { isOutOfMemory } from '../duckdb.ts';
 import type { StateStore } from '../live/state-store.ts';
 import { publishedTables, type PublishedTable } from '../view-files.ts';
 import {
@@ -22,7 +23,8 @@ import {
   type Manifest,
   type Segment,
 } from './manifest.ts';
-import { SegmentWriter, type SegmentPlan } from './segment-writer.ts';
+import type { SegmentPlan, Sorting } from './segment-copy.ts';
+import { SegmentWriter, type WrittenSegments } from './segment-writer.ts';
 
 export interface PublicationOptions extends CompactionLimits {
   readonly store: StateStore;
@@ -41,6 +43,14 @@ export interface PublicationOptions extends CompactionLimits {
 const REWRITE_SHARE = 0.1;
 /** The share of time that may go into full compaction. */
 const FULL_COMPACTION_SHARE = 0.05;
+/** What the sort of a large table may take besides the state, in times of the state's memory. */
+const SORT_SHARE = 0.25;
+/** With less, no sort comes to its end. */
+const LEAST_SORT_BYTES = 32 * 2 ** 20;
+/** Of the state's memory, what the sort of a small table may take. */
+const SORTED_IN_STATE = 0.1;
+/** About what a row takes while it is sorted, with its texts. */
+const SORTED_ROW_BYTES = 250;
 const SEGMENT_FILE = /^(newest|merged)[-.].*duckdb/;
 
 /**
@@ -64,7 +74,6 @@ export class Publication {
   #compacted: TableSegments | null = null;
   #compactFullyAt = 0;
   #rewriteAt = -Infinity;
-  #connection: Connection | null = null;
 
   constructor(options: PublicationOptions) {
     this.#options = options;
@@ -103,7 +112,11 @@ export class Publication {
     }
     this.#sealCompacted();
     const plans = this.#tables.map((table) => ({ table, below: segmentsOf(this.#sealed, table), rows: 0 }));
-    const delta = await this.#writer.write(store.connection, 'newest', plans);
+    const delta = await this.#writer.write((work) => work(store.connection), {
+      kind: 'newest',
+      plans,
+      sorting: null,
+    });
     const tables = plans.map(({ table: { name }, below }): [string, readonly Segment[]] => {
       const segment = delta.segments[name] as Segment;
       return [name, segment.rows > 0 || below.length === 0 ? [...below, segment] : below];
@@ -139,10 +152,8 @@ export class Publication {
     await this.#compacting;
   }
 
-  async close(): Promise<void> {
-    await this.settle();
-    this.#connection?.close();
-    this.#connection = null;
+  close(): Promise<void> {
+    return this.settle();
   }
 
   /** When a reader has found damage: keeps none of the files, so that all are written again. */
@@ -199,11 +210,37 @@ export class Publication {
   }
 
   async #compact(plans: readonly SegmentPlan[]): Promise<void> {
-    this.#connection ??= await this.#options.store.connect();
-    const { segments } = await this.#writer.write(this.#connection, 'merged', plans);
+    const { segments } = await this.#merge(plans);
     this.#compacted = Object.fromEntries(
       plans.map(({ table: { name }, below }) => [name, [...below, segments[name] as Segment]]),
     );
+  }
+
+  async #merge(plans: readonly SegmentPlan[]): Promise<WrittenSegments> {
+    const { store } = this.#options;
+    const write = (share: number): Promise<WrittenSegments> =>
+      this.#writer.write((work) => store.beside(work), {
+        kind: 'merged',
+        plans,
+        sorting: this.#sortingWith(share),
+      });
+    try {
+      return await write(SORT_SHARE);
+    } catch (error) {
+      if (!isOutOfMemory(error)) throw error;
+      return write(1);
+    }
+  }
+
+  /** Null: the store's memory has no bound. */
+  #sortingWith(share: number): Sorting | null {
+    const { memoryBytes, spillDirectory, directory } = this.#options.store;
+    if (memoryBytes === undefined) return null;
+    return {
+      fromRows: (SORTED_IN_STATE * memoryBytes) / SORTED_ROW_BYTES,
+      memoryBytes: Math.max(LEAST_SORT_BYTES, share * memoryBytes),
+      spillDirectory: `${spillDirectory ?? join(directory, 'spill')}-sort`,
+    };
   }
 
   #switchTo(manifest: Manifest): void {

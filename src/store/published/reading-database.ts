@@ -2,6 +2,7 @@
 import { Turns } from '../../domain/turns.ts';
 import {
   DatabaseError,
+  isOutOfMemory,
   openDatabase,
   quoted,
   type Bindings,
@@ -17,9 +18,10 @@ export interface ReadingOptions {
   readonly connections: number;
   /** Of one caller: whoever comes next finds a free connection. Default: all. */
   readonly connectionsPerCaller?: number;
-  readonly memoryLimit?: string;
+  /** Of blocks of files and of statements in work, bytes. Default: DuckDB's. */
+  readonly memoryBytes?: number;
   /** For a statement that needs more; it runs alone. */
-  readonly memoryLimitAlone?: string;
+  readonly memoryBytesAlone?: number;
   readonly spillDirectory?: string;
 }
 
@@ -77,7 +79,7 @@ export class ReadingDatabase {
   static async open(options: ReadingOptions): Promise<ReadingDatabase> {
     const database = await openDatabase({
       threads: options.threads,
-      ...(options.memoryLimit === undefined ? {} : { memoryLimit: options.memoryLimit }),
+      ...(options.memoryBytes === undefined ? {} : { memoryBytes: options.memoryBytes }),
       ...(options.spillDirectory === undefined ? {} : { spillDirectory: options.spillDirectory }),
     });
     const admin = await database.connect();
@@ -125,7 +127,7 @@ export class ReadingDatabase {
           return this.#borrow(work);
         });
       } catch (error) {
-        if (!(error instanceof DatabaseError) || error.fault !== 'out-of-memory') throw error;
+        if (!isOutOfMemory(error)) throw error;
       }
       return this.#turns.run(caller, () => this.#runAlone(work), this.#options.connections);
     });
@@ -168,10 +170,10 @@ export class ReadingDatabase {
 
   async #runAlone<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
     try {
-      const { memoryLimit, memoryLimitAlone } = this.#options;
-      if (memoryLimit !== undefined && memoryLimitAlone !== undefined) {
+      const { memoryBytes, memoryBytesAlone } = this.#options;
+      if (memoryBytes !== undefined && memoryBytesAlone !== undefined) {
         this.#isRaised = true;
-        await this.#limitMemory(memoryLimitAlone);
+        await this.#limitMemory(memoryBytesAlone);
       }
       return await this.#borrow(work);
     } finally {
@@ -192,15 +194,15 @@ export class ReadingDatabase {
   /** DuckDB may count a statement's memory for a moment after its end; then the next statement lowers the limit. */
   async #lowerMemory(): Promise<void> {
     try {
-      await this.#limitMemory(this.#options.memoryLimit as string);
+      await this.#limitMemory(this.#options.memoryBytes as number);
       this.#isRaised = false;
     } catch {
       // It stays raised.
     }
   }
 
-  #limitMemory(limit: string): Promise<void> {
-    return this.#sound(() => this.#admin.run(`set global memory_limit = ${quoted(limit)}`));
+  #limitMemory(bytes: number): Promise<void> {
+    return this.#sound(() => this.#admin.limitMemory(bytes));
   }
 
   /** Remembers work until it has ended, so that `close` can wait for it. */

@@ -1,15 +1,25 @@
 /** Covered by test/store/published/publication.test.ts. */
 import { readdirSync, renameSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { quoted, type Connection, type Row } from '../duckdb.ts';
-import type { PublishedTable } from '../view-files.ts';
+import { basename, join } from 'node:path';
+import type { Connection, Row } from '../duckdb.ts';
 import { fsyncPath, type Reached, type Segment } from './manifest.ts';
+import {
+  copyStatement,
+  describe,
+  sortedCopyStatement,
+  sortInto,
+  withFiles,
+  type AttachedFile,
+  type SegmentPlan,
+  type Sorting,
+} from './segment-copy.ts';
 
-/** What is written of a table: the rows changed since the segments that stay below, about so many. */
-export interface SegmentPlan {
-  readonly table: PublishedTable;
-  readonly below: readonly Segment[];
-  readonly rows: number;
+/** What a file is to hold. */
+export interface SegmentFile {
+  readonly kind: SegmentKind;
+  readonly plans: readonly SegmentPlan[];
+  /** How a large file of `merged` is sorted; null: as a small one. */
+  readonly sorting: Sorting | null;
 }
 
 export interface WrittenSegments extends Reached {
@@ -34,43 +44,49 @@ export class SegmentWriter {
     this.#directory = directory;
   }
 
-  /** Writes one file from one snapshot of the state, and syncs it. */
+  /** Writes one file from one snapshot of the state, which it reads `within` a connection, and syncs it. */
   async write(
-    connection: Connection,
-    kind: SegmentKind,
-    plans: readonly SegmentPlan[],
+    within: <T>(work: (connection: Connection) => Promise<T>) => Promise<T>,
+    { kind, plans, sorting }: SegmentFile,
   ): Promise<WrittenSegments> {
-    const temporary = `${kind}.duckdb.tmp`;
-    this.remove(temporary);
     const rows = plans.reduce((sum, plan) => sum + plan.rows, 0);
+    const written = this.#temporary(`${kind}.duckdb.tmp`, `${kind}_out`, rows);
+    const unsorted = this.#temporary(`${kind}.unsorted.duckdb.tmp`, `${kind}_unsorted`, rows);
+    const isLarge = sorting !== null && rows > sorting.fromRows;
+    // A transaction can write into one file only.
+    const target = isLarge ? unsorted : written;
+    const copy = kind === 'newest' || isLarge ? copyStatement : sortedCopyStatement;
+    const tables = plans.map(({ table }) => table);
+    const copied = await within((connection) =>
+      withFiles(connection, [target], () =>
+        connection.transaction(async () => {
+          const reached = await readReached(connection);
+          await connection.run(plans.map((plan) => copy(target.catalog, plan)).join(';\n'));
+          const described = isLarge ? [] : await describe(connection, target.catalog, tables);
+          return { reached, described };
+        }),
+      ),
+    );
+    const { reached } = copied;
+    const { seq } = reached;
+    const described = isLarge ? await sortInto(written, unsorted, tables, sorting) : copied.described;
+    if (isLarge) this.remove(basename(unsorted.path));
+    const file = `${kind}-${seq}-${this.#nextNumber()}.duckdb`;
+    fsyncPath(written.path);
+    renameSync(written.path, join(this.#directory, file));
+    const segments = described.map((row) => [row['name'] as string, segmentOf(row, file, seq)] as const);
+    return { ...reached, segments: Object.fromEntries(segments) };
+  }
+
+  /** A file for so many rows; what was left of an earlier one is gone. */
+  #temporary(name: string, catalog: string, rows: number): AttachedFile {
+    this.remove(name);
     const options = [
       'recovery_mode no_wal_writes',
       `row_group_size ${ROW_GROUP_SIZE}`,
       ...(rows < SMALL_FILE_ROWS ? ['block_size 16384'] : []),
     ];
-    const catalog = `${kind}_out`;
-    await connection.run(
-      `attach ${quoted(join(this.#directory, temporary))} as ${catalog} (${options.join(', ')})`,
-    );
-    let reached: Reached = { seq: 0, sequence: 0, behind: {} };
-    let described: readonly Row[] = [];
-    try {
-      await connection.transaction(async () => {
-        reached = await readReached(connection);
-        await connection.run(plans.map((plan) => copyStatement(catalog, kind, plan)).join(';\n'));
-        described = await connection.all(
-          plans.map(({ table }) => describeStatement(catalog, table)).join(' union all '),
-        );
-      });
-    } finally {
-      await connection.run(`detach ${catalog}`);
-    }
-    const { seq } = reached;
-    const file = `${kind}-${seq}-${this.#nextNumber()}.duckdb`;
-    fsyncPath(join(this.#directory, temporary));
-    renameSync(join(this.#directory, temporary), join(this.#directory, file));
-    const segments = described.map((row) => [row['name'] as string, segmentOf(row, file, seq)] as const);
-    return { ...reached, segments: Object.fromEntries(segments) };
+    return { path: join(this.#directory, name), catalog, options };
   }
 
   /** Deletes a file and its log. */
@@ -107,23 +123,6 @@ async function readReached(connection: Connection): Promise<Reached> {
       ]),
     ),
   };
-}
-
-function copyStatement(catalog: string, kind: SegmentKind, { table, below }: SegmentPlan): string {
-  const after = below.at(-1)?.seq ?? -1;
-  // No segment lies below the lowest one, so a tombstone there would hide nothing.
-  const alive = below.length === 0 && table.alive !== null ? ` and ${table.alive}` : '';
-  const order = kind === 'merged' ? ` order by ${table.order.join(', ')}` : '';
-  return `create table ${catalog}.${table.name} as select * from st.${table.name} where seq > ${after}${alive}${order}`;
-}
-
-function describeStatement(catalog: string, { name, replaces, time }: PublishedTable): string {
-  const replacing = replaces === null ? 'count(*) > 0' : `coalesce(bool_or(${replaces}), false)`;
-  const times =
-    time === null
-      ? 'null::timestamp as "from", null::timestamp as "to"'
-      : `min(${time}) filter (isfinite(${time})) as "from", max(${time}) filter (isfinite(${time})) as "to"`;
-  return `select ${quoted(name)} as name, count(*) as rows, ${replacing} as replaces, ${times} from ${catalog}.${name}`;
 }
 
 function segmentOf(row: Row, file: string, seq: number): Segment {

@@ -20,7 +20,7 @@ export interface Patience {
   readonly sharedMs: number;
   /** By the clock, so many times as long: for a thread that waits, or is given no processor time. */
   readonly clockFactor: number;
-  /** The heap of the thread, bytes. */
+  /** The heap of the thread, bytes. V8's own limit lies a third above: it ends a thread at best, the process at worst. */
   readonly heapBytes: number;
   readonly lookEveryMs: number;
 }
@@ -36,8 +36,6 @@ export const PATIENCE: Patience = {
 const CLOSE_MS = 2000;
 /** Long enough for the message to be noted that the thread hangs at. */
 const END_MS = 60_000;
-/** V8's own limit, beyond ours: it ends a thread at best, the process at worst. */
-const HEAP_LIMIT_MB = 2048;
 
 export interface GuardedThreadOptions extends Omit<ThreadData, 'steps'> {
   /** The module that the thread runs; it calls `serveAnalysis`. */
@@ -144,12 +142,12 @@ export class GuardedThread {
   }
 
   #run(): Running {
-    const { script, model, modelsDirectory, reports } = this.#options;
+    const { script, model, modelsDirectory, reports, patience } = this.#options;
     const memory = new SharedArrayBuffer(SharedSteps.BYTES);
     const data: ThreadData = { model, modelsDirectory, reports, steps: memory };
     const worker = new Worker(script, {
       workerData: data,
-      resourceLimits: { maxOldGenerationSizeMb: HEAP_LIMIT_MB },
+      resourceLimits: { maxOldGenerationSizeMb: Math.ceil((patience.heapBytes * 4) / 3 / 2 ** 20) },
     });
     const steps = new SharedSteps(memory);
     const start = Promise.withResolvers<AnalysisModel>();

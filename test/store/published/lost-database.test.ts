@@ -192,8 +192,8 @@ describe('a reader that cannot answer', () => {
       views: VIEWS,
       threads: 1,
       connections: 1,
-      memoryLimit: '8MB',
-      memoryLimitAlone: '16MB',
+      memoryBytes: 8e6,
+      memoryBytesAlone: 16e6,
     });
     const fault = await reader
       .read((snapshot) => snapshot.all(`select list(i || 'some text') as texts from range(2000000) r(i)`))

@@ -227,19 +227,19 @@ describe('publication', () => {
   it('gives a statement more memory, alone, when what all share does not suffice', async () => {
     await turn(1);
     await fixture.publish();
-    const open = (memoryLimitAlone: string): Promise<SnapshotReader> =>
+    const open = (memoryBytesAlone: number): Promise<SnapshotReader> =>
       SnapshotReader.open({
         directory: () => directory.path,
         views: VIEWS,
         threads: 1,
         connections: 2,
-        memoryLimit: '10MB',
-        memoryLimitAlone,
+        memoryBytes: 10e6,
+        memoryBytesAlone,
       });
     const large =
       'with a as materialized (select range as n, hash(range) as h from range(2000000)) select max(h) as h, ' +
       'count(*) as n from a';
-    const [enough, tooLittle] = [await open('500MB'), await open('12MB')];
+    const [enough, tooLittle] = [await open(500e6), await open(12e6)];
     try {
       const snapshot = await enough.snapshot();
       const small = snapshot?.all('select count(*) as n from @session');

@@ -1,0 +1,108 @@
+/** How rows of the state get into a file of segments. Covered by test/store/published/segment-sort.test.ts. */
+import { openDatabase, quoted, type Connection, type Row } from '../duckdb.ts';
+import type { PublishedTable } from '../view-files.ts';
+import type { Segment } from './manifest.ts';
+
+/** What is written of a table: the rows changed since the segments that stay below, about so many. */
+export interface SegmentPlan {
+  readonly table: PublishedTable;
+  readonly below: readonly Segment[];
+  readonly rows: number;
+}
+
+/**
+ * How a large file is sorted: in a database of its own. A sort keeps what it sorts in memory, as much as it can get, and
+ * the fold beside it would go without.
+ */
+export interface Sorting {
+  /** A file of more rows is large. */
+  readonly fromRows: number;
+  /** What the database may take, bytes; the rest is spilled. */
+  readonly memoryBytes: number;
+  readonly spillDirectory: string;
+}
+
+/** A file of segments, or one on the way to it, as ATTACH takes it. */
+export interface AttachedFile {
+  readonly path: string;
+  /** Its name in statements. */
+  readonly catalog: string;
+  readonly options: readonly string[];
+}
+
+/** Copies the rows as they come. */
+export function copyStatement(catalog: string, { table, below }: SegmentPlan): string {
+  const after = below.at(-1)?.seq ?? -1;
+  // No segment lies below the lowest one, so a tombstone there would hide nothing.
+  const alive = below.length === 0 && table.alive !== null ? ` and ${table.alive}` : '';
+  return `create table ${catalog}.${table.name} as from st.${table.name} where seq > ${after}${alive}`;
+}
+
+/** Copies the rows in their order. */
+export function sortedCopyStatement(catalog: string, plan: SegmentPlan): string {
+  return `${copyStatement(catalog, plan)} ${orderOf(plan.table)}`;
+}
+
+/** Works with files attached. What is attached is written when it is detached. */
+export async function withFiles<T>(
+  connection: Connection,
+  files: readonly AttachedFile[],
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    for (const { path, catalog, options } of files)
+      await connection.run(`attach ${quoted(path)} as ${catalog} (${options.join(', ')})`);
+    return await work();
+  } finally {
+    for (const { catalog } of files) await connection.run(`detach database if exists ${catalog}`);
+  }
+}
+
+/** Copies tables from one file into another, sorted, in a database of their own; describes the copies. */
+export async function sortInto(
+  to: AttachedFile,
+  from: AttachedFile,
+  tables: readonly PublishedTable[],
+  { memoryBytes, spillDirectory }: Sorting,
+): Promise<Row[]> {
+  const database = await openDatabase({ threads: 1, memoryBytes, spillDirectory });
+  try {
+    const connection = await database.connect();
+    try {
+      return await withFiles(connection, [{ ...from, options: ['read_only'] }, to], async () => {
+        for (const table of tables)
+          await connection.run(
+            `create table ${to.catalog}.${table.name} as from ${from.catalog}.${table.name} ${orderOf(table)}`,
+          );
+        return describe(connection, to.catalog, tables);
+      });
+    } finally {
+      connection.close();
+    }
+  } finally {
+    database.close();
+  }
+}
+
+/** A row for each table: `name`, `rows`, `replaces`, and `from` and `to`, the range of its times. */
+export async function describe(
+  connection: Connection,
+  catalog: string,
+  tables: readonly PublishedTable[],
+): Promise<Row[]> {
+  if (tables.length === 0) return [];
+  return connection.all(tables.map((table) => describeStatement(catalog, table)).join(' union all '));
+}
+
+function describeStatement(catalog: string, { name, replaces, time }: PublishedTable): string {
+  const replacing = replaces === null ? 'count(*) > 0' : `coalesce(bool_or(${replaces}), false)`;
+  const times =
+    time === null
+      ? 'null::timestamp as "from", null::timestamp as "to"'
+      : `min(${time}) filter (isfinite(${time})) as "from", max(${time}) filter (isfinite(${time})) as "to"`;
+  return `select ${quoted(name)} as name, count(*) as rows, ${replacing} as replaces, ${times} from ${catalog}.${name}`;
+}
+
+function orderOf({ order }: PublishedTable): string {
+  return `order by ${order.join(', ')}`;
+}
