@@ -1,3 +1,5 @@
+/** Covered by test/e2e/otlp-rules.test.ts and test/faults/traces.ts. */
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config.ts';
 import { AppError, ERROR_CODES } from '../errors.ts';
@@ -6,25 +8,39 @@ import type { Acceptor } from '../ingest/acceptor.ts';
 import type { Logger } from '../logger.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { StreamConnection } from '../stream/connection.ts';
-import { Leases } from '../stream/kv/leases.ts';
 import type { Lease } from '../stream/kv/lease.ts';
+import { Leases } from '../stream/kv/leases.ts';
 import { isDeadHolder, thisHolder } from '../stream/kv/process-identity.ts';
-import { openTraceLog, type TraceLog } from '../stream/log/trace-log.ts';
-import { Assembler } from '../traces/assembly/assembler.ts';
-import { CachedBucket } from '../traces/assembly/assembly-store.ts';
-import type { AssemblyParts } from '../traces/assembly/assembly-parts.ts';
+import { AssemblyThread } from '../traces/assembly/assembly-thread.ts';
 import { openAssemblyBuckets } from '../traces/assembly/buckets.ts';
+import { acceptEmitted, sessionIdOf } from '../traces/assembly/emit.ts';
 import { keepAssembling } from '../traces/assembly/keep-assembling.ts';
-import { emitThrough, sessionIdOf } from '../traces/assembly/emit.ts';
-import * as records from '../traces/assembly/records.ts';
+import type { AssemblyHost } from '../traces/assembly/thread-protocol.ts';
 
-const MIB = 2 ** 20;
-const [CONVERSATION_CACHE, CANDIDATE_CACHE, PAGE_CACHE, TRACE_CACHE] = [24 * MIB, 8 * MIB, 8 * MIB, 16 * MIB];
-const READ_AHEAD_BYTES = 8 * MIB;
+const THREAD_FILE = join(import.meta.dirname, 'trace-thread.ts');
 const REOPEN_MS = 1000;
+const MIB = 2 ** 20;
+/** Of the thread: what it keeps in memory of conversations and traces, and what it has in work. */
+const HEAP_MIB = 384;
+/** Several times what waits: it is read, and put together. */
+const HEAP_FOR_BUFFER = 3;
 
-export interface TraceAssemblyOptions {
-  readonly config: Pick<Config, 'streamReplicas' | 'traceWaitMs' | 'traceBufferBytes'>;
+/** What the thread is told at its start. */
+export interface TraceThreadData {
+  readonly config: Pick<
+    Config,
+    | 'dataDir'
+    | 'natsPort'
+    | 'natsUrl'
+    | 'natsToken'
+    | 'streamReplicas'
+    | 'traceWaitMs'
+    | 'traceBufferBytes'
+    | 'logLevel'
+  >;
+}
+
+export interface TraceAssemblyOptions extends TraceThreadData {
   readonly connection: StreamConnection;
   readonly registry: Registry;
   readonly acceptor: Acceptor;
@@ -39,33 +55,14 @@ export interface TraceAssembly {
 }
 
 export async function openTraceAssembly(options: TraceAssemblyOptions): Promise<TraceAssembly> {
-  const { connection, config } = options;
+  const { connection, config, logger } = options;
   const replicas = config.streamReplicas;
-  const { conversations, traces } = await openAssemblyBuckets(connection, { replicas });
+  // The thread opens them, too; what is wrong with them has to be said at the start.
+  await openAssemblyBuckets(connection, { replicas });
   const counts = { traces: 0, messages: 0, refused: 0 };
   let ending = new AbortController();
   let working: Promise<void> = Promise.resolve();
-  let assembler: Assembler | null = null;
-
-  const open = async (lease: Lease): Promise<Assembler> => {
-    const log = await openTraceLog(connection, READ_AHEAD_BYTES);
-    const refused = (messages: number): void => {
-      counts.refused += messages;
-    };
-    return new Assembler({
-      log,
-      parts: partsOf(options, { conversations, traces, lease, log, refused }),
-      logger: options.logger,
-      waitMs: config.traceWaitMs,
-      maxBytes: config.traceBufferBytes,
-      now: () => performance.now(),
-      pause: (ms) => sleep(ms),
-      onRound: (round) => {
-        counts.traces += round.traces;
-        counts.messages += round.messages;
-      },
-    });
-  };
+  let thread: AssemblyThread | null = null;
   const holder = thisHolder();
   const leases = await Leases.open(connection, {
     scope: 'trace-assembly',
@@ -73,13 +70,27 @@ export async function openTraceAssembly(options: TraceAssemblyOptions): Promise<
     holder,
     isDead: isDeadHolder(holder),
     onGained: (lease) => {
+      const host = hostOf(options, lease, (messages) => {
+        counts.refused += messages;
+      });
       ending = new AbortController();
       working = keepAssembling({
-        open: () => open(lease),
+        open: (signal) =>
+          AssemblyThread.start({
+            file: THREAD_FILE,
+            data: threadDataOf(config),
+            heapMiB: HEAP_MIB + Math.ceil((HEAP_FOR_BUFFER * config.traceBufferBytes) / MIB),
+            host,
+            onRound: (round) => {
+              counts.traces += round.traces;
+              counts.messages += round.messages;
+            },
+            signal,
+          }),
         onChange: (opened) => {
-          assembler = opened;
+          thread = opened;
         },
-        logger: options.logger,
+        logger,
         pause: () => sleep(REOPEN_MS, undefined, { ref: false }),
         signal: ending.signal,
       });
@@ -93,67 +104,50 @@ export async function openTraceAssembly(options: TraceAssemblyOptions): Promise<
   void leases.compete();
   return {
     get figures() {
-      return assembler === null ? null : { ...counts, waiting: assembler.waiting.traces };
+      return thread === null ? null : { ...counts, waiting: thread.waiting };
     },
     close: () => leases.close(),
   };
 }
 
-function partsOf(
-  { connection, registry, acceptor, logger }: TraceAssemblyOptions,
-  means: {
-    readonly conversations: ConstructorParameters<typeof CachedBucket>[0];
-    readonly traces: ConstructorParameters<typeof CachedBucket>[0];
-    readonly lease: Lease;
-    readonly log: TraceLog;
-    readonly refused: (messages: number) => void;
-  },
-): AssemblyParts {
-  const { conversations, traces, lease, log, refused } = means;
+function threadDataOf(config: TraceThreadData['config']): TraceThreadData {
+  const { dataDir, natsPort, natsUrl, natsToken, streamReplicas } = config;
+  const { traceWaitMs, traceBufferBytes, logLevel } = config;
   return {
-    conversations: new CachedBucket(
-      conversations,
-      { encode: records.encodeConversation, decode: records.decodeConversation },
-      CONVERSATION_CACHE,
-    ),
-    candidates: new CachedBucket(
-      conversations,
-      { encode: records.encodeCandidates, decode: records.decodeCandidates },
-      CANDIDATE_CACHE,
-    ),
-    pages: new CachedBucket(
-      conversations,
-      { encode: records.encodePage, decode: records.decodePage },
-      PAGE_CACHE,
-    ),
-    traces: new CachedBucket(
-      traces,
-      { encode: records.encodeTrace, decode: records.decodeTrace },
-      TRACE_CACHE,
-    ),
-    async emit(conversation, emission) {
+    config: {
+      ...{ dataDir, natsPort, natsUrl, natsToken, streamReplicas },
+      ...{ traceWaitMs, traceBufferBytes, logLevel },
+    },
+  };
+}
+
+/** `refused` hears of messages that are refused for good. */
+function hostOf(
+  { registry, acceptor, logger }: TraceAssemblyOptions,
+  lease: Lease,
+  refused: (messages: number) => void,
+): AssemblyHost {
+  return {
+    confirm: () => lease.confirm(),
+    async isKnownSession(projectId, name) {
+      const sessionId = sessionIdOf(name);
+      if ((await registry.instanceOfSessionId(sessionId)) !== null) return true;
+      return (await registry.findSessionClaim(projectId, sessionId)) !== null;
+    },
+    async emit(request) {
       try {
-        await emitThrough(acceptor, conversation, emission);
+        await acceptEmitted({ acceptor, registry }, request);
       } catch (error) {
         if (!isForGood(error)) throw error;
         // It would be refused for ever, and hold up everybody else.
-        refused(emission.messages.length);
-        const { projectId, name } = conversation;
+        refused(request.messages);
+        const { projectId, name } = request;
         logger.error(
           { event: 'conversation_refused', projectId, instanceId: name.instanceId, err: error },
           'messages of a conversation out of traces are left out: ingest refuses them',
         );
       }
     },
-    async isKnownSession(projectId, name) {
-      const sessionId = sessionIdOf(name);
-      if ((await registry.instanceOfSessionId(sessionId)) !== null) return true;
-      return (await registry.findSessionClaim(projectId, sessionId)) !== null;
-    },
-    firstSequence: () => log.firstSequence,
-    clock: () => Date.now() * 1000,
-    limits: { bytes: Math.min(MIB, connection.maxPayload / 8) },
-    guard: () => lease.confirm(),
   };
 }
 

@@ -3,7 +3,7 @@ import type { CachedBucket } from './assembly-store.ts';
 import type { GiveWay } from './give-way.ts';
 import type { KnownTurn, Said } from './known-turn.ts';
 import { mergeSpan } from './known-turns.ts';
-import { keyOf, type Candidate } from './records.ts';
+import { keyOf, MAX_CANDIDATES, type Candidate } from './records.ts';
 import { partsOf, type SpokenSpan } from './spoken-span.ts';
 
 /** What a trace without an id of its conversation says. */
@@ -215,7 +215,8 @@ export class AnonymousConversations {
     if (known !== undefined && (known.takenBy === undefined || known.takenBy !== trace)) return;
     // Who took an earlier end finds it again after a crash.
     const gone = own.filter((other) => other === known || other.takenBy === undefined);
-    this.#changed.set(key, [...candidates.filter((other) => !gone.includes(other)), candidate]);
+    const kept = [...candidates.filter((other) => !gone.includes(other)), candidate];
+    this.#changed.set(key, kept.slice(-MAX_CANDIDATES));
   }
 
   async #candidates(key: string): Promise<Candidate[]> {

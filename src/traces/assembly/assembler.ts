@@ -1,9 +1,8 @@
 import type { Logger } from '../../logger.ts';
 import { DecodeError, inflatedSizeOf } from '../../stream/log/codec.ts';
 import type { TraceLog } from '../../stream/log/trace-log.ts';
-import { ValueTooLargeError } from '../../stream/kv/key-value.ts';
 import { decodeTraceEntries, type TraceEntry } from '../trace-entry.ts';
-import { Assembly, RoundFailure, type AssembledCounts } from './assembly.ts';
+import { Assembly, isForGood, RoundFailure, type AssembledCounts } from './assembly.ts';
 import type { AssemblyParts } from './assembly-parts.ts';
 import { Backlog } from './backlog.ts';
 import { GiveWay } from './give-way.ts';
@@ -209,14 +208,4 @@ export async function recall(buffer: TraceBuffer, traces: AssemblyParts['traces'
     }),
   );
   traces.release();
-}
-
-/** A fault in what is assembled, or in how, and none of what it is stored in. */
-function isForGood(error: unknown): boolean {
-  return (
-    error instanceof ValueTooLargeError ||
-    error instanceof TypeError ||
-    error instanceof RangeError ||
-    error instanceof SyntaxError
-  );
 }

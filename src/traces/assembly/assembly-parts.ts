@@ -33,4 +33,4 @@ export interface RoundLimits {
   readonly messages: number;
 }
 
-export const ROUND_LIMITS: RoundLimits = { traces: 100, bytes: 1024 * 1024, spans: 2000, messages: 20_000 };
+export const ROUND_LIMITS: RoundLimits = { traces: 32, bytes: 1024 * 1024, spans: 2000, messages: 20_000 };

@@ -9,13 +9,21 @@ class OutrunError extends Error {
   }
 }
 
+/** How values are written and read. */
+export interface Codec<Value> {
+  readonly encode: (value: Value) => string;
+  readonly decode: (text: string) => Value;
+  /** What a value takes in memory, bytes, about. */
+  readonly weigh: (value: Value) => number;
+}
+
 /** What a key takes in memory besides its value. */
 const OVERHEAD_BYTES = 300;
 
 /** What is in a bucket, decoded; null: nothing. Kept in memory until it was not used for long. */
 export class CachedBucket<Value> {
   readonly #bucket: Pick<KeyValueBucket, 'get' | 'create' | 'update'>;
-  readonly #codec: { readonly encode: (value: Value) => string; readonly decode: (text: string) => Value };
+  readonly #codec: Codec<Value>;
   readonly #cached: LRUCache<string, { readonly value: Value | null; readonly revision: number }>;
 
   /** Read or written in this round: what a write compares. */
@@ -23,7 +31,7 @@ export class CachedBucket<Value> {
 
   constructor(
     bucket: Pick<KeyValueBucket, 'get' | 'create' | 'update'>,
-    codec: { readonly encode: (value: Value) => string; readonly decode: (text: string) => Value },
+    codec: Codec<Value>,
     maxBytes: number,
   ) {
     this.#bucket = bucket;
@@ -43,7 +51,7 @@ export class CachedBucket<Value> {
         ? { value: null, revision: 0 }
         : { value: this.#codec.decode(entry.value), revision: entry.revision };
     this.#pinned.set(key, found);
-    this.#cached.set(key, found, { size: OVERHEAD_BYTES + (entry?.value.length ?? 0) });
+    this.#keep(key, found);
     return found.value;
   }
 
@@ -59,7 +67,14 @@ export class CachedBucket<Value> {
     else revision = await this.#bucket.update(key, text, known.revision);
     if (revision === null) throw new OutrunError(key);
     this.#pinned.set(key, { value, revision });
-    this.#cached.set(key, { value, revision }, { size: OVERHEAD_BYTES + text.length });
+    this.#keep(key, { value, revision });
+  }
+
+  #keep(key: string, known: { readonly value: Value | null; readonly revision: number }): void {
+    const { value } = known;
+    this.#cached.set(key, known, {
+      size: OVERHEAD_BYTES + (value === null ? 0 : Math.ceil(this.#codec.weigh(value))),
+    });
   }
 
   /** What was read or written needs no longer stay in memory, but for the key that will be written again. */

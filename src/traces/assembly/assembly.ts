@@ -1,3 +1,4 @@
+import { ValueTooLargeError } from '../../stream/kv/key-value.ts';
 import { ROUND_LIMITS, type AssemblyParts } from './assembly-parts.ts';
 import { Round } from './round.ts';
 import type { ArrivedTrace, TracePlan } from './trace-plan.ts';
@@ -78,4 +79,14 @@ export class RoundFailure extends Error {
     this.name = 'RoundFailure';
     this.traces = traces;
   }
+}
+
+/** A fault in what is assembled, or in how, and none of what it is stored in: it will not get better. */
+export function isForGood(error: unknown): boolean {
+  return (
+    error instanceof ValueTooLargeError ||
+    error instanceof TypeError ||
+    error instanceof RangeError ||
+    error instanceof SyntaxError
+  );
 }

@@ -9,7 +9,8 @@ export interface Assembling {
 }
 
 export interface KeepAssemblingOptions<Opened extends Assembling> {
-  readonly open: () => Promise<Opened>;
+  /** `signal`: see below; it need not open any more. */
+  readonly open: (signal: AbortSignal) => Promise<Opened>;
   /** Hears which one is at work; null: none. */
   readonly onChange: (opened: Opened | null) => void;
   readonly logger: Logger;
@@ -31,7 +32,7 @@ export async function keepAssembling<Opened extends Assembling>(
   });
   while (!signal.aborted) {
     try {
-      const opened = await open();
+      const opened = await open(signal);
       onChange(opened);
       try {
         await Promise.race([opened.finished, aborted]);

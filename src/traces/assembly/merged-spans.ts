@@ -61,6 +61,11 @@ export class MergedSpans {
     ));
   }
 
+  /** How many digests stand with the conversation. */
+  get size(): number {
+    return this.#blocks.reduce((sum, { digests }) => sum + digests.length, 0);
+  }
+
   get stored(): StoredMerged {
     this.#known = null;
     return {
@@ -131,7 +136,7 @@ export class MergedSpans {
 
   /** The oldest blocks, without which enough digests are left. */
   #surplus(): readonly Block[] {
-    let left = this.#blocks.reduce((sum, { digests }) => sum + digests.length, 0);
+    let left = this.size;
     let count = 0;
     for (const { digests } of this.#blocks) {
       left -= digests.length;

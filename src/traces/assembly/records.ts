@@ -1,6 +1,7 @@
 /** What the assembler keeps of conversations and traces, and how it is written. */
 import { createHash } from 'node:crypto';
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import type { Codec } from './assembly-store.ts';
 import type { KnownTurn } from './known-turn.ts';
 import type { NewMessage } from './known-turns.ts';
 import { MERGED_LIMITS, MergedSpans, type MergedLimits, type StoredMerged } from './merged-spans.ts';
@@ -37,6 +38,8 @@ export interface EmittedMessage extends NewMessage {
 export interface Conversation {
   readonly projectId: string;
   readonly name: ConversationName;
+  /** Its session is one that we issued. Missing: its id is derived from its name. */
+  readonly isIssued?: boolean;
   turns: KnownTurn[];
   /** Digests of spans with their content. */
   readonly merged: MergedSpans;
@@ -81,7 +84,8 @@ export interface Kept {
 }
 
 export const KEPT: Kept = { turns: 2000, spans: 4096, merged: MERGED_LIMITS };
-const MAX_CANDIDATES = 200;
+/** Conversations that end alike, and are kept. */
+export const MAX_CANDIDATES = 200;
 const COMPRESS_ABOVE = 2048;
 
 /** A name for a key: the same for the same parts. */
@@ -111,11 +115,12 @@ export function boundedTrace({ ids, spans, conversations }: TraceRecord, kept: n
 }
 
 export function encodeConversation(conversation: Conversation): string {
-  const { projectId, name, turns, merged, forgotten, outbox, emissions } = conversation;
+  const { projectId, name, isIssued, turns, merged, forgotten, outbox, emissions } = conversation;
   return pack({
     v: 1,
     projectId,
     name,
+    isIssued,
     turns: turns.map(({ role, hash, at, inferred, trace }) => [
       `${role === 'user' ? 'u' : 'a'}${INFERRED[inferred ?? 'not']}${hash}${trace}`,
       at,
@@ -158,7 +163,7 @@ export function decodeConversation(text: string, kept: Kept = KEPT): Conversatio
   };
 }
 
-export function encodeTrace({ ids, spans, conversations }: TraceRecord): string {
+function encodeTrace({ ids, spans, conversations }: TraceRecord): string {
   const byName = new Map<string, [name: ConversationName, spanIds: string[]]>();
   for (const [spanId, name] of conversations) {
     const key = JSON.stringify([name.instanceId, name.id ?? null, name.trace ?? null]);
@@ -183,7 +188,7 @@ interface StoredTrace {
   readonly spans: readonly (readonly [string, string, number])[];
 }
 
-export function decodeTrace(text: string): TraceRecord {
+function decodeTrace(text: string): TraceRecord {
   const { ids, conversations, spans } = unpack(text) as StoredTrace;
   const named = isList(conversations)
     ? conversations.flatMap(([name, spanIds]) => spanIds.map((spanId) => [spanId, name] as const))
@@ -203,21 +208,54 @@ function isList<T>(value: readonly T[] | object): value is readonly T[] {
   return Array.isArray(value);
 }
 
-export function encodePage(digests: ReadonlySet<string>): string {
+function encodePage(digests: ReadonlySet<string>): string {
   return JSON.stringify({ v: 1, digests: [...digests] });
 }
 
-export function decodePage(text: string): ReadonlySet<string> {
+function decodePage(text: string): ReadonlySet<string> {
   return new Set((JSON.parse(text) as { readonly digests: readonly string[] }).digests);
 }
 
-export function encodeCandidates(candidates: readonly Candidate[]): string {
-  return pack({ v: 1, candidates: candidates.slice(-MAX_CANDIDATES) });
+function encodeCandidates(candidates: readonly Candidate[]): string {
+  return pack({ v: 1, candidates });
 }
 
-export function decodeCandidates(text: string): Candidate[] {
+function decodeCandidates(text: string): Candidate[] {
   return (unpack(text) as { readonly candidates: Candidate[] }).candidates;
 }
+
+/** What one of each takes in memory, bytes, about. */
+const [TURN_BYTES, DIGEST_BYTES, SPAN_BYTES, PLACE_BYTES, CANDIDATE_BYTES] = [160, 90, 220, 100, 120];
+
+function weightOf({ turns, merged, outbox }: Conversation): number {
+  const waiting = outbox.flatMap(({ messages }) => messages);
+  const texts = waiting.reduce((sum, { content }) => sum + TURN_BYTES + 2 * content.length, 0);
+  return 600 + TURN_BYTES * turns.length + DIGEST_BYTES * merged.size + texts;
+}
+
+export const CONVERSATIONS: Codec<Conversation> = {
+  encode: encodeConversation,
+  decode: (text) => decodeConversation(text),
+  weigh: weightOf,
+};
+
+export const TRACES: Codec<TraceRecord> = {
+  encode: encodeTrace,
+  decode: decodeTrace,
+  weigh: ({ spans, conversations }) => 300 + SPAN_BYTES * spans.length + PLACE_BYTES * conversations.size,
+};
+
+export const CANDIDATES: Codec<Candidate[]> = {
+  encode: encodeCandidates,
+  decode: decodeCandidates,
+  weigh: (candidates) => CANDIDATE_BYTES * candidates.length,
+};
+
+export const PAGES: Codec<ReadonlySet<string>> = {
+  encode: encodePage,
+  decode: decodePage,
+  weigh: (digests) => DIGEST_BYTES * digests.size,
+};
 
 /** JSON, or `z` and zstd of it in base64. */
 function pack(value: object): string {

@@ -204,6 +204,7 @@ export class Round {
     const conversation = known ?? {
       projectId,
       name,
+      isIssued: name.id === undefined,
       turns: [],
       merged: new MergedSpans(this.#kept.merged),
       forgotten: name.id !== undefined && (await this.#parts.isKnownSession(projectId, name)),

@@ -169,26 +169,14 @@ export class FakeService {
       conversations: new CachedBucket(
         conversations,
         {
-          encode: records.encodeConversation,
+          ...records.CONVERSATIONS,
           decode: (text: string) => records.decodeConversation(text, this.#options.kept),
         },
         10_000,
       ),
-      candidates: new CachedBucket(
-        conversations,
-        { encode: records.encodeCandidates, decode: records.decodeCandidates },
-        10_000,
-      ),
-      pages: new CachedBucket(
-        conversations,
-        { encode: records.encodePage, decode: records.decodePage },
-        10_000,
-      ),
-      traces: new CachedBucket(
-        store('traces'),
-        { encode: records.encodeTrace, decode: records.decodeTrace },
-        10_000,
-      ),
+      candidates: new CachedBucket(conversations, records.CANDIDATES, 10_000),
+      pages: new CachedBucket(conversations, records.PAGES, 10_000),
+      traces: new CachedBucket(store('traces'), records.TRACES, 10_000),
       emit: async ({ name }, { seed, messages }) => {
         this.#mayCrash();
         const session = name.id ?? `trace ${name.trace}`;

@@ -1,0 +1,63 @@
+/** The thread of web that assembles traces. Covered by test/e2e/otlp-rules.test.ts. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parentPort, workerData } from 'node:worker_threads';
+import { createLogger } from '../logger.ts';
+import { openConnection } from '../stream/connection.ts';
+import { connectionOptions } from '../stream/server/server.ts';
+import { openTraceLog } from '../stream/log/trace-log.ts';
+import { Assembler } from '../traces/assembly/assembler.ts';
+import type { AssemblyParts } from '../traces/assembly/assembly-parts.ts';
+import { CachedBucket } from '../traces/assembly/assembly-store.ts';
+import { openAssemblyBuckets } from '../traces/assembly/buckets.ts';
+import { requestOf } from '../traces/assembly/emit.ts';
+import { HostPort } from '../traces/assembly/host-port.ts';
+import * as records from '../traces/assembly/records.ts';
+import type { TraceThreadData } from './trace-assembly.ts';
+
+const MIB = 2 ** 20;
+const [CONVERSATION_CACHE, CANDIDATE_CACHE, PAGE_CACHE, TRACE_CACHE] = [24 * MIB, 8 * MIB, 8 * MIB, 16 * MIB];
+const READ_AHEAD_BYTES = 8 * MIB;
+/** Between two figures for the process. */
+const TELL_MS = 250;
+
+if (parentPort === null) throw new Error('this is a thread of web');
+const host = new HostPort(parentPort);
+const { config } = workerData as TraceThreadData;
+const logger = createLogger({ name: 'web', level: config.logLevel });
+
+const connection = await openConnection({
+  ...connectionOptions(config),
+  name: 'undertone traces',
+  giveUpAfterMs: Infinity,
+});
+const { conversations, traces } = await openAssemblyBuckets(connection, { replicas: config.streamReplicas });
+const log = await openTraceLog(connection, READ_AHEAD_BYTES);
+const parts: AssemblyParts = {
+  conversations: new CachedBucket(conversations, records.CONVERSATIONS, CONVERSATION_CACHE),
+  candidates: new CachedBucket(conversations, records.CANDIDATES, CANDIDATE_CACHE),
+  pages: new CachedBucket(conversations, records.PAGES, PAGE_CACHE),
+  traces: new CachedBucket(traces, records.TRACES, TRACE_CACHE),
+  emit: (conversation, emission) => host.emit(requestOf(conversation, emission)),
+  isKnownSession: (projectId, name) => host.isKnownSession(projectId, name),
+  firstSequence: () => log.firstSequence,
+  clock: () => Date.now() * 1000,
+  limits: { bytes: Math.min(MIB, connection.maxPayload / 8) },
+  guard: () => host.confirm(),
+};
+const assembler = new Assembler({
+  log,
+  parts,
+  logger,
+  waitMs: config.traceWaitMs,
+  maxBytes: config.traceBufferBytes,
+  now: () => performance.now(),
+  pause: (ms) => sleep(ms),
+  onRound: (counts) => host.tell({ kind: 'round', counts }),
+});
+const telling = setInterval(() => host.tell({ kind: 'waiting', traces: assembler.waiting.traces }), TELL_MS);
+host.tell({ kind: 'ready' });
+await Promise.race([host.closing, assembler.finished]);
+await assembler.close();
+clearInterval(telling);
+await connection.close();
+host.close();
