@@ -65,6 +65,9 @@ const environment = z.object({
   TRACES_MAX_BYTES: integer(1024 * MIB, MIB, 2 ** 53 - 1),
   TRACE_WAIT_MS: integer(30_000, 0, 3_600_000),
   TRACE_BUFFER_BYTES: integer(64 * MIB, MIB, 64 * 1024 * MIB),
+  TRACE_WAITING_SPANS: integer(200_000, 1, 1_000_000_000),
+  TRACE_EXPORT_MESSAGES: integer(100_000, 1, 2_000_000),
+  TRACE_MESSAGES: integer(10_000, 1, 2_000_000),
   STREAM_MAX_AGE_DAYS: integer(0, 0, 36_500),
   STREAM_REPLICAS: integer(1, 1, 5),
   SHARDS: integer(1, 1, 8),
@@ -141,8 +144,13 @@ export interface Config {
   readonly tracesMaxBytes: number;
   /** How long a trace waits for what is above its spans. */
   readonly traceWaitMs: number;
-  /** Bytes of spans that wait in memory; beyond it the oldest traces wait no longer. */
+  /** Bytes of spans that wait in memory, of all projects; what is more stays on the stream. */
   readonly traceBufferBytes: number;
+  /** Spans of one project that may wait to be assembled; more exports are refused. */
+  readonly traceWaitingSpans: number;
+  /** Messages that one export may bring, and each trace in it; of more, spans are left out. */
+  readonly traceExportMessages: number;
+  readonly traceMessages: number;
   /** How long the stream keeps messages; 0: for ever. The views keep what they counted. */
   readonly streamMaxAgeMs: number;
   readonly streamReplicas: number;
@@ -247,6 +255,9 @@ export function loadConfig(env: NodeJS.ProcessEnv = readEnvironment()): Config {
     tracesMaxBytes: values.TRACES_MAX_BYTES,
     traceWaitMs: values.TRACE_WAIT_MS,
     traceBufferBytes: values.TRACE_BUFFER_BYTES,
+    traceWaitingSpans: values.TRACE_WAITING_SPANS,
+    traceExportMessages: values.TRACE_EXPORT_MESSAGES,
+    traceMessages: values.TRACE_MESSAGES,
     streamMaxAgeMs: values.STREAM_MAX_AGE_DAYS * 86_400_000,
     streamReplicas: values.STREAM_REPLICAS,
     shards: values.SHARDS,

@@ -14,6 +14,8 @@ export interface TraceMetrics {
 export interface AssemblyFigures {
   /** Traces that wait for the rest of them. */
   readonly waiting: number;
+  /** Their spans, and those that wait on the stream because there is no room. */
+  readonly waitingSpans: number;
   readonly traces: number;
   readonly messages: number;
   /** Messages that could not be stored, whatever was tried. */
@@ -36,6 +38,10 @@ export function registerTraceMetrics(
   const gauge = (name: string, help: string): Gauge => new Gauge({ name, help, registers: [registry] });
   const counter = (name: string, help: string): Counter => new Counter({ name, help, registers: [registry] });
   const waiting = gauge('undertone_traces_waiting', 'Traces that wait for the rest of their spans.');
+  const waitingSpans = gauge(
+    'undertone_traces_waiting_spans',
+    'Spans that wait to be assembled, in memory and on the stream.',
+  );
   const traces = counter(
     'undertone_traces_assembled_total',
     'Traces of which this process made conversations.',
@@ -54,8 +60,8 @@ export function registerTraceMetrics(
     },
     update() {
       const figures = assembly();
-      const metrics = { waiting, traces, messages, refused };
-      for (const name of ['waiting', 'traces', 'messages', 'refused'] as const) {
+      const metrics = { waiting, waitingSpans, traces, messages, refused };
+      for (const name of ['waiting', 'waitingSpans', 'traces', 'messages', 'refused'] as const) {
         metrics[name].reset();
         // Without labels it would be left at 0; what is not known is not said.
         if (figures === null) metrics[name].remove();

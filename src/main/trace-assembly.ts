@@ -8,6 +8,8 @@ import type { Acceptor } from '../ingest/acceptor.ts';
 import type { Logger } from '../logger.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { StreamConnection } from '../stream/connection.ts';
+import { hearNotices } from '../stream/notices.ts';
+import { TRACES_WAITING_SUBJECT } from '../stream/subjects.ts';
 import type { Lease } from '../stream/kv/lease.ts';
 import { Leases } from '../stream/kv/leases.ts';
 import { isDeadHolder, thisHolder } from '../stream/kv/process-identity.ts';
@@ -16,6 +18,7 @@ import { openAssemblyBuckets } from '../traces/assembly/buckets.ts';
 import { acceptEmitted, sessionIdOf } from '../traces/assembly/emit.ts';
 import { keepAssembling } from '../traces/assembly/keep-assembling.ts';
 import type { AssemblyHost } from '../traces/assembly/thread-protocol.ts';
+import { noticeOf, type WaitingSpans } from '../traces/waiting-spans.ts';
 
 const THREAD_FILE = join(import.meta.dirname, 'trace-thread.ts');
 const REOPEN_MS = 1000;
@@ -36,6 +39,7 @@ export interface TraceThreadData {
     | 'streamReplicas'
     | 'traceWaitMs'
     | 'traceBufferBytes'
+    | 'traceWaitingSpans'
     | 'logLevel'
   >;
 }
@@ -44,6 +48,8 @@ export interface TraceAssemblyOptions extends TraceThreadData {
   readonly connection: StreamConnection;
   readonly registry: Registry;
   readonly acceptor: Acceptor;
+  /** Hears how much waits, whichever process assembles. */
+  readonly waiting: Pick<WaitingSpans, 'hear'>;
   readonly logger: Logger;
 }
 
@@ -59,6 +65,10 @@ export async function openTraceAssembly(options: TraceAssemblyOptions): Promise<
   const replicas = config.streamReplicas;
   // The thread opens them, too; what is wrong with them has to be said at the start.
   await openAssemblyBuckets(connection, { replicas });
+  const stopHearing = hearNotices(connection, TRACES_WAITING_SUBJECT, (value) => {
+    const notice = noticeOf(value);
+    if (notice !== null) options.waiting.hear(notice);
+  });
   const counts = { traces: 0, messages: 0, refused: 0 };
   let ending = new AbortController();
   let working: Promise<void> = Promise.resolve();
@@ -104,19 +114,24 @@ export async function openTraceAssembly(options: TraceAssemblyOptions): Promise<
   void leases.compete();
   return {
     get figures() {
-      return thread === null ? null : { ...counts, waiting: thread.waiting };
+      if (thread === null) return null;
+      const { traces, spans } = thread.waiting;
+      return { ...counts, waiting: traces, waitingSpans: spans };
     },
-    close: () => leases.close(),
+    async close() {
+      stopHearing();
+      await leases.close();
+    },
   };
 }
 
 function threadDataOf(config: TraceThreadData['config']): TraceThreadData {
   const { dataDir, natsPort, natsUrl, natsToken, streamReplicas } = config;
-  const { traceWaitMs, traceBufferBytes, logLevel } = config;
+  const { traceWaitMs, traceBufferBytes, traceWaitingSpans, logLevel } = config;
   return {
     config: {
       ...{ dataDir, natsPort, natsUrl, natsToken, streamReplicas },
-      ...{ traceWaitMs, traceBufferBytes, logLevel },
+      ...{ traceWaitMs, traceBufferBytes, traceWaitingSpans, logLevel },
     },
   };
 }

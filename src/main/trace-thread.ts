@@ -5,6 +5,8 @@ import { createLogger } from '../logger.ts';
 import { openConnection } from '../stream/connection.ts';
 import { connectionOptions } from '../stream/server/server.ts';
 import { openTraceLog } from '../stream/log/trace-log.ts';
+import { sendNotice } from '../stream/notices.ts';
+import { TRACES_WAITING_SUBJECT } from '../stream/subjects.ts';
 import { Assembler } from '../traces/assembly/assembler.ts';
 import type { AssemblyParts } from '../traces/assembly/assembly-parts.ts';
 import { CachedBucket } from '../traces/assembly/assembly-store.ts';
@@ -12,6 +14,7 @@ import { openAssemblyBuckets } from '../traces/assembly/buckets.ts';
 import { requestOf } from '../traces/assembly/emit.ts';
 import { HostPort } from '../traces/assembly/host-port.ts';
 import * as records from '../traces/assembly/records.ts';
+import type { WaitingNotice } from '../traces/waiting-spans.ts';
 import type { TraceThreadData } from './trace-assembly.ts';
 
 const MIB = 2 ** 20;
@@ -19,6 +22,8 @@ const [CONVERSATION_CACHE, CANDIDATE_CACHE, PAGE_CACHE, TRACE_CACHE] = [24 * MIB
 const READ_AHEAD_BYTES = 8 * MIB;
 /** Between two figures for the process. */
 const TELL_MS = 250;
+/** Of what may wait of a project: who has less is not named. */
+const TOLD_SHARE = 0.1;
 
 if (parentPort === null) throw new Error('this is a thread of web');
 const host = new HostPort(parentPort);
@@ -54,10 +59,22 @@ const assembler = new Assembler({
   pause: (ms) => sleep(ms),
   onRound: (counts) => host.tell({ kind: 'round', counts }),
 });
-const telling = setInterval(() => host.tell({ kind: 'waiting', traces: assembler.waiting.traces }), TELL_MS);
+const telling = setInterval(tell, TELL_MS);
 host.tell({ kind: 'ready' });
 await Promise.race([host.closing, assembler.finished]);
 await assembler.close();
 clearInterval(telling);
 await connection.close();
 host.close();
+
+/** Tells the process, and the doors of all processes, what waits. */
+function tell(): void {
+  const { traces: waiting, read, spans } = assembler.waiting;
+  const all = [...spans.values()].reduce((sum, count) => sum + count, 0);
+  host.tell({ kind: 'waiting', traces: waiting, spans: all });
+  const many = [...spans].filter(([, count]) => count > config.traceWaitingSpans * TOLD_SHARE);
+  sendNotice(connection, TRACES_WAITING_SUBJECT, {
+    read,
+    spans: Object.fromEntries(many),
+  } satisfies WaitingNotice);
+}

@@ -42,6 +42,7 @@ import { concernAboutServer } from '../stream/server/version.ts';
 import { setUpStreams } from '../stream/stream-setup.ts';
 import { partitionOf } from '../stream/subjects.ts';
 import { createTraceIntake } from '../traces/trace-intake.ts';
+import { WaitingSpans } from '../traces/waiting-spans.ts';
 import { examples } from './examples.ts';
 import { firstSteps, showFirstSteps, tellStarter } from './first-steps.ts';
 import { Later } from './later.ts';
@@ -108,8 +109,11 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
   });
   lifecycle.opened('body threads', () => preparer.close());
   let assembly: TraceAssembly | null = null;
+  const waiting = new WaitingSpans({ most: config.traceWaitingSpans, now: () => performance.now() });
   const intake = createTraceIntake({
     bodyBytes: config.bodyLimitBytes,
+    messages: { perExport: config.traceExportMessages, perTrace: config.traceMessages },
+    waiting,
     registry: () => awaited.registry.get(),
     publisher: () => awaited.tracePublisher.get(),
     onThreadLost: (error) => log.error({ event: 'body_thread_lost', err: error }, 'a body thread ended'),
@@ -162,6 +166,7 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
       connection,
       registry,
       acceptor: awaited.acceptor.get(),
+      waiting,
       logger: log,
     });
     const { close } = assembly;

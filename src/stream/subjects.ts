@@ -12,6 +12,8 @@ export const MESSAGE_NOTES_SUBJECT = 'dead-letters.messages';
 /** Spans of traces on their way to become messages of conversations. */
 export const TRACES_STREAM = 'TRACES';
 export const TRACES_SUBJECT = 'traces';
+/** Where the process that assembles traces says how much waits. */
+export const TRACES_WAITING_SUBJECT = 'undertone.traces.waiting';
 
 /**
  * The partition of an instance, 0 to PARTITIONS − 1: FNV-1a (32 bit) over the lower-case id, its halves

@@ -1,6 +1,7 @@
 /** Covered by test/e2e/otlp-rules.test.ts. */
 import { inflate } from '../ingest/inflate.ts';
 import type { ReceivedBody } from '../ingest/prepared-request.ts';
+import type { MessageLimits } from './message-allowance.ts';
 import { OLDER_MESSAGE } from './omissions.ts';
 import type { Observation } from './observation.ts';
 import type { Encoding } from './otlp/decode.ts';
@@ -13,6 +14,7 @@ export interface ExportOptions {
   readonly limit: number;
   readonly signal: ExportSignal;
   readonly format: Encoding;
+  readonly messages: MessageLimits;
 }
 
 /** What a request of an exporter says, written out for the stream. Crosses threads. */
@@ -23,6 +25,8 @@ export interface PreparedExport {
   readonly spans: number;
   readonly observations: number;
   readonly rejected: number;
+  /** How many of the rejected ones would bring more messages than they may. */
+  readonly tooMany: number;
   /** In all observations; what a call repeats of the conversation before it counts as well. */
   readonly messages: number;
   /** Of the first rejected ones: where, and why. */
@@ -47,7 +51,8 @@ export function prepareExport(
   const inflated = inflate(bytes, encoding, options.limit);
   if (inflated === null) return null;
   const read = options.signal === 'traces' ? readTraces : readLogs;
-  const { observations, spans, rejected, omitted, lacksContent } = read(inflated, options.format);
+  const exported = read(inflated, options.format, options.messages);
+  const { observations, spans, rejected, tooMany, omitted, lacksContent } = exported;
   const instances = new Map<string, number>();
   for (const { instanceId } of observations)
     if (instanceId !== undefined) instances.set(instanceId, (instances.get(instanceId) ?? 0) + 1);
@@ -56,7 +61,8 @@ export function prepareExport(
     spans,
     observations: observations.length,
     messages: observations.reduce((sum, { asked, answered }) => sum + asked.length + answered.length, 0),
-    rejected: rejected.length,
+    rejected: rejected.length + tooMany,
+    tooMany,
     reasons: rejected.slice(0, REASONS).map(({ place, reason }) => `${place} ${reason}`),
     olderMessages: omitted[OLDER_MESSAGE] ?? 0,
     lacksContent,

@@ -8,8 +8,9 @@ import { inflate } from '../ingest/inflate.ts';
 import type { MessageRequest } from '../ingest/ingestor.ts';
 import { tooLarge, type ReceivedBody } from '../ingest/prepared-request.ts';
 import type { Registry } from '../registry/registry.ts';
-import { sizeOf } from '../stream/log/codec.ts';
+import { sizeOf, type EncodedRequest } from '../stream/log/codec.ts';
 import type { Publisher } from '../stream/log/publisher.ts';
+import type { MessageLimits } from './message-allowance.ts';
 import type { Encoding } from './otlp/decode.ts';
 import {
   prepareExport,
@@ -18,6 +19,7 @@ import {
   type PreparedExport,
 } from './prepared-export.ts';
 import { encodeTraceEntry, type TraceEntry } from './trace-entry.ts';
+import type { WaitingSpans } from './waiting-spans.ts';
 
 /** A request of an exporter as it came. */
 export interface ExportRequest extends MessageRequest {
@@ -43,7 +45,7 @@ export interface ExportReceipt {
 export interface TraceIntake {
   /**
    * @throws AppError BAD_REQUEST, VALIDATION_ERROR, PAYLOAD_TOO_LARGE, NOT_FOUND (the instance of the header),
-   * SERVICE_UNAVAILABLE
+   * RATE_LIMIT_EXCEEDED (so much of the project waits to be assembled), SERVICE_UNAVAILABLE
    */
   receive(request: ExportRequest): Promise<ExportReceipt>;
   close(): Promise<void>;
@@ -55,6 +57,10 @@ export interface TraceIntakeOptions {
   readonly publisher: () => Publisher;
   /** The largest body, inflated. */
   readonly bodyBytes: number;
+  /** What one export may bring. */
+  readonly messages: MessageLimits;
+  /** What of each project waits to be assembled. */
+  readonly waiting: Pick<WaitingSpans, 'check' | 'begin'>;
   readonly onThreadLost?: (error: unknown) => void;
   /** Bodies above this size are read on a thread. Default 64 KiB. */
   readonly inlineBytes?: number;
@@ -84,7 +90,7 @@ const NO_CONTENT_HINT =
   'See docs/otlp.md.';
 
 export function createTraceIntake(options: TraceIntakeOptions): TraceIntake {
-  const { bodyBytes } = options;
+  const { bodyBytes, messages, waiting } = options;
   const inlineBytes = Math.min(options.inlineBytes ?? INLINE_BYTES, bodyBytes);
   const threads = new BodyThreads<ExportOptions, PreparedExport>({ threadFile: THREAD_FILE, ...options });
   const defaults = new LRUCache<string, string>({ max: DEFAULTS_CACHED });
@@ -93,7 +99,7 @@ export function createTraceIntake(options: TraceIntakeOptions): TraceIntake {
 
   async function prepare(body: ReceivedBody, request: ExportRequest): Promise<PreparedExport> {
     const { signal, format } = request;
-    const how = { limit: bodyBytes, signal, format };
+    const how = { limit: bodyBytes, signal, format, messages };
     const small = body.bytes.length > inlineBytes ? null : inflate(body.bytes, body.encoding, inlineBytes);
     const prepared =
       small === null
@@ -124,11 +130,29 @@ export function createTraceIntake(options: TraceIntakeOptions): TraceIntake {
     );
   }
 
+  async function store(
+    { projectId }: ExportRequest,
+    { observations }: PreparedExport,
+    entries: readonly EncodedRequest[],
+  ): Promise<void> {
+    const publisher = options.publisher();
+    for (const entry of entries) await publisher.check(entry, ENTRY_SHARE);
+    const stored = waiting.begin(projectId, observations);
+    try {
+      stored(Math.max(...(await Promise.all(entries.map((entry) => publisher.publish(entry))))));
+    } catch (error) {
+      // Some of it may be stored: the request comes again, and what is known then is told by who assembles.
+      stored(null);
+      throw error;
+    }
+  }
+
   return {
     async receive(request) {
       const { projectId, body } = request;
       const instanceId = await named(request);
       if (body === undefined || body.bytes.length === 0) return NOTHING;
+      waiting.check(projectId);
       const prepared = await prepare(body, request);
       if (prepared.instances.length > MAX_INSTANCES) throw tooManyInstances();
       const unknown: (readonly [string, number])[] = [];
@@ -146,13 +170,11 @@ export function createTraceIntake(options: TraceIntakeOptions): TraceIntake {
         const entries = prepared.drafts.map((draft) => encodeTraceEntry(head, draft));
         const bytes = entries.reduce((sum, entry) => sum + sizeOf(entry), 0);
         request.onPrepared({ messages: prepared.messages, bytes });
-        const publisher = options.publisher();
-        for (const entry of entries) await publisher.check(entry, ENTRY_SHARE);
-        await Promise.all(entries.map((entry) => publisher.publish(entry)));
+        await store(request, prepared, entries);
       }
       const { caller, signal } = request;
       if (signal === 'logs' && prepared.hasContent > 0) loggers.set(caller, true);
-      return receiptOf(prepared, unknown, loggers.has(caller));
+      return receiptOf(prepared, unknown, loggers.has(caller), messages);
     },
     close: () => threads.close(),
   };
@@ -161,6 +183,14 @@ export function createTraceIntake(options: TraceIntakeOptions): TraceIntake {
 function tooManyInstances(): AppError {
   const fault = `A request names at most ${MAX_INSTANCES} instances (undertone.instance.id).`;
   return new AppError('PAYLOAD_TOO_LARGE', `${fault} Send fewer spans or log records at a time.`);
+}
+
+function tooManyMessages(count: number, { perExport, perTrace }: MessageLimits): string {
+  return (
+    `${count} ${count === 1 ? 'is' : 'are'} left out: an export may bring ${perExport} messages (TRACE_EXPORT_MESSAGES), ` +
+    `and ${perTrace} of one trace (TRACE_MESSAGES); what the calls of a trace repeat from its beginning counts once. ` +
+    'Export fewer spans at a time'
+  );
 }
 
 const NOTHING: ExportReceipt = {
@@ -176,13 +206,16 @@ function receiptOf(
   prepared: PreparedExport,
   unknown: readonly (readonly [string, number])[],
   isLogger: boolean,
+  limits: MessageLimits,
 ): ExportReceipt {
-  const { spans, observations, rejected, reasons, olderMessages, lacksContent, hasContent } = prepared;
+  const { spans, observations, rejected, tooMany, reasons, olderMessages, lacksContent, hasContent } =
+    prepared;
   const missesContent = lacksContent > 0 && hasContent === 0 && !isLogger;
   const refused = unknown.reduce((sum, [, count]) => sum + count, 0);
   const words = [
     ...reasons,
-    ...(rejected > reasons.length ? [`${rejected - reasons.length} more`] : []),
+    ...(rejected - tooMany > reasons.length ? [`${rejected - tooMany - reasons.length} more`] : []),
+    ...(tooMany > 0 ? [tooManyMessages(tooMany, limits)] : []),
     ...unknown
       .slice(0, INSTANCES_SAID)
       .map(([id, count]) => `${count} name the instance ${id}, which does not exist`),

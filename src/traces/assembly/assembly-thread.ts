@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { isForGood, type AssembledCounts } from './assembly.ts';
 import type { Assembling } from './keep-assembling.ts';
-import type { AssemblyHost, FromThread, HostCall, ToThread } from './thread-protocol.ts';
+import type { AssemblyHost, FromThread, HostCall, ToThread, WaitingFigures } from './thread-protocol.ts';
 
 export interface AssemblyThreadOptions {
   /** What the thread runs. */
@@ -23,8 +23,7 @@ const CLOSE_MS = 5000;
  * it has ended, it writes nothing more.
  */
 export class AssemblyThread implements Assembling {
-  /** Traces that wait for the rest of them. */
-  waiting = 0;
+  waiting: WaitingFigures = { traces: 0, spans: 0 };
   readonly #options: AssemblyThreadOptions;
   readonly #worker: Worker;
   readonly #ready = Promise.withResolvers<void>();
@@ -76,7 +75,7 @@ export class AssemblyThread implements Assembling {
       case 'round':
         return this.#options.onRound(message.counts);
       case 'waiting':
-        this.waiting = message.traces;
+        this.waiting = { traces: message.traces, spans: message.spans };
         return;
       case 'call':
         void this.#answer(message.id, message.call);

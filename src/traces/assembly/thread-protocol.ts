@@ -27,6 +27,14 @@ export interface AssemblyHost {
   emit(request: EmittedRequest): Promise<void>;
 }
 
+/** What waits to be assembled. */
+export interface WaitingFigures {
+  /** In memory. */
+  readonly traces: number;
+  /** Spans and log records, on the stream as well. */
+  readonly spans: number;
+}
+
 /** A question to the host: the name of a method, and what it is called with. */
 export type HostCall = {
   readonly [Name in keyof AssemblyHost]: {
@@ -46,5 +54,4 @@ export type FromThread =
   | { readonly kind: 'ready' }
   | { readonly kind: 'call'; readonly id: number; readonly call: HostCall }
   | { readonly kind: 'round'; readonly counts: AssembledCounts }
-  /** So many traces wait. */
-  | { readonly kind: 'waiting'; readonly traces: number };
+  | ({ readonly kind: 'waiting' } & WaitingFigures);

@@ -1,4 +1,4 @@
-import { deepEqual, equal, rejects } from 'node:assert/strict';
+import { deepEqual, rejects } from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { AssemblyThread } from '../../../src/traces/assembly/assembly-thread.ts';
@@ -26,7 +26,7 @@ describe('the thread that assembles traces', () => {
     const { given, emitted, round } = options('works');
     const thread = await AssemblyThread.start(given);
     deepEqual(await round, { traces: 1, messages: 2 });
-    equal(thread.waiting, 5, 'it tells what failed for good from what may be tried again');
+    deepEqual(thread.waiting, { traces: 5, spans: 9 }, 'it tells what failed for good');
     deepEqual([...(emitted[0]?.bytes ?? [])], [7, 8]);
     await thread.close();
     await thread.finished;

@@ -53,6 +53,7 @@ describe('readTraces', () => {
       ],
       spans: 1,
       rejected: [],
+      tooMany: 0,
       omitted: { 'system prompt': 1 },
       lacksContent: 0,
     });
