@@ -98,25 +98,30 @@ export function rejectedSpans(answer: Buffer): number {
   return at < end && next() === 1 << 3 ? next() : 0;
 }
 
-/** Sends an export; `perSpan` messages of each span that is not rejected are in the ledger. */
+interface Exported {
+  readonly account: Account;
+  readonly spans: number;
+  readonly perSpan: number;
+  /** Each span that is accepted becomes so many messages; else it becomes so many at most. */
+  readonly isExact: boolean;
+}
+
+/** Sends an export; the messages of its spans are in the ledger. */
 async function exported(
   attacker: Attacker,
   pool: ConnectionPool,
   body: Buffer,
-  {
-    account,
-    spans,
-    perSpan,
-  }: { readonly account: Account; readonly spans: number; readonly perSpan: number },
+  { account, spans, perSpan, isExact }: Exported,
 ): Promise<void> {
   const { instanceId, key } = account;
   const headers = { ...HEADERS, 'x-instance-id': instanceId };
   const answer = await attacker.send(pool, { path: '/v1/traces', body, headers, key });
-  if (answer?.status === 200) {
-    attacker.ledger.accepted(account, (spans - rejectedSpans(answer.bytes)) * perSpan);
-  } else if (!isRefusal(answer)) {
-    attacker.ledger.unknown(account, spans * perSpan);
-  }
+  if (isRefusal(answer)) return;
+  const stored = answer?.status === 200 ? spans - rejectedSpans(answer.bytes) : 0;
+  const left = answer?.status === 200 ? 0 : spans;
+  if (isExact) attacker.ledger.accepted(account, stored * perSpan);
+  else attacker.ledger.unknown(account, stored * perSpan);
+  attacker.ledger.unknown(account, left * perSpan);
 }
 
 const traceAnswers: Attack['prepare'] = async (attacker) => {
@@ -129,13 +134,9 @@ const traceAnswers: Attack['prepare'] = async (attacker) => {
   return async () => {
     const sent = bodies ?? make();
     bodies = null;
-    await Promise.all(
-      sent.map(async (body) => {
-        // How many of the answers are messages is for the service to say: at most all of them.
-        await exported(attacker, pool, body, { account, spans, perSpan: 0 });
-        attacker.ledger.unknown(account, spans * (answers + 1));
-      }),
-    );
+    // Which of the answers are messages is for the service to say.
+    const all = { account, spans, perSpan: answers + 1, isExact: false };
+    await Promise.all(sent.map((body) => exported(attacker, pool, body, all)));
   };
 };
 
@@ -148,7 +149,8 @@ const halfTraces: Attack['prepare'] = async (attacker) => {
   return async () => {
     const sent = bodies ?? make();
     bodies = null;
-    await Promise.all(sent.map((body) => exported(attacker, pool, body, { account, spans, perSpan: 2 })));
+    const all = { account, spans, perSpan: 2, isExact: true };
+    await Promise.all(sent.map((body) => exported(attacker, pool, body, all)));
   };
 };
 
