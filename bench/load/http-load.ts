@@ -123,7 +123,7 @@ export class ConnectionPool {
   readonly #port: number;
   readonly #free: Connection[] = [];
   readonly #made = new Set<Connection>();
-  readonly #waiting: ((connection: Connection) => void)[] = [];
+  readonly #waiting: ((connection: Connection | null) => void)[] = [];
   #open = 0;
   #closed = false;
   readonly #limit: number;
@@ -162,7 +162,7 @@ export class ConnectionPool {
       Buffer.from(body),
     ]);
     const connection = await this.#take();
-    if (this.#closed) throw new Error('connection closed by the caller');
+    if (connection === null) throw new Error('connection closed by the caller');
     try {
       return await connection.send(request);
     } finally {
@@ -174,9 +174,12 @@ export class ConnectionPool {
   close(): void {
     this.#closed = true;
     for (const connection of this.#made) connection.close();
+    for (const waiting of this.#waiting.splice(0)) waiting(null);
   }
 
-  #take(): Promise<Connection> {
+  /** Null: the pool is closed. */
+  #take(): Promise<Connection | null> {
+    if (this.#closed) return Promise.resolve(null);
     for (let free = this.#free.pop(); free !== undefined; free = this.#free.pop()) {
       if (!free.dead) return Promise.resolve(free);
       this.#open -= 1;

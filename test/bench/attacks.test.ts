@@ -1,5 +1,5 @@
 /** What attacks send and make of their answers, without a service. */
-import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { Attacker, runAttack, type Attack } from '../../bench/load/attacks/attacker.ts';
@@ -8,7 +8,7 @@ import { countsOf } from '../../bench/load/attacks/counts.ts';
 import { balance, Ledger } from '../../bench/load/attacks/ledger.ts';
 import { floodBodies } from '../../bench/load/attacks/messages.ts';
 import { answersExport, halfTracesExport, rejectedSpans } from '../../bench/load/attacks/spans.ts';
-import { paced } from '../../bench/load/http-load.ts';
+import { ConnectionPool, paced } from '../../bench/load/http-load.ts';
 import { AttackedServer } from '../support/attacked-server.ts';
 import { field, varintAt } from '../support/otlp.ts';
 
@@ -173,6 +173,24 @@ describe('what attacks send', () => {
     equal(new Set(due).size, 1);
     equal(due.length + leftOut, 20);
     ok(leftOut > 0);
+  });
+
+  it('is broken off when its time is over, also what waits for a connection', async () => {
+    const pool = new ConnectionPool(server.url, 1);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    server.instead = () => {
+      resolve();
+      return 'silent';
+    };
+    const asked = Array.from({ length: 3 }, () => pool.get('/livez', {}));
+    const ends = Promise.allSettled(asked);
+    await promise;
+    pool.close();
+    deepEqual(
+      (await ends).map(({ status }) => status),
+      ['rejected', 'rejected', 'rejected'],
+    );
+    await rejects(pool.get('/livez', {}), /closed by the caller/);
   });
 
   it('is told how many spans were rejected', () => {

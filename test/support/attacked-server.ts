@@ -34,7 +34,7 @@ export class AttackedServer {
   /** Messages that are stored, by instance. */
   readonly counts = new Map<string, number>();
   /** Asked before each answer; null: as the service would. */
-  instead: (request: Received) => Instead | 'broken' | null = () => null;
+  instead: (request: Received) => Instead | 'broken' | 'silent' | null = () => null;
   readonly #server: Server;
   #instances = 0;
   #position = 0;
@@ -64,10 +64,8 @@ export class AttackedServer {
     if (received === null) return;
     this.received.push(received);
     const instead = this.instead(received);
-    if (instead === 'broken') {
-      response.destroy();
-      return;
-    }
+    if (instead === 'broken') response.destroy();
+    if (instead === 'broken' || instead === 'silent') return;
     if (instead !== null && instead.isStored !== true) return send(response, { ...instead, text: '{}' });
     const usual = this.#usual(received);
     send(response, instead === null ? usual : { ...instead, text: '{}' });
