@@ -1,6 +1,7 @@
 /** What an alert watches and whom it tells. Covered by test/alerts/rule.test.ts. */
 import { z } from 'zod';
 import { UUID_PATTERN } from '../domain/ids.ts';
+import { isPlainName, NAME_RULE } from '../domain/printable.ts';
 import { faultOfUrl } from './webhook-url.ts';
 
 /** Time buckets that a condition looks at, in UTC. */
@@ -115,8 +116,6 @@ export const conditionSchema = z.discriminatedUnion(
 
 export type Condition = z.output<typeof conditionSchema>;
 
-/** Control characters, and those that turn the direction of what follows. */
-const CONTROL = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/u;
 const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u;
 
 const name = z
@@ -124,7 +123,7 @@ const name = z
   .transform((text) => text.toWellFormed().trim())
   .refine((text) => VISIBLE.test(text), 'must not be empty')
   .refine((text) => text.length <= LONGEST_NAME, `must be at most ${LONGEST_NAME} characters long`)
-  .refine((text) => !CONTROL.test(text), 'must not hold control characters')
+  .refine(isPlainName, NAME_RULE)
   .meta({ type: 'string', minLength: 1, maxLength: LONGEST_NAME });
 
 /** `whsec_` and 24 to 64 bytes in base64, as the Standard Webhooks specification has it. */

@@ -1,7 +1,7 @@
 /** `npm run instances`: makes, lists and renames instances. Covered by test/cli/keys.test.ts. */
 import { UUID_PATTERN } from '../domain/ids.ts';
 import { lengthOf, MAX_INSTANCE_NAME_LENGTH } from '../domain/limits.ts';
-import { printable } from '../domain/printable.ts';
+import { isPlainName, NAME_RULE, printable } from '../domain/printable.ts';
 import { SetupError } from '../errors.ts';
 import { action, runCommand, UsageError } from './command.ts';
 import { onRegistry } from './service-access.ts';
@@ -64,6 +64,7 @@ const rename = action({
 function nameOf(text: string): string {
   if (text.trim() === '' || lengthOf(text) > MAX_INSTANCE_NAME_LENGTH)
     throw new UsageError(`A NAME has 1 to ${MAX_INSTANCE_NAME_LENGTH} characters.`);
+  if (!isPlainName(text)) throw new UsageError(`A NAME ${NAME_RULE}.`);
   return text;
 }
 

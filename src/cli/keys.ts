@@ -1,6 +1,6 @@
 /** `npm run keys`: makes, lists and revokes API keys. */
 import { inOrder, isKeyScope, KEY_SCOPES, type KeyScope } from '../domain/key-scopes.ts';
-import { printable } from '../domain/printable.ts';
+import { isPlainName, NAME_RULE, printable } from '../domain/printable.ts';
 import { SetupError } from '../errors.ts';
 import { action, runCommand, UsageError } from './command.ts';
 import { onRegistry } from './service-access.ts';
@@ -29,10 +29,12 @@ const create = action({
     if (projectName === '') throw new UsageError('create needs --project NAME.');
     if (called !== undefined && [...called].length > MAX_LABEL_LENGTH)
       throw new UsageError(`--label takes at most ${MAX_LABEL_LENGTH} characters.`);
+    if (!isPlainName(called ?? '')) throw new UsageError(`--label ${NAME_RULE}.`);
     if (env !== 'test' && env !== 'live') throw new UsageError('--env is test or live.');
     const scopes = scope === undefined ? undefined : readScopes(scope);
     return onRegistry(async (registry) => {
       if ((await registry.findProjectByName(projectName)) === null) {
+        if (!isPlainName(projectName)) throw new SetupError(`The name of a project ${NAME_RULE}.`);
         process.stderr.write(`Project ${printable(projectName)} is new and was created.\n`);
       }
       const { rawKey, key } = await registry.createKey({ projectName, env, label: called, scopes });

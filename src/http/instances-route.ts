@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { UUID_PATTERN } from '../domain/ids.ts';
 import { lengthOf, MAX_INSTANCE_NAME_LENGTH } from '../domain/limits.ts';
+import { isPlainName, NAME_RULE } from '../domain/printable.ts';
 import { readIdempotencyKey } from '../ingest/idempotency-key.ts';
 import { checked } from '../ingest/validation.ts';
 import { queryParameterSchemas } from '../query/parameters.ts';
@@ -18,6 +19,7 @@ const name = z
     (text) => lengthOf(text) <= MAX_INSTANCE_NAME_LENGTH,
     `must be at most ${MAX_INSTANCE_NAME_LENGTH} characters long`,
   )
+  .refine(isPlainName, NAME_RULE)
   .meta({ maxLength: MAX_INSTANCE_NAME_LENGTH });
 
 /** GET /v1/instances/: its parameters. */

@@ -9,6 +9,7 @@ import {
   type CuratedEntity,
 } from '../domain/curations.ts';
 import { UUID_PATTERN } from '../domain/ids.ts';
+import { isPlainName, NAME_RULE } from '../domain/printable.ts';
 import { checked } from './validation.ts';
 
 /** A valid request: UUIDs in lower case, texts as they are stored. */
@@ -22,14 +23,12 @@ function tidy(text: string): string {
   return text.toWellFormed().replace(/\s+/gu, ' ').trim();
 }
 
-/** Control characters, and those that turn the direction of what follows. */
-const CONTROL = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/u;
 const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u;
 
 function line(longest: number) {
   return z
     .string('must be a string')
-    .refine((text) => !CONTROL.test(tidy(text)), 'must not hold control characters')
+    .refine((text) => isPlainName(tidy(text)), NAME_RULE)
     .refine((text) => tidy(text).length <= longest, `must be at most ${longest} characters long`)
     .meta({ maxLength: longest });
 }

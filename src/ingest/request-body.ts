@@ -8,6 +8,7 @@ import {
   MAX_METADATA_BYTES,
   MAX_REQUEST_MESSAGES,
 } from '../domain/limits.ts';
+import { isPlainName, NAME_RULE } from '../domain/printable.ts';
 import { namesOf, type RecordedRequest } from '../domain/records.ts';
 import { parseInstant } from '../domain/time.ts';
 import { checked, invalidRequest } from './validation.ts';
@@ -137,6 +138,7 @@ const instanceName = z
     (name) => typeof name !== 'string' || lengthOf(name) <= MAX_INSTANCE_NAME_LENGTH,
     `must not be longer than ${MAX_INSTANCE_NAME_LENGTH} characters`,
   )
+  .refine((name) => typeof name !== 'string' || isPlainName(name), NAME_RULE)
   .optional()
   .meta({ description: `The name of a new instance, at most ${MAX_INSTANCE_NAME_LENGTH} characters` });
 

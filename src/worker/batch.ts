@@ -1,5 +1,6 @@
 import { derivedId, isExternalId, UUID_PATTERN } from '../domain/ids.ts';
 import type { Turn } from '../domain/facts.ts';
+import { readable } from '../domain/printable.ts';
 import { positionOf, REQUEST_MEMORY_MICROS, roleOf, type RecordedRequest } from '../domain/records.ts';
 import type { Interlude, PlacedCuration } from '../domain/curations.ts';
 import type { PlacedWriting } from '../domain/writings.ts';
@@ -75,7 +76,7 @@ export function messagesOf(entries: readonly Entry[]): SourceMessage[] {
         request,
         index: index + (entry.places?.[place]?.from ?? 0),
         role: roleOf(message.role),
-        content: message.content,
+        content: readable(message.content),
       })),
     ),
   );
@@ -194,7 +195,7 @@ export class Numbering {
         role: roleOf(message.role),
         user: this.#userOf(into, instance, instanceId, message),
         ...(message.userId !== undefined && roleOf(message.role) === 'user' && { userId: message.userId }),
-        content: message.content,
+        content: readable(message.content),
         at: message.at,
       });
     }

@@ -2,6 +2,7 @@
  * Which answers of a model are taken: one line of the right length in the language of the texts, without personal data
  * and, for a summary, without a word that the conversation does not hold.
  */
+import { isPlainName } from '../domain/printable.ts';
 import { detectLanguage } from '../language/detect.ts';
 import { HIDDEN, redact } from '../language/redact/redact.ts';
 import { isUnspaced, wordsOf } from '../language/words.ts';
@@ -41,8 +42,7 @@ function plain(answer: string): string {
 function formFault(text: string, most: number): string | null {
   if (text.length < LEAST_LENGTH || !/\p{L}/u.test(text)) return 'it says nothing';
   if (text.length > most) return `it has more than ${most} characters`;
-  if (/[\p{Cc}\p{Co}\u2028\u2029\u200E\u200F\u202A-\u202E\u2066-\u2069\uFEFF]/u.test(text))
-    return 'it is more than one plain line';
+  if (!isPlainName(text) || /[\p{Co}\u200e\u200f]/u.test(text)) return 'it is more than one plain line';
   if (/[<>{}[\]|\\^`*_#~=@]|https?:/u.test(text)) return 'it holds marks that are no plain text';
   return text.includes(HIDDEN) ? 'it names what is hidden' : null;
 }

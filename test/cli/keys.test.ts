@@ -134,6 +134,9 @@ describe('registry commands', () => {
     ['keys', ['create', '--project', 'x', '--env', 'prod'], 2, /test or live/],
     ['keys', ['create', '--projekt', 'x'], 2, /--projekt/],
     ['keys', ['create', '--project', 'x', '--label', 'x'.repeat(201)], 2, /at most 200/],
+    ['keys', ['create', '--project', 'x', '--label', 'a\u202eb'], 2, /--label must not hold control char/],
+    ['keys', ['create', '--project', 'a\u202eb'], 1, /^The name of a project must not hold control char/],
+    ['instances', ['create', '--project', 'x', '--name', 'a\u202eb'], 2, /A NAME must not hold control char/],
     [
       'keys',
       ['create', '--project', 'x', '--scope', 'query,raed'],

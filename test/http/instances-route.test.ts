@@ -2,6 +2,7 @@ import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import type { InjectOptions } from 'fastify';
+import { NAME_RULE } from '../../src/domain/printable.ts';
 import { instanceListSchema, instanceSchema } from '../../src/http/instances-route.ts';
 import { sessionIdsSchema } from '../../src/http/session-ids-route.ts';
 import { errorEnvelopeSchema } from '../../src/http/openapi.ts';
@@ -231,6 +232,8 @@ describe('/v1/instances', () => {
     const { id } = await here.createInstance({ projectId: PROJECT });
     const cases: [Promise<Answer>, string[]][] = [
       [send('POST', '', { name: '' }), ['name must not be empty']],
+      [send('POST', '', { name: 'Shop\u202egnp' }), [`name ${NAME_RULE}`]],
+      [send('PATCH', `/${id}`, { name: 'a\nb' }), [`name ${NAME_RULE}`]],
       [send('POST', '', { name: 'a'.repeat(201) }), ['name must be at most 200 characters long']],
       [send('POST', '', { name: 7 }), ['name must be a string']],
       [send('POST', '', { nmae: 'x' }), ['nmae is not a member that this request knows']],

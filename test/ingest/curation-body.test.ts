@@ -1,5 +1,6 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { NAME_RULE } from '../../src/domain/printable.ts';
 import { AppError } from '../../src/errors.ts';
 import { parseCuration, parseNewTopic } from '../../src/ingest/curation-body.ts';
 
@@ -82,8 +83,9 @@ describe('the body of a curation', () => {
     [{ ...rename, name: ' \n ' }, ['name must not be empty']],
     [{ ...rename, name: '\u200b\u2060' }, ['name must not be empty']],
     [{ ...rename, name: 'x'.repeat(81) }, ['name must be at most 80 characters long']],
-    [{ ...rename, name: 'a\u0000b' }, ['name must not hold control characters']],
-    [{ ...rename, name: 'a\u202eb' }, ['name must not hold control characters']],
+    [{ ...rename, name: 'a\u0000b' }, [`name ${NAME_RULE}`]],
+    [{ ...rename, name: 'a\u202eb' }, [`name ${NAME_RULE}`]],
+    [{ ...rename, name: 'a\ufff9b' }, [`name ${NAME_RULE}`]],
     [{ ...rename, name: ['x'] }, ['name must be a string']],
     [{ ...rename, name: 'x', gapId: topic }, ['gapId must not stand beside topicId']],
     [{ action: 'PIN', instanceId }, ['topicId is required, or topicClusterId or gapId']],

@@ -167,6 +167,12 @@ describe('ingest body', () => {
       /larger than 65536 bytes/,
     ],
     [
+      "an instance's name that turns the direction of text",
+      { messages: [message], metadata: { instance: { name: 'Shop\u202egnp' } } },
+      'metadata.instance.name',
+      /must not hold control characters/,
+    ],
+    [
       "an instance's name of 201 characters",
       { messages: [message], metadata: { instance: { name: '🤖'.repeat(201) } } },
       'metadata.instance.name',

@@ -1,12 +1,22 @@
-import { deepEqual } from 'node:assert/strict';
+import { deepEqual, equal } from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { REQUEST_MEMORY_MICROS, type RecordedRequest } from '../../src/domain/records.ts';
-import { Numbering } from '../../src/worker/batch.ts';
+import { messagesOf, Numbering } from '../../src/worker/batch.ts';
 import { assignment, openFixture, uuid, type Fixture } from '../support/fold.ts';
 import { recordedRequest } from '../support/requests.ts';
 
 const AT = 1_700_000_000_000_000;
 const HOUR = 3600 * 1_000_000;
+
+describe('messages of entries', () => {
+  it('are read without what nobody sees, which would come into names', () => {
+    const request = recordedRequest({
+      messages: [{ role: 'user', content: 'Refund\u202e my\u2066 order\0', at: AT }],
+    });
+    const [message] = messagesOf([{ sequence: 1, requests: [request], leftOut: new Set() }]);
+    equal(message?.content, 'Refund my order');
+  });
+});
 
 describe('numbering', () => {
   let fixture: Fixture;

@@ -7,6 +7,7 @@ import type { OverviewResponse } from '../../../query/overview/overview-schema.t
 import type { QueryResponse } from '../../../query/response-schema.ts';
 import type { SessionResponse } from '../../../query/session-schema.ts';
 import type { WhyResponse } from '../../../query/why/why-schema.ts';
+import { undeceiving } from '../../../domain/printable.ts';
 import type { EntityKind } from './state.ts';
 
 export type {
@@ -75,10 +76,20 @@ async function ask<Answer>(path: string, parameters: Parameters, signal?: AbortS
 }
 
 async function answerOf<Answer>(response: Response): Promise<Answer> {
-  const body = (await response.json().catch(() => null)) as
+  const body = parsed(await response.text().catch(() => '')) as
     (Answer & { error?: { code: string; message: string } }) | null;
   if (response.ok && body !== null) return body;
   throw new ApiError(response.status, body?.error?.code ?? '', body?.error?.message ?? response.statusText);
+}
+
+/** JSON as the page shows it; null: it is none. Nobody's name turns the direction of what stands beside it. */
+function parsed(text: string): unknown {
+  try {
+    if (undeceiving(text) === text && !text.includes('\\u')) return JSON.parse(text);
+    return JSON.parse(text, (_, value: unknown) => (typeof value === 'string' ? undeceiving(value) : value));
+  } catch {
+    return null;
+  }
 }
 
 /** Names a write, so that sending it again writes it once. */
