@@ -13,9 +13,11 @@ const SECTIONS = [
   'titles',
   'persons',
   'roles',
+  'heldUnder',
   'signOffs',
   'here',
   'numbered',
+  'calls',
   'secrets',
   'userNames',
   'births',
@@ -30,6 +32,8 @@ export type CueKind = (typeof SECTIONS)[number];
 export const CUE = Object.fromEntries(SECTIONS.map((section, place) => [section, 1 << place])) as Readonly<
   Record<CueKind, number>
 >;
+/** A noun may follow as well as a name. */
+const NOUNS_FOLLOW = ['presentations', 'persons', 'roles', 'heldUnder'] as const;
 /** Said in a language that writes every noun with a capital. */
 export const NOUN_CAPITALS = 1 << SECTIONS.length;
 
@@ -74,14 +78,13 @@ const firstWords = once((): ReadonlyMap<string, Node> => {
   for (const [code, language] of PERSONAL_LANGUAGES) {
     const nouns = code === 'de' ? NOUN_CAPITALS : 0;
     for (const section of SECTIONS) {
-      if (nouns !== 0 && (section === 'presentations' || section === 'persons' || section === 'roles'))
-        continue;
+      if (nouns !== 0 && NOUNS_FOLLOW.some((other) => other === section)) continue;
       if (section === 'figures') continue;
       for (const phrase of language[section]) insert(root, phrase, CUE[section]);
     }
   }
   // A word of another language outweighs the German one: "man", "die".
-  for (const section of ['presentations', 'persons', 'roles'] as const) {
+  for (const section of NOUNS_FOLLOW) {
     const others = new Set(everyPhrase(section).filter((phrase) => !isGermanOnly(section, phrase)));
     for (const phrase of PERSONAL_LANGUAGES.get('de')?.[section] ?? [])
       insert(root, phrase, CUE[section] | (others.has(phrase) ? 0 : NOUN_CAPITALS));

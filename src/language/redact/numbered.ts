@@ -1,6 +1,7 @@
 /**
  * Numbers behind the word for what they number: from two digits on. Covered by test/language/redact/planted.test.ts.
  */
+import { isAmount } from './amounts.ts';
 import { CUE, WORD } from './cues.ts';
 import {
   codeAt,
@@ -8,7 +9,6 @@ import {
   DATE,
   DIMENSIONS,
   INSTANT,
-  isAmount,
   isTechnical,
   QUANTITY,
   runAt,

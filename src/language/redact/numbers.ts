@@ -4,15 +4,14 @@
  * Whether a card or an account number is valid does not matter: a mistyped one is as personal.
  */
 import { CUE, WORD } from './cues.ts';
+import { belongsElsewhere, isAmount, isCalled, isDialled, isPriced } from './amounts.ts';
 import type { Piece } from './pieces.ts';
-import { COPULAS, NOT_NAMES, NUMBER_WORDS, TECHNICAL, UNITS, type Reading } from './reading.ts';
+import { COPULAS, NOT_NAMES, NUMBER_WORDS, TECHNICAL, type Reading } from './reading.ts';
 import { suffixCue } from './unspaced-cues.ts';
 import { DIGIT_WORDS } from './spelled.ts';
 import { anyWordOf, PERSONAL_WORDS } from './personal-words.ts';
 
 const LONG_CAPITALS = /[A-Z]{4}\w{12}/u;
-const CURRENCY = /^\p{Sc}$/u;
-const AFTER_AMOUNT = /^[\p{Sc}%‰°]$/u;
 const JOINTS: ReadonlySet<string> = new Set(['-', '–', '.', '/', '(', ')', '+', '·', '‑']);
 const CHUNK_JOINTS: ReadonlySet<string> = new Set(['-', '_', '/', '.', ':', '#', '–', '‑', '~', '+', '=']);
 /** A number with fewer digits is one only beside what it numbers. */
@@ -169,22 +168,6 @@ export function isTechnical({ pieces }: Reading, from: number): boolean {
   return false;
 }
 
-export function isAmount({ pieces }: Reading, from: number, to: number): boolean {
-  const before = pieces[from - 1];
-  if (before !== undefined && (CURRENCY.test(before.text) || isCurrencyCode(before.text))) return true;
-  const after = pieces[to];
-  if (after === undefined || after.line) return false;
-  if (AFTER_AMOUNT.test(after.text) || isCurrencyCode(after.text)) return true;
-  if (after.kind === 'unspaced') return [1, 2, 3].some((length) => UNITS.has(after.lower.slice(0, length)));
-  return after.kind === 'word' && UNITS.has(after.lower);
-}
-
-const CURRENCY_CODES = PERSONAL_WORDS.currencyCodes;
-
-function isCurrencyCode(text: string): boolean {
-  return CURRENCY_CODES.has(text);
-}
-
 function judgeRun(reading: Reading, place: number): number {
   const run = runAt(reading, place);
   if (isRunPersonal(reading, run)) {
@@ -195,7 +178,8 @@ function judgeRun(reading: Reading, place: number): number {
   return run.to;
 }
 
-export function runAt({ pieces }: Reading, place: number): Run {
+export function runAt(reading: Reading, place: number): Run {
+  const { pieces } = reading;
   const plus = pieces[place - 1]?.text === '+';
   const groups = [pieces[place]!];
   const run: Run = {
@@ -205,6 +189,7 @@ export function runAt({ pieces }: Reading, place: number): Run {
     digits: pieces[place]!.text.length,
     plus,
   };
+  const isPhone = plus || isCalled(reading, place);
   let joints = 0;
   for (let at = place + 1; at < pieces.length && groups.length < MOST_GROUPS; at += 1) {
     const piece = pieces[at]!;
@@ -212,7 +197,7 @@ export function runAt({ pieces }: Reading, place: number): Run {
     if (piece.kind === 'number') {
       if (piece.spaced && pieces[at - 1]!.kind === 'mark' && /^[./,]$/u.test(pieces[at - 1]!.text)) break;
       if (pieces[at + 1]?.text === ':' && pieces[at + 2]?.kind === 'number' && !pieces[at + 1]!.spaced) break;
-      if (piece.spaced && belongsElsewhere(pieces, at)) break;
+      if (piece.spaced && !isPhone && belongsElsewhere(pieces, at, groups)) break;
       groups.push(piece);
       run.digits += piece.text.length;
       run.to = at + 1;
@@ -222,16 +207,6 @@ export function runAt({ pieces }: Reading, place: number): Run {
     } else break;
   }
   return run;
-}
-
-/** "in 2023 15 units": a number before a unit begins a quantity. */
-function belongsElsewhere(pieces: readonly Piece[], at: number): boolean {
-  const after = pieces[at + 1];
-  return (
-    after !== undefined &&
-    !after.line &&
-    (CURRENCY.test(after.text) || (after.kind === 'word' && UNITS.has(after.lower)))
-  );
 }
 
 /** Keys that can do without digits. */
@@ -255,6 +230,9 @@ function isRunPersonal(reading: Reading, run: Run): boolean {
   if (digits < LONG) return false;
   const shown = text.slice(pieces[from]!.start, pieces[to - 1]!.end);
   if (DATE.test(shown) || YEARS.test(shown) || DECIMAL.test(shown) || THOUSANDS.test(shown)) return false;
+  const called = isCalled(reading, from);
+  const isQuantity = isDialled(groups, called) ? isPriced(reading, from, to) : isAmount(reading, from, to);
+  if (called && !isQuantity && (digits >= SURELY_LONG || isShortCall(reading, run))) return true;
   if (
     VERSION.test(shown) &&
     (groups.length === 3 ? digits < 10 : true) &&
@@ -266,12 +244,17 @@ function isRunPersonal(reading: Reading, run: Run): boolean {
   if (groups.length > 1 && groups.every(({ text: own }) => YEARS.test(own))) return false;
   if (isGroupedByComma(reading, run)) return false;
   if (isTechnical(reading, from) && digits < 11 && groups.length < 3) return false;
-  if (digits < 10 && isAmount(reading, from, to)) return false;
+  if (digits < 10 && isQuantity) return false;
   if (groups.length === 1 && /^[1-9]\d{0,6}000?$/u.test(shown) && /000$|00$/u.test(shown) && digits < 8)
     return false;
   // Groups that only blanks part may be two numbers, but for postcodes of three and two digits.
   const isParted = groups.length > 1 && groups.slice(1).every(({ spaced }) => spaced);
   return digits >= SURELY_LONG || !isParted || /^\p{N}{3} \p{N}{2}$/u.test(shown);
+}
+
+/** "call 712 345", but not "call about pages 247-249". */
+function isShortCall(reading: Reading, { from, groups }: Run): boolean {
+  return groups.slice(1).every(({ spaced }) => spaced) && !isTechnical(reading, from);
 }
 
 /** "1,250,000": an amount. */

@@ -22,6 +22,8 @@ const sections = {
   persons: phrases,
   /** The same where a noun may follow as well: "customer". */
   roles: phrases,
+  /** The name of whose booking it is follows, where that or its number stands beside it: "booking KL4471 under". */
+  heldUnder: phrases,
   /** What closes a letter, before a name. */
   signOffs: phrases,
   /** Says who speaks, behind a name: "Anna here". */
@@ -34,6 +36,8 @@ const sections = {
   numbered: phrases,
   /** "Number" and its like, between the thing and its number. */
   numberWords: phrases,
+  /** A phone number follows, a few words later: "call", "dzwonić". */
+  calls: phrases,
   /** Values that are secret: password, PIN. */
   secrets: phrases,
   /** What a person is called in a system. */

@@ -109,6 +109,10 @@ const schema = z.strictObject({
   units: words,
   /** Before the number of a standard, as in "ISO 9001". */
   standards: words,
+  /** What stands under somebody's name: "table", "booking". */
+  heldThings: words,
+  /** What pages and their parts are called, and statuses: "under Settings". */
+  sections: words,
   /** Before a number that stands for no person: "utf-8", "covid-19". */
   technicalPrefixes: words,
   /** Begin numbers of orders, customers and documents: "INV-20391". */

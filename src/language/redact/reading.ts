@@ -1,6 +1,6 @@
 /** A text as the rules of redaction read it, and what they ask of a place in it. */
 import { LEXICON } from '../lexicon.ts';
-import { cuesIn, type Cue } from './cues.ts';
+import { CUE, cuesIn, type Cue } from './cues.ts';
 import { everyWord } from './personal-lexicon.ts';
 import { piecesOf, type Piece } from './pieces.ts';
 import type { PersonalKind, Span } from './spans.ts';
@@ -47,6 +47,7 @@ export class Reading {
   /** The kinds of all cues together. */
   readonly kinds: number;
   readonly #words: Uint8Array;
+  #callEnds: ReadonlySet<number> | null = null;
   readonly spans: Span[] = [];
   /** The places of names that are hidden: from, to, from, to. */
   names: number[] = NO_NAMES;
@@ -74,6 +75,12 @@ export class Reading {
     this.flat = cased > 3 && capitals * 4 > cased * 3;
     this.unspaced = unspaced;
     this.numbers = numbers;
+  }
+
+  /** Places behind words for calling. */
+  get callEnds(): ReadonlySet<number> {
+    this.#callEnds ??= new Set(this.cues.flatMap(({ kinds, to }) => ((kinds & CUE.calls) === 0 ? [] : [to])));
+    return this.#callEnds;
   }
 
   /** Whether a piece is a word of `WORD`. */

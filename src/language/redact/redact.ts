@@ -3,6 +3,7 @@
  * text that name a person or what belongs to one, in time proportional to its length.
  */
 import { findElectronic } from './electronic.ts';
+import { findHolders } from './holders.ts';
 import { findKnown, namesIn, type KnownWords } from './known-words.ts';
 import { findNumbered } from './numbered.ts';
 import { findNumbers } from './numbers.ts';
@@ -61,6 +62,7 @@ function readPersonal(text: string, known: KnownWords): Reading {
   findNumbered(reading);
   findSecrets(reading);
   findPeople(reading);
+  findHolders(reading);
   findPeopleByRole(reading);
   findPlaces(reading);
   findUnspaced(reading);
