@@ -130,8 +130,15 @@ function threadDataOf(config: TraceThreadData['config']): TraceThreadData {
   const { traceWaitMs, traceBufferBytes, traceWaitingSpans, logLevel } = config;
   return {
     config: {
-      ...{ dataDir, natsPort, natsUrl, natsToken, streamReplicas },
-      ...{ traceWaitMs, traceBufferBytes, traceWaitingSpans, logLevel },
+      dataDir,
+      natsPort,
+      natsUrl,
+      natsToken,
+      streamReplicas,
+      traceWaitMs,
+      traceBufferBytes,
+      traceWaitingSpans,
+      logLevel,
     },
   };
 }

@@ -81,7 +81,10 @@ export class Visibility {
   #wholes(): ReadonlySet<number> {
     const wholes = new Set([0]);
     let before = 0;
-    for (const group of Map.groupBy(this.#accepted.toSorted(byPosition), ({ position }) => position).values()) {
+    for (const group of Map.groupBy(
+      this.#accepted.toSorted(byPosition),
+      ({ position }) => position,
+    ).values()) {
       let totals = new Set([before]);
       for (const { messages } of group) {
         before += messages;
