@@ -60,8 +60,11 @@ export interface QueryRunner {
   run(parameters: QueryParameters, caller: string): Promise<QueryResponse>;
   /** The elements of the page as they are found, some thousands at a time. */
   stream(parameters: QueryParameters, caller: string): AsyncGenerator<QueryResponse['elements']>;
-  /** Waits until the instance's view has reached a stream position, at most `timeoutMs`; true when it has. */
-  waitFor(instanceId: string, position: number, timeoutMs: number): Promise<boolean>;
+  /**
+   * Waits until the instance's view has reached a stream position, at most `timeoutMs`; true when it has. Throws
+   * AppError SERVICE_UNAVAILABLE when too many of the caller's wait.
+   */
+  waitFor(instanceId: string, position: number, timeoutMs: number, caller: string): Promise<boolean>;
 }
 
 /** Reads sessions of instances that exist. */

@@ -12,7 +12,7 @@ export async function waitForPosition(
 ): Promise<void> {
   const position = readWaitForPosition(request.headers['x-wait-for-position']);
   if (position === null) return;
-  const reached = await runner.waitFor(instanceId, position, waitMs);
+  const reached = await runner.waitFor(instanceId, position, waitMs, request.projectId);
   void reply.header('X-Wait-Result', reached ? 'reached' : 'timeout');
 }
 

@@ -23,6 +23,7 @@ import { CurationsReader } from '../query/curations/curations-reader.ts';
 import { CurationTargets } from '../query/curations/targets.ts';
 import { LONG_ANSWER } from '../query/places.ts';
 import { OverviewReader } from '../query/overview/overview-reader.ts';
+import { PositionWaits } from '../query/position-waits.ts';
 import { QueryRunner } from '../query/query-runner.ts';
 import { SessionReader } from '../query/session-reader.ts';
 import { WhyReader } from '../query/why/why-reader.ts';
@@ -34,7 +35,9 @@ import { SnapshotReader } from '../store/published/snapshot-reader.ts';
 import { tooManyAnswers } from '../store/published/unanswerable.ts';
 import { loadViews } from '../store/view-files.ts';
 import { openConnection, type StreamConnection } from '../stream/connection.ts';
+import { readExtent } from '../stream/log/consumer.ts';
 import { MessageTexts } from '../stream/log/message-texts.ts';
+import { StreamEnd } from '../stream/log/stream-end.ts';
 import { createPublisher, TRACES, type Lanes, type Publisher } from '../stream/log/publisher.ts';
 import { watchDiskRoom } from '../stream/server/disk-room.ts';
 import { connectionOptions } from '../stream/server/server.ts';
@@ -57,7 +60,8 @@ const PROJECT_CONNECTIONS = 2;
 const ANSWERS: TurnsOptions = {
   most: 8 * LONG_ANSWER,
   mostPerCaller: 2 * LONG_ANSWER,
-  waitingPerCaller: { most: 256, refusal: tooManyAnswers },
+  // As many as a key may ask for in a second.
+  waitingPerCaller: { most: 1000, refusal: tooManyAnswers },
 };
 /** What a query that needs more memory may have, in times of what all have together: it then runs alone. */
 const ALONE = 4;
@@ -92,7 +96,8 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
     createInstance: new Later(),
   };
   const readerFailures = new FailureLog();
-  const query = answers ? await openQuery(lifecycle, awaited, readerFailures) : null;
+  const end = new StreamEnd(async () => (await readExtent(awaited.connection.get())).lastSequence);
+  const query = answers ? await openQuery(lifecycle, awaited, { readerFailures, end }) : null;
   const watch = new ServiceWatch({
     dataDir: config.dataDir,
     needsWorker: answers,
@@ -119,7 +124,13 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
     onThreadLost: (error) => log.error({ event: 'body_thread_lost', err: error }, 'a body thread ended'),
   });
   lifecycle.opened('threads that read traces', () => intake.close());
-  const acceptor: Acceptor = { accept: (request) => awaited.acceptor.get().accept(request) };
+  const acceptor: Acceptor = {
+    async accept(request) {
+      const accepted = await awaited.acceptor.get().accept(request);
+      end.stored(accepted.position);
+      return accepted;
+    },
+  };
   const app = createApp({
     log,
     now: Date.now,
@@ -227,7 +238,7 @@ async function openAlertService(connection: StreamConnection): Promise<AlertServ
 async function openQuery(
   lifecycle: Lifecycle,
   { registry, connection, curator, alerts }: Awaited,
-  readerFailures: FailureLog,
+  { readerFailures, end }: { readonly readerFailures: FailureLog; readonly end: StreamEnd },
 ): Promise<{ readers: ShardReaders; dependency: NonNullable<HttpDependencies['query']> }> {
   const { dataDir, shards, queryMemoryBytes, queryThreads, queryWaiters } = config;
   const views = loadViews(VIEWS_DIRECTORY);
@@ -262,7 +273,8 @@ async function openQuery(
     answeringSince: () => answeringSince(dataDir),
     readerOf: (instanceId: string) => readers.readerOf(instanceId),
   };
-  const runner = new QueryRunner({ ...reading, views, maxWaiting: queryWaiters });
+  const waits = new PositionWaits({ most: queryWaiters, isIssued: (position) => end.reaches(position) });
+  const runner = new QueryRunner({ ...reading, views, waits });
   const texts = new MessageTexts(() => connection.get());
   const sessions = new SessionReader({ ...reading, texts });
   const why = new WhyReader({ ...reading, views, texts, examples });

@@ -1,48 +1,35 @@
-import { AppError } from '../errors.ts';
 import { answerQuery, streamElements, type AnswerOptions, type Elements } from './answer.ts';
 import { nothingPublished } from '../store/published/unanswerable.ts';
 import type { SnapshotReader } from '../store/published/snapshot-reader.ts';
 import type { QueryParameters } from './parameters.ts';
 import { LONG_ANSWER, placesFor } from './places.ts';
+import { PositionWaits } from './position-waits.ts';
 import type { QueryResponse } from './response-schema.ts';
 
 export interface QueryRunnerOptions extends AnswerOptions {
   /** The reader of the shard that an instance (UUID) belongs to. */
   readonly readerOf: (instanceId: string) => Pick<SnapshotReader, 'read' | 'waitFor' | 'snapshot' | 'inTurn'>;
-  /** Queries that may wait for a position at once. Default: any number. */
-  readonly maxWaiting?: number;
+  /** Queries that wait for a position. Default: any number, for whatever position. */
+  readonly waits?: PositionWaits;
 }
 
 /** Answers queries from the newest snapshot; one answer is one snapshot. */
 export class QueryRunner {
   readonly #options: QueryRunnerOptions;
-  #waiting = 0;
+  readonly #waits: PositionWaits;
 
   constructor(options: QueryRunnerOptions) {
     this.#options = options;
+    this.#waits = options.waits ?? new PositionWaits({ most: Infinity, isIssued: async () => true });
   }
 
   /**
    * Waits until the instance's view contains a stream position, at most `timeoutMs`; true when it does. Throws
-   * AppError SERVICE_UNAVAILABLE when too many wait already.
+   * AppError SERVICE_UNAVAILABLE when too many of the caller's wait already.
    */
-  async waitFor(instanceId: string, position: number, timeoutMs: number): Promise<boolean> {
+  waitFor(instanceId: string, position: number, timeoutMs: number, caller = ''): Promise<boolean> {
     const reader = this.#options.readerOf(instanceId);
-    if (await reader.waitFor(position, 0, instanceId)) return true;
-    const { maxWaiting = Infinity } = this.#options;
-    if (this.#waiting >= maxWaiting) {
-      throw new AppError(
-        'SERVICE_UNAVAILABLE',
-        `${maxWaiting} queries wait for a position already. Try again in a moment, or leave X-Wait-For-Position out.`,
-        { retryAfter: 1 },
-      );
-    }
-    this.#waiting += 1;
-    try {
-      return await reader.waitFor(position, timeoutMs, instanceId);
-    } finally {
-      this.#waiting -= 1;
-    }
+    return this.#waits.wait(caller, position, timeoutMs, (ms) => reader.waitFor(position, ms, instanceId));
   }
 
   /**

@@ -1210,6 +1210,21 @@ const RULES: readonly (readonly [rule: string, check: () => Promise<void>])[] = 
     },
   ],
   [
+    'nobody waits for positions that the stream does not have, so they take no place from others',
+    async () => {
+      const { instanceId, position } = await stranger.ingest({ messages: [{ content: 'Hi', userId: 'a' }] });
+      const headers = { 'x-wait-for-position': String(position + 1_000_000) };
+      // More than may wait (QUERY_WAITERS).
+      const far = Array.from({ length: 280 }, () =>
+        client.get({ instanceId: shop.instanceId, ...ALL }, headers),
+      );
+      const [read] = await Promise.all([stranger.rows({ instanceId, ...ALL }, position), ...far]);
+      equal(read.length, 1);
+      for (const answer of await Promise.all(far))
+        deepEqual([answer.status, answer.headers.get('x-wait-result')], [200, 'timeout']);
+    },
+  ],
+  [
     'HEAD answers like GET without a body',
     async () => {
       const answer = await client.send(`/v1/query/?${toSearch({ instanceId: shop.instanceId, ...ALL })}`, {

@@ -126,9 +126,9 @@ export function createHarness(
         harness.asked.push(parameters);
         yield [];
       },
-      async waitFor(instanceId, position, timeoutMs) {
+      async waitFor(instanceId, position, timeoutMs, caller) {
         harness.asked.push({ instanceId, position, timeoutMs });
-        return waitFor?.(instanceId, position, timeoutMs) ?? true;
+        return waitFor?.(instanceId, position, timeoutMs, caller) ?? true;
       },
     },
     sessions: {

@@ -5,6 +5,7 @@ import { PIECE } from '../../src/domain/give-way.ts';
 import { Turns } from '../../src/domain/turns.ts';
 import { parseQueryParameters } from '../../src/query/parameters.ts';
 import { LONG_ANSWER } from '../../src/query/places.ts';
+import { PositionWaits } from '../../src/query/position-waits.ts';
 import { QueryRunner } from '../../src/query/query-runner.ts';
 import type { Row } from '../../src/store/duckdb.ts';
 import type { Snapshot, SnapshotReader } from '../../src/store/published/snapshot-reader.ts';
@@ -118,7 +119,7 @@ describe('queries that wait for a position', () => {
     const { promise: reaching, resolve: reach } = Promise.withResolvers<boolean>();
     const runner = new QueryRunner({
       views: VIEWS,
-      maxWaiting: 2,
+      waits: new PositionWaits({ most: 4, isIssued: async () => true }),
       readerOf: () => ({
         read: notRead,
         snapshot: notRead,
