@@ -261,4 +261,14 @@ describe('the size of a batch', () => {
     for (let turn = 0; turn < 20; turn += 1) size.took(20_000, 1, 20_000);
     equal(size.messages, 20_000);
   });
+
+  it('never shrinks to where a batch takes as long as an empty one', () => {
+    const size = new BatchSize(20_000);
+    // A third of a second for the statements, and a tenth of a millisecond for each message.
+    for (let turn = 0; turn < 50; turn += 1) {
+      size.heard(turn);
+      size.took(size.messages, 330 + size.messages / 10, turn);
+    }
+    equal(size.messages > 2000, true, `${size.messages}`);
+  });
 });
