@@ -46,6 +46,11 @@ const TOGETHER: readonly { readonly name: string; readonly files: RegExp }[] = [
 ];
 /** What all tests may take, in seconds of processor time. What takes more has a long form (`npm run test:long`). */
 const MOST_CPU_SECONDS = 480;
+/**
+ * The longest that all tests may take, in milliseconds: then the processes that are left are ended. A test may take a
+ * quarter of it: what hangs is a failure that has a name, and the others go on.
+ */
+const MOST_MS = Number(process.env['TEST_MINUTES'] ?? 40) * 60_000;
 const words = process.argv.slice(2);
 const files = globSync('test/**/*.test.ts', { cwd: root })
   .toSorted()
@@ -62,6 +67,8 @@ const events = run({
   files: together(files).map((file) => resolve(root, file)),
   cwd: root,
   concurrency: Math.max(1, Math.min(availableParallelism(), 4)),
+  timeout: MOST_MS / 4,
+  signal: AbortSignal.timeout(MOST_MS),
 });
 const closingLines: string[] = [];
 events.on('test:fail', (event) => {
