@@ -1,26 +1,47 @@
+import { tooLarge } from './answer-text.ts';
 import { UndertoneError } from './errors.ts';
+import { LONGEST_MS } from './transport.ts';
+
+export interface LineLimits {
+  /** Between two pieces of the stream. */
+  readonly timeoutMs: number;
+  /** Of a line. */
+  readonly maxAnswerBytes: number;
+  readonly signal?: AbortSignal | undefined;
+}
 
 /**
  * The lines of a text in UTF-8, as they come; empty ones are left out. A caller who stops ends the stream, and so does
- * the signal, whose reason is thrown. Throws an UndertoneError when the stream breaks off.
+ * the signal, whose reason is thrown. Throws an UndertoneError when the stream breaks off or falls silent, or a line
+ * does not end.
  */
 export async function* linesOf(
   stream: ReadableStream<Uint8Array>,
-  signal?: AbortSignal,
+  limits: LineLimits,
 ): AsyncGenerator<string, void, undefined> {
+  const { signal, maxAnswerBytes } = limits;
   const reader = stream.getReader();
   const abort = (): void => void reader.cancel().catch(() => undefined);
   signal?.addEventListener('abort', abort);
   const decoder = new TextDecoder();
-  let rest = '';
+  /** What has come of the line that has not ended, and its length. */
+  let [rest, length]: [string[], number] = [[], 0];
   try {
     for (;;) {
-      const { done, value } = await next(reader, signal);
-      rest += done ? decoder.decode() : decoder.decode(value, { stream: true });
-      const lines = rest.split('\n');
-      rest = done ? '' : (lines.pop() ?? '');
-      for (const line of lines) if (line !== '') yield line;
-      if (done) return;
+      const { done, value } = await next(reader, limits);
+      const lines = (done ? decoder.decode() : decoder.decode(value, { stream: true })).split('\n');
+      const last = lines.pop() ?? '';
+      for (const line of lines) {
+        const whole = rest.join('') + line;
+        [rest, length] = [[], 0];
+        if (whole !== '') yield whole;
+      }
+      rest.push(last);
+      length += last.length;
+      if (length > maxAnswerBytes) throw tooLarge(maxAnswerBytes);
+      if (!done) continue;
+      if (length > 0) yield rest.join('');
+      return;
     }
   } finally {
     signal?.removeEventListener('abort', abort);
@@ -30,15 +51,22 @@ export async function* linesOf(
 
 async function next(
   reader: ReadableStreamDefaultReader<Uint8Array>,
-  signal: AbortSignal | undefined,
+  { signal, timeoutMs }: LineLimits,
 ): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const silence = new Promise<never>((_, reject) => {
+    const fail = (): void => reject(new Error(`nothing came within ${timeoutMs} ms`));
+    timer = setTimeout(fail, Math.min(timeoutMs, LONGEST_MS));
+  });
   try {
-    const result = await reader.read();
+    const result = await Promise.race([reader.read(), silence]);
     signal?.throwIfAborted();
     return result;
   } catch (cause) {
     signal?.throwIfAborted();
     throw brokenOff(cause);
+  } finally {
+    clearTimeout(timer);
   }
 }
 

@@ -38,8 +38,10 @@ export interface UndertoneOptions {
   readonly whenFull?: 'wait' | 'drop' | undefined;
   /** Sessions whose messages are sent at the same time. Default 8. */
   readonly concurrency?: number | undefined;
-  /** One try of a request takes no longer. Default 30 s. */
+  /** One try of a request takes no longer; between two pieces of `rows` passes no more. Default 30 s. */
   readonly timeoutMs?: number | undefined;
+  /** A larger answer, or row of `rows`, is an `UNEXPECTED_ANSWER`. Default 128 MiB. */
+  readonly maxAnswerBytes?: number | undefined;
   /** Logged messages are tried for so long. Default 5 minutes. */
   readonly patienceMs?: number | undefined;
   /** Every other call is tried for so long. Default 30 s. */

@@ -1,3 +1,4 @@
+import { boundedText, isCode, MOST_ERROR_BYTES, plain } from './answer-text.ts';
 import { UndertoneError, type ErrorDetail } from './errors.ts';
 
 /** `fetch`, as far as the client uses it. */
@@ -8,6 +9,8 @@ export interface TransportOptions {
   readonly url: string;
   readonly key: string;
   readonly timeoutMs: number;
+  /** Of one answer, or of one row of a stream. */
+  readonly maxAnswerBytes: number;
   readonly backoffMs: number;
   readonly maxBackoffMs: number;
   readonly fetch: Fetch;
@@ -57,6 +60,9 @@ export interface Answer {
 const AWAY: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 /** A failure of the service may pass; one that a request causes does not. */
 const TRIES_OF_FAILURE = 3;
+/** The service sends no more. */
+const MOST_DETAILS = 100;
+const MOST_ID = 100;
 
 /** The longest time that a timer takes: with more, it ends at once. @internal */
 export const LONGEST_MS = 2 ** 31 - 1;
@@ -97,12 +103,11 @@ export class Transport {
   /** @throws UndertoneError; the reason of `signal` */
   json(call: Call): Promise<Answer> {
     return this.#try(call, async (response) => {
-      const text = await response.text();
-      if (response.ok) {
-        const json = parseObject(text);
-        if (json !== null) return { json, headers: response.headers };
-      }
-      throw failureOf(response, text);
+      if (!response.ok) throw await failureOf(response);
+      const text = await boundedText(response, this.#options.maxAnswerBytes).catch(orFailure);
+      const json = parseObject(text);
+      if (json !== null) return { json, headers: response.headers };
+      throw failureIn(response, '');
     });
   }
 
@@ -110,7 +115,7 @@ export class Transport {
   stream(call: Call): Promise<ReadableStream<Uint8Array>> {
     return this.#try(call, async (response) => {
       if (response.ok && response.body !== null) return response.body;
-      throw failureOf(response, await response.text());
+      throw await failureOf(response);
     });
   }
 
@@ -289,31 +294,44 @@ function reasonOf(thrown: unknown): string {
   return thrown.message;
 }
 
-function failureOf(response: Response, text: string): Failure {
+/** Passes on what broke off; what is too large is too large the next time. */
+function orFailure(thrown: unknown): never {
+  if (!(thrown instanceof UndertoneError)) throw thrown;
+  const failure: Failure = { error: thrown, again: false, askedMs: 0, unit: 'requests' };
+  throw failure;
+}
+
+async function failureOf(response: Response): Promise<Failure> {
+  return failureIn(response, await boundedText(response, MOST_ERROR_BYTES).catch(orFailure));
+}
+
+function failureIn(response: Response, text: string): Failure {
   const { status, headers } = response;
   const again = AWAY.has(status) || status === 500;
   const askedMs = again ? retryAfterMs(headers.get('retry-after')) : 0;
   const unit = headers.get('x-ratelimit-unit') === 'messages' ? 'messages' : 'requests';
-  const requestId = headers.get('x-request-id');
+  const requestId = headers.get('x-request-id')?.slice(0, MOST_ID) ?? null;
   const envelope = parseObject(text)?.['error'];
-  if (!isObject(envelope) || typeof envelope['code'] !== 'string') {
+  const named = isObject(envelope) ? envelope['code'] : undefined;
+  if (!isObject(envelope) || !isCode(named)) {
     const code = again ? 'SERVICE_UNAVAILABLE' : 'UNEXPECTED_ANSWER';
     const location = headers.get('location');
     const message =
       location === null
         ? `Status ${status}, not an answer of Undertone.`
-        : `Status ${status} points to ${location}: give the client the address that it ends at.`;
+        : `Status ${status} points to ${plain(location)}: give the client the address that it ends at.`;
     const error = new UndertoneError(code, message, { status, requestId });
     return { error, again, askedMs, unit };
   }
-  const message = typeof envelope['message'] === 'string' ? envelope['message'] : `Status ${status}.`;
-  const details = Array.isArray(envelope['details']) ? envelope['details'].flatMap(detailsOf) : [];
-  const code = envelope['code'] as UndertoneError['code'];
-  return { error: new UndertoneError(code, message, { status, details, requestId }), again, askedMs, unit };
+  const message = typeof envelope['message'] === 'string' ? plain(envelope['message']) : `Status ${status}.`;
+  const told: readonly unknown[] = Array.isArray(envelope['details']) ? envelope['details'] : [];
+  const details = told.slice(0, MOST_DETAILS).flatMap(detailsOf);
+  return { error: new UndertoneError(named, message, { status, details, requestId }), again, askedMs, unit };
 }
 
 function detailsOf(detail: unknown): ErrorDetail[] {
-  return isObject(detail) ? [{ path: String(detail['path']), message: String(detail['message']) }] : [];
+  if (!isObject(detail)) return [];
+  return [{ path: plain(String(detail['path'])), message: plain(String(detail['message'])) }];
 }
 
 function parseObject(text: string): Record<string, unknown> | null {

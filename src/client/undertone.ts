@@ -134,9 +134,10 @@ export class Undertone {
   >(query: Query<G, F, D, T>): AsyncGenerator<Page<G, F, D, T>, void, undefined> {
     for (let offset = query.offset ?? 0; ;) {
       const page = await this.query<G, F, D, T>({ ...query, offset });
+      const count = listIn(page, 'elements').length;
       yield page;
-      offset += page.elements.length;
-      if (page.elements.length === 0 || offset >= page.pagination.total) return;
+      offset += count;
+      if (count === 0 || !(offset < totalOf(page))) return;
     }
   }
 
@@ -151,7 +152,8 @@ export class Undertone {
       ...(await this.#reading('/v1/query', query)),
       accept: 'application/x-ndjson',
     });
-    for await (const line of linesOf(body, query.signal)) yield parsed(line) as Row<G, F, D, T>;
+    const limits = { ...limitsOf(this.#options), signal: query.signal };
+    for await (const line of linesOf(body, limits)) yield parsed(line) as Row<G, F, D, T>;
   }
 
   /** The instance as a whole. */
@@ -181,8 +183,8 @@ export class Undertone {
   ): AsyncGenerator<TranscriptMessage, void, undefined> {
     for (let { cursor } = options; cursor !== null;) {
       const page: Transcript = await this.transcript(sessionId, { ...options, cursor });
-      yield* page.messages;
-      cursor = page.pagination.next;
+      yield* listIn(page, 'messages') as readonly TranscriptMessage[];
+      cursor = nextOf(page, cursor);
     }
   }
 
@@ -205,8 +207,8 @@ export class Undertone {
   async *allCurations(options: CursorOptions = {}): AsyncGenerator<ListedCuration, void, undefined> {
     for (let { cursor } = options; cursor !== null;) {
       const page: Curations = await this.curations({ ...options, cursor });
-      yield* page.elements;
-      cursor = page.pagination.next;
+      yield* listIn(page, 'elements') as readonly ListedCuration[];
+      cursor = nextOf(page, cursor);
     }
   }
 
@@ -248,9 +250,8 @@ export class Undertone {
   async #findInstance(signal?: AbortSignal): Promise<string> {
     const known = this.#options.instanceId ?? this.#defaultInstance;
     if (known !== null) return known;
-    const { elements } = await this.instances({ default: true, signal });
-    const [found] = elements;
-    if (found !== undefined) return (this.#defaultInstance = found.id);
+    const [found] = listIn(await this.instances({ default: true, signal }), 'elements');
+    if (found !== undefined) return (this.#defaultInstance = textIn(found as Answer['json'], 'id'));
     throw new UndertoneError(
       'NOT_FOUND',
       'The project of the key has no default instance yet: nothing was sent to it. Send something, or set instanceId.',
@@ -352,18 +353,23 @@ function restOf(members: object): string {
   }
 }
 
+/** What one answer may take. */
+function limitsOf({ timeoutMs = 30_000, maxAnswerBytes = 128 * 2 ** 20 }: UndertoneOptions) {
+  return { timeoutMs, maxAnswerBytes };
+}
+
 /** Milliseconds of a clock that nobody sets. */
 function now(): number {
   return performance.now();
 }
 
 function transportOf(options: UndertoneOptions): Transport {
-  const { url, key, timeoutMs = 30_000, backoffMs = 200, maxBackoffMs = 10_000 } = options;
+  const { url, key, backoffMs = 200, maxBackoffMs = 10_000 } = options;
   const onRetry = options.onRetry ?? sayAway();
   return new Transport({
     url,
     key,
-    timeoutMs,
+    ...limitsOf(options),
     backoffMs,
     maxBackoffMs,
     // Called as a method it would be refused in some runtimes.
@@ -377,11 +383,40 @@ function transportOf(options: UndertoneOptions): Transport {
 
 function positionOf({ headers }: Answer): number | null {
   const position = headers.get('x-stream-position');
-  return position === null ? null : Number(position);
+  return position !== null && /^\d{1,15}$/.test(position) ? Number(position) : null;
 }
 
-function textIn(json: Answer['json'], member: string): string {
-  const value = json[member];
+function textIn(json: Answer['json'] | null, member: string): string {
+  const value = json?.[member];
   if (typeof value === 'string') return value;
-  throw new UndertoneError('UNEXPECTED_ANSWER', `The answer has no ${member}: Undertone does not run there.`);
+  throw unexpected(member);
+}
+
+function listIn(page: object, member: string): readonly unknown[] {
+  const value = (page as Answer['json'])[member];
+  if (Array.isArray(value)) return value;
+  throw unexpected(member);
+}
+
+/** Where the next page begins; null: this was the last. One that begins where it did itself has no end. */
+function nextOf(
+  { pagination }: Pick<Transcript, 'pagination'>,
+  cursor: string | null | undefined,
+): string | null {
+  const next: unknown = (pagination as Partial<Transcript['pagination']> | undefined)?.next;
+  if (next === null || (typeof next === 'string' && next !== '' && next !== cursor)) return next;
+  throw unexpected('next page');
+}
+
+function totalOf({ pagination }: { readonly pagination: { readonly total: number } }): number {
+  const { total } = (pagination ?? {}) as { readonly total?: unknown };
+  if (typeof total === 'number') return total;
+  throw unexpected('total');
+}
+
+function unexpected(member: string): UndertoneError {
+  return new UndertoneError(
+    'UNEXPECTED_ANSWER',
+    `The answer has no ${member}: Undertone does not run there.`,
+  );
 }

@@ -32,6 +32,7 @@ function scripted(
     url,
     key,
     timeoutMs: 5,
+    maxAnswerBytes: 1000,
     backoffMs: 200,
     maxBackoffMs: 1000,
     fetch: async (url, init) => {
