@@ -190,7 +190,7 @@ describe('the client against a hostile server', () => {
       response.end('{}');
     });
     void other;
-    const elsewhere = `http://127.0.0.1:${(servers.at(-1)?.address() as AddressInfo).port}/`;
+    const elsewhere = `http://127.0.0.1:${((servers.at(-1) as Server).address() as AddressInfo).port}/`;
     for (const status of [301, 302, 303, 307, 308]) {
       const { client } = await against(json('', status, { location: elsewhere }));
       equal(await codeOf(client.query(QUERY)), 'UNEXPECTED_ANSWER');
