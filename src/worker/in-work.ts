@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { Logger } from '../logger.ts';
 import type { WorkMark, WorkMarkFile } from '../store/live/work-mark.ts';
 
@@ -26,10 +27,12 @@ export interface Piece {
 /**
  * Finds the entry at which the process dies, whatever the reason: a mark on disk tells the next process what was in
  * work. It takes that up in parts, then entry by entry; an entry that several processes died of, alone, is
- * dead-lettered unread. So a worker dies at most five times of such an entry.
+ * dead-lettered unread. So a worker dies at most five times of such an entry. A death in the time of which the kernel
+ * killed for want of memory counts for nothing: an entry needs no more memory than another time it may have.
  */
 export class InWork {
   readonly #marks: WorkMarks;
+  readonly #memoryKills: number;
   /** What the process before died of; null when it ended in order, or had made progress since it took that up. */
   readonly #suspected: WorkMark | null;
   /** Deferred entries among it that were not taken up again, by instance: the last one's sequence. */
@@ -38,16 +41,18 @@ export class InWork {
   #progress: Progress;
   #mark: WorkMark | null = null;
 
-  constructor(marks: WorkMarks, progress: Progress, logger: Logger) {
+  constructor(marks: WorkMarks, progress: Progress, logger: Logger, memoryKills = readMemoryKills()) {
     this.#marks = marks;
     this.#progress = { sequence: progress.sequence, revision: progress.revision };
+    this.#memoryKills = memoryKills;
     const mark = marks.read();
-    this.#suspected = mark?.after === progress.revision ? mark : null;
+    const wasKilled = mark !== null && memoryKills > mark.memoryKills;
+    this.#suspected = mark?.after === progress.revision ? (wasKilled ? withoutLast(mark) : mark) : null;
     this.#suspectedDeferred = new Map(Object.entries(this.#suspected?.deferred ?? {}));
     if (mark === null || this.#suspected === null) return;
     const { until, entries, reason } = mark;
     logger.warn(
-      { event: 'entries_suspected', after: progress.sequence, until, entries, reason },
+      { event: 'entries_suspected', after: progress.sequence, until, entries, wasKilled, reason },
       'the last process ended while it worked on these entries: this one takes them up in smaller parts',
     );
   }
@@ -146,7 +151,22 @@ export class InWork {
       deferred,
       alone: entries === 1 ? before + 1 : 0,
       reason: '',
+      memoryKills: this.#memoryKills,
     };
+  }
+}
+
+/** As if the last death had not been. */
+function withoutLast(mark: WorkMark): WorkMark {
+  return { ...mark, alone: Math.max(0, mark.alone - 1) };
+}
+
+/** How many processes the kernel has killed for want of memory since the machine started; 0 where it does not tell. */
+function readMemoryKills(): number {
+  try {
+    return Number(/^oom_kill (\d+)$/m.exec(readFileSync('/proc/vmstat', 'utf8'))?.[1] ?? 0);
+  } catch {
+    return 0;
   }
 }
 

@@ -166,6 +166,28 @@ describe('worker loop among faults', () => {
     });
   });
 
+  it('restores the states of instances in smaller parts when all are too much to have at once', async () => {
+    const entriesOf = (round: number): RecordedRequest[][] =>
+      Array.from({ length: 12 }, (_, number) => [
+        {
+          ...request({ request: round * 12 + number + 1, session: number, contents: ['thanks'] }),
+          instanceId: uuid(9, number + 1),
+        },
+      ]);
+    const entries = entriesOf(0);
+    await loop.work(entries);
+    // Rows of a kind that nobody reads.
+    await loop.fixture.store.connection.run(
+      `insert into assign_state select instance, 'more', i, ''::blob from st.instance, range(2000) r(i)`,
+    );
+    const sizes: number[] = [];
+    entries.push(...entriesOf(1));
+    await loop.work(entries, { onAssign: ({ length }) => sizes.push(length) });
+    deepEqual(sizes, [6, 6]);
+    deepEqual(await loop.totals(), [{ sessions: 12, users: 12, messages: 24 }]);
+    deepEqual(loop.aside, []);
+  });
+
   it('tells what a failure means', () => {
     const thrown = (message: string): DatabaseError => new DatabaseError(new Error(message));
     const table: readonly (readonly [unknown, ReturnType<typeof causeOf>])[] = [

@@ -14,12 +14,15 @@ describe('what is in work', () => {
   const temporary = temporaryDirectory();
 
   /** Processes one after the other, each of which works until it comes to the fatal entry; how many there were. */
-  function deathsOf(fatal: number): { deaths: number; aside: number[] } {
+  function deathsOf(
+    fatal: number,
+    { killsFor = 0 }: { killsFor?: number } = {},
+  ): { deaths: number; aside: number[] } {
     let position = 0;
     const aside: number[] = [];
     for (let deaths = 0; ; deaths += 1) {
       const file = new WorkMarkFile(temporary.path);
-      const inWork = new InWork(file, at(position), silentLogger());
+      const inWork = new InWork(file, at(position), silentLogger(), Math.min(deaths, killsFor));
       let died = false;
       while (position < UP_TO && !died) {
         const count = Math.min(inWork.limit, 10_000, UP_TO - position);
@@ -48,6 +51,11 @@ describe('what is in work', () => {
     }
   });
 
+  it('leads to no entry while the kernel kills for want of memory', () => {
+    // Ten deaths that say nothing, and then three alone.
+    deepEqual(deathsOf(101, { killsFor: 10 }), { deaths: 13, aside: [101] });
+  });
+
   it('does not slow down a worker that is killed now and then', () => {
     const file = new WorkMarkFile(temporary.path);
     const first = new InWork(file, at(0), silentLogger());
@@ -70,7 +78,8 @@ describe('what is in work', () => {
 
   it('takes a mark that cannot be read for none', () => {
     const file = new WorkMarkFile(temporary.path);
-    file.write({ after: 1, until: 2, entries: 1, deferred: {}, alone: 3, reason: 'aü\n'.repeat(900) });
+    const reason = 'aü\n'.repeat(900);
+    file.write({ after: 1, until: 2, entries: 1, deferred: {}, alone: 3, reason, memoryKills: 0 });
     equal(file.read()?.reason, 'a '.repeat(250));
     file.write(null);
     equal(file.read(), null);

@@ -17,6 +17,8 @@ const shape = z.object({
   alone: count,
   /** Why the process ended, when it could still tell; else ''. */
   reason: z.string(),
+  /** How many processes the kernel had killed for want of memory, on this machine, when this one started. */
+  memoryKills: count.default(0),
 });
 
 /** The entries that a worker has in work. */
