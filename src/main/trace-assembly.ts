@@ -126,21 +126,10 @@ export async function openTraceAssembly(options: TraceAssemblyOptions): Promise<
 }
 
 function threadDataOf(config: TraceThreadData['config']): TraceThreadData {
-  const { dataDir, natsPort, natsUrl, natsToken, streamReplicas } = config;
-  const { traceWaitMs, traceBufferBytes, traceWaitingSpans, logLevel } = config;
-  return {
-    config: {
-      dataDir,
-      natsPort,
-      natsUrl,
-      natsToken,
-      streamReplicas,
-      traceWaitMs,
-      traceBufferBytes,
-      traceWaitingSpans,
-      logLevel,
-    },
-  };
+  const { dataDir, natsPort, natsUrl, natsToken, streamReplicas, logLevel } = config;
+  const { traceWaitMs, traceBufferBytes, traceWaitingSpans } = config;
+  const nats = { dataDir, natsPort, natsUrl, natsToken };
+  return { config: { ...nats, streamReplicas, traceWaitMs, traceBufferBytes, traceWaitingSpans, logLevel } };
 }
 
 /** `refused` hears of messages that are refused for good. */
