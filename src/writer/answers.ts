@@ -39,10 +39,17 @@ function plain(answer: string): string {
   return quoted ? said.slice(1, -1).trim() : said;
 }
 
+/**
+ * What a reader does not see, or not as it stands: controls, marks of direction, tags, halves of characters, blanks that
+ * are letters, and heaps of accents. Persian and Hindi need the two joiners.
+ */
+const UNPLAIN =
+  /[\p{Cc}\p{Cn}\p{Co}\p{Cs}\p{Zl}\p{Zp}\u2800\u3164]|[\u{e0100}-\u{e01ef}]|(?!\u200c|\u200d)\p{Cf}|\p{Mn}{5}/u;
+
 function formFault(text: string, most: number): string | null {
   if (text.length < LEAST_LENGTH || !/\p{L}/u.test(text)) return 'it says nothing';
   if (text.length > most) return `it has more than ${most} characters`;
-  if (!isPlainName(text) || /[\p{Co}\u200e\u200f]/u.test(text)) return 'it is more than one plain line';
+  if (!isPlainName(text) || UNPLAIN.test(text)) return 'it is more than one plain line';
   if (/[<>{}[\]|\\^`*_#~=@]|https?:/u.test(text)) return 'it holds marks that are no plain text';
   return text.includes(HIDDEN) ? 'it names what is hidden' : null;
 }

@@ -92,7 +92,7 @@ export class ChatEndpoint implements TextModel {
     const [choice] = answer.choices;
     if (choice === undefined || choice.finish_reason === 'length')
       throw new CallError('failed', 'the answer was cut off');
-    return { text: choice.message.content, model: truncate(answer.model ?? this.#model, MOST_MODEL_LENGTH) };
+    return { text: choice.message.content, model: modelOf(answer.model, this.#model) };
   }
 
   close(): Promise<void> {
@@ -132,6 +132,12 @@ export class ChatEndpoint implements TextModel {
       throw new CallError(timedOut ? 'timed_out' : 'failed', reason, 0, { cause: error });
     }
   }
+}
+
+/** Who made the answer, by what it says, else by what was asked for; it is stored with the text. */
+function modelOf(said: string | undefined, asked: string): string {
+  const name = [said, asked].find((one) => one !== undefined && /^[\p{L}\p{N}._:/@+ -]+$/u.test(one));
+  return truncate(name ?? 'unnamed', MOST_MODEL_LENGTH);
 }
 
 function baseOf(url: string): string {

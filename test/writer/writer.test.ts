@@ -105,6 +105,15 @@ describe('writer', () => {
     equal(published[0]?.writing?.model, 'first-of-list');
   });
 
+  it('stores no model that is no name', async () => {
+    const choices = [{ message: { content: 'Late parcels' } }];
+    server.answer = () => ({ body: JSON.stringify({ model: '\u001b[31m\u202eliame', choices }) });
+    const { shard } = start({ name: 'my-model' });
+    report(shard, named('t1'));
+    await eventually(() => published.length === 1);
+    equal(published[0]?.writing?.model, 'my-model');
+  });
+
   it('gives texts as data behind the task, without personal data', async () => {
     const { shard } = start();
     report(
