@@ -398,7 +398,10 @@ async function work(
     timestamp: 0,
     bytes: new Uint8Array([sequence]),
   });
-  const waiting = [...batches];
+  // A worker that was stopped had read further than it has applied: the next one reads that again.
+  const first = batches[0]?.[0]?.sequence ?? 0;
+  const left = all.filter(({ sequence }) => sequence > fixture.store.sequence && sequence < first);
+  const waiting = left.length === 0 ? [...batches] : [left, ...batches];
   const loop: WorkerLoop = new WorkerLoop({
     source: {
       next: () => {
