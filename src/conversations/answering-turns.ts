@@ -5,6 +5,7 @@
  */
 
 import { fold } from '../language/normalise.ts';
+import { asksByMark } from '../language/question-marks.ts';
 import { wordCount } from '../language/words.ts';
 import { ASKED_DETAILS } from './asked-details.ts';
 
@@ -12,12 +13,10 @@ import { ASKED_DETAILS } from './asked-details.ts';
 const CLOSING_LENGTH = 400;
 /** What is said later than this after a question is a new beginning, microseconds: one hour. */
 const ANSWERED_WITHIN = 3_600_000_000;
-/** A question mark of any script that ends a sentence or a part of one, so not one in an address. */
-const QUESTION = /[?\u037e⁇⁈‽](?![\p{L}\p{N}=&/])|[？؟՞፧]/u;
 
 /** Whether a text holds a question, as its marks tell. */
 export function holdsQuestion(text: string): boolean {
-  return QUESTION.test(text);
+  return asksByMark(text);
 }
 
 /** Whether an assistant turn asks the user something. */

@@ -2,6 +2,7 @@
 import type { Enrichment } from '../domain/facts.ts';
 import { truncate } from '../domain/truncate.ts';
 import { HIDDEN } from '../language/redact/redact.ts';
+import { endsInQuestionMark, holdsQuestionMark, isMarkedQuestion } from '../language/question-marks.ts';
 import { namesData } from './answering-turns.ts';
 import { clausesOf, sentencesOf } from '../language/sentences.ts';
 import {
@@ -180,7 +181,7 @@ function chosen(shown: readonly AskedSentence[]): AskedSentence[] {
 
 /** How the user can be reached, and under which number: what a request needs, not what it is. */
 function givesData(sentence: string): boolean {
-  if (/[?？؟]/u.test(sentence) || contentCount(sentence) > CONTENT_OF_DATA) return false;
+  if (holdsQuestionMark(sentence) || contentCount(sentence) > CONTENT_OF_DATA) return false;
   return sentence.includes('@') || sentence.includes(HIDDEN) || digitsIn(sentence) >= DIGITS_OF_DATA;
 }
 
@@ -209,7 +210,7 @@ function shownSentence(sentence: string, asks: boolean): AskedSentence | null {
   const words = shownWordsOf(text, 40);
   const opening = isUnspaced(text) ? undefined : openingIn(text, words);
   const isOpened = begins || opening !== undefined;
-  const isQuestion = isOpened || /[?？؟]["'”»)\]]*$/u.test(text);
+  const isQuestion = isOpened || isMarkedQuestion(text);
   // "This sounds good, could you find …": what is said before the wish is no matter of it.
   const wish = opening === undefined ? words : words.slice(opening);
   const refers = REFERENCES.firstIn(text, wish) >= 0;
@@ -250,11 +251,11 @@ function wishes(text: string): boolean {
 /** "Is there a pool?", and not "Could you book it?" or "I need a pool?". */
 function asksToBeTold(text: string, words: readonly ShownWord[], opening: number | undefined): boolean {
   if (isUnspaced(text)) {
-    const isQuestion = /[?？]$/u.test(text) || QUESTION_WORDS.firstIn(text, words) >= 0;
+    const isQuestion = endsInQuestionMark(text) || QUESTION_WORDS.firstIn(text, words) >= 0;
     return INQUIRIES.firstIn(text, words) >= 0 || (isQuestion && DIRECTIVES.firstIn(text, words) < 0);
   }
   if (demandsData(text, words)) return true;
-  if (opening === undefined) return /[?؟]["'”»)\]]*$/u.test(text) || QUESTION_WORDS.endAt(words, 0) > 0;
+  if (opening === undefined) return isMarkedQuestion(text) || QUESTION_WORDS.endAt(words, 0) > 0;
   // "Could you tell me", not "could you book".
   const end = Math.max(OPENINGS.endAt(words, opening), DIRECTIVES.endAt(words, opening));
   return words.slice(opening, end + 1).some(({ key }) => INQUIRIES.hasWord(key));

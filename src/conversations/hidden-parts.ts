@@ -1,6 +1,7 @@
 /** What can be said of an answer in which something is hidden. */
 import { HIDDEN } from '../language/redact/redact.ts';
 import { contentCount, PhraseSet, shownWordsOf } from '../language/shown/phrase-set.ts';
+import { endsSentence } from '../language/sentences.ts';
 import { isUnspaced } from '../language/words.ts';
 
 const WEAK_STARTS = PhraseSet.of('weakStarts');
@@ -53,6 +54,6 @@ function joined(clauses: readonly Clause[], isFree: boolean): string {
     else isCut = !isFree || left === '';
   }
   const text = left.trim();
-  if (text === '' || /[.!?…。！？؟।]["'”»)\]]*$/u.test(text)) return text;
+  if (text === '' || endsSentence(text)) return text;
   return `${text}${isUnspaced(text) ? '。' : '.'}`;
 }

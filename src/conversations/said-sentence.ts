@@ -1,5 +1,6 @@
 /** What a sentence of an assistant does, by its phrases: it asks, offers, refuses, hands over, or says nothing. */
 import { LEXICON } from '../language/lexicon.ts';
+import { endsInQuestionMark, QUESTION_MARK } from '../language/question-marks.ts';
 import { wordKey } from '../language/spaced-phrases.ts';
 import { HIDDEN } from '../language/redact/redact.ts';
 import { contentCount, PhraseSet, shownWordsOf, type ShownWord } from '../language/shown/phrase-set.ts';
@@ -72,11 +73,15 @@ export interface SaidSentence {
   readonly pleasantry: Pleasantry;
 }
 
+/** A full stop may stand behind the mark, too. */
+const MARKED = new RegExp(`${QUESTION_MARK}["'”»)\\].]*$`, 'u');
+const ASKED_BEFORE = new RegExp(`^[^.!]*${QUESTION_MARK}`, 'u');
+
 export function readSentence(sentence: string): SaidSentence {
   const recap = recapOf(sentence);
   const text = withoutGreeting(recap ?? sentence);
   const words = shownWordsOf(text);
-  const isQuestion = /[?？؟]["'”»)\].]*$/u.test(text) || isUnmarkedQuestion(words);
+  const isQuestion = MARKED.test(text) || isUnmarkedQuestion(words);
   const handsOver = !isQuestion && isHandover(text, words);
   const refuses = !isQuestion && !handsOver && REFUSALS.firstIn(text, words) >= 0;
   const asked = isQuestion ? -1 : ASKS_BACK.firstIn(text, words);
@@ -108,11 +113,11 @@ export function isUnmarkedQuestion(words: readonly ShownWord[]): boolean {
 
 /** "It has a pool, would you like it?": what is stated, and the question behind it. */
 export function withoutTag(sentence: string): string[] {
-  if (!/[?？؟]$/u.test(sentence)) return [sentence];
+  if (!endsInQuestionMark(sentence)) return [sentence];
   const comma = Math.max(sentence.lastIndexOf('，'), sentence.lastIndexOf(', '), sentence.lastIndexOf('、'));
   const front = sentence.slice(0, comma);
   const tag = sentence.slice(comma + 1).trim();
-  if (comma < 0 || /^[^.!]*[?？]/u.test(front)) return [sentence];
+  if (comma < 0 || ASKED_BEFORE.test(front)) return [sentence];
   if (isUnspaced(front)) return front.length >= LEAST_FRONT ? [`${front}。`, tag] : [sentence];
   const words = shownWordsOf(tag, 6);
   const isTag = QUESTION_WORDS.endAt(words, 0) > 0 || DIRECTIVES.endAt(words, 0) > 0;
@@ -130,7 +135,7 @@ function opensAsking(words: readonly ShownWord[], asked: number): boolean {
 /** "Please confirm: a table for two at Rossi." What is to be confirmed says what is about to be done. */
 function recapOf(sentence: string): string | null {
   const colon = sentence.search(/[:：]\s*\S/u);
-  if (colon < 0 || colon > MOST_OF_LEAD || /[?？؟]$/u.test(sentence)) return null;
+  if (colon < 0 || colon > MOST_OF_LEAD || endsInQuestionMark(sentence)) return null;
   const lead = sentence.slice(0, colon);
   const recap = sentence.slice(colon + 1).trim();
   return ASKS_BACK.firstIn(lead, shownWordsOf(lead)) >= 0 && shownWordsOf(recap).length >= WORDS_AFTER

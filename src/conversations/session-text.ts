@@ -3,6 +3,7 @@ import type { Enrichment, GapType, Stance } from '../domain/facts.ts';
 import type { SignalKey } from '../domain/signal-kinds.ts';
 import { truncate } from '../domain/truncate.ts';
 import type { DetectLanguage } from '../language/detect.ts';
+import { isMarkedQuestion } from '../language/question-marks.ts';
 import { ENDINGS, type Ending } from '../language/shown/lexicon.ts';
 import { askedSentences, beginsWithReply, statedSentence, type AskedSentence } from './asked-sentences.ts';
 import { readAnswer } from './assistant-answer.ts';
@@ -262,7 +263,7 @@ export class SessionText {
     if (signals.includes('gives-up') || other === 'denies') return false;
     // "Yes, I'd like to return the lamp": more than a yes.
     const isMore = !refers && content > OWN_TRY && this.#requests.shareOf(text) <= MOST_SHARED;
-    const isAsked = /[?？؟]["'”»)\]]*$/u.test(text) || (asks === 'question' && (!isReply || isMore));
+    const isAsked = isMarkedQuestion(text) || (asks === 'question' && (!isReply || isMore));
     if (!isAsked && (isReply || signals.length > 0)) return false;
     // "Change it to the blue one" is a step of what was asked before.
     const isStep = refers && !adds && !isInformation && asks === 'question';

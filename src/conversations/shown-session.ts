@@ -3,6 +3,7 @@
  * Covered by test/conversations/session-text.test.ts.
  */
 import { capitalOf } from '../language/capital.ts';
+import { QUESTION_ENDS } from '../language/question-marks.ts';
 import { TEXT_LANGUAGES, type Ending } from '../language/shown/lexicon.ts';
 import { ended, isContrasted, shortened, shortenedAtClause, wishIn } from '../language/shown/shortening.ts';
 import { withoutOpenings } from '../language/shown/trimming.ts';
@@ -88,9 +89,11 @@ function pairsOf(told: readonly (readonly SessionRequest[])[]): string[] {
   return pairs.map(({ asked, said }) => [asked, said].filter((part) => part !== '').join(PART));
 }
 
+const LAST_MARK = new RegExp(`[\\s.!。！;,:，、；：।${QUESTION_ENDS}]`, 'u');
+
 function withoutMarks(text: string): string {
   let end = text.length;
-  while (end > 0 && /[\s.!?。！？؟;,:，、；：।]/u.test(text[end - 1]!)) end -= 1;
+  while (end > 0 && LAST_MARK.test(text[end - 1]!)) end -= 1;
   return text.slice(0, end);
 }
 

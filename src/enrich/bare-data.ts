@@ -4,6 +4,7 @@
  */
 import { isLexiconWord, mayBeLexiconWord } from '../language/lexicon-words.ts';
 import { fold } from '../language/normalise.ts';
+import { holdsQuestionMark } from '../language/question-marks.ts';
 import { everyPhrase } from '../language/redact/personal-lexicon.ts';
 import { personalSpans } from '../language/redact/redact.ts';
 import { foldedWordsOf, isFoldedStopWord } from '../language/words.ts';
@@ -77,7 +78,7 @@ function givesField({ matched, text }: ReadSentence, beside: number): boolean {
     behind > 0 &&
     behind === beside &&
     behind <= MOST_BEHIND_FIELD &&
-    !text.includes('?')
+    !holdsQuestionMark(text)
   );
 }
 

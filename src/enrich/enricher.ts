@@ -12,7 +12,7 @@ import { UNWATCHED, type StepListener } from './step-listener.ts';
  * Raised by one whenever rules change what a message is found to be: its kind, request, signals or gap;
  * whose turn it is by its role counts among them. The head needs no raise: `enrichmentId` holds its digest.
  */
-export const ENRICHMENT_VERSION = 23;
+export const ENRICHMENT_VERSION = 24;
 
 export interface Enricher {
   /** One finding a turn, in order. What it says of a turn depends on that turn's role and content alone. */

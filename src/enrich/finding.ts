@@ -2,6 +2,7 @@
 import type { Enrichment, MissingAbility, RequestSentence, SignalCandidate, Turn } from '../domain/facts.ts';
 import { SIGNALS, type SignalKey } from '../domain/signal-kinds.ts';
 import { LEXICON } from '../language/lexicon.ts';
+import { QUESTION_MARK } from '../language/question-marks.ts';
 import { analysedPart } from '../language/normalise.ts';
 import { alternatives } from '../language/patterns.ts';
 import { requestParts } from '../language/request-parts.ts';
@@ -23,7 +24,7 @@ export type ReadTurn = Pick<Turn, 'role' | 'content'>;
 const LATIN = LEXICON.please.all.filter((phrase) => /[a-z]/.test(phrase));
 const OTHERS = LEXICON.please.all.filter((phrase) => !LATIN.includes(phrase));
 /** Asks for something, however short it is. `\b` knows Latin letters only: other scripts go without it. */
-const ASKS = new RegExp(`[?？؟]|\\b(?:${alternatives(LATIN)})\\b|${alternatives(OTHERS)}`, 'u');
+const ASKS = new RegExp(`${QUESTION_MARK}|\\b(?:${alternatives(LATIN)})\\b|${alternatives(OTHERS)}`, 'u');
 const SATISFIED: ReadonlySet<SignalKey> = new Set(
   SIGNALS.filter(({ type }) => type === 'SAT').map(({ key }) => key),
 );

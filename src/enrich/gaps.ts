@@ -3,6 +3,7 @@
  * lacks. Refusals on principle, questions back and plain negative facts are neither.
  */
 import type { MissingAbility } from '../domain/facts.ts';
+import { QUESTION_ENDS } from '../language/question-marks.ts';
 import { sentencesOf } from '../language/sentences.ts';
 import { claimsIn, findGap, type GapFinding } from './gap-finder.ts';
 import { MAY_CLAIM } from './gap-triggers.ts';
@@ -48,7 +49,7 @@ export function gradeGap(content: string, head: Head): number {
 }
 
 const NOTHING: GapFinding = { missing: null, isExcused: false };
-const SENTENCE_END = /[.!?。！？\n]/u;
+const SENTENCE_END = new RegExp(`[.!。！\\n${QUESTION_ENDS}]`, 'u');
 
 /** Whether a sentence holds a phrase of a gap. Of most messages, few sentences need to be searched. */
 function holdsClaim(opening: string): boolean {

@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { SetupError } from '../errors.ts';
 import { fold } from '../language/normalise.ts';
+import { holdsQuestionMark } from '../language/question-marks.ts';
 import { foldedWordsOf } from '../language/words.ts';
 
 /** Where the heads that ship lie. */
@@ -45,7 +46,7 @@ export function featuresOf(text: string): Uint16Array {
     }
   }
   if (folded.includes('!')) places.add(place(hash('mark!', 1)));
-  if (/[?？]/.test(folded)) places.add(place(hash('mark?', 1)));
+  if (holdsQuestionMark(folded)) places.add(place(hash('mark?', 1)));
   const length = words.length - 2;
   places.add(
     place(

@@ -8,6 +8,7 @@ import { chosenSentences, joinedSentences } from '../language/chosen-sentences.t
 import { LEXICON, type Entries } from '../language/lexicon.ts';
 import { fold } from '../language/normalise.ts';
 import { alternatives } from '../language/patterns.ts';
+import { holdsQuestionMark } from '../language/question-marks.ts';
 import { sentenceKey } from '../language/sentence-key.ts';
 import { clausesOf, sentencesOf } from '../language/sentences.ts';
 import { foldedWordsOf, isFoldedStopWord, wordCount } from '../language/words.ts';
@@ -86,7 +87,7 @@ function weigh(sentence: ReadSentence): Weight {
   let score = 0.25 * Math.min(content, ENOUGH_CONTENT);
   const wishes = asks(sentence);
   const isWrong = complains(sentence);
-  const questions = QUESTION.test(sentence.text);
+  const questions = holdsQuestionMark(sentence.text);
   if (wishes) score += 1;
   if (isWrong) score += 0.5;
   if (questions) score += 0.4;
@@ -94,7 +95,6 @@ function weigh(sentence: ReadSentence): Weight {
 }
 
 const SAYS_NOTHING: Weight = { score: 0, wishes: false, asks: false };
-const QUESTION = /[?？]/;
 
 /** The request in a user turn, and the sentences that it is chosen from. */
 export interface ReadRequest {

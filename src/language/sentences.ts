@@ -1,10 +1,16 @@
 import { LEXICON } from './lexicon.ts';
 import { alternatives } from './patterns.ts';
+import { QUESTION_ENDS } from './question-marks.ts';
 import { TEXT_LANGUAGES } from './shown/lexicon.ts';
 
 /** Where a sentence ends: a line end, CJK full stops, or marks of other scripts before a space or the end. */
-const SENTENCE_END =
-  /(?<![.!?…؟।۔])[.!?…؟।۔]+["'”»)\]]*(?=\s|$)|(?<=\p{Ll}{2})[.!?](?=\p{Lu}\p{Ll}{0,16}\s)|[。！？；]+|\n/gu;
+const MARK = `[.!…।۔${QUESTION_ENDS}]`;
+const SENTENCE_END = new RegExp(
+  String.raw`(?<!${MARK})${MARK}+["'”»)\]]*(?=\s|$)|(?<=\p{Ll}{2})[.!?](?=\p{Lu}\p{Ll}{0,16}\s)|[。！？；]+|\n`,
+  'gu',
+);
+/** As the end of a sentence that is shown. */
+const WHOLE = new RegExp(String.raw`[.!…。！।${QUESTION_ENDS}]["'”»)\]]*$`, 'u');
 const ABBREVIATION = /(?<![^\s(])(?:mr|mrs|ms|dr|prof|st|no|nr|vs|etc|e\.g|i\.e|z\.b|sr|sra|bzw|ca)\.$/iu;
 /** "104 N. Main Street", "J. Smith"; not "I". */
 const INITIAL = /(?:^|[\s(])(?!I\.)\p{Lu}\.$/u;
@@ -19,6 +25,11 @@ const listed = (section: 'abbreviations' | 'ordinalNouns' | 'ordinalLeads'): Rea
 const ABBREVIATIONS = listed('abbreviations');
 const ORDINAL_NOUNS = listed('ordinalNouns');
 const ORDINAL_LEADS = listed('ordinalLeads');
+
+/** Whether a sentence has a mark at its end, so that none is to be added. */
+export function endsSentence(text: string): boolean {
+  return WHOLE.test(text);
+}
 
 /**
  * Sentences in order, trimmed, with their closing marks. Dots inside numbers, names and addresses do not split, nor do

@@ -4,6 +4,7 @@
  */
 import { isPlainName } from '../domain/printable.ts';
 import { detectLanguage } from '../language/detect.ts';
+import { QUESTION_ENDS } from '../language/question-marks.ts';
 import { HIDDEN, redact } from '../language/redact/redact.ts';
 import { isUnspaced, wordsOf } from '../language/words.ts';
 import type { Ask } from './asks.ts';
@@ -54,11 +55,13 @@ function formFault(text: string, most: number): string | null {
   return text.includes(HIDDEN) ? 'it names what is hidden' : null;
 }
 
+const LIKE_SENTENCE = new RegExp(`[.!。！:;${QUESTION_ENDS}]$`, 'u');
+
 function nameFault(name: string, source: string): string | null {
   const words = wordsOf(name);
   if (!isUnspaced(name) && words.length > MOST_NAME_WORDS) return `it has more than ${MOST_NAME_WORDS} words`;
   if (/\p{N}{3}/u.test(name)) return 'it holds a number';
-  if (/[.!?。！？:;]$/u.test(name)) return 'it ends like a sentence';
+  if (LIKE_SENTENCE.test(name)) return 'it ends like a sentence';
   const content = words.filter((word) => word.content).map((word) => word.text);
   if (content.length === 0) return 'it says nothing';
   const foreign = newWords(name, source);

@@ -22,7 +22,7 @@ describe('patterns', () => {
     for (const name of ['enrich/request-sentence', 'language/sentences', 'enrich/turn-kind']) {
       ok(places.has(`src/${name}.ts`), name);
     }
-    ok(places.has('src/conversations/session-text.ts'));
+    ok(places.has('src/conversations/said-sentence.ts'));
     ok([...constructed.values()].some(({ place }) => place.startsWith('src/enrich/turn-kind.ts:')));
   });
 

@@ -4,6 +4,7 @@
  * Emoji and emoticons are tokens too. Covered by test/language/phrases/read-text.test.ts.
  */
 import { composed } from '../normalise.ts';
+import { holdsQuestionMarkIn, QUESTION_ENDS } from '../question-marks.ts';
 import { wordKey } from '../spaced-phrases.ts';
 import { UNSPACED_SCRIPTS } from '../unspaced-scripts.ts';
 
@@ -124,7 +125,7 @@ export function addKeys(content: string, keys: Set<string>): void {
   for (const { key } of tokens) keys.add(key);
 }
 
-const ENDS = '!?。！？；｡؟।;\n\u2028\u2029';
+const ENDS = `!。！；｡।;\n\u2028\u2029${QUESTION_ENDS}`;
 const STOPS = '.…';
 const CLOSERS = `"'”’)]`;
 const SPACES = /\s/;
@@ -268,13 +269,16 @@ function closingsOf(text: string, tokens: readonly Token[]): ('?' | '!' | '')[] 
   for (let at = tokens.length - 1; at >= 0; at--) {
     const next = tokens[at + 1];
     if (next !== undefined && next.before !== BREAK.end) closings[at] = closings[at + 1]!;
-    else closings[at] = closingOf(text.slice(tokens[at]!.end, next?.start ?? text.length));
+    else closings[at] = closingOf(text, tokens[at]!.end, next?.start ?? text.length);
   }
   return closings;
 }
 
-function closingOf(marks: string): '?' | '!' | '' {
+/** Of the marks from `from` up to `to`. */
+function closingOf(text: string, from: number, to: number): '?' | '!' | '' {
+  const marks = text.slice(from, to);
   if (marks === '' || marks === '.') return '';
   const line = marks.split('\n', 1)[0]!;
-  return /[?？؟՞]/u.test(line) ? '?' : /[!！]/u.test(line) ? '!' : '';
+  if (holdsQuestionMarkIn(text, from, from + line.length)) return '?';
+  return /[!！]/u.test(line) ? '!' : '';
 }

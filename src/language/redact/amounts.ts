@@ -2,6 +2,7 @@
  * Tells amounts and quantities from numbers that are dialled. Words for units are words of other languages as well:
  * "601 234 567 w sprawie", "0171 234 567 am Abend". Covered by test/language/redact/redact.test.ts.
  */
+import { QUESTION_ENDS } from '../question-marks.ts';
 import { CUE } from './cues.ts';
 import { PERSONAL_WORDS } from './personal-words.ts';
 import type { Piece } from './pieces.ts';
@@ -88,8 +89,10 @@ export function isCalled(reading: Reading, place: number): boolean {
   return false;
 }
 
+const SENTENCE_END = new RegExp(`^[.!;。！${QUESTION_ENDS}]$`, 'u');
+
 function isWithin({ kind, text, line }: Piece): boolean {
-  return !line && kind !== 'number' && !/^[.!?;]$/u.test(text);
+  return !line && kind !== 'number' && !SENTENCE_END.test(text);
 }
 
 function digitsOf(pieces: readonly Piece[]): number {

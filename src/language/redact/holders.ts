@@ -3,6 +3,7 @@
  * test/language/redact/redact.test.ts.
  */
 import { LEXICON } from '../lexicon.ts';
+import { QUESTION_ENDS } from '../question-marks.ts';
 import { CUE, NOUN_CAPITALS, type Cue } from './cues.ts';
 import { isDemonym, isFamilyName, isGivenName, nameEnd } from './names.ts';
 import { hideName } from './people.ts';
@@ -15,6 +16,7 @@ const THINGS = PERSONAL_WORDS.heldThings;
 const SECTIONS = PERSONAL_WORDS.sections;
 /** Behind a name, they say when: "under Achterberg last week". */
 const TIMES: ReadonlySet<string> = new Set([...LEXICON.adverbs.all, ...LEXICON.quantifiers.all]);
+const SENTENCE_END = new RegExp(`^[.!;。！${QUESTION_ENDS}]$`, 'u');
 /** Pieces between the name and what it holds, before it and behind it. */
 const [WITHIN_BEFORE, WITHIN_BEHIND] = [5, 4];
 
@@ -76,7 +78,7 @@ function holds(
 }
 
 function endsSentence({ text, line }: Piece): boolean {
-  return line || /^[.!?;。！？]$/u.test(text);
+  return line || SENTENCE_END.test(text);
 }
 
 /** No noun follows that the name could describe: "under Dutch law". */

@@ -1,5 +1,7 @@
 /** Shortens a sentence at a clause, else at a word with an ellipsis, so that it never says the opposite. */
 import { truncate } from '../../domain/truncate.ts';
+import { endsInQuestionMark, holdsQuestionMark, QUESTION_ENDS } from '../question-marks.ts';
+import { endsSentence } from '../sentences.ts';
 import { isUnspaced } from '../words.ts';
 import { TEXT_LANGUAGES } from './lexicon.ts';
 import { contentCount, PhraseSet, shownWordsOf, type ShownWord } from './phrase-set.ts';
@@ -65,7 +67,10 @@ function troublesOf(isSpaced: boolean): string[] {
 }
 
 /** Where a clause ends: marks, spaced dashes and brackets. */
-const CLAUSE_MARK = /[,;，、；](?!\d)\s*(?=\S)|:\s+(?=\S)|：|\s[–—-]\s|\s\(|(?<=[?？؟!！。])\s*(?=\S)/gu;
+const CLAUSE_MARK = new RegExp(
+  String.raw`[,;，、；](?!\d)\s*(?=\S)|:\s+(?=\S)|：|\s[–—-]\s|\s\(|(?<=[${QUESTION_ENDS}!！。])\s*(?=\S)`,
+  'gu',
+);
 /** Fewer content words are no clause to stand by itself. */
 const LEAST_CONTENT = 2;
 const LEAST_LENGTH = 8;
@@ -113,7 +118,7 @@ export function shortened(sentence: string, length: number): string {
 /** With a mark at its end, and none that announces more. */
 export function ended(sentence: string): string {
   const whole = sentence.replace(/(?<!\s)\s*[:：]$/u, '');
-  return /[.!?…。！？؟।]["'”»)\]]*$/u.test(whole) ? whole : `${whole}${isUnspaced(whole) ? '。' : '.'}`;
+  return endsSentence(whole) ? whole : `${whole}${isUnspaced(whole) ? '。' : '.'}`;
 }
 
 /** Without a comma or the like at its end, which announces more. */
@@ -165,7 +170,7 @@ function clauseWithin(text: string, length: number, isWish = false): string | nu
 /** Neither a question, nor a wish, nor that something is wrong. */
 function onlyStates(clause: string): boolean {
   return (
-    !/[?？؟]/u.test(clause) &&
+    !holdsQuestionMark(clause) &&
     QUESTION_WORDS.endAt(shownWordsOf(clause), 0) === 0 &&
     !saysWhatIsWanted(clause)
   );
@@ -241,7 +246,7 @@ function opensWith(phrases: PhraseSet, clause: string): boolean {
 
 /** It begins like "because …", "if …", "when …" and is no question: not a sentence of its own. */
 function leansOn(clause: string): boolean {
-  if (/[?？؟]$/u.test(clause)) return false;
+  if (endsInQuestionMark(clause)) return false;
   // "When does it open"
   if (AUXILIARIES.has(shownWordsOf(clause, 2)[1]?.key ?? '')) return false;
   return [SUBORDINATES, REASONS, PURPOSES].some((phrases) => opensWith(phrases, clause));
@@ -294,8 +299,10 @@ export function withoutWeakEnd(text: string): string {
   return cut;
 }
 
+const OPEN_MARK = new RegExp(String.raw`[\s.,;:!，、。；：(“„«–—${QUESTION_ENDS}-]`, 'u');
+
 function withoutMarks(text: string): string {
   let end = text.length;
-  while (end > 0 && /[\s.,;:!?，、。；：(“„«–—-]/u.test(text[end - 1]!)) end -= 1;
+  while (end > 0 && OPEN_MARK.test(text[end - 1]!)) end -= 1;
   return text.slice(0, end);
 }

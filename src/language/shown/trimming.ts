@@ -1,5 +1,6 @@
 /** Cuts courtesies and what only leads up to a request from the ends of a sentence, so that a whole piece is left. */
 import { LEXICON } from '../lexicon.ts';
+import { endsInQuestionMark, QUESTION_ENDS } from '../question-marks.ts';
 import { wordKey } from '../spaced-phrases.ts';
 import { HIDDEN } from '../redact/redact.ts';
 import { isUnspaced } from '../words.ts';
@@ -23,12 +24,19 @@ const CONJUNCTIONS: ReadonlySet<string> = new Set(
 );
 
 /** Marks, spaces and pictures before the first word; quotes, brackets and signs of money belong to the text. */
-const BEFORE =
-  /^(?:[\s,.;:!?…。！？、，；：~*#>|·-]|\p{Extended_Pictographic}|\p{Emoji_Modifier}|\u200d|\ufe0f|–|—)+/u;
+const BEFORE = new RegExp(
+  String.raw`^(?:[\s,.;:!…。！、，；：~*#>|·${QUESTION_ENDS}-]|\p{Extended_Pictographic}|\p{Emoji_Modifier}|\u200d|\ufe0f|–|—)+`,
+  'u',
+);
 /** A number or dash of a list. */
 const LIST_MARK = /^(?:\(?\d{1,2}[.)]|[-*•–])\s+/u;
-const BREAK = /^(?:\s{0,3}(?:[,.;:!?…。！？、，；：–—\n]|\p{Extended_Pictographic}|$)|\s{1,3}-\s)/u;
+const BREAK = new RegExp(
+  String.raw`^(?:\s{0,3}(?:[,.;:!…。！、，；：–—\n${QUESTION_ENDS}]|\p{Extended_Pictographic}|$)|\s{1,3}-\s)`,
+  'u',
+);
 const MARKS_AT_END = /[\s.!…。！;,:，、；：–—-]/u;
+const ALL_MARKS_AT_END = new RegExp(String.raw`[\s.!…。！;,:，、；：–—${QUESTION_ENDS}-]`, 'u');
+const BEFORE_ASIDE = new RegExp(String.raw`[,.;:!…–—${QUESTION_ENDS}-]\s{0,3}$`, 'u');
 const PICTURE_AT_END = /(?:\p{Extended_Pictographic}|\u200d|\ufe0f|\p{Emoji_Modifier})$/u;
 
 /** Without "uh" and the like; what is a word as well ("um" in German) only goes with the comma after it. */
@@ -167,13 +175,13 @@ function isCapital(text: string, at: number): boolean {
 function withoutCourtesyAtEnd(sentence: string): string {
   let text = sentence.trimEnd();
   for (let rounds = 0; rounds < 6; rounds += 1) {
-    const bare = withoutMarksAtEnd(text, /[\s.!?…。！？;,:，、；：–—-]/u);
+    const bare = withoutMarksAtEnd(text, ALL_MARKS_AT_END);
     const cut = bare.length - courtesyLengthAtEnd(bare);
     if (cut === bare.length) return text;
     const shorter = withoutMarksAtEnd(bare.slice(0, cut), MARKS_AT_END);
     if (!saysSomething(shorter)) return text;
     // "Can you help, please?" stays a question.
-    text = /[?？؟]\s*$/u.test(text) && !/[?？؟]$/u.test(shorter) ? `${shorter}?` : shorter;
+    text = endsInQuestionMark(text.trimEnd()) && !endsInQuestionMark(shorter) ? `${shorter}?` : shorter;
   }
   return text;
 }
@@ -200,7 +208,7 @@ function courtesyLengthAtEnd(bare: string): number {
   const aside = ASIDES.lengthAtEnd(words);
   if (aside === 0) return 0;
   const start = from + words.at(-aside)!.start;
-  return /[,.;:!?…–—-]\s{0,3}$/u.test(bare.slice(Math.max(0, start - 4), start)) ? bare.length - start : 0;
+  return BEFORE_ASIDE.test(bare.slice(Math.max(0, start - 4), start)) ? bare.length - start : 0;
 }
 
 /** Without "I would like to", "could you tell me" and the like, as far as what is left stands by itself. */
