@@ -5,7 +5,11 @@ import type { LedgerEntry } from './ledger.ts';
 const LOOK_MS = 1000;
 /** It must be quiet at so many looks in a row: what is read from one stream waits in the next. */
 const QUIET_LOOKS = 3;
-const WAITING = ['undertone_worker_lag_entries', 'undertone_traces_waiting'];
+const WAITING = [
+  'undertone_worker_lag_entries',
+  'undertone_traces_waiting',
+  'undertone_traces_waiting_spans',
+];
 const COUNTED = 'undertone_worker_messages_total';
 
 /** How long a service may count nothing, and how long it may count in all, before nobody waits any longer. */
