@@ -43,11 +43,6 @@ export interface PublicationOptions extends CompactionLimits {
 const REWRITE_SHARE = 0.1;
 /** The share of time that may go into full compaction. */
 const FULL_COMPACTION_SHARE = 0.05;
-/**
- * While a compaction runs, the delta segments are left as they are once they have this many times `compactRows`, and new
- * ones begin. It doubles each time, so that a long compaction leaves few segments.
- */
-const SEAL_RATIO = 4;
 /** What the sort of a large table may take besides the state, in times of the state's memory. */
 const SORT_SHARE = 0.25;
 /** With less, no sort comes to its end. */
@@ -62,7 +57,7 @@ const SEGMENT_FILE = /^(newest|merged)[-.].*duckdb/;
  * Writes what readers open: immutable files of segments, then the manifest `CURRENT` by rename. Each publication
  * writes new delta segments with every row that changed since the lower segments of its table. When they have
  * grown, the largest are compacted with lower segments of similar size on a second connection, from a snapshot,
- * while folding continues; if that takes long, delta segments stay as they are, and new ones begin above them. So the cost of a publication does not depend on the length of history. In the time that
+ * while folding continues. So the cost of a publication does not depend on the length of history. In the time that
  * remains, each table is compacted to one lower segment: a query over fewer segments is planned and answered sooner.
  */
 export class Publication {
@@ -78,10 +73,6 @@ export class Publication {
   /** Compacted segments that the next publication puts into the manifest. */
   #compacted: TableSegments | null = null;
   #compactFullyAt = 0;
-  /** The delta segments of the manifest. */
-  #delta: Readonly<Record<string, Segment>> = {};
-  /** How often delta segments were left as they are since the running compaction began. */
-  #seals = 0;
   #rewriteAt = -Infinity;
 
   constructor(options: PublicationOptions) {
@@ -120,7 +111,6 @@ export class Publication {
       return;
     }
     this.#sealCompacted();
-    this.#sealDelta();
     const plans = this.#tables.map((table) => ({ table, below: segmentsOf(this.#sealed, table), rows: 0 }));
     const delta = await this.#writer.write((work) => work(store.connection), {
       kind: 'newest',
@@ -139,7 +129,6 @@ export class Publication {
       views: versionsOf(store.views),
       tables: Object.fromEntries(tables),
     });
-    this.#delta = delta.segments;
     if (rewriting) {
       clearDamage(store.directory, 'segments');
       this.#rewriteAt = this.#nextAt(startedAt, REWRITE_SHARE);
@@ -175,35 +164,12 @@ export class Publication {
     await this.settle();
     this.#compacted = null;
     this.#sealed = {};
-    this.#delta = {};
     return true;
   }
 
-  /** Puts what was compacted in the place of what it holds; above it stays what was sealed meanwhile. */
   #sealCompacted(): void {
-    const compacted = Object.entries(this.#compacted ?? {}).map(([name, segments]) => {
-      const seq = segments.at(-1)?.seq ?? -1;
-      const newer = (this.#sealed[name] ?? []).filter((segment) => segment.seq > seq);
-      return [name, [...segments, ...newer]] as const;
-    });
-    this.#sealed = { ...this.#sealed, ...Object.fromEntries(compacted) };
+    this.#sealed = { ...this.#sealed, ...this.#compacted };
     this.#compacted = null;
-  }
-
-  /** So that no publication writes all that has changed since a long compaction began. */
-  #sealDelta(): void {
-    const most = this.#options.compactRows * SEAL_RATIO * 2 ** this.#seals;
-    if (this.#compacting === null || sumRows(Object.values(this.#delta)) < most) return;
-    const sealed = this.#tables.flatMap((table) => {
-      const segment = this.#delta[table.name];
-      const below = segmentsOf(this.#sealed, table);
-      // What was compacted since holds it, and newer rows.
-      const isHeld = segment === undefined || segment.rows === 0 || segment.seq <= (below.at(-1)?.seq ?? -1);
-      return isHeld ? [] : [[table.name, [...below, segment]] as const];
-    });
-    this.#sealed = { ...this.#sealed, ...Object.fromEntries(sealed) };
-    this.#delta = {};
-    this.#seals += 1;
   }
 
   #compactNext(delta: Readonly<Record<string, Segment>>): void {
@@ -236,7 +202,6 @@ export class Publication {
   }
 
   #start(work: () => Promise<void>): void {
-    this.#seals = 0;
     this.#compacting = work()
       .catch(this.#options.onError)
       .finally(() => {

@@ -116,47 +116,6 @@ describe('publication', () => {
     deepEqual(files.toSorted(), [...filesOf(manifest)].toSorted());
   });
 
-  it('writes little while a compaction takes long, and loses nothing to it', async () => {
-    await fixture.close();
-    fixture = await openFixture({ directory: directory.path, compactRows: 10, compactRatio: 8 });
-    const beside = fixture.store.beside.bind(fixture.store);
-    let gate = Promise.withResolvers<void>();
-    // The snapshot is of the time when it goes on.
-    fixture.store.beside = (work) => gate.promise.then(() => beside(work));
-    const newestRows = (): number => {
-      const { seq = -1, tables = {} } = readManifest(directory.path) ?? {};
-      return Object.values(tables)
-        .flat()
-        .filter(({ file }) => file.startsWith(`newest-${seq}-`))
-        .reduce((sum, { rows }) => sum + rows, 0);
-    };
-    const rows: number[] = [];
-    let position = 0;
-    try {
-      for (let round = 0; round < 2; round++) {
-        for (let turns = 0; turns < 24; turns++) {
-          await turn((position += 1));
-          await fixture.publish();
-          rows.push(newestRows());
-          deepEqual(await counted(), { sequence: position, messages: position });
-        }
-        gate.resolve();
-        await fixture.publication.settle();
-        await fixture.publish();
-        await fixture.publication.settle();
-        deepEqual(await counted(), { sequence: position, messages: position });
-        gate = Promise.withResolvers();
-      }
-    } finally {
-      gate.resolve();
-    }
-    ok(Math.max(...rows) < 200, `rows written: ${rows.join(' ')}`);
-    await fixture.restart();
-    await turn((position += 1));
-    await fixture.publish();
-    deepEqual(await counted(), { sequence: position, messages: position });
-  });
-
   it('compacts every table to one lower segment when there is time for it', async () => {
     const depth = (): number =>
       Math.max(
