@@ -15,20 +15,21 @@ export function giveWay(): Promise<void> {
   return line;
 }
 
-/** What `work` makes of each item, in their order; gives way after each PIECE of them. */
+/** What `work` makes of each item, in their order; gives way after each piece of so many. */
 export async function mapInPieces<In, Out>(
   items: readonly In[],
   work: (item: In, index: number) => Out,
+  size: number = PIECE,
 ): Promise<Out[]> {
   const made: Out[] = [];
-  for (const piece of piecesOf(items)) {
+  for (const piece of piecesOf(items, size)) {
     if (made.length > 0) await giveWay();
     for (const item of piece) made.push(work(item, made.length));
   }
   return made;
 }
 
-/** A list in pieces of PIECE items. */
-export function* piecesOf<T>(items: readonly T[]): Generator<readonly T[]> {
-  for (let from = 0; from < items.length; from += PIECE) yield items.slice(from, from + PIECE);
+/** A list in pieces of so many items. */
+export function* piecesOf<T>(items: readonly T[], size: number = PIECE): Generator<readonly T[]> {
+  for (let from = 0; from < items.length; from += size) yield items.slice(from, from + size);
 }

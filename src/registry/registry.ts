@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { mapInPieces } from '../domain/give-way.ts';
 import type { KeyScope } from '../domain/key-scopes.ts';
 import { SetupError } from '../errors.ts';
 import { extentOf } from '../stream/archive/archive.ts';
@@ -119,6 +120,8 @@ export const FIRST_PROJECT_NAME = 'default';
 
 const SECRET_KEY = 'id-secret';
 const FIRST_KEY = 'first-key';
+/** About half a millisecond. */
+const IDS_IN_A_PIECE = 16;
 /** How long another process may take between marking the first key and storing it. */
 const FIRST_KEY_MS = 2000;
 
@@ -274,7 +277,8 @@ class SharedRegistry implements Registry {
   readonly issueSessionIds: Registry['issueSessionIds'] = async ({ projectId, instanceId, externalIds }) => {
     const instance = await this.findInstance(instanceId);
     if (instance === null || instance.projectId !== projectId) return null;
-    return externalIds.map((externalId) => this.issueSessionId(instance, `external-id:${externalId}`));
+    const issue = (externalId: string): string => this.issueSessionId(instance, `external-id:${externalId}`);
+    return mapInPieces(externalIds, issue, IDS_IN_A_PIECE);
   };
   readonly instanceOfSessionId: Registry['instanceOfSessionId'] = async (sessionId) => {
     const number = this.#sessionIds.read(sessionId);

@@ -1,4 +1,4 @@
-/** Covered by test/worker/batch-size.test.ts. */
+/** Covered by test/worker/fair-share.test.ts. */
 
 const LEAST = 200;
 const FIRST = 1000;
@@ -8,8 +8,12 @@ const SHARED_MS = 300;
 const ALONE_MS = 800;
 /** Others count as sending for so long, milliseconds, after something of theirs was taken up. */
 const HEARD_MS = 10_000;
-/** By so much the least time of a batch grows with each: it belongs to views that were smaller. */
-const GROWTH = 1.02;
+/** Of the mean size of batches: so much they must differ. */
+const LEAST_SPREAD = 0.1;
+/** A batch counts as at most so many times what they take in the mean. */
+const MOST_TIMES = 3;
+/** What an earlier batch weighs beside the one after it: what a batch takes belongs to views that were smaller. */
+const MEMORY = 0.95;
 
 /**
  * How many messages a batch takes, so that nobody waits long for the next one. Only the pace depends on it: any
@@ -19,8 +23,7 @@ export class BatchSize {
   readonly #most: number;
   #messages: number;
   #heardAt = -Infinity;
-  /** About what a batch takes whatever it holds, milliseconds. */
-  #leastMs = Infinity;
+  readonly #fixed = new FixedPart();
 
   constructor(most: number) {
     this.#most = most;
@@ -38,12 +41,42 @@ export class BatchSize {
 
   /** A batch of so many messages took so long. */
   took(messages: number, ms: number, now: number): void {
-    this.#leastMs = Math.min(ms, this.#leastMs * GROWTH);
+    const fixedMs = this.#fixed.after(messages, ms);
     // Smaller ones would take as long and hold less: the backlog would stand still.
-    const aim = Math.max(now - this.#heardAt < HEARD_MS ? SHARED_MS : ALONE_MS, 2 * this.#leastMs);
+    const aim = Math.max(now - this.#heardAt < HEARD_MS ? SHARED_MS : ALONE_MS, 2 * fixedMs);
     const factor = Math.min(2, Math.max(0.5, aim / Math.max(1, ms)));
     // A small batch tells nothing of how long a larger one may take.
     if (factor > 1 && messages < this.#messages / 2) return;
     this.#messages = Math.round(Math.min(this.#most, Math.max(LEAST, this.#messages * factor)));
+  }
+}
+
+/** What batches take whatever they hold: the line through what the last of them took by their messages, at none. */
+class FixedPart {
+  // Sums over the batches, each of which weighs less than the next one.
+  #weight = 0;
+  #n = 0;
+  #t = 0;
+  #nn = 0;
+  #nt = 0;
+  #ms = 0;
+
+  /** Milliseconds, after one more batch. */
+  after(messages: number, took: number): number {
+    // Of one that the machine held up, no more.
+    const ms = this.#weight === 0 ? took : Math.min(took, (MOST_TIMES * this.#t) / this.#weight);
+    this.#weight = this.#weight * MEMORY + 1;
+    this.#n = this.#n * MEMORY + messages;
+    this.#t = this.#t * MEMORY + ms;
+    this.#nn = this.#nn * MEMORY + messages * messages;
+    this.#nt = this.#nt * MEMORY + messages * ms;
+    const [n, t] = [this.#n / this.#weight, this.#t / this.#weight];
+    const spread = this.#nn / this.#weight - n * n;
+    // Batches of nearly one size tell nothing of it.
+    if (spread > (LEAST_SPREAD * n) ** 2) {
+      const slope = (this.#nt / this.#weight - n * t) / spread;
+      this.#ms = Math.min(t, Math.max(0, t - slope * n));
+    }
+    return Math.min(this.#ms, t);
   }
 }

@@ -207,6 +207,24 @@ describe('registry', () => {
       ok((await here.registry.listInstances()).some(({ id }) => id === instance.id));
     });
 
+    it('lets others go first while it issues session ids', async () => {
+      const { projectId } = await newProject();
+      const { id } = await here.registry.createInstance({ projectId });
+      const externalIds = Array.from({ length: 1000 }, (_, i) => `ticket-${i}`);
+      let rounds = 0;
+      const work = here.registry.issueSessionIds({ projectId, instanceId: id, externalIds });
+      let isDone = false;
+      const round = (): void => {
+        rounds += 1;
+        if (!isDone) setImmediate(round);
+      };
+      round();
+      const issued = await work;
+      isDone = true;
+      equal(new Set(issued).size, 1000);
+      ok(rounds > 50, `others had ${rounds} turns`);
+    });
+
     it('have numbers of their own under concurrency', async () => {
       const { projectId } = await newProject();
       const makers = Array.from({ length: 60 }, (_, i) => (i % 2 === 0 ? here : there));

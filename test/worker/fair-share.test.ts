@@ -262,6 +262,17 @@ describe('the size of a batch', () => {
     equal(size.messages, 20_000);
   });
 
+  it('does not grow while others wait, however long the backlog is', () => {
+    const size = new BatchSize(20_000);
+    for (let turn = 0; turn < 1000; turn += 1) {
+      size.heard(turn);
+      // The views grow, too.
+      const fixed = 80 + turn / 20;
+      size.took(size.messages, fixed + size.messages / 10, turn);
+    }
+    equal(size.messages < 3000, true, `${size.messages}`);
+  });
+
   it('never shrinks to where a batch takes as long as an empty one', () => {
     const size = new BatchSize(20_000);
     // A third of a second for the statements, and a tenth of a millisecond for each message.
