@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { action, UsageError, wholeNumber, type Command } from '../src/cli/command.ts';
 import { count } from '../src/domain/progress.ts';
 import { ServiceClient } from '../src/import/client.ts';
+import { filesOf, readManifest } from '../src/store/published/manifest.ts';
 import { corpora, take, type Conversation } from './load/distinct-texts.ts';
 import { fixedLoopMs } from './load/fixed-loop.ts';
 import type { Ratios } from './load/ratios.ts';
@@ -109,7 +110,7 @@ export async function countTexts(texts: string, messages: number, data?: string)
       messages: sent,
       messagesPerSecond: sent / seconds,
       cpu: Object.fromEntries(cpu),
-      viewBytes: (await bytesIn(join(service.dataDir, 'views'))) / sent,
+      viewBytes: (await bytesIn(join(service.dataDir, 'views'), isReplaced)) / sent,
       streamBytes: (await bytesIn(join(service.dataDir, 'nats'))) / sent,
       loopMs,
       load: loadavg()[0] ?? 0,
@@ -169,10 +170,21 @@ async function untilCounted({ url, key }: OwnService, position: number, instance
   throw new Error(`position ${position} was not counted within ${WAIT_MS / 60_000} minutes`);
 }
 
-async function bytesIn(folder: string): Promise<number> {
+/** Whether it is a file of the views that no manifest names any more: it goes within a minute or two. */
+function isReplaced(folder: string, name: string): boolean {
+  if (!/^(?:newest|merged)[-.]/.test(name)) return false;
+  const manifest = readManifest(folder);
+  return manifest !== null && !filesOf(manifest).has(name);
+}
+
+/** What the files below a folder take, without those that are left out. */
+async function bytesIn(
+  folder: string,
+  isLeftOut: (folder: string, name: string) => boolean = () => false,
+): Promise<number> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const sizes = entries
-    .filter((entry) => entry.isFile())
+    .filter((entry) => entry.isFile() && !isLeftOut(entry.parentPath, entry.name))
     .map((entry) =>
       stat(join(entry.parentPath, entry.name)).then(
         ({ size }) => size,
