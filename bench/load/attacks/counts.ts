@@ -11,6 +11,7 @@ const WAITING = [
   'undertone_traces_waiting_spans',
 ];
 const COUNTED = 'undertone_worker_messages_total';
+const DONE = [COUNTED, 'undertone_worker_batches_total'];
 
 /** How long a service may count nothing, and how long it may count in all, before nobody waits any longer. */
 const STANDSTILL_MS = 60_000;
@@ -34,7 +35,8 @@ export async function untilQuiet(url: string, say: (sentence: string) => void): 
     if (now - toldAt > TELL_MS) {
       toldAt = now;
       const waits = WAITING.map((name, index) => `${name} ${waiting[index] ?? 'unknown'}`).join(', ');
-      say(`after ${((now - startedAt) / 1000).toFixed(0)} s: ${waits}`);
+      const done = DONE.map((name) => `${name} ${valueOf(metrics ?? '', name) ?? 'unknown'}`).join(', ');
+      say(`after ${((now - startedAt) / 1000).toFixed(0)} s: ${waits}; ${done}`);
     }
     quiet = waiting.every((count) => count === 0) ? quiet + 1 : 0;
     await sleep(LOOK_MS);
