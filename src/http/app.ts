@@ -127,7 +127,7 @@ export function createApp(dependencies: HttpDependencies): FastifyInstance {
       void scope.register(async (inner) => registerInstanceRoutes(inner, dependencies.instances));
       registerSessionIdsRoute(scope, dependencies.instances, bodies);
       if (query !== undefined) {
-        const reading = { ...query, waitMs: limits.queryWaitMs };
+        const reading = { ...query, waitMs: limits.queryWaitMs, answerMs: times.answer };
         registerQueryRoute(scope, reading);
         registerReadingRoutes(scope, reading);
         registerCurationRoutes(scope, reading, bodies);
@@ -139,7 +139,7 @@ export function createApp(dependencies: HttpDependencies): FastifyInstance {
   if (query !== undefined) {
     void app.register(async (scope) => {
       registerAuth(scope, dependencies, { requests: limiter, messages: budget });
-      registerMcpRoute(scope, query, dependencies, { bodies, limiter });
+      registerMcpRoute(scope, { ...query, answerMs: times.answer }, dependencies, { bodies, limiter });
     });
   }
   return app;

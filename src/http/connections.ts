@@ -12,6 +12,8 @@ export interface ConnectionTimes {
   readonly request: number;
   /** Between two requests. */
   readonly keepAlive: number;
+  /** For an answer to be made, of what is no export. */
+  readonly answer: number;
   /** Without a byte in either direction; above every wait for an answer. */
   readonly silence: number;
   /** For the last answer to leave, when a connection is closed. */
@@ -24,6 +26,7 @@ export const CONNECTION_TIMES: ConnectionTimes = {
   headers: 10_000,
   request: 120_000,
   keepAlive: 72_000,
+  answer: 90_000,
   silence: 150_000,
   farewell: 2000,
   check: 1000,

@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError, ERROR_CODES } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { Reading, type ReadingDoor } from '../mcp/reading.ts';
+import { inTime } from './answer-time.ts';
 import { countRequest } from './auth.ts';
 import { SlowBodyError, type BodyReader } from './body.ts';
 import type { HttpDependencies } from './dependencies.ts';
@@ -23,7 +24,7 @@ const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
  */
 export function registerMcpRoute(
   scope: FastifyInstance,
-  query: NonNullable<HttpDependencies['query']>,
+  query: NonNullable<HttpDependencies['query']> & { readonly answerMs: number },
   { instances, now, log }: Pick<HttpDependencies, 'instances' | 'now'> & { readonly log: Logger },
   { bodies, limiter }: { readonly bodies: Pick<BodyReader, 'readJson'>; readonly limiter: RateLimiter },
 ): void {
@@ -48,9 +49,10 @@ export function registerMcpRoute(
     }
     // Loaded with the first request: most services never get one.
     const { answerPost } = await import('../mcp/server.ts');
+    const door = counted(doorOf(request.projectId), limiter, request, reply);
     const answer = await answerPost(
       { headers: headersOf(request), body: request.body },
-      { reading: new Reading(counted(doorOf(request.projectId), limiter, request, reply)), now },
+      { reading: new Reading(timed(door, query.answerMs)), now },
       (error) => log.error({ event: 'tool_failed', requestId: request.id, err: error }, 'an MCP tool failed'),
     );
     for (const [name, value] of answer.headers) reply.header(name, value);
@@ -85,6 +87,12 @@ function counted(
       return door.get(path, parameters);
     },
   };
+}
+
+/** All that a tool asks is answered within `ms` of its first question, or refused. */
+function timed(door: ReadingDoor, ms: number): ReadingDoor {
+  const until = performance.now() + ms;
+  return { get: (path, parameters) => inTime(door.get(path, parameters), until - performance.now()) };
 }
 
 /**

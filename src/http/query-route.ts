@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { parseQueryParameters } from '../query/parameters.ts';
 import type { InstanceFinder, QueryRunner } from './dependencies.ts';
+import { inTime } from './answer-time.ts';
 import { exportTypeOf, sendExport } from './export.ts';
 import { enterInstance } from './instance-request.ts';
 import { sendJson } from './json-answer.ts';
@@ -12,9 +13,14 @@ const EVERY_ROW = 2 ** 31 - 1;
 /** GET /v1/query/: the metrics of one instance's entities. */
 export function registerQueryRoute(
   scope: FastifyInstance,
-  dependencies: { readonly runner: QueryRunner; readonly instances: InstanceFinder; readonly waitMs: number },
+  dependencies: {
+    readonly runner: QueryRunner;
+    readonly instances: InstanceFinder;
+    readonly waitMs: number;
+    readonly answerMs: number;
+  },
 ): void {
-  const { runner } = dependencies;
+  const { runner, answerMs } = dependencies;
   scope.get('/query', { config: { scope: 'query' } }, async (request, reply) => {
     const parameters = parseQueryParameters(request.query as Record<string, string | string[]>);
     await enterInstance(request, reply, parameters.instanceId, dependencies);
@@ -24,7 +30,7 @@ export function registerQueryRoute(
       const all = 'limit' in (request.query as object) ? parameters : { ...parameters, limit: EVERY_ROW };
       return sendExport(reply, type, all, runner.stream(all, request.projectId));
     }
-    return sendJson(reply, await runner.run(parameters, request.projectId));
+    return sendJson(reply, await inTime(runner.run(parameters, request.projectId), answerMs));
   });
 }
 

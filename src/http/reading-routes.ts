@@ -6,11 +6,16 @@ import { curationsParameterSchemas } from '../query/curations/curations-schema.t
 import { overviewParameterSchemas } from '../query/overview/overview-schema.ts';
 import { sessionParameterSchemas } from '../query/session-schema.ts';
 import { WHY_PATHS, whyParameterSchemas, type WhyPath } from '../query/why/why-schema.ts';
+import { inTime } from './answer-time.ts';
 import type { HttpDependencies } from './dependencies.ts';
 import { enterInstance, readId, readParameters } from './instance-request.ts';
 import { sendJson } from './json-answer.ts';
 
-type Reading = NonNullable<HttpDependencies['query']> & { readonly waitMs: number };
+type Reading = NonNullable<HttpDependencies['query']> & {
+  readonly waitMs: number;
+  /** For an answer to be made, milliseconds. */
+  readonly answerMs: number;
+};
 
 /** A question that was read, before anybody is asked. */
 interface Question {
@@ -28,7 +33,7 @@ export interface ReadingRoute {
 }
 
 /** The routes that read the views of one instance, besides GET /v1/query/. */
-export function readingRoutes(reading: Omit<Reading, 'waitMs'>): readonly ReadingRoute[] {
+export function readingRoutes(reading: NonNullable<HttpDependencies['query']>): readonly ReadingRoute[] {
   const { sessions, why, changes, overview, curations } = reading;
   return [
     route('/sessions', 'sessionId', sessionParameterSchemas, (parameters, id, caller) =>
@@ -58,7 +63,7 @@ export function registerReadingRoutes(scope: FastifyInstance, reading: Reading):
     scope.get<{ Params: Readonly<Record<string, string>> }>(url, { config }, async (request, reply) => {
       const question = read(request.query, id === null ? '' : (request.params[id] ?? ''));
       await enterInstance(request, reply, question.instanceId, reading);
-      return sendJson(reply, await question.answer(request.projectId));
+      return sendJson(reply, await inTime(question.answer(request.projectId), reading.answerMs));
     });
   }
 }

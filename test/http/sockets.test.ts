@@ -129,6 +129,7 @@ describe('http: connections', () => {
     headers: 150,
     request: 400,
     keepAlive: 72_000,
+    answer: 90_000,
     silence: 150_000,
     farewell: 2000,
     check: 50,
