@@ -9,7 +9,7 @@ import { roleOf } from '../../src/domain/records.ts';
 import { loadEmbedder, type Embedder } from '../../src/enrich/embed/embedder.ts';
 import { createEnricher, type Enricher } from '../../src/enrich/enricher.ts';
 import { asksUser } from '../../src/conversations/answering-turns.ts';
-import { edgesOf, phrasesIn } from '../../src/conversations/repeat-phrases.ts';
+import { edgesOf, SaidText, phrasesIn } from '../../src/conversations/repeat-phrases.ts';
 import {
   evidenceOf,
   type AskedRequest,
@@ -116,18 +116,18 @@ async function requestsOf({ turns, repeats }: Session, enricher: Enricher): Prom
   const enriched = await enricher.enrich(turns.map(({ role, content }) => ({ role: roleOf(role), content })));
   const requests: KeptRequest[] = [];
   let answered = 0;
-  let answer = '';
+  let answer = new SaidText('');
   let isAsked = false;
   return turns.flatMap(({ role, content }, place): Asked[] => {
     const { kind, request: text, vector } = enriched[place]!;
     if (role === 'assistant') {
-      [answered, answer, isAsked] = [requests.length, edgesOf(content), asksUser(content)];
+      [answered, answer, isAsked] = [requests.length, new SaidText(edgesOf(content)), asksUser(content)];
       return [];
     }
     const isBare = kind === 'reply' && mayAskAgain(enriched[place]!, content);
     if (!isBare && (kind !== 'request' || vector === null)) return [];
     const request = newRequest(isBare ? content : text, vector ?? NOTHING, text, content.length);
-    const asked = { request, said: edgesOf(content), answer, isAsked, isBare };
+    const asked = { request, said: new SaidText(edgesOf(content)), answer, isAsked, isBare };
     const isRepeat = repeats.includes(place);
     if (isBare) return [{ asked, earlier: requests.slice(0, answered).slice(-1), isRepeat }];
     const earlier = requests.slice(0, answered);
@@ -161,7 +161,7 @@ async function candidatesOf(
     return own
       .filter(
         ({ asked, earlier }) =>
-          earlier.length > 0 && !asked.isBare && !insists(asked.said) && others.length > 0,
+          earlier.length > 0 && !asked.isBare && !insists(asked.said.text) && others.length > 0,
       )
       .map(({ asked }, place) => {
         const first = others[(at * STRANGER_STEPS[0] + place * STRANGER_STEPS[1]) % others.length]![0]!;

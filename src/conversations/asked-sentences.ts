@@ -99,7 +99,10 @@ interface Told {
 }
 
 /** The sentences of a turn that ask; of a turn that only states something, the first that says enough. */
-export function askedSentences(content: string, { sentences, request }: Enrichment): AskedSentence[] {
+export function askedSentences(
+  content: string,
+  { sentences, request }: Pick<Enrichment, 'sentences' | 'request'>,
+): AskedSentence[] {
   const told: readonly Told[] = sentences.length > 0 ? sentences : [{ text: request, asks: true }];
   const own = ownSentences(content);
   const holding = own.flatMap((sentence) =>

@@ -4,13 +4,9 @@
  * `repeat-weights.ts`.
  * Covered by test/conversations/repeat-evidence.test.ts.
  */
-import { wordsOf, type Word } from '../language/words.ts';
 import { quantisedCosine } from '../numeric/quantised.ts';
 import { holdsQuestion } from './answering-turns.ts';
-import { EDGES, phrasesIn, type RepeatPhrase } from './repeat-phrases.ts';
-
-/** Words that are kept of a request, and read of an answer. */
-const MOST_WORDS = 24;
+import { EDGES, SaidText, type RepeatPhrase } from './repeat-phrases.ts';
 
 /** A request as a session keeps it: enough to tell whether a later one asks for the same. */
 export interface KeptRequest {
@@ -25,6 +21,8 @@ export interface KeptRequest {
   readonly language: number;
   /** UTF-16 units of its turn, at most those of its edges. */
   readonly length: number;
+  /** `text`, once it was read; kept with nothing that is written. */
+  said?: SaidText;
   /** What it was answered before the next request of the session, as `ANSWERED` bits; 0: nothing yet. */
   answered: number;
 }
@@ -45,9 +43,9 @@ export interface NewRequest extends KeptRequest {
 export interface AskedRequest {
   readonly request: NewRequest;
   /** The beginning and end of the turn. */
-  readonly said: string;
+  readonly said: SaidText;
   /** The beginning and end of the assistant turn before it. */
-  readonly answer: string;
+  readonly answer: SaidText;
   /** That turn asked the user something, not long ago. */
   readonly isAsked: boolean;
   /** The turn says nothing by itself ("still not working", "but when?"): its vector means nothing. */
@@ -147,21 +145,21 @@ interface ReadTurn {
 }
 
 function readTurn({ said, answer, isAsked, isBare }: AskedRequest): ReadTurn {
-  const { kinds, denies } = phrasesIn(said);
-  const { kinds: answered } = phrasesIn(answer);
+  const { kinds, denies } = said.phrases;
+  const { kinds: answered } = answer.phrases;
   const found = (of: ReadonlySet<RepeatPhrase>, kind: RepeatPhrase): number => Number(of.has(kind));
   const asked = isAsked && !answered.has('offers') && !answered.has('misses');
-  const question = holdsQuestion(said);
-  const long = answer.length > EDGES;
+  const question = holdsQuestion(said.text);
+  const long = answer.text.length > EDGES;
   return {
-    answerWords: tellingWords(answer).map(({ stem }) => hashOf(stem)),
+    answerWords: answer.words,
     answered:
       ANSWERED.read |
       (asked ? ANSWERED.asked : 0) |
       (long ? ANSWERED.long : 0) |
       (answered.has('evades') ? ANSWERED.evades : 0),
     evidence: {
-      short: Number(said.length < SHORT),
+      short: Number(said.text.length < SHORT),
       bare: Number(isBare),
       insists: found(kinds, 'insists'),
       persists: found(kinds, 'persists'),
@@ -174,7 +172,7 @@ function readTurn({ said, answer, isAsked, isBare }: AskedRequest): ReadTurn {
       settles: found(answered, 'settles'),
       misses: found(answered, 'misses'),
       evades: found(answered, 'evades'),
-      number: Number(/\p{N}/u.test(answer)),
+      number: Number(/\p{N}/u.test(answer.text)),
       long: Number(long),
       isAsked: Number(asked && !question),
       asksBack: Number(asked && question),
@@ -209,8 +207,9 @@ export function evidenceOf(
 }
 
 /** Whether the answer of a turn is the number that an earlier request asks for; 0 if that asks for none. */
-function metBy({ text }: KeptRequest, { evidence }: ReadTurn): number {
-  const { kinds } = phrasesIn(text);
+function metBy(peer: KeptRequest, { evidence }: ReadTurn): number {
+  const { text } = peer;
+  const { kinds } = (peer.said ??= new SaidText(text)).phrases;
   if (kinds.has('measures')) return evidence.number === 1 ? ANSWERED.met : ANSWERED.unmet;
   const isPolar = kinds.has('polar') || (holdsQuestion(text) && !kinds.has('wonders'));
   return isPolar && evidence.settles === 0 ? ANSWERED.open : 0;
@@ -275,23 +274,4 @@ function evidenceOfPair(
     open,
     relatedOpen: related * open,
   };
-}
-
-/** The words that carry meaning, numbers and names, at most `MOST_WORDS`. */
-export function tellingWords(text: string): Word[] {
-  return wordsOf(text)
-    .filter((word) => word.content || isNumber(word))
-    .slice(0, MOST_WORDS);
-}
-
-export function isNumber({ text }: Word): boolean {
-  return /\p{N}/u.test(text);
-}
-
-/** FNV-1a over UTF-16 units, folded to 16 bits; never 0. */
-export function hashOf(stem: string): number {
-  let hash = 0x811c9dc5;
-  for (let index = 0; index < stem.length; index += 1)
-    hash = Math.imul(hash ^ stem.charCodeAt(index), 0x01000193);
-  return (hash ^ (hash >>> 16)) & 0xffff || 1;
 }

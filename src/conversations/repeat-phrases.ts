@@ -5,6 +5,7 @@
 import { once } from '../language/once.ts';
 import { loadPhraseFiles } from '../language/phrases/phrase-files.ts';
 import { PhraseMatcher } from '../language/phrases/phrase-matcher.ts';
+import { wordsOf, type Word } from '../language/words.ts';
 
 /**
  * Of users: `insists` says that it was asked before or that the answer misses it, `persists` that it is as it was,
@@ -50,6 +51,49 @@ export interface SaidPhrases {
   readonly kinds: ReadonlySet<RepeatPhrase>;
   /** It holds a negation. */
   readonly denies: boolean;
+}
+
+/** A text as repeats are told by. What it says is read when it is first asked for. */
+export class SaidText {
+  /** Of a long turn, `edgesOf` it. */
+  readonly text: string;
+  #phrases: SaidPhrases | null = null;
+  #words: readonly number[] | null = null;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  get phrases(): SaidPhrases {
+    return (this.#phrases ??= phrasesIn(this.text));
+  }
+
+  /** Hashes of its telling words, in order. */
+  get words(): readonly number[] {
+    return (this.#words ??= tellingWords(this.text).map(({ stem }) => hashOf(stem)));
+  }
+}
+
+/** Words that are kept of a request, and read of an answer. */
+const MOST_WORDS = 24;
+
+/** The words that carry meaning, numbers and names, at most `MOST_WORDS`. */
+export function tellingWords(text: string): Word[] {
+  return wordsOf(text)
+    .filter((word) => word.content || isNumber(word))
+    .slice(0, MOST_WORDS);
+}
+
+export function isNumber({ text }: Word): boolean {
+  return /\p{N}/u.test(text);
+}
+
+/** FNV-1a over UTF-16 units, folded to 16 bits; never 0. */
+export function hashOf(stem: string): number {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < stem.length; index += 1)
+    hash = Math.imul(hash ^ stem.charCodeAt(index), 0x01000193);
+  return (hash ^ (hash >>> 16)) & 0xffff || 1;
 }
 
 /** The phrases in a text. Its cost is in proportion to its length: give `edgesOf` a long one. */

@@ -6,15 +6,12 @@
 import type { Enrichment } from '../domain/facts.ts';
 import { SIGNALS, type SignalKey } from '../domain/signal-kinds.ts';
 import { truncate } from '../domain/truncate.ts';
-import { requestParts } from '../language/request-parts.ts';
+import { requestParts, type RequestParts } from '../language/request-parts.ts';
 import type { Word } from '../language/words.ts';
 import { quantise } from '../numeric/quantised.ts';
 import { holdsQuestion } from './answering-turns.ts';
 import {
   evidenceOf,
-  hashOf,
-  isNumber,
-  tellingWords,
   type AskedRequest,
   type Evidence,
   type KeptRequest,
@@ -22,7 +19,7 @@ import {
   type PairEvidence,
   type TurnEvidence,
 } from './repeat-evidence.ts';
-import { EDGES, phrasesIn } from './repeat-phrases.ts';
+import { EDGES, hashOf, isNumber, SaidText, tellingWords } from './repeat-phrases.ts';
 import { LIKELY, PRIOR, SURE, WEIGHTS } from './repeat-weights.ts';
 
 /** Requests that a session keeps. */
@@ -30,14 +27,14 @@ export const KEPT_REQUESTS = 32;
 /** UTF-16 units that are kept of the text of a request. */
 const KEPT_TEXT = 160;
 
-/** What a request is compared by. `shown`: its text as it may be shown; `length`: UTF-16 units of its turn. */
-export function newRequest(
+/** What a request is compared by, but for its vector and its turn. */
+export type Compared = Pick<NewRequest, 'words' | 'values' | 'action' | 'thing' | 'language'>;
+
+/** `parts`: of the same text. */
+export function comparedBy(
   text: string,
-  vector: Float32Array,
-  shown = text,
-  length = text.length,
-): NewRequest {
-  const { action, thing, language } = requestParts(text);
+  { action, thing, language }: RequestParts = requestParts(text),
+): Compared {
   const words: number[] = [];
   const values: number[] = [];
   tellingWords(text).forEach((word, index) => {
@@ -46,16 +43,38 @@ export function newRequest(
     if (isNumber(word) || (index > 0 && !CAPITAL_NOUNS.has(language) && isName(word))) values.push(hash);
   });
   return {
-    text: truncate(shown, KEPT_TEXT),
-    vector: quantise(vector),
     words,
     values,
     action: action === null ? 0 : hashOf(action),
     thing: thing[0] === undefined ? 0 : hashOf(thing[0]),
     language: language === null ? 0 : hashOf(language),
+  };
+}
+
+/**
+ * A request that is compared. `shown`: its text as it may be shown; `length`: UTF-16 units of its turn; `said`:
+ * `keptText` of `shown`, where it was read.
+ */
+export function newRequest(
+  text: string,
+  vector: Float32Array,
+  shown = text,
+  length = text.length,
+  { compared = comparedBy(text), said }: { readonly compared?: Compared; readonly said?: SaidText } = {},
+): NewRequest {
+  return {
+    ...compared,
+    ...(said === undefined ? {} : { said }),
+    text: keptText(shown),
+    vector: quantise(vector),
     length: Math.min(length, EDGES),
     answered: 0,
   };
+}
+
+/** What is kept of the text of a request. */
+export function keptText(shown: string): string {
+  return truncate(shown, KEPT_TEXT);
 }
 
 /** Languages that write every noun with a capital. */
@@ -73,11 +92,12 @@ function isName({ text, afterBreak }: Word): boolean {
 export function mayAskAgain(
   { kind, signals }: Pick<Enrichment, 'kind' | 'signals'>,
   content: string,
+  said = new SaidText(content),
 ): boolean {
   if (kind !== 'reply' || content.length > EDGES) return false;
   if (holdsQuestion(content)) return true;
   if (!signals.some(({ key }) => DISSATISFIED.has(key))) return false;
-  return phrasesIn(content).kinds.has('persists');
+  return said.phrases.kinds.has('persists');
 }
 
 const DISSATISFIED: ReadonlySet<SignalKey> = new Set(

@@ -2,6 +2,7 @@ import { ByteReader, ByteWriter } from '../domain/byte-codec.ts';
 import type { Stance } from '../domain/facts.ts';
 import { stanceNumber, stanceOfNumber } from './signal-context.ts';
 import type { KeptRequest } from './repeat-evidence.ts';
+import { SaidText } from './repeat-phrases.ts';
 import { KEPT_REQUESTS } from './repeated-requests.ts';
 import type { KnownWords } from '../language/redact/known-words.ts';
 import { SessionText } from './session-text.ts';
@@ -35,7 +36,7 @@ export class SessionState {
   /** Words that stand for its persons, as hashes: they are not to be shown. */
   known: KnownWords = [];
   /** The beginning and end of the latest assistant turn. */
-  answer = '';
+  answer = new SaidText('');
   /** What the latest assistant turn left the user to say; null: there is none yet. */
   stance: Stance | null = null;
   /** A user turn hinted at dissatisfaction. */
@@ -75,7 +76,7 @@ export class SessionState {
       .link(this.micro ?? -1)
       .count(this.answered)
       .text(this.askedAt === null ? '' : String(this.askedAt))
-      .text(this.answer)
+      .text(this.answer.text)
       .count(this.turns)
       .count(this.known.length);
     for (const word of this.known) writer.count(word);
@@ -109,7 +110,7 @@ export class SessionState {
     state.answered = reader.count();
     const askedAt = reader.text();
     state.askedAt = askedAt === '' ? null : Number(askedAt);
-    state.answer = reader.text();
+    state.answer = new SaidText(reader.text());
     state.turns = reader.count();
     const known: number[] = [];
     for (let left = reader.count(); left > 0; left -= 1) known.push(reader.count());

@@ -22,6 +22,8 @@ export interface TurnPlace {
   readonly isAnswer: boolean;
   /** It is another try at an earlier request. */
   readonly isRepeated: boolean;
+  /** `askedSentences` of it, where they were read. */
+  readonly asked?: readonly AskedSentence[];
 }
 
 /** Takes personal data out of a text. */
@@ -138,7 +140,7 @@ export class SessionText {
     const isReply = enrichment.kind === 'reply';
     const isAsking = enrichment.kind === 'request';
     const opens = this.#requests.isEmpty || this.#isOnlyStated;
-    const sentences = isAsking ? askedSentences(content, enrichment) : [];
+    const sentences = isAsking ? (place.asked ?? askedSentences(content, enrichment)) : [];
     const isReplying =
       place.isAnswer || (this.#asksBack && !holdsQuestion(content)) || (this.#recaps && isReply);
     const isAnswer = !this.#offersMore && isReplying && !sentences.some(asksUnmarked);
@@ -290,14 +292,14 @@ export class SessionText {
     this.#isOnlyStated = true;
   }
 
-  /** `redact`: takes personal data out of a sentence that is kept. */
+  /** `redact`: takes personal data out of a sentence that is kept. `answer`: `readAnswer` of it. */
   addAssistantTurn(
     content: string,
     redact: Redact,
     gap: GapType | null = null,
     stance: Stance | null = null,
+    answer = readAnswer(content),
   ): void {
-    const answer = readAnswer(content);
     const isRefused = (gap !== null || answer.refuses) && !answer.goesOn;
     this.#requests.answer(answer, this.#bearing, redact, { isRefused, isAwaited: this.#isAwaited });
     this.#asksBack = answer.asksBack;

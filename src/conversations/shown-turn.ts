@@ -3,9 +3,8 @@
  * and never of the turn itself. Covered by test/worker/analysis/personal-data.test.ts.
  */
 import type { Enrichment, Turn } from '../domain/facts.ts';
-import { truncate } from '../domain/truncate.ts';
 import { withKnown, wordsOfAnswer, wordsOfId, type KnownWords } from '../language/redact/known-words.ts';
-import { HIDDEN, personalSpans, redact, redacted } from '../language/redact/redact.ts';
+import { HIDDEN, personalSpans, redact, type RedactedAhead } from '../language/redact/redact.ts';
 import type { Span } from '../language/redact/spans.ts';
 import { holdsQuestion, isBare } from './answering-turns.ts';
 
@@ -26,8 +25,13 @@ interface Knowing {
   known: KnownWords;
 }
 
-/** Notes whom a user turn names, and gives what of it may be shown. */
-export function shownTurn(turn: Turn, enrichment: Enrichment, session: Knowing): ShownTurn {
+/** Notes whom a user turn names, and gives what of it may be shown. `beginning`: its first `SHOWN_LENGTH` units. */
+export function shownTurn(
+  turn: Turn,
+  enrichment: Enrichment,
+  session: Knowing,
+  beginning: RedactedAhead,
+): ShownTurn {
   const { kind, request, sentences } = enrichment;
   if (turn.userId !== undefined) session.known = withKnown(session.known, wordsOfId(turn.userId));
   if (session.askedForData && isBare(turn.content) && !holdsQuestion(turn.content)) {
@@ -37,7 +41,7 @@ export function shownTurn(turn: Turn, enrichment: Enrichment, session: Knowing):
       return { content: '', request: '', enrichment: { ...enrichment, request: '', sentences: [] } };
     }
   }
-  const { text, names } = redacted(truncate(turn.content, SHOWN_LENGTH), session);
+  const { text, names } = beginning.with(session.known);
   session.known = withKnown(session.known, names);
   if (text === turn.content) return { content: text, request, enrichment };
   const spans = personalSpans(turn.content, session);

@@ -9,7 +9,7 @@ import type { MicroCluster } from './micro-cluster.ts';
 import type { GroupSimilarities } from './group-similarities.ts';
 import type { Place } from './micro-clusters.ts';
 import { addRequest } from './naming/wording.ts';
-import { keysOf } from './request-keys.ts';
+import type { ReadRequest } from './read-request.ts';
 import type { InstanceThresholds } from './thresholds.ts';
 import type { Topic, TopicState } from './topic-state.ts';
 
@@ -20,12 +20,12 @@ const LOOSE_SHARE = 0.67;
 export function assignRequest(
   state: TopicState,
   vector: Float32Array,
-  request: string,
+  request: ReadRequest,
   position: number,
 ): MicroCluster {
   const { micros, thresholds, own } = state;
   micros.measure(vector);
-  const keys = keysOf(request);
+  const keys = request.keys();
   const claim = own.claimOf(vector, keys, thresholds);
   // What a topic of a person's making claims, and what it does not, never share a micro-cluster.
   const isAlike = own.size === 0 ? undefined : (micro: MicroCluster): boolean => micro.claim === claim;

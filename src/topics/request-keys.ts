@@ -5,7 +5,7 @@
  * The same request in another language counts as more similar still.
  * Covered by test/topics/request-keys.test.ts.
  */
-import { requestParts } from '../language/request-parts.ts';
+import { requestParts, type RequestParts } from '../language/request-parts.ts';
 
 /** Added to the similarity of two requests for the same action, and for the same thing, on a similarity scale of 1. */
 const AGREEMENT = 0.08;
@@ -54,12 +54,11 @@ export function keysFrom({
   return { actions, things, uses, acting: totalOf(actions), having: totalOf(things), language };
 }
 
-export function keysOf(request: string): RequestKeys {
-  const {
-    action,
-    thing: [thing],
-    language,
-  } = requestParts(request);
+/** Of one request. `parts`: of the same text. */
+export function keysOf(
+  request: string,
+  { action, thing: [thing], language }: RequestParts = requestParts(request),
+): RequestKeys {
   return {
     actions: new Map(action === null ? [] : [[action, 1]]),
     things: new Map(thing === undefined ? [] : [[thing, 1]]),

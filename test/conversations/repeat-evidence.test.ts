@@ -5,10 +5,12 @@ import {
   evidenceOf as readEvidence,
   type Evidence,
 } from '../../src/conversations/repeat-evidence.ts';
+import { SaidText } from '../../src/conversations/repeat-phrases.ts';
 import { newRequest } from '../../src/conversations/repeated-requests.ts';
 import { vectorOf } from '../worker/analysis/builders.ts';
 
 const request = (text: string) => newRequest(text, vectorOf(text));
+const as = (said: string, answer: string) => ({ said: new SaidText(said), answer: new SaidText(answer) });
 
 function evidenceOf(...of: Parameters<typeof readEvidence>): Evidence[] {
   const { turn, pairs } = readEvidence(...of);
@@ -16,7 +18,7 @@ function evidenceOf(...of: Parameters<typeof readEvidence>): Evidence[] {
 }
 
 function between(before: string, answer: string, said: string, isAsked = false): Evidence {
-  const asked = { request: request(said), said, answer, isAsked, isBare: false };
+  const asked = { request: request(said), ...as(said, answer), isAsked, isBare: false };
   return evidenceOf(asked, [request(before)], 0.6, 1)[0]!;
 }
 
@@ -57,7 +59,12 @@ describe('evidenceOf', () => {
   it('keeps with a request how it was first answered', () => {
     const [lamp, table] = [request('how much is the lamp'), request('how much is the table')];
     const ask = (said: string, answer: string, earlier: readonly (typeof lamp)[]): Evidence[] =>
-      evidenceOf({ request: request(said), said, answer, isAsked: false, isBare: false }, earlier, 0.6, 1);
+      evidenceOf(
+        { request: request(said), ...as(said, answer), isAsked: false, isBare: false },
+        earlier,
+        0.6,
+        1,
+      );
     ask('how much is the table', 'It is 20 euros.', [lamp]);
     equal(lamp.answered, ANSWERED.read | ANSWERED.met);
     const [first, second] = ask('how much', 'It is made of wood.', [lamp, table]);
@@ -68,7 +75,7 @@ describe('evidenceOf', () => {
   it('measures how much nearer a request is than the others', () => {
     const earlier = ['open the door', 'paint the fence', 'cancel the orders'].map(request);
     const said = 'cancel the order';
-    const asked = { request: request(said), said, answer: 'Hello.', isAsked: false, isBare: false };
+    const asked = { request: request(said), ...as(said, 'Hello.'), isAsked: false, isBare: false };
     const evidence = evidenceOf(asked, earlier, 0.6, 1);
     ok(evidence[2]!.nearer > 0 && evidence[0]!.nearer < 0);
     equal(

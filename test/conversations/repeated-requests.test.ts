@@ -1,10 +1,13 @@
 import { equal } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { mayAskAgain, newRequest, repeatIn } from '../../src/conversations/repeated-requests.ts';
+import { SaidText } from '../../src/conversations/repeat-phrases.ts';
 import { vectorOf } from '../worker/analysis/builders.ts';
 
 const THRESHOLD = 0.55;
 const ANSWER = 'The office is upstairs.';
+
+const as = (said: string, answer = ANSWER) => ({ said: new SaidText(said), answer: new SaidText(answer) });
 
 interface Between {
   readonly answer?: string;
@@ -13,7 +16,7 @@ interface Between {
 
 function repeats(before: string, now: string, { answer = ANSWER, isAsked = false }: Between = {}): boolean {
   const [earlier, request] = [before, now].map((text) => newRequest(text, vectorOf(text)));
-  const asked = { request: request!, said: now, answer, isAsked, isBare: false };
+  const asked = { request: request!, ...as(now, answer), isAsked, isBare: false };
   return repeatIn(asked, [earlier!], THRESHOLD) !== null;
 }
 
@@ -67,7 +70,7 @@ describe('repeatIn', () => {
       const earlier = newRequest('my headset does not connect', vectorOf('my headset does not connect'));
       const request = newRequest(now, new Float32Array(32), '');
       const answer = 'Press the button for five seconds.';
-      const asked = { request, said: now, answer, isAsked: false, isBare: true };
+      const asked = { request, ...as(now, answer), isAsked: false, isBare: true };
       return repeatIn(asked, [earlier], THRESHOLD) !== null;
     };
     equal(retries('still not working'), true);
@@ -80,14 +83,13 @@ describe('repeatIn', () => {
     const said = 'who owns the tower';
     const asked = {
       request: newRequest(said, vectorOf(said)),
-      said,
-      answer: ANSWER,
+      ...as(said),
       isAsked: false,
       isBare: false,
     };
     equal(repeatIn(asked, earlier, THRESHOLD), null);
     equal(
-      repeatIn({ ...asked, said: 'as I said, who owns it' }, earlier.slice(1, 2), THRESHOLD) === null,
+      repeatIn({ ...asked, ...as('as I said, who owns it') }, earlier.slice(1, 2), THRESHOLD) === null,
       false,
     );
   });
@@ -95,7 +97,7 @@ describe('repeatIn', () => {
   it('is sure of what is plain only', () => {
     const of = (before: string, now: string): boolean | undefined => {
       const [earlier, request] = [before, now].map((text) => newRequest(text, vectorOf(text)));
-      const asked = { request: request!, said: now, answer: ANSWER, isAsked: false, isBare: false };
+      const asked = { request: request!, ...as(now), isAsked: false, isBare: false };
       return repeatIn(asked, [earlier!], THRESHOLD)?.isSure;
     };
     equal(of('cancel my order', 'As I said, cancel my order'), true);
@@ -108,8 +110,7 @@ describe('repeatIn', () => {
     );
     const asked = {
       request: again!,
-      said: 'cancel the order',
-      answer: ANSWER,
+      ...as('cancel the order'),
       isAsked: false,
       isBare: false,
     };

@@ -1,5 +1,6 @@
 import { equal } from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { SaidText } from '../../src/conversations/repeat-phrases.ts';
 import { KEPT_REQUESTS, newRequest } from '../../src/conversations/repeated-requests.ts';
 import { SessionState } from '../../src/conversations/session-state.ts';
 import { vectorOf } from '../worker/analysis/builders.ts';
@@ -15,11 +16,11 @@ describe('SessionState', () => {
     equal(session.requests.length, KEPT_REQUESTS);
     equal(session.answered, KEPT_REQUESTS - 10);
     session.askedAt = -5;
-    session.answer = 'Which one?';
+    session.answer = new SaidText('Which one?');
     const again = SessionState.read(1, 1, session.write(), 32);
     equal(Buffer.compare(again.write(), session.write()), 0);
     equal(again.askedAt, -5);
-    equal(again.answer, 'Which one?');
+    equal(again.answer.text, 'Which one?');
     equal(again.lastRequest, `request ${KEPT_REQUESTS + 9}`);
   });
 });

@@ -48,11 +48,7 @@ describe('a question mark', () => {
       equal(readSaid(text).isQuestion, true);
       equal(readText(text).closings.includes('?'), true);
       const asked = askedSentences(text, {
-        kind: 'request',
         request,
-        signals: [],
-        gap: null,
-        vector: null,
         sentences: sentences.map((sentence) => ({ ...sentence, vector: null })),
       });
       equal(

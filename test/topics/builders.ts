@@ -1,4 +1,5 @@
 import { DotArena } from '../../src/numeric/dot-kernel.ts';
+import { ReadRequest } from '../../src/topics/read-request.ts';
 import type { MicroCluster } from '../../src/topics/micro-cluster.ts';
 import { addRequest } from '../../src/topics/naming/wording.ts';
 import type { Place } from '../../src/topics/micro-clusters.ts';
@@ -36,7 +37,7 @@ export function microOf(state: TopicState, vector: Float32Array, text: string, c
   const micro = micros.create(vector, keysOf(text), state.requests + 1, NOWHERE);
   for (let request = 0; request < count; request += 1) {
     if (request > 0) micros.join({ row: micros.live.indexOf(micro), micro, cosine: 1 }, vector, keys);
-    for (const stem of addRequest(micro, text, 1)) micros.words.count(micro, stem, 1);
+    for (const stem of addRequest(micro, new ReadRequest(text), 1)) micros.words.count(micro, stem, 1);
   }
   state.requests += count;
   return micro;

@@ -52,7 +52,7 @@ describe('keyBonus', () => {
       'hablar con una persona',
       'talk to a human',
     ];
-    const keys = texts.map(keysOf);
+    const keys = texts.map((text) => keysOf(text));
     const main = mainKeysOf(keys);
     for (const [row, a] of keys.entries())
       for (const [other, b] of keys.entries())

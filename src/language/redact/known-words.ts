@@ -56,10 +56,21 @@ export function findKnown(reading: Reading, known: KnownWords): void {
   if (known.length === 0) return;
   const words = new Set(known);
   for (const [place, piece] of reading.pieces.entries()) {
-    if (piece.kind === 'mark' || piece.lower.length < 2) continue;
-    const bare = piece.lower.endsWith("'s") ? piece.lower.slice(0, -2) : piece.lower;
-    if (words.has(hashOf(bare))) reading.hide(place, place + 1, 'known');
+    if (mayBeKnown(piece) && words.has(hashOfBare(piece))) reading.hide(place, place + 1, 'known');
   }
+}
+
+/** Of the words of a text that could be known. */
+export function wordHashes({ pieces }: Reading): number[] {
+  return pieces.filter(mayBeKnown).map(hashOfBare);
+}
+
+function mayBeKnown({ kind, lower }: Piece): boolean {
+  return kind !== 'mark' && lower.length > 1;
+}
+
+function hashOfBare({ lower }: Piece): number {
+  return hashOf(lower.endsWith("'s") ? lower.slice(0, -2) : lower);
 }
 
 /** FNV-1a over UTF-16 units. */

@@ -5,9 +5,9 @@
 import { truncate } from '../../domain/truncate.ts';
 import { weightOf, type MicroCluster } from '../micro-cluster.ts';
 import type { Sample } from './names.ts';
-import { combinedUse, phraseUsesOf, type PhraseUse } from './phrase-uses.ts';
+import type { ReadRequest } from '../read-request.ts';
+import { combinedUse, type PhraseUse } from './phrase-uses.ts';
 import type { GroupPhrases } from './scores.ts';
-import { tokensOf } from './tokens.ts';
 
 const MOST_SAMPLES = 4;
 const SAMPLE_LENGTH = 120;
@@ -36,12 +36,15 @@ export interface ScoredSample {
  * Adds a request's text and phrases, and returns the stems of its content words, each once. `cosine`: of the request
  * with the centroid of its micro-cluster.
  */
-export function addRequest(wording: Wording, request: string, cosine: number): ReadonlySet<string> {
-  const text = truncate(request, SAMPLE_LENGTH);
+export function addRequest(
+  wording: Wording,
+  { text: whole, naming }: Pick<ReadRequest, 'text' | 'naming'>,
+  cosine: number,
+): ReadonlySet<string> {
+  const text = truncate(whole, SAMPLE_LENGTH);
   addSample(wording, { text, score: Math.fround(cosine - text.length / CHARACTERS_PER_COSINE) });
-  const read = tokensOf(request);
-  for (const [key, use] of phraseUsesOf(read)) addPhrase(wording, key, use);
-  return read.stems;
+  for (const [key, use] of naming.phrases) addPhrase(wording, key, use);
+  return naming.stems;
 }
 
 export function mergeSamplesAndPhrases(into: Wording, from: Wording): void {

@@ -22,6 +22,8 @@ import { curate } from './curate.ts';
 import { InstanceState } from './instance-state.ts';
 import { StateCache } from './state-cache.ts';
 import { assignTurn, type MutableMessage } from './turn-assignment.ts';
+import { READ_TOGETHER, TurnReader } from './turn-reader.ts';
+import type { TurnReading } from './turn-reading.ts';
 import { turnReport } from './turn-reports.ts';
 
 export interface AssignerOptions {
@@ -64,11 +66,13 @@ export class Assigner {
   readonly #sessions = new StateCache<SessionState>();
   readonly #unsavedInstances = new Set<InstanceState>();
   readonly #unsavedSessions = new Set<SessionState>();
+  readonly #reader: TurnReader;
   #reports: WriterReports = NO_REPORTS;
 
   constructor(options: AssignerOptions) {
     this.#options = options;
     this.#arena = new DotArena(options.dimensions);
+    this.#reader = new TurnReader(options.steps ?? UNWATCHED);
   }
 
   hasInstance(instance: number): boolean {
@@ -127,8 +131,11 @@ export class Assigner {
         passed += 1;
       }
     };
+    const hasTurns = (session: number): boolean => (this.#sessions.peek(session)?.turns ?? 0) > 0;
+    let readings: readonly TurnReading[] = [];
     for (const [place, turn] of turns.entries()) {
       passUntil(place);
+      if (place % READ_TOGETHER === 0) readings = this.#reader.read(turns, enrichments, place, hasTurns);
       steps.onText(place);
       const enrichment = enrichments[place];
       if (enrichment === undefined) throw new Error(`turn at position ${turn.position} has no enrichment`);
@@ -142,7 +149,8 @@ export class Assigner {
         if (turn.role === 'user' || touched.last < 0) touched.last = place;
       }
       session.turns += 1;
-      const message = assignTurn({ turn, enrichment, instance, session });
+      const reading = readings[place % READ_TOGETHER] as TurnReading;
+      const message = assignTurn({ turn, reading, enrichment, instance, session });
       if (reports) reported.push(turnReport(turn, session));
       openings.add(turn, session, message);
       messages.push(message);

@@ -13,19 +13,19 @@ import {
 } from '../../conversations/answering-turns.ts';
 import { abilityName } from '../../conversations/ability-name.ts';
 import { authorOf } from '../../conversations/authors.ts';
-import { edgesOf } from '../../conversations/repeat-phrases.ts';
 import type { NewRequest } from '../../conversations/repeat-evidence.ts';
 import { mayAskAgain, newRequest, repeatIn, type Repeat } from '../../conversations/repeated-requests.ts';
-import { SHOWN_LENGTH, shownTurn } from '../../conversations/shown-turn.ts';
+import { shownTurn } from '../../conversations/shown-turn.ts';
 import { signalsInContext } from '../../conversations/signal-context.ts';
 import type { SessionState } from '../../conversations/session-state.ts';
-import { truncate } from '../../domain/truncate.ts';
 import { abilityKeysOf } from '../../language/ability-keys.ts';
 import { redact } from '../../language/redact/redact.ts';
 import type { Enrichment, FoundGap, MessageFact, Turn } from '../../domain/facts.ts';
 import { SIGNALS, type SignalKey } from '../../domain/signal-kinds.ts';
 import { dequantise } from '../../numeric/quantised.ts';
+import { ReadRequest } from '../../topics/read-request.ts';
 import { GAP_TYPES, type InstanceState } from './instance-state.ts';
+import type { TurnReading } from './turn-reading.ts';
 import { withRequest } from './ability-vector.ts';
 
 const SIGNAL_INDEX = new Map<SignalKey, number>(SIGNALS.map(({ key }, index) => [key, index]));
@@ -35,6 +35,8 @@ export type MutableMessage = { -readonly [Key in keyof MessageFact]: MessageFact
 /** A turn and what it changes. */
 interface TurnInContext {
   readonly turn: Turn;
+  /** What it says by itself. */
+  readonly reading: TurnReading;
   readonly enrichment: Enrichment;
   readonly instance: InstanceState;
   readonly session: SessionState;
@@ -62,7 +64,7 @@ export function assignTurn(context: TurnInContext): MutableMessage {
 }
 
 function assignUserTurn(
-  { turn, enrichment: found, instance, session }: TurnInContext,
+  { turn, reading, enrichment: found, instance, session }: TurnInContext,
   message: MutableMessage,
 ): void {
   const cut = instance.boilerplate.cut(turn.session, session.requests.length === 0, found);
@@ -70,21 +72,24 @@ function assignUserTurn(
   const counted = new Set(signalsInContext(enrichment.signals, session));
   const signals = new Set([...counted].map((key) => SIGNAL_INDEX.get(key)!));
   const { kind, vector } = enrichment;
-  const shown = shownTurn(turn, enrichment, session);
+  const shown = shownTurn(turn, enrichment, session, reading.beginning);
+  const isWhole = enrichment === found && shown.enrichment === found;
   const isAnswer = session.micro !== null && canOnlyAnswer(turn.content, turn.at, session.askedAt);
   let repeat: Repeat | null = null;
   if (kind === 'request' && vector !== null && saysAnything(vector)) {
     const wasAsked = isAsked(turn.at, session.askedAt);
     const isUnfamiliar = enrichment.isUnfamiliar ?? false;
     const underDiscussion = session.micro;
-    moveToTopicOf({ vector, text: shown.request, isUnfamiliar }, turn, instance, session);
-    const request = newRequest(enrichment.request, vector, shown.request, turn.content.length);
-    repeat = repeatOf({ turn, instance, session }, request, wasAsked);
+    const read = isWhole ? reading.request : new ReadRequest(shown.request);
+    moveToTopicOf({ vector, read, isUnfamiliar }, turn, instance, session);
+    const known = isWhole ? { compared: reading.compared, said: reading.keptRequest } : {};
+    const request = newRequest(enrichment.request, vector, shown.request, turn.content.length, known);
+    repeat = repeatOf({ reading, instance, session }, request, wasAsked);
     // Who asks again is still at the same matter, in words that no topic knows.
     if (repeat !== null && !instance.topics.hasTopic(session.micro)) session.micro = underDiscussion;
     session.addRequest(request);
-  } else if (session.answered > 0 && mayAskAgain(enrichment, turn.content)) {
-    repeat = bareRepeatOf({ turn, instance, session });
+  } else if (session.answered > 0 && mayAskAgain(enrichment, turn.content, reading.said)) {
+    repeat = bareRepeatOf({ turn, reading, instance, session });
   }
   if (repeat !== null) message.repeatedRequest = groupOf(repeat, turn.position, session.micro, instance);
   if (repeat?.isSure === true) signals.add(SIGNAL_INDEX.get('repetition')!);
@@ -98,11 +103,12 @@ function assignUserTurn(
   for (const signal of signals) instance.signal(signal);
   const isRepeated = message.repeatedRequest !== null;
   const told = { ...shown.enrichment, signals: enrichment.signals.filter(({ key }) => counted.has(key)) };
-  session.text.addUserTurn(shown.content, told, { isAnswer, isRepeated });
+  const asked = isWhole && kind === 'request' ? { asked: reading.asked } : {};
+  session.text.addUserTurn(shown.content, told, { isAnswer, isRepeated, ...asked });
 }
 
 function assignAssistantTurn(
-  { turn, enrichment, instance, session }: TurnInContext,
+  { turn, reading, enrichment, instance, session }: TurnInContext,
   message: MutableMessage,
 ): void {
   if (enrichment.gap !== null) message.gap = gapOf(enrichment.gap, turn, instance, session);
@@ -111,13 +117,10 @@ function assignAssistantTurn(
   session.askedAt = asksUser(turn.content) ? turn.at : null;
   session.askedForData = asksForData(turn.content);
   // Before it is cut into sentences or to its edges: an address may stand in two of them.
-  const shown = redact(truncate(turn.content, SHOWN_LENGTH), session);
-  session.answer = edgesOf(
-    turn.content.length <= SHOWN_LENGTH
-      ? shown
-      : `${shown}\n${redact(turn.content.slice(-SHOWN_LENGTH), session)}`,
-  );
-  session.text.addAssistantTurn(shown, (text) => redact(text, session), enrichment.gap?.type, session.stance);
+  const { text, said, answer } = reading.shownAmong(session.known);
+  session.answer = said;
+  const hide = (part: string): string => redact(part, session);
+  session.text.addAssistantTurn(text, hide, enrichment.gap?.type, session.stance, answer);
 }
 
 /** The group of a missing ability: by the words of the assistant, and by the request that it answers. */
@@ -147,7 +150,7 @@ function gapOf(
 
 interface TopicalRequest {
   readonly vector: Float32Array;
-  readonly text: string;
+  readonly read: ReadRequest;
   readonly isUnfamiliar: boolean;
 }
 
@@ -157,7 +160,7 @@ interface TopicalRequest {
  * none, but for one of a person's making.
  */
 function moveToTopicOf(
-  { vector, text, isUnfamiliar }: TopicalRequest,
+  { vector, read, isUnfamiliar }: TopicalRequest,
   { content, at, position }: Turn,
   instance: InstanceState,
   session: SessionState,
@@ -168,9 +171,9 @@ function moveToTopicOf(
   }
   session.askedAt = null;
   session.micro = null;
-  if (isUnfamiliar && !instance.topics.claims(vector, text)) return;
+  if (isUnfamiliar && !instance.topics.claims(vector, read)) return;
   instance.thresholds.add(vector);
-  session.micro = instance.topics.add(vector, text, position);
+  session.micro = instance.topics.add(vector, read, position);
 }
 
 /** A name, a date or the like that the assistant has asked for, or a code behind any question. */
@@ -196,21 +199,28 @@ function asReply(enrichment: Enrichment): Enrichment {
 }
 
 /** What may ask again: a turn in its session and instance. */
-type Again = Omit<TurnInContext, 'enrichment'>;
+type Again = Pick<TurnInContext, 'reading' | 'instance' | 'session'>;
 
 /** What a request asks again, or null. */
-function repeatOf({ turn, instance, session }: Again, request: NewRequest, wasAsked: boolean): Repeat | null {
+function repeatOf(
+  { reading: { said }, instance, session }: Again,
+  request: NewRequest,
+  wasAsked: boolean,
+): Repeat | null {
   const { repeated, scale } = instance.thresholds;
-  const said = edgesOf(turn.content);
   const asked = { request, said, answer: session.answer, isAsked: wasAsked, isBare: false };
   return repeatIn(asked, session.requests.slice(0, session.answered), repeated, scale);
 }
 
 /** The latest answered request, if a turn that says nothing by itself asks it again: "still not working". */
-function bareRepeatOf({ turn, instance, session }: Again): Repeat | null {
-  const said = turn.content;
-  const request = newRequest(said, new Float32Array(instance.dimensions), '', said.length);
-  const wasAsked = isAsked(turn.at, session.askedAt);
+function bareRepeatOf({
+  turn: { content, at },
+  reading: { said },
+  instance,
+  session,
+}: Again & Pick<TurnInContext, 'turn'>): Repeat | null {
+  const request = newRequest(content, new Float32Array(instance.dimensions), '');
+  const wasAsked = isAsked(at, session.askedAt);
   const asked = { request, said, answer: session.answer, isAsked: wasAsked, isBare: true };
   return repeatIn(asked, [session.requests[session.answered - 1]!], instance.thresholds.repeated);
 }

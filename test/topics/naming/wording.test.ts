@@ -8,30 +8,33 @@ import {
   wordShares,
   type Wording,
 } from '../../../src/topics/naming/wording.ts';
+import { ReadRequest } from '../../../src/topics/read-request.ts';
 import { axis, freshState, microOf } from '../builders.ts';
 
+const add = (wording: Wording, text: string, cosine: number) =>
+  addRequest(wording, new ReadRequest(text), cosine);
 const empty = (): Wording => ({ samples: [], words: new Map(), phrases: new Map() });
 const textsOf = ({ samples }: Wording): string[] => samples.map(({ text }) => text);
 
 describe('the wording of a micro-cluster', () => {
   it('keeps the four most central and shortest requests, each text once', () => {
     const wording = empty();
-    addRequest(wording, 'far', 0.5);
-    for (const text of ['one', 'One', 'two', 'three', 'four']) addRequest(wording, text, 0.9);
+    add(wording, 'far', 0.5);
+    for (const text of ['one', 'One', 'two', 'three', 'four']) add(wording, text, 0.9);
     deepEqual(textsOf(wording), ['one', 'two', 'three', 'four']);
-    addRequest(wording, 'a much longer request that says the same', 0.9);
+    add(wording, 'a much longer request that says the same', 0.9);
     deepEqual(textsOf(wording), ['one', 'two', 'three', 'four']);
-    addRequest(wording, 'nearest', 1);
+    add(wording, 'nearest', 1);
     deepEqual(textsOf(wording), ['one', 'two', 'four', 'nearest']);
   });
 
   it('keeps at most 32 phrases', () => {
     const wording = empty();
     const letters = [...'abcdefghijklmnopqrst'];
-    for (const letter of letters) addRequest(wording, `alpha${letter} beta${letter} gamma${letter}`, 0.9);
+    for (const letter of letters) add(wording, `alpha${letter} beta${letter} gamma${letter}`, 0.9);
     equal(wording.phrases.size, 32);
     const other = empty();
-    addRequest(other, 'alphat betat', 0.9);
+    add(other, 'alphat betat', 0.9);
     mergeSamplesAndPhrases(wording, other);
     equal(wording.phrases.get('alphat betat')?.count, 2);
   });

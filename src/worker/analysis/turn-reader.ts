@@ -1,0 +1,117 @@
+/** Reads turns ahead of the ordered step. Covered by test/worker/analysis/turn-reader.test.ts. */
+import { LRUCache } from 'lru-cache';
+import type { Enrichment, Turn } from '../../domain/facts.ts';
+import type { StepListener } from '../../enrich/step-listener.ts';
+import { NOTHING_FOUND } from './stages.ts';
+import { TurnReading } from './turn-reading.ts';
+
+/** So many turns are read together: what one reader looks up stays in the processor's cache meanwhile. */
+export const READ_TOGETHER = 512;
+/** Readings that are kept, of users and of assistants each, and the longest texts of them, UTF-16 units. */
+const MOST_KEPT = 4096;
+const LONGEST_KEPT = 500;
+
+/** A turn that is read ahead, and what can be foreseen of it. */
+interface Ahead {
+  readonly place: number;
+  readonly role: Turn['role'];
+  readonly isRequest: boolean;
+  /** Another turn of its session is known to come before it, or after it. */
+  readonly goesOn: boolean;
+  readonly isFollowed: boolean;
+  readonly reading: TurnReading;
+}
+
+/** One reader after the other, so that each finds its own words still at hand. */
+const READERS: readonly ((ahead: Ahead) => void)[] = [
+  ({ reading }) => void reading.beginning,
+  ({ role, isRequest, reading }) => {
+    if (role === 'assistant') void reading.shownAmong([]).answer;
+    else if (isRequest && reading.isShown) void reading.asked;
+  },
+  ({ role, isRequest, goesOn, isFollowed, reading }) => {
+    if (role === 'assistant') {
+      if (isFollowed) void reading.shownAmong([]).said.phrases;
+    } else if (isRequest) {
+      if (goesOn) void reading.said.phrases;
+      if (isFollowed) void reading.keptRequest.phrases;
+    }
+  },
+  ({ role, isRequest, isFollowed, reading }) => {
+    if (isRequest) void reading.compared;
+    else if (role === 'assistant' && isFollowed) void reading.shownAmong([]).said.words;
+  },
+  ({ isRequest, reading }) => {
+    if (isRequest) void reading.request.naming;
+  },
+];
+
+export class TurnReader {
+  readonly #kept = {
+    user: new LRUCache<string, TurnReading>({ max: MOST_KEPT }),
+    assistant: new LRUCache<string, TurnReading>({ max: MOST_KEPT }),
+  };
+  readonly #steps: StepListener;
+
+  constructor(steps: StepListener) {
+    this.#steps = steps;
+  }
+
+  /**
+   * The readings of the turns from `from` on, at most READ_TOGETHER. `hasTurns`: of a session (its number), whether it
+   * has turns before these.
+   */
+  read(
+    turns: readonly Turn[],
+    enrichments: readonly Enrichment[],
+    from: number,
+    hasTurns: (session: number) => boolean,
+  ): readonly TurnReading[] {
+    const together = turns.slice(from, from + READ_TOGETHER);
+    const readings = together.map((turn, index) => this.#readingOf(turn, enrichments[from + index]));
+    const ahead = aheadOf(together, readings, { from, enrichments, hasTurns });
+    for (const read of READERS) {
+      for (const one of ahead) {
+        this.#steps.onText(one.place);
+        read(one);
+      }
+    }
+    return readings;
+  }
+
+  #readingOf(turn: Turn, found: Enrichment = NOTHING_FOUND): TurnReading {
+    if (turn.role === 'other' || turn.content.length > LONGEST_KEPT) return new TurnReading(turn, found);
+    const kept = this.#kept[turn.role];
+    const known = kept.get(turn.content);
+    if (known !== undefined) return known;
+    const reading = new TurnReading(turn, found);
+    kept.set(turn.content, reading);
+    return reading;
+  }
+}
+
+function aheadOf(
+  turns: readonly Turn[],
+  readings: readonly TurnReading[],
+  {
+    from,
+    enrichments,
+    hasTurns,
+  }: {
+    readonly from: number;
+    readonly enrichments: readonly Enrichment[];
+    readonly hasTurns: (session: number) => boolean;
+  },
+): Ahead[] {
+  const last = new Map(turns.map(({ session }, index) => [session, index]));
+  const begun = new Set<number>();
+  return turns.flatMap(({ role, session }, index) => {
+    const goesOn = begun.has(session) || hasTurns(session);
+    begun.add(session);
+    if (role === 'other') return [];
+    const isRequest = enrichments[from + index]?.kind === 'request';
+    const isFollowed = last.get(session) !== index;
+    const reading = readings[index] as TurnReading;
+    return [{ place: from + index, role, isRequest, goesOn, isFollowed, reading }];
+  });
+}

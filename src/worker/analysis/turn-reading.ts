@@ -1,0 +1,98 @@
+/**
+ * What a turn says by itself, whatever was said before it. Each part is read once: ahead of the ordered step where it
+ * can be foreseen that it is needed (`TurnReader`), else when it is asked for.
+ */
+import { askedSentences, type AskedSentence } from '../../conversations/asked-sentences.ts';
+import { readAnswer, type AssistantAnswer } from '../../conversations/assistant-answer.ts';
+import { edgesOf, SaidText } from '../../conversations/repeat-phrases.ts';
+import { comparedBy, keptText, type Compared } from '../../conversations/repeated-requests.ts';
+import { SHOWN_LENGTH } from '../../conversations/shown-turn.ts';
+import type { Enrichment, Turn } from '../../domain/facts.ts';
+import { truncate } from '../../domain/truncate.ts';
+import type { KnownWords } from '../../language/redact/known-words.ts';
+import { RedactedAhead } from '../../language/redact/redact.ts';
+import { ReadRequest } from '../../topics/read-request.ts';
+
+/** An assistant turn as it may be shown, and what it says. */
+export class ShownAnswer {
+  /** Of its beginning. */
+  readonly text: string;
+  /** Its beginning and end: what the next turn goes on from. */
+  readonly said: SaidText;
+  #answer: AssistantAnswer | null = null;
+
+  constructor(beginning: string, ending: string | undefined) {
+    this.text = beginning;
+    this.said = new SaidText(edgesOf(ending === undefined ? beginning : `${beginning}\n${ending}`));
+  }
+
+  get answer(): AssistantAnswer {
+    return (this.#answer ??= readAnswer(this.text));
+  }
+}
+
+export class TurnReading {
+  readonly #content: string;
+  readonly #found: Pick<Enrichment, 'request' | 'sentences'>;
+  #beginning: RedactedAhead | null = null;
+  #ending: RedactedAhead | null = null;
+  #said: SaidText | null = null;
+  #asked: readonly AskedSentence[] | null = null;
+  #request: ReadRequest | null = null;
+  #compared: Compared | null = null;
+  #keptRequest: SaidText | null = null;
+  #shown: ShownAnswer | null = null;
+
+  /** `found`: what enrich found in it. */
+  constructor({ content }: Pick<Turn, 'content'>, found: Pick<Enrichment, 'request' | 'sentences'>) {
+    this.#content = content;
+    this.#found = found;
+  }
+
+  /** Its first `SHOWN_LENGTH` units, without personal data. */
+  get beginning(): RedactedAhead {
+    return (this.#beginning ??= new RedactedAhead(truncate(this.#content, SHOWN_LENGTH)));
+  }
+
+  /** Whether all of it may be shown to those of whom nothing is known. */
+  get isShown(): boolean {
+    return this.beginning.text === this.#content;
+  }
+
+  /** The beginning and end of a user turn: how it goes on from the turn before, and how it closes. */
+  get said(): SaidText {
+    return (this.#said ??= new SaidText(edgesOf(this.#content)));
+  }
+
+  /** The sentences of a user turn that ask; for a turn of which nothing is hidden or cut out. */
+  get asked(): readonly AskedSentence[] {
+    return (this.#asked ??= askedSentences(this.#content, this.#found));
+  }
+
+  /** For a request of which nothing is hidden or cut out, as the two after it. */
+  get request(): ReadRequest {
+    return (this.#request ??= new ReadRequest(this.#found.request));
+  }
+
+  get compared(): Compared {
+    return (this.#compared ??= comparedBy(this.#found.request, this.request.parts));
+  }
+
+  /** What is kept of the text of the request: of a short turn all of it. */
+  get keptRequest(): SaidText {
+    const kept = keptText(this.#found.request);
+    return (this.#keptRequest ??= kept === this.said.text ? this.said : new SaidText(kept));
+  }
+
+  /** An assistant turn as it may be shown in a session in which these words are known. */
+  shownAmong(known: KnownWords): ShownAnswer {
+    const isLong = this.#content.length > SHOWN_LENGTH;
+    const ahead = isLong
+      ? (this.#ending ??= new RedactedAhead(this.#content.slice(-SHOWN_LENGTH)))
+      : undefined;
+    const [beginning, ending] = [this.beginning.with(known), ahead?.with(known)];
+    if (beginning !== this.beginning || ending !== ahead)
+      return new ShownAnswer(beginning.text, ending?.text);
+    return (this.#shown ??= new ShownAnswer(beginning.text, ending?.text));
+  }
+}
