@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import type { Enrichment } from '../domain/facts.ts';
 import { namesActionAndThing } from '../language/request-parts.ts';
 import type { Embedder, TextReading } from './embed/embedder.ts';
-import { findIn, type Finding, type ReadTurn } from './finding.ts';
+import { findInEach, READ_TOGETHER, type Finding, type ReadTurn } from './finding.ts';
 import { loadHeads, type Heads } from './heads.ts';
 import { UNWATCHED, type StepListener } from './step-listener.ts';
 
@@ -52,12 +52,29 @@ export function createEnricher({
   const readingCache = cached > 0 ? new LRUCache<string, TextReading>({ max: cached }) : null;
   const findingCache = cached > 0 ? new LRUCache<string, Finding>({ max: cached }) : null;
 
-  function findingOf(turn: ReadTurn): Finding {
-    if (findingCache === null || turn.content.length > CACHED_LENGTH) return findIn(turn, heads);
-    const key = `${turn.role} ${turn.content}`;
-    const finding = findingCache.get(key) ?? findIn(turn, heads);
-    findingCache.set(key, finding);
-    return finding;
+  /** Of the turns from `from` on, at most READ_TOGETHER: each text is read once. */
+  function findingsOf(turns: readonly ReadTurn[], from: number): Finding[] {
+    const together = turns.slice(from, from + READ_TOGETHER);
+    const keys = together.map(({ role, content }) => `${role} ${content}`);
+    const found = new Map<string, Finding>();
+    const missing = new Map<string, number>();
+    for (const [index, key] of keys.entries()) {
+      const known = findingCache?.get(key);
+      if (known !== undefined) found.set(key, known);
+      else if (!missing.has(key)) missing.set(key, index);
+    }
+    const places = [...missing.values()];
+    const read = findInEach(
+      places.map((index) => together[index] as ReadTurn),
+      heads,
+      (place) => steps.onText(from + (places[place] ?? 0)),
+    );
+    for (const [place, key] of [...missing.keys()].entries()) {
+      const finding = read[place] as Finding;
+      found.set(key, finding);
+      if (key.length <= CACHED_LENGTH) findingCache?.set(key, finding);
+    }
+    return keys.map((key) => found.get(key) as Finding);
   }
 
   /** `requests`: texts, each with the place of the turn that says it first. */
@@ -83,13 +100,12 @@ export function createEnricher({
 
   return {
     async enrich(turns) {
+      const findings: Finding[] = [];
+      for (let from = 0; from < turns.length; from += READ_TOGETHER)
+        findings.push(...findingsOf(turns, from));
       const requests = new Map<string, number>();
-      const findings = turns.map((turn, place) => {
-        steps.onText(place);
-        const finding = findingOf(turn);
+      for (const [place, finding] of findings.entries())
         for (const text of embeddedTexts(finding)) if (!requests.has(text)) requests.set(text, place);
-        return finding;
-      });
       const readings = await readingsOf(requests);
       return findings.map((finding) => withReadings(finding, readings));
     },

@@ -18,6 +18,9 @@ export type Finding = Omit<Enrichment, 'vector' | 'sentences' | 'gap'> & {
   readonly sentences: readonly Omit<RequestSentence, 'vector'>[];
 };
 
+/** So many turns are read together, each by one reader after the other. */
+export const READ_TOGETHER = 512;
+
 /** What may be known of a turn for finding something in it. */
 export type ReadTurn = Pick<Turn, 'role' | 'content'>;
 
@@ -31,41 +34,48 @@ const SATISFIED: ReadonlySet<SignalKey> = new Set(
 
 /** What rules and heads find in a turn. */
 export function findIn(turn: ReadTurn, heads: Heads): Finding {
-  switch (turn.role) {
-    case 'user': {
-      const text = analysedPart(turn.content);
-      const signals = detectSignals(text);
-      const { request, aboutAssistant, sentences } = readRequest(
-        text,
-        signals.some(({ key }) => !SATISFIED.has(key)),
-      );
-      if (aboutAssistant !== null)
-        return {
-          kind: 'about-assistant',
-          request: aboutAssistant,
-          sentences: [],
-          signals,
-          gap: null,
-        };
-      if (request === '' || isContentedRemark(request, signals))
-        return { kind: 'reply', request: '', sentences: [], signals, gap: null };
-      return { kind: 'request', request, sentences, signals, gap: null };
-    }
-    case 'assistant': {
-      const text = analysedPart(turn.content);
-      const gap = detectGap(text, heads.gap);
-      return {
-        kind: 'none',
-        request: '',
-        sentences: [],
-        signals: [],
-        stance: stanceOf(text, gap !== null),
-        gap,
-      };
-    }
-    case 'other':
-      return { kind: 'none', request: '', sentences: [], signals: [], gap: null };
-  }
+  return findInEach([turn], heads)[0]!;
+}
+
+/**
+ * What they find in each of several turns. One reader reads all of them before the next one does: in turn, each would
+ * find that the others have taken its tables' place in the processor's cache. `onText`: told of a turn by its place.
+ */
+export function findInEach(
+  turns: readonly ReadTurn[],
+  heads: Heads,
+  onText: (place: number) => void = () => undefined,
+): Finding[] {
+  const texts = turns.map(({ content }) => analysedPart(content));
+  const each = <T>(role: ReadTurn['role'], read: (text: string, place: number) => T): (T | undefined)[] =>
+    turns.map((turn, place) => {
+      if (turn.role !== role) return undefined;
+      onText(place);
+      return read(texts[place]!, place);
+    });
+  const signals = each('user', detectSignals);
+  const ofUsers = each('user', (text, place) => findingOfUser(text, signals[place]!));
+  const gaps = each('assistant', (text) => detectGap(text, heads.gap));
+  const stances = each('assistant', (text, place) => stanceOf(text, gaps[place] !== null));
+  return turns.map(
+    (_, place) =>
+      ofUsers[place] ?? {
+        ...NOTHING,
+        ...(stances[place] === undefined ? {} : { stance: stances[place] }),
+        gap: gaps[place] ?? null,
+      },
+  );
+}
+
+const NOTHING: Finding = { kind: 'none', request: '', sentences: [], signals: [], gap: null };
+
+function findingOfUser(text: string, signals: readonly SignalCandidate[]): Finding {
+  const isComplaint = signals.some(({ key }) => !SATISFIED.has(key));
+  const { request, aboutAssistant, sentences } = readRequest(text, isComplaint);
+  const found = { ...NOTHING, signals };
+  if (aboutAssistant !== null) return { ...found, kind: 'about-assistant', request: aboutAssistant };
+  if (request === '' || isContentedRemark(request, signals)) return { ...found, kind: 'reply' };
+  return { ...found, kind: 'request', request, sentences };
 }
 
 /** A satisfied turn that asks nothing and says no more than a word ("Found it. Cheers") creates no topic. */

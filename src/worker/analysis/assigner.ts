@@ -8,6 +8,7 @@ import { OpeningTurns } from '../../conversations/authors.ts';
 import { SessionState } from '../../conversations/session-state.ts';
 import type { Assignment, Enrichment, SessionRow, StateRow, Turn } from '../../domain/facts.ts';
 import type { DetectLanguage } from '../../language/detect.ts';
+import { READ_TOGETHER } from '../../enrich/finding.ts';
 import { UNWATCHED, type StepListener } from '../../enrich/step-listener.ts';
 import type { Thresholds } from '../../domain/similarity-thresholds.ts';
 import type { Interlude } from '../../domain/curations.ts';
@@ -22,7 +23,7 @@ import { curate } from './curate.ts';
 import { InstanceState } from './instance-state.ts';
 import { StateCache } from './state-cache.ts';
 import { assignTurn, type MutableMessage } from './turn-assignment.ts';
-import { READ_TOGETHER, TurnReader } from './turn-reader.ts';
+import { TurnReader } from './turn-reader.ts';
 import type { TurnReading } from './turn-reading.ts';
 import { turnReport } from './turn-reports.ts';
 

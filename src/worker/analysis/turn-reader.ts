@@ -1,12 +1,11 @@
 /** Reads turns ahead of the ordered step. Covered by test/worker/analysis/turn-reader.test.ts. */
 import { LRUCache } from 'lru-cache';
 import type { Enrichment, Turn } from '../../domain/facts.ts';
+import { READ_TOGETHER } from '../../enrich/finding.ts';
 import type { StepListener } from '../../enrich/step-listener.ts';
 import { NOTHING_FOUND } from './stages.ts';
 import { TurnReading } from './turn-reading.ts';
 
-/** So many turns are read together: what one reader looks up stays in the processor's cache meanwhile. */
-export const READ_TOGETHER = 512;
 /** Readings that are kept, of users and of assistants each, and the longest texts of them, UTF-16 units. */
 const MOST_KEPT = 4096;
 const LONGEST_KEPT = 500;

@@ -2,10 +2,11 @@ import { deepEqual, equal, notEqual } from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { readDemoConversations } from '../../../src/demo/conversations.ts';
+import { READ_TOGETHER } from '../../../src/enrich/finding.ts';
 import { wordsOfAnswer } from '../../../src/language/redact/known-words.ts';
 import { RedactedAhead, redacted } from '../../../src/language/redact/redact.ts';
 import { NOTHING_FOUND } from '../../../src/worker/analysis/stages.ts';
-import { READ_TOGETHER, TurnReader } from '../../../src/worker/analysis/turn-reader.ts';
+import { TurnReader } from '../../../src/worker/analysis/turn-reader.ts';
 import { TurnReading } from '../../../src/worker/analysis/turn-reading.ts';
 import type { Turn } from '../../../src/domain/facts.ts';
 
