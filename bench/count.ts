@@ -10,7 +10,7 @@ import { corpora, take, type Conversation } from './load/distinct-texts.ts';
 import { fixedLoopMs } from './load/fixed-loop.ts';
 import type { Ratios } from './load/ratios.ts';
 import { startMeasuredService, type OwnService } from './load/service.ts';
-import { useOf } from './load/service-use.ts';
+import { useOf, workerStagesOf } from './load/service-use.ts';
 import { table } from './load/table.ts';
 
 const USAGE = `Usage: npm run bench -- count [TEXTS…] [OPTIONS]
@@ -41,6 +41,8 @@ export interface Counted {
   readonly messagesPerSecond: number;
   /** Microseconds of processor time for each message, by process. */
   readonly cpu: Readonly<Record<string, number>>;
+  /** Of the worker's, by stage. */
+  readonly stages: Readonly<Record<string, number>>;
   /** Bytes of the views and of the stream for each message. */
   readonly viewBytes: number;
   readonly streamBytes: number;
@@ -95,12 +97,18 @@ export async function countTexts(texts: string, messages: number, data?: string)
     const { id: instanceId } = await client.openInstance({ default: true });
     // The first message loads what the first message needs.
     await untilCounted(service, await send(service, instanceId, conversations.slice(0, 1)), instanceId);
-    const [before, startedAt] = [await useOf(service.dataDir), performance.now()];
+    const before = await useOf(service.dataDir);
+    const stagesBefore = await workerStagesOf(service.dataDir);
+    const startedAt = performance.now();
     const position = await sendAll(service, instanceId, conversations.slice(1));
     await untilCounted(service, position, instanceId);
     const seconds = (performance.now() - startedAt) / 1000;
     const after = await useOf(service.dataDir);
+    const stagesAfter = await workerStagesOf(service.dataDir);
     const sent = conversations.slice(1).reduce((sum, { length }) => sum + length, 0);
+    const stages = [...stagesAfter].map(([name, used]) => {
+      return [name, ((used - (stagesBefore.get(name) ?? 0)) * 1000) / sent] as const;
+    });
     const cpu = [...after].map(([name, { processorMs }]) => {
       const used = processorMs - (before.get(name)?.processorMs ?? 0);
       return [name, (used * 1000) / sent] as const;
@@ -110,6 +118,7 @@ export async function countTexts(texts: string, messages: number, data?: string)
       messages: sent,
       messagesPerSecond: sent / seconds,
       cpu: Object.fromEntries(cpu),
+      stages: Object.fromEntries(stages),
       viewBytes: (await bytesIn(join(service.dataDir, 'views'), isReplaced)) / sent,
       streamBytes: (await bytesIn(join(service.dataDir, 'nats'))) / sent,
       loopMs,
@@ -218,6 +227,16 @@ function print(counted: readonly Counted[]): void {
         viewBytes.toFixed(0),
         streamBytes.toFixed(0),
         load.toFixed(1),
+      ]),
+    ),
+  );
+  const stages = Object.keys(counted[0]?.stages ?? {});
+  console.log(
+    table(
+      ['worker µs', ...stages],
+      counted.map(({ texts, stages: used }) => [
+        texts,
+        ...stages.map((stage) => (used[stage] ?? 0).toFixed(0)),
       ]),
     ),
   );

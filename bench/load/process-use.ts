@@ -1,7 +1,7 @@
 /** What a process uses, as Linux tells it: 0 where the system does not, and once the process has ended. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Of the clock in which /proc counts: 100 a second. */
@@ -14,6 +14,16 @@ export async function memoryOf(pid: number): Promise<{ now: number; peak: number
   const bytes = (name: string): number =>
     Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1] ?? 0) * 1024;
   return { now: bytes('VmRSS'), peak: bytes('VmHWM') };
+}
+
+/** Processor time of the threads of a process so far, milliseconds, by what Linux calls them. */
+export async function processorMsByThread(pid: number): Promise<Map<string, number>> {
+  const used = new Map<string, number>();
+  for (const thread of await readdir(`/proc/${pid}/task`).catch(() => [])) {
+    const name = (await readFile(`/proc/${pid}/task/${thread}/comm`, 'utf8').catch(() => '')).trim();
+    used.set(name, (used.get(name) ?? 0) + (await processorMsOf(pid, Number(thread))));
+  }
+  return used;
 }
 
 /** Processor time of user and system so far, milliseconds; of one thread alone if its id is given. */

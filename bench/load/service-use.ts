@@ -1,5 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { memoryOf, processorMsOf } from './process-use.ts';
+import { memoryOf, processorMsByThread, processorMsOf } from './process-use.ts';
 
 /** What a process of a service has and has used. */
 export interface MemberUse {
@@ -11,16 +11,33 @@ export interface MemberUse {
   readonly mainThreadMs: number;
 }
 
+/** What threads of the worker do, by what Linux calls them. */
+const STAGES: readonly (readonly [string, string])[] = [
+  ['WorkerThread', 'analysis'],
+  ['MainThread', 'reading and rows'],
+  ['libuv-worker', 'views'],
+  ['V8Worker', 'garbage'],
+];
+
+/** Processor time of the worker so far by stage, milliseconds. */
+export async function workerStagesOf(dataDir: string): Promise<Map<string, number>> {
+  const used = new Map(STAGES.map(([, stage]) => [stage, 0]));
+  for (const { pid, name } of await membersOf(dataDir)) {
+    if (name !== 'worker') continue;
+    for (const [thread, ms] of await processorMsByThread(pid)) {
+      const stage = STAGES.find(([start]) => thread.startsWith(start))?.[1] ?? 'reading and rows';
+      used.set(stage, (used.get(stage) ?? 0) + ms);
+    }
+  }
+  return used;
+}
+
 /** The processes of the service that keeps its data in `dataDir`, by name. Linux only: empty elsewhere. */
 export async function useOf(dataDir: string): Promise<Map<string, MemberUse>> {
   const found = new Map<string, MemberUse>();
-  const read = (file: string): Promise<string> => readFile(file, 'utf8').catch(() => '');
-  for (const pid of await processes()) {
-    const environment = await read(`/proc/${pid}/environ`);
-    if (!environment.split('\0').includes(`DATA_DIR=${dataDir}`)) continue;
-    const name = nameOf(await read(`/proc/${pid}/cmdline`));
+  for (const { pid, name } of await membersOf(dataDir)) {
     const mb = (await memoryOf(pid)).now / 2 ** 20;
-    if (name === null || mb === 0) continue;
+    if (mb === 0) continue;
     const known = found.get(name) ?? { mb: 0, processorMs: 0, mainThreadMs: 0 };
     found.set(name, {
       mb: known.mb + mb,
@@ -29,6 +46,18 @@ export async function useOf(dataDir: string): Promise<Map<string, MemberUse>> {
     });
   }
   return found;
+}
+
+async function membersOf(dataDir: string): Promise<{ readonly pid: number; readonly name: string }[]> {
+  const members: { pid: number; name: string }[] = [];
+  const read = (file: string): Promise<string> => readFile(file, 'utf8').catch(() => '');
+  for (const pid of await processes()) {
+    const environment = await read(`/proc/${pid}/environ`);
+    if (!environment.split('\0').includes(`DATA_DIR=${dataDir}`)) continue;
+    const name = nameOf(await read(`/proc/${pid}/cmdline`));
+    if (name !== null) members.push({ pid, name });
+  }
+  return members;
 }
 
 async function processes(): Promise<number[]> {

@@ -135,6 +135,7 @@ export function repeatIn(
 
 function logOdds(evidence: TurnEvidence | PairEvidence): number {
   let sum = 0;
-  for (const [kind, value] of Object.entries(evidence)) sum += WEIGHTS[kind as keyof Evidence] * value;
+  for (const kind in evidence)
+    sum += WEIGHTS[kind as keyof Evidence] * (evidence as Evidence)[kind as keyof Evidence];
   return sum;
 }
