@@ -5,9 +5,9 @@ const FIRST = 1000;
 /** A batch takes so long, milliseconds, while others than those with a backlog send something, */
 const SHARED_MS = 300;
 /** and so long while nobody does: larger batches cost less for each message. */
-const ALONE_MS = 800;
+const ALONE_MS = 2000;
 /** Others count as sending for so long, milliseconds, after something of theirs was taken up. */
-const HEARD_MS = 10_000;
+const HEARD_MS = 60_000;
 /** Of the mean size of batches: so much they must differ. */
 const LEAST_SPREAD = 0.1;
 /** A batch counts as at most so many times what they take in the mean. */
