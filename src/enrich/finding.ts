@@ -19,7 +19,7 @@ export type Finding = Omit<Enrichment, 'vector' | 'sentences' | 'gap'> & {
 };
 
 /** So many turns are read together, each by one reader after the other. */
-export const READ_TOGETHER = 512;
+export const READ_TOGETHER = 1024;
 
 /** What may be known of a turn for finding something in it. */
 export type ReadTurn = Pick<Turn, 'role' | 'content'>;

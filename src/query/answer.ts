@@ -83,6 +83,9 @@ export async function* streamElements(
   if (rows.length > 0) yield elementsOf(snapshot, parameters, number, rows);
 }
 
+/** Pages of so many rows are kept for as long as nothing changes in what they were read from: pages of tables are. */
+const MOST_KEPT_ROWS = 100;
+
 /** The rows of a page, and how many there are on all pages: counted once for as long as nothing changes. */
 async function readPage(
   snapshot: Snapshot,
@@ -105,7 +108,14 @@ async function readPage(
       ? count()
       : ((page[0]?.['total'] as number | undefined) ?? 0);
   });
-  return { page: page ?? (await ask(plan('page'))), total };
+  if (page !== null) return { page, total };
+  const asked = plan('page');
+  const read = (): Promise<Row[]> => ask(asked);
+  const isKept = parameters.limit <= MOST_KEPT_ROWS;
+  return {
+    page: isKept ? await snapshot.cached(`page ${JSON.stringify(asked)}`, asked.tables, read) : await read(),
+    total,
+  };
 }
 
 /** The requested metrics, in the order of the request. */
