@@ -26,6 +26,8 @@ DuckDB, the counts of each session to a CSV file, without titles, summaries, top
   --json         print the figures as JSON`;
 
 const LOOK_MS = 50;
+/** What web still has so long after the last answer, milliseconds, is told. */
+const SETTLED_MS = 60_000;
 /** So few sessions as the quick form has are written in no time: the best of so many counts, of either side. */
 const BEST_OF = 5;
 const CLI = resolve(import.meta.dirname, '../src/cli/export.ts');
@@ -47,6 +49,8 @@ interface Written {
 interface Figures {
   readonly messages: number;
   readonly written: readonly Written[];
+  /** Resident memory of web a minute after the last answer, bytes; null: not waited for. */
+  readonly settled: number | null;
   /** The alternative, in rows a second. */
   readonly raw: number;
 }
@@ -60,13 +64,13 @@ export const ratios = historyRatios('rows/s as CSV over DuckDB on raw messages',
 export const command = historyCommand({
   usage: USAGE,
   messages: 10_000_000,
-  measure: (history) => measure(history, ['text/csv', 'application/x-ndjson', 'parquet']),
+  measure: (history) => measure(history, ['text/csv', 'application/x-ndjson', 'parquet'], SETTLED_MS),
   describe,
 });
 
 type Format = 'text/csv' | 'application/x-ndjson' | 'parquet';
 
-async function measure(history: History, formats: readonly Format[]): Promise<Figures> {
+async function measure(history: History, formats: readonly Format[], settledMs = 0): Promise<Figures> {
   const service = await startQueryService({
     dataDir: history.dataDir,
     instanceIds: [SYNTHETIC_IDS.instance(1)],
@@ -79,8 +83,10 @@ async function measure(history: History, formats: readonly Format[]): Promise<Fi
     const [first] = written;
     for (const { format, rows } of written)
       if (rows !== 0 && rows !== first?.rows) throw new Error(`${format}: ${rows} of ${first?.rows} rows`);
+    await sleep(settledMs);
     return {
       messages: history.messages,
+      settled: settledMs === 0 ? null : (await service.memory()).now,
       written: written.map((each) => ({ ...each, rows: each.rows === 0 ? (first?.rows ?? 0) : each.rows })),
       raw: await rawRate(history),
     };
@@ -168,7 +174,7 @@ async function rawRate({ rawFile }: History): Promise<number> {
   }
 }
 
-function describe({ messages, written, raw }: Figures): string {
+function describe({ messages, written, settled, raw }: Figures): string {
   const megabytes = (bytes: number | null): string => (bytes === null ? '' : `${Math.round(bytes / 1e6)} MB`);
   return [
     `${messages} messages, ${written[0]?.rows} sessions`,
@@ -184,6 +190,7 @@ function describe({ messages, written, raw }: Figures): string {
         megabytes(command),
       ]),
     ),
+    `web a minute after the last: ${megabytes(settled)}`,
     `raw messages in DuckDB to CSV, counts only: ${Math.round(raw)} rows/s`,
   ].join('\n');
 }

@@ -50,6 +50,7 @@ import { examples } from './examples.ts';
 import { firstSteps, showFirstSteps, tellStarter } from './first-steps.ts';
 import { Later } from './later.ts';
 import { openTraceAssembly, type TraceAssembly } from './trace-assembly.ts';
+import { collectGarbage, IdleCollection } from '../worker/analysis/idle-collection.ts';
 
 const VIEWS_DIRECTORY = join(import.meta.dirname, '..', '..', 'views');
 
@@ -65,6 +66,8 @@ const ANSWERS: TurnsOptions = {
 };
 /** What a query that needs more memory may have, in times of what all have together: it then runs alone. */
 const ALONE = 4;
+/** How often web looks whether its garbage is worth a collection. */
+const COLLECTION_LOOK_MS = 20_000;
 /** With less, the reader of a shard answers nothing. */
 const LEAST_READER_BYTES = 32 * 2 ** 20;
 
@@ -151,6 +154,7 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
       queryWaitMs: config.queryWaitMs,
     },
   });
+  collectNowAndThen(lifecycle);
   const url = await listen(app, config);
   log.info({ event: 'listening', url, serve: config.serve }, `listening on ${url}`);
   tellStarter({ type: 'listening', url });
@@ -233,6 +237,20 @@ async function openAlertService(connection: StreamConnection): Promise<AlertServ
   const rules = await Rules.open(connection, options);
   const outbox = await Outbox.open(connection, options);
   return new AlertService({ rules, outbox, publicUrl: config.publicUrl, now: Date.now });
+}
+
+/**
+ * Gives back what large answers have left. V8 collects when it needs room, and after an export it has plenty: hundreds
+ * of megabytes of garbage would stay. A collection takes as long as what is in use is large: some 50 ms.
+ */
+function collectNowAndThen(lifecycle: Lifecycle): void {
+  const collection = new IdleCollection({
+    residentBytes: () => process.memoryUsage.rss(),
+    collect: collectGarbage,
+    now: () => performance.now(),
+  });
+  const timer = setInterval(() => collection.idle(), COLLECTION_LOOK_MS).unref();
+  lifecycle.opened('collection of garbage', async () => clearInterval(timer));
 }
 
 async function openQuery(
