@@ -2,7 +2,6 @@
  * What a request asks to do, and with which thing: "cancel order", "where is my parcel". Reads the lexicon; no
  * grammar beyond the order of words.
  */
-import { LRUCache } from 'lru-cache';
 import { LANGUAGES, type ActionClass } from './lexicon.ts';
 import type { Piece } from './phrase-meanings.ts';
 import { languagesOfRequest } from './request-language.ts';
@@ -83,25 +82,6 @@ function readerOf(code: string): Reader | null {
  * language; a request in a language that no lexicon knows has no parts.
  */
 export function requestParts(request: string, language?: string | null): RequestParts {
-  const key = `${language ?? ''} ${request}`;
-  const known = LATEST.get(key);
-  if (known !== undefined) return known;
-  const parts = partsOf(request, language);
-  LATEST.set(key, parts);
-  return parts;
-}
-
-/** Whether a request names both its action and, in a word of the lexicon, its thing. */
-export function namesActionAndThing(request: string): boolean {
-  const { action, thing, language } = requestParts(request);
-  const things = LANGUAGES.get(language ?? '')?.things ?? {};
-  return action !== null && Object.hasOwn(things, thing[0] ?? '');
-}
-
-/** The keys, the name and the repeats of a request are read one after the other. */
-const LATEST = new LRUCache<string, RequestParts>({ max: 64 });
-
-function partsOf(request: string, language?: string | null): RequestParts {
   const text = request.length > READ ? request.slice(0, READ) : request;
   const tokens = tokensOf(text);
   const isKnown = language !== undefined && language !== null && LANGUAGES.has(language);
@@ -121,6 +101,13 @@ function partsOf(request: string, language?: string | null): RequestParts {
     noun: withoutElision(thing.words.map(({ noun }) => noun).join(reader.spaced === null ? '' : ' ')),
     language: read,
   };
+}
+
+/** Whether a request names both its action and, in a word of the lexicon, its thing. */
+export function namesActionAndThing(request: string): boolean {
+  const { action, thing, language } = requestParts(request);
+  const things = LANGUAGES.get(language ?? '')?.things ?? {};
+  return action !== null && Object.hasOwn(things, thing[0] ?? '');
 }
 
 interface Reading {

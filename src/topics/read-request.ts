@@ -1,13 +1,12 @@
 /** A request as topics take it. What its text says is read when it is first asked for. */
 import { requestParts, type RequestParts } from '../language/request-parts.ts';
 import { phraseUsesOf, type PhraseUse } from './naming/phrase-uses.ts';
-import { tokensOf } from './naming/tokens.ts';
+import { tokensOf, type Tokens } from './naming/tokens.ts';
 import { keysOf, type RequestKeys } from './request-keys.ts';
 
 /** What the text of a request gives to names. */
 interface NamingUse {
-  /** Stems of its content words. */
-  readonly stems: ReadonlySet<string>;
+  readonly tokens: Tokens;
   /** Its phrases by their keys. */
   readonly phrases: ReadonlyMap<string, PhraseUse>;
 }
@@ -37,5 +36,5 @@ export class ReadRequest {
 
 function namingOf(text: string, parts: RequestParts): NamingUse {
   const tokens = tokensOf(text, parts);
-  return { stems: tokens.stems, phrases: phraseUsesOf(tokens) };
+  return { tokens, phrases: phraseUsesOf(tokens) };
 }

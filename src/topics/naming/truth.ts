@@ -35,10 +35,15 @@ const MEANS_IT = 0.5;
 const CLEAR = 0.6;
 const LEAST_CLEAR = 0.25;
 
-type Reading = Pick<ReadSample, 'read' | 'parts'>;
+export type Reading = Pick<ReadSample, 'read' | 'parts'>;
 
 /** By text: samples are read again whenever their topic is named. */
 const READINGS = new LRUCache<string, Reading>({ max: 4096 });
+
+/** Keeps what was read of a request that becomes a sample, for when its topic is named. */
+export function keepReading(text: string, reading: Reading): void {
+  READINGS.set(text, reading);
+}
 
 export function readSample({ text, weight }: { readonly text: string; readonly weight: number }): ReadSample {
   return { text, weight, ...readingOf(text) };

@@ -5,6 +5,7 @@
 import { truncate } from '../../domain/truncate.ts';
 import { weightOf, type MicroCluster } from '../micro-cluster.ts';
 import type { Sample } from './names.ts';
+import { keepReading } from './truth.ts';
 import type { ReadRequest } from '../read-request.ts';
 import { combinedUse, type PhraseUse } from './phrase-uses.ts';
 import type { GroupPhrases } from './scores.ts';
@@ -38,13 +39,15 @@ export interface ScoredSample {
  */
 export function addRequest(
   wording: Wording,
-  { text: whole, naming }: Pick<ReadRequest, 'text' | 'naming'>,
+  { text: whole, parts, naming }: Pick<ReadRequest, 'text' | 'parts' | 'naming'>,
   cosine: number,
 ): ReadonlySet<string> {
   const text = truncate(whole, SAMPLE_LENGTH);
-  addSample(wording, { text, score: Math.fround(cosine - text.length / CHARACTERS_PER_COSINE) });
+  const score = Math.fround(cosine - text.length / CHARACTERS_PER_COSINE);
+  if (addSample(wording, { text, score }) && text === whole)
+    keepReading(text, { parts, read: naming.tokens });
   for (const [key, use] of naming.phrases) addPhrase(wording, key, use);
-  return naming.stems;
+  return naming.tokens.stems;
 }
 
 export function mergeSamplesAndPhrases(into: Wording, from: Wording): void {
@@ -52,18 +55,19 @@ export function mergeSamplesAndPhrases(into: Wording, from: Wording): void {
   for (const [key, use] of from.phrases) addPhrase(into, key, use);
 }
 
-/** Keeps the samples with the highest scores; of equal ones the earliest. */
-function addSample({ samples }: Wording, sample: ScoredSample): void {
-  if (samples.length >= MOST_SAMPLES && samples.every(({ score }) => score >= sample.score)) return;
+/** Keeps the samples with the highest scores; of equal ones the earliest. Whether this one was not among them before. */
+function addSample({ samples }: Wording, sample: ScoredSample): boolean {
+  if (samples.length >= MOST_SAMPLES && samples.every(({ score }) => score >= sample.score)) return false;
   const text = sample.text.toLowerCase();
-  if (samples.some((known) => known.text.toLowerCase() === text)) return;
+  if (samples.some((known) => known.text.toLowerCase() === text)) return false;
   samples.push(sample);
-  if (samples.length <= MOST_SAMPLES) return;
+  if (samples.length <= MOST_SAMPLES) return true;
   const worst = Math.min(...samples.map(({ score }) => score));
   samples.splice(
     samples.findLastIndex(({ score }) => score === worst),
     1,
   );
+  return true;
 }
 
 /** When there is no room, a new phrase replaces one that was used once; else it is left out. */
