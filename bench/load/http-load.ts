@@ -117,6 +117,14 @@ class Connection {
   }
 }
 
+/** A request that waited for a connection when its caller closed them all. */
+export class NotSentError extends Error {
+  constructor() {
+    super('the request was not sent: its caller ended');
+    this.name = 'NotSentError';
+  }
+}
+
 /** A fixed number of connections to one address; requests wait in line when all are taken. */
 export class ConnectionPool {
   readonly #host: string;
@@ -162,7 +170,7 @@ export class ConnectionPool {
       Buffer.from(body),
     ]);
     const connection = await this.#take();
-    if (connection === null) throw new Error('connection closed by the caller');
+    if (connection === null) throw new NotSentError();
     try {
       return await connection.send(request);
     } finally {
