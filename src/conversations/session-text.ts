@@ -26,6 +26,9 @@ export interface TurnPlace {
   readonly asked?: readonly AskedSentence[];
 }
 
+/** What was found in a user turn. */
+type TurnFindings = Pick<Enrichment, 'kind' | 'request' | 'sentences' | 'signals'>;
+
 /** Takes personal data out of a text. */
 export type Redact = (text: string) => string;
 
@@ -103,7 +106,7 @@ export class SessionText {
   #isMoved = false;
 
   /** `content`, and the sentences of `enrichment`: without personal data. */
-  addUserTurn(content: string, enrichment: Enrichment, place: TurnPlace = OPENS): void {
+  addUserTurn(content: string, enrichment: TurnFindings, place: TurnPlace = OPENS): void {
     this.#addSample(content);
     const turn = this.#readUserTurn(content, enrichment, place);
     const { signals, isAnswer, isReply, isRequest, isRepeated } = turn;
@@ -136,7 +139,7 @@ export class SessionText {
     if (move === 'new') this.#isAnswered = false;
   }
 
-  #readUserTurn(content: string, enrichment: Enrichment, place: TurnPlace): UserTurn {
+  #readUserTurn(content: string, enrichment: TurnFindings, place: TurnPlace): UserTurn {
     const isReply = enrichment.kind === 'reply';
     const isAsking = enrichment.kind === 'request';
     const opens = this.#requests.isEmpty || this.#isOnlyStated;

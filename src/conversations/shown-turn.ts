@@ -15,9 +15,12 @@ export interface ShownTurn {
   readonly content: string;
   /** The part of it that carries the request. */
   readonly request: string;
-  /** What was found in it, with request and sentences in the same way. */
-  readonly enrichment: Enrichment;
+  /** Those of the request. */
+  readonly sentences: Enrichment['sentences'];
 }
+
+/** What was found in a turn. */
+type Found = Pick<Enrichment, 'kind' | 'request' | 'sentences'>;
 
 /** What a session knows of its persons. */
 interface Knowing {
@@ -25,32 +28,47 @@ interface Knowing {
   known: KnownWords;
 }
 
-/** Notes whom a user turn names, and gives what of it may be shown. `beginning`: its first `SHOWN_LENGTH` units. */
-export function shownTurn(
-  turn: Turn,
-  enrichment: Enrichment,
-  session: Knowing,
-  beginning: RedactedAhead,
-): ShownTurn {
-  const { kind, request, sentences } = enrichment;
-  if (turn.userId !== undefined) session.known = withKnown(session.known, wordsOfId(turn.userId));
-  if (session.askedForData && isBare(turn.content) && !holdsQuestion(turn.content)) {
-    session.known = withKnown(session.known, wordsOfAnswer(turn.content));
+/** A turn as it is read where nobody is known but whom it names itself: as most turns are, wherever they stand. */
+export interface ShownAhead {
+  /** Its first `SHOWN_LENGTH` units. */
+  readonly beginning: RedactedAhead;
+  /** Null: something was cut out of what was found in it, or it is longer than that. */
+  readonly shown: ShownTurn | null;
+}
+
+/** Notes whom a user turn names, and gives what of it may be shown. */
+export function shownTurn(turn: Turn, found: Found, session: Knowing, ahead: ShownAhead): ShownTurn {
+  const { kind, sentences } = found;
+  const { content, userId } = turn;
+  if (userId !== undefined) session.known = withKnown(session.known, wordsOfId(userId));
+  if (session.askedForData && isBare(content) && !holdsQuestion(content)) {
+    session.known = withKnown(session.known, wordsOfAnswer(content));
     // The answer is the name, number or address that was asked for.
-    if (kind === 'request' && !sentences.some(({ asks }) => asks)) {
-      return { content: '', request: '', enrichment: { ...enrichment, request: '', sentences: [] } };
-    }
+    if (kind === 'request' && !sentences.some(({ asks }) => asks))
+      return { content: '', request: '', sentences: [] };
   }
-  const { text, names } = beginning.with(session.known);
-  session.known = withKnown(session.known, names);
-  if (text === turn.content) return { content: text, request, enrichment };
-  const spans = personalSpans(turn.content, session);
+  const redaction = ahead.beginning.with(session.known);
+  session.known = withKnown(session.known, redaction.names);
+  const shown = redaction === ahead.beginning ? ahead.shown : null;
+  return shown ?? shownOf(content, found, redaction.text, session.known);
+}
+
+/** `text`: the beginning of the content without personal data; `known`: whom the session and the turn name. */
+export function shownOf(
+  content: string,
+  { request, sentences }: Pick<Found, 'request' | 'sentences'>,
+  text: string,
+  known: KnownWords,
+): ShownTurn {
+  if (text === content || (request === '' && sentences.length === 0))
+    return { content: text, request, sentences };
+  const spans = personalSpans(content, { known });
   const told = sentences.map((sentence) => ({
     ...sentence,
-    text: redact(maskedPart(turn.content, sentence.text, spans), session),
+    text: redact(maskedPart(content, sentence.text, spans), { known }),
   }));
-  const shown = request === '' ? '' : redact(maskedRequest(request, sentences, turn.content, spans), session);
-  return { content: text, request: shown, enrichment: { ...enrichment, request: shown, sentences: told } };
+  const shown = request === '' ? '' : redact(maskedRequest(request, sentences, content, spans), { known });
+  return { content: text, request: shown, sentences: told };
 }
 
 /** A part of a text without what is personal in the whole: "ul. Lipowa 3 m." alone is no address. */

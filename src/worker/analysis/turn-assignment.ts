@@ -72,17 +72,18 @@ function assignUserTurn(
   const counted = new Set(signalsInContext(enrichment.signals, session));
   const signals = new Set([...counted].map((key) => SIGNAL_INDEX.get(key)!));
   const { kind, vector } = enrichment;
-  const shown = shownTurn(turn, enrichment, session, reading.beginning);
-  const isWhole = enrichment === found && shown.enrichment === found;
+  const ahead = enrichment === found ? reading.shown : null;
+  const shown = shownTurn(turn, enrichment, session, { beginning: reading.beginning, shown: ahead });
+  const isAsAhead = shown === ahead;
   const isAnswer = session.micro !== null && canOnlyAnswer(turn.content, turn.at, session.askedAt);
   let repeat: Repeat | null = null;
   if (kind === 'request' && vector !== null && saysAnything(vector)) {
     const wasAsked = isAsked(turn.at, session.askedAt);
     const isUnfamiliar = enrichment.isUnfamiliar ?? false;
     const underDiscussion = session.micro;
-    const read = isWhole ? reading.request : new ReadRequest(shown.request);
+    const read = isAsAhead ? reading.request : new ReadRequest(shown.request);
     moveToTopicOf({ vector, read, isUnfamiliar }, turn, instance, session);
-    const known = isWhole ? { compared: reading.compared, said: reading.keptRequest } : {};
+    const known = isAsAhead ? { compared: reading.compared, said: reading.keptRequest } : {};
     const request = newRequest(enrichment.request, vector, shown.request, turn.content.length, known);
     repeat = repeatOf({ reading, instance, session }, request, wasAsked);
     // Who asks again is still at the same matter, in words that no topic knows.
@@ -102,8 +103,13 @@ function assignUserTurn(
   message.signals = [...signals].sort((x, y) => x - y);
   for (const signal of signals) instance.signal(signal);
   const isRepeated = message.repeatedRequest !== null;
-  const told = { ...shown.enrichment, signals: enrichment.signals.filter(({ key }) => counted.has(key)) };
-  const asked = isWhole && kind === 'request' ? { asked: reading.asked } : {};
+  const told = {
+    kind,
+    request: shown.request,
+    sentences: shown.sentences,
+    signals: enrichment.signals.filter(({ key }) => counted.has(key)),
+  };
+  const asked = isAsAhead && kind === 'request' ? { asked: reading.asked } : {};
   session.text.addUserTurn(shown.content, told, { isAnswer, isRepeated, ...asked });
 }
 

@@ -24,9 +24,12 @@ interface Ahead {
 /** One reader after the other, so that each finds its own words still at hand. */
 const READERS: readonly ((ahead: Ahead) => void)[] = [
   ({ reading }) => void reading.beginning,
+  ({ isRequest, reading }) => {
+    if (isRequest) void reading.shown;
+  },
   ({ role, isRequest, reading }) => {
     if (role === 'assistant') void reading.shownAmong([]).answer;
-    else if (isRequest && reading.isShown) void reading.asked;
+    else if (isRequest) void reading.asked;
   },
   ({ role, isRequest, goesOn, isFollowed, reading }) => {
     if (role === 'assistant') {

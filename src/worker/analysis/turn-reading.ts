@@ -6,7 +6,7 @@ import { askedSentences, type AskedSentence } from '../../conversations/asked-se
 import { readAnswer, type AssistantAnswer } from '../../conversations/assistant-answer.ts';
 import { edgesOf, SaidText } from '../../conversations/repeat-phrases.ts';
 import { comparedBy, keptText, type Compared } from '../../conversations/repeated-requests.ts';
-import { SHOWN_LENGTH } from '../../conversations/shown-turn.ts';
+import { SHOWN_LENGTH, shownOf, type ShownAhead, type ShownTurn } from '../../conversations/shown-turn.ts';
 import type { Enrichment, Turn } from '../../domain/facts.ts';
 import { truncate } from '../../domain/truncate.ts';
 import type { KnownWords } from '../../language/redact/known-words.ts';
@@ -31,32 +31,35 @@ export class ShownAnswer {
   }
 }
 
-export class TurnReading {
+type Found = Pick<Enrichment, 'kind' | 'request' | 'sentences'>;
+
+export class TurnReading implements ShownAhead {
+  readonly #found: Found;
   readonly #content: string;
-  readonly #found: Pick<Enrichment, 'request' | 'sentences'>;
   #beginning: RedactedAhead | null = null;
   #ending: RedactedAhead | null = null;
   #said: SaidText | null = null;
+  #shown: ShownTurn | null = null;
   #asked: readonly AskedSentence[] | null = null;
   #request: ReadRequest | null = null;
   #compared: Compared | null = null;
   #keptRequest: SaidText | null = null;
-  #shown: ShownAnswer | null = null;
+  #answer: ShownAnswer | null = null;
 
   /** `found`: what enrich found in it. */
-  constructor({ content }: Pick<Turn, 'content'>, found: Pick<Enrichment, 'request' | 'sentences'>) {
+  constructor({ content }: Pick<Turn, 'content'>, found: Found) {
     this.#content = content;
     this.#found = found;
   }
 
-  /** Its first `SHOWN_LENGTH` units, without personal data. */
   get beginning(): RedactedAhead {
     return (this.#beginning ??= new RedactedAhead(truncate(this.#content, SHOWN_LENGTH)));
   }
 
-  /** Whether all of it may be shown to those of whom nothing is known. */
-  get isShown(): boolean {
-    return this.beginning.text === this.#content;
+  get shown(): ShownTurn | null {
+    if (this.#content.length > SHOWN_LENGTH) return null;
+    const { text, names } = this.beginning;
+    return (this.#shown ??= shownOf(this.#content, this.#found, text, names));
   }
 
   /** The beginning and end of a user turn: how it goes on from the turn before, and how it closes. */
@@ -64,23 +67,27 @@ export class TurnReading {
     return (this.#said ??= new SaidText(edgesOf(this.#content)));
   }
 
-  /** The sentences of a user turn that ask; for a turn of which nothing is hidden or cut out. */
+  /** The sentences of `shown` that ask. */
   get asked(): readonly AskedSentence[] {
-    return (this.#asked ??= askedSentences(this.#content, this.#found));
+    const { shown } = this;
+    return (this.#asked ??= askedSentences(shown?.content ?? this.#content, shown ?? this.#found));
   }
 
-  /** For a request of which nothing is hidden or cut out, as the two after it. */
+  /** The request of `shown`. */
   get request(): ReadRequest {
-    return (this.#request ??= new ReadRequest(this.#found.request));
+    return (this.#request ??= new ReadRequest((this.shown ?? this.#found).request));
   }
 
+  /** By what its own words are compared. */
   get compared(): Compared {
-    return (this.#compared ??= comparedBy(this.#found.request, this.request.parts));
+    const { request } = this.#found;
+    const isShown = request === this.request.text;
+    return (this.#compared ??= isShown ? comparedBy(request, this.request.parts) : comparedBy(request));
   }
 
-  /** What is kept of the text of the request: of a short turn all of it. */
+  /** What is kept of the text of `request`: of a short turn all of it. */
   get keptRequest(): SaidText {
-    const kept = keptText(this.#found.request);
+    const kept = keptText(this.request.text);
     return (this.#keptRequest ??= kept === this.said.text ? this.said : new SaidText(kept));
   }
 
@@ -93,6 +100,6 @@ export class TurnReading {
     const [beginning, ending] = [this.beginning.with(known), ahead?.with(known)];
     if (beginning !== this.beginning || ending !== ahead)
       return new ShownAnswer(beginning.text, ending?.text);
-    return (this.#shown ??= new ShownAnswer(beginning.text, ending?.text));
+    return (this.#answer ??= new ShownAnswer(beginning.text, ending?.text));
   }
 }
