@@ -21,8 +21,8 @@ export interface KeptRequest {
   readonly language: number;
   /** UTF-16 units of its turn, at most those of its edges. */
   readonly length: number;
-  /** `text`, once it was read; kept with nothing that is written. */
-  said?: SaidText;
+  /** `text`, where it was read and what it was answered is not known yet; never written. */
+  said?: SaidText | undefined;
   /** What it was answered before the next request of the session, as `ANSWERED` bits; 0: nothing yet. */
   answered: number;
 }
@@ -191,7 +191,11 @@ export function evidenceOf(
   scale: number,
 ): { readonly turn: TurnEvidence; readonly pairs: PairEvidence[] } {
   const turn = readTurn(asked);
-  for (const peer of earlier) if (peer.answered === 0) peer.answered = turn.answered | metBy(peer, turn);
+  for (const peer of earlier) {
+    if (peer.answered === 0) peer.answered = turn.answered | metBy(peer, turn);
+    // Sessions stay in memory: what is not needed again does not.
+    peer.said = undefined;
+  }
   const cosines = earlier.map(({ vector }) => quantisedCosine(asked.request.vector, vector));
   const ascending = cosines.toSorted((one, other) => one - other);
   const greatest = ascending.at(-1) ?? 0;
@@ -209,7 +213,7 @@ export function evidenceOf(
 /** Whether the answer of a turn is the number that an earlier request asks for; 0 if that asks for none. */
 function metBy(peer: KeptRequest, { evidence }: ReadTurn): number {
   const { text } = peer;
-  const { kinds } = (peer.said ??= new SaidText(text)).phrases;
+  const { kinds } = (peer.said ?? new SaidText(text)).phrases;
   if (kinds.has('measures')) return evidence.number === 1 ? ANSWERED.met : ANSWERED.unmet;
   const isPolar = kinds.has('polar') || (holdsQuestion(text) && !kinds.has('wonders'));
   return isPolar && evidence.settles === 0 ? ANSWERED.open : 0;
