@@ -16,7 +16,7 @@ const STAGES: readonly (readonly [string, string])[] = [
   ['WorkerThread', 'analysis'],
   ['MainThread', 'reading and rows'],
   ['libuv-worker', 'views'],
-  ['V8Worker', 'garbage'],
+  ['V8Worker', 'garbage and compiling'],
 ];
 
 /** Processor time of the worker so far by stage, milliseconds. */

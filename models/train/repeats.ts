@@ -124,10 +124,11 @@ async function requestsOf({ turns, repeats }: Session, enricher: Enricher): Prom
       [answered, answer, isAsked] = [requests.length, new SaidText(edgesOf(content)), asksUser(content)];
       return [];
     }
-    const isBare = kind === 'reply' && mayAskAgain(enriched[place]!, content);
+    const said = new SaidText(edgesOf(content));
+    const isBare = kind === 'reply' && mayAskAgain(enriched[place]!, said);
     if (!isBare && (kind !== 'request' || vector === null)) return [];
     const request = newRequest(isBare ? content : text, vector ?? NOTHING, text, content.length);
-    const asked = { request, said: new SaidText(edgesOf(content)), answer, isAsked, isBare };
+    const asked = { request, said, answer, isAsked, isBare };
     const isRepeat = repeats.includes(place);
     if (isBare) return [{ asked, earlier: requests.slice(0, answered).slice(-1), isRepeat }];
     const earlier = requests.slice(0, answered);

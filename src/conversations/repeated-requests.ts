@@ -19,7 +19,7 @@ import {
   type PairEvidence,
   type TurnEvidence,
 } from './repeat-evidence.ts';
-import { EDGES, hashOf, isNumber, SaidText, tellingWords } from './repeat-phrases.ts';
+import { EDGES, hashOf, isNumber, tellingWords, type SaidText } from './repeat-phrases.ts';
 import { LIKELY, PRIOR, SURE, WEIGHTS } from './repeat-weights.ts';
 
 /** Requests that a session keeps. */
@@ -91,11 +91,10 @@ function isName({ text, afterBreak }: Word): boolean {
  */
 export function mayAskAgain(
   { kind, signals }: Pick<Enrichment, 'kind' | 'signals'>,
-  content: string,
-  said = new SaidText(content),
+  said: SaidText,
 ): boolean {
-  if (kind !== 'reply' || content.length > EDGES) return false;
-  if (holdsQuestion(content)) return true;
+  if (kind !== 'reply' || said.text.length > EDGES) return false;
+  if (holdsQuestion(said.text)) return true;
   if (!signals.some(({ key }) => DISSATISFIED.has(key))) return false;
   return said.phrases.kinds.has('persists');
 }

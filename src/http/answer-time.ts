@@ -4,8 +4,9 @@ import { AppError } from '../errors.ts';
 const RETRY_AFTER_SECONDS = 10;
 
 /**
- * What `work` resolves with, when it does so within `ms`. Whoever asks more than there is room for waits for its own
- * questions: past this time it is told so, before the connection counts as silent. Throws AppError SERVICE_UNAVAILABLE.
+ * What `work` resolves with, when it does so within `ms`. A project that asks for more than there is time for waits for
+ * its own questions; past this time it is told so, before the connection counts as silent. Throws AppError
+ * SERVICE_UNAVAILABLE.
  */
 export async function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
@@ -22,7 +23,7 @@ export async function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
 function tooLate(): AppError {
   return new AppError(
     'SERVICE_UNAVAILABLE',
-    'Too many questions of this project wait for an answer. Ask fewer at a time.',
+    'The answer could not be made in time. Ask for less, or ask fewer questions at a time.',
     { retryAfter: RETRY_AFTER_SECONDS },
   );
 }

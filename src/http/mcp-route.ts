@@ -89,7 +89,7 @@ function counted(
   };
 }
 
-/** All that a tool asks is answered within `ms` of its first question, or refused. */
+/** All that a tool asks is answered within `ms` from now, or refused. */
 function timed(door: ReadingDoor, ms: number): ReadingDoor {
   const until = performance.now() + ms;
   return { get: (path, parameters) => inTime(door.get(path, parameters), until - performance.now()) };

@@ -46,11 +46,11 @@ import { setUpStreams } from '../stream/stream-setup.ts';
 import { partitionOf } from '../stream/subjects.ts';
 import { createTraceIntake } from '../traces/trace-intake.ts';
 import { WaitingSpans } from '../traces/waiting-spans.ts';
+import { collectGarbage, IdleCollection } from '../worker/analysis/idle-collection.ts';
 import { examples } from './examples.ts';
 import { firstSteps, showFirstSteps, tellStarter } from './first-steps.ts';
 import { Later } from './later.ts';
 import { openTraceAssembly, type TraceAssembly } from './trace-assembly.ts';
-import { collectGarbage, IdleCollection } from '../worker/analysis/idle-collection.ts';
 
 const VIEWS_DIRECTORY = join(import.meta.dirname, '..', '..', 'views');
 

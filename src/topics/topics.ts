@@ -10,7 +10,7 @@ import { NOTHING_CURATED, type TopicCuration } from './curated-topics.ts';
 import { createOwnTopic, type NewTopic } from './own-topic-creation.ts';
 import { pruneIfDue } from './pruning.ts';
 import { regroupIfDue } from './regrouping.ts';
-import { ReadRequest } from './read-request.ts';
+import type { ReadRequest } from './read-request.ts';
 import { restoreState, takeState } from './state-codec.ts';
 import { clusterId, clustersToName, topicId, topicsToName, type GroupToName } from './groups-to-name.ts';
 import { createTopicIfDue } from './topic-creation.ts';
@@ -27,12 +27,11 @@ export class Topics {
   }
 
   /** Adds a request and returns the number of its micro-cluster. */
-  add(vector: Float32Array, request: string | ReadRequest, position: number): number {
+  add(vector: Float32Array, request: ReadRequest, position: number): number {
     const state = this.#state;
-    const read = typeof request === 'string' ? new ReadRequest(request) : request;
     state.requests += 1;
     state.position = position;
-    const micro = assignRequest(state, vector, read, position);
+    const micro = assignRequest(state, vector, request, position);
     if (!micro.core) createTopicIfDue(state, state.micros.inWaitingGroup(micro.waitingGroup));
     pruneIfDue(state);
     regroupIfDue(state);

@@ -122,9 +122,9 @@ describe('repeatIn', () => {
 describe('mayAskAgain', () => {
   it('looks at replies that ask something or are dissatisfied', () => {
     const candidate = { key: 'frustration', needs: [], first: false, weak: false } as const;
-    equal(mayAskAgain({ kind: 'reply', signals: [] }, 'but when?'), true);
-    equal(mayAskAgain({ kind: 'reply', signals: [candidate] }, 'still broken'), true);
-    equal(mayAskAgain({ kind: 'reply', signals: [] }, 'thank you'), false);
-    equal(mayAskAgain({ kind: 'request', signals: [] }, 'but when?'), false);
+    equal(mayAskAgain({ kind: 'reply', signals: [] }, new SaidText('but when?')), true);
+    equal(mayAskAgain({ kind: 'reply', signals: [candidate] }, new SaidText('still broken')), true);
+    equal(mayAskAgain({ kind: 'reply', signals: [] }, new SaidText('thank you')), false);
+    equal(mayAskAgain({ kind: 'request', signals: [] }, new SaidText('but when?')), false);
   });
 });

@@ -1,5 +1,6 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { ReadRequest } from '../../src/topics/read-request.ts';
 import { DotArena } from '../../src/numeric/dot-kernel.ts';
 import { InstanceThresholds } from '../../src/topics/thresholds.ts';
 import { Topics } from '../../src/topics/topics.ts';
@@ -43,7 +44,11 @@ describe('Topics', () => {
     const early = new Map<string, string>();
     for (let position = 1; position <= 3000; position += 1) {
       const base = bases[position % Math.min(bases.length, 2 + Math.floor(position / 100))]!;
-      const micro = topics.add(near(base, `${base} ${position}`, 0.7), `about ${base}`, position);
+      const micro = topics.add(
+        near(base, `${base} ${position}`, 0.7),
+        new ReadRequest(`about ${base}`),
+        position,
+      );
       if (!firstMicro.has(base)) firstMicro.set(base, micro);
       if (position % 50 !== 0) continue;
       drain();
@@ -70,7 +75,8 @@ describe('Topics', () => {
       return vector;
     };
     let position = 0;
-    const say = (vector: Float32Array, text: string): number => topics.add(vector, text, (position += 1));
+    const say = (vector: Float32Array, text: string): number =>
+      topics.add(vector, new ReadRequest(text), (position += 1));
     const ofBase = bases.map((base, at) => {
       let micro = 0;
       for (let count = 0; count < 150; count += 1) micro = say(axis(at, 1, DIMENSIONS - 1), base);
@@ -96,7 +102,8 @@ describe('Topics', () => {
     for (let position = 1; position <= 4000; position += 1) {
       const text = `${position} ${(position * 7919) % 1009}`;
       const vector = near(text, `theme ${position % 200}`, 0.3);
-      equal(topics.add(vector, text, position), straight.add(vector, text, position));
+      const request = new ReadRequest(text);
+      equal(topics.add(vector, request, position), straight.add(vector, request, position));
       if (position % 997 !== 0 && position !== 4000) continue;
       tables.length = 0;
       tables.push([topics, rows], [straight, straightRows]);

@@ -40,7 +40,7 @@ export class IdleCollection {
     this.#quietSince = null;
   }
 
-  /** Nothing is in work. Call it now and then while that is so. */
+  /** Nothing is in work, or nothing that could not wait for a collection. Call it now and then while that is so. */
   idle(): void {
     this.#quietSince ??= this.#now();
     if (this.#now() - this.#quietSince < QUIET_MS) return;

@@ -89,7 +89,7 @@ function assignUserTurn(
     // Who asks again is still at the same matter, in words that no topic knows.
     if (repeat !== null && !instance.topics.hasTopic(session.micro)) session.micro = underDiscussion;
     session.addRequest(request);
-  } else if (session.answered > 0 && mayAskAgain(enrichment, turn.content, reading.said)) {
+  } else if (session.answered > 0 && mayAskAgain(enrichment, reading.said)) {
     repeat = bareRepeatOf({ turn, reading, instance, session });
   }
   if (repeat !== null) message.repeatedRequest = groupOf(repeat, turn.position, session.micro, instance);
@@ -97,7 +97,7 @@ function assignUserTurn(
   if (kind === 'about-assistant')
     session.micro = instance.topics.add(
       assistantDirection(instance.dimensions),
-      enrichment.request,
+      new ReadRequest(enrichment.request),
       turn.position,
     );
   message.signals = [...signals].sort((x, y) => x - y);

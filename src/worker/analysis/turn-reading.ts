@@ -6,7 +6,7 @@ import { askedSentences, type AskedSentence } from '../../conversations/asked-se
 import { readAnswer, type AssistantAnswer } from '../../conversations/assistant-answer.ts';
 import { edgesOf, SaidText } from '../../conversations/repeat-phrases.ts';
 import { comparedBy, keptText, type Compared } from '../../conversations/repeated-requests.ts';
-import { SHOWN_LENGTH, shownOf, type ShownAhead, type ShownTurn } from '../../conversations/shown-turn.ts';
+import { SHOWN_LENGTH, shownOf, type ShownTurn } from '../../conversations/shown-turn.ts';
 import type { Enrichment, Turn } from '../../domain/facts.ts';
 import { truncate } from '../../domain/truncate.ts';
 import type { KnownWords } from '../../language/redact/known-words.ts';
@@ -31,9 +31,9 @@ export class ShownAnswer {
   }
 }
 
-type Found = Pick<Enrichment, 'kind' | 'request' | 'sentences'>;
+type Found = Pick<Enrichment, 'request' | 'sentences'>;
 
-export class TurnReading implements ShownAhead {
+export class TurnReading {
   readonly #found: Found;
   readonly #content: string;
   #beginning: RedactedAhead | null = null;
@@ -52,10 +52,12 @@ export class TurnReading implements ShownAhead {
     this.#found = found;
   }
 
+  /** Its first `SHOWN_LENGTH` units. */
   get beginning(): RedactedAhead {
     return (this.#beginning ??= new RedactedAhead(truncate(this.#content, SHOWN_LENGTH)));
   }
 
+  /** A user turn as it is shown where nobody is known but whom it names itself; null: it is too long for that. */
   get shown(): ShownTurn | null {
     if (this.#content.length > SHOWN_LENGTH) return null;
     const { text, names } = this.beginning;
@@ -78,7 +80,7 @@ export class TurnReading implements ShownAhead {
     return (this.#request ??= new ReadRequest((this.shown ?? this.#found).request));
   }
 
-  /** By what its own words are compared. */
+  /** What the request is compared by: its own words, hidden ones among them. */
   get compared(): Compared {
     const { request } = this.#found;
     const isShown = request === this.request.text;
