@@ -241,7 +241,7 @@ async function openAlertService(connection: StreamConnection): Promise<AlertServ
 
 /**
  * Gives back what large answers have left. V8 collects when it needs room, and after an export it has plenty: hundreds
- * of megabytes of garbage would stay. A collection takes as long as what is in use is large: some 50 ms.
+ * of megabytes of garbage would stay. A collection takes as long as what is in use is large, not what is garbage.
  */
 function collectNowAndThen(lifecycle: Lifecycle): void {
   const collection = new IdleCollection({
