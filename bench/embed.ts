@@ -6,12 +6,12 @@ import {
   env,
   pipeline,
   type FeatureExtractionPipeline,
-} from '../src/enrich/embed/transformers.ts';
+} from '../src/turns/embed/transformers.ts';
 import { action, type Command } from '../src/cli/command.ts';
 import { roleOf } from '../src/domain/records.ts';
 import type { Turn } from '../src/domain/facts.ts';
-import { createEnricher } from '../src/enrich/enricher.ts';
-import { loadEmbedder, type Embedder } from '../src/enrich/embed/embedder.ts';
+import { createEnricher } from '../src/turns/enricher.ts';
+import { loadEmbedder, type Embedder } from '../src/turns/embed/embedder.ts';
 import { collect, readDialogues } from '../models/eval/data.ts';
 import { randomFrom } from './load/questions.ts';
 import { timesFaster, type Ratios } from './load/ratios.ts';

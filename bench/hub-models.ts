@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { action, UsageError, type Command } from '../src/cli/command.ts';
-import { loadEmbedder } from '../src/enrich/embed/embedder.ts';
+import { loadEmbedder } from '../src/turns/embed/embedder.ts';
 import { processorMs } from './load/ratios.ts';
 import {
   writeTransformer,

@@ -3,9 +3,9 @@ import Table from 'cli-table3';
 import { collect, readDialogues } from '../models/eval/data.ts';
 import { action, type Command } from '../src/cli/command.ts';
 import { roleOf } from '../src/domain/records.ts';
-import { findIn, type ReadTurn } from '../src/enrich/finding.ts';
-import { loadHeads } from '../src/enrich/heads.ts';
-import { PhraseMatcher } from '../src/language/phrases/phrase-matcher.ts';
+import { findIn, type ReadTurn } from '../src/turns/finding.ts';
+import { loadHeads } from '../src/turns/heads.ts';
+import { PhraseMatcher } from '../src/text/phrases/phrase-matcher.ts';
 import { shippedPhraseFiles } from '../test/support/shipped-phrases.ts';
 import { worstTexts } from '../test/support/phrase-prefixes.ts';
 

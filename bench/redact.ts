@@ -1,6 +1,6 @@
 /** What does it cost to take personal data out of a message? */
 import { action, wholeNumber, type Command } from '../src/cli/command.ts';
-import { redact } from '../src/language/redact/redact.ts';
+import { redact } from '../src/text/redact/redact.ts';
 
 /** By what they hold: most messages hold nothing personal. */
 const MESSAGES: readonly (readonly [what: string, text: string])[] = [

@@ -1,5 +1,5 @@
 /** How fast is it said what is behind the numbers of a topic, and how fast from raw messages? */
-import { exampleOf } from '../src/language/redact/example.ts';
+import { exampleOf } from '../src/text/redact/example.ts';
 import { WhyReader } from '../src/query/why/why-reader.ts';
 import { whyParameterSchemas } from '../src/query/why/why-schema.ts';
 import { VIEWS } from '../test/support/fold.ts';

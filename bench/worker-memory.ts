@@ -281,7 +281,7 @@ class Bench {
   async restore(count: number, instances: number): Promise<number[]> {
     // The worker's thread has them, and only that one.
     const { Assigner } = await import('../src/worker/analysis/assigner.ts');
-    const { detectLanguage } = await import('../src/language/detect.ts');
+    const { detectLanguage } = await import('../src/text/detect.ts');
     const { dimensions } = this.#analysis.model;
     const assigner = new Assigner({
       thresholds: { micro: 0.7, topic: 0.42, cluster: 0.22, repeated: 0.55 },

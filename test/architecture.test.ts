@@ -9,25 +9,25 @@ const root = join(import.meta.dirname, '..');
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   domain: [],
   numeric: [],
-  language: ['domain'],
+  text: ['domain'],
   stream: ['domain'],
-  enrich: ['language', 'domain'],
-  topics: ['numeric', 'language', 'domain'],
+  turns: ['text', 'domain'],
+  topics: ['text', 'numeric', 'domain'],
   // Groups of gaps and of repeated requests are named as topics are.
-  conversations: ['topics', 'numeric', 'language', 'domain'],
+  conversations: ['topics', 'turns', 'text', 'numeric', 'domain'],
   store: ['domain'],
   registry: ['stream', 'domain'],
   ingest: ['registry', 'stream', 'domain'],
   // Spans of traces, put together to conversations, go in where messages go in.
   traces: ['registry', 'ingest', 'stream', 'domain'],
-  worker: ['stream', 'language', 'enrich', 'topics', 'conversations', 'numeric', 'store', 'domain'],
+  worker: ['stream', 'text', 'turns', 'topics', 'conversations', 'numeric', 'store', 'domain'],
   rebuild: ['worker', 'stream', 'store', 'domain'],
   query: ['store', 'domain'],
   // What the views hold, as files for other programs.
   sink: ['store', 'domain'],
   // Conditions are decided by the numbers of queries; alerts and their messages are kept in buckets.
   alerts: ['query', 'stream', 'store', 'domain'],
-  writer: ['enrich', 'language', 'domain'],
+  writer: ['turns', 'text', 'domain'],
   // Tools for language models, over any way to the routes that read.
   mcp: ['query', 'domain'],
   http: ['registry', 'ingest', 'traces', 'query', 'alerts', 'mcp', 'domain'],
@@ -36,7 +36,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // What ships as `undertone/client`: it runs in programs that have nothing else of ours.
   client: [],
   // Commands' own rooms: models fetched from a hub and tried, and a client of the HTTP interface.
-  hub: ['enrich', 'domain'],
+  hub: ['turns', 'domain'],
   // Parquet, and rows that are put together on the disk; messages in exported traces.
   import: ['store', 'traces', 'domain'],
   demo: ['import', 'domain'],
@@ -58,7 +58,7 @@ const TOP_FILES: Readonly<Record<string, readonly string[]>> = {
 const MODEL_RUNTIME = /^(?:@huggingface\/transformers|onnxruntime-.*)$/;
 
 /** Who may look at the environment, or change it: what a native library reads there is set where it is loaded. */
-const ENVIRONMENT_DOORS = ['src/config.ts', 'src/enrich/embed/telemetry.ts'];
+const ENVIRONMENT_DOORS = ['src/config.ts', 'src/turns/embed/telemetry.ts'];
 
 /** Each vendor has one door: a folder (ending in `/`) or a file. */
 const VENDOR_DOORS: readonly (readonly [vendor: RegExp, doors: readonly string[]])[] = [
@@ -69,7 +69,7 @@ const VENDOR_DOORS: readonly (readonly [vendor: RegExp, doors: readonly string[]
   [/^@modelcontextprotocol\//, ['src/mcp/']],
   [/^esbuild$/, ['src/http/dashboard/page.ts']],
   [/^(?:preact(?:\/.*)?|d3-.*)$/, ['src/http/dashboard/client/']],
-  [MODEL_RUNTIME, ['src/enrich/embed/transformers.ts']],
+  [MODEL_RUNTIME, ['src/turns/embed/transformers.ts']],
   [/^pino(?:-pretty)?$/, ['src/logger.ts']],
 ];
 

@@ -1,6 +1,6 @@
 /** How well admissions of inability are found, on the half of each data set that nothing was tuned on. */
-import { detectGap, gradeGap } from '../../src/enrich/gaps.ts';
-import { loadHead, type Head } from '../../src/enrich/heads.ts';
+import { detectGap, gradeGap } from '../../src/turns/gaps.ts';
+import { loadHead, type Head } from '../../src/turns/heads.ts';
 import { abilityTables, gapGoldTables } from './gap-gold.ts';
 import { shareOf } from './counts.ts';
 import { collect, dataSetPath, halfOf, readDialogues, type Dialogue } from './data.ts';

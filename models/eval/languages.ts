@@ -1,5 +1,5 @@
 /** How often the language of a request or of five words is told right, by us and by libraries. */
-import { detectLanguage } from '../../src/language/detect.ts';
+import { detectLanguage } from '../../src/text/detect.ts';
 import { installedLibraries, type Teller } from './language-libraries.ts';
 import { goldRequests, measuredSentences, sentencesOf, type LanguageCase } from './language-sets.ts';
 import type { Evaluation, EvalOptions, EvalTable, Row } from './report.ts';

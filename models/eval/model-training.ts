@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { findModel } from '../../src/enrich/embed/model-location.ts';
+import { findModel } from '../../src/turns/embed/model-location.ts';
 import { knownMean } from './counts.ts';
 import type { EvalOptions, Row } from './report.ts';
 

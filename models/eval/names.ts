@@ -1,5 +1,5 @@
 /** Do the names of topics say what the topics' labels say? */
-import { wordsOf } from '../../src/language/words.ts';
+import { wordsOf } from '../../src/text/words.ts';
 import { requestName } from '../../src/topics/naming/names.ts';
 import { conversationSets, withoutSmallTalk, type SetChoice } from './conversations.ts';
 import { countsOf, mean } from './counts.ts';

@@ -1,6 +1,6 @@
 /** Whether texts leave `language/redact` without personal data, and with everything else. */
 import { z } from 'zod';
-import { redact } from '../../src/language/redact/redact.ts';
+import { redact } from '../../src/text/redact/redact.ts';
 import { shareOf } from './counts.ts';
 import { GOLD_PARTS, readGold, type GoldPart } from './gold.ts';
 import type { Evaluation, EvalTable, Row } from './report.ts';

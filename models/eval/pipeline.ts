@@ -6,9 +6,9 @@
 import { Assigner } from '../../src/worker/analysis/assigner.ts';
 import { SIGNALS } from '../../src/domain/signal-kinds.ts';
 import type { Enrichment, GapRow, SessionRow, Turn } from '../../src/domain/facts.ts';
-import { loadEmbedder, type Embedder } from '../../src/enrich/embed/embedder.ts';
-import { createEnricher, type Enricher } from '../../src/enrich/enricher.ts';
-import { detectLanguage } from '../../src/language/detect.ts';
+import { loadEmbedder, type Embedder } from '../../src/turns/embed/embedder.ts';
+import { createEnricher, type Enricher } from '../../src/turns/enricher.ts';
+import { detectLanguage } from '../../src/text/detect.ts';
 import type { LabelledConversation } from './conversations.ts';
 import type { EvalOptions } from './report.ts';
 import { TopicRun, type EnrichedConversation } from './topic-run.ts';

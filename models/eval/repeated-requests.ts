@@ -1,5 +1,5 @@
 /** Is a second request in a conversation the first one again? */
-import { wordsOf } from '../../src/language/words.ts';
+import { wordsOf } from '../../src/text/words.ts';
 import {
   intentConversations,
   madeConversation,

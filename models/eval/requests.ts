@@ -3,11 +3,11 @@
  * sentence.
  */
 import { basename } from 'node:path';
-import { loadEmbedder } from '../../src/enrich/embed/embedder.ts';
-import { requestOf } from '../../src/enrich/request-sentence.ts';
-import { fold } from '../../src/language/normalise.ts';
-import { sentencesOf } from '../../src/language/sentences.ts';
-import { wordCount } from '../../src/language/words.ts';
+import { loadEmbedder } from '../../src/turns/embed/embedder.ts';
+import { requestOf } from '../../src/turns/request-sentence.ts';
+import { fold } from '../../src/text/normalise.ts';
+import { sentencesOf } from '../../src/text/sentences.ts';
+import { wordCount } from '../../src/text/words.ts';
 import { sifVectors, type VectorMethod } from './baseline-vectors.ts';
 import { clusteringScores } from './clustering-scores.ts';
 import { mixed, NO_REQUEST, schemaGuidedConversations } from './conversations.ts';

@@ -1,6 +1,6 @@
 /** Are titles and summaries right, do titles say what a conversation is about, and is its language right? */
 import { writeFileSync } from 'node:fs';
-import { detectLanguage } from '../../src/language/detect.ts';
+import { detectLanguage } from '../../src/text/detect.ts';
 import { dotOf } from '../../src/numeric/vectors.ts';
 import {
   intentConversations,

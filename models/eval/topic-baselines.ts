@@ -1,5 +1,5 @@
 /** What anyone would try first, beside the online topics. */
-import { contentStems } from '../../src/language/core-words.ts';
+import { contentStems } from '../../src/text/core-words.ts';
 import { sifVectors, tfIdf } from './baseline-vectors.ts';
 import { clusteringScores } from './clustering-scores.ts';
 import { countsOf } from './counts.ts';

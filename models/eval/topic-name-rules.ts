@@ -2,7 +2,7 @@
  * Rules for topic names that a program can check.
  * Covered by test/models/eval/topic-name-rules.test.ts.
  */
-import { wordsOf } from '../../src/language/words.ts';
+import { wordsOf } from '../../src/text/words.ts';
 import { knownMean, shareOf } from './counts.ts';
 import { meansBySeen } from './model-training.ts';
 import { shareHolding } from './names.ts';

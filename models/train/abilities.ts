@@ -14,9 +14,9 @@ import {
   type GroupKeys,
 } from '../../src/conversations/ability-match.ts';
 import type { GapType } from '../../src/domain/facts.ts';
-import { loadEmbedder } from '../../src/enrich/embed/embedder.ts';
-import { createEnricher, type Enricher } from '../../src/enrich/enricher.ts';
-import { abilityKeysOf } from '../../src/language/ability-keys.ts';
+import { loadEmbedder } from '../../src/turns/embed/embedder.ts';
+import { createEnricher, type Enricher } from '../../src/turns/enricher.ts';
+import { abilityKeysOf } from '../../src/text/ability-keys.ts';
 import { dotOf } from '../../src/numeric/vectors.ts';
 import { withRequest } from '../../src/worker/analysis/ability-vector.ts';
 import { fitDense, type DenseExample } from './dense-logistic.ts';

@@ -1,11 +1,11 @@
 /**
  * Measures what unrelated texts of a script have in common in a model's vectors, and writes it beside the weights.
- * Covered by test/enrich/embed/common-parts.test.ts.
+ * Covered by test/turns/embed/common-parts.test.ts.
  */
 import { rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { groupFinder, type CommonPart, type TextGroup } from '../../src/enrich/embed/common-parts.ts';
-import { loadEmbedder } from '../../src/enrich/embed/embedder.ts';
+import { groupFinder, type CommonPart, type TextGroup } from '../../src/turns/embed/common-parts.ts';
+import { loadEmbedder } from '../../src/turns/embed/embedder.ts';
 import { collect, dataSetPath, readLanguages } from '../eval/data.ts';
 
 /**

@@ -5,8 +5,8 @@
  */
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import type { Familiarity } from '../../src/enrich/embed/familiarity.ts';
-import { loadEmbedder, type Embedder } from '../../src/enrich/embed/embedder.ts';
+import type { Familiarity } from '../../src/turns/embed/familiarity.ts';
+import { loadEmbedder, type Embedder } from '../../src/turns/embed/embedder.ts';
 import {
   collect,
   dataSetPath,

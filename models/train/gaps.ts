@@ -1,7 +1,7 @@
 /**
  * Trains the head that grades admissions of inability, on permissively licensed dialogues: labelled
  * ones (nothing to offer, off topic, hand-labelled refusals as the contrast) and, for the rest, the
- * phrases of src/enrich/gaps.ts, and the tuned half of our own gold. Only the half of the labelled conversations that
+ * phrases of src/turns/gaps.ts, and the tuned half of our own gold. Only the half of the labelled conversations that
  * nothing is reported on.
  */
 import { writeFileSync } from 'node:fs';
@@ -9,8 +9,8 @@ import { join } from 'node:path';
 import { collect, dataSetPath, readDialogues } from '../eval/data.ts';
 import { readGapGold } from '../eval/gap-gold.ts';
 import { gapExamples, GAP_SETS } from '../eval/gaps.ts';
-import { findGapInOpening, openingOf } from '../../src/enrich/gaps.ts';
-import { encodeHead, featuresOf, HEADS_DIRECTORY } from '../../src/enrich/heads.ts';
+import { findGapInOpening, openingOf } from '../../src/turns/gaps.ts';
+import { encodeHead, featuresOf, HEADS_DIRECTORY } from '../../src/turns/heads.ts';
 import { fit, type Example } from './logistic.ts';
 
 /** Share-alike: measured on, not trained on. */

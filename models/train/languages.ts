@@ -6,15 +6,9 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { collect, dataSetPath, readIntents, readLanguages } from '../eval/data.ts';
 import { isMeasured, languageOf } from '../eval/language-sets.ts';
-import { lettersOf, type Script } from '../../src/language/letters.ts';
-import {
-  BUCKETS,
-  encodeModel,
-  featuresOf,
-  MAX_FEATURES,
-  MODEL_PATH,
-} from '../../src/language/language-model.ts';
-import type { LanguageGroup, Posting } from '../../src/language/language-model.ts';
+import { lettersOf, type Script } from '../../src/text/letters.ts';
+import { BUCKETS, encodeModel, featuresOf, MAX_FEATURES, MODEL_PATH } from '../../src/text/language-model.ts';
+import type { LanguageGroup, Posting } from '../../src/text/language-model.ts';
 import { varied } from './typed-text.ts';
 import { Random } from './random.ts';
 

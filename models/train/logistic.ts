@@ -1,5 +1,5 @@
 /** Logistic regression by stochastic gradient descent (Adagrad) over hashed features; deterministic. */
-import { BUCKETS } from '../../src/enrich/heads.ts';
+import { BUCKETS } from '../../src/turns/heads.ts';
 import { randomNumbers } from '../eval/counts.ts';
 
 const EPOCHS = 12;

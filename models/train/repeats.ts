@@ -6,10 +6,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { roleOf } from '../../src/domain/records.ts';
-import { loadEmbedder, type Embedder } from '../../src/enrich/embed/embedder.ts';
-import { createEnricher, type Enricher } from '../../src/enrich/enricher.ts';
-import { asksUser } from '../../src/conversations/answering-turns.ts';
-import { edgesOf, SaidText, phrasesIn } from '../../src/conversations/repeat-phrases.ts';
+import { loadEmbedder, type Embedder } from '../../src/turns/embed/embedder.ts';
+import { createEnricher, type Enricher } from '../../src/turns/enricher.ts';
+import { asksUser } from '../../src/turns/answering-turns.ts';
+import { edgesOf, SaidText, phrasesIn } from '../../src/turns/repeat-phrases.ts';
 import {
   evidenceOf,
   type AskedRequest,

@@ -4,7 +4,7 @@
  * with what. Of which group how much is known, and what of it agrees, adds its log-odds. Covered by
  * test/conversations/ability-match.test.ts.
  */
-import { GENERAL_THINGS, type AbilityKeys } from '../language/ability-keys.ts';
+import { GENERAL_THINGS, type AbilityKeys } from '../text/ability-keys.ts';
 import { ABILITY_PRIOR, ABILITY_WEIGHTS } from './ability-weights.ts';
 
 /** What the abilities of a group are about: how much speaks for each act and thing. */

@@ -3,9 +3,9 @@
  * Covered by test/conversations/ability-name.test.ts.
  */
 import type { MissingAbility } from '../domain/facts.ts';
-import { accessPhrases } from '../language/ability-keys.ts';
-import { requestParts } from '../language/request-parts.ts';
-import { isUnspaced } from '../language/words.ts';
+import { accessPhrases } from '../text/ability-keys.ts';
+import { requestParts } from '../text/request-parts.ts';
+import { isUnspaced } from '../text/words.ts';
 import { requestName } from '../topics/naming/names.ts';
 
 const MOST_WORDS = 6;

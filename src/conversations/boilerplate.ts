@@ -6,7 +6,7 @@
  */
 import type { Enrichment, RequestSentence, StateRow } from '../domain/facts.ts';
 import { ByteWriter, readersOf, type ByteReader } from '../domain/byte-codec.ts';
-import { chosenSentences, joinedSentences } from '../language/chosen-sentences.ts';
+import { chosenSentences, joinedSentences } from '../text/chosen-sentences.ts';
 import { addTo, dotOf, normOf } from '../numeric/vectors.ts';
 
 const VERSION = 1;

@@ -2,8 +2,8 @@
  * The one way of a text of the conversation into the state of its session. Covered by
  * test/conversations/session-text.test.ts.
  */
-import { shortened } from '../language/shown/shortening.ts';
-import { isUnspaced } from '../language/words.ts';
+import { shortened } from '../text/shown/shortening.ts';
+import { isUnspaced } from '../text/words.ts';
 
 /** Scripts without spaces say in a character what others say in two, and take three bytes for it. */
 const DENSE = 0.6;

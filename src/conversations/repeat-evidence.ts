@@ -5,20 +5,15 @@
  * Covered by test/conversations/repeat-evidence.test.ts.
  */
 import { quantisedCosine } from '../numeric/quantised.ts';
-import { holdsQuestion } from './answering-turns.ts';
-import { EDGES, SaidText, type RepeatPhrase } from './repeat-phrases.ts';
+import { holdsQuestion } from '../turns/answering-turns.ts';
+import type { Compared } from '../turns/compared-request.ts';
+import { EDGES, SaidText, type RepeatPhrase } from '../turns/repeat-phrases.ts';
 
 /** A request as a session keeps it: enough to tell whether a later one asks for the same. */
-export interface KeptRequest {
+export interface KeptRequest extends Omit<Compared, 'values'> {
   /** Its beginning, as it may be shown; may be ''. */
   readonly text: string;
   readonly vector: Int8Array;
-  /** 16-bit hashes of its telling words and numbers, each once, in order of appearance. */
-  readonly words: readonly number[];
-  /** 16-bit hashes of its action, the head of its thing, and its language; 0: none. */
-  readonly action: number;
-  readonly thing: number;
-  readonly language: number;
   /** UTF-16 units of its turn, at most those of its edges. */
   readonly length: number;
   /** `text`, where it was read and what it was answered is not known yet; never written. */
@@ -34,10 +29,7 @@ export interface KeptRequest {
 export const ANSWERED = { read: 1, asked: 2, long: 4, evades: 8, met: 16, unmet: 32, open: 64 } as const;
 
 /** A request that is being compared with earlier ones. */
-export interface NewRequest extends KeptRequest {
-  /** Numbers and names: hashes in `words`. */
-  readonly values: readonly number[];
-}
+export interface NewRequest extends KeptRequest, Compared {}
 
 /** A request in its turn, as it is told whether it is a repeat. */
 export interface AskedRequest {

@@ -5,11 +5,8 @@
  */
 import type { Enrichment } from '../domain/facts.ts';
 import { SIGNALS, type SignalKey } from '../domain/signal-kinds.ts';
-import { truncate } from '../domain/truncate.ts';
-import { requestParts, type RequestParts } from '../language/request-parts.ts';
-import type { Word } from '../language/words.ts';
 import { quantise } from '../numeric/quantised.ts';
-import { holdsQuestion } from './answering-turns.ts';
+import { holdsQuestion } from '../turns/answering-turns.ts';
 import {
   evidenceOf,
   type AskedRequest,
@@ -19,37 +16,12 @@ import {
   type PairEvidence,
   type TurnEvidence,
 } from './repeat-evidence.ts';
-import { EDGES, hashOf, isNumber, tellingWords, type SaidText } from './repeat-phrases.ts';
+import { comparedBy, keptText, type Compared } from '../turns/compared-request.ts';
+import { EDGES, type SaidText } from '../turns/repeat-phrases.ts';
 import { LIKELY, PRIOR, SURE, WEIGHTS } from './repeat-weights.ts';
 
 /** Requests that a session keeps. */
 export const KEPT_REQUESTS = 32;
-/** UTF-16 units that are kept of the text of a request. */
-const KEPT_TEXT = 160;
-
-/** What a request is compared by, but for its vector and its turn. */
-export type Compared = Pick<NewRequest, 'words' | 'values' | 'action' | 'thing' | 'language'>;
-
-/** `parts`: of the same text. */
-export function comparedBy(
-  text: string,
-  { action, thing, language }: RequestParts = requestParts(text),
-): Compared {
-  const words: number[] = [];
-  const values: number[] = [];
-  tellingWords(text).forEach((word, index) => {
-    const hash = hashOf(word.stem);
-    if (!words.includes(hash)) words.push(hash);
-    if (isNumber(word) || (index > 0 && !CAPITAL_NOUNS.has(language) && isName(word))) values.push(hash);
-  });
-  return {
-    words,
-    values,
-    action: action === null ? 0 : hashOf(action),
-    thing: thing[0] === undefined ? 0 : hashOf(thing[0]),
-    language: language === null ? 0 : hashOf(language),
-  };
-}
 
 /**
  * A request that is compared. `shown`: its text as it may be shown; `length`: UTF-16 units of its turn; `said`:
@@ -70,19 +42,6 @@ export function newRequest(
     length: Math.min(length, EDGES),
     answered: 0,
   };
-}
-
-/** What is kept of the text of a request. */
-export function keptText(shown: string): string {
-  return truncate(shown, KEPT_TEXT);
-}
-
-/** Languages that write every noun with a capital. */
-const CAPITAL_NOUNS: ReadonlySet<string | null> = new Set(['de']);
-
-/** Written with a capital where no sentence begins. */
-function isName({ text, afterBreak }: Word): boolean {
-  return !afterBreak && text.length > 1 && /^\p{Lu}/u.test(text);
 }
 
 /**

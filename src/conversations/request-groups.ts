@@ -5,7 +5,7 @@
  * id. No number is used again.
  */
 import type { StateRow } from '../domain/facts.ts';
-import type { AbilityKeys } from '../language/ability-keys.ts';
+import type { AbilityKeys } from '../text/ability-keys.ts';
 import { truncate } from '../domain/truncate.ts';
 import { readersOf } from '../domain/byte-codec.ts';
 import type { DotArena } from '../numeric/dot-kernel.ts';

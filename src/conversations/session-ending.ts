@@ -1,6 +1,6 @@
 /** How a session ended, as far as a user turn says. Covered by test/conversations/session-text.test.ts. */
 import { SIGNALS, type SignalKey } from '../domain/signal-kinds.ts';
-import type { Ending } from '../language/shown/lexicon.ts';
+import type { Ending } from '../text/shown/lexicon.ts';
 
 const SAT: ReadonlySet<SignalKey> = signalsOf('SAT');
 const DSAT: ReadonlySet<SignalKey> = signalsOf('DSAT');

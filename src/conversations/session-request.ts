@@ -1,10 +1,10 @@
 /** A request of a session with its answer: its weight, when an answer takes the place of another, how it is stored. */
 import type { ByteReader, ByteWriter } from '../domain/byte-codec.ts';
-import { contentCount } from '../language/shown/phrase-set.ts';
-import { ended } from '../language/shown/shortening.ts';
-import type { ScoredAnswer } from './assistant-answer.ts';
+import { contentCount } from '../text/shown/phrase-set.ts';
+import { ended } from '../text/shown/shortening.ts';
+import type { ScoredAnswer } from '../turns/assistant-answer.ts';
 import { kept } from './kept-text.ts';
-import { denies, namesOne } from './said-sentence.ts';
+import { denies, namesOne } from '../turns/said-sentence.ts';
 
 const REQUEST_LENGTH = 140;
 export const ANSWER_LENGTH = 180;

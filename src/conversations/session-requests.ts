@@ -1,8 +1,8 @@
 /** The requests of a session that its title and summary speak of, each with its answer. */
 import type { ByteReader, ByteWriter } from '../domain/byte-codec.ts';
-import { bestAnswer, stemsOf, type AssistantAnswer, type ScoredAnswer } from './assistant-answer.ts';
+import { bestAnswer, stemsOf, type AssistantAnswer, type ScoredAnswer } from '../turns/assistant-answer.ts';
 import { kept } from './kept-text.ts';
-import { denies, isHidden } from './said-sentence.ts';
+import { denies, isHidden } from '../turns/said-sentence.ts';
 import {
   ANSWER_LENGTH,
   CONFIRMED,

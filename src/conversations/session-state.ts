@@ -2,9 +2,9 @@ import { ByteReader, ByteWriter } from '../domain/byte-codec.ts';
 import type { Stance } from '../domain/facts.ts';
 import { stanceNumber, stanceOfNumber } from './signal-context.ts';
 import type { KeptRequest } from './repeat-evidence.ts';
-import { SaidText } from './repeat-phrases.ts';
+import { SaidText } from '../turns/repeat-phrases.ts';
 import { KEPT_REQUESTS } from './repeated-requests.ts';
-import type { KnownWords } from '../language/redact/known-words.ts';
+import type { KnownWords } from '../text/redact/known-words.ts';
 import { SessionText } from './session-text.ts';
 
 /** Raised with each change of what `write` writes. */

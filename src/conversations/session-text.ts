@@ -2,12 +2,17 @@ import type { ByteReader, ByteWriter } from '../domain/byte-codec.ts';
 import type { Enrichment, GapType, Stance } from '../domain/facts.ts';
 import type { SignalKey } from '../domain/signal-kinds.ts';
 import { truncate } from '../domain/truncate.ts';
-import type { DetectLanguage } from '../language/detect.ts';
-import { isMarkedQuestion } from '../language/question-marks.ts';
-import { ENDINGS, type Ending } from '../language/shown/lexicon.ts';
-import { askedSentences, beginsWithReply, statedSentence, type AskedSentence } from './asked-sentences.ts';
-import { readAnswer } from './assistant-answer.ts';
-import { holdsQuestion } from './answering-turns.ts';
+import type { DetectLanguage } from '../text/detect.ts';
+import { isMarkedQuestion } from '../text/question-marks.ts';
+import { ENDINGS, type Ending } from '../text/shown/lexicon.ts';
+import {
+  askedSentences,
+  beginsWithReply,
+  statedSentence,
+  type AskedSentence,
+} from '../turns/asked-sentences.ts';
+import { readAnswer } from '../turns/assistant-answer.ts';
+import { holdsQuestion } from '../turns/answering-turns.ts';
 import { endingAfterUser, isLiking } from './session-ending.ts';
 import { BEARINGS, type Bearing } from './session-request.ts';
 import { SessionRequests } from './session-requests.ts';

@@ -2,11 +2,11 @@
  * Title and summary of a session, out of its requests, their answers and how it ended.
  * Covered by test/conversations/session-text.test.ts.
  */
-import { capitalOf } from '../language/capital.ts';
-import { QUESTION_ENDS } from '../language/question-marks.ts';
-import { TEXT_LANGUAGES, type Ending } from '../language/shown/lexicon.ts';
-import { ended, isContrasted, shortened, shortenedAtClause, wishIn } from '../language/shown/shortening.ts';
-import { withoutOpenings } from '../language/shown/trimming.ts';
+import { capitalOf } from '../text/capital.ts';
+import { QUESTION_ENDS } from '../text/question-marks.ts';
+import { TEXT_LANGUAGES, type Ending } from '../text/shown/lexicon.ts';
+import { ended, isContrasted, shortened, shortenedAtClause, wishIn } from '../text/shown/shortening.ts';
+import { withoutOpenings } from '../text/shown/trimming.ts';
 import type { SessionRequest } from './session-request.ts';
 import type { SessionRequests } from './session-requests.ts';
 

@@ -1,7 +1,7 @@
 /** How a user turn takes what the assistant said, and what its sentences bring up beside what was asked before. */
-import { PhraseSet, shownWordsOf } from '../language/shown/phrase-set.ts';
-import { beginsWithReply, type AskedSentence } from './asked-sentences.ts';
-import { isUnmarkedQuestion } from './said-sentence.ts';
+import { PhraseSet, shownWordsOf } from '../text/shown/phrase-set.ts';
+import { beginsWithReply, type AskedSentence } from '../turns/asked-sentences.ts';
+import { isUnmarkedQuestion } from '../turns/said-sentence.ts';
 import { LEANING } from './session-request.ts';
 
 const REJECTIONS = PhraseSet.of('rejections');

@@ -2,8 +2,8 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { SetupError } from '../errors.ts';
-import { readModelFolder } from '../enrich/embed/model-folder.ts';
-import { findModel, modelName, modelNames } from '../enrich/embed/model-location.ts';
+import { readModelFolder } from '../turns/embed/model-folder.ts';
+import { findModel, modelName, modelNames } from '../turns/embed/model-location.ts';
 import { readManifest } from './manifest.ts';
 
 export interface CatalogEntry {

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { isPathBelow, listedFile, PATH_BELOW_RULE } from '../domain/listed-file.ts';
-import { readOptional } from '../enrich/embed/model-files.ts';
+import { readOptional } from '../turns/embed/model-files.ts';
 import { digestOf } from './download.ts';
 
 const FILE = 'pulled.json';

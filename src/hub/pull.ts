@@ -12,14 +12,8 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { SetupError } from '../errors.ts';
-import { loadEmbedder } from '../enrich/embed/embedder.ts';
-import {
-  isPartOf,
-  NEEDED_FILES,
-  SETTINGS_FILES,
-  WEIGHTS,
-  type Weights,
-} from '../enrich/embed/model-files.ts';
+import { loadEmbedder } from '../turns/embed/embedder.ts';
+import { isPartOf, NEEDED_FILES, SETTINGS_FILES, WEIGHTS, type Weights } from '../turns/embed/model-files.ts';
 import { digestOf, download, gaveUp } from './download.ts';
 import { PassingError, type Hub, type HubFile, type HubModel } from './hub.ts';
 import { damagesOf, readManifest, writeManifest, type Manifest } from './manifest.ts';

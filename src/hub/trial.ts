@@ -1,8 +1,8 @@
 /** Whether a model does what it must, and how well and fast it does it here. */
 import { existsSync } from 'node:fs';
-import { loadEmbedder, type Embedder, type LoadedEmbedder } from '../enrich/embed/embedder.ts';
-import { REQUESTS } from '../enrich/embed/calibration.ts';
-import type { ModelLocation } from '../enrich/embed/model-location.ts';
+import { loadEmbedder, type Embedder, type LoadedEmbedder } from '../turns/embed/embedder.ts';
+import { REQUESTS } from '../turns/embed/calibration.ts';
+import type { ModelLocation } from '../turns/embed/model-location.ts';
 import { damagesOf, readManifest } from './manifest.ts';
 
 export interface LanguageTrial {

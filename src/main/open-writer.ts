@@ -1,5 +1,5 @@
 import type { WriterConfig } from '../config.ts';
-import { findGenerator } from '../enrich/generate/text-generator.ts';
+import { findGenerator } from '../turns/generate/text-generator.ts';
 import type { Logger } from '../logger.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import { createPublisher } from '../stream/log/publisher.ts';

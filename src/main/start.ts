@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { action, runCommand } from '../cli/command.ts';
 import { loadConfig, readEnvironment } from '../config.ts';
 import type { Config } from '../config.ts';
-import { findModel } from '../enrich/embed/model-location.ts';
+import { findModel } from '../turns/embed/model-location.ts';
 import { whenToldToEnd } from '../lifecycle.ts';
 import { createLogger, readableLines } from '../logger.ts';
 import type { Logger } from '../logger.ts';

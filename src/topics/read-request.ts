@@ -1,5 +1,5 @@
 /** A request as topics take it. What its text says is read when it is first asked for. */
-import { requestParts, type RequestParts } from '../language/request-parts.ts';
+import { requestParts, type RequestParts } from '../text/request-parts.ts';
 import { phraseUsesOf, type PhraseUse } from './naming/phrase-uses.ts';
 import { tokensOf, type Tokens } from './naming/tokens.ts';
 import { keysOf, type RequestKeys } from './request-keys.ts';

@@ -5,7 +5,7 @@
  * The same request in another language counts as more similar still.
  * Covered by test/topics/request-keys.test.ts.
  */
-import { requestParts, type RequestParts } from '../language/request-parts.ts';
+import { requestParts, type RequestParts } from '../text/request-parts.ts';
 
 /** Added to the similarity of two requests for the same action, and for the same thing, on a similarity scale of 1. */
 const AGREEMENT = 0.08;

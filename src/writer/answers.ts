@@ -3,10 +3,10 @@
  * and, for a summary, without a word that the conversation does not hold.
  */
 import { isPlainName } from '../domain/printable.ts';
-import { detectLanguage } from '../language/detect.ts';
-import { QUESTION_ENDS } from '../language/question-marks.ts';
-import { HIDDEN, redact } from '../language/redact/redact.ts';
-import { isUnspaced, wordsOf } from '../language/words.ts';
+import { detectLanguage } from '../text/detect.ts';
+import { QUESTION_ENDS } from '../text/question-marks.ts';
+import { HIDDEN, redact } from '../text/redact/redact.ts';
+import { isUnspaced, wordsOf } from '../text/words.ts';
 import type { Ask } from './asks.ts';
 
 export const MOST_NAME_LENGTH = 60;

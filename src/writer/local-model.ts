@@ -1,7 +1,7 @@
 /** A text-generation model on this machine, in a thread of its own: the worker never waits for it. */
 import { basename, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import '../enrich/embed/telemetry.ts';
+import '../turns/embed/telemetry.ts';
 import { CallError, type ChatMessage, type Completion, type TextModel } from './chat-endpoint.ts';
 import type { ThreadMessage } from './model-thread.ts';
 

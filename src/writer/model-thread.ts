@@ -1,6 +1,6 @@
 /** What the thread of `LocalModel` runs: one question after the other. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { openGenerator } from '../enrich/generate/text-generator.ts';
+import { openGenerator } from '../turns/generate/text-generator.ts';
 import type { ChatMessage } from './chat-endpoint.ts';
 
 /** `loaded` comes once, before the answers. An error says nothing of the texts. */

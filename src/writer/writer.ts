@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { derivedId } from '../domain/ids.ts';
 import type { RecordedRequest } from '../domain/records.ts';
 import type { NameReport, ShardWriter, WriterReports, Writing } from '../domain/writings.ts';
-import { redact } from '../language/redact/redact.ts';
+import { redact } from '../text/redact/redact.ts';
 import type { Logger } from '../logger.ts';
 import { judge } from './answers.ts';
 import { Asks, type Ask } from './asks.ts';

@@ -8,7 +8,7 @@ import {
   oddsOfOne,
   type KeyedGroup,
 } from '../../src/conversations/ability-match.ts';
-import type { AbilityKeys } from '../../src/language/ability-keys.ts';
+import type { AbilityKeys } from '../../src/text/ability-keys.ts';
 
 /** A group of abilities `act thing`; `-` where it is not said. */
 function groupOf(...said: readonly string[]): KeyedGroup {

@@ -2,7 +2,7 @@ import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Boilerplate } from '../../src/conversations/boilerplate.ts';
 import type { Enrichment, StateRow } from '../../src/domain/facts.ts';
-import { sentenceKey } from '../../src/language/sentence-key.ts';
+import { sentenceKey } from '../../src/text/sentence-key.ts';
 import { DIMENSIONS, vectorOf } from '../worker/analysis/builders.ts';
 
 const ASKED = [

@@ -5,7 +5,7 @@ import {
   evidenceOf as readEvidence,
   type Evidence,
 } from '../../src/conversations/repeat-evidence.ts';
-import { SaidText } from '../../src/conversations/repeat-phrases.ts';
+import { SaidText } from '../../src/turns/repeat-phrases.ts';
 import { newRequest } from '../../src/conversations/repeated-requests.ts';
 import { vectorOf } from '../worker/analysis/builders.ts';
 

@@ -1,7 +1,7 @@
 import { equal } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { mayAskAgain, newRequest, repeatIn } from '../../src/conversations/repeated-requests.ts';
-import { SaidText } from '../../src/conversations/repeat-phrases.ts';
+import { SaidText } from '../../src/turns/repeat-phrases.ts';
 import { vectorOf } from '../worker/analysis/builders.ts';
 
 const THRESHOLD = 0.55;

@@ -1,6 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { readAnswer } from '../../src/conversations/assistant-answer.ts';
+import { readAnswer } from '../../src/turns/assistant-answer.ts';
 import { SessionRequests, TOLD } from '../../src/conversations/session-requests.ts';
 
 const asIs = (text: string): string => text;

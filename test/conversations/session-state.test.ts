@@ -1,6 +1,6 @@
 import { equal } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { SaidText } from '../../src/conversations/repeat-phrases.ts';
+import { SaidText } from '../../src/turns/repeat-phrases.ts';
 import { KEPT_REQUESTS, newRequest } from '../../src/conversations/repeated-requests.ts';
 import { SessionState } from '../../src/conversations/session-state.ts';
 import { vectorOf } from '../worker/analysis/builders.ts';

@@ -4,7 +4,7 @@ import { SessionText, type TurnPlace } from '../../src/conversations/session-tex
 import { ByteReader, ByteWriter } from '../../src/domain/byte-codec.ts';
 import type { Enrichment, GapType } from '../../src/domain/facts.ts';
 import type { SignalKey } from '../../src/domain/signal-kinds.ts';
-import { redact } from '../../src/language/redact/redact.ts';
+import { redact } from '../../src/text/redact/redact.ts';
 import { certain } from '../support/signals.ts';
 
 function enrichment(kind: Enrichment['kind'], request = '', signals: readonly SignalKey[] = []): Enrichment {

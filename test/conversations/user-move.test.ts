@@ -1,6 +1,6 @@
 import { deepEqual } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { askedSentences } from '../../src/conversations/asked-sentences.ts';
+import { askedSentences } from '../../src/turns/asked-sentences.ts';
 import { takingOf } from '../../src/conversations/user-move.ts';
 import type { Enrichment } from '../../src/domain/facts.ts';
 

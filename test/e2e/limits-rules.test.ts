@@ -327,7 +327,11 @@ const PACES: readonly (readonly [rule: string, check: (client: Client) => Promis
       const lines = Array.from({ length: 50 }, (_, id) => `${JSON.stringify({ id: `c${id}`, turns })}\n`);
       await writeFile(file, lines.join(''));
       const summary = await importFiles({
-        target: new ServiceClient({ url: service.url, key: sender.key, onRetry: (reason) => pauses.push(reason) }),
+        target: new ServiceClient({
+          url: service.url,
+          key: sender.key,
+          onRetry: (reason) => pauses.push(reason),
+        }),
         files: [file],
         into: { kind: 'default' },
         concurrency: 4,

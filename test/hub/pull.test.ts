@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
-import { loadEmbedder } from '../../src/enrich/embed/embedder.ts';
+import { loadEmbedder } from '../../src/turns/embed/embedder.ts';
 import { SetupError } from '../../src/errors.ts';
 import { Hub } from '../../src/hub/hub.ts';
 import { damagesOf, type Manifest } from '../../src/hub/manifest.ts';

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { Pieces, tokenizerFile, UNKNOWN } from '../../models/train/pieces.ts';
-import { loadEmbedder, type Embedder } from '../../src/enrich/embed/embedder.ts';
+import { loadEmbedder, type Embedder } from '../../src/turns/embed/embedder.ts';
 
 const models = resolve(import.meta.dirname, '../../models');
 const folder = join(models, 'undertone-small');

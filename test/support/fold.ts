@@ -14,7 +14,7 @@ export function temporaryDirectory(): { path: string; remove: () => void } {
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }
 
-export const VIEWS: readonly View[] = loadViews(new URL('../../views/', import.meta.url).pathname);
+export const VIEWS: readonly View[] = loadViews(new URL('../../views', import.meta.url).pathname);
 
 /** `00000000-0000-8000-8000-…` with a number in it: ids that sort as their numbers. */
 export function uuid(kind: number, number: number): string {

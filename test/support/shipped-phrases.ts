@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { LEXICON_DIRECTORY } from '../../src/language/lexicon.ts';
-import { loadPhraseFiles, type PhraseFile } from '../../src/language/phrases/phrase-files.ts';
+import { LEXICON_DIRECTORY } from '../../src/text/lexicon.ts';
+import { loadPhraseFiles, type PhraseFile } from '../../src/text/phrases/phrase-files.ts';
 
 /** All files of phrases that ship, by purpose; their kinds are taken as they are. */
 export function shippedPhraseFiles(): Map<string, PhraseFile<string>[]> {

@@ -2,7 +2,7 @@ import { deepEqual, equal, rejects, throws } from 'node:assert/strict';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { findGenerator } from '../../src/enrich/generate/text-generator.ts';
+import { findGenerator } from '../../src/turns/generate/text-generator.ts';
 import { SetupError } from '../../src/errors.ts';
 import { CallError, type ChatMessage } from '../../src/writer/chat-endpoint.ts';
 import { LocalModel } from '../../src/writer/local-model.ts';

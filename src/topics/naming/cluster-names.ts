@@ -4,8 +4,8 @@
  * has its name.
  * Covered by test/topics/naming/cluster-names.test.ts.
  */
-import { LEXICON } from '../../language/lexicon.ts';
-import { stemOf } from '../../language/stem.ts';
+import { LEXICON } from '../../text/lexicon.ts';
+import { stemOf } from '../../text/stem.ts';
 import { weightOf } from '../micro-cluster.ts';
 import type { Overview, Topic, TopicCluster, TopicState } from '../topic-state.ts';
 import { nameWordsOf, type NameWords } from './name-words.ts';

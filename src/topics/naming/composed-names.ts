@@ -3,7 +3,7 @@
  * use for their thing. English alone has base forms to write them with.
  * Covered by test/topics/naming/composed-names.test.ts.
  */
-import { LANGUAGES } from '../../language/lexicon.ts';
+import { LANGUAGES } from '../../text/lexicon.ts';
 import { nameFrom } from './phrases.ts';
 import { TRACKED, type Token } from './tokens.ts';
 import { stemsIn, type ReadSample } from './truth.ts';

@@ -1,7 +1,7 @@
 /** Which language texts are in, and what its grammar asks of names. Covered by test/topics/naming/grammar.test.ts. */
 import { LRUCache } from 'lru-cache';
-import { LANGUAGES } from '../../language/lexicon.ts';
-import { wordsOf } from '../../language/words.ts';
+import { LANGUAGES } from '../../text/lexicon.ts';
+import { wordsOf } from '../../text/words.ts';
 import { nameFrom } from './phrases.ts';
 import { languageOfWords, mostOften } from './request-grammar.ts';
 import type { ReadSample } from './truth.ts';

@@ -3,8 +3,8 @@
  * alone is judged, by its verbs and connectors; requests in other languages use infinitives and nouns already.
  * Covered by test/topics/naming/name-form.test.ts.
  */
-import { LANGUAGES, LEXICON } from '../../language/lexicon.ts';
-import { stemOf } from '../../language/stem.ts';
+import { LANGUAGES, LEXICON } from '../../text/lexicon.ts';
+import { stemOf } from '../../text/stem.ts';
 import { NAMING_WORDS } from './naming-words.ts';
 import type { ReadSample } from './truth.ts';
 import { isEvent, isVerb, isVerbForm, verbStemOf } from './verb-forms.ts';

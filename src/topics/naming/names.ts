@@ -2,8 +2,8 @@
  * Names for groups of requests, as good intent labels are: phrases of two to five words that the requests share and
  * that set the group apart. A name is made of the requests' own words, in their language, and of nothing else.
  */
-import { coreWords } from '../../language/core-words.ts';
-import { isUnspaced, type Word } from '../../language/words.ts';
+import { coreWords } from '../../text/core-words.ts';
+import { isUnspaced, type Word } from '../../text/words.ts';
 import type { RequestKeys } from '../request-keys.ts';
 import { MOST_WORDS, nameFrom } from './phrases.ts';
 import {

@@ -1,8 +1,8 @@
 /** Reads `lexicon/lists/naming.json`: words that decide in English whether words in a row make a name. */
 import { join } from 'node:path';
 import { z } from 'zod';
-import { readLexiconFile } from '../../language/lexicon-file.ts';
-import { LEXICON_DIRECTORY } from '../../language/lexicon.ts';
+import { readLexiconFile } from '../../text/lexicon-file.ts';
+import { LEXICON_DIRECTORY } from '../../text/lexicon.ts';
 
 const words = z
   .array(z.string().regex(/^[a-z]+$/))

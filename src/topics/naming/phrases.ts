@@ -2,8 +2,8 @@
  * The phrases of one request that could name it: an action and its thing ("cancel order"), or a thing with what is
  * said of it ("opening hours", "card not working"). A phrase is known by the stems of its content words.
  */
-import { capitalOf } from '../../language/capital.ts';
-import { LEXICON } from '../../language/lexicon.ts';
+import { capitalOf } from '../../text/capital.ts';
+import { LEXICON } from '../../text/lexicon.ts';
 import { isVerb, isVerbForm, participleOf } from './verb-forms.ts';
 import type { Token, Tokens } from './tokens.ts';
 

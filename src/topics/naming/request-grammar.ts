@@ -2,7 +2,7 @@
  * Which parts words can play in a name, by language: "i" is an article in Italian and a subject in English. Function
  * words tell the language of a request, however short it is. Covered by test/topics/naming/grammar.test.ts.
  */
-import { LANGUAGES, type Language } from '../../language/lexicon.ts';
+import { LANGUAGES, type Language } from '../../text/lexicon.ts';
 
 const SECTIONS = [
   'determiners',

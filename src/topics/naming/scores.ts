@@ -3,7 +3,7 @@
  * (inverse document frequency; a document is a topic or waiting group), and by its shape.
  * Covered by test/topics/naming/names.test.ts.
  */
-import { LEXICON } from '../../language/lexicon.ts';
+import { LEXICON } from '../../text/lexicon.ts';
 import { composedNames } from './composed-names.ts';
 import { languageOf } from './grammar.ts';
 import { nounsIn, withAcronyms, worthOf, type IsNoun } from './name-form.ts';

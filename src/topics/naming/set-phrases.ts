@@ -3,8 +3,8 @@
  * it says more than the one content word in it.
  * Covered by test/topics/naming/set-phrases.test.ts.
  */
-import { LEXICON } from '../../language/lexicon.ts';
-import { isUnspaced, wordsOf } from '../../language/words.ts';
+import { LEXICON } from '../../text/lexicon.ts';
+import { isUnspaced, wordsOf } from '../../text/words.ts';
 import { MOST_WORDS, nameFrom } from './phrases.ts';
 import { isVerb, isVerbForm } from './verb-forms.ts';
 import type { ReadSample } from './truth.ts';

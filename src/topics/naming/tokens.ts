@@ -2,12 +2,12 @@
  * The words of a request by the part that they can play in a name. Which word plays which part is in `lexicon/`.
  * Covered by test/topics/naming/phrases.test.ts.
  */
-import { coreStart } from '../../language/core-words.ts';
+import { coreStart } from '../../text/core-words.ts';
 import { grammarOfWords, languageOfWords, type RequestGrammar } from './request-grammar.ts';
-import { LANGUAGES, LEXICON } from '../../language/lexicon.ts';
-import { requestParts, type RequestParts } from '../../language/request-parts.ts';
-import { stemOf } from '../../language/stem.ts';
-import { isUnspaced, wordsOf, type Word } from '../../language/words.ts';
+import { LANGUAGES, LEXICON } from '../../text/lexicon.ts';
+import { requestParts, type RequestParts } from '../../text/request-parts.ts';
+import { stemOf } from '../../text/stem.ts';
+import { isUnspaced, wordsOf, type Word } from '../../text/words.ts';
 import { isVerb, isVerbForm, namingForm, verbStemOf } from './verb-forms.ts';
 
 /** Only this many words of a request are read. */

@@ -5,8 +5,8 @@
  * Covered by test/topics/naming/truth.test.ts.
  */
 import { LRUCache } from 'lru-cache';
-import { requestParts, type RequestParts } from '../../language/request-parts.ts';
-import { wordsOf } from '../../language/words.ts';
+import { requestParts, type RequestParts } from '../../text/request-parts.ts';
+import { wordsOf } from '../../text/words.ts';
 import type { RequestKeys } from '../request-keys.ts';
 import { tokensOf, type Tokens } from './tokens.ts';
 import { verbStemOf } from './verb-forms.ts';

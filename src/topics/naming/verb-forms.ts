@@ -3,8 +3,8 @@
  * a language whose requests use the infinitive already needs none.
  * Covered by test/topics/naming/verb-forms.test.ts.
  */
-import { LEXICON } from '../../language/lexicon.ts';
-import { stemOf } from '../../language/stem.ts';
+import { LEXICON } from '../../text/lexicon.ts';
+import { stemOf } from '../../text/stem.ts';
 
 interface Verb {
   readonly base: string;

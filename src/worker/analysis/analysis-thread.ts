@@ -1,9 +1,9 @@
 /** What a thread of `AnalysisPool` runs: the model and the rules that ship. */
 import { Assigner } from './assigner.ts';
-import { loadEmbedder } from '../../enrich/embed/embedder.ts';
-import { createEnricher, enrichmentId } from '../../enrich/enricher.ts';
-import { loadHeads } from '../../enrich/heads.ts';
-import { detectLanguage } from '../../language/detect.ts';
+import { loadEmbedder } from '../../turns/embed/embedder.ts';
+import { createEnricher, enrichmentId } from '../../turns/enricher.ts';
+import { loadHeads } from '../../turns/heads.ts';
+import { detectLanguage } from '../../text/detect.ts';
 import { serveAnalysis } from './server.ts';
 
 await serveAnalysis(async ({ model, modelsDirectory, reports }, steps) => {

@@ -7,9 +7,9 @@
 import { OpeningTurns } from '../../conversations/authors.ts';
 import { SessionState } from '../../conversations/session-state.ts';
 import type { Assignment, Enrichment, SessionRow, StateRow, Turn } from '../../domain/facts.ts';
-import type { DetectLanguage } from '../../language/detect.ts';
-import { READ_TOGETHER } from '../../enrich/finding.ts';
-import { UNWATCHED, type StepListener } from '../../enrich/step-listener.ts';
+import type { DetectLanguage } from '../../text/detect.ts';
+import { READ_TOGETHER } from '../../turns/finding.ts';
+import { UNWATCHED, type StepListener } from '../../turns/step-listener.ts';
 import type { Thresholds } from '../../domain/similarity-thresholds.ts';
 import type { Interlude } from '../../domain/curations.ts';
 import {

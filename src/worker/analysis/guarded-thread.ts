@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import '../../enrich/embed/telemetry.ts';
+import '../../turns/embed/telemetry.ts';
 import { SetupError } from '../../errors.ts';
 import {
   SharedSteps,

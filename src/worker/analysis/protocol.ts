@@ -10,7 +10,7 @@ import type {
 } from '../../domain/facts.ts';
 import type { Interlude } from '../../domain/curations.ts';
 import type { WriterReports } from '../../domain/writings.ts';
-import type { StepListener } from '../../enrich/step-listener.ts';
+import type { StepListener } from '../../turns/step-listener.ts';
 import type { Unanalysed } from './stages.ts';
 
 /** What a thread starts with. */

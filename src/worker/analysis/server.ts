@@ -3,8 +3,8 @@ import { collectGarbage } from './idle-collection.ts';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Assigner } from './assigner.ts';
 import type { Interlude } from '../../domain/curations.ts';
-import type { StepListener } from '../../enrich/step-listener.ts';
-import type { Enricher } from '../../enrich/enricher.ts';
+import type { StepListener } from '../../turns/step-listener.ts';
+import type { Enricher } from '../../turns/enricher.ts';
 import { SetupError } from '../../errors.ts';
 import {
   pack,

@@ -4,22 +4,16 @@
  * Covered by test/worker/analysis/assigner.test.ts.
  */
 import { assistantDirection } from '../../conversations/about-assistant.ts';
-import {
-  asksForData,
-  asksUser,
-  canOnlyAnswer,
-  isAsked,
-  isBare,
-} from '../../conversations/answering-turns.ts';
+import { asksForData, asksUser, canOnlyAnswer, isAsked, isBare } from '../../turns/answering-turns.ts';
 import { abilityName } from '../../conversations/ability-name.ts';
 import { authorOf } from '../../conversations/authors.ts';
 import type { NewRequest } from '../../conversations/repeat-evidence.ts';
 import { mayAskAgain, newRequest, repeatIn, type Repeat } from '../../conversations/repeated-requests.ts';
-import { shownTurn } from '../../conversations/shown-turn.ts';
+import { shownTurn } from '../../turns/shown-turn.ts';
 import { signalsInContext } from '../../conversations/signal-context.ts';
 import type { SessionState } from '../../conversations/session-state.ts';
-import { abilityKeysOf } from '../../language/ability-keys.ts';
-import { redact } from '../../language/redact/redact.ts';
+import { abilityKeysOf } from '../../text/ability-keys.ts';
+import { redact } from '../../text/redact/redact.ts';
 import type { Enrichment, FoundGap, MessageFact, Turn } from '../../domain/facts.ts';
 import { SIGNALS, type SignalKey } from '../../domain/signal-kinds.ts';
 import { dequantise } from '../../numeric/quantised.ts';

@@ -1,8 +1,8 @@
 /** Reads turns ahead of the ordered step. Covered by test/worker/analysis/turn-reader.test.ts. */
 import { LRUCache } from 'lru-cache';
 import type { Enrichment, Turn } from '../../domain/facts.ts';
-import { READ_TOGETHER } from '../../enrich/finding.ts';
-import type { StepListener } from '../../enrich/step-listener.ts';
+import { READ_TOGETHER } from '../../turns/finding.ts';
+import type { StepListener } from '../../turns/step-listener.ts';
 import { NOTHING_FOUND } from './stages.ts';
 import { TurnReading } from './turn-reading.ts';
 

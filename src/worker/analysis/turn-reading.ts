@@ -2,15 +2,15 @@
  * What a turn says by itself, whatever was said before it. Each part is read once: ahead of the ordered step where it
  * can be foreseen that it is needed (`TurnReader`), else when it is asked for.
  */
-import { askedSentences, type AskedSentence } from '../../conversations/asked-sentences.ts';
-import { readAnswer, type AssistantAnswer } from '../../conversations/assistant-answer.ts';
-import { edgesOf, SaidText } from '../../conversations/repeat-phrases.ts';
-import { comparedBy, keptText, type Compared } from '../../conversations/repeated-requests.ts';
-import { SHOWN_LENGTH, shownOf, type ShownTurn } from '../../conversations/shown-turn.ts';
+import { askedSentences, type AskedSentence } from '../../turns/asked-sentences.ts';
+import { readAnswer, type AssistantAnswer } from '../../turns/assistant-answer.ts';
+import { edgesOf, SaidText } from '../../turns/repeat-phrases.ts';
+import { comparedBy, keptText, type Compared } from '../../turns/compared-request.ts';
+import { SHOWN_LENGTH, shownOf, type ShownTurn } from '../../turns/shown-turn.ts';
 import type { Enrichment, Turn } from '../../domain/facts.ts';
 import { truncate } from '../../domain/truncate.ts';
-import type { KnownWords } from '../../language/redact/known-words.ts';
-import { RedactedAhead } from '../../language/redact/redact.ts';
+import type { KnownWords } from '../../text/redact/known-words.ts';
+import { RedactedAhead } from '../../text/redact/redact.ts';
 import { ReadRequest } from '../../topics/read-request.ts';
 
 /** An assistant turn as it may be shown, and what it says. */

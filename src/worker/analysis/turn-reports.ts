@@ -3,7 +3,7 @@ import type { SessionState } from '../../conversations/session-state.ts';
 import type { Turn } from '../../domain/facts.ts';
 import { truncate } from '../../domain/truncate.ts';
 import type { TurnReport } from '../../domain/writings.ts';
-import { redact } from '../../language/redact/redact.ts';
+import { redact } from '../../text/redact/redact.ts';
 
 /** Of a longer turn only the beginning is read. */
 const READ_LENGTH = 1500;

@@ -9,7 +9,7 @@ import { DIMENSIONS, encodeTable, writeModel } from '../../../models/train/embed
 import { Pieces, preTokensOf } from '../../../models/train/pieces.ts';
 import { Random, WeightedChoice } from '../../../models/train/random.ts';
 import { trainVocabulary } from '../../../models/train/vocabulary.ts';
-import { loadEmbedder, type Embedder } from '../../../src/enrich/embed/embedder.ts';
+import { loadEmbedder, type Embedder } from '../../../src/turns/embed/embedder.ts';
 
 /** Two requests in wordings that share no word but fillers. */
 const PARCEL = [

@@ -1,7 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fit } from '../../../models/train/familiarity.ts';
-import { familiarityTest } from '../../../src/enrich/embed/familiarity.ts';
+import { familiarityTest } from '../../../src/turns/embed/familiarity.ts';
 
 /** Tokens 0 to 9 are of texts that are known, 10 to 19 of others, 20 to 24 of both. */
 const EXAMPLES = Array.from({ length: 400 }, (_, i) => {

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { AutoTokenizer, env } from '../../../src/enrich/embed/transformers.ts';
+import { AutoTokenizer, env } from '../../../src/turns/embed/transformers.ts';
 import { Pieces, SPECIAL_PIECES, tokenizerFile, UNKNOWN, preTokensOf } from '../../../models/train/pieces.ts';
 import { trainVocabulary } from '../../../models/train/vocabulary.ts';
 

@@ -1,6 +1,6 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { coreWords } from '../../../src/language/core-words.ts';
+import { coreWords } from '../../../src/text/core-words.ts';
 import { namesOf, requestName, uniqueName } from '../../../src/topics/naming/names.ts';
 import { combinedUse, phraseUsesOf } from '../../../src/topics/naming/phrase-uses.ts';
 import { sharesIn, tokensOf } from '../../../src/topics/naming/tokens.ts';

@@ -1,9 +1,9 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { createEnricher } from '../../../src/enrich/enricher.ts';
-import { loadEmbedder, type Embedder } from '../../../src/enrich/embed/embedder.ts';
-import { detectLanguage } from '../../../src/language/detect.ts';
+import { createEnricher } from '../../../src/turns/enricher.ts';
+import { loadEmbedder, type Embedder } from '../../../src/turns/embed/embedder.ts';
+import { detectLanguage } from '../../../src/text/detect.ts';
 import { said, Store, type Said } from './builders.ts';
 
 const KINDS = {

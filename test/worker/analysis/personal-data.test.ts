@@ -1,8 +1,8 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Assignment, Turn } from '../../../src/domain/facts.ts';
-import { createEnricher } from '../../../src/enrich/enricher.ts';
-import { detectLanguage } from '../../../src/language/detect.ts';
+import { createEnricher } from '../../../src/turns/enricher.ts';
+import { detectLanguage } from '../../../src/text/detect.ts';
 import { PLANTED } from '../../support/planted-data.ts';
 import { OPTIONS, said, Store, vectorOf, type Said } from './builders.ts';
 

@@ -2,9 +2,9 @@ import { deepEqual, equal, notEqual } from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { MessageFact } from '../../../src/domain/facts.ts';
-import { createEnricher } from '../../../src/enrich/enricher.ts';
-import { loadEmbedder, type Embedder } from '../../../src/enrich/embed/embedder.ts';
-import { detectLanguage } from '../../../src/language/detect.ts';
+import { createEnricher } from '../../../src/turns/enricher.ts';
+import { loadEmbedder, type Embedder } from '../../../src/turns/embed/embedder.ts';
+import { detectLanguage } from '../../../src/text/detect.ts';
 import { said, Store } from './builders.ts';
 
 type Line = readonly [role: 'user' | 'assistant', content: string];

@@ -1,0 +1,327 @@
+/**
+ * Satisfaction signals in a user turn, by phrases (`lexicon/<language>.signals.json`), and what an assistant turn
+ * leaves the user to say. Which of the signals count is decided where the turn before is known
+ * (`conversations/signal-context.ts`).
+ */
+import type { SignalCandidate, Stance } from '../domain/facts.ts';
+import { SIGNALS, type SignalKey } from '../domain/signal-kinds.ts';
+import type { Clause } from '../text/clauses.ts';
+import type { Match, MatchedText } from '../text/phrases/phrase-matcher.ts';
+import { BREAK, isEmoji } from '../text/phrases/read-text.ts';
+import { quotationsOf } from '../text/quotations.ts';
+import { isFoldedStopWord } from '../text/words.ts';
+import {
+  isSaid,
+  meaningOf,
+  signalPhrases,
+  type Said,
+  type AssistantPhrase,
+  type BesidePhrase,
+  type UserPhrase,
+} from './signal-phrases.ts';
+
+/** In a longer text only so many UTF-16 units at each end are read: complaints and thanks open or close a turn. */
+const READ_AT_EACH_END = 600;
+/** More words that say something make an approving word the opening of a next step. */
+const MOST_BESIDE_APPROVAL = 0;
+/** The same before thanks: "I need a taxi, thanks" is polite. */
+const MOST_BEFORE_THANKS = 2;
+
+/** More of them make what failed or is wrong a part of a longer story, perhaps not about the answer. */
+const MOST_BESIDE_COMPLAINT = 5;
+
+/** Something that a turn says. */
+interface Hit {
+  readonly said: Said;
+  readonly start: number;
+  readonly end: number;
+  readonly clause: number;
+  /** A part of a longer story. */
+  readonly weak: boolean;
+}
+
+/** Both ends of a long text. */
+function endsOf(text: string): string {
+  if (text.length <= 2 * READ_AT_EACH_END) return text;
+  return `${text.slice(0, READ_AT_EACH_END)}\n${text.slice(-READ_AT_EACH_END)}`;
+}
+
+/** The signals that a user turn may give, in the order of SIGNALS, each at most once. Any language. */
+export function detectSignals(content: string): SignalCandidate[] {
+  const text = signalPhrases().user.match(endsOf(content));
+  const { hits, courtesies } = heardIn(text);
+  const type = typeOfTurn(hits, text);
+  if (type === null) return [];
+  const first = hits.some(({ said }) => said === 'human')
+    ? refusesBots(text)
+    : text.matches.some(({ kind }) => kind === 'earlier');
+  const isBare = wordsBeside(text, heldTokens(hits, text, courtesies), 0, text.tokens.length) === 0;
+  const endings = courtesies.filter(({ kind }) => kind === 'ends');
+  const isThanked = hits.some(({ said }) => said === 'thanks');
+  const found = new Map<SignalKey, SignalCandidate>();
+  for (const hit of hits) {
+    const { said, weak: isWeak } = hit;
+    const meaning = meaningOf(said);
+    if (meaning.type !== type) continue;
+    // "No, that's all, thanks" declines more help; "thank you for the help" does not.
+    const declines =
+      said === 'closing'
+        ? endings.some((end) => overlap(end, hit))
+        : isBare && endings.length > 0 && endsClause(hit.end, text);
+    const isCourtesy = said === 'closing' || said === 'thanks';
+    const needs = meaning.needs.filter(
+      (stance) =>
+        (stance !== 'asked-for-more' || !declines || !isCourtesy) &&
+        // "Never mind then, thanks" takes a refusal as it is.
+        (stance !== 'unable' || said !== 'gives-up' || !isThanked),
+    );
+    const onlyThanks = said === 'thanks' && isBare;
+    for (const key of keysOf(said)) {
+      const known = found.get(key);
+      const weak = (known?.weak ?? true) && isWeak;
+      found.set(key, {
+        key,
+        needs: known === undefined ? needs : [...new Set([...known.needs, ...needs])],
+        first: first || onlyThanks || known?.first === true,
+        weak,
+      });
+    }
+  }
+  if (hits.some(({ said }) => said === 'no') && type === 'DSAT') {
+    const known = found.get('negative-feedback');
+    const needs: Stance[] = [...new Set<Stance>([...(known?.needs ?? []), 'asked-if-helped'])];
+    found.set('negative-feedback', {
+      key: 'negative-feedback',
+      needs,
+      first: known?.first === true,
+      weak: false,
+    });
+  }
+  return SIGNALS.flatMap(({ key }) => found.get(key) ?? []);
+}
+
+function keysOf(said: Said): readonly SignalKey[] {
+  return meaningOf(said).keys;
+}
+
+function refusesBots({ matches }: MatchedText<UserPhrase>): boolean {
+  return matches.some(({ kind }) => kind === 'earlier');
+}
+
+/** What is heard in a turn, and what stands beside it. */
+interface Heard {
+  readonly hits: readonly Hit[];
+  readonly courtesies: readonly Match<BesidePhrase>[];
+}
+
+const NOTHING_HEARD: Heard = { hits: [], courtesies: [] };
+
+/** What a turn says in its own words: not quoted, not to be written or translated, not denied. */
+function heardIn(text: MatchedText<UserPhrase>): Heard {
+  const { matches, tokens, clauses } = text;
+  if (matches.length === 0) return NOTHING_HEARD;
+  const task = matches.find(({ kind }) => kind === 'task');
+  if (task !== undefined && task.start <= clauses[0]!.end) return NOTHING_HEARD;
+  const quoted = quotationsOf(text.text);
+  const isQuoted = ({ start, end }: Match<UserPhrase>): boolean => {
+    const [from, to] = [tokens[start]!.start, tokens[end - 1]!.end];
+    return quoted.some((span) => from < span.end && to > span.start);
+  };
+  const clauseOf = clauseByToken(clauses, tokens.length);
+  const hits: Hit[] = [];
+  for (const match of matches) {
+    const { kind, start, end, negated, denies } = match;
+    if (!isSaid(kind) || isQuoted(match)) continue;
+    const said = negated && !(denies && meaningOf(kind).type === 'DSAT') ? deniedAs(kind) : kind;
+    if (said === null) continue;
+    const clause = clauseOf[end - 1]!;
+    if (clauses[clause]!.isQuestion && meaningOf(said).inQuestions !== true) continue;
+    hits.push({ said, start, end, clause, weak: false });
+  }
+  if (hits.length === 0) return NOTHING_HEARD;
+  const courtesies = signalPhrases().beside.match(text.text).matches;
+  return { hits: withoutPoliteness(hits, text, courtesies), courtesies };
+}
+
+interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+function overlap(one: Span, other: Span): boolean {
+  return one.start < other.end && other.start < one.end;
+}
+
+/** Whether a mark, or nothing, stands before the token at `end`. */
+function endsClause(end: number, { tokens }: MatchedText<UserPhrase>): boolean {
+  return end >= tokens.length || tokens[end]!.before >= BREAK.mark;
+}
+
+/** "Not helpful" is a complaint, "it did not work" a failure, "not wrong" nothing. */
+function deniedAs(said: Said): Said | null {
+  if (said === 'praise' || said === 'approval') return 'bad-answer';
+  return said === 'solved' ? 'failed' : null;
+}
+
+function clauseByToken(clauses: readonly Clause[], count: number): Int32Array {
+  const places = new Int32Array(count);
+  clauses.forEach(({ start, end }, place) => places.fill(place, start, end));
+  return places;
+}
+
+/** Drops thanks after a request, and approving words with a next step; weakens complaints in a longer story. */
+function withoutPoliteness(
+  hits: readonly Hit[],
+  text: MatchedText<UserPhrase>,
+  courtesies: readonly Match<BesidePhrase>[],
+): Hit[] {
+  const held = heldTokens(hits, text, courtesies);
+  const beside = wordsBeside(text, held, 0, text.tokens.length);
+  const isThankful = hits.some(({ said }) => meaningOf(said).type === 'SAT');
+  const leaves = hits.some(({ said }) => meaningOf(said).unthanked === true);
+  const sober = hits.map((hit) =>
+    beside > MOST_BESIDE_COMPLAINT && meaningOf(hit.said).aboutThing === true ? { ...hit, weak: true } : hit,
+  );
+  return sober.filter((hit) => {
+    const { alone, type, unthanked } = meaningOf(hit.said);
+    if (hit.said === 'thanks') return !areThanksForRequest(hit, text, held, courtesies);
+    if (unthanked === true && isThankful) return false;
+    if (hit.said === 'praise' && opensRequest(hit, text, courtesies)) return false;
+    if (alone !== true || type !== 'SAT') return true;
+    return beside <= MOST_BESIDE_APPROVAL && !leaves;
+  });
+}
+
+/** "That sounds good, please book it" takes an offer, and judges nothing. */
+function opensRequest(
+  hit: Hit,
+  { closings }: MatchedText<UserPhrase>,
+  courtesies: readonly Match<BesidePhrase>[],
+): boolean {
+  if (!courtesies.some((match) => match.kind === 'agrees' && overlap(match, hit))) return false;
+  return (
+    courtesies.some(({ kind, start }) => kind === 'wants' && start >= hit.end) ||
+    closings.slice(hit.end).includes('?')
+  );
+}
+
+/** Whether something is asked for before thanks; in a sentence of their own they may follow a report. */
+function areThanksForRequest(
+  { start, clause }: Hit,
+  text: MatchedText<UserPhrase>,
+  held: Uint8Array,
+  courtesies: readonly Match<BesidePhrase>[],
+): boolean {
+  const { clauses, closings } = text;
+  if (start === 0) return false;
+  const isRequest =
+    courtesies.some((match) => match.kind === 'wants' && match.start < start) ||
+    closings.slice(0, start).includes('?');
+  if (isRequest) return wordsBeside(text, held, 0, start) > 0;
+  const isOwnSentence = clauses[clause]!.start === start && clauses[clause]!.sentence > 0;
+  return !isOwnSentence && wordsBeside(text, held, 0, start) > MOST_BEFORE_THANKS;
+}
+
+/** Tokens of what is heard, and of courtesies beside it. */
+function heldTokens(
+  hits: readonly Hit[],
+  { tokens }: MatchedText<UserPhrase>,
+  courtesies: readonly Match<BesidePhrase>[],
+): Uint8Array {
+  const held = new Uint8Array(tokens.length);
+  for (const { start, end } of hits) held.fill(1, start, end);
+  for (const { kind, start, end } of courtesies)
+    if (kind === 'polite' || kind === 'ends') held.fill(1, start, end);
+  return held;
+}
+
+/** Words that say something and are no part of a hit; in a question every word counts. */
+function wordsBeside(
+  { tokens, closings }: MatchedText<UserPhrase>,
+  held: Uint8Array,
+  from: number,
+  to: number,
+): number {
+  let count = 0;
+  for (let at = from; at < to; at++) {
+    if (held[at] === 1) continue;
+    const { key, isCharacter } = tokens[at]!;
+    const asks = closings[at] === '?';
+    if (isEmoji(tokens[at]!) || (!asks && isFoldedStopWord(key))) continue;
+    count += isCharacter ? 0.4 : 1;
+  }
+  return count;
+}
+
+/**
+ * What a turn says in the end. Praise and success after a complaint stand; thanks at the end of one are polite; a
+ * clause that counters praise takes it back, whatever it says.
+ */
+function typeOfTurn(hits: readonly Hit[], { clauses }: MatchedText<UserPhrase>): 'SAT' | 'DSAT' | null {
+  const complaints = hits.filter(({ said }) => meaningOf(said).type === 'DSAT');
+  const approvals = hits.filter(({ said }) => meaningOf(said).type === 'SAT');
+  const lastComplaint = Math.max(-1, ...complaints.map(({ clause }) => clause));
+  const judgements = approvals.filter(({ said }) => meaningOf(said).courtesy !== true);
+  const lastJudgement = Math.max(-1, ...judgements.map(({ clause }) => clause));
+  if (complaints.length > 0) {
+    const ends = lastJudgement > lastComplaint && !isCountered(lastJudgement, clauses);
+    return ends ? 'SAT' : 'DSAT';
+  }
+  if (approvals.length === 0) return null;
+  const last = Math.max(...approvals.map(({ clause }) => clause));
+  return isCountered(last, clauses) ? null : 'SAT';
+}
+
+/** Whether a clause of contrast follows. */
+function isCountered(clause: number, clauses: readonly Clause[]): boolean {
+  return clauses.slice(clause + 1).some(({ contrasts }) => contrasts);
+}
+
+/** Complaints that name no wish. */
+const WISHLESS: ReadonlySet<Said> = new Set<Said>([
+  'failed',
+  'bad-answer',
+  'wrong',
+  'said-so',
+  'told',
+  'angry',
+  'irony',
+]);
+
+/** Longer sentences say more than that. */
+const LONGEST_COMPLAINT = 300;
+
+/** Whether a sentence complains about the conversation and says nothing besides. */
+export function isOnlyComplaint(sentence: string): boolean {
+  if (sentence.length > LONGEST_COMPLAINT) return false;
+  const text = signalPhrases().user.match(sentence);
+  const { hits, courtesies } = heardIn(text);
+  const complaints = hits.filter(({ said }) => WISHLESS.has(said));
+  const held = heldTokens(complaints, text, courtesies);
+  return complaints.length > 0 && wordsBeside(text, held, 0, text.tokens.length) === 0;
+}
+
+const TYPE_OF = new Map<SignalKey, 'SAT' | 'DSAT'>(SIGNALS.map(({ key, type }) => [key, type]));
+
+/** What a signal stands for. */
+export function typeOf(key: SignalKey): 'SAT' | 'DSAT' {
+  return TYPE_OF.get(key) ?? 'DSAT';
+}
+
+/** Only the end of an assistant turn asks the user. */
+const CLOSING_TOKENS = 60;
+
+/** What an assistant turn leaves the user to say. `lacks`: it admits a gap. */
+export function stanceOf(content: string, lacks: boolean): Stance {
+  const { matches, tokens, closings } = signalPhrases().assistant.match(endsOf(content));
+  const says = (kind: AssistantPhrase): boolean => matches.some((match) => match.kind === kind);
+  if (says('asks-if-helped')) return 'asked-if-helped';
+  const isUnable = lacks || says('unable');
+  const asksForMore = says('asks-for-more');
+  if (asksForMore) return isUnable ? 'unable' : 'asked-for-more';
+  for (let at = Math.max(0, tokens.length - CLOSING_TOKENS); at < tokens.length; at++)
+    if (closings[at] === '?') return 'asked';
+  if (says('asks')) return 'asked';
+  if (says('waits')) return 'waiting';
+  return isUnable ? 'unable' : 'answered';
+}
