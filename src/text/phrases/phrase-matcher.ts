@@ -8,11 +8,11 @@ import { arabicBases } from '../spaced-phrases.ts';
 import { wordsIn } from './grammar.ts';
 import type { PhraseFile } from './phrase-files.ts';
 import { PhraseTrie, type Reading } from './phrase-trie.ts';
-import { PhraseWalk, type Anchors } from './phrase-walk.ts';
-import { anchorsOf } from './anchors.ts';
+import { PhraseWalk } from './phrase-walk.ts';
+import { Anchors } from './anchors.ts';
 import { languagesRuledOut } from './ruled-out-languages.ts';
 import { foreignClauses, likelyLanguages, type TokenLanguages } from './text-languages.ts';
-import { BREAK, isGlued, readText, type ReadText, type Token } from './read-text.ts';
+import { BREAK, isGlued, readText, type Closing, type ReadText, type Token } from './read-text.ts';
 
 export interface Match<Kind extends string> {
   readonly kind: Kind;
@@ -30,12 +30,38 @@ export interface Match<Kind extends string> {
 }
 
 /** A text with all that was found in it. */
-export interface MatchedText<Kind extends string> extends ReadText {
+export class MatchedText<Kind extends string> {
   /** By their ends; nested ones too. */
   readonly matches: readonly Match<Kind>[];
-  readonly clauses: readonly Clause[];
   /** What finding them cost: in proportion to the text. */
   readonly steps: number;
+  readonly #read: ReadText;
+  readonly #contrasts: readonly Stretch[];
+  #clauses: readonly Clause[] | null = null;
+
+  constructor(read: ReadText, matches: readonly Match<Kind>[], contrasts: readonly Stretch[], steps: number) {
+    this.#read = read;
+    this.matches = matches;
+    this.#contrasts = contrasts;
+    this.steps = steps;
+  }
+
+  /** As in `ReadText`. */
+  get text(): string {
+    return this.#read.text;
+  }
+
+  get tokens(): readonly Token[] {
+    return this.#read.tokens;
+  }
+
+  get closings(): readonly Closing[] {
+    return this.#read.closings;
+  }
+
+  get clauses(): readonly Clause[] {
+    return (this.#clauses ??= cutIntoClauses(this.#read, this.#contrasts));
+  }
 }
 
 /** Kinds of phrases that every file has by its grammar. */
@@ -80,12 +106,18 @@ interface Ground {
   readonly anchors: Anchors;
 }
 
-interface Found {
-  readonly language: number;
-  readonly phrase: number;
+/** Tokens: the first, and the one behind the last. */
+interface Stretch {
   readonly start: number;
   readonly end: number;
 }
+
+interface Found extends Stretch {
+  readonly language: number;
+  readonly phrase: number;
+}
+
+const NONE: readonly never[] = [];
 
 /** So many different tokens are remembered. */
 const REMEMBERED = 20_000;
@@ -120,32 +152,31 @@ export class PhraseMatcher<Kind extends string> {
   /** `only`: the language that the text is in, where it is known; '' otherwise. */
   match(content: string, only = ''): MatchedText<Kind> {
     const read = readText(content);
-    const known = read.tokens.map(({ key }) => this.#knownToken(key));
+    const { tokens } = read;
+    const known: KnownToken[] = [];
+    for (let at = 0; at < tokens.length; at++) known.push(this.#knownToken(tokens[at]!.key));
     const mask = this.#isStrict ? ~this.#excludedBy(read) : -1;
-    const knowing = known.map(({ languages }) => languages & mask);
     const named = only === '' ? undefined : this.#languages.find(({ code }) => code === only);
     const likely = named?.bit ?? likelyLanguages(known, this.#counts.fill(0), this.#isStrict) & mask;
-    const foreign = named === undefined ? this.#foreignTo(likely, read, knowing) : 0;
+    const foreign = named === undefined ? this.#foreignTo(likely, tokens, known, mask) : 0;
     const found: Found[] = [];
-    const denials = new Denials(this.#languages, read.tokens);
-    const anchors = anchorsOf(read);
-    let steps = read.tokens.length;
-    for (const [place, { bit }] of this.#languages.entries())
-      if (((likely | foreign) & bit) !== 0)
-        steps += this.#walk({ place, read, known, anchors }, found, denials);
+    const denials = new Denials(this.#languages, tokens);
+    const anchors = new Anchors(tokens);
+    let steps = tokens.length;
+    for (let left = likely | foreign; left !== 0; left &= left - 1) {
+      const place = 31 - Math.clz32(left & -left);
+      steps += this.#walk({ place, read, known, anchors }, found, denials);
+    }
+    if (found.length === 0) return new MatchedText<Kind>(read, NONE, NONE, steps);
+    // A phrase of another language counts where a word of it is of no likely one.
     const isSaid = ({ language, start, end }: Found): boolean => {
       if ((likely & this.#languages[language]!.bit) !== 0) return true;
-      for (let at = start; at < end; at++) if ((knowing[at]! & likely) === 0) return true;
+      for (let at = start; at < end; at++) if ((known[at]!.languages & mask & likely) === 0) return true;
       return false;
     };
-    const said = found.filter(isSaid).sort((a, b) => a.end - b.end);
+    const said = (foreign === 0 ? found : found.filter(isSaid)).sort((a, b) => a.end - b.end);
     const contrasts = said.filter((one) => this.#phraseOf(one).role === 'contrast');
-    return {
-      ...read,
-      steps,
-      matches: this.#matchesOf(said, read, denials),
-      clauses: cutIntoClauses(read, contrasts),
-    };
+    return new MatchedText(read, this.#matchesOf(said, tokens.length, denials), contrasts, steps);
   }
 
   #phraseOf({ language, phrase }: Found): Phrase<Kind> {
@@ -174,10 +205,14 @@ export class PhraseMatcher<Kind extends string> {
   }
 
   /** A word of no likely language comes from another: "merci" in an English turn. */
-  #foreignTo(likely: number, { tokens }: ReadText, knowing: readonly number[]): number {
-    if (this.#isStrict) return foreignClauses(tokens, knowing, likely);
+  #foreignTo(likely: number, tokens: readonly Token[], known: readonly KnownToken[], mask: number): number {
+    if (this.#isStrict) return foreignClauses(tokens, known, likely, mask);
     let foreign = 0;
-    if (!this.#inOneLanguage) for (const bits of knowing) if ((bits & likely) === 0) foreign |= bits;
+    if (this.#inOneLanguage) return foreign;
+    for (let at = 0; at < known.length; at++) {
+      const knowing = known[at]!.languages & mask;
+      if ((knowing & likely) === 0) foreign |= knowing;
+    }
     return foreign;
   }
 
@@ -190,8 +225,8 @@ export class PhraseMatcher<Kind extends string> {
     return excluded;
   }
 
-  #matchesOf(said: readonly Found[], read: ReadText, denials: Denials): Match<Kind>[] {
-    const vetoed = new Vetoes<Kind>(read.tokens.length);
+  #matchesOf(said: readonly Found[], count: number, denials: Denials): Match<Kind>[] {
+    const vetoed = new Vetoes<Kind>(count);
     for (const one of said) {
       const { role, kind } = this.#phraseOf(one);
       if (role === 'unless') vetoed.add(kind!, one);

@@ -11,19 +11,12 @@ import {
   type Thread,
   type TrieNode,
 } from './phrase-trie.ts';
+import type { Anchors } from './anchors.ts';
 import { ANCHOR, type Anchor } from './syntax.ts';
 
 /** Words skipped in a row. */
 const MOST_SKIPPED = 3;
 const NO_STEPS: readonly Step[] = [{ symbols: [], has: new Set(), starts: [] }];
-
-/** What a walk asks of the text. Emoji beside a token do not count: "great 👍" ends with "great". */
-export interface Anchors {
-  startsClause(token: number): boolean;
-  endsClause(token: number): boolean;
-  startsTurn(token: number): boolean;
-  endsTurn(token: number): boolean;
-}
 
 /** Texts on their way through a trie, one after the other. */
 export class PhraseWalk {

@@ -23,13 +23,25 @@ export interface Token {
   readonly isCharacter: boolean;
 }
 
+/** What closes a sentence; "": any other mark, or none. */
+export type Closing = '?' | '!' | '';
+
 /** A text with its tokens. */
-export interface ReadText {
+export class ReadText {
   /** Composed: a letter and its marks are one character where there is one. */
   readonly text: string;
   readonly tokens: readonly Token[];
-  /** Of each token the mark that closes its sentence; "": any other, or none. */
-  readonly closings: readonly ('?' | '!' | '')[];
+  #closings: readonly Closing[] | null = null;
+
+  constructor(text: string, tokens: readonly Token[]) {
+    this.text = text;
+    this.tokens = tokens;
+  }
+
+  /** Of each token the mark that closes its sentence. */
+  get closings(): readonly Closing[] {
+    return (this.#closings ??= closingsOf(this.text, this.tokens));
+  }
 }
 
 /** Scripts whose tokens are characters. */
@@ -59,7 +71,7 @@ export function readText(content: string): ReadText {
       end = index + run.length;
     }
   }
-  return { text, tokens, closings: closingsOf(text, tokens) };
+  return new ReadText(text, tokens);
 }
 
 const LETTER = 1;
@@ -264,8 +276,8 @@ export function isHangul(key: string): boolean {
 }
 
 /** For each token what closes its sentence. */
-function closingsOf(text: string, tokens: readonly Token[]): ('?' | '!' | '')[] {
-  const closings = tokens.map((): '?' | '!' | '' => '');
+function closingsOf(text: string, tokens: readonly Token[]): Closing[] {
+  const closings = tokens.map((): Closing => '');
   for (let at = tokens.length - 1; at >= 0; at--) {
     const next = tokens[at + 1];
     if (next !== undefined && next.before !== BREAK.end) closings[at] = closings[at + 1]!;
@@ -275,7 +287,7 @@ function closingsOf(text: string, tokens: readonly Token[]): ('?' | '!' | '')[] 
 }
 
 /** Of the marks from `from` up to `to`. */
-function closingOf(text: string, from: number, to: number): '?' | '!' | '' {
+function closingOf(text: string, from: number, to: number): Closing {
   const marks = text.slice(from, to);
   if (marks === '' || marks === '.') return '';
   const line = marks.split('\n', 1)[0]!;

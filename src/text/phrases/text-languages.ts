@@ -44,16 +44,22 @@ export function likelyLanguages(
 }
 
 /**
- * Other languages that know each word of a clause, one of them being no word of a likely language: "merci" by itself,
- * and not "crack" in "crack the safe".
+ * Other languages, among those of `mask`, that know each word of a clause, one of them being no word of a likely
+ * language: "merci" by itself, and not "crack" in "crack the safe".
  */
-export function foreignClauses(tokens: readonly Token[], knowing: readonly number[], likely: number): number {
+export function foreignClauses(
+  tokens: readonly Token[],
+  known: readonly TokenLanguages[],
+  likely: number,
+  mask: number,
+): number {
   let foreign = 0;
   let all = -1;
   let isOwn = true;
   for (let at = 0; at < tokens.length; at++) {
-    all &= knowing[at]!;
-    if ((knowing[at]! & likely) === 0) isOwn = false;
+    const knowing = known[at]!.languages & mask;
+    all &= knowing;
+    if ((knowing & likely) === 0) isOwn = false;
     const next = tokens[at + 1];
     if (next !== undefined && next.before < BREAK.mark) continue;
     if (!isOwn) foreign |= all;
