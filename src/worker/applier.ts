@@ -104,10 +104,11 @@ export class Applier {
    * Applies entries and moves the position. When there is too little memory for all of them, applies them in smaller
    * parts. When a request in them is at fault, splits the stretch until it is found, sets its entry aside and applies
    * the rest of it. Rejects when the fault is not theirs, or (EntriesInDoubt) when it is of a kind that nobody knows.
+   * `onAssigning` is told when assign has been asked: what it is asked next waits behind that.
    */
-  async apply(stretch: Stretch): Promise<void> {
+  async apply(stretch: Stretch, onAssigning: () => void = () => undefined): Promise<void> {
     try {
-      await this.#withMemory(stretch.entries, () => this.#commit(stretch));
+      await this.#withMemory(stretch.entries, () => this.#commit(stretch, onAssigning));
     } catch (error) {
       await this.#recover(stretch, error);
     }
@@ -150,11 +151,11 @@ export class Applier {
     return this.#options.store.withMemory(orForget, { raise: entries.length < 2 });
   }
 
-  async #commit(stretch: Stretch): Promise<void> {
+  async #commit(stretch: Stretch, onAssigning: () => void): Promise<void> {
     const { entries, sequence } = stretch;
     const { assigner, store, writer, alerts, logger, now } = this.#options;
     const startedAt = performance.now();
-    const { batch, assignment } = await this.#analyse(entries, stretch.enrichments);
+    const { batch, assignment } = await this.#analyse(entries, stretch.enrichments, onAssigning);
     for (const message of stretch.unanalysed ?? [])
       await this.note(deliveredAs(stretch.delivered, message.sequence).subject, message);
     await outside(async () => this.#options.guard?.());
@@ -270,12 +271,15 @@ export class Applier {
   async #analyse(
     entries: readonly Entry[],
     enrichments: readonly Enrichment[],
+    onAssigning: () => void = () => undefined,
   ): Promise<{ batch: NumberedBatch; assignment: Assignment }> {
     const batch = await this.#numbering.number(entries);
     await this.#restore(batch, entries.length > 1);
     const found = batch.sources.map((source) => enrichments[source] as Enrichment);
     try {
-      return { batch, assignment: await this.#options.assigner.assign(batch.turns, found, batch.interludes) };
+      const assigning = this.#options.assigner.assign(batch.turns, found, batch.interludes);
+      onAssigning();
+      return { batch, assignment: await assigning };
     } catch (error) {
       if (!(error instanceof AnalysisFailure) || error.place === null) throw error;
       const place = batch.sources[error.place] ?? null;

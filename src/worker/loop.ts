@@ -142,11 +142,12 @@ export class WorkerLoop {
       }
       this.#options.idleCollection?.busy();
       // What a process has died of is taken up alone.
+      const assigning = Promise.withResolvers<void>();
       if (this.#inWork.limit === Infinity) {
-        ahead = this.#prepare();
+        ahead = this.#prepare(assigning.promise);
         ahead.catch(() => undefined);
       }
-      await this.#applyTimed(prepared);
+      await this.#applyTimed(prepared, assigning.resolve).finally(assigning.resolve);
       // Waits for more only until the publication is due, so that nobody waits out a quiet stream.
       const dueMs = this.#publishedAt + this.#options.publishEveryMs - performance.now();
       if (ahead === null ? dueMs <= 0 : !(await settlesWithin(ahead, dueMs))) await this.#publish();
@@ -166,8 +167,11 @@ export class WorkerLoop {
     this.#counters.lastProgressAt = this.#options.now();
   }
 
-  async #prepare(): Promise<Prepared> {
-    return this.#prepared(await this.#intake.next());
+  /** `mayEnrich`: the threads have been asked to assign what comes first; its fold then leaves them to enrich. */
+  async #prepare(mayEnrich?: Promise<void>): Promise<Prepared> {
+    const taken = await this.#intake.next();
+    await mayEnrich;
+    return this.#prepared(taken);
   }
 
   /** A batch that was prepared while another was applied: what came meanwhile need not wait for the one after it. */
@@ -222,17 +226,20 @@ export class WorkerLoop {
     };
   }
 
-  async #applyTimed(prepared: Prepared): Promise<void> {
+  async #applyTimed(prepared: Prepared, onAssigning: () => void): Promise<void> {
     const startedAt = performance.now();
-    await this.#apply(prepared);
+    await this.#apply(prepared, onAssigning);
     const endedAt = performance.now();
     this.#size.took(prepared.enrichments.length, endedAt - startedAt, endedAt);
   }
 
-  async #apply({ delivered, entries, enrichments, broken, last }: Prepared): Promise<void> {
+  async #apply(
+    { delivered, entries, enrichments, broken, last }: Prepared,
+    onAssigning: () => void,
+  ): Promise<void> {
     for (const { entry, reason } of broken) await this.#applier.setAside(entry, reason);
     const sequence = last?.sequence ?? this.#options.store.sequence;
-    await this.#applier.apply({ delivered, entries, enrichments, sequence });
+    await this.#applier.apply({ delivered, entries, enrichments, sequence }, onAssigning);
     this.#counters.appliedEntryAt = last?.timestamp ?? this.#counters.appliedEntryAt;
     this.#counters.deferredEntries = this.#fairShare?.waiting ?? 0;
   }
