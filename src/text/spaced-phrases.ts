@@ -73,6 +73,17 @@ interface Phrase {
   readonly nouns: readonly number[];
 }
 
+/** What a language knows of a word by itself. */
+interface KnownWord {
+  /** Numbers of the words of the lexicon that it may be, the closest first; a stop word is only itself. */
+  readonly numbers: readonly number[];
+  /** That of its stem, where the lexicon writes this form of it, too. */
+  readonly inflected: number | undefined;
+  readonly kind: PieceKind;
+  /** Of a word that is no more than that. */
+  readonly stem: string;
+}
+
 interface Match {
   /** Places of its words, ascending. */
   readonly places: readonly number[];
@@ -89,6 +100,7 @@ export class SpacedPhrases {
   readonly #byFirst = new Map<number, Phrase[]>();
   readonly #kinds: ReadonlyMap<string, PieceKind>;
   readonly #stemOf: (word: string) => string;
+  readonly #known: (key: string) => KnownWord = toldOnce((key) => this.#read(key));
   #longestOpen = 0;
   #count = 1;
 
@@ -113,13 +125,13 @@ export class SpacedPhrases {
 
   /** The pieces of a request in order. A verb and its particle are one, where the verb stands. */
   piecesOf(tokens: readonly Token[]): Piece[] {
-    const numbers = tokens.map(({ key }) => this.#numbersOf(key));
+    const words = tokens.map(({ key }) => this.#known(key));
     const taken = new Set<number>();
     const pieces: Piece[] = [];
     for (let place = 0; place < tokens.length;) {
-      const match = taken.has(place) ? null : this.#longestAt(place, tokens, numbers);
+      const match = taken.has(place) ? null : this.#longestAt(place, tokens, words);
       if (match === null) {
-        if (!taken.has(place)) pieces.push(this.#wordAt(place, tokens[place]!));
+        if (!taken.has(place)) pieces.push(wordAt(place, tokens[place]!, words[place]!));
         place += 1;
         continue;
       }
@@ -142,10 +154,14 @@ export class SpacedPhrases {
     return pieces;
   }
 
-  #wordAt(place: number, { text, key, afterBreak }: Token): Piece {
+  #read(key: string): KnownWord {
     const kind = this.#kinds.get(key) ?? (key === '' || VALUE.test(key) ? 'value' : 'word');
-    const stem = kind === 'word' ? this.#stemOf(withoutElision(key)) : '';
-    return { text, noun: text, kind, meaning: LIGHT, start: place, end: place + 1, afterBreak, stem };
+    return {
+      numbers: this.#numbersOf(key),
+      inflected: this.#words.has(key) ? this.#stems.get(this.#stemOf(key)) : undefined,
+      kind,
+      stem: kind === 'word' ? this.#stemOf(withoutElision(key)) : '',
+    };
   }
 
   #add(
@@ -183,7 +199,6 @@ export class SpacedPhrases {
     return number;
   }
 
-  /** Numbers of the words of the lexicon that a word may be, the closest first; a stop word is only itself. */
   #numbersOf(key: string): readonly number[] {
     const found = this.#found(key);
     const prefix = found.length === 0 && !ARABIC_ARTICLE.test(key) ? ARABIC_PREFIX : ARABIC_ARTICLE;
@@ -217,15 +232,14 @@ export class SpacedPhrases {
    * The longest phrase that begins at a place. Two of equal length say together what each says; but "booking" as the
    * lexicon writes it is not also a form of "book".
    */
-  #longestAt(place: number, tokens: readonly Token[], numbers: readonly (readonly number[])[]): Match | null {
+  #longestAt(place: number, tokens: readonly Token[], words: readonly KnownWord[]): Match | null {
     let best = null as Match | null;
-    const { key } = tokens[place]!;
-    const inflected = this.#words.has(key) ? this.#stems.get(this.#stemOf(key)) : undefined;
-    for (const number of numbers[place]!) {
+    const { numbers, inflected } = words[place]!;
+    for (const number of numbers) {
       for (const phrase of this.#byFirst.get(number) ?? []) {
         const least = best === null ? 0 : best.places.length + (number === inflected ? 1 : 0);
         if (phrase.parts.length < least) break;
-        const places = placesOf(phrase, place, tokens, numbers);
+        const places = placesOf(phrase, place, tokens, words);
         if (places === null) continue;
         const { nouns, meaning }: Phrase = phrase;
         if (best === null || places.length > best.places.length) best = { places, nouns, meaning };
@@ -236,18 +250,22 @@ export class SpacedPhrases {
   }
 }
 
+function wordAt(place: number, { text, afterBreak }: Token, { kind, stem }: KnownWord): Piece {
+  return { text, noun: text, kind, meaning: LIGHT, start: place, end: place + 1, afterBreak, stem };
+}
+
 function placesOf(
   { parts, gapAfterFirst, gapBeforeLast }: Phrase,
   start: number,
   tokens: readonly Token[],
-  numbers: readonly (readonly number[])[],
+  words: readonly KnownWord[],
 ): number[] | null {
   const places = [start];
   for (let part = 1; part < parts.length; part++) {
     const gap = Math.max(part === 1 ? gapAfterFirst : 0, part === parts.length - 1 ? gapBeforeLast : 0);
     const first = places.at(-1)! + 1;
     let at = first;
-    while (at <= first + gap && at < tokens.length && !numbers[at]!.includes(parts[part]!)) {
+    while (at <= first + gap && at < tokens.length && !words[at]!.numbers.includes(parts[part]!)) {
       if (tokens[at]!.afterBreak && at > first) return null;
       at += 1;
     }
