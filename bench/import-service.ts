@@ -4,11 +4,13 @@ import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { loadavg, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { action, wholeNumber, type Command } from '../src/cli/command.ts';
 import { count } from '../src/domain/progress.ts';
 import { ServiceClient } from '../src/import/client.ts';
 import { importFiles } from '../src/import/importer.ts';
 import { writeConversations } from './load/conversation-files.ts';
+import { freshnessUntil } from './load/freshness.ts';
 import { ConnectionPool, Measurements, openLoop } from './load/http-load.ts';
 import { memoryOf, processorMsOf } from './load/process-use.ts';
 import { startMeasuredService, type OwnService } from './load/service.ts';
@@ -19,9 +21,12 @@ const USAGE = `Usage: npm run bench -- import-service [OPTIONS]
 How many messages a second does a service take from the importer, and what do others notice of it? Starts a service of
 its own and imports a file of generated conversations of five messages, the worker running beside it. The alternative,
 in the same run: a smaller file, one conversation a request, as an older service takes them. Before and during the
-import, 20 single requests a second are sent with another key.
+import, 20 single requests a second are sent with another key; and with a third one, two messages a second, of which it
+is told how long they take until a query counts them: before, during and after the import, while the worker counts what
+it has stored.
 
   --megabytes N  size of the file (default: 1024)
+  --after N      seconds after the import (default: 60)
   --json         print the figures as JSON`;
 
 const MB = 1024 * 1024;
@@ -46,6 +51,8 @@ interface Figures {
   /** Latency of a single request of somebody else, p50 and p99, milliseconds. */
   readonly before: readonly [number, number];
   readonly during: readonly [number, number];
+  /** Milliseconds until a message of a third caller is counted, p50 and p95: before, during and after the import. */
+  readonly freshness: readonly (readonly [number, number])[];
   /** Seconds from a message's acceptance until it was counted, the most. */
   readonly mostBehind: number;
   /** Messages a second that were counted meanwhile. */
@@ -57,15 +64,16 @@ interface Figures {
 export const command: Command = {
   usage: USAGE,
   action: action({
-    options: { megabytes: { type: 'string' }, json: { type: 'boolean' } },
+    options: { megabytes: { type: 'string' }, after: { type: 'string' }, json: { type: 'boolean' } },
     read(values) {
       const megabytes = wholeNumber('--megabytes', values.megabytes ?? '1024');
-      return async () => print(await measure(megabytes), values.json === true);
+      const afterSeconds = wholeNumber('--after', values.after ?? '60');
+      return async () => print(await measure(megabytes, afterSeconds), values.json === true);
     },
   }),
 };
 
-async function measure(megabytes: number): Promise<Figures> {
+async function measure(megabytes: number, afterSeconds: number): Promise<Figures> {
   const folder = await mkdtemp(join(tmpdir(), 'undertone-bench-import-'));
   const service = await startMeasuredService();
   const pool = new ConnectionPool(service.url, 16);
@@ -74,6 +82,8 @@ async function measure(megabytes: number): Promise<Figures> {
     const file = join(folder, 'all.jsonl');
     const messages = await writeConversations(file, 'jsonl', megabytes * MB);
     const send = await senderOf(service, pool);
+    const third = { pool, ...(await newCaller(service, 'third')) };
+    const freshness = [await freshnessUntil(sleep(BEFORE_SECONDS * 1000), third)];
     const before = await openLoop(SINGLES_PER_SECOND, BEFORE_SECONDS, send);
 
     const processes = await processesOf(service);
@@ -85,12 +95,14 @@ async function measure(megabytes: number): Promise<Figures> {
     });
     const ended = once(child, 'close').then(([code]) => code as number | null);
     const lag = watchWorker(service.url);
+    const freshnessDuring = freshnessUntil(ended, third);
     const during = await measureUntil(ended, send, child.pid ?? 0);
     const endedAt = performance.now();
     const seconds = (endedAt - startedAt) / 1000;
     if ((await ended) !== 0) throw new Error(`the import ended with ${await ended}`);
     const cpuAfter = await cpuOf(processes);
     const load = loadavg()[0] ?? 0;
+    freshness.push(await freshnessDuring, await freshnessUntil(sleep(afterSeconds * 1000), third));
     const { most: mostBehind, counted } = lag.end();
     const cpu = { importer: during.cpu / messages };
     for (const [name, used] of Object.entries(cpuAfter))
@@ -107,6 +119,7 @@ async function measure(megabytes: number): Promise<Figures> {
       webResident: await peakMegabytesOf(processes['web'] ?? 0),
       before: quantiles(before),
       during: quantiles(during.measurements),
+      freshness: freshness.map((of) => [of.quantile(0.5), of.quantile(0.95)]),
       mostBehind,
       countedPerSecond: Math.round(counted / seconds),
       load,
@@ -138,12 +151,17 @@ async function importSingly(service: OwnService, file: string, megabytes: number
   return messages / (durationMs / 1000);
 }
 
+async function newCaller(service: OwnService, project: string): Promise<{ key: string; instanceId: string }> {
+  const key = await service.newKey(project);
+  const { id } = await new ServiceClient({ url: service.url, key }).openInstance({ default: true });
+  return { key, instanceId: id };
+}
+
 /** Sends one message in a session of its own, to an instance and with a key of its own. */
 async function senderOf(service: OwnService, pool: ConnectionPool): Promise<() => Promise<void>> {
-  const key = await service.newKey('other');
-  const { id } = await new ServiceClient({ url: service.url, key }).openInstance({ default: true });
+  const { key, instanceId } = await newCaller(service, 'other');
   return async () => {
-    const body = { instanceId: id, messages: [{ role: 'user', content: 'Where is my parcel?' }] };
+    const body = { instanceId, messages: [{ role: 'user', content: 'Where is my parcel?' }] };
     const { status } = await pool.post('/v1/ingest/', { 'x-api-key': key }, JSON.stringify(body));
     if (status !== 200) throw new Error(`status ${status}`);
   };
@@ -246,6 +264,10 @@ function print(figures: Figures, json: boolean): void {
         ['most resident MB: importer, web', `${figures.importerResident}, ${figures.webResident}`],
         ['single request, p50 / p99 ms: before', ms(before)],
         ['during', ms(during)],
+        ...['before', 'during', 'after'].map((when, at) => [
+          at === 0 ? 'a third caller: counted after ms, p50 / p95: before' : when,
+          ms(figures.freshness[at] ?? [NaN, NaN]),
+        ]),
         ['the worker: s behind at most', figures.mostBehind.toFixed(1)],
         ['messages counted a second', count(figures.countedPerSecond)],
       ],
