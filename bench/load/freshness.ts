@@ -30,7 +30,7 @@ export async function freshnessUntil(
     const body = { instanceId, messages: [{ role: 'user', content, userId: 'ada' }] };
     const answer = await pool.post('/v1/ingest/', headers, JSON.stringify(body));
     if (answer.status !== 200) throw new Error(`ingest: status ${answer.status}`);
-    const { position } = JSON.parse(answer.body) as { readonly position: number };
+    const position = Number(answer.headers.get('x-stream-position'));
     seen.accepted({ at: sharedMs(), position, messages: 1 });
   };
   const before = await totalOf(pool, instanceId, headers);
