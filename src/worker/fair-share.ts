@@ -83,14 +83,21 @@ export class FairShare {
   }
 
   /**
-   * An entry as it is taken up now: without what exceeds the share of an instance, which waits from here on. `used`
-   * counts the messages of each instance in the batch, about `share` each.
+   * An entry as it is taken up now: without what exceeds the share of an instance, which waits from here on, and
+   * without all of those who are held. `used` counts the messages of each instance in the batch, about `share` each.
    */
   divide(
     delivered: Delivered,
     requests: readonly RecordedRequest[],
-    used: Map<string, number>,
-    share: number,
+    {
+      used,
+      share,
+      held,
+    }: {
+      readonly used: Map<string, number>;
+      readonly share: number;
+      readonly held?: ReadonlySet<string>;
+    },
   ): Entry {
     const { sequence, timestamp } = delivered;
     const taken: RecordedRequest[] = [];
@@ -101,7 +108,7 @@ export class FairShare {
       const { instanceId } = request;
       const size = Math.max(1, request.messages.length);
       const before = used.get(instanceId) ?? 0;
-      const isLater = left.has(instanceId) || this.isBehind(instanceId);
+      const isLater = left.has(instanceId) || this.isBehind(instanceId) || held?.has(instanceId) === true;
       const room = isLater ? 0 : this.#roomFor(size, share - before);
       used.set(instanceId, before + room);
       if (room > 0) {

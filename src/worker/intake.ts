@@ -56,26 +56,28 @@ export class Intake {
   }
 
   async next(): Promise<Taken> {
-    const { fairShare, inWork, size, enoughMessages } = this.#options;
-    if (fairShare === undefined) return this.#fromStream(enoughMessages, 0);
+    const { fairShare, inWork, size, enoughMessages, waitMs } = this.#options;
+    if (fairShare === undefined) return this.#fromStream(enoughMessages, waitMs);
     const suspected = inWork.deferred;
     if (suspected !== null) return this.#suspected(fairShare, suspected);
-    const behind = inWork.limit === Infinity ? fairShare.waiting : 0;
-    // Whoever is behind now, and nobody who falls behind in this batch: what comes first goes first.
-    const turn = behind > 0 ? await this.#turn(() => fairShare.next(size.messages)) : NOTHING;
-    const taken = await this.#fromStream(size.messages, behind);
-    return {
-      ...taken,
-      delivered: [...turn.delivered, ...taken.delivered],
-      entries: [...turn.entries, ...taken.entries],
-    };
+    const isBehind = inWork.limit === Infinity && fairShare.waiting > 0;
+    if (!isBehind) return this.#fromStream(size.messages, waitMs);
+    // Whoever is behind: what is new is taken up by `since`, right before this is applied.
+    return { ...(await this.#turn(() => fairShare.next(size.messages))), broken: [], last: null };
   }
 
-  /** What has come since, of those who have no backlog; null: nothing, or nobody has one. */
-  async since(): Promise<Taken | null> {
+  /**
+   * What has come since a batch was taken up, while somebody is behind; null: nothing, or nobody is. Of an instance
+   * that has a turn in the batch it is deferred: it may be applied before that turn.
+   */
+  async since({ entries, last }: Pick<Taken, 'entries' | 'last'>): Promise<Taken | null> {
     const { fairShare, inWork, size } = this.#options;
-    if (fairShare === undefined || fairShare.waiting === 0 || inWork.limit < Infinity) return null;
-    const taken = await this.#fromStream(size.messages, fairShare.waiting);
+    const isTurn = last === null && entries.length > 0;
+    if (fairShare === undefined || inWork.limit < Infinity || !(isTurn || fairShare.waiting > 0)) return null;
+    const held = new Set(
+      entries.flatMap(({ deferral }) => deferral?.taken ?? []).map(({ instanceId }) => instanceId),
+    );
+    const taken = await this.#fromStream(size.messages, 0, held);
     return taken.last === null ? null : taken;
   }
 
@@ -114,9 +116,12 @@ export class Intake {
     return turn;
   }
 
-  /** Entries from the end of the stream, until they have `enough` messages. `behind`: parts that wait. */
-  async #fromStream(enough: number, behind: number): Promise<Taken> {
-    const { decode, fairShare, inWork, size, waitMs } = this.#options;
+  /**
+   * Entries from the end of the stream, until they have `enough` messages; waits so many milliseconds for the first.
+   * `held`: instances of which everything waits.
+   */
+  async #fromStream(enough: number, waitMs: number, held: ReadonlySet<string> = NOBODY): Promise<Taken> {
+    const { decode, fairShare, inWork, size } = this.#options;
     const taken: { delivered: Delivered[]; entries: Entry[]; broken: Taken['broken'][number][] } = {
       delivered: [],
       entries: [],
@@ -130,7 +135,7 @@ export class Intake {
     const mayRead = (): boolean => (fairShare?.waiting ?? 0) < MOST_WAITING || inWork.limit < Infinity;
     while (!isEnough() && mayRead()) {
       const isFirst = taken.delivered.length === 0;
-      const delivered = await this.#take(isFirst && behind === 0 ? waitMs : 0);
+      const delivered = await this.#take(isFirst ? waitMs : 0);
       inWork.begin(delivered.map(({ sequence }) => ({ sequence })));
       for (const [place, entry] of delivered.entries()) {
         if (isEnough()) {
@@ -148,7 +153,7 @@ export class Intake {
         }
         try {
           const requests = decode(entry.bytes);
-          const divided = fairShare?.divide(entry, requests, used, share) ?? whole(entry, requests);
+          const divided = fairShare?.divide(entry, requests, { used, share, held }) ?? whole(entry, requests);
           for (const request of divided.requests) messages += request.messages.length;
           taken.entries.push(divided);
         } catch (error) {
@@ -190,7 +195,7 @@ export class Intake {
   }
 }
 
-const NOTHING: Turn = { delivered: [], entries: [] };
+const NOBODY: ReadonlySet<string> = new Set();
 
 function whole({ sequence }: Delivered, requests: readonly RecordedRequest[]): Entry {
   return { sequence, requests, leftOut: NONE };

@@ -174,11 +174,19 @@ export class WorkerLoop {
     return this.#prepared(taken);
   }
 
-  /** A batch that was prepared while another was applied: what came meanwhile need not wait for the one after it. */
+  /**
+   * A batch that was prepared while another was applied. What others have sent meanwhile does not wait for a turn of
+   * those who are behind: it is applied first, and visible at once.
+   */
   async #withNewest(batch: Prepared): Promise<Prepared> {
-    const taken = await this.#intake.since();
+    const taken = await this.#intake.since(batch);
     if (taken === null) return batch;
     const newest = await this.#prepared(taken);
+    if (batch.last === null && newest.enrichments.length > 0) {
+      await this.#apply(newest);
+      await this.#publish();
+      return batch;
+    }
     return {
       delivered: [...batch.delivered, ...newest.delivered],
       entries: [...batch.entries, ...newest.entries],
@@ -235,7 +243,7 @@ export class WorkerLoop {
 
   async #apply(
     { delivered, entries, enrichments, broken, last }: Prepared,
-    onAssigning: () => void,
+    onAssigning?: () => void,
   ): Promise<void> {
     for (const { entry, reason } of broken) await this.#applier.setAside(entry, reason);
     const sequence = last?.sequence ?? this.#options.store.sequence;

@@ -61,7 +61,9 @@ describe('turns of the instances', () => {
     const { delivered, decode, fetch } = streamOf(entries);
     const share = new FairShare({ parts: [], fetch, decode, wholeUpTo: 1 });
     const used = new Map<string, number>();
-    const first = entries.map((requests, place) => share.divide(delivered(place + 1), requests, used, 4));
+    const first = entries.map((requests, place) =>
+      share.divide(delivered(place + 1), requests, { used, share: 4 }),
+    );
     deepEqual(first.map(inWords), [
       ['greedy 0+3 at 0', 'other 0+2 at 3', 'greedy 0+1 at 5'],
       ['other 0+1 at 1'],
@@ -93,7 +95,9 @@ describe('turns of the instances', () => {
     const entries = [[said(GREEDY, 1, 1)], [said(GREEDY, 2, 1), said(OTHER, 3, 1)]];
     const { delivered, decode, fetch } = streamOf(entries);
     const share = new FairShare({ parts, fetch, decode, wholeUpTo: 1 });
-    deepEqual(inWords(share.divide(delivered(2), entries[1] ?? [], new Map(), 100)), ['other 0+1 at 1']);
+    deepEqual(inWords(share.divide(delivered(2), entries[1] ?? [], { used: new Map(), share: 100 })), [
+      'other 0+1 at 1',
+    ]);
     equal(share.waiting, 2);
   });
 
@@ -101,7 +105,7 @@ describe('turns of the instances', () => {
     const entries = [[said(GREEDY, 1, 3), said(GREEDY, 2, 500), said(GREEDY, 3, 501)]];
     const { delivered, decode, fetch } = streamOf(entries);
     const share = new FairShare({ parts: [], fetch, decode });
-    deepEqual(inWords(share.divide(delivered(1), entries[0] ?? [], new Map(), 4)), [
+    deepEqual(inWords(share.divide(delivered(1), entries[0] ?? [], { used: new Map(), share: 4 })), [
       'greedy 0+3 at 0',
       'greedy 0+500 at 3',
     ]);
@@ -169,13 +173,18 @@ describe('a worker that lets instances take turns', () => {
     [said(OTHER, 20, 2)],
   ];
 
-  /** Works until nothing waits, or so many batches are committed; the instances and messages of each batch. */
+  /**
+   * Works until nothing waits, or so many batches are committed; the instances and messages of each batch. `late`: an
+   * entry that comes after the first batch.
+   */
   async function work(
     loop: LoopFixture,
     of = loop.fixture,
     most = Infinity,
+    late: readonly RecordedRequest[] = [],
   ): Promise<Record<string, number>[]> {
-    const { delivered, decode, fetch } = streamOf(entries);
+    const all = late.length === 0 ? entries : [...entries, late];
+    const { delivered, decode, fetch } = streamOf(all);
     const batches: Record<string, number>[] = [];
     let next = of.store.sequence;
     const commit = of.store.commit.bind(of.store);
@@ -189,7 +198,8 @@ describe('a worker that lets instances take turns', () => {
     const worker = loop.make({
       source: {
         next: ({ maxMessages }) => {
-          const size = Math.min(maxMessages, entries.length - next);
+          const end = batches.length === 0 ? entries.length : all.length;
+          const size = Math.min(maxMessages, end - next);
           const found = Array.from({ length: size }, (_, index) => delivered(next + index + 1));
           next += size;
           return Promise.resolve(found);
@@ -213,6 +223,16 @@ describe('a worker that lets instances take turns', () => {
     // The share of the first instance, and all that the second has.
     deepEqual(batches[0], { 1: 4, 2: 2 });
     deepEqual(await loop.totals(), [{ sessions: 7, users: 4, messages: 62 }]);
+    await loop.close();
+  });
+
+  it('applies what comes of others before the next turn of whoever is behind, in a batch of its own', async () => {
+    const loop = await LoopFixture.open();
+    const late = [said(OTHER, 21, 1), said(GREEDY, 22, 1)];
+    const batches = await work(loop, loop.fixture, Infinity, late);
+    // A share and the turn that was taken up when it came; then the other instance's message, then the next turn.
+    deepEqual(batches.slice(0, 4), [{ 1: 4, 2: 2 }, { 2: 1 }, { 1: 8 }, { 1: 8 }]);
+    deepEqual(await loop.totals(), [{ sessions: 9, users: 5, messages: 64 }]);
     await loop.close();
   });
 
