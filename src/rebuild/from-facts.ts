@@ -3,7 +3,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { count, messagesPerSecond } from '../domain/progress.ts';
+import { count, duration, messagesPerSecond } from '../domain/progress.ts';
 import { SetupError } from '../errors.ts';
 import { notedDamage } from '../store/damage.ts';
 import { spillDirectory } from '../store/data-directory.ts';
@@ -64,6 +64,7 @@ export async function makeFromFacts(
   live: Epoch,
   next: Epoch & { readonly definition: string },
 ): Promise<number> {
+  const startedAt = performance.now();
   let messages = 0;
   for (let shard = 0; shard < next.shards; shard += 1) {
     if (existsSync(join(shardDirectory(settings.dataDir, next.epoch, shard), 'state.duckdb'))) continue;
@@ -81,6 +82,13 @@ export async function makeFromFacts(
         `the facts of shard ${shard} cannot be read, so the stream is: ${error.message}`,
       );
     }
+  }
+  if (messages > 0) {
+    const ms = performance.now() - startedAt;
+    settings.progress.line(
+      `made from the facts of views ${live.epoch}: ${count(messages)} messages in ${duration(ms)} ` +
+        `(${messagesPerSecond((messages / ms) * 1000)})`,
+    );
   }
   return messages;
 }
