@@ -6,6 +6,14 @@ import { action, wholeNumber, type Command } from '../src/cli/command.ts';
 import { DEFAULT_DATA_DIRECTORY, readDialogues } from '../models/eval/data.ts';
 import type { QueryResponse } from '../src/query/response-schema.ts';
 import { Stack } from '../test/faults/support/stack.ts';
+import { availableParallelism } from 'node:os';
+import { loadConfig } from '../src/config.ts';
+import { shardDirectory } from '../src/store/epochs/epochs.ts';
+import { refold } from '../src/store/live/refold.ts';
+import { loadViews } from '../src/store/view-files.ts';
+import { VIEWS_DIRECTORY } from '../src/worker/current-definition.ts';
+import { temporaryDirectory } from '../test/support/fold.ts';
+import { oneInstance, openHistory } from './history.ts';
 import { ConnectionPool, Measurements } from './load/http-load.ts';
 import { randomFrom } from './load/questions.ts';
 import { table, verdict } from './load/table.ts';
@@ -17,7 +25,7 @@ const TURN_MS = 20_000;
 /** Queries a second while something else is measured. */
 const QUERIES_PER_SECOND = 20;
 const IDLE_SECONDS = 20;
-const TARGETS = { perSecond: 15_000, slowdown: 2, workerMs: 5000, webMs: 3000 };
+const TARGETS = { perSecond: 15_000, factsPerSecond: 100_000, slowdown: 2, workerMs: 5000, webMs: 3000 };
 /** An end user comes back so often, in the mean. */
 const SESSIONS_PER_USER = 5;
 
@@ -32,12 +40,14 @@ How fast is a rebuild, does it slow queries, and how soon does the service answe
 
 Sends dialogues (each file to its own instances, repeatedly, as sessions within a year) to its own service, and waits
 until the worker has counted them. Then: kill -9 of worker and web, each until the first correct answer; queries while
-nothing else happens; queries during a rebuild at full speed, and during one with --throttle. The rebuild compares its
-rows with the live ones and fails when any differs. The alternatives, in the same run: the live
-worker over the same messages, and queries while nothing else happens.
+nothing else happens; queries during a rebuild at full speed, during one from facts, and during one with --throttle. Each
+compares its rows with the live ones and fails when any differs. The alternatives, in the same run: the live worker
+over the same messages, the rebuild from the stream, and queries while nothing else happens. At last, the facts of a
+synthetic history are made views again, without service, comparison and publication.
 
   --messages N    messages in all (default: 1000000)
   --instances N   how many instances get them (default: 10)
+  --facts N       messages of the synthetic history (default: 1000000)
   --throttle N    messages a second of the slow rebuild (default: 4000)
   --data FOLDER   the data sets, whose dialogues are sent
   --json          print the figures as JSON`;
@@ -48,14 +58,16 @@ export const command: Command = {
     options: {
       messages: { type: 'string', default: '1000000' },
       instances: { type: 'string', default: '10' },
+      facts: { type: 'string', default: '1000000' },
       throttle: { type: 'string', default: '4000' },
       data: { type: 'string', default: DEFAULT_DATA_DIRECTORY },
       json: { type: 'boolean', default: false },
     },
-    read({ messages, instances, throttle, data, json }) {
+    read({ messages, instances, facts, throttle, data, json }) {
       const options = {
         messages: wholeNumber('--messages', messages),
         instances: wholeNumber('--instances', instances),
+        facts: wholeNumber('--facts', facts, 1000),
         throttle: String(wholeNumber('--throttle', throttle)),
         data,
       };
@@ -70,6 +82,8 @@ export const command: Command = {
 interface Options {
   readonly messages: number;
   readonly instances: number;
+  /** Messages of the synthetic history. */
+  readonly facts: number;
   readonly throttle: string;
   /** Folder of the data sets. */
   readonly data: string;
@@ -80,6 +94,11 @@ interface RebuildFigures {
   readonly messages: number;
   readonly live: number;
   readonly rebuild: number;
+  /** A rebuild from facts, compared and switched, and its step that makes the views. */
+  readonly fromFacts: number;
+  readonly refold: number;
+  /** That step alone, over a synthetic history. */
+  readonly synthetic: number;
   readonly throttled: number;
   readonly workerMs: number;
   readonly webMs: number;
@@ -88,7 +107,7 @@ interface RebuildFigures {
   readonly fullP95: number;
 }
 
-async function measure({ messages, instances, throttle, data }: Options): Promise<RebuildFigures> {
+async function measure({ messages, instances, facts, throttle, data }: Options): Promise<RebuildFigures> {
   const sources = await dialoguesOf(data);
   const say = (sentence: string): void => console.error(sentence);
   const stack = await Stack.start({ env: { LOG_LEVEL: 'info' } });
@@ -113,7 +132,7 @@ async function measure({ messages, instances, throttle, data }: Options): Promis
     say('queries while nothing else happens');
     const idle = await service.queries(sleep(IDLE_SECONDS * 1000));
     say(`idle: ${idle.describe()}`);
-    const rebuild = async (options: readonly string[]): Promise<[Measurements, number]> => {
+    const rebuild = async (options: readonly string[]): Promise<[Measurements, number, string]> => {
       say(`rebuild ${options.join(' ')}`);
       const startedAt = performance.now();
       const running = stack.command('cli/rebuild.ts', options);
@@ -122,14 +141,19 @@ async function measure({ messages, instances, throttle, data }: Options): Promis
       const seconds = (performance.now() - startedAt) / 1000;
       if (code !== 0 || !/: (\d+) of \1 tables equal \(/.test(output)) throw new Error(output);
       say(`${output.trim()}\n${seconds.toFixed(1)} s; queries: ${measured.describe()}`);
-      return [measured, seconds];
+      return [measured, seconds, output];
     };
     const [full, fullSeconds] = await rebuild([]);
+    const [, factsSeconds, said] = await rebuild(['--source', 'facts']);
+    const [, refold = ''] = /made from the facts .*\(([\d,]+) messages\/s\)/.exec(said) ?? [];
     const [throttled, throttledSeconds] = await rebuild(['--throttle', throttle]);
     return {
       messages,
       live: messages / liveSeconds,
       rebuild: messages / fullSeconds,
+      fromFacts: messages / factsSeconds,
+      refold: Number(refold.replaceAll(',', '')),
+      synthetic: await refoldRate(facts),
       throttled: messages / throttledSeconds,
       workerMs,
       webMs,
@@ -140,6 +164,28 @@ async function measure({ messages, instances, throttle, data }: Options): Promis
   } finally {
     pool.close();
     await stack.stop();
+  }
+}
+
+/** Messages a second at which the facts of a synthetic history become views. */
+async function refoldRate(messages: number): Promise<number> {
+  const history = await openHistory(oneInstance(messages), { onProgress: (text) => console.error(text) });
+  const to = temporaryDirectory();
+  try {
+    const startedAt = performance.now();
+    await refold({
+      from: join(shardDirectory(history.dataDir, 1, 0), 'state.duckdb'),
+      directory: join(to.path, 'refolded'),
+      views: loadViews(VIEWS_DIRECTORY),
+      analysis: 'bench',
+      threads: availableParallelism(),
+      memoryBytes: loadConfig().stateMemoryBytes,
+      spillDirectory: join(to.path, 'spill'),
+    });
+    return (messages * 1000) / (performance.now() - startedAt);
+  } finally {
+    to.remove();
+    history.remove();
   }
 }
 
@@ -155,6 +201,24 @@ function describe(result: RebuildFigures, throttle: string): string {
         rate(result.rebuild),
         `${(result.rebuild / result.live).toFixed(1)}x live`,
         `≥ ${TARGETS.perSecond} ${verdict(result.rebuild >= TARGETS.perSecond)}`,
+      ],
+      [
+        'rebuild from facts, compared and switched',
+        rate(result.fromFacts),
+        `${(result.fromFacts / result.rebuild).toFixed(1)}x from the stream`,
+        '',
+      ],
+      [
+        'its facts to views',
+        rate(result.refold),
+        `${(result.refold / result.rebuild).toFixed(1)}x from the stream`,
+        '',
+      ],
+      [
+        'facts of a synthetic history to views',
+        rate(result.synthetic),
+        `${(result.synthetic / result.rebuild).toFixed(1)}x from the stream`,
+        `≥ ${TARGETS.factsPerSecond} ${verdict(result.synthetic >= TARGETS.factsPerSecond)}`,
       ],
       ['live worker', rate(result.live), '', ''],
       [`rebuild --throttle ${throttle}`, rate(result.throttled), '', ''],

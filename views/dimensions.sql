@@ -11,6 +11,7 @@
 -- publish: gap key(instance, gap) order(instance, gap)
 -- publish: curation key(instance, curation) order(instance, curation)
 -- publish: record_metadata key(instance, record, record_key, member) order(instance, record, record_key, member)
+-- kept: since version 7
 --
 -- What is each numbered thing called, outside and in words?
 --
@@ -132,3 +133,27 @@ upsert into curation from (
 -- end
 
 upsert into record_metadata from batch_metadata key (instance, record, record_key, member) set (value);
+
+-- @kept
+insert into batch_instance
+select instance, id::varchar, project::varchar, last_sequence, epoch_us(processed_at) from kept.instance;
+insert into batch_session
+select instance, session, id::varchar, end_user, title, summary, language from kept.session;
+insert into batch_session_name select session, external_id from kept.session where external_id is not null;
+insert into batch_end_user select instance, end_user, id::varchar, external_id from kept.end_user;
+insert into batch_micro select instance, micro, topic from kept.micro;
+insert into batch_topic
+select instance, topic, id::varchar, name, cluster, heir, since, description, is_own::integer, is_hidden::integer,
+  is_named::integer
+from kept.topic;
+insert into batch_cluster select instance, cluster, id::varchar, name, is_named::integer from kept.cluster;
+insert into batch_signal select instance, signal, id::varchar, name, signal_type, description from kept.signal;
+insert into batch_repeated_request
+select instance, repeated_request, id::varchar, name, description, heir, since from kept.repeated_request;
+insert into batch_gap
+select instance, gap, id::varchar, name, description, gap_type, heir, since, is_named::integer from kept.gap;
+insert into batch_curation
+select instance, curation, id::varchar, position, epoch_us(created_at), key_id, action, entity, entity_id::varchar,
+  detail, refused, undone_by::varchar
+from kept.curation;
+insert into batch_metadata select instance, record, record_key, member, value from kept.record_metadata;

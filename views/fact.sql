@@ -2,6 +2,7 @@
 -- version: 4
 -- after: dimensions
 -- publish: message_fact key(fact_id) order(instance, kind, event_at, fact_id) time(event_at) alive(not gone) replaces(revised)
+-- kept: since version 4 in parts of message(position)
 --
 -- Which message counts for which entity, and when did the same session and the same end user last do so?
 --
@@ -264,3 +265,12 @@ when not matched and n.last_at is not null then insert (chain, last_at) values (
 -- rows: facts = message_fact equal(instance, kind) range(start, end)
 select entity, session, end_user, event_at, sat, dsat, repeated_requests, prev_session_at, prev_user_at
 from @facts where not gone
+
+-- @kept
+-- End users and heirs are those of the end, so nothing is placed twice.
+insert into batch_message
+select position, instance, session, end_user, epoch_us(event_at), micro, sat, dsat, repeated_requests
+from kept.message where position between getvariable('part_from') and getvariable('part_to');
+insert into batch_occurrence
+select position, kind, entity from kept.message_fact
+where kind >= 3 and not gone and position between getvariable('part_from') and getvariable('part_to');

@@ -1,17 +1,15 @@
 /** `npm run backup -- DIR`: copies stream and views while the service runs. */
-import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { SetupError } from '../errors.ts';
 import { writeForOwnerOnly } from '../store/closed-to-others.ts';
-import { DatabaseError } from '../store/duckdb.ts';
-import { readActiveEpoch, shardDirectory, type ActiveEpoch } from '../store/epochs/epochs.ts';
-import { copyClosedState, COPY_FILE, type StateCopy } from '../store/live/state-copy.ts';
-import { requestAnswer } from '../stream/request-reply.ts';
+import { readActiveEpoch } from '../store/epochs/epochs.ts';
+import type { StateCopy } from '../store/live/state-copy.ts';
 import { ARCHIVED_STREAMS, archiveStream, type Archived } from '../stream/archive/archive.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import { stateFile, streamFile, writeManifest, type Manifest } from './backup-files.ts';
-import { CONVERSATIONS_STREAM, copySubject } from '../stream/subjects.ts';
-import { viewsId } from '../store/epochs/views-id.ts';
+import { CONVERSATIONS_STREAM } from '../stream/subjects.ts';
+import { copyShard } from '../worker/shard-copy.ts';
 import { action, runCommand, UsageError } from './command.ts';
 import { onStream } from './service-access.ts';
 
@@ -19,12 +17,6 @@ const USAGE = `Usage: npm run backup -- DIR
 
 Copies everything that the service keeps into a new or empty folder, while the service runs: the stream with all
 messages, keys (as digests), projects and instances, and the views. npm run restore -- DIR restores it.`;
-
-/** How long a worker may take to copy a shard's database. */
-const COPY_MS = 30 * 60_000;
-/** A shard that is being passed on is nobody's for a moment. */
-const ATTEMPTS = 50;
-const PAUSE_MS = 200;
 
 const backup = action({
   operands: Infinity,
@@ -89,11 +81,7 @@ async function copyViews(
   if (active === null) return null;
   const copies: (StateCopy | null)[] = [];
   for (let shard = 0; shard < active.shards; shard++) {
-    const copy = await copyShard(connection, dataDir, active, shard);
-    copies.push(copy);
-    if (copy === null) continue;
-    mkdirSync(join(folder, 'views', String(shard)), { recursive: true, mode: 0o700 });
-    move(join(shardDirectory(dataDir, active.epoch, shard), COPY_FILE), stateFile(folder, shard));
+    copies.push(await copyShard(connection, dataDir, active, shard, stateFile(folder, shard)));
   }
   if (readActiveEpoch(dataDir)?.epoch !== active.epoch)
     throw new SetupError(
@@ -102,46 +90,6 @@ async function copyViews(
   const definition = copies.find((copy) => copy !== null)?.definition;
   if (definition === undefined) return null;
   return { shards: active.shards, sequences: copies.map((copy) => copy?.sequence ?? null), definition };
-}
-
-/** By the worker that has the shard open, or by ourselves when none has. */
-async function copyShard(
-  connection: StreamConnection,
-  dataDir: string,
-  active: ActiveEpoch,
-  shard: number,
-): Promise<StateCopy | null> {
-  const directory = shardDirectory(dataDir, active.epoch, shard);
-  const subject = copySubject(viewsId(dataDir), active.epoch, shard);
-  for (let attempt = 1; ; attempt += 1) {
-    const answer = await requestAnswer(connection, subject, COPY_MS);
-    if (answer !== null) return answer as StateCopy;
-    try {
-      return await copyClosedState(directory);
-    } catch (error) {
-      if (!(error instanceof DatabaseError) || error.file !== 'held') throw error;
-      if (attempt === ATTEMPTS) {
-        throw new SetupError(
-          `The views of shard ${shard} are open in a process that does not answer. Stop it, or try again.`,
-          { cause: error },
-        );
-      }
-      await new Promise((done) => setTimeout(done, PAUSE_MS));
-    }
-  }
-}
-
-/** Also to another disk. */
-function move(from: string, to: string): void {
-  if (!existsSync(from))
-    throw new SetupError(`${from} is missing: does this DATA_DIR belong to the service?`);
-  try {
-    renameSync(from, to);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error;
-    copyFileSync(from, to);
-    rmSync(from);
-  }
 }
 
 await runCommand({ usage: USAGE, action: backup });

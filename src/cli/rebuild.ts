@@ -1,10 +1,11 @@
-/** `npm run rebuild`: replays the stream into new views beside the live ones, then switches to them. */
+/** `npm run rebuild`: makes new views beside the live ones, then switches to them. */
 import { availableParallelism, constants, setPriority } from 'node:os';
 import { join, resolve } from 'node:path';
 import { loadConfig, type Config } from '../config.ts';
 import { count } from '../domain/progress.ts';
 import { SetupError } from '../errors.ts';
 import { createLogger } from '../logger.ts';
+import type { RebuildSource } from '../rebuild/from-facts.ts';
 import { clean, rebuild, rollBack, type RebuildSettings } from '../rebuild/rebuild.ts';
 import { InterruptedError } from '../rebuild/replay.ts';
 import { lockDataDirectory, prepareDataDirectory } from '../store/data-directory.ts';
@@ -23,9 +24,12 @@ import { openProgress } from './progress.ts';
 
 const USAGE = `Usage: npm run rebuild [-- OPTIONS]
 
-Replays the stream into new views while the live ones answer queries, compares both at the same entry of the
-stream, catches up, and switches. Ctrl-C (or a crash) loses nothing: the next run continues.
+Makes new views while the live ones answer queries, compares both at the same entry of the stream, catches up, and
+switches. Where nothing but views changed, it makes them from the facts that the live ones kept; else it analyses the
+messages of the stream again. Ctrl-C (or a crash) loses nothing: the next run continues.
 
+  --source stream|facts
+                analyse all messages again, although only views changed; or make views from facts, although none did
   --throttle N  at most N messages a second, in short bursts, to leave room for queries and ingest
   --to-latest   catch up with the newest entry of the stream before the switch, not only with the live views
   --from-backup DIR
@@ -44,6 +48,7 @@ const MOST_THREADS = 8;
 const BYTES_PER_THREAD = 128 * 1024;
 
 interface Options {
+  readonly source: RebuildSource | null;
   readonly throttle: number | null;
   readonly fromBackup: string | undefined;
   readonly toLatest: boolean;
@@ -54,6 +59,7 @@ interface Options {
 
 const rebuildViews = action({
   options: {
+    source: { type: 'string' },
     throttle: { type: 'string' },
     'to-latest': { type: 'boolean' },
     'from-backup': { type: 'string' },
@@ -62,13 +68,16 @@ const rebuildViews = action({
     clean: { type: 'boolean' },
   },
   read(values) {
-    const { throttle, force = false, rollback = false, clean: cleaning = false } = values;
+    const { source = null, throttle, force = false, rollback = false, clean: cleaning = false } = values;
     if (throttle !== undefined && (!/^\d{1,9}$/.test(throttle) || Number(throttle) < 1))
       throw new UsageError('--throttle takes a whole number of messages per second, 1 or more');
+    if (source !== null && source !== 'stream' && source !== 'facts')
+      throw new UsageError('--source takes stream or facts');
     // With --rollback it would delete what is to be gone back to.
     if (cleaning && Object.keys(values).length > 1) throw new UsageError('--clean stands alone');
     return (run) =>
       runLocked(run, {
+        source,
         throttle: throttle === undefined ? null : Number(throttle),
         fromBackup: values['from-backup'],
         toLatest: values['to-latest'] ?? false,

@@ -19,6 +19,7 @@ import { partitionsOf } from '../stream/subjects.ts';
 import { currentDefinition } from '../worker/current-definition.ts';
 import { compareAtMark, describe } from './compare-at-mark.ts';
 import { faultsOf } from './comparison.ts';
+import { chooseSource, makeFromFacts, type RebuildSource } from './from-facts.ts';
 import { liveSequences, newestOf, refuseGap, Replay, type ReplaySettings } from './replay.ts';
 
 export interface RebuildSettings extends ReplaySettings {
@@ -27,6 +28,8 @@ export interface RebuildSettings extends ReplaySettings {
 }
 
 export interface RebuildOptions {
+  /** What to make the views from; null: the facts when they suffice. */
+  readonly source: RebuildSource | null;
   /** Catch up with the newest entry of the stream before the switch, not only with the live views. */
   readonly toLatest: boolean;
   /** Switch although the comparison found differences. */
@@ -34,7 +37,8 @@ export interface RebuildOptions {
 }
 
 /**
- * Replays the stream into new views beside the live ones, compares both at the same entry, catches up, and switches.
+ * Makes new views beside the live ones, from the stream or from the facts that the live ones kept; compares both at the
+ * same entry, catches up, and switches.
  *
  * @throws SetupError when they differ or the stream lacks entries; InterruptedError
  */
@@ -46,7 +50,9 @@ export async function rebuild(
   const { dataDir, connection, progress } = settings;
   const startedAt = performance.now();
   const definition = currentDefinition(settings.analysis.model);
-  const next = await takeUpOrBegin(settings, active, definition);
+  const source = await chooseSource(settings, active, definition, options.source);
+  const next = await takeUpOrBegin(settings, active, definition, source);
+  const refolded = source === 'facts' ? await makeFromFacts(settings, active, next) : 0;
   const replay = new Replay(settings, next);
   if (next.compareAt !== null) {
     await replay.foldTo('rebuilding', next.compareAt);
@@ -72,10 +78,11 @@ export async function rebuild(
   await replay.follow(active);
   removeOtherEpochs(dataDir, [active.epoch, next.epoch]);
   const ms = performance.now() - startedAt;
+  const messages = refolded + replay.messages;
   progress.line(
-    `switched from views ${active.epoch} to views ${next.epoch}: ${count(replay.messages)} messages in ` +
+    `switched from views ${active.epoch} to views ${next.epoch}: ${count(messages)} messages in ` +
       `${duration(ms)}` +
-      ` (${count(Math.round((replay.messages / ms) * 1000))}/s)` +
+      ` (${count(Math.round((messages / ms) * 1000))}/s)` +
       `${replay.aside === 0 ? '' : `; ${count(replay.aside)} entries could not be processed`}. ` +
       '"npm run rebuild -- --rollback" goes back.',
   );
@@ -86,6 +93,7 @@ async function takeUpOrBegin(
   { dataDir, shards, connection, progress, archive }: RebuildSettings,
   active: ActiveEpoch,
   definition: string,
+  source: RebuildSource,
 ): Promise<Epoch & RebuildMark> {
   const unfinished = readUnfinished(dataDir, active);
   if (
@@ -105,7 +113,7 @@ async function takeUpOrBegin(
         'is not a backup of this stream. The live views are unchanged.',
     );
   }
-  refuseGap(archive?.lastSequence ?? 0, firstSequence, lastSequence);
+  if (source === 'stream') refuseGap(archive?.lastSequence ?? 0, firstSequence, lastSequence);
   removeOtherEpochs(dataDir, [active.epoch, active.previous?.epoch ?? -1]);
   return beginRebuild(dataDir, active, {
     shards,
@@ -127,7 +135,7 @@ async function takeUpOrBegin(
 export async function rollBack(
   settings: ReplaySettings,
   active: ActiveEpoch,
-  options: RebuildOptions,
+  options: Omit<RebuildOptions, 'source'>,
 ): Promise<void> {
   const { dataDir, connection, analysis, progress } = settings;
   const { previous } = active;

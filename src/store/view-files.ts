@@ -54,6 +54,16 @@ export interface ViewRead {
   readonly rows: readonly RowsDeclaration[];
 }
 
+/** How the batch tables are filled again from the tables of a view, in a database attached as `kept`. */
+export interface KeptRows {
+  /** The first version of the view whose tables hold what the statements read. */
+  readonly since: number;
+  /** Column over whose values the statements run in parts, of `part_from` to `part_to`; null: they run once. */
+  readonly parts: { readonly table: string; readonly column: string } | null;
+  /** Statements that insert into a batch table each. */
+  readonly statements: readonly { readonly sql: string; readonly fills: string }[];
+}
+
 /** One file of `views/`. */
 export interface View {
   readonly name: string;
@@ -67,6 +77,8 @@ export interface View {
   readonly fold: readonly FoldBlock[];
   /** What queries read of the view; undefined when they read its tables alone. */
   readonly read: ViewRead | undefined;
+  /** Undefined when the view's rows follow from the other views' batch tables. */
+  readonly kept: KeptRows | undefined;
 }
 
 /**
@@ -88,7 +100,7 @@ export function publishedTables(views: readonly View[]): PublishedTable[] {
 /** Parses one view file; `file` names it in errors. */
 export function parseView(file: string, text: string): View {
   const [header, ...sections] = text.split(/^-- @/m);
-  const directives = [...(header as string).matchAll(/^-- (view|version|after|publish): *(.+)$/gm)];
+  const directives = [...(header as string).matchAll(/^-- (view|version|after|publish|kept): *(.+)$/gm)];
   const values = (name: string): string[] =>
     directives.filter((match) => match[1] === name).map((match) => (match[2] as string).trim());
   const name = values('view')[0];
@@ -125,6 +137,29 @@ export function parseView(file: string, text: string): View {
     schema: section('schema') ?? '',
     fold: foldBlocks(file, section('fold') ?? ''),
     read: parseRead(file, section('read')),
+    kept: parseKept(file, values('kept')[0], section('kept')),
+  };
+}
+
+/** `-- kept: since version N [in parts of table(column)]` goes with a section `-- @kept`. */
+function parseKept(file: string, line: string | undefined, text: string | undefined): KeptRows | undefined {
+  if (line === undefined && text === undefined) return undefined;
+  const match = /^since version (\d+)(?: in parts of (\w+)\((\w+)\))?$/.exec(line ?? '');
+  if (match === null || text === undefined)
+    throw new SetupError(
+      `views/${file}: "-- @kept" needs a line "-- kept: since version N [in parts of table(column)]", and the ` +
+        'line needs the section',
+    );
+  const [, since, table, column] = match;
+  return {
+    since: Number(since),
+    parts: table === undefined || column === undefined ? null : { table, column },
+    statements: statements(text).map((sql) => {
+      const fills = /^insert into (\w+)/i.exec(sql)?.[1];
+      if (fills === undefined)
+        throw new SetupError(`views/${file}: "${sql}" in "-- @kept" does not insert into a batch table`);
+      return { sql, fills };
+    }),
   };
 }
 

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { after, before, describe, it } from 'node:test';
 import { jetstreamManager } from '@nats-io/jetstream';
 import type { RecordedRequest } from '../../src/domain/records.ts';
+import { noteDamage } from '../../src/store/damage.ts';
 import { openDatabase, quoted } from '../../src/store/duckdb.ts';
 import {
   answeringSince,
@@ -31,6 +32,7 @@ const INSTANCES = 2;
 const GIVE_UP_MS = 60_000;
 
 const requests = requestsOf({ conversations: 14, instances: INSTANCES, messages: 3 });
+const messages = requests.slice(0, 40).reduce((sum, request) => sum + request.messages.length, 0);
 const [first, second] = [requests.slice(0, 28), requests.slice(28, 40)] as const;
 
 /** A process of `src/main`, and what it has printed. */
@@ -245,6 +247,52 @@ describe('rebuild', () => {
     match(nothing.output, /There are no earlier views to go back to/);
   });
 
+  it('makes views from the facts that the live ones kept, beside a worker', async () => {
+    const live = await answers();
+    const from = active().epoch;
+    const { code, output } = await rebuild(['--source', 'facts']);
+    equal(code, 0, output);
+    match(output, /a worker has views \d+ open: copying them first/);
+    match(output, /: (\d+) of \1 tables equal \(/);
+    match(output, new RegExp(`switched from views ${from} to views ${from + 1}: ${messages} messages`));
+    deepEqual(await answers(), live);
+    deepEqual(readdirSync(join(dataDir, 'views', String(from + 1))).toSorted(), ['0', 'REBUILD']);
+    const wrong = await rebuild(['--source', 'texts']);
+    equal(wrong.code, 2);
+  });
+
+  it('reads no text again, by itself, where only views changed, and goes back all the same', async () => {
+    const live = await answers();
+    const from = active().epoch;
+    await stopWorker();
+    await makeOlder(directories()[0] ?? '');
+    const doing = await startWorker({ AUTO_REBUILD: 'true' });
+    match(doing.output(), /view session_rollup: version 0 → 1/);
+    await until(() => active().epoch !== from && doing.output().includes('switched from views'));
+    match(doing.output(), /made from the facts of views \d+: \d+ messages in/);
+    match(doing.output(), /not compared: session_rollup/);
+    ok(!doing.output().includes('cannot be read'), doing.output());
+    deepEqual(await answers(), live);
+    const other = await rebuild(['--source', 'facts'], { SHARDS: '2' });
+    equal(other.code, 1);
+    match(other.output, /The facts of the live views do not suffice/);
+  });
+
+  it('reads the stream where the facts are damaged', async () => {
+    const live = await answers();
+    const from = active().epoch;
+    await stopWorker();
+    const [directory = ''] = directories();
+    noteDamage(directory, 'state', 'a test says so');
+    const { code, output } = await rebuild(['--source', 'facts']);
+    equal(code, 0, output);
+    match(output, /the facts of shard 0 cannot be read, so the stream is/);
+    match(output, /: (\d+) of \1 tables equal \(/);
+    ok(active().epoch > from);
+    deepEqual(await answers(), live);
+    await startWorker();
+  });
+
   it('changes the number of shards, with the same rows', async () => {
     const live = await answers();
     await stopWorker();
@@ -319,6 +367,20 @@ describe('rebuild', () => {
     ok(active().epoch > from);
   });
 
+  /** Views of which one was made by an earlier version of its file. */
+  async function makeOlder(directory: string): Promise<void> {
+    const database = await openDatabase({ threads: 1 });
+    const state = await database.connect();
+    await state.run(`attach ${quoted(join(directory, 'state.duckdb'))} as st`);
+    await state.run(
+      `update st.meta set definition = regexp_replace(definition, 'session_rollup:[0-9]+', 'session_rollup:0')`,
+    );
+    await state.run('detach st');
+    state.close();
+    database.close();
+    rmSync(join(directory, 'DEFINITION'));
+  }
+
   /** Changes rows behind the worker's back, and has them published. */
   async function tamper(directory: string, sql: string): Promise<void> {
     const database = await openDatabase({ threads: 1 });
@@ -342,5 +404,11 @@ describe('rebuild', () => {
     equal(code, 1);
     match(output, /holds entries 11 to [\d,]+: entries 1 to 10 are gone/);
     equal(active().epoch, from);
+    // The facts hold what the stream has lost.
+    const live = await answers();
+    const kept = await rebuild(['--source', 'facts']);
+    equal(kept.code, 0, kept.output);
+    equal(active().epoch, from + 1);
+    deepEqual(await answers(), live);
   });
 });

@@ -79,8 +79,8 @@ export interface Fixture {
   /** Commits the last batch once more, as a second worker would. */
   redeliver(): Promise<void>;
   publish(): Promise<void>;
-  /** Closes what the worker has open, and opens it again; the reader stays. */
-  restart(): Promise<void>;
+  /** Closes what the worker has open, does what there is to do meanwhile, and opens it again; the reader stays. */
+  restart(meanwhile?: () => Promise<unknown>): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -174,9 +174,10 @@ export async function openFixture(
       if (last !== null) await store.commit(last);
     },
     publish: () => publication.publish(),
-    async restart() {
+    async restart(meanwhile) {
       await publication.close();
       await store.close();
+      await meanwhile?.();
       store = await openStore();
       publication = openPublication(store);
     },

@@ -5,7 +5,7 @@ import { replaceFile } from './epochs.ts';
 import type { View } from '../view-files.ts';
 
 /** The parts of a definition (`definitionOf`). */
-interface Definition {
+export interface Definition {
   readonly views: ReadonlyMap<string, string>;
   /** Model, enrichment and assignment, by these words. */
   readonly analysis: ReadonlyMap<string, string>;
@@ -25,7 +25,7 @@ export function definitionOf(views: readonly View[], analysis: string): string {
     .join(' ')} ${analysis}`;
 }
 
-function parse(definition: string): Definition {
+export function parseDefinition(definition: string): Definition {
   const views = new Map<string, string>();
   const analysis = new Map<string, string>();
   for (const [, name = '', value = ''] of definition.matchAll(/(\w+):(.*?)(?= \w+:|$)/g))
@@ -35,7 +35,7 @@ function parse(definition: string): Definition {
 
 /** What differs between two definitions, a phrase each, such as `view fact: version 2 → 3`. */
 export function changesBetween(from: string, to: string): string[] {
-  const [before, after] = [parse(from), parse(to)];
+  const [before, after] = [parseDefinition(from), parseDefinition(to)];
   const changes: string[] = [];
   for (const name of [...new Set([...before.views.keys(), ...after.views.keys()])].toSorted()) {
     const [old, now] = [before.views.get(name), after.views.get(name)];
@@ -51,7 +51,7 @@ export function changesBetween(from: string, to: string): string[] {
 }
 
 export function sameAnalysis(from: string, to: string): boolean {
-  const [before, after] = [parse(from).analysis, parse(to).analysis];
+  const [before, after] = [parseDefinition(from).analysis, parseDefinition(to).analysis];
   return Object.keys(ANALYSIS_NAMES).every((name) => before.get(name) === after.get(name));
 }
 
@@ -60,7 +60,7 @@ export function sameAnalysis(from: string, to: string): boolean {
  * after changed, so that its rows may differ; `same`.
  */
 export function standingOf(view: View, views: readonly View[], from: string): 'same' | 'depends' | 'changed' {
-  const before = parse(from).views;
+  const before = parseDefinition(from).views;
   const changed = ({ name, version }: View): boolean => before.get(name) !== String(version);
   if (changed(view)) return 'changed';
   const earlier = new Set<View>();

@@ -1,5 +1,5 @@
 import { DatabaseError, type ColumnType, type Connection } from '../duckdb.ts';
-import type { FoldBlock, View } from '../view-files.ts';
+import type { FoldBlock, KeptRows, View } from '../view-files.ts';
 import type { Batch } from './batch.ts';
 import { STAGES, type Stage, type StageName, type StageRow } from './stages.ts';
 
@@ -39,6 +39,17 @@ export class TemporaryTables {
     const { columns }: Stage = STAGES[stage];
     await this.#connection.append(stage, Object.values(columns) as ColumnType[], rows);
     this.#stagedBytes.set(stage, (this.#stagedBytes.get(stage) ?? 0) + sizeOf(rows));
+  }
+
+  /** Empties all stages but those that statements fill: with the rows of a database that is attached as `kept`. */
+  async stageKept(statements: KeptRows['statements']): Promise<void> {
+    for (const stage of STAGE_NAMES) await this.#empty(stage);
+    for (const { sql, fills } of statements) {
+      const added = (await this.#connection.one(sql))?.['Count'] as number;
+      this.#rows.set(fills, (this.#rows.get(fills) ?? 0) + added);
+      // The next time it is made anew: a truncated table keeps its memory.
+      this.#stagedBytes.set(fills, Infinity);
+    }
   }
 
   /** Runs a block of a view; skips it when it would do nothing: then the tables that it makes are empty. */

@@ -1,0 +1,124 @@
+/**
+ * Makes a shard's database from another one without the stream: reads the batch tables back from what the other one's
+ * views kept, and folds them in large parts. Covered by test/store/live/refold.test.ts.
+ */
+import { mkdirSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { quoted, type Connection, type Row } from '../duckdb.ts';
+import { parseDefinition } from '../epochs/definition.ts';
+import type { KeptRows, View } from '../view-files.ts';
+import { LiveDatabase } from './live-database.ts';
+import type { StateStoreOptions } from './state-database.ts';
+
+/** Messages that are folded together: a fold costs less for each of more, and its temporary tables have to fit. */
+const PART_ROWS = 250_000;
+
+/** What follows from the stream and the analysis, not from the views. */
+const COPY_OWN = `
+insert into request by name from kept.request;
+insert into assign_state by name from kept.assign_state;
+insert into session_state by name from kept.session_state;
+insert into deferred by name from kept.deferred;
+update meta set sequence = k.sequence, revision = k.sequence, last_entry = k.last_entry, instances = k.instances,
+  sessions = k.sessions, end_users = k.end_users from kept.meta k
+`;
+
+export interface RefoldOptions extends StateStoreOptions {
+  /** The database whose facts are read; no process has it open for writing meanwhile. */
+  readonly from: string;
+  /** Hears of the messages folded so far, of how many, before each part. Throws to end the work. */
+  readonly onPart?: (done: number, of: number) => void | Promise<void>;
+  /** Messages of a part. */
+  readonly partRows?: number;
+}
+
+/** Whether views can be made from what views of another definition kept: that holds all that they need. */
+export function canRefold(views: readonly View[], madeBy: string): boolean {
+  const before = parseDefinition(madeBy).views;
+  const keeping = views.filter((view) => view.kept !== undefined);
+  return (
+    keeping.length > 0 && keeping.every(({ name, kept }) => Number(before.get(name)) >= (kept?.since ?? 0))
+  );
+}
+
+/**
+ * Makes `state.duckdb` of `directory`, at the position of the database `from`. It appears there when it is complete;
+ * what an attempt left that did not come to its end is deleted. The number of messages.
+ */
+export async function refold(options: RefoldOptions): Promise<number> {
+  const { directory, from, views, onPart = () => undefined, partRows = PART_ROWS } = options;
+  const unfinished = `${directory}.unfinished`;
+  rmSync(unfinished, { recursive: true, force: true });
+  const live = await LiveDatabase.open({ ...options, directory: unfinished });
+  let messages = 0;
+  try {
+    for (const { kept } of views) {
+      if (kept === undefined) continue;
+      const parts = await withKept(live, from, ({ connection }) => partsOf(connection, kept, partRows));
+      const total = parts.reduce((sum, { rows }) => sum + rows, 0);
+      for (const part of parts) {
+        if (part.bounds !== null) await onPart(messages, total);
+        await withKept(live, from, () => foldPart(live, views, kept, part));
+        messages += part.rows;
+      }
+    }
+    await withKept(live, from, ({ connection }) => connection.transaction(() => connection.run(COPY_OWN)));
+  } finally {
+    await live.close();
+  }
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  renameSync(join(unfinished, 'state.duckdb'), join(directory, 'state.duckdb'));
+  rmSync(unfinished, { recursive: true, force: true });
+  return messages;
+}
+
+interface Part {
+  /** Values of the column that parts are cut by; null: no part has bounds. */
+  readonly bounds: readonly [from: number, to: number] | null;
+  readonly rows: number;
+}
+
+/** Where the memory does not suffice, the database is opened anew: without what was attached. */
+function withKept<T>(live: LiveDatabase, from: string, work: (live: LiveDatabase) => Promise<T>): Promise<T> {
+  return live.withMemory(
+    async () => {
+      await live.connection.run(`attach if not exists ${quoted(from)} as kept (read_only)`);
+      return work(live);
+    },
+    { raise: true },
+  );
+}
+
+async function partsOf(connection: Connection, { parts }: KeptRows, partRows: number): Promise<Part[]> {
+  if (parts === null) return [{ bounds: null, rows: 0 }];
+  const { table, column } = parts;
+  const rows: Row[] = await connection.all(
+    `select min(${column}) as first, max(${column}) as last, count(*) as part_rows from (
+       select ${column}, (row_number() over (order by ${column}) - 1) // ${partRows} as part from kept.${table}
+     ) group by part order by part`,
+  );
+  return rows.map((row) => ({
+    bounds: [row['first'] as number, row['last'] as number],
+    rows: row['part_rows'] as number,
+  }));
+}
+
+async function foldPart(
+  { connection, temporary }: LiveDatabase,
+  views: readonly View[],
+  { statements }: KeptRows,
+  { bounds }: Part,
+): Promise<void> {
+  try {
+    await connection.transaction(async () => {
+      const [from, to] = bounds ?? [0, 0];
+      await connection.run(`set variable part_from = ${from}::bigint; set variable part_to = ${to}::bigint`);
+      await connection.run('set variable seq = (select sequence from kept.meta)');
+      await temporary.stageKept(statements);
+      for (const view of views) for (const block of view.fold) await temporary.fold(view, block);
+    });
+  } catch (error) {
+    temporary.rolledBack();
+    throw error;
+  }
+}
