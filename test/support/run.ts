@@ -24,8 +24,8 @@ const TOGETHER: readonly { readonly name: string; readonly files: RegExp }[] = [
   },
   // The last of them deletes from the stream.
   { name: 'intake', files: /^test\/e2e\/(?:ingest|session)-rules/ },
-  { name: 'language', files: /^test\/(?:conversations|enrich|language|topics)\/(?!.*linear-time)/ },
-  { name: 'linear-time', files: /^test\/(?:enrich\/linear-time-|language\/.*linear-time)/ },
+  { name: 'reader', files: /^test\/(?:conversations|text|topics|turns)\/(?!.*linear-time)/ },
+  { name: 'linear-time', files: /^test\/(?:turns\/linear-time-|text\/.*linear-time)/ },
   { name: 'models', files: /^test\/(?:models|numeric|writer\/local)/ },
   { name: 'store', files: /^test\/(?:query|rebuild|sink|store)\// },
   { name: 'http', files: /^test\/(?:alerts|demo|domain|health|http|import|ingest|mcp|registry)\// },
