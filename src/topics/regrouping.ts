@@ -55,7 +55,7 @@ function releaseStrangers({ micros, thresholds }: TopicState): void {
   for (const members of micros.byTopic().values()) {
     const core = members.filter((micro) => micro.core);
     const weights = core.map(({ weight }) => weight);
-    const merges = averageLinkage(micros.pairTotalsAmong(core, scale), weights, least - CLEAR_GAIN * scale);
+    const merges = averageLinkage(micros.pairTotals(core, scale), weights, least - CLEAR_GAIN * scale);
     const parts = groupsAfter(core, merges);
     const heaviest = Math.max(...parts.map(weightOf));
     const kept = parts.find((part) => weightOf(part) === heaviest);
@@ -69,7 +69,7 @@ function createTopicsOfWaiting(state: TopicState): void {
   const { micros, thresholds } = state;
   const waiting = micros.live.filter(({ core }) => !core);
   const weights = waiting.map(({ weight }) => weight);
-  const merges = averageLinkage(micros.pairTotalsAmong(waiting, thresholds.scale), weights, thresholds.topic);
+  const merges = averageLinkage(micros.pairTotals(waiting, thresholds.scale), weights, thresholds.topic);
   for (const members of groupsAfter(waiting, merges)) {
     if (createTopicOf(state, members) !== null) continue;
     for (const micro of members) micros.moveToWaitingGroup(micro, members[0]!.number);

@@ -4,7 +4,8 @@
  */
 import type { StateRow } from '../domain/facts.ts';
 import { ByteWriter, readersOf, type ByteReader } from '../domain/byte-codec.ts';
-import type { PhraseUse } from './naming/phrase-uses.ts';
+import type { PhraseUse } from './naming/phrases.ts';
+import { ReadRequest } from './read-request.ts';
 import type { MicroCluster } from './micro-cluster.ts';
 import { keysFrom, type RequestKeys } from './request-keys.ts';
 import type { Topic, TopicCluster, TopicState } from './topic-state.ts';
@@ -139,7 +140,7 @@ function writeMicro(micro: MicroCluster): Uint8Array {
   writer.count(micro.keys.uses.size);
   for (const [thing, uses] of micro.keys.uses) writeCounts(writer.text(thing), uses);
   writer.count(micro.samples.length);
-  for (const { text, score } of micro.samples) writer.text(text).float(score);
+  for (const { request, score } of micro.samples) writer.text(request.text).float(score);
   writeCounts(writer, micro.words);
   writer.count(micro.phrases.size);
   for (const [key, { count, surface, votes, leading, closed, action }] of micro.phrases) {
@@ -171,7 +172,7 @@ function readMicro(number: number, read: ByteReader, dimensions: number): MicroC
     sum: read.floats(dimensions),
     norm: 0,
     keys: readKeys(read),
-    samples: read.list(() => ({ text: read.text(), score: read.float() })),
+    samples: read.list(() => ({ request: new ReadRequest(read.text()), score: read.float() })),
     words: readCounts(read),
     phrases: new Map(read.list(() => [read.text(), readPhrase(read)])),
   };

@@ -6,17 +6,15 @@
  */
 import { LEXICON } from '../../text/lexicon.ts';
 import { stemOf } from '../../text/stem.ts';
-import { weightOf } from '../micro-cluster.ts';
 import type { Overview, Topic, TopicCluster, TopicState } from '../topic-state.ts';
 import { nameWordsOf, type NameWords } from './name-words.ts';
 import { uniqueName } from './names.ts';
 import { MOST_WORDS, nameFrom } from './phrases.ts';
-import { readSample, type ReadSample } from './truth.ts';
-import { languageOf, pluralOf, wordForAnd } from './grammar.ts';
-import { nounsIn } from './name-form.ts';
+import { SampleWords } from './sample-words.ts';
+import { wordForAnd } from './grammar.ts';
 import { tokensOf, type Token } from './tokens.ts';
 import { isVerb } from './verb-forms.ts';
-import { phraseUses, samplesOf, wordShares } from './wording.ts';
+import { WordsOfMicros } from './wording.ts';
 
 /** A word names a cluster alone when topics of this share of its requests say it. */
 const ENOUGH = 0.6;
@@ -26,8 +24,6 @@ const SAME = 0.8;
 const STILL_ENOUGH = 0.45;
 /** Words that name no thing. */
 const LIGHT: ReadonlySet<string> = new Set(LEXICON.lightWords.all.map(stemOf));
-/** A word that can be a verb is a thing when this share of its uses are one. */
-const NOUN_USES = 0.2;
 /** A topic says a word when this share of its requests hold it. */
 const SAID_BY = 0.4;
 /** Pairs of things that a cluster may be named after. */
@@ -40,8 +36,8 @@ const TOPICS_READ = 12;
 interface Part {
   readonly topic: Topic;
   readonly weight: number;
-  readonly words: NameWords;
-  readonly shares: ReadonlyMap<string, number>;
+  readonly name: NameWords;
+  readonly words: WordsOfMicros;
 }
 
 /** Whether a topic cluster may need a (new) name: `nameCluster` decides. */
@@ -59,14 +55,12 @@ export function nameCluster(
 ): void {
   const parts = topics
     .map((topic): Part => {
-      const members = overview.members.get(topic.number)!;
-      return { topic, weight: weightOf(members), words: nameWordsOf(topic), shares: wordShares(members) };
+      const words = overview.wordsOf(topic);
+      return { topic, weight: words.weight, name: nameWordsOf(topic), words };
     })
     .sort((x, y) => y.weight - x.weight || x.topic.number - y.topic.number);
   const taken = new Set(others.map(({ name }) => name));
-  const name = isStillRight(cluster, parts, taken)
-    ? cluster.name
-    : uniqueName(namesOfCluster(parts, overview), taken);
+  const name = isStillRight(cluster, parts, taken) ? cluster.name : uniqueName(namesOfCluster(parts), taken);
   state.clusterChanges.note(cluster.number, cluster.name);
   state.clusterChanges.markUnsaved(cluster.number);
   cluster.name = name;
@@ -105,8 +99,8 @@ function shareOf(parts: readonly Part[], all: readonly Part[]): number {
   return weight(parts) / weight(all);
 }
 
-function says({ words, shares }: Part, stem: string): boolean {
-  return words.stems.includes(stem) || (shares.get(stem) ?? 0) >= SAID_BY;
+function says({ name, words }: Part, stem: string): boolean {
+  return name.stems.includes(stem) || (words.shares.get(stem) ?? 0) >= SAID_BY;
 }
 
 /** A stem that topics say, and those topics. */
@@ -119,9 +113,9 @@ interface Shared {
 
 /** The stems of the topics' names but the light ones, those first that topics with most requests say. */
 function sharedStems(parts: readonly Part[]): Shared[] {
-  const stems = new Set(parts.flatMap(({ words }) => words.stems).filter((stem) => !LIGHT.has(stem)));
+  const stems = new Set(parts.flatMap(({ name }) => name.stems).filter((stem) => !LIGHT.has(stem)));
   const saidBy = (stem: string): number =>
-    parts.reduce((sum, { weight, shares }) => sum + weight * (shares.get(stem) ?? 0), 0);
+    parts.reduce((sum, { weight, words }) => sum + weight * (words.shares.get(stem) ?? 0), 0);
   return [...stems]
     .map((stem) => {
       const saying = parts.filter((part) => says(part, stem));
@@ -131,28 +125,23 @@ function sharedStems(parts: readonly Part[]): Shared[] {
 }
 
 /** Names for several topics together, best first. */
-function namesOfCluster(parts: readonly Part[], overview: Overview): string[] {
+function namesOfCluster(parts: readonly Part[]): string[] {
   if (parts.length === 1) return [parts[0]!.topic.name];
-  const samples = parts
-    .slice(0, TOPICS_READ)
-    .flatMap(({ topic }) => samplesOf(overview.members.get(topic.number)!))
-    .map(readSample);
+  const words = new SampleWords(parts.slice(0, TOPICS_READ).flatMap((part) => part.words.samples));
   const shared = sharedStems(parts);
-  const actions = new Map(shared.map(({ stem }) => [stem, isAction(stem, parts, samples)]));
-  const isThing = nounsIn(samples);
+  const actions = new Map(shared.map(({ stem }) => [stem, isAction(stem, parts, words)]));
   const noVerbs = shared.filter(({ stem }) => !actions.get(stem));
-  const nouns = noVerbs.filter(({ stem }) => isThing(stem));
+  const nouns = noVerbs.filter(({ stem }) => words.isNoun(stem));
   const [widest] = noVerbs;
   const isWide = widest !== undefined && widest.share >= ENOUGH && widest.parts.length > 2;
-  const isNamed =
-    nouns.length > 0 && (nouns[0]!.share >= ENOUGH || !isWide || isVerbal(widest.stem, samples));
+  const isNamed = nouns.length > 0 && (nouns[0]!.share >= ENOUGH || !isWide || isVerbal(widest.stem, words));
   const things = isNamed ? nouns : noVerbs;
   const [first] = things;
   const [action] = shared.filter(({ stem, parts: own }) => actions.get(stem) && own.length === parts.length);
-  const joint = joinedThings(parts, things, samples, action?.stem);
+  const joint = joinedThings(parts, things, words, action?.stem);
   const last = parts[0]!.topic.name;
   if (first === undefined || first.share < ENOUGH || first.parts.length < 2)
-    return [...joint, ...singles(things, samples), last];
+    return [...joint, ...singles(things, words), last];
   const same = things.filter(
     (other) =>
       other !== first &&
@@ -161,61 +150,46 @@ function namesOfCluster(parts: readonly Part[], overview: Overview): string[] {
         first.parts,
       ) >= SAME,
   );
-  const pair = same.slice(0, 2).flatMap(({ stem }) => pairName(parts, overview, [first.stem, stem], samples));
-  return [...pair, ...singles(things, samples), ...joint, last];
+  const pair = same.slice(0, 2).flatMap(({ stem }) => pairName(parts, [first.stem, stem], words));
+  return [...pair, ...singles(things, words), ...joint, last];
 }
 
 /** "Charged": no heading. */
-function isVerbal(stem: string, samples: readonly ReadSample[]): boolean {
-  return /(?:ed|ing)$/.test(pluralOf(stem, samples) ?? '');
+function isVerbal(stem: string, words: SampleWords): boolean {
+  return /(?:ed|ing)$/.test(words.headingOf(stem) ?? '');
 }
 
-function singles(things: readonly Shared[], samples: readonly ReadSample[]): string[] {
-  return things.filter(({ parts }) => parts.length > 1).flatMap(({ stem }) => pluralOf(stem, samples) ?? []);
+function singles(things: readonly Shared[], words: SampleWords): string[] {
+  return things.filter(({ parts }) => parts.length > 1).flatMap(({ stem }) => words.headingOf(stem) ?? []);
 }
 
 /** Whether a stem is the verb of half of the names that hold it. */
-function isAction(stem: string, parts: readonly Part[], samples: readonly ReadSample[]): boolean {
-  if (isNoun(stem, samples)) return false;
-  const holding = parts.filter(({ words }) => words.stems.includes(stem));
-  const verbs = holding.filter(({ words }) => words.action?.stem === stem);
+function isAction(stem: string, parts: readonly Part[], words: SampleWords): boolean {
+  if (words.mayBeNoun(stem)) return false;
+  const holding = parts.filter(({ name }) => name.stems.includes(stem));
+  const verbs = holding.filter(({ name }) => name.action?.stem === stem);
   return verbs.length > 0 && verbs.length * 2 >= holding.length;
-}
-
-/** Whether many of the samples use a word as a noun, too: behind an article, and as the last word of its thing. */
-function isNoun(stem: string, samples: readonly ReadSample[]): boolean {
-  let uses = 0;
-  let nouns = 0;
-  for (const { read } of samples) {
-    read.tokens.forEach((token, place) => {
-      if (token.part !== 'content' || token.stem !== stem) return;
-      uses += 1;
-      if (token.afterDeterminer && read.tokens[place + 1]?.part !== 'content') nouns += 1;
-    });
-  }
-  return nouns >= NOUN_USES * uses;
 }
 
 /** The phrase that two shared stems form, in the order that most requests use. */
 function pairName(
   parts: readonly Part[],
-  { members }: Overview,
   [first, second]: readonly [string, string],
-  samples: readonly ReadSample[],
+  words: SampleWords,
 ): string[] {
-  const { uses } = phraseUses(parts.flatMap(({ topic }) => members.get(topic.number)!));
+  const { uses } = new WordsOfMicros(parts.flatMap((part) => part.words.members)).phrases;
   const [use] = [`${first} ${second}`, `${second} ${first}`]
     .flatMap((key) => uses.get(key) ?? [])
     .filter(({ closed, count, action }) => closed * 2 > count && action * 2 < count)
     .sort((x, y) => y.count - x.count);
   if (use === undefined) return [];
-  const words = use.surface.split(' ');
-  const last = words.at(-1)!;
+  const shown = use.surface.split(' ');
+  const last = shown.at(-1)!;
   const stem = use.surface.toLowerCase().endsWith(last.toLowerCase())
     ? tokensOf(last).tokens[0]?.stem
     : undefined;
-  const plural = stem === undefined || words.length === 1 ? last : (pluralOf(stem, samples) ?? last);
-  return [nameFrom([...words.slice(0, -1), lowerLike(last, plural)], false)];
+  const plural = stem === undefined || shown.length === 1 ? last : (words.headingOf(stem) ?? last);
+  return [nameFrom([...shown.slice(0, -1), lowerLike(last, plural)], false)];
 }
 
 /**
@@ -225,14 +199,14 @@ function pairName(
 function joinedThings(
   parts: readonly Part[],
   things: readonly Shared[],
-  samples: readonly ReadSample[],
+  words: SampleWords,
   action?: string,
 ): string[] {
-  const and = wordForAnd(languageOf(samples.map(({ text }) => text)));
-  const verb = parts.find(({ words }) => words.action?.stem === action)?.words.action?.shown;
+  const and = wordForAnd(words.language);
+  const verb = parts.find((part) => part.name.action?.stem === action)?.name.action?.shown;
   const [first] = things;
   if (first === undefined) return [];
-  const name = nameOfShared(first, samples);
+  const name = nameOfShared(first, words);
   const others = things
     .filter(({ stem }) => !tokensOf(name).stems.has(stem))
     .map((other) => {
@@ -242,7 +216,7 @@ function joinedThings(
     .filter(({ added }) => added > 0)
     .sort((x, y) => y.added - x.added || firstPlace(x.other, parts) - firstPlace(y.other, parts))
     .slice(0, MOST_JOINED);
-  const names = others.map(({ other }) => joined(name, nameOfShared(other, samples), and));
+  const names = others.map(({ other }) => joined(name, nameOfShared(other, words), and));
   const led = verb === undefined ? [] : names.map((both) => nameFrom([verb, lowerLike('a', both)], false));
   return [...led, ...names].filter((both) => both.split(' ').length <= MOST_WORDS);
 }
@@ -253,19 +227,19 @@ function firstPlace({ parts: [first] }: Shared, all: readonly Part[]): number {
 }
 
 /** A shared word as part of a name; what a single topic says, as that one's name says it. */
-function nameOfShared({ stem, parts }: Shared, samples: readonly ReadSample[]): string {
+function nameOfShared({ stem, parts }: Shared, words: SampleWords): string {
   const [only] = parts;
   if (parts.length === 1 && only !== undefined) {
-    const thing = only.words.thing.filter((token) => !token.verb);
-    if (thing.some((token) => token.stem === stem)) return thingName(only.words, thing, samples);
+    const thing = only.name.thing.filter((token) => !token.verb);
+    if (thing.some((token) => token.stem === stem)) return thingName(only.name, thing, words);
   }
-  return pluralOf(stem, samples) ?? parts[0]!.topic.name;
+  return words.headingOf(stem) ?? parts[0]!.topic.name;
 }
 
 /** What a topic's name is about, without the action: "Card payments" of "Stop card payment". */
-function thingName(words: NameWords, thing: readonly Token[], samples: readonly ReadSample[]): string {
-  if (words.action === null && thing.length === words.stems.length) return words.name;
-  const plural = thing.length === 1 ? pluralOf(thing[0]!.stem, samples) : null;
+function thingName(name: NameWords, thing: readonly Token[], words: SampleWords): string {
+  if (name.action === null && thing.length === name.stems.length) return name.name;
+  const plural = thing.length === 1 ? words.headingOf(thing[0]!.stem) : null;
   if (plural !== null) return plural;
   return nameFrom(
     thing.map(({ shown }) => shown),

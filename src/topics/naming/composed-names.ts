@@ -5,8 +5,9 @@
  */
 import { LANGUAGES } from '../../text/lexicon.ts';
 import { nameFrom } from './phrases.ts';
-import { TRACKED, type Token } from './tokens.ts';
-import { stemsIn, type ReadSample } from './truth.ts';
+import type { ReadRequest } from '../read-request.ts';
+import type { Sample } from './sample-words.ts';
+import { stemsIn, TRACKED, type Token } from './tokens.ts';
 import { isVerb, isVerbForm, namingForm } from './verb-forms.ts';
 
 /** An action or a trouble names a group from this share of its samples on. */
@@ -41,11 +42,11 @@ interface Noun {
 }
 
 /** The names that pairs of action and thing give, in no order. */
-export function composedNames(samples: readonly ReadSample[]): ComposedName[] {
+export function composedNames(samples: readonly Sample[]): ComposedName[] {
   const total = samples.reduce((sum, { weight }) => sum + weight, 0);
   const byAction = Map.groupBy(
-    samples.filter(({ parts }) => parts.action !== null),
-    ({ parts }) => parts.action!,
+    samples.filter(({ request }) => request.parts.action !== null),
+    ({ request }) => request.parts.action!,
   );
   return [...byAction].flatMap(([action, own]) => {
     if (weightOf(own) < LEAST_ACTION * total) return [];
@@ -79,7 +80,7 @@ export function composedNames(samples: readonly ReadSample[]): ComposedName[] {
   });
 }
 
-function weightOf(samples: readonly ReadSample[]): number {
+function weightOf(samples: readonly Sample[]): number {
   return samples.reduce((sum, { weight }) => sum + weight, 0);
 }
 
@@ -90,26 +91,25 @@ function stemOfVerb(verb: string): string {
 
 /** The form that most samples, by weight, have; of equal ones the first by code point. */
 function mostUsed(
-  samples: readonly ReadSample[],
-  formOf: (sample: ReadSample) => string | null,
+  samples: readonly Sample[],
+  formOf: (request: ReadRequest) => string | null,
 ): string | null {
   const counts = new Map<string, number>();
-  for (const sample of samples) {
-    const form = formOf(sample);
-    if (form !== null) counts.set(form, (counts.get(form) ?? 0) + sample.weight);
+  for (const { request, weight } of samples) {
+    const form = formOf(request);
+    if (form !== null) counts.set(form, (counts.get(form) ?? 0) + weight);
   }
   const [best] = [...counts].sort(([x, a], [y, b]) => b - a || (x < y ? -1 : 1));
   return best?.[0] ?? null;
 }
 
 /** The verb of a request in its base form, if the thing follows it. */
-function verbOf({ text, parts, read }: ReadSample): string | null {
+function verbOf({ text, parts, tokens, verbStems }: ReadRequest): string | null {
   if (parts.language !== ENGLISH || parts.verb === null) return null;
   if (text.indexOf(parts.noun) < text.indexOf(parts.verb)) return null;
-  const stems = stemsIn(parts.verb);
   const isSaid = ({ verb, stem }: Token): boolean =>
-    verb && (stems.includes(stem) || stems.includes(stem.split('-')[0]!));
-  const token = read.tokens.find(isSaid);
+    verb && (verbStems.includes(stem) || verbStems.includes(stem.split('-')[0]!));
+  const token = tokens.tokens.find(isSaid);
   if (token === undefined) return null;
   const [word = '', ...particles] = token.shown.toLowerCase().split(' ');
   const base = namingForm(word);
@@ -117,7 +117,7 @@ function verbOf({ text, parts, read }: ReadSample): string | null {
 }
 
 /** How a request says that something fails, as a name says it. */
-function troubleOf({ parts }: ReadSample): string | null {
+function troubleOf({ parts }: ReadRequest): string | null {
   if (parts.verb === null || parts.language !== ENGLISH) return null;
   const { action } = parts;
   const words = parts.verb.toLowerCase().split(' ');
@@ -130,23 +130,24 @@ function troubleOf({ parts }: ReadSample): string | null {
 }
 
 /** The word with which a request asks for a price, if it is a noun as well: "what does shipping cost". */
-function priceOf({ parts }: ReadSample): string | null {
+function priceOf({ parts }: ReadRequest): string | null {
   if (parts.language !== ENGLISH || parts.verb === null) return null;
   return /\b(?:cost|price|fee|charge)(?=s?$)/.exec(parts.verb.toLowerCase())?.[0] ?? null;
 }
 
 /** The nouns of the things, each with fewer and fewer of the words before its last. */
-function nounsOf(samples: readonly ReadSample[]): Noun[] {
+function nounsOf(samples: readonly Sample[]): Noun[] {
   const nouns = new Map<string, Noun>();
   const byThing = new Map<string, number>();
-  for (const { parts, weight } of samples) {
-    const thing = parts.thing[0] ?? '';
+  for (const { request, weight } of samples) {
+    const thing = request.parts.thing[0] ?? '';
     byThing.set(thing, (byThing.get(thing) ?? 0) + weight);
   }
-  for (const { parts, read, weight } of samples) {
+  for (const { request, weight } of samples) {
+    const { parts, tokens } = request;
     // A name is in one language, and verbs are English here.
     if (parts.language !== ENGLISH) continue;
-    const plain = (word: string): string => shownAs(word, read.tokens);
+    const plain = (word: string): string => shownAs(word, tokens.tokens);
     const words = parts.noun.split(/\s+/).filter((word) => word !== '');
     for (let from = Math.max(0, words.length - MOST_NOUN_WORDS); from < words.length; from += 1) {
       const own = words.slice(from);

@@ -6,7 +6,6 @@
 import { LANGUAGES, LEXICON } from '../../text/lexicon.ts';
 import { stemOf } from '../../text/stem.ts';
 import { NAMING_WORDS } from './naming-words.ts';
-import type { ReadSample } from './truth.ts';
 import { isEvent, isVerb, isVerbForm, verbStemOf } from './verb-forms.ts';
 
 const CONNECTORS: ReadonlySet<string> = new Set(LANGUAGES.get('en')!.connectors);
@@ -14,7 +13,6 @@ const PARTICLES: ReadonlySet<string> = new Set(LEXICON.particles.all);
 const LIGHT: ReadonlySet<string> = new Set(LEXICON.lightWords.all);
 const {
   negations: NEGATIONS,
-  asking: ASKING,
   emptyVerbs: EMPTY_VERBS,
   notAcronyms: NO_ACRONYMS,
   vagueNouns: VAGUE,
@@ -45,41 +43,11 @@ const CLUMSY = 0.75;
 /** What is left of "ATM's card". */
 const POSSESSIVE = 0.6;
 
-/** A word is a noun when its uses as one are more than this share of its uses as a verb. */
-const VERB_USES = 0.7;
-
 /** Whether the samples use a stem as a noun. */
 export type IsNoun = (stem: string) => boolean;
 
-/** Stems that the samples use as nouns: behind an article or another noun, where a thing ends. */
-export function nounsIn(samples: readonly ReadSample[]): IsNoun {
-  const nouns = new Map<string, number>();
-  for (const { read, weight } of samples) {
-    let inThing = false;
-    let before = '';
-    let asks = false;
-    for (const [place, { part, stem, shown, verb, afterBreak, afterDeterminer }] of read.tokens.entries()) {
-      const lower = shown.toLowerCase();
-      asks = (asks && !afterBreak) || ASKING.has(lower);
-      const goesOn: boolean = inThing && !afterBreak && !isClause(before, lower, asks);
-      inThing = part === 'content' && !verb && (afterDeterminer || goesOn);
-      before = lower;
-      if (part !== 'content') continue;
-      const next = read.tokens[place + 1];
-      const ends =
-        next === undefined ||
-        next.part !== 'content' ||
-        next.afterBreak ||
-        isClause(lower, next.shown.toLowerCase(), asks);
-      const isThing = inThing && ends && !shown.endsWith('ed');
-      nouns.set(stem, (nouns.get(stem) ?? 0) + (isThing ? weight : verb ? -weight * VERB_USES : 0));
-    }
-  }
-  return (stem) => (nouns.get(stem) ?? 0) > 0;
-}
-
 /** "Funds come", "ride arrives": a verb that agrees with the noun before it; "shopping list" is a thing. */
-function isClause(noun: string, word: string, asks: boolean): boolean {
+export function isClause(noun: string, word: string, asks: boolean): boolean {
   if (!isVerbForm(word)) return ADJECTIVE.test(word);
   if (asks) return true;
   return isVerb(word) ? noun.endsWith('s') : !word.endsWith('s') || !noun.endsWith('s');

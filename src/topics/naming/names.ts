@@ -4,33 +4,10 @@
  */
 import { coreWords } from '../../text/core-words.ts';
 import { isUnspaced, type Word } from '../../text/words.ts';
-import type { RequestKeys } from '../request-keys.ts';
 import { MOST_WORDS, nameFrom } from './phrases.ts';
-import {
-  scoredNames,
-  type DocumentFrequencies,
-  type GroupPhrases,
-  type NameKind,
-  type ScoredName,
-} from './scores.ts';
-import { readSample } from './truth.ts';
-
-/** A request of a group, and how much it counts. */
-export interface Sample {
-  readonly text: string;
-  readonly weight: number;
-}
-
-/** What the requests of a group say. */
-export interface GroupWords {
-  readonly samples: readonly Sample[];
-  /** Share of all requests, not only of the samples, that hold a stem. */
-  readonly shares: ReadonlyMap<string, number>;
-  /** Left out where only the samples are known. */
-  readonly phrases?: GroupPhrases;
-  /** Which actions and things all requests name. */
-  readonly keys?: RequestKeys;
-}
+import type { Sample } from './sample-words.ts';
+import { scoredNames, type DocumentFrequencies, type ScoredName } from './scores.ts';
+import type { GroupWords } from './wording.ts';
 
 /** A longer name goes before one that it holds when it is true of this share of the same requests. */
 const NEARLY_ALL = 0.75;
@@ -38,26 +15,18 @@ const AS_GOOD = 0.6;
 const MOST_NAMES = 12;
 
 /** Names for a group, best first. At least one, unless no sample has a word. */
-export function namesOf(
-  group: GroupWords,
-  frequencies: DocumentFrequencies,
-  kind: NameKind = 'topic',
-): string[] {
-  return rankedNames(group, frequencies, kind)
+export function namesOf(group: GroupWords, frequencies: DocumentFrequencies): string[] {
+  return rankedNames(group, frequencies)
     .slice(0, MOST_NAMES)
     .map(({ name }) => name);
 }
 
 /** As `namesOf`, all of them and with what is known of each. */
-export function rankedNames(
-  { samples, ...group }: GroupWords,
-  frequencies: DocumentFrequencies,
-  kind: NameKind = 'topic',
-): ScoredName[] {
-  const scored = scoredNames(samples.map(readSample), group, frequencies, kind);
+export function rankedNames(group: GroupWords, frequencies: DocumentFrequencies): ScoredName[] {
+  const scored = scoredNames(group, frequencies);
   scored.sort((x, y) => y.score - x.score || (x.key < y.key ? -1 : 1));
   preferWhole(scored);
-  return scored.length > 0 ? scored : firstWords(samples);
+  return scored.length > 0 ? scored : firstWords(group.samples);
 }
 
 /** "Sea salt cookie" instead of "Sea cookie" goes first, where nearly all that are true of one are true of both. */
@@ -79,7 +48,9 @@ function preferWhole(scored: ScoredName[]): void {
 
 /** Where requests share no word: each of them, the shortest first. */
 function firstWords(samples: readonly Sample[]): ScoredName[] {
-  const names = new Set(samples.map(({ text }) => requestName(text)).filter((name) => name !== ''));
+  const names = new Set(
+    samples.map(({ request }) => requestName(request.text)).filter((name) => name !== ''),
+  );
   return [...names]
     .sort((x, y) => x.length - y.length || (x < y ? -1 : 1))
     .map((name) => ({ name, score: 0, stems: [], key: name, share: 0 }));

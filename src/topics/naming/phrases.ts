@@ -1,6 +1,9 @@
 /**
  * The phrases of one request that could name it: an action and its thing ("cancel order"), or a thing with what is
- * said of it ("opening hours", "card not working"). A phrase is known by the stems of its content words.
+ * said of it ("opening hours", "card not working"). A phrase is known by the stems of its content words. How many
+ * requests of a micro-cluster use one, and in which form, tells what all requests share, where the few samples that are
+ * kept tell only of themselves.
+ * Covered by test/topics/naming/phrases.test.ts.
  */
 import { capitalOf } from '../../text/capital.ts';
 import { LEXICON } from '../../text/lexicon.ts';
@@ -16,6 +19,8 @@ export const MOST_WORDS = 5;
 const FEWEST_CONTENT = 2;
 /** Phrases that are kept of one request. */
 const PHRASES_PER_REQUEST = 14;
+/** Votes of a form whose words stand together, beside the one of a form with words left out. */
+const TIGHT_VOTES = 4;
 
 /** A phrase of a request. */
 export interface Phrase {
@@ -30,11 +35,6 @@ export interface Phrase {
   readonly action: boolean;
   /** The words stand together in the request, but for what names leave out. */
   readonly tight: boolean;
-}
-
-/** A phrase is known by this: its stems joined with a space. */
-export function keyOf({ stems }: Pick<Phrase, 'stems'>): string {
-  return stems.join(' ');
 }
 
 interface Kept extends Token {
@@ -208,6 +208,47 @@ function addReduced(run: readonly Kept[], add: Add): void {
   const connector = run[connectorAt]!;
   if (GENITIVES.has(connector.shown)) return;
   add([first, connector, last], true, false);
+}
+
+/** How requests use a phrase. The last three count the uses that are so. */
+export interface PhraseUse {
+  readonly count: number;
+  /** The form that most of them use, by a running majority vote. */
+  readonly surface: string;
+  readonly votes: number;
+  readonly leading: number;
+  readonly closed: number;
+  readonly action: number;
+}
+
+/** Adds up two uses of one phrase; `first` is the earlier one. */
+export function combinedUse(first: PhraseUse, second: PhraseUse): PhraseUse {
+  const votes = first.surface === second.surface ? first.votes + second.votes : first.votes - second.votes;
+  return {
+    count: first.count + second.count,
+    surface: votes < 0 ? second.surface : first.surface,
+    votes: Math.abs(votes),
+    leading: first.leading + second.leading,
+    closed: first.closed + second.closed,
+    action: first.action + second.action,
+  };
+}
+
+/** The phrases of a request by their keys. */
+export function phraseUsesOf(request: Tokens): Map<string, PhraseUse> {
+  return new Map(
+    phrasesOf(request).map((phrase) => [
+      phrase.stems.join(' '),
+      {
+        count: 1,
+        surface: phrase.surface,
+        votes: phrase.tight ? TIGHT_VOTES : 1,
+        leading: Number(phrase.leading),
+        closed: Number(phrase.closed),
+        action: Number(phrase.action),
+      },
+    ]),
+  );
 }
 
 /** Joins words into a name: the first letter is a capital; at most 60 characters, cut at a word. */

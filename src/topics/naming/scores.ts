@@ -3,17 +3,14 @@
  * (inverse document frequency; a document is a topic or waiting group), and by its shape.
  * Covered by test/topics/naming/names.test.ts.
  */
-import { LEXICON } from '../../text/lexicon.ts';
 import { composedNames } from './composed-names.ts';
-import { languageOf } from './grammar.ts';
-import { nounsIn, withAcronyms, worthOf, type IsNoun } from './name-form.ts';
-import { combinedUse, phraseUsesOf, type PhraseUse } from './phrase-uses.ts';
-import { nameFrom } from './phrases.ts';
+import { withAcronyms, worthOf } from './name-form.ts';
+import { nameFrom, type PhraseUse } from './phrases.ts';
 import { tokensOf } from './tokens.ts';
 import { setPhrases } from './set-phrases.ts';
-import { Truth, type ReadSample } from './truth.ts';
+import { Truth } from './truth.ts';
 import { isVerbForm, namingForm } from './verb-forms.ts';
-import type { GroupWords } from './names.ts';
+import type { GroupWords } from './wording.ts';
 
 /** In how many groups of the instance a stem occurs. */
 export interface DocumentFrequencies {
@@ -21,10 +18,8 @@ export interface DocumentFrequencies {
   readonly groups: number;
 }
 
-/** A topic is best named by two or three content words, a topic cluster by one or two. */
-export type NameKind = 'topic' | 'cluster';
 /** What a name of so many content words is worth. */
-const LENGTH_FACTORS = { topic: [0, 1, 1, 1, 0.8], cluster: [0, 1, 1, 0.6, 0.3] } as const;
+const LENGTH_FACTORS = [0, 1, 1, 1, 0.8] as const;
 /** In a group of this size, a phrase that one request forms is a name if most requests hold its words. */
 const FEW_REQUESTS = 24;
 const HELD_BY_MOST = 0.6;
@@ -63,16 +58,8 @@ const UNDECIDED = 0.5;
 /** From this share of the requests on a name is true; below, the share counts twice. */
 const TRUE_OF_MOST = 0.45;
 const SINGLE_WORD = 0.74;
-const PARTICLES: ReadonlySet<string> = new Set(LEXICON.particles.all);
-const PARTICIPLE = /^[a-z]+(?:ed|ing)$/;
 /** What a single word loses that can be a verb or participle. */
 const VERBAL_LOSS = 0.7;
-
-/** How all requests of a group use phrases, and how many requests those are. */
-export interface GroupPhrases {
-  readonly uses: ReadonlyMap<string, PhraseUse>;
-  readonly requests: number;
-}
 
 export interface ScoredName {
   readonly name: string;
@@ -85,13 +72,8 @@ export interface ScoredName {
 }
 
 /** The phrases and words that could name a group, in no order. */
-export function scoredNames(
-  samples: readonly ReadSample[],
-  group: Omit<GroupWords, 'samples'>,
-  frequencies: DocumentFrequencies,
-  kind: NameKind,
-): ScoredName[] {
-  const candidates = new Candidates(samples, group, frequencies, kind);
+export function scoredNames(group: GroupWords, frequencies: DocumentFrequencies): ScoredName[] {
+  const candidates = new Candidates(group, frequencies);
   candidates.addPhrases();
   candidates.addPairs();
   candidates.addWords();
@@ -101,34 +83,18 @@ export function scoredNames(
 
 /** Names of one group; of those with the same stems in the same order, the best. */
 class Candidates {
-  readonly #samples: readonly ReadSample[];
-  readonly #shares: ReadonlyMap<string, number>;
-  readonly #phrases: GroupPhrases;
+  readonly #group: GroupWords;
   readonly #frequencies: DocumentFrequencies;
-  readonly #lengthFactors: readonly number[];
   readonly #truth: Truth;
-  readonly #isNoun: IsNoun;
   readonly #language: string;
   readonly #isEnglish: boolean;
-  readonly #words: ReadonlyMap<string, SingleWord>;
   readonly #best = new Map<string, ScoredName>();
 
-  constructor(
-    samples: readonly ReadSample[],
-    { shares, phrases, keys }: Omit<GroupWords, 'samples'>,
-    frequencies: DocumentFrequencies,
-    kind: NameKind,
-  ) {
-    this.#samples = samples;
-    this.#shares = shares;
-    this.#phrases = phrases ?? usesInSamples(samples);
+  constructor(group: GroupWords, frequencies: DocumentFrequencies) {
+    this.#group = group;
     this.#frequencies = frequencies;
-    this.#lengthFactors = LENGTH_FACTORS[kind];
-    const { requests } = this.#phrases;
-    this.#truth = new Truth(samples, shares, keys === undefined ? undefined : { keys, requests });
-    this.#isNoun = nounsIn(samples);
-    this.#words = singleWords(samples);
-    this.#language = languageOf(samples.map(({ text }) => text)) ?? 'en';
+    this.#truth = new Truth(group, group.phrases.requests);
+    this.#language = group.sampleWords.language ?? 'en';
     this.#isEnglish = this.#language === 'en';
   }
 
@@ -138,7 +104,7 @@ class Candidates {
 
   /** What requests say in a row. */
   addPhrases(): void {
-    const { uses, requests } = this.#phrases;
+    const { uses, requests } = this.#group.phrases;
     for (const [key, use] of uses) {
       const stems = key.split(' ');
       const isSingle = use.count < 2 && requests > 1;
@@ -152,7 +118,7 @@ class Candidates {
   /** Actions with things, where no request need say both in a row. */
   addPairs(): void {
     if (!this.#isEnglish) return;
-    for (const { name, stems, pair, isMeant } of composedNames(this.#samples)) {
+    for (const { name, stems, pair, isMeant } of composedNames(this.#group.samples)) {
       if (this.#best.has(stems.join(' '))) continue;
       const truth = isMeant ? pair : Math.sqrt(this.#truth.of(stems) * pair);
       this.#add(name, stems, truth + UNDECIDED * this.#truth.undecided(stems), COMPOSED_FACTOR);
@@ -164,8 +130,8 @@ class Candidates {
   }
 
   addWords(): void {
-    for (const [stem, { name, closed, verbal }] of this.#words) {
-      const share = this.#shares.get(stem) ?? 0;
+    for (const { stem, name, closed, verbal } of this.#group.sampleWords.words()) {
+      const share = this.#group.shares.get(stem) ?? 0;
       const shape =
         (OPEN_FACTOR + (1 - OPEN_FACTOR) * closed) * (this.#isEnglish ? 1 : 1 - VERBAL_LOSS * verbal);
       if (share > 0) this.#add(name, [stem], share, shape);
@@ -175,8 +141,8 @@ class Candidates {
   /** Where nothing else is a good name. */
   addSetPhrases(): void {
     const isNamed = this.all().some(({ score }) => score >= NAMED_WELL);
-    if (isNamed || this.#samples.length < FEWEST_FOR_SET_PHRASE) return;
-    for (const { name, share } of setPhrases(this.#samples)) {
+    if (isNamed || this.#group.samples.length < FEWEST_FOR_SET_PHRASE) return;
+    for (const { name, share } of setPhrases(this.#group.samples)) {
       const stems = [...tokensOf(name).stems];
       const words = name.split(' ').length;
       if (share < (words > 2 ? TRUE_OF_SOME : TRUE_OF_MANY) || stems.length > 1) continue;
@@ -187,40 +153,42 @@ class Candidates {
   }
 
   #add(name: string, stems: readonly string[], trueOf: number, shape: number): void {
-    const share = this.#isForeign(stems) ? FOREIGN * trueOf : trueOf;
+    const share = this.#truth.isForeign(stems, this.#language) ? FOREIGN * trueOf : trueOf;
     const score =
       share *
       Math.min(1, share / TRUE_OF_MOST) *
       shape *
       this.#worthOf(name, stems) *
-      distinctnessOf(stems, this.#frequencies) *
+      this.#distinctnessOf(stems) *
       (UNUSUAL_FACTOR + (1 - UNUSUAL_FACTOR) * this.#truth.usualness(stems)) *
-      (this.#lengthFactors[stems.length] ?? 0);
+      (LENGTH_FACTORS[stems.length] ?? 0);
     const key = stems.join(' ');
     if (score <= (this.#best.get(key)?.score ?? 0)) return;
     const written = this.#isEnglish ? withAcronyms(this.#inUsualNumber(name, stems)) : name;
     this.#best.set(key, { name: written, score, stems, key, share });
   }
 
+  /** By the rarest of some stems among the groups: 1 where no other group holds it. */
+  #distinctnessOf(stems: readonly string[]): number {
+    const { groups, groupsWith } = this.#frequencies;
+    if (groups === 0) return 1;
+    const fewest = Math.min(...stems.map(groupsWith));
+    const share = inverseFrequency(groups, fewest) / inverseFrequency(groups, 1);
+    return COMMON_FACTOR + (1 - COMMON_FACTOR) * Math.min(1, share);
+  }
+
   /** The last word in the singular or plural, as most samples write it. */
   #inUsualNumber(name: string, stems: readonly string[]): string {
     const words = name.split(' ');
-    const usual = this.#words.get(stems.at(-1)!)?.name;
+    const usual = this.#group.sampleWords.wordOf(stems.at(-1)!)?.name;
     const last = words.at(-1)!;
     if (usual === undefined || words.length < 2 || !isOtherNumber(usual.toLowerCase(), last.toLowerCase()))
       return name;
     return [...words.slice(0, -1), usual.toLowerCase()].join(' ');
   }
 
-  /** Whether those who say so speak another language than most. */
-  #isForeign(stems: readonly string[]): boolean {
-    const holders = this.#samples.filter(({ read }) => stems.every((stem) => read.stems.has(stem)));
-    const told = holders.filter(({ parts }) => parts.language !== null);
-    return told.length > 0 && !told.some(({ parts }) => parts.language === this.#language);
-  }
-
   #worthOf(name: string, stems: readonly string[]): number {
-    if (this.#isEnglish) return worthOf(name, this.#isNoun);
+    if (this.#isEnglish) return worthOf(name, (stem) => this.#group.sampleWords.isNoun(stem));
     return stems.length === 1 ? SINGLE_WORD : 1;
   }
 }
@@ -244,13 +212,6 @@ function shapeOf(key: string, use: PhraseUse, uses: ReadonlyMap<string, PhraseUs
   );
 }
 
-/** By the rarest of some stems among the groups: 1 where no other group holds it. */
-function distinctnessOf(stems: readonly string[], frequencies: DocumentFrequencies): number {
-  const most = Math.max(...stems.map((stem) => inverseFrequencyOf(stem, frequencies)));
-  const rarest = Math.log(1 + frequencies.groups) ** 0.25;
-  return rarest === 0 ? 1 : COMMON_FACTOR + (1 - COMMON_FACTOR) * Math.min(1, most / rarest);
-}
-
 function openFactorOf(key: string, { count }: PhraseUse, uses: ReadonlyMap<string, PhraseUse>): number {
   let most = 0;
   for (const [longer, use] of uses) if (longer.startsWith(`${key} `)) most = Math.max(most, use.count);
@@ -272,55 +233,6 @@ function surfaceOf({ surface, action, count }: PhraseUse): string {
 }
 
 /** Inverse document frequency, dampened. */
-function inverseFrequencyOf(stem: string, { groups, groupsWith }: DocumentFrequencies): number {
-  return Math.log(1 + groups / Math.max(1, groupsWith(stem))) ** 0.25;
-}
-
-/** What the samples alone say of phrases. */
-function usesInSamples(samples: readonly ReadSample[]): GroupPhrases {
-  const uses = new Map<string, PhraseUse>();
-  const inOrder = samples.toSorted((x, y) => (x.text < y.text ? -1 : 1));
-  for (const { read } of inOrder) {
-    for (const [key, use] of phraseUsesOf(read)) {
-      const known = uses.get(key);
-      uses.set(key, known === undefined ? use : combinedUse(known, use));
-    }
-  }
-  return { uses, requests: samples.length };
-}
-
-interface SingleWord {
-  readonly name: string;
-  /** Share of its uses that end a thing, as a noun does and an adjective before it does not. */
-  readonly closed: number;
-  /** Share of its uses as a verb or participle: alone, those name nothing. */
-  readonly verbal: number;
-}
-
-/** Each stem of the samples as most of them write it; of equal forms the shorter, then the first by code point. */
-function singleWords(samples: readonly ReadSample[]): Map<string, SingleWord> {
-  const known = new Map<
-    string,
-    { uses: number; closed: number; verbal: number; forms: Map<string, number> }
-  >();
-  for (const { read, weight } of samples) {
-    for (const [place, { part, stem, shown, verb }] of read.tokens.entries()) {
-      if (part !== 'content' || PARTICLES.has(shown)) continue;
-      const word = known.get(stem) ?? { uses: 0, closed: 0, verbal: 0, forms: new Map<string, number>() };
-      known.set(stem, word);
-      word.uses += weight;
-      if (verb || isVerbForm(shown.toLowerCase()) || PARTICIPLE.test(shown)) word.verbal += weight;
-      const next = read.tokens[place + 1];
-      if (next === undefined || next.part !== 'content' || next.afterBreak) word.closed += weight;
-      word.forms.set(shown, (word.forms.get(shown) ?? 0) + weight);
-    }
-  }
-  return new Map(
-    [...known].map(([stem, { uses, closed, verbal, forms }]) => {
-      const [best] = [...forms].sort(
-        ([x, a], [y, b]) => b - a || x.length - y.length || (x < y ? -1 : 1),
-      )[0]!;
-      return [stem, { name: nameFrom([best], true), closed: closed / uses, verbal: verbal / uses }];
-    }),
-  );
+function inverseFrequency(groups: number, groupsWith: number): number {
+  return Math.log(1 + groups / Math.max(1, groupsWith)) ** 0.25;
 }

@@ -4,10 +4,10 @@
  * Covered by test/topics/naming/set-phrases.test.ts.
  */
 import { LEXICON } from '../../text/lexicon.ts';
-import { isUnspaced, wordsOf } from '../../text/words.ts';
+import { wordsOf } from '../../text/words.ts';
 import { MOST_WORDS, nameFrom } from './phrases.ts';
 import { isVerb, isVerbForm } from './verb-forms.ts';
-import type { ReadSample } from './truth.ts';
+import type { Sample } from './sample-words.ts';
 
 const FEWEST_WORDS = 2;
 /** Requests of more words are no set phrases. */
@@ -37,12 +37,12 @@ export interface SetPhrase {
 }
 
 /** The runs of words that many samples hold, function words among them, and the short samples as they are. */
-export function setPhrases(samples: readonly ReadSample[]): SetPhrase[] {
+export function setPhrases(samples: readonly Sample[]): SetPhrase[] {
   const total = samples.reduce((sum, { weight }) => sum + weight, 0);
   const held = new Map<string, { name: string; weight: number }>();
-  for (const { text, weight } of samples) {
-    if (isUnspaced(text)) continue;
-    const words = wordsOf(text).map(({ text: word }) => word);
+  for (const { request, weight } of samples) {
+    if (request.tokens.unspaced) continue;
+    const words = wordsOf(request.text).map(({ text: word }) => word);
     if (words.length > MOST_READ) continue;
     const seen = new Set<string>();
     for (let start = 0; start < words.length; start += 1) {

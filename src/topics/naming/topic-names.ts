@@ -3,13 +3,12 @@
  * topic, so it stays as long as it is right for most requests. It changes when too few of them hold its words and
  * clearly more hold those of another name.
  */
-import { keysOfAll, weightOf, type MicroCluster } from '../micro-cluster.ts';
 import type { Overview, Topic, TopicState } from '../topic-state.ts';
 import { nameKey, nameWordsOf } from './name-words.ts';
 import { rankedNames } from './names.ts';
 import type { ScoredName } from './scores.ts';
 import { isVerbForm } from './verb-forms.ts';
-import { phraseUses, samplesOf, wordShares } from './wording.ts';
+import type { WordsOfMicros } from './wording.ts';
 
 export { isOutgrown, nameCluster } from './cluster-names.ts';
 
@@ -36,55 +35,42 @@ const LEAST_CONTRAST = 0.15;
 /** Failing that, another phrase of this share of the requests is its name. */
 const LEAST_SHARE = 0.1;
 
-/** What the requests of a topic say, read once. */
-interface Reading {
-  readonly shares: ReadonlyMap<string, number>;
-  readonly ranked: readonly ScoredName[];
-}
-
 /** Gives a topic a name that no other topic with requests has. */
 export function nameTopic(state: TopicState, topic: Topic, overview: Overview): void {
-  const own = overview.members.get(topic.number)!;
-  const name = distinctName(state, topic, readTopic(own, overview), overview);
-  state.changeTopic(topic, { name, namedAt: weightOf(own) });
+  const words = overview.wordsOf(topic);
+  const name = distinctName(state, topic, rankedNames(words, overview.frequencies), overview);
+  state.changeTopic(topic, { name, namedAt: words.weight });
 }
 
 /** Examines the names of the topics that have grown or shrunk, and changes those that are wrong. */
 export function renameChangedTopics(state: TopicState, overview: Overview): void {
   const taken = new Set<string>();
-  for (const [number, members] of [...overview.members].sort(([x], [y]) => x - y)) {
+  for (const number of [...overview.members.keys()].sort((x, y) => x - y)) {
     const topic = state.topics[number]!;
-    const weight = weightOf(members);
+    const words = overview.wordsOf(topic);
+    const { weight } = words;
     // A topic that comes back keeps its name, unless another has it by now.
     if (topic.name === '' || taken.has(topic.name)) nameTopic(state, topic, overview);
     taken.add(topic.name);
     if (topic.namedAt > 0 && weight < topic.namedAt * TOPIC_GROWTH && topic.namedAt < weight * TOPIC_GROWTH)
       continue;
-    const shares = wordShares(members);
     const { stems } = nameWordsOf(topic);
-    if (stems.length > 1 && weight > FIRST_FORMS && heldBy(stems, shares) >= RIGHT_FOR_MOST) {
+    if (stems.length > 1 && weight > FIRST_FORMS && heldBy(stems, words.shares) >= RIGHT_FOR_MOST) {
       state.changeTopic(topic, { namedAt: weight });
       continue;
     }
-    const reading = readTopic(members, overview);
-    const name = isWrong(topic, reading, weight) ? distinctName(state, topic, reading, overview) : topic.name;
+    const ranked = rankedNames(words, overview.frequencies);
+    const name = isWrong(topic, words, ranked) ? distinctName(state, topic, ranked, overview) : topic.name;
     state.changeTopic(topic, { name, namedAt: weight });
     taken.add(name);
   }
-}
-
-function readTopic(members: readonly MicroCluster[], { frequencies }: Overview): Reading {
-  const shares = wordShares(members);
-  const keys = keysOfAll(members);
-  const group = { samples: samplesOf(members), shares, phrases: phraseUses(members), keys };
-  return { shares, ranked: rankedNames(group, frequencies) };
 }
 
 /**
  * Whether there is a clearly better name: of the same words in a better form, or one that clearly more requests
  * hold.
  */
-function isWrong(topic: Topic, { shares, ranked }: Reading, weight: number): boolean {
+function isWrong(topic: Topic, { shares, weight }: WordsOfMicros, ranked: readonly ScoredName[]): boolean {
   const best = ranked[0];
   if (best === undefined) return false;
   const { stems, key, name } = nameWordsOf(topic);
@@ -119,9 +105,11 @@ function heldBy(stems: readonly string[], shares: ReadonlyMap<string, number>): 
 function distinctName(
   state: TopicState,
   topic: Topic,
-  { shares, ranked }: Reading,
-  { members }: Overview,
+  ranked: readonly ScoredName[],
+  overview: Overview,
 ): string {
+  const { members } = overview;
+  const { shares } = overview.wordsOf(topic);
   const holders = new Map<string, number>();
   for (const number of members.keys()) {
     const other = state.topics[number]!;
@@ -131,7 +119,8 @@ function distinctName(
   if (best === undefined) return numbered('Unnamed', state, topic, members);
   const rival = holders.get(nameKey(best.stems));
   if (rival === undefined && best.stems.length > 0) return best.name;
-  const rivalShares = rival === undefined ? new Map<string, number>() : wordShares(members.get(rival)!);
+  const rivalShares =
+    rival === undefined ? new Map<string, number>() : overview.wordsOf(state.topics[rival]!).shares;
   const contrastOf = (stem: string): number => (shares.get(stem) ?? 0) - (rivalShares.get(stem) ?? 0);
   const free = ranked
     .filter(

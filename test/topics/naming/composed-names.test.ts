@@ -1,10 +1,10 @@
 import { deepEqual, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { composedNames } from '../../../src/topics/naming/composed-names.ts';
-import { readSample } from '../../../src/topics/naming/truth.ts';
+import { ReadRequest } from '../../../src/topics/read-request.ts';
 
 const namesOf = (...texts: readonly string[]): string[] =>
-  composedNames(texts.map((text) => readSample({ text, weight: 1 }))).map(({ name }) => name);
+  composedNames(texts.map((text) => ({ request: new ReadRequest(text), weight: 1 }))).map(({ name }) => name);
 
 describe('composedNames', () => {
   it('joins the verb that most use with the thing that most name', () => {
@@ -54,7 +54,7 @@ describe('composedNames of several languages', () => {
       '¿cuándo me devuelven el dinero?',
       'quiero que me devuelvan el dinero',
     ];
-    const names = composedNames(texts.map((text) => readSample({ text, weight: 1 })));
+    const names = composedNames(texts.map((text) => ({ request: new ReadRequest(text), weight: 1 })));
     ok(
       names.every(({ name }) => !/dinero/i.test(name)),
       names.map(({ name }) => name).join(),

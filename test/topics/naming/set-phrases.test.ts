@@ -1,11 +1,12 @@
 import { equal } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setPhrases } from '../../../src/topics/naming/set-phrases.ts';
-import { readSample } from '../../../src/topics/naming/truth.ts';
+import { ReadRequest } from '../../../src/topics/read-request.ts';
 
 const shareOf = (name: string, ...texts: readonly string[]): number | undefined =>
-  setPhrases(texts.map((text) => readSample({ text, weight: 1 }))).find((phrase) => phrase.name === name)
-    ?.share;
+  setPhrases(texts.map((text) => ({ request: new ReadRequest(text), weight: 1 }))).find(
+    (phrase) => phrase.name === name,
+  )?.share;
 
 describe('setPhrases', () => {
   it('are runs of words with their function words', () => {
