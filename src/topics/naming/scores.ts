@@ -58,6 +58,8 @@ const UNDECIDED = 0.5;
 /** From this share of the requests on a name is true; below, the share counts twice. */
 const TRUE_OF_MOST = 0.45;
 const SINGLE_WORD = 0.74;
+/** A name is true of this share of the requests at least. */
+const LEAST_SHARE = 0.04;
 /** What a single word loses that can be a verb or participle. */
 const VERBAL_LOSS = 0.7;
 
@@ -153,6 +155,7 @@ class Candidates {
   }
 
   #add(name: string, stems: readonly string[], trueOf: number, shape: number): void {
+    if (trueOf < LEAST_SHARE) return;
     const share = this.#truth.isForeign(stems, this.#language) ? FOREIGN * trueOf : trueOf;
     const score =
       share *
