@@ -93,6 +93,11 @@ export class Topics {
     };
   }
 
+  /** The row of one topic as it is now. */
+  row(topic: number): TopicRow {
+    return this.#topicRow(this.#state.topics[topic]!);
+  }
+
   /** The rows of all topics and topic clusters as they are now, by number. */
   rows(): { topics: TopicRow[]; clusters: ClusterRow[] } {
     const { topics, clusters } = this.#state;

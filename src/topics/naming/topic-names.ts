@@ -5,7 +5,7 @@
  */
 import type { Overview, Topic, TopicState } from '../topic-state.ts';
 import { nameKey, nameWordsOf } from './name-words.ts';
-import { rankedNames } from './names.ts';
+import { rankedNames, uniqueName } from './names.ts';
 import type { ScoredName } from './scores.ts';
 import { isVerbForm } from './verb-forms.ts';
 import type { WordsOfMicros } from './wording.ts';
@@ -116,7 +116,10 @@ function distinctName(
     if (other !== topic && other.name !== '') holders.set(nameWordsOf(other).key, number);
   }
   const best = ranked[0];
-  if (best === undefined) return numbered('Unnamed', state, topic, members);
+  const taken = new Set(
+    [...members.keys()].flatMap((number) => (number === topic.number ? [] : state.topics[number]!.name)),
+  );
+  if (best === undefined) return uniqueName([], taken);
   const rival = holders.get(nameKey(best.stems));
   if (rival === undefined && best.stems.length > 0) return best.name;
   const rivalShares =
@@ -133,18 +136,5 @@ function distinctName(
   const other = ranked.find(
     ({ stems, share }) => stems.length > 1 && share >= LEAST_SHARE && !holders.has(nameKey(stems)),
   );
-  return other?.name ?? numbered(best.name, state, topic, members);
-}
-
-/** The name, or the name with the lowest number from 2 on that no other topic has. */
-function numbered(
-  base: string,
-  state: TopicState,
-  topic: Topic,
-  members: ReadonlyMap<number, unknown>,
-): string {
-  const taken = new Set<string>();
-  for (const number of members.keys()) if (number !== topic.number) taken.add(state.topics[number]!.name);
-  if (!taken.has(base)) return base;
-  for (let number = 2; ; number += 1) if (!taken.has(`${base} (${number})`)) return `${base} (${number})`;
+  return other?.name ?? uniqueName([best.name], taken);
 }
