@@ -6,8 +6,6 @@
 import { composedNames } from './composed-names.ts';
 import { withAcronyms, worthOf } from './name-form.ts';
 import { nameFrom, type PhraseUse } from './phrases.ts';
-import { tokensOf } from './tokens.ts';
-import { setPhrases } from './set-phrases.ts';
 import { Truth } from './truth.ts';
 import { isVerbForm, namingForm } from './verb-forms.ts';
 import type { GroupWords } from './wording.ts';
@@ -43,14 +41,6 @@ const FOREIGN = 0.4;
 const COMPOSED_FACTOR = 0.97;
 /** What is left of a name in words that hardly any request uses for what it means. */
 const UNUSUAL_FACTOR = 0.65;
-/** What a set phrase is worth as a name, and of how many others it must be true. */
-const SET_PHRASE = 0.45;
-const LONGER_GAIN = 0.1;
-const TRUE_OF_MANY = 0.4;
-const TRUE_OF_SOME = 0.3;
-/** From this score on, a name needs no set phrase beside it. */
-const NAMED_WELL = 0.25;
-const FEWEST_FOR_SET_PHRASE = 5;
 /** What a name is worth whose words all groups share. */
 const COMMON_FACTOR = 0.65;
 /** What a request counts that names the thing of an action, but no action. */
@@ -60,8 +50,6 @@ const TRUE_OF_MOST = 0.45;
 const SINGLE_WORD = 0.74;
 /** A name is true of this share of the requests at least. */
 const LEAST_SHARE = 0.04;
-/** What a single word loses that can be a verb or participle. */
-const VERBAL_LOSS = 0.7;
 
 export interface ScoredName {
   readonly name: string;
@@ -79,7 +67,6 @@ export function scoredNames(group: GroupWords, frequencies: DocumentFrequencies)
   candidates.addPhrases();
   candidates.addPairs();
   candidates.addWords();
-  candidates.addSetPhrases();
   return candidates.all();
 }
 
@@ -95,7 +82,7 @@ class Candidates {
   constructor(group: GroupWords, frequencies: DocumentFrequencies) {
     this.#group = group;
     this.#frequencies = frequencies;
-    this.#truth = new Truth(group, group.phrases.requests);
+    this.#truth = new Truth(group);
     this.#language = group.sampleWords.language ?? 'en';
     this.#isEnglish = this.#language === 'en';
   }
@@ -132,25 +119,9 @@ class Candidates {
   }
 
   addWords(): void {
-    for (const { stem, name, closed, verbal } of this.#group.sampleWords.words()) {
+    for (const { stem, name, closed } of this.#group.sampleWords.words()) {
       const share = this.#group.shares.get(stem) ?? 0;
-      const shape =
-        (OPEN_FACTOR + (1 - OPEN_FACTOR) * closed) * (this.#isEnglish ? 1 : 1 - VERBAL_LOSS * verbal);
-      if (share > 0) this.#add(name, [stem], share, shape);
-    }
-  }
-
-  /** Where nothing else is a good name. */
-  addSetPhrases(): void {
-    const isNamed = this.all().some(({ score }) => score >= NAMED_WELL);
-    if (isNamed || this.#group.samples.length < FEWEST_FOR_SET_PHRASE) return;
-    for (const { name, share } of setPhrases(this.#group.samples)) {
-      const stems = [...tokensOf(name).stems];
-      const words = name.split(' ').length;
-      if (share < (words > 2 ? TRUE_OF_SOME : TRUE_OF_MANY) || stems.length > 1) continue;
-      const score = share * SET_PHRASE * (1 + LONGER_GAIN * words);
-      const key = `= ${name}`;
-      this.#best.set(key, { name, score, stems, key, share });
+      this.#add(name, [stem], share, OPEN_FACTOR + (1 - OPEN_FACTOR) * closed);
     }
   }
 
@@ -167,7 +138,7 @@ class Candidates {
       (LENGTH_FACTORS[stems.length] ?? 0);
     const key = stems.join(' ');
     if (score <= (this.#best.get(key)?.score ?? 0)) return;
-    const written = this.#isEnglish ? withAcronyms(this.#inUsualNumber(name, stems)) : name;
+    const written = this.#isEnglish ? withAcronyms(name) : name;
     this.#best.set(key, { name: written, score, stems, key, share });
   }
 
@@ -180,26 +151,10 @@ class Candidates {
     return COMMON_FACTOR + (1 - COMMON_FACTOR) * Math.min(1, share);
   }
 
-  /** The last word in the singular or plural, as most samples write it. */
-  #inUsualNumber(name: string, stems: readonly string[]): string {
-    const words = name.split(' ');
-    const usual = this.#group.sampleWords.wordOf(stems.at(-1)!)?.name;
-    const last = words.at(-1)!;
-    if (usual === undefined || words.length < 2 || !isOtherNumber(usual.toLowerCase(), last.toLowerCase()))
-      return name;
-    return [...words.slice(0, -1), usual.toLowerCase()].join(' ');
-  }
-
   #worthOf(name: string, stems: readonly string[]): number {
     if (this.#isEnglish) return worthOf(name, (stem) => this.#group.sampleWords.isNoun(stem));
     return stems.length === 1 ? SINGLE_WORD : 1;
   }
-}
-
-/** Whether one word is the plural of the other, as far as their letters tell. */
-function isOtherNumber(one: string, other: string): boolean {
-  const [short, long] = one.length < other.length ? [one, other] : [other, one];
-  return long === `${short}s` || long === `${short}es` || long === `${short.slice(0, -1)}ies`;
 }
 
 /** How well a phrase is cut, by the ways in which requests use it. */
@@ -230,8 +185,7 @@ function isJoined({ surface }: PhraseUse, stems: readonly string[]): boolean {
 function surfaceOf({ surface, action, count }: PhraseUse): string {
   const [first = '', ...rest] = surface.split(' ');
   const lower = first.toLowerCase();
-  const isProgressive = lower.endsWith('ing');
-  if (action * (isProgressive ? 5 : 2) < count || action === 0 || !isVerbForm(lower)) return surface;
+  if (action * 2 < count || action === 0 || !isVerbForm(lower)) return surface;
   return nameFrom([namingForm(lower), ...rest], false);
 }
 
