@@ -8,7 +8,7 @@ import { startOfRow } from '../numeric/lower-triangle.ts';
 import { dotsOf } from '../numeric/vectors.ts';
 import { centroidSimilarity, type TopicSum } from './centroid-similarity.ts';
 import { inherit } from './id-inheritance.ts';
-import { isOutgrown, nameCluster } from './naming/topic-names.ts';
+import { isOutgrown, nameCluster } from './naming/cluster-names.ts';
 import { sharedPairs } from './request-keys.ts';
 import { HYSTERESIS, type InstanceThresholds } from './thresholds.ts';
 import type { Overview, Topic, TopicCluster, TopicState } from './topic-state.ts';

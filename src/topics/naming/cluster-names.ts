@@ -6,7 +6,7 @@
 import { LEXICON } from '../../text/lexicon.ts';
 import { stemOf } from '../../text/stem.ts';
 import type { Overview, Topic, TopicCluster, TopicState } from '../topic-state.ts';
-import { nameWordsOf, type NameWords } from './name-words.ts';
+import { nameWordsOf, type NameWords } from './topic-names.ts';
 import { uniqueName } from './names.ts';
 import { MOST_WORDS, nameFrom } from './phrases.ts';
 import { SampleWords } from './sample-words.ts';

@@ -4,12 +4,9 @@
  * clearly more hold those of another name.
  */
 import type { Overview, Topic, TopicState } from '../topic-state.ts';
-import { nameKey, nameWordsOf } from './name-words.ts';
-import { rankedNames, uniqueName } from './names.ts';
-import type { ScoredName } from './scores.ts';
+import { rankedNames, uniqueName, type ScoredName } from './names.ts';
+import { tokensOf, type Token } from './tokens.ts';
 import type { WordsOfMicros } from './wording.ts';
-
-export { isOutgrown, nameCluster } from './cluster-names.ts';
 
 /** A topic's name is examined when the topic has this many times the requests of the last time, or as much fewer. */
 const TOPIC_GROWTH = 1.5;
@@ -111,4 +108,46 @@ function distinctName(
     ({ stems, share }) => stems.length > 1 && share >= LEAST_SHARE && !holders.has(nameKey(stems)),
   );
   return other?.name ?? uniqueName([best.name], taken);
+}
+
+/** What a name says. Two names with the same stems do not tell their topics apart. */
+export interface NameWords {
+  readonly name: string;
+  /** In the order of the name. */
+  readonly stems: readonly string[];
+  /** The stems, sorted and joined with a space. */
+  readonly key: string;
+  /** The content words behind the verb, or all when it begins with none. */
+  readonly thing: readonly Token[];
+  /** The verb that the name begins with. */
+  readonly action: Token | null;
+}
+
+/** Read once for each topic or cluster and name: the same names are asked for at every regrouping. */
+const known = new WeakMap<object, NameWords>();
+
+/** The words of the name that `owner` has now. */
+export function nameWordsOf(owner: { readonly name: string }): NameWords {
+  const words = known.get(owner);
+  if (words !== undefined && words.name === owner.name) return words;
+  const read = readName(owner.name);
+  known.set(owner, read);
+  return read;
+}
+
+function readName(name: string): NameWords {
+  const tokens = tokensOf(name).tokens.filter(({ part }) => part === 'content');
+  const stems = tokens.map(({ stem }) => stem);
+  const isAction = tokens.length > 1 && tokens[0]!.verb;
+  return {
+    name,
+    stems,
+    key: nameKey(stems),
+    thing: isAction ? tokens.slice(1) : tokens,
+    action: isAction ? tokens[0]! : null,
+  };
+}
+
+function nameKey(stems: readonly string[]): string {
+  return stems.toSorted().join(' ');
 }
