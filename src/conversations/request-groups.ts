@@ -13,8 +13,9 @@ import { VectorTable } from '../numeric/vector-table.ts';
 import { addTo, normOf } from '../numeric/vectors.ts';
 import { ChangeTracker } from '../topics/change-tracker.ts';
 import { namesOf, requestName, uniqueName } from '../topics/naming/names.ts';
-import type { DocumentFrequencies } from '../topics/naming/scores.ts';
-import { sharesIn } from '../topics/naming/tokens.ts';
+import type { DocumentFrequencies } from '../topics/naming/word-index.ts';
+import { wordsOfRequests } from '../topics/naming/wording.ts';
+import { ReadRequest } from '../topics/read-request.ts';
 import { addKeys, keysOfOne, noGroupKeys, oddsOfOne, type GroupKeys } from './ability-match.ts';
 import { rankedAbilityNames, type NamedAbility } from './ability-name.ts';
 import { JOINS, MERGES } from './ability-weights.ts';
@@ -305,8 +306,7 @@ export class RequestGroups {
 
 function namesOfRequests(samples: readonly string[], frequencies: DocumentFrequencies): string[] {
   if (samples.length < 2) return samples.map(requestName).filter((name) => name !== '');
-  const weighed = samples.map((text) => ({ text, weight: 1 }));
-  return namesOf({ samples: weighed, shares: sharesIn(samples) }, frequencies);
+  return namesOf(wordsOfRequests(samples.map((text) => new ReadRequest(text))), frequencies);
 }
 
 function isLive({ heir }: RequestGroup): boolean {

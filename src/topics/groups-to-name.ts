@@ -80,5 +80,5 @@ export function clusterId(
 
 function textsOf(members: readonly MicroCluster[], most: number): string[] {
   const samples = samplesOf(members).toSorted((x, y) => y.weight - x.weight);
-  return [...new Set(samples.map(({ text }) => text))].slice(0, most);
+  return [...new Set(samples.map(({ request }) => request.text))].slice(0, most);
 }

@@ -94,33 +94,24 @@ export class MicroClusters {
   }
 
   /**
-   * Sums of similarities over all pairs of requests of two micro-clusters, as `averageLinkage` takes them. `apart`:
-   * micro-clusters with different keys count as that similar.
+   * Sums of similarities over all pairs of requests of two of some micro-clusters, as `averageLinkage` takes them.
+   * `keyScale`: what the keys of requests add is multiplied by it; 0: only their vectors count.
    */
-  pairTotals(apart: number, keyOf: (micro: MicroCluster) => string): Float64Array {
-    const totals = pairTotalsOf(this.#table, this.live);
-    const keys = this.live.map(keyOf);
-    const weights = this.live.map(({ weight }) => weight);
-    for (let row = 1, at = 0; row < keys.length; row += 1) {
-      for (let other = 0; other < row; other += 1, at += 1) {
-        if (keys[row] !== keys[other]) totals[at] = apart * weights[row]! * weights[other]!;
-      }
-    }
-    return totals;
-  }
-
-  /** The same over some of the micro-clusters. */
-  pairTotalsAmong(members: readonly MicroCluster[], scale: number): Float64Array {
+  pairTotals(members: readonly MicroCluster[], keyScale: number): Float64Array {
     const table = new VectorTable(this.#arena);
     for (const { sum } of members) table.push(sum);
-    const totals = pairTotalsOf(table, members);
+    const totals = new Float64Array(startOfRow(members.length));
+    table.pairCosines(totals);
     table.clear();
-    const keys = mainKeysOf(members.map((member) => member.keys));
-    const weights = members.map(({ weight }) => weight);
+    const norms = Float64Array.from(members, ({ norm }) => norm);
+    const weights = Float64Array.from(members, ({ weight }) => weight);
+    const keys = keyScale === 0 ? null : mainKeysOf(members.map((member) => member.keys));
     for (let row = 1, at = 0; row < members.length; row += 1) {
-      const [own, weight] = [keys[row]!, scale * weights[row]!];
-      for (let other = 0; other < row; other += 1, at += 1)
-        totals[at]! += mainKeyBonus(own, keys[other]!) * weight * weights[other]!;
+      const [norm, weight, own] = [norms[row]!, keyScale * weights[row]!, keys?.[row]];
+      for (let other = 0; other < row; other += 1, at += 1) {
+        totals[at]! *= norm * norms[other]!;
+        if (own !== undefined) totals[at]! += mainKeyBonus(own, keys![other]!) * weight * weights[other]!;
+      }
     }
     return totals;
   }
@@ -323,14 +314,4 @@ export class MicroClusters {
     for (const changed of [micro.number, ...(this.#absorbed.get(micro.number) ?? [])])
       this.changes.note(changed, shown);
   }
-}
-
-function pairTotalsOf(table: VectorTable, members: readonly MicroCluster[]): Float64Array {
-  const totals = new Float64Array(startOfRow(members.length));
-  table.pairCosines(totals);
-  const norms = Float64Array.from(members, ({ norm }) => norm);
-  for (let row = 1, at = 0; row < norms.length; row += 1) {
-    for (let other = 0; other < row; other += 1, at += 1) totals[at]! *= norms[row]! * norms[other]!;
-  }
-  return totals;
 }

@@ -3,6 +3,7 @@
  * similar ones, never across topics and claims, and lets later requests join micro-clusters more easily.
  */
 import { averageLinkage } from '../numeric/linkage.ts';
+import type { MicroCluster } from './micro-cluster.ts';
 import { createTopicIfDue } from './topic-creation.ts';
 import type { TopicState } from './topic-state.ts';
 
@@ -11,23 +12,20 @@ const MOST_MICROS = 1000;
 const KEPT_MICROS = 700;
 /** Each pruning lowers by this the cosine from which a request joins a micro-cluster. */
 const RELAXATION = 0.02;
-/** Keeps micro-clusters of different topics apart: no similarity makes up for it. */
-const NEVER = -4;
-
 /** Prunes when there are more than `MOST_MICROS` micro-clusters. */
 export function pruneIfDue(state: TopicState): void {
   if (state.micros.live.length <= MOST_MICROS) return;
   const { micros, thresholds } = state;
-  const totals = micros.pairTotals(NEVER, ({ topic, core, claim }) => `${topic} ${core} ${claim}`);
-  const rows = [...micros.live];
-  const weights = rows.map(({ weight }) => weight);
-  const surplus = rows.length - KEPT_MICROS;
+  const groups = [
+    ...Map.groupBy(micros.live, ({ topic, core, claim }) => `${topic} ${core} ${claim}`).values(),
+  ];
+  const surplus = micros.live.length - KEPT_MICROS;
   // The most similar pairs come first whatever the threshold is. A high one is faster and most often gives enough.
-  let merges = averageLinkage(totals, weights, thresholds.topic);
-  if (merges.length < surplus) merges = averageLinkage(totals, weights, -1);
-  for (const { a, b } of merges.slice(0, surplus)) {
-    micros.merge(micros.resolve(rows[a]!.number), micros.resolve(rows[b]!.number));
-  }
+  let merges = groups.flatMap((group) => mergesIn(state, group, thresholds.topic));
+  if (merges.length < surplus) merges = groups.flatMap((group) => mergesIn(state, group, -1));
+  merges.sort((x, y) => y.similarity - x.similarity);
+  for (const { kept, gone } of merges.slice(0, surplus))
+    micros.merge(micros.resolve(kept.number), micros.resolve(gone.number));
   micros.compact();
   state.relaxation += RELAXATION;
   const waiting = Map.groupBy(
@@ -35,4 +33,20 @@ export function pruneIfDue(state: TopicState): void {
     ({ waitingGroup }) => waitingGroup,
   );
   for (const members of waiting.values()) createTopicIfDue(state, members);
+}
+
+interface MicroMerge {
+  readonly kept: MicroCluster;
+  readonly gone: MicroCluster;
+  readonly similarity: number;
+}
+
+/** The most similar first. */
+function mergesIn({ micros }: TopicState, group: readonly MicroCluster[], least: number): MicroMerge[] {
+  const weights = group.map(({ weight }) => weight);
+  return averageLinkage(micros.pairTotals(group, 0), weights, least).map(({ a, b, similarity }) => ({
+    kept: group[a]!,
+    gone: group[b]!,
+    similarity,
+  }));
 }

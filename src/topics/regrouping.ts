@@ -6,10 +6,10 @@
  */
 import { averageLinkage, groupsAfter } from '../numeric/linkage.ts';
 import { cosineWithCore, placeOf } from './assignment.ts';
-import { CoreSums } from './core-sums.ts';
+import { CoreIndex, coresOf, mergeCores, saveLengths, type Core } from './cores.ts';
 import { weightOf } from './micro-cluster.ts';
 import { renameChangedTopics } from './naming/topic-names.ts';
-import { placeOwnTopics } from './own-topic-clusters.ts';
+import { placeOwnTopics } from './own-topic-places.ts';
 import { recluster } from './topic-clusters.ts';
 import { createTopicOf } from './topic-creation.ts';
 import type { TopicState } from './topic-state.ts';
@@ -36,10 +36,9 @@ export function regroupIfDue(state: TopicState): void {
 function regroup(state: TopicState): void {
   releaseStrangers(state);
   createTopicsOfWaiting(state);
-  const cores = new CoreSums(state);
-  mergeTopics(state, cores);
-  cores.saveLengths();
-  placeWaiting(state, cores);
+  const cores = mergeTopics(state);
+  saveLengths(cores, state);
+  placeWaiting(state, new CoreIndex(cores, state.thresholds.scale));
   const overview = state.overview();
   renameChangedTopics(state, overview);
   recluster(state, overview);
@@ -55,7 +54,7 @@ function releaseStrangers({ micros, thresholds }: TopicState): void {
   for (const members of micros.byTopic().values()) {
     const core = members.filter((micro) => micro.core);
     const weights = core.map(({ weight }) => weight);
-    const merges = averageLinkage(micros.pairTotalsAmong(core, scale), weights, least - CLEAR_GAIN * scale);
+    const merges = averageLinkage(micros.pairTotals(core, scale), weights, least - CLEAR_GAIN * scale);
     const parts = groupsAfter(core, merges);
     const heaviest = Math.max(...parts.map(weightOf));
     const kept = parts.find((part) => weightOf(part) === heaviest);
@@ -69,27 +68,25 @@ function createTopicsOfWaiting(state: TopicState): void {
   const { micros, thresholds } = state;
   const waiting = micros.live.filter(({ core }) => !core);
   const weights = waiting.map(({ weight }) => weight);
-  const merges = averageLinkage(micros.pairTotalsAmong(waiting, thresholds.scale), weights, thresholds.topic);
+  const merges = averageLinkage(micros.pairTotals(waiting, thresholds.scale), weights, thresholds.topic);
   for (const members of groupsAfter(waiting, merges)) {
     if (createTopicOf(state, members) !== null) continue;
     for (const micro of members) micros.moveToWaitingGroup(micro, members[0]!.number);
   }
 }
 
-/** Merges the most similar topics first, for as long as two are as similar as the requests of one. */
-function mergeTopics(state: TopicState, cores: CoreSums): void {
+/** Merges topics that are as similar as the requests of one, and returns the cores that are left. */
+function mergeTopics(state: TopicState): Core[] {
   const least = state.thresholds.topic + state.thresholds.hysteresis;
-  for (let pair = cores.nearestPair(least); pair !== null; pair = cores.nearestPair(least)) {
-    const { larger, smaller } = pair;
+  return mergeCores(coresOf(state), state, least, (larger, smaller) => {
     for (const micro of state.micros.live)
       if (micro.topic === smaller) state.micros.moveToTopic(micro, larger, micro.core);
-    cores.merge(larger, smaller);
     state.changeTopic(state.topics[smaller]!, { heir: larger, since: state.position });
-  }
+  });
 }
 
 /** Places what waits by the test of arrival. What is loose changes its topic for a clear gain only. */
-function placeWaiting(state: TopicState, cores: CoreSums): void {
+function placeWaiting(state: TopicState, cores: CoreIndex): void {
   const { micros, topics, thresholds } = state;
   for (const micro of micros.live) {
     if (micro.core) continue;

@@ -16,8 +16,6 @@ const CONFLICT = 0.07;
  * other is not said. Vectors hear the language, too.
  */
 const OTHER_LANGUAGE = { both: 0.3, one: 0.15 } as const;
-/** The most that keys add to the similarity of two requests. Rounded up, as a bound. */
-export const MOST_BONUS = 2 * AGREEMENT + OTHER_LANGUAGE.both + 0.01;
 /** Things that a micro-cluster remembers; the rarest is dropped. */
 const MOST_THINGS = 12;
 

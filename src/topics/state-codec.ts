@@ -4,8 +4,23 @@
  */
 import type { StateRow } from '../domain/facts.ts';
 import { ByteWriter, readersOf, type ByteReader } from '../domain/byte-codec.ts';
-import type { PhraseUse } from './naming/phrase-uses.ts';
+import {
+  bytesOf,
+  COUNT,
+  FLAG,
+  floatsOf,
+  LINK,
+  listOf,
+  mapOf,
+  NUMBER,
+  record,
+  TEXT,
+  type Codec,
+} from '../domain/record-codec.ts';
+import type { PhraseUse } from './naming/phrases.ts';
+import { ReadRequest } from './read-request.ts';
 import type { MicroCluster } from './micro-cluster.ts';
+import type { ScoredSample } from './naming/wording.ts';
 import { keysFrom, type RequestKeys } from './request-keys.ts';
 import type { Topic, TopicCluster, TopicState } from './topic-state.ts';
 
@@ -17,6 +32,7 @@ const VERSION = 7;
  */
 export function takeState(state: TopicState): StateRow[] {
   const { instance, micros, topics, clusters } = state;
+  const microCodec = microOf(state.dimensions);
   const rows: StateRow[] = [];
   const put = (kind: string, key: number, value: Uint8Array | null): void => {
     rows.push({ instance, kind, key, value });
@@ -25,13 +41,14 @@ export function takeState(state: TopicState): StateRow[] {
   state.savedRequests = state.requests;
   for (const number of micros.changes.takeUnsaved()) {
     const micro = micros.get(number);
-    put('micro', number, micro === undefined ? null : writeMicro(micro));
+    put('micro', number, micro === undefined ? null : bytesOf(microCodec, micro));
     const into = micros.mergedInto(number);
     if (into !== undefined) put('merged', number, new ByteWriter().count(into).finish());
   }
-  for (const number of state.topicChanges.takeUnsaved()) put('topic', number, writeTopic(topics[number]!));
+  for (const number of state.topicChanges.takeUnsaved())
+    put('topic', number, bytesOf(TOPIC, topics[number]!));
   for (const number of state.clusterChanges.takeUnsaved())
-    put('cluster', number, writeCluster(clusters[number]!));
+    put('cluster', number, bytesOf(CLUSTER, clusters[number]!));
   for (const number of state.ownChanges.takeUnsaved()) put('own-topic', number, state.own.write(number));
   return rows;
 }
@@ -42,24 +59,37 @@ export function takeState(state: TopicState): StateRow[] {
  */
 export function restoreState(state: TopicState, rows: readonly StateRow[]): void {
   for (const { read } of readersOf(rows, 'topics')) readCounters(state, read);
-  for (const { key, read } of readersOf(rows, 'topic')) state.insertTopic(readTopic(key, read));
-  for (const { key, read } of readersOf(rows, 'cluster')) state.clusters[key] = readCluster(key, read);
+  for (const { key, read } of readersOf(rows, 'topic'))
+    state.insertTopic({ number: key, ...TOPIC.read(read) });
+  for (const { key, read } of readersOf(rows, 'cluster'))
+    state.clusters[key] = { number: key, ...CLUSTER.read(read) };
   for (const { key, read } of readersOf(rows, 'own-topic')) state.own.read(key, read, state.dimensions);
+  const microCodec = microOf(state.dimensions);
   state.micros.restore(
-    readersOf(rows, 'micro').map(({ key, read }) => readMicro(key, read, state.dimensions)),
+    readersOf(rows, 'micro').map(({ key, read }) => ({ number: key, norm: 0, ...microCodec.read(read) })),
     readersOf(rows, 'merged').map(({ key, read }) => [key, read.count()]),
   );
 }
 
+interface Counters {
+  readonly requests: number;
+  readonly nextRegrouping: number;
+  readonly nextMicro: number;
+  readonly relaxation: number;
+}
+
+const COUNTERS = record<Counters>({
+  requests: COUNT,
+  nextRegrouping: COUNT,
+  nextMicro: COUNT,
+  relaxation: NUMBER,
+});
+
 function writeCounters({ dimensions, requests, nextRegrouping, relaxation, micros }: TopicState): Uint8Array {
-  return new ByteWriter()
-    .byte(VERSION)
-    .count(dimensions)
-    .count(requests)
-    .count(nextRegrouping)
-    .count(micros.next)
-    .text(String(relaxation))
-    .finish();
+  const counters = { requests, nextRegrouping, nextMicro: micros.next, relaxation };
+  const writer = new ByteWriter().byte(VERSION).count(dimensions);
+  COUNTERS.write(writer, counters);
+  return writer.finish();
 }
 
 function readCounters(state: TopicState, read: ByteReader): void {
@@ -72,126 +102,65 @@ function readCounters(state: TopicState, read: ByteReader): void {
         'rebuild the views',
     );
   }
-  state.requests = read.count();
-  state.savedRequests = state.requests;
-  state.nextRegrouping = read.count();
-  state.micros.next = read.count();
-  state.relaxation = Number(read.text());
+  const { requests, nextRegrouping, nextMicro, relaxation } = COUNTERS.read(read);
+  Object.assign(state, { requests, savedRequests: requests, nextRegrouping, relaxation });
+  state.micros.next = nextMicro;
 }
 
-function writeTopic({ position, name, namedAt, cluster, length, heir, since, own }: Topic): Uint8Array {
-  return new ByteWriter()
-    .count(position)
-    .text(name)
-    .count(namedAt)
-    .link(cluster)
-    .text(String(length))
-    .link(heir)
-    .link(since)
-    .text(own?.id ?? '')
-    .text(own?.description ?? '')
-    .finish();
-}
+const TOPIC = record<Omit<Topic, 'number'>>({
+  position: COUNT,
+  name: TEXT,
+  namedAt: COUNT,
+  cluster: LINK,
+  length: NUMBER,
+  heir: LINK,
+  since: LINK,
+  own: {
+    write: (writer, own) => void writer.text(own?.id ?? '').text(own?.description ?? ''),
+    read: (read) => {
+      const [id, description] = [read.text(), read.text()];
+      return id === '' ? null : { id, description };
+    },
+  },
+});
 
-function readTopic(number: number, read: ByteReader): Topic {
-  return {
-    number,
-    position: read.count(),
-    name: read.text(),
-    namedAt: read.count(),
-    cluster: read.link(),
-    length: Number(read.text()),
-    heir: read.link(),
-    since: read.link(),
-    own: readOwn(read),
-  };
-}
+const CLUSTER = record<Omit<TopicCluster, 'number'>>({
+  origin: TEXT,
+  isOwn: FLAG,
+  name: TEXT,
+  namedAt: COUNT,
+});
 
-function readOwn(read: ByteReader): Topic['own'] {
-  const [id, description] = [read.text(), read.text()];
-  return id === '' ? null : { id, description };
-}
+const COUNTS = mapOf(COUNT);
+const KEYS = record<Pick<RequestKeys, 'actions' | 'things' | 'uses'>>({
+  actions: COUNTS,
+  things: COUNTS,
+  uses: mapOf(COUNTS),
+});
 
-function writeCluster({ origin, isOwn, name, namedAt }: TopicCluster): Uint8Array {
-  return new ByteWriter()
-    .text(origin)
-    .byte(isOwn ? 1 : 0)
-    .text(name)
-    .count(namedAt)
-    .finish();
-}
-
-function readCluster(number: number, read: ByteReader): TopicCluster {
-  return { number, origin: read.text(), isOwn: read.byte() === 1, name: read.text(), namedAt: read.count() };
-}
-
-function writeMicro(micro: MicroCluster): Uint8Array {
-  const writer = new ByteWriter()
-    .count(micro.position)
-    .count(micro.weight)
-    .link(micro.topic)
-    .byte(micro.core ? 1 : 0)
-    .count(micro.waitingGroup)
-    .link(micro.claim)
-    .floats(micro.sum);
-  writeCounts(writer, micro.keys.actions);
-  writeCounts(writer, micro.keys.things);
-  writer.count(micro.keys.uses.size);
-  for (const [thing, uses] of micro.keys.uses) writeCounts(writer.text(thing), uses);
-  writer.count(micro.samples.length);
-  for (const { text, score } of micro.samples) writer.text(text).float(score);
-  writeCounts(writer, micro.words);
-  writer.count(micro.phrases.size);
-  for (const [key, { count, surface, votes, leading, closed, action }] of micro.phrases) {
-    writer.text(key).count(count).text(surface).count(votes);
-    writer.count(leading).count(closed).count(action);
-  }
-  return writer.finish();
-}
-
-function writeCounts(writer: ByteWriter, counts: ReadonlyMap<string, number>): void {
-  writer.count(counts.size);
-  for (const [key, count] of counts) writer.text(key).count(count);
-}
-
-function readCounts(read: ByteReader): Map<string, number> {
-  return new Map(read.list(() => [read.text(), read.count()]));
-}
-
-/** Properties are read in the order in which `writeMicro` writes them. */
-function readMicro(number: number, read: ByteReader, dimensions: number): MicroCluster {
-  return {
-    number,
-    position: read.count(),
-    weight: read.count(),
-    topic: read.link(),
-    core: read.byte() === 1,
-    waitingGroup: read.count(),
-    claim: read.link(),
-    sum: read.floats(dimensions),
-    norm: 0,
-    keys: readKeys(read),
-    samples: read.list(() => ({ text: read.text(), score: read.float() })),
-    words: readCounts(read),
-    phrases: new Map(read.list(() => [read.text(), readPhrase(read)])),
-  };
-}
-
-function readKeys(read: ByteReader): RequestKeys {
-  const actions = readCounts(read);
-  const things = readCounts(read);
-  const uses = new Map(read.list(() => [read.text(), readCounts(read)]));
-  return keysFrom({ actions, things, uses });
-}
-
-/** Properties are read in the order in which `writeMicro` writes them. */
-function readPhrase(read: ByteReader): PhraseUse {
-  return {
-    count: read.count(),
-    surface: read.text(),
-    votes: read.count(),
-    leading: read.count(),
-    closed: read.count(),
-    action: read.count(),
-  };
-}
+const microOf = (dimensions: number): Codec<Omit<MicroCluster, 'number' | 'norm'>> =>
+  record({
+    position: COUNT,
+    weight: COUNT,
+    topic: LINK,
+    core: FLAG,
+    waitingGroup: COUNT,
+    claim: LINK,
+    sum: floatsOf(dimensions),
+    keys: { write: KEYS.write, read: (read) => keysFrom(KEYS.read(read)) },
+    samples: listOf<ScoredSample>({
+      write: (writer, { request, score }) => void writer.text(request.text).float(score),
+      read: (read) => ({ request: new ReadRequest(read.text()), score: read.float() }),
+    }),
+    words: COUNTS,
+    phrases: mapOf(
+      record<PhraseUse>({
+        count: COUNT,
+        surface: TEXT,
+        votes: COUNT,
+        leading: COUNT,
+        closed: COUNT,
+        action: COUNT,
+      }),
+    ),
+  });

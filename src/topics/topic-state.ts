@@ -10,7 +10,8 @@ import { heirOf, NOTHING_CURATED, shownTopicOf, type TopicCuration } from './cur
 import { ChangeTracker } from './change-tracker.ts';
 import { sumOf, weightOf, type MicroCluster } from './micro-cluster.ts';
 import { MicroClusters } from './micro-clusters.ts';
-import type { DocumentFrequencies } from './naming/scores.ts';
+import type { DocumentFrequencies } from './naming/word-index.ts';
+import { WordsOfMicros } from './naming/wording.ts';
 import { OwnTopics } from './own-topics.ts';
 import type { InstanceThresholds } from './thresholds.ts';
 
@@ -49,10 +50,25 @@ export interface TopicCluster {
   namedAt: number;
 }
 
-/** What forms each topic, and how common words are among topics: valid until a micro-cluster changes. */
-export interface Overview {
+/** What forms each topic and what its requests say: valid until a micro-cluster changes. */
+export class Overview {
   readonly members: ReadonlyMap<number, readonly MicroCluster[]>;
+  /** How common words are among topics. */
   readonly frequencies: DocumentFrequencies;
+  readonly #words = new Map<number, WordsOfMicros>();
+
+  constructor(members: ReadonlyMap<number, readonly MicroCluster[]>, frequencies: DocumentFrequencies) {
+    this.members = members;
+    this.frequencies = frequencies;
+  }
+
+  wordsOf({ number }: Pick<Topic, 'number'>): WordsOfMicros {
+    const known = this.#words.get(number);
+    if (known !== undefined) return known;
+    const words = new WordsOfMicros(this.members.get(number)!);
+    this.#words.set(number, words);
+    return words;
+  }
 }
 
 export interface TopicOptions {
@@ -105,12 +121,12 @@ export class TopicState {
   /** What a claim took from a topic neither names it nor shapes its cluster, unless nothing is left. */
   overview(): Overview {
     const members = this.micros.byTopic();
-    if (this.own.active === 0) return { members, frequencies: this.frequencies() };
+    if (this.own.active === 0) return new Overview(members, this.frequencies());
     const unclaimed = [...members].map(([topic, all]): [number, readonly MicroCluster[]] => {
       const left = all.filter(({ claim }) => !this.own.isActive(claim));
       return [topic, left.length > 0 ? left : all];
     });
-    return { members: new Map(unclaimed), frequencies: this.frequencies() };
+    return new Overview(new Map(unclaimed), this.frequencies());
   }
 
   /** The topic under which a micro-cluster is shown, or −1. */

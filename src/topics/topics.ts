@@ -5,9 +5,9 @@
  */
 import type { ClusterRow, MicroTopic, StateRow, TopicRow } from '../domain/facts.ts';
 import { assignRequest, nearestTopicalMicro } from './assignment.ts';
-import type { DocumentFrequencies } from './naming/scores.ts';
+import type { DocumentFrequencies } from './naming/word-index.ts';
 import { NOTHING_CURATED, type TopicCuration } from './curated-topics.ts';
-import { createOwnTopic, type NewTopic } from './own-topic-creation.ts';
+import { createOwnTopic, type NewTopic } from './own-topic-places.ts';
 import { pruneIfDue } from './pruning.ts';
 import { regroupIfDue } from './regrouping.ts';
 import type { ReadRequest } from './read-request.ts';
@@ -91,6 +91,11 @@ export class Topics {
         return cluster.name === before ? [] : [this.#clusterRow(cluster)];
       }),
     };
+  }
+
+  /** The row of one topic as it is now. */
+  row(topic: number): TopicRow {
+    return this.#topicRow(this.#state.topics[topic]!);
   }
 
   /** The rows of all topics and topic clusters as they are now, by number. */

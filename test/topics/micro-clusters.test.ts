@@ -43,7 +43,7 @@ describe('MicroClusters', () => {
     const keys = micros.live.map(({ keys }) => keys);
     addKeys(keys[0]!, order);
     addKeys(keys[1]!, parcel);
-    const totals = micros.pairTotalsAmong(micros.live, 1);
+    const totals = micros.pairTotals(micros.live, 1);
     deepEqual(
       Array.from(totals, (total) => total.toFixed(2)),
       ['1.01', '1.00', '1.00'],

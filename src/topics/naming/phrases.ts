@@ -1,10 +1,12 @@
 /**
  * The phrases of one request that could name it: an action and its thing ("cancel order"), or a thing with what is
- * said of it ("opening hours", "card not working"). A phrase is known by the stems of its content words.
+ * said of it ("opening hours", "card not working"). A phrase is known by the stems of its content words. How many
+ * requests of a micro-cluster use one, and in which form, tells what all requests share, where the few samples that are
+ * kept tell only of themselves.
+ * Covered by test/topics/naming/phrases.test.ts.
  */
 import { capitalOf } from '../../text/capital.ts';
 import { LEXICON } from '../../text/lexicon.ts';
-import { isVerb, isVerbForm, participleOf } from './verb-forms.ts';
 import type { Token, Tokens } from './tokens.ts';
 
 const LONGEST_NAME = 60;
@@ -16,6 +18,8 @@ export const MOST_WORDS = 5;
 const FEWEST_CONTENT = 2;
 /** Phrases that are kept of one request. */
 const PHRASES_PER_REQUEST = 14;
+/** Votes of a form whose words stand together, beside the one of a form with words left out. */
+const TIGHT_VOTES = 4;
 
 /** A phrase of a request. */
 export interface Phrase {
@@ -30,11 +34,6 @@ export interface Phrase {
   readonly action: boolean;
   /** The words stand together in the request, but for what names leave out. */
   readonly tight: boolean;
-}
-
-/** A phrase is known by this: its stems joined with a space. */
-export function keyOf({ stems }: Pick<Phrase, 'stems'>): string {
-  return stems.join(' ');
 }
 
 interface Kept extends Token {
@@ -75,16 +74,13 @@ export function phrasesOf(request: Tokens): Phrase[] {
         x.stems.length - y.stems.length,
     )
     .slice(0, PHRASES_PER_REQUEST)
-    .map(({ words, ...phrase }) => ({ ...phrase, surface: surfaceOf(words, request.unspaced) }));
-}
-
-function surfaceOf(words: readonly Kept[], unspaced: boolean): string {
-  const shown = words.map((word, place) => {
-    if (word.part === 'negation' && place > 0 && word.shown === 'cannot') return 'not';
-    // "how long do transfers take": the thing before "time" is one.
-    return words[place + 1]?.stem === 'time' && word.shown === `${word.stem}s` ? word.stem : word.shown;
-  });
-  return nameFrom(shown, unspaced);
+    .map(({ words, ...phrase }) => ({
+      ...phrase,
+      surface: nameFrom(
+        words.map(({ shown }) => shown),
+        request.unspaced,
+      ),
+    }));
 }
 
 /** Runs of words that may stand together in a name: content, with connectors and negations between. */
@@ -102,22 +98,11 @@ function segmentsOf({ tokens, first }: Tokens): Kept[][] {
       return;
     }
     if (token.part === 'end' || token.part === 'dropped') return;
-    if (token.verb && segment.at(-1)?.part === 'connector' && !takesVerb(segment.at(-2))) {
-      segment.pop();
-      close();
-    }
-    // "reservation for 2 at noon": the connector of a number that was left out goes with it.
-    if (token.part === 'connector' && segment.at(-1)?.part === 'connector') segment.pop();
     const afterSlot = /\p{N}/u.test(tokens[place - 1]?.shown ?? '');
     segment.push({ ...token, isFirst: place === first, afterSlot });
   });
   close();
   return segments;
-}
-
-/** "time to cook", "unable to pay"; elsewhere a verb behind "to" begins a phrase of its own. */
-function takesVerb(word: Token | undefined): boolean {
-  return word !== undefined && (word.stem === 'time' || word.stem === 'unable');
 }
 
 /** "payment was declined", "card is not working"; but not "what is the fee", where another thing begins. */
@@ -134,7 +119,6 @@ type Add = (words: readonly Kept[], closed: boolean, tight: boolean) => void;
 
 function addPhrases(segment: readonly Kept[], add: Add): void {
   for (let start = 0; start < segment.length; start += 1) {
-    if (segment[start]!.shown === 'not') addNotDone(segment, start, add);
     if (!canBegin(segment, start)) continue;
     const run: Kept[] = [];
     for (let end = start; end < segment.length; end += 1) {
@@ -150,34 +134,11 @@ function addPhrases(segment: readonly Kept[], add: Add): void {
   }
 }
 
-/** "Refund not received" of "I did not receive my refund". */
-function addNotDone(segment: readonly Kept[], place: number, add: Add): void {
-  const verb = segment[place + 1];
-  const participle = verb === undefined ? null : participleOf(verb.shown);
-  if (participle === null || segment[place - 1]?.part === 'content') return;
-  const thing: Kept[] = [];
-  for (const word of segment.slice(place + 2, place + MOST_WORDS)) {
-    if (word.part !== 'content') break;
-    thing.push(word);
-  }
-  if (thing.length > 0)
-    add([...thing, segment[place]!, { ...verb!, shown: participle, verb: false }], true, true);
-}
-
 /** A phrase begins with content that is no particle, nor negated, or with a negation other than "not". */
 function canBegin(segment: readonly Kept[], place: number): boolean {
   const { part, shown } = segment[place]!;
   if (part === 'negation') return shown !== 'not' && segment[place + 1]?.part === 'content';
-  if (part !== 'content' || PARTICLES.has(shown) || segment[place - 1]?.part === 'negation') return false;
-  return !isLooseParticiple(segment, place);
-}
-
-/** "made on my card", "showing up": what it is said of stands elsewhere. */
-function isLooseParticiple(segment: readonly Kept[], place: number): boolean {
-  const { shown, verb } = segment[place]!;
-  const [word = '', particle] = shown.toLowerCase().split(' ');
-  if (verb || !isVerbForm(word) || isVerb(word)) return false;
-  return particle !== undefined || segment[place + 1]?.part === 'connector';
+  return part === 'content' && !PARTICLES.has(shown) && segment[place - 1]?.part !== 'negation';
 }
 
 /** "geht nicht": a negation that ends a statement belongs to it. */
@@ -208,6 +169,47 @@ function addReduced(run: readonly Kept[], add: Add): void {
   const connector = run[connectorAt]!;
   if (GENITIVES.has(connector.shown)) return;
   add([first, connector, last], true, false);
+}
+
+/** How requests use a phrase. The last three count the uses that are so. */
+export interface PhraseUse {
+  readonly count: number;
+  /** The form that most of them use, by a running majority vote. */
+  readonly surface: string;
+  readonly votes: number;
+  readonly leading: number;
+  readonly closed: number;
+  readonly action: number;
+}
+
+/** Adds up two uses of one phrase; `first` is the earlier one. */
+export function combinedUse(first: PhraseUse, second: PhraseUse): PhraseUse {
+  const votes = first.surface === second.surface ? first.votes + second.votes : first.votes - second.votes;
+  return {
+    count: first.count + second.count,
+    surface: votes < 0 ? second.surface : first.surface,
+    votes: Math.abs(votes),
+    leading: first.leading + second.leading,
+    closed: first.closed + second.closed,
+    action: first.action + second.action,
+  };
+}
+
+/** The phrases of a request by their keys. */
+export function phraseUsesOf(request: Tokens): Map<string, PhraseUse> {
+  return new Map(
+    phrasesOf(request).map((phrase) => [
+      phrase.stems.join(' '),
+      {
+        count: 1,
+        surface: phrase.surface,
+        votes: phrase.tight ? TIGHT_VOTES : 1,
+        leading: Number(phrase.leading),
+        closed: Number(phrase.closed),
+        action: Number(phrase.action),
+      },
+    ]),
+  );
 }
 
 /** Joins words into a name: the first letter is a capital; at most 60 characters, cut at a word. */

@@ -3,10 +3,9 @@
  * Covered by test/topics/naming/phrases.test.ts.
  */
 import { coreStart } from '../../text/core-words.ts';
-import { grammarOfWords, languageOfWords, type RequestGrammar } from './request-grammar.ts';
-import { LANGUAGES, LEXICON } from '../../text/lexicon.ts';
-import { requestParts, type RequestParts } from '../../text/request-parts.ts';
-import { stemOf } from '../../text/stem.ts';
+import { grammarOfWords, ROLE } from './grammar.ts';
+import { LEXICON } from '../../text/lexicon.ts';
+
 import { isUnspaced, wordsOf, type Word } from '../../text/words.ts';
 import { isVerb, isVerbForm, namingForm, verbStemOf } from './verb-forms.ts';
 
@@ -40,29 +39,14 @@ export interface Tokens {
   readonly stems: ReadonlySet<string>;
   /** No spaces stand between its words. */
   readonly unspaced: boolean;
+  /** ISO 639-1 code of the language that its function words tell; null when none does. */
+  readonly language: string | null;
 }
 
 const setOf = (entries: readonly string[]): ReadonlySet<string> => new Set(entries);
 const PARTICLES = setOf(LEXICON.particles.all);
 const DIGITS = setOf(LEXICON.digits.all);
 const PLEASE = setOf(LEXICON.please.all);
-/** A thing of more words is not asked for alone. */
-const MOST_THING_WORDS = 2;
-/** "Where is it" and a thing. */
-const FEWEST_ASKING_WORDS = 3;
-const MOST_ASKING_WORDS = 12;
-/** Things on their way, by the keys of the lexicon. */
-export const TRACKED: ReadonlySet<string> = new Set([
-  'application',
-  'card',
-  'claim',
-  'delivery',
-  'luggage',
-  'order',
-  'payment',
-  'refund',
-  'transfer',
-]);
 const DURATION_VERBS = setOf(['take', 'takes', 'taking']);
 const TIME = { part: 'content', shown: 'time', stem: 'time', verb: false, afterDeterminer: false } as const;
 const SLOT = /[\p{N}@_]|^[\p{Script=Latin}\p{Script=Cyrillic}]$|^(?:https?|www)\b/u;
@@ -73,8 +57,8 @@ const ALL_CAPITALS = /^\p{Lu}{2,5}s?$/u;
 const HIRAGANA = /^\p{Script=Hiragana}+$/u;
 const NO_LETTER_CASE = /^[^\p{Ll}]*$/u;
 
-/** The words of a request, from the core on. `parts`: of the same request, where they are known. */
-export function tokensOf(text: string, parts?: RequestParts): Tokens {
+/** The words of a request, from the core on. */
+export function tokensOf(text: string): Tokens {
   const words = wordsOf(text).slice(0, WORDS_READ);
   const reader = new Reader(words);
   const tokens: Token[] = [];
@@ -89,14 +73,13 @@ export function tokensOf(text: string, parts?: RequestParts): Tokens {
     }
   }
   joinParticles(tokens);
-  const asked = words.length < FEWEST_ASKING_WORDS ? null : askedAction(text, tokens, reader.lowers, parts);
-  if (asked !== null) tokens.splice(asked.place, 0, asked.token);
   const content = tokens.filter(({ part }) => part === 'content');
   return {
     tokens,
     first: content.length === 0 ? -1 : tokens.indexOf(content[0]!),
     stems: new Set(content.map(({ stem }) => stem)),
     unspaced: isUnspaced(text),
+    language: reader.language,
   };
 }
 
@@ -118,42 +101,24 @@ function joinParticles(tokens: Token[]): void {
   }
 }
 
-/** "Where is my parcel" asks to track it, without the word: the verb of the lexicon, and where it belongs. */
-function askedAction(
-  text: string,
-  tokens: readonly Token[],
-  lowers: readonly string[],
-  parts?: RequestParts,
-): { token: Token; place: number } | null {
-  const content = tokens.filter(({ part }) => part === 'content');
-  if (lowers.length > MOST_ASKING_WORDS || content.length === 0 || content.length > MOST_THING_WORDS)
-    return null;
-  if (content.some(({ verb }) => verb)) return null;
-  const { action, noun, thing } = parts ?? requestParts(text);
-  if (action !== 'track' || !TRACKED.has(thing[0] ?? '')) return null;
-  if (!content.every(({ shown }) => noun.toLowerCase().includes(shown.toLowerCase()))) return null;
-  const language = LANGUAGES.get(languageOfWords([lowers]) ?? 'en')!;
-  const verb = language.tracking[0];
-  if (verb === undefined) return null;
-  const token = { ...TIME, shown: verb, stem: stemOf(verb), verb: true, afterBreak: false };
-  return {
-    token,
-    place: language.verbFinal ? tokens.indexOf(content.at(-1)!) + 1 : tokens.indexOf(content[0]!),
-  };
-}
-
 /** Reads the words of one request, one by one. */
 class Reader {
   /** Lower case, with straight apostrophes. */
   readonly lowers: readonly string[];
+  readonly language: string | null;
   readonly #words: readonly Word[];
-  readonly #grammar: RequestGrammar;
+  /** What each word can be, as bits of `ROLE`, and what it is. */
+  readonly #roles: readonly number[];
+  readonly #parts: readonly Part[];
   readonly #casing: Casing;
 
   constructor(words: readonly Word[]) {
     this.#words = words;
     this.lowers = words.map(({ text }) => text.toLowerCase().replaceAll('’', "'"));
-    this.#grammar = grammarOfWords(this.lowers);
+    const { language, roles } = grammarOfWords(this.lowers);
+    this.language = language;
+    this.#roles = this.lowers.map((lower) => roles.get(lower) ?? 0);
+    this.#parts = this.lowers.map((lower, place) => partOf(lower, this.#roles[place]!));
     this.#casing = casingOf(words);
   }
 
@@ -162,13 +127,13 @@ class Reader {
     const { afterBreak } = word;
     if (this.#asksHowLong(place)) return { ...TIME, afterBreak };
     const lower = this.lowers[place]!;
-    const part = this.#isTime(place) ? 'dropped' : this.#partOf(lower);
+    const part = this.#isTime(place) ? 'dropped' : this.#parts[place]!;
     const verb = part === 'content' && this.#isVerb(place);
     return {
       part,
       shown:
         part === 'negation'
-          ? this.#negationOf(lower)
+          ? this.#negationAt(place)
           : shownOf(word.text, place === 0 || afterBreak, this.#casing, verb),
       stem: verbStemOf(lower) ?? word.stem,
       verb,
@@ -180,65 +145,45 @@ class Reader {
   /** "top up", "log in": the particle belongs to the verb before it. A preposition has a noun behind it. */
   isParticle(place: number): boolean {
     const word = this.#words[place];
-    const { particles, connectors } = this.#grammar;
-    if (word === undefined || !particles.has(this.lowers[place]!) || word.afterBreak) return false;
+    if (word === undefined || !this.#can(place, ROLE.particles) || word.afterBreak) return false;
     if (!isVerbForm(this.lowers[place - 1] ?? '')) return false;
     const next = this.#words[place + 1];
-    if (!connectors.has(this.lowers[place]!) || next === undefined || next.afterBreak) return true;
-    return !this.#isDeterminer(place + 1) && this.#partOf(this.lowers[place + 1]!) !== 'content';
+    if (!this.#can(place, ROLE.connectors) || next === undefined || next.afterBreak) return true;
+    return !this.#isDeterminer(place + 1) && this.#parts[place + 1] !== 'content';
   }
 
-  #partOf(lower: string): Part {
-    const {
-      negations,
-      inabilities,
-      connectors,
-      adverbs,
-      determiners,
-      fillers,
-      auxiliaries,
-      subjects,
-      stopWords,
-    } = this.#grammar;
-    if (negations.has(lower) || inabilities.has(lower)) return 'negation';
-    if (subjects.has(lower)) return 'end';
-    if (connectors.has(lower)) return 'connector';
-    if (determiners.has(lower) || adverbs.has(lower) || fillers.has(lower) || PLEASE.has(lower))
-      return 'dropped';
-    if (auxiliaries.has(lower)) return 'auxiliary';
-    if (SLOT.test(lower)) return 'dropped';
-    return stopWords.has(lower) || HIRAGANA.test(lower) ? 'end' : 'content';
+  /** Whether a word can play one of some roles. */
+  #can(place: number, roles: number): boolean {
+    return ((this.#roles[place] ?? 0) & roles) !== 0;
   }
 
   /** "not" for "isn't", "cannot" for "can't"; other languages write their negation as a word of its own. */
-  #negationOf(lower: string): string {
-    if (this.#grammar.inabilities.has(lower)) return 'cannot';
-    return /n['’]?t$/u.test(lower) ? 'not' : lower;
+  #negationAt(place: number): string {
+    if (this.#can(place, ROLE.inabilities)) return 'cannot';
+    const lower = this.lowers[place]!;
+    return /n'?t$/u.test(lower) ? 'not' : lower;
   }
 
   #isDeterminer(place: number): boolean {
-    const lower = this.lowers[place];
-    return lower !== undefined && this.#grammar.determiners.has(lower) && !this.#grammar.subjects.has(lower);
+    return this.#can(place, ROLE.determiners) && !this.#can(place, ROLE.subjects);
   }
 
   /** Whether the word at `place` stands where a verb stands. */
   #isVerb(place: number): boolean {
     if (this.#isDeterminer(place - 1)) return false;
-    const { adverbs, subjects, verbLeads, auxiliaries, negations } = this.#grammar;
     let before = place - 1;
-    while (before >= 0 && !this.#breaksBefore(before + 1) && adverbs.has(this.lowers[before]!)) before -= 1;
+    while (before >= 0 && !this.#breaksBefore(before + 1) && this.#can(before, ROLE.adverbs)) before -= 1;
     const word = this.lowers[place]!;
     const behind = this.isParticle(place + 1) ? place + 2 : place + 1;
     const leadsThing = this.#isDeterminer(behind) && !this.#breaksBefore(behind);
     if (before < 0 || this.#breaksBefore(before + 1)) return leadsThing || isVerb(word);
-    const lead = this.lowers[before]!;
-    if (subjects.has(lead)) return true;
-    if (negations.has(lead)) return isVerbForm(word) && !PROGRESSIVE.test(word);
-    if (verbLeads.has(lead)) return leadsThing || isVerb(word) || !this.#isThing(before - 1);
+    if (this.#can(before, ROLE.subjects)) return true;
+    if (this.#can(before, ROLE.negations)) return isVerbForm(word) && !PROGRESSIVE.test(word);
+    if (this.#can(before, ROLE.verbLeads)) return leadsThing || isVerb(word) || !this.#isThing(before - 1);
     const isKnown = isVerbForm(word);
-    if (!auxiliaries.has(lead)) return isKnown && leadsThing;
+    if (!this.#can(before, ROLE.auxiliaries)) return isKnown && leadsThing;
     if (!isKnown || this.#isThing(before - 1)) return false;
-    return PROGRESSIVE.test(word) || PERFECT.test(lead);
+    return PROGRESSIVE.test(word) || PERFECT.test(this.lowers[before]!);
   }
 
   #breaksBefore(place: number): boolean {
@@ -246,16 +191,15 @@ class Reader {
   }
 
   #isThing(place: number): boolean {
-    return place >= 0 && this.#partOf(this.lowers[place]!) === 'content' && !this.#breaksBefore(place + 1);
+    return this.#parts[place] === 'content' && !this.#breaksBefore(place + 1);
   }
 
   /** "three weeks", "few days", "days ago": when something is wanted is not what is wanted. */
   #isTime(place: number): boolean {
-    const { timeUnits, quantifiers } = this.#grammar;
-    if (!timeUnits.has(this.lowers[place]!)) return false;
+    if (!this.#can(place, ROLE.timeUnits)) return false;
     const before = this.lowers[place - 1] ?? '';
-    const counted = quantifiers.has(before) || DIGITS.has(before) || /^\p{N}/u.test(before);
-    return counted || quantifiers.has(this.lowers[place + 1] ?? '');
+    const counted = this.#can(place - 1, ROLE.quantifiers) || DIGITS.has(before) || /^\p{N}/u.test(before);
+    return counted || this.#can(place + 1, ROLE.quantifiers);
   }
 
   /** "how long does delivery take" asks for the delivery time. */
@@ -264,6 +208,18 @@ class Reader {
     const how = this.lowers.indexOf('how');
     return how >= 0 && how < place && this.lowers[how + 1] === 'long';
   }
+}
+
+const DROPPED = ROLE.determiners | ROLE.adverbs | ROLE.fillers;
+
+function partOf(lower: string, roles: number): Part {
+  if ((roles & (ROLE.negations | ROLE.inabilities)) !== 0) return 'negation';
+  if ((roles & ROLE.subjects) !== 0) return 'end';
+  if ((roles & ROLE.connectors) !== 0) return 'connector';
+  if ((roles & DROPPED) !== 0 || PLEASE.has(lower)) return 'dropped';
+  if ((roles & ROLE.auxiliaries) !== 0) return 'auxiliary';
+  if (SLOT.test(lower)) return 'dropped';
+  return (roles & ROLE.stopWords) !== 0 || HIRAGANA.test(lower) ? 'end' : 'content';
 }
 
 type Casing = 'mixed' | 'none';
@@ -284,11 +240,7 @@ function shownOf(text: string, starts: boolean, casing: Casing, verb: boolean): 
   return starts && CAPITAL_START.test(text) ? lower : text;
 }
 
-/** Share of the texts that hold each stem. */
-export function sharesIn(texts: readonly string[]): Map<string, number> {
-  const shares = new Map<string, number>();
-  for (const text of texts) {
-    for (const stem of tokensOf(text).stems) shares.set(stem, (shares.get(stem) ?? 0) + 1 / texts.length);
-  }
-  return shares;
+/** The stems of the words of a text; all forms of a verb have one. */
+export function stemsIn(text: string): string[] {
+  return wordsOf(text).map(({ text: word, stem }) => verbStemOf(word.toLowerCase()) ?? stem);
 }

@@ -3,108 +3,65 @@
  * topic, so it stays as long as it is right for most requests. It changes when too few of them hold its words and
  * clearly more hold those of another name.
  */
-import { keysOfAll, weightOf, type MicroCluster } from '../micro-cluster.ts';
 import type { Overview, Topic, TopicState } from '../topic-state.ts';
-import { nameKey, nameWordsOf } from './name-words.ts';
-import { rankedNames } from './names.ts';
-import type { ScoredName } from './scores.ts';
-import { isVerbForm } from './verb-forms.ts';
-import { phraseUses, samplesOf, wordShares } from './wording.ts';
-
-export { isOutgrown, nameCluster } from './cluster-names.ts';
+import { rankedNames, uniqueName, type ScoredName } from './names.ts';
+import { tokensOf, type Token } from './tokens.ts';
+import type { WordsOfMicros } from './wording.ts';
 
 /** A topic's name is examined when the topic has this many times the requests of the last time, or as much fewer. */
-const TOPIC_GROWTH = 1.2;
-/** A name stays while it is true of this share of the requests. */
+const TOPIC_GROWTH = 1.5;
+/** A name of several words stays while this share of the requests hold them. */
 const RIGHT_FOR_MOST = 0.4;
-/** A phrase takes the place of a single word when this share of the requests hold it. */
-const RIGHT_FOR_PHRASE = 0.5;
-/** So does one that says too little, before a phrase that scores this many times as high: "Interesting". */
-const PHRASE_GAIN = 2;
-/** Otherwise another name takes its place when that one is held this many times as much. */
+/** Any other gives way to one that scores this many times as high. */
 const RENAMING_GAIN = 3;
 /** A topic of so few requests gets its name from one or two of them: it gives way sooner. */
 const NEW_TOPIC = 12;
 const NEW_TOPIC_GAIN = 1.5;
-/** The same words in another order take its place when they score this many times as high: "Set alarm", "Alarm set". */
-const FORM_GAIN = 2;
-/** Requests of a topic up to which the form of its name is examined though its words are right. */
-const FIRST_FORMS = 20;
 /** A name tells two topics apart by a word that this share more of the requests of one topic hold. */
 const LEAST_CONTRAST = 0.15;
-
 /** Failing that, another phrase of this share of the requests is its name. */
 const LEAST_SHARE = 0.1;
 
-/** What the requests of a topic say, read once. */
-interface Reading {
-  readonly shares: ReadonlyMap<string, number>;
-  readonly ranked: readonly ScoredName[];
-}
-
 /** Gives a topic a name that no other topic with requests has. */
 export function nameTopic(state: TopicState, topic: Topic, overview: Overview): void {
-  const own = overview.members.get(topic.number)!;
-  const name = distinctName(state, topic, readTopic(own, overview), overview);
-  state.changeTopic(topic, { name, namedAt: weightOf(own) });
+  const words = overview.wordsOf(topic);
+  const name = distinctName(state, topic, rankedNames(words, overview.frequencies), overview);
+  state.changeTopic(topic, { name, namedAt: words.weight });
 }
 
 /** Examines the names of the topics that have grown or shrunk, and changes those that are wrong. */
 export function renameChangedTopics(state: TopicState, overview: Overview): void {
   const taken = new Set<string>();
-  for (const [number, members] of [...overview.members].sort(([x], [y]) => x - y)) {
+  for (const number of [...overview.members.keys()].sort((x, y) => x - y)) {
     const topic = state.topics[number]!;
-    const weight = weightOf(members);
+    const words = overview.wordsOf(topic);
+    const { weight } = words;
     // A topic that comes back keeps its name, unless another has it by now.
     if (topic.name === '' || taken.has(topic.name)) nameTopic(state, topic, overview);
     taken.add(topic.name);
     if (topic.namedAt > 0 && weight < topic.namedAt * TOPIC_GROWTH && topic.namedAt < weight * TOPIC_GROWTH)
       continue;
-    const shares = wordShares(members);
-    const { stems } = nameWordsOf(topic);
-    if (stems.length > 1 && weight > FIRST_FORMS && heldBy(stems, shares) >= RIGHT_FOR_MOST) {
-      state.changeTopic(topic, { namedAt: weight });
-      continue;
-    }
-    const reading = readTopic(members, overview);
-    const name = isWrong(topic, reading, weight) ? distinctName(state, topic, reading, overview) : topic.name;
+    const ranked = isRight(topic, words) ? [] : rankedNames(words, overview.frequencies);
+    const name = givesWay(topic, ranked, weight) ? distinctName(state, topic, ranked, overview) : topic.name;
     state.changeTopic(topic, { name, namedAt: weight });
     taken.add(name);
   }
 }
 
-function readTopic(members: readonly MicroCluster[], { frequencies }: Overview): Reading {
-  const shares = wordShares(members);
-  const keys = keysOfAll(members);
-  const group = { samples: samplesOf(members), shares, phrases: phraseUses(members), keys };
-  return { shares, ranked: rankedNames(group, frequencies) };
+/** Whether nothing else need be looked for. */
+function isRight(topic: Topic, { shares }: WordsOfMicros): boolean {
+  const { stems } = nameWordsOf(topic);
+  return stems.length > 1 && heldBy(stems, shares) >= RIGHT_FOR_MOST;
 }
 
-/**
- * Whether there is a clearly better name: of the same words in a better form, or one that clearly more requests
- * hold.
- */
-function isWrong(topic: Topic, { shares, ranked }: Reading, weight: number): boolean {
-  const best = ranked[0];
-  if (best === undefined) return false;
-  const { stems, key, name } = nameWordsOf(topic);
-  if (key === nameKey(best.stems)) {
-    const current = ranked.find((known) => known.name === name);
-    if (current !== undefined) return best.score > FORM_GAIN * current.score;
-    // "Add playlist" becomes "Add to playlist"; "Add to playlists" stays.
-    return best.name.split(' ').length !== name.split(' ').length;
-  }
-  const current = ranked.find((known) => known.key === stems.join(' '));
-  if (stems.length === 1 && best.stems.length > 1)
-    return (
-      best.share >= RIGHT_FOR_PHRASE ||
-      isVerbForm(name.toLowerCase()) ||
-      best.score > PHRASE_GAIN * (current?.score ?? 0)
-    );
-  const held = current?.share ?? heldBy(stems, shares);
-  if (held >= RIGHT_FOR_MOST) return false;
-  const gain = weight <= NEW_TOPIC ? NEW_TOPIC_GAIN : RENAMING_GAIN;
-  return current === undefined ? best.share > gain * held : best.score > gain * current.score;
+/** Whether a name clearly scores higher; one of a single word gives way to any phrase. */
+function givesWay(topic: Topic, [best, ...others]: readonly ScoredName[], weight: number): boolean {
+  const { stems } = nameWordsOf(topic);
+  const key = stems.join(' ');
+  if (best === undefined || best.key === key) return false;
+  if (stems.length === 1 && best.stems.length > 1) return true;
+  const current = others.find((known) => known.key === key);
+  return best.score > (weight <= NEW_TOPIC ? NEW_TOPIC_GAIN : RENAMING_GAIN) * (current?.score ?? 0);
 }
 
 /** How many of the requests hold a name's words, at most: the share of the rarest. */
@@ -119,19 +76,25 @@ function heldBy(stems: readonly string[], shares: ReadonlyMap<string, number>): 
 function distinctName(
   state: TopicState,
   topic: Topic,
-  { shares, ranked }: Reading,
-  { members }: Overview,
+  ranked: readonly ScoredName[],
+  overview: Overview,
 ): string {
+  const { members } = overview;
+  const { shares } = overview.wordsOf(topic);
   const holders = new Map<string, number>();
   for (const number of members.keys()) {
     const other = state.topics[number]!;
     if (other !== topic && other.name !== '') holders.set(nameWordsOf(other).key, number);
   }
   const best = ranked[0];
-  if (best === undefined) return numbered('Unnamed', state, topic, members);
+  const taken = new Set(
+    [...members.keys()].flatMap((number) => (number === topic.number ? [] : state.topics[number]!.name)),
+  );
+  if (best === undefined) return uniqueName([], taken);
   const rival = holders.get(nameKey(best.stems));
   if (rival === undefined && best.stems.length > 0) return best.name;
-  const rivalShares = rival === undefined ? new Map<string, number>() : wordShares(members.get(rival)!);
+  const rivalShares =
+    rival === undefined ? new Map<string, number>() : overview.wordsOf(state.topics[rival]!).shares;
   const contrastOf = (stem: string): number => (shares.get(stem) ?? 0) - (rivalShares.get(stem) ?? 0);
   const free = ranked
     .filter(
@@ -144,18 +107,47 @@ function distinctName(
   const other = ranked.find(
     ({ stems, share }) => stems.length > 1 && share >= LEAST_SHARE && !holders.has(nameKey(stems)),
   );
-  return other?.name ?? numbered(best.name, state, topic, members);
+  return other?.name ?? uniqueName([best.name], taken);
 }
 
-/** The name, or the name with the lowest number from 2 on that no other topic has. */
-function numbered(
-  base: string,
-  state: TopicState,
-  topic: Topic,
-  members: ReadonlyMap<number, unknown>,
-): string {
-  const taken = new Set<string>();
-  for (const number of members.keys()) if (number !== topic.number) taken.add(state.topics[number]!.name);
-  if (!taken.has(base)) return base;
-  for (let number = 2; ; number += 1) if (!taken.has(`${base} (${number})`)) return `${base} (${number})`;
+/** What a name says. Two names with the same stems do not tell their topics apart. */
+export interface NameWords {
+  readonly name: string;
+  /** In the order of the name. */
+  readonly stems: readonly string[];
+  /** The stems, sorted and joined with a space. */
+  readonly key: string;
+  /** The content words behind the verb, or all when it begins with none. */
+  readonly thing: readonly Token[];
+  /** The verb that the name begins with. */
+  readonly action: Token | null;
+}
+
+/** Read once for each topic or cluster and name: the same names are asked for at every regrouping. */
+const known = new WeakMap<object, NameWords>();
+
+/** The words of the name that `owner` has now. */
+export function nameWordsOf(owner: { readonly name: string }): NameWords {
+  const words = known.get(owner);
+  if (words !== undefined && words.name === owner.name) return words;
+  const read = readName(owner.name);
+  known.set(owner, read);
+  return read;
+}
+
+function readName(name: string): NameWords {
+  const tokens = tokensOf(name).tokens.filter(({ part }) => part === 'content');
+  const stems = tokens.map(({ stem }) => stem);
+  const isAction = tokens.length > 1 && tokens[0]!.verb;
+  return {
+    name,
+    stems,
+    key: nameKey(stems),
+    thing: isAction ? tokens.slice(1) : tokens,
+    action: isAction ? tokens[0]! : null,
+  };
+}
+
+function nameKey(stems: readonly string[]): string {
+  return stems.toSorted().join(' ');
 }

@@ -4,26 +4,9 @@
  * actions and things.
  * Covered by test/topics/naming/truth.test.ts.
  */
-import { LRUCache } from 'lru-cache';
-import { requestParts, type RequestParts } from '../../text/request-parts.ts';
-import { wordsOf } from '../../text/words.ts';
-import type { RequestKeys } from '../request-keys.ts';
-import { tokensOf, type Tokens } from './tokens.ts';
-import { verbStemOf } from './verb-forms.ts';
-
-/** A request of a group, its words, its meaning and how much it counts. */
-export interface ReadSample {
-  readonly text: string;
-  readonly weight: number;
-  readonly read: Tokens;
-  readonly parts: RequestParts;
-}
-
-/** How often the requests of a group name actions and things; `requests`: how many they are. */
-export interface GroupKeys {
-  readonly keys: Pick<RequestKeys, 'actions' | 'things'>;
-  readonly requests: number;
-}
+import type { ReadRequest } from '../read-request.ts';
+import type { Sample } from './sample-words.ts';
+import type { GroupWords } from './wording.ts';
 
 /** An action (`@cancel`) or thing (`#order`). */
 type Meaning = `@${string}` | `#${string}`;
@@ -35,68 +18,29 @@ const MEANS_IT = 0.5;
 const CLEAR = 0.6;
 const LEAST_CLEAR = 0.25;
 
-export type Reading = Pick<ReadSample, 'read' | 'parts'>;
-
-/** By text: samples are read again whenever their topic is named. */
-const READINGS = new LRUCache<string, Reading>({ max: 4096 });
-
-/** Keeps what was read of a request that becomes a sample, for when its topic is named. */
-export function keepReading(text: string, reading: Reading): void {
-  READINGS.set(text, reading);
-}
-
-export function readSample({ text, weight }: { readonly text: string; readonly weight: number }): ReadSample {
-  return { text, weight, ...readingOf(text) };
-}
-
-function readingOf(text: string): Reading {
-  const reading = READINGS.get(text) ?? newReadingOf(text);
-  READINGS.set(text, reading);
-  return reading;
-}
-
-function newReadingOf(text: string): Reading {
-  const parts = requestParts(text);
-  return { parts, read: tokensOf(text, parts) };
-}
-
-/** The stems of the words that say the action of a request. */
-function verbStemsOf({ parts, read }: ReadSample): string[] {
-  return parts.verb === null ? [] : stemsIn(parts.verb).filter((stem) => read.stems.has(stem));
-}
-
-/** The stem of the last word of the thing: what stands before it describes it. */
-function headStemsOf({ parts, read }: ReadSample): string[] {
-  const last = stemsIn(parts.noun).at(-1);
-  return last !== undefined && read.stems.has(last) ? [last] : [];
-}
-
-export function stemsIn(text: string): string[] {
-  return wordsOf(text).map(({ text: word, stem }) => verbStemOf(word.toLowerCase()) ?? stem);
-}
+type Facts = Pick<GroupWords, 'samples' | 'sampleWords' | 'shares'>;
 
 /** The share of the samples, and of all requests, that words are true of. */
 export class Truth {
-  readonly #samples: readonly ReadSample[];
-  readonly #shares: ReadonlyMap<string, number>;
-  readonly #keys: GroupKeys | undefined;
-  /** Stem and meaning → the samples that hold one of them. */
-  readonly #holders = new Map<string, ReadonlySet<number>>();
+  readonly #group: Facts;
+  /** Stem and meaning → which samples hold one of them. */
+  readonly #holders = new Map<string, Uint8Array>();
   readonly #meanings: ReadonlyMap<string, Meaning>;
   /** Meaning → the share of its most frequent stem. */
   readonly #usual = new Map<Meaning, number>();
   readonly #total: number;
+  /** Whether samples are in several languages. */
+  #isMixed: boolean | null = null;
 
-  constructor(samples: readonly ReadSample[], shares: ReadonlyMap<string, number>, keys?: GroupKeys) {
-    this.#samples = samples;
-    this.#shares = shares;
-    this.#keys = keys;
+  constructor(group: Facts) {
+    const { samples, shares } = group;
+    this.#group = group;
     this.#total = samples.reduce((sum, { weight }) => sum + weight, 0);
     this.#meanings = new Map([
-      ...meaningsOf(samples, headStemsOf, ({ parts: { thing } }) =>
+      ...meaningsOf(group, headStemsOf, ({ parts: { thing } }) =>
         thing[0] === undefined ? null : `#${thing[0]}`,
       ),
-      ...meaningsOf(samples, verbStemsOf, ({ parts: { action } }) => (action === null ? null : `@${action}`)),
+      ...meaningsOf(group, verbStemsOf, ({ parts: { action } }) => (action === null ? null : `@${action}`)),
     ]);
     for (const [stem, meaning] of this.#meanings)
       this.#usual.set(meaning, Math.max(this.#usual.get(meaning) ?? 0, shares.get(stem) ?? 0));
@@ -104,10 +48,8 @@ export class Truth {
 
   /** Share of the samples, by weight, that all of some stems are true of. */
   inSamples(stems: readonly string[]): number {
-    const sets = this.#meant(stems).map((meant, at) => this.#holdersOf(stems[at]!, meant));
-    const fewest = sets.reduce((best, own) => (own.size < best.size ? own : best));
     let held = 0;
-    for (const index of fewest) if (sets.every((set) => set.has(index))) held += this.#samples[index]!.weight;
+    for (const { weight } of this.#holding(stems, this.#meant(stems))) held += weight;
     return this.#total === 0 ? 0 : held / this.#total;
   }
 
@@ -118,14 +60,12 @@ export class Truth {
   undecided([verb, ...thing]: readonly string[]): number {
     const action = this.#meanings.get(verb!);
     if (action === undefined || !action.startsWith('@') || thing.length === 0) return 0;
-    const meant = this.#meant(thing);
-    const sets = thing.map((stem, at) => this.#holdersOf(stem, meant[at]!));
     let [same, decided, open] = [0, 0, 0];
-    for (const [index, { parts, weight }] of this.#samples.entries()) {
-      if (!sets.every((set) => set.has(index))) continue;
-      if (parts.action === null) open += weight;
+    for (const { request, weight } of this.#holding(thing, this.#meant(thing))) {
+      const own = request.parts.action;
+      if (own === null) open += weight;
       else decided += weight;
-      if (`@${parts.action ?? ''}` === action) same += weight;
+      if (own !== null && action === `@${own}`) same += weight;
     }
     const isClear = same >= CLEAR * decided && same >= LEAST_CLEAR * this.#total;
     return isClear ? open / this.#total : 0;
@@ -137,17 +77,29 @@ export class Truth {
     return stems.reduce((product, stem, at) => {
       const meaning = meanings[at];
       const most = meaning == null ? 0 : (this.#usual.get(meaning) ?? 0);
-      return most === 0 ? product : product * Math.min(1, (this.#shares.get(stem) ?? 0) / most);
+      return most === 0 ? product : product * Math.min(1, (this.#group.shares.get(stem) ?? 0) / most);
     }, 1);
   }
 
-  /** Share of all requests that one stem is true of. */
-  #ofAll(stem: string, meaning: Meaning | null): number {
-    const share = this.#shares.get(stem) ?? 0;
-    if (this.#keys === undefined || meaning === null) return Math.min(1, share);
-    const { keys, requests } = this.#keys;
-    const counts = meaning.startsWith('@') ? keys.actions : keys.things;
-    return Math.min(1, Math.max(share, (counts.get(meaning.slice(1)) ?? 0) / requests));
+  /** Whether those who say all of some stems speak another language than most. */
+  isForeign(stems: readonly string[], language: string): boolean {
+    this.#isMixed ??= this.#group.samples.some(({ request }) => isOther(request, language));
+    if (!this.#isMixed) return false;
+    const holding = this.#holding(
+      stems,
+      stems.map(() => null),
+    );
+    return (
+      holding.some(({ request }) => isOther(request, language)) &&
+      !holding.some(({ request }) => request.parts.language === language)
+    );
+  }
+
+  /** Samples are the most central requests, and the shares of words know no phrases: the truth lies between. */
+  of(stems: readonly string[]): number {
+    if (stems.length === 0) return 0;
+    const bound = Math.min(1, ...stems.map((stem) => this.#group.shares.get(stem) ?? 0));
+    return Math.sqrt(this.inSamples(stems) * bound);
   }
 
   /** The meaning that each of some stems is taken for: of two with the same one, the more frequent stem has it. */
@@ -155,56 +107,86 @@ export class Truth {
     const meanings = stems.map((stem) => this.#meanings.get(stem) ?? null);
     return meanings.map((meaning, at) => {
       if (meaning === null) return null;
-      const rivals = stems.filter((_, other) => meanings[other] === meaning);
-      const [usual] = rivals.sort((x, y) => (this.#shares.get(y) ?? 0) - (this.#shares.get(x) ?? 0));
-      return usual === stems[at] ? meaning : null;
+      const share = this.#group.shares.get(stems[at]!) ?? 0;
+      const isRival = meanings.some((other, place) => {
+        if (place === at || other !== meaning) return false;
+        const rival = this.#group.shares.get(stems[place]!) ?? 0;
+        return rival > share || (rival === share && place < at);
+      });
+      return isRival ? null : meaning;
     });
   }
 
-  /** Samples are the most central requests, and the shares of words know no phrases: the truth lies between. */
-  of(stems: readonly string[]): number {
-    if (stems.length === 0) return 0;
-    const meanings = this.#meant(stems);
-    const bound = Math.min(...stems.map((stem, at) => this.#ofAll(stem, meanings[at]!)));
-    return Math.sqrt(this.inSamples(stems) * bound);
-  }
-
-  #holdersOf(stem: string, meaning: Meaning | null): ReadonlySet<number> {
+  #holdersOf(stem: string, meaning: Meaning | null): Readonly<Uint8Array> {
+    const { samples, sampleWords } = this.#group;
+    const saying = sampleWords.holdersOf(stem);
+    if (meaning === null && saying !== null) return saying;
     const key = `${stem} ${meaning ?? ''}`;
-    const known = this.#holders.get(key);
-    if (known !== undefined) return known;
-    const holders = new Set<number>();
-    for (const [index, { read, parts }] of this.#samples.entries()) {
-      const means =
-        meaning !== null && (meaning === `@${parts.action ?? ''}` || meaning === `#${parts.thing[0] ?? ''}`);
-      if (means || read.stems.has(stem)) holders.add(index);
+    let holders = this.#holders.get(key);
+    if (holders === undefined) {
+      holders = saying === null ? new Uint8Array(samples.length) : Uint8Array.from(saying);
+      if (meaning !== null)
+        for (let place = 0; place < samples.length; place += 1)
+          if (isMeant(samples[place]!.request, meaning)) holders[place] = 1;
+      this.#holders.set(key, holders);
     }
-    this.#holders.set(key, holders);
     return holders;
   }
+
+  /** The samples that all of some stems are true of; `meant`: what each is taken for. */
+  #holding(stems: readonly string[], meant: readonly (Meaning | null)[]): Sample[] {
+    const sets = stems.map((stem, at) => this.#holdersOf(stem, meant[at]!));
+    const { samples } = this.#group;
+    const holding: Sample[] = [];
+    for (let place = 0; place < samples.length; place += 1)
+      if (sets.every((set) => set[place] === 1)) holding.push(samples[place]!);
+    return holding;
+  }
+}
+
+function isOther({ parts }: ReadRequest, language: string): boolean {
+  return parts.language !== null && parts.language !== language;
+}
+
+function isMeant({ parts: { action, thing } }: ReadRequest, meaning: Meaning): boolean {
+  return meaning === `@${action ?? ''}` || meaning === `#${thing[0] ?? ''}`;
+}
+
+/** The stems of the words that say the action of a request. */
+function verbStemsOf({ verbStems, tokens }: ReadRequest): string[] {
+  return verbStems.filter((stem) => tokens.stems.has(stem));
+}
+
+/** The stem of the last word of the thing: what stands before it describes it. */
+function headStemsOf({ nounStems, tokens }: ReadRequest): string[] {
+  const last = nounStems.at(-1);
+  return last !== undefined && tokens.stems.has(last) ? [last] : [];
 }
 
 /** The meaning that most samples with a stem give it. */
 function meaningsOf(
-  samples: readonly ReadSample[],
-  stemsOf: (sample: ReadSample) => readonly string[],
-  meaningOf: (sample: ReadSample) => Meaning | null,
+  { samples, sampleWords }: Facts,
+  stemsOf: (request: ReadRequest) => readonly string[],
+  meaningOf: (request: ReadRequest) => Meaning | null,
 ): Map<string, Meaning> {
   const uses = new Map<string, Map<Meaning, number>>();
-  for (const sample of samples) {
-    const meaning = meaningOf(sample);
+  for (const { request, weight } of samples) {
+    const meaning = meaningOf(request);
     if (meaning === null) continue;
-    for (const stem of stemsOf(sample)) {
+    for (const stem of stemsOf(request)) {
       const counts = uses.get(stem) ?? new Map<Meaning, number>();
       uses.set(stem, counts);
-      counts.set(meaning, (counts.get(meaning) ?? 0) + sample.weight);
+      counts.set(meaning, (counts.get(meaning) ?? 0) + weight);
     }
   }
   const meanings = new Map<string, Meaning>();
   for (const [stem, counts] of uses) {
     const [best] = [...counts].sort(([x, a], [y, b]) => b - a || (x < y ? -1 : 1));
     const [meaning, weight] = best!;
-    const holding = samples.reduce((sum, { read, weight: own }) => sum + (read.stems.has(stem) ? own : 0), 0);
+    const holders = sampleWords.holdersOf(stem);
+    let holding = 0;
+    for (let place = 0; place < samples.length; place += 1)
+      if (holders?.[place] === 1) holding += samples[place]!.weight;
     if (weight >= MEANS_IT * holding) meanings.set(stem, meaning);
   }
   return meanings;

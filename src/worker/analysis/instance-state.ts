@@ -192,7 +192,7 @@ export class InstanceState {
   /** The name that is shown. */
   nameOf(entity: CuratedEntity, number: number): string {
     const target = TARGET_OF[entity];
-    const row = this.rowsOf(entity)[number]!;
+    const row = entity === 'TOPIC' ? this.topics.row(number) : this.rowsOf(entity)[number]!;
     return shownRow(this.written[target], this.#given(target), number, row).name;
   }
 

@@ -44,7 +44,7 @@ const READERS: readonly ((ahead: Ahead) => void)[] = [
     else if (role === 'assistant' && isFollowed) void reading.shownAmong([]).said.words;
   },
   ({ isRequest, reading }) => {
-    if (isRequest) void reading.request.naming;
+    if (isRequest) void reading.request.phrases;
   },
 ];
 

@@ -2,14 +2,16 @@ import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { coreWords } from '../../../src/text/core-words.ts';
 import { namesOf, requestName, uniqueName } from '../../../src/topics/naming/names.ts';
-import { combinedUse, phraseUsesOf } from '../../../src/topics/naming/phrase-uses.ts';
-import { sharesIn, tokensOf } from '../../../src/topics/naming/tokens.ts';
+import { wordsOfRequests, type GroupWords } from '../../../src/topics/naming/wording.ts';
+import { ReadRequest } from '../../../src/topics/read-request.ts';
 
 const FREQUENCIES = { groups: 10, groupsWith: (stem: string): number => (stem === 'order' ? 6 : 1) };
 
-function nameOf(texts: readonly string[], kind: 'topic' | 'cluster' = 'topic'): string | undefined {
-  const samples = texts.map((text) => ({ text, weight: 1 }));
-  return namesOf({ samples, shares: sharesIn(texts) }, FREQUENCIES, kind)[0];
+const groupOf = (texts: readonly string[]): GroupWords =>
+  wordsOfRequests(texts.map((text) => new ReadRequest(text)));
+
+function nameOf(texts: readonly string[]): string | undefined {
+  return namesOf(groupOf(texts), FREQUENCIES)[0];
 }
 
 describe('namesOf', () => {
@@ -61,16 +63,8 @@ describe('namesOf', () => {
       'dentist parking',
       'dentist parking?',
     ];
-    const uses = new Map<string, ReturnType<typeof combinedUse>>();
-    for (const member of members) {
-      for (const [key, use] of phraseUsesOf(tokensOf(member))) {
-        const known = uses.get(key);
-        uses.set(key, known === undefined ? use : combinedUse(known, use));
-      }
-    }
-    const samples = members.slice(-2).map((text) => ({ text, weight: 1 }));
-    const phrases = { uses, requests: members.length };
-    equal(namesOf({ samples, shares: sharesIn(members), phrases }, FREQUENCIES)[0], 'Find dentist');
+    const { shares, phrases } = groupOf(members);
+    equal(namesOf({ ...groupOf(members.slice(-2)), shares, phrases }, FREQUENCIES)[0], 'Find dentist');
   });
 
   it('takes the action of most for those who only name its thing', () => {
@@ -104,7 +98,7 @@ describe('namesOf', () => {
   it('keeps names short and finds one even where nothing is shared', () => {
     const long = nameOf(['x'.repeat(200), 'y'.repeat(300)]);
     ok(long !== undefined && long.length <= 60);
-    deepEqual(namesOf({ samples: [{ text: '!!!', weight: 1 }], shares: new Map() }, FREQUENCIES), []);
+    deepEqual(namesOf(groupOf(['!!!']), FREQUENCIES), []);
     equal(nameOf(['opening hours on Sunday']), 'Opening hours');
   });
 

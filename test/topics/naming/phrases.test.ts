@@ -1,6 +1,6 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { phrasesOf } from '../../../src/topics/naming/phrases.ts';
+import { combinedUse, phrasesOf, phraseUsesOf, type PhraseUse } from '../../../src/topics/naming/phrases.ts';
 import { tokensOf } from '../../../src/topics/naming/tokens.ts';
 
 const surfaces = (text: string): string[] => phrasesOf(tokensOf(text)).map(({ surface }) => surface);
@@ -74,5 +74,27 @@ describe('phrasesOf', () => {
   it('has at most five words', () => {
     const long = surfaces('add the red leather winter jacket to my saved shopping list');
     ok(long.length > 0 && long.every((name) => name.split(' ').length <= 5));
+  });
+});
+
+describe('phrase uses', () => {
+  it('are known by their stems', () => {
+    deepEqual([...phraseUsesOf(tokensOf('cancelled orders')).keys()], ['cancel order']);
+  });
+
+  it('add up, and keep the form most used', () => {
+    const use = (surface: string): PhraseUse => ({
+      count: 1,
+      surface,
+      votes: 1,
+      leading: 1,
+      closed: 1,
+      action: 0,
+    });
+    const all = ['Added playlist', 'Add to playlist', 'Add to playlist', 'Add to playlist'].map(use);
+    deepEqual(
+      all.reduce((sum, next) => combinedUse(sum, next)),
+      { count: 4, surface: 'Add to playlist', votes: 2, leading: 4, closed: 4, action: 0 },
+    );
   });
 });

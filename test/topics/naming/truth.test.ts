@@ -1,16 +1,16 @@
 import { equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { sharesIn, tokensOf } from '../../../src/topics/naming/tokens.ts';
-import { readSample, Truth } from '../../../src/topics/naming/truth.ts';
+import { SampleWords } from '../../../src/topics/naming/sample-words.ts';
+import { tokensOf } from '../../../src/topics/naming/tokens.ts';
+import { Truth } from '../../../src/topics/naming/truth.ts';
+import { wordsOfRequests, type GroupWords } from '../../../src/topics/naming/wording.ts';
+import { ReadRequest } from '../../../src/topics/read-request.ts';
 
 const stems = (name: string): string[] => [...tokensOf(name).stems];
 
-function truthOf(...texts: readonly string[]): Truth {
-  return new Truth(
-    texts.map((text) => readSample({ text, weight: 1 })),
-    sharesIn(texts),
-  );
-}
+const groupOf = (...texts: readonly string[]): GroupWords =>
+  wordsOfRequests(texts.map((text) => new ReadRequest(text)));
+const truthOf = (...texts: readonly string[]): Truth => new Truth(groupOf(...texts));
 
 describe('Truth', () => {
   it('takes words that mean the same action or thing for one', () => {
@@ -26,21 +26,11 @@ describe('Truth', () => {
 
   it('is the share of the requests by weight', () => {
     const samples = [
-      readSample({ text: 'track my parcel', weight: 3 }),
-      readSample({ text: 'opening hours', weight: 1 }),
+      { request: new ReadRequest('track my parcel'), weight: 3 },
+      { request: new ReadRequest('opening hours'), weight: 1 },
     ];
-    equal(new Truth(samples, new Map()).inSamples(stems('parcel')), 0.75);
-  });
-
-  it('counts the actions of all requests, not only of the samples', () => {
-    const samples = ['cancel my order', 'stop my order'].map((text) => readSample({ text, weight: 1 }));
-    const few = new Map([
-      ['cancel', 0.1],
-      ['order', 1],
-    ]);
-    const keys = { actions: new Map([['cancel', 8]]), things: new Map<string, number>() };
-    ok(new Truth(samples, few).of(stems('cancel order')) < 0.4);
-    ok(new Truth(samples, few, { keys, requests: 10 }).of(stems('cancel order')) > 0.8);
+    const group = { ...groupOf(), samples, sampleWords: new SampleWords(samples) };
+    equal(new Truth(group).inSamples(stems('parcel')), 0.75);
   });
 
   it('knows which word is the usual one', () => {

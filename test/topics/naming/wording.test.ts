@@ -3,9 +3,8 @@ import { describe, it } from 'node:test';
 import {
   addRequest,
   mergeSamplesAndPhrases,
-  phraseUses,
   samplesOf,
-  wordShares,
+  WordsOfMicros,
   type Wording,
 } from '../../../src/topics/naming/wording.ts';
 import { ReadRequest } from '../../../src/topics/read-request.ts';
@@ -14,7 +13,7 @@ import { axis, freshState, microOf } from '../builders.ts';
 const add = (wording: Wording, text: string, cosine: number) =>
   addRequest(wording, new ReadRequest(text), cosine);
 const empty = (): Wording => ({ samples: [], words: new Map(), phrases: new Map() });
-const textsOf = ({ samples }: Wording): string[] => samples.map(({ text }) => text);
+const textsOf = ({ samples }: Wording): string[] => samples.map(({ request }) => request.text);
 
 describe('the wording of a micro-cluster', () => {
   it('keeps the four most central and shortest requests, each text once', () => {
@@ -44,14 +43,16 @@ describe('the wording of a group', () => {
   it('gives samples of the heaviest first, shares of words and uses of phrases', () => {
     const state = freshState();
     const members = [microOf(state, axis(0), 'track parcel'), microOf(state, axis(1), 'cancel my order', 3)];
-    deepEqual(samplesOf(members), [
-      { text: 'cancel my order', weight: 3 },
-      { text: 'track parcel', weight: 1 },
-    ]);
-    const shares = wordShares(members);
+    deepEqual(
+      samplesOf(members).map(({ request, weight }) => [request.text, weight]),
+      [
+        ['cancel my order', 3],
+        ['track parcel', 1],
+      ],
+    );
+    const { shares, phrases } = new WordsOfMicros(members);
     deepEqual([shares.get('cancel'), shares.get('parcel')], [0.75, 0.25]);
-    const { uses, requests } = phraseUses(members);
-    equal(requests, 4);
-    equal(uses.get('cancel order')?.count, 3);
+    equal(phrases.requests, 4);
+    equal(phrases.uses.get('cancel order')?.count, 3);
   });
 });
