@@ -6,7 +6,8 @@ import { QUESTION_ENDS } from '../question-marks.ts';
 import { CUE } from './cues.ts';
 import { PERSONAL_WORDS } from './personal-words.ts';
 import type { Piece } from './pieces.ts';
-import { NOT_NAMES, STOP_WORDS, UNITS, type Reading } from './reading.ts';
+import type { Reading } from './reading.ts';
+import { NOT_NAMES, STOP_WORDS, UNITS } from './vocabulary.ts';
 
 const CURRENCY = /^\p{Sc}$/u;
 const AFTER_AMOUNT = /^[\p{Sc}%‰°]$/u;

@@ -1,9 +1,9 @@
 /** Addresses of mail, of the web and of machines, handles and keys. */
 import { WORD } from './cues.ts';
 import type { Reading } from './reading.ts';
-import { STOP_WORDS, TECHNICAL } from './reading.ts';
 import { everyWord } from './personal-lexicon.ts';
 import { PERSONAL_WORDS } from './personal-words.ts';
+import { STOP_WORDS, TECHNICAL } from './vocabulary.ts';
 
 const DOT_WORDS = everyWord('dot');
 /** Rules of style sheets and groups that chats address: no person. */
@@ -152,15 +152,23 @@ function findMachines({ text, spans }: Reading): void {
       spans.push({ start: index, end: index + address.length, kind: 'contact' });
     }
   }
+  const [colons, hyphens] = [countIn(text, ':'), countIn(text, '-')];
   const patterns: RegExp[] = [];
-  if (text.includes(':')) patterns.push(IPV6, MAC);
-  if (text.includes('-')) patterns.push(MAC, UUID);
+  if (colons > 2) patterns.push(IPV6);
+  if (colons + hyphens > 4) patterns.push(MAC);
+  if (hyphens > 3) patterns.push(UUID);
   for (const pattern of patterns) {
     for (const { 0: address, index } of text.matchAll(pattern)) {
       if (pattern === IPV6 && !/[a-f]|::/iu.test(address)) continue;
       if (address.length > 6) spans.push({ start: index, end: index + address.length, kind: 'contact' });
     }
   }
+}
+
+function countIn(text: string, mark: string): number {
+  let count = 0;
+  for (let at = text.indexOf(mark); at >= 0; at = text.indexOf(mark, at + 1)) count += 1;
+  return count;
 }
 
 /** "version 1.2.3.4", "v1.2.3.4". */

@@ -2,8 +2,9 @@
 import { CUE, WORD } from './cues.ts';
 import { everyPhrase, everyWord } from './personal-lexicon.ts';
 import type { Piece } from './pieces.ts';
-import { NOT_NAMES, STOP_WORDS, UNITS, type Reading } from './reading.ts';
+import type { Reading } from './reading.ts';
 import { PERSONAL_WORDS } from './personal-words.ts';
+import { NOT_NAMES, STOP_WORDS, UNITS } from './vocabulary.ts';
 
 const BEFORE = everyWord('streetsBefore');
 const AFTER = everyWord('streetsAfter');
@@ -23,12 +24,14 @@ const MOST_TAIL = 14;
 export function findPlaces(reading: Reading): void {
   const { pieces } = reading;
   if (!reading.numbers) return;
-  for (let at = 0; at < pieces.length; at += 1) {
+  for (let at = 0, number = -1; at < pieces.length; at += 1) {
     const piece = pieces[at]!;
     if (piece.kind !== 'word') continue;
+    while (number <= at && number < pieces.length) number = nextNumber(pieces, Math.max(number + 1, at + 1));
     if (ARTICLES.has(piece.lower) && LEADS.has(pieces[at - 1]?.lower ?? '') && pieces[at - 1]!.capital)
       hideStreetFirst(reading, at);
     if (!reading.isWord(at, WORD.street)) {
+      if (number - at > NUMBER_WITHIN) continue;
       hideBeforePostcode(reading, at);
       if (numberAt(reading, pieces[at + 1]?.text === '.' ? at + 2 : at + 1) > 0 && hasStreetEnding(piece))
         hideCompound(reading, at);
@@ -40,6 +43,15 @@ export function findPlaces(reading: Reading): void {
     if (AFTER.has(piece.lower)) hideCompound(reading, at);
   }
   for (const { to, kinds } of reading.cues) if ((kinds & CUE.addressCues) !== 0) hideAddress(reading, to);
+}
+
+/** Pieces behind a street within which its number begins. */
+const NUMBER_WITHIN = 6;
+
+function nextNumber(pieces: readonly Piece[], from: number): number {
+  let at = from;
+  while (at < pieces.length && pieces[at]!.kind !== 'number' && pieces[at]!.kind !== 'mixed') at += 1;
+  return at;
 }
 
 function hasStreetEnding({ lower }: Piece): boolean {

@@ -1,9 +1,9 @@
 /** Passwords, codes, user names and dates of birth: values behind the word for them. */
 import { CUE } from './cues.ts';
-import { isGivenName } from './names.ts';
 import { anyWordOf, PERSONAL_WORDS } from './personal-words.ts';
-import { COPULAS, NOT_NAMES, NUMBER_WORDS, STOP_WORDS, TECHNICAL, type Reading } from './reading.ts';
+import type { Reading } from './reading.ts';
 import { suffixCue } from './unspaced-cues.ts';
+import { COPULAS, NOT_NAMES, NUMBER_WORDS, STOP_WORDS, TECHNICAL, isGivenName } from './vocabulary.ts';
 
 const LONGEST_VALUE = 100;
 

@@ -49,7 +49,12 @@ export function suffixCue(run: string): SuffixCue {
   return NONE;
 }
 
+const LAST_UNITS: ReadonlySet<number> = new Set(
+  [...CUES.keys()].map((cue) => cue.charCodeAt(cue.length - 1)),
+);
+
 function cueAtEnd(run: string): SuffixCue {
+  if (!LAST_UNITS.has(run.charCodeAt(run.length - 1))) return NONE;
   for (let start = 0; start < run.length; start += 1) {
     const found = CUES.get(run.slice(start));
     if (found !== undefined) return found;
