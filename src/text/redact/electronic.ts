@@ -8,6 +8,7 @@ import { STOP_WORDS, TECHNICAL } from './vocabulary.ts';
 const DOT_WORDS = everyWord('dot');
 /** Rules of style sheets and groups that chats address: no person. */
 const NO_HANDLES = PERSONAL_WORDS.noHandles;
+const SPELLED_MARKS = PERSONAL_WORDS.spelledMarks;
 const LONGEST_LOCAL = 64;
 const LONGEST_DOMAIN = 120;
 const LOCAL = /[\p{L}\p{M}\p{N}._%+'’*~&$!#/=?^{|}-]/u;
@@ -98,7 +99,8 @@ function localStart({ pieces }: Reading, left: number): number {
     const joint = pieces[start - 1];
     const before = pieces[start - 2];
     if (joint === undefined || before === undefined || before.kind === 'mark') break;
-    if (!DOT_WORDS.has(joint.lower) && !/^(?:[._-]|underscore|dash|hyphen)$/u.test(joint.lower)) break;
+    if (!DOT_WORDS.has(joint.lower) && !/^[._-]$/u.test(joint.lower) && !SPELLED_MARKS.has(joint.lower))
+      break;
     start -= 2;
   }
   return start;

@@ -238,7 +238,7 @@ function isRunPersonal(reading: Reading, run: Run): boolean {
     (groups.length === 3 ? digits < 10 : true) &&
     groups.some(({ text: own }) => own.length < 3)
   )
-    return groups.length === 4 && false;
+    return false;
   if (ROUND.test(shown) || GOODS.has(pieces[from - 1]?.lower ?? '')) return false;
   if (ROUND_RANGE.test(shown) && digits < 11) return false;
   if (groups.length > 1 && groups.every(({ text: own }) => YEARS.test(own))) return false;

@@ -13,22 +13,7 @@ import { isDemonym, isFamilyName, isGivenName, isSureName } from './vocabulary.t
 /** Titles that nothing but a name follows, however it is written. */
 const SURE_TITLES = PERSONAL_WORDS.sureTitles;
 const CLOSINGS: ReadonlySet<string> = new Set(
-  [
-    ...LEXICON.signOffs.all,
-    ...everyPhrase('greetings'),
-    'best',
-    'cheers',
-    'xoxo',
-    'lg',
-    'mfg',
-    'vg',
-    'gr',
-    'thx',
-    'saludos',
-    'atenciosamente',
-    'pozdrawiam',
-    'distinti saluti',
-  ].map((phrase) =>
+  [...LEXICON.signOffs.all, ...everyPhrase('greetings'), ...PERSONAL_WORDS.shortClosings].map((phrase) =>
     piecesOf(phrase)
       .map(({ lower }) => lower)
       .join(' '),
@@ -188,7 +173,7 @@ function hideRelated(reading: Reading, { from, to, kinds }: Cue): void {
   const isSure = (kinds & CUE.persons) !== 0 && ((kinds & NOUN_CAPITALS) === 0 || isOwn) && at === to;
   if (!first.cased) {
     const mayStand = !first.lower.startsWith('ال') && !isThing(first) && !isNameOfThing(reading, at, at + 1);
-    if (isGivenName(first) || (isSure && mayStand && closesClause(reading, at + 1)))
+    if (isGivenName(first) || (isSure && mayStand && pieces[at + 1] !== undefined))
       hideName(reading, at, end);
     return;
   }
@@ -197,10 +182,6 @@ function hideRelated(reading: Reading, { from, to, kinds }: Cue): void {
   if (!isKnown && (isThing(first) || pieces[end]?.kind === 'number')) return;
   if (!isOwn && isNameOfThing(reading, at, end)) return;
   if (isKnown || end - at > 1 || isSure) hideName(reading, at, end);
-}
-
-function closesClause({ pieces }: Reading, at: number): boolean {
-  return pieces[at] !== undefined;
 }
 
 /** "Kind regards, R. Delacroix": a name to the end of the line or sentence. */

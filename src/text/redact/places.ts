@@ -17,6 +17,7 @@ const STREET_PARTICLES = PERSONAL_WORDS.streetParticles;
 const FILLERS = PERSONAL_WORDS.houseWords;
 const NUMBER = /^\p{N}{1,5}\p{L}{0,2}$/u;
 const HOUSE = /^\p{N}{1,5}(?:\p{L}|bis|ter|st|nd|rd|th)?$/u;
+const HOUSE_ORDINALS = PERSONAL_WORDS.houseOrdinals;
 /** Of the words of a street's name. */
 const MOST_NAME_WORDS = 4;
 const MOST_TAIL = 14;
@@ -98,7 +99,7 @@ function hideNumberFirst(reading: Reading, street: number): void {
 }
 
 /** Behind a number they tell the hour: "10 AM. Can you …". */
-const HOURS: ReadonlySet<string> = new Set(['am', 'pm']);
+const HOURS = PERSONAL_WORDS.halvesOfDay;
 
 /** "rue des Tilleuls 12", "ul. Długa 5", "12 bis rue des Tilleuls", "Av. dos Jacarandás, 1520". */
 function hideStreetFirst(reading: Reading, street: number): void {
@@ -126,7 +127,7 @@ function hideStreetFirst(reading: Reading, street: number): void {
   if (!named) return;
   const number = numberAt(reading, at);
   const lead = pieces[street - 1];
-  const isBis = lead !== undefined && /^(?:bis|ter|quater)$/u.test(lead.lower);
+  const isBis = HOUSE_ORDINALS.has(lead?.lower ?? '');
   const comma = lead?.text === ',';
   const before = isBis || comma ? street - 2 : street - 1;
   const first = pieces[before];

@@ -17,7 +17,9 @@ export const NOT_NAMES: ReadonlySet<string> = everyWord('notNames');
 export const STOP_WORDS: ReadonlySet<string> = new Set(LEXICON.stopWords.all);
 /** Digits as people spell numbers, and what repeats one. */
 export const DIGIT_WORDS: ReadonlySet<string> = new Set(
-  [...LEXICON.digits.all, 'double', 'triple', 'oh'].filter((word) => word.length > 1 && !word.includes(' ')),
+  [...LEXICON.digits.all, ...PERSONAL_WORDS.digitRepeats].filter(
+    (word) => word.length > 1 && !word.includes(' '),
+  ),
 );
 
 /** A word as written, before anything is looked up for it. */
