@@ -6,7 +6,8 @@ import { QUESTION_ENDS } from '../question-marks.ts';
 import { CUE } from './cues.ts';
 import { PERSONAL_WORDS } from './personal-words.ts';
 import type { Piece } from './pieces.ts';
-import { NOT_NAMES, STOP_WORDS, UNITS, type Reading } from './reading.ts';
+import type { Reading } from './reading.ts';
+import { NOT_NAMES, STOP_WORDS, UNITS } from './vocabulary.ts';
 
 const CURRENCY = /^\p{Sc}$/u;
 const AFTER_AMOUNT = /^[\p{Sc}%‰°]$/u;
@@ -19,7 +20,7 @@ const SURELY_DIALLED = 10;
 /** Units that are words of other languages have at most so many letters. */
 const SHORT = 3;
 /** German has "am" before days. */
-const HALVES_OF_DAYS: ReadonlySet<string> = new Set(['am', 'pm']);
+const HALVES_OF_DAY = PERSONAL_WORDS.halvesOfDay;
 /** Pieces between the word for calling and the number: "call me back on". */
 const CALLED_WITHIN = 5;
 
@@ -43,7 +44,7 @@ export function isPriced({ pieces }: Reading, from: number, to: number): boolean
 /** Behind a number of which the last group is `group`. */
 function isUnit({ kind, lower, text }: Piece, group: Piece): boolean {
   if (kind !== 'word' || !UNITS.has(lower)) return false;
-  if (HALVES_OF_DAYS.has(lower)) return group.text.length < 3;
+  if (HALVES_OF_DAY.has(lower)) return group.text.length < 3;
   return text !== lower || lower.length > SHORT || !(STOP_WORDS.has(lower) || NOT_NAMES.has(lower));
 }
 

@@ -1,9 +1,9 @@
-/** Finds the words of `lexicon/personal/` in a text: one trie over words for all languages, read from every word on. */
+/** The phrases of `lexicon/personal/` of all languages: one trie over words. */
 import { once } from '../once.ts';
 import { FIGURES } from './figures.ts';
 import { everyPhrase, everyWord, PERSONAL_LANGUAGES, type PersonalSection } from './personal-lexicon.ts';
-import { piecesOf, type Piece } from './pieces.ts';
-import { DIGIT_WORDS } from './spelled.ts';
+import { eachRun } from './runs.ts';
+import { DIGIT_WORDS, lowerOf } from './vocabulary.ts';
 
 const SECTIONS = [
   'introductions',
@@ -45,10 +45,23 @@ export interface Cue {
   readonly kinds: number;
 }
 
-/** What a word may be by itself, one bit each. */
-export const WORD = { at: 1, digit: 2, numberWord: 4, street: 8, link: 16 } as const;
+/**
+ * What a word may be by itself, one bit each. `smallName`: a name of the lists, written small. `mayName`: a name may
+ * begin with it. `given`: a given name that is no word of another meaning, written as names are.
+ */
+export const WORD = {
+  at: 1,
+  digit: 2,
+  numberWord: 4,
+  street: 8,
+  link: 16,
+  smallName: 32,
+  mayName: 64,
+  given: 128,
+} as const;
 
-interface Node {
+/** The phrases that go on with a word. */
+export interface Node {
   kinds: number;
   next: Map<string, Node> | null;
   /** Of a first word: bits of `WORD`. */
@@ -57,23 +70,20 @@ interface Node {
 
 type Level = Map<string, Node>;
 
-/** Words with single spaces: each is a piece, and in lower case already. */
-const WORDS = /^[a-zà-öø-ÿа-я]+(?: [a-zà-öø-ÿа-я]+)*$/;
-
 function insert(root: Level, phrase: string, kinds: number): void {
+  const words: string[] = [];
+  eachRun(phrase, (start, end) => words.push(lowerOf(phrase.slice(start, end))));
   let level = root;
-  let node: Node | null = null;
-  const words = WORDS.test(phrase) ? phrase.split(' ') : piecesOf(phrase).map(({ lower }) => lower);
-  for (const word of words) {
-    if (node !== null) level = node.next ??= new Map();
-    node = level.get(word) ?? { kinds: 0, next: null, words: 0 };
+  for (const [place, word] of words.entries()) {
+    const node = level.get(word) ?? { kinds: 0, next: null, words: 0 };
     level.set(word, node);
+    if (place === words.length - 1) node.kinds |= kinds;
+    else level = node.next ??= new Map();
   }
-  if (node !== null) node.kinds |= kinds;
 }
 
 /** The first words of all phrases. */
-const firstWords = once((): ReadonlyMap<string, Node> => {
+export const firstWords = once((): ReadonlyMap<string, Node> => {
   const root: Level = new Map();
   for (const [code, language] of PERSONAL_LANGUAGES) {
     const nouns = code === 'de' ? NOUN_CAPITALS : 0;
@@ -114,44 +124,4 @@ function mark(root: Level, words: Iterable<string>, bit: number): void {
     node.words |= bit;
     root.set(word, node);
   }
-}
-
-/** Longest phrases have so many pieces; the search from one word ends there. */
-const LONGEST = 8;
-
-export interface FoundCues {
-  /** Every phrase that stands in the pieces, in order of its first piece, the longer one last. */
-  readonly cues: readonly Cue[];
-  /** Of each piece, bits of `WORD`; empty when no piece has one. */
-  readonly words: Uint8Array;
-  /** The bits of all pieces together. */
-  readonly every: number;
-}
-
-const NO_WORDS = new Uint8Array(0);
-
-export function cuesIn(pieces: readonly Piece[]): FoundCues {
-  const cues: Cue[] = [];
-  let words = NO_WORDS;
-  let every = 0;
-  const root = firstWords();
-  for (let from = 0; from < pieces.length; from += 1) {
-    const { kind, lower } = pieces[from]!;
-    if (kind === 'number' || (kind === 'mark' && lower !== '@')) continue;
-    let node = root.get(lower);
-    if (node === undefined) continue;
-    if (node.words !== 0) {
-      if (words.length === 0) words = new Uint8Array(pieces.length);
-      words[from] = node.words;
-      every |= node.words;
-    }
-    for (let to = from + 1; node !== undefined; to += 1) {
-      if (node.kinds !== 0) cues.push({ from, to, kinds: node.kinds });
-      if (node.next === null || to - from >= LONGEST) break;
-      const following = pieces[to];
-      if (following === undefined) break;
-      node = node.next.get(following.lower);
-    }
-  }
-  return { cues, words, every };
 }

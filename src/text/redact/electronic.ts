@@ -1,13 +1,14 @@
 /** Addresses of mail, of the web and of machines, handles and keys. */
 import { WORD } from './cues.ts';
 import type { Reading } from './reading.ts';
-import { STOP_WORDS, TECHNICAL } from './reading.ts';
 import { everyWord } from './personal-lexicon.ts';
 import { PERSONAL_WORDS } from './personal-words.ts';
+import { STOP_WORDS, TECHNICAL } from './vocabulary.ts';
 
 const DOT_WORDS = everyWord('dot');
 /** Rules of style sheets and groups that chats address: no person. */
 const NO_HANDLES = PERSONAL_WORDS.noHandles;
+const SPELLED_MARKS = PERSONAL_WORDS.spelledMarks;
 const LONGEST_LOCAL = 64;
 const LONGEST_DOMAIN = 120;
 const LOCAL = /[\p{L}\p{M}\p{N}._%+'’*~&$!#/=?^{|}-]/u;
@@ -98,7 +99,8 @@ function localStart({ pieces }: Reading, left: number): number {
     const joint = pieces[start - 1];
     const before = pieces[start - 2];
     if (joint === undefined || before === undefined || before.kind === 'mark') break;
-    if (!DOT_WORDS.has(joint.lower) && !/^(?:[._-]|underscore|dash|hyphen)$/u.test(joint.lower)) break;
+    if (!DOT_WORDS.has(joint.lower) && !/^[._-]$/u.test(joint.lower) && !SPELLED_MARKS.has(joint.lower))
+      break;
     start -= 2;
   }
   return start;
@@ -152,15 +154,23 @@ function findMachines({ text, spans }: Reading): void {
       spans.push({ start: index, end: index + address.length, kind: 'contact' });
     }
   }
+  const [colons, hyphens] = [countIn(text, ':'), countIn(text, '-')];
   const patterns: RegExp[] = [];
-  if (text.includes(':')) patterns.push(IPV6, MAC);
-  if (text.includes('-')) patterns.push(MAC, UUID);
+  if (colons > 2) patterns.push(IPV6);
+  if (colons + hyphens > 4) patterns.push(MAC);
+  if (hyphens > 3) patterns.push(UUID);
   for (const pattern of patterns) {
     for (const { 0: address, index } of text.matchAll(pattern)) {
       if (pattern === IPV6 && !/[a-f]|::/iu.test(address)) continue;
       if (address.length > 6) spans.push({ start: index, end: index + address.length, kind: 'contact' });
     }
   }
+}
+
+function countIn(text: string, mark: string): number {
+  let count = 0;
+  for (let at = text.indexOf(mark); at >= 0; at = text.indexOf(mark, at + 1)) count += 1;
+  return count;
 }
 
 /** "version 1.2.3.4", "v1.2.3.4". */

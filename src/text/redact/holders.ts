@@ -5,12 +5,13 @@
 import { LEXICON } from '../lexicon.ts';
 import { QUESTION_ENDS } from '../question-marks.ts';
 import { CUE, NOUN_CAPITALS, type Cue } from './cues.ts';
-import { isDemonym, isFamilyName, isGivenName, nameEnd } from './names.ts';
+import { nameEnd } from './names.ts';
 import { hideName } from './people.ts';
 import { PERSONAL_WORDS } from './personal-words.ts';
 import type { Piece } from './pieces.ts';
-import { STOP_WORDS, type Reading } from './reading.ts';
+import type { Reading } from './reading.ts';
 import { isNameOfThing, isThing } from './things.ts';
+import { STOP_WORDS, isDemonym, isFamilyName, isGivenName } from './vocabulary.ts';
 
 const THINGS = PERSONAL_WORDS.heldThings;
 const SECTIONS = PERSONAL_WORDS.sections;

@@ -1,7 +1,8 @@
 /** What is known of the persons of a session: their ids and the names that they gave, kept as hashes. */
-import { NOT_NAMES, STOP_WORDS, type Reading } from './reading.ts';
+import type { Reading } from './reading.ts';
 import { piecesOf, type Piece } from './pieces.ts';
 import { PERSONAL_WORDS } from './personal-words.ts';
+import { NOT_NAMES, STOP_WORDS } from './vocabulary.ts';
 
 /** Labels that callers send as ids, and that name no person. */
 const LABELS = PERSONAL_WORDS.labels;

@@ -1,111 +1,19 @@
 /** Reads how far a person's name goes. Covered by test/text/redact/redact.test.ts. */
-import { personNames } from './names-lexicon.ts';
 import { everyPhrase } from './personal-lexicon.ts';
-import { once } from '../once.ts';
+import { PERSONAL_WORDS } from './personal-words.ts';
 import type { Piece } from './pieces.ts';
-import { NOT_NAMES, NUMBER_WORDS, STOP_WORDS, UNITS, type Reading } from './reading.ts';
-import { anyWordOf, PERSONAL_WORDS } from './personal-words.ts';
+import type { Reading } from './reading.ts';
+import { isListedName, isSmallName, STOP_WORDS } from './vocabulary.ts';
 
-const wordNames = once(
-  (): ReadonlySet<string> => new Set([...everyPhrase('wordNames'), ...personNames().words]),
-);
-const givenNames = once((): ReadonlySet<string> => {
-  const given = new Set(everyPhrase('givenNames'));
-  for (const name of personNames().given) if (!wordNames().has(name)) given.add(name);
-  return given;
-});
 const TITLES: ReadonlySet<string> = new Set(everyPhrase('titles'));
 /** Parts of names that begin with a small letter. */
 const PARTICLES = PERSONAL_WORDS.nameParticles;
 /** Arabic, make a name with the word behind them. */
 const COMPOUND_NAMES = PERSONAL_WORDS.nameHeads;
 const MOST_WORDS = 5;
-/** Endings of words for people of a country or belief: "I am Brazilian". */
-const DEMONYM = /(?:ian|ish|ese|ean|ist|tarian)$/u;
 
-const NOT_PERSONS: ReadonlySet<string> = new Set(everyPhrase('notPersons'));
-/** With the apostrophe. */
-const LONGEST_SUFFIX = 4;
-const SHORTEST_STEM = 2;
-const APOSTROPHE = 0x27;
-
-/** Without a possessive "'s" or what Turkish sets behind the apostrophe of a name: "Tuğrul'u". */
-export function bare(lower: string): string {
-  const first = Math.max(lower.length - LONGEST_SUFFIX, SHORTEST_STEM);
-  for (let at = lower.length - 1; at >= first; at -= 1)
-    if (lower.charCodeAt(at) === APOSTROPHE) return lower.slice(0, at);
-  return lower;
-}
-
-/** Inflected as Slavic, Finnish or Turkish names are: by one to three letters. */
-function isKnownIn(names: ReadonlySet<string>, lower: string): boolean {
-  if (names.has(lower)) return true;
-  if (lower.length < 5 || !/[\u0400-\u04ffąćęłńóśźżčďěňřšťůžğış]|(?:em|owi|ą|ę|om|ova|ové)$/u.test(lower))
-    return false;
-  for (let cut = 1; cut <= 3 && lower.length - cut > 3; cut += 1) {
-    const stem = lower.slice(0, -cut);
-    if (names.has(stem) || names.has(`${stem}а`) || names.has(`${stem}я`) || names.has(`${stem}a`))
-      return true;
-    if (names.has(`${stem}й`)) return true;
-  }
-  return false;
-}
-
-/** A given name; `words`: also one that is a word or place as well. */
-export function isGivenName({ lower, kind }: Piece, words = true): boolean {
-  if (kind !== 'word') return false;
-  const name = bare(lower);
-  return isKnownIn(givenNames(), name) || (words && wordNames().has(name));
-}
-
-const FAMILY_ENDING = new RegExp(
-  `.{3}${anyWordOf(PERSONAL_WORDS.familyEndings)}$|^mc\\p{L}{4,}|^o'\\p{L}{4,}`,
-  'u',
-);
-
-/** A family's name: "Okonkwo", "Papanikolaou". */
-export function isFamilyName({ lower, kind }: Piece): boolean {
-  if (kind !== 'word') return false;
-  const name = bare(lower);
-  return isKnownIn(personNames().family, name) || FAMILY_ENDING.test(name);
-}
-
-/** A given name as the lists write it, without any ending. */
-export function isListedName(lower: string): boolean {
-  return givenNames().has(lower);
-}
-
-/** A name that no word is spelled like, so that it needs no cue in scripts without capitals. */
-export function isSureName({ lower }: Piece): boolean {
-  return personNames().given.has(lower);
-}
-
-/** May be part of a name by how it is written. */
 export function isNameLike(piece: Piece | undefined): boolean {
-  if (piece === undefined || piece.kind !== 'word' || (piece.cased && !piece.capital)) return false;
-  if (piece.text.includes('_')) return false;
-  const lower = bare(piece.lower);
-  if (!piece.cased) return !NOT_NAMES.has(lower) && !NOT_PERSONS.has(lower) && !STOP_WORDS.has(lower);
-  return (!NOT_NAMES.has(lower) && !NOT_PERSONS.has(lower)) || givenNames().has(lower);
-}
-
-/** May be a name in a text that writes names small. */
-function isSmallName({ lower, kind, cased, capital, text }: Piece): boolean {
-  return (
-    kind === 'word' &&
-    cased &&
-    !capital &&
-    text.length > 1 &&
-    !text.includes('_') &&
-    !NOT_NAMES.has(lower) &&
-    !STOP_WORDS.has(lower) &&
-    !NUMBER_WORDS.has(lower) &&
-    !UNITS.has(lower)
-  );
-}
-
-export function isDemonym({ lower }: Piece): boolean {
-  return DEMONYM.test(lower) && !givenNames().has(lower);
+  return piece?.nameLike === true;
 }
 
 /**
@@ -170,7 +78,7 @@ function afterParticles(pieces: readonly Piece[], at: number): Piece | undefined
 function uncasedEnd({ pieces }: Reading, from: number): number {
   const second = pieces[from + 1];
   if (second === undefined || second.line || second.kind !== 'word' || !isNameLike(second)) return from + 1;
-  if (/^[وו]/u.test(second.lower) && !givenNames().has(second.lower)) return from + 1;
+  if (/^[وו]/u.test(second.lower) && !isListedName(second.lower)) return from + 1;
   // "عبد القدوس الزهراني".
   const third = pieces[from + 2];
   const goesOn = third !== undefined && !third.line && third.lower.startsWith('ال') && isNameLike(third);

@@ -15,8 +15,9 @@ import {
   YEARS,
 } from './numbers.ts';
 import { everyWord } from './personal-lexicon.ts';
-import { NOT_NAMES, STOP_WORDS, TECHNICAL, type Reading } from './reading.ts';
+import type { Reading } from './reading.ts';
 import { suffixCue } from './unspaced-cues.ts';
+import { NOT_NAMES, STOP_WORDS, TECHNICAL } from './vocabulary.ts';
 
 const numberedWords = everyWord('numbered');
 
@@ -26,7 +27,7 @@ const NUMBER_COMPOUND = /\p{L}{3}(?:nummer|numret|nummeret|nr|number|szám|numer
 /** "order 4471", "policy no. AB-12", "card ending in 9921". */
 export function findNumbered(reading: Reading): void {
   const { pieces } = reading;
-  for (const { from, to, kinds } of reading.cues) {
+  for (const { from, to, kinds } of (reading.kinds & CUE.numbered) === 0 ? [] : reading.cues) {
     if ((kinds & CUE.numbered) === 0 || TECHNICAL.has(pieces[from - 1]?.lower ?? '')) continue;
     const { at, marked, told, numbered } = reading.valueAt(to);
     judgeNumbered(reading, at, marked || numbered, told);

@@ -6,10 +6,10 @@
 import { CUE, WORD } from './cues.ts';
 import { belongsElsewhere, isAmount, isCalled, isDialled, isPriced } from './amounts.ts';
 import type { Piece } from './pieces.ts';
-import { COPULAS, NOT_NAMES, NUMBER_WORDS, TECHNICAL, type Reading } from './reading.ts';
+import type { Reading } from './reading.ts';
 import { suffixCue } from './unspaced-cues.ts';
-import { DIGIT_WORDS } from './spelled.ts';
 import { anyWordOf, PERSONAL_WORDS } from './personal-words.ts';
+import { COPULAS, DIGIT_WORDS, NOT_NAMES, NUMBER_WORDS, TECHNICAL } from './vocabulary.ts';
 
 const LONG_CAPITALS = /[A-Z]{4}\w{12}/u;
 const JOINTS: ReadonlySet<string> = new Set(['-', '–', '.', '/', '(', ')', '+', '·', '‑']);
@@ -238,7 +238,7 @@ function isRunPersonal(reading: Reading, run: Run): boolean {
     (groups.length === 3 ? digits < 10 : true) &&
     groups.some(({ text: own }) => own.length < 3)
   )
-    return groups.length === 4 && false;
+    return false;
   if (ROUND.test(shown) || GOODS.has(pieces[from - 1]?.lower ?? '')) return false;
   if (ROUND_RANGE.test(shown) && digits < 11) return false;
   if (groups.length > 1 && groups.every(({ text: own }) => YEARS.test(own))) return false;

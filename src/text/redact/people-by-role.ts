@@ -3,14 +3,15 @@
  * name, a possession, another name.
  */
 import { CUE, WORD } from './cues.ts';
-import { isFamilyName, isGivenName, isListedName, isNameLike, nameEnd } from './names.ts';
+import { isNameLike, nameEnd } from './names.ts';
 import { personNames } from './names-lexicon.ts';
 import { hideName, isPlace } from './people.ts';
 import { everyWord } from './personal-lexicon.ts';
 import { anyWordOf, PERSONAL_WORDS } from './personal-words.ts';
 import type { Piece } from './pieces.ts';
-import { NOT_NAMES, STOP_WORDS, type Reading } from './reading.ts';
+import type { Reading } from './reading.ts';
 import { isNameOfThing, isThing } from './things.ts';
+import { STOP_WORDS, isFamilyName, isGivenName } from './vocabulary.ts';
 
 const LINKS = everyWord('links');
 const WORKS = everyWord('works');
@@ -98,11 +99,13 @@ function findLinked(reading: Reading): void {
     hideName(reading, 0, 1);
   if (pieces[0] !== undefined && owns(pieces, 0) && isNameLike(pieces[0]) && !isThing(pieces[0]))
     hideName(reading, 0, 1);
+  if ((reading.words & (WORD.smallName | WORD.mayName)) === 0) return;
   for (let at = 1; at < pieces.length; at += 1) {
     const piece = pieces[at]!;
     if (piece.kind !== 'word' || !piece.cased) continue;
     if (!piece.capital) {
-      if (reading.isWord(at - 1, WORD.link) && isSmallPerson(piece)) hideName(reading, at, at + 1);
+      if (reading.isWord(at, WORD.smallName) && reading.isWord(at - 1, WORD.link))
+        hideName(reading, at, at + 1);
       continue;
     }
     const before = pieces[at - 1]!;
@@ -111,14 +114,6 @@ function findLinked(reading: Reading): void {
     if (end > at) hideIfPerson(reading, at, end);
     at = Math.max(at, end - 1);
   }
-}
-
-/** A name of the lists that is written small. */
-function isSmallPerson(piece: Piece): boolean {
-  const { lower, text } = piece;
-  if (text.length < 4 || !(personNames().given.has(lower) || (text.length > 4 && isListedName(lower))))
-    return false;
-  return !STOP_WORDS.has(lower) && !NOT_NAMES.has(lower);
 }
 
 function hideIfPerson(reading: Reading, from: number, to: number): void {

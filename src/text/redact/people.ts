@@ -1,33 +1,19 @@
 /** Names of persons in scripts with spaces: behind what announces them, and given names wherever they stand. */
 import { LEXICON } from '../lexicon.ts';
-import { CUE, NOUN_CAPITALS, type Cue } from './cues.ts';
+import { CUE, NOUN_CAPITALS, WORD, type Cue } from './cues.ts';
 import { isAboutFigure } from './figures.ts';
-import { isDemonym, isFamilyName, isGivenName, isNameLike, isSureName, nameEnd } from './names.ts';
+import { isNameLike, nameEnd } from './names.ts';
 import { everyPhrase } from './personal-lexicon.ts';
 import { piecesOf, type Piece } from './pieces.ts';
 import type { Reading } from './reading.ts';
 import { PERSONAL_WORDS } from './personal-words.ts';
 import { isNameOfThing, isThing } from './things.ts';
+import { isDemonym, isFamilyName, isGivenName, isSureName } from './vocabulary.ts';
 
 /** Titles that nothing but a name follows, however it is written. */
 const SURE_TITLES = PERSONAL_WORDS.sureTitles;
 const CLOSINGS: ReadonlySet<string> = new Set(
-  [
-    ...LEXICON.signOffs.all,
-    ...everyPhrase('greetings'),
-    'best',
-    'cheers',
-    'xoxo',
-    'lg',
-    'mfg',
-    'vg',
-    'gr',
-    'thx',
-    'saludos',
-    'atenciosamente',
-    'pozdrawiam',
-    'distinti saluti',
-  ].map((phrase) =>
+  [...LEXICON.signOffs.all, ...everyPhrase('greetings'), ...PERSONAL_WORDS.shortClosings].map((phrase) =>
     piecesOf(phrase)
       .map(({ lower }) => lower)
       .join(' '),
@@ -35,8 +21,20 @@ const CLOSINGS: ReadonlySet<string> = new Set(
 );
 const LONGEST_CLOSING = 5;
 
+/** The kinds of what stands beside a name. */
+const ANNOUNCES =
+  CUE.introductions |
+  CUE.nameFields |
+  CUE.titles |
+  CUE.presentations |
+  CUE.greetings |
+  CUE.persons |
+  CUE.roles |
+  CUE.signOffs |
+  CUE.here;
+
 export function findPeople(reading: Reading): void {
-  for (const cue of reading.cues) {
+  for (const cue of (reading.kinds & ANNOUNCES) === 0 ? [] : reading.cues) {
     const { kinds } = cue;
     if ((kinds & CUE.introductions) !== 0) hideIntroduced(reading, cue.to);
     if ((kinds & CUE.nameFields) !== 0) hideField(reading, cue);
@@ -47,6 +45,7 @@ export function findPeople(reading: Reading): void {
     if ((kinds & CUE.signOffs) !== 0) hideSigned(reading, cue);
     if ((kinds & CUE.here) !== 0) hideSpeaking(reading, cue);
   }
+  if ((reading.words & WORD.mayName) === 0) return;
   findSignatures(reading);
   findGivenNames(reading);
 }
@@ -174,7 +173,7 @@ function hideRelated(reading: Reading, { from, to, kinds }: Cue): void {
   const isSure = (kinds & CUE.persons) !== 0 && ((kinds & NOUN_CAPITALS) === 0 || isOwn) && at === to;
   if (!first.cased) {
     const mayStand = !first.lower.startsWith('ال') && !isThing(first) && !isNameOfThing(reading, at, at + 1);
-    if (isGivenName(first) || (isSure && mayStand && closesClause(reading, at + 1)))
+    if (isGivenName(first) || (isSure && mayStand && pieces[at + 1] !== undefined))
       hideName(reading, at, end);
     return;
   }
@@ -183,10 +182,6 @@ function hideRelated(reading: Reading, { from, to, kinds }: Cue): void {
   if (!isKnown && (isThing(first) || pieces[end]?.kind === 'number')) return;
   if (!isOwn && isNameOfThing(reading, at, end)) return;
   if (isKnown || end - at > 1 || isSure) hideName(reading, at, end);
-}
-
-function closesClause({ pieces }: Reading, at: number): boolean {
-  return pieces[at] !== undefined;
 }
 
 /** "Kind regards, R. Delacroix": a name to the end of the line or sentence. */
@@ -223,11 +218,11 @@ function findSignatures(reading: Reading): void {
   const { pieces } = reading;
   for (let at = Math.max(1, pieces.length - 60); at < pieces.length; at += 1) {
     const first = pieces[at]!;
-    if (!first.capital || first.kind !== 'word') continue;
+    if (!first.nameLike || !first.capital) continue;
     const isLine = first.line;
     const mark = pieces[at - 1]!;
     const isParted = isLine || /^[,!.–—~-]$/u.test(mark.text);
-    if (!isParted || !isNameLike(first)) continue;
+    if (!isParted) continue;
     const end = nameEnd(reading, at, false);
     const isClosed = reading.endsAt(end);
     const isDashed =
@@ -269,10 +264,10 @@ function findGivenNames(reading: Reading): void {
   let about: boolean | null = null;
   for (let at = 0; at < pieces.length; at += 1) {
     const piece = pieces[at]!;
-    if (piece.kind !== 'word' || !(piece.capital || !piece.cased)) continue;
+    if ((piece.bits & WORD.mayName) === 0) continue;
     if (!piece.cased && SURE_HEADS.has(piece.lower) && pieces[at + 1]?.lower.startsWith('ال') === true)
       hideName(reading, at, at + 2);
-    if (!isGivenName(piece, false)) continue;
+    if ((piece.bits & WORD.given) === 0) continue;
     // Without capitals, one name alone may be a word.
     if (
       !piece.cased &&

@@ -117,6 +117,53 @@ const schema = z.strictObject({
   technicalPrefixes: words,
   /** Begin numbers of orders, customers and documents: "INV-20391". */
   identifierPrefixes: words,
+  /** Behind a house number, before its street: "12 bis rue des Tilleuls". */
+  houseOrdinals: words,
+  /** Behind an hour; German has "am" before days. */
+  halvesOfDay: words,
+  /** Close a letter, and mean more elsewhere. */
+  shortClosings: words,
+  /** Said among spelled digits. */
+  digitRepeats: words,
+  /** Before a code that everyone is given. */
+  offerWords: words,
+  /** Marks of an address, as they are said. */
+  spelledMarks: words,
+  /** End streets and quarters, before a number. */
+  hanStreetEnds: words,
+  /** Follow the numbers of houses and flats. */
+  hanHouseUnits: words,
+  /** In the name of a Japanese quarter. */
+  hanDistricts: words,
+  /** End the names of provinces, cities and prefectures. */
+  hanRegions: words,
+  /** Before an address, in one run with it. */
+  hanAddressCues: words,
+  koreanStreetEnds: words,
+  koreanRoads: words,
+  koreanHouseUnits: words,
+  koreanTowns: words,
+  koreanVillages: words,
+  /** Between the word for a name and the name. */
+  chineseCopulas: words,
+  /** In what "I am" introduces, and no name holds. */
+  chineseNoNames: words,
+  /** Between the word for a name and the name. */
+  japaneseFieldParticles: words,
+  /** Behind a name that a word announced. */
+  japaneseNameEnds: words,
+  /** Say what one is called, behind the name. */
+  japaneseSayings: words,
+  /** Behind the name of a relative. */
+  japanesePersonEnds: words,
+  /** Between the word for a name and the name. */
+  thaiCopulas: words,
+  /** Begin what is no name, behind the word for one. */
+  thaiNoNames: words,
+  /** Between the word for a value and the value, in one run. */
+  unspacedBetween: words,
+  /** Behind the numbers of a date. */
+  dateUnits: words,
 });
 
 /** The source of a pattern for any of some words as written. */

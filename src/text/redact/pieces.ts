@@ -1,120 +1,110 @@
 /**
- * Cuts a text into runs of letters and digits and single marks, in one pass. Covered by
+ * The pieces of a text, each with what its word is by itself, which is told once for a word that comes again. Covered by
  * test/text/redact/redact.test.ts.
  */
-import { UNSPACED_SCRIPTS } from '../unspaced-scripts.ts';
+import { toldOnce } from '../word-cache.ts';
+import { firstWords, WORD, type Node } from './cues.ts';
+import { eachRun, type RunKind } from './runs.ts';
+import {
+  isGiven,
+  isSmallPerson,
+  isSpelledAsName,
+  lowerOf,
+  mayHeadName,
+  type Spelling,
+} from './vocabulary.ts';
 
-/**
- * `mixed`: letters and digits in one run, as in "AB12". `unspaced`: a run of letters of Han, kana, Hangul, Thai and the
- * like. `mark`: one character that is none.
- */
-export type PieceKind = 'word' | 'number' | 'mixed' | 'unspaced' | 'mark';
+/** A run with what it is by itself, wherever it stands. */
+interface Word extends Spelling {
+  /** May be part of a name by how it is written. */
+  readonly nameLike: boolean;
+  /** Bits of `WORD`. */
+  readonly bits: number;
+  /** The phrases that begin with it. */
+  readonly phrases: Node | undefined;
+}
 
-export interface Piece {
+export class Piece implements Word {
   readonly start: number;
   readonly end: number;
-  readonly text: string;
-  /** In lower case, with straight apostrophes. */
-  readonly lower: string;
-  readonly kind: PieceKind;
-  /** Begins with a capital. */
-  readonly capital: boolean;
-  /** Belongs to a script with two cases. */
-  readonly cased: boolean;
   /** Blanks stand before it, or it begins the text. */
   readonly spaced: boolean;
   /** A line begins with it. */
   readonly line: boolean;
+  readonly text: string;
+  readonly lower: string;
+  readonly kind: RunKind;
+  private readonly word: Word;
+
+  constructor(word: Word, start: number, end: number, spaced: boolean, line: boolean) {
+    this.start = start;
+    this.end = end;
+    this.spaced = spaced;
+    this.line = line;
+    this.text = word.text;
+    this.lower = word.lower;
+    this.kind = word.kind;
+    this.word = word;
+  }
+
+  get capital(): boolean {
+    return this.word.capital;
+  }
+
+  get cased(): boolean {
+    return this.word.cased;
+  }
+
+  get nameLike(): boolean {
+    return this.word.nameLike;
+  }
+
+  get bits(): number {
+    return this.word.bits;
+  }
+
+  get phrases(): Node | undefined {
+    return this.word.phrases;
+  }
 }
 
-const UNKNOWN = 0;
-const LETTER = 1;
-const DIGIT = 2;
-const SPACE = 3;
-const NEWLINE = 4;
-const MARK = 5;
-/** A letter of a script that is written without spaces, or with endings behind numbers: Han, kana, Hangul, Thai. */
-const UNSPACED_LETTER = 6;
+const toldWord = toldOnce((text: string): Word => wordOf(text, 'word'));
 
-const UNSPACED = new RegExp(String.raw`[${UNSPACED_SCRIPTS}\p{Script=Hangul}ー々〇]`, 'u');
-
-/** By UTF-16 unit, filled as units are met. */
-const CLASSES = new Uint8Array(0x10000);
-const ZERO_WIDTH_NON_JOINER = 0x200c;
-
-function classOf(unit: number): number {
-  const known = CLASSES[unit]!;
-  if (known !== UNKNOWN) return known;
-  const character = String.fromCharCode(unit);
-  let found = MARK;
-  if (UNSPACED.test(character)) found = UNSPACED_LETTER;
-  else if (character === '\n' || character === '\r' || character === '\u2028') found = NEWLINE;
-  else if (/\s/u.test(character)) found = SPACE;
-  else if (/[\p{L}\p{M}]/u.test(character) || unit === ZERO_WIDTH_NON_JOINER || character === '_')
-    found = LETTER;
-  else if (/\p{N}/u.test(character)) found = DIGIT;
-  CLASSES[unit] = found;
-  return found;
+function wordOf(text: string, kind: RunKind): Word {
+  const lower = lowerOf(text);
+  const capital = text.charCodeAt(0) !== lower.charCodeAt(0);
+  const cased = capital || text[0]!.toUpperCase() !== text[0];
+  const phrases = firstWords().get(lower);
+  const word = { text, lower, kind, capital, cased, nameLike: false, bits: phrases?.words ?? 0, phrases };
+  if (kind !== 'word') return word;
+  if (capital || !cased) {
+    word.nameLike = isSpelledAsName(word);
+    if (isGiven(lower)) word.bits |= WORD.given | WORD.mayName;
+    if (word.nameLike || mayHeadName(lower)) word.bits |= WORD.mayName;
+  } else if (isSmallPerson(word)) word.bits |= WORD.smallName;
+  return word;
 }
 
-function isApostrophe(unit: number): boolean {
-  return unit === 0x27 || unit === 0x2019 || unit === 0x02bc;
+/** A mark, a number, or a run of letters without spaces. */
+function uncasedOf(text: string, kind: RunKind): Word {
+  const phrases = kind === 'unspaced' || text === '@' ? firstWords().get(text) : undefined;
+  const bits = phrases?.words ?? 0;
+  return { text, lower: text, kind, capital: false, cased: false, nameLike: false, bits, phrases };
+}
+
+const toldMark = toldOnce((text: string): Word => uncasedOf(text, 'mark'));
+
+function wordAs(text: string, kind: RunKind): Word {
+  if (kind === 'word') return toldWord(text);
+  if (kind === 'mark') return toldMark(text);
+  return kind === 'mixed' ? wordOf(text, kind) : uncasedOf(text, kind);
 }
 
 /** The pieces of a text, in order. */
 export function piecesOf(text: string): Piece[] {
   const pieces: Piece[] = [];
-  let spaced = true;
-  let line = true;
-  for (let at = 0; at < text.length;) {
-    const type = classOf(text.charCodeAt(at));
-    if (type === SPACE || type === NEWLINE) {
-      spaced = true;
-      line ||= type === NEWLINE;
-      at += 1;
-      continue;
-    }
-    const start = at;
-    let [letters, digits] = [false, false];
-    if (type === MARK) {
-      at += 1;
-    } else if (type === UNSPACED_LETTER) {
-      while (at < text.length && classOf(text.charCodeAt(at)) === UNSPACED_LETTER) at += 1;
-    } else {
-      for (; at < text.length; at += 1) {
-        const unit = text.charCodeAt(at);
-        const next = classOf(unit);
-        if (next === LETTER) letters = true;
-        else if (next === DIGIT) digits = true;
-        else if (!isApostrophe(unit) || digits || classOf(text.charCodeAt(at + 1) || 0x20) !== LETTER) break;
-      }
-    }
-    const kind = type === UNSPACED_LETTER ? 'unspaced' : kindOf(letters, digits);
-    pieces.push(pieceOf(text, { start, end: at, spaced, line }, kind));
-    [spaced, line] = [false, false];
-  }
+  eachRun(text, (start, end, kind, spaced, line) => {
+    pieces.push(new Piece(wordAs(text.slice(start, end), kind), start, end, spaced, line));
+  });
   return pieces;
-}
-
-function kindOf(letters: boolean, digits: boolean): PieceKind {
-  if (letters) return digits ? 'mixed' : 'word';
-  return digits ? 'number' : 'mark';
-}
-
-function pieceOf(
-  text: string,
-  place: Pick<Piece, 'start' | 'end' | 'spaced' | 'line'>,
-  kind: PieceKind,
-): Piece {
-  const { start, end, spaced, line } = place;
-  const own = text.slice(start, end);
-  if (kind === 'number' || kind === 'mark')
-    return { start, end, spaced, line, text: own, lower: own, kind, capital: false, cased: false };
-  if (kind === 'unspaced')
-    return { start, end, spaced, line, text: own, lower: own, kind, capital: false, cased: false };
-  const small = own.toLowerCase();
-  const lower = small.includes('’') ? small.replaceAll('’', "'") : small;
-  const capital = own.charCodeAt(0) !== small.charCodeAt(0);
-  const cased = capital || own[0]!.toUpperCase() !== own[0];
-  return { start, end, spaced, line, text: own, lower, kind, capital, cased };
 }

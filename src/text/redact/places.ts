@@ -2,8 +2,9 @@
 import { CUE, WORD } from './cues.ts';
 import { everyPhrase, everyWord } from './personal-lexicon.ts';
 import type { Piece } from './pieces.ts';
-import { NOT_NAMES, STOP_WORDS, UNITS, type Reading } from './reading.ts';
+import type { Reading } from './reading.ts';
 import { PERSONAL_WORDS } from './personal-words.ts';
+import { NOT_NAMES, STOP_WORDS, UNITS } from './vocabulary.ts';
 
 const BEFORE = everyWord('streetsBefore');
 const AFTER = everyWord('streetsAfter');
@@ -16,6 +17,7 @@ const STREET_PARTICLES = PERSONAL_WORDS.streetParticles;
 const FILLERS = PERSONAL_WORDS.houseWords;
 const NUMBER = /^\p{N}{1,5}\p{L}{0,2}$/u;
 const HOUSE = /^\p{N}{1,5}(?:\p{L}|bis|ter|st|nd|rd|th)?$/u;
+const HOUSE_ORDINALS = PERSONAL_WORDS.houseOrdinals;
 /** Of the words of a street's name. */
 const MOST_NAME_WORDS = 4;
 const MOST_TAIL = 14;
@@ -23,12 +25,14 @@ const MOST_TAIL = 14;
 export function findPlaces(reading: Reading): void {
   const { pieces } = reading;
   if (!reading.numbers) return;
-  for (let at = 0; at < pieces.length; at += 1) {
+  for (let at = 0, number = -1; at < pieces.length; at += 1) {
     const piece = pieces[at]!;
     if (piece.kind !== 'word') continue;
+    while (number <= at && number < pieces.length) number = nextNumber(pieces, Math.max(number + 1, at + 1));
     if (ARTICLES.has(piece.lower) && LEADS.has(pieces[at - 1]?.lower ?? '') && pieces[at - 1]!.capital)
       hideStreetFirst(reading, at);
     if (!reading.isWord(at, WORD.street)) {
+      if (number - at > NUMBER_WITHIN) continue;
       hideBeforePostcode(reading, at);
       if (numberAt(reading, pieces[at + 1]?.text === '.' ? at + 2 : at + 1) > 0 && hasStreetEnding(piece))
         hideCompound(reading, at);
@@ -40,6 +44,15 @@ export function findPlaces(reading: Reading): void {
     if (AFTER.has(piece.lower)) hideCompound(reading, at);
   }
   for (const { to, kinds } of reading.cues) if ((kinds & CUE.addressCues) !== 0) hideAddress(reading, to);
+}
+
+/** Pieces behind a street within which its number begins. */
+const NUMBER_WITHIN = 6;
+
+function nextNumber(pieces: readonly Piece[], from: number): number {
+  let at = from;
+  while (at < pieces.length && pieces[at]!.kind !== 'number' && pieces[at]!.kind !== 'mixed') at += 1;
+  return at;
 }
 
 function hasStreetEnding({ lower }: Piece): boolean {
@@ -86,7 +99,7 @@ function hideNumberFirst(reading: Reading, street: number): void {
 }
 
 /** Behind a number they tell the hour: "10 AM. Can you …". */
-const HOURS: ReadonlySet<string> = new Set(['am', 'pm']);
+const HOURS = PERSONAL_WORDS.halvesOfDay;
 
 /** "rue des Tilleuls 12", "ul. Długa 5", "12 bis rue des Tilleuls", "Av. dos Jacarandás, 1520". */
 function hideStreetFirst(reading: Reading, street: number): void {
@@ -114,7 +127,7 @@ function hideStreetFirst(reading: Reading, street: number): void {
   if (!named) return;
   const number = numberAt(reading, at);
   const lead = pieces[street - 1];
-  const isBis = lead !== undefined && /^(?:bis|ter|quater)$/u.test(lead.lower);
+  const isBis = HOUSE_ORDINALS.has(lead?.lower ?? '');
   const comma = lead?.text === ',';
   const before = isBis || comma ? street - 2 : street - 1;
   const first = pieces[before];

@@ -1,40 +1,19 @@
 /** A text as the rules of redaction read it, and what they ask of a place in it. */
-import { LEXICON } from '../lexicon.ts';
-import { CUE, cuesIn, type Cue } from './cues.ts';
-import { everyWord } from './personal-lexicon.ts';
+import { CUE, type Cue } from './cues.ts';
 import { piecesOf, type Piece } from './pieces.ts';
 import type { PersonalKind, Span } from './spans.ts';
+import { COPULAS, NUMBER_WORDS } from './vocabulary.ts';
 
-export const COPULAS = everyWord('copulas');
-export const NUMBER_WORDS = everyWord('numberWords');
-export const TECHNICAL = everyWord('technical');
-export const UNITS = everyWord('units');
-export const NOT_NAMES: ReadonlySet<string> = everyWord('notNames');
-export const STOP_WORDS: ReadonlySet<string> = new Set(LEXICON.stopWords.all);
-
-const MARKERS: ReadonlySet<string> = new Set([
-  ':',
-  '：',
-  '=',
-  '#',
-  '№',
-  '-',
-  '–',
-  '"',
-  '“',
-  '„',
-  '«',
-  "'",
-  '(',
-  '‘',
-  '`',
-]);
+const MARKERS: ReadonlySet<string> = new Set(':：=#№-–"“„«\'(‘`');
+/** Longest phrases have so many pieces; the search from one word ends there. */
+const LONGEST = 8;
 
 const NO_NAMES: number[] = [];
 
 export class Reading {
   readonly text: string;
   readonly pieces: readonly Piece[];
+  /** Every phrase that stands in the pieces, in order of its first piece, the longer one last. */
   readonly cues: readonly Cue[];
   /** Most of its words begin with a capital, or all letters are capitals: capitals tell nothing. */
   readonly flat: boolean;
@@ -46,7 +25,6 @@ export class Reading {
   readonly words: number;
   /** The kinds of all cues together. */
   readonly kinds: number;
-  readonly #words: Uint8Array;
   #callEnds: ReadonlySet<number> | null = null;
   readonly spans: Span[] = [];
   /** The places of names that are hidden: from, to, from, to. */
@@ -54,16 +32,13 @@ export class Reading {
 
   constructor(text: string) {
     this.text = text;
-    this.pieces = piecesOf(text);
-    const { cues, words, every } = cuesIn(this.pieces);
-    this.cues = cues;
-    this.#words = words;
-    this.words = every;
-    let kinds = 0;
-    for (const cue of cues) kinds |= cue.kinds;
-    this.kinds = kinds;
-    let [cased, capitals, unspaced, numbers] = [0, 0, false, false];
-    for (const piece of this.pieces) {
+    const pieces = piecesOf(text);
+    const cues: Cue[] = [];
+    let [cased, capitals, unspaced, numbers, words, kinds] = [0, 0, false, false, 0, 0];
+    for (let place = 0; place < pieces.length; place += 1) {
+      const piece = pieces[place]!;
+      words |= piece.bits;
+      if (piece.phrases !== undefined) kinds |= addCues(cues, pieces, place);
       const { kind } = piece;
       if (kind === 'word') {
         if (!piece.cased || piece.end - piece.start < 2) continue;
@@ -72,6 +47,10 @@ export class Reading {
       } else if (kind === 'unspaced') unspaced = true;
       else if (kind !== 'mark') numbers = true;
     }
+    this.pieces = pieces;
+    this.cues = cues;
+    this.words = words;
+    this.kinds = kinds;
     this.flat = cased > 3 && capitals * 4 > cased * 3;
     this.unspaced = unspaced;
     this.numbers = numbers;
@@ -85,7 +64,7 @@ export class Reading {
 
   /** Whether a piece is a word of `WORD`. */
   isWord(place: number, bit: number): boolean {
-    return (this.words & bit) !== 0 && (this.#words[place]! & bit) !== 0;
+    return (this.words & bit) !== 0 && (this.pieces[place]!.bits & bit) !== 0;
   }
 
   /** Marks the pieces from `from` up to `to` as personal. */
@@ -141,4 +120,21 @@ export class Reading {
     const piece = this.pieces[at];
     return piece === undefined || piece.line || piece.kind === 'mark';
   }
+}
+
+/** Adds the phrases that begin at a place; returns their kinds together. */
+function addCues(cues: Cue[], pieces: readonly Piece[], from: number): number {
+  let kinds = 0;
+  let node = pieces[from]!.phrases;
+  for (let to = from + 1; node !== undefined; to += 1) {
+    if (node.kinds !== 0) {
+      cues.push({ from, to, kinds: node.kinds });
+      kinds |= node.kinds;
+    }
+    if (node.next === null || to - from >= LONGEST) break;
+    const following = pieces[to];
+    if (following === undefined) break;
+    node = node.next.get(following.lower);
+  }
+  return kinds;
 }

@@ -1,11 +1,13 @@
 /** Passwords, codes, user names and dates of birth: values behind the word for them. */
 import { CUE } from './cues.ts';
-import { isGivenName } from './names.ts';
 import { anyWordOf, PERSONAL_WORDS } from './personal-words.ts';
-import { COPULAS, NOT_NAMES, NUMBER_WORDS, STOP_WORDS, TECHNICAL, type Reading } from './reading.ts';
+import type { Reading } from './reading.ts';
 import { suffixCue } from './unspaced-cues.ts';
+import { COPULAS, NOT_NAMES, NUMBER_WORDS, STOP_WORDS, TECHNICAL, isGivenName } from './vocabulary.ts';
 
 const LONGEST_VALUE = 100;
+const OFFER_WORDS = PERSONAL_WORDS.offerWords;
+const DATE_UNIT = new RegExp(`^${anyWordOf(PERSONAL_WORDS.dateUnits)}`, 'u');
 
 export function findSecrets(reading: Reading): void {
   const { pieces } = reading;
@@ -25,10 +27,7 @@ export function findSecrets(reading: Reading): void {
 
 function followsTechnical({ pieces }: Reading, from: number): boolean {
   const before = pieces[from - 1];
-  return (
-    before !== undefined &&
-    (TECHNICAL.has(before.lower) || before.lower === 'promo' || before.lower === 'discount')
-  );
+  return before !== undefined && (TECHNICAL.has(before.lower) || OFFER_WORDS.has(before.lower));
 }
 
 /** `secret`: else it is a user name. */
@@ -103,8 +102,8 @@ function hideBirth(reading: Reading, from: number): void {
     const { kind, text, line } = pieces[at]!;
     if (line && at > first) break;
     if (kind === 'number' || kind === 'mixed') [last, gap] = [at, 0];
-    else if (!/^[./,-]$/u.test(text) && !/^(?:年|月|日|년|월|일)/u.test(text)) gap += 1;
-    if (/^(?:年|月|日|년|월|일)/u.test(text)) last = at;
+    else if (!/^[./,-]$/u.test(text) && !DATE_UNIT.test(text)) gap += 1;
+    if (DATE_UNIT.test(text)) last = at;
   }
   if (last < first || first >= from + BIRTH_WITHIN) return;
   const start = pieces[first]!.start;

@@ -2,13 +2,13 @@
  * Names of persons that stand for a thing: a venue, a work, a brand. Covered by
  * test/text/redact/people-by-role.test.ts.
  */
-import { bare, isGivenName } from './names.ts';
 import { personNames } from './names-lexicon.ts';
 import { everyWord } from './personal-lexicon.ts';
 import { PERSONAL_WORDS } from './personal-words.ts';
 import type { Piece } from './pieces.ts';
-import { STOP_WORDS, type Reading } from './reading.ts';
+import type { Reading } from './reading.ts';
 import { CUE } from './cues.ts';
+import { STOP_WORDS, bare, isGivenName } from './vocabulary.ts';
 
 const VENUES = everyWord('venues');
 const WORKS = everyWord('works');

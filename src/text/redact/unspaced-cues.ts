@@ -1,5 +1,6 @@
 /** Cues at the end of a run of letters that no space parts: "我的订单号是", "주문번호는". */
 import { everyPhrase, PERSONAL_LANGUAGES, type PersonalSection } from './personal-lexicon.ts';
+import { anyWordOf, PERSONAL_WORDS } from './personal-words.ts';
 
 const UNSPACED =
   /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}ー々 a-z]+$/u;
@@ -33,8 +34,7 @@ for (const [kind, section] of [
   for (const phrase of setOf(section)) CUES.set(phrase, { ...(CUES.get(phrase) ?? NONE), [kind]: true });
 }
 /** What stands between a cue and its value. */
-const BETWEEN =
-  /(?:昭和|平成|令和|大正|是|为|為|就是|叫|は|が|のは|은|는|이|가|คือ|เป็น|号码|号|码|番号|번호)$/u;
+const BETWEEN = new RegExp(`${anyWordOf(PERSONAL_WORDS.unspacedBetween)}$`, 'u');
 const LONGEST = 16;
 
 export function suffixCue(run: string): SuffixCue {
@@ -49,7 +49,12 @@ export function suffixCue(run: string): SuffixCue {
   return NONE;
 }
 
+const LAST_UNITS: ReadonlySet<number> = new Set(
+  [...CUES.keys()].map((cue) => cue.charCodeAt(cue.length - 1)),
+);
+
 function cueAtEnd(run: string): SuffixCue {
+  if (!LAST_UNITS.has(run.charCodeAt(run.length - 1))) return NONE;
   for (let start = 0; start < run.length; start += 1) {
     const found = CUES.get(run.slice(start));
     if (found !== undefined) return found;

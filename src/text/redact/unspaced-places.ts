@@ -1,19 +1,31 @@
 /** Addresses in Chinese, Japanese and Korean: a street or quarter, and the numbers behind it. */
+import { anyWordOf, PERSONAL_WORDS } from './personal-words.ts';
 import type { Reading } from './reading.ts';
 
 const HANGUL = /^\p{Script=Hangul}/u;
-const HAN_STREET = /(?:路|街|大道|道|巷|弄|胡同|里|村|小区|园|苑|段|丁目|町|市|区|番地|通|通り)$/u;
-const HAN_HOUSE = /^(?:号楼|号|號|弄|栋|幢|单元|室|楼|层|丁目|番地|番|の|-)/u;
-const ADMIN = /[\p{Script=Han}]{2,3}?(?:省|市|自治区|县|區|区|都|道|府|県)/u;
-const HANGUL_STREET = /(?:로|길|동|읍|면|리|가)$/u;
-const HANGUL_UNIT = /^(?:번지|호|동|층|길|번길|호로)/u;
+const ends = (list: ReadonlySet<string>): RegExp => new RegExp(`${anyWordOf(list)}$`, 'u');
+const begins = (list: ReadonlySet<string>): RegExp => new RegExp(`^${anyWordOf(list)}`, 'u');
+
+const HAN_STREET = ends(PERSONAL_WORDS.hanStreetEnds);
+const HAN_HOUSE = begins(PERSONAL_WORDS.hanHouseUnits);
+const HAN_DISTRICT = new RegExp(anyWordOf(PERSONAL_WORDS.hanDistricts), 'u');
+const ADMIN = new RegExp(String.raw`\p{Script=Han}{2,3}?${anyWordOf(PERSONAL_WORDS.hanRegions)}`, 'u');
+const HAN_CUE = new RegExp(anyWordOf(PERSONAL_WORDS.hanAddressCues), 'u');
+const HANGUL_STREET = ends(PERSONAL_WORDS.koreanStreetEnds);
+const HANGUL_ROAD = ends(PERSONAL_WORDS.koreanRoads);
+const HANGUL_UNIT = begins(PERSONAL_WORDS.koreanHouseUnits);
+const HANGUL_TOWN = ends(PERSONAL_WORDS.koreanTowns);
+/** Of an address: its towns, quarters and streets. */
+const HANGUL_PART = ends(
+  new Set([...PERSONAL_WORDS.koreanTowns, ...PERSONAL_WORDS.koreanVillages, ...PERSONAL_WORDS.koreanRoads]),
+);
 
 /** A street, or the quarter of a Japanese town before its numbers: "北区梅田" before "1-2-3". */
 function isHanStreet({ pieces }: Reading, place: number): boolean {
   const { text } = pieces[place]!;
   if (HAN_STREET.test(text)) return true;
   return (
-    /(?:市|区|町|村|郡)/u.test(text) &&
+    HAN_DISTRICT.test(text) &&
     /^[-−]$/u.test(pieces[place + 2]?.text ?? '') &&
     pieces[place + 3]?.kind === 'number'
   );
@@ -52,22 +64,16 @@ function findAddress(reading: Reading, place: number): void {
   const surely =
     units > 0 ||
     /[-−]/u.test(shape) ||
-    (korean && /(?:시|구|군|도)$/u.test(pieces[place - 1]?.text ?? '')) ||
-    (korean && /(?:로|길)$/u.test(piece.text) && piece.text.length > 3);
+    (korean && HANGUL_TOWN.test(pieces[place - 1]?.text ?? '')) ||
+    (korean && HANGUL_ROAD.test(piece.text) && piece.text.length > 3);
   if (!surely) return;
   let from = piece.start;
   if (korean) {
-    for (
-      let at = place - 1;
-      at >= 0 && at > place - 5 && /(?:시|구|군|도|동|읍|면|로|길)$/u.test(pieces[at]!.text);
-      at -= 1
-    )
+    for (let at = place - 1; at >= 0 && at > place - 5 && HANGUL_PART.test(pieces[at]!.text); at -= 1)
       from = pieces[at]!.start;
   } else {
     const admin = ADMIN.exec(piece.text)?.index ?? -1;
-    const cue = /(?:地址是|地址|住在|寄到|送到|住址|住所は|住所|配送先を|送付先は|お届け先は|は|を)/u.exec(
-      piece.text,
-    );
+    const cue = HAN_CUE.exec(piece.text);
     from += Math.max(cue === null ? 0 : cue.index + cue[0].length, Math.min(admin, piece.text.length), 0);
   }
   spans.push({ start: Math.min(from, number.start), end, kind: 'address' });

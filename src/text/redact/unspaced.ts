@@ -17,6 +17,10 @@ const [ZH, JA, KO, TH] = RUN_LANGUAGES as [
 const HAN = /^\p{Script=Han}/u;
 const KANA = /[\p{Script=Hiragana}\p{Script=Katakana}]/u;
 const HANGUL = /^\p{Script=Hangul}/u;
+function beginning(list: ReadonlySet<string>): RegExp {
+  return new RegExp(`^${anyWordOf(list)}`, 'u');
+}
+
 const THAI = /^\p{Script=Thai}/u;
 
 export function findUnspaced(reading: Reading): void {
@@ -37,6 +41,8 @@ const DOUBLE_SURNAMES = PERSONAL_WORDS.chineseDoubleSurnames;
 const NO_GIVEN = PERSONAL_WORDS.noChineseGivenNames;
 const ZH_STRONG = new Set(ZH.introductions.filter((phrase) => HAN.test(phrase)));
 const ZH_WEAK = new Set(ZH.presentations.filter((phrase) => HAN.test(phrase)));
+const ZH_COPULA = beginning(PERSONAL_WORDS.chineseCopulas);
+const ZH_NO_NAME = new RegExp(anyWordOf(PERSONAL_WORDS.chineseNoNames), 'u');
 const ZH_PERSONS = new Set(ZH.persons);
 const ZH_TITLES = new RegExp(anyWordOf(PERSONAL_WORDS.chineseTitles), 'gu');
 
@@ -59,7 +65,7 @@ function findChinese(reading: Reading, place: number): void {
   const piece = reading.pieces[place]!;
   const run = piece.text;
   for (const { at } of behind(run, ZH_STRONG, 6)) {
-    const from = at + (/^(?:是|叫|为)/u.exec(run.slice(at))?.[0].length ?? 0);
+    const from = at + (ZH_COPULA.exec(run.slice(at))?.[0].length ?? 0);
     const rest = run.slice(from);
     if (rest === '') {
       hideNext(reading, place);
@@ -72,7 +78,7 @@ function findChinese(reading: Reading, place: number): void {
   }
   for (const { at } of behind(run, ZH_WEAK, 4)) {
     const length = chineseName(run.slice(at));
-    if (length > 1 && at + length === run.length && length < 4 && !/(?:卡|员|户|级)/u.test(run.slice(at)))
+    if (length > 1 && at + length === run.length && length < 4 && !ZH_NO_NAME.test(run.slice(at)))
       hideIn(reading, piece, at, at + length);
   }
   findChineseDoers(reading, piece);
@@ -161,7 +167,10 @@ const JA_SURNAMES = PERSONAL_WORDS.japaneseSurnames;
 const JA_FIELDS = new Set(JA.introductions);
 const JA_WEAK = new Set(JA.presentations);
 const JA_PERSONS = new Set(JA.persons);
-const JA_NAME_END = /^(?:です|と申|といい|と言|だ|で|の|を|が|は|に|と|も|、)/u;
+const JA_PARTICLE = beginning(PERSONAL_WORDS.japaneseFieldParticles);
+const JA_NAME_END = beginning(PERSONAL_WORDS.japaneseNameEnds);
+const JA_PERSON_END = beginning(PERSONAL_WORDS.japanesePersonEnds);
+const JA_SAYING = new RegExp(anyWordOf(PERSONAL_WORDS.japaneseSayings), 'u');
 const JA_HONORIFIC = new RegExp(anyWordOf(PERSONAL_WORDS.japaneseHonorifics), 'gu');
 /** Before a name in one run of letters. */
 const JA_BEGINNINGS = new RegExp(`^${anyWordOf(PERSONAL_WORDS.japaneseBeginnings)}{1,4}`, 'u');
@@ -185,7 +194,7 @@ function findJapanese(reading: Reading, place: number): void {
   const piece = reading.pieces[place]!;
   const run = piece.text;
   for (const { at, phrase } of behind(run, JA_FIELDS, 6)) {
-    const from = at + (/^(?:は|が|の)/u.exec(run.slice(at))?.[0].length ?? 0);
+    const from = at + (JA_PARTICLE.exec(run.slice(at))?.[0].length ?? 0);
     const rest = run.slice(from);
     if (rest === '') {
       hideNext(reading, place);
@@ -202,10 +211,9 @@ function findJapanese(reading: Reading, place: number): void {
   for (const { at } of behind(run, JA_PERSONS, 7)) {
     const length = japaneseName(run.slice(at));
     const rest = run.slice(at + length);
-    if (length > 1 && length < 5 && /^(?:の|が|は|に|を|と|さん|様|も|で|です)/u.test(rest))
-      hideIn(reading, piece, at, at + length);
+    if (length > 1 && length < 5 && JA_PERSON_END.test(rest)) hideIn(reading, piece, at, at + length);
   }
-  const said = /と申し|といいます|と言います|だよ。|と申す/u.exec(run)?.index ?? -1;
+  const said = JA_SAYING.exec(run)?.index ?? -1;
   if (said > 0) hideBackwards(reading, place, said, false);
   for (const { index } of run.matchAll(JA_HONORIFIC)) hideBackwards(reading, place, index, true);
   const first = japaneseName(run);
@@ -341,6 +349,8 @@ function findKorean(reading: Reading, place: number): void {
 const TH_FIELDS = new Set(TH.introductions);
 const TH_TITLES = new Set([...TH.titles].filter((title) => title.length > 2));
 const TH_END = new RegExp(anyWordOf(PERSONAL_WORDS.thaiNameEnds), 'u');
+const TH_COPULA = beginning(PERSONAL_WORDS.thaiCopulas);
+const TH_NO_NAME = beginning(PERSONAL_WORDS.thaiNoNames);
 const TH_HONORIFICS = PERSONAL_WORDS.thaiHonorifics;
 const TH_GIVEN = new Set(TH.givenNames);
 const LONGEST_THAI_GIVEN = Math.max(...TH.givenNames.map(({ length }) => length));
@@ -351,7 +361,7 @@ function findThai(reading: Reading, place: number): void {
   const piece = pieces[place]!;
   for (const phrases of [TH_FIELDS, TH_TITLES]) {
     for (const { at } of behind(piece.text, phrases, 16)) {
-      const from = at + (/^(?:คือ|ว่า)/u.exec(piece.text.slice(at))?.[0].length ?? 0);
+      const from = at + (TH_COPULA.exec(piece.text.slice(at))?.[0].length ?? 0);
       const rest = piece.text.slice(from);
       const stop = rest.search(TH_END);
       const length = stop < 0 ? rest.length : stop;
@@ -359,7 +369,7 @@ function findThai(reading: Reading, place: number): void {
         length > 1 &&
         length < 24 &&
         ![...TH_STOPS].some((word) => rest.startsWith(word)) &&
-        !/^(?:ผู้|สินค้า|บัญชี|เล่น)/u.test(rest)
+        !TH_NO_NAME.test(rest)
       )
         hideIn(reading, piece, from, from + length);
       const family = pieces[place + 1];
